@@ -1,4 +1,5 @@
 import { type ReactNode, useEffect, useId, useRef } from 'react';
+import { shellTexts } from '../app/shell-texts.ts';
 
 interface Props {
   readonly title: string;
@@ -34,5 +35,26 @@ export function Dialog({ title, isWide = false, onClose, children }: Props) {
         {children}
       </div>
     </dialog>
+  );
+}
+
+interface ActionsProps {
+  readonly onClose: () => void;
+  /** `close` where there is nothing that could be canceled. */
+  readonly leave?: 'cancel' | 'close';
+  /** The buttons that do something. */
+  readonly children?: ReactNode;
+}
+
+/** The buttons at the end of a dialog. The first one leaves it and does nothing. */
+export function DialogActions({ onClose, leave = 'cancel', children }: ActionsProps) {
+  const shell = shellTexts.use();
+  return (
+    <div className="dialog-actions">
+      <button type="button" className="button" onClick={onClose}>
+        {shell(leave)}
+      </button>
+      {children}
+    </div>
   );
 }

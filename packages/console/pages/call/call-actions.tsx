@@ -3,7 +3,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { api, type Schemas, send } from '../../api/client.ts';
 import * as format from '../../i18n/format.ts';
-import { Dialog } from '../../widgets/dialog.tsx';
+import { Dialog, DialogActions } from '../../widgets/dialog.tsx';
 import { Icon } from '../../widgets/icon.tsx';
 import { Popup } from '../../widgets/popup.tsx';
 import { done, failed } from '../../widgets/toasts.tsx';
@@ -88,10 +88,7 @@ export function CallActions({ call, onHelp }: { call: CallDetail; onHelp: () => 
       {open === 'swap' && (
         <Dialog title={t('swap')} onClose={close}>
           <p>{t('swapText')}</p>
-          <div className="dialog-actions">
-            <button type="button" className="button" onClick={close}>
-              {t('cancel')}
-            </button>
+          <DialogActions onClose={close}>
             <button
               type="button"
               className="button button-primary"
@@ -100,7 +97,7 @@ export function CallActions({ call, onHelp }: { call: CallDetail; onHelp: () => 
             >
               {t('swap')}
             </button>
-          </div>
+          </DialogActions>
         </Dialog>
       )}
     </div>
@@ -122,11 +119,7 @@ function History({ call, onClose }: { call: CallDetail; onClose: () => void }) {
           </li>
         ))}
       </ol>
-      <div className="dialog-actions">
-        <button type="button" className="button" onClick={onClose}>
-          {t('close')}
-        </button>
-      </div>
+      <DialogActions onClose={onClose} leave="close" />
     </Dialog>
   );
 }
@@ -175,10 +168,7 @@ function Erase({ call, onClose }: { call: CallDetail; onClose: () => void }) {
   return (
     <Dialog title={t('eraseTitle')} onClose={onClose}>
       <p>{t('eraseText')}</p>
-      <div className="dialog-actions">
-        <button type="button" className="button" onClick={onClose}>
-          {t('cancel')}
-        </button>
+      <DialogActions onClose={onClose}>
         <button
           type="button"
           className="button button-danger"
@@ -187,7 +177,7 @@ function Erase({ call, onClose }: { call: CallDetail; onClose: () => void }) {
         >
           {t('erase')}
         </button>
-      </div>
+      </DialogActions>
     </Dialog>
   );
 }

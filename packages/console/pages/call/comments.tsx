@@ -1,6 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api, type Schemas, send } from '../../api/client.ts';
+import { shellTexts } from '../../app/shell-texts.ts';
 import * as format from '../../i18n/format.ts';
 import { useSession } from '../../session/session.ts';
 import { Icon } from '../../widgets/icon.tsx';
@@ -101,6 +102,7 @@ function NewComment({
   onClose: () => void;
 }) {
   const t = callTexts.use();
+  const shell = shellTexts.use();
   const client = useQueryClient();
   const [text, setText] = useState('');
   const add = useMutation({
@@ -142,7 +144,7 @@ function NewComment({
       />
       <div className="dialog-actions">
         <button type="button" className="button button-small" onClick={onClose}>
-          {t('cancel')}
+          {shell('cancel')}
         </button>
         <button
           type="submit"

@@ -1,6 +1,6 @@
 import * as format from '../../i18n/format.ts';
 import { Score } from '../../widgets/call-facts.tsx';
-import { Dialog } from '../../widgets/dialog.tsx';
+import { Dialog, DialogActions } from '../../widgets/dialog.tsx';
 import { callTexts } from './texts.ts';
 import type { Analysis, Question } from './use-call.ts';
 import { questionsOf } from './use-review.ts';
@@ -59,11 +59,7 @@ export function Compare({ analyses, onClose }: { analyses: readonly Analysis[]; 
           </tbody>
         </table>
       </div>
-      <div className="dialog-actions">
-        <button type="button" className="button" onClick={onClose}>
-          {t('close')}
-        </button>
-      </div>
+      <DialogActions onClose={onClose} leave="close" />
     </Dialog>
   );
 

@@ -1,4 +1,4 @@
-import { Dialog } from '../../widgets/dialog.tsx';
+import { Dialog, DialogActions } from '../../widgets/dialog.tsx';
 import { callTexts } from './texts.ts';
 
 const KEYS = [
@@ -27,11 +27,7 @@ export function KeyHelp({ onClose }: { onClose: () => void }) {
           </div>
         ))}
       </dl>
-      <div className="dialog-actions">
-        <button type="button" className="button" onClick={onClose}>
-          {t('close')}
-        </button>
-      </div>
+      <DialogActions onClose={onClose} leave="close" />
     </Dialog>
   );
 }

@@ -2,10 +2,9 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { api, type Schemas, send } from '../../api/client.ts';
-import { shellTexts } from '../../app/shell-texts.ts';
 import * as format from '../../i18n/format.ts';
 import { Score } from '../../widgets/call-facts.tsx';
-import { Dialog } from '../../widgets/dialog.tsx';
+import { Dialog, DialogActions } from '../../widgets/dialog.tsx';
 import { Pager } from '../../widgets/pager.tsx';
 import { Failed, Loading } from '../../widgets/states.tsx';
 import type { Period } from './period.ts';
@@ -30,7 +29,6 @@ const SIZE = 20;
 /** The calls behind a number of the agreement. Each opens at the question. */
 export function ComparedCalls({ scorecard, period, compared, onClose }: Props) {
   const t = dashboardTexts.use();
-  const shell = shellTexts.use();
   const [page, setPage] = useState(1);
   const { question, machine, person } = compared;
   const calls = useQuery({
@@ -104,11 +102,7 @@ export function ComparedCalls({ scorecard, period, compared, onClose }: Props) {
         pages={Math.ceil((data?.count ?? 0) / SIZE)}
         onPage={setPage}
       />
-      <div className="dialog-actions">
-        <button type="button" className="button" onClick={onClose}>
-          {shell('close')}
-        </button>
-      </div>
+      <DialogActions onClose={onClose} leave="close" />
     </Dialog>
   );
 }

@@ -1,10 +1,9 @@
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type SyntheticEvent, useState } from 'react';
 import { api, type Schemas, send } from '../../api/client.ts';
-import { shellTexts } from '../../app/shell-texts.ts';
 import * as format from '../../i18n/format.ts';
 import { useSession } from '../../session/session.ts';
-import { Dialog } from '../../widgets/dialog.tsx';
+import { Dialog, DialogActions } from '../../widgets/dialog.tsx';
 import { Field } from '../../widgets/field.tsx';
 import { Icon } from '../../widgets/icon.tsx';
 import { Pager } from '../../widgets/pager.tsx';
@@ -165,7 +164,6 @@ function KeyList({ onKey }: { onKey: (key: string) => void }) {
 
 function CreateKey({ onKey, onClose }: { onKey: (key: string) => void; onClose: () => void }) {
   const t = settingsTexts.use();
-  const shell = shellTexts.use();
   const { token } = useSession();
   const client = useQueryClient();
   const create = useMutation({
@@ -191,14 +189,11 @@ function CreateKey({ onKey, onClose }: { onKey: (key: string) => void; onClose: 
             {failure.title}. {failure.text}
           </p>
         )}
-        <div className="dialog-actions">
-          <button type="button" className="button" onClick={onClose}>
-            {shell('cancel')}
-          </button>
+        <DialogActions onClose={onClose}>
           <button type="submit" className="button button-primary" disabled={create.isPending}>
             {t('keys.create')}
           </button>
-        </div>
+        </DialogActions>
       </form>
     </Dialog>
   );

@@ -1,6 +1,5 @@
 import type { ReactNode } from 'react';
-import { shellTexts } from '../../app/shell-texts.ts';
-import { Dialog } from '../../widgets/dialog.tsx';
+import { Dialog, DialogActions } from '../../widgets/dialog.tsx';
 
 interface Props {
   readonly title: string;
@@ -14,15 +13,11 @@ interface Props {
 
 /** Asks before something that breaks what others use. */
 export function Confirm({ title, text, deed, onConfirm, onClose, children }: Props) {
-  const shell = shellTexts.use();
   return (
     <Dialog title={title} onClose={onClose}>
       <p>{text}</p>
       {children}
-      <div className="dialog-actions">
-        <button type="button" className="button" onClick={onClose}>
-          {shell('cancel')}
-        </button>
+      <DialogActions onClose={onClose}>
         <button
           type="button"
           className="button button-danger"
@@ -33,7 +28,7 @@ export function Confirm({ title, text, deed, onConfirm, onClose, children }: Pro
         >
           {deed}
         </button>
-      </div>
+      </DialogActions>
     </Dialog>
   );
 }

@@ -5,9 +5,9 @@ import { shellTexts } from '../../app/shell-texts.ts';
 import * as format from '../../i18n/format.ts';
 import { useSession } from '../../session/session.ts';
 import { Field } from '../../widgets/field.tsx';
-import { Failed, Loading, useFailure } from '../../widgets/states.tsx';
+import { Failed, Loading } from '../../widgets/states.tsx';
 import { done } from '../../widgets/toasts.tsx';
-import { messagesOf } from './field-messages.ts';
+import { SaveFault } from './save-fault.tsx';
 import { settingsTexts } from './texts.ts';
 
 type FirmSettings = Schemas['FirmSettings'];
@@ -44,7 +44,6 @@ function Form({ firm }: { firm: FirmSettings }) {
       done(t('firm.saved'));
     },
   });
-  const failure = useFailure(save.error);
   const submit = (event: SyntheticEvent<HTMLFormElement>) => {
     event.preventDefault();
     const form = new FormData(event.currentTarget);
@@ -142,11 +141,7 @@ function Form({ firm }: { firm: FirmSettings }) {
         </p>
         {quota_bytes !== null && <progress aria-label={t('firm.storage')} max={quota_bytes} value={used_bytes} />}
       </div>
-      {save.isError && (
-        <p role="alert" className="settings-fault foreign">
-          {failure.title}. {failure.text} {messagesOf(save.error)}
-        </p>
-      )}
+      {save.isError && <SaveFault error={save.error} />}
       {mayChange ? (
         <div className="settings-row">
           <button type="submit" className="button button-primary" disabled={save.isPending}>

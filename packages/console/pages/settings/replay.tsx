@@ -1,10 +1,9 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { SyntheticEvent } from 'react';
 import { api, send } from '../../api/client.ts';
-import { shellTexts } from '../../app/shell-texts.ts';
 import * as format from '../../i18n/format.ts';
 import { localInput } from '../../i18n/local-input.ts';
-import { Dialog } from '../../widgets/dialog.tsx';
+import { Dialog, DialogActions } from '../../widgets/dialog.tsx';
 import { Field } from '../../widgets/field.tsx';
 import { useFailure } from '../../widgets/states.tsx';
 import { done } from '../../widgets/toasts.tsx';
@@ -15,7 +14,6 @@ const DAY_MS = 86_400_000;
 /** Sends again what a webhook was sent in a period. */
 export function Replay({ uuid, onClose }: { uuid: string; onClose: () => void }) {
   const t = settingsTexts.use();
-  const shell = shellTexts.use();
   const client = useQueryClient();
   const replay = useMutation({
     mutationFn: (body: { from: string; to: string }) =>
@@ -49,14 +47,11 @@ export function Replay({ uuid, onClose }: { uuid: string; onClose: () => void })
             {failure.title}. {failure.text}
           </p>
         )}
-        <div className="dialog-actions">
-          <button type="button" className="button" onClick={onClose}>
-            {shell('cancel')}
-          </button>
+        <DialogActions onClose={onClose}>
           <button type="submit" className="button button-primary" disabled={replay.isPending}>
             {t('replay.send')}
           </button>
-        </div>
+        </DialogActions>
       </form>
     </Dialog>
   );

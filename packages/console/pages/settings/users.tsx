@@ -4,14 +4,14 @@ import { api, type Schemas, send } from '../../api/client.ts';
 import { shellTexts } from '../../app/shell-texts.ts';
 import * as format from '../../i18n/format.ts';
 import { type Role, useSession } from '../../session/session.ts';
-import { Dialog } from '../../widgets/dialog.tsx';
+import { Dialog, DialogActions } from '../../widgets/dialog.tsx';
 import { Field } from '../../widgets/field.tsx';
 import { Icon } from '../../widgets/icon.tsx';
 import { Pager } from '../../widgets/pager.tsx';
-import { Failed, Loading, useFailure } from '../../widgets/states.tsx';
+import { Failed, Loading } from '../../widgets/states.tsx';
 import { done, failed } from '../../widgets/toasts.tsx';
 import { Confirm } from './confirm.tsx';
-import { messagesOf } from './field-messages.ts';
+import { SaveFault } from './save-fault.tsx';
 import { Secret } from './secret.tsx';
 import { settingsTexts } from './texts.ts';
 
@@ -184,7 +184,6 @@ function UserForm({ user, onSaved, onClose }: FormProps) {
           ),
     onSuccess: onSaved,
   });
-  const failure = useFailure(save.error);
   const submit = (event: SyntheticEvent<HTMLFormElement>) => {
     event.preventDefault();
     const form = new FormData(event.currentTarget);
@@ -220,19 +219,12 @@ function UserForm({ user, onSaved, onClose }: FormProps) {
           </p>
         )}
         {user !== null && roles.length > 1 && <p className="muted">{t('users.roleText')}</p>}
-        {save.isError && (
-          <p role="alert" className="settings-fault foreign">
-            {failure.title}. {failure.text} {messagesOf(save.error)}
-          </p>
-        )}
-        <div className="dialog-actions">
-          <button type="button" className="button" onClick={onClose}>
-            {shell('cancel')}
-          </button>
+        {save.isError && <SaveFault error={save.error} />}
+        <DialogActions onClose={onClose}>
           <button type="submit" className="button button-primary" disabled={save.isPending}>
             {shell('save')}
           </button>
-        </div>
+        </DialogActions>
       </form>
     </Dialog>
   );

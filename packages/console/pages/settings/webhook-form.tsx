@@ -2,10 +2,9 @@ import { useMutation } from '@tanstack/react-query';
 import type { SyntheticEvent } from 'react';
 import { api, type Schemas, send } from '../../api/client.ts';
 import { shellTexts } from '../../app/shell-texts.ts';
-import { Dialog } from '../../widgets/dialog.tsx';
+import { Dialog, DialogActions } from '../../widgets/dialog.tsx';
 import { Field } from '../../widgets/field.tsx';
-import { useFailure } from '../../widgets/states.tsx';
-import { messagesOf } from './field-messages.ts';
+import { SaveFault } from './save-fault.tsx';
 import { settingsTexts } from './texts.ts';
 
 type Webhook = Schemas['Webhook'];
@@ -39,7 +38,6 @@ export function WebhookForm({ webhook, onSaved, onClose }: Props) {
     },
     onSuccess: onSaved,
   });
-  const failure = useFailure(save.error);
   const submit = (event: SyntheticEvent<HTMLFormElement>) => {
     event.preventDefault();
     const form = new FormData(event.currentTarget);
@@ -80,19 +78,12 @@ export function WebhookForm({ webhook, onSaved, onClose }: Props) {
             </label>
           ))}
         </fieldset>
-        {save.isError && (
-          <p role="alert" className="settings-fault foreign">
-            {failure.title}. {failure.text} {messagesOf(save.error)}
-          </p>
-        )}
-        <div className="dialog-actions">
-          <button type="button" className="button" onClick={onClose}>
-            {shell('cancel')}
-          </button>
+        {save.isError && <SaveFault error={save.error} />}
+        <DialogActions onClose={onClose}>
           <button type="submit" className="button button-primary" disabled={save.isPending}>
             {shell('save')}
           </button>
-        </div>
+        </DialogActions>
       </form>
     </Dialog>
   );

@@ -1,10 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { type SyntheticEvent, useId, useState } from 'react';
 import { api, send } from '../../api/client.ts';
-import { shellTexts } from '../../app/shell-texts.ts';
 import * as format from '../../i18n/format.ts';
 import { localInput } from '../../i18n/local-input.ts';
-import { Dialog } from '../../widgets/dialog.tsx';
+import { Dialog, DialogActions } from '../../widgets/dialog.tsx';
 import { Field } from '../../widgets/field.tsx';
 import { uploadTexts } from './texts.ts';
 import type { RecordingDetails } from './uploads.ts';
@@ -18,7 +17,6 @@ interface Props {
 /** What a recording does not tell itself: who spoke, when and about what. */
 export function RecordingForm({ recordings, onSend, onClose }: Props) {
   const t = uploadTexts.use();
-  const shell = shellTexts.use();
   const list = useId();
   const [operatorSide, setOperatorSide] = useState<'left' | 'right'>('left');
   // The firm's segment types that have a scorecard are offered. Others can be typed.
@@ -100,14 +98,11 @@ export function RecordingForm({ recordings, onSend, onClose }: Props) {
             <option value="outbound">{t('recording.outbound')}</option>
           </select>
         </Field>
-        <div className="dialog-actions upload-form-actions">
-          <button type="button" className="button" onClick={onClose}>
-            {shell('cancel')}
-          </button>
+        <DialogActions onClose={onClose}>
           <button type="submit" className="button button-primary">
             {t('recording.send')}
           </button>
-        </div>
+        </DialogActions>
       </form>
     </Dialog>
   );

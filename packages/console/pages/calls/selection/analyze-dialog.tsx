@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { api, type Schemas, send } from '../../../api/client.ts';
 import * as format from '../../../i18n/format.ts';
 import { useSession } from '../../../session/session.ts';
-import { Dialog } from '../../../widgets/dialog.tsx';
+import { Dialog, DialogActions } from '../../../widgets/dialog.tsx';
 import { useFailure } from '../../../widgets/states.tsx';
 import { callsTexts } from '../texts.ts';
 
@@ -47,10 +47,7 @@ export function AnalyzeDialog({ target, count, onConfirm, onClose }: Props) {
           {estimate.data !== undefined && <Estimate {...estimate.data} />}
         </div>
       )}
-      <div className="dialog-actions">
-        <button type="button" className="button" onClick={onClose}>
-          {t('cancel')}
-        </button>
+      <DialogActions onClose={onClose}>
         <button
           type="button"
           className="button button-primary"
@@ -59,7 +56,7 @@ export function AnalyzeDialog({ target, count, onConfirm, onClose }: Props) {
         >
           {t('analyze')}
         </button>
-      </div>
+      </DialogActions>
     </Dialog>
   );
 }

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import * as format from '../../../i18n/format.ts';
-import { Dialog } from '../../../widgets/dialog.tsx';
+import { Dialog, DialogActions } from '../../../widgets/dialog.tsx';
 import { Field } from '../../../widgets/field.tsx';
 import { callsTexts } from '../texts.ts';
 
@@ -34,14 +34,11 @@ export function EraseDialog({ count, onConfirm, onClose }: Props) {
             onChange={({ target }) => setTyped(target.value)}
           />
         </Field>
-        <div className="dialog-actions">
-          <button type="button" className="button" onClick={onClose}>
-            {t('cancel')}
-          </button>
+        <DialogActions onClose={onClose}>
           <button type="submit" className="button button-danger" disabled={!isReady}>
             {t('erase')}
           </button>
-        </div>
+        </DialogActions>
       </form>
     </Dialog>
   );

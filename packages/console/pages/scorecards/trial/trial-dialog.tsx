@@ -1,10 +1,9 @@
 import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api, type Schemas, send } from '../../../api/client.ts';
-import { shellTexts } from '../../../app/shell-texts.ts';
 import * as format from '../../../i18n/format.ts';
 import { Score } from '../../../widgets/call-facts.tsx';
-import { Dialog } from '../../../widgets/dialog.tsx';
+import { Dialog, DialogActions } from '../../../widgets/dialog.tsx';
 import { Field } from '../../../widgets/field.tsx';
 import { Failed, Loading, useFailure } from '../../../widgets/states.tsx';
 import { type Section, type Scorecard } from '../draft.ts';
@@ -23,7 +22,6 @@ const OFFERED = 50;
 /** Tries the scorecard as it is being edited on some calls. Nothing is stored. */
 export function TrialDialog({ scorecard, draft, onClose }: Props) {
   const t = scorecardsTexts.use();
-  const shell = shellTexts.use();
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const trial = useMutation({
     mutationFn: () => {
@@ -52,10 +50,7 @@ export function TrialDialog({ scorecard, draft, onClose }: Props) {
       ) : (
         <TrialResult items={trial.data.items} />
       )}
-      <div className="dialog-actions">
-        <button type="button" className="button" onClick={onClose}>
-          {shell('close')}
-        </button>
+      <DialogActions onClose={onClose} leave="close">
         {trial.data === undefined ? (
           <button
             type="button"
@@ -70,7 +65,7 @@ export function TrialDialog({ scorecard, draft, onClose }: Props) {
             {t('trial.others')}
           </button>
         )}
-      </div>
+      </DialogActions>
     </Dialog>
   );
 }
