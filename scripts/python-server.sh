@@ -1,12 +1,7 @@
 # Sourced by the scripts that install and start a server from PyPI for `*.real.test.ts`. They set `name`, and `directory`:
 # a folder of their own, in which the server has a virtual environment, a log and the file with its pid.
 
-say() { echo "$name: $*" >&2; }
-
-fail() {
-  say "$*"
-  exit 1
-}
+. "$(dirname "${BASH_SOURCE[0]}")/debian-packages.sh"
 
 pid_file="$directory/server.pid"
 
@@ -26,17 +21,6 @@ stop() {
     if is_ours "$pid"; then kill -KILL "$pid" 2>/dev/null || true; fi
   fi
   rm -f "$pid_file"
-}
-
-# Installs Debian's packages of these names.
-install_packages() {
-  [ $# -gt 0 ] || return 0
-  command -v apt-get >/dev/null || fail "these programs are missing, and there is no apt-get to install them: $*"
-  [ "$(id -u)" = 0 ] || fail "these packages are missing; install them as root: apt-get install $*"
-  say "installing $*"
-  export DEBIAN_FRONTEND=noninteractive
-  { apt-get update -q && apt-get install -q -y --no-install-recommends "$@"; } >"$directory/apt.log" 2>&1 ||
-    fail "apt-get failed: $(tail -n 5 "$directory/apt.log")"
 }
 
 # Debian's python3 does not include venv.

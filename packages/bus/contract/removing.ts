@@ -8,12 +8,14 @@ import { collectInto, recordGiveUps } from '../test/handlers.ts';
 import { type Body, firm, newEvent, numberOf, numbers } from '../test/new-event.ts';
 import type { Fixture } from './fixture.ts';
 
+/** Tells of the removal itself, so it is not removed with the others. */
+const Erased = eventType<Body>('test.erased.v1', z.object({ n: z.int() }));
+
 /** The pending events about a subject can be removed. */
 export function removing(fixture: Fixture): void {
   const { newConsumer, publish, depth, arrived, drained } = fixture;
 
   describe('removing', () => {
-    const Erased = eventType<Body>('test.erased.v1', z.object({ n: z.int() }));
     const removePending = (subject: string) =>
       fixture.transport.transaction((tx) => fixture.bus.removePending(tx, firm, subject, Erased));
 
@@ -163,8 +165,6 @@ export function removing(fixture: Fixture): void {
  */
 export function removingOfFirm(fixture: Fixture): void {
   const { newConsumer, publish, arrived, drained } = fixture;
-  const Erased = eventType<Body>('test.erased.v1', z.object({ n: z.int() }));
-
   describe('removing', () => {
     it('all events of a firm are removed, up to a limit at a time, except those of excepted types and of other firms', async () => {
       const { Happened, consumer } = newConsumer();
