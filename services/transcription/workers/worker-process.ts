@@ -1,9 +1,10 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { setPriority } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import { isDeepStrictEqual } from 'node:util';
 import { Fault } from '@call-analysis/fault';
 import type { SpeechEngine } from '../engines/speech-engine.ts';
-import type { FromWorker, ToWorker } from './messages.ts';
+import type { FromWorker, Recognition, ToWorker } from './messages.ts';
 import type { RecordingTranscript } from './transcribe-recording.ts';
 
 const PROGRAM = fileURLToPath(new URL('./worker.ts', import.meta.url));
@@ -39,6 +40,7 @@ export class WorkerProcess {
   #job: Job | undefined;
   #isAlive = true;
   #residentBytes = 0;
+  #recognition: Recognition | undefined;
   /** The end of what the process has written there. */
   #standardError = '';
 
@@ -68,6 +70,11 @@ export class WorkerProcess {
     return this.#isAlive;
   }
 
+  /** Whether it has heard no recording with other models, or any engine. */
+  isFor(recognition: Recognition): boolean {
+    return this.#recognition === undefined || isDeepStrictEqual(this.#recognition, recognition);
+  }
+
   /** What the process held of memory after its last recording. */
   get residentBytes(): number {
     return this.#residentBytes;
@@ -91,6 +98,7 @@ export class WorkerProcess {
     const stallMs = this.#options.stallMs + 50 * duration;
     const job: Job = { resolve, reject, onProgress, stallMs, abort: new AbortController(), stallTimer: undefined };
     this.#job = job;
+    this.#recognition = message.recognition;
     this.#restartStallTimer(job);
     this.#send(message);
     return promise;
