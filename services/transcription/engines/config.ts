@@ -24,8 +24,9 @@ export interface LocalEngine {
 /** The choice of a speech engine. */
 export const SpeechVariables = z.object({
   SPEECH_MODEL_DIR: z.string().optional().meta({
-    description: 'Models for the local engine, one per folder; see docs/speech-models.md.',
-    defaultText: 'Moonshine tiny, English',
+    description:
+      'Models for the local engine, one per folder; see docs/speech-models.md. Models that are added or removed count from the next recording on.',
+    defaultText: 'on one machine models in DATA_DIR; none elsewhere, which leaves Moonshine tiny, English',
   }),
   SPEECH_EARS: z
     .string()

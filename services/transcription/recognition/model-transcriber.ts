@@ -130,7 +130,7 @@ function unsupportedLanguage(): Fault {
   return new Fault(
     'invalid',
     'LANGUAGE_NOT_SUPPORTED',
-    "No configured speech model knows the call's language. Set SPEECH_MODEL_DIR to a directory with a model for it, or SPEECH_URL to a speech server, and retry the call.",
+    "No configured speech model knows the call's language. Add a model for it to SPEECH_MODEL_DIR with the admin command speech-model add, or set SPEECH_URL to a speech server, and retry the call.",
   );
 }
 
