@@ -13,8 +13,10 @@ describe('speech engine configuration', () => {
       apiKey: undefined,
       concurrency: undefined,
     });
-    expect(serverConfig({ ...server, SPEECH_API_KEY: 'sk-1', SPEECH_CONCURRENCY: '16' })).toMatchObject({
+    const all = { ...server, SPEECH_API_KEY: 'sk-1', SPEECH_CONCURRENCY: '16', SPEECH_MAX_BYTES: '1MB' };
+    expect(serverConfig(all)).toMatchObject({
       apiKey: 'sk-1',
+      maxRequestBytes: 1_000_000,
       concurrency: 16,
     });
   });
@@ -70,6 +72,11 @@ describe('speech engine configuration', () => {
       'a provider without a server',
       { SPEECH_PROVIDER: 'deepgram' },
       'SPEECH_PROVIDER is set, so SPEECH_URL and SPEECH_MODEL must be set too.',
+    ],
+    [
+      'requests that have no room for a sentence',
+      { ...server, SPEECH_MAX_BYTES: '1000' },
+      'SPEECH_MAX_BYTES must be at least 256KiB, which is eight seconds of speech, not "1000".',
     ],
     [
       'an unknown provider',

@@ -1,12 +1,12 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { ConfigFault, type Environment, group, parseConfig, readAll } from '@call-analysis/runtime';
+import { byteSize, ConfigFault, type Environment, group, parseConfig, readAll } from '@call-analysis/runtime';
 import { z } from 'zod';
 import type { CommandConfig } from './command/command-engine.ts';
 import { CommandLineFault, parseCommand } from './command/command-line.ts';
 import { providerOf, PROVIDERS } from './server/providers.ts';
-import type { ServerConfig } from './server/server-engine.ts';
+import { MIN_REQUEST_BYTES, type ServerConfig } from './server/server-engine.ts';
 
 /** A speech engine outside the service, as the environment configures it. */
 export type OtherEngine =
@@ -59,6 +59,13 @@ export const SpeechVariables = z.object({
     .regex(/^[\x21-\x7e]+$/, 'must consist of visible ASCII characters without spaces')
     .optional()
     .meta({ description: 'The API key of the speech server, if it requires one.' }),
+  SPEECH_MAX_BYTES: byteSize()
+    .refine((bytes) => bytes >= MIN_REQUEST_BYTES, 'must be at least 256KiB, which is eight seconds of speech')
+    .optional()
+    .meta({
+      description: 'The largest request that the speech server, or a proxy before it, accepts. Speech is cut to fit.',
+      defaultText: '25MiB, with Deepgram 2GiB',
+    }),
   SPEECH_COMMAND: z.string().optional().meta({
     description:
       'A program to use instead of the local engine, such as `["recognize", "--wav", "{file}"]`. It gets no secrets from the environment. When it fails, its standard error is logged.',
@@ -77,13 +84,14 @@ export const SpeechVariables = z.object({
 const ServerVariables = SpeechVariables.pick({
   SPEECH_PROVIDER: true,
   SPEECH_API_KEY: true,
+  SPEECH_MAX_BYTES: true,
   SPEECH_CONCURRENCY: true,
 }).extend({
   SPEECH_URL: SpeechVariables.shape.SPEECH_URL.unwrap(),
   SPEECH_MODEL: SpeechVariables.shape.SPEECH_MODEL.unwrap(),
 });
 /** Settings that mean nothing without SPEECH_URL. */
-const SERVER_ONLY = ['SPEECH_API_KEY', 'SPEECH_PROVIDER'] as const;
+const SERVER_ONLY = ['SPEECH_API_KEY', 'SPEECH_PROVIDER', 'SPEECH_MAX_BYTES'] as const;
 const CommandVariables = SpeechVariables.pick({ SPEECH_CONCURRENCY: true });
 const LocalVariables = SpeechVariables.pick({ SPEECH_MODEL_DIR: true, SPEECH_EARS: true });
 
@@ -100,6 +108,7 @@ export function serverConfig(env: Environment): ServerConfig | null {
     url: variables.SPEECH_URL,
     model: variables.SPEECH_MODEL,
     apiKey: variables.SPEECH_API_KEY,
+    maxRequestBytes: variables.SPEECH_MAX_BYTES,
     concurrency: variables.SPEECH_CONCURRENCY,
   };
 }

@@ -7,6 +7,13 @@ import type { Protocol, ServerAddress } from './protocol.ts';
 export const PROVIDERS = ['openai', 'azure', 'deepgram'] as const;
 export type Provider = (typeof PROVIDERS)[number];
 
+/** What hosted services of the kind accept. */
+export const MAX_REQUEST_BYTES: Readonly<Record<Provider, number>> = {
+  openai: 25 * 2 ** 20,
+  azure: 25 * 2 ** 20,
+  deepgram: 2 * 2 ** 30,
+};
+
 const protocols: Readonly<Record<Provider, (address: ServerAddress, url: URL) => Protocol>> = {
   openai: openaiProtocol,
   azure: azureProtocol,

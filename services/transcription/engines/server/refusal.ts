@@ -63,10 +63,11 @@ export function advise(refusal: Refusal, requested: { readonly segments: boolean
       ),
     );
   }
-  if (status === 413) {
+  // vLLM answers 400.
+  if (status === 413 || /maximum (file|content) size/i.test(body)) {
     return giveUp(
       engineMisconfigured(
-        'The speech server, or a proxy before it, does not accept bodies of 2 MB. Raise its limit to 4 MB.',
+        'The speech server, or a proxy before it, does not accept bodies of this size. Raise its limit, or set SPEECH_MAX_BYTES to it.',
         cause,
       ),
     );

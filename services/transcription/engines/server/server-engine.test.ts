@@ -3,6 +3,8 @@ import type { Language } from '@call-analysis/events';
 import { waitUntil } from '@call-analysis/testing';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { answers, openSpeechServer, type SpeechServer } from '../../test/speech-server.ts';
+import { loudnessActivity, voice } from '../../test/voices.ts';
+import { transcribeRecording } from '../../workers/transcribe-recording.ts';
 import { engineContract, segmentOf } from '../contract.ts';
 import type { SpeechEngine, TimedText } from '../speech-engine.ts';
 import { type Provider, PROVIDERS } from './providers.ts';
@@ -36,6 +38,23 @@ function answerOf(provider: Provider, texts: readonly TimedText[], language: str
       })),
     },
   };
+}
+
+/** Where there is sound in a WAV file, in seconds. */
+function soundsIn(wav: Buffer): [start: number, end: number][] {
+  const found: [number, number][] = [];
+  const step = 160;
+  for (let at = 0; 44 + 2 * (at + step) <= wav.length; at += step) {
+    let loudest = 0;
+    for (let sample = at; sample < at + step; sample++)
+      loudest = Math.max(loudest, Math.abs(wav.readInt16LE(44 + 2 * sample)));
+    if (loudest < 100) continue;
+    const seconds = at / 16_000;
+    const last = found.at(-1);
+    if (last !== undefined && seconds - last[1] < 0.05) last[1] = seconds + step / 16_000;
+    else found.push([seconds, seconds + step / 16_000]);
+  }
+  return found;
 }
 
 for (const provider of PROVIDERS) {
@@ -275,7 +294,14 @@ describe('a speech server', () => {
         'ENGINE_MISCONFIGURED',
         'SPEECH_MODEL',
       ],
-      ['bodies that are too large', 413, '', 'ENGINE_MISCONFIGURED', '4 MB'],
+      ['bodies that are too large', 413, '', 'ENGINE_MISCONFIGURED', 'SPEECH_MAX_BYTES'],
+      [
+        'files that are too large for vLLM',
+        400,
+        '{"error":{"message":"Maximum file size exceeded"}}',
+        'ENGINE_MISCONFIGURED',
+        'SPEECH_MAX_BYTES',
+      ],
       ['an exhausted quota', 429, '{"error":{"code":"insufficient_quota"}}', 'ENGINE_MISCONFIGURED', 'quota'],
       ['a method that is not allowed', 405, '', 'ENGINE_MISCONFIGURED', 'SPEECH_URL'],
       ['WAV files that are not accepted', 415, '', 'ENGINE_MISCONFIGURED', 'SPEECH_PROVIDER'],
@@ -330,6 +356,41 @@ describe('a speech server', () => {
       expect(elsewhere.requests).toHaveLength(0);
       await elsewhere.close();
     });
+  });
+
+  it('gets long speech in requests that it accepts, cut between words, and every word is in the transcript once, at its time', async () => {
+    const words = Array.from({ length: 90 }, (_, index) => [0.5 * index + 0.5, 0.5 * index + 0.88] as const);
+    const maxRequestBytes = 300_000;
+    const sizes: number[] = [];
+    server.script(async (received, ...rest) => {
+      sizes.push(Number(received.headers['content-length']));
+      const segments = soundsIn(received.file.bytes).map(([start, end]) => ({ start, end, text: 'word' }));
+      await answers({ text: '', segments })(received, ...rest);
+    });
+    const engine = open({ maxRequestBytes });
+    const left = voice(46, 1, words);
+    async function* recording(): AsyncGenerator<[Float32Array, Float32Array]> {
+      for (let at = 0; at < left.length; at += 8000)
+        yield [left.slice(at, at + 8000), new Float32Array(left.slice(at, at + 8000).length)];
+    }
+    const heard: TimedText[][] = [];
+    const { utterances } = await transcribeRecording(recording(), {
+      activity: loudnessActivity,
+      transcriber: {
+        maxSegmentSeconds: engine.maxSegmentSeconds,
+        async transcribe(samples) {
+          heard.push((await engine.transcribe({ samples }, { language: null, signal: never })).utterances);
+        },
+        finish: async () => ({ engine: engine.name, language: null, segments: heard }),
+      },
+    });
+    expect(sizes.length).toBeGreaterThan(4);
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(maxRequestBytes);
+    expect(utterances).toHaveLength(words.length);
+    for (const [index, { start, end }] of utterances.entries()) {
+      expect(Math.abs(start - words[index]![0])).toBeLessThan(0.05);
+      expect(Math.abs(end - words[index]![1])).toBeLessThan(0.05);
+    }
   });
 
   it('stops reading an answer that is too long for a transcription', async () => {

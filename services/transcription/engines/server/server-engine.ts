@@ -7,13 +7,15 @@ import { SAMPLE_RATE_HZ, type SpeechEngine, type SpeechSegment } from '../speech
 import { wavFile } from '../wav-file.ts';
 import { interpret, isStuck, type ServerAnswer } from './answer.ts';
 import type { Question, ServerAddress } from './protocol.ts';
-import { type Provider, protocolOf } from './providers.ts';
+import { MAX_REQUEST_BYTES, type Provider, protocolOf } from './providers.ts';
 import { advise, type Refusal } from './refusal.ts';
 import { retryAfterMs } from './retry-after.ts';
 
 export interface ServerConfig extends ServerAddress {
   /** The API that the server has. */
   readonly provider: Provider;
+  /** The largest request that the server accepts; the provider's own limit when absent. */
+  readonly maxRequestBytes?: number | undefined;
   /** Requests at the same time; 4 when absent. */
   readonly concurrency?: number | undefined;
   readonly retry?: Partial<RetryPolicy> | undefined;
@@ -43,6 +45,12 @@ const defaultRetry: RetryPolicy = {
 /** Two of Whisper's windows: longer segments make each attempt at a slow server more expensive and save nothing. */
 const MAX_SEGMENT_SECONDS = 60;
 
+/** Less would cut sentences. */
+export const MIN_REQUEST_BYTES = 256 * 1024;
+/** What a form adds to its file. */
+const FORM_BYTES = 4096;
+const BYTES_PER_SECOND = 2 * SAMPLE_RATE_HZ;
+
 /** An answer for a minute of speech, including tokens, is about 20 KB. */
 const MAX_ANSWER_BYTES = 1024 * 1024;
 const MAX_REFUSAL_BYTES = 2048;
@@ -65,6 +73,7 @@ export function serverEngine(config: ServerConfig): SpeechEngine {
   const policy = { ...defaultRetry, ...config.retry };
   const concurrency = config.concurrency ?? 4;
   const protocol = protocolOf(config.provider, config);
+  const maxRequestBytes = config.maxRequestBytes ?? MAX_REQUEST_BYTES[config.provider];
   const slots = limitConcurrency(concurrency);
   const unknownHints = new Set<Language>();
   let supportsSegments = true;
@@ -174,7 +183,7 @@ export function serverEngine(config: ServerConfig): SpeechEngine {
 
   return {
     name: `${config.provider}:${config.model}`,
-    maxSegmentSeconds: MAX_SEGMENT_SECONDS,
+    maxSegmentSeconds: Math.min(MAX_SEGMENT_SECONDS, (maxRequestBytes - FORM_BYTES) / BYTES_PER_SECOND),
     concurrency,
     async transcribe(segment, { language, signal }) {
       if (segment.samples.length === 0) return { utterances: [], language: null };
