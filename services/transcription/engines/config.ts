@@ -35,7 +35,8 @@ export const SpeechVariables = z.object({
     .transform(Number)
     .optional()
     .meta({
-      description: 'Workers of the local engine: recordings that it transcribes at the same time.',
+      description:
+        'Workers of the local engine: recordings that it transcribes at the same time. Each uses one core and, with the bundled model, 300 to 450 MB.',
       defaultText: 'one per core',
     }),
   SPEECH_URL: z
