@@ -1,9 +1,9 @@
-// npm run fuzz: gives mutated bodies and archives to the code that reads them, in this process.
+// npm run fuzz: gives mutated bodies and archives to the code that reads them, and one firm's ids to another.
 import { parseArgs } from 'node:util';
 import { fuzz } from './fuzz.ts';
 import type { Target } from './target.ts';
 
-const help = `Usage: npm run fuzz -- <multipart|archives> [--runs N] [--seed N]
+const help = `Usage: npm run fuzz -- <multipart|archives|firms> [--runs N] [--seed N]
 
 Mutates good and bad inputs and gives them to the code that reads them. Every input must be accepted or refused with a
 code. Prints its figures as JSON; progress goes to standard error. Exits with 0 if nothing crashed, hung, broke a promise or
@@ -11,8 +11,10 @@ kept growing memory.
 
   multipart    forms of a single upload, as the gateway reads them
   archives     ZIP archives: the directory as ingest reads it, then every entry as audio reads it
+  firms        requests of one firm with the ids and words of another, to every operation, at a service of its own: no
+               response may show anything of the other firm, and nothing of it may change
 
-  --runs N     how many inputs; default 20000
+  --runs N     how many inputs or requests; default 20000
   --seed N     repeats the inputs; default: a random one, which is printed`;
 
 const targets: Readonly<Record<string, () => Promise<Target>>> = {
@@ -47,15 +49,17 @@ if (values.help) {
   process.exit(0);
 }
 const [name = ''] = positionals;
-const open = targets[name] ?? fail(name === '' ? 'What is to be fuzzed?' : `There is no target ${name}.`);
+const isKnown = name === 'firms' || name in targets;
+if (!isKnown) fail(name === '' ? 'What is to be fuzzed?' : `There is no target ${name}.`);
 for (const option of ['runs', 'seed'] as const)
   if (!/^\d{1,9}$/.test(values[option])) fail(`--${option} must be a whole number, not "${values[option]}".`);
+const [runs, seed] = [Number(values.runs), Number(values.seed)];
+const say = (line: string) => console.error(line);
 
-const figures = await fuzz(await open(), {
-  runs: Number(values.runs),
-  seed: Number(values.seed),
-  say: (line) => console.error(line),
-});
-const holds = figures.findings.length === 0 && figures.grownMiB <= MOST_GROWTH_MIB;
+const figures =
+  name === 'firms'
+    ? await (await import('./firms.ts')).probeFirms({ requests: runs, seed, say })
+    : await fuzz(await targets[name]!(), { runs, seed, say });
+const holds = figures.findings.length === 0 && !('grownMiB' in figures && figures.grownMiB > MOST_GROWTH_MIB);
 console.log(JSON.stringify({ target: name, ...figures, holds }, null, 2));
 process.exitCode = holds ? 0 : 1;
