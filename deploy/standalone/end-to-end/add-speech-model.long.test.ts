@@ -16,7 +16,7 @@ const fixture = (name: string) => new URL(`../../../services/transcription/fixtu
 
 interface Call {
   readonly status: string;
-  readonly attempt: number;
+  readonly history: readonly { readonly detail: string | null }[];
   readonly failure: { readonly code: string } | null;
   readonly transcript: { readonly engine: string; readonly language: string } | null;
 }
@@ -41,7 +41,8 @@ describe('a speech model that is added while the service runs', () => {
     await waitUntil(
       async () => {
         call = await client.call<Call>('GET', `/api/v1/calls/${uuid}`);
-        return call.attempt === attempt && ['completed', 'failed'].includes(call.status);
+        const retries = call.history.filter(({ detail }) => detail === 'retried').length;
+        return retries === attempt - 1 && ['completed', 'failed'].includes(call.status);
       },
       { timeoutMs: 120_000 },
     );
