@@ -10,6 +10,7 @@ import type { DistributedSystem } from '../../deploy/distributed/test/system.ts'
 import type { ApiClient } from '../../deploy/standalone/api-client.ts';
 import { newFirm } from '../../deploy/standalone/test/client/new-firm.ts';
 import { startService } from '../../deploy/standalone/test/system/service-process.ts';
+import { type Bytes, grown, indexed } from '../harness/database-bytes.ts';
 import { atMost, type Figure, noted, quantile } from '../harness/figure.ts';
 import { resetPeak, peakMiB } from '../harness/memory.ts';
 import { processorSeconds } from '../harness/processor.ts';
@@ -17,7 +18,7 @@ import { writeRows } from '../harness/rows.ts';
 import { writeConversations } from './conversations.ts';
 import { processBatch } from './process-batch.ts';
 import { openServers, type Servers } from './servers.ts';
-import { type Bytes, grown, indexed, measureDatabases, measureObjects, measureTopics } from './storage.ts';
+import { measureDatabases, measureObjects, measureTopics } from './storage.ts';
 import { minus, newFirmOf, secondsOfParts, SERVICES, startSix, total } from './system.ts';
 
 const WARM_UP = 500;

@@ -1,14 +1,10 @@
 import { readdirSync, readlinkSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { databaseUrl } from '@call-analysis/postgres';
-import { Client } from 'pg';
 import type { DistributedSystem } from '../../deploy/distributed/test/system.ts';
+import { type Bytes, logBytes, tableBytes } from '../harness/database-bytes.ts';
 import { minioOf } from './minio-client.ts';
 import type { Servers } from './servers.ts';
-import { minus } from './system.ts';
-
-/** Bytes by where they are stored. */
-export type Bytes = Record<string, number>;
 
 /**
  * The present sizes: each table with its TOAST data as `<schema>.<table>`, its indexes as `<schema>.<table> indexes`, and the
@@ -19,47 +15,12 @@ export async function measureDatabases(
   servers: Servers,
 ): Promise<{ tables: Bytes; log: Bytes }> {
   const tables: Bytes = {};
-  const log: Bytes = {};
   for (const url of Object.values(system.databaseUrls)) {
     const { pathname } = new URL(url);
-    await asked(databaseUrl(servers.postgres.adminUrl, pathname.slice(1)), async (client) => {
-      for (const { schema, name, bytes, index_bytes } of await rows<{
-        schema: string;
-        name: string;
-        bytes: string;
-        index_bytes: string;
-      }>(
-        client,
-        `SELECT nspname AS schema, relname AS name, pg_table_size(c.oid) AS bytes, pg_indexes_size(c.oid) AS index_bytes
-           FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace
-          WHERE relkind = 'r' AND nspname !~ '^(pg_|information_schema)'`,
-      )) {
-        const key = schema.endsWith('_bus') ? `${schema} (queues)` : `${schema}.${name}`;
-        const indexes = schema.endsWith('_bus') ? key : `${key} indexes`;
-        tables[key] = (tables[key] ?? 0) + Number(bytes);
-        tables[indexes] = (tables[indexes] ?? 0) + Number(index_bytes);
-      }
-    });
+    const own = await tableBytes(databaseUrl(servers.postgres.adminUrl, pathname.slice(1)));
+    for (const [name, bytes] of Object.entries(own)) tables[name] = (tables[name] ?? 0) + bytes;
   }
-  await asked(servers.postgres.adminUrl, async (client) => {
-    const [written] = await rows<{ bytes: string }>(client, `SELECT pg_current_wal_lsn() - '0/0'::pg_lsn AS bytes`);
-    log['all'] = Number(written!.bytes);
-  });
-  return { tables, log };
-}
-
-/** Resolves when the search index of ingest is up to date. */
-export async function indexed(url: string): Promise<void> {
-  await asked(url, async (client) => {
-    for (;;) {
-      const [row] = await rows<{ waits: boolean }>(
-        client,
-        'SELECT EXISTS (SELECT FROM ingest.call_change) OR EXISTS (SELECT FROM ingest.text_change) AS waits',
-      );
-      if (row?.waits === false) return;
-      await new Promise((resolve) => setTimeout(resolve, 200));
-    }
-  });
+  return { tables, log: { all: await logBytes(servers.postgres.adminUrl) } };
 }
 
 /** Bytes in the logs of the system's topics, one copy. Empty when the benchmark did not start the broker. */
@@ -88,26 +49,4 @@ export async function measureObjects({ store }: DistributedSystem): Promise<Byte
     bytes[place] = (bytes[place] ?? 0) + size;
   }
   return bytes;
-}
-
-/** The growth of each, largest first, without growth of less than a byte per call. */
-export function grown(after: Bytes, before: Bytes, calls: number): [string, number][] {
-  return Object.entries(minus(after, before))
-    .map(([name, bytes]): [string, number] => [name, bytes / calls])
-    .filter(([, perCall]) => perCall >= 1)
-    .toSorted(([, one], [, other]) => other - one);
-}
-
-async function asked(url: string, ask: (client: Client) => Promise<void>): Promise<void> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  try {
-    await ask(client);
-  } finally {
-    await client.end();
-  }
-}
-
-async function rows<Row>(client: Client, text: string, values: unknown[] = []): Promise<Row[]> {
-  return (await client.query(text, values)).rows as Row[];
 }

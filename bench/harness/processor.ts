@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 /** Linux reports hundredths of a second, whatever the tick rate of its kernel. */
 const TICKS = 100;
 
-interface Process {
+export interface Process {
   readonly pid: number;
   readonly parent: number;
   /** Seconds of processor time, including children that have ended. */
@@ -50,7 +50,8 @@ export function watchDatabase(postmaster: number): DatabaseWatch {
   };
 }
 
-function familyOf(pid: number): Process[] {
+/** A process and all its descendants. */
+export function familyOf(pid: number): Process[] {
   const all = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .flatMap((name) => statOf(Number(name)));

@@ -7,6 +7,7 @@ Exits with 0 whatever the figures.
 
   csv-intake   rows of an uploaded CSV validated, deduplicated and committed
   analysis     accepted calls completed per second, and how soon an idle service begins
+  call-cost    processor time and bytes of a short and a long call; processor time and memory of an idle service
   model-analysis  calls analyzed by a language model, and what they cost this process
   startup      second start, and memory when idle
   api-keys     verification of API keys
@@ -31,6 +32,7 @@ Exits with 0 whatever the figures.
 const benchmarks: Benchmarks = {
   'csv-intake': () => import('./csv-intake.ts'),
   analysis: () => import('./analysis.ts'),
+  'call-cost': () => import('./call-cost.ts'),
   'model-analysis': () => import('./model-analysis/calls-per-second.ts'),
   startup: () => import('./startup.ts'),
   'api-keys': () => import('./api-keys.ts'),

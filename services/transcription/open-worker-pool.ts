@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import type { Config } from './config.ts';
 import { commandEngine } from './engines/command/command-engine.ts';
-import { openaiEngine } from './engines/openai/openai-engine.ts';
+import { serverEngine } from './engines/server/server-engine.ts';
 import type { SpeechEngine } from './engines/speech-engine.ts';
 import { findModels } from './models/find-models.ts';
 import { TranscriptionWorkerPool, type WorkerPoolOptions } from './workers/worker-pool.ts';
@@ -32,7 +32,7 @@ export function openWorkerPool(
     return { pool, size, close: async () => pool.close() };
   }
   const engine: SpeechEngine =
-    config.kind === 'openai' ? openaiEngine(config) : commandEngine({ ...config, workDirectory });
+    config.kind === 'server' ? serverEngine(config) : commandEngine({ ...config, workDirectory });
   const { name, maxSegmentSeconds } = engine;
   const size = Math.min(engine.concurrency, MAX_WORKERS_FOR_ENGINE);
   const pool = new TranscriptionWorkerPool({

@@ -9,8 +9,6 @@ import { recordGivenUp } from './outcome.ts';
 import { readEnvelope, readEvent, type Routes } from './read-event.ts';
 import { inContextOf, traced } from './trace.ts';
 
-// Nothing wakes this worker, because pg-boss itself moves jobs to the dead-letter queue.
-const POLL_SECONDS = 0.5;
 const BATCH_SIZE = 10;
 const LONGEST_PAUSE_SECONDS = 300;
 
@@ -22,6 +20,7 @@ export async function giveUpDeadLetters(
   queues: Queues,
   deadLetterQueue: string,
   routes: Routes,
+  pollSeconds: number,
   sink?: DeadLetterSink,
 ): Promise<string> {
   const { boss } = queues;
@@ -32,7 +31,7 @@ export async function giveUpDeadLetters(
       batchSize: BATCH_SIZE,
       perJobResults: true,
       includeMetadata: true,
-      pollingIntervalSeconds: POLL_SECONDS,
+      pollingIntervalSeconds: pollSeconds,
       heartbeatRefreshSeconds: queues.leaseSeconds / 3,
     },
     async (jobs: JobWithMetadata<unknown>[]) => {

@@ -2,16 +2,16 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Job } from 'pg-boss';
 import type { Subscription, SubscriptionOptions } from '../port.ts';
 import { deadLetterQueueOf } from '../queue/consumer-queue.ts';
+import type { DueJobs } from '../queue/due-jobs.ts';
 import { BATCH_EVENTS } from '../queue/event-batch.ts';
-import { watchLeases } from '../queue/leases.ts';
 import { returnJobs } from '../queue/queue-store.ts';
 import type { Queues } from '../queue/queues.ts';
 import { Delivery } from './delivery.ts';
 import { type DeadLetterSink, giveUpDeadLetters } from './give-up.ts';
 import type { Routes } from './read-event.ts';
 
-/** How late a retry can be: new events wake the workers, due retries do not. */
-const POLL_SECONDS = 1;
+/** Notifications wake the workers for new events, and `DueJobs` for others; this is in case both fail. */
+const POLL_SECONDS = 30;
 
 export interface Inbox extends Subscription {
   /** `stop` has timed out, and handlers were still running then. */
@@ -25,6 +25,7 @@ export interface Inbox extends Subscription {
 /** Delivers a consumer's events to its routes until it is stopped. */
 export async function openInbox(
   queues: Queues,
+  due: DueJobs,
   subscription: SubscriptionOptions,
   sink?: DeadLetterSink,
 ): Promise<Inbox> {
@@ -56,6 +57,7 @@ export async function openInbox(
           const status = new Map(results.map((result) => [result.id, result.status]));
           // Completed jobs are removed already. Without them, pg-boss skips a statement that would change nothing.
           jobs.splice(0, jobs.length, ...fetched.filter((job) => (status.get(job.id) ?? 'completed') !== 'completed'));
+          if (jobs.length > 0) due.lookSoon();
           const untouched = fetched.filter((job) => !status.has(job.id));
           if (untouched.length > 0) {
             for (const job of untouched) inProgress.delete(job);
@@ -71,8 +73,8 @@ export async function openInbox(
     workers.push(worker);
   }
   const deadLetterQueue = deadLetterQueueOf(consumer);
-  const deadLetterWorker = await giveUpDeadLetters(queues, deadLetterQueue, routes, sink);
-  const leases = watchLeases(queues, [consumer, deadLetterQueue]);
+  const deadLetterWorker = await giveUpDeadLetters(queues, deadLetterQueue, routes, POLL_SECONDS, sink);
+  const stopWatching = [due.watch(consumer, workers), due.watch(deadLetterQueue, [deadLetterWorker])];
   let stopping: Promise<unknown> | undefined;
   let isLate = false;
   return {
@@ -83,10 +85,10 @@ export async function openInbox(
       return inProgress.size;
     },
     async stop(withinMs) {
+      for (const stop of stopWatching) stop();
       stopping ??= Promise.all([
         ...workers.map((id) => boss.offWork(consumer, { id, wait: true })),
         boss.offWork(deadLetterQueue, { id: deadLetterWorker, wait: true }),
-        leases.stop(),
       ]);
       if (withinMs === undefined) {
         await stopping;

@@ -3,8 +3,10 @@ import { unavailable } from '@call-analysis/fault';
 import { shareConnections } from '@call-analysis/postgres';
 import type { BusOptions } from '../config.ts';
 import type { ConsumerDepth, Subscription, SubscriptionOptions } from '../port.ts';
-import { createConsumerQueues, isDeadLetterQueue } from '../queue/consumer-queue.ts';
+import { createConsumerQueues, deadLetterQueueOf, isDeadLetterQueue } from '../queue/consumer-queue.ts';
 import { exportDepths } from '../queue/depth-metrics.ts';
+import { watchDueJobs } from '../queue/due-jobs.ts';
+import { watchLeases } from '../queue/leases.ts';
 import { returnAbandonedJobs } from '../queue/queue-store.ts';
 import { type Queues, startQueues } from '../queue/queues.ts';
 import type { DeadLetterSink } from './give-up.ts';
@@ -62,6 +64,8 @@ export async function openInboxes(
   });
   const inboxes: Inbox[] = [];
   const consumers: string[] = [];
+  const due = watchDueJobs(queues);
+  const leases = watchLeases(queues, () => consumers.flatMap((each) => [each, deadLetterQueueOf(each)]));
   const stopExport = exportDepths(name, () => readDepths(queues, consumers));
 
   async function close(closeOthers: () => Promise<unknown>): Promise<void> {
@@ -83,6 +87,7 @@ export async function openInboxes(
     const released = (async () => {
       if (!allHandled) await Promise.allSettled(inboxes.map((inbox) => inbox.release()));
       await othersClosed;
+      await Promise.all([due.stop(), leases.stop()]);
       await queues.close();
     })();
     // A database that no longer answers must not keep the process alive. Lapsing leases return the events then.
@@ -98,7 +103,7 @@ export async function openInboxes(
       await createConsumerQueues(queues, subscription);
       if (exclusive) await returnAbandonedJobs(queues, subscription.consumer);
       await connect();
-      const inbox = await openInbox(queues, subscription, sink);
+      const inbox = await openInbox(queues, due, subscription, sink);
       inboxes.push(inbox);
       consumers.push(subscription.consumer);
       return inbox;

@@ -5,14 +5,14 @@ import type { Queues } from './queues.ts';
 const CHECKS_PER_LEASE = 4;
 
 /** Ends the attempts of workers that have sent no heartbeat for a lease, so that other workers get their events. */
-export function watchLeases(queues: Queues, names: readonly string[]): { stop(): Promise<void> } {
+export function watchLeases(queues: Queues, names: () => readonly string[]): { stop(): Promise<void> } {
   const leaseMs = queues.leaseSeconds * 1_000;
   let checking = Promise.resolve();
   let suspendedUntil = 0;
 
   async function check(): Promise<void> {
     try {
-      if (Date.now() >= suspendedUntil) await endLapsedAttempts(queues, names);
+      if (Date.now() >= suspendedUntil) await endLapsedAttempts(queues, names());
       else await queues.query('SELECT 1');
     } catch (error) {
       // While the database is away, no worker can send a heartbeat. Living workers need time to do so afterwards.

@@ -79,6 +79,19 @@ export function findLapsedJobs({ query, schema }: Tables, queues: readonly strin
   );
 }
 
+/** Those of the queues in which a job waits whose time has come. */
+export async function findQueuesWithDueJobs(
+  { query, schema }: Tables,
+  queues: readonly string[],
+): Promise<readonly string[]> {
+  const rows = await query<{ name: string }>(
+    `SELECT q.name FROM unnest($1::text[]) AS q (name) WHERE EXISTS (
+       SELECT FROM ${schema}.job WHERE name = q.name AND state < 'active' AND NOT blocked AND start_after <= now())`,
+    [queues],
+  );
+  return rows.map(({ name }) => name);
+}
+
 /** Bounds the pause before a job's next retry. */
 export async function limitRetryDelay(
   { query, schema }: Tables,

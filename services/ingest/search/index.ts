@@ -6,6 +6,7 @@ import { backfillEntries, indexEntries, removeCall, settleEntries } from './inde
 import {
   changesSoFar,
   hasBackfill,
+  hasPending,
   hasPendingDocuments,
   isFarBehind,
   isPending,
@@ -92,6 +93,7 @@ export function search(db: Database) {
     backfillEntries: () => backfillEntries(db),
     hasBackfill: (firmUuid: string) => hasBackfill(db, firmUuid),
     changesSoFar: () => changesSoFar(db),
+    hasPending: () => hasPending(db),
 
     /** How many calls the firm has, pending ones included. */
     count: (firmUuid: string) => countCalls(db, firmUuid),

@@ -1,19 +1,22 @@
 import { describe, expect, it } from '@jest/globals';
-import { commandConfig, openaiConfig, otherEngine } from './config.ts';
+import { commandConfig, serverConfig, otherEngine } from './config.ts';
 
 describe('speech engine configuration', () => {
   const PATH = '/usr/bin:/bin';
   const server = { SPEECH_URL: 'http://127.0.0.1:9000/v1', SPEECH_MODEL: 'whisper-1' };
 
   it('reads a server with its URL, model and optional key', () => {
-    expect(openaiConfig(server)).toEqual({
+    expect(serverConfig(server)).toEqual({
+      provider: 'openai',
       url: server.SPEECH_URL,
       model: 'whisper-1',
       apiKey: undefined,
       concurrency: undefined,
     });
-    expect(openaiConfig({ ...server, SPEECH_API_KEY: 'sk-1', SPEECH_CONCURRENCY: '16' })).toMatchObject({
+    const all = { ...server, SPEECH_API_KEY: 'sk-1', SPEECH_CONCURRENCY: '16', SPEECH_MAX_BYTES: '1MB' };
+    expect(serverConfig(all)).toMatchObject({
       apiKey: 'sk-1',
+      maxRequestBytes: 1_000_000,
       concurrency: 16,
     });
   });
@@ -35,12 +38,26 @@ describe('speech engine configuration', () => {
     expect(config!.environment).toEqual({ PATH, SPEECH_COMMAND: env.SPEECH_COMMAND, HF_HOME: '/m' });
   });
 
+  it.each([
+    ['https://api.openai.com/v1', 'openai'],
+    ['http://gpu:8000', 'openai'],
+    ['https://acme.openai.azure.com', 'azure'],
+    ['https://acme.cognitiveservices.azure.com/', 'azure'],
+    ['https://proxy/openai/deployments/whisper/', 'azure'],
+    ['https://api.deepgram.com', 'deepgram'],
+    ['https://api.eu.deepgram.com/v1', 'deepgram'],
+    ['http://gpu:8080/v1/listen', 'deepgram'],
+  ])('takes %s for the API of %s, unless SPEECH_PROVIDER says otherwise', (url, provider) => {
+    expect(serverConfig({ ...server, SPEECH_URL: url })).toMatchObject({ provider });
+    expect(serverConfig({ ...server, SPEECH_URL: url, SPEECH_PROVIDER: 'azure' })).toMatchObject({ provider: 'azure' });
+  });
+
   it('is null when no engine is configured', () => {
     expect(otherEngine({ PATH, SPEECH_URL: '', SPEECH_COMMAND: '' })).toBeNull();
   });
 
   it('returns the kind of the configured engine', () => {
-    expect(otherEngine(server)).toMatchObject({ kind: 'openai', model: 'whisper-1' });
+    expect(otherEngine(server)).toMatchObject({ kind: 'server', provider: 'openai', model: 'whisper-1' });
     expect(otherEngine({ PATH, SPEECH_COMMAND: '["sh"]' })).toMatchObject({ kind: 'command', command: ['sh'] });
   });
 
@@ -50,6 +67,21 @@ describe('speech engine configuration', () => {
       'a key without a server',
       { SPEECH_API_KEY: 'k' },
       'SPEECH_API_KEY is set, so SPEECH_URL and SPEECH_MODEL must be set too.',
+    ],
+    [
+      'a provider without a server',
+      { SPEECH_PROVIDER: 'deepgram' },
+      'SPEECH_PROVIDER is set, so SPEECH_URL and SPEECH_MODEL must be set too.',
+    ],
+    [
+      'requests that have no room for a sentence',
+      { ...server, SPEECH_MAX_BYTES: '1000' },
+      'SPEECH_MAX_BYTES must be at least 256KiB, which is eight seconds of speech, not "1000".',
+    ],
+    [
+      'an unknown provider',
+      { ...server, SPEECH_PROVIDER: 'acme' },
+      'SPEECH_PROVIDER must be one of openai, azure, deepgram, not "acme".',
     ],
     [
       'a value that is not a URL',

@@ -1,15 +1,16 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { ConfigFault, type Environment, group, parseConfig, readAll } from '@call-analysis/runtime';
+import { byteSize, ConfigFault, type Environment, group, parseConfig, readAll } from '@call-analysis/runtime';
 import { z } from 'zod';
 import type { CommandConfig } from './command/command-engine.ts';
 import { CommandLineFault, parseCommand } from './command/command-line.ts';
-import type { OpenaiConfig } from './openai/openai-engine.ts';
+import { providerOf, PROVIDERS } from './server/providers.ts';
+import { MIN_REQUEST_BYTES, type ServerConfig } from './server/server-engine.ts';
 
 /** A speech engine outside the service, as the environment configures it. */
 export type OtherEngine =
-  | ({ readonly kind: 'openai' } & OpenaiConfig)
+  | ({ readonly kind: 'server' } & ServerConfig)
   | ({ readonly kind: 'command' } & Omit<CommandConfig, 'workDirectory'>);
 
 /** Models on this machine, run by sherpa-onnx. */
@@ -41,15 +42,30 @@ export const SpeechVariables = z.object({
     .refine((text) => !hasCredentials(text), 'must not contain a user or password; put a key into SPEECH_API_KEY')
     .optional()
     .meta({
-      description: 'An OpenAI-compatible speech server to use instead of the local engine; needs SPEECH_MODEL.',
+      description: 'A speech server to use instead of the local engine; needs SPEECH_MODEL. See docs/speech-models.md.',
     }),
-  SPEECH_MODEL: z.string().max(200).optional().meta({ description: 'The model that the speech server is to use.' }),
+  SPEECH_PROVIDER: z.enum(PROVIDERS).optional().meta({
+    description: 'The API of the speech server: `openai` is any server with OpenAI’s transcription API.',
+    defaultText: '`azure` or `deepgram` when SPEECH_URL is theirs, otherwise `openai`',
+  }),
+  SPEECH_MODEL: z
+    .string()
+    .max(200)
+    .optional()
+    .meta({ description: 'The model that the speech server is to use; with Azure, the deployment.' }),
   // It is sent in a header; a line end is a copying mistake.
   SPEECH_API_KEY: z
     .string()
     .regex(/^[\x21-\x7e]+$/, 'must consist of visible ASCII characters without spaces')
     .optional()
     .meta({ description: 'The API key of the speech server, if it requires one.' }),
+  SPEECH_MAX_BYTES: byteSize()
+    .refine((bytes) => bytes >= MIN_REQUEST_BYTES, 'must be at least 256KiB, which is eight seconds of speech')
+    .optional()
+    .meta({
+      description: 'The largest request that the speech server, or a proxy before it, accepts. Speech is cut to fit.',
+      defaultText: '25MiB, with Deepgram 2GiB',
+    }),
   SPEECH_COMMAND: z.string().optional().meta({
     description:
       'A program to use instead of the local engine, such as `["recognize", "--wav", "{file}"]`. It gets no secrets from the environment. When it fails, its standard error is logged.',
@@ -65,25 +81,34 @@ export const SpeechVariables = z.object({
     }),
 });
 
-const OpenaiVariables = SpeechVariables.pick({ SPEECH_API_KEY: true, SPEECH_CONCURRENCY: true }).extend({
+const ServerVariables = SpeechVariables.pick({
+  SPEECH_PROVIDER: true,
+  SPEECH_API_KEY: true,
+  SPEECH_MAX_BYTES: true,
+  SPEECH_CONCURRENCY: true,
+}).extend({
   SPEECH_URL: SpeechVariables.shape.SPEECH_URL.unwrap(),
   SPEECH_MODEL: SpeechVariables.shape.SPEECH_MODEL.unwrap(),
 });
+/** Settings that mean nothing without SPEECH_URL. */
+const SERVER_ONLY = ['SPEECH_API_KEY', 'SPEECH_PROVIDER', 'SPEECH_MAX_BYTES'] as const;
 const CommandVariables = SpeechVariables.pick({ SPEECH_CONCURRENCY: true });
 const LocalVariables = SpeechVariables.pick({ SPEECH_MODEL_DIR: true, SPEECH_EARS: true });
 
 /** Null when neither SPEECH_URL nor SPEECH_MODEL is set. ConfigFault when only one is set or a value is wrong. */
-export function openaiConfig(env: Environment): OpenaiConfig | null {
+export function serverConfig(env: Environment): ServerConfig | null {
   if (group(env, ['SPEECH_URL', 'SPEECH_MODEL']) === 'none') {
-    if (isSet(env.SPEECH_API_KEY))
-      throw new ConfigFault('SPEECH_API_KEY is set, so SPEECH_URL and SPEECH_MODEL must be set too.');
+    const named = SERVER_ONLY.find((name) => isSet(env[name]));
+    if (named !== undefined) throw new ConfigFault(`${named} is set, so SPEECH_URL and SPEECH_MODEL must be set too.`);
     return null;
   }
-  const variables = parseConfig(OpenaiVariables, env);
+  const variables = parseConfig(ServerVariables, env);
   return {
+    provider: variables.SPEECH_PROVIDER ?? providerOf(variables.SPEECH_URL),
     url: variables.SPEECH_URL,
     model: variables.SPEECH_MODEL,
     apiKey: variables.SPEECH_API_KEY,
+    maxRequestBytes: variables.SPEECH_MAX_BYTES,
     concurrency: variables.SPEECH_CONCURRENCY,
   };
 }
@@ -106,11 +131,11 @@ export function commandConfig(env: Environment): Omit<CommandConfig, 'workDirect
 
 /** The engine that replaces the local one; null when none is configured. ConfigFault when two are. */
 export function otherEngine(env: Environment): OtherEngine | null {
-  const openai = openaiConfig(env);
+  const server = serverConfig(env);
   const command = commandConfig(env);
-  if (openai !== null && command !== null)
+  if (server !== null && command !== null)
     throw new ConfigFault('SPEECH_URL and SPEECH_COMMAND are both set; set only one of them.');
-  if (openai !== null) return { kind: 'openai', ...openai };
+  if (server !== null) return { kind: 'server', ...server };
   return command === null ? null : { kind: 'command', ...command };
 }
 
@@ -118,7 +143,7 @@ export function otherEngine(env: Environment): OtherEngine | null {
 export function speechEngine(env: Environment): LocalEngine | OtherEngine {
   const { other, local } = readAll({ other: () => otherEngine(env), local: () => parseConfig(LocalVariables, env) });
   if (other === null) return { kind: 'local', modelDirectory: local.SPEECH_MODEL_DIR, workers: local.SPEECH_EARS };
-  const chosen = other.kind === 'openai' ? 'SPEECH_URL' : 'SPEECH_COMMAND';
+  const chosen = other.kind === 'server' ? 'SPEECH_URL' : 'SPEECH_COMMAND';
   const unused = Object.entries(local).filter(([, value]) => value !== undefined);
   if (unused.length === 0) return other;
   const sentences = unused.map(

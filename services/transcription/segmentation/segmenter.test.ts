@@ -101,6 +101,17 @@ describe('segments', () => {
     expect(segments.at(-1)!.end).toBeCloseTo(45, 0);
   });
 
+  it.each([20, 60])('of at most %d s are never cut within a word, however long someone speaks', (longest) => {
+    const words = Array.from({ length: 250 }, (_, index) => [0.53 * index + 0.5, 0.53 * index + 0.93] as const);
+    const segments = cut(134, words, [], longest);
+    const cuts = segments.slice(1).map(({ start }, index) => {
+      expect(segments[index]!.end).toBe(start);
+      return start;
+    });
+    expect(cuts.length).toBeGreaterThanOrEqual(2);
+    expect(cuts.filter((at) => words.some(([from, to]) => at > from && at < to))).toEqual([]);
+  });
+
   it('come in order, do not overlap, lie within the recording and contain all the speech, whoever speaks when', () => {
     const spoken = fc
       .array(fc.tuple(fc.integer({ min: 0, max: 25 }), fc.integer({ min: 5, max: 80 })), { maxLength: 4 })

@@ -111,8 +111,12 @@ export class Segmenter {
   }
 
   #add(channel: Channel, span: Span, segments: Segment[]): void {
-    let { start } = span;
-    start = Math.max(start, channel.cutAt);
+    let start = Math.max(span.start, channel.cutAt);
+    if (channel.pending?.end === start) {
+      // The detector cuts endless speech anywhere, also within a word.
+      start = channel.pending.start;
+      channel.pending = null;
+    }
     while (span.end - start > this.#maxLength) start = this.#cutLong(channel, start, segments);
     if (span.end <= start) return;
     const { pending } = channel;
@@ -135,9 +139,14 @@ export class Segmenter {
     let { openedAt } = channel;
     const known = openedAt ?? channel.detector.knownUntil;
     if (channel.pending !== null && !this.#joins(channel, channel.pending, known)) this.#cutPending(channel, segments);
-    while (openedAt !== null && channel.buffer.end - openedAt > this.#maxLength) {
-      this.#cutPending(channel, segments);
-      openedAt = this.#cutLong(channel, openedAt, segments);
+    while (openedAt !== null) {
+      const { pending } = channel;
+      const start = pending?.end === openedAt ? pending.start : openedAt;
+      if (channel.buffer.end - start <= this.#maxLength) break;
+      if (start === openedAt) this.#cutPending(channel, segments);
+      const cut = this.#cutLong(channel, start, segments);
+      channel.pending = cut < openedAt ? { start: cut, end: openedAt } : null;
+      openedAt = Math.max(openedAt, cut);
     }
     channel.buffer.discard((channel.pending?.start ?? known) - PADDING);
   }

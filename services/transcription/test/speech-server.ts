@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 
@@ -6,7 +6,8 @@ import { buffer } from 'node:stream/consumers';
 export interface ReceivedRequest {
   readonly method: string;
   readonly path: string;
-  readonly authorization: string | undefined;
+  readonly query: Readonly<Record<string, string>>;
+  readonly headers: IncomingHttpHeaders;
   readonly fields: Readonly<Record<string, string>>;
   readonly file: { readonly name: string; readonly type: string; readonly bytes: Buffer };
   readonly at: number;
@@ -59,14 +60,22 @@ export async function openSpeechServer(): Promise<SpeechServer> {
 }
 
 async function read(request: IncomingMessage): Promise<ReceivedRequest> {
-  const { authorization, 'content-type': type = '' } = request.headers;
-  const form = await new Response(await buffer(request), { headers: { 'content-type': type } }).formData();
+  const { 'content-type': type = '' } = request.headers;
+  const { pathname, searchParams } = new URL(request.url ?? '', 'http://server');
+  const received = {
+    method: request.method ?? '',
+    path: pathname,
+    query: Object.fromEntries(searchParams),
+    headers: request.headers,
+  };
+  const body = await buffer(request);
+  if (!type.startsWith('multipart/'))
+    return { ...received, fields: {}, file: { name: '', type, bytes: body }, at: Date.now() };
+  const form = await new Response(body, { headers: { 'content-type': type } }).formData();
   const file = form.get('file') as File;
   const fields = [...form].flatMap(([name, value]) => (typeof value === 'string' ? [[name, value] as const] : []));
   return {
-    method: request.method ?? '',
-    path: request.url ?? '',
-    authorization,
+    ...received,
     fields: Object.fromEntries(fields),
     file: { name: file.name, type: file.type, bytes: Buffer.from(await file.arrayBuffer()) },
     at: Date.now(),

@@ -14,13 +14,21 @@ export interface SenderOptions {
   readonly leaseMs: number;
   /** How often the database is asked for deliveries that are due. */
   readonly pollMs: number;
+  /** The same while this process sends to no endpoint. New deliveries wake it; retries are due after seconds. */
+  readonly idlePollMs: number;
   /** Endpoints that this process sends to at the same time, at most. */
   readonly maxEndpoints: number;
   /** With more attempts at the same time, an endpoint may have only one. */
   readonly maxAttempts: number;
 }
 
-const defaults: SenderOptions = { leaseMs: 10_000, pollMs: 250, maxEndpoints: 5_000, maxAttempts: 2_000 };
+const defaults: SenderOptions = {
+  leaseMs: 10_000,
+  pollMs: 250,
+  idlePollMs: 2_000,
+  maxEndpoints: 5_000,
+  maxAttempts: 2_000,
+};
 
 /** An endpoint with nothing to send is given back after so long. */
 const IDLE_MS = 10_000;
@@ -46,7 +54,7 @@ export function runSender(
   options: Partial<SenderOptions> = {},
 ): Sender {
   const { leases, http, log } = parts;
-  const { leaseMs, pollMs, maxEndpoints, maxAttempts } = { ...defaults, ...options };
+  const { leaseMs, pollMs, idlePollMs, maxEndpoints, maxAttempts } = { ...defaults, ...options };
   const owner = randomUUID();
   const lanes = new Map<string, Lane>();
   const stopped = new AbortController();
@@ -197,7 +205,8 @@ export function runSender(
         if (!stopped.signal.aborted) log.error({ err: error }, 'webhook deliveries could not be looked for');
       }
       const timer = new AbortController();
-      await Promise.race([pause(pollMs, undefined, { signal: timer.signal }).catch(() => {}), wakeUp.promise]);
+      const nextMs = lanes.size === 0 ? idlePollMs : pollMs;
+      await Promise.race([pause(nextMs, undefined, { signal: timer.signal }).catch(() => {}), wakeUp.promise]);
       timer.abort();
       wakeUp = Promise.withResolvers();
     }

@@ -73,6 +73,8 @@
 {{- if .url -}}
 {{- $_ := set $env "SPEECH_URL" .url -}}
 {{- $_ := set $env "SPEECH_MODEL" .model -}}
+{{- if .provider }}{{ $_ := set $env "SPEECH_PROVIDER" .provider }}{{ end -}}
+{{- if .maxBytes }}{{ $_ := set $env "SPEECH_MAX_BYTES" (toString .maxBytes) }}{{ end -}}
 {{- if .concurrency }}{{ $_ := set $env "SPEECH_CONCURRENCY" (.concurrency | int64 | toString) }}{{ end -}}
 {{- else -}}
 {{- $_ := set $env "SPEECH_EARS" (.ears | int64 | toString) -}}

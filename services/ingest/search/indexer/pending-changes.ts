@@ -152,6 +152,15 @@ export async function isStale(sql: Sql, firmUuid: string, olderThanMs: number): 
   return oldest?.is_stale ?? false;
 }
 
+/** Whether the indexer has anything to do that does not wait for something else. */
+export async function hasPending(sql: Sql): Promise<boolean> {
+  const [row] = await sql.query<{ has: boolean }>(
+    `SELECT EXISTS (SELECT FROM call_change) OR EXISTS (SELECT FROM text_change WHERE ripe)
+       OR EXISTS (SELECT FROM call_search_new) AS has`,
+  );
+  return row!.has;
+}
+
 /** A number that grows with every change of any firm. */
 export async function changesSoFar(sql: Sql): Promise<number> {
   const [row] = await sql.query<{ changes: number | null }>(

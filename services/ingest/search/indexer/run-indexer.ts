@@ -5,6 +5,8 @@ import { FULL_TRANSACTION } from './index-entries.ts';
 
 /** How often the indexer looks for pending changes. Those of one call in that time are indexed together. */
 const EVERY_MS = 1_000;
+/** While nothing is pending, one statement per look tells so; so often everything is looked at nevertheless. */
+const FULL_LOOK_MS = 60_000;
 /** The indexer writes documents for a part of the time only: it pauses so many times as long as it worked. */
 const PAUSE_WHILE_BUSY = 9;
 const PAUSE = 0.5;
@@ -24,10 +26,14 @@ export function runIndexer(store: Store, log: Logger): { stop(): Promise<void> }
 
   let changes = 0;
   let nextWords = 0;
+  /** Until then, nothing is pending that the look for changes would not find. */
+  let restsUntil = 0;
 
   /** Returns the milliseconds to pause. */
   async function round(): Promise<number> {
     const began = performance.now();
+    if (began < restsUntil && !(await store.search.hasPending())) return EVERY_MS;
+    restsUntil = 0;
     const entries = await store.search.indexEntries(null);
     if (began >= nextWords && !signal.aborted) {
       const before = changes;
@@ -35,6 +41,7 @@ export function runIndexer(store: Store, log: Logger): { stop(): Promise<void> }
       const isBusy = changes > before;
       const wordsBegan = performance.now();
       const written = await indexWords(isBusy, entries);
+      if (entries + written === 0 && !isBusy) restsUntil = began + FULL_LOOK_MS;
       const tookMs = performance.now() - wordsBegan;
       nextWords = performance.now() + (written === 0 ? EVERY_MS / 2 : tookMs * (isBusy ? PAUSE_WHILE_BUSY : PAUSE));
       if (written > 0 && !isBusy) return tookMs * PAUSE;

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Fault } from '@call-analysis/fault';
-import { openaiEngine } from '../../engines/openai/openai-engine.ts';
+import { serverEngine } from '../../engines/server/server-engine.ts';
 import { TranscriptionWorkerPool, type WorkerPoolOptions } from '../../workers/worker-pool.ts';
 import { CallMaker } from './calls.ts';
 import { type Measured } from './measure.ts';
@@ -87,7 +87,7 @@ try {
 }
 
 function byServer(url: string): WorkerPoolOptions {
-  const engine = openaiEngine({ url, model: 'base', concurrency: 1 });
+  const engine = serverEngine({ provider: 'openai', url, model: 'base', concurrency: 1 });
   const { name, maxSegmentSeconds } = engine;
   return { size: 1, stallMs: STALL_MS, recognition: { by: 'engine', name, maxSegmentSeconds }, engine };
 }

@@ -24,12 +24,23 @@ export type Advice =
 export function advise(refusal: Refusal, requested: { readonly segments: boolean; readonly hint: boolean }): Advice {
   const { status, body } = refusal;
   const giveUp = (fault: Fault): Advice => ({ kind: 'give-up', fault });
-  if (status === 401 || status === 403) {
+  const cause = new Error([`status ${status}`, ...errorNames(body)].join(', '));
+  if (status === 403 && /model/i.test(body)) {
     return giveUp(
-      engineMisconfigured(`The speech server does not accept the key (status ${status}). Check SPEECH_API_KEY.`),
+      engineMisconfigured(
+        'The key does not permit the use of the model. Check SPEECH_MODEL and SPEECH_API_KEY.',
+        cause,
+      ),
     );
   }
-  const cause = new Error([`status ${status}`, ...errorNames(body)].join(', '));
+  if (status === 401 || status === 403) {
+    return giveUp(
+      engineMisconfigured(
+        `The speech server does not accept the key (status ${status}). Check SPEECH_API_KEY, and that it belongs to the server at SPEECH_URL.`,
+        cause,
+      ),
+    );
+  }
   if (status === 402 || (status === 429 && /insufficient_quota|billing/i.test(body))) {
     return giveUp(
       engineMisconfigured('The quota of the speech server is used up. Raise it, or set another SPEECH_API_KEY.', cause),
@@ -42,38 +53,57 @@ export function advise(refusal: Refusal, requested: { readonly segments: boolean
     };
   }
   if (status === 404 || status === 405 || (status >= 300 && status < 400)) {
-    const isModel = status === 404 && /model/i.test(body);
+    const isModel = status === 404 && /model|deployment/i.test(body);
     return giveUp(
       engineMisconfigured(
         isModel
           ? 'The speech server does not know the model. Check SPEECH_MODEL.'
-          : `The speech server offers no transcriptions at this URL (status ${status}). Check SPEECH_URL.`,
+          : `The speech server offers no transcriptions at this URL (status ${status}). Check SPEECH_URL and SPEECH_PROVIDER.`,
         cause,
       ),
     );
   }
-  if (status === 413) {
+  // vLLM answers 400.
+  if (status === 413 || /maximum (file|content) size/i.test(body)) {
     return giveUp(
       engineMisconfigured(
-        'The speech server, or a proxy before it, does not accept bodies of 2 MB. Raise its limit to 4 MB.',
+        'The speech server, or a proxy before it, does not accept bodies of this size. Raise its limit, or set SPEECH_MAX_BYTES to it.',
         cause,
       ),
     );
   }
-  if (requested.segments && /response_format|verbose_json/i.test(body)) return { kind: 'request-text' };
+  if (status === 415) {
+    return giveUp(
+      engineMisconfigured(
+        'The speech server does not accept WAV files (status 415). Check SPEECH_URL and SPEECH_PROVIDER.',
+        cause,
+      ),
+    );
+  }
+  // vLLM cannot build its own verbose answer when the language was not given and its model does not detect it.
+  if (requested.segments && /response_format|verbose_json|ResponseVerbose/i.test(body)) return { kind: 'request-text' };
   if (requested.hint && /language/i.test(body)) return { kind: 'drop-hint' };
   if (/model/i.test(body))
     return giveUp(engineMisconfigured('The speech server refuses the model. Check SPEECH_MODEL.', cause));
   return giveUp(engineRefused(`The speech server does not accept this recording (status ${status}).`, cause));
 }
 
-const Body = z.object({ error: z.object({ code: z.unknown(), type: z.unknown() }).partial() });
+const Body = z
+  .object({
+    error: z.object({ code: z.unknown(), type: z.unknown() }).partial().catch({}),
+    // Deepgram's.
+    err_code: z.unknown(),
+    category: z.unknown(),
+  })
+  .partial();
 const namePattern = /^[a-z][\w.-]{0,63}$/i;
 
 /** The server's names for the error. Its sentences are left out: they may quote the key or the conversation. */
 function errorNames(body: string): string[] {
-  const { error = {} } = parse(body);
-  return [error.code, error.type].filter((each): each is string => typeof each === 'string' && namePattern.test(each));
+  const { error = {}, err_code: code, category } = parse(body);
+  return [error.code, error.type, code, category].filter(
+    (each): each is string => typeof each === 'string' && namePattern.test(each),
+  );
 }
 
 function parse(body: string): Partial<z.infer<typeof Body>> {

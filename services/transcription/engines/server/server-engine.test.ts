@@ -3,41 +3,90 @@ import type { Language } from '@call-analysis/events';
 import { waitUntil } from '@call-analysis/testing';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { answers, openSpeechServer, type SpeechServer } from '../../test/speech-server.ts';
+import { loudnessActivity, voice } from '../../test/voices.ts';
+import { transcribeRecording } from '../../workers/transcribe-recording.ts';
 import { engineContract, segmentOf } from '../contract.ts';
-import type { SpeechEngine } from '../speech-engine.ts';
-import { type OpenaiConfig, openaiEngine, transcriptionsUrl } from './openai-engine.ts';
+import type { SpeechEngine, TimedText } from '../speech-engine.ts';
+import { type Provider, PROVIDERS } from './providers.ts';
+import { type ServerConfig, serverEngine } from './server-engine.ts';
 
 // Short pauses; an attempt times out only where a test shortens the limit.
 const fastRetry = { backOffMs: 4, maxPauseMs: 300, timeoutMs: 600_000, timeoutMsPerSecond: 0 };
 const never = new AbortController().signal;
 
-engineContract('openai', async ({ concurrency }) => {
-  const server = await openSpeechServer();
-  const engine = openaiEngine({
-    url: server.url,
-    model: 'whisper-1',
-    concurrency,
-    retry: { ...fastRetry, attempts: 2 },
-  });
+/** A server's answer in the form of its API. */
+function answerOf(provider: Provider, texts: readonly TimedText[], language: string | undefined): unknown {
+  const text = texts.map((each) => each.text).join(' ');
+  if (provider !== 'deepgram') return { text, language, segments: texts };
+  const words = texts.map(({ start, end }) => ({ word: 'x', start, end, confidence: 0.9 }));
   return {
-    engine,
-    returns(texts, { language, afterMs = 0 } = {}) {
-      server.script(async (...given) => {
-        await delay(afterMs);
-        await answers({ text: texts.map(({ text }) => text).join(' '), language, segments: texts })(...given);
-      });
-    },
-    hangs: () => server.script(() => {}),
-    fails: () => server.script(answers('Internal Server Error', { status: 500 })),
-    received: () => ({ segments: server.requests.length, maxConcurrent: server.maxConcurrent() }),
-    async close() {
-      await engine.close();
-      await server.close();
+    metadata: { request_id: 'r', channels: 1 },
+    results: {
+      channels: [
+        {
+          detected_language: language,
+          language_confidence: 0.95,
+          alternatives: [{ transcript: text, confidence: 0.9, words }],
+        },
+      ],
+      utterances: texts.map((each) => ({
+        start: each.start,
+        end: each.end,
+        confidence: 0.9,
+        transcript: each.text,
+        words: [],
+      })),
     },
   };
-});
+}
 
-describe('openai engine', () => {
+/** Where there is sound in a WAV file, in seconds. */
+function soundsIn(wav: Buffer): [start: number, end: number][] {
+  const found: [number, number][] = [];
+  const step = 160;
+  for (let at = 0; 44 + 2 * (at + step) <= wav.length; at += step) {
+    let loudest = 0;
+    for (let sample = at; sample < at + step; sample++)
+      loudest = Math.max(loudest, Math.abs(wav.readInt16LE(44 + 2 * sample)));
+    if (loudest < 100) continue;
+    const seconds = at / 16_000;
+    const last = found.at(-1);
+    if (last !== undefined && seconds - last[1] < 0.05) last[1] = seconds + step / 16_000;
+    else found.push([seconds, seconds + step / 16_000]);
+  }
+  return found;
+}
+
+for (const provider of PROVIDERS) {
+  engineContract(provider, async ({ concurrency }) => {
+    const server = await openSpeechServer();
+    const engine = serverEngine({
+      provider,
+      url: server.url,
+      model: 'whisper-1',
+      concurrency,
+      retry: { ...fastRetry, attempts: 2 },
+    });
+    return {
+      engine,
+      returns(texts, { language, afterMs = 0 } = {}) {
+        server.script(async (...given) => {
+          await delay(afterMs);
+          await answers(answerOf(provider, texts, language))(...given);
+        });
+      },
+      hangs: () => server.script(() => {}),
+      fails: () => server.script(answers('Internal Server Error', { status: 500 })),
+      received: () => ({ segments: server.requests.length, maxConcurrent: server.maxConcurrent() }),
+      async close() {
+        await engine.close();
+        await server.close();
+      },
+    };
+  });
+}
+
+describe('a speech server', () => {
   const hello = { language: 'english', text: 'Hello there.', segments: [{ start: 0, end: 1, text: ' Hello there.' }] };
   let server: SpeechServer;
   const engines: SpeechEngine[] = [];
@@ -51,8 +100,9 @@ describe('openai engine', () => {
     await server.close();
   });
 
-  function open(config: Partial<OpenaiConfig> = {}): SpeechEngine {
-    const engine = openaiEngine({
+  function open(config: Partial<ServerConfig> = {}): SpeechEngine {
+    const engine = serverEngine({
+      provider: 'openai',
       url: server.url,
       model: 'whisper-1',
       ...config,
@@ -73,7 +123,7 @@ describe('openai engine', () => {
     expect(received).toMatchObject({
       method: 'POST',
       path: '/v1/audio/transcriptions',
-      authorization: 'Bearer sk-test',
+      headers: { authorization: 'Bearer sk-test' },
     });
     expect(received!.fields).toEqual({
       model: 'whisper-1',
@@ -85,24 +135,11 @@ describe('openai engine', () => {
     expect(received!.file.bytes.length).toBe(44 + 16_000);
     await transcribe(open());
     expect(server.requests[1]!.fields).not.toHaveProperty('language');
-    expect(server.requests[1]!.authorization).toBeUndefined();
+    expect(server.requests[1]!.headers.authorization).toBeUndefined();
   });
 
   it('is named after its model', () => {
     expect(open({ model: 'large-v3' }).name).toBe('openai:large-v3');
-  });
-
-  it.each([
-    ['http://h', 'http://h/v1/audio/transcriptions'],
-    ['http://h/', 'http://h/v1/audio/transcriptions'],
-    ['http://h:1/v1', 'http://h:1/v1/audio/transcriptions'],
-    ['http://h/v1/', 'http://h/v1/audio/transcriptions'],
-    ['https://h/openai/v1', 'https://h/openai/v1/audio/transcriptions'],
-    ['https://h/behind/', 'https://h/behind/v1/audio/transcriptions'],
-    ['https://h/v1/audio/transcriptions', 'https://h/v1/audio/transcriptions'],
-    ['https://h/v1/audio/transcriptions/?v=2', 'https://h/v1/audio/transcriptions?v=2'],
-  ])('accepts %s as a server', (url, expected) => {
-    expect(transcriptionsUrl(url).href).toBe(expected);
   });
 
   it('reads an answer without segments as one utterance over the complete segment', async () => {
@@ -257,9 +294,39 @@ describe('openai engine', () => {
         'ENGINE_MISCONFIGURED',
         'SPEECH_MODEL',
       ],
-      ['bodies that are too large', 413, '', 'ENGINE_MISCONFIGURED', '4 MB'],
+      ['bodies that are too large', 413, '', 'ENGINE_MISCONFIGURED', 'SPEECH_MAX_BYTES'],
+      [
+        'files that are too large for vLLM',
+        400,
+        '{"error":{"message":"Maximum file size exceeded"}}',
+        'ENGINE_MISCONFIGURED',
+        'SPEECH_MAX_BYTES',
+      ],
       ['an exhausted quota', 429, '{"error":{"code":"insufficient_quota"}}', 'ENGINE_MISCONFIGURED', 'quota'],
       ['a method that is not allowed', 405, '', 'ENGINE_MISCONFIGURED', 'SPEECH_URL'],
+      ['WAV files that are not accepted', 415, '', 'ENGINE_MISCONFIGURED', 'SPEECH_PROVIDER'],
+      [
+        'a deployment that does not exist',
+        404,
+        '{"error":{"code":"DeploymentNotFound","message":"The API deployment for this resource does not exist."}}',
+        'ENGINE_MISCONFIGURED',
+        'SPEECH_MODEL',
+      ],
+      [
+        'a model that the key may not use',
+        403,
+        '{"err_code":"INSUFFICIENT_PERMISSIONS","err_msg":"Your account cannot use this model."}',
+        'ENGINE_MISCONFIGURED',
+        'SPEECH_MODEL',
+      ],
+      [
+        'a model that does not know any language',
+        400,
+        '{"err_code":"Bad Request","err_msg":"No such model/language/tier combination found."}',
+        'ENGINE_MISCONFIGURED',
+        'SPEECH_MODEL',
+      ],
+      ['an unpaid bill', 402, '{"err_code":"ASR_PAYMENT_REQUIRED"}', 'ENGINE_MISCONFIGURED', 'quota'],
       ['a recording that is not accepted', 422, '{"error":"could not be decoded"}', 'ENGINE_REFUSED', '422'],
     ])('on %s, with a sentence for the operator', async (_name, status, body, code, word) => {
       server.script(answers(body, { status }));
@@ -289,6 +356,41 @@ describe('openai engine', () => {
       expect(elsewhere.requests).toHaveLength(0);
       await elsewhere.close();
     });
+  });
+
+  it('gets long speech in requests that it accepts, cut between words, and every word is in the transcript once, at its time', async () => {
+    const words = Array.from({ length: 90 }, (_, index) => [0.5 * index + 0.5, 0.5 * index + 0.88] as const);
+    const maxRequestBytes = 300_000;
+    const sizes: number[] = [];
+    server.script(async (received, ...rest) => {
+      sizes.push(Number(received.headers['content-length']));
+      const segments = soundsIn(received.file.bytes).map(([start, end]) => ({ start, end, text: 'word' }));
+      await answers({ text: '', segments })(received, ...rest);
+    });
+    const engine = open({ maxRequestBytes });
+    const left = voice(46, 1, words);
+    async function* recording(): AsyncGenerator<[Float32Array, Float32Array]> {
+      for (let at = 0; at < left.length; at += 8000)
+        yield [left.slice(at, at + 8000), new Float32Array(left.slice(at, at + 8000).length)];
+    }
+    const heard: TimedText[][] = [];
+    const { utterances } = await transcribeRecording(recording(), {
+      activity: loudnessActivity,
+      transcriber: {
+        maxSegmentSeconds: engine.maxSegmentSeconds,
+        async transcribe(samples) {
+          heard.push((await engine.transcribe({ samples }, { language: null, signal: never })).utterances);
+        },
+        finish: async () => ({ engine: engine.name, language: null, segments: heard }),
+      },
+    });
+    expect(sizes.length).toBeGreaterThan(4);
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(maxRequestBytes);
+    expect(utterances).toHaveLength(words.length);
+    for (const [index, { start, end }] of utterances.entries()) {
+      expect(Math.abs(start - words[index]![0])).toBeLessThan(0.05);
+      expect(Math.abs(end - words[index]![1])).toBeLessThan(0.05);
+    }
   });
 
   it('stops reading an answer that is too long for a transcription', async () => {
@@ -322,6 +424,13 @@ describe('openai engine', () => {
     });
     await transcribe(engine);
     expect(server.requests.map(({ fields }) => fields.response_format)).toEqual(['verbose_json', 'json', 'json']);
+  });
+
+  it('requests plain text when vLLM fails to name the language in its verbose answer', async () => {
+    const message = '1 validation error for TranscriptionResponseVerbose: language: Input should be a valid string';
+    server.script(answers({ error: { message } }, { status: 400 }), answers({ text: 'Hello there.' }));
+    await expect(transcribe(open())).resolves.toMatchObject({ utterances: [{ text: 'Hello there.' }] });
+    expect(server.requests.map(({ fields }) => fields.response_format)).toEqual(['verbose_json', 'json']);
   });
 
   it('lets the server detect the language when it answers 400 or 500 to the language code', async () => {

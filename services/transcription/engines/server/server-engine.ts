@@ -2,18 +2,20 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Language } from '@call-analysis/events';
 import type { Fault } from '@call-analysis/fault';
 import { limitConcurrency } from '../concurrency-limit.ts';
-import { engineMisconfigured, engineUnavailable } from '../faults.ts';
+import { engineUnavailable } from '../faults.ts';
 import { SAMPLE_RATE_HZ, type SpeechEngine, type SpeechSegment } from '../speech-engine.ts';
 import { wavFile } from '../wav-file.ts';
-import { interpret, isStuck, readAnswer, type ServerAnswer } from './answer.ts';
+import { interpret, isStuck, type ServerAnswer } from './answer.ts';
+import type { Question, ServerAddress } from './protocol.ts';
+import { MAX_REQUEST_BYTES, type Provider, protocolOf } from './providers.ts';
 import { advise, type Refusal } from './refusal.ts';
 import { retryAfterMs } from './retry-after.ts';
 
-export interface OpenaiConfig {
-  /** A server with `/v1/audio/transcriptions`: its root URL, the URL of its `/v1`, or the complete URL. */
-  readonly url: string;
-  readonly model: string;
-  readonly apiKey?: string | undefined;
+export interface ServerConfig extends ServerAddress {
+  /** The API that the server has. */
+  readonly provider: Provider;
+  /** The largest request that the server accepts; the provider's own limit when absent. */
+  readonly maxRequestBytes?: number | undefined;
   /** Requests at the same time; 4 when absent. */
   readonly concurrency?: number | undefined;
   readonly retry?: Partial<RetryPolicy> | undefined;
@@ -43,6 +45,12 @@ const defaultRetry: RetryPolicy = {
 /** Two of Whisper's windows: longer segments make each attempt at a slow server more expensive and save nothing. */
 const MAX_SEGMENT_SECONDS = 60;
 
+/** Less would cut sentences. */
+export const MIN_REQUEST_BYTES = 256 * 1024;
+/** What a form adds to its file. */
+const FORM_BYTES = 4096;
+const BYTES_PER_SECOND = 2 * SAMPLE_RATE_HZ;
+
 /** An answer for a minute of speech, including tokens, is about 20 KB. */
 const MAX_ANSWER_BYTES = 1024 * 1024;
 const MAX_REFUSAL_BYTES = 2048;
@@ -50,43 +58,35 @@ const MAX_REFUSAL_BYTES = 2048;
 /** The first step of Whisper's own temperature fallback that is high enough to end a loop. */
 const RETRY_TEMPERATURE = 0.4;
 
-interface Request {
-  readonly file: Blob;
+interface Request extends Omit<Question, 'wantsSegments'> {
   readonly seconds: number;
-  /** The language to send; null lets the server detect it. */
-  readonly hint: Language | null;
-  readonly temperature: number;
 }
 
 type Outcome = { readonly answer: ServerAnswer } | { readonly refusal: Refusal } | { readonly failure: Fault };
 
 /**
- * Any server with OpenAI's transcription API. Temporary errors (429, 5xx, network errors, time-outs, unreadable answers)
+ * A speech server that is reached over HTTP. Temporary errors (429, 5xx, network errors, time-outs, unreadable answers)
  * are retried with back-off, then fail with ENGINE_UNAVAILABLE; a wrong key, model or URL fails immediately with
  * ENGINE_MISCONFIGURED. A Retry-After delays the requests of all segments, not only of the one that received it.
  */
-export function openaiEngine(config: OpenaiConfig): SpeechEngine {
+export function serverEngine(config: ServerConfig): SpeechEngine {
   const policy = { ...defaultRetry, ...config.retry };
   const concurrency = config.concurrency ?? 4;
-  const url = transcriptionsUrl(config.url);
+  const protocol = protocolOf(config.provider, config);
+  const maxRequestBytes = config.maxRequestBytes ?? MAX_REQUEST_BYTES[config.provider];
   const slots = limitConcurrency(concurrency);
   const unknownHints = new Set<Language>();
   let supportsSegments = true;
   let pausedUntil = 0;
 
   async function send(request: Request, wantsSegments: boolean, signal: AbortSignal): Promise<Outcome> {
-    const form = new FormData();
-    form.append('file', request.file, 'segment.wav');
-    form.append('model', config.model);
-    form.append('response_format', wantsSegments ? 'verbose_json' : 'json');
-    form.append('temperature', String(request.temperature));
-    if (request.hint !== null) form.append('language', request.hint);
+    const { url, headers, body: sent } = protocol.request({ ...request, wantsSegments });
     const deadline = AbortSignal.timeout(timeoutMs(request.seconds));
     try {
       const response = await fetch(url, {
         method: 'POST',
-        headers: config.apiKey === undefined ? {} : { authorization: `Bearer ${config.apiKey}` },
-        body: form,
+        headers,
+        body: sent,
         // Following a redirect would send a recording to a host that the operator did not configure.
         redirect: 'manual',
         signal: AbortSignal.any([signal, deadline]),
@@ -99,11 +99,11 @@ export function openaiEngine(config: OpenaiConfig): SpeechEngine {
             `The speech server's answer is larger than ${MAX_ANSWER_BYTES} bytes. Check SPEECH_URL.`,
           ),
         };
-      const answer = readAnswer(body.text);
+      const answer = protocol.read(body.text);
       if (answer !== null) return { answer };
       return {
         failure: engineUnavailable(
-          'The answer from SPEECH_URL is not a transcription. Check that it is the URL of a speech server.',
+          'The answer from SPEECH_URL is not a transcription. Check that it is the URL of a speech server, and SPEECH_PROVIDER.',
         ),
       };
     } catch (error) {
@@ -176,13 +176,14 @@ export function openaiEngine(config: OpenaiConfig): SpeechEngine {
       temperature: 0,
     };
     let answer = await request(first, signal);
-    if (isStuck(answer, first.seconds)) answer = await request({ ...first, temperature: RETRY_TEMPERATURE }, signal);
+    if (protocol.hasTemperature && isStuck(answer, first.seconds))
+      answer = await request({ ...first, temperature: RETRY_TEMPERATURE }, signal);
     return interpret(answer, first.seconds, known);
   }
 
   return {
-    name: `openai:${config.model}`,
-    maxSegmentSeconds: MAX_SEGMENT_SECONDS,
+    name: `${config.provider}:${config.model}`,
+    maxSegmentSeconds: Math.min(MAX_SEGMENT_SECONDS, (maxRequestBytes - FORM_BYTES) / BYTES_PER_SECOND),
     concurrency,
     async transcribe(segment, { language, signal }) {
       if (segment.samples.length === 0) return { utterances: [], language: null };
@@ -198,19 +199,6 @@ export function openaiEngine(config: OpenaiConfig): SpeechEngine {
     },
     close: () => slots.close(),
   };
-}
-
-/** Fault ENGINE_MISCONFIGURED when it is not an http or https URL. */
-export function transcriptionsUrl(configured: string): URL {
-  if (!URL.canParse(configured) || !/^https?:$/.test(new URL(configured).protocol)) {
-    throw engineMisconfigured('SPEECH_URL is not an http or https URL.');
-  }
-  const url = new URL(configured);
-  url.hash = '';
-  const path = url.pathname.replace(/\/+$/, '');
-  if (path.endsWith('/audio/transcriptions')) url.pathname = path;
-  else url.pathname = `${path}${path.endsWith('/v1') ? '' : '/v1'}/audio/transcriptions`;
-  return url;
 }
 
 async function refusalOf(response: Response): Promise<Refusal> {

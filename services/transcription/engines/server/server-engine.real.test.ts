@@ -2,12 +2,12 @@ import type { Language } from '@call-analysis/events';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { readSegment, required, spoken, wordErrorRate } from '../../test/spoken-samples.ts';
 import { SAMPLE_RATE_HZ, type SpeechEngine, type SpeechSegment } from '../speech-engine.ts';
-import { openaiEngine } from './openai-engine.ts';
+import { serverEngine } from './server-engine.ts';
 
 // Whisper is slow on a busy machine.
 jest.setTimeout(180_000);
 
-describe('openai engine with a real server', () => {
+describe('speech server engine with a real server', () => {
   let engine: SpeechEngine;
   let samples: string;
 
@@ -17,7 +17,7 @@ describe('openai engine with a real server', () => {
     const answer = await fetch(new URL('/health', url)).catch(() => null);
     if (answer?.ok !== true)
       throw new Error(`No speech server answers at TEST_SPEECH_URL (${url}). It may have been stopped.`);
-    engine = openaiEngine({ url, model: 'base', concurrency: 3 });
+    engine = serverEngine({ provider: 'openai', url, model: 'base', concurrency: 3 });
   });
 
   afterAll(() => engine?.close());

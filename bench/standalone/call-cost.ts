@@ -1,0 +1,222 @@
+import { readFileSync, statSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { databaseUrl } from '@call-analysis/postgres';
+import { findServer } from '@call-analysis/postgres/server';
+import type { ApiClient } from '../../deploy/standalone/api-client.ts';
+import { newFirm } from '../../deploy/standalone/test/client/new-firm.ts';
+import { type ServiceProcess, startService } from '../../deploy/standalone/test/system/service-process.ts';
+import { writeConversations } from '../distributed/conversations.ts';
+import { processBatch } from '../distributed/process-batch.ts';
+import { type Bytes, grown, indexed, logBytes, tableBytes } from '../harness/database-bytes.ts';
+import { atLeast, atMost, type Figure, median, noted } from '../harness/figure.ts';
+import { proportionalMiB } from '../harness/memory.ts';
+import { processorSeconds, watchDatabase } from '../harness/processor.ts';
+import { writeRows } from '../harness/rows.ts';
+
+/** Of a call of five minutes. */
+const CHARACTERS = 4_000;
+const WARM_UP = 2_000;
+
+/** What one batch took, until its last call was in the search index. */
+interface Passage {
+  readonly calls: number;
+  /** Of the CSV, for each call. */
+  readonly rowBytes: number;
+  readonly perSecond: number;
+  /** Of processor time for each call, from the upload of the CSV; of the cores, until the last call was completed. */
+  readonly microseconds: number;
+  readonly busyCores: number;
+  readonly byPart: Record<string, number>;
+  readonly logBytes: number;
+  readonly tables: Bytes;
+}
+
+/** What a call costs `npm start`, measured from outside: processor time, the database's bytes and its log; and idling. */
+export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
+  const directory = await mkdtemp(join(tmpdir(), 'call-analysis-cost-'));
+  const service = await startService();
+  const server = await serverOf(service);
+  try {
+    const firm = await newFirm(service, { segmentTypes: ['support'] });
+    const csv = join(directory, 'calls.csv');
+    await writeRows(csv, WARM_UP, 'warm-up');
+    await processBatch(firm, csv);
+    await indexed(server.url);
+    const short: Passage[] = [];
+    const long: Passage[] = [];
+    for (let round = 0; round < (quick ? 1 : 5); round++) {
+      await writeRows(csv, quick ? 5_000 : 20_000, `short${round}`);
+      short.push(await passage(service, server, firm, csv, quick ? 5_000 : 20_000));
+      await writeConversations(csv, quick ? 1_000 : 4_000, CHARACTERS, `long${round}`);
+      long.push(await passage(service, server, firm, csv, quick ? 1_000 : 4_000));
+    }
+    return [
+      ...figuresOf('short call', short, { microseconds: 500, perSecond: 3_500 }),
+      ...figuresOf(`call of ${CHARACTERS} characters`, long, { microseconds: 4_000, perSecond: 600 }),
+      ...bytesOf('short call', short),
+      ...bytesOf(`call of ${CHARACTERS} characters`, long, { tables: 1.3, log: 3 }),
+      ...(await idleFigures(service, server, quick ? 10 : 60)),
+    ];
+  } finally {
+    server.watch.stop();
+    await service.stop();
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+async function serverOf({ directory }: ServiceProcess) {
+  const [pid] = readFileSync(join(directory, 'postgres/cluster/postmaster.pid'), 'utf8').split('\n');
+  const adminUrl = await findServer(join(directory, 'postgres'));
+  return { url: databaseUrl(adminUrl!, 'call_analysis'), watch: watchDatabase(Number(pid)), pid: Number(pid) };
+}
+
+type Server = Awaited<ReturnType<typeof serverOf>>;
+
+/** Seconds of processor time so far: of the service, and of the database by the role of its connections. */
+function seconds(service: ServiceProcess, { watch }: Server): Record<string, number> {
+  const byRole = Object.entries(watch.seconds()).map(([role, value]) => [`PostgreSQL, ${role}`, value] as const);
+  // PostgreSQL is a child of the service.
+  const database = byRole.reduce((sum, [, value]) => sum + value, 0);
+  return { service: processorSeconds(service.pid) - database, ...Object.fromEntries(byRole) };
+}
+
+async function passage(
+  service: ServiceProcess,
+  server: Server,
+  firm: ApiClient,
+  csv: string,
+  calls: number,
+): Promise<Passage> {
+  const [tables, log, before, began] = [
+    await tableBytes(server.url),
+    await logBytes(server.url),
+    seconds(service, server),
+    performance.now(),
+  ];
+  const milliseconds = await processBatch(firm, csv, 100);
+  const completed = total(minus(seconds(service, server), before));
+  const busyCores = (completed * 1_000) / (performance.now() - began);
+  await indexed(server.url);
+  const byPart = minus(seconds(service, server), before);
+  return {
+    calls,
+    rowBytes: statSync(csv).size / calls,
+    perSecond: (calls * 1_000) / milliseconds,
+    microseconds: (total(byPart) * 1e6) / calls,
+    busyCores,
+    byPart,
+    logBytes: ((await logBytes(server.url)) - log) / calls,
+    tables: Object.fromEntries(grown(await tableBytes(server.url), tables, calls)),
+  };
+}
+
+function figuresOf(
+  call: string,
+  passages: readonly Passage[],
+  goal: { microseconds: number; perSecond: number },
+): Figure[] {
+  const [{ calls }] = passages as [Passage, ...Passage[]];
+  const of = (read: (each: Passage) => number) => median(passages.map(read));
+  const all = of(({ microseconds }) => microseconds);
+  const parts = Object.keys(passages[0]!.byPart)
+    .map((part) => [part, of(({ byPart }) => ((byPart[part] ?? 0) * 1e6) / calls)] as const)
+    .filter(([, each]) => each >= 1)
+    .toSorted(([, one], [, other]) => other - one);
+  return [
+    atMost(1, {
+      name: `processor time of a ${call}, indexed for search`,
+      value: all,
+      unit: 'µs',
+      yardstick: { name: 'goal, µs', value: goal.microseconds },
+      ratios: passages.map(({ microseconds }) => microseconds / goal.microseconds),
+    }),
+    ...parts.map(([part, value]) =>
+      noted({ name: `${call}: ${part}`, value, unit: 'µs', yardstick: { name: 'in all, µs', value: all } }),
+    ),
+    atLeast(1, {
+      name: `${call}s, accepted to completed`,
+      value: of(({ perSecond }) => perSecond),
+      unit: 'calls/s',
+      yardstick: { name: 'goal, calls/s', value: goal.perSecond },
+      ratios: passages.map(({ perSecond }) => perSecond / goal.perSecond),
+    }),
+    noted({
+      name: `${call}s: cores at work until the last is completed`,
+      value: of(({ busyCores }) => busyCores),
+      unit: 'cores',
+      yardstick: { name: 'of the machine', value: availableParallelism() },
+    }),
+  ];
+}
+
+/** Tables of queues. Their space is used again. */
+const PASSING = /\(queues\)|_change/;
+
+function bytesOf(
+  call: string,
+  passages: readonly Passage[],
+  goal?: { readonly tables: number; readonly log: number },
+): Figure[] {
+  const of = (read: (each: Passage) => number) => median(passages.map(read));
+  const yardstick = { name: 'row of the CSV, bytes', value: of(({ rowBytes }) => rowBytes) };
+  const kept = ({ tables }: Passage) =>
+    Object.entries(tables).reduce((sum, [name, bytes]) => sum + (PASSING.test(name) ? 0 : bytes), 0);
+  const judged = (most: number | undefined, name: string, value: number) =>
+    most === undefined
+      ? noted({ name, value, unit: 'bytes', yardstick })
+      : atMost(most, { name, value, unit: 'bytes', yardstick });
+  const names = [...new Set(passages.flatMap(({ tables }) => Object.keys(tables)))].filter(
+    (name) => !PASSING.test(name),
+  );
+  const largest = names
+    .map((name) => [name, of(({ tables }) => tables[name] ?? 0)] as const)
+    .filter(([, bytes]) => bytes >= 10)
+    .toSorted(([, one], [, other]) => other - one);
+  return [
+    judged(goal?.tables, `${call} in the database`, of(kept)),
+    ...largest.map(([name, value]) => noted({ name: `${call} in ${name}`, value, unit: 'bytes', yardstick })),
+    judged(
+      goal?.log,
+      `${call} in the log of the database`,
+      of((each) => each.logBytes),
+    ),
+  ];
+}
+
+async function idleFigures(service: ServiceProcess, server: Server, idleSeconds: number): Promise<Figure[]> {
+  await pause(5_000);
+  const before = seconds(service, server);
+  await pause(idleSeconds * 1_000);
+  const taken = minus(seconds(service, server), before);
+  return [
+    atMost(1, {
+      name: 'idle, with PostgreSQL',
+      value: (total(taken) / idleSeconds) * 100,
+      unit: '% of a core',
+      yardstick: { name: 'goal, %', value: 3 },
+    }),
+    noted({
+      name: 'idle, the service alone',
+      value: (taken['service']! / idleSeconds) * 100,
+      unit: '% of a core',
+      yardstick: { name: 'goal with PostgreSQL, %', value: 3 },
+    }),
+    atMost(1, {
+      name: 'memory after these calls (PSS), PostgreSQL apart',
+      value: proportionalMiB(service.pid, server.pid),
+      unit: 'MiB',
+      yardstick: { name: 'goal, MiB', value: 200 },
+    }),
+  ];
+}
+
+function minus(after: Record<string, number>, before: Record<string, number>): Record<string, number> {
+  return Object.fromEntries(Object.entries(after).map(([part, value]) => [part, value - (before[part] ?? 0)]));
+}
+
+function total(parts: Record<string, number>): number {
+  return Object.values(parts).reduce((sum, each) => sum + each, 0);
+}
