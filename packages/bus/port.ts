@@ -62,8 +62,8 @@ export interface Bus {
   removePending(tx: Sql, firmUuid: string, subject: string, except: EventType): Promise<RemovedEvents>;
 
   /**
-   * As `removePending`, for all events of a firm, except those of some types. Removes at most `limit` jobs of each queue, so
-   * call it until nothing is left.
+   * As `removePending`, for all events of a firm, except those of some types. A call removes
+   * `limit` events or a little more; call it until nothing is left.
    */
   removePendingOfFirm(tx: Sql, firmUuid: string, except: readonly EventType[], limit: number): Promise<RemovedEvents>;
 

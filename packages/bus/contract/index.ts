@@ -6,16 +6,12 @@ import { type LeaseResults, startLeaseTests } from './leases.ts';
 import { listeners } from './listeners.ts';
 import { processes } from './processes.ts';
 import { publishing } from './publishing.ts';
-import { removing, removingOfFirm } from './removing.ts';
+import { removing } from './removing.ts';
 
 export type { TransportUnderTest } from './fixture.ts';
 
 /** Tests the promises of the port. Every transport keeps all of them. */
-export function busContract(
-  name: string,
-  open: () => Promise<TransportUnderTest>,
-  { holdsEventsOnTheWay = false } = {},
-): void {
+export function busContract(name: string, open: () => Promise<TransportUnderTest>): void {
   describe(`bus: ${name}`, () => {
     const fixture = createFixture(open);
     let leases: LeaseResults;
@@ -29,7 +25,6 @@ export function busContract(
 
     publishing(fixture);
     removing(fixture);
-    if (!holdsEventsOnTheWay) removingOfFirm(fixture);
     consumers(fixture);
     failures(fixture);
     processes(fixture, () => leases);

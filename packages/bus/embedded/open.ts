@@ -6,9 +6,9 @@ import { countPublished } from '../delivery/outcome.ts';
 import { withOrigin } from '../delivery/trace.ts';
 import type { Bus } from '../port.ts';
 import { jobListsOf } from '../queue/event-batch.ts';
-import { findSubscriptions, insertJobs, readDepths, removeJobsOfFirm } from '../queue/queue-store.ts';
+import { findSubscriptions, insertJobs, readDepths } from '../queue/queue-store.ts';
 import type { Queues } from '../queue/queues.ts';
-import { removePending } from '../queue/remove-pending.ts';
+import { removePending, removePendingOfFirm } from '../queue/remove-pending.ts';
 import { broadcast, createListeners, LISTENERS } from './listeners.ts';
 
 /** The embedded transport: publishing inserts events straight into the inboxes of their consumers, in the same schema. */
@@ -31,7 +31,7 @@ export async function openEmbedded(config: InboxConfig, options: BusOptions): Pr
     removePending: (tx, firmUuid, subject, except) =>
       removePending(tx, queues.schema, { firmUuid, subject, except: except.type }),
     removePendingOfFirm: (tx, firmUuid, except, limit) =>
-      removeJobsOfFirm(tx, queues.schema, { firmUuid, except: except.map(({ type }) => type), limit }),
+      removePendingOfFirm(tx, queues.schema, { firmUuid, except: except.map(({ type }) => type), limit }),
     depths: () => readDepths(queues),
     ready: () => inboxes.ready(),
     close: () => (closing ??= inboxes.close(() => listeners.close())),

@@ -1,4 +1,4 @@
 import { busContract } from '../contract/index.ts';
 import { openKafkaTransport, testKafka } from '../test/kafka.ts';
 
-busContract('kafka', () => openKafkaTransport(testKafka()), { holdsEventsOnTheWay: true });
+busContract('kafka', () => openKafkaTransport(testKafka()));

@@ -6,9 +6,9 @@ import { type InboxConfig, openInboxes } from '../delivery/inboxes.ts';
 import { countPublished } from '../delivery/outcome.ts';
 import { withOrigin } from '../delivery/trace.ts';
 import type { Bus, ConsumerDepth, Listener } from '../port.ts';
-import { readDepths, removeJobsOfFirm } from '../queue/queue-store.ts';
+import { readDepths } from '../queue/queue-store.ts';
 import { createErrorLog, type Queues } from '../queue/queues.ts';
-import { removePending } from '../queue/remove-pending.ts';
+import { removePending, removePendingOfFirm } from '../queue/remove-pending.ts';
 import { type Kafka, topicRetentionDays } from './config.ts';
 import { connect } from './connection/client.ts';
 import { createKafkaListeners } from './consumer/listeners.ts';
@@ -98,7 +98,7 @@ export async function openKafka(config: KafkaTransportConfig, options: BusOption
     async removePendingOfFirm(tx, firmUuid, excepted, limit) {
       const target = { firmUuid, except: excepted.map(({ type }) => type), limit };
       const outgoing = await removeRowsOfFirm(tx, schema, target);
-      const incoming = await removeJobsOfFirm(tx, schema, target);
+      const incoming = await removePendingOfFirm(tx, schema, target);
       return { removed: outgoing + incoming.removed, inProgress: incoming.inProgress };
     },
     depths: () => readAllDepths(queues),

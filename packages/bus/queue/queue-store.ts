@@ -151,28 +151,22 @@ export function findJobsAbout(
 }
 
 /**
- * Removes up to `limit` jobs of a firm that no worker holds, and counts the events of the others. A dead letter is active
- * while `giveUp` runs, which does not need the job. A job of several events has no type of its own.
+ * Jobs of a firm after a given one, ordered by queue and id: those of several events, and those of one event whose type is
+ * not among `except`. Only the former come with their data.
  */
-export async function removeJobsOfFirm(
+export function findJobsOfFirm(
   sql: Sql,
   schema: string,
-  { firmUuid, except, limit }: { firmUuid: string; except: readonly string[]; limit: number },
-): Promise<{ removed: number; inProgress: number }> {
-  const isDead = `name IN (SELECT dead_letter FROM ${schema}.queue WHERE dead_letter IS NOT NULL)`;
-  const ofFirm = `group_id = $1::text AND coalesce(data->>'type', '') <> ALL($2::text[])`;
-  const [row] = await sql.query<{ removed: number; inProgress: number }>(
-    `WITH doomed AS (
-       SELECT name, id FROM ${schema}.job WHERE ${ofFirm} AND (state <> 'active' OR ${isDead})
-       ORDER BY name, id LIMIT $3),
-     gone AS (
-       DELETE FROM ${schema}.job AS job USING doomed
-       WHERE job.name = doomed.name AND job.id = doomed.id RETURNING coalesce(job.group_tier::int, 1) AS size)
-     SELECT (SELECT coalesce(sum(size), 0)::int FROM gone) AS removed,
-       (SELECT count(*)::int FROM ${schema}.job WHERE ${ofFirm} AND state = 'active' AND NOT ${isDead}) AS "inProgress"`,
-    [firmUuid, except, limit],
+  { firmUuid, except }: { firmUuid: string; except: readonly string[] },
+  { after, limit }: { after: Pick<PendingJob, 'name' | 'id'> | undefined; limit: number },
+): Promise<PendingJob[]> {
+  return sql.query<PendingJob>(
+    `SELECT name, id, group_tier AS tier, CASE WHEN data ? 'type' THEN NULL ELSE data END AS data FROM ${schema}.job
+      WHERE group_id = $1::text AND coalesce(data->>'type', '') <> ALL($2::text[])
+        AND ($3::text IS NULL OR (name, id) > ($3::text, $4::uuid))
+      ORDER BY name, id LIMIT $5`,
+    [firmUuid, except, after?.name ?? null, after?.id ?? null, limit],
   );
-  return row ?? { removed: 0, inProgress: 0 };
 }
 
 /**
