@@ -108,7 +108,11 @@ describe('with a language model', () => {
 
   it('a call whose process died is asked about again by another, once its lease has ended', async () => {
     const firm = await newFirm();
-    server.behaviour = () => {};
+    const late = Promise.withResolvers<void>();
+    server.behaviour = async (request) => {
+      await late.promise;
+      return goodReply(request);
+    };
     const event = callOf(firm);
     await service.publish(event);
     await waitUntil(() => server.requests.length === 1);
@@ -118,6 +122,8 @@ describe('with a language model', () => {
       randomUUID(),
     ]);
     await service.analysisOf(event);
+    late.resolve();
+    await service.waitUntilIdle();
     expect(server.requests).toHaveLength(2);
     expect(service.analyzed.filter(({ subject }) => subject === event.subject)).toHaveLength(1);
   });
