@@ -18,7 +18,7 @@ const rules: readonly Rule[] = [
   { from: /^(packages|proto)\//, to: /^(services|deploy|bench)\//, why: 'no package imports a service' },
   { from: /^(services|packages|proto)\//, to: /^deploy\//, why: 'only deploy knows how services are put together' },
   {
-    from: /^(services|packages|proto|deploy)\/(?!.*(\.test|-under-test)\.ts$|.*\/test\/)/,
+    from: /^(services|packages|proto|deploy)\/(?!soak\/|.*(\.test|-under-test)\.ts$|.*\/test\/)/,
     to: /^packages\/testing\//,
     except: /^packages\/(testing\/|[^/]+\/contract(\.ts$|\/))/,
     why: 'packages/testing is for tests',
@@ -39,7 +39,7 @@ const rules: readonly Rule[] = [
 
 /** Only these may read the environment of the process; account.ts passes some of it to PostgreSQL's programs. */
 const readsEnvironment =
-  /^(deploy\/standalone\/(admin\/|demo\/)?main\.ts|deploy\/prepare-store\/main\.ts|services\/[^/]+\/(tools\/[^/]+\/)?main\.ts|packages\/testing\/|packages\/postgres\/server\/account\.ts$|scripts\/|bench\/)|\.test\.ts$|\/test\//;
+  /^(deploy\/standalone\/(admin\/|demo\/)?main\.ts|deploy\/(prepare-store|soak)\/main\.ts|services\/[^/]+\/(tools\/[^/]+\/)?main\.ts|packages\/testing\/|packages\/postgres\/server\/account\.ts$|scripts\/|bench\/)|\.test\.ts$|\/test\//;
 
 /** The bus's tables, and the only product file with SQL on them. */
 const stores = [

@@ -141,7 +141,7 @@ async function use(page: Page): Promise<number> {
   const boxes = page.locator('.calls-body input[type=checkbox]');
   await boxes.nth(2).click();
   await boxes.nth(5).click({ modifiers: ['Shift'] });
-  await page.getByRole('button', { name: 'Select none' }).click();
+  await page.getByRole('button', { name: 'Clear the selection' }).click();
   await page.getByRole('button', { name: 'Columns' }).click();
   await page.getByRole('checkbox', { name: 'Group' }).click();
   await page.keyboard.press('Escape');
@@ -150,7 +150,7 @@ async function use(page: Page): Promise<number> {
   await page.locator('.calls-scroll').focus();
   for (const key of ['PageUp', 'PageDown', 'Home', 'End']) await page.keyboard.press(key);
   await page.getByRole('checkbox', { name: 'Select all that are loaded' }).click();
-  await page.getByRole('button', { name: 'Select none' }).click();
+  await page.getByRole('button', { name: 'Clear the selection' }).click();
   await page.getByRole('searchbox').pressSequentially('slow', { delay: 60 });
   await pause(1_000);
   // Quicker ones are not reported.

@@ -36,6 +36,8 @@ export interface DataDirectory {
   readonly objects: string;
   /** For recordings while they are transcribed. */
   readonly work: string;
+  /** For speech models, unless SPEECH_MODEL_DIR names another folder. */
+  readonly models: string;
   /** The address at which a service serves its RPCs. Only this user can connect to it. */
   socket(service: string): string;
 }
@@ -57,6 +59,7 @@ export function openDataDirectory(path: string): DataDirectory {
       postgres: join(path, 'postgres'),
       objects: join(path, 'objects'),
       work: join(path, 'work'),
+      models: join(path, 'models'),
       socket: (service) => `unix:${join(sockets, `${service}.sock`)}`,
     };
   } catch (error) {

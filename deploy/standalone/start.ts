@@ -1,3 +1,4 @@
+import { mkdirSync } from 'node:fs';
 import { start as startAnalysis } from '@call-analysis/analysis';
 import { start as startAudio } from '@call-analysis/audio';
 import { start as startGateway } from '@call-analysis/gateway';
@@ -24,6 +25,13 @@ export interface Standalone {
   /** Resolves when another process has taken the data directory. */
   readonly lost: Promise<void>;
   close(): Promise<void>;
+}
+
+/** Models that the admin command adds are in the data directory, unless SPEECH_MODEL_DIR is set. */
+function withModels(engine: Settings['speech'], { models }: DataDirectory): Settings['speech'] {
+  if (engine.kind !== 'local' || engine.modelDirectory !== undefined) return engine;
+  mkdirSync(models, { recursive: true });
+  return { ...engine, modelDirectory: models };
 }
 
 /** Starts every service in this process, with embedded parts under the data directory. Throws when the signal aborts. */
@@ -84,7 +92,7 @@ export async function start(settings: Settings, parts: { log: Logger; signal?: A
           bus: bus.of('transcription'),
           objects,
           workDirectory: directory.work,
-          engine: settings.speech,
+          engine: withModels(settings.speech, directory),
         },
         named('transcription'),
       ),
@@ -96,6 +104,7 @@ export async function start(settings: Settings, parts: { log: Logger; signal?: A
           listen: directory.socket('analysis'),
           keyManagement: keys.address,
           languageModel: settings.languageModel,
+          speechPrice: settings.speechPrice,
           reviewBelow: settings.reviewBelow,
         },
         named('analysis'),

@@ -55,11 +55,11 @@ export interface Bus {
 
   /**
    * When the transaction commits, removes a firm's events about the subject that wait or are dead letters, for every
-   * consumer. Events of the type `except` stay; they announce the removal itself. Events that are being handled stay until
-   * they are done. Events that are on their way, or wait at other services, still arrive, so handlers must know which
+   * consumer. Events of the types `except` stay: those that announce the removal itself, and those that must outlast it.
+   * Events that are being handled stay until they are done. Events that are on their way, or wait at other services, still arrive, so handlers must know which
    * subjects were removed. A transport's own history may keep them for its retention period.
    */
-  removePending(tx: Sql, firmUuid: string, subject: string, except: EventType): Promise<RemovedEvents>;
+  removePending(tx: Sql, firmUuid: string, subject: string, except: readonly EventType[]): Promise<RemovedEvents>;
 
   /**
    * As `removePending`, for all events of a firm, except those of some types. A call removes

@@ -1,7 +1,7 @@
 export { giveUpCall } from './give-up-call.ts';
 export type { StageFailure } from './give-up-call.ts';
 export { pruneProcessed } from './prune.ts';
-export { stopProcessing } from './stop-processing.ts';
+export { OUTLAST_ERASURE, stopProcessing } from './stop-processing.ts';
 export { removeFirm, sweepRemovedFirms } from './remove-firm.ts';
 export type { FirmData, RemovedThing } from './remove-firm.ts';
 export { findErased, isFirmRemoved, pruneTombstones, writeFirmTombstone, writeTombstone } from './tombstones.ts';

@@ -22,4 +22,6 @@ export { toxiproxy } from './servers/toxiproxy/toxiproxy.ts';
 export type { Toxic, ToxicProxy } from './servers/toxiproxy/toxiproxy.ts';
 export { programsDirectory } from './servers/programs.ts';
 export { freePort } from './servers/ports.ts';
+export { randomOf } from './random.ts';
+export type { Random } from './random.ts';
 export { startWatchdog } from './watchdog/start-watchdog.ts';

@@ -1,9 +1,10 @@
 import { availableParallelism } from 'node:os';
+import type { Logger } from '@call-analysis/runtime';
 import type { Config } from './config.ts';
 import { commandEngine } from './engines/command/command-engine.ts';
 import { serverEngine } from './engines/server/server-engine.ts';
 import type { SpeechEngine } from './engines/speech-engine.ts';
-import { findModels } from './models/find-models.ts';
+import { configuredModels } from './models/configured-models.ts';
 import { TranscriptionWorkerPool, type WorkerPoolOptions } from './workers/worker-pool.ts';
 
 export interface OpenedWorkerPool {
@@ -16,17 +17,18 @@ export interface OpenedWorkerPool {
 /** With more workers, decoding and cutting alone would keep a machine busy. */
 const MAX_WORKERS_FOR_ENGINE = 8;
 
-/** Opens a pool for the configured engine. ConfigFault when the model directory has no model. */
+/** Opens a pool for the configured engine. ConfigFault when there is a mistake in the model directory. */
 export function openWorkerPool(
   { engine: config, workDirectory }: Pick<Config, 'engine' | 'workDirectory'>,
+  log: Logger,
   testOptions: Partial<WorkerPoolOptions> = {},
 ): OpenedWorkerPool {
   if (config.kind === 'local') {
-    const models = config.modelDirectory === undefined ? [] : findModels(config.modelDirectory);
+    const models = configuredModels(config.modelDirectory, log);
     const size = config.workers ?? availableParallelism();
     const pool = new TranscriptionWorkerPool({
       size,
-      recognition: { by: 'models', models, directory: workDirectory },
+      recognition: () => ({ by: 'models', models: models(), directory: workDirectory }),
       ...testOptions,
     });
     return { pool, size, close: async () => pool.close() };
@@ -37,7 +39,7 @@ export function openWorkerPool(
   const size = Math.min(engine.concurrency, MAX_WORKERS_FOR_ENGINE);
   const pool = new TranscriptionWorkerPool({
     size,
-    recognition: { by: 'engine', name, maxSegmentSeconds },
+    recognition: () => ({ by: 'engine', name, maxSegmentSeconds }),
     engine,
     ...testOptions,
   });

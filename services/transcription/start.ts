@@ -47,7 +47,7 @@ export const { schema, migrations, events, prepare, start } = defineService<Conf
   async open({ config, log, db, bus, objects, closing }, { workerPool }) {
     const workDirectory = await openWorkDirectory(config.workDirectory);
     closing.add('work directory', () => workDirectory.close());
-    const { pool, size: poolSize, close } = openWorkerPool(config, workerPool);
+    const { pool, size: poolSize, close } = openWorkerPool(config, log, workerPool);
     closing.add('transcription workers', close);
     closing.add('metrics of the workers', watchWorkerPool(pool, poolSize));
     return { db, bus, objects, pool, poolSize, workDirectory, inProgress: new WorkInProgress(), log };

@@ -1,14 +1,55 @@
-import { openObjects } from '@call-analysis/objects';
+import { type Objects, openObjects } from '@call-analysis/objects';
 import { waitUntil } from '@call-analysis/testing';
 import { Client } from 'pg';
 import { admin } from '../../standalone/test/system/command.ts';
-import type { FaultySystem } from './faulty-system.ts';
 import type { RetryingClient } from './retrying-client.ts';
+import type { DistributedSystem } from './system.ts';
+
+/** What a system has stored, for whoever compares it with what clients were told. */
+export interface Stored {
+  /** By service. The role may read the service's tables and the queues that it uses. */
+  readonly databaseUrls: Readonly<Record<string, string>>;
+  /** Schemas of queues. Only those with Kafka have an outbox beside the queues. */
+  readonly queues: readonly { readonly service: string; readonly schema: string; readonly hasOutbox: boolean }[];
+  objects(): Promise<Pick<Objects, 'list'>>;
+  /** As the administrator sees them. */
+  deadLetters(): Promise<readonly unknown[]>;
+}
+
+/** What a system of several processes has stored. `variables` are for the admin command. */
+export function storedBy(
+  { databaseUrls, store }: Pick<DistributedSystem, 'databaseUrls' | 'store'>,
+  kafka: { readonly brokers: readonly string[]; readonly prefix: string },
+  variables: Readonly<Record<string, string>> = {},
+): Stored {
+  return {
+    databaseUrls,
+    queues: BUSES.map((service) => ({ service, schema: `${service.replace('-', '_')}_bus`, hasOutbox: true })),
+    objects: () =>
+      openObjects({
+        store: 's3',
+        ...store,
+        publicEndpoint: store.endpoint,
+        region: 'us-east-1',
+        pathStyle: true,
+        createBucket: false,
+      }),
+    deadLetters: () =>
+      admin(
+        { ...variables, KAFKA_BROKERS: kafka.brokers.join(','), KAFKA_TOPIC_PREFIX: kafka.prefix },
+        'dead-letter',
+        'list',
+      ),
+  };
+}
 
 /** The differences between what a client was told and what the system has. */
 export interface Reconciliation {
   /** The partner_call_ids of accepted calls that are not in the catalogue. */
   readonly lost: readonly string[];
+  /** The partner_call_ids of calls in the catalogue that no client was told of, or that are there twice. */
+  readonly unknown: readonly string[];
+  readonly doubled: readonly string[];
   /** Accepted calls by status, with the failure of those that failed. */
   readonly byStatus: Readonly<Record<string, number>>;
   readonly failures: readonly unknown[];
@@ -24,13 +65,7 @@ export interface Reconciliation {
   readonly deadLetters: readonly unknown[];
 }
 
-const BUSES = {
-  'key-management': 'key_management_bus',
-  ingest: 'ingest_bus',
-  audio: 'audio_bus',
-  transcription: 'transcription_bus',
-  analysis: 'analysis_bus',
-};
+const BUSES = ['key-management', 'ingest', 'audio', 'transcription', 'analysis', 'webhooks'];
 
 /** How many requests are open at the same time. */
 const ASKERS = 8;
@@ -41,31 +76,27 @@ interface CallRow {
   readonly source: string;
   readonly status: string;
   readonly outcome: string | null;
-  readonly failure: unknown;
+  readonly failure: { readonly stage: string; readonly code: string } | null;
   readonly analyses: number;
 }
 
 /** Waits until every accepted call has ended and every queue is empty. */
-export async function settled({ system }: FaultySystem, firmUuid: string, timeoutMs: number): Promise<void> {
+export async function settled(stored: Stored, firmUuid: string, timeoutMs: number): Promise<void> {
   await waitUntil(
     async () => {
       const [row] = await rows<{ open: number }>(
-        system.databaseUrls['ingest']!,
+        stored.databaseUrls['ingest']!,
         `SELECT count(*)::int AS open FROM ingest.call WHERE firm_uuid = $1 AND status NOT IN ('completed', 'failed', 'canceled')`,
         [firmUuid],
       );
-      return row!.open === 0 && Object.values(await waiting(system.databaseUrls)).every((count) => count === 0);
+      return row!.open === 0 && Object.values(await waiting(stored)).every((count) => count === 0);
     },
     { timeoutMs, everyMs: 250 },
   );
 }
 
-export async function reconcile(
-  world: FaultySystem,
-  client: RetryingClient,
-  firmUuid: string,
-): Promise<Reconciliation> {
-  const { databaseUrls } = world.system;
+export async function reconcile(stored: Stored, client: RetryingClient, firmUuid: string): Promise<Reconciliation> {
+  const { databaseUrls } = stored;
   const calls = await rows<CallRow>(
     databaseUrls['ingest']!,
     `SELECT uuid, partner_call_id, source, status, outcome, failure,
@@ -85,6 +116,8 @@ export async function reconcile(
   const completed = calls.filter(({ status }) => status === 'completed');
   return {
     lost: [...client.accepted].filter((id) => !known.has(id)),
+    unknown: [...known.keys()].filter((id) => !client.accepted.has(id)),
+    doubled: calls.filter((call) => known.get(call.partner_call_id) !== call).map((call) => call.partner_call_id),
     byStatus,
     failures: calls.flatMap(({ status, failure }) => (status === 'failed' ? [failure] : [])),
     notAnalyzedOnce: completed.filter((call) => {
@@ -92,9 +125,9 @@ export async function reconcile(
       return (call.analyses !== wanted && !(wanted === 0 && call.analyses === 1)) || (analyses.get(call.uuid) ?? 0) > 1;
     }),
     miscounted: await miscounted(client),
-    ...(await recordings(world, firmUuid, calls)),
-    waiting: await waiting(databaseUrls),
-    deadLetters: await deadLetters(world),
+    ...(await recordings(stored, firmUuid, calls)),
+    waiting: await waiting(stored),
+    deadLetters: await stored.deadLetters(),
   };
 }
 
@@ -104,11 +137,11 @@ async function miscounted(client: RetryingClient): Promise<unknown[]> {
     return total === calls && by_status['completed'] === calls ? [] : [{ campaign: uuid, calls, total, by_status }];
   });
   const batches = [...client.batches].map(([uuid, { calls }]) => async () => {
-    const { accepted, by_status, finished_at } = (await client.retry(() => client.readBatch(uuid))).body;
-    const counted = Object.values(by_status).reduce((sum, count) => sum + count, 0);
+    const { accepted, erased, by_status, finished_at } = (await client.retry(() => client.readBatch(uuid))).body;
+    const counted = Object.values(by_status).reduce((sum, count) => sum + count, erased);
     return accepted === calls && counted === calls && finished_at !== null
       ? []
-      : [{ batch: uuid, calls, accepted, by_status }];
+      : [{ batch: uuid, calls, accepted, erased, by_status }];
   });
   const questions = [...campaigns, ...batches].values();
   // All take their requests from one list.
@@ -120,37 +153,27 @@ async function miscounted(client: RetryingClient): Promise<unknown[]> {
   return (await Promise.all(askers)).flat();
 }
 
-async function recordings({ store, system }: FaultySystem, firmUuid: string, calls: readonly CallRow[]) {
-  const { endpoint, accessKey, secretKey } = store;
-  const objects = await openObjects({
-    store: 's3',
-    endpoint,
-    publicEndpoint: endpoint,
-    accessKey,
-    secretKey,
-    bucket: system.store.bucket,
-    region: 'us-east-1',
-    pathStyle: true,
-    createBucket: false,
-  });
+async function recordings(stored: Stored, firmUuid: string, calls: readonly CallRow[]) {
+  const objects = await stored.objects();
   const uuids = async (prefix: string) => {
     const found = new Set<string>();
     for await (const { key } of objects.list(prefix)) found.add(/([^/]+)\.[a-z0-9]+$/.exec(key)![1]!);
     return found;
   };
   const [kept, marked] = [await uuids(`recordings/${firmUuid}/`), await uuids(`uploading/${firmUuid}/`)];
-  const wanted = new Set(calls.filter(({ source }) => source === 'audio').map(({ uuid }) => uuid));
+  const known = new Set(calls.map(({ uuid }) => uuid));
+  const wanted = calls.filter(({ source, failure }) => source === 'audio' && failure?.stage !== 'extraction');
   return {
-    orphans: [...kept].filter((uuid) => !wanted.has(uuid) && !marked.has(uuid)),
-    withoutRecording: [...wanted].filter((uuid) => !kept.has(uuid)),
+    orphans: [...kept].filter((uuid) => !known.has(uuid) && !marked.has(uuid)),
+    withoutRecording: wanted.flatMap(({ uuid }) => (kept.has(uuid) ? [] : [uuid])),
   };
 }
 
-async function waiting(databaseUrls: Readonly<Record<string, string>>): Promise<Record<string, number>> {
-  const counts = Object.entries(BUSES).map(async ([service, schema]) => {
+async function waiting({ databaseUrls, queues }: Stored): Promise<Record<string, number>> {
+  const counts = queues.map(async ({ service, schema, hasOutbox }) => {
     const [row] = await rows<{ n: number }>(
       databaseUrls[service]!,
-      `SELECT (SELECT count(*) FROM ${schema}.outbox)::int
+      `SELECT ${hasOutbox ? `(SELECT count(*) FROM ${schema}.outbox)::int` : '0'}
             + (SELECT count(*) FROM ${schema}.job j JOIN ${schema}.queue q ON q.name = j.name
                 WHERE q.dead_letter IS NOT NULL AND j.state <= 'active')::int AS n`,
     );
@@ -159,14 +182,10 @@ async function waiting(databaseUrls: Readonly<Record<string, string>>): Promise<
   return Object.fromEntries(await Promise.all(counts));
 }
 
-/** As the administrator sees them. */
-function deadLetters({ kafka, kafkaPrefix, links }: FaultySystem): Promise<unknown[]> {
-  const variables = { ...links.variables, KAFKA_BROKERS: kafka.brokers.join(','), KAFKA_TOPIC_PREFIX: kafkaPrefix };
-  return admin(variables, 'dead-letter', 'list');
-}
-
-async function rows<Row>(url: string, text: string, values: readonly unknown[] = []): Promise<Row[]> {
+export async function rows<Row>(url: string, text: string, values: readonly unknown[] = []): Promise<Row[]> {
   const client = new Client({ connectionString: url });
+  // A server that dies between two requests; the next one rejects.
+  client.on('error', () => {});
   await client.connect();
   try {
     return (await client.query(text, [...values])).rows as Row[];

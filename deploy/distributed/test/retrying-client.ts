@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { csvOf, metadataOf } from '../../standalone/test/client/valid-uploads.ts';
+import { csvOf, metadataOf, recordingsCsvOf } from '../../standalone/test/client/valid-uploads.ts';
 
 /** How a request ended: a status, with its code where it is an error, or `no answer`. */
 export type Outcome = string;
@@ -22,7 +22,7 @@ interface Question {
   readonly method: string;
   readonly url: string;
   readonly headers?: Record<string, string>;
-  readonly body?: string | FormData | ReadableStream<Uint8Array> | undefined;
+  readonly body?: string | Blob | FormData | ReadableStream<Uint8Array> | undefined;
 }
 
 const CAMPAIGNS = '/external/api/v1/call-campaign';
@@ -115,8 +115,8 @@ export class RetryingClient {
       campaign === undefined ? this.#credentials : this.#partner,
     );
 
-  put = (url: string, csv: string) =>
-    this.send('put', { method: 'PUT', url, headers: { 'content-type': 'text/csv' }, body: csv });
+  put = (url: string, body: string | Blob, type = 'text/csv') =>
+    this.send('put', { method: 'PUT', url, headers: { 'content-type': type }, body });
 
   process = (key: string, campaign?: string) =>
     this.ask<{ data: { batch_id: string; accepted: number; duplicates: number } }>(
@@ -137,7 +137,7 @@ export class RetryingClient {
     );
 
   readBatch = (uuid: string) =>
-    this.ask<{ accepted: number; by_status: Record<string, number>; finished_at: string | null }>(
+    this.ask<{ accepted: number; erased: number; by_status: Record<string, number>; finished_at: string | null }>(
       'batch',
       'GET',
       `/api/v1/calls/batches/${uuid}`,
@@ -183,14 +183,46 @@ export class RetryingClient {
     const ids = Array.from({ length: calls }, () => randomUUID());
     const { data } = (await this.retry(() => this.openUpload(campaign), over)).body;
     await this.retry(() => this.put(data.metadata_upload_url, transcripts(ids)), over);
-    const { batch_id, accepted, duplicates } = (await this.retry(() => this.process(data.metadata_key, campaign), over))
-      .body.data;
-    if (accepted !== calls || duplicates !== 0) {
-      throw new Error(`Of ${calls} new calls ${accepted} were accepted and ${duplicates} taken for duplicates.`);
+    const batch = (await this.retry(() => this.process(data.metadata_key, campaign), over)).body.data;
+    this.#accept(ids, batch);
+    return batch.batch_id;
+  }
+
+  /** The same with recordings: a CSV and a ZIP with a file for each id. */
+  async recordingsBatch(ids: readonly string[], zip: Blob, over?: AbortSignal): Promise<void> {
+    const open = () =>
+      this.ask<{
+        data: { metadata_upload_url: string; metadata_key: string; audio_upload_url: string; audio_key: string };
+      }>('open upload', 'POST', '/api/v1/calls/upload', {
+        metadata_filename: 'calls.csv',
+        audios_filename: 'recordings.zip',
+      });
+    const { data } = (await this.retry(open, over)).body;
+    const csv = recordingsCsvOf(ids.map((id) => metadataOf(`${id}.wav`, { partner_call_id: id })));
+    await this.retry(() => this.put(data.metadata_upload_url, csv), over);
+    await this.retry(() => this.put(data.audio_upload_url, zip, 'application/zip'), over);
+    const process = () =>
+      this.ask<{ data: { batch_id: string; accepted: number; duplicates: number } }>(
+        'process',
+        'POST',
+        '/api/v1/calls/process-upload',
+        { metadata_key: data.metadata_key, audios_key: data.audio_key },
+      );
+    this.#accept(ids, (await this.retry(process, over)).body.data);
+  }
+
+  /** Erases a call, and returns when it is gone. */
+  async erase(uuid: string, over?: AbortSignal): Promise<void> {
+    await this.retry(() => this.ask('erase', 'DELETE', `/api/v1/calls/${uuid}`), over, '404');
+  }
+
+  #accept(ids: readonly string[], batch: { batch_id: string; accepted: number; duplicates: number }): void {
+    const { batch_id, accepted, duplicates } = batch;
+    if (accepted !== ids.length || duplicates !== 0) {
+      throw new Error(`Of ${ids.length} new calls ${accepted} were accepted and ${duplicates} taken for duplicates.`);
     }
     for (const id of ids) this.accepted.add(id);
-    this.batches.set(batch_id, { calls });
-    return batch_id;
+    this.batches.set(batch_id, { calls: ids.length });
   }
 
   /** Uploads a CSV and returns its key for process-upload. */

@@ -7,6 +7,7 @@ import type { Administration, AuditFilter } from './administration.ts';
 import { addBackupCommands } from './backup-commands.ts';
 import type { DeadLetterAdmin } from './dead-letters.ts';
 import { addEncryptionCommands } from './encryption-commands.ts';
+import { addSpeechModelCommands } from './speech-model-commands.ts';
 import { withOrWithoutService } from './with-or-without-service.ts';
 
 /**
@@ -153,7 +154,7 @@ function write(value: unknown): void {
 
 const program = new Command('npm run -s admin --')
   .description(
-    'Manages firms, users, tokens, the audit log, dead letters and backups. Prints one JSON value. Works with or without a running service.',
+    'Manages firms, users, tokens, the audit log, dead letters, speech models and backups. Prints one JSON value. Works with or without a running service.',
   )
   .version(versionOf(), '--version', 'print the version')
   .exitOverride()
@@ -358,6 +359,7 @@ deadLetter
   });
 
 addEncryptionCommands(program, process.env, write);
+addSpeechModelCommands(program, { env: process.env, write, withDeadLetters });
 addBackupCommands(program, { env: process.env, version: versionOf(), write });
 
 try {

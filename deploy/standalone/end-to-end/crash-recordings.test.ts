@@ -1,5 +1,4 @@
 import { randomInt } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -11,6 +10,7 @@ import { silence } from '../test/client/silence.ts';
 import { metadataOf, recordingsCsvOf } from '../test/client/valid-uploads.ts';
 import { everyCall, killAtRandom } from '../test/kills.ts';
 import { long } from '../test/long-run.ts';
+import { childrenOf } from '../test/system/children.ts';
 import { isDistributed, startSystemUnderTest, type SystemUnderTest } from '../test/system/system-under-test.ts';
 
 const many = long && !isDistributed;
@@ -30,21 +30,6 @@ interface CallItem {
   readonly status: string;
   readonly outcome: string | null;
   readonly failure: { code: string; stage: string } | null;
-}
-
-/** The child processes of these, such as transcription workers, without PostgreSQL, which is meant to survive. */
-function childrenOf(pids: readonly number[]): number[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .filter((name) => {
-      try {
-        const [, program, parent] = /\((.*)\) \S (\d+)/.exec(readFileSync(`/proc/${name}/stat`, 'latin1')) ?? [];
-        return pids.includes(Number(parent)) && program !== 'postgres';
-      } catch {
-        return false;
-      }
-    })
-    .map(Number);
 }
 
 describe('a service that is killed while recordings are uploaded, extracted and transcribed', () => {

@@ -17,7 +17,7 @@ export function removing(fixture: Fixture): void {
 
   describe('removing', () => {
     const removePending = (subject: string) =>
-      fixture.transport.transaction((tx) => fixture.bus.removePending(tx, firm, subject, Erased));
+      fixture.transport.transaction((tx) => fixture.bus.removePending(tx, firm, subject, [Erased]));
 
     it('waiting events about a subject are removed for every consumer, published alone or with others, and no other events', async () => {
       const { Happened, consumer } = newConsumer();
@@ -48,7 +48,7 @@ export function removing(fixture: Fixture): void {
       }
     });
 
-    it('events of the excepted type stay, published alone or with others', async () => {
+    it('events of the excepted types stay, published alone or with others', async () => {
       const { Happened, consumer } = newConsumer();
       const received: Event[] = [];
       const routes = [
@@ -77,7 +77,7 @@ export function removing(fixture: Fixture): void {
       await publish(event);
       await arrived();
       const undone = fixture.transport.transaction(async (tx) => {
-        await fixture.bus.removePending(tx, firm, event.subject, Erased);
+        await fixture.bus.removePending(tx, firm, event.subject, [Erased]);
         throw new Error('undone');
       });
       await expect(undone).rejects.toThrow('undone');

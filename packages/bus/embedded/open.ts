@@ -29,7 +29,7 @@ export async function openEmbedded(config: InboxConfig, options: BusOptions): Pr
     },
     listen: (type, onEvent) => listeners.listen(type, onEvent),
     removePending: (tx, firmUuid, subject, except) =>
-      removePending(tx, queues.schema, { firmUuid, subject, except: except.type }),
+      removePending(tx, queues.schema, { firmUuid, subject, except: except.map(({ type }) => type) }),
     removePendingOfFirm: (tx, firmUuid, except, limit) =>
       removePendingOfFirm(tx, queues.schema, { firmUuid, except: except.map(({ type }) => type), limit }),
     depths: () => readDepths(queues),

@@ -89,8 +89,8 @@ export async function openKafka(config: KafkaTransportConfig, options: BusOption
       });
     },
     listen: (type, onEvent) => listeners.listen(type, onEvent),
-    async removePending(tx, firmUuid, subject, except) {
-      const target = { firmUuid, subject, except: except.type };
+    async removePending(tx, firmUuid, subject, excepted) {
+      const target = { firmUuid, subject, except: excepted.map(({ type }) => type) };
       const outgoing = await removeOutgoing(tx, schema, target);
       const incoming = await removePending(tx, schema, target);
       return { removed: outgoing.removed + incoming.removed, inProgress: incoming.inProgress };

@@ -139,12 +139,12 @@ export interface PendingJob {
 export function findJobsAbout(
   sql: Sql,
   schema: string,
-  { firmUuid, subject, except }: { firmUuid: string; subject: string; except: string },
+  { firmUuid, subject, except }: { firmUuid: string; subject: string; except: readonly string[] },
 ): Promise<PendingJob[]> {
   return sql.query<PendingJob>(
     `SELECT name, id, group_tier AS tier, data FROM ${schema}.job
       WHERE group_id = $1::text AND (data->'subjects' ? $2::text
-        OR (data->>'subject' = $2::text AND data->>'type' <> $3::text))
+        OR (data->>'subject' = $2::text AND data->>'type' <> ALL($3::text[])))
       ORDER BY name, id`,
     [firmUuid, subject, except],
   );

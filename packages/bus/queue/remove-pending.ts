@@ -5,12 +5,12 @@ import { isDeadLetterQueue } from './consumer-queue.ts';
 import { readBatch, rebatched } from './event-batch.ts';
 import { findJobsAbout, findJobsOfFirm, type PendingJob, replaceJobData } from './queue-store.ts';
 
-/** Which events: those of a firm about a subject, except those of one type. */
+/** Which events: those of a firm about a subject, except those of some types. */
 export interface RemovalTarget {
   readonly firmUuid: string;
   readonly subject: string;
-  /** An event type. */
-  readonly except: string;
+  /** Event types. */
+  readonly except: readonly string[];
 }
 
 /** The events of a firm, except those of some types. */
@@ -27,7 +27,7 @@ const PAGE_JOBS = 100;
 
 /** Removes the events from the queues of all consumers and from their dead letters. */
 export async function removePending(tx: Sql, schema: string, target: RemovalTarget): Promise<RemovedEvents> {
-  const stays = (event: WireEvent) => event.subject !== target.subject || event.type === target.except;
+  const stays = (event: WireEvent) => event.subject !== target.subject || target.except.includes(event.type);
   const counts = { removed: 0, inProgress: 0 };
   for (const job of await findJobsAbout(tx, schema, target)) add(counts, await removeFromJob(tx, schema, job, stays));
   return counts;

@@ -12,7 +12,7 @@ const placeholders = (text: string) =>
   [
     ...new Set(
       Array.from(
-        text.matchAll(/(?<!\b(?:zero|one|two|few|many|other|=\d+)\s*)\{\s*(\w+)\s*[,}]/g),
+        text.matchAll(/(?<!(?:\b(?:zero|one|two|few|many|other)|=\d+)\s*)\{\s*(\w+)\s*[,}]/g),
         ([, name]) => name!,
       ),
     ),

@@ -93,6 +93,14 @@ export function dateTime(instant: string | Date): string {
   return `${date(instant)}, ${time(instant)}`;
 }
 
+/** "3 Oct, 14:05" in this year, with the year in others. */
+export function shortDateTime(instant: string | Date): string {
+  const { year, month, day } = partsOf(instant);
+  const names = NAMES[currentLocale()];
+  const isThisYear = year === partsOf(new Date()).year;
+  return `${names.date(day, names.shortMonths[month - 1]!, isThisYear ? '' : year)}, ${time(instant)}`;
+}
+
 /** "14:05:09". */
 export function timeWithSeconds(instant: string | Date): string {
   const { hour, minute, second } = partsOf(instant);

@@ -1,5 +1,5 @@
 import { route } from '@call-analysis/bus';
-import { CallErased, type Event, TranscriptReady } from '@call-analysis/events';
+import { AuditEntryAdded, CallErased, type Event, TranscriptReady } from '@call-analysis/events';
 import { waitUntil } from '@call-analysis/testing';
 import { describe, expect, it } from '@jest/globals';
 import { sweep } from '../sweep.ts';
@@ -8,6 +8,7 @@ import { ErasedCalls, secrets } from '../test/erased-calls.ts';
 import { type Call, eventOf } from '../test/events.ts';
 import { faultOf, objectsBut, zipOf } from '../test/fixtures.ts';
 import { IngestUnderTest } from '../test/ingest-under-test.ts';
+import { eraseCall } from './erase-call.ts';
 import { finishErasures } from './finish-erasure.ts';
 
 // Not serving, so that no consumer finishes an erasure by itself.
@@ -59,6 +60,20 @@ describe('an interrupted erasure', () => {
     const call = await calls.newCall(row);
     expect((await calls.erase(call, { bus: { ...service.parts.bus, removePending: fail } })).finishedAt).toBeNull();
     await finishes(call, row);
+  });
+
+  it('keeps the entry for the audit log while the service that records it does not run', async () => {
+    const entries: Event[] = [];
+    const collect = async (events: readonly Event[]) => void entries.push(...events);
+    const consumer = { consumer: 'test.audit', routes: [route({ event: AuditEntryAdded, handle: collect })] };
+    await (await service.parts.bus.subscribe(consumer)).stop();
+    const call = await calls.newCall(secrets());
+    const { userUuid } = call.owner;
+    await eraseCall(service.parts, call.owner.firmUuid, call.uuid, { userUuid, address: '192.0.2.7' });
+    const recording = await service.parts.bus.subscribe(consumer);
+    await waitUntil(() => entries.length > 0);
+    await recording.stop();
+    expect(entries).toMatchObject([{ subject: call.uuid, data: { action: 'call.erased', actor: userUuid } }]);
   });
 
   it('leaves an archive that cannot be removed to the sweep', async () => {

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Bus, removeLargeBodies } from '@call-analysis/bus';
-import { removePackedTranscripts } from '@call-analysis/call-processing';
-import { CallErased, type Event } from '@call-analysis/events';
+import { OUTLAST_ERASURE, removePackedTranscripts } from '@call-analysis/call-processing';
+import type { Event } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
 import type { Sql } from '@call-analysis/postgres';
@@ -37,7 +37,7 @@ export async function finishErasure(
       const erasure = await store.erasures.lock(tx, firmUuid, callUuid);
       if (erasure === null || erasure.finishedAt !== null) return erasure;
       const files = archives + (await removeFiles(tx, store, objects, erasure));
-      const { removed, inProgress } = await bus.removePending(tx, firmUuid, callUuid, CallErased);
+      const { removed, inProgress } = await bus.removePending(tx, firmUuid, callUuid, OUTLAST_ERASURE);
       const added = [
         { what: 'stored_file', count: files },
         { what: 'queued_event', count: removed },

@@ -25,8 +25,9 @@ export interface LocalEngine {
 /** The choice of a speech engine. */
 export const SpeechVariables = z.object({
   SPEECH_MODEL_DIR: z.string().optional().meta({
-    description: 'Models for the local engine, one per folder; see docs/speech-models.md.',
-    defaultText: 'Moonshine tiny, English',
+    description:
+      'Models for the local engine, one per folder; see docs/speech-models.md. Models that are added or removed count from the next recording on.',
+    defaultText: 'on one machine models in DATA_DIR; none elsewhere, which leaves Moonshine tiny, English',
   }),
   SPEECH_EARS: z
     .string()
@@ -34,7 +35,8 @@ export const SpeechVariables = z.object({
     .transform(Number)
     .optional()
     .meta({
-      description: 'Workers of the local engine: recordings that it transcribes at the same time.',
+      description:
+        'Workers of the local engine: recordings that it transcribes at the same time. Each uses one core and, with the bundled model, 300 to 450 MB.',
       defaultText: 'one per core',
     }),
   SPEECH_URL: z

@@ -8,10 +8,15 @@ const Description = z.strictObject({
   kind: z.enum(KINDS).optional(),
   name: z.string().min(1).optional(),
   languages: z.array(z.string().regex(/^[a-z]{2,3}$/)).optional(),
+  /** Where the model comes from. */
+  source: z.string().optional(),
 });
-type Description = z.infer<typeof Description>;
+export type Description = z.infer<typeof Description>;
 
-const DESCRIPTION = 'model.json';
+export const DESCRIPTION = 'model.json';
+
+/** On a disk of its own. */
+const LOST_AND_FOUND = 'lost+found';
 
 /** The files of each kind: sherpa's name of the part, and a pattern of file names. The first matching set is used. */
 const FILES: Readonly<Record<Kind, Readonly<Record<string, RegExp>>[]>> = {
@@ -57,18 +62,18 @@ const LANGUAGES: Partial<Readonly<Record<Kind, readonly string[]>>> = { moonshin
 
 /**
  * The models of a directory, which is a model itself or has a folder for each. Reads only file names and descriptions, so
- * that mistakes are reported at start without loading a model. ConfigFault describes a mistake in one sentence.
+ * that mistakes are reported at start without loading a model. None in an empty directory, to which models may be added
+ * later. Hidden folders are of models that are being added. ConfigFault describes a mistake in one sentence.
  */
 export function findModels(directory: string): Model[] {
   const root = resolve(directory);
-  const names = list(root);
-  if (names.some(isModelFile) || names.includes(DESCRIPTION)) return [readModel(root, names)];
+  const names = list(root).filter((name) => !name.startsWith('.') && name !== LOST_AND_FOUND);
+  if (isModel(names)) return [readModel(root)];
   const folders = names.filter((name) => statSync(join(root, name)).isDirectory()).toSorted();
-  const models = folders.flatMap((name) => {
-    const inside = list(join(root, name));
-    return inside.some(isModelFile) ? [readModel(join(root, name), inside)] : [];
-  });
-  if (models.length === 0)
+  const models = folders.flatMap((name) =>
+    list(join(root, name)).some(isModelFile) ? [readModel(join(root, name))] : [],
+  );
+  if (models.length === 0 && names.length > 0)
     throw new ConfigFault(
       `SPEECH_MODEL_DIR names ${root}, which contains no speech model (.onnx files and a tokens.txt).`,
     );
@@ -85,8 +90,15 @@ function list(directory: string): string[] {
   }
 }
 
-function readModel(folder: string, names: readonly string[]): Model {
-  const description = describe(folder, names);
+/** Whether a directory with these files is a model itself. */
+export function isModel(names: readonly string[]): boolean {
+  return names.some(isModelFile) || names.includes(DESCRIPTION);
+}
+
+/** `known` has priority over the names of the files, and the description of the folder over both. */
+export function readModel(folder: string, known: Description = {}): Model {
+  const names = list(folder);
+  const description = { ...known, ...describe(folder, names) };
   const kind = description.kind ?? kindOf(folder, names);
   const files = filesOf(folder, kind, names);
   const tokens = names.find((name) => name.endsWith('tokens.txt'));
@@ -98,6 +110,15 @@ function readModel(folder: string, names: readonly string[]): Model {
     languages: description.languages ?? (isEnglish ? ['en'] : (LANGUAGES[kind] ?? [])),
     files,
     tokens: join(folder, tokens),
+    ...sizesOf([...Object.values(files), join(folder, tokens)]),
+  };
+}
+
+function sizesOf(files: readonly string[]): Required<Pick<Model, 'bytes' | 'changedAt'>> {
+  const found = files.map((file) => statSync(file));
+  return {
+    bytes: found.reduce((sum, { size }) => sum + size, 0),
+    changedAt: Math.max(...found.map(({ mtimeMs }) => mtimeMs)),
   };
 }
 
@@ -155,6 +176,6 @@ function best(names: readonly string[], pattern: RegExp): string | undefined {
   return matching.find((name) => name.includes('int8')) ?? matching[0];
 }
 
-function isModelFile(name: string): boolean {
+export function isModelFile(name: string): boolean {
   return /\.(onnx|ort)$/.test(name);
 }

@@ -26,6 +26,10 @@ export interface Model {
   readonly files: Readonly<Record<string, string>>;
   /** Absent for the bundled model, whose tokens are created when it is first used. */
   readonly tokens?: string;
+  /** The size of the files; absent for the bundled model. */
+  readonly bytes?: number;
+  /** When the newest of the files was changed, in milliseconds, so that other files under the same names are another model. */
+  readonly changedAt?: number;
 }
 
 /** The longest segment that models of a kind transcribe well. */

@@ -33,6 +33,7 @@ function models(
 ) {
   const used = new Map<string, number>();
   const identified: number[] = [];
+  const released = { count: 0 };
   const source: Models = {
     async recognizer({ name }) {
       return {
@@ -46,8 +47,9 @@ function models(
       return language;
     },
     hearLanguage: () => heard,
+    releaseLanguageModel: () => void released.count++,
   };
-  return { source, used, identified };
+  return { source, used, identified, released };
 }
 
 async function transcribe(source: Models, all: readonly Model[], segments = 6) {
@@ -61,6 +63,20 @@ describe('the models of the local engine', () => {
   it('include the bundled English one unless a configured one knows English', () => {
     expect(withBundledModel([many])).toEqual([many]);
     expect(withBundledModel([english, russian])).toEqual([english, russian]);
+  });
+
+  it('keep the model that identifies the language no longer than it is needed, and at most until the end', async () => {
+    const sure = models({ english: inEnglish }, 'en', null, { language: 'en', probability: 0.95 });
+    const transcriber = new ModelTranscriber(sure.source, [english]);
+    for (let segment = 0; segment < 4; segment++)
+      await transcriber.transcribe(new Float32Array(9 * SAMPLE_RATE_HZ), 'left');
+    expect(sure.released.count).toBe(1);
+    await transcriber.finish();
+    expect(sure.released.count).toBe(1);
+
+    const unsure = models({ english: inEnglish }, 'en', null, { language: 'en', probability: 0.55 });
+    await transcribe(unsure.source, [english]);
+    expect(unsure.released.count).toBe(1);
   });
 
   it('transcribe everything with the only one', async () => {
@@ -98,6 +114,7 @@ describe('the models of the local engine', () => {
     const source: Models = {
       identifyLanguage: () => 'en',
       hearLanguage: () => ({ language: 'en', probability: 0.95 }),
+      releaseLanguageModel() {},
       async recognizer() {
         let length = 0;
         return {

@@ -61,7 +61,10 @@ export class ModelTranscriber implements Transcriber {
     if (this.#candidates.length > 1 && this.#identifier !== undefined && seconds >= MIN_IDENTIFIED_SECONDS) {
       this.#chooseByLanguage(this.#models.identifyLanguage(this.#identifier, samples));
     }
-    if (this.#isListening()) this.#listener.add(samples, side);
+    if (this.#isListening()) {
+      this.#listener.add(samples, side);
+      if (!this.#isListening()) this.#models.releaseLanguageModel();
+    }
     for (const { model, attempts } of this.#candidates) {
       const recognizer = await this.#models.recognizer(model);
       const { text, lang } = recognize(recognizer, samples);
@@ -74,7 +77,10 @@ export class ModelTranscriber implements Transcriber {
   }
 
   async finish(): Promise<Transcription> {
-    if (this.#isListening()) this.#listener.finish();
+    if (this.#isListening()) {
+      this.#listener.finish();
+      this.#models.releaseLanguageModel();
+    }
     if (this.#candidates.length > 1) this.#chooseByText();
     const [chosen] = this.#candidates;
     if (chosen === undefined || isForeign(chosen.model.languages, chosen.attempts, this.#listener.heard))
@@ -130,7 +136,7 @@ function unsupportedLanguage(): Fault {
   return new Fault(
     'invalid',
     'LANGUAGE_NOT_SUPPORTED',
-    "No configured speech model knows the call's language. Set SPEECH_MODEL_DIR to a directory with a model for it, or SPEECH_URL to a speech server, and retry the call.",
+    "No configured speech model knows the call's language. Add a model for it to SPEECH_MODEL_DIR with the admin command speech-model add, or set SPEECH_URL to a speech server, and retry the call.",
   );
 }
 

@@ -8,5 +8,9 @@ const directory = process.argv[2]!;
 const file = join(directory, 'endless-recording');
 writeFileSync(file, 'endless');
 const program = fileURLToPath(new URL('./scripted-worker.ts', import.meta.url));
-const pool = new TranscriptionWorkerPool({ size: 1, recognition: { by: 'models', models: [], directory }, program });
+const pool = new TranscriptionWorkerPool({
+  size: 1,
+  recognition: () => ({ by: 'models', models: [], directory }),
+  program,
+});
 void pool.transcribe({ file, format: 'wav', duration: 10, onProgress: () => process.send?.(pool.pids[0]) });

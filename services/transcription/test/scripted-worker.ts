@@ -1,12 +1,13 @@
 // A test double for a worker. The recording's text says how it behaves.
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { FromWorker, ToWorker } from '../workers/messages.ts';
+import type { FromWorker, Recognition, ToWorker } from '../workers/messages.ts';
 import type { RecordingTranscript } from '../workers/transcribe-recording.ts';
 
 const transcript: RecordingTranscript = {
   duration: 10,
   isDualMono: false,
+  speechSeconds: 1.5,
   engine: 'test',
   language: 'en',
   utterances: [{ side: 'left', text: 'hello', start: 1, end: 2 }],
@@ -18,7 +19,7 @@ function send(message: FromWorker): void {
 
 let receiveText: (() => void) | undefined;
 
-async function run(behaviour: string): Promise<void> {
+async function run(behaviour: string, recognition: Recognition): Promise<void> {
   switch (behaviour) {
     case 'crash':
       process.abort();
@@ -79,6 +80,14 @@ async function run(behaviour: string): Promise<void> {
           utterances: [{ side: 'left', text: 'call me on +998 90 123-45-67 please', start: 1, end: 2 }],
         },
       });
+    case 'models': {
+      const names = recognition.by === 'models' ? recognition.models.map(({ name }) => name) : [];
+      return send({
+        type: 'done',
+        residentBytes: 0,
+        transcript: { ...transcript, utterances: [{ side: 'left', text: names.join(' '), start: 1, end: 2 }] },
+      });
+    }
     case 'silence':
       return send({
         type: 'done',
@@ -92,7 +101,7 @@ async function run(behaviour: string): Promise<void> {
 }
 
 process.on('message', (message: ToWorker) => {
-  if (message.type === 'transcribe') void run(readFileSync(message.file, 'utf8'));
+  if (message.type === 'transcribe') void run(readFileSync(message.file, 'utf8'), message.recognition);
   else receiveText?.();
 });
 process.on('disconnect', () => process.exit(0));

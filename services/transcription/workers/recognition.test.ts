@@ -25,7 +25,7 @@ describe('a worker', () => {
       await symlink(join(shipped, name), join(folder, name));
     await symlink(await bundledTokens(directory), join(folder, 'tokens.txt'));
     const models = findModels(join(directory, 'models'));
-    const pool = new TranscriptionWorkerPool({ size: 1, recognition: { by: 'models', models, directory } });
+    const pool = new TranscriptionWorkerPool({ size: 1, recognition: () => ({ by: 'models', models, directory }) });
     try {
       const { engine, utterances } = await pool.transcribe({ file, format: 'wav', duration: 13 });
       expect(engine).toBe('my-moonshine');
@@ -49,7 +49,7 @@ describe('a worker', () => {
     };
     const pool = new TranscriptionWorkerPool({
       size: 1,
-      recognition: { by: 'engine', name: engine.name, maxSegmentSeconds: 30 },
+      recognition: () => ({ by: 'engine', name: engine.name, maxSegmentSeconds: 30 }),
       engine,
     });
     try {

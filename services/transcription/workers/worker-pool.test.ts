@@ -7,6 +7,7 @@ import { Fault } from '@call-analysis/fault';
 import { waitUntil } from '@call-analysis/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { SpeechEngine } from '../engines/speech-engine.ts';
+import type { Model } from '../models/model.ts';
 import { TranscriptionWorkerPool, type WorkerPoolOptions } from './worker-pool.ts';
 
 const program = fileURLToPath(new URL('../test/scripted-worker.ts', import.meta.url));
@@ -26,7 +27,7 @@ afterAll(() => rm(directory, { recursive: true, force: true }));
 function open(options: Partial<WorkerPoolOptions> = {}): TranscriptionWorkerPool {
   const pool = new TranscriptionWorkerPool({
     size: 2,
-    recognition: { by: 'models', models: [], directory },
+    recognition: () => ({ by: 'models', models: [], directory }),
     program,
     ...options,
   });
@@ -75,6 +76,28 @@ describe('transcription workers', () => {
     expect(pool.pids).toHaveLength(1);
     expect(pool.pids).not.toEqual([pid]);
     await waitUntil(() => !isRunning(pid!));
+  });
+
+  it('hold more than that when the configured models are large', async () => {
+    const large: Model = { name: 'large', kind: 'whisper', languages: [], files: {}, bytes: 200e6 };
+    const pool = open({ size: 1, recognition: () => ({ by: 'models', models: [large], directory }) });
+    await transcribe(pool, 'large');
+    const [pid] = pool.pids;
+    await transcribe(pool, 'hello');
+    expect(pool.pids).toEqual([pid]);
+  });
+
+  it('are replaced before the next recording when the models have changed, and are told the new ones', async () => {
+    let models: readonly Model[] = [];
+    const pool = open({ recognition: () => ({ by: 'models', models, directory }) });
+    expect((await transcribe(pool, 'models')).utterances[0]).toMatchObject({ text: '' });
+    const [before] = pool.pids;
+    models = [{ name: 'added', kind: 'whisper', languages: ['ru'], files: {} }];
+    expect((await transcribe(pool, 'models')).utterances[0]).toMatchObject({ text: 'added' });
+    expect(pool.pids).not.toContain(before);
+    const [after] = pool.pids;
+    await transcribe(pool, 'models');
+    expect(pool.pids).toEqual([after]);
   });
 
   it('end when they are idle', async () => {
@@ -202,7 +225,7 @@ describe('transcription workers', () => {
         transcribe,
         close: async () => {},
       };
-      return { engine: other, recognition: { by: 'engine', name: 'other', maxSegmentSeconds: 30 } };
+      return { engine: other, recognition: () => ({ by: 'engine', name: 'other', maxSegmentSeconds: 30 }) };
     }
 
     it('send their segments to the engine, with the language as far as it is known', async () => {

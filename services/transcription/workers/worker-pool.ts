@@ -7,13 +7,14 @@ import { WorkerProcess, type WorkerProcessOptions } from './worker-process.ts';
 export interface WorkerPoolOptions {
   /** The largest number of workers. Each transcribes one recording at a time. */
   readonly size: number;
-  readonly recognition: Recognition;
+  /** Asked before each recording, because models are added and removed while the service runs. */
+  readonly recognition: () => Recognition;
   /** Transcribes the segments when `recognition` is by an engine. */
   readonly engine?: WorkerProcessOptions['engine'];
   /** A worker that is idle for so long ends. */
   readonly idleMs?: number;
   readonly stallMs?: number;
-  /** A worker that holds more memory after a recording is replaced. */
+  /** A worker that holds more memory after a recording is replaced; the models that are configured come on top. */
   readonly maxResidentBytes?: number;
   /** A test double for the worker's main file. */
   readonly program?: string;
@@ -75,7 +76,7 @@ export class TranscriptionWorkerPool {
     try {
       signal?.throwIfAborted();
       signal?.addEventListener('abort', abort);
-      const { recognition } = this.#options;
+      const recognition = this.#options.recognition();
       return await worker.transcribe({ type: 'transcribe', file, format, recognition }, { onProgress, duration });
     } catch (error) {
       if (this.#isClosed) throw closedFault();
@@ -100,10 +101,13 @@ export class TranscriptionWorkerPool {
 
   async #acquire(): Promise<WorkerProcess> {
     if (this.#isClosed) throw closedFault();
+    const recognition = this.#options.recognition();
     for (;;) {
       const idle = this.#idle.pop();
       if (idle === undefined) break;
       clearTimeout(idle.timer);
+      // What it has loaded of other models would stay in memory.
+      if (!idle.worker.isFor(recognition)) idle.worker.kill();
       if (!idle.worker.isAlive) continue;
       this.#busy.add(idle.worker);
       return idle.worker;
@@ -119,13 +123,20 @@ export class TranscriptionWorkerPool {
     return worker;
   }
 
+  #maxResidentBytes(recognition: Recognition): number {
+    const models = recognition.by === 'models' ? recognition.models : [];
+    const bytes = models.reduce((sum, model) => sum + (model.bytes ?? 0), 0);
+    return (this.#options.maxResidentBytes ?? MAX_RESIDENT_BYTES) + MEMORY_PER_MODEL_BYTE * bytes;
+  }
+
   #release(worker: WorkerProcess): void {
     this.#busy.delete(worker);
     if (this.#isClosed) {
       worker.kill();
       return;
     }
-    if (worker.residentBytes > (this.#options.maxResidentBytes ?? MAX_RESIDENT_BYTES)) worker.kill();
+    const recognition = this.#options.recognition();
+    if (worker.residentBytes > this.#maxResidentBytes(recognition) || !worker.isFor(recognition)) worker.kill();
     const next = this.#waiting.shift();
     if (next !== undefined) {
       if (worker.isAlive) this.#busy.add(worker);
@@ -145,6 +156,9 @@ export class TranscriptionWorkerPool {
     this.#idle.push({ worker, timer });
   }
 }
+
+/** A model's files are in memory while it is used, and most of them a second time while it is loaded. */
+const MEMORY_PER_MODEL_BYTE = 1.5;
 
 function closedFault(): Fault {
   return new Fault(

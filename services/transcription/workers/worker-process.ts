@@ -1,14 +1,31 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { setPriority } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import { isDeepStrictEqual } from 'node:util';
 import { Fault } from '@call-analysis/fault';
 import type { SpeechEngine } from '../engines/speech-engine.ts';
-import type { FromWorker, ToWorker } from './messages.ts';
+import type { FromWorker, Recognition, ToWorker } from './messages.ts';
 import type { RecordingTranscript } from './transcribe-recording.ts';
 
 const PROGRAM = fileURLToPath(new URL('./worker.ts', import.meta.url));
 /** The JavaScript heap only; samples and models are outside it. */
 const HEAP_MEGABYTES = 256;
+const NODE_OPTIONS = [
+  `--max-old-space-size=${HEAP_MEGABYTES}`,
+  // Samples are copied through it; with more, a worker holds 30 MB for nothing.
+  '--max-semi-space-size=2',
+  // For LoadedModels.
+  '--expose-gc',
+];
+/**
+ * glibc's allocator would keep what the models give back: it raises its threshold for mapping memory to 32 MB by itself, and
+ * has a pool for each thread.
+ */
+const ALLOCATOR = {
+  MALLOC_ARENA_MAX: '1',
+  MALLOC_MMAP_THRESHOLD_: `${1024 * 1024}`,
+  MALLOC_TRIM_THRESHOLD_: `${1024 * 1024}`,
+};
 const STANDARD_ERROR_BYTES = 2048;
 /** Requests have priority over recordings, but a busy machine still transcribes. */
 const NICE = 10;
@@ -39,6 +56,7 @@ export class WorkerProcess {
   #job: Job | undefined;
   #isAlive = true;
   #residentBytes = 0;
+  #recognition: Recognition | undefined;
   /** The end of what the process has written there. */
   #standardError = '';
 
@@ -47,9 +65,9 @@ export class WorkerProcess {
     this.#child = fork(options.program ?? PROGRAM, [], {
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-      execArgv: [`--max-old-space-size=${HEAP_MEGABYTES}`],
+      execArgv: NODE_OPTIONS,
       // Keeps the service's secrets away from native code.
-      env: {},
+      env: ALLOCATOR,
     });
     if (this.#child.pid !== undefined) lowerPriority(this.#child.pid);
     this.#child.stderr?.on('data', (bytes: Buffer) => {
@@ -66,6 +84,11 @@ export class WorkerProcess {
 
   get isAlive(): boolean {
     return this.#isAlive;
+  }
+
+  /** Whether it has heard no recording with other models, or any engine. */
+  isFor(recognition: Recognition): boolean {
+    return this.#recognition === undefined || isDeepStrictEqual(this.#recognition, recognition);
   }
 
   /** What the process held of memory after its last recording. */
@@ -91,6 +114,7 @@ export class WorkerProcess {
     const stallMs = this.#options.stallMs + 50 * duration;
     const job: Job = { resolve, reject, onProgress, stallMs, abort: new AbortController(), stallTimer: undefined };
     this.#job = job;
+    this.#recognition = message.recognition;
     this.#restartStallTimer(job);
     this.#send(message);
     return promise;

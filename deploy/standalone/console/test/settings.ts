@@ -28,7 +28,7 @@ export function describeSettings(running: () => { system: SystemUnderTest; brows
       });
     expect((await useKey()).status).toBe(200);
     expect(await opened.accessibilityFaults()).toEqual([]);
-    await page.getByRole('button', { name: 'I have kept it' }).click();
+    await page.getByRole('button', { name: 'I have saved it' }).click();
 
     const keyRow = page.getByRole('row').filter({ hasText: opened.client.firmUuid.slice(0, 7) });
     await keyRow.getByRole('button', { name: 'Replace' }).click();
@@ -38,7 +38,7 @@ export function describeSettings(running: () => { system: SystemUnderTest; brows
     const second = await page.getByRole('textbox', { name: 'API key' }).textContent();
     expect(second).not.toBe(shown);
     expect((await useKey()).status).toBe(200);
-    await page.getByRole('button', { name: 'I have kept it' }).click();
+    await page.getByRole('button', { name: 'I have saved it' }).click();
     await keyRow.getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
     await page.getByText('The key was deleted.').waitFor();
@@ -59,7 +59,7 @@ export function describeSettings(running: () => { system: SystemUnderTest; brows
     await dialog.getByRole('button', { name: 'Save' }).click();
     const secret = page.getByRole('textbox', { name: 'Secret of the webhook' });
     expect(await secret.textContent()).toMatch(/^whsec_/);
-    await page.getByRole('button', { name: 'I have kept it' }).click();
+    await page.getByRole('button', { name: 'I have saved it' }).click();
     await page.getByRole('heading', { name: 'https://crm.example.com/hook' }).waitFor();
     expect(await opened.accessibilityFaults()).toEqual([]);
 
@@ -122,7 +122,7 @@ export function describeSettings(running: () => { system: SystemUnderTest; brows
     const hers = await context.newPage();
     await hers.goto(link!);
     await hers.getByRole('navigation', { name: 'Pages' }).waitFor();
-    await page.getByRole('button', { name: 'I have kept it' }).click();
+    await page.getByRole('button', { name: 'I have saved it' }).click();
     await row.getByRole('button', { name: 'Remove' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
     await page.getByText('The user was removed.').waitFor();

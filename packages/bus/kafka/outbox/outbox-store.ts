@@ -132,15 +132,15 @@ export async function removeRowsOfFirm(
   return rows.reduce((sum, { events }) => sum + events, 0);
 }
 
-/** Locks the rows that hold events of a firm about a subject, except those for one topic. */
+/** Locks the rows that hold events of a firm about a subject, except those for some topics. */
 export function lockRowsAbout(
   tx: Sql,
   schema: string,
-  { firmUuid, subject, except }: { firmUuid: string; subject: string; except: string },
+  { firmUuid, subject, except }: { firmUuid: string; subject: string; except: readonly string[] },
 ): Promise<(OutboxRowKey & Pick<OutboxRow, 'data'>)[]> {
   return tx.query<OutboxRowKey & Pick<OutboxRow, 'data'>>(
     `SELECT turn, seq::text, data FROM ${schema}.outbox
-      WHERE firm = $1::text AND subjects @> ARRAY[$2::text] AND topic <> $3::text ORDER BY outbox.turn, outbox.seq FOR UPDATE`,
+      WHERE firm = $1::text AND subjects @> ARRAY[$2::text] AND topic <> ALL($3::text[]) ORDER BY outbox.turn, outbox.seq FOR UPDATE`,
     [firmUuid, subject, except],
   );
 }

@@ -142,7 +142,7 @@ export async function removeOutgoing(
   let removed = 0;
   for (const row of await lockRowsAbout(tx, schema, target)) {
     const events = eventsOf(row);
-    const rest = events.filter((event) => event.subject !== target.subject || event.type === target.except);
+    const rest = events.filter((event) => event.subject !== target.subject || target.except.includes(event.type));
     removed += events.length - rest.length;
     if (rest.length === 0) await removeOutboxRow(tx, schema, row);
     else if (rest.length < events.length) {

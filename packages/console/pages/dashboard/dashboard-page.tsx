@@ -76,8 +76,10 @@ export function DashboardPage() {
             <Ranking by="operator_name" period={period.now} tz={tz} />
             <Ranking by="operator_group_name" period={period.now} tz={tz} />
             <Questions period={period.now} tz={tz} />
-            <Trend by="topic" period={period.now} before={period.before} tz={tz} />
-            <Trend by="resolution" period={period.now} before={period.before} tz={tz} />
+            <div className="dashboard-stack">
+              <Trend by="topic" period={period.now} before={period.before} tz={tz} />
+              <Trend by="resolution" period={period.now} before={period.before} tz={tz} />
+            </div>
           </div>
           <Agreement period={period.now} tz={tz} />
         </>

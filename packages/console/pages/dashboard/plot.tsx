@@ -31,7 +31,11 @@ export default function Plot({ days, values, labels, most }: Props) {
         cursor: { drag: { x: false, y: false } },
         scales: { x: { time: false }, y: { range: (_, __, highest) => [0, most ?? Math.max(1, highest * 1.1)] } },
         axes: [
-          { ...axis, values: (_, ticks) => ticks.map((at) => (Number.isInteger(at) ? nameOf(days[at]) : '')) },
+          {
+            ...axis,
+            size: 30,
+            values: (_, ticks) => ticks.map((at) => (Number.isInteger(at) ? nameOf(days[at]) : '')),
+          },
           { ...axis, size: 46, values: (_, ticks) => ticks.map((value) => format.number(value, 1)) },
         ],
         series: [

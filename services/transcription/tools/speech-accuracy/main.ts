@@ -41,7 +41,7 @@ const work = mkdtempSync(join(tmpdir(), 'call-analysis-speech-'));
 const maker = new CallMaker();
 const options: WorkerPoolOptions =
   values.url === undefined
-    ? { size: 1, stallMs: STALL_MS, recognition: { by: 'models', models: [], directory: work } }
+    ? { size: 1, stallMs: STALL_MS, recognition: () => ({ by: 'models', models: [], directory: work }) }
     : byServer(values.url);
 const pool = new TranscriptionWorkerPool(options);
 try {
@@ -89,7 +89,7 @@ try {
 function byServer(url: string): WorkerPoolOptions {
   const engine = serverEngine({ provider: 'openai', url, model: 'base', concurrency: 1 });
   const { name, maxSegmentSeconds } = engine;
-  return { size: 1, stallMs: STALL_MS, recognition: { by: 'engine', name, maxSegmentSeconds }, engine };
+  return { size: 1, stallMs: STALL_MS, recognition: () => ({ by: 'engine', name, maxSegmentSeconds }), engine };
 }
 
 /** The most memory that the worker has held, in bytes; 0 where the system does not tell. */

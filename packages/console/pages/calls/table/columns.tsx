@@ -21,40 +21,43 @@ const foreign = (text: string | null) => (text === null ? '' : <span className="
 /** What a call's row can show. The names are keys of the texts, too. */
 export const COLUMNS = {
   start_time: {
-    width: 'minmax(150px, 1.1fr)',
+    width: 'minmax(128px, 1.1fr)',
     sort: 'start_time',
-    cell: ({ start_time }) => <time dateTime={start_time}>{format.dateTime(start_time)}</time>,
+    cell: ({ start_time }) => <time dateTime={start_time}>{format.shortDateTime(start_time)}</time>,
   },
-  operator_name: { width: 'minmax(130px, 1.4fr)', cell: ({ operator_name }) => foreign(operator_name) },
+  operator_name: { width: 'minmax(124px, 1.4fr)', cell: ({ operator_name }) => foreign(operator_name) },
   operator_group_name: { width: 'minmax(110px, 1fr)', cell: (call) => foreign(call.operator_group_name) },
   client_phone_number: { width: 'minmax(130px, 1fr)', cell: (call) => foreign(call.client_phone_number) },
-  segment_type: { width: 'minmax(100px, 1fr)', cell: ({ segment_type }) => foreign(segment_type) },
-  direction: { width: '96px', cell: ({ direction }) => (direction === null ? '' : t(`direction.${direction}`)) },
-  source: { width: '110px', cell: ({ source }) => t(`source.${source}`) },
+  segment_type: { width: 'minmax(96px, 1fr)', cell: ({ segment_type }) => foreign(segment_type) },
+  direction: {
+    width: 'minmax(96px, 0.6fr)',
+    cell: ({ direction }) => (direction === null ? '' : t(`direction.${direction}`)),
+  },
+  source: { width: 'minmax(110px, 0.6fr)', cell: ({ source }) => t(`source.${source}`) },
   duration: {
-    width: '84px',
+    width: 'minmax(80px, 0.5fr)',
     isNumber: true,
     cell: ({ duration }) => (duration === null ? '–' : format.duration(duration)),
   },
-  language: { width: '104px', cell: ({ language }) => languageName(language) },
-  status: { width: '132px', cell: ({ status }) => <StatusBadge status={status} /> },
-  score: { width: '84px', isNumber: true, sort: 'score', cell: ({ score }) => <Score value={score} /> },
+  language: { width: 'minmax(102px, 0.7fr)', cell: ({ language }) => languageName(language) },
+  status: { width: 'minmax(122px, 0.8fr)', cell: ({ status }) => <StatusBadge status={status} /> },
+  score: { width: 'minmax(76px, 0.5fr)', isNumber: true, sort: 'score', cell: ({ score }) => <Score value={score} /> },
   needs_review: {
-    width: '110px',
+    width: 'minmax(96px, 0.6fr)',
     isNumber: true,
     cell: ({ needs_review }) => (needs_review === null || needs_review === 0 ? '' : format.number(needs_review)),
   },
   reviewed_at: {
-    width: 'minmax(150px, 1.1fr)',
-    cell: ({ reviewed_at }) => (reviewed_at === null ? '' : format.dateTime(reviewed_at)),
+    width: 'minmax(128px, 1.1fr)',
+    cell: ({ reviewed_at }) => (reviewed_at === null ? '' : format.shortDateTime(reviewed_at)),
   },
   partner_call_id: { width: 'minmax(110px, 1fr)', cell: ({ partner_call_id }) => foreign(partner_call_id) },
   disconnect_reason: { width: 'minmax(110px, 1fr)', cell: (call) => foreign(call.disconnect_reason) },
   failure: { width: 'minmax(140px, 1.5fr)', cell: ({ failure }) => foreign(failure?.message ?? null) },
   created_at: {
-    width: 'minmax(150px, 1.1fr)',
+    width: 'minmax(128px, 1.1fr)',
     sort: 'created_at',
-    cell: ({ created_at }) => <time dateTime={created_at}>{format.dateTime(created_at)}</time>,
+    cell: ({ created_at }) => <time dateTime={created_at}>{format.shortDateTime(created_at)}</time>,
   },
 } as const satisfies Record<string, Column>;
 

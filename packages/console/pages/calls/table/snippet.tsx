@@ -4,7 +4,7 @@ import { Highlighted } from '../../../widgets/highlighted.tsx';
 import type { Call } from '../use-calls.ts';
 
 /** Characters before the first hit. */
-const BEFORE = 40;
+const BEFORE = 24;
 const LENGTH = 220;
 
 /** Where the words that were searched for stand, in the first utterance that has them. */
@@ -21,8 +21,7 @@ export function Snippet({ call }: { call: Call }) {
   });
   const text = first === undefined ? undefined : data?.utterances[first.utterance]?.text;
   if (first === undefined || text === undefined) return null;
-  // A cut never halves a character of two units.
-  const from = safeCut(text, Math.max(0, first.start_char - BEFORE));
+  const from = cutBefore(text, first.start_char);
   const hits = (call.matches ?? []).filter(({ utterance }) => utterance === first.utterance);
   return (
     <span className="calls-snippet foreign-line">
@@ -35,7 +34,13 @@ export function Snippet({ call }: { call: Call }) {
   );
 }
 
-function safeCut(text: string, at: number): number {
-  const isLowSurrogate = /[\uDC00-\uDFFF]/.test(text.charAt(at));
-  return isLowSurrogate ? at - 1 : at;
+/** Where the snippet of a hit begins: at a word, unless one is longer than what may stand before the hit. */
+function cutBefore(text: string, hit: number): number {
+  const earliest = hit - BEFORE;
+  if (earliest <= 0) return 0;
+  const space = text.slice(earliest, hit).search(/\s/);
+  if (space >= 0) return earliest + space + 1;
+  // A cut never halves a character of two units.
+  const isLowSurrogate = /[\uDC00-\uDFFF]/.test(text.charAt(earliest));
+  return isLowSurrogate ? earliest - 1 : earliest;
 }

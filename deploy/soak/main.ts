@@ -1,0 +1,67 @@
+// npm run soak: kills processes at random under load, and compares what is stored at the end with what was accepted.
+import { availableParallelism } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { soak } from './soak.ts';
+
+const help = `Usage: npm run soak -- [--calls N] [--kills N] [--seed N] [--distributed]
+
+Sends calls to a system of its own, as transcripts, recordings, archives, campaigns and erasures, and meanwhile kills
+(SIGKILL) its processes at random: services, transcription workers, PostgreSQL, and with --distributed also Kafka and the
+object store. Then it waits until every call has ended, and compares the catalogue, analyses, objects, webhooks and audit log
+with each other and with what was accepted. Prints its figures as JSON; progress goes to standard error. Exits with 0 if
+nothing was lost, doubled, stuck for more than two minutes or orphaned, and every ended call was told of.
+
+  --calls N       how many calls are sent; default 2000
+  --kills N       how many processes are killed; default 20
+  --seed N        repeats the load and the order of the kills; default: a random one, which is printed
+  --distributed   a process for each service with Kafka and S3, instead of all in one process; needs what
+                  npm run test:distributed needs`;
+
+const options = {
+  calls: { type: 'string', default: '2000' },
+  kills: { type: 'string', default: '20' },
+  seed: { type: 'string', default: String(Math.floor(Math.random() * 1_000_000)) },
+  distributed: { type: 'boolean', default: false },
+  help: { type: 'boolean', short: 'h', default: false },
+} as const;
+
+function fail(message: string): never {
+  console.error(`${message}\n\n${help}`);
+  process.exit(2);
+}
+
+function number(name: string, text: string, least: number): number {
+  if (!/^\d{1,9}$/.test(text) || Number(text) < least)
+    fail(`--${name} must be a whole number of at least ${least}, not "${text}".`);
+  return Number(text);
+}
+
+function read() {
+  try {
+    return parseArgs({ options }).values;
+  } catch (error) {
+    return fail((error as Error).message);
+  }
+}
+
+const given = read();
+if (given.help) {
+  console.log(help);
+  process.exit(0);
+}
+// Services are started many times. With the cache, the same files are stripped and compiled only once.
+process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(new URL('../../node_modules/.cache/compile', import.meta.url));
+
+const over = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => over.abort());
+const figures = await soak({
+  calls: number('calls', given.calls, 1),
+  kills: number('kills', given.kills, 0),
+  seed: number('seed', given.seed, 0),
+  isDistributed: given.distributed,
+  over: over.signal,
+  say: (line) => console.error(line),
+});
+console.log(JSON.stringify({ ...figures, cores: availableParallelism(), date: new Date().toISOString() }, null, 2));
+process.exitCode = figures.holds ? 0 : 1;

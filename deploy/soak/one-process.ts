@@ -1,0 +1,93 @@
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openDisk } from '@call-analysis/objects';
+import { databaseUrl } from '@call-analysis/postgres';
+import { findServer } from '@call-analysis/postgres/server';
+import { freePort, startWatchdog, waitUntil } from '@call-analysis/testing';
+import { openDataDirectory } from '../standalone/data-directory.ts';
+import { childrenOf } from '../standalone/test/system/children.ts';
+import { admin, postgresOf } from '../standalone/test/system/command.ts';
+import { startService } from '../standalone/test/system/service-process.ts';
+import { type SoakSystem, VARIABLES } from './system.ts';
+
+const SERVICES = ['key-management', 'ingest', 'audio', 'transcription', 'analysis', 'webhooks'];
+const RESTARTED_WITHIN_MS = 120_000;
+
+/** All services in one process, as `npm start` runs them. */
+export async function startOneProcess(): Promise<SoakSystem> {
+  const directory = await mkdtemp(join(tmpdir(), 'call-analysis-soak-'));
+  const variables = { ...VARIABLES, PORT: String(await freePort()), WEBHOOK_ALLOW_PRIVATE: 'true' };
+  let live = await startService(directory, variables);
+  const watchdog = startWatchdog({ directory, pidFile: 'postgres/cluster/postmaster.pid', signal: 'SIGQUIT' });
+  // When this process fails, it must not leave the service behind.
+  process.once('exit', () => live.child.kill('SIGKILL'));
+  const data = openDataDirectory(directory);
+  // As the superuser, over the tables of all services. A service that starts PostgreSQL may choose another port.
+  const findDatabase = async () => databaseUrl((await findServer(data.postgres))!, 'call_analysis');
+  let database = await findDatabase();
+
+  async function killService(): Promise<boolean> {
+    const ended = once(live.child, 'exit');
+    process.kill(live.pid, 'SIGKILL');
+    await ended;
+    live = await startService(directory, variables);
+    database = await findDatabase();
+    return true;
+  }
+
+  async function signalDatabase(): Promise<number | null> {
+    const pid = await postgresOf(directory);
+    if (pid !== null) process.kill(pid, 'SIGKILL');
+    return pid;
+  }
+
+  return {
+    url: live.url,
+    administration: live.administration,
+    stored: {
+      get databaseUrls() {
+        return Object.fromEntries(SERVICES.map((service) => [service, database]));
+      },
+      queues: [{ service: 'ingest', schema: 'bus', hasOutbox: false }],
+      objects: async () => openDisk({ directory: data.objects, secret: data.secrets.urlSecret }),
+      deadLetters: () => admin(live.administration, 'dead-letter', 'list'),
+    },
+    victims: [
+      { name: 'the service', kill: killService },
+      {
+        name: 'PostgreSQL',
+        async kill() {
+          const killed = await signalDatabase();
+          if (killed === null) return false;
+          await waitUntil(async () => ![null, killed].includes(await postgresOf(directory)), {
+            timeoutMs: RESTARTED_WITHIN_MS,
+          });
+          return true;
+        },
+      },
+      {
+        name: 'the service and PostgreSQL',
+        async kill() {
+          await signalDatabase();
+          return killService();
+        },
+      },
+      {
+        name: 'a transcription worker',
+        async kill() {
+          const [worker] = childrenOf([live.pid]);
+          if (worker !== undefined) process.kill(worker, 'SIGKILL');
+          return worker !== undefined;
+        },
+      },
+    ],
+    stderr: () => live.stderr().slice(-4_000),
+    async stop() {
+      await live.stop();
+      watchdog.stdin?.end();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
