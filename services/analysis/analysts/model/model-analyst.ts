@@ -5,7 +5,7 @@ import { ModelFailure } from '../../language-model/outcome.ts';
 import { addTokens, NO_TOKENS, type Prices, type Tokens, usageOf } from '../../money/prices.ts';
 import { maxPoints, type Scorecard } from '../../scorecards/scorecard.ts';
 import { computeTotals, type ScoredAnswer } from '../../scorecards/totals.ts';
-import type { AnalysisResult, Analyst, Conversation, Turn } from '../analyst.ts';
+import type { AnalysisResult, Analyst, Conversation } from '../analyst.ts';
 import { analyzeByRules } from '../rule-analyst.ts';
 import { type CheckedAnswer, checkAnswers, type Source } from './check-answers.ts';
 import { estimateTokens } from './estimate-tokens.ts';
