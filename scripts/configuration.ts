@@ -8,6 +8,7 @@ import { AddressVariables, RpcVariables } from '../packages/rpc/index.ts';
 import { DatabaseVariables, describeVariables, ProcessVariables, type Variable } from '../packages/runtime/index.ts';
 import { variables as analysis } from '../services/analysis/config.ts';
 import { LanguageModelVariables, ReviewVariables } from '../services/analysis/language-model/config.ts';
+import { SpeechPriceVariables } from '../services/analysis/money/prices.ts';
 import { variables as audio } from '../services/audio/config.ts';
 import { variables as gateway } from '../services/gateway/config.ts';
 import { EdgeVariables } from '../services/gateway/variables.ts';
@@ -46,7 +47,7 @@ const groups: Readonly<Record<string, Shapes>> = {
   'Encryption at rest': [EncryptionVariables],
   'Calls between services': [AddressVariables, RpcVariables],
   'Limits of uploads': [LimitVariables],
-  'Speech to text': [SpeechVariables, WorkVariables],
+  'Speech to text': [SpeechVariables, SpeechPriceVariables, WorkVariables],
   'The language model': [LanguageModelVariables, ReviewVariables],
   Webhooks: [WebhookVariables],
   'Every process': [ProcessVariables],

@@ -4,6 +4,9 @@ import {
   languageModelConfig,
   LanguageModelVariables,
   ReviewVariables,
+  type SpeechPrice,
+  speechPrice,
+  SpeechPriceVariables,
 } from '@call-analysis/analysis/variables';
 import type { Kafka } from '@call-analysis/bus';
 import { kafkaFrom, KafkaVariables } from '@call-analysis/bus/variables';
@@ -78,6 +81,8 @@ export interface Settings {
   readonly speech: LocalEngine | OtherEngine;
   /** Null: rules answer what they can. */
   readonly languageModel: LanguageModelConfig | null;
+  /** What a minute of speech costs; null when unknown. */
+  readonly speechPrice: SpeechPrice | null;
   /** Answers that are less sure need a review. */
   readonly reviewBelow: number;
   /** Absent: events stay within the database. */
@@ -136,6 +141,7 @@ export const variables = [
   PEPPER,
   LimitVariables,
   SpeechVariables,
+  SpeechPriceVariables,
   LanguageModelVariables,
   ReviewVariables,
   WebhookVariables,
@@ -159,6 +165,7 @@ export function readSettings(environment: Environment): Settings {
     limits: () => limitsFrom(parseConfig(LimitVariables, env)),
     speech: () => speechEngine(env),
     languageModel: () => languageModelConfig(env),
+    speechPrice: () => speechPrice(env),
     reviewBelow: () => parseConfig(ReviewVariables, env).REVIEW_BELOW,
     webhooks: () => parseConfig(WebhookVariables, env),
     kafka: () => kafkaFrom(parseConfig(KafkaVariables, env)),
@@ -189,6 +196,7 @@ export function readSettings(environment: Environment): Settings {
     limits: read.limits,
     speech: read.speech,
     languageModel: read.languageModel,
+    speechPrice: read.speechPrice,
     reviewBelow: read.reviewBelow,
     webhooksAllowPrivate: read.webhooks.WEBHOOK_ALLOW_PRIVATE,
     kafka: read.kafka,

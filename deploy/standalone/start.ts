@@ -104,6 +104,7 @@ export async function start(settings: Settings, parts: { log: Logger; signal?: A
           listen: directory.socket('analysis'),
           keyManagement: keys.address,
           languageModel: settings.languageModel,
+          speechPrice: settings.speechPrice,
           reviewBelow: settings.reviewBelow,
         },
         named('analysis'),

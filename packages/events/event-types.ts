@@ -109,6 +109,8 @@ export const TranscriptReady = eventType(
     operator_name: z.string().nullable().optional(),
     /** The speech engine, with the name of its model. */
     engine: z.string().optional(),
+    /** Seconds of speech that the engine transcribed for this event, both channels together. */
+    speech_seconds: z.number().min(0).optional(),
     /** Sentences for readers of the transcript, such as that a channel is silent or that both have the same sound. */
     notes: z.array(z.string()).optional(),
     transcript: z.union([

@@ -53,7 +53,7 @@ export const { schema, migrations, events, prepare, start } = defineService<Conf
     closing.add('warm-up', warmUp());
     const store = openStore(db);
     const scorecardCache = new ScorecardCache();
-    const shared = { store, bus, objects, scorecardCache, firms };
+    const shared = { store, bus, objects, scorecardCache, firms, speechPrice: config.speechPrice };
     const asked = openModel(config, store);
     const modelQueue = openModelQueue(asked, { ...shared, log, ruleAnalyst: analyst });
     if (modelQueue !== undefined) closing.add('model queue', () => modelQueue.close());

@@ -37,6 +37,10 @@ export function openStore(db: Database) {
         'usage_record',
         'DELETE FROM model_usage WHERE uuid IN (SELECT uuid FROM model_usage WHERE firm_uuid = $1 LIMIT $2)',
       ),
+      removal(
+        'speech_record',
+        'DELETE FROM speech_usage WHERE event_id IN (SELECT event_id FROM speech_usage WHERE firm_uuid = $1 LIMIT $2)',
+      ),
       removal('spending', 'DELETE FROM spending WHERE firm_uuid = $1 AND $2 > 0'),
       removal('budget', 'DELETE FROM budget WHERE firm_uuid = $1 AND $2 > 0'),
       removal(

@@ -1,7 +1,8 @@
-/** The variables of the language model and of reviews, for the standalone system. */
+/** The variables of the language model, of prices and of reviews, for the standalone system. */
 export {
   type LanguageModelConfig,
   languageModelConfig,
   LanguageModelVariables,
   ReviewVariables,
 } from './language-model/config.ts';
+export { type SpeechPrice, speechPrice, SpeechPriceVariables } from './money/prices.ts';

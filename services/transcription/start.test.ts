@@ -35,6 +35,7 @@ describe('a recording', () => {
       tags: [],
       segment_type: 'support',
       engine: 'test',
+      speech_seconds: 1.5,
       notes: ["Nothing is said on the operator's (right) channel."],
       transcript: { utterances: [{ role: 'client', text: 'hello', start: 1, end: 2 }] },
     });

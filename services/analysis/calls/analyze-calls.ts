@@ -1,8 +1,10 @@
 import { alreadyClaimed, type Bus, claim } from '@call-analysis/bus';
 import { findErased } from '@call-analysis/call-processing';
 import type { Objects } from '@call-analysis/objects';
+import type { Sql } from '@call-analysis/postgres';
 import type { Analyst } from '../analysts/analyst.ts';
 import type { Firms } from '../firms.ts';
+import { costOfSpeech, type SpeechPrice } from '../money/prices.ts';
 import type { ModelQueue } from '../queue/model-queue.ts';
 import { findActiveScorecards } from '../scorecards/find-active-scorecards.ts';
 import type { ScorecardCache } from '../scorecards/scorecard-cache.ts';
@@ -19,6 +21,8 @@ export interface Parts {
   readonly modelQueue?: Pick<ModelQueue, 'wake' | 'inProgress'> | undefined;
   readonly firms: Pick<Firms, 'settings'>;
   readonly scorecardCache: ScorecardCache;
+  /** Null or absent: what speech costs is unknown. */
+  readonly speechPrice?: SpeechPrice | null | undefined;
 }
 
 /** The name of the consumer. It is data: its queue has this name, and event claims are stored under it. */
@@ -66,6 +70,11 @@ export async function analyzeCalls(parts: Parts, events: readonly TranscriptRead
     );
     const fresh = results.filter(({ event }) => claimed.has(event.id) && !erasedMeanwhile.has(event.subject));
     if (fresh.length === 0) return;
+    await recordSpeech(
+      parts,
+      tx,
+      fresh.map(({ event }) => event),
+    );
     await store.addAnalyses(
       tx,
       fresh.flatMap(({ row }) => (row === null ? [] : [row])),
@@ -79,10 +88,11 @@ export async function analyzeCalls(parts: Parts, events: readonly TranscriptRead
 
 /** The queue has the events from here on: they can wait for the server of the model as long as that is away. */
 async function queueForModel(
-  { store }: Parts,
+  parts: Parts,
   queue: Pick<ModelQueue, 'wake'>,
   events: readonly TranscriptReadyEvent[],
 ): Promise<void> {
+  const { store } = parts;
   await store.db.transaction(async (tx) => {
     const erased = await findErased(tx, events);
     const claimed = await claim(
@@ -91,7 +101,24 @@ async function queueForModel(
       events.map(({ id }) => id),
     );
     const fresh = events.filter(({ id, subject }) => claimed.has(id) && !erased.has(subject));
-    if (fresh.length > 0) await store.requests.add(tx, fresh);
+    if (fresh.length === 0) return;
+    await recordSpeech(parts, tx, fresh);
+    await store.requests.add(tx, fresh);
   });
   queue.wake();
+}
+
+/** In the transaction that claims the events, so that the speech of each counts once. */
+async function recordSpeech(
+  { store, speechPrice }: Parts,
+  tx: Sql,
+  events: readonly TranscriptReadyEvent[],
+): Promise<void> {
+  const speech = events.flatMap(({ id, firmuuid, subject, time, data }) => {
+    const { speech_seconds: seconds, engine, segment_type: segmentType } = data;
+    if (seconds === undefined || engine === undefined) return [];
+    const cost = speechPrice === undefined || speechPrice === null ? null : costOfSpeech(seconds, speechPrice);
+    return [{ eventId: id, firmUuid: firmuuid, callUuid: subject, at: time, engine, segmentType, seconds, cost }];
+  });
+  await store.money.recordSpeech(tx, speech);
 }

@@ -5,6 +5,8 @@ import type { Prices } from './prices.ts';
 export interface Budget extends BudgetRow {
   /** In the current month; null without prices. */
   readonly spent: { readonly amount: string; readonly currency: string } | null;
+  /** Why the budget stops nothing; null when it does. */
+  readonly warning: string | null;
   readonly resetsAt: Date;
 }
 
@@ -18,7 +20,13 @@ export async function readBudget(
   const budget = await money.findBudget(firmUuid);
   const currency = prices?.currency ?? budget.currency;
   const spent = currency === null ? null : { amount: await money.spentThisMonth(firmUuid, currency), currency };
-  return { ...budget, spent, resetsAt: nextMonth(now) };
+  return { ...budget, spent, warning: warningOf(budget, prices), resetsAt: nextMonth(now) };
+}
+
+/** Prices may change after a budget was set. */
+function warningOf({ amount, currency }: BudgetRow, prices: Prices | undefined): string | null {
+  if (amount === null || prices === undefined || currency === prices.currency) return null;
+  return `The budget is in ${currency}, but the prices are in ${prices.currency}, so the budget stops nothing. Set it in ${prices.currency}.`;
 }
 
 /** Faults: PRICES_UNKNOWN when a limit cannot be kept, because no prices are configured; VALIDATION_ERROR. */

@@ -10,6 +10,7 @@ import type { ScorecardCache } from '../scorecards/scorecard-cache.ts';
 import type { Store } from '../store.ts';
 import { type Budget, changeBudget, readBudget } from './budgets.ts';
 import { estimateAnalyses } from './estimate.ts';
+import { listUsage } from './list-usage.ts';
 import { GROUPS } from './money-store.ts';
 import { formatAmount, type Prices } from './prices.ts';
 
@@ -44,17 +45,21 @@ export function moneyRpcs({
     },
     listUsage: async (request) => {
       const [from, to] = [request.from, request.to].map((time) => (time === undefined ? null : Time.parse(time)));
-      const rows = await money.usage(firmOf(request.caller), from!, to!, z.enum(GROUPS).parse(request.group_by));
+      const group = z.enum(GROUPS).parse(request.group_by);
+      const items = await listUsage(money, firmOf(request.caller), { from: from!, to: to!, group });
       return {
-        items: rows.map((row) => ({
-          key: row.key,
-          calls: row.calls,
-          audio_seconds: row.audioSeconds,
-          requests: row.requests,
-          input_tokens: row.inputTokens,
-          cached_input_tokens: row.cachedInputTokens,
-          output_tokens: row.outputTokens,
-          ...(row.cost !== null && row.currency !== null && { cost: row.cost, currency: row.currency }),
+        items: items.map(({ key, model: asked, speech }) => ({
+          key,
+          calls: asked?.calls ?? 0,
+          audio_seconds: asked?.audioSeconds ?? 0,
+          requests: asked?.requests ?? 0,
+          input_tokens: asked?.inputTokens ?? 0,
+          cached_input_tokens: asked?.cachedInputTokens ?? 0,
+          output_tokens: asked?.outputTokens ?? 0,
+          ...amountOf('cost', 'currency', asked),
+          speech_calls: speech?.calls ?? 0,
+          speech_seconds: speech?.seconds ?? 0,
+          ...amountOf('speech_cost', 'speech_currency', speech),
         })),
       };
     },
@@ -81,6 +86,15 @@ export function moneyRpcs({
   };
 }
 
+type Cost = { readonly cost: string | null; readonly currency: string | null };
+
+/** Fields that are absent when the cost is not known. */
+function amountOf(amount: string, currency: string, row: Cost | null) {
+  return row === null || row.cost === null || row.currency === null
+    ? {}
+    : { [amount]: row.cost, [currency]: row.currency };
+}
+
 /** Fault VALIDATION_ERROR for a scorecard that is not the firm's, or not active. */
 async function findNamedScorecard(scorecards: Store['scorecards'], firmUuid: string, uuid: string) {
   const wrong = (message: string) => invalidFields([{ field: 'scorecard_uuid', code: 'INVALID', message }]);
@@ -96,11 +110,12 @@ function firmOf(caller: Caller | null | undefined): string {
   return Uuid.parse(caller?.firm_uuid);
 }
 
-function budgetMessage({ amount, currency, whenSpent, spent, resetsAt }: Budget): BudgetMessage {
+function budgetMessage({ amount, currency, whenSpent, spent, warning, resetsAt }: Budget): BudgetMessage {
   return {
     ...(amount !== null && { amount }),
     ...(currency !== null && { currency }),
     when_spent: whenSpent,
+    ...(warning !== null && { warning }),
     ...(spent !== null && { spent: spent.amount, spent_currency: spent.currency }),
     resets_at: resetsAt.toISOString(),
   };

@@ -1,4 +1,5 @@
 import type { Database, Sql } from '@call-analysis/postgres';
+import type { Money } from './prices.ts';
 
 export interface NewUsage {
   readonly uuid: string;
@@ -14,7 +15,19 @@ export interface NewUsage {
   readonly cachedInputTokens: number;
   readonly outputTokens: number;
   /** Decimal numbers; null without prices. */
-  readonly cost: { readonly amount: string; readonly currency: string } | null;
+  readonly cost: Money | null;
+}
+
+export interface NewSpeech {
+  readonly eventId: string;
+  readonly firmUuid: string;
+  readonly callUuid: string;
+  readonly at: string;
+  readonly engine: string;
+  readonly segmentType: string;
+  readonly seconds: number;
+  /** Null without a price. */
+  readonly cost: Money | null;
 }
 
 export interface BudgetRow {
@@ -52,6 +65,14 @@ export interface UsageRow {
   readonly inputTokens: number;
   readonly cachedInputTokens: number;
   readonly outputTokens: number;
+  readonly cost: string | null;
+  readonly currency: string | null;
+}
+
+export interface SpeechRow {
+  readonly key: string;
+  readonly calls: number;
+  readonly seconds: number;
   readonly cost: string | null;
   readonly currency: string | null;
 }
@@ -97,12 +118,35 @@ export function openMoneyStore(db: Database) {
       return rows[0] === undefined ? null : { ...rows[0], resets_at: nextMonth(usage.at).toISOString() };
     },
 
+    /** Adds the speech of transcripts; that of an event counts once. Budgets do not include it. */
+    async recordSpeech(tx: Sql, speech: readonly NewSpeech[]): Promise<void> {
+      if (speech.length === 0) return;
+      await tx.query(
+        `INSERT INTO speech_usage (event_id, firm_uuid, call_uuid, at, engine, segment_type, seconds, cost, currency)
+         SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::timestamptz[], $5::text[], $6::text[], $7::float8[],
+           $8::numeric[], $9::text[])
+         ON CONFLICT (event_id) DO NOTHING`,
+        [
+          speech.map((each) => each.eventId),
+          speech.map((each) => each.firmUuid),
+          speech.map((each) => each.callUuid),
+          speech.map((each) => each.at),
+          speech.map((each) => each.engine),
+          speech.map((each) => each.segmentType),
+          speech.map((each) => each.seconds),
+          speech.map((each) => each.cost?.amount ?? null),
+          speech.map((each) => each.cost?.currency ?? null),
+        ],
+      );
+    },
+
     /** Usage stays when a call is erased, without the call. */
     async forgetCall(tx: Sql, firmUuid: string, callUuid: string): Promise<void> {
-      await tx.query('UPDATE model_usage SET call_uuid = NULL WHERE firm_uuid = $1 AND call_uuid = $2', [
-        firmUuid,
-        callUuid,
-      ]);
+      for (const table of ['model_usage', 'speech_usage'])
+        await tx.query(`UPDATE ${table} SET call_uuid = NULL WHERE firm_uuid = $1 AND call_uuid = $2`, [
+          firmUuid,
+          callUuid,
+        ]);
     },
 
     async findBudget(firmUuid: string): Promise<BudgetRow> {
@@ -141,6 +185,19 @@ export function openMoneyStore(db: Database) {
            sum(cached_input_tokens)::float8 AS "cachedInputTokens", sum(output_tokens)::float8 AS "outputTokens",
            trim_scale(sum(cost))::text AS cost, currency
          FROM model_usage
+         WHERE firm_uuid = $1 AND ($2::timestamptz IS NULL OR at >= $2) AND ($3::timestamptz IS NULL OR at < $3)
+         GROUP BY 1, currency ORDER BY 1, currency`,
+        [firmUuid, from, to],
+      );
+    },
+
+    /** Like `usage`. */
+    async speech(firmUuid: string, from: Date | null, to: Date | null, group: Group): Promise<SpeechRow[]> {
+      return db.query<SpeechRow>(
+        `SELECT ${group === 'model' ? 'engine' : KEYS[group]} AS key,
+           count(DISTINCT coalesce(call_uuid, event_id))::float8 AS calls, sum(seconds)::float8 AS seconds,
+           trim_scale(sum(cost))::text AS cost, currency
+         FROM speech_usage
          WHERE firm_uuid = $1 AND ($2::timestamptz IS NULL OR at >= $2) AND ($3::timestamptz IS NULL OR at < $3)
          GROUP BY 1, currency ORDER BY 1, currency`,
         [firmUuid, from, to],

@@ -1,6 +1,12 @@
 import type { Usage } from '@call-analysis/events';
-import { ConfigFault } from '@call-analysis/runtime';
+import { ConfigFault, type Environment, parseConfig } from '@call-analysis/runtime';
 import { z } from 'zod';
+
+/** The price of a minute of speech, in billionths of the currency. */
+export interface SpeechPrice {
+  readonly perMinute: bigint;
+  readonly currency: string;
+}
 
 /** Prices per million tokens, in billionths of the currency, so that sums are exact. */
 export interface Prices {
@@ -19,6 +25,30 @@ const Price = z
   .transform(parseAmount)
   .optional();
 
+const Currency = z
+  .string()
+  .regex(/^[A-Z]{3}$/, 'must be a currency of three capital letters, such as USD')
+  .default('USD');
+
+export const SpeechPriceVariables = z.object({
+  SPEECH_PRICE_PER_MINUTE: Price.meta({
+    description: 'The price of a minute of speech that the speech engine transcribes. Without it its cost is unknown.',
+  }),
+  SPEECH_CURRENCY: Currency.meta({ description: 'The currency of that price.' }),
+});
+
+/** Null without a price. */
+export function speechPrice(env: Environment): SpeechPrice | null {
+  const { SPEECH_PRICE_PER_MINUTE: perMinute, SPEECH_CURRENCY: currency } = parseConfig(SpeechPriceVariables, env);
+  return perMinute === undefined ? null : { perMinute, currency };
+}
+
+/** The cost of seconds of speech, rounded up to a billionth. */
+export function costOfSpeech(seconds: number, { perMinute, currency }: SpeechPrice): Money {
+  const product = BigInt(Math.round(seconds * 1000)) * perMinute;
+  return { amount: formatAmount((product + 59_999n) / 60_000n), currency };
+}
+
 export const PriceVariables = z.object({
   LLM_PRICE_INPUT: Price.meta({
     description: 'The price of a million input tokens. Without prices costs are unknown.',
@@ -28,11 +58,7 @@ export const PriceVariables = z.object({
     defaultText: 'LLM_PRICE_INPUT',
   }),
   LLM_PRICE_OUTPUT: Price.meta({ description: 'The price of a million output tokens.' }),
-  LLM_CURRENCY: z
-    .string()
-    .regex(/^[A-Z]{3}$/, 'must be a currency of three capital letters, such as USD')
-    .default('USD')
-    .meta({ description: 'The currency of the prices.' }),
+  LLM_CURRENCY: Currency.meta({ description: 'The currency of the prices.' }),
 });
 
 export function pricesFrom(read: z.output<typeof PriceVariables>): Prices | undefined {
@@ -42,6 +68,12 @@ export function pricesFrom(read: z.output<typeof PriceVariables>): Prices | unde
     throw new ConfigFault('LLM_PRICE_INPUT and LLM_PRICE_OUTPUT must be set together.');
   }
   return { input, output, cachedInput, currency: read.LLM_CURRENCY };
+}
+
+/** `amount` is a decimal number. */
+export interface Money {
+  readonly amount: string;
+  readonly currency: string;
 }
 
 /** Tokens of one or several requests. Input tokens include the cached ones. */

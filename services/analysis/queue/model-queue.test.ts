@@ -340,6 +340,16 @@ describe('through RPCs', () => {
     await expect(service.client.setBudget(request)).rejects.toMatchObject({ code: 'VALIDATION_ERROR' });
   });
 
+  it('a budget that stops nothing, because the currency of the prices was changed after it was set, says so', async () => {
+    const firm = await newFirm();
+    const caller = callerOf(firm);
+    await service.client.setBudget({ caller, amount: '1', currency: 'USD', when_spent: 'wait' });
+    expect(await service.client.getBudget({ caller })).not.toHaveProperty('warning');
+    await service.db.query(`UPDATE budget SET currency = 'EUR' WHERE firm_uuid = $1`, [firm]);
+    const { warning } = await service.client.getBudget({ caller });
+    expect(warning).toMatch(/budget is in EUR, but the prices are in USD, so the budget stops nothing/);
+  });
+
   it('a call is analyzed by the scorecard that its event names, if that is the firm’s', async () => {
     const [firm, other] = [await newFirm(), await newFirm()];
     const named = await newScorecard(firm);

@@ -11,6 +11,10 @@ export const Budget = z
     monthly: Money.nullable().meta({ description: 'For a calendar month in UTC. Null for no limit.' }),
     when_spent: z.enum(['wait', 'fallback']),
     spent: Money.nullable().meta({ description: 'In the current month. Null when no prices are configured.' }),
+    warning: z
+      .string()
+      .nullable()
+      .meta({ description: 'Why the budget stops nothing, such as prices in another currency. Null when it does.' }),
     resets_at: Time,
   })
   .meta({
@@ -20,6 +24,7 @@ export const Budget = z
         monthly: { amount: '250', currency: 'USD' },
         when_spent: 'wait',
         spent: { amount: '12.0841', currency: 'USD' },
+        warning: null,
         resets_at: '2026-11-01T00:00:00.000Z',
       },
     ],
@@ -38,6 +43,9 @@ export const Usage = z
           cached_input_tokens: Count,
           output_tokens: Count,
           cost: Money.nullable(),
+          speech_calls: Count.meta({ description: 'Calls of which speech was transcribed.' }),
+          speech_seconds: z.number().min(0).meta({ description: 'Transcribed speech, both channels together.' }),
+          speech_cost: Money.nullable().meta({ description: 'Null when no price is configured.' }),
         })
         .meta({ id: 'UsageItem' }),
     ),
@@ -56,6 +64,9 @@ export const Usage = z
             cached_input_tokens: 634880,
             output_tokens: 198400,
             cost: { amount: '0.4961', currency: 'USD' },
+            speech_calls: 310,
+            speech_seconds: 41208.5,
+            speech_cost: { amount: '2.953276', currency: 'USD' },
           },
         ],
       },

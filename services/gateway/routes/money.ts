@@ -45,7 +45,7 @@ export function money(service: Pick<Client<typeof analysis>, 'getBudget' | 'setB
       docs: {
         tag,
         id: 'listUsage',
-        summary: 'What language models were asked',
+        summary: 'What language models were asked, and what speech was transcribed',
         description: 'Days and months are in UTC. Each currency has an item of its own.',
         responses: { 200: { description: 'The usage of the firm.', schema: Usage } },
       },
@@ -54,7 +54,7 @@ export function money(service: Pick<Client<typeof analysis>, 'getBudget' | 'setB
         return {
           status: 200,
           body: {
-            items: items.map(({ cost, currency, ...item }) => ({
+            items: items.map(({ cost, currency, speech_cost, speech_currency, ...item }) => ({
               key: item.key,
               calls: item.calls,
               audio_seconds: item.audio_seconds,
@@ -63,6 +63,9 @@ export function money(service: Pick<Client<typeof analysis>, 'getBudget' | 'setB
               cached_input_tokens: item.cached_input_tokens,
               output_tokens: item.output_tokens,
               cost: moneyOf(cost, currency),
+              speech_calls: item.speech_calls,
+              speech_seconds: item.speech_seconds,
+              speech_cost: moneyOf(speech_cost, speech_currency),
             })),
           },
         };
@@ -110,8 +113,14 @@ function callerOf({ firmUuid, userUuid }: Caller) {
   return { firm_uuid: firmUuid, user_uuid: userUuid };
 }
 
-function budgetJson({ amount, currency, when_spent, spent, spent_currency, resets_at }: BudgetMessage) {
-  return { monthly: moneyOf(amount, currency), when_spent, spent: moneyOf(spent, spent_currency), resets_at };
+function budgetJson({ amount, currency, when_spent, spent, spent_currency, warning, resets_at }: BudgetMessage) {
+  return {
+    monthly: moneyOf(amount, currency),
+    when_spent,
+    spent: moneyOf(spent, spent_currency),
+    warning: warning ?? null,
+    resets_at,
+  };
 }
 
 function moneyOf(amount: string | undefined, currency: string | undefined) {

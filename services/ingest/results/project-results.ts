@@ -5,10 +5,10 @@ import {
   type CallAnalyzed,
   type CallFailed,
   type Event,
+  type PublishedAnalysis,
   receivedAnalysis,
 } from '@call-analysis/events';
 import type { Store } from '../store/index.ts';
-import { factsOf } from './analysis-facts.ts';
 import { eventTime } from './event-time.ts';
 import { publishEnded } from './publish-ended.ts';
 
@@ -45,12 +45,16 @@ export async function projectAnalyses(
         analysisUuid: data.analysis_uuid,
         body: data.analysis === null ? null : JSON.stringify(receivedAnalysis(data.analysis)),
         note: data.note ?? null,
-        needsReview: data.analysis === null ? null : (factsOf(data.analysis)?.needsReview ?? null),
+        needsReview: data.analysis === null ? null : answersToReview(data.analysis),
       })),
     );
     const origins = new Map(fresh.map((event) => [`${event.firmuuid}/${event.subject}`, event]));
     await publishEnded(bus, tx, ended, (call) => origins.get(`${call.firmUuid}/${call.callUuid}`)!);
   });
+}
+
+function answersToReview({ sections }: PublishedAnalysis): number {
+  return sections.reduce((sum, { questions }) => sum + questions.filter((each) => each.needs_review).length, 0);
 }
 
 /** Notes in the history of calls that their analysis waits, and for what. */

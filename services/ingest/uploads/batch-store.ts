@@ -53,6 +53,13 @@ export interface BatchProgress extends Batch {
   readonly finishedAt: Date | null;
 }
 
+/** From so many calls on, counting a batch takes tens of milliseconds, and whoever waits for its end asks often. */
+const LARGE_BATCH = 10_000;
+/** Counting one large batch takes at most a tenth of a connection: its last counts are the answer meanwhile. */
+const COUNTED_AGAIN_AFTER = 9;
+const OLDEST_COUNTS_MS = 2_000;
+const REMEMBERED_BATCHES = 100;
+
 /** Batches and their CSVs of rejected rows. Requests of users are limited to one firm. */
 export function batches(prisma: IngestPrisma, db: Sql) {
   async function withProgress(found: Batch[]): Promise<BatchProgress[]> {
@@ -75,6 +82,33 @@ export function batches(prisma: IngestPrisma, db: Sql) {
     });
   }
 
+  /** Counts of large batches that have not finished. */
+  const recent = new Map<string, { readonly progress: Promise<BatchProgress>; until: number }>();
+
+  async function progressOf(batch: Batch): Promise<BatchProgress> {
+    const [progress] = await withProgress([batch]);
+    return progress!;
+  }
+
+  async function progressOfLarge(batch: Batch): Promise<BatchProgress> {
+    const began = performance.now();
+    const known = recent.get(batch.uuid);
+    if (known !== undefined && began < known.until) return known.progress;
+    if (recent.size >= REMEMBERED_BATCHES) recent.clear();
+    const counted = { progress: progressOf(batch), until: Infinity };
+    recent.set(batch.uuid, counted);
+    try {
+      const progress = await counted.progress;
+      const now = performance.now();
+      counted.until =
+        progress.finishedAt === null ? now + Math.min((now - began) * COUNTED_AGAIN_AFTER, OLDEST_COUNTS_MS) : 0;
+      return progress;
+    } catch (error) {
+      counted.until = 0;
+      throw error;
+    }
+  }
+
   return {
     async ofSession(firmUuid: string, sessionUuid: string): Promise<Batch | null> {
       const found = await prisma.batch.findFirst({ where: { firmUuid, sessionUuid } });
@@ -87,11 +121,11 @@ export function batches(prisma: IngestPrisma, db: Sql) {
       return found === null ? null : batchOf(found);
     },
 
+    /** The counts of a large batch that has not finished may be up to 2 s old. */
     async get(firmUuid: string, uuid: string): Promise<BatchProgress> {
       const batch = await this.find(firmUuid, uuid);
       if (batch === null) throw notFound('batch');
-      const [progress] = await withProgress([batch]);
-      return progress!;
+      return batch.accepted < LARGE_BATCH ? progressOf(batch) : progressOfLarge(batch);
     },
 
     async list(firmUuid: string, page: number, size: number): Promise<{ count: number; items: BatchProgress[] }> {

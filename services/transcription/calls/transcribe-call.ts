@@ -97,7 +97,9 @@ async function transcribe(parts: TranscriptionParts, event: AudioStoredEvent, er
     tags: [],
     segment_type,
     ...(operator_name === undefined ? {} : { operator_name }),
-    ...(recording.engine === null ? {} : { engine: recording.engine }),
+    ...(recording.engine === null
+      ? {}
+      : { engine: recording.engine, speech_seconds: Math.round(recording.speechSeconds * 1000) / 1000 }),
     ...(notes.length === 0 ? {} : { notes }),
     transcript: await packTranscript(
       objects,

@@ -83,11 +83,31 @@ describe('segments', () => {
 
   it('include padding around the speech and state where they begin', () => {
     const [segment] = cut(4, [[1, 2]], []);
-    expect(segment!.from).toBeCloseTo(segment!.start - 0.25, 2);
-    expect(segment!.samples.length / SAMPLE_RATE_HZ).toBeCloseTo(segment!.end - segment!.start + 0.5, 2);
+    expect(segment!.from).toBeCloseTo(segment!.start - 0.25, 1);
+    expect(segment!.samples.length / SAMPLE_RATE_HZ).toBeCloseTo(segment!.end - segment!.start + 0.5, 1);
     const sound = voice(4, 1, [[1, 2]]);
     const from = Math.round(segment!.from * SAMPLE_RATE_HZ);
     expect(areEqual(segment!.samples, sound.slice(from, from + segment!.samples.length))).toBe(true);
+  });
+
+  it('begin and end with the sound, also where the detector finds it late or loses it early, and contain it', () => {
+    // Quiet first and last sounds, 16 dB under the rest, which the detector misses.
+    const sound = voice(4, 1, [[1, 2.5]]).map((sample, at) =>
+      at < 1.35 * SAMPLE_RATE_HZ || at >= 2.1 * SAMPLE_RATE_HZ ? 0.15 * sample : sample,
+    );
+    const deaf = () => {
+      const { accept, ...other } = loudnessActivity();
+      return {
+        ...other,
+        accept: (window: Float32Array) => accept(window.map((sample) => (Math.abs(sample) < 0.03 ? 0 : sample))),
+      };
+    };
+    const segmenter = new Segmenter(deaf, 20);
+    const [segment] = [...segmenter.push(sound, new Float32Array(sound.length)), ...segmenter.flush()];
+    expect(Math.abs(segment!.start - 1)).toBeLessThan(0.02);
+    expect(Math.abs(segment!.end - 2.5)).toBeLessThan(0.02);
+    expect(segment!.from).toBeLessThan(0.95);
+    expect(segment!.from + segment!.samples.length / SAMPLE_RATE_HZ).toBeGreaterThan(2.55);
   });
 
   it('are never longer than the engine accepts and together contain all the speech', () => {

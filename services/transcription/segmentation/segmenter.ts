@@ -35,6 +35,18 @@ const MIN_SEGMENT = 0.2 * SAMPLE_RATE_HZ;
 /** Speech without a pause is cut in the middle of its quietest moment, which has this length. */
 const MOMENT = 0.1 * SAMPLE_RATE_HZ;
 const REMEMBERED_SPANS = 8;
+/**
+ * The detector misses quiet first and last sounds, up to 0.7 s, and ends speech up to 0.15 s late. The sound tells more: parts of 20 ms that are
+ * less than 30 dB under the speech and 6 dB over the quietest moment around it belong to it. Closures within a word are shorter
+ * than 60 ms.
+ */
+const PART = 0.02 * SAMPLE_RATE_HZ;
+const UNDER_SPEECH = 1e-3;
+const OVER_NOISE = 4;
+const CLOSURE = 0.06 * SAMPLE_RATE_HZ;
+const MAX_MISSED = 0.5 * SAMPLE_RATE_HZ;
+/** Padding around a sound that was found so. */
+const LEAST_PADDING = 0.1 * SAMPLE_RATE_HZ;
 
 /** The state of one channel. */
 class Channel {
@@ -45,6 +57,8 @@ class Channel {
   pending: Span | null = null;
   /** Where the last segment that was cut from longer speech ends. */
   cutAt = 0;
+  /** Where the last segment ends. */
+  endedAt = 0;
   readonly #latest: Span[] = [];
 
   constructor(side: Side, activity: VoiceActivity) {
@@ -148,7 +162,7 @@ export class Segmenter {
       channel.pending = cut < openedAt ? { start: cut, end: openedAt } : null;
       openedAt = Math.max(openedAt, cut);
     }
-    channel.buffer.discard((channel.pending?.start ?? known) - PADDING);
+    channel.buffer.discard((channel.pending?.start ?? known) - MAX_MISSED - LEAST_PADDING);
   }
 
   #cutPending(channel: Channel, segments: Segment[]): void {
@@ -156,28 +170,68 @@ export class Segmenter {
     const { start, end } = channel.pending;
     channel.pending = null;
     if (end - start < MIN_SEGMENT) return;
-    const from = Math.max(start - (start === channel.cutAt ? 0 : PADDING), 0);
-    segments.push(segmentOf(channel, start, end, from, end + PADDING));
+    const last = lastSound(channel.buffer, start, end, channel.detector.openedAt);
+    segments.push(this.#segmentOf(channel, { start, end: last }, Math.max(end + PADDING, last + LEAST_PADDING)));
+    channel.endedAt = last;
   }
 
   /** Cuts a segment off longer speech, at a quiet moment; returns where the rest begins. */
   #cutLong(channel: Channel, start: number, segments: Segment[]): number {
     const cut = quietestMoment(channel.buffer, start + this.#maxLength / 2, start + this.#maxLength);
-    const from = Math.max(start - (start === channel.cutAt ? 0 : PADDING), 0);
-    segments.push(segmentOf(channel, start, cut, from, cut));
+    segments.push(this.#segmentOf(channel, { start, end: cut }, cut));
+    channel.endedAt = cut;
     channel.cutAt = cut;
     return cut;
   }
+
+  /** The segment of speech, with the samples up to `to`. */
+  #segmentOf({ side, buffer, cutAt, endedAt }: Channel, { start, end }: Span, wanted: number): Segment {
+    let [first, from] = [start, start];
+    if (start !== cutAt) {
+      first = firstSound(buffer, start, end, Math.max(start - MAX_MISSED, endedAt, 0));
+      const longest = wanted - this.#maxLength - 2 * PADDING;
+      from = Math.max(Math.min(start - PADDING, first - LEAST_PADDING), longest, 0);
+    }
+    const to = Math.min(wanted, from + this.#maxLength + 2 * PADDING);
+    return {
+      side,
+      samples: buffer.copy(from, to),
+      from: from / SAMPLE_RATE_HZ,
+      start: first / SAMPLE_RATE_HZ,
+      end: end / SAMPLE_RATE_HZ,
+    };
+  }
 }
 
-function segmentOf({ side, buffer }: Channel, start: number, end: number, from: number, to: number): Segment {
-  return {
-    side,
-    samples: buffer.copy(from, to),
-    from: from / SAMPLE_RATE_HZ,
-    start: start / SAMPLE_RATE_HZ,
-    end: end / SAMPLE_RATE_HZ,
-  };
+/** Where the sound of speech begins, from `from` to `start`. */
+function firstSound(buffer: SampleBuffer, start: number, end: number, from: number): number {
+  const least = leastLevel(buffer, start, end, from, start);
+  let first = start;
+  for (let at = start - PART; at >= from && first - at <= CLOSURE; at -= PART)
+    if (meanSquare(buffer.view(at, at + PART)) > least) first = at;
+  return first;
+}
+
+/** Where the sound of speech ends, around `end`. `next` is where the next speech begins; null when it has not begun. */
+function lastSound(buffer: SampleBuffer, start: number, end: number, next: number | null): number {
+  const until = Math.min(end + MAX_MISSED, next ?? Infinity, buffer.end);
+  const least = leastLevel(buffer, start, end, end, until);
+  let last = end;
+  for (let at = end; at + PART <= until && at - last <= CLOSURE; at += PART)
+    if (meanSquare(buffer.view(at, at + PART)) > least) last = at + PART;
+  if (last > end) return last;
+  for (let at = end; at > Math.max(end - PADDING, start + MIN_SEGMENT); at -= PART)
+    if (meanSquare(buffer.view(at - PART, at)) > least) return at;
+  return end;
+}
+
+/** The mean square over which sound belongs to the speech. Between `from` and `to` is no speech, or little. */
+function leastLevel(buffer: SampleBuffer, start: number, end: number, from: number, to: number): number {
+  let quietest = Infinity;
+  for (let at = from; at + MOMENT <= to; at += PART)
+    quietest = Math.min(quietest, meanSquare(buffer.view(at, at + MOMENT)));
+  const noise = quietest === Infinity ? 0 : OVER_NOISE * quietest;
+  return Math.max(UNDER_SPEECH * meanSquare(buffer.view(start, end)), noise);
 }
 
 /** The middle of the quietest moment. */

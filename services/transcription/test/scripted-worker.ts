@@ -7,6 +7,7 @@ import type { RecordingTranscript } from '../workers/transcribe-recording.ts';
 const transcript: RecordingTranscript = {
   duration: 10,
   isDualMono: false,
+  speechSeconds: 1.5,
   engine: 'test',
   language: 'en',
   utterances: [{ side: 'left', text: 'hello', start: 1, end: 2 }],

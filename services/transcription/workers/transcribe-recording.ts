@@ -20,6 +20,8 @@ export interface RecordingTranscript {
   readonly duration: number;
   /** Both channels carry the same recording, so it is unknown who speaks. */
   readonly isDualMono: boolean;
+  /** Seconds of sound that the engine got. */
+  readonly speechSeconds: number;
   /** Null when there was no speech. */
   readonly engine: string | null;
   readonly language: Language | null;
@@ -45,6 +47,7 @@ export async function transcribeRecording(
   const segmenter = new Segmenter(activity, transcriber.maxSegmentSeconds);
   const transcribed: Pick<Segment, 'side' | 'from' | 'start' | 'end'>[] = [];
   let samples = 0;
+  let speechSamples = 0;
 
   function cut([left, right]: Stereo): Segment[] {
     loudness.raise(left, right);
@@ -55,6 +58,7 @@ export async function transcribeRecording(
     for (const { samples: sound, ...bounds } of segments) {
       transcribed.push(bounds);
       await transcriber.transcribe(sound, bounds.side);
+      speechSamples += sound.length;
       onProgress?.(Math.max(bounds.end, 0));
     }
   }
@@ -69,7 +73,9 @@ export async function transcribeRecording(
 
   const duration = samples / SAMPLE_RATE_HZ;
   const { isDualMono } = crosstalk;
-  if (transcribed.length === 0) return { duration, isDualMono, engine: null, language: null, utterances: [] };
+  const speechSeconds = speechSamples / SAMPLE_RATE_HZ;
+  if (transcribed.length === 0)
+    return { duration, isDualMono, speechSeconds, engine: null, language: null, utterances: [] };
   const { engine, language, segments } = await transcriber.finish();
   const utterances = transcribed.flatMap(({ side, from, start, end }, index) =>
     (segments[index] ?? []).flatMap((each) => {
@@ -80,5 +86,5 @@ export async function transcribeRecording(
       return [{ side, text, start: startsAt, end: Math.min(Math.max(from + each.end, startsAt), end) }];
     }),
   );
-  return { duration, isDualMono, engine, language, utterances };
+  return { duration, isDualMono, speechSeconds, engine, language, utterances };
 }

@@ -5,16 +5,19 @@ import type { NewDelivery } from './delivery-store.ts';
 
 /**
  * Stores events as deliveries of the endpoints that subscribe to them. An event that arrives again changes nothing, since
- * its id is the delivery's. Events about erased calls are dropped.
+ * its id is the delivery's. Events about erased calls are dropped. Most firms have no endpoint, which costs one look.
  */
 export async function recordEvents<Body>(
   { store, sender }: Parts,
   events: readonly Event<Body>[],
   deliveryOf: (event: Event<Body>) => NewDelivery,
 ): Promise<void> {
+  const firms = await store.endpoints.firmsWithAny([...new Set(events.map(({ firmuuid }) => firmuuid))]);
+  const wanted = events.filter(({ firmuuid }) => firms.has(firmuuid.toLowerCase()));
+  if (wanted.length === 0) return;
   const endpoints = await store.db.transaction(async (tx) => {
-    const erased = await findErased(tx, events);
-    const kept = events.filter(({ subject }) => !erased.has(subject));
+    const erased = await findErased(tx, wanted);
+    const kept = wanted.filter(({ subject }) => !erased.has(subject));
     return kept.length === 0 ? [] : store.deliveries.add(tx, kept.map(deliveryOf));
   });
   sender.wake(endpoints);

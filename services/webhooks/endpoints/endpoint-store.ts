@@ -24,6 +24,16 @@ export function endpoints(db: Database) {
       );
     },
 
+    /** Those of the firms that have an endpoint. */
+    async firmsWithAny(firmUuids: readonly string[]): Promise<ReadonlySet<string>> {
+      const rows = await db.prepared<{ firm: string }>(
+        'webhooks-firms',
+        'SELECT DISTINCT firm_uuid AS firm FROM endpoint WHERE firm_uuid = ANY($1::uuid[]) AND deleted_at IS NULL',
+        [firmUuids],
+      );
+      return new Set(rows.map(({ firm }) => firm));
+    },
+
     /** Locks the firm's endpoints until the transaction ends, and counts them. */
     async countLocked(tx: Sql, firmUuid: string): Promise<number> {
       await tx.query("SELECT pg_advisory_xact_lock(hashtext('endpoints'), hashtext($1))::text", [firmUuid]);

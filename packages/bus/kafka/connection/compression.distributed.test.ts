@@ -132,7 +132,7 @@ describe('messages that another producer compresses', () => {
     await sendAsOther(CompressionTypes.LZ4);
     await waitUntil(async () => !(await isReady()));
     const sentence =
-      /holds messages compressed by lz4, which this service cannot read.*--add-config compression\.type=uncompressed/;
+      /holds messages compressed by lz4, which this service cannot read.*--add-config compression\.type=zstd/;
     await waitUntil(() => logged.some((each) => sentence.test(each)));
     await waitUntil(() =>
       admin.deleteTopicRecords({ topic, partitions: [{ partition: 0, offset: '1' }] }).then(() => true),

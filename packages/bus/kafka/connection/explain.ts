@@ -1,7 +1,7 @@
 import { Fault, unavailable } from '@call-analysis/fault';
 import { StartFault } from '@call-analysis/runtime';
 import type { Kafka } from '../config.ts';
-import { uncompressCommand } from './compression.ts';
+import { compressionCommand } from './compression.ts';
 
 /** An error of the client, or of the socket below it. */
 interface Failure {
@@ -49,7 +49,7 @@ function sentenceFor(
   if (compression !== undefined) {
     return (
       `A topic of Kafka at ${brokers} holds messages compressed by ${compression.toLowerCase()}, which this service cannot read. ` +
-      `It reads no further in that topic until they are deleted. Prevent it for each topic: ${uncompressCommand(kafka)}`
+      `It reads no further in that topic until they are deleted. Prevent it for each topic: ${compressionCommand(kafka)}`
     );
   }
   if (typeof code !== 'string') return undefined;

@@ -153,7 +153,7 @@ describe('Kafka with TLS and a login', () => {
     expect(await sentence(env)).toBe(
       `Kafka at ${server.brokers.join(',')} lacks the topics guest.test.secret-plain.v1, and this service may not create them (TOPIC_AUTHORIZATION_FAILED). ` +
         `Create each of them: kafka-topics.sh --bootstrap-server ${server.brokers[0]} --create --topic NAME --partitions 1 ` +
-        '--config retention.ms=86400000 --config max.message.bytes=1048588 --config compression.type=uncompressed',
+        '--config retention.ms=86400000 --config max.message.bytes=1048588 --config compression.type=zstd',
     );
   });
 

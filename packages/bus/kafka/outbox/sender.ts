@@ -107,7 +107,7 @@ export function createSender({ client, kafka, topics, log, overflow }: SenderOpt
         topicMessages,
         acks: -1,
         timeout: REQUEST_TIMEOUT_MS,
-        compression: CompressionTypes.None,
+        compression: CompressionTypes.ZSTD,
       });
     }
   }

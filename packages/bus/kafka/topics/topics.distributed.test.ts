@@ -41,7 +41,7 @@ describe('topics', () => {
     expect(await settingsOf(topics[0]!)).toMatchObject({
       'retention.ms': String(kafka.topics.retentionMs),
       'max.message.bytes': String(LARGEST_BATCH_BYTES),
-      'compression.type': 'uncompressed',
+      'compression.type': 'zstd',
     });
     expect(warnings).toEqual([]);
   });
@@ -60,7 +60,7 @@ describe('topics', () => {
       { topic, partitions: 2, wanted: 3 },
       { topic, bytes: 1000, wanted: LARGEST_BATCH_BYTES },
       { topic, retentionMs: 7_200_000, wanted: kafka.topics.retentionMs },
-      { topics: [topic], command: expect.stringContaining('--add-config compression.type=uncompressed') },
+      { topics: [topic], command: expect.stringContaining('--add-config compression.type=zstd') },
     ]);
   });
 

@@ -3,7 +3,7 @@ import { StartFault } from '@call-analysis/runtime';
 import kafkajs, { type Admin } from 'kafkajs';
 import type { Log } from '../../config.ts';
 import type { Kafka } from '../config.ts';
-import { COMPRESSION, uncompressCommand, UNREADABLE_COMPRESSIONS } from '../connection/compression.ts';
+import { COMPRESSION, compressionCommand, UNREADABLE_COMPRESSIONS } from '../connection/compression.ts';
 import { explain } from '../connection/explain.ts';
 
 /**
@@ -152,13 +152,13 @@ function checkCompression(settings: ReadonlyMap<string, Settings>, kafka: Kafka,
   if (unreadable.length > 0) {
     throw new StartFault(
       `Kafka at ${kafka.brokers.join(',')} compresses by snappy or lz4, which this service cannot read, the topics ${unreadable.join(', ')}. ` +
-        `Change each of them: ${uncompressCommand(kafka)}`,
+        `Change each of them: ${compressionCommand(kafka)}`,
     );
   }
   const chosenByProducers = topicsWith((type) => type === 'producer');
   if (chosenByProducers.length === 0) return;
   log.warn(
-    { topics: chosenByProducers, command: uncompressCommand(kafka) },
+    { topics: chosenByProducers, command: compressionCommand(kafka) },
     'Topics keep the compression that producers choose. One batch compressed by snappy or lz4 would block their readers. Set their compression.type.',
   );
 }

@@ -10,10 +10,11 @@ import { settingsTexts } from './texts.ts';
 
 const GROUPINGS = ['day', 'month', 'segment_type', 'model'] as const;
 type Grouping = (typeof GROUPINGS)[number];
+const COLUMNS = ['calls', 'audio', 'requests', 'input', 'cached', 'output', 'cost', 'speech', 'speechCost'] as const;
 const DAYS = 30;
 const BUDGET = ['budget'] as const;
 
-/** What language models cost, and how much they may. */
+/** What language models and speech cost, and how much language models may. */
 export function Money() {
   const budget = useQuery({ queryKey: BUDGET, queryFn: ({ signal }) => send(api.GET('/api/v1/budget', { signal })) });
   return (
@@ -70,7 +71,10 @@ function BudgetCard({ budget }: { budget: Schemas['Budget'] }) {
                   at: format.date(budget.resets_at),
                 })}
           </p>
-          {monthly !== null && (
+          {budget.warning !== null && monthly !== null && (
+            <p role="alert">{t('budget.otherCurrency', { budget: monthly.currency, prices: spent.currency })}</p>
+          )}
+          {monthly !== null && budget.warning === null && (
             <progress aria-label={t('budget')} max={Number(monthly.amount)} value={Number(spent.amount)} />
           )}
           <form className="settings-filters" onSubmit={submit}>
@@ -142,7 +146,7 @@ function Usage() {
             <thead>
               <tr>
                 <th scope="col">{t(`usage.${grouping}`)}</th>
-                {(['calls', 'audio', 'requests', 'input', 'cached', 'output', 'cost'] as const).map((name) => (
+                {COLUMNS.map((name) => (
                   <th key={name} scope="col" className="number">
                     {t(`usage.${name}`)}
                   </th>
@@ -151,7 +155,7 @@ function Usage() {
             </thead>
             <tbody>
               {usage.data.items.map((item) => (
-                <tr key={item.key}>
+                <tr key={`${item.key} ${item.cost?.currency} ${item.speech_cost?.currency}`}>
                   <td className="foreign">{nameOf(item.key)}</td>
                   <td className="number">{format.number(item.calls)}</td>
                   <td className="number">{format.duration(item.audio_seconds)}</td>
@@ -160,6 +164,8 @@ function Usage() {
                   <td className="number">{format.number(item.cached_input_tokens)}</td>
                   <td className="number">{format.number(item.output_tokens)}</td>
                   <td className="number">{amountOf(item.cost)}</td>
+                  <td className="number">{format.duration(item.speech_seconds)}</td>
+                  <td className="number">{amountOf(item.speech_cost)}</td>
                 </tr>
               ))}
             </tbody>
