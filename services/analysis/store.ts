@@ -28,7 +28,7 @@ export function openStore(db: Database) {
     firmRows: [
       removal(
         'waiting_analysis',
-        'DELETE FROM model_request WHERE event_id IN (SELECT event_id FROM model_request WHERE firm_uuid = $1 LIMIT $2)',
+        'DELETE FROM model_request WHERE event_id IN (SELECT event_id FROM model_request WHERE firm_uuid = $1 ORDER BY event_id LIMIT $2 FOR UPDATE)',
       ),
       // Not in portions, for which there is no index.
       removal('analysis_record', 'DELETE FROM analysis WHERE firm_uuid = $1 AND $2 > 0'),

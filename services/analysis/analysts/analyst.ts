@@ -31,11 +31,15 @@ export type AnalysisResult = Omit<Analysis, 'scorecard' | 'analyst' | 'created_a
  * decides the answers. A conversation without utterances is answered, with a score of null. Rejects with a Fault when
  * the analyst cannot answer.
  */
+/** Waits until a language model may be asked about one more call. Returns what to call when that has answered. */
+export type Turn = () => Promise<() => void>;
+
 export interface Analyst {
   readonly name: string;
   /** Changes whenever the analyst might answer the same conversation differently. */
   readonly version: string;
   /** The language model that it asks; null when it asks none. */
   readonly model: string | null;
-  analyze(conversation: Conversation, scorecard: Scorecard, signal?: AbortSignal): Promise<AnalysisResult>;
+  /** `turn` is called once, when a request is ready to be sent, and never by an analyst that asks no language model. */
+  analyze(conversation: Conversation, scorecard: Scorecard, signal?: AbortSignal, turn?: Turn): Promise<AnalysisResult>;
 }

@@ -10,7 +10,7 @@ import {
 } from '@call-analysis/events';
 import type { Objects } from '@call-analysis/objects';
 import { v7 as uuidv7 } from 'uuid';
-import type { AnalysisResult, Analyst } from '../analysts/analyst.ts';
+import type { AnalysisResult, Analyst, Turn } from '../analysts/analyst.ts';
 import type { FirmSettings } from '../firms.ts';
 import { recognizeLanguage } from '../rules/recognize-language.ts';
 import { seemSwapped, SWAPPED_NOTE } from '../rules/swapped-channels.ts';
@@ -34,6 +34,7 @@ export async function makeAnalysis(
   scorecard: Scorecard,
   firm: Pick<FirmSettings, 'language' | 'name'> & { readonly redactForModel: boolean },
   signal?: AbortSignal,
+  turn?: Turn,
 ): Promise<AnalyzedCall> {
   const { data } = event;
   const utterances = await unpackTranscript(objects, data.transcript);
@@ -57,6 +58,7 @@ export async function makeAnalysis(
       },
       scorecard,
       signal,
+      turn,
     );
     const names = { operatorName: data.operator_name, firmName: firm.name };
     if (data.source === 'audio' && seemSwapped({ language, utterances, ...names })) {

@@ -80,42 +80,56 @@ export interface SpeechRow {
 /** Usage, spending and budgets. Months and days are in UTC. */
 export function openMoneyStore(db: Database) {
   return {
-    /** Adds usage to the firm's spending. Returns the budget of the month if this has spent it, otherwise null. */
-    async record(tx: Sql, usage: NewUsage): Promise<SpentBudget | null> {
+    /** Adds usage to the spending of its firms. Returns the budgets of the month that this has spent, by firm. */
+    async record(tx: Sql, usages: readonly NewUsage[]): Promise<ReadonlyMap<string, SpentBudget>> {
+      if (usages.length === 0) return new Map();
       await tx.query(
         `INSERT INTO model_usage (uuid, firm_uuid, call_uuid, at, model, segment_type, audio_seconds, requests, input_tokens,
            cached_input_tokens, output_tokens, cost, currency)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12::numeric, $13)`,
+         SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::timestamptz[], $5::text[], $6::text[], $7::float8[],
+           $8::int[], $9::bigint[], $10::bigint[], $11::bigint[], $12::numeric[], $13::text[])`,
         [
-          usage.uuid,
-          usage.firmUuid,
-          usage.callUuid,
-          usage.at,
-          usage.model,
-          usage.segmentType,
-          usage.audioSeconds,
-          usage.requests,
-          usage.inputTokens,
-          usage.cachedInputTokens,
-          usage.outputTokens,
-          usage.cost?.amount ?? null,
-          usage.cost?.currency ?? null,
+          usages.map(({ uuid }) => uuid),
+          usages.map(({ firmUuid }) => firmUuid),
+          usages.map(({ callUuid }) => callUuid),
+          usages.map(({ at }) => at),
+          usages.map(({ model }) => model),
+          usages.map(({ segmentType }) => segmentType),
+          usages.map(({ audioSeconds }) => audioSeconds),
+          usages.map(({ requests }) => requests),
+          usages.map(({ inputTokens }) => inputTokens),
+          usages.map(({ cachedInputTokens }) => cachedInputTokens),
+          usages.map(({ outputTokens }) => outputTokens),
+          usages.map(({ cost }) => cost?.amount ?? null),
+          usages.map(({ cost }) => cost?.currency ?? null),
         ],
       );
-      if (usage.cost === null) return null;
-      const rows = await tx.query<Omit<SpentBudget, 'resets_at'>>(
-        `WITH sum AS (
-           INSERT INTO spending (firm_uuid, month, currency, amount)
-           VALUES ($1, to_char($2::timestamptz AT TIME ZONE 'UTC', 'YYYY-MM'), $3, $4::numeric)
+      const paid = usages.flatMap(({ firmUuid, at, cost }) => (cost === null ? [] : [{ firmUuid, at, ...cost }]));
+      if (paid.length === 0) return new Map();
+      // In the order of the key, so that two transactions with the same firms cannot deadlock.
+      const rows = await tx.query<Omit<SpentBudget, 'resets_at'> & { firm: string }>(
+        `WITH added AS (
+           SELECT firm_uuid, to_char(at AT TIME ZONE 'UTC', 'YYYY-MM') AS month, currency, sum(amount) AS amount
+           FROM unnest($1::uuid[], $2::timestamptz[], $3::text[], $4::numeric[]) AS paid (firm_uuid, at, currency, amount)
+           GROUP BY 1, 2, 3 ORDER BY 1, 2, 3),
+         sum AS (
+           INSERT INTO spending (firm_uuid, month, currency, amount) SELECT * FROM added
            ON CONFLICT (firm_uuid, month, currency) DO UPDATE SET amount = spending.amount + excluded.amount
            RETURNING firm_uuid, month, currency, amount)
-         SELECT sum.month, trim_scale(budget.amount)::text AS amount, trim_scale(sum.amount)::text AS spent,
+         SELECT firm_uuid AS firm, month, trim_scale(budget.amount)::text AS amount, trim_scale(sum.amount)::text AS spent,
            currency, budget.when_spent
-         FROM sum JOIN budget USING (firm_uuid, currency)
-         WHERE sum.amount >= budget.amount AND sum.amount - $4::numeric < budget.amount`,
-        [usage.firmUuid, usage.at, usage.cost.currency, usage.cost.amount],
+         FROM sum JOIN added USING (firm_uuid, month, currency) JOIN budget USING (firm_uuid, currency)
+         WHERE sum.amount >= budget.amount AND sum.amount - added.amount < budget.amount`,
+        [
+          paid.map(({ firmUuid }) => firmUuid),
+          paid.map(({ at }) => at),
+          paid.map(({ currency }) => currency),
+          paid.map(({ amount }) => amount),
+        ],
       );
-      return rows[0] === undefined ? null : { ...rows[0], resets_at: nextMonth(usage.at).toISOString() };
+      return new Map(
+        rows.map(({ firm, ...budget }) => [firm, { ...budget, resets_at: monthAfter(budget.month).toISOString() }]),
+      );
     },
 
     /** Adds the speech of transcripts; that of an event counts once. Budgets do not include it. */
@@ -207,6 +221,11 @@ export function openMoneyStore(db: Database) {
 }
 
 export type MoneyStore = ReturnType<typeof openMoneyStore>;
+
+/** When the month after this one, `2026-11`, begins, in UTC. */
+function monthAfter(month: string): Date {
+  return nextMonth(new Date(`${month}-01T00:00:00Z`));
+}
 
 /** When the month after that of `now` begins, in UTC. */
 export function nextMonth(now: Date): Date {

@@ -108,7 +108,11 @@ describe('with a language model', () => {
 
   it('a call whose process died is asked about again by another, once its lease has ended', async () => {
     const firm = await newFirm();
-    server.behaviour = () => {};
+    const late = Promise.withResolvers<void>();
+    server.behaviour = async (request) => {
+      await late.promise;
+      return goodReply(request);
+    };
     const event = callOf(firm);
     await service.publish(event);
     await waitUntil(() => server.requests.length === 1);
@@ -118,6 +122,8 @@ describe('with a language model', () => {
       randomUUID(),
     ]);
     await service.analysisOf(event);
+    late.resolve();
+    await service.waitUntilIdle();
     expect(server.requests).toHaveLength(2);
     expect(service.analyzed.filter(({ subject }) => subject === event.subject)).toHaveLength(1);
   });
@@ -131,6 +137,53 @@ describe('with a language model', () => {
     expect(server.peak).toBeLessThanOrEqual(20);
     expect(server.peak).toBeGreaterThan(5);
     expect(server.requests).toHaveLength(60);
+  });
+
+  it('the next calls are prepared while others are asked, so that no place stands empty, and none is asked too early', async () => {
+    const firm = await newFirm();
+    const held: (() => void)[] = [];
+    server.behaviour = async (request) => {
+      await new Promise<void>((resolve) => held.push(resolve));
+      return goodReply(request);
+    };
+    const events = Array.from({ length: 40 }, () => callOf(firm));
+    await service.publish(...events);
+    const claimed = async () =>
+      (await service.db.query('SELECT 1 FROM model_request WHERE leased_until > now() AND firm_uuid = $1', [firm]))
+        .length;
+    await waitUntil(async () => (await claimed()) > 22 && server.requests.length === 20);
+    expect(await claimed()).toBeLessThanOrEqual(26);
+    expect(server.requests).toHaveLength(20);
+    server.behaviour = goodReply;
+    for (const release of held) release();
+    await Promise.all(events.map((event) => service.analysisOf(event)));
+    expect(server.requests).toHaveLength(40);
+    expect(server.peak).toBeLessThanOrEqual(20);
+  });
+
+  it('calls that were prepared when the server went away are given back, as if they had not been claimed', async () => {
+    const firm = await newFirm();
+    server.isDown = true;
+    server.behaviour = async (request, response) => {
+      await waitUntil(() => server.requests.length >= 20);
+      return refuseWith(503, 'Down')(request, response);
+    };
+    const events = Array.from({ length: 40 }, () => callOf(firm));
+    await service.publish(...events);
+    const rows = () =>
+      service.db.query<{ leased: boolean; tries: number }>(
+        'SELECT leased_until IS NOT NULL AS leased, tries FROM model_request WHERE firm_uuid = $1',
+        [firm],
+      );
+    await waitUntil(async () => {
+      const now = await rows();
+      return now.length === 40 && now.filter(({ leased }) => leased).length <= 2;
+    });
+    const untried = (await rows()).filter(({ tries }) => tries === 0).length;
+    expect(untried).toBeGreaterThanOrEqual(15);
+    server.behaviour = goodReply;
+    server.isDown = false;
+    await Promise.all(events.map((event) => service.analysisOf(event)));
   });
 
   it('one firm with many calls does not hold up another with few', async () => {

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { type Bus, Poison } from '@call-analysis/bus';
 import { findErased, WorkInProgress } from '@call-analysis/call-processing';
-import { AnalysisWaiting, BudgetSpent, CallFailed, createEvent } from '@call-analysis/events';
+import { AnalysisWaiting, BudgetSpent, CallFailed, createEvent, type Event } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
 import type { Sql } from '@call-analysis/postgres';
 import type { Logger } from '@call-analysis/runtime';
 import { v7 as uuidv7 } from 'uuid';
-import type { Analyst } from '../analysts/analyst.ts';
+import type { Analyst, Turn } from '../analysts/analyst.ts';
 import { type AnalyzedCall, makeAnalysis, type TranscriptReadyEvent } from '../calls/make-analysis.ts';
 import type { Firms } from '../firms.ts';
 import { isOnThisMachine, type LanguageModelConfig } from '../language-model/config.ts';
@@ -16,7 +16,9 @@ import { type FailureKind, ModelFailure } from '../language-model/outcome.ts';
 import { NO_TOKENS, type Tokens, usageOf } from '../money/prices.ts';
 import { findActiveScorecards } from '../scorecards/find-active-scorecards.ts';
 import type { ScorecardCache } from '../scorecards/scorecard-cache.ts';
-import type { Store } from '../store.ts';
+import type { Scorecard } from '../scorecards/scorecard.ts';
+import type { NewAnalysis, Store } from '../store.ts';
+import { Grouped } from './grouped.ts';
 import { type ClaimedRequest, LEASE_SECONDS } from './request-store.ts';
 import { Throttle } from './throttle.ts';
 
@@ -44,9 +46,40 @@ export interface ModelQueueParts {
   readonly config: LanguageModelConfig;
 }
 
+/** A request that began. */
+interface Began {
+  readonly at: number;
+  /** The tokens that were reserved for it. */
+  readonly reserved: number;
+}
+
+/** A call whose request is ready to be sent. */
+interface Ready {
+  begin(): void;
+  leave(reason: unknown): void;
+}
+
+/** What became of a call. */
+interface Result {
+  readonly request: ClaimedRequest;
+  readonly tokens: Tokens;
+  readonly rows: readonly NewAnalysis[];
+  readonly event: Event;
+}
+
+interface Used {
+  readonly event: TranscriptReadyEvent;
+  readonly tokens: Tokens;
+  readonly isErased: boolean;
+}
+
+/** No request may begin now: the call goes back to the queue as if it had not been claimed. */
+class NotNow extends Error {}
+
 /**
- * Asks the language model about the calls in the queue, as many at a time as the server takes. A call leaves the queue in the
- * transaction that stores its analysis, so after a crash nothing is asked again whose answer is stored. While the server is
+ * Asks the language model about the calls in the queue, as many at a time as the server takes. A few more are claimed and
+ * prepared meanwhile, so that the next request is sent when an answer has come. A call leaves the queue in the transaction
+ * that stores its analysis, so after a crash nothing is asked again whose answer is stored. While the server is
  * away nothing fails: calls wait, and their history says for what.
  */
 export class ModelQueue {
@@ -55,8 +88,13 @@ export class ModelQueue {
   readonly #throttle: Throttle;
   readonly #lease = randomUUID();
   readonly #running = new Set<Promise<void>>();
-  /** Calls about which the server is being asked. Where no budget is to be kept, one whose answer is being stored leaves its place. */
+  /** Calls about which the server is being asked. Where a budget is to be kept, until what they cost is stored. */
   #asking = 0;
+  /** Those, and the calls that were claimed to be asked about next. */
+  #claimed = 0;
+  /** Calls whose requests are ready, in order. */
+  readonly #ready = new Set<Ready>();
+  readonly #results = new Grouped<Result>((results) => this.#store(results));
   readonly #stopped = new AbortController();
   readonly #timers: NodeJS.Timeout[] = [];
   #isClaiming = false;
@@ -79,7 +117,10 @@ export class ModelQueue {
         .finally(() => (this.#ticking = undefined));
     };
     this.#timers.push(
-      setInterval(() => this.wake(), POLL_MS),
+      setInterval(() => {
+        this.#admit();
+        this.wake();
+      }, POLL_MS),
       setInterval(tick, TICK_MS),
       setInterval(
         () => void this.#parts.store.requests.extend(this.#lease).catch(() => {}),
@@ -117,26 +158,39 @@ export class ModelQueue {
   async #claimAll(): Promise<void> {
     while (this.#shouldClaimAgain && !this.#stopped.signal.aborted) {
       this.#shouldClaimAgain = false;
-      const free = this.#throttle.free(this.#asking);
-      if (free === 0) return;
-      const claimed = await this.#parts.store.requests.claim(this.#lease, free);
-      for (const request of claimed) this.#run(request);
+      const count = this.#throttle.claimable(this.#asking, this.#claimed);
+      // Several at a time, unless nothing is left to ask about.
+      if (count === 0 || (this.#claimed > this.#asking && count < this.#throttle.ahead / 2)) return;
+      const claimed = await this.#claim(count);
+      for (const { request, scorecard } of claimed) this.#run(request, scorecard);
       // More may have come meanwhile; those that end wake this again.
-      if (claimed.length === free) this.#shouldClaimAgain = true;
+      if (claimed.length === count) this.#shouldClaimAgain = true;
       if (claimed.length === 0) return;
     }
   }
 
-  #run(request: ClaimedRequest): void {
-    this.#asking += 1;
-    let isAsking = true;
-    const answered = () => {
-      if (isAsking) this.#asking -= 1;
-      isAsking = false;
-      this.wake();
-    };
+  async #claim(count: number): Promise<{ request: ClaimedRequest; scorecard: Scorecard }[]> {
+    const claimed = await this.#parts.store.requests.claim(this.#lease, count);
+    try {
+      const kinds = claimed.map(({ event: { firmuuid, data } }) => ({
+        firmUuid: firmuuid,
+        segmentType: data.segment_type,
+        scorecardUuid: data.scorecard_uuid,
+      }));
+      const scorecards = claimed.length === 0 ? [] : await findActiveScorecards(this.#parts, kinds);
+      return claimed.map((request, index) => ({ request, scorecard: scorecards[index]! }));
+    } catch (error) {
+      await this.#handBack(claimed);
+      throw error;
+    }
+  }
+
+  #run(request: ClaimedRequest, scorecard: Scorecard): void {
+    this.#claimed += 1;
     const work = this.inProgress
-      .run(request.event, (erased) => this.#analyze(request, AbortSignal.any([erased, this.#stopped.signal]), answered))
+      .run(request.event, (erased) =>
+        this.#analyze(request, scorecard, AbortSignal.any([erased, this.#stopped.signal])),
+      )
       .catch((error: unknown) =>
         this.#parts.log.error(
           { err: error, call: request.event.subject },
@@ -146,28 +200,44 @@ export class ModelQueue {
     this.#running.add(work);
     void work.finally(() => {
       this.#running.delete(work);
-      answered();
+      this.wake();
     });
   }
 
-  async #analyze(request: ClaimedRequest, signal: AbortSignal, answered: () => void): Promise<void> {
-    const { event, isSpent } = request;
-    const beganAt = performance.now();
-    const reserved = this.#throttle.begin();
+  async #analyze(request: ClaimedRequest, scorecard: Scorecard, signal: AbortSignal): Promise<void> {
+    const { event, hasBudget, isSpent } = request;
+    let began: Began | null = null;
+    let isClaimed = true;
+    const leave = () => {
+      if (!isClaimed) return;
+      isClaimed = false;
+      this.#claimed -= 1;
+      if (began !== null) this.#asking -= 1;
+      this.#admit();
+      this.wake();
+    };
+    const turn: Turn = async () => {
+      began = await this.#begin(signal);
+      // Others may have spent the budget while this call was prepared.
+      if (hasBudget && (await this.#parts.store.requests.isSpent(event.firmuuid))) throw new NotNow();
+      return hasBudget ? () => {} : leave;
+    };
     let used = NO_TOKENS;
     try {
-      const made = await this.#ask(request, signal);
-      if (!request.hasBudget) answered();
+      const made = await this.#ask(request, scorecard, signal, turn);
       used = tokensOf(made);
       // A call without speech, or one for the fallbacks, says nothing about the server.
       if (used.requests > 0) this.#succeeded();
-      await this.#complete(request, made, used);
+      const rows = made.row === null ? [] : [made.row];
+      await this.#results.add({ request, tokens: used, rows, event: made.analyzed });
     } catch (error) {
       // Handed back, or erased.
       if (signal.aborted) return;
-      if (error instanceof ModelFailure) {
+      if (error instanceof NotNow) {
+        await this.#handBack([request]);
+      } else if (error instanceof ModelFailure) {
         used = error.tokens;
-        await this.#failed(request, error, beganAt);
+        await this.#failed(request, error, (began as Began | null)?.at ?? performance.now());
       } else if (error instanceof Poison) {
         await this.#giveUp(request, NO_TOKENS, error.code, error.message, false);
       } else {
@@ -175,64 +245,116 @@ export class ModelQueue {
         await this.#later(request, delayOf(request.tries), null);
       }
     } finally {
-      this.#throttle.settle(reserved, isSpent ? 0 : used.input + used.output);
+      leave();
+      if (began !== null) this.#throttle.settle((began as Began).reserved, isSpent ? 0 : used.input + used.output);
     }
   }
 
-  async #ask({ event, isSpent }: ClaimedRequest, signal: AbortSignal): Promise<AnalyzedCall> {
+  /** Waits until one more request may begin. Rejects with NotNow when none may for a while. */
+  #begin(signal: AbortSignal): Promise<Began> {
+    return new Promise((resolve, reject) => {
+      signal.throwIfAborted();
+      if (this.#throttle.isHeldUp(this.#asking)) throw new NotNow();
+      const stop = () => ready.leave(signal.reason);
+      const ready: Ready = {
+        begin: () => {
+          this.#asking += 1;
+          signal.removeEventListener('abort', stop);
+          resolve({ at: performance.now(), reserved: this.#throttle.begin() });
+        },
+        leave: (reason) => {
+          this.#ready.delete(ready);
+          signal.removeEventListener('abort', stop);
+          reject(reason as Error);
+        },
+      };
+      signal.addEventListener('abort', stop, { once: true });
+      this.#ready.add(ready);
+      this.#admit();
+    });
+  }
+
+  /** Lets requests begin that are ready. */
+  #admit(): void {
+    for (const ready of this.#ready) {
+      if (this.#throttle.free(this.#asking) === 0) return;
+      this.#ready.delete(ready);
+      ready.begin();
+    }
+  }
+
+  async #handBack(requests: readonly ClaimedRequest[]): Promise<void> {
+    await this.#parts.store.requests.handBack(
+      this.#lease,
+      requests.map(({ event }) => event.id),
+    );
+  }
+
+  async #ask(
+    { event, isSpent }: ClaimedRequest,
+    scorecard: Scorecard,
+    signal: AbortSignal,
+    turn: Turn,
+  ): Promise<AnalyzedCall> {
     const { objects, firms, config, modelAnalyst, ruleAnalyst } = this.#parts;
-    const [scorecard] = await findActiveScorecards(this.#parts, [
-      {
-        firmUuid: event.firmuuid,
-        segmentType: event.data.segment_type,
-        scorecardUuid: event.data.scorecard_uuid,
-      },
-    ]);
     const settings = await firms.settings(event.firmuuid);
     const redactForModel = settings.redaction !== 'none' || (config.redact ?? !isOnThisMachine(config.url));
     const analyst = isSpent ? ruleAnalyst : modelAnalyst;
-    return makeAnalysis({ objects, analyst }, event, scorecard!, { ...settings, redactForModel }, signal);
+    return makeAnalysis({ objects, analyst }, event, scorecard, { ...settings, redactForModel }, signal, turn);
   }
 
-  async #complete(request: ClaimedRequest, { row, analyzed }: AnalyzedCall, tokens: Tokens): Promise<void> {
+  /** Stores what calls cost, whatever became of them, and the results of those that were not erased and are not done already. */
+  async #store(results: readonly Result[]): Promise<void> {
     const { store, bus } = this.#parts;
-    await this.#finish(request, tokens, async (tx) => {
-      await store.addAnalyses(tx, row === null ? [] : [row]);
-      await bus.publish(tx, [analyzed]);
+    const events = results.map(({ request }) => request.event);
+    await store.db.transaction(async (tx) => {
+      const erased = await findErased(tx, events);
+      await this.#record(
+        tx,
+        results.map(({ request: { event }, tokens }) => ({ event, tokens, isErased: erased.has(event.subject) })),
+      );
+      const ids = events.map(({ id }) => id);
+      const ours = await store.requests.remove(tx, ids, this.#lease);
+      const kept = results.filter(({ request: { event } }) => ours.has(event.id) && !erased.has(event.subject));
+      if (kept.length === 0) return;
+      await store.addAnalyses(
+        tx,
+        kept.flatMap(({ rows }) => rows),
+      );
+      await bus.publish(
+        tx,
+        kept.map(({ event }) => event),
+      );
     });
   }
 
-  /** Stores what the call cost, whatever became of it, and its result unless the call was erased or is done already. */
-  async #finish(request: ClaimedRequest, tokens: Tokens, store: (tx: Sql) => Promise<void>): Promise<void> {
-    const { event, lease } = request;
-    await this.#parts.store.db.transaction(async (tx) => {
-      const isErased = (await findErased(tx, [event])).size > 0;
-      await this.#record(tx, event, tokens, isErased);
-      const isOurs = await this.#parts.store.requests.remove(tx, event.id, lease);
-      if (isOurs && !isErased) await store(tx);
-    });
-  }
-
-  async #record(tx: Sql, event: TranscriptReadyEvent, tokens: Tokens, isErased: boolean): Promise<void> {
-    if (tokens.requests === 0) return;
+  async #record(tx: Sql, used: readonly Used[]): Promise<void> {
     const { store, bus, config } = this.#parts;
-    const usage = usageOf(tokens, config.prices);
-    const budget = await store.money.record(tx, {
-      uuid: uuidv7(),
-      firmUuid: event.firmuuid,
-      callUuid: isErased ? null : event.subject,
-      at: new Date(),
-      model: config.model,
-      segmentType: event.data.segment_type,
-      audioSeconds: event.data.duration ?? 0,
-      requests: tokens.requests,
-      inputTokens: tokens.input,
-      cachedInputTokens: tokens.cachedInput,
-      outputTokens: tokens.output,
-      cost: usage.cost,
+    const usages = used.flatMap(({ event, tokens, isErased }) =>
+      tokens.requests === 0
+        ? []
+        : [
+            {
+              uuid: uuidv7(),
+              firmUuid: event.firmuuid,
+              callUuid: isErased ? null : event.subject,
+              at: new Date(),
+              model: config.model,
+              segmentType: event.data.segment_type,
+              audioSeconds: event.data.duration ?? 0,
+              requests: tokens.requests,
+              inputTokens: tokens.input,
+              cachedInputTokens: tokens.cachedInput,
+              outputTokens: tokens.output,
+              cost: usageOf(tokens, config.prices).cost,
+            },
+          ],
+    );
+    const spent = [...(await store.money.record(tx, usages))].map(([firm, budget]) => {
+      const cause = used.find(({ event }) => event.firmuuid === firm)!.event;
+      return createEvent('analysis', BudgetSpent, firm, cause, { budget });
     });
-    if (budget !== null)
-      await bus.publish(tx, [createEvent('analysis', BudgetSpent, event.firmuuid, event, { budget })]);
+    if (spent.length > 0) await bus.publish(tx, spent);
   }
 
   async #failed(request: ClaimedRequest, failure: ModelFailure, beganAt: number): Promise<void> {
@@ -240,6 +362,8 @@ export class ModelQueue {
     const { kind, message, tokens, retryAfterMs, isThrottled } = failure;
     if (kind === 'away' || kind === 'misconfigured') {
       const pauseMs = this.#throttle.failed(beganAt, retryAfterMs, isThrottled);
+      // Another process may get answers.
+      if (this.#throttle.isHeldUp(this.#asking)) for (const ready of this.#ready) ready.leave(new NotNow());
       if (this.#outage?.reason !== message) log.warn({ call: request.event.subject }, message);
       this.#outage = { reason: message, since: this.#outage?.since ?? performance.now(), kind };
       // A server that only asks to slow down is not away.
@@ -273,7 +397,7 @@ export class ModelQueue {
     const { store, bus } = this.#parts;
     await store.db.transaction(async (tx) => {
       if ((await findErased(tx, [event])).size > 0) return;
-      await this.#record(tx, event, tokens, false);
+      await this.#record(tx, [{ event, tokens, isErased: false }]);
       await store.requests.postpone(tx, event.id, lease, delayMs, announced, isFailure);
       if (announced !== null) await bus.publish(tx, [waiting(event, announced)]);
     });
@@ -286,9 +410,8 @@ export class ModelQueue {
     message: string,
     retryable: boolean,
   ): Promise<void> {
-    await this.#finish(request, tokens, async (tx) => {
-      await this.#parts.bus.publish(tx, [failed(request.event, code, message, retryable, request.tries)]);
-    });
+    const event = failed(request.event, code, message, retryable, request.tries);
+    await this.#results.add({ request, tokens, rows: [], event });
   }
 
   /** Tells the histories of calls what they wait for, and fails those that have waited for too long. */

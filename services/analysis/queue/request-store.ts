@@ -12,7 +12,7 @@ export interface ClaimedRequest {
   readonly announced: string | null;
   /** The firm's budget is spent, and it wants the fallbacks to answer. */
   readonly isSpent: boolean;
-  /** The firm has a budget, so what a call costs must be stored before the next call is claimed in its place. */
+  /** The firm has a budget, so what a call costs must be stored before another is asked in its place. */
   readonly hasBudget: boolean;
 }
 
@@ -32,6 +32,9 @@ interface Row {
 
 const fast = { level: 1 };
 export const LEASE_SECONDS = 60;
+
+/** Two transactions that remove several of the same requests lock them in the same order. */
+const IN_ORDER = 'ORDER BY event_id FOR UPDATE';
 
 /** The month that spending counts for, in UTC. */
 const MONTH = `to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM')`;
@@ -101,18 +104,26 @@ export function openRequestStore(db: Database) {
 
     /** Keeps the leases of requests in progress. */
     async extend(lease: string): Promise<void> {
+      // A locked one is being removed, together with others: waiting for it would deadlock.
       await db.query(
-        `UPDATE model_request SET leased_until = now() + interval '${LEASE_SECONDS} seconds' WHERE lease = $1`,
+        `UPDATE model_request SET leased_until = now() + interval '${LEASE_SECONDS} seconds' WHERE event_id IN (
+           SELECT event_id FROM model_request WHERE lease = $1 FOR UPDATE SKIP LOCKED)`,
         [lease],
       );
     },
 
-    /** Gives requests back that were not worked on. */
-    async handBack(lease: string): Promise<void> {
+    /** Gives requests back that were not worked on: these, or all of the lease. */
+    async handBack(lease: string, eventIds: readonly string[] | null = null): Promise<void> {
       await db.query(
-        'UPDATE model_request SET lease = NULL, leased_until = NULL, tries = greatest(0, tries - 1) WHERE lease = $1',
-        [lease],
+        `UPDATE model_request SET lease = NULL, leased_until = NULL, tries = greatest(0, tries - 1)
+         WHERE lease = $1 AND ($2::uuid[] IS NULL OR event_id = ANY($2))`,
+        [lease, eventIds],
       );
+    },
+
+    /** Whether the firm has spent its budget. */
+    async isSpent(firmUuid: string): Promise<boolean> {
+      return (await db.query(`${SPENT} AND budget.firm_uuid = $1`, [firmUuid])).length > 0;
     },
 
     /** Puts a request back for a later try. */
@@ -132,20 +143,23 @@ export function openRequestStore(db: Database) {
       );
     },
 
-    /** Removes a request that is done; false when it was erased, canceled, or is another process's by now. */
-    async remove(tx: Sql, eventId: string, lease: string): Promise<boolean> {
-      const rows = await tx.query('DELETE FROM model_request WHERE event_id = $1 AND lease = $2 RETURNING 1', [
-        eventId,
-        lease,
-      ]);
-      return rows.length > 0;
+    /** Removes requests that are done. Returns which: not those that were erased, canceled, or are another process's by now. */
+    async remove(tx: Sql, eventIds: readonly string[], lease: string): Promise<ReadonlySet<string>> {
+      const rows = await tx.query<{ id: string }>(
+        `DELETE FROM model_request WHERE event_id IN (
+           SELECT event_id FROM model_request WHERE event_id = ANY($1::uuid[]) AND lease = $2 ${IN_ORDER})
+         RETURNING event_id AS id`,
+        [eventIds, lease],
+      );
+      return new Set(rows.map(({ id }) => id));
     },
 
     async removeCalls(tx: Sql, firmUuid: string, callUuids: readonly string[]): Promise<void> {
-      await tx.query('DELETE FROM model_request WHERE firm_uuid = $1 AND call_uuid = ANY($2::uuid[])', [
-        firmUuid,
-        callUuids,
-      ]);
+      await tx.query(
+        `DELETE FROM model_request WHERE event_id IN (
+           SELECT event_id FROM model_request WHERE firm_uuid = $1 AND call_uuid = ANY($2::uuid[]) ${IN_ORDER})`,
+        [firmUuid, callUuids],
+      );
     },
 
     /** Takes requests whose waiting is to be announced, and notes the reason: those of firms that wait for a budget only. */

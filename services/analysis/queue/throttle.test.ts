@@ -52,3 +52,20 @@ it('tokens of a minute are reserved by what calls usually use, and what was not 
   // A minute later there is room for a whole minute's tokens, and no more after an hour.
   expect(throttle.free(0, began + 60_000)).toBe(throttle.free(0, began + 3_600_000));
 });
+
+it('some calls are prepared while others are asked, none during a pause, and none while the server is away', () => {
+  const throttle = new Throttle(16);
+  expect(throttle.claimable(16, 16, 0)).toBe(4);
+  expect(throttle.claimable(16, 20, 0)).toBe(0);
+  expect(throttle.isHeldUp(16, 0)).toBe(false);
+  const pauseMs = throttle.failed(0, null, false, 0);
+  expect([throttle.claimable(0, 0, 0), throttle.isHeldUp(0, 0)]).toEqual([0, true]);
+  expect([throttle.claimable(0, 0, pauseMs), throttle.isHeldUp(0, pauseMs)]).toEqual([1, false]);
+  expect(throttle.isHeldUp(1, pauseMs)).toBe(true);
+});
+
+it('a call is not prepared for tokens that the minute does not have', () => {
+  const throttle = new Throttle(100, 40_000);
+  expect(throttle.claimable(0, 0)).toBe(10);
+  expect(throttle.claimable(0, 4)).toBe(6);
+});

@@ -1,5 +1,7 @@
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 60_000;
+/** A call is prepared for every so many that may be in progress. */
+const AHEAD = 4;
 /** What the first calls are expected to use, before any has been counted. */
 const FIRST_TOKENS = 4_000;
 
@@ -43,6 +45,26 @@ export class Throttle {
     if (this.#tokensPerMinute === Infinity) return room;
     this.#refill(now);
     return Math.min(room, Math.max(0, Math.floor(this.#tokens / this.#usualTokens)));
+  }
+
+  /** How many more calls to claim while so many are `claimed` and not answered: some are prepared while others are asked. */
+  claimable(active: number, claimed: number, now = performance.now()): number {
+    if (now < this.#pausedUntil) return 0;
+    const most = this.#isAway ? 1 : this.#limit + this.ahead;
+    const room = Math.max(0, most - claimed);
+    if (this.#tokensPerMinute === Infinity) return room;
+    this.#refill(now);
+    return Math.min(room, Math.max(0, Math.floor(this.#tokens / this.#usualTokens) - (claimed - active)));
+  }
+
+  /** How many calls are prepared while others are asked, so that the next is sent when an answer has come. */
+  get ahead(): number {
+    return Math.ceil(this.#limit / AHEAD);
+  }
+
+  /** No request may begin until a pause ends or the server is tried by another one. */
+  isHeldUp(active: number, now = performance.now()): boolean {
+    return now < this.#pausedUntil || (this.#isAway && active > 0);
   }
 
   /** A request begins: its tokens are reserved. Returns what to settle with. */

@@ -101,7 +101,7 @@ async function isSpent({ store, model }: TrialParts, firmUuid: string): Promise<
 async function record({ store, bus, model }: TrialParts, firmUuid: string, call: TriedCall, tokens: Tokens) {
   if (tokens.requests === 0 || model === undefined) return;
   await store.db.transaction(async (tx) => {
-    const budget = await store.money.record(tx, {
+    const usage = {
       uuid: uuidv7(),
       firmUuid,
       callUuid: call.uuid,
@@ -114,8 +114,9 @@ async function record({ store, bus, model }: TrialParts, firmUuid: string, call:
       cachedInputTokens: tokens.cachedInput,
       outputTokens: tokens.output,
       cost: usageOf(tokens, model.config.prices).cost,
-    });
-    if (budget === null) return;
+    };
+    const budget = (await store.money.record(tx, [usage])).get(firmUuid);
+    if (budget === undefined) return;
     await bus.publish(tx, [
       createEvent('analysis', BudgetSpent, firmUuid, { firmuuid: firmUuid, priority: 0 }, { budget }),
     ]);

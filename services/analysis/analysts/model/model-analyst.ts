@@ -12,7 +12,7 @@ import { estimateTokens } from './estimate-tokens.ts';
 import { type MergedAnswer, mergeAnswers, mergeReplies } from './merge-windows.ts';
 import { answerSchema, maxOutputTokens, PROMPT_VERSION, writeConversation, writeInstructions } from './prompt.ts';
 import { type RawReply, readReply } from './read-reply.ts';
-import { sendUtterances } from './sent-conversation.ts';
+import { type SentUtterance, sendUtterances } from './sent-conversation.ts';
 import { SENTENCES } from './sentences.ts';
 import { speaksToModel } from './suspicious-text.ts';
 import { cutWindows, tokensOf } from './windows.ts';
@@ -42,12 +42,13 @@ export function modelAnalyst(model: LanguageModel, options: ModelAnalystOptions)
   /** What the server has said that it takes, if that is less than configured. */
   let contextTokens = options.contextTokens ?? Infinity;
 
-  async function askAll(conversation: Conversation, scorecard: Scorecard, signal?: AbortSignal) {
-    const questions = scorecard.sections
-      .flatMap((section) => section.questions)
-      .filter(({ decided }) => decided.by === 'model');
-    const sent = sendUtterances(conversation.utterances, conversation.redactForModel === true ? redact : null);
-    const instructions = writeInstructions(questions, conversation.firmLanguage);
+  async function askAll(
+    { utterances }: Conversation,
+    sent: readonly SentUtterance[],
+    questions: readonly Question[],
+    instructions: string,
+    signal?: AbortSignal,
+  ): Promise<{ asked: Asked[]; tokens: Tokens }> {
     const call = new CallRequests(model, questions, instructions, signal);
     for (;;) {
       const budget = contextTokens - estimateTokens(instructions) - maxOutputTokens(questions.length) - MARGIN_TOKENS;
@@ -55,10 +56,10 @@ export function modelAnalyst(model: LanguageModel, options: ModelAnalystOptions)
       try {
         const asked: Asked[] = [];
         for (const [index, window] of windows.entries()) {
-          const source = { utterances: conversation.utterances, sent: window };
+          const source = { utterances, sent: window };
           asked.push(await call.askPart(source, index + 1, windows.length));
         }
-        return { questions, asked, tokens: call.tokens };
+        return { asked, tokens: call.tokens };
       } catch (error) {
         if (!(error instanceof ModelFailure) || error.kind !== 'too_long') throw withTokens(error, call.tokens);
         const largest = Math.max(...windows.map(tokensOf));
@@ -81,9 +82,16 @@ export function modelAnalyst(model: LanguageModel, options: ModelAnalystOptions)
     name: 'model',
     version: PROMPT_VERSION,
     model: model.model,
-    async analyze(conversation, scorecard, signal) {
+    async analyze(conversation, scorecard, signal, turn) {
       const byRules = analyzeByRules(conversation, scorecard, options.reviewBelow);
-      const { questions, asked, tokens } = await askAll(conversation, scorecard, signal);
+      const questions = scorecard.sections
+        .flatMap((section) => section.questions)
+        .filter(({ decided }) => decided.by === 'model');
+      const sent = sendUtterances(conversation.utterances, conversation.redactForModel === true ? redact : null);
+      const instructions = writeInstructions(questions, conversation.firmLanguage);
+      const answered = await turn?.();
+      const { asked, tokens } = await askAll(conversation, sent, questions, instructions, signal);
+      answered?.();
       const answers = new Map<string, Answer>();
       for (const question of questions) {
         const given = asked.map(({ answers: each }) => each.get(question.uuid)).filter((each) => each !== undefined);
