@@ -423,7 +423,7 @@ describe('every page', () => {
 
   it.each([
     ['ru', 'Звонки'],
-    ['uz', 'Qo‘ng‘iroqlar'],
+    ['uz', 'Qoʻngʻiroqlar'],
     ['uz-Cyrl', 'Қўнғироқлар'],
     ['ky', 'Чалуулар'],
     ['es', 'Llamadas'],
