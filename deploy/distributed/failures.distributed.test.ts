@@ -462,7 +462,6 @@ describe('six processes under load', () => {
     expect(slowest[0]!.ms).toBeLessThanOrEqual(Math.max(...longest()) * 1000 + PAUSE_MS);
     expect(reconciliation).toMatchObject({
       lost: [],
-      unknown: [],
       doubled: [],
       failures: [],
       notAnalyzedOnce: [],
