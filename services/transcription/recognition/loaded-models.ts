@@ -21,10 +21,12 @@ export class LoadedModels implements Models {
   /** By the encoder's file. */
   readonly #identifications = new Map<string, SpokenLanguageIdentification>();
   readonly #directory: string;
+  readonly #threads: number;
 
-  /** `directory`: for the bundled model's tokens, which are created once. */
-  constructor(directory: string) {
+  /** `directory`: for the bundled model's tokens, which are created once. `threads`: of each model. */
+  constructor(directory: string, threads = 1) {
     this.#directory = directory;
+    this.#threads = threads;
   }
 
   async recognizer(model: Model): Promise<OfflineRecognizer> {
@@ -34,7 +36,7 @@ export class LoadedModels implements Models {
     const { OfflineRecognizer } = loadSherpa();
     const recognizer = new OfflineRecognizer({
       featConfig: { sampleRate: SAMPLE_RATE_HZ, featureDim: 80 },
-      modelConfig: sherpaConfig(model, tokens),
+      modelConfig: sherpaConfig(model, tokens, this.#threads),
       decodingMethod: 'greedy_search',
     });
     this.#recognizers.set(model.name, recognizer);
@@ -63,7 +65,7 @@ export class LoadedModels implements Models {
     let identification = this.#identifications.get(whisper.encoder);
     if (identification === undefined) {
       const { SpokenLanguageIdentification } = loadSherpa();
-      identification = new SpokenLanguageIdentification({ whisper, numThreads: 1 });
+      identification = new SpokenLanguageIdentification({ whisper, numThreads: this.#threads });
       this.#identifications.set(whisper.encoder, identification);
     }
     const stream = identification.createStream();

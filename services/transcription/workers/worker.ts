@@ -23,7 +23,7 @@ function send(message: FromWorker): void {
 
 function transcriberFor(recognition: Recognition): Transcriber {
   if (recognition.by === 'models') {
-    models ??= new LoadedModels(recognition.directory);
+    models ??= new LoadedModels(recognition.directory, recognition.threads);
     return new ModelTranscriber(models, withBundledModel(recognition.models));
   }
   const segments: (readonly TimedText[])[] = [];
