@@ -27,7 +27,8 @@ export function recordFigures(
   const [from, to] = [text.indexOf(begin), text.indexOf(end)];
   if (from < 0 || to < from) throw new Error(`docs/performance.md has no marks for ${section}.`);
   const parts = partsOf(text.slice(from + begin.length, to));
-  for (const [name, figures] of Object.entries(measured)) parts.set(name, `${conditions(quick)}\n\n${tableOf(figures)}`);
+  for (const [name, figures] of Object.entries(measured))
+    parts.set(name, `${conditions(quick)}\n\n${tableOf(figures)}`);
   const written = order.filter((name) => parts.has(name)).map((name) => `${HEADING}${name}\n\n${parts.get(name)!}\n`);
   writeFileSync(PAGE, `${text.slice(0, from)}${begin}${written.join('\n')}${text.slice(to)}`);
 }
