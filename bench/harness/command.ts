@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { amountText, type Figure, ratioText } from './figure.ts';
-import { type PerformanceTable, recordFigures } from './performance-page.ts';
+import { recordFigures, type Section } from './performance-page.ts';
 
 export interface Benchmark {
   run(options: { quick: boolean }): Promise<Figure[]>;
@@ -16,7 +16,7 @@ export interface Asked {
   readonly names: readonly string[];
   readonly quick: boolean;
   readonly json: boolean;
-  /** Replaces the table of that name in docs/performance.md. */
+  /** Also writes the figures of these benchmarks to docs/performance.md. */
   readonly record: boolean;
 }
 
@@ -42,13 +42,13 @@ export function readCommand(benchmarks: Benchmarks, help: string): Asked {
   };
 }
 
-/** Runs the benchmarks and prints their figures. `page` is the table of docs/performance.md that `--record` replaces. */
+/** Runs the benchmarks and prints their figures. `section` of docs/performance.md has those that `--record` writes. */
 export async function measure(
   benchmarks: Benchmarks,
   { names, quick, json, record }: Asked,
-  page: PerformanceTable,
+  section: Section,
 ): Promise<void> {
-  const figures: Figure[] = [];
+  const measured: Record<string, readonly Figure[]> = {};
   const scratch = await mkdtemp(join(tmpdir(), 'call-analysis-bench-'));
   // The folder of the first start, which startService copies.
   process.env['TEST_SCRATCH'] ??= scratch;
@@ -56,13 +56,14 @@ export async function measure(
     for (const name of names) {
       console.error(`measuring ${name}…`);
       const benchmark = await benchmarks[name]!();
-      figures.push(...(await benchmark.run({ quick })));
+      measured[name] = await benchmark.run({ quick });
     }
   } finally {
     await rm(scratch, { recursive: true, force: true });
   }
+  const figures = Object.values(measured).flat();
   console.log(json ? JSON.stringify(figures, null, 2) : table(figures));
-  if (record) recordFigures(page, figures);
+  if (record) recordFigures(section, measured, { order: Object.keys(benchmarks), quick });
 }
 
 function table(rows: readonly Figure[]): string {

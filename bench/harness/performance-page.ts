@@ -4,18 +4,44 @@ import { amountText, type Figure, ratioText } from './figure.ts';
 
 const PAGE = new URL('../../docs/performance.md', import.meta.url);
 const GIB = 1024 ** 3;
+const HEADING = '### ';
 
-/** The tables of docs/performance.md. */
-export type PerformanceTable = 'standalone' | 'distributed';
+/** The sections of docs/performance.md that are written by command. */
+export type Section = 'standalone' | 'distributed';
 
-/** Replaces a table of docs/performance.md with these figures, the machine and the date. */
-export function recordFigures(table: PerformanceTable, figures: readonly Figure[]): void {
-  const begin = `<!-- ${table}: written by npm run bench${table === 'distributed' ? ':distributed' : ''} -- --record -->\n`;
-  const end = `<!-- end of ${table} -->\n`;
+/** The figures of the benchmarks that ran, by name. */
+export type Measured = Readonly<Record<string, readonly Figure[]>>;
+
+/**
+ * Replaces the figures of these benchmarks in docs/performance.md, with the machine and the date. Those of the others stay.
+ * `order` has the names of all benchmarks of the section.
+ */
+export function recordFigures(
+  section: Section,
+  measured: Measured,
+  { order, quick }: { order: readonly string[]; quick: boolean },
+): void {
+  const begin = `<!-- ${section}: written by npm run bench${section === 'distributed' ? ':distributed' : ''} -- --record -->\n`;
+  const end = `<!-- end of ${section} -->\n`;
   const text = readFileSync(PAGE, 'utf8');
   const [from, to] = [text.indexOf(begin), text.indexOf(end)];
-  if (from < 0 || to < from) throw new Error(`docs/performance.md has no marks for the table ${table}.`);
-  writeFileSync(PAGE, `${text.slice(0, from)}${begin}${tableOf(figures)}${text.slice(to)}`);
+  if (from < 0 || to < from) throw new Error(`docs/performance.md has no marks for ${section}.`);
+  const parts = partsOf(text.slice(from + begin.length, to));
+  for (const [name, figures] of Object.entries(measured))
+    parts.set(name, `${conditions(quick)}\n\n${tableOf(figures)}`);
+  const written = order.filter((name) => parts.has(name)).map((name) => `${HEADING}${name}\n\n${parts.get(name)!}\n`);
+  writeFileSync(PAGE, `${text.slice(0, from)}${begin}${written.join('\n')}${text.slice(to)}`);
+}
+
+/** The text below each benchmark's heading. */
+function partsOf(section: string): Map<string, string> {
+  const parts = section.split(new RegExp(`^${HEADING}`, 'm')).slice(1);
+  return new Map(
+    parts.map((part) => {
+      const lineEnd = part.indexOf('\n');
+      return [part.slice(0, lineEnd), part.slice(lineEnd).trim()];
+    }),
+  );
 }
 
 function tableOf(figures: readonly Figure[]): string {
@@ -24,11 +50,12 @@ function tableOf(figures: readonly Figure[]): string {
     const wanted = goal === 'none' ? '' : holds ? goal : `${goal}, **missed**`;
     return `| ${name} | ${amountText(value)} ${unit} | ${yardstick.name}: ${amountText(yardstick.value)} | ${ratioText(figure)} | ${wanted} |`;
   });
-  return `${machine()}\n\n| figure | value | yardstick | ratio | goal |\n|---|---|---|---|---|\n${rows.join('\n')}\n`;
+  return `| figure | value | yardstick | ratio | goal |\n|---|---|---|---|---|\n${rows.join('\n')}`;
 }
 
-function machine(): string {
+function conditions(quick: boolean): string {
   const [cpu] = cpus();
   const day = new Date().toISOString().slice(0, 10);
-  return `${day}, ${availableParallelism()} cores (${cpu?.model.trim() ?? 'unknown'}), ${Math.round(totalmem() / GIB)} GiB, Node ${process.version}`;
+  const machine = `${availableParallelism()} cores (${cpu?.model.trim() ?? 'unknown'}), ${Math.round(totalmem() / GIB)} GiB`;
+  return `${day}, ${machine}, Node ${process.version}${quick ? ', smaller inputs (`--quick`)' : ''}`;
 }

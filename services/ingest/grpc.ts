@@ -274,6 +274,7 @@ function filterOf(request: ListCallsRequest): CallFilter {
     topic: request.topic ?? null,
     resolution: request.resolution ?? null,
     autoFailed: request.auto_failed ?? null,
+    lostPoints: Uuid.optional().parse(request.lost_points) ?? null,
     durationMin: request.duration_min ?? null,
     durationMax: request.duration_max ?? null,
   };

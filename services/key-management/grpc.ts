@@ -190,7 +190,7 @@ export function keyManagementService(parts: {
     },
     async listAudit(request) {
       const { firm_uuid: firmUuid, before_id: beforeId, ...filter } = parse(requests.ListAudit, request);
-      const { count, entries } = await listAuditEntries(parts, {
+      const { count, entries, names } = await listAuditEntries(parts, {
         subject: undefined,
         from: undefined,
         to: undefined,
@@ -198,7 +198,7 @@ export function keyManagementService(parts: {
         firmUuid,
         beforeId,
       });
-      return { count, entries: entries.map(auditReply) };
+      return { count, entries: entries.map(auditReply), names };
     },
     async recordRefusals(request) {
       const { refusals } = parse(requests.RecordRefusals, request);

@@ -10,6 +10,7 @@ import {
   type AuditEntry,
   type AuditFilter,
   listAuditEntries,
+  namesInEntries,
   type PublishedAuditEntry,
   pruneRefusals,
   type Refusal,
@@ -120,6 +121,8 @@ export interface Store {
   pruneSessions(now: Date): Promise<void>;
   /** Newest first. */
   listAuditEntries(filter: AuditFilter): Promise<{ count: number; entries: AuditEntry[] }>;
+  /** The names of the firm's users in the entries, by uuid. */
+  namesInEntries(firmUuid: string, entries: readonly AuditEntry[]): Promise<Record<string, string>>;
   /** Adds entries to the audit log. An event that is delivered again adds nothing. */
   addPublishedAuditEntries(entries: readonly PublishedAuditEntry[]): Promise<void>;
   /** Adds refused requests to the audit log. One that is reported again adds nothing. */
@@ -268,6 +271,7 @@ export function openStore({ prisma, database, bus }: { prisma: PrismaClient; dat
     hasSession: (uuid, userUuid) => translated(() => hasSession(prisma, uuid, userUuid)),
     pruneSessions: (now) => translated(() => pruneSessions(prisma, now)),
     listAuditEntries: (filter) => translated(() => listAuditEntries(prisma, filter)),
+    namesInEntries: (firmUuid, entries) => translated(() => namesInEntries(prisma, firmUuid, entries)),
     addPublishedAuditEntries: (entries) =>
       translated(async () => addPublishedAuditEntries(prisma, await ofExistingFirms(prisma, entries))),
     addRefusals: (refusals) => translated(async () => addRefusals(prisma, await ofExistingFirms(prisma, refusals))),

@@ -30,6 +30,10 @@ export const filters = {
   topic: z.string().optional(),
   resolution: z.enum(['resolved', 'follow_up', 'unresolved']).optional(),
   auto_failed: z.boolean().optional(),
+  lost_points: z
+    .uuid()
+    .optional()
+    .describe("A question's uuid, as in get_statistics by question: calls that lost points by it."),
   q: z
     .string()
     .optional()

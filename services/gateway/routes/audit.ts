@@ -37,7 +37,12 @@ export function audit(keys: Pick<Client<typeof keyManagement>, 'listAudit'>): En
       },
       async handle({ caller, query }) {
         const { page: number, size: limit, ...filter } = query;
-        const { count, entries } = await keys.listAudit({ firm_uuid: caller.firmUuid, ...filter, limit, page: number });
+        const { count, entries, names } = await keys.listAudit({
+          firm_uuid: caller.firmUuid,
+          ...filter,
+          limit,
+          page: number,
+        });
         return {
           status: 200,
           body: {
@@ -45,8 +50,10 @@ export function audit(keys: Pick<Client<typeof keyManagement>, 'listAudit'>): En
             items: entries.map(({ at, actor, action, subject: of, request_id, address, code }) => ({
               at,
               actor,
+              actor_name: names[actor] ?? null,
               action,
               subject: of,
+              subject_name: names[of] ?? null,
               request_id,
               address,
               ...(code !== undefined && { code }),

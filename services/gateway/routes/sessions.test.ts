@@ -129,7 +129,7 @@ describe('the token of a session', () => {
       sessions.push(session_uuid);
       return session_uuid === sessionUuid || session_uuid === '' ? { user: person } : {};
     };
-    fixture.keys.listAudit = async () => ({ count: 0, entries: [] });
+    fixture.keys.listAudit = async () => ({ count: 0, entries: [], names: {} });
     expect((await withToken(sessionToken())).status).toBe(200);
     expect((await withToken(sessionToken({ jti: 'another' }))).status).toBe(200);
     expect(sessions).toEqual([sessionUuid]);

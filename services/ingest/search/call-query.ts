@@ -26,6 +26,8 @@ export interface CallFilter {
   readonly topic: string | null;
   readonly resolution: string | null;
   readonly autoFailed: boolean | null;
+  /** The uuid of a question by which the call lost points. */
+  readonly lostPoints: string | null;
   /** Seconds, inclusive. */
   readonly durationMin: number | null;
   readonly durationMax: number | null;
@@ -55,13 +57,14 @@ export const NO_FILTER: CallFilter = {
   topic: null,
   resolution: null,
   autoFailed: null,
+  lostPoints: null,
   durationMin: null,
   durationMax: null,
 };
 
 /** Whether only the index knows if a call matches, because the catalogue has no column for a condition. */
-export function needsIndex({ needsReview, topic, resolution, autoFailed }: CallFilter): boolean {
-  return [needsReview, topic, resolution, autoFailed].some((condition) => condition !== null);
+export function needsIndex({ needsReview, topic, resolution, autoFailed, lostPoints }: CallFilter): boolean {
+  return [needsReview, topic, resolution, autoFailed, lostPoints].some((condition) => condition !== null);
 }
 
 /**

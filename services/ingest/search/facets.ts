@@ -3,8 +3,8 @@ import type { Sql } from '@call-analysis/postgres';
 
 /**
  * The properties of a call that are facets. `all` holds the firm itself, `mark` the score, and `shelf` a block of
- * documents (see indexer/document-blocks.ts). `number` is the operator's id, `length` a step of the duration, and
- * `trait` one of `TRAITS`.
+ * documents (see indexer/document-blocks.ts). `number` is the operator's id, `length` a step of the duration, `trait` one of
+ * `TRAITS`, and `lost` the uuid of a question by which the call lost points.
  */
 export type FacetKind =
   | 'all'
@@ -25,7 +25,8 @@ export type FacetKind =
   | 'length'
   | 'trait'
   | 'scorecard'
-  | 'question';
+  | 'question'
+  | 'lost';
 
 export interface Facet {
   readonly id: number;

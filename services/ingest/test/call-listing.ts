@@ -252,6 +252,7 @@ export const anyFilter = fc
       needsReview: fc.boolean(),
       reviewed: fc.boolean(),
       autoFailed: fc.boolean(),
+      lostPoints: fc.constantFrom(question(1), question(2), question(3)),
       operatorId: fc.constantFrom('17', 'nobody'),
       clientPhoneNumber: fc.constantFrom('998901234567', '+79161234567', '1234567'),
       language: fc.constantFrom('en', 'uz', 'ky'),
@@ -276,6 +277,10 @@ export const anySort: fc.Arbitrary<Sort> = fc.record({
   isDescending: fc.boolean(),
 });
 
+function lost({ facts }: Call, uuid: string): boolean {
+  return facts?.points.some(([each, points, max]) => each === uuid && points !== null && points < max) ?? false;
+}
+
 /** The uuids that a complete listing of these calls has to return, in its order. */
 export function modelled(calls: readonly Call[], filter: CallFilter, { by, isDescending }: Sort): string[] {
   const isOneOf = (wanted: readonly string[], value: string | null) =>
@@ -290,6 +295,7 @@ export function modelled(calls: readonly Call[], filter: CallFilter, { by, isDes
       flag(filter.needsReview, (call.facts?.needsReview ?? 0) > 0) &&
       flag(filter.reviewed, call.reviewed) &&
       flag(filter.autoFailed, call.facts?.autoFailed ?? false) &&
+      (filter.lostPoints === null || lost(call, filter.lostPoints)) &&
       is(filter.operatorId, call.operatorId) &&
       (filter.clientPhoneNumber === null || digits(filter.clientPhoneNumber) === digits(call.phone)) &&
       is(filter.language, call.language) &&

@@ -73,6 +73,15 @@ describe('the audit log', () => {
     expect(await service.auditedActions({ limit: 2 })).toEqual(['user.created', 'firm.created']);
   });
 
+  it('of one firm names its users who act or are acted on, removed ones included, and no users of other firms', async () => {
+    const [firm_uuid, other] = [await service.newFirm('One'), await service.newFirm('Other')];
+    const aziza = await service.client.createUser({ firm_uuid, name: 'Aziza', role: 'ADMIN' });
+    await service.client.createUser({ firm_uuid: other, name: 'Bakyt', role: 'ADMIN' });
+    await service.client.removeUser({ user_uuid: aziza.uuid });
+    expect((await service.client.listAudit({ firm_uuid, limit: 10 })).names).toEqual({ [aziza.uuid]: 'Aziza' });
+    expect((await service.client.listAudit({ limit: 10 })).names).toEqual({});
+  });
+
   it('of an unknown firm is not found', async () => {
     await expect(service.client.listAudit({ firm_uuid: UNKNOWN_UUID, limit: 1 })).rejects.toMatchObject({
       ...NOT_FOUND,

@@ -68,6 +68,23 @@ export async function listAuditEntries(
   return { count, entries };
 }
 
+/** The names of those users of the firm who act in the entries or are subjects of them, by uuid. Removed users count. */
+export async function namesInEntries(
+  prisma: PrismaClient,
+  firmUuid: string,
+  entries: readonly AuditEntry[],
+): Promise<Record<string, string>> {
+  const uuids = [...new Set(entries.flatMap(({ actor, subject }) => [actor, subject]))].filter((text) =>
+    UUID.test(text),
+  );
+  const where = { firmUuid, uuid: { in: uuids } };
+  const users = await prisma.user.findMany({ where, select: { uuid: true, name: true } });
+  return Object.fromEntries(users.map(({ uuid, name }) => [uuid, name]));
+}
+
+/** An actor may be a word. */
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/u;
+
 export async function addPublishedAuditEntries(
   prisma: PrismaClient,
   entries: readonly PublishedAuditEntry[],

@@ -29,6 +29,7 @@ export const SINGLES = [
   'topic',
   'resolution',
   'auto_failed',
+  'lost_points',
 ] as const satisfies readonly (keyof CallQuery)[];
 export type ListFilter = (typeof LISTS)[number];
 export type SingleFilter = (typeof SINGLES)[number];

@@ -75,7 +75,7 @@ function Questions({ scorecard, period }: { scorecard: string; period: Period })
       <p className="muted">
         {t('agreement.about', { n: data.reviewed_calls, calls: format.number(data.reviewed_calls) })}
       </p>
-      <div className="scroll-x dashboard-table" tabIndex={0} role="region" aria-label={t('agreement.byQuestion')}>
+      <div className="scroll-x" tabIndex={0} role="region" aria-label={t('agreement.byQuestion')}>
         <table className="table dashboard-agreement">
           <thead>
             <tr>

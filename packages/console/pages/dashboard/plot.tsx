@@ -2,7 +2,7 @@ import 'uplot/dist/uPlot.min.css';
 import { useEffect, useRef } from 'react';
 import UPlot from 'uplot';
 import * as format from '../../i18n/format.ts';
-import { useMedia } from '../../widgets/use-media.ts';
+import { useScheme } from '../../widgets/use-scheme.ts';
 
 interface Props {
   /** "2026-10-03". */
@@ -18,7 +18,7 @@ const HEIGHT = 220;
 /** Lines over days. uPlot draws on a canvas, so colours are read when it is made. The table beside it says the same. */
 export default function Plot({ days, values, labels, most }: Props) {
   const frame = useRef<HTMLDivElement>(null);
-  const isDark = useMedia('(prefers-color-scheme: dark)');
+  const scheme = useScheme();
   useEffect(() => {
     const element = frame.current!;
     const colour = (name: string) => resolved(element, name);
@@ -59,7 +59,7 @@ export default function Plot({ days, values, labels, most }: Props) {
       observer.disconnect();
       plot.destroy();
     };
-  }, [days, values, labels, most, isDark]);
+  }, [days, values, labels, most, scheme]);
   return <div ref={frame} className="dashboard-plot" role="img" aria-label={labels.join(', ')} />;
 }
 

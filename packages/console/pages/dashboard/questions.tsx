@@ -1,4 +1,6 @@
+import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import { api, send } from '../../api/client.ts';
 import * as format from '../../i18n/format.ts';
 import { Failed, Loading } from '../../widgets/states.tsx';
 import type { Period } from './period.ts';
@@ -12,7 +14,7 @@ export function Questions({ period, tz }: { period: Period; tz: string }) {
   const t = dashboardTexts.use();
   const questions = useStatistics({ group_by: 'question', tz, ...period, sort: 'points_ratio', limit: SHOWN });
   const items = (questions.data?.items ?? []).filter(
-    (item): item is Group & { points_ratio: number } => item.points_ratio !== null,
+    (item): item is Group & { key: string; points_ratio: number } => item.key !== null && item.points_ratio !== null,
   );
   return (
     <section className="card card-body dashboard-part" aria-label={t('questions')}>
@@ -28,17 +30,35 @@ export function Questions({ period, tz }: { period: Period; tz: string }) {
       )}
       {questions.data !== undefined && items.length === 0 && <p className="muted">{t('nothing')}</p>}
       <ul className="dashboard-bars">
-        {items.map(({ key, label, points_ratio, calls }) => (
+        {items.map(({ key, label, points_ratio }) => (
           <li key={key}>
             <span className="foreign">{label ?? key}</span>
             <meter min={0} max={1} value={points_ratio} aria-label={t('points')} />
-            <span className="number">
-              {format.percent(points_ratio)}{' '}
-              <span className="muted">{t('ofCalls', { n: calls, calls: format.number(calls) })}</span>
+            <span className="dashboard-bar">
+              <span className="number">{t('ofPoints', { share: format.percent(points_ratio) })}</span>
+              <Lost period={period} question={key} />
             </span>
           </li>
         ))}
       </ul>
     </section>
+  );
+}
+
+/** How many calls lost points by a question, which opens them. */
+function Lost({ period, question }: { period: Period; question: string }) {
+  const t = dashboardTexts.use();
+  const search = { ...period, lost_points: question };
+  const calls = useQuery({
+    queryKey: ['calls', 'count', search],
+    queryFn: ({ signal }) => send(api.GET('/api/v1/calls', { params: { query: { ...search, size: 1 } }, signal })),
+  });
+  const { count } = calls.data ?? {};
+  if (count === undefined) return null;
+  const isAbout = calls.data?.count_is_estimate === true;
+  return (
+    <Link to="/calls" search={search}>
+      {t('lostIn', { n: count, calls: `${isAbout ? '≈ ' : ''}${format.number(count)}` })}
+    </Link>
   );
 }

@@ -1,4 +1,5 @@
 import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
 import * as format from '../../i18n/format.ts';
 import { Score } from '../../widgets/call-facts.tsx';
 import { Failed, Loading } from '../../widgets/states.tsx';
@@ -12,13 +13,18 @@ interface Props {
   readonly tz: string;
 }
 
-const SHOWN = 20;
+/** So many are shown at first, and as many as the service lists when all are wanted. */
+const SHOWN = 10;
+const ALL = 1000;
 
 /** Operators or groups by their median, with the spread of nine calls in ten. */
 export function Ranking({ by, period, tz }: Props) {
   const t = dashboardTexts.use();
-  const groups = useStatistics({ group_by: by, tz, ...period, sort: '-p50', limit: SHOWN });
-  const items = (groups.data?.items ?? []).filter((item): item is Group & { key: string } => item.key !== null);
+  const [limit, setLimit] = useState(SHOWN);
+  // Two more: one that tells that there are others, and one that may be of calls without a name.
+  const groups = useStatistics({ group_by: by, tz, ...period, sort: '-p50', limit: Math.min(limit + 2, ALL) });
+  const found = (groups.data?.items ?? []).filter((item): item is Group & { key: string } => item.key !== null);
+  const items = found.slice(0, limit);
   return (
     <section className="card card-body dashboard-part" aria-label={t(`ranking.${by}`)}>
       <h2>{t(`ranking.${by}`)}</h2>
@@ -28,12 +34,7 @@ export function Ranking({ by, period, tz }: Props) {
       )}
       {groups.data !== undefined && items.length === 0 && <p className="muted">{t('nothing')}</p>}
       {items.length > 0 && (
-        <div
-          className="scroll-x dashboard-table"
-          tabIndex={0}
-          role="region"
-          aria-label={`${t(`ranking.${by}`)}, p10–p90`}
-        >
+        <div className="scroll-x" tabIndex={0} role="region" aria-label={`${t(`ranking.${by}`)}, p10–p90`}>
           <table className="table">
             <thead>
               <tr>
@@ -75,6 +76,11 @@ export function Ranking({ by, period, tz }: Props) {
             </tbody>
           </table>
         </div>
+      )}
+      {found.length > items.length && (
+        <button type="button" className="button button-quiet dashboard-more" onClick={() => setLimit(ALL)}>
+          {t('showAll')}
+        </button>
       )}
     </section>
   );

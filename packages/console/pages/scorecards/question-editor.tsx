@@ -92,14 +92,14 @@ export function QuestionEditor({ question, onChange }: Props) {
             </button>
           </div>
         ))}
+        <button
+          type="button"
+          className="button button-small scorecards-add"
+          onClick={() => onChange({ ...question, choices: [...choices, { label: '', points: 0, auto_fail: false }] })}
+        >
+          {t('addChoice')}
+        </button>
         <div className="scorecards-row">
-          <button
-            type="button"
-            className="button button-small"
-            onClick={() => onChange({ ...question, choices: [...choices, { label: '', points: 0, auto_fail: false }] })}
-          >
-            {t('addChoice')}
-          </button>
           <Field label={t('decided')}>
             <select
               className="input"
@@ -210,31 +210,31 @@ function Rule({ rule, labels, onChange }: RuleProps) {
           </div>
         );
       })}
-      <div className="scorecards-row">
-        <button
-          type="button"
-          className="button button-small"
-          onClick={() =>
-            onChange({
-              ...rule,
-              cases: [
-                ...rule.cases,
-                {
-                  heard: {
-                    role: 'operator',
-                    where: 'anywhere',
-                    source: { phrases: {} },
-                    even_negated: false,
-                    at_least: 1,
-                  },
-                  answer: labels[0] ?? '',
+      <button
+        type="button"
+        className="button button-small scorecards-add"
+        onClick={() =>
+          onChange({
+            ...rule,
+            cases: [
+              ...rule.cases,
+              {
+                heard: {
+                  role: 'operator',
+                  where: 'anywhere',
+                  source: { phrases: {} },
+                  even_negated: false,
+                  at_least: 1,
                 },
-              ],
-            })
-          }
-        >
-          {t('addCase')}
-        </button>
+                answer: labels[0] ?? '',
+              },
+            ],
+          })
+        }
+      >
+        {t('addCase')}
+      </button>
+      <div className="scorecards-row">
         {answers(rule.otherwise, t('otherwise'), (otherwise) => onChange({ ...rule, otherwise }))}
       </div>
     </>

@@ -91,7 +91,7 @@ function KeyList({ onKey }: { onKey: (key: string) => void }) {
   return (
     <>
       <div className="table-frame" tabIndex={0} role="region" aria-label={t('tab.keys')}>
-        <table className="table">
+        <table className="table table-stack">
           <thead>
             <tr>
               <th scope="col">{t('keys.firm')}</th>
@@ -104,12 +104,16 @@ function KeyList({ onKey }: { onKey: (key: string) => void }) {
           <tbody>
             {keys.data.items.map((key) => (
               <tr key={key.uuid}>
-                <td className="foreign">{key.firm.name}</td>
-                <td>
+                <th scope="row" className="foreign">
+                  {key.firm.name}
+                </th>
+                <td data-column={t('keys.prefix')}>
                   <code>{key.key_prefix}</code>
                 </td>
-                <td>{format.dateTime(key.created_at)}</td>
-                <td>{key.last_used === null ? t('never') : format.dateTime(key.last_used)}</td>
+                <td data-column={t('created')}>{format.dateTime(key.created_at)}</td>
+                <td data-column={t('keys.lastUsed')}>
+                  {key.last_used === null ? t('never') : format.dateTime(key.last_used)}
+                </td>
                 <td>
                   <div className="settings-deeds">
                     {(['rotate', 'delete'] as const).map((deed) => (

@@ -1,8 +1,9 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
-import { type SyntheticEvent, useState } from 'react';
-import { api, send } from '../../api/client.ts';
+import { Link, useNavigate } from '@tanstack/react-router';
+import { type ReactNode, type SyntheticEvent, useState } from 'react';
+import { api, type Schemas, send } from '../../api/client.ts';
 import * as format from '../../i18n/format.ts';
+import { useSession } from '../../session/session.ts';
 import { Pager } from '../../widgets/pager.tsx';
 import { Failed, Loading, State } from '../../widgets/states.tsx';
 import { settingsRoute } from './route.ts';
@@ -35,6 +36,7 @@ export function Audit() {
     });
   };
   const { data } = entries;
+  const nameOf = useNames();
   return (
     <section className="settings-part">
       <form className="settings-filters" onSubmit={submit} key={JSON.stringify(search)}>
@@ -61,7 +63,7 @@ export function Audit() {
       {data !== undefined && data.count > 0 && !entries.isError && (
         <>
           <div className="table-frame" tabIndex={0} role="region" aria-label={t('tab.audit')}>
-            <table className="table">
+            <table className="table table-stack">
               <thead>
                 <tr>
                   <th scope="col">{t('audit.at')}</th>
@@ -76,20 +78,22 @@ export function Audit() {
                   // One request may write several entries that differ in nothing.
                   // oxlint-disable-next-line react/no-array-index-key
                   <tr key={`${entry.request_id}-${index}`}>
-                    <td className="number settings-line">
+                    <td className="number settings-line" data-column={t('audit.at')}>
                       {format.date(entry.at)}, {format.timeWithSeconds(entry.at)}
                     </td>
-                    <td>
+                    <td data-column={t('audit.action')}>
                       <code>{entry.action}</code>
                       {entry.code !== undefined && <span className="badge badge-bad">{entry.code}</span>}
                     </td>
-                    <td>
-                      <code>{entry.actor}</code>
+                    <td data-column={t('audit.actor')}>
+                      <Named id={entry.actor} name={entry.actor_name} filter="actor" />
                     </td>
-                    <td className="foreign">
-                      <code>{entry.subject}</code>
+                    <td data-column={t('audit.subject')}>
+                      <Named id={entry.subject} name={entry.subject_name ?? nameOf(entry)} filter="subject" />
                     </td>
-                    <td className="settings-line">{entry.address}</td>
+                    <td className="settings-line" data-column={t('audit.address')}>
+                      {entry.address}
+                    </td>
                   </tr>
                 ))}
               </tbody>
@@ -108,6 +112,57 @@ export function Audit() {
     </section>
   );
 }
+
+type Entry = Schemas['AuditEntry'];
+
+/** What is known by a name of its own, beside users: what an ADMIN may list. */
+function useNames(): (entry: Entry) => ReactNode {
+  const t = settingsTexts.use();
+  const isAdmin = useSession().role === 'ADMIN';
+  const firm = useQuery({ queryKey: ['firm'], queryFn: ({ signal }) => send(api.GET('/api/v1/firm', { signal })) });
+  const hooks = useQuery({
+    queryKey: ['webhooks'],
+    queryFn: ({ signal }) => send(api.GET('/api/v1/webhooks', { signal })),
+    enabled: isAdmin,
+  });
+  const scorecards = useQuery({
+    queryKey: ['scorecards'],
+    queryFn: ({ signal }) => send(api.GET('/api/v1/scorecards', { signal })),
+    enabled: isAdmin,
+  });
+  return ({ action, subject }) => {
+    const [uuid = '', part] = subject.split('/');
+    if (action.startsWith('call.')) {
+      return action === 'call.erased' ? null : (
+        <Link to="/calls/$uuid" params={{ uuid }}>
+          {t('audit.call')}
+        </Link>
+      );
+    }
+    if (uuid === firm.data?.uuid) return part ?? firm.data.name;
+    if (action.startsWith('webhook.')) return hooks.data?.items.find((each) => each.uuid === uuid)?.url;
+    if (action.startsWith('scorecard.')) return scorecards.data?.items.find((each) => each.uuid === uuid)?.name;
+    return null;
+  };
+}
+
+/** A name with its id, of which the beginning is shown. The id leads to the other entries that have it. */
+function Named({ id, name, filter }: { id: string; name: ReactNode; filter: 'actor' | 'subject' }) {
+  const t = settingsTexts.use();
+  const search = settingsRoute.useSearch();
+  if (!UUID.test(id)) return <code>{id}</code>;
+  return (
+    <span className="settings-named">
+      {name !== null && name !== undefined && <span className="foreign">{name}</span>}
+      <Link to="/settings" search={{ ...search, [filter]: id }} title={id} aria-label={t('audit.only', { id })}>
+        <code>{id.slice(0, SHORT)}…</code>
+      </Link>
+    </span>
+  );
+}
+
+const UUID = /^[0-9a-f]{8}-/u;
+const SHORT = 8;
 
 /** The last day counts whole: the API's end is exclusive. */
 function dayAfter(day: string): string {

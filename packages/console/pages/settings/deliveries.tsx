@@ -75,7 +75,7 @@ export function Deliveries({ uuid }: { uuid: string }) {
       {data.count === 0 && <p className="muted">{t('deliveries.none')}</p>}
       {data.count > 0 && (
         <div className="table-frame" tabIndex={0} role="region" aria-label={t('hooks.deliveries')}>
-          <table className="table">
+          <table className="table table-stack">
             <thead>
               <tr>
                 <th scope="col">{t('created')}</th>
@@ -92,18 +92,24 @@ export function Deliveries({ uuid }: { uuid: string }) {
             <tbody>
               {data.items.map((delivery) => (
                 <tr key={delivery.uuid}>
-                  <td className="settings-line">
+                  <td className="settings-line" data-column={t('created')}>
                     {format.date(delivery.created_at)}, {format.timeWithSeconds(delivery.created_at)}
                   </td>
-                  <td>
+                  <td data-column={t('deliveries.event')}>
                     <code>{delivery.event}</code>
                   </td>
-                  <td>
+                  <td data-column={t('deliveries.status')}>
                     <span className={`badge ${TONES[delivery.status]}`}>{t(`deliveries.${delivery.status}`)}</span>
                   </td>
-                  <td className="number">{format.number(delivery.attempts)}</td>
-                  <td className="foreign">{delivery.last_error ?? delivery.last_status ?? '–'}</td>
-                  <td>{delivery.next_at === null ? '–' : format.dateTime(delivery.next_at)}</td>
+                  <td className="number" data-column={t('deliveries.attempts')}>
+                    {format.number(delivery.attempts)}
+                  </td>
+                  <td className="foreign" data-column={t('deliveries.answer')}>
+                    {delivery.last_error ?? delivery.last_status ?? '–'}
+                  </td>
+                  <td data-column={t('deliveries.next')}>
+                    {delivery.next_at === null ? '–' : format.dateTime(delivery.next_at)}
+                  </td>
                   <td>
                     {delivery.status !== 'delivered' && (
                       <button

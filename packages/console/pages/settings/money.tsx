@@ -142,7 +142,7 @@ function Usage() {
       {usage.data?.items.length === 0 && <p className="muted">{t('usage.none')}</p>}
       {usage.data !== undefined && usage.data.items.length > 0 && (
         <div className="table-frame" tabIndex={0} role="region" aria-label={t('tab.money')}>
-          <table className="table">
+          <table className="table table-stack">
             <thead>
               <tr>
                 <th scope="col">{t(`usage.${grouping}`)}</th>
@@ -156,16 +156,36 @@ function Usage() {
             <tbody>
               {usage.data.items.map((item) => (
                 <tr key={`${item.key} ${item.cost?.currency} ${item.speech_cost?.currency}`}>
-                  <td className="foreign">{nameOf(item.key)}</td>
-                  <td className="number">{format.number(item.calls)}</td>
-                  <td className="number">{format.duration(item.audio_seconds)}</td>
-                  <td className="number">{format.number(item.requests)}</td>
-                  <td className="number">{format.number(item.input_tokens)}</td>
-                  <td className="number">{format.number(item.cached_input_tokens)}</td>
-                  <td className="number">{format.number(item.output_tokens)}</td>
-                  <td className="number">{amountOf(item.cost)}</td>
-                  <td className="number">{format.duration(item.speech_seconds)}</td>
-                  <td className="number">{amountOf(item.speech_cost)}</td>
+                  <th scope="row" className="foreign">
+                    {nameOf(item.key)}
+                  </th>
+                  <td className="number" data-column={t('usage.calls')}>
+                    {format.number(item.calls)}
+                  </td>
+                  <td className="number" data-column={t('usage.audio')}>
+                    {format.duration(item.audio_seconds)}
+                  </td>
+                  <td className="number" data-column={t('usage.requests')}>
+                    {format.number(item.requests)}
+                  </td>
+                  <td className="number" data-column={t('usage.input')}>
+                    {format.number(item.input_tokens)}
+                  </td>
+                  <td className="number" data-column={t('usage.cached')}>
+                    {format.number(item.cached_input_tokens)}
+                  </td>
+                  <td className="number" data-column={t('usage.output')}>
+                    {format.number(item.output_tokens)}
+                  </td>
+                  <td className="number" data-column={t('usage.cost')}>
+                    {amountOf(item.cost)}
+                  </td>
+                  <td className="number" data-column={t('usage.speech')}>
+                    {format.duration(item.speech_seconds)}
+                  </td>
+                  <td className="number" data-column={t('usage.speechCost')}>
+                    {amountOf(item.speech_cost)}
+                  </td>
                 </tr>
               ))}
             </tbody>

@@ -67,7 +67,7 @@ export function Users() {
       {data === undefined && users.isError && <Failed error={users.error} retry={() => void users.refetch()} />}
       {data !== undefined && (
         <div className="table-frame" tabIndex={0} role="region" aria-label={t('tab.users')}>
-          <table className="table">
+          <table className="table table-stack">
             <thead>
               <tr>
                 <th scope="col">{t('users.name')}</th>
@@ -83,10 +83,10 @@ export function Users() {
                     {user.name} {user.uuid === userUuid && <span className="badge badge-accent">{t('users.you')}</span>}
                     {user.is_api_user && <span className="badge">{t('users.api')}</span>}
                   </th>
-                  <td>
+                  <td data-column={t('users.role')}>
                     <code>{user.role}</code>
                   </td>
-                  <td>{format.dateTime(user.created_at)}</td>
+                  <td data-column={t('created')}>{format.dateTime(user.created_at)}</td>
                   <td>
                     {mayManage(user) && (
                       <div className="settings-deeds">

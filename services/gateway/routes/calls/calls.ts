@@ -48,6 +48,10 @@ const filters = {
   topic: text(MAX_VALUE_CHARS).optional(),
   resolution: Resolution.optional(),
   auto_failed: flag().optional(),
+  lost_points: uuid().optional().meta({
+    description:
+      "A question's uuid: calls whose answer to it, in the current analysis, got fewer points than the question can give.",
+  }),
   duration_min: number(0, MAX_DURATION).optional().meta({ description: 'Seconds.' }),
   duration_max: number(0, MAX_DURATION).optional().meta({ description: 'Seconds.' }),
   q: text(MAX_QUERY_CHARS)

@@ -46,6 +46,7 @@ export function factsIn(call: IndexedCall, analysis: AnalysisFacts | null, keys:
   const resolution = known('resolution', analysis?.resolution ?? null);
   const scorecard = known('scorecard', analysis?.scorecard.uuid ?? null);
   const topics = (analysis?.topics ?? []).map((topic) => facet('topic', topic));
+  const lost = (analysis?.points ?? []).filter(({ points, maxPoints }) => points < maxPoints);
   const tagged = [
     language,
     resolution,
@@ -54,6 +55,7 @@ export function factsIn(call: IndexedCall, analysis: AnalysisFacts | null, keys:
     known('number', call.operator_id),
     call.duration === null ? null : facet('length', lengthValue(lengthStep(call.duration))),
     ...traits.map((trait) => facet('trait', trait)),
+    ...lost.map(({ uuid }) => facet('lost', uuid)),
   ].filter((each) => each !== null);
   const points = (analysis?.points ?? []).map((each) => ({
     question: facet('question', each.uuid),

@@ -160,12 +160,14 @@ function traitsOf({ needsReview, reviewed, autoFailed }: CallFilter): { trait: s
   return given.flatMap(({ trait, wanted }) => (wanted === null ? [] : [{ trait, wanted }]));
 }
 
-function taggedValues({ language, topic, resolution, operatorId }: CallFilter): { kind: FacetKind; value: string }[] {
+function taggedValues(filter: CallFilter): { kind: FacetKind; value: string }[] {
+  const { language, topic, resolution, operatorId, lostPoints } = filter;
   const given: [FacetKind, string | null][] = [
     ['language', language],
     ['topic', topic],
     ['resolution', resolution],
     ['number', operatorId],
+    ['lost', lostPoints],
   ];
   return given.flatMap(([kind, value]) => (value === null ? [] : [{ kind, value }]));
 }

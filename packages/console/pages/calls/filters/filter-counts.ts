@@ -38,6 +38,18 @@ export function useValues(search: CallSearch, field: keyof CallSearch, isWanted:
   return (useGroups(search, field, isWanted) ?? []).flatMap(({ key }) => (key === null ? [] : [key]));
 }
 
+/** What the questions that were answered in any call are called, those that lose most points first. */
+export function useQuestions(isWanted: boolean): ReadonlyMap<string, string> {
+  const query = { group_by: 'question', sort: 'points_ratio', limit: 1000 } as const;
+  const { data } = useQuery({
+    queryKey: [...CALLS_KEY, 'questions'],
+    queryFn: ({ signal }) => send(api.GET('/api/v1/statistics', { params: { query }, signal })),
+    enabled: isWanted,
+    staleTime: FRESH_MS,
+  });
+  return new Map((data?.items ?? []).flatMap(({ key, label }) => (key === null ? [] : [[key, label ?? key] as const])));
+}
+
 function useGroups(search: CallSearch, field: keyof CallSearch, isWanted: boolean) {
   const group_by = groupingOf(field);
   const { sort: _sort, [field]: _own, ...others } = search;

@@ -1,10 +1,10 @@
 import { useState } from 'react';
 import * as format from '../../../i18n/format.ts';
 import { Field } from '../../../widgets/field.tsx';
-import type { CallSearch } from '../call-search.ts';
+import type { CallSearch, SingleFilter } from '../call-search.ts';
 import { callsTexts } from '../texts.ts';
 import type { Call } from '../use-calls.ts';
-import { useCounts, useValues } from './filter-counts.ts';
+import { useCounts, useQuestions, useValues } from './filter-counts.ts';
 import { optionName } from './filter-value.ts';
 import { type Filter, type FilterKey, filterOf } from './filters.ts';
 
@@ -22,6 +22,7 @@ export function FilterForm(props: Props) {
   const filter: Filter = filterOf(props.filterKey);
   if (filter.kind === 'any-of') return <AnyOf {...props} filter={filter} />;
   if (filter.kind === 'one-of') return <OneOf {...props} filter={filter} />;
+  if (filter.kind === 'question') return <Question {...props} filter={filter} />;
   if (filter.kind === 'text') return <Text {...props} filter={filter} />;
   return <FromTo {...props} filter={filter} />;
 }
@@ -52,27 +53,46 @@ function AnyOf({ filterKey, filter, search, calls, onChange }: Of<'any-of'>) {
   ));
 }
 
-function OneOf({ filterKey, filter, search, onDone }: Of<'one-of'>) {
+function OneOf({ filterKey, filter, ...props }: Of<'one-of'>) {
+  const options = filter.options.map((option) => ({ option, name: optionName(filterKey, option) }));
+  return <Options {...props} field={filter.field} options={options} />;
+}
+
+function Question({ filter, ...props }: Of<'question'>) {
+  const options = [...useQuestions(true)].map(([option, name]) => ({ option, name }));
+  return <Options {...props} field={filter.field} options={options} />;
+}
+
+interface OptionsProps extends Pick<Props, 'search' | 'onDone'> {
+  readonly field: SingleFilter;
+  readonly options: readonly { readonly option: string; readonly name: string }[];
+}
+
+function Options({ field, options, search, onDone }: OptionsProps) {
   const t = callsTexts.use();
-  const counts = useCounts(search, filter.field, filter.options);
-  const chosen = search[filter.field];
+  const counts = useCounts(
+    search,
+    field,
+    options.map(({ option }) => option),
+  );
+  const chosen = search[field];
   return (
     <>
-      {filter.options.map((option, index) => (
+      {options.map(({ option, name }, index) => (
         <button
           key={option}
           type="button"
           className="popup-item"
           aria-pressed={chosen === option}
-          onClick={() => onDone({ [filter.field]: chosen === option ? undefined : option })}
+          onClick={() => onDone({ [field]: chosen === option ? undefined : option })}
         >
           <span className="popup-tick">{chosen === option ? '✓' : ''}</span>
-          {optionName(filterKey, option)}
+          <span className="foreign">{name}</span>
           <span className="count">{counts[index]}</span>
         </button>
       ))}
       {chosen !== undefined && (
-        <button type="button" className="popup-item" onClick={() => onDone({ [filter.field]: undefined })}>
+        <button type="button" className="popup-item" onClick={() => onDone({ [field]: undefined })}>
           {t('any')}
         </button>
       )}

@@ -2,6 +2,7 @@ import { shellTexts } from '../../../app/shell-texts.ts';
 import * as format from '../../../i18n/format.ts';
 import type { CallSearch } from '../call-search.ts';
 import { callsTexts } from '../texts.ts';
+import { useQuestions } from './filter-counts.ts';
 import { type Filter, type FilterKey, filterOf } from './filters.ts';
 
 /** One value of a filter in words. */
@@ -18,6 +19,7 @@ export function optionName(key: FilterKey, value: string): string {
 export function useFilterValue(key: FilterKey, search: CallSearch): string | null {
   const t = callsTexts.use();
   const filter: Filter = filterOf(key);
+  const questions = useQuestions(filter.kind === 'question' && search[filter.field] !== undefined);
   switch (filter.kind) {
     case 'any-of': {
       const values = search[filter.field] ?? [];
@@ -27,6 +29,10 @@ export function useFilterValue(key: FilterKey, search: CallSearch): string | nul
     case 'text': {
       const value = search[filter.field];
       return value === undefined ? null : optionName(key, value);
+    }
+    case 'question': {
+      const value = search[filter.field];
+      return value === undefined ? null : (questions.get(value) ?? value);
     }
     case 'numbers':
       return range(search[filter.from], search[filter.to]);

@@ -5,6 +5,7 @@ export type Filter =
   | { readonly kind: 'any-of'; readonly field: ListFilter; readonly options: readonly string[] }
   | { readonly kind: 'one-of'; readonly field: SingleFilter; readonly options: readonly string[] }
   | { readonly kind: 'text'; readonly field: SingleFilter }
+  | { readonly kind: 'question'; readonly field: SingleFilter }
   | { readonly kind: 'numbers'; readonly from: SingleFilter; readonly to: SingleFilter; readonly most?: number }
   | { readonly kind: 'days'; readonly from: SingleFilter; readonly to: SingleFilter };
 
@@ -31,6 +32,7 @@ export const FILTERS = {
   topic: { kind: 'text', field: 'topic' },
   resolution: { kind: 'one-of', field: 'resolution', options: ['resolved', 'follow_up', 'unresolved'] },
   auto_failed: { kind: 'one-of', field: 'auto_failed', options: YES_NO },
+  lost_points: { kind: 'question', field: 'lost_points' },
   direction: { kind: 'any-of', field: 'direction', options: ['inbound', 'outbound'] },
   duration: { kind: 'numbers', from: 'duration_min', to: 'duration_max' },
   source: { kind: 'one-of', field: 'source', options: ['audio', 'transcription'] },

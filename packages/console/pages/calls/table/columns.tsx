@@ -27,7 +27,7 @@ export const COLUMNS = {
   },
   operator_name: { width: 'minmax(124px, 1.4fr)', cell: ({ operator_name }) => foreign(operator_name) },
   operator_group_name: { width: 'minmax(110px, 1fr)', cell: (call) => foreign(call.operator_group_name) },
-  client_phone_number: { width: 'minmax(130px, 1fr)', cell: (call) => foreign(call.client_phone_number) },
+  client_phone_number: { width: 'minmax(132px, 1.2fr)', cell: (call) => foreign(call.client_phone_number) },
   segment_type: { width: 'minmax(96px, 1fr)', cell: ({ segment_type }) => foreign(segment_type) },
   direction: {
     width: 'minmax(96px, 0.6fr)',
