@@ -64,7 +64,9 @@ export async function openConsole(
 
 /** Runs in the browser: the colours of another scheme are shown with the frame after the next. */
 async function nextFrame(): Promise<void> {
-  for (let frames = 0; frames < 2; frames++) await new Promise((resolve) => requestAnimationFrame(resolve));
+  const { requestAnimationFrame } = globalThis as unknown as { requestAnimationFrame(done: () => void): void };
+  for (let frames = 0; frames < 2; frames++)
+    await new Promise<void>((resolve) => requestAnimationFrame(() => resolve()));
 }
 
 /** Runs in the browser. */
