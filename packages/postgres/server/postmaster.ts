@@ -70,8 +70,11 @@ export async function launch(options: Launch): Promise<Postmaster | null> {
     const outcome = await launchOnce(options, port);
     if (typeof outcome !== 'string') return outcome;
     if (/lock file .* already exists/.test(outcome)) return null;
-    // Another process took the port, or the processes of a killed postmaster have not ended yet.
-    const isTemporary = /could not bind|Address already in use|pre-existing shared memory/.test(outcome);
+    // Another process took the port, the processes of a killed postmaster have not ended yet, or another server is
+    // starting and has created its lock file without its content.
+    const isTemporary = /could not bind|Address already in use|pre-existing shared memory|lock file .* is empty/.test(
+      outcome,
+    );
     if (!isTemporary || Date.now() > giveUpAt) {
       throw await explain(new Error(`PostgreSQL did not start in ${cluster}: ${outcome}`), cluster);
     }
@@ -135,6 +138,8 @@ export async function findRunning(paths: Paths, password: string): Promise<Postm
     const answer = await ask(file.port, password, paths.cluster);
     if (answer === 'ours') return { pid: file.pid, port: file.port, child: null };
     if (answer === 'other' || !(await serves(file.pid, paths.cluster))) {
+      // The server may have ended meanwhile, and another one may have started: its file must stay.
+      if ((await readPidFile(paths.cluster))?.pid !== file.pid) continue;
       await rm(join(paths.cluster, 'postmaster.pid'), { force: true });
       return null;
     }

@@ -243,6 +243,15 @@ describe('after an interrupted start', () => {
     expect(await ask(second, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
   });
 
+  it('a lock file that another server has just created, still without content, is waited for', async () => {
+    await (await startSeeded()).stop();
+    await writeFile(pidFile(), '');
+    const starting = start();
+    await waitUntil(async () => /lock file .* is empty/.test(await readFile(join(directory, 'postgres.log'), 'utf8')));
+    await rm(pidFile());
+    expect(await ask(await starting, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+  });
+
   it('several concurrent first starts create one cluster and one server', async () => {
     const all = await Promise.all([start(), start()]);
     expect(new Set(all.map((each) => each.pid)).size).toBe(1);
