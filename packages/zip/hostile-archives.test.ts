@@ -365,7 +365,7 @@ describe('an archive of many entries at fault', () => {
     ['names of letters with marks', (index) => ({ name: `${'e\u0323\u0301'.repeat(60)}${index}`, data })],
   ];
   it.each(faulty)('is refused without decoding or comparing %s as a whole', async (_, entry) => {
-    const entries = 20_000;
+    const entries = 2_000;
     const { bytes } = writeZip(Array.from({ length: entries }, (_each, index) => entry(index)));
     const normalize = jest.spyOn(String.prototype, 'normalize');
     const refusal = await outcomeOf(bytes);

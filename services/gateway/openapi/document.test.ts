@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { glob, readFile } from 'node:fs/promises';
 import { Readiness } from '@call-analysis/runtime';
 import { describe, expect, it } from '@jest/globals';
 import addFormats from 'ajv-formats';
@@ -77,15 +77,19 @@ const NOT_CODES = new Set([
 
 /** Tests, files with names of environment variables, and what only an administrator's command calls. */
 const IGNORED_FILES =
-  /node_modules|generated|models\/installing\/|(^|\/)test\/|\.test\.ts$|under-test|contract\.ts$|main\.ts$|config\.ts$|variables\.ts$/;
+  /models\/installing\/|(^|\/)test\/|\.test\.ts$|under-test|contract\.ts$|main\.ts$|config\.ts$|variables\.ts$/;
 
 /** Every string that looks like a code in the services whose errors clients receive. */
 async function codesInUse(): Promise<Set<string>> {
   const found = new Set<string>();
   for (const service of ['gateway', 'ingest', 'audio', 'transcription', 'analysis', 'webhooks']) {
     const folder = new URL(`../../${service}/`, import.meta.url);
-    for (const name of await readdir(folder, { recursive: true })) {
-      if (!name.endsWith('.ts') || IGNORED_FILES.test(name)) continue;
+    const sources = glob('**/*.ts', {
+      cwd: folder,
+      exclude: (name) => name === 'node_modules' || name === 'generated',
+    });
+    for await (const name of sources) {
+      if (IGNORED_FILES.test(name)) continue;
       const source = await readFile(new URL(name, folder), 'utf8');
       for (const [, code = ''] of source.matchAll(/'([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)'/g)) found.add(code);
     }
