@@ -85,7 +85,7 @@ export function Audit() {
                       <code>{entry.action}</code>
                       {entry.code !== undefined && <span className="badge badge-bad">{entry.code}</span>}
                     </td>
-                    <td data-column={t('audit.actor')}>
+                    <td className="settings-actor" data-column={t('audit.actor')}>
                       <Named id={entry.actor} name={entry.actor_name} filter="actor" />
                     </td>
                     <td data-column={t('audit.subject')}>
