@@ -78,7 +78,7 @@ export function Audit() {
                   // One request may write several entries that differ in nothing.
                   // oxlint-disable-next-line react/no-array-index-key
                   <tr key={`${entry.request_id}-${index}`}>
-                    <td className="number settings-line" data-column={t('audit.at')}>
+                    <td className="settings-line" data-column={t('audit.at')}>
                       {format.date(entry.at)}, {format.timeWithSeconds(entry.at)}
                     </td>
                     <td data-column={t('audit.action')}>
