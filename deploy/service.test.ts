@@ -37,7 +37,7 @@ describe('npm run service', () => {
     const { code, stdout } = await run('transcription', '--help');
     expect(code).toBe(0);
     for (const name of [
-      'SPEECH_EARS',
+      'SPEECH_WORKERS',
       'WORK_DIR',
       'DATABASE_URL (required), a secret',
       'S3_BUCKET (required)',

@@ -22,7 +22,7 @@ environmentContract('transcription', {
     },
     objects: store.settings,
     workDirectory: join(tmpdir(), 'call-analysis-hearing'),
-    engine: { kind: 'local', modelDirectory: undefined, workers: undefined },
+    engine: { kind: 'local', modelDirectory: undefined, workers: undefined, threads: undefined },
   },
   secret: 'DATABASE_URL',
   refusals: [
@@ -30,12 +30,17 @@ environmentContract('transcription', {
     ...brokers.refusals,
     ...store.refusals,
     [{ SPEECH_URL: 'http://speech:9000' }, ['SPEECH_URL is set, so SPEECH_MODEL must be set too.']],
-    [{ SPEECH_EARS: 'all' }, ['SPEECH_EARS must be a number from 1 to 99, not "all".']],
+    [{ SPEECH_WORKERS: 'all' }, ['SPEECH_WORKERS must be a number from 1 to 99, not "all".']],
+    [{ SPEECH_THREADS: '0' }, ['SPEECH_THREADS must be a number from 1 to 32, not "0".']],
     [
-      { SPEECH_URL: 'http://speech:9000', SPEECH_MODEL: 'm', SPEECH_EARS: '2', SPEECH_MODEL_DIR: '/models' },
+      { SPEECH_WORKERS: '2', SPEECH_EARS: '3' },
+      ['SPEECH_WORKERS and SPEECH_EARS, its former name, are both set; set only SPEECH_WORKERS.'],
+    ],
+    [
+      { SPEECH_URL: 'http://speech:9000', SPEECH_MODEL: 'm', SPEECH_WORKERS: '2', SPEECH_MODEL_DIR: '/models' },
       [
         'SPEECH_MODEL_DIR is for the local engine, but SPEECH_URL selects another one; set only one of them.',
-        'SPEECH_EARS is for the local engine, but SPEECH_URL selects another one; set only one of them.',
+        'SPEECH_WORKERS is for the local engine, but SPEECH_URL selects another one; set only one of them.',
       ],
     ],
   ],

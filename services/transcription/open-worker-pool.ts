@@ -25,10 +25,11 @@ export function openWorkerPool(
 ): OpenedWorkerPool {
   if (config.kind === 'local') {
     const models = configuredModels(config.modelDirectory, log);
-    const size = config.workers ?? availableParallelism();
+    const { threads = 1 } = config;
+    const size = config.workers ?? Math.max(Math.floor(availableParallelism() / threads), 1);
     const pool = new TranscriptionWorkerPool({
       size,
-      recognition: () => ({ by: 'models', models: models(), directory: workDirectory }),
+      recognition: () => ({ by: 'models', models: models(), directory: workDirectory, threads }),
       ...testOptions,
     });
     return { pool, size, close: async () => pool.close() };

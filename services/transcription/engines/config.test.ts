@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { commandConfig, serverConfig, otherEngine } from './config.ts';
+import { commandConfig, serverConfig, otherEngine, speechEngine } from './config.ts';
 
 describe('speech engine configuration', () => {
   const PATH = '/usr/bin:/bin';
@@ -50,6 +50,14 @@ describe('speech engine configuration', () => {
   ])('takes %s for the API of %s, unless SPEECH_PROVIDER says otherwise', (url, provider) => {
     expect(serverConfig({ ...server, SPEECH_URL: url })).toMatchObject({ provider });
     expect(serverConfig({ ...server, SPEECH_URL: url, SPEECH_PROVIDER: 'azure' })).toMatchObject({ provider: 'azure' });
+  });
+
+  it.each(['SPEECH_WORKERS', 'SPEECH_EARS'])('reads the number of workers from %s', (name) => {
+    expect(speechEngine({ PATH, [name]: '3', SPEECH_THREADS: '2' })).toMatchObject({
+      kind: 'local',
+      workers: 3,
+      threads: 2,
+    });
   });
 
   it('is null when no engine is configured', () => {

@@ -18,9 +18,17 @@ export interface LocalEngine {
   readonly kind: 'local';
   /** A model's directory, or one with a folder for each model (docs/speech-models.md). Absent: the bundled English model. */
   readonly modelDirectory?: string | undefined;
-  /** Calls transcribed at the same time, each on one core. Default: the number of cores. */
+  /** Calls transcribed at the same time. Default: as many as there are cores for their threads. */
   readonly workers?: number | undefined;
+  /** Threads of each of them. Default: 1. */
+  readonly threads?: number | undefined;
 }
+
+const workers = z
+  .string()
+  .regex(/^([1-9]|[1-9]\d)$/, 'must be a number from 1 to 99')
+  .transform(Number)
+  .optional();
 
 /** The choice of a speech engine. */
 export const SpeechVariables = z.object({
@@ -29,15 +37,21 @@ export const SpeechVariables = z.object({
       'Models for the local engine, one per folder; see docs/speech-models.md. Models that are added or removed count from the next recording on.',
     defaultText: 'on one machine models in DATA_DIR; none elsewhere, which leaves Moonshine tiny, English',
   }),
-  SPEECH_EARS: z
+  SPEECH_WORKERS: workers.meta({
+    description:
+      'Workers of the local engine: recordings that it transcribes at the same time. Each uses one core and, with the bundled model, 300 to 450 MB. See docs/speech-models.md.',
+    defaultText: 'one per core; with SPEECH_THREADS, the cores divided by it',
+  }),
+  SPEECH_EARS: workers.meta({ description: 'The former name of SPEECH_WORKERS.' }),
+  SPEECH_THREADS: z
     .string()
-    .regex(/^([1-9]|[1-9]\d)$/, 'must be a number from 1 to 99')
+    .regex(/^([1-9]|[12]\d|3[0-2])$/, 'must be a number from 1 to 32')
     .transform(Number)
     .optional()
     .meta({
       description:
-        'Workers of the local engine: recordings that it transcribes at the same time. Each uses one core and, with the bundled model, 300 to 450 MB.',
-      defaultText: 'one per core',
+        'Threads of each worker of the local engine. More end one recording sooner; more workers transcribe more recordings an hour.',
+      defaultText: '1',
     }),
   SPEECH_URL: z
     .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
@@ -95,7 +109,12 @@ const ServerVariables = SpeechVariables.pick({
 /** Settings that mean nothing without SPEECH_URL. */
 const SERVER_ONLY = ['SPEECH_API_KEY', 'SPEECH_PROVIDER', 'SPEECH_MAX_BYTES'] as const;
 const CommandVariables = SpeechVariables.pick({ SPEECH_CONCURRENCY: true });
-const LocalVariables = SpeechVariables.pick({ SPEECH_MODEL_DIR: true, SPEECH_EARS: true });
+const LocalVariables = SpeechVariables.pick({
+  SPEECH_MODEL_DIR: true,
+  SPEECH_WORKERS: true,
+  SPEECH_EARS: true,
+  SPEECH_THREADS: true,
+});
 
 /** Null when neither SPEECH_URL nor SPEECH_MODEL is set. ConfigFault when only one is set or a value is wrong. */
 export function serverConfig(env: Environment): ServerConfig | null {
@@ -144,7 +163,12 @@ export function otherEngine(env: Environment): OtherEngine | null {
 /** The local engine unless another one is configured. ConfigFault when two are. */
 export function speechEngine(env: Environment): LocalEngine | OtherEngine {
   const { other, local } = readAll({ other: () => otherEngine(env), local: () => parseConfig(LocalVariables, env) });
-  if (other === null) return { kind: 'local', modelDirectory: local.SPEECH_MODEL_DIR, workers: local.SPEECH_EARS };
+  if (other === null) {
+    const { SPEECH_MODEL_DIR: modelDirectory, SPEECH_WORKERS, SPEECH_EARS, SPEECH_THREADS: threads } = local;
+    if (SPEECH_WORKERS !== undefined && SPEECH_EARS !== undefined)
+      throw new ConfigFault('SPEECH_WORKERS and SPEECH_EARS, its former name, are both set; set only SPEECH_WORKERS.');
+    return { kind: 'local', modelDirectory, workers: SPEECH_WORKERS ?? SPEECH_EARS, threads };
+  }
   const chosen = other.kind === 'server' ? 'SPEECH_URL' : 'SPEECH_COMMAND';
   const unused = Object.entries(local).filter(([, value]) => value !== undefined);
   if (unused.length === 0) return other;

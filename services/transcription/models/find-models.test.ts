@@ -58,9 +58,9 @@ describe('a directory of speech models', () => {
         join(root, folder),
         true,
       ]);
-    const config = sherpaConfig(model!, model!.tokens!);
+    const config = sherpaConfig(model!, model!.tokens!, 2);
     expect(Object.values(config)).toContainEqual(expect.objectContaining(model!.files));
-    expect(config).toMatchObject({ tokens: model!.tokens, numThreads: 1 });
+    expect(config).toMatchObject({ tokens: model!.tokens, numThreads: 2 });
   });
 
   it('yields one file for each part of a model, the quantized one where there are two', async () => {

@@ -40,9 +40,9 @@ export function maxSegmentSeconds(kind: Kind): number {
 }
 
 /** The `modelConfig` of sherpa-onnx. */
-export function sherpaConfig(model: Model, tokens: string): Record<string, unknown> {
+export function sherpaConfig(model: Model, tokens: string, numThreads: number): Record<string, unknown> {
   const { kind, files } = model;
-  const rest = { tokens, numThreads: 1, provider: 'cpu' };
+  const rest = { tokens, numThreads, provider: 'cpu' };
   switch (kind) {
     case 'moonshine':
       return { moonshine: files, ...rest };

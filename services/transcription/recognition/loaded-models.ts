@@ -1,5 +1,5 @@
 import { SAMPLE_RATE_HZ } from '../engines/speech-engine.ts';
-import { bundledModel, bundledTokens, spokenLanguageModel } from '../models/bundled.ts';
+import { bundledModel, preparedBundledModel, spokenLanguageModel } from '../models/bundled.ts';
 import { type Model, sherpaConfig } from '../models/model.ts';
 import type { HeardLanguage } from './language-listener.ts';
 import { loadSherpa, type OfflineRecognizer, type SpokenLanguageIdentification, type WhisperFiles } from './sherpa.ts';
@@ -21,20 +21,22 @@ export class LoadedModels implements Models {
   /** By the encoder's file. */
   readonly #identifications = new Map<string, SpokenLanguageIdentification>();
   readonly #directory: string;
+  readonly #threads: number;
 
-  /** `directory`: for the bundled model's tokens, which are created once. */
-  constructor(directory: string) {
+  /** `directory`: for the bundled model's files that are created once. `threads`: of each model. */
+  constructor(directory: string, threads = 1) {
     this.#directory = directory;
+    this.#threads = threads;
   }
 
   async recognizer(model: Model): Promise<OfflineRecognizer> {
     const loaded = this.#recognizers.get(model.name);
     if (loaded !== undefined) return loaded;
-    const tokens = model.tokens ?? (await bundledTokens(this.#directory));
+    const { tokens, ...files } = hasTokens(model) ? model : await preparedBundledModel(this.#directory);
     const { OfflineRecognizer } = loadSherpa();
     const recognizer = new OfflineRecognizer({
       featConfig: { sampleRate: SAMPLE_RATE_HZ, featureDim: 80 },
-      modelConfig: sherpaConfig(model, tokens),
+      modelConfig: sherpaConfig(files, tokens, this.#threads),
       decodingMethod: 'greedy_search',
     });
     this.#recognizers.set(model.name, recognizer);
@@ -63,13 +65,18 @@ export class LoadedModels implements Models {
     let identification = this.#identifications.get(whisper.encoder);
     if (identification === undefined) {
       const { SpokenLanguageIdentification } = loadSherpa();
-      identification = new SpokenLanguageIdentification({ whisper, numThreads: 1 });
+      identification = new SpokenLanguageIdentification({ whisper, numThreads: this.#threads });
       this.#identifications.set(whisper.encoder, identification);
     }
     const stream = identification.createStream();
     stream.acceptWaveform({ samples, sampleRate: SAMPLE_RATE_HZ });
     return identification.compute(stream);
   }
+}
+
+/** Only the bundled model has none. */
+function hasTokens(model: Model): model is Model & { tokens: string } {
+  return model.tokens !== undefined;
 }
 
 /** The configured models, preceded by the bundled English one unless one of them knows English. */

@@ -13,6 +13,8 @@ export type Recognition =
       readonly models: readonly Model[];
       /** For files that are created once and kept. */
       readonly directory: string;
+      /** Of each model; 1 by default. */
+      readonly threads?: number;
     }
   | { readonly by: 'engine'; readonly name: string; readonly maxSegmentSeconds: number };
 

@@ -77,7 +77,9 @@
 {{- if .maxBytes }}{{ $_ := set $env "SPEECH_MAX_BYTES" (toString .maxBytes) }}{{ end -}}
 {{- if .concurrency }}{{ $_ := set $env "SPEECH_CONCURRENCY" (.concurrency | int64 | toString) }}{{ end -}}
 {{- else -}}
-{{- $_ := set $env "SPEECH_EARS" (.ears | int64 | toString) -}}
+{{- /* The former name of `workers` counts where it is still set. */ -}}
+{{- $_ := set $env "SPEECH_WORKERS" (.ears | default .workers | int64 | toString) -}}
+{{- $_ := set $env "SPEECH_THREADS" (.threads | default 1 | int64 | toString) -}}
 {{- if .modelsClaim }}{{ $_ := set $env "SPEECH_MODEL_DIR" "/models" }}{{ end -}}
 {{- end -}}
 {{- end -}}

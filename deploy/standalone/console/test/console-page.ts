@@ -52,6 +52,7 @@ export async function openConsole(
       const faults: string[] = [];
       for (const colorScheme of ['light', 'dark'] as const) {
         await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+        await page.evaluate(nextFrame);
         await page.evaluate(readFileSync(AXE, 'utf8'));
         faults.push(...(await page.evaluate(findFaults, AXE_TAGS)).map((fault) => `${colorScheme}: ${fault}`));
       }
@@ -59,6 +60,13 @@ export async function openConsole(
     },
     close: () => context.close(),
   };
+}
+
+/** Runs in the browser: the colours of another scheme are shown with the frame after the next. */
+async function nextFrame(): Promise<void> {
+  const { requestAnimationFrame } = globalThis as unknown as { requestAnimationFrame(done: () => void): void };
+  for (let frames = 0; frames < 2; frames++)
+    await new Promise<void>((resolve) => requestAnimationFrame(() => resolve()));
 }
 
 /** Runs in the browser. */
