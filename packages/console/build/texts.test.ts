@@ -4,7 +4,7 @@ import { describe, expect, it } from '@jest/globals';
 import { toCyrillic } from './uzbek-cyrillic.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const folders = globSync(['app/texts', 'pages/*/texts'], { cwd: root });
+const folders = globSync(['app/texts', 'pages/*/texts', 'i18n/*/texts'], { cwd: root });
 const read = (folder: string, locale: string) =>
   JSON.parse(readFileSync(`${root}/${folder}/${locale}.json`, 'utf8')) as Record<string, string>;
 /** A branch such as `one {Today}` of a plural is a text, not a placeholder. */
@@ -47,6 +47,7 @@ describe('Uzbek in Cyrillic', () => {
     ['maʼlumot', 'маълумот'],
     ['poeziya', 'поэзия'],
     ['API kaliti, CSV va ZIP', 'API калити, CSV ва ZIP'],
+    ['Standard Webhooks imzosi', 'Standard Webhooks имзоси'],
     ['{count} ta qo‘ng‘iroq', '{count} та қўнғироқ'],
     ['{n, plural, =0 {yo‘q} other {bor}}', '{n, plural, =0 {йўқ} other {бор}}'],
     ['{n, plural, one {bitta} other {ko‘p}}', '{n, plural, one {битта} other {кўп}}'],

@@ -10,7 +10,20 @@ export function toCyrillic(message: string): string {
 
 /** Letters with the apostrophes that belong to them: oʻ, gʻ, and ʼ within a word. */
 const WORD = /[A-Za-z][A-Za-zʻʼ'’‘]*/g;
-const LATIN_NAMES = new Set(['OpenID', 'Excel', 'Ctrl', 'Esc', 'Enter', 'Shift', 'Unicode', 'UTF', 'Call', 'Analysis']);
+const LATIN_NAMES = new Set([
+  'OpenID',
+  'Excel',
+  'Ctrl',
+  'Esc',
+  'Enter',
+  'Shift',
+  'Unicode',
+  'UTF',
+  'Call',
+  'Analysis',
+  'Standard',
+  'Webhooks',
+]);
 
 /** Words whose Latin spelling does not tell the Cyrillic one. */
 const EXCEPTIONS: Readonly<Record<string, string>> = {
@@ -24,6 +37,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   iyun: 'июнь',
   iyul: 'июль',
   token: 'токен',
+  obyekt: 'объект',
 };
 
 const LETTERS: Readonly<Record<string, string>> = {

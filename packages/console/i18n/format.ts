@@ -1,4 +1,5 @@
 import { NAMES } from './calendar-names.ts';
+import type { Locale } from './locales.ts';
 import { currentLocale } from './texts.ts';
 
 let zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
@@ -135,12 +136,15 @@ export function duration(seconds: number): string {
   return hours > 0 ? `${hours}:${two(minutes)}:${two(rest)}` : `${minutes}:${two(rest)}`;
 }
 
-const UNITS = ['B', 'kB', 'MB', 'GB', 'TB'];
+const LATIN_UNITS = ['B', 'kB', 'MB', 'GB', 'TB'];
+const CYRILLIC_UNITS = ['Б', 'кБ', 'МБ', 'ГБ', 'ТБ'];
+const IN_CYRILLIC: readonly Locale[] = ['ru', 'uz-Cyrl', 'ky'];
 
-/** "1.5 MB". */
+/** "1.5 MB", in Cyrillic "1,5 МБ". */
 export function bytes(value: number): string {
+  const units = IN_CYRILLIC.includes(currentLocale()) ? CYRILLIC_UNITS : LATIN_UNITS;
   let unit = 0;
   let amount = value;
-  while (amount >= 1000 && unit < UNITS.length - 1) [amount, unit] = [amount / 1000, unit + 1];
-  return `${number(amount, unit === 0 || amount >= 100 ? 0 : 1)}\u00a0${UNITS[unit]}`;
+  while (amount >= 1000 && unit < units.length - 1) [amount, unit] = [amount / 1000, unit + 1];
+  return `${number(amount, unit === 0 || amount >= 100 ? 0 : 1)}\u00a0${units[unit]}`;
 }

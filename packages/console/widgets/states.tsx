@@ -42,10 +42,11 @@ export function Loading() {
   );
 }
 
-/** Something could not be fetched, and a button that tries again. */
+/** Something could not be fetched, and a button that tries again, where that may help. */
 export function Failed({ error, retry }: { error: unknown; retry?: (() => void) | undefined }) {
   const t = shellTexts.use();
   const { title, text } = useFailure(error);
+  const isFinal = error instanceof ApiError && error.status === 403;
   return (
     <div className="state" role="alert">
       <h2>{title}</h2>
@@ -55,7 +56,7 @@ export function Failed({ error, retry }: { error: unknown; retry?: (() => void) 
           <code>{error.requestId}</code>
         </p>
       )}
-      {retry !== undefined && (
+      {retry !== undefined && !isFinal && (
         <button type="button" className="button" onClick={retry}>
           {t('retry')}
         </button>

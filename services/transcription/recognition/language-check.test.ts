@@ -126,9 +126,11 @@ describe('a call whose languages are heard', () => {
     expect(isForeign(languages, attempts(lines), heard)).toBe(foreign);
   });
 
-  it('is settled by two clear windows of one party', () => {
+  it('is settled by two clear windows of one party, or a very clear one of each', () => {
     expect(isSurelyHeard(['en'], said('left', ['en', 0.95]))).toBe(false);
-    expect(isSurelyHeard(['en'], [...said('left', ['en', 0.95]), ...said('right', ['en', 0.95])])).toBe(false);
+    expect(isSurelyHeard(['en'], [...said('left', ['en', 0.95]), ...said('right', ['en', 0.95])])).toBe(true);
+    expect(isSurelyHeard(['en'], [...said('left', ['en', 0.95]), ...said('right', ['en', 0.85])])).toBe(false);
+    expect(isSurelyHeard(['en'], [...said('left', ['en', 0.95]), ...said('right', ['ru', 0.95])])).toBe(false);
     expect(isSurelyHeard(['en'], said('left', ['en', 0.95], ['en', 0.65]))).toBe(false);
     expect(isSurelyHeard(['en'], said('left', ['en', 0.95], ['en', 0.75]))).toBe(true);
     expect(isSurelyHeard(['en'], said('left', ['en', 0.95], ['en', 0.75], ['ru', 0.95]))).toBe(false);

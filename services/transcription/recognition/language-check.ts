@@ -44,8 +44,13 @@ const KNOWN = { surely: 0.15, hardly: 0.05 };
 
 /** The probability from which on a window is sure. A party with such a window speaks the model's language. */
 const SURE_PROBABILITY = 0.7;
-/** So many sure windows settle it, so that no more are needed. */
+/** So many sure windows of one party settle it, so that no more are needed. */
 const SURE_WINDOWS = 2;
+/**
+ * So does one of each party from this probability on. Of 151 windows in other languages none was English with more than 0.5;
+ * one party alone may have greeted in English.
+ */
+const VERY_SURE_PROBABILITY = 0.9;
 /**
  * Without a sure window the sums of the probabilities decide, if the larger is at least so large and twice the other. The
  * text decides between them: espeak's German has windows that are English with 0.45 and 0.55.
@@ -82,13 +87,15 @@ export function isIdentified(languages: readonly string[]): boolean {
   return languages.length > 0 && !languages.some((language) => HARD_TO_IDENTIFY.includes(language));
 }
 
-/** Whether a party is heard so clearly to speak one of the languages that more windows would not change the verdict. */
+/** Whether the parties are heard so clearly to speak the languages that more windows would not change the verdict. */
 export function isSurelyHeard(languages: readonly string[], heard: readonly HeardLanguage[]): boolean {
-  return (['left', 'right'] as const).some((side) => {
-    const own = heard.filter((each) => each.side === side);
-    const sure = own.filter((each) => each.probability >= SURE_PROBABILITY && languages.includes(each.language));
-    return sure.length >= SURE_WINDOWS && sure.length === own.length;
-  });
+  const parties = (['left', 'right'] as const).map((side) => heard.filter((each) => each.side === side));
+  const allFrom = (least: number) => (each: HeardLanguage) =>
+    each.probability >= least && languages.includes(each.language);
+  return (
+    parties.some((own) => own.length >= SURE_WINDOWS && own.every(allFrom(SURE_PROBABILITY))) ||
+    parties.every((own) => own.length > 0 && own.every(allFrom(VERY_SURE_PROBABILITY)))
+  );
 }
 
 function soundVerdict(heard: readonly HeardLanguage[], languages: readonly string[]): Verdict {

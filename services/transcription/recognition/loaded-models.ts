@@ -1,5 +1,5 @@
 import { SAMPLE_RATE_HZ } from '../engines/speech-engine.ts';
-import { bundledModel, bundledTokens, spokenLanguageModel } from '../models/bundled.ts';
+import { bundledModel, preparedBundledModel, spokenLanguageModel } from '../models/bundled.ts';
 import { type Model, sherpaConfig } from '../models/model.ts';
 import type { HeardLanguage } from './language-listener.ts';
 import { loadSherpa, type OfflineRecognizer, type SpokenLanguageIdentification, type WhisperFiles } from './sherpa.ts';
@@ -23,7 +23,7 @@ export class LoadedModels implements Models {
   readonly #directory: string;
   readonly #threads: number;
 
-  /** `directory`: for the bundled model's tokens, which are created once. `threads`: of each model. */
+  /** `directory`: for the bundled model's files that are created once. `threads`: of each model. */
   constructor(directory: string, threads = 1) {
     this.#directory = directory;
     this.#threads = threads;
@@ -32,11 +32,11 @@ export class LoadedModels implements Models {
   async recognizer(model: Model): Promise<OfflineRecognizer> {
     const loaded = this.#recognizers.get(model.name);
     if (loaded !== undefined) return loaded;
-    const tokens = model.tokens ?? (await bundledTokens(this.#directory));
+    const { tokens, ...files } = hasTokens(model) ? model : await preparedBundledModel(this.#directory);
     const { OfflineRecognizer } = loadSherpa();
     const recognizer = new OfflineRecognizer({
       featConfig: { sampleRate: SAMPLE_RATE_HZ, featureDim: 80 },
-      modelConfig: sherpaConfig(model, tokens, this.#threads),
+      modelConfig: sherpaConfig(files, tokens, this.#threads),
       decodingMethod: 'greedy_search',
     });
     this.#recognizers.set(model.name, recognizer);
@@ -72,6 +72,11 @@ export class LoadedModels implements Models {
     stream.acceptWaveform({ samples, sampleRate: SAMPLE_RATE_HZ });
     return identification.compute(stream);
   }
+}
+
+/** Only the bundled model has none. */
+function hasTokens(model: Model): model is Model & { tokens: string } {
+  return model.tokens !== undefined;
 }
 
 /** The configured models, preceded by the bundled English one unless one of them knows English. */

@@ -5,7 +5,7 @@ import { SAMPLE_RATE_HZ } from '../engines/speech-engine.ts';
 import { LINE_SOUNDS, noise, sound } from '../test/sounds.ts';
 import { mix } from '../test/voices.ts';
 import { transcribeRecording } from '../workers/transcribe-recording.ts';
-import { openSilero } from './silero.ts';
+import { openSilero, SileroDetectors } from './silero.ts';
 
 const file = fileURLToPath(new URL('../fixtures/two-voices.wav', import.meta.url));
 /** Who speaks when in the fixture, in seconds. */
@@ -31,14 +31,18 @@ beforeAll(async () => {
 });
 
 /** The segments that an engine gets of a recording. */
-async function heard(one: Float32Array, other: Float32Array): Promise<(readonly [Side, number, number])[]> {
+async function heard(
+  one: Float32Array,
+  other: Float32Array,
+  activity = openSilero,
+): Promise<(readonly [Side, number, number])[]> {
   const sides: Side[] = [];
   const seconds: number[] = [];
   async function* recording(): AsyncGenerator<Stereo> {
     for (let at = 0; at < one.length; at += 8000) yield [one.slice(at, at + 8000), other.slice(at, at + 8000)];
   }
   const { utterances } = await transcribeRecording(recording(), {
-    activity: openSilero,
+    activity,
     transcriber: {
       maxSegmentSeconds: 20,
       async transcribe(samples, side) {
@@ -96,6 +100,19 @@ describe('all speech is heard, with its times,', () => {
 
   it('in spite of crosstalk at -20 dB', () =>
     expectAllHeard(mix([left, 1], [right, 0.1]), mix([right, 1], [left, 0.1])));
+
+  it.each([0.005, 0.02, 0.05])('in spite of crosstalk at -20 dB that is %d s late', (delay) =>
+    expectAllHeard(mix([left, 1], [right, 0.1, delay]), mix([right, 1], [left, 0.1, delay])),
+  );
+
+  it('alike by detectors that heard another recording before', async () => {
+    const detectors = new SileroDetectors();
+    const first = await heard(left, right, detectors.forRecording());
+    await heard(noise(SECONDS), left, detectors.forRecording());
+    const again = await heard(left, right, detectors.forRecording());
+    expect(again).toEqual(first);
+    expect(first).toEqual(await heard(left, right));
+  });
 });
 
 describe('nothing is heard in', () => {

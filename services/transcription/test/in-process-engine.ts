@@ -3,7 +3,7 @@ import { readStereo, type Stereo } from '../audio/stereo.ts';
 import { SAMPLE_RATE_HZ } from '../engines/speech-engine.ts';
 import { LoadedModels, withBundledModel } from '../recognition/loaded-models.ts';
 import { ModelTranscriber } from '../recognition/model-transcriber.ts';
-import { openSilero } from '../segmentation/silero.ts';
+import { SileroDetectors } from '../segmentation/silero.ts';
 import { type RecordingTranscript, transcribeRecording } from '../workers/transcribe-recording.ts';
 
 export { wordErrors } from '../recognition/word-errors.ts';
@@ -23,12 +23,13 @@ export interface InProcessEngine {
 /** `directory`: for the model's tokens. */
 export async function openInProcessEngine(directory: string): Promise<InProcessEngine> {
   const models = new LoadedModels(directory);
+  const detectors = new SileroDetectors();
   const bundled = withBundledModel([]);
   const recognizer = await models.recognizer(bundled[0]!);
   return {
     transcribe: (file, format) =>
       transcribeRecording(readStereo(file, format), {
-        activity: openSilero,
+        activity: detectors.forRecording(),
         transcriber: new ModelTranscriber(models, bundled),
       }),
     async recognize(samples) {

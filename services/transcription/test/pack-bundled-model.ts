@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import { createGzip } from 'node:zlib';
 import tar from 'tar-stream';
-import { bundledModel, bundledTokens } from '../models/bundled.ts';
+import { bundledModel, preparedBundledModel } from '../models/bundled.ts';
 
 /** The bundled model as an archive like those of upstream, with a recording. `directory`: for its tokens. */
 export async function packBundledModel(directory: string, recording: string): Promise<Buffer> {
@@ -11,7 +11,7 @@ export async function packBundledModel(directory: string, recording: string): Pr
   const contents = {
     'encoder_model.onnx': await readFile(files['encoder']!),
     'decoder_model_merged.onnx': await readFile(files['mergedDecoder']!),
-    'tokens.txt': await readFile(await bundledTokens(directory)),
+    'tokens.txt': await readFile((await preparedBundledModel(directory)).tokens),
     'test_wavs/0.wav': await readFile(recording),
     'test_wavs/trans.txt': '0.wav good afternoon how can i help you today\n',
   };

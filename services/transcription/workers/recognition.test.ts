@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { bundledTokens } from '../models/bundled.ts';
+import { preparedBundledModel } from '../models/bundled.ts';
 import { findModels } from '../models/find-models.ts';
 import { TranscriptionWorkerPool } from './worker-pool.ts';
 
@@ -23,7 +23,7 @@ describe('a worker', () => {
     await mkdir(folder, { recursive: true });
     for (const name of ['encoder_model.onnx', 'decoder_model_merged.onnx'])
       await symlink(join(shipped, name), join(folder, name));
-    await symlink(await bundledTokens(directory), join(folder, 'tokens.txt'));
+    await symlink((await preparedBundledModel(directory)).tokens, join(folder, 'tokens.txt'));
     const models = findModels(join(directory, 'models'));
     const pool = new TranscriptionWorkerPool({ size: 1, recognition: () => ({ by: 'models', models, directory }) });
     try {

@@ -7,7 +7,7 @@ import type { TimedText } from '../engines/speech-engine.ts';
 import { LoadedModels, withBundledModel } from '../recognition/loaded-models.ts';
 import { ModelTranscriber } from '../recognition/model-transcriber.ts';
 import type { Transcriber } from '../recognition/transcriber.ts';
-import { openSilero } from '../segmentation/silero.ts';
+import { SileroDetectors } from '../segmentation/silero.ts';
 import type { FromWorker, Recognition, ToWorker } from './messages.ts';
 import { transcribeRecording } from './transcribe-recording.ts';
 
@@ -15,6 +15,7 @@ import { transcribeRecording } from './transcribe-recording.ts';
 const PROGRESS_SECONDS = 5;
 
 let models: LoadedModels | undefined;
+const detectors = new SileroDetectors();
 let receiveText: ((message: Extract<ToWorker, { type: 'text' }>) => void) | undefined;
 
 function send(message: FromWorker): void {
@@ -46,7 +47,7 @@ async function transcribe({ file, format, recognition }: Extract<ToWorker, { typ
   let reported = 0;
   try {
     const transcript = await transcribeRecording(readStereo(file, format), {
-      activity: openSilero,
+      activity: detectors.forRecording(),
       transcriber: transcriberFor(recognition),
       onProgress(seconds) {
         if (seconds < reported + PROGRESS_SECONDS) return;

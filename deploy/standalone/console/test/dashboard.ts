@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { Browser } from 'playwright-core';
+import { eventually } from '../../test/client/retry.ts';
 import type { SystemUnderTest } from '../../test/system/system-under-test.ts';
 import { type ConsolePage, openConsole } from './console-page.ts';
 
@@ -33,6 +34,27 @@ export function describeDashboard(running: () => { system: SystemUnderTest; brow
     await operators.getByRole('row', { name: /^Emily 2/ }).waitFor();
     await page.getByRole('img', { name: 'Calls' }).locator('canvas').waitFor();
     expect(await opened.accessibilityFaults()).toEqual([]);
+
+    // What is drawn follows the colours that the user chooses.
+    const drawn = () =>
+      page
+        .getByRole('img', { name: 'Calls' })
+        .locator('canvas')
+        .evaluate((canvas) => {
+          return (canvas as unknown as { toDataURL(): string }).toDataURL();
+        });
+    // The browser prefers dark colours by now.
+    const dark = await drawn();
+    await page.getByLabel('Colors').selectOption('light');
+    await eventually(async () => (await drawn()) !== dark);
+    await page.getByLabel('Colors').selectOption('system');
+
+    const lost = page.getByRole('region', { name: 'Questions that lose most points' }).getByRole('link');
+    const lostIn = (await lost.nth(1).textContent())!.replace(/ lost points$/, '');
+    await lost.nth(1).click();
+    await page.getByRole('status').getByText(lostIn, { exact: true }).waitFor();
+    await page.getByRole('button', { name: /^Lost points at: .*\?/ }).waitFor();
+    await page.goBack();
 
     interface Detail {
       analysis: {

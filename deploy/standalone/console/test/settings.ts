@@ -73,7 +73,15 @@ export function describeSettings(running: () => { system: SystemUnderTest; brows
     await page.getByRole('link', { name: 'Budget and usage' }).click();
     await page.getByText('Nothing was used in these days.').waitFor();
     await page.getByRole('link', { name: 'Audit log' }).click();
-    await page.getByRole('cell', { name: 'webhook.created' }).first().waitFor();
+    await page.getByRole('row', { name: /webhook\.created Test .*https:\/\/crm\.example\.com\/hook/ }).waitFor();
+    await page.setViewportSize({ width: 360, height: 780 });
+    const frame = page.getByRole('region', { name: 'Audit log' });
+    expect(
+      await frame.evaluate((element) => {
+        const { scrollWidth, clientWidth } = element as unknown as { scrollWidth: number; clientWidth: number };
+        return scrollWidth - clientWidth;
+      }),
+    ).toBe(0);
     expect(await opened.accessibilityFaults()).toEqual([]);
     expect(opened.complaints).toEqual([]);
   });

@@ -59,8 +59,8 @@ export function CallView({ call, words, firstQuestion }: Props) {
     <div className="page call-page">
       <div className="call-head">
         <nav className="crumbs" aria-label={t('path')}>
+          <Icon name="left" size={12} />
           <Link to="/calls">{t('calls')}</Link>
-          <Icon name="right" size={12} />
         </nav>
         <div className="page-head">
           <h1 className="foreign">{call.operator_name}</h1>

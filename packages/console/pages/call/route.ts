@@ -1,6 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { rootRoute } from '../../app/root-route.ts';
 import { currentLocale } from '../../i18n/texts.ts';
+import { topicTexts } from '../../i18n/topics/texts.ts';
 import { callTexts } from './texts.ts';
 
 /** `q`: the words that the call was found by. `question`: the one to open first. */
@@ -14,6 +15,6 @@ export const callRoute = createRoute({
   path: '/calls/$uuid',
   validateSearch: (raw: Record<string, unknown>): CallPageSearch =>
     Object.fromEntries(['q', 'question'].flatMap((name) => (typeof raw[name] === 'string' ? [[name, raw[name]]] : []))),
-  loader: () => callTexts.load(currentLocale()),
+  loader: () => Promise.all([callTexts.load(currentLocale()), topicTexts.load(currentLocale())]),
   component: lazyRouteComponent(() => import('./call-page.tsx'), 'CallPage'),
 });

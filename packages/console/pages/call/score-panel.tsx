@@ -1,5 +1,6 @@
 import { type ReactNode, useEffect, useRef } from 'react';
 import * as format from '../../i18n/format.ts';
+import { topicName } from '../../i18n/topics/texts.ts';
 import { Score, scoreTone } from '../../widgets/call-facts.tsx';
 import { Icon } from '../../widgets/icon.tsx';
 import { QuestionCard } from './question-card.tsx';
@@ -138,7 +139,7 @@ function Facts({ analysis }: { analysis: Analysis }) {
           [
             t('topics'),
             <span key="t" className="foreign">
-              {topics.join(', ')}
+              {topics.map(topicName).join(', ')}
             </span>,
           ] as [string, ReactNode],
         ]),

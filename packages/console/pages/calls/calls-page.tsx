@@ -1,6 +1,7 @@
 import './calls.css';
-import { useNavigate } from '@tanstack/react-router';
+import { Link, useNavigate } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
+import { shellTexts } from '../../app/shell-texts.ts';
 import * as format from '../../i18n/format.ts';
 import { Icon } from '../../widgets/icon.tsx';
 import { Failed, Loading, State } from '../../widgets/states.tsx';
@@ -29,6 +30,8 @@ export function CallsPage() {
   const calls = useCalls(search);
   const selectedCalls = calls.items.filter(({ uuid }) => selected.has(uuid));
   useTitle(t('title'));
+  const shell = shellTexts.use();
+  const hasFailed = calls.error !== null && calls.items.length === 0;
   const change = (changed: Partial<CallSearch>) => {
     setSelected(new Set());
     void navigate({ search: { ...search, ...changed }, replace: true });
@@ -38,7 +41,7 @@ export function CallsPage() {
       <div className="page-head">
         <h1>{t('title')}</h1>
         <p className="muted number" role="status">
-          {calls.isPending
+          {calls.isPending || hasFailed
             ? ''
             : t(calls.isEstimate ? 'countAbout' : 'count', { n: calls.count, count: format.number(calls.count) })}
           {calls.isStale && <span className="calls-stale"> · {t('stale')}</span>}
@@ -71,7 +74,7 @@ export function CallsPage() {
       )}
       {calls.isPending ? (
         <Loading />
-      ) : calls.error !== null && calls.items.length === 0 ? (
+      ) : hasFailed ? (
         <Failed error={calls.error} retry={calls.retry} />
       ) : calls.items.length === 0 ? (
         isFiltered(search) ? (
@@ -81,7 +84,11 @@ export function CallsPage() {
             </button>
           </State>
         ) : (
-          <State title={t('empty.title')} text={t('empty.text')} />
+          <State title={t('empty.title')} text={t('empty.text')}>
+            <Link to="/upload" className="button">
+              {shell('nav.upload')}
+            </Link>
+          </State>
         )
       ) : (
         <CallsTable

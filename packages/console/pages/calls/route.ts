@@ -1,6 +1,7 @@
 import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router';
 import { rootRoute } from '../../app/root-route.ts';
 import { currentLocale } from '../../i18n/texts.ts';
+import { topicTexts } from '../../i18n/topics/texts.ts';
 import { callSearch } from './call-search.ts';
 import { callsTexts } from './texts.ts';
 
@@ -16,6 +17,6 @@ export const callsRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/calls',
   validateSearch: callSearch,
-  loader: () => callsTexts.load(currentLocale()),
+  loader: () => Promise.all([callsTexts.load(currentLocale()), topicTexts.load(currentLocale())]),
   component: lazyRouteComponent(() => import('./calls-page.tsx'), 'CallsPage'),
 });

@@ -76,7 +76,7 @@ function Questions({ scorecard, period }: { scorecard: string; period: Period })
         {t('agreement.about', { n: data.reviewed_calls, calls: format.number(data.reviewed_calls) })}
       </p>
       <div className="scroll-x" tabIndex={0} role="region" aria-label={t('agreement.byQuestion')}>
-        <table className="table dashboard-agreement">
+        <table className="table table-stack dashboard-agreement">
           <thead>
             <tr>
               <th scope="col">{t('question')}</th>
@@ -130,7 +130,7 @@ function Row({ question, isOpen, onToggle, onCalls }: RowProps) {
             {question.text}
           </button>
         </th>
-        <td className="number">
+        <td className="number" data-column={t('answers')}>
           <button
             type="button"
             className="dashboard-link number"
@@ -140,8 +140,12 @@ function Row({ question, isOpen, onToggle, onCalls }: RowProps) {
             {format.number(question.n)}
           </button>
         </td>
-        <td className="number">{format.percent(question.agreement)}</td>
-        <td className="number">{question.kappa === null ? '–' : format.number(question.kappa, 2, 2)}</td>
+        <td className="number" data-column={t('agreed')}>
+          {format.percent(question.agreement)}
+        </td>
+        <td className="number" data-column={t('kappa')}>
+          {question.kappa === null ? '–' : format.number(question.kappa, 2, 2)}
+        </td>
       </tr>
       {isOpen && (
         <tr>

@@ -62,7 +62,7 @@ export function ComparedCalls({ scorecard, period, compared, onClose }: Props) {
       {data === undefined && calls.isError && <Failed error={calls.error} retry={() => void calls.refetch()} />}
       {data !== undefined && (
         <div className="scroll-x" tabIndex={0} role="region" aria-label={t('comparedCalls')}>
-          <table className="table">
+          <table className="table table-stack">
             <thead>
               <tr>
                 <th scope="col">{t('started')}</th>
@@ -77,15 +77,21 @@ export function ComparedCalls({ scorecard, period, compared, onClose }: Props) {
             <tbody>
               {data.items.map((call) => (
                 <tr key={`${call.call_uuid} ${call.machine} ${call.person}`}>
-                  <td>
+                  <td data-column={t('started')}>
                     <Link to="/calls/$uuid" params={{ uuid: call.call_uuid }} search={{ question: question.uuid }}>
                       {format.dateTime(call.start_time)}
                     </Link>
                   </td>
-                  <td className="foreign">{call.operator_name}</td>
-                  <td className="foreign">{call.machine ?? t('notApplicable')}</td>
-                  <td className="foreign">{call.person ?? t('notApplicable')}</td>
-                  <td className="number">
+                  <td className="foreign" data-column={t('by.operator_name')}>
+                    {call.operator_name}
+                  </td>
+                  <td className="foreign" data-column={t('machine')}>
+                    {call.machine ?? t('notApplicable')}
+                  </td>
+                  <td className="foreign" data-column={t('person')}>
+                    {call.person ?? t('notApplicable')}
+                  </td>
+                  <td className="number" data-column={t('measure.score')}>
                     <Score value={call.score} />
                   </td>
                 </tr>

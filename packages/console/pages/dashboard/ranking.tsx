@@ -35,7 +35,7 @@ export function Ranking({ by, period, tz }: Props) {
       {groups.data !== undefined && items.length === 0 && <p className="muted">{t('nothing')}</p>}
       {items.length > 0 && (
         <div className="scroll-x" tabIndex={0} role="region" aria-label={`${t(`ranking.${by}`)}, p10–p90`}>
-          <table className="table">
+          <table className="table table-stack">
             <thead>
               <tr>
                 <th scope="col">{t(`by.${by}`)}</th>
@@ -57,20 +57,22 @@ export function Ranking({ by, period, tz }: Props) {
                   <th scope="row" className="foreign">
                     {label ?? key}
                   </th>
-                  <td className="number">
+                  <td className="number" data-column={t('tile.calls')}>
                     <Link to="/calls" search={{ ...period, [by]: key }}>
                       {format.number(calls)}
                     </Link>
                   </td>
-                  <td>
+                  <td data-column={t('spread')}>
                     <Spread score={score} />
                   </td>
-                  <td className="number">
+                  <td className="number" data-column={t('median')}>
                     <Link to="/calls" search={{ ...period, [by]: key, outcome: ['scored'] }}>
                       <Score value={score.p50} />
                     </Link>
                   </td>
-                  <td className="number">{score.average === null ? '–' : format.score(score.average)}</td>
+                  <td className="number" data-column={t('mean')}>
+                    {score.average === null ? '–' : format.score(score.average)}
+                  </td>
                 </tr>
               ))}
             </tbody>

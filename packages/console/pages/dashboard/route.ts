@@ -1,6 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { rootRoute } from '../../app/root-route.ts';
 import { currentLocale } from '../../i18n/texts.ts';
+import { topicTexts } from '../../i18n/topics/texts.ts';
 import { dashboardTexts } from './texts.ts';
 
 /** `days`: the length of the period, which ends today. `tz`: an IANA time zone. `scorecard`: whose agreement is shown. */
@@ -20,6 +21,6 @@ export const dashboardRoute = createRoute({
         typeof raw[name] === 'string' ? [[name, raw[name]]] : [],
       ),
     ),
-  loader: () => dashboardTexts.load(currentLocale()),
+  loader: () => Promise.all([dashboardTexts.load(currentLocale()), topicTexts.load(currentLocale())]),
   component: lazyRouteComponent(() => import('./dashboard-page.tsx'), 'DashboardPage'),
 });

@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import * as format from '../../i18n/format.ts';
+import { topicName } from '../../i18n/topics/texts.ts';
 import { Failed, Loading } from '../../widgets/states.tsx';
 import type { Period } from './period.ts';
 import { dashboardTexts } from './texts.ts';
@@ -24,8 +25,9 @@ export function Trend({ by, period, before, tz }: Props) {
     .filter((item): item is Group & { key: string } => item.key !== null)
     .slice(0, SHOWN);
   const nameOf = ({ key, label }: Group) => {
+    if (by === 'topic') return topicName(key ?? '');
     const name = `resolution.${key}`;
-    return by === 'resolution' && dashboardTexts.has(name) ? t(name) : (label ?? key);
+    return dashboardTexts.has(name) ? t(name) : (label ?? key);
   };
   return (
     <section className="card card-body dashboard-part" aria-label={t(`trend.${by}`)}>

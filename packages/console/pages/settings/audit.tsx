@@ -78,14 +78,14 @@ export function Audit() {
                   // One request may write several entries that differ in nothing.
                   // oxlint-disable-next-line react/no-array-index-key
                   <tr key={`${entry.request_id}-${index}`}>
-                    <td className="number settings-line" data-column={t('audit.at')}>
+                    <td className="settings-line" data-column={t('audit.at')}>
                       {format.date(entry.at)}, {format.timeWithSeconds(entry.at)}
                     </td>
                     <td data-column={t('audit.action')}>
                       <code>{entry.action}</code>
                       {entry.code !== undefined && <span className="badge badge-bad">{entry.code}</span>}
                     </td>
-                    <td data-column={t('audit.actor')}>
+                    <td className="settings-actor" data-column={t('audit.actor')}>
                       <Named id={entry.actor} name={entry.actor_name} filter="actor" />
                     </td>
                     <td data-column={t('audit.subject')}>

@@ -156,7 +156,7 @@ function Usage() {
             <tbody>
               {usage.data.items.map((item) => (
                 <tr key={`${item.key} ${item.cost?.currency} ${item.speech_cost?.currency}`}>
-                  <th scope="row" className="foreign">
+                  <th scope="row" className="foreign settings-key">
                     {nameOf(item.key)}
                   </th>
                   <td className="number" data-column={t('usage.calls')}>

@@ -50,8 +50,8 @@ export function Faults({ upload, errors }: { upload: Upload; errors: RowErrors }
           }}
         />
       </div>
-      <div className="scroll-x upload-table" tabIndex={0} role="region" aria-label={t('faults')}>
-        <table>
+      <div className="table-frame upload-table" tabIndex={0} role="region" aria-label={t('faults')}>
+        <table className="table table-stack">
           <thead>
             <tr>
               <th scope="col" className="number">
@@ -67,9 +67,13 @@ export function Faults({ upload, errors }: { upload: Upload; errors: RowErrors }
               // One row may have the same fault twice.
               // oxlint-disable-next-line react/no-array-index-key
               <tr key={index}>
-                <td className="number">{fault.row ?? '–'}</td>
-                <td>{fault.column === null ? '–' : <code>{fault.column}</code>}</td>
-                <td className="foreign upload-value">{fault.value}</td>
+                <td className="number" data-column={t('fault.row')}>
+                  {fault.row ?? '–'}
+                </td>
+                <td data-column={t('fault.column')}>{fault.column === null ? '–' : <code>{fault.column}</code>}</td>
+                <td className="foreign upload-value" data-column={t('fault.value')}>
+                  {fault.value}
+                </td>
                 <td>
                   <strong>{t(`code.${fault.code}`)}</strong>
                   <span className="muted foreign upload-message">{fault.message}</span>

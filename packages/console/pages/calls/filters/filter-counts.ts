@@ -7,7 +7,7 @@ import { CALLS_KEY } from '../use-calls.ts';
 type Grouping = Schemas['Grouping'];
 
 /** Fields that statistics group by, so that one request counts all their values. */
-const GROUPED = ['status', 'segment_type', 'language', 'resolution'] as const satisfies readonly Grouping[];
+const GROUPED = ['status', 'segment_type', 'language', 'resolution', 'topic'] as const satisfies readonly Grouping[];
 const FRESH_MS = 15_000;
 
 /** How many calls each value would show, beside the other filters. Counted when the chip is opened. */

@@ -54,7 +54,9 @@ function AnyOf({ filterKey, filter, search, calls, onChange }: Of<'any-of'>) {
 }
 
 function OneOf({ filterKey, filter, ...props }: Of<'one-of'>) {
-  const options = filter.options.map((option) => ({ option, name: optionName(filterKey, option) }));
+  const found = useValues(props.search, filter.field, filter.options.length === 0);
+  const values = filter.options.length > 0 ? filter.options : found;
+  const options = values.map((option) => ({ option, name: optionName(filterKey, option) }));
   return <Options {...props} field={filter.field} options={options} />;
 }
 

@@ -1,5 +1,6 @@
 import { shellTexts } from '../../../app/shell-texts.ts';
 import * as format from '../../../i18n/format.ts';
+import { topicName } from '../../../i18n/topics/texts.ts';
 import type { CallSearch } from '../call-search.ts';
 import { callsTexts } from '../texts.ts';
 import { useQuestions } from './filter-counts.ts';
@@ -7,6 +8,7 @@ import { type Filter, type FilterKey, filterOf } from './filters.ts';
 
 /** One value of a filter in words. */
 export function optionName(key: FilterKey, value: string): string {
+  if (key === 'topic') return topicName(value);
   const shared = key === 'status' || key === 'language' ? `${key}.${value}` : '';
   if (shellTexts.has(shared)) return shellTexts.translate(shared);
   const own = `option.${key}.${value}`;

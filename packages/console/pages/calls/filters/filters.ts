@@ -29,7 +29,8 @@ export const FILTERS = {
   operator_id: { kind: 'text', field: 'operator_id' },
   client_phone_number: { kind: 'text', field: 'client_phone_number' },
   language: { kind: 'one-of', field: 'language', options: ['en', 'ru', 'uz', 'ky', 'es'] },
-  topic: { kind: 'text', field: 'topic' },
+  // Those of the calls.
+  topic: { kind: 'one-of', field: 'topic', options: [] },
   resolution: { kind: 'one-of', field: 'resolution', options: ['resolved', 'follow_up', 'unresolved'] },
   auto_failed: { kind: 'one-of', field: 'auto_failed', options: YES_NO },
   lost_points: { kind: 'question', field: 'lost_points' },

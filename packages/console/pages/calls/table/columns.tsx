@@ -21,29 +21,29 @@ const foreign = (text: string | null) => (text === null ? '' : <span className="
 /** What a call's row can show. The names are keys of the texts, too. */
 export const COLUMNS = {
   start_time: {
-    width: 'minmax(128px, 1.1fr)',
+    width: 'minmax(126px, 1.1fr)',
     sort: 'start_time',
     cell: ({ start_time }) => <time dateTime={start_time}>{format.shortDateTime(start_time)}</time>,
   },
-  operator_name: { width: 'minmax(124px, 1.4fr)', cell: ({ operator_name }) => foreign(operator_name) },
+  operator_name: { width: 'minmax(108px, 1.4fr)', cell: ({ operator_name }) => foreign(operator_name) },
   operator_group_name: { width: 'minmax(110px, 1fr)', cell: (call) => foreign(call.operator_group_name) },
-  client_phone_number: { width: 'minmax(132px, 1.2fr)', cell: (call) => foreign(call.client_phone_number) },
-  segment_type: { width: 'minmax(96px, 1fr)', cell: ({ segment_type }) => foreign(segment_type) },
+  client_phone_number: { width: 'minmax(138px, 1fr)', cell: (call) => foreign(call.client_phone_number) },
+  segment_type: { width: 'minmax(92px, 1fr)', cell: ({ segment_type }) => foreign(segment_type) },
   direction: {
     width: 'minmax(96px, 0.6fr)',
     cell: ({ direction }) => (direction === null ? '' : t(`direction.${direction}`)),
   },
   source: { width: 'minmax(110px, 0.6fr)', cell: ({ source }) => t(`source.${source}`) },
   duration: {
-    width: 'minmax(80px, 0.5fr)',
+    width: 'minmax(108px, 0.5fr)',
     isNumber: true,
     cell: ({ duration }) => (duration === null ? '–' : format.duration(duration)),
   },
-  language: { width: 'minmax(102px, 0.7fr)', cell: ({ language }) => languageName(language) },
-  status: { width: 'minmax(122px, 0.8fr)', cell: ({ status }) => <StatusBadge status={status} /> },
-  score: { width: 'minmax(76px, 0.5fr)', isNumber: true, sort: 'score', cell: ({ score }) => <Score value={score} /> },
+  language: { width: 'minmax(112px, 0.7fr)', cell: ({ language }) => languageName(language) },
+  status: { width: 'minmax(118px, 0.8fr)', cell: ({ status }) => <StatusBadge status={status} /> },
+  score: { width: 'minmax(68px, 0.5fr)', isNumber: true, sort: 'score', cell: ({ score }) => <Score value={score} /> },
   needs_review: {
-    width: 'minmax(96px, 0.6fr)',
+    width: 'minmax(88px, 0.6fr)',
     isNumber: true,
     cell: ({ needs_review }) => (needs_review === null || needs_review === 0 ? '' : format.number(needs_review)),
   },

@@ -1,0 +1,27 @@
+import { readFile } from 'node:fs/promises';
+import { describe, expect, it } from '@jest/globals';
+import { bundledModel } from './bundled.ts';
+import { withIntegerOutput } from './integer-output.ts';
+
+/** How often the bytes of a text are in the file. */
+function count(file: Buffer, text: string): number {
+  let found = 0;
+  for (let at = file.indexOf(text); at >= 0; at = file.indexOf(text, at + 1)) found += 1;
+  return found;
+}
+
+describe('the bundled decoder', () => {
+  it('multiplies integers in the last layer of both branches, and keeps everything else', async () => {
+    const published = await readFile(bundledModel().files['mergedDecoder']!);
+    const made = withIntegerOutput(published);
+    expect(count(made, 'MatMulInteger') - count(published, 'MatMulInteger')).toBe(2 * 2);
+    expect(count(made, 'logits_integers_MatMulInteger')).toBe(2);
+    expect(count(made, 'DequantizeLinear')).toBeLessThan(count(published, 'DequantizeLinear'));
+    expect(Math.abs(made.length - published.length)).toBeLessThan(2000);
+  });
+
+  it('is not changed a second time', async () => {
+    const made = withIntegerOutput(await readFile(bundledModel().files['mergedDecoder']!));
+    expect(withIntegerOutput(made).equals(made)).toBe(true);
+  });
+});
