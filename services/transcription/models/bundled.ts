@@ -35,13 +35,17 @@ export function spokenLanguageModel(): { encoder: string; decoder: string } {
  */
 export async function preparedBundledModel(directory: string): Promise<Model & { readonly tokens: string }> {
   const model = bundledModel();
+  const entry = fileURLToPath(import.meta.resolve('@moonshine-ai/moonshine-js'));
+  const { version } = JSON.parse(await readFile(join(dirname(entry), '../package.json'), 'utf8')) as {
+    version: string;
+  };
   const [tokens, mergedDecoder] = await Promise.all([
     createdOnce(join(directory, 'moonshine-tiny.tokens.txt'), async () => {
       const { default: tokenizer } = await import('llama-tokenizer-js');
       const lines = tokenizer.vocabById.map((token, id) => `${bytesOf(token).toString('base64')} ${id}\n`);
       return lines.join('');
     }),
-    createdOnce(join(directory, 'moonshine-tiny.decoder.onnx'), async () =>
+    createdOnce(join(directory, `moonshine-tiny-${version}.decoder.onnx`), async () =>
       withIntegerOutput(await readFile(model.files['mergedDecoder']!)),
     ),
   ]);
