@@ -2,9 +2,11 @@
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { rollingRestarts } from './rolling-restarts.ts';
 import { soak } from './soak.ts';
 
 const help = `Usage: npm run soak -- [--calls N] [--kills N] [--seed N] [--distributed]
+       npm run soak -- --rolling-restarts N
 
 Sends calls to a system of its own, as transcripts, recordings, archives, campaigns and erasures, and meanwhile kills
 (SIGKILL) its processes at random: services, transcription workers, PostgreSQL, and with --distributed also Kafka and the
@@ -16,13 +18,18 @@ nothing was lost, doubled, stuck for more than two minutes or orphaned, and ever
   --kills N       how many processes are killed; default 20
   --seed N        repeats the load and the order of the kills; default: a random one, which is printed
   --distributed   a process for each service with Kafka and S3, instead of all in one process; needs what
-                  npm run test:distributed needs`;
+                  npm run test:distributed needs
+  --rolling-restarts N
+                  instead of killing, restarts N services one after the other under load, as an upgrade does: each replica in
+                  turn, a new one first, then SIGTERM for the old one. A process for each service, two for the gateway, with
+                  Kafka and S3. Exits with 0 if no request failed`;
 
 const options = {
   calls: { type: 'string', default: '2000' },
   kills: { type: 'string', default: '20' },
   seed: { type: 'string', default: String(Math.floor(Math.random() * 1_000_000)) },
   distributed: { type: 'boolean', default: false },
+  'rolling-restarts': { type: 'string' },
   help: { type: 'boolean', short: 'h', default: false },
 } as const;
 
@@ -55,13 +62,18 @@ process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(new URL('../../node_modules/
 
 const over = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => over.abort());
-const figures = await soak({
-  calls: number('calls', given.calls, 1),
-  kills: number('kills', given.kills, 0),
-  seed: number('seed', given.seed, 0),
-  isDistributed: given.distributed,
-  over: over.signal,
-  say: (line) => console.error(line),
-});
+const say = (line: string) => console.error(line);
+const restarts = given['rolling-restarts'];
+const figures =
+  restarts === undefined
+    ? await soak({
+        calls: number('calls', given.calls, 1),
+        kills: number('kills', given.kills, 0),
+        seed: number('seed', given.seed, 0),
+        isDistributed: given.distributed,
+        over: over.signal,
+        say,
+      })
+    : await rollingRestarts({ restarts: number('rolling-restarts', restarts, 1), over: over.signal, say });
 console.log(JSON.stringify({ ...figures, cores: availableParallelism(), date: new Date().toISOString() }, null, 2));
 process.exitCode = figures.holds ? 0 : 1;
