@@ -1,6 +1,7 @@
 import { once } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
 import { Fault } from '@call-analysis/fault';
-import type { ClientWritableStream, ServiceError } from '@grpc/grpc-js';
+import { type ClientWritableStream, type ServiceError, status } from '@grpc/grpc-js';
 import { END, writeWithEnd } from '../wire/end-of-requests.ts';
 import type { CallOptions, Method } from '../wire/methods.ts';
 import { decodeFault } from '../wire/status.ts';
@@ -31,17 +32,35 @@ async function ask(
         .makeUnaryRequest(method.path, method.requestSerialize, reply.read, request, metadata, { deadline }, done)
         .once('metadata', () => (reply.hasBegun = true)),
     );
-  const reply = new ReplyReader(method);
-  try {
-    return await attempt(reply);
-  } catch (error) {
-    // grpc-js retries nothing once the header of the answer has arrived. When connections were reset under load, that
-    // was the state of one lost call in eight.
-    const isLost =
-      reply.hasBegun && reply.fault === undefined && error instanceof Fault && error.kind === 'unavailable';
-    if (!isLost || !isIdempotent(method)) throw error;
-    return attempt(new ReplyReader(method));
+  for (;;) {
+    const reply = new ReplyReader(method);
+    try {
+      return await attempt(reply);
+    } catch (error) {
+      if (isRefusedStream(error, reply) && Date.now() + REFUSED_PAUSE_MS < deadline) {
+        await pause(REFUSED_PAUSE_MS);
+        options.signal?.throwIfAborted();
+        continue;
+      }
+      // grpc-js retries nothing once the header of the answer has arrived. When connections were reset under load, that
+      // was the state of one lost call in eight.
+      const isLost =
+        reply.hasBegun && reply.fault === undefined && error instanceof Fault && error.kind === 'unavailable';
+      if (!isLost || !isIdempotent(method)) throw error;
+      return attempt(new ReplyReader(method));
+    }
   }
+}
+
+const REFUSED_PAUSE_MS = 50;
+
+/**
+ * Whether a server that is closing refused the call before any handler saw it (HTTP/2's REFUSED_STREAM), so that any method may
+ * be called again. grpc-js does that once; a busy process meets several closing connections while replicas are replaced.
+ */
+function isRefusedStream(error: unknown, { hasBegun }: ReplyReader): boolean {
+  const cause = error instanceof Fault ? (error.cause as Partial<ServiceError> | undefined) : undefined;
+  return !hasBegun && cause?.code === status.UNAVAILABLE && cause.details === 'Stream refused by server';
 }
 
 async function upload(

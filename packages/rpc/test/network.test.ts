@@ -183,6 +183,36 @@ describe('when the network fails', () => {
     await fails();
     expect(requests - before).toBe(1);
   });
+
+  it('a call that closing servers refuse before any handler sees it is made until one takes it', async () => {
+    let refused = 0;
+    const server = createHttp2Server();
+    server.on('stream', (stream) => {
+      stream.on('error', () => {});
+      if (refused < 5) {
+        refused += 1;
+        stream.close(constants.NGHTTP2_REFUSED_STREAM);
+        return;
+      }
+      stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true });
+      stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }));
+      // A message without fields: not compressed, of no bytes.
+      stream.end(Buffer.alloc(5));
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const address = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const client = dial(trial, address, { name: 'The trial', deadlineMs: 60_000 });
+    closing.push(
+      () => void server.close(),
+      () => client.close(),
+    );
+    expect(await client.echo({ what: 'once' })).toMatchObject({ what: '' });
+    expect(refused).toBe(5);
+    refused = -1_000;
+    const brief = client.echo({ what: 'in vain' }, { deadlineMs: 500 });
+    await expect(brief).rejects.toMatchObject(UNAVAILABLE);
+  });
 });
 
 describe('across two hops', () => {
