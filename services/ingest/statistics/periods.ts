@@ -7,6 +7,8 @@ export interface Pieces {
   readonly months: readonly Date[];
   readonly days: readonly Date[];
   readonly ranges: readonly TimeRange[];
+  /** What is subtracted: parts of `days` that are outside the range. */
+  readonly outside: readonly TimeRange[];
 }
 
 export function dayRange(day: string): TimeRange {
@@ -23,14 +25,14 @@ export function monthRange(day: string): TimeRange {
 }
 
 /**
- * Cuts a range into pieces. `days` are those on which calls started, `stored` what has sums. Without `withMonths` only days
- * are used.
+ * Cuts a range into pieces. `days` are those on which calls started, `stored` what has sums. `byTime`: the sums are grouped by
+ * time, so that neither months nor days that begin or end outside the range can be used.
  */
 export function cutIntoPieces(
   days: readonly string[],
   stored: readonly StoredPeriod[],
   range: { readonly from: Date | null; readonly to: Date | null },
-  withMonths: boolean,
+  byTime: boolean,
 ): Pieces {
   const known = new Set(stored.map(({ period, beginsAt }) => `${period} ${beginsAt.getTime()}`));
   const isWhole = ({ from, to }: TimeRange) =>
@@ -38,9 +40,10 @@ export function cutIntoPieces(
   const months = new Map<number, Date>();
   const wholeDays: Date[] = [];
   const ranges: TimeRange[] = [];
+  const outside: TimeRange[] = [];
   for (const day of days) {
     const month = monthRange(day);
-    if (withMonths && isWhole(month) && known.has(`month ${month.from.getTime()}`)) {
+    if (!byTime && isWhole(month) && known.has(`month ${month.from.getTime()}`)) {
       months.set(month.from.getTime(), month.from);
       continue;
     }
@@ -52,12 +55,20 @@ export function cutIntoPieces(
     const from = range.from !== null && range.from > whole.from ? range.from : whole.from;
     const to = range.to !== null && range.to < whole.to ? range.to : whole.to;
     if (from >= to) continue;
+    const insideMs = to.getTime() - from.getTime();
+    // A day of a time zone begins and ends within days of UTC. Of these the smaller part is read: inside or outside.
+    if (!byTime && 2 * insideMs > DAY_MS && known.has(`day ${whole.from.getTime()}`)) {
+      wholeDays.push(whole.from);
+      if (from > whole.from) outside.push({ from: whole.from, to: from });
+      if (to < whole.to) outside.push({ from: to, to: whole.to });
+      continue;
+    }
     const last = ranges.at(-1);
     // Neighbours become one range.
     if (last !== undefined && last.to.getTime() === from.getTime()) ranges[ranges.length - 1] = { from: last.from, to };
     else ranges.push({ from, to });
   }
-  return { months: [...months.values()], days: wholeDays, ranges };
+  return { months: [...months.values()], days: wholeDays, ranges, outside };
 }
 
 /** Days as ranges, neighbours as one. */

@@ -18,6 +18,8 @@ import { GROUPINGS, type Grouping } from './groupings.ts';
 import { maintainStatistics } from './maintain-statistics.ts';
 import { type Statistics, readStatistics } from './read-statistics.ts';
 
+const HOUR = DAY / 24;
+
 const service = new IngestUnderTest();
 const listing = new CallListing(service);
 
@@ -186,8 +188,16 @@ it('equals plain SQL after any history of completion, review, re-analysis and er
   );
   expect(stored!.days).toBeGreaterThan(5);
   expect(stored!.months).toBeGreaterThan(0);
-  for (const groupBy of GROUPINGS)
+  // Days of Tashkent, New York and Kathmandu, of which some parts of UTC's days are added and others subtracted.
+  const inZone = (hours: number) => ({
+    ...NO_FILTER,
+    startedFrom: new Date(BEGIN + 2 * DAY + hours * HOUR),
+    startedTo: new Date(BEGIN + 33 * DAY + hours * HOUR),
+  });
+  for (const groupBy of GROUPINGS) {
     for (const tz of ['UTC', 'Asia/Kathmandu']) await expectExact(firmUuid, calls, groupBy, NO_FILTER, tz);
+    for (const hours of [-5, 4, -5.75]) await expectExact(firmUuid, calls, groupBy, inZone(hours), 'UTC');
+  }
 });
 
 it('has no groups for a firm without calls, and refuses a time zone that is not known', async () => {

@@ -6,7 +6,7 @@ import { type FacetGrouping, type Grouping, isTime, overlaps } from './groupings
 import { cutIntoPieces, joinDays } from './periods.ts';
 import type { Slot, Source, SumsByKey } from './statistic-store.ts';
 import { compareKeys, type Group, type Sortable, sortGroups, type Statistic, statisticOf } from './statistic.ts';
-import { addSums, noSums, type Sums } from './sums.ts';
+import { addSums, noSums, subtractSums, type Sums } from './sums.ts';
 
 export interface StatisticsRequest {
   readonly groupBy: Grouping;
@@ -91,7 +91,7 @@ async function addUp(
   const { firm, days } = known;
   const stored = await statistics.storedPeriods(tx, firm);
   const range = { from: filter.startedFrom, to: filter.startedTo };
-  const pieces = cutIntoPieces(days, stored, range, by === 'all' || !isTime(by));
+  const pieces = cutIntoPieces(days, stored, range, by !== 'all' && isTime(by));
   if (by !== 'all' && isTime(by)) {
     const zoned = { by, tz };
     const slot = await slotFor(statistics, tx, zoned, pieces.days);
@@ -104,11 +104,19 @@ async function addUp(
     ]);
   }
   const kind: FacetGrouping | 'all' = by;
-  return mergeAll([
+  const ofCalls = async (ranges: typeof pieces.ranges): Promise<SumsByKey> =>
+    ranges.length === 0 ? new Map() : statistics.add(tx, { firm, ranges }, keys);
+  const sums = mergeAll([
     await statistics.addStored(tx, firm, 'month', kind, pieces.months),
     await statistics.addStored(tx, firm, 'day', kind, pieces.days),
-    pieces.ranges.length === 0 ? new Map() : await statistics.add(tx, { firm, ranges: pieces.ranges }, keys),
+    await ofCalls(pieces.ranges),
   ]);
+  for (const [key, less] of await ofCalls(pieces.outside)) {
+    const sum = sums.get(key)!;
+    subtractSums(sum, less);
+    if (sum.amounts.calls === 0) sums.delete(key);
+  }
+  return sums;
 }
 
 /** Hours where they fit the time zone, otherwise quarters of an hour. */

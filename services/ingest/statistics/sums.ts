@@ -43,6 +43,16 @@ export function addSums(sums: Sums, more: Sums): void {
   for (const [score, calls] of more.scores) sums.scores.set(score, (sums.scores.get(score) ?? 0) + calls);
 }
 
+/** Subtracts from `sums` what was added to them. */
+export function subtractSums(sums: Sums, less: Sums): void {
+  for (const name of AMOUNTS) sums.amounts[name] -= less.amounts[name];
+  for (const [score, calls] of less.scores) {
+    const left = (sums.scores.get(score) ?? 0) - calls;
+    if (left === 0) sums.scores.delete(score);
+    else sums.scores.set(score, left);
+  }
+}
+
 const PAIR_BYTES = 4;
 const MOST_CALLS = 0xffff;
 
