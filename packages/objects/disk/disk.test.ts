@@ -108,6 +108,22 @@ describe('disk', () => {
     await rm(root, { recursive: true });
   });
 
+  it('removes empty folders that a killed process left below a listed prefix', async () => {
+    const root = await temporaryDirectory();
+    const disk = await openDisk({ directory: root, secret });
+    await disk.put('UZ/one/kept', Readable.from(['x']));
+    await disk.put('UZ/two/2026/11/removed', Readable.from(['x']));
+    const file = (await readdir(root, { recursive: true })).find((name) => /removed[^/]*$/.test(name))!;
+    await rm(join(root, file));
+    const keys = async (prefix: string) => (await Array.fromAsync(disk.list(prefix))).map(({ key }) => key);
+    expect(await keys('UZ/two/')).toEqual([]);
+    expect((await readdir(root, { recursive: true })).filter((name) => name.includes('two'))).toEqual([]);
+    expect(await keys('UZ/')).toEqual(['UZ/one/kept']);
+    await disk.put('UZ/two/again', Readable.from(['x']));
+    expect((await keys('UZ/')).toSorted()).toEqual(['UZ/one/kept', 'UZ/two/again']);
+    await rm(root, { recursive: true });
+  });
+
   it('stores a key and keys below it', async () => {
     const disk = await openDisk({ directory, secret });
     for (const key of ['tree/a', 'tree/a/b']) await disk.put(key, Readable.from([key]));

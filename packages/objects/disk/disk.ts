@@ -288,19 +288,30 @@ async function sync(folder: string): Promise<void> {
   }
 }
 
-async function* walk(folder: string, encoded: string): AsyncGenerator<{ key: string; modifiedAt: Date }> {
+/**
+ * Removes folders without entries, which a process left that was killed while it removed the last object of a folder. A put whose
+ * folder goes creates it again. Returns whether the folder is gone.
+ */
+async function* walk(folder: string, encoded: string): AsyncGenerator<{ key: string; modifiedAt: Date }, boolean> {
   const entries = await unlessMissing(opendir(folder));
-  if (!entries) return;
+  if (!entries) return true;
+  let isEmpty = true;
   for await (const entry of entries) {
     const path = join(folder, entry.name);
     const read = encoded + readName(entry.name);
     if (entry.isDirectory()) {
-      yield* walk(path, read);
+      if (!(yield* walk(path, read))) isEmpty = false;
       continue;
     }
+    isEmpty = false;
     const found = await unlessMissing(stat(path));
     if (found) yield { key: decodeKey(read), modifiedAt: found.mtime };
   }
+  if (!isEmpty) return false;
+  return rmdir(folder).then(
+    () => true,
+    () => false,
+  );
 }
 
 async function removeStale(incoming: string): Promise<void> {

@@ -12,6 +12,9 @@ export interface ServedFile {
   readonly ignoresRanges?: boolean;
 }
 
+/** A client loses what it has not read when a connection breaks, and a busy one reads late. */
+const READ_WITHIN_MS = 250;
+
 /** A server of files like those of GitHub and Hugging Face: with ranges, entity tags and a redirect. */
 export class ModelServer {
   readonly files = new Map<string, ServedFile>();
@@ -61,7 +64,7 @@ export class ModelServer {
     answer.writeHead(isPart ? 206 : 200, { 'content-length': body.length, ...range, ...tag });
     const most = file.breaksAfter?.shift();
     if (most === undefined) answer.end(body);
-    else answer.write(body.subarray(0, most), () => setTimeout(() => answer.destroy(), 20));
+    else answer.write(body.subarray(0, most), () => setTimeout(() => answer.destroy(), READ_WITHIN_MS));
   }
 }
 
