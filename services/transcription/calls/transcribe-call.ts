@@ -17,9 +17,8 @@ import {
 import { Fault } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
 import type { Database } from '@call-analysis/postgres';
-import { redact } from '@call-analysis/redaction';
 import type { Logger } from '@call-analysis/runtime';
-import { conversationOf } from '../domain.ts';
+import { type Conversation, conversationOf } from '../domain.ts';
 import { countTranscribed } from '../metrics.ts';
 import type { WorkDirectory } from '../work-directory.ts';
 import type { TranscriptionWorkerPool } from '../workers/worker-pool.ts';
@@ -87,8 +86,7 @@ async function transcribe(parts: TranscriptionParts, event: AudioStoredEvent, er
   countTranscribed(recording.duration);
   const { utterances: said, notes } = conversationOf(recording, { left, right });
   // What is published is stored by others too.
-  const utterances =
-    event.data.redact === true ? said.map((each) => ({ ...each, text: redact(each.text).text })) : said;
+  const utterances = event.data.redact === true ? await redacted(said) : said;
   const ready = createEvent(SOURCE, TranscriptReady, event.subject, event, {
     attempt,
     source: 'audio',
@@ -117,6 +115,12 @@ async function transcribe(parts: TranscriptionParts, event: AudioStoredEvent, er
   const seconds = Math.round(performance.now() - startedAt) / 1000;
   log.info({ call: event.subject, duration, seconds, utterances: utterances.length }, 'a call was transcribed');
   return true;
+}
+
+async function redacted(said: Conversation['utterances']): Promise<Conversation['utterances']> {
+  // Loaded only for firms that want it.
+  const { redact } = await import('@call-analysis/redaction');
+  return said.map((each) => ({ ...each, text: redact(each.text).text }));
 }
 
 async function open(objects: Objects, key: string): Promise<Readable> {

@@ -22,7 +22,7 @@ export function bundledModel(): Model {
   };
 }
 
-/** The part of Whisper base that identifies languages. Its tokens are "en 9": a language and the first digit of its probability. */
+/** The part of Whisper base that identifies languages. Its tokens are "de 6 1": a language, and the first digits of its probability and of the one of English. */
 export function spokenLanguageModel(): { encoder: string; decoder: string } {
   const file = (name: string) => fileURLToPath(new URL(`./spoken-language/${name}.onnx`, import.meta.url));
   return { encoder: file('encoder'), decoder: file('decoder') };

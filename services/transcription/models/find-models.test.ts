@@ -58,7 +58,7 @@ describe('a directory of speech models', () => {
         join(root, folder),
         true,
       ]);
-    const config = sherpaConfig(model!, model!.tokens!, 2);
+    const config = sherpaConfig(model!, model!.tokens!, { numThreads: 2, provider: 'cpu' });
     expect(Object.values(config)).toContainEqual(expect.objectContaining(model!.files));
     expect(config).toMatchObject({ tokens: model!.tokens, numThreads: 2 });
   });

@@ -39,10 +39,14 @@ export function maxSegmentSeconds(kind: Kind): number {
   return kind === 'whisper' ? 28 : 20;
 }
 
-/** The `modelConfig` of sherpa-onnx. */
-export function sherpaConfig(model: Model, tokens: string, numThreads: number): Record<string, unknown> {
+/** The `modelConfig` of sherpa-onnx. `session`: what all its models are loaded with. */
+export function sherpaConfig(
+  model: Model,
+  tokens: string,
+  session: { readonly numThreads: number; readonly provider: string },
+): Record<string, unknown> {
   const { kind, files } = model;
-  const rest = { tokens, numThreads, provider: 'cpu' };
+  const rest = { tokens, ...session };
   switch (kind) {
     case 'moonshine':
       return { moonshine: files, ...rest };

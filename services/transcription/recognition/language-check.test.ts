@@ -92,8 +92,14 @@ describe('a call that is not in the language of the model', () => {
 });
 
 describe('a call whose languages are heard', () => {
-  const said = (side: Side, ...windows: (readonly [language: string, probability: number])[]): HeardLanguage[] =>
-    windows.map(([language, probability]) => ({ side, language, probability }));
+  type Window = readonly [language: string, probability: number, english?: number];
+  const said = (side: Side, ...windows: Window[]): HeardLanguage[] =>
+    windows.map(([language, probability, english = language === 'en' ? probability : 0.05]) => ({
+      side,
+      language,
+      probability,
+      english,
+    }));
 
   it.each([
     [
@@ -112,8 +118,24 @@ describe('a call whose languages are heard', () => {
       false,
     ],
     ['in it once by chance', ['en'], said('left', ['kk', 0.55], ['en', 0.35], ['tr', 0.65]), english, true],
-    ['not clearly: the text decides for it', ['en'], said('left', ['ja', 0.25], ['en', 0.15]), english, false],
-    ['not clearly: the text decides against it', ['en'], said('left', ['ja', 0.25], ['en', 0.15]), kyrgyz, true],
+    ['in no language clearly, but hardly in it', ['en'], said('left', ['th', 0.25], ['en', 0.25]), english, true],
+    [
+      'in it by a speaker who is taken for others now and then',
+      ['en'],
+      said('left', ['vi', 0.45, 0.35], ['en', 0.65], ['th', 0.35, 0.25]),
+      english,
+      false,
+    ],
+    ['not clearly: the text decides for it', ['en'], said('left', ['ja', 0.35, 0.35], ['en', 0.55]), english, false],
+    ['not clearly: the text decides against it', ['en'], said('left', ['ja', 0.35, 0.35], ['en', 0.55]), kyrgyz, true],
+    ['once, and not clearly: the text decides', ['en'], said('left', ['ja', 0.35, 0.25]), english, false],
+    [
+      'in nothing that is named, by a model of another language',
+      ['ru'],
+      said('left', ['ja', 0.15], ['pt', 0.15]),
+      [],
+      false,
+    ],
     [
       'for a model of languages that are hard to identify',
       ['uz', 'ky'],

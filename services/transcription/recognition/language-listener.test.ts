@@ -8,7 +8,7 @@ function identified(segments: readonly (readonly [side: Side, seconds: number])[
   const lengths: number[] = [];
   const listener = new LanguageListener((samples) => {
     lengths.push(samples.length / SAMPLE_RATE_HZ);
-    return { language: 'en', probability: 0.95 };
+    return { language: 'en', probability: 0.95, english: 0.95 };
   });
   for (const [side, seconds] of segments) listener.add(new Float32Array(seconds * SAMPLE_RATE_HZ), side);
   listener.finish();

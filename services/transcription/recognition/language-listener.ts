@@ -1,11 +1,12 @@
 import type { Side } from '../audio/stereo.ts';
 import { SAMPLE_RATE_HZ } from '../engines/speech-engine.ts';
 
-/** The language of some seconds of one party's speech: an ISO 639-1 code, and how likely it is. */
+/** The likeliest language of some seconds of one party's speech, an ISO 639-1 code, how likely it is, and how likely English is. */
 export interface HeardLanguage {
   readonly side: Side;
   readonly language: string;
   readonly probability: number;
+  readonly english: number;
 }
 
 /** The language of speech at SAMPLE_RATE_HZ. Takes a fifteenth of the speech's time. */

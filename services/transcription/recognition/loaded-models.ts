@@ -2,7 +2,13 @@ import { SAMPLE_RATE_HZ } from '../engines/speech-engine.ts';
 import { bundledModel, preparedBundledModel, spokenLanguageModel } from '../models/bundled.ts';
 import { type Model, sherpaConfig } from '../models/model.ts';
 import type { HeardLanguage } from './language-listener.ts';
-import { loadSherpa, type OfflineRecognizer, type SpokenLanguageIdentification, type WhisperFiles } from './sherpa.ts';
+import {
+  loadSherpa,
+  type OfflineRecognizer,
+  PROVIDER,
+  type SpokenLanguageIdentification,
+  type WhisperFiles,
+} from './sherpa.ts';
 
 /** Gives access to models by loading them. */
 export interface Models {
@@ -36,7 +42,7 @@ export class LoadedModels implements Models {
     const { OfflineRecognizer } = loadSherpa();
     const recognizer = new OfflineRecognizer({
       featConfig: { sampleRate: SAMPLE_RATE_HZ, featureDim: 80 },
-      modelConfig: sherpaConfig(files, tokens, this.#threads),
+      modelConfig: sherpaConfig(files, tokens, { numThreads: this.#threads, provider: PROVIDER }),
       decodingMethod: 'greedy_search',
     });
     this.#recognizers.set(model.name, recognizer);
@@ -48,11 +54,13 @@ export class LoadedModels implements Models {
   }
 
   hearLanguage(samples: Float32Array): Omit<HeardLanguage, 'side'> {
-    // The model's answers are a language and the first digit of its probability: "en 9" is 0.9 or more.
-    const [language = '', level = '0'] = this.#identify({ ...spokenLanguageModel(), tailPaddings: 50 }, samples).split(
-      ' ',
-    );
-    return { language, probability: (Number(level) + 0.5) / 10 };
+    // The model's answers are a language, the first digit of its probability and the one of English: "de 6 1" is 0.6 to 0.7.
+    const [language = '', level = '0', english = '0'] = this.#identify(
+      { ...spokenLanguageModel(), tailPaddings: 50 },
+      samples,
+    ).split(' ');
+    const probability = (digit: string) => (Number(digit) + 0.5) / 10;
+    return { language, probability: probability(level), english: probability(english) };
   }
 
   releaseLanguageModel(): void {
@@ -65,7 +73,11 @@ export class LoadedModels implements Models {
     let identification = this.#identifications.get(whisper.encoder);
     if (identification === undefined) {
       const { SpokenLanguageIdentification } = loadSherpa();
-      identification = new SpokenLanguageIdentification({ whisper, numThreads: this.#threads });
+      identification = new SpokenLanguageIdentification({
+        whisper,
+        numThreads: this.#threads,
+        provider: PROVIDER,
+      });
       this.#identifications.set(whisper.encoder, identification);
     }
     const stream = identification.createStream();

@@ -29,7 +29,7 @@ function models(
   texts: Readonly<Record<string, string>>,
   language = 'en',
   spoken: string | null = null,
-  heard = { language: 'xx', probability: 0.05 },
+  heard = { language: 'xx', probability: 0.05, english: 0.45 },
 ) {
   const used = new Map<string, number>();
   const identified: number[] = [];
@@ -66,7 +66,7 @@ describe('the models of the local engine', () => {
   });
 
   it('keep the model that identifies the language no longer than it is needed, and at most until the end', async () => {
-    const sure = models({ english: inEnglish }, 'en', null, { language: 'en', probability: 0.95 });
+    const sure = models({ english: inEnglish }, 'en', null, { language: 'en', probability: 0.95, english: 0.95 });
     const transcriber = new ModelTranscriber(sure.source, [english]);
     for (let segment = 0; segment < 4; segment++)
       await transcriber.transcribe(new Float32Array(9 * SAMPLE_RATE_HZ), 'left');
@@ -74,7 +74,7 @@ describe('the models of the local engine', () => {
     await transcriber.finish();
     expect(sure.released.count).toBe(1);
 
-    const unsure = models({ english: inEnglish }, 'en', null, { language: 'en', probability: 0.55 });
+    const unsure = models({ english: inEnglish }, 'en', null, { language: 'en', probability: 0.55, english: 0.55 });
     await transcribe(unsure.source, [english]);
     expect(unsure.released.count).toBe(1);
   });
@@ -113,7 +113,7 @@ describe('the models of the local engine', () => {
     const lengths: number[] = [];
     const source: Models = {
       identifyLanguage: () => 'en',
-      hearLanguage: () => ({ language: 'en', probability: 0.95 }),
+      hearLanguage: () => ({ language: 'en', probability: 0.95, english: 0.95 }),
       releaseLanguageModel() {},
       async recognizer() {
         let length = 0;
@@ -153,13 +153,13 @@ describe('the models of the local engine', () => {
   });
 
   it('fail with LANGUAGE_NOT_SUPPORTED when another language is heard, however plausible the text is', async () => {
-    const heard = { language: 'es', probability: 0.75 };
+    const heard = { language: 'es', probability: 0.75, english: 0.05 };
     const { source } = models({ english: inEnglish }, 'en', null, heard);
     await expect(transcribe(source, [english])).rejects.toMatchObject({ code: 'LANGUAGE_NOT_SUPPORTED' });
   });
 
   it('are chosen by what is heard, even when the text of another one is more plausible', async () => {
-    const heard = { language: 'ru', probability: 0.95 };
+    const heard = { language: 'ru', probability: 0.95, english: 0.05 };
     const { source } = models({ english: inEnglish, russian: inRussian }, 'en', null, heard);
     expect(await transcribe(source, [english, russian])).toMatchObject({ engine: 'russian', language: 'ru' });
   });

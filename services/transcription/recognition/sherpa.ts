@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
 import { Fault } from '@call-analysis/fault';
 
 /** The used part of sherpa-onnx-node, which has no types. Its objects live outside the JavaScript heap. */
@@ -12,6 +13,7 @@ interface Sherpa {
   SpokenLanguageIdentification: new (config: {
     whisper: WhisperFiles;
     numThreads: number;
+    provider: string;
   }) => SpokenLanguageIdentification;
 }
 
@@ -50,6 +52,7 @@ export interface VadConfig {
   };
   readonly sampleRate: number;
   readonly numThreads: number;
+  readonly provider: string;
 }
 
 export interface Vad {
@@ -59,6 +62,9 @@ export interface Vad {
   pop(): void;
   reset(): void;
 }
+
+/** The processor, with the file of the options of its sessions. */
+export const PROVIDER = `cpu:${fileURLToPath(new URL('./session.config', import.meta.url))}`;
 
 /** Loads the native library. Only workers call this, because its calls block and can crash the process. Fault ENGINE_UNAVAILABLE. */
 export function loadSherpa(): Sherpa {

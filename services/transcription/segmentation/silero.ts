@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { SAMPLE_RATE_HZ } from '../engines/speech-engine.ts';
-import { loadSherpa } from '../recognition/sherpa.ts';
+import { loadSherpa, PROVIDER } from '../recognition/sherpa.ts';
 import { MAX_UTTERANCE_SECONDS, type VoiceActivity, WINDOW } from './speech-detector.ts';
 
 /**
@@ -49,6 +49,7 @@ export function openSilero(): VoiceActivity {
       },
       sampleRate: SAMPLE_RATE_HZ,
       numThreads: 1,
+      provider: PROVIDER,
     },
     MAX_UTTERANCE_SECONDS + 10,
   );

@@ -15,7 +15,8 @@ import {
 import { type Objects, openObjects } from '@call-analysis/objects';
 import { type Database, migrate, openDatabase } from '@call-analysis/postgres';
 import { Closing, createLog } from '@call-analysis/runtime';
-import { freshDatabase, waitUntil, wavHeader } from '@call-analysis/testing';
+import { waitUntil, wavHeader } from '@call-analysis/testing';
+import { freshDatabase } from '@call-analysis/testing/database';
 import { afterAll, beforeAll } from '@jest/globals';
 import { type Config, migrations, schema, start } from '../start.ts';
 import type { WorkerPoolOptions } from '../workers/worker-pool.ts';

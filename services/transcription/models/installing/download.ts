@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Fault } from '@call-analysis/fault';
 import type { Environment } from '@call-analysis/runtime';
-import { EnvHttpProxyAgent, fetch, type Response } from 'undici';
+import type { EnvHttpProxyAgent, Response } from 'undici';
 import { fullDisk, modelFault, requireSpace } from './model-fault.ts';
 
 export interface Remote {
@@ -39,7 +39,7 @@ const STALL_MS = 60_000;
  */
 export async function download(remote: Remote, file: string, options: DownloadOptions): Promise<void> {
   const { pausesMs = PAUSES_MS } = options;
-  const agent = proxyAgent(options);
+  const agent = await proxyAgent(options);
   try {
     let failures = 0;
     for (;;) {
@@ -88,6 +88,7 @@ async function attempt(
   const have = note?.url === url && note.validator !== null ? await sizeOf(part) : 0;
   const resume = have > 0 ? { range: `bytes=${have}-`, 'if-range': note!.validator! } : {};
   // Compressed on the way, the lengths would be those of something else.
+  const { fetch } = await import('undici');
   const answer = await fetch(url, { dispatcher, headers: { 'accept-encoding': 'identity', ...resume } });
   try {
     if (answer.status === 416 && have > 0 && have === totalOf(answer)) return;
@@ -166,11 +167,12 @@ export async function checkSha256(file: string, sha256: string, shownName: strin
   );
 }
 
-function proxyAgent({ environment, stallMs = STALL_MS }: DownloadOptions): EnvHttpProxyAgent {
+async function proxyAgent({ environment, stallMs = STALL_MS }: DownloadOptions): Promise<EnvHttpProxyAgent> {
   const named = (name: string) => environment[name.toLowerCase()] || environment[name] || '';
   for (const name of ['HTTP_PROXY', 'HTTPS_PROXY'])
     if (named(name) !== '' && !URL.canParse(named(name)))
       throw modelFault('DOWNLOAD_FAILED', `${name} must be a URL such as http://proxy:3128.`);
+  const { EnvHttpProxyAgent } = await import('undici');
   return new EnvHttpProxyAgent({
     httpProxy: named('HTTP_PROXY'),
     httpsProxy: named('HTTPS_PROXY'),

@@ -97,8 +97,12 @@ async function unpackTar(
       if (type !== 'file' && type !== 'directory' && type !== 'contiguous-file')
         throw unsafe(`it has an entry of the type ${type}, ${shown(name)}; only files and folders are unpacked`);
       const file = target.add(name, type === 'directory' ? null : size);
-      if (file === null) entry.resume();
-      else await writeFile(file, entry as unknown as Readable);
+      if (file === null) {
+        entry.resume();
+        continue;
+      }
+      await mkdir(dirname(file), { recursive: true });
+      await writeFile(file, entry as unknown as Readable);
     }
   })();
   const steps: NodeJS.ReadWriteStream[] =
@@ -128,7 +132,10 @@ async function unpackZip(archive: string, target: Target): Promise<void> {
         throw unsafe(`it has a link or a device, ${shown(entry.fileName)}; only files and folders are unpacked`);
       if ((entry.generalPurposeBitFlag & 1) !== 0) throw unsafe('it is encrypted');
       const file = target.add(entry.fileName, isFolder ? null : entry.uncompressedSize);
-      if (file !== null) await writeFile(file, await zip.openReadStreamPromise(entry));
+      if (file === null) continue;
+      // Before the entry is open: from then on it may turn out to be damaged, and somebody must be reading it.
+      await mkdir(dirname(file), { recursive: true });
+      await writeFile(file, await zip.openReadStreamPromise(entry));
     }
   } finally {
     zip.close();
@@ -137,7 +144,6 @@ async function unpackZip(archive: string, target: Target): Promise<void> {
 }
 
 async function writeFile(file: string, bytes: Readable | NodeJS.ReadableStream): Promise<void> {
-  await mkdir(dirname(file), { recursive: true });
   try {
     await pipeline(bytes, createWriteStream(file, { flags: 'wx', mode: 0o644 }));
   } catch (error) {

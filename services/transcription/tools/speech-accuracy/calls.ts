@@ -38,6 +38,7 @@ export interface SpokenLine {
 export interface MadeCall {
   readonly name: string;
   readonly language: string;
+  readonly set: string;
   readonly codec: string;
   readonly speakers: readonly string[];
   readonly file: string;
@@ -51,8 +52,10 @@ export class CallMaker {
   readonly #sounds = new Map<string, Float32Array>();
 
   make(speakers: readonly Speaker[], half: Half, at: number, seconds = 21): MadeCall {
-    const language = speakers[0]!.language;
-    const random = generator(`${language} ${half} ${at}`);
+    const [first] = speakers;
+    if (first === undefined) throw new Error('There is no speaker of this language: see scripts/speech-material.sh.');
+    const { language, set } = first;
+    const random = generator(`${set} ${half} ${at}`);
     const parties = [0, 1].map(
       (party) => speakers[(2 * at + party + Math.floor((2 * at) / speakers.length)) % speakers.length]!,
     );
@@ -75,11 +78,12 @@ export class CallMaker {
       if (random() < 0.6) turn += 1;
     }
     const codec = Object.keys(CODECS)[at % Object.keys(CODECS).length]!;
-    const name = `${language}-${half}-${at}`;
+    const name = `${set}-${half}-${at}`;
     const file = this.#write(name, now + 0.5, parts, codec, random);
     return {
       name,
       language,
+      set,
       codec,
       speakers: parties.map((each) => each.name),
       file,
@@ -135,13 +139,16 @@ export class CallMaker {
     if ('synthesizer' in source) {
       const script = join(this.directory, 'spoken.txt');
       writeFileSync(script, text);
-      const options =
-        source.synthesizer === 'flite'
-          ? ['-voice', source.voice, '-f', script, '-o', input]
-          : ['-v', source.voice, '-s', '155', '-f', script, '-w', input];
-      run(source.synthesizer, options);
+      const options = {
+        flite: ['-voice', source.voice, '-f', script, '-o', input],
+        'espeak-ng': ['-v', source.voice, '-s', '155', '-f', script, '-w', input],
+        open_jtalk: ['-x', '/var/lib/mecab/dic/open-jtalk/naist-jdic', '-m', source.voice, '-ow', input, script],
+      };
+      run(source.synthesizer, options[source.synthesizer]);
     }
-    const bytes = ffmpeg(['-i', input, '-f', 's16le', '-ar', `${RATE}`, '-ac', '1', '-']);
+    // Raw GSM is not always recognized by its content.
+    const kind = input.endsWith('.gsm') ? ['-f', 'gsm'] : [];
+    const bytes = ffmpeg([...kind, '-i', input, '-f', 's16le', '-ar', `${RATE}`, '-ac', '1', '-']);
     return Float32Array.from({ length: Math.floor(bytes.length / 2) }, (_, at) => bytes.readInt16LE(2 * at) / 32_768);
   }
 }

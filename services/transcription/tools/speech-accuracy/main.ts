@@ -5,17 +5,21 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Fault } from '@call-analysis/fault';
 import { serverEngine } from '../../engines/server/server-engine.ts';
+import { preparedBundledModel } from '../../models/bundled.ts';
+import { findModels } from '../../models/find-models.ts';
 import { TranscriptionWorkerPool, type WorkerPoolOptions } from '../../workers/worker-pool.ts';
 import { CallMaker } from './calls.ts';
 import { type Measured } from './measure.ts';
 import { tableOf } from './report.ts';
 import { type Half, speakers } from './speakers.ts';
 
-const USAGE = `npm run speech-accuracy -- DIR [--calls N] [--languages en,ru,…] [--half judging|tuning] [--url URL] [--record]
+const USAGE = `npm run speech-accuracy -- DIR [--calls N] [--from N] [--languages en=100,ru,…] [--half judging|tuning]
+  [--url URL | --models DIR] [--record]
 
-DIR is what "scripts/speech-material.sh DIR" made. --calls: calls of each language, 10 by default. --half: "tuning" for choosing
-thresholds; figures are those of "judging". --url: a server with OpenAI's API, measured instead of the bundled model.
---record: writes the table into docs/performance.md.`;
+DIR is what "scripts/speech-material.sh DIR" made. --calls: calls of each language without a number of its own, 10 by
+default. --from: leaves out so many calls of each, to hear others than before. --half: "tuning" for choosing thresholds;
+figures are those of "judging". --url: a server with OpenAI's API, measured instead of the bundled model. --models: a folder
+with models, likewise. --record: writes the table into docs/performance.md.`;
 
 /** A busy machine may take long, which is no reason to lose a run. */
 const STALL_MS = 3_600_000;
@@ -24,9 +28,11 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     calls: { type: 'string', default: '10' },
-    languages: { type: 'string', default: 'en,ru,es,uz,ky,de,fr,it,ja' },
+    from: { type: 'string', default: '0' },
+    languages: { type: 'string', default: 'en,ru,es,uz,ky,de,de-synthetic,fr,it,ja' },
     half: { type: 'string', default: 'judging' },
     url: { type: 'string' },
+    models: { type: 'string' },
     record: { type: 'boolean', default: false },
   },
 });
@@ -39,25 +45,32 @@ if (directory === undefined || !['judging', 'tuning'].includes(half) || !(Number
 
 const work = mkdtempSync(join(tmpdir(), 'call-analysis-speech-'));
 const maker = new CallMaker();
+const models = values.models === undefined ? [] : findModels(values.models);
 const options: WorkerPoolOptions =
   values.url === undefined
-    ? { size: 1, stallMs: STALL_MS, recognition: () => ({ by: 'models', models: [], directory: work }) }
+    ? { size: 1, stallMs: STALL_MS, recognition: () => ({ by: 'models', models, directory: work }) }
     : byServer(values.url);
 const pool = new TranscriptionWorkerPool(options);
 try {
+  // Otherwise the first worker would do it, which takes more memory than recognition.
+  await preparedBundledModel(work);
   const all = speakers(directory, half);
   const measured: Measured[] = [];
-  const engine = values.url === undefined ? 'Moonshine tiny' : 'Whisper base (server)';
+  const engine = values.url !== undefined ? 'Whisper base (server)' : (models[0]?.name ?? 'Moonshine tiny');
   // Languages take turns, so that a run that is interrupted has some of each; it prints the figures that it has.
   let isInterrupted = false;
   process.once('SIGINT', () => (isInterrupted = true));
-  for (let at = 0; at < Number(values.calls); at++) {
-    for (const language of values.languages.split(',')) {
-      if (isInterrupted) continue;
+  const sets = values.languages.split(',').map((each) => {
+    const [set = '', number = values.calls] = each.split('=');
+    return { set, calls: Number(number) };
+  });
+  for (let at = 0; at < Math.max(...sets.map(({ calls }) => calls)); at++) {
+    for (const { set, calls } of sets) {
+      if (isInterrupted || at >= calls) continue;
       const call = maker.make(
-        all.filter((speaker) => speaker.language === language),
+        all.filter((speaker) => speaker.set === set),
         half,
-        at,
+        Number(values.from) + at,
       );
       const startedAt = performance.now();
       const transcript = await pool

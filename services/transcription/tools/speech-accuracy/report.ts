@@ -13,10 +13,8 @@ const COLUMNS = [
 
 /** A table of figures by language, in Markdown. */
 export function tableOf(engine: string, measured: readonly Measured[]): string {
-  const languages = [...new Set(measured.map(({ call }) => call.language))];
-  const rows = languages.map((language) =>
-    rowOf(language, figuresOf(measured.filter(({ call }) => call.language === language))),
-  );
+  const sets = [...new Set(measured.map(({ call }) => call.set))];
+  const rows = sets.map((set) => rowOf(set, figuresOf(measured.filter(({ call }) => call.set === set))));
   const memory = Math.max(...measured.map(({ residentBytes }) => residentBytes));
   return [
     `| ${COLUMNS.join(' | ')} |`,

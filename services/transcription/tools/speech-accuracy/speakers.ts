@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { syntheticTexts } from './synthetic-texts.ts';
@@ -10,30 +10,42 @@ export type Half = 'tuning' | 'judging';
 export interface Line {
   readonly name: string;
   readonly text: string;
-  readonly source: { readonly file: string } | { readonly synthesizer: 'espeak-ng' | 'flite'; readonly voice: string };
+  readonly source: { readonly file: string } | { readonly synthesizer: Synthesizer; readonly voice: string };
 }
+
+type Synthesizer = 'espeak-ng' | 'flite' | 'open_jtalk';
 
 export interface Speaker {
   readonly name: string;
   readonly language: string;
+  /** Speakers of one set call each other: the language, or `de-synthetic` for voices of a language that people speak too. */
+  readonly set: string;
   readonly half: Half;
   readonly lines: readonly Line[];
 }
 
-/** The prompts of Asterisk's packages in Debian: the folder, and the package with the texts. */
+const SOUNDS = 'usr/share/asterisk/sounds';
+
+/** The prompts of Asterisk's packages in Debian, and German ones: the folder, and the package with the texts. */
 const PROMPTS = [
-  { name: 'allison-en', language: 'en', folder: 'en_US_f_Allison', texts: 'en' },
-  { name: 'ivrvoice-ru', language: 'ru', folder: 'ru_RU_f_IvrvoiceRU', texts: 'ru' },
-  { name: 'allison-es', language: 'es', folder: 'es_MX_f_Allison', texts: 'es' },
-  { name: 'june-fr', language: 'fr', folder: 'fr_CA_f_June', texts: 'fr' },
-  { name: 'carlo-it', language: 'it', folder: 'it_IT_m_Carlo', texts: 'it' },
+  { name: 'allison-en', language: 'en', folder: `${SOUNDS}/en_US_f_Allison`, texts: 'en' },
+  { name: 'ivrvoice-ru', language: 'ru', folder: `${SOUNDS}/ru_RU_f_IvrvoiceRU`, texts: 'ru' },
+  { name: 'allison-es', language: 'es', folder: `${SOUNDS}/es_MX_f_Allison`, texts: 'es' },
+  { name: 'june-fr', language: 'fr', folder: `${SOUNDS}/fr_CA_f_June`, texts: 'fr' },
+  { name: 'carlo-it', language: 'it', folder: `${SOUNDS}/it_IT_m_Carlo`, texts: 'it' },
   // Their texts are nearly those of the first ones, but not to the word.
-  { name: 'avatar-es', language: 'es', folder: 'es', texts: null },
-  { name: 'armelle-fr', language: 'fr', folder: 'fr', texts: null },
-  { name: 'menardi-it', language: 'it', folder: 'it_IT_f_Menardi', texts: null },
+  { name: 'avatar-es', language: 'es', folder: `${SOUNDS}/es`, texts: null },
+  { name: 'armelle-fr', language: 'fr', folder: `${SOUNDS}/fr`, texts: null },
+  { name: 'menardi-it', language: 'it', folder: `${SOUNDS}/it_IT_f_Menardi`, texts: null },
+  {
+    name: 'beronet-de',
+    language: 'de',
+    folder: 'asterisk-sounds/asterisk_sounds_de/template/lib/asterisk/sounds',
+    texts: null,
+  },
 ] as const;
 
-/** Synthetic voices of each half. The variants of espeak-ng differ in pitch and timbre, those of English in accent too. */
+/** Synthetic voices of each half, by set. The variants of espeak-ng differ in pitch and timbre, those of English in accent too. */
 const VOICES: Readonly<Record<string, Readonly<Record<Half, readonly string[]>>>> = {
   en: {
     tuning: ['flite slt', 'flite kal16', 'espeak-ng en-us+f2', 'espeak-ng en-gb-scotland+m3'],
@@ -41,27 +53,35 @@ const VOICES: Readonly<Record<string, Readonly<Record<Half, readonly string[]>>>
   },
   uz: { tuning: ['espeak-ng uz', 'espeak-ng uz+f2'], judging: ['espeak-ng uz+m7', 'espeak-ng uz+f4'] },
   ky: { tuning: ['espeak-ng ky', 'espeak-ng ky+f2'], judging: ['espeak-ng ky+m7', 'espeak-ng ky+f4'] },
-  de: { tuning: ['espeak-ng de', 'espeak-ng de+f2'], judging: ['espeak-ng de+m7', 'espeak-ng de+f4'] },
-  ja: { tuning: ['espeak-ng ja', 'espeak-ng ja+f2'], judging: ['espeak-ng ja+m7', 'espeak-ng ja+f4'] },
+  'de-synthetic': { tuning: ['espeak-ng de', 'espeak-ng de+f2'], judging: ['espeak-ng de+m7', 'espeak-ng de+f4'] },
+  ja: {
+    tuning: ['espeak-ng ja', 'espeak-ng ja+f2'],
+    judging: ['espeak-ng ja+m7', 'open_jtalk mei_normal', 'espeak-ng ja+f4'],
+  },
 };
 
 /** The speakers of one half. `directory`: what scripts/speech-material.sh made. */
 export function speakers(directory: string, half: Half): Speaker[] {
-  return [...recorded(directory, half), ...synthetic(half)];
+  return [...recorded(directory, half), ...synthetic(directory, half)];
 }
 
 function recorded(directory: string, half: Half): Speaker[] {
-  const sounds = join(directory, 'usr/share/asterisk/sounds');
   const read = PROMPTS.map(({ name, language, folder, texts }) => {
     const words = texts === null ? new Map<string, string>() : textsOf(directory, texts);
-    const lines = filesIn(join(sounds, folder)).flatMap((path): Line[] => {
+    const lines = filesIn(join(directory, folder)).flatMap((path): Line[] => {
       const prompt = path.replace(/\.(wav|gsm)$/, '');
       const text = words.get(prompt);
       if (texts !== null && (text === undefined || !/\p{L}{2}/u.test(text))) return [];
-      return [{ name: prompt, text: text ?? '', source: { file: join(sounds, folder, path) } }];
+      return [{ name: prompt, text: text ?? '', source: { file: join(directory, folder, path) } }];
     });
     // A speaker without texts is heard in judging only; the others' prompts are divided by their names.
-    return { name, language, half, lines: texts === null ? (half === 'judging' ? lines : []) : divided(lines, half) };
+    return {
+      name,
+      language,
+      set: language,
+      half,
+      lines: texts === null ? (half === 'judging' ? lines : []) : divided(lines, half),
+    };
   });
   return [...read, ...(half === 'judging' ? [novel(directory)] : [])].filter(({ lines }) => lines.length > 0);
 }
@@ -75,19 +95,22 @@ function novel(directory: string): Speaker {
     text: text!.replaceAll('+', ''),
     source: { file: join(folder, `wav/${name}.wav`) },
   }));
-  return { name: 'nsh-ru', language: 'ru', half: 'judging', lines };
+  return { name: 'nsh-ru', language: 'ru', set: 'ru', half: 'judging', lines };
 }
 
-function synthetic(half: Half): Speaker[] {
-  return Object.entries(VOICES).flatMap(([language, voices]) =>
-    voices[half].map((each) => {
-      const [synthesizer, voice] = each.split(' ') as ['espeak-ng' | 'flite', string];
+function synthetic(directory: string, half: Half): Speaker[] {
+  return Object.entries(VOICES).flatMap(([set, voices]) =>
+    voices[half].flatMap((each) => {
+      const [synthesizer, name] = each.split(' ') as [Synthesizer, string];
+      const language = set.slice(0, 2);
+      const voice = synthesizer === 'open_jtalk' ? join(directory, `${name}.htsvoice`) : name;
+      if (synthesizer === 'open_jtalk' && !existsSync(voice)) return [];
       const lines = syntheticTexts(language, half).map((text, at): Line => ({
         name: `${language}-${at}`,
         text,
         source: { synthesizer, voice },
       }));
-      return { name: each.replace(' ', ':'), language, half, lines };
+      return [{ name: each.replace(' ', ':'), language, set, half, lines }];
     }),
   );
 }
@@ -98,6 +121,7 @@ function divided(lines: readonly Line[], half: Half): Line[] {
 }
 
 function filesIn(folder: string): string[] {
+  if (!existsSync(folder)) return [];
   return readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
     (path) => /\.(wav|gsm)$/.test(path) && !path.startsWith('silence'),
   );
