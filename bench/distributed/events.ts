@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { type BusConfig, migrateBus, openBus, route } from '@call-analysis/bus';
 import { type Event, eventType } from '@call-analysis/events';
 import { databaseUrl, openDatabase, provision } from '@call-analysis/postgres';
-import { makeTopic } from '@call-analysis/testing';
+import { makeTopic } from '@call-analysis/testing/servers';
 import kafkajs from 'kafkajs';
 import { Client } from 'pg';
 import { z } from 'zod';

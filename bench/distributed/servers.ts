@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startServer } from '@call-analysis/postgres/server';
-import { startKafka, startS3 } from '@call-analysis/testing';
+import { startKafka, startS3 } from '@call-analysis/testing/servers';
 import { startWatchdog } from '../../packages/testing/watchdog/start-watchdog.ts';
 import { type DatabaseWatch, watchDatabase } from '../harness/processor.ts';
 

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import autocannon from 'autocannon';
+import { v8Flags } from '../../deploy/v8-flags.ts';
 import { atLeast, atMost, type Figure, median } from '../harness/figure.ts';
 
 const CONNECTIONS = 50;
@@ -91,7 +92,7 @@ async function startServer(kind: string, log: number, asked: object) {
   const child = fork(fileURLToPath(new URL('./edge-server.ts', import.meta.url)), [kind], {
     stdio: ['ignore', 'inherit', log, 'ipc'],
     // Both run with the flags of `npm start`.
-    execArgv: ['--max-semi-space-size=32', '--no-allocation-site-pretenuring'],
+    execArgv: [...v8Flags],
     env: { ...process.env, EDGE: JSON.stringify(asked) },
   });
   const [url] = (await once(child, 'message')) as [string];

@@ -1,20 +1,47 @@
-// The yardstick of uploads: multer receives the same form and only writes the file to a folder. Runs as a child process.
-import { mkdtempSync, rmSync } from 'node:fs';
+// The yardsticks of uploads: multer receives the same form and writes the file to a folder, at / only that, at /durable with what
+// an upload promises too: its SHA-256, and bytes that survive a power failure. Runs as a child process.
+import { createHash } from 'node:crypto';
+import { createWriteStream, mkdtempSync, rmSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pipeline } from 'node:stream';
 import express from 'express';
-import multer from 'multer';
+import multer, { type StorageEngine } from 'multer';
 
 const directory = mkdtempSync(join(tmpdir(), 'call-analysis-multer-'));
 const app = express();
-app.post(
-  '/',
-  multer({ storage: multer.diskStorage({ destination: directory }) }).single('audio_file'),
-  (request, response) => {
-    response.json({ size: request.file?.size });
+
+let stored = 0;
+const durable: StorageEngine = {
+  _handleFile(_request, { stream }, done) {
+    const hash = createHash('sha256');
+    const path = join(directory, `durable-${stored++}`);
+    const hashed = async function* (bytes: AsyncIterable<Buffer>) {
+      for await (const chunk of bytes) {
+        hash.update(chunk);
+        yield chunk;
+      }
+    };
+    pipeline(stream, hashed, createWriteStream(path, { flush: true }), (error) => {
+      if (error) done(error);
+      else done(null, { path, filename: hash.digest('hex') });
+    });
   },
-);
+  _removeFile(_request, { path }, done) {
+    rmSync(path, { force: true });
+    done(null);
+  },
+};
+
+for (const [path, storage] of [
+  ['/', multer.diskStorage({ destination: directory })],
+  ['/durable', durable],
+] as const) {
+  app.post(path, multer({ storage }).single('audio_file'), (request, response) => {
+    response.json({ size: request.file?.size });
+  });
+}
 const server = app.listen(0, '127.0.0.1', () => {
   process.send?.((server.address() as AddressInfo).port);
 });

@@ -19,7 +19,7 @@ const NO_SYMBOLS = new Int32Array(0);
  * the same beginning can make that a lot, so a firm's phrases are searched with a limited budget.
  */
 export function findPhrases(words: Words, book: Phrasebook, onMatch: OnMatch, budget: SearchBudget = UNLIMITED): void {
-  const { begins, ends } = book;
+  const { begins, ends, endings } = book;
   const { sets, count } = words;
   /** The end of the longest exception so far, by concept. */
   const exceptionEnds = new Map<number, number>();
@@ -32,13 +32,11 @@ export function findPhrases(words: Words, book: Phrasebook, onMatch: OnMatch, bu
     budget.steps -= 1 + symbols.length;
     if (budget.steps < 0) return;
     for (const symbol of symbols) {
-      const next = book.steps.get(node * book.symbols + symbol);
-      if (next === undefined) continue;
-      const ended = ends[next] ?? null;
-      if (ended !== null) {
-        budget.steps -= ended.length;
-        for (const concept of ended) found.push(concept, at + 1);
-      }
+      const next = book.steps.get(node, symbol);
+      if (next === 0) continue;
+      const ended = endings[ends[next] ?? 0] ?? [];
+      budget.steps -= ended.length;
+      for (const concept of ended) found.push(concept, at + 1);
       follow(next, at + 1);
       const afterGap = book.gaps[next] ?? 0;
       if (afterGap !== 0) followGap(afterGap, at + 1);

@@ -9,6 +9,7 @@ import {
   parseWords,
   type Variant,
 } from './phrase-syntax.ts';
+import { Transitions } from './transitions.ts';
 
 /** Phrases of many concepts, compiled into tries so that one pass over a text finds all of them. */
 export interface Phrasebook {
@@ -26,14 +27,14 @@ export interface Phrasebook {
   readonly begins: Uint8Array;
   /** Whether the words of each set are negations: bit 1 negates the words after it, bit 2 the words before it. */
   readonly negates: Uint8Array;
-  /** The number of symbols. */
-  readonly symbols: number;
-  /** Transitions of the trie of phrases: the next node by `node * symbols + symbol`. Node 0 is the root. */
-  readonly steps: ReadonlyMap<number, number>;
+  /** The trie of phrases. Node 0 is the root. */
+  readonly steps: Pick<Transitions, 'get'>;
   /** The node after a gap that follows each node, or 0 where no gap follows. */
   readonly gaps: Int32Array;
-  /** The concepts whose phrase ends at each node. An exception of a concept is `-1 - concept`. */
-  readonly ends: readonly (readonly number[] | null)[];
+  /** The index in `endings` of what ends at each node. At index 0 nothing ends. */
+  readonly ends: Int32Array;
+  /** The concepts whose phrases end at the same nodes. An exception of a concept is `-1 - concept`. */
+  readonly endings: readonly (readonly number[])[];
 }
 
 export interface Concept {
@@ -62,14 +63,14 @@ export function compilePhrasebook(
   const negators = [negations.before, negations.after].map(
     (list) => new Set(list.flatMap(parseWords).map((word) => words.symbol(word))),
   );
-  const { symbols } = words;
 
-  const steps = new Map<number, number>();
+  const steps = new Transitions();
   const gaps: number[] = [0];
-  const ends: (number[] | null)[] = [null];
+  const ends: number[] = [0];
+  const endings = new Endings();
   const addNode = (): number => {
     gaps.push(0);
-    return ends.push(null) - 1;
+    return ends.push(0) - 1;
   };
   const add = (variant: Variant, end: number): void => {
     checkVariant(variant);
@@ -80,25 +81,23 @@ export function compilePhrasebook(
         gaps[node] = afterGap;
         node = afterGap;
       } else {
-        const key = node * symbols + words.symbol(word);
-        let next = steps.get(key);
-        if (next === undefined) {
+        const symbol = words.symbol(word);
+        let next = steps.get(node, symbol);
+        if (next === 0) {
           next = addNode();
-          steps.set(key, next);
+          steps.add(node, symbol, next);
         }
         node = next;
       }
     }
-    const known = ends[node] ?? [];
-    if (!known.includes(end)) known.push(end);
-    ends[node] = known;
+    ends[node] = endings.extended(ends[node] ?? 0, end);
   };
   for (const { id, isException, pieces } of parsed) {
     forEachVariant(pieces, (variant) => add(variant, isException ? -1 - id : id));
   }
 
   const { sets, setAtEnd, setBeyond } = words.collectSets();
-  const begins = Uint8Array.from(sets, (set) => (set.some((symbol) => steps.has(symbol)) ? 1 : 0));
+  const begins = Uint8Array.from(sets, (set) => (set.some((symbol) => steps.get(0, symbol) !== 0) ? 1 : 0));
   const negates = Uint8Array.from(sets, (set) =>
     negators.reduce((bits, list, side) => (set.some((symbol) => list.has(symbol)) ? bits | (1 << side) : bits), 0),
   );
@@ -109,11 +108,30 @@ export function compilePhrasebook(
     sets,
     begins,
     negates,
-    symbols,
     steps,
-    ends,
+    ends: Int32Array.from(ends),
+    endings: endings.lists,
     gaps: Int32Array.from(gaps),
   };
+}
+
+/** The lists of concepts that end at nodes, each list once. List 0 is empty. */
+class Endings {
+  readonly lists: number[][] = [[]];
+  /** The index of a list by that of the list without its last concept, and this concept. */
+  readonly #longer = new Map<string, number>();
+
+  /** The index of a list with one more concept. */
+  extended(list: number, concept: number): number {
+    const concepts = this.lists[list] ?? [];
+    if (concepts.includes(concept)) return list;
+    const key = `${list} ${concept}`;
+    const known = this.#longer.get(key);
+    if (known !== undefined) return known;
+    const added = this.lists.push([...concepts, concept]) - 1;
+    this.#longer.set(key, added);
+    return added;
+  }
 }
 
 /** A trie of the words and prefixes in all phrases, letter by letter. A node has a greater number than its parent. */
