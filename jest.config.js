@@ -14,8 +14,8 @@ export default {
   globalSetup: '<rootDir>/packages/testing/jest/start.ts',
   globalTeardown: '<rootDir>/packages/testing/jest/stop.ts',
   testTimeout: 180_000,
-  // Tests wait for a third of their time.
-  maxWorkers: 3,
+  // Tests wait for a third of their time, and some for most of it.
+  maxWorkers: 4,
   // The modules of a test file stay in memory after it (about 10 MB a file), and beyond this size collecting garbage takes as
   // much processor time as testing: without the limit the last files ran at half their speed in workers of 2.9 GB.
   workerIdleMemoryLimit: '500MB',

@@ -1,7 +1,8 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { kafkaForTests, s3ForTests, waitUntil } from '@call-analysis/testing';
+import { waitUntil } from '@call-analysis/testing';
+import { kafkaForTests, s3ForTests } from '@call-analysis/testing/servers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newAuthority } from '../../packages/rpc/test/certificates.ts';
 import { dialAdministration } from '../standalone/admin/administration.ts';

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { openDatabase } from '../../packages/postgres/index.ts';
-import { freshDatabase, kafkaForTests, s3ForTests, type TestDatabase } from '../../packages/testing/index.ts';
+import { freshDatabase, type TestDatabase } from '../../packages/testing/database.ts';
+import { kafkaForTests, s3ForTests } from '../../packages/testing/servers/index.ts';
 import { eventually, fetchWhenAvailable } from '../standalone/test/client/retry.ts';
 import '../standalone/test/time-limit.ts';
 

@@ -1,14 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { schema as analysisSchema, migrations as analysisMigrations } from '@call-analysis/analysis';
-import { migrations as audioMigrations, schema as audioSchema } from '@call-analysis/audio';
+import { fileURLToPath } from 'node:url';
 import { migrateBus } from '@call-analysis/bus';
-import { schema as ingestSchema, migrations as ingestMigrations } from '@call-analysis/ingest';
-import { schema as keySchema, migrations as keyMigrations } from '@call-analysis/key-management';
 import { databaseUrl, migrate, provision } from '@call-analysis/postgres';
 import { findServer, type PostgresServer, startServer } from '@call-analysis/postgres/server';
 import { type Closing, type Logger, StartFault } from '@call-analysis/runtime';
-import { migrations as transcriptionMigrations, schema as transcriptionSchema } from '@call-analysis/transcription';
-import { migrations as webhooksMigrations, schema as webhooksSchema } from '@call-analysis/webhooks';
 import { BUS, busSchema } from './bus.ts';
 import type { Settings } from './config.ts';
 import { type DataDirectoryLock, lockDataDirectory, type LockHolder } from './data-directory-lock.ts';
@@ -16,15 +11,14 @@ import type { DataDirectory } from './data-directory.ts';
 
 const DATABASE = 'call_analysis';
 
-/** Schemas by owner. Each has its own role, which cannot read the tables of the others. */
-const services = [
-  { schema: keySchema, migrations: keyMigrations },
-  { schema: ingestSchema, migrations: ingestMigrations },
-  { schema: audioSchema, migrations: audioMigrations },
-  { schema: transcriptionSchema, migrations: transcriptionMigrations },
-  { schema: analysisSchema, migrations: analysisMigrations },
-  { schema: webhooksSchema, migrations: webhooksMigrations },
-];
+/**
+ * Schemas by owner. Each has its own role, which cannot read the tables of the others. The services themselves are not loaded
+ * for this: that takes longer than most admin commands.
+ */
+const services = ['key-management', 'ingest', 'audio', 'transcription', 'analysis', 'webhooks'].map((name) => ({
+  schema: name.replaceAll('-', '_'),
+  migrations: fileURLToPath(new URL(`../../services/${name}/prisma/migrations`, import.meta.url)),
+}));
 
 interface Parts {
   readonly log: Logger;

@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
-import { openObjects, openS3, type S3Config } from '@call-analysis/objects';
-import { s3ForTests, waitUntil } from '@call-analysis/testing';
+import { openObjects, type S3Config } from '@call-analysis/objects';
+import { openS3 } from '@call-analysis/objects/s3';
+import { waitUntil } from '@call-analysis/testing';
+import { s3ForTests } from '@call-analysis/testing/servers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Client, newFirm } from './test/client/new-firm.ts';
 import { silence } from './test/client/silence.ts';

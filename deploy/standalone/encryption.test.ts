@@ -123,7 +123,6 @@ describe('a service with a key file', () => {
     await service.stop({ keep: true });
     await expect(startService(directory)).rejects.toThrow(/no key is set. Set ENCRYPTION_KEY_FILE/);
     await expect(startService(directory, { ENCRYPTION_KEY_FILE: `${file}-away` })).rejects.toThrow(/cannot be read/);
-    service = await startService(directory, { ENCRYPTION_KEY_FILE: file });
   });
 
   async function stored(uuid: string): Promise<{ tagged_text: string; body: Buffer; comment: string }> {

@@ -70,33 +70,37 @@ describe('a running service', () => {
     expect(await postgresOf(directory)).toBeNull();
   });
 
-  let first: { readonly client: Client; readonly database: string } | undefined;
+  async function expectEnd(service: ServiceProcess, signal: NodeJS.Signals): Promise<void> {
+    expect(await postgresOf(DATA_DIR())).not.toBeNull();
+    const ended = once(service.child, 'exit');
+    service.child.kill(signal);
+    expect(await ended).toEqual([0, null]);
+    expect(await postgresOf(DATA_DIR())).toBeNull();
+  }
 
-  it.each(['SIGTERM', 'SIGINT'] as const)(
-    'exits with 0 within ten seconds of %s, and stops PostgreSQL',
-    async (signal) => {
-      const service = await startService(DATA_DIR());
-      first ??= { client: await newFirm(service), database: await database() };
-      expect(service.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
-      expect((await fetchWhenAvailable(`${service.url}/readyz`)).status).toBe(200);
-      expect(await postgresOf(DATA_DIR())).not.toBeNull();
-      const ended = once(service.child, 'exit');
-      service.child.kill(signal);
-      expect(await ended).toEqual([0, null]);
-      expect(await postgresOf(DATA_DIR())).toBeNull();
-    },
-  );
+  let first: { readonly client: Client; readonly database: string };
 
-  it('keeps its database and data when it is restarted', async () => {
+  it('exits with 0 within ten seconds of SIGTERM, and stops PostgreSQL', async () => {
     const service = await startService(DATA_DIR());
-    expect(await database()).toBe(first!.database);
-    const headers = { authorization: `Bearer ${first!.client.token}` };
-    expect((await fetchWhenAvailable(`${service.url}/api/v1/calls`, { headers })).status).toBe(200);
-    await stopCleanly(service);
+    first = { client: await newFirm(service), database: await database() };
+    expect(service.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+    expect((await fetchWhenAvailable(`${service.url}/readyz`)).status).toBe(200);
+    await expectEnd(service, 'SIGTERM');
   });
 
-  it('locks its data directory: a second start names it and exits with 1, and the first keeps serving', async () => {
+  it('keeps its database and data when it is restarted, and exits after SIGINT as after SIGTERM', async () => {
     const service = await startService(DATA_DIR());
+    expect(await database()).toBe(first.database);
+    const headers = { authorization: `Bearer ${first.client.token}` };
+    expect((await fetchWhenAvailable(`${service.url}/api/v1/calls`, { headers })).status).toBe(200);
+    await expectEnd(service, 'SIGINT');
+  });
+
+  // The next three tests are about one process: the last one kills it.
+  let service: ServiceProcess;
+
+  it('locks its data directory: a second start names it and exits with 1, and the first keeps serving', async () => {
+    service = await startService(DATA_DIR());
     const second = await refusedStart({ DATA_DIR: DATA_DIR() });
     expect(second).toMatchObject({ code: 1, stdout: '' });
     expect(sentences(second.stderr)).toEqual([
@@ -104,11 +108,9 @@ describe('a running service', () => {
     ]);
     expect(second.stderr).not.toContain('"msg"');
     expect((await fetchWhenAvailable(`${service.url}/readyz`)).status).toBe(200);
-    await stopCleanly(service);
   });
 
   it('recovers when PostgreSQL is killed, and still has the lock of its data directory', async () => {
-    const service = await startService(DATA_DIR());
     const client = await newFirm(service);
     const before = await postgresOf(DATA_DIR());
     const holder = await fileOf('holder.json');
@@ -123,16 +125,13 @@ describe('a running service', () => {
     const second = await refusedStart({ DATA_DIR: DATA_DIR() });
     expect(second.code).toBe(1);
     expect(second.stderr).toContain(`is in use by process ${service.pid}`);
-    await stopCleanly(service);
-    expect(await postgresOf(DATA_DIR())).toBeNull();
   });
 
   it('that was killed restarts on the PostgreSQL server that is still running, with all its data', async () => {
-    const killed = await startService(DATA_DIR());
-    const client = await newFirm(killed);
+    const client = await newFirm(service);
     const postgres = await postgresOf(DATA_DIR());
-    const ended = once(killed.child, 'exit');
-    killed.child.kill('SIGKILL');
+    const ended = once(service.child, 'exit');
+    service.child.kill('SIGKILL');
     await ended;
     expect(await postgresOf(DATA_DIR())).toBe(postgres);
     const next = await startService(DATA_DIR());

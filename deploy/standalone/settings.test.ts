@@ -1,4 +1,4 @@
-import { generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto';
+import { generateKeyPairSync, type KeyObject, randomUUID, verify } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -183,24 +183,34 @@ describe('the keys of bearer tokens', () => {
     return (await admin<{ token: string }>({ DATA_DIR, ...variables }, 'token', 'issue', '--user', userUuid)).token;
   }
 
-  it.each([
-    ['RS256', pem(generateKeyPairSync('rsa', { modulusLength: 2048 }))],
-    ['ES256', pem(generateKeyPairSync('ec', { namedCurve: 'P-256' }))],
-    ['EdDSA', pem(generateKeyPairSync('ed25519'))],
-  ])(
-    'may be a pair for %s: tokens of the admin command are accepted, and tokens of the stored secret are refused',
-    async (algorithm, pair) => {
-      const JWT_PUBLIC_KEY_FILE = await file(`${algorithm}.pub.pem`, pair.publicPem);
-      const JWT_PRIVATE_KEY_FILE = await file(`${algorithm}.pem`, pair.privatePem);
-      const service = await startService(DATA_DIR, { JWT_PUBLIC_KEY_FILE });
-      const token = await issued({ JWT_PUBLIC_KEY_FILE, JWT_PRIVATE_KEY_FILE });
-      expect(JSON.parse(Buffer.from(token.split('.')[0]!, 'base64url').toString())).toMatchObject({ alg: algorithm });
-      expect(await answer(service, token)).toBe(200);
-      expect(await answer(service, await issued({}))).toBe(401);
+  it('may be a pair: tokens of the admin command are accepted, and tokens of the stored secret are refused', async () => {
+    const pair = pem(generateKeyPairSync('ed25519'));
+    const JWT_PUBLIC_KEY_FILE = await file('service.pub.pem', pair.publicPem);
+    const JWT_PRIVATE_KEY_FILE = await file('service.pem', pair.privatePem);
+    const service = await startService(DATA_DIR, { JWT_PUBLIC_KEY_FILE });
+    expect(await answer(service, await issued({ JWT_PUBLIC_KEY_FILE, JWT_PRIVATE_KEY_FILE }))).toBe(200);
+    expect(await answer(service, await issued({}))).toBe(401);
+    await service.stop({ keep: true });
+  });
 
-      await service.stop({ keep: true });
-    },
-  );
+  // A test of the gateway verifies tokens of each kind.
+  it.each([
+    ['RS256', generateKeyPairSync('rsa', { modulusLength: 2048 }), 'sha256'],
+    ['ES256', generateKeyPairSync('ec', { namedCurve: 'P-256' }), 'sha256'],
+    ['EdDSA', generateKeyPairSync('ed25519'), null],
+  ] as const)('sign with %s when the pair is for it', async (algorithm, pair, digest) => {
+    const { jwt } = readSettings({
+      DATA_DIR,
+      JWT_PUBLIC_KEY_FILE: await file(`${algorithm}.pub.pem`, pem(pair).publicPem),
+      JWT_PRIVATE_KEY_FILE: await file(`${algorithm}.pem`, pem(pair).privatePem),
+    });
+    const user = { uuid: userUuid, firm_uuid: userUuid, role: 'ADMIN' };
+    const { token } = issueToken(jwt, long, user, 60_000, randomUUID());
+    const [header = '', payload = '', signature = ''] = token.split('.');
+    expect(JSON.parse(Buffer.from(header, 'base64url').toString())).toMatchObject({ alg: algorithm });
+    const key = { key: pair.publicKey, dsaEncoding: 'ieee-p1363' as const };
+    expect(verify(digest, Buffer.from(`${header}.${payload}`), key, Buffer.from(signature, 'base64url'))).toBe(true);
+  });
 
   it.each<[string, { privateKey?: string; sentence: string }]>([
     ['without the private key', { sentence: 'set JWT_PRIVATE_KEY_FILE too' }],

@@ -1,13 +1,6 @@
 import { mkdirSync } from 'node:fs';
-import { start as startAnalysis } from '@call-analysis/analysis';
-import { start as startAudio } from '@call-analysis/audio';
-import { start as startGateway } from '@call-analysis/gateway';
-import { start as startIngest } from '@call-analysis/ingest';
-import { start as startKeyManagement } from '@call-analysis/key-management';
 import { openObjects } from '@call-analysis/objects';
 import { Closing, exportSpans, type Logger, timeLeft } from '@call-analysis/runtime';
-import { start as startTranscription } from '@call-analysis/transcription';
-import { start as startWebhooks } from '@call-analysis/webhooks';
 import { BUS, buses, requireEmptyEmbeddedBus } from './bus.ts';
 import type { Settings } from './config.ts';
 import { type DataDirectory, openDataDirectory } from './data-directory.ts';
@@ -44,7 +37,11 @@ export async function start(settings: Settings, parts: { log: Logger; signal?: A
       const traces = await exportSpans(settings.traces, log);
       closing.add('traces', () => traces.close());
     }
-    const database = await openDatabase(settings, directory, 'start', { log, closing, signal });
+    // The services are loaded while PostgreSQL starts, which is mostly waiting.
+    const [database, services] = await Promise.all([
+      openDatabase(settings, directory, 'start', { log, closing, signal }),
+      import('./services.ts'),
+    ]);
     signal?.throwIfAborted();
     if (settings.kafka !== undefined) await requireEmptyEmbeddedBus(database.url(BUS));
     const disk = {
@@ -61,7 +58,7 @@ export async function start(settings: Settings, parts: { log: Logger; signal?: A
     const left = timeLeft(settings.closeMs);
     const named = (name: string) => ({ log: log.child({ service: name }), left });
 
-    const keys = await startKeyManagement(
+    const keys = await services.startKeyManagement(
       {
         databaseUrl: database.url('key_management'),
         bus: bus.of('key_management'),
@@ -74,7 +71,7 @@ export async function start(settings: Settings, parts: { log: Logger; signal?: A
     closing.add('key-management', () => keys.close());
     signal?.throwIfAborted();
     const [ingest, transcription, analysis, webhooks] = await Promise.all([
-      startIngest(
+      services.startIngest(
         {
           databaseUrl: database.url('ingest'),
           bus: bus.of('ingest'),
@@ -86,7 +83,7 @@ export async function start(settings: Settings, parts: { log: Logger; signal?: A
         },
         named('ingest'),
       ),
-      startTranscription(
+      services.startTranscription(
         {
           databaseUrl: database.url('transcription'),
           bus: bus.of('transcription'),
@@ -96,7 +93,7 @@ export async function start(settings: Settings, parts: { log: Logger; signal?: A
         },
         named('transcription'),
       ),
-      startAnalysis(
+      services.startAnalysis(
         {
           databaseUrl: database.url('analysis'),
           bus: bus.of('analysis'),
@@ -109,7 +106,7 @@ export async function start(settings: Settings, parts: { log: Logger; signal?: A
         },
         named('analysis'),
       ),
-      startWebhooks(
+      services.startWebhooks(
         {
           databaseUrl: database.url('webhooks'),
           bus: bus.of('webhooks'),
@@ -124,7 +121,7 @@ export async function start(settings: Settings, parts: { log: Logger; signal?: A
     closing.add('analysis', () => analysis.close());
     closing.add('webhooks', () => webhooks.close());
     signal?.throwIfAborted();
-    const audio = await startAudio(
+    const audio = await services.startAudio(
       {
         databaseUrl: database.url('audio'),
         bus: bus.of('audio'),
@@ -136,7 +133,7 @@ export async function start(settings: Settings, parts: { log: Logger; signal?: A
     );
     closing.add('audio', () => audio.close());
     signal?.throwIfAborted();
-    const gateway = await startGateway(
+    const gateway = await services.startGateway(
       {
         host: settings.host,
         port: settings.port,

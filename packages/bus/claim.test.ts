@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Database, openDatabase } from '@call-analysis/postgres';
-import { freshDatabase, type TestDatabase } from '@call-analysis/testing';
+import { freshDatabase, type TestDatabase } from '@call-analysis/testing/database';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { alreadyClaimed, claim, pruneClaims } from './claim.ts';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Database, openDatabase } from '@call-analysis/postgres';
-import { freshDatabase, type TestDatabase } from '@call-analysis/testing';
+import { freshDatabase, type TestDatabase } from '@call-analysis/testing/database';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { findErased, pruneTombstones, writeTombstone } from './tombstones.ts';
 

@@ -5,6 +5,4 @@ export { MEDIA_TYPES, mediaType } from './media-type.ts';
 export { type ObjectsConfig, type OpenedStore, openObjects, openStore } from './open.ts';
 export type { Objects } from './port.ts';
 export type { S3Config } from './s3/config.ts';
-export { grantRights } from './grant-rights.ts';
-export { openS3 } from './s3/s3.ts';
 export { requiredS3, RequiredS3Variables, s3From, S3Variables } from './variables.ts';

@@ -5,7 +5,6 @@ import type { SignedUrls } from './disk/signed-urls.ts';
 import { openEncrypted, requirePlain } from './encrypted/open-encrypted.ts';
 import type { Objects } from './port.ts';
 import type { S3Config } from './s3/config.ts';
-import { openS3 } from './s3/s3.ts';
 
 /** The configuration of one kind of store. */
 export type ObjectsConfig = (
@@ -46,11 +45,14 @@ export async function openStore(config: ObjectsConfig, options: OpenOptions = {}
   return { objects: store, dataKeys: null };
 }
 
-function openPlain(config: ObjectsConfig, options: OpenOptions): Promise<Objects & SignedUrls> {
+async function openPlain(config: ObjectsConfig, options: OpenOptions): Promise<Objects & SignedUrls> {
   switch (config.store) {
     case 'disk':
       return openDisk(config);
-    case 's3':
+    case 's3': {
+      // Its client is loaded only where it is used.
+      const { openS3 } = await import('./s3/s3.ts');
       return openS3(config, options);
+    }
   }
 }

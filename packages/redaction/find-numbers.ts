@@ -1,6 +1,10 @@
 import { electronicFormatIBAN, isValidIBAN } from 'ibantools';
 import { type CountryCode, parsePhoneNumberFromString } from 'libphonenumber-js/max';
-import { stdnum } from 'stdnum';
+// The package's index loads the 300 modules of all countries.
+import { cif, dni, nie, nif } from 'stdnum/lib/cjs/es/index.js';
+import { inn } from 'stdnum/lib/cjs/ru/index.js';
+import type { Validator } from 'stdnum/lib/cjs/types.js';
+import { ssn } from 'stdnum/lib/cjs/us/index.js';
 import type { Finding, Kind } from './finding.ts';
 
 /** Two letters and two digits, then groups. */
@@ -46,7 +50,7 @@ export function findNumbers(text: string): Finding[] {
   }
   for (const match of text.matchAll(SPANISH)) {
     const number = match[0].replace(/[^0-9A-Za-z]/g, '').toUpperCase();
-    if (isOf('ES', ['dni', 'nie', 'nif', 'cif'], number)) add(match, 'TAX_ID');
+    if (isAny([dni, nie, nif, cif], number)) add(match, 'TAX_ID');
   }
   for (const match of text.matchAll(LETTERED)) add(match, 'PASSPORT');
   for (const match of text.matchAll(US_PASSPORT))
@@ -73,13 +77,13 @@ export function kindOfDigits(digits: string, context: Kind | null, written: stri
   if (length >= 13 && (context === 'CARD' || isCard(digits))) return 'CARD';
   if (context === 'PASSPORT' && length >= 7 && length <= 10) return 'PASSPORT';
   if (context === 'TAX_ID' && length >= 8) return 'TAX_ID';
-  if (/^\d{3}[- ]\d{2}[- ]\d{4}$/.test(written) && isOf('US', ['ssn', 'itin'], digits)) return 'TAX_ID';
+  if (/^\d{3}[- ]\d{2}[- ]\d{4}$/.test(written) && ssn.validate(digits).isValid) return 'TAX_ID';
   if (/^\d{3}-\d{3}-\d{3}[- ]\d{2}$/.test(written)) return 'TAX_ID';
   if (isPhone(written, digits)) return 'PHONE';
   if (context === 'PHONE' && length >= 7 && length <= 15) return 'PHONE';
   // Personal numbers of Uzbekistan and Kyrgyzstan have 14 digits that begin with sex or century.
   if (length === 14 && /^[1-6]/.test(digits)) return 'TAX_ID';
-  if ((length === 10 || length === 12) && isOf('RU', ['inn'], digits)) return 'TAX_ID';
+  if ((length === 10 || length === 12) && inn.validate(digits).isValid) return 'TAX_ID';
   if (/^\d{2} ?\d{2} \d{6}$/.test(written)) return 'PASSPORT';
   return context === 'CARD' && length >= 12 ? 'CARD' : null;
 }
@@ -132,7 +136,6 @@ function isCard(digits: string): boolean {
   return sum % 10 === 0;
 }
 
-function isOf(country: string, names: readonly string[], number: string): boolean {
-  const validators = stdnum[country] ?? {};
-  return names.some((name) => validators[name]?.validate(number).isValid === true);
+function isAny(kinds: readonly Validator[], number: string): boolean {
+  return kinds.some((kind) => kind.validate(number).isValid);
 }

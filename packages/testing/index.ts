@@ -1,27 +1,16 @@
+// What costs nothing to load. What loads PostgreSQL's client or clients of servers has entry points of its own, because Jest
+// loads every module again for each test file.
 export { bareEnvironment } from './bare-environment.ts';
 export { openCollector } from './collector.ts';
 export type { CollectedSpan } from './collector.ts';
-export { freshDatabase } from './database.ts';
-export type { TestDatabase } from './database.ts';
+export { tracesInFiles, tracesInTables } from './find-words.ts';
 export { openTcpProxy } from './network/tcp-proxy.ts';
 export type { TcpProxy } from './network/tcp-proxy.ts';
+export { randomOf } from './random.ts';
+export type { Random } from './random.ts';
+export { freePort } from './servers/ports.ts';
 export { waitUntil } from './wait-until.ts';
+export { startWatchdog } from './watchdog/start-watchdog.ts';
 export { wavHeader } from './wav.ts';
 export { endRecords, writeZip, zip64Field } from './zip.ts';
 export type { Zip, ZipEnd, ZipEntry, ZipFields } from './zip.ts';
-export { tracesInFiles, tracesInTables } from './find-words.ts';
-export { kafkaForTests, s3ForTests } from './servers/for-tests.ts';
-export { removeBucket, tracesInBucket } from './servers/s3/bucket.ts';
-export { startKafka } from './servers/kafka/kafka.ts';
-export { makeTopic } from './servers/kafka/create-topic.ts';
-export type { KafkaOptions, KafkaServer } from './servers/kafka/kafka.ts';
-export type { OwnServer } from './servers/own-server.ts';
-export { startS3 } from './servers/s3/s3.ts';
-export type { S3Server } from './servers/s3/s3.ts';
-export { toxiproxy } from './servers/toxiproxy/toxiproxy.ts';
-export type { Toxic, ToxicProxy } from './servers/toxiproxy/toxiproxy.ts';
-export { programsDirectory } from './servers/programs.ts';
-export { freePort } from './servers/ports.ts';
-export { randomOf } from './random.ts';
-export type { Random } from './random.ts';
-export { startWatchdog } from './watchdog/start-watchdog.ts';

@@ -6,7 +6,6 @@ import { createApp } from './app.ts';
 import { Refusals } from './audit/refusals.ts';
 import type { ApiKeyAuthentication } from './authentication/api-key.ts';
 import { bearerAuthentication } from './authentication/bearer.ts';
-import { identityProvider } from './authentication/identity-provider.ts';
 import type { RemovedFirms } from './authentication/removed-firms.ts';
 import { SessionKeys } from './authentication/session-keys.ts';
 import type { Endpoint } from './http/endpoint.ts';
@@ -87,6 +86,11 @@ export async function serveEdge(
 ): Promise<{ url: string; close(): Promise<void> }> {
   const admission = new Admission(edge.concurrency ?? defaultConcurrency);
   const jwksUrl = edge.jwt.identityProvider?.jwksUrl;
+  // Loaded only where there is a provider.
+  const identityProvider =
+    jwksUrl === undefined
+      ? undefined
+      : (await import('./authentication/identity-provider.ts')).identityProvider(jwksUrl);
   const refusals = new Refusals(backends.keyManagement, log);
   const app = createApp({
     refusals,
@@ -96,7 +100,7 @@ export async function serveEdge(
         tokens: edge.jwt,
         keys: {
           sessions: new SessionKeys(backends.keyManagement),
-          identityProvider: jwksUrl === undefined ? undefined : identityProvider(jwksUrl),
+          identityProvider,
         },
         users: backends.keyManagement,
         removedFirms: backends.removedFirms,

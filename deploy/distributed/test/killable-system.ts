@@ -3,14 +3,14 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type PostgresServer, startServer } from '@call-analysis/postgres/server';
+import { startWatchdog } from '@call-analysis/testing';
 import {
   type KafkaOptions,
   type KafkaServer,
   type S3Server,
   startKafka,
   startS3,
-  startWatchdog,
-} from '@call-analysis/testing';
+} from '@call-analysis/testing/servers';
 import { type DistributedSystem, startSystem } from './system.ts';
 
 /** Six processes with their own servers, all of which tests may kill. */

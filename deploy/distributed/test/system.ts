@@ -9,7 +9,9 @@ import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { provision } from '@call-analysis/postgres';
-import { bareEnvironment, freePort, removeBucket, startWatchdog, waitUntil } from '@call-analysis/testing';
+import { bareEnvironment, freePort, startWatchdog, waitUntil } from '@call-analysis/testing';
+import { removeBucket } from '@call-analysis/testing/servers';
+import { v8Flags } from '../../v8-flags.ts';
 import { allowSchemas, dropDatabases } from './databases.ts';
 
 const program = fileURLToPath(new URL('../../service.ts', import.meta.url));
@@ -199,7 +201,7 @@ export async function startSystem({
 
   function spawnService(service: ServiceName, args: readonly string[], env: Record<string, string>): ChildProcess {
     // The watchdog recognises a process of this system by the folder in its arguments.
-    const flags = ['--max-semi-space-size=32', '--no-allocation-site-pretenuring', `--diagnostic-dir=${directory}`];
+    const flags = [...v8Flags, `--diagnostic-dir=${directory}`];
     // The default is one folder for the machine, which may belong to another user.
     const WORK_DIR = join(directory, 'transcribing');
     const own = { ...bareEnvironment(), WORK_DIR, NODE_OPTIONS: `--import=${names}`, TEST_NAMES: hosts };

@@ -1,4 +1,4 @@
-import { kafkaForTests } from '@call-analysis/testing';
+import { kafkaForTests } from '@call-analysis/testing/servers';
 import { deadLetterSuite } from './test/dead-letter-suite.ts';
 
 const { brokers, prefix } = kafkaForTests();

@@ -6,7 +6,7 @@ import { migrateBus } from '@call-analysis/bus';
 import { migrations, schema, start } from '@call-analysis/key-management';
 import { migrate } from '@call-analysis/postgres';
 import { Closing, createLog } from '@call-analysis/runtime';
-import { freshDatabase } from '@call-analysis/testing';
+import { freshDatabase } from '@call-analysis/testing/database';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { admin, run } from '../test/system/command.ts';
 import '../test/time-limit.ts';

@@ -9,14 +9,16 @@ import { retryUntilSuccess, retryUntilAnswered } from '../test/client/retry.ts';
 import { silence } from '../test/client/silence.ts';
 import { metadataOf, recordingsCsvOf } from '../test/client/valid-uploads.ts';
 import { everyCall, killAtRandom } from '../test/kills.ts';
-import { long } from '../test/long-run.ts';
+import { long, repeated } from '../test/long-run.ts';
 import { childrenOf } from '../test/system/children.ts';
 import { isDistributed, startSystemUnderTest, type SystemUnderTest } from '../test/system/system-under-test.ts';
 
 const many = long && !isDistributed;
-const KILLS = many ? 14 : isDistributed ? 9 : 6;
-const SINGLE_UPLOADS = many ? 30 : 12;
-const BATCHES = many ? 6 : 3;
+const some = repeated || isDistributed;
+/** Every third one kills a transcription worker instead of the service. */
+const KILLS = many ? 14 : isDistributed ? 9 : some ? 6 : 3;
+const SINGLE_UPLOADS = many ? 30 : some ? 12 : 6;
+const BATCHES = many ? 6 : some ? 3 : 1;
 const RECORDINGS_A_BATCH = 8;
 /** Every fifth single upload has speech, which needs an engine; the others are silent, which needs none. */
 const SPEAKS_EVERY = 5;

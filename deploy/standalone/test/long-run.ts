@@ -1,6 +1,8 @@
 /**
  * Whether this is a long run (`TEST_RUN=long`): more random kills, the complete demo, and every fault on every link. Few
- * kills find defects that always show; many kills find those that show rarely. .ci/run sets it for `npm test`, not for
- * `npm run test:distributed`.
+ * kills find defects that always show; many kills find those that show rarely.
  */
 export const long = process.env['TEST_RUN'] === 'long';
+
+/** Whether there is time for more kills than in the default run: in a long run, and where .ci/run sets `TEST_RUN=ci`. */
+export const repeated = long || process.env['TEST_RUN'] === 'ci';

@@ -2,14 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Event, eventType } from '@call-analysis/events';
 import { type Database, openDatabase } from '@call-analysis/postgres';
-import {
-  freshDatabase,
-  openTcpProxy,
-  type TcpProxy,
-  type TestDatabase,
-  tracesInTables,
-  waitUntil,
-} from '@call-analysis/testing';
+import { openTcpProxy, type TcpProxy, tracesInTables, waitUntil } from '@call-analysis/testing';
+import { freshDatabase, type TestDatabase } from '@call-analysis/testing/database';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { openBus } from '../open.ts';

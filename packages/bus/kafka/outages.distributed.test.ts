@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Event, eventType } from '@call-analysis/events';
-import { type KafkaServer, openTcpProxy, startKafka, type TcpProxy, waitUntil } from '@call-analysis/testing';
+import { openTcpProxy, type TcpProxy, waitUntil } from '@call-analysis/testing';
+import { type KafkaServer, startKafka } from '@call-analysis/testing/servers';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { z } from 'zod';
 import { openBus, openListener } from '../open.ts';

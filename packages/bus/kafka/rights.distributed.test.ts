@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { type Event, eventType } from '@call-analysis/events';
 import { newTraceparent } from '@call-analysis/runtime';
-import { type KafkaServer, startKafka, waitUntil } from '@call-analysis/testing';
+import { waitUntil } from '@call-analysis/testing';
+import { type KafkaServer, startKafka } from '@call-analysis/testing/servers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import kafkajs, { type AclEntry } from 'kafkajs';
 import { z } from 'zod';

@@ -1,4 +1,5 @@
-import { type TestDatabase, freshDatabase, waitUntil } from '@call-analysis/testing';
+import { waitUntil } from '@call-analysis/testing';
+import { type TestDatabase, freshDatabase } from '@call-analysis/testing/database';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
 import { listenTo } from './notifications.ts';

@@ -1,5 +1,5 @@
 import { openDatabase } from '@call-analysis/postgres';
-import { freshDatabase } from '@call-analysis/testing';
+import { freshDatabase } from '@call-analysis/testing/database';
 import type { TransportUnderTest } from '../contract/index.ts';
 import { migrateBus } from '../prepare.ts';
 

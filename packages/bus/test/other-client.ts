@@ -4,7 +4,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { programsDirectory } from '@call-analysis/testing';
+import { programsDirectory } from '@call-analysis/testing/servers';
 
 const packages = ['confluent-kafka==2.16.1', 'cloudevents==2.2.0'];
 const program = fileURLToPath(new URL('./other-client.py', import.meta.url));

@@ -1,6 +1,6 @@
 import { type Bus, migrateBus, openBus } from '@call-analysis/bus';
 import { type Database, openDatabase } from '@call-analysis/postgres';
-import { freshDatabase } from '@call-analysis/testing';
+import { freshDatabase } from '@call-analysis/testing/database';
 
 /** A database with the tables that call processing needs, and an embedded bus in it. */
 export interface TestService {

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { freshDatabase, openTcpProxy, type TestDatabase, waitUntil } from '../../testing/index.ts';
+import { freshDatabase, type TestDatabase } from '../../testing/database.ts';
+import { openTcpProxy, waitUntil } from '../../testing/index.ts';
 import { type Database, openDatabase } from './database.ts';
 import { sqlState } from './errors.ts';
 

@@ -1,6 +1,7 @@
 import { exposition } from '@call-analysis/runtime';
 import { describe, expect, it } from '@jest/globals';
-import { freshDatabase, waitUntil } from '../../testing/index.ts';
+import { freshDatabase } from '../../testing/database.ts';
+import { waitUntil } from '../../testing/index.ts';
 import { openDatabase } from './database.ts';
 
 describe('the use of a pool', () => {

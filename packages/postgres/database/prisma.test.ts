@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { freshDatabase, type TestDatabase } from '../../testing/index.ts';
+import { freshDatabase, type TestDatabase } from '../../testing/database.ts';
 import { openDatabase } from './database.ts';
 import { sqlState } from './errors.ts';
 import { prismaAdapter, prismaSql, unavailability } from './prisma.ts';

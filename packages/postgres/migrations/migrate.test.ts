@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
-import { freshDatabase, type TestDatabase } from '../../testing/index.ts';
+import { freshDatabase, type TestDatabase } from '../../testing/database.ts';
 import { type Database, openDatabase } from '../database/database.ts';
 import { migrate, requireMigrated } from './migrate.ts';
 

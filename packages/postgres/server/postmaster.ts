@@ -41,7 +41,7 @@ const settings = {
   log_checkpoints: 'off',
 };
 const durable = { fsync: 'on', synchronous_commit: 'on', full_page_writes: 'on' };
-const ephemeral = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' };
+const ephemeral = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', scram_iterations: '1' };
 
 const logLimitBytes = 10 * 1024 * 1024;
 const obstacleTimeoutMs = 20_000;

@@ -69,7 +69,7 @@ function vocabulary(): Vocabulary {
   const languages = Uint8Array.from(book.sets, (symbols) => {
     let bits = 0;
     for (const symbol of symbols) {
-      for (const id of book.ends[book.steps.get(symbol) ?? 0] ?? []) bits |= 1 << id;
+      for (const id of book.endings[book.ends[book.steps.get(0, symbol)] ?? 0] ?? []) bits |= 1 << id;
     }
     return bits;
   });

@@ -12,7 +12,8 @@ import type { RecordAudioRequest } from '@call-analysis/proto/ingest/v1/RecordAu
 import type { RegisterCallRequest } from '@call-analysis/proto/ingest/v1/RegisterCallRequest';
 import { type CallOptions, dial, type Handlers, serve } from '@call-analysis/rpc';
 import { Closing, createLog } from '@call-analysis/runtime';
-import { freshDatabase, waitUntil } from '@call-analysis/testing';
+import { waitUntil } from '@call-analysis/testing';
+import { freshDatabase } from '@call-analysis/testing/database';
 import { afterAll, beforeAll } from '@jest/globals';
 import { type Config, migrations, schema, start } from '../start.ts';
 import { firmUuid } from './recordings.ts';

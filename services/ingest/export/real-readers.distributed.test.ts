@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { programsDirectory } from '@call-analysis/testing';
+import { programsDirectory } from '@call-analysis/testing/servers';
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import { NO_FILTER } from '../store/index.ts';
 import { CallListing, callOf, NEWEST } from '../test/call-listing.ts';

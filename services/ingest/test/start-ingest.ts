@@ -7,7 +7,7 @@ import { type Database, migrate, openDatabase } from '@call-analysis/postgres';
 import { ingest, keyManagement } from '@call-analysis/proto';
 import { dial, serve } from '@call-analysis/rpc';
 import { Closing, createLog } from '@call-analysis/runtime';
-import { freshDatabase } from '@call-analysis/testing';
+import { freshDatabase } from '@call-analysis/testing/database';
 import type { Firm, Firms } from '../firms.ts';
 import { defaultLimits } from '../limits.ts';
 import { type Config, migrations, schema, start } from '../start.ts';

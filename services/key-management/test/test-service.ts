@@ -4,7 +4,7 @@ import { keyManagement } from '@call-analysis/proto';
 import type { KeyVerdict } from '@call-analysis/proto/key_management/v1/KeyVerdict';
 import { dial } from '@call-analysis/rpc';
 import { createLog } from '@call-analysis/runtime';
-import { freshDatabase, type TestDatabase } from '@call-analysis/testing';
+import { freshDatabase, type TestDatabase } from '@call-analysis/testing/database';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, jest } from '@jest/globals';
 import { type Config, migrations, schema, start } from '../start.ts';
 

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { Agent, type Dispatcher } from 'undici';
+import type { Agent, Dispatcher } from 'undici';
 import { hostOf } from '../addresses/check-url.ts';
 import { AddressNotAllowed, guardedLookup, notAllowed, type Resolve } from '../addresses/lookup.ts';
 import { isPublicAddress } from '../addresses/public-address.ts';
@@ -34,14 +34,19 @@ export interface HttpSenderOptions {
 
 /** Posts to addresses on the public internet, and follows no redirects. */
 export function openHttpSender({ allowPrivate, resolve, answerMs = ANSWER_MS }: HttpSenderOptions): HttpSender {
-  const agent = new Agent({
-    connect: { timeout: answerMs, ...(!allowPrivate && { lookup: guardedLookup(resolve) }) },
-    // The time for the complete attempt has a timer of its own.
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    keepAliveTimeout: 10_000,
-    allowH2: false,
-  });
+  let opened: Promise<Agent> | undefined;
+  /** Loads its module, which is a large one, with the first attempt. */
+  const openAgent = async () => {
+    const undici = await import('undici');
+    return new undici.Agent({
+      connect: { timeout: answerMs, ...(!allowPrivate && { lookup: guardedLookup(resolve) }) },
+      // The time for the complete attempt has a timer of its own.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      keepAliveTimeout: 10_000,
+      allowH2: false,
+    });
+  };
   return {
     async send(url, headers, body, signal) {
       signal.throwIfAborted();
@@ -52,6 +57,7 @@ export function openHttpSender({ allowPrivate, resolve, answerMs = ANSWER_MS }: 
       try {
         const { origin, pathname, search, hostname, protocol } = target(url);
         if (!allowPrivate) requirePublic(hostname, protocol);
+        const agent = await (opened ??= openAgent());
         agent.dispatch({ origin, path: pathname + search, method: 'POST', headers, body }, attempt);
         const { status, retryAfter } = await attempt.answer;
         return {
@@ -70,7 +76,7 @@ export function openHttpSender({ allowPrivate, resolve, answerMs = ANSWER_MS }: 
         signal.removeEventListener('abort', stop);
       }
     },
-    close: () => agent.destroy(),
+    close: async () => (await opened)?.destroy(),
   };
 }
 

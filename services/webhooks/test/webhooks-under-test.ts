@@ -5,7 +5,7 @@ import { type Database, migrate, openDatabase } from '@call-analysis/postgres';
 import { webhooks } from '@call-analysis/proto';
 import { dial } from '@call-analysis/rpc';
 import { Closing, createLog } from '@call-analysis/runtime';
-import { freshDatabase } from '@call-analysis/testing';
+import { freshDatabase } from '@call-analysis/testing/database';
 import { afterAll, beforeAll, jest } from '@jest/globals';
 import { type Config, migrations, schema, start } from '../start.ts';
 import { type Store, openStore } from '../store.ts';

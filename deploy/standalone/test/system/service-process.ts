@@ -4,12 +4,10 @@ import { rm } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { bareEnvironment } from '@call-analysis/testing';
+import { v8Flags } from '../../../v8-flags.ts';
 import { copyOfFirstStart } from './first-start.ts';
 
 const main = fileURLToPath(new URL('../../main.ts', import.meta.url));
-
-/** As in `start` of package.json. The larger young generation spares copying the objects of a hundred calls. */
-const flags = ['--max-semi-space-size=32', '--no-allocation-site-pretenuring'];
 
 export interface ServiceProcess {
   readonly url: string;
@@ -36,7 +34,7 @@ export async function startService(
 ): Promise<ServiceProcess> {
   const directory = dataDirectory ?? (await copyOfFirstStart((made) => startService(made)));
   const began = performance.now();
-  const child = spawn(process.execPath, [...flags, main], {
+  const child = spawn(process.execPath, [...v8Flags, main], {
     env: {
       ...bareEnvironment(),
       LOG_LEVEL: 'error',

@@ -1,6 +1,7 @@
 import { openObjects } from '@call-analysis/objects';
 import { type Database, openDatabase } from '@call-analysis/postgres';
-import { kafkaForTests, s3ForTests, tracesInBucket, tracesInTables } from '@call-analysis/testing';
+import { tracesInTables } from '@call-analysis/testing';
+import { kafkaForTests, s3ForTests, tracesInBucket } from '@call-analysis/testing/servers';
 import { type Replica, type ServiceName, startSystem } from '../../../distributed/test/system.ts';
 import { eventually } from '../client/retry.ts';
 import type { SystemUnderTest } from './system-under-test.ts';

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { type Event, eventType } from '@call-analysis/events';
 import { newTraceparent } from '@call-analysis/runtime';
-import { makeTopic, waitUntil } from '@call-analysis/testing';
+import { waitUntil } from '@call-analysis/testing';
+import { makeTopic } from '@call-analysis/testing/servers';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import kafkajs, { type Admin, CompressionTypes, type Producer } from 'kafkajs';
 import { z } from 'zod';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseConfig, StartFault } from '@call-analysis/runtime';
-import { type KafkaServer, startKafka } from '@call-analysis/testing';
+import { type KafkaServer, startKafka } from '@call-analysis/testing/servers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newAuthority } from '../../../rpc/test/certificates.ts';
 import { ensureTopics, topicOf } from '../topics/topics.ts';

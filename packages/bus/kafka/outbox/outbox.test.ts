@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Event } from '@call-analysis/events';
 import { type Database, openDatabase } from '@call-analysis/postgres';
-import { freshDatabase, type TestDatabase } from '@call-analysis/testing';
+import { freshDatabase, type TestDatabase } from '@call-analysis/testing/database';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { migrateBus } from '../../prepare.ts';
 import { LARGE_BODY_BYTES } from '../large-bodies.ts';

@@ -1,5 +1,5 @@
 import { StartFault } from '@call-analysis/runtime';
-import { makeTopic } from '@call-analysis/testing';
+import { makeTopic } from '@call-analysis/testing/servers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import kafkajs, { type Admin } from 'kafkajs';
 import { testKafka } from '../../test/kafka.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import dns from 'node:dns';
 import { text } from 'node:stream/consumers';
-import { type S3Server, startS3 } from '@call-analysis/testing';
+import { type S3Server, startS3 } from '@call-analysis/testing/servers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { objectsContract } from '../../contract.ts';
 import type { S3Config } from '../config.ts';

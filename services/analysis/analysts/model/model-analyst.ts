@@ -1,5 +1,4 @@
 import type { Answer, Question } from '@call-analysis/events';
-import { redact } from '@call-analysis/redaction';
 import type { LanguageModel, Reply } from '../../language-model/language-model.ts';
 import { ModelFailure } from '../../language-model/outcome.ts';
 import { addTokens, NO_TOKENS, type Prices, type Tokens, usageOf } from '../../money/prices.ts';
@@ -87,7 +86,9 @@ export function modelAnalyst(model: LanguageModel, options: ModelAnalystOptions)
       const questions = scorecard.sections
         .flatMap((section) => section.questions)
         .filter(({ decided }) => decided.by === 'model');
-      const sent = sendUtterances(conversation.utterances, conversation.redactForModel === true ? redact : null);
+      // Loaded only for firms that want it.
+      const redact = conversation.redactForModel === true ? (await import('@call-analysis/redaction')).redact : null;
+      const sent = sendUtterances(conversation.utterances, redact);
       const instructions = writeInstructions(questions, conversation.firmLanguage);
       const answered = await turn?.();
       const { asked, tokens } = await askAll(conversation, sent, questions, instructions, signal);

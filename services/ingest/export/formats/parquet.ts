@@ -1,11 +1,11 @@
-import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
+import type { ParquetWriter as Writer } from 'hyparquet-writer';
 import type { Column, ColumnKind, Row } from '../columns.ts';
 import type { Format } from './format.ts';
 
 /** So many calls are in memory at the same time. */
 const ROWS_PER_GROUP = 5_000;
 
-type Schema = ConstructorParameters<typeof ParquetWriter>[0]['schema'];
+type Schema = ConstructorParameters<typeof Writer>[0]['schema'];
 
 const types = {
   text: { type: 'BYTE_ARRAY', converted_type: 'UTF8' },
@@ -17,6 +17,7 @@ const types = {
 
 /** Parquet with times as timestamps in UTC and numbers as numbers. */
 export const parquet: Format = async function* (columns, pages) {
+  const { ByteWriter, ParquetWriter } = await import('hyparquet-writer');
   const schema: Schema = [
     { name: 'calls', num_children: columns.length },
     ...columns.map(({ name, kind }) => ({ name, ...types[kind], repetition_type: 'OPTIONAL' as const })),

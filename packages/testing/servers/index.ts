@@ -1,0 +1,11 @@
+export { kafkaForTests, s3ForTests } from './for-tests.ts';
+export { makeTopic } from './kafka/create-topic.ts';
+export { startKafka } from './kafka/kafka.ts';
+export type { KafkaOptions, KafkaServer } from './kafka/kafka.ts';
+export type { OwnServer } from './own-server.ts';
+export { programsDirectory } from './programs.ts';
+export { removeBucket, tracesInBucket } from './s3/bucket.ts';
+export { startS3 } from './s3/s3.ts';
+export type { S3Server } from './s3/s3.ts';
+export { toxiproxy } from './toxiproxy/toxiproxy.ts';
+export type { Toxic, ToxicProxy } from './toxiproxy/toxiproxy.ts';
