@@ -6,4 +6,6 @@ export default {
   testMatch: ['**/*.browser.test.ts'],
   testPathIgnorePatterns: ['/node_modules/'],
   testTimeout: 60_000,
+  // Each test file starts a service and a browser.
+  maxWorkers: 3,
 };

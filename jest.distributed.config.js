@@ -13,4 +13,6 @@ export default {
   globalSetup: '<rootDir>/packages/testing/jest/start-distributed.ts',
   globalTeardown: '<rootDir>/packages/testing/jest/stop-distributed.ts',
   testTimeout: 120_000,
+  // Most tests start six processes.
+  maxWorkers: 3,
 };

@@ -76,22 +76,24 @@ function Questions({ scorecard, period }: { scorecard: string; period: Period })
         {t('agreement.about', { n: data.reviewed_calls, calls: format.number(data.reviewed_calls) })}
       </p>
       <div className="scroll-x" tabIndex={0} role="region" aria-label={t('agreement.byQuestion')}>
-        <table className="table table-stack dashboard-agreement">
-          <thead>
-            <tr>
-              <th scope="col">{t('question')}</th>
-              <th scope="col" className="number">
+        <table role="table" className="table table-stack dashboard-agreement">
+          <thead role="rowgroup">
+            <tr role="row">
+              <th role="columnheader" scope="col">
+                {t('question')}
+              </th>
+              <th role="columnheader" scope="col" className="number">
                 {t('answers')}
               </th>
-              <th scope="col" className="number">
+              <th role="columnheader" scope="col" className="number">
                 {t('agreed')}
               </th>
-              <th scope="col" className="number">
+              <th role="columnheader" scope="col" className="number">
                 {t('kappa')}
               </th>
             </tr>
           </thead>
-          <tbody>
+          <tbody role="rowgroup">
             {data.questions
               .toSorted((a, b) => a.agreement - b.agreement)
               .map((question) => (
@@ -124,13 +126,13 @@ function Row({ question, isOpen, onToggle, onCalls }: RowProps) {
   const t = dashboardTexts.use();
   return (
     <>
-      <tr>
-        <th scope="row">
+      <tr role="row">
+        <th role="rowheader" scope="row">
           <button type="button" className="dashboard-link foreign" aria-expanded={isOpen} onClick={onToggle}>
             {question.text}
           </button>
         </th>
-        <td className="number" data-column={t('answers')}>
+        <td role="cell" className="number" data-column={t('answers')}>
           <button
             type="button"
             className="dashboard-link number"
@@ -140,16 +142,16 @@ function Row({ question, isOpen, onToggle, onCalls }: RowProps) {
             {format.number(question.n)}
           </button>
         </td>
-        <td className="number" data-column={t('agreed')}>
+        <td role="cell" className="number" data-column={t('agreed')}>
           {format.percent(question.agreement)}
         </td>
-        <td className="number" data-column={t('kappa')}>
+        <td role="cell" className="number" data-column={t('kappa')}>
           {question.kappa === null ? '–' : format.number(question.kappa, 2, 2)}
         </td>
       </tr>
       {isOpen && (
-        <tr>
-          <td colSpan={4}>
+        <tr role="row">
+          <td role="cell" colSpan={4}>
             <Confusion question={question} onCalls={onCalls} />
           </td>
         </tr>

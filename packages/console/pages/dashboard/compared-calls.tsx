@@ -62,36 +62,44 @@ export function ComparedCalls({ scorecard, period, compared, onClose }: Props) {
       {data === undefined && calls.isError && <Failed error={calls.error} retry={() => void calls.refetch()} />}
       {data !== undefined && (
         <div className="scroll-x" tabIndex={0} role="region" aria-label={t('comparedCalls')}>
-          <table className="table table-stack">
-            <thead>
-              <tr>
-                <th scope="col">{t('started')}</th>
-                <th scope="col">{t('by.operator_name')}</th>
-                <th scope="col">{t('machine')}</th>
-                <th scope="col">{t('person')}</th>
-                <th scope="col" className="number">
+          <table role="table" className="table table-stack">
+            <thead role="rowgroup">
+              <tr role="row">
+                <th role="columnheader" scope="col">
+                  {t('started')}
+                </th>
+                <th role="columnheader" scope="col">
+                  {t('by.operator_name')}
+                </th>
+                <th role="columnheader" scope="col">
+                  {t('machine')}
+                </th>
+                <th role="columnheader" scope="col">
+                  {t('person')}
+                </th>
+                <th role="columnheader" scope="col" className="number">
                   {t('measure.score')}
                 </th>
               </tr>
             </thead>
-            <tbody>
+            <tbody role="rowgroup">
               {data.items.map((call) => (
-                <tr key={`${call.call_uuid} ${call.machine} ${call.person}`}>
-                  <td data-column={t('started')}>
+                <tr role="row" key={`${call.call_uuid} ${call.machine} ${call.person}`}>
+                  <td role="cell" data-column={t('started')}>
                     <Link to="/calls/$uuid" params={{ uuid: call.call_uuid }} search={{ question: question.uuid }}>
                       {format.dateTime(call.start_time)}
                     </Link>
                   </td>
-                  <td className="foreign" data-column={t('by.operator_name')}>
+                  <td role="cell" className="foreign" data-column={t('by.operator_name')}>
                     {call.operator_name}
                   </td>
-                  <td className="foreign" data-column={t('machine')}>
+                  <td role="cell" className="foreign" data-column={t('machine')}>
                     {call.machine ?? t('notApplicable')}
                   </td>
-                  <td className="foreign" data-column={t('person')}>
+                  <td role="cell" className="foreign" data-column={t('person')}>
                     {call.person ?? t('notApplicable')}
                   </td>
-                  <td className="number" data-column={t('measure.score')}>
+                  <td role="cell" className="number" data-column={t('measure.score')}>
                     <Score value={call.score} />
                   </td>
                 </tr>

@@ -35,42 +35,46 @@ export function Ranking({ by, period, tz }: Props) {
       {groups.data !== undefined && items.length === 0 && <p className="muted">{t('nothing')}</p>}
       {items.length > 0 && (
         <div className="scroll-x" tabIndex={0} role="region" aria-label={`${t(`ranking.${by}`)}, p10–p90`}>
-          <table className="table table-stack">
-            <thead>
-              <tr>
-                <th scope="col">{t(`by.${by}`)}</th>
-                <th scope="col" className="number">
+          <table role="table" className="table table-stack">
+            <thead role="rowgroup">
+              <tr role="row">
+                <th role="columnheader" scope="col">
+                  {t(`by.${by}`)}
+                </th>
+                <th role="columnheader" scope="col" className="number">
                   {t('tile.calls')}
                 </th>
-                <th scope="col">{t('spread')}</th>
-                <th scope="col" className="number">
+                <th role="columnheader" scope="col">
+                  {t('spread')}
+                </th>
+                <th role="columnheader" scope="col" className="number">
                   {t('median')}
                 </th>
-                <th scope="col" className="number">
+                <th role="columnheader" scope="col" className="number">
                   {t('mean')}
                 </th>
               </tr>
             </thead>
-            <tbody>
+            <tbody role="rowgroup">
               {items.map(({ key, label, calls, score }) => (
-                <tr key={key}>
-                  <th scope="row" className="foreign">
+                <tr role="row" key={key}>
+                  <th role="rowheader" scope="row" className="foreign">
                     {label ?? key}
                   </th>
-                  <td className="number" data-column={t('tile.calls')}>
+                  <td role="cell" className="number" data-column={t('tile.calls')}>
                     <Link to="/calls" search={{ ...period, [by]: key }}>
                       {format.number(calls)}
                     </Link>
                   </td>
-                  <td data-column={t('spread')}>
+                  <td role="cell" data-column={t('spread')}>
                     <Spread score={score} />
                   </td>
-                  <td className="number" data-column={t('median')}>
+                  <td role="cell" className="number" data-column={t('median')}>
                     <Link to="/calls" search={{ ...period, [by]: key, outcome: ['scored'] }}>
                       <Score value={score.p50} />
                     </Link>
                   </td>
-                  <td className="number" data-column={t('mean')}>
+                  <td role="cell" className="number" data-column={t('mean')}>
                     {score.average === null ? '–' : format.score(score.average)}
                   </td>
                 </tr>

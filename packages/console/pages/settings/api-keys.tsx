@@ -91,30 +91,42 @@ function KeyList({ onKey }: { onKey: (key: string) => void }) {
   return (
     <>
       <div className="table-frame" tabIndex={0} role="region" aria-label={t('tab.keys')}>
-        <table className="table table-stack">
-          <thead>
-            <tr>
-              <th scope="col">{t('keys.firm')}</th>
-              <th scope="col">{t('keys.prefix')}</th>
-              <th scope="col">{t('created')}</th>
-              <th scope="col">{t('keys.lastUsed')}</th>
-              <th scope="col">{t('deeds')}</th>
+        <table role="table" className="table table-stack">
+          <thead role="rowgroup">
+            <tr role="row">
+              <th role="columnheader" scope="col">
+                {t('keys.firm')}
+              </th>
+              <th role="columnheader" scope="col">
+                {t('keys.prefix')}
+              </th>
+              <th role="columnheader" scope="col">
+                {t('created')}
+              </th>
+              <th role="columnheader" scope="col">
+                {t('keys.lastUsed')}
+              </th>
+              <th role="columnheader" scope="col">
+                {t('deeds')}
+              </th>
             </tr>
           </thead>
-          <tbody>
+          <tbody role="rowgroup">
             {keys.data.items.map((key) => (
-              <tr key={key.uuid}>
-                <th scope="row" className="foreign">
+              <tr role="row" key={key.uuid}>
+                <th role="rowheader" scope="row" className="foreign">
                   {key.firm.name}
                 </th>
-                <td data-column={t('keys.prefix')}>
+                <td role="cell" data-column={t('keys.prefix')}>
                   <code>{key.key_prefix}</code>
                 </td>
-                <td data-column={t('created')}>{format.dateTime(key.created_at)}</td>
-                <td data-column={t('keys.lastUsed')}>
+                <td role="cell" data-column={t('created')}>
+                  {format.dateTime(key.created_at)}
+                </td>
+                <td role="cell" data-column={t('keys.lastUsed')}>
                   {key.last_used === null ? t('never') : format.dateTime(key.last_used)}
                 </td>
-                <td>
+                <td role="cell">
                   <div className="settings-deeds">
                     {(['rotate', 'delete'] as const).map((deed) => (
                       <button

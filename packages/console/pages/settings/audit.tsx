@@ -63,35 +63,45 @@ export function Audit() {
       {data !== undefined && data.count > 0 && !entries.isError && (
         <>
           <div className="table-frame" tabIndex={0} role="region" aria-label={t('tab.audit')}>
-            <table className="table table-stack">
-              <thead>
-                <tr>
-                  <th scope="col">{t('audit.at')}</th>
-                  <th scope="col">{t('audit.action')}</th>
-                  <th scope="col">{t('audit.actor')}</th>
-                  <th scope="col">{t('audit.subject')}</th>
-                  <th scope="col">{t('audit.address')}</th>
+            <table role="table" className="table table-stack">
+              <thead role="rowgroup">
+                <tr role="row">
+                  <th role="columnheader" scope="col">
+                    {t('audit.at')}
+                  </th>
+                  <th role="columnheader" scope="col">
+                    {t('audit.action')}
+                  </th>
+                  <th role="columnheader" scope="col">
+                    {t('audit.actor')}
+                  </th>
+                  <th role="columnheader" scope="col">
+                    {t('audit.subject')}
+                  </th>
+                  <th role="columnheader" scope="col">
+                    {t('audit.address')}
+                  </th>
                 </tr>
               </thead>
-              <tbody>
+              <tbody role="rowgroup">
                 {data.items.map((entry, index) => (
                   // One request may write several entries that differ in nothing.
                   // oxlint-disable-next-line react/no-array-index-key
-                  <tr key={`${entry.request_id}-${index}`}>
-                    <td className="settings-line" data-column={t('audit.at')}>
+                  <tr role="row" key={`${entry.request_id}-${index}`}>
+                    <td role="cell" className="settings-line" data-column={t('audit.at')}>
                       {format.date(entry.at)}, {format.timeWithSeconds(entry.at)}
                     </td>
-                    <td data-column={t('audit.action')}>
+                    <td role="cell" data-column={t('audit.action')}>
                       <code>{entry.action}</code>
                       {entry.code !== undefined && <span className="badge badge-bad">{entry.code}</span>}
                     </td>
-                    <td className="settings-actor" data-column={t('audit.actor')}>
+                    <td role="cell" className="settings-actor" data-column={t('audit.actor')}>
                       <Named id={entry.actor} name={entry.actor_name} filter="actor" />
                     </td>
-                    <td data-column={t('audit.subject')}>
+                    <td role="cell" data-column={t('audit.subject')}>
                       <Named id={entry.subject} name={entry.subject_name ?? nameOf(entry)} filter="subject" />
                     </td>
-                    <td className="settings-line" data-column={t('audit.address')}>
+                    <td role="cell" className="settings-line" data-column={t('audit.address')}>
                       {entry.address}
                     </td>
                   </tr>

@@ -75,42 +75,54 @@ export function Deliveries({ uuid }: { uuid: string }) {
       {data.count === 0 && <p className="muted">{t('deliveries.none')}</p>}
       {data.count > 0 && (
         <div className="table-frame" tabIndex={0} role="region" aria-label={t('hooks.deliveries')}>
-          <table className="table table-stack">
-            <thead>
-              <tr>
-                <th scope="col">{t('created')}</th>
-                <th scope="col">{t('deliveries.event')}</th>
-                <th scope="col">{t('deliveries.status')}</th>
-                <th scope="col" className="number">
+          <table role="table" className="table table-stack">
+            <thead role="rowgroup">
+              <tr role="row">
+                <th role="columnheader" scope="col">
+                  {t('created')}
+                </th>
+                <th role="columnheader" scope="col">
+                  {t('deliveries.event')}
+                </th>
+                <th role="columnheader" scope="col">
+                  {t('deliveries.status')}
+                </th>
+                <th role="columnheader" scope="col" className="number">
                   {t('deliveries.attempts')}
                 </th>
-                <th scope="col">{t('deliveries.answer')}</th>
-                <th scope="col">{t('deliveries.next')}</th>
-                <th scope="col">{t('deeds')}</th>
+                <th role="columnheader" scope="col">
+                  {t('deliveries.answer')}
+                </th>
+                <th role="columnheader" scope="col">
+                  {t('deliveries.next')}
+                </th>
+                <th role="columnheader" scope="col">
+                  {t('deeds')}
+                </th>
               </tr>
             </thead>
-            <tbody>
+            <tbody role="rowgroup">
               {data.items.map((delivery) => (
-                <tr key={delivery.uuid}>
-                  <td className="settings-line" data-column={t('created')}>
+                <tr role="row" key={delivery.uuid}>
+                  <td role="cell" className="settings-line" data-column={t('created')}>
                     {format.date(delivery.created_at)}, {format.timeWithSeconds(delivery.created_at)}
                   </td>
-                  <td data-column={t('deliveries.event')}>
+                  <td role="cell" data-column={t('deliveries.event')}>
                     <code>{delivery.event}</code>
                   </td>
-                  <td data-column={t('deliveries.status')}>
+                  <td role="cell" data-column={t('deliveries.status')}>
                     <span className={`badge ${TONES[delivery.status]}`}>{t(`deliveries.${delivery.status}`)}</span>
                   </td>
-                  <td className="number" data-column={t('deliveries.attempts')}>
+                  <td role="cell" className="number" data-column={t('deliveries.attempts')}>
                     {format.number(delivery.attempts)}
                   </td>
-                  <td className="foreign" data-column={t('deliveries.answer')}>
+                  <td role="cell" className="foreign" data-column={t('deliveries.answer')}>
                     {delivery.last_error ?? delivery.last_status ?? '–'}
                   </td>
-                  <td data-column={t('deliveries.next')}>
+                  <td role="cell" data-column={t('deliveries.next')}>
                     {delivery.next_at === null ? '–' : format.dateTime(delivery.next_at)}
                   </td>
-                  <td>
+                  <td role="cell">
                     {delivery.status !== 'delivered' && (
                       <button
                         type="button"

@@ -142,48 +142,50 @@ function Usage() {
       {usage.data?.items.length === 0 && <p className="muted">{t('usage.none')}</p>}
       {usage.data !== undefined && usage.data.items.length > 0 && (
         <div className="table-frame" tabIndex={0} role="region" aria-label={t('tab.money')}>
-          <table className="table table-stack">
-            <thead>
-              <tr>
-                <th scope="col">{t(`usage.${grouping}`)}</th>
+          <table role="table" className="table table-stack">
+            <thead role="rowgroup">
+              <tr role="row">
+                <th role="columnheader" scope="col">
+                  {t(`usage.${grouping}`)}
+                </th>
                 {COLUMNS.map((name) => (
-                  <th key={name} scope="col" className="number">
+                  <th key={name} role="columnheader" scope="col" className="number">
                     {t(`usage.${name}`)}
                   </th>
                 ))}
               </tr>
             </thead>
-            <tbody>
+            <tbody role="rowgroup">
               {usage.data.items.map((item) => (
-                <tr key={`${item.key} ${item.cost?.currency} ${item.speech_cost?.currency}`}>
-                  <th scope="row" className="foreign settings-key">
+                <tr role="row" key={`${item.key} ${item.cost?.currency} ${item.speech_cost?.currency}`}>
+                  <th role="rowheader" scope="row" className="foreign settings-key">
                     {nameOf(item.key)}
                   </th>
-                  <td className="number" data-column={t('usage.calls')}>
+                  <td role="cell" className="number" data-column={t('usage.calls')}>
                     {format.number(item.calls)}
                   </td>
-                  <td className="number" data-column={t('usage.audio')}>
+                  <td role="cell" className="number" data-column={t('usage.audio')}>
                     {format.duration(item.audio_seconds)}
                   </td>
-                  <td className="number" data-column={t('usage.requests')}>
+                  <td role="cell" className="number" data-column={t('usage.requests')}>
                     {format.number(item.requests)}
                   </td>
-                  <td className="number" data-column={t('usage.input')}>
+                  <td role="cell" className="number" data-column={t('usage.input')}>
                     {format.number(item.input_tokens)}
                   </td>
-                  <td className="number" data-column={t('usage.cached')}>
+                  <td role="cell" className="number" data-column={t('usage.cached')}>
                     {format.number(item.cached_input_tokens)}
                   </td>
-                  <td className="number" data-column={t('usage.output')}>
+                  <td role="cell" className="number" data-column={t('usage.output')}>
                     {format.number(item.output_tokens)}
                   </td>
-                  <td className="number" data-column={t('usage.cost')}>
+                  <td role="cell" className="number" data-column={t('usage.cost')}>
                     {amountOf(item.cost)}
                   </td>
-                  <td className="number" data-column={t('usage.speech')}>
+                  <td role="cell" className="number" data-column={t('usage.speech')}>
                     {format.duration(item.speech_seconds)}
                   </td>
-                  <td className="number" data-column={t('usage.speechCost')}>
+                  <td role="cell" className="number" data-column={t('usage.speechCost')}>
                     {amountOf(item.speech_cost)}
                   </td>
                 </tr>

@@ -67,27 +67,37 @@ export function Users() {
       {data === undefined && users.isError && <Failed error={users.error} retry={() => void users.refetch()} />}
       {data !== undefined && (
         <div className="table-frame" tabIndex={0} role="region" aria-label={t('tab.users')}>
-          <table className="table table-stack">
-            <thead>
-              <tr>
-                <th scope="col">{t('users.name')}</th>
-                <th scope="col">{t('users.role')}</th>
-                <th scope="col">{t('created')}</th>
-                <th scope="col">{t('deeds')}</th>
+          <table role="table" className="table table-stack">
+            <thead role="rowgroup">
+              <tr role="row">
+                <th role="columnheader" scope="col">
+                  {t('users.name')}
+                </th>
+                <th role="columnheader" scope="col">
+                  {t('users.role')}
+                </th>
+                <th role="columnheader" scope="col">
+                  {t('created')}
+                </th>
+                <th role="columnheader" scope="col">
+                  {t('deeds')}
+                </th>
               </tr>
             </thead>
-            <tbody>
+            <tbody role="rowgroup">
               {data.items.map((user) => (
-                <tr key={user.uuid}>
-                  <th scope="row" className="foreign">
+                <tr role="row" key={user.uuid}>
+                  <th role="rowheader" scope="row" className="foreign">
                     {user.name} {user.uuid === userUuid && <span className="badge badge-accent">{t('users.you')}</span>}
                     {user.is_api_user && <span className="badge">{t('users.api')}</span>}
                   </th>
-                  <td data-column={t('users.role')}>
+                  <td role="cell" data-column={t('users.role')}>
                     <code>{user.role}</code>
                   </td>
-                  <td data-column={t('created')}>{format.dateTime(user.created_at)}</td>
-                  <td>
+                  <td role="cell" data-column={t('created')}>
+                    {format.dateTime(user.created_at)}
+                  </td>
+                  <td role="cell">
                     {mayManage(user) && (
                       <div className="settings-deeds">
                         <button type="button" className="button button-small" onClick={() => setForm(user)}>

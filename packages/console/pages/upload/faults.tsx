@@ -51,30 +51,38 @@ export function Faults({ upload, errors }: { upload: Upload; errors: RowErrors }
         />
       </div>
       <div className="table-frame upload-table" tabIndex={0} role="region" aria-label={t('faults')}>
-        <table className="table table-stack">
-          <thead>
-            <tr>
-              <th scope="col" className="number">
+        <table role="table" className="table table-stack">
+          <thead role="rowgroup">
+            <tr role="row">
+              <th role="columnheader" scope="col" className="number">
                 {t('fault.row')}
               </th>
-              <th scope="col">{t('fault.column')}</th>
-              <th scope="col">{t('fault.value')}</th>
-              <th scope="col">{t('fault.what')}</th>
+              <th role="columnheader" scope="col">
+                {t('fault.column')}
+              </th>
+              <th role="columnheader" scope="col">
+                {t('fault.value')}
+              </th>
+              <th role="columnheader" scope="col">
+                {t('fault.what')}
+              </th>
             </tr>
           </thead>
-          <tbody>
+          <tbody role="rowgroup">
             {faults.map((fault, index) => (
               // One row may have the same fault twice.
               // oxlint-disable-next-line react/no-array-index-key
-              <tr key={index}>
-                <td className="number" data-column={t('fault.row')}>
+              <tr role="row" key={index}>
+                <td role="cell" className="number" data-column={t('fault.row')}>
                   {fault.row ?? '–'}
                 </td>
-                <td data-column={t('fault.column')}>{fault.column === null ? '–' : <code>{fault.column}</code>}</td>
-                <td className="foreign upload-value" data-column={t('fault.value')}>
+                <td role="cell" data-column={t('fault.column')}>
+                  {fault.column === null ? '–' : <code>{fault.column}</code>}
+                </td>
+                <td role="cell" className="foreign upload-value" data-column={t('fault.value')}>
                   {fault.value}
                 </td>
-                <td>
+                <td role="cell">
                   <strong>{t(`code.${fault.code}`)}</strong>
                   <span className="muted foreign upload-message">{fault.message}</span>
                 </td>
