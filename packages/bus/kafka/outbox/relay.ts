@@ -33,7 +33,10 @@ export interface Relay {
  * acknowledged them, so a crash loses nothing and may send events twice. A transaction that commits late may add rows before
  * those that were sent; every read starts at the beginning and finds them.
  */
-export function startRelay(queues: Queues, { url, sender }: { url: string; sender: Sender }): Relay {
+export function startRelay(
+  queues: Pick<Queues, 'schema' | 'name' | 'log' | 'logBackgroundError'>,
+  { url, sender }: { url: string; sender: Sender },
+): Relay {
   const { schema, name, log, logBackgroundError } = queues;
   const wakeUp = new WakeUp();
   const closing = new AbortController();
@@ -105,48 +108,47 @@ export function startRelay(queues: Queues, { url, sender }: { url: string; sende
     let current: readonly OutboxRow[] = [];
     let reading = read(client, []);
     let deleting: Promise<void> = Promise.resolve();
-    try {
-      while (!closing.signal.aborted) {
-        current = await reading;
-        await deleting;
-        if (current.length === 0) {
-          await wakeUp.wait(POLL_MS);
-          const error = lost();
-          if (error !== undefined) throw error;
-          reading = read(client, []);
-          continue;
-        }
-        // The next rows are read while these are sent.
-        const sending = sender.send(current);
-        reading = read(client, current);
-        const outcome = await sending.then(
-          (sent) => ({ sent }),
-          (error: unknown) => ({ error }),
-        );
-        if ('error' in outcome) {
-          fault = outcome.error instanceof Error ? outcome.error : new Error(String(outcome.error));
-          logBackgroundError(fault);
-          await reading;
-          await rest(pauseMs);
-          pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
-          reading = read(client, []);
-          continue;
-        }
-        fault = undefined;
-        pauseMs = FIRST_PAUSE_MS;
-        deleting = removeSentRows(client, schema, outcome.sent);
-        deleting.catch(() => {});
-      }
-      await reading;
+    while (!closing.signal.aborted) {
+      current = await reading;
       await deleting;
-    } finally {
-      reading.catch(() => {});
+      if (current.length === 0) {
+        await wakeUp.wait(POLL_MS);
+        const error = lost();
+        if (error !== undefined) throw error;
+        reading = read(client, []);
+        continue;
+      }
+      // The next rows are read while these are sent.
+      const sending = sender.send(current);
+      reading = read(client, current);
+      const outcome = await sending.then(
+        (sent) => ({ sent }),
+        (error: unknown) => ({ error }),
+      );
+      if ('error' in outcome) {
+        fault = outcome.error instanceof Error ? outcome.error : new Error(String(outcome.error));
+        logBackgroundError(fault);
+        await reading;
+        await rest(pauseMs);
+        pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
+        reading = read(client, []);
+        continue;
+      }
+      fault = undefined;
+      pauseMs = FIRST_PAUSE_MS;
+      deleting = removeSentRows(client, schema, outcome.sent);
+      deleting.catch(() => {});
     }
+    await reading;
+    await deleting;
   }
 
   function read(client: Client, except: readonly OutboxRow[]): Promise<OutboxRow[]> {
     wakeUp.reset();
-    return readFirstRows(client, schema, { except, exceptTopics: sender.suspendedTopics(), limit: READ_ROWS });
+    const rows = readFirstRows(client, schema, { except, exceptTopics: sender.suspendedTopics(), limit: READ_ROWS });
+    // The connection may break while Kafka is awaited, and a rejection that nobody handles by then ends the process.
+    rows.catch(() => {});
+    return rows;
   }
 
   return {
