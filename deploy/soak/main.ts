@@ -12,7 +12,9 @@ Sends calls to a system of its own, as transcripts, recordings, archives, campai
 (SIGKILL) its processes at random: services, transcription workers, PostgreSQL, and with --distributed also Kafka and the
 object store. Then it waits until every call has ended, and compares the catalogue, analyses, objects, webhooks and audit log
 with each other and with what was accepted. Prints its figures as JSON; progress goes to standard error. Exits with 0 if
-nothing was lost, doubled, stuck for more than two minutes or orphaned, and every ended call was told of.
+nothing was lost, doubled, stuck for more than two minutes or orphaned, and every ended call was told of. SIGINT (Ctrl-C) and
+SIGTERM end the load, and what was accepted until then is compared; a second one stops everything without figures. Whatever
+ends this process, those that it started end with it.
 
   --calls N       how many calls are sent; default 2000
   --kills N       how many processes are killed; default 20
@@ -23,6 +25,9 @@ nothing was lost, doubled, stuck for more than two minutes or orphaned, and ever
                   instead of killing, restarts N services one after the other under load, as an upgrade does: each replica in
                   turn, a new one first, then SIGTERM for the old one. A process for each service, two for the gateway, with
                   Kafka and S3. Exits with 0 if no request failed`;
+
+/** npm forwards a signal that the terminal has sent to both. Only one that comes later than this is a second one. */
+const ECHO_MS = 250;
 
 const options = {
   calls: { type: 'string', default: '2000' },
@@ -60,9 +65,18 @@ if (given.help) {
 // Services are started many times. With the cache, the same files are stripped and compiled only once.
 process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(new URL('../../node_modules/.cache/compile', import.meta.url));
 
-const over = new AbortController();
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => over.abort());
 const say = (line: string) => console.error(line);
+const over = new AbortController();
+let endedAt = Infinity;
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.on(signal, () => {
+    if (performance.now() - endedAt > ECHO_MS) process.exit(1);
+    if (over.signal.aborted) return;
+    endedAt = performance.now();
+    say(`${signal}: the load ends; a second signal stops everything without figures`);
+    over.abort();
+  });
+}
 const restarts = given['rolling-restarts'];
 const figures =
   restarts === undefined

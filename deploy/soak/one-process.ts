@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { writeFileSync } from 'node:fs';
+import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openDisk } from '@call-analysis/objects';
@@ -14,15 +15,26 @@ import { type SoakSystem, VARIABLES } from './system.ts';
 
 const SERVICES = ['key-management', 'ingest', 'audio', 'transcription', 'analysis', 'webhooks'];
 const RESTARTED_WITHIN_MS = 120_000;
+/** Relative to the data directory. */
+const PID_FILE = 'service.pid';
 
 /** All services in one process, as `npm start` runs them. */
 export async function startOneProcess(): Promise<SoakSystem> {
-  const directory = await mkdtemp(join(tmpdir(), 'call-analysis-soak-'));
+  // The real path, as it appears in the list of processes.
+  const directory = await mkdtemp(join(await realpath(tmpdir()), 'call-analysis-soak-'));
+  const watchdog = startWatchdog({
+    directory,
+    pidFile: PID_FILE,
+    signal: 'SIGKILL',
+    child: { pidFile: 'postgres/cluster/postmaster.pid', signal: 'SIGQUIT' },
+  });
   const variables = { ...VARIABLES, PORT: String(await freePort()), WEBHOOK_ALLOW_PRIVATE: 'true' };
-  let live = await startService(directory, variables);
-  const watchdog = startWatchdog({ directory, pidFile: 'postgres/cluster/postmaster.pid', signal: 'SIGQUIT' });
-  // When this process fails, it must not leave the service behind.
-  process.once('exit', () => live.child.kill('SIGKILL'));
+  const start = () =>
+    startService(directory, variables, {
+      detached: true,
+      spawned: ({ pid }) => writeFileSync(join(directory, PID_FILE), `${pid}\n`),
+    });
+  let live = await start();
   const data = openDataDirectory(directory);
   // As the superuser, over the tables of all services. A service that starts PostgreSQL may choose another port.
   const findDatabase = async () => databaseUrl((await findServer(data.postgres))!, 'call_analysis');
@@ -32,7 +44,7 @@ export async function startOneProcess(): Promise<SoakSystem> {
     const ended = once(live.child, 'exit');
     process.kill(live.pid, 'SIGKILL');
     await ended;
-    live = await startService(directory, variables);
+    live = await start();
     database = await findDatabase();
     return true;
   }

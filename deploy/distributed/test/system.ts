@@ -207,6 +207,8 @@ export async function startSystem({
     const own = { ...bareEnvironment(), WORK_DIR, NODE_OPTIONS: `--import=${names}`, TEST_NAMES: hosts };
     const child = spawn(process.execPath, [...flags, program, service, ...args], {
       env: { ...own, ...env },
+      // A process group of its own: Ctrl-C in a terminal is meant for the process that stops the system in order.
+      detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     if (child.pid !== undefined) writeFileSync(join(pids, String(child.pid)), `${child.pid}\n`);

@@ -4,22 +4,27 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 // Run by start-watchdog.ts. When the test run at the other end of standard input has ended, it stops the servers that the
 // run left behind and removes their folder.
-const [directory = '', pidFile = '', signal = 'SIGKILL'] = process.argv.slice(2);
+const [directory = '', ...servers] = process.argv.slice(2);
 const politeWaits = 100;
 
 process.stdin.resume();
 process.stdin.once('close', async () => {
+  for (let index = 0; index < servers.length; index += 2)
+    await end(servers[index]!, servers[index + 1] as NodeJS.Signals);
+  await rm(directory, { recursive: true, force: true, maxRetries: 10 });
+});
+
+async function end(pidFile: string, signal: NodeJS.Signals): Promise<void> {
   for (let waits = 0; waits < politeWaits + 40; waits++) {
-    const pids = await serving();
+    const pids = await serving(pidFile);
     if (pids.length === 0) break;
     for (const pid of pids) {
       if (waits >= politeWaits) send(pid, 'SIGKILL');
-      else if (waits % 20 === 0) send(pid, signal as NodeJS.Signals);
+      else if (waits % 20 === 0) send(pid, signal);
     }
     await pause(50);
   }
-  await rm(directory, { recursive: true, force: true, maxRetries: 10 });
-});
+}
 
 function send(pid: number, name: NodeJS.Signals): void {
   try {
@@ -31,7 +36,7 @@ function send(pid: number, name: NodeJS.Signals): void {
   }
 }
 
-async function serving(): Promise<number[]> {
+async function serving(pidFile: string): Promise<number[]> {
   const path = join(directory, pidFile);
   const files = await readdir(path).then(
     (names) => names.map((name) => join(path, name)),

@@ -55,7 +55,7 @@ export async function postgresOf(directory: string): Promise<number | null> {
   return pid > 0 && isAlive(pid) ? pid : null;
 }
 
-function isAlive(pid: number): boolean {
+export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;

@@ -24,6 +24,13 @@ export interface ServiceProcess {
   stop(options?: { keep?: boolean }): Promise<number | null>;
 }
 
+export interface ServiceOptions {
+  /** A process group of its own: Ctrl-C in a terminal does not reach the service. */
+  readonly detached?: boolean;
+  /** Called before the service is ready. */
+  readonly spawned?: (child: ChildProcess) => void;
+}
+
 /**
  * Starts the service in a child process, as `npm start` does. Without `dataDirectory`, on a new one in the state after a
  * first start. The process gets these variables, and no settings of the test's environment.
@@ -31,10 +38,13 @@ export interface ServiceProcess {
 export async function startService(
   dataDirectory?: string,
   variables: Record<string, string> = {},
+  { detached = false, spawned }: ServiceOptions = {},
 ): Promise<ServiceProcess> {
   const directory = dataDirectory ?? (await copyOfFirstStart((made) => startService(made)));
   const began = performance.now();
-  const child = spawn(process.execPath, [...v8Flags, main], {
+  // A watchdog recognises the process by the folder in its arguments.
+  const child = spawn(process.execPath, [...v8Flags, `--diagnostic-dir=${directory}`, main], {
+    detached,
     env: {
       ...bareEnvironment(),
       LOG_LEVEL: 'error',
@@ -44,6 +54,7 @@ export async function startService(
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+  spawned?.(child);
   let said = '';
   child.stderr!.setEncoding('utf8').on('data', (text: string) => (said += text));
   const url = await new Promise<string>((resolve, reject) => {
