@@ -1,4 +1,4 @@
-import { type FieldFault, invalidFields } from '@call-analysis/fault';
+import { type FieldFault, invalidFields, unavailable } from '@call-analysis/fault';
 import {
   type CallFilter,
   type CallQuery,
@@ -33,9 +33,11 @@ export interface ListedCalls extends Count {
 
 /** How long listing waits until the firm's pending changes are indexed. */
 const CATCH_UP_MS = 1_500;
-/** A call that was accepted or changed so long ago is in every list, which waits for it. */
+/** A call that was accepted or changed so long ago is in every list, which waits for it, or there is no list. */
 const STALE_MS = 4_000;
 const STALE_WAIT_MS = 3_000;
+/** How much longer a list waits that the catalogue itself does not answer. With the rest, within a request's deadline. */
+const LONGER_WAIT_MS = 3_000;
 /** How many calls are read from the catalogue itself when the index is not up to date: most pages are filled by few. */
 const CATALOGUE_READS = 500;
 /** The largest offset that pages reach. Beyond it clients use the cursor. */
@@ -45,8 +47,8 @@ const NO_CALLS: ListedCalls = { items: [], count: 0, isEstimate: false, nextCurs
 
 /**
  * A page of a firm's calls (docs/api.md, "Calls"). A client that follows the cursor to the end sees exactly once every
- * call that matches the whole time and keeps its sort key, whatever is added, changed or erased in the meantime. Fault
- * VALIDATION_ERROR.
+ * call that matches the whole time and keeps its sort key, whatever is added, changed or erased in the meantime. Faults
+ * VALIDATION_ERROR; UNAVAILABLE when the index lacks changes that are older than a few seconds.
  */
 export async function listCalls(store: Store, firmUuid: string, request: ListCallsRequest): Promise<ListedCalls> {
   const { filter, sort, size } = request;
@@ -128,17 +130,27 @@ async function fromIndex(store: Store, query: CallQuery, words: string | null): 
   if (isWaiting && (await store.search.catchUp(firmUuid, { words: words !== null, withinMs: CATCH_UP_MS }))) {
     return store.search.find(query, words);
   }
-  await store.search.refresh(firmUuid, { olderThanMs: STALE_MS, withinMs: STALE_WAIT_MS });
+  const isFresh = await store.search.refresh(firmUuid, { olderThanMs: STALE_MS, withinMs: STALE_WAIT_MS });
   const isInCatalogue = words === null && sort.by === 'created_at' && !needsIndex(filter);
+  const fromCatalogueItself = isInCatalogue ? store.listing.inOrderMatching(query, CATALOGUE_READS) : null;
+  // Words follow at a pace of their own, and a list by them promises no time.
+  if (!isFresh && words === null && (await fromCatalogueItself) === null)
+    await requireFresh(store, firmUuid, LONGER_WAIT_MS);
   const [{ positions, count }, newest, difference] = await Promise.all([
     store.search.find(query, words),
-    isInCatalogue ? store.listing.inOrderMatching(query, CATALOGUE_READS) : null,
+    fromCatalogueItself,
     words === null ? store.search.countPending(firmUuid, filter) : 0,
   ]);
   const shown = newest ?? positions;
   const known = shown.length === 0 ? 0 : query.offset + shown.length;
   const corrected = Math.max(known, Math.round(count.count + difference), 0);
   return { positions: shown, count: { count: corrected, isEstimate: true } };
+}
+
+/** Fault UNAVAILABLE: a list that silently lacks calls is worse than none. */
+async function requireFresh(store: Store, firmUuid: string, withinMs: number): Promise<void> {
+  if (!(await store.search.refresh(firmUuid, { olderThanMs: STALE_MS, withinMs })))
+    throw unavailable('The index of calls');
 }
 
 /** A partner_call_id is unique in a firm, so at most one call matches. */
@@ -150,7 +162,8 @@ async function byPartnerCallId(
   const row = await store.listing.findByPartnerCallId(firmUuid, filter.partnerCallId!);
   if (row === null || !matchesFilter(filter, row)) return NO_CALLS;
   if (needsIndex(filter)) {
-    await store.search.catchUp(firmUuid, { words: false, withinMs: CATCH_UP_MS });
+    const isCurrent = await store.search.catchUp(firmUuid, { words: false, withinMs: CATCH_UP_MS });
+    if (!isCurrent) await requireFresh(store, firmUuid, STALE_WAIT_MS + LONGER_WAIT_MS);
     if (!(await store.search.matches(firmUuid, row.uuid, filter))) return NO_CALLS;
   }
   if (words !== null) {

@@ -117,13 +117,12 @@ export function search(db: Database) {
       );
     },
 
-    /** Indexes what the firm committed longer ago than `olderThanMs`. Ends after `withinMs` at the latest. */
-    async refresh(firmUuid: string, { olderThanMs, withinMs }: { olderThanMs: number; withinMs: number }) {
-      const deadline = performance.now() + withinMs;
-      await repeat(
+    /** Indexes what the firm committed longer ago than `olderThanMs`. Returns false when that takes longer than `withinMs`. */
+    refresh(firmUuid: string, { olderThanMs, withinMs }: { olderThanMs: number; withinMs: number }): Promise<boolean> {
+      return repeat(
         () => isStale(db, firmUuid, olderThanMs),
         () => indexEntries(db, firmUuid),
-        deadline,
+        performance.now() + withinMs,
       );
     },
 

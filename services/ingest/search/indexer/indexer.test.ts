@@ -17,6 +17,7 @@ import {
   sampleCalls,
 } from '../../test/call-listing.ts';
 import { csvOf } from '../../test/csv.ts';
+import { faultOf } from '../../test/fixtures.ts';
 import { IngestUnderTest } from '../../test/ingest-under-test.ts';
 import { search } from '../index.ts';
 import { runIndexer } from './run-indexer.ts';
@@ -209,6 +210,26 @@ describe('the index', () => {
     const sort: Sort = { by: 'start_time', isDescending: true };
     const { items, count } = await listing.askIn(store, firmUuid, { status: ['failed'] }, { sort });
     expect([items.length, count]).toEqual([10, 300]);
+  });
+
+  it('refuses a list that would lack changes that are some seconds old, and answers those that the catalogue answers', async () => {
+    const { store } = service.parts;
+    const firmUuid = randomUUID();
+    const call = callOf({ status: 'failed', outcome: null });
+    await listing.add(firmUuid, [call, ...Array.from({ length: 20 }, () => callOf({ status: 'completed' }))]);
+    await service.db.query(`UPDATE call_change SET at = at - interval '5 s' WHERE firm_uuid = $1`, [firmUuid]);
+    const status = ['failed'];
+    const byTime: Sort = { by: 'start_time', isDescending: true };
+    await service.db.transaction(async (tx) => {
+      // Another process writes the index for longer than a list waits.
+      await store.search.removeCall(tx, firmUuid, randomUUID());
+      const [refused, answered] = await Promise.all([
+        faultOf(listing.askIn(store, firmUuid, { status }, { sort: byTime })),
+        listing.askIn(store, firmUuid, { status }),
+      ]);
+      expect([refused.code, answered.items.map(({ uuid }) => uuid)]).toEqual(['UNAVAILABLE', [call.uuid]]);
+    });
+    expect(await listing.askIn(store, firmUuid, { status }, { sort: byTime })).toMatchObject({ count: 1 });
   });
 
   it('is replaced by the catalogue itself when it cannot catch up in time', async () => {
