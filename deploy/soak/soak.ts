@@ -36,6 +36,8 @@ export interface Figures {
     readonly p99: number;
     readonly longest: number;
   };
+  /** What happened to the call that took longest, and when. */
+  readonly slowest: unknown;
   /** The number of deviations by kind, and the first of each. All are empty when `holds`. */
   readonly faults: Readonly<Record<string, { readonly count: number; readonly first: readonly unknown[] }>>;
   readonly holds: boolean;
@@ -184,6 +186,7 @@ async function run(system: SoakSystem, receiver: Receiver, options: SoakOptions)
         settling: Math.round(settling / 1000),
         ...(await durations(system)),
       },
+      slowest: await slowestCall(system),
       faults,
       holds,
       ...(!holds && {
@@ -279,6 +282,15 @@ async function durations({ stored }: SoakSystem) {
   );
   const rounded = Object.entries(row!).map(([name, seconds]) => [name, Math.round(seconds * 10) / 10] as const);
   return Object.fromEntries(rounded) as { median: number; p99: number; longest: number };
+}
+
+async function slowestCall({ stored }: SoakSystem): Promise<unknown> {
+  const [call] = await rows(
+    stored.databaseUrls['ingest']!,
+    `SELECT uuid, source, created_at AS "createdAt", attempt, history FROM ingest.call
+     ORDER BY (history->-1->>'at')::timestamptz - created_at DESC LIMIT 1`,
+  );
+  return call;
 }
 
 function sum(counts: readonly Readonly<Record<string, number>>[]): Record<string, number> {
