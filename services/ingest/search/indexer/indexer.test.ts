@@ -128,6 +128,21 @@ describe('the index', () => {
     expect(await listing.ask(firmUuid, { batch, status: ['failed'] })).toMatchObject({ count: 0, items: [] });
   });
 
+  it('keeps a listing waiting for some calls, however often each has changed', async () => {
+    const firmUuid = randomUUID();
+    await listing.add(
+      firmUuid,
+      Array.from({ length: 60 }, () => callOf()),
+    );
+    for (const status of ['transcribing', 'transcribed', 'analyzing', 'completed'])
+      await service.db.query('UPDATE call SET status = $2 WHERE firm_uuid = $1', [firmUuid, status]);
+    const completed: Partial<CallFilter> = { status: ['completed'] };
+    expect(await listing.askIn(service.parts.store, firmUuid, { ...completed, reviewed: false })).toMatchObject({
+      count: 60,
+      isEstimate: false,
+    });
+  });
+
   it('does not keep a listing waiting during a large upload, whose calls are listed and counted before they are indexed', async () => {
     const { store } = service.parts;
     const owner = service.newOwner();

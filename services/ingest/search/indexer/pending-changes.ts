@@ -172,12 +172,14 @@ export async function changesSoFar(sql: Sql): Promise<number> {
 /** New calls, and changed ones, that a listing still indexes itself: it takes a moment. */
 const NEW_CALLS_AT_ONCE = 2_000;
 const CHANGED_CALLS_AT_ONCE = 200;
+/** Changes that are counted. A call that is processed changes about four times. */
+const CHANGES_COUNTED = 1_000;
 
-/** Whether more changes of the firm are pending than a listing should wait for. */
+/** Whether changes of more of the firm's calls are pending than a listing should wait for. */
 export async function isFarBehind(sql: Sql, firmUuid: string): Promise<boolean> {
   const [row] = await sql.query<{ is_far: boolean }>(
-    `SELECT coalesce(sum(calls) > $2, false) OR count(*) FILTER (WHERE calls = 0) > $3 AS is_far
-     FROM (SELECT calls FROM call_change WHERE firm_uuid = $1 ORDER BY position LIMIT $3 + 100) AS pending`,
+    `SELECT coalesce(sum(calls) > $2, false) OR count(DISTINCT first) FILTER (WHERE calls = 0) > $3 AS is_far
+     FROM (SELECT first, calls FROM call_change WHERE firm_uuid = $1 ORDER BY position LIMIT ${CHANGES_COUNTED}) AS pending`,
     [firmUuid, NEW_CALLS_AT_ONCE, CHANGED_CALLS_AT_ONCE],
   );
   return row!.is_far;
