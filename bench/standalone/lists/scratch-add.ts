@@ -1,0 +1,17 @@
+import { readFileSync } from 'node:fs';
+import { schema } from '@call-analysis/ingest';
+import { provision, openDatabase } from '@call-analysis/postgres';
+import { startServer } from '@call-analysis/postgres/server';
+import { Client } from 'pg';
+import { openStore } from '../../../services/ingest/store/index.ts';
+import { addUp } from './scratch-bench.ts';
+const directory = process.argv[2]!;
+const server = await startServer({ directory, log: () => {} });
+const urls = await provision({ adminUrl: server.adminUrl, database: 'call_analysis', schemas: [{ schema, role: schema, password: 'for-the-bench' }], members: [] });
+const url = urls[schema]!;
+const db = openDatabase({ url, schema }); const store = openStore(db, url);
+const client = new Client({ connectionString: url }); await client.connect(); await client.query(`SET search_path = ${schema}`);
+console.log(new Date()); await addUp(store, client); 
+await client.query(`UPDATE call_search SET score = score WHERE uuid = (SELECT max(uuid::text)::uuid FROM call_search WHERE start_time >= '2026-09-30')`);
+console.log(new Date());
+await client.end(); await store.close(); await db.close(); await server.stop();
