@@ -3,8 +3,12 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { syntheticTexts } from './synthetic-texts.ts';
 
-/** `tuning` material may set thresholds; figures are those of `judging` material, which may not. */
-export type Half = 'tuning' | 'judging';
+/**
+ * `tuning` material may set thresholds; figures are those of `judging` material, which may not. Refusals of `judging` calls
+ * were the reason for a change of the spoken-language model, so refusals are counted on `unheard` material: other voices and
+ * accents, and other calls of the prompts that set no threshold.
+ */
+export type Half = 'tuning' | 'judging' | 'unheard';
 
 /** Something that somebody says: a recording of it, or a voice of a synthesizer that reads it. */
 export interface Line {
@@ -13,7 +17,7 @@ export interface Line {
   readonly source: { readonly file: string } | { readonly synthesizer: Synthesizer; readonly voice: string };
 }
 
-type Synthesizer = 'espeak-ng' | 'flite' | 'open_jtalk';
+type Synthesizer = 'espeak-ng' | 'festival' | 'flite' | 'open_jtalk';
 
 export interface Speaker {
   readonly name: string;
@@ -26,7 +30,7 @@ export interface Speaker {
 
 const SOUNDS = 'usr/share/asterisk/sounds';
 
-/** The prompts of Asterisk's packages in Debian, and German ones: the folder, and the package with the texts. */
+/** The prompts of Asterisk's packages in Debian, and others: the folder, and the package with the texts. */
 const PROMPTS = [
   { name: 'allison-en', language: 'en', folder: `${SOUNDS}/en_US_f_Allison`, texts: 'en' },
   { name: 'ivrvoice-ru', language: 'ru', folder: `${SOUNDS}/ru_RU_f_IvrvoiceRU`, texts: 'ru' },
@@ -43,20 +47,48 @@ const PROMPTS = [
     folder: 'asterisk-sounds/asterisk_sounds_de/template/lib/asterisk/sounds',
     texts: null,
   },
+  { name: 'richard-en', language: 'en', folder: 'freeswitch-sounds-en-gb-richard/48000', texts: null },
+  { name: 'austen-en', language: 'en', folder: 'usr/share/pocketsphinx/test/data/librivox', texts: null },
 ] as const;
+/** Nobody had heard these before their calls were judged. */
+const UNHEARD: readonly string[] = ['richard-en', 'austen-en'];
 
 /** Synthetic voices of each half, by set. The variants of espeak-ng differ in pitch and timbre, those of English in accent too. */
 const VOICES: Readonly<Record<string, Readonly<Record<Half, readonly string[]>>>> = {
   en: {
     tuning: ['flite slt', 'flite kal16', 'espeak-ng en-us+f2', 'espeak-ng en-gb-scotland+m3'],
     judging: ['flite rms', 'flite awb', 'espeak-ng en-gb-x-rp+f4', 'espeak-ng en-029+m7', 'espeak-ng en-us-nyc+m1'],
+    unheard: [
+      'festival ked_diphone',
+      'espeak-ng en-gb+f1',
+      'espeak-ng en-gb-x-gbclan+m2',
+      'espeak-ng en-gb-x-gbcwmd+f3',
+      'espeak-ng en-gb-scotland+f5',
+      'espeak-ng en-029+f1',
+      'espeak-ng en-us-nyc+f3',
+      'espeak-ng en-us+m4',
+      'espeak-ng en-gb-x-rp+m5',
+    ],
   },
-  uz: { tuning: ['espeak-ng uz', 'espeak-ng uz+f2'], judging: ['espeak-ng uz+m7', 'espeak-ng uz+f4'] },
-  ky: { tuning: ['espeak-ng ky', 'espeak-ng ky+f2'], judging: ['espeak-ng ky+m7', 'espeak-ng ky+f4'] },
-  'de-synthetic': { tuning: ['espeak-ng de', 'espeak-ng de+f2'], judging: ['espeak-ng de+m7', 'espeak-ng de+f4'] },
+  uz: {
+    tuning: ['espeak-ng uz', 'espeak-ng uz+f2'],
+    judging: ['espeak-ng uz+m7', 'espeak-ng uz+f4'],
+    unheard: ['espeak-ng uz+m3', 'espeak-ng uz+f5'],
+  },
+  ky: {
+    tuning: ['espeak-ng ky', 'espeak-ng ky+f2'],
+    judging: ['espeak-ng ky+m7', 'espeak-ng ky+f4'],
+    unheard: ['espeak-ng ky+m3', 'espeak-ng ky+f5'],
+  },
+  'de-synthetic': {
+    tuning: ['espeak-ng de', 'espeak-ng de+f2'],
+    judging: ['espeak-ng de+m7', 'espeak-ng de+f4'],
+    unheard: ['espeak-ng de+m3', 'espeak-ng de+f5'],
+  },
   ja: {
     tuning: ['espeak-ng ja', 'espeak-ng ja+f2'],
     judging: ['espeak-ng ja+m7', 'open_jtalk mei_normal', 'espeak-ng ja+f4'],
+    unheard: ['espeak-ng ja+m3', 'open_jtalk mei_normal', 'espeak-ng ja+f5'],
   },
 };
 
