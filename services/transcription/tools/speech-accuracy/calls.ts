@@ -12,6 +12,8 @@ const LONGEST_LINE = 14;
 const SHORTEST_LINE = 0.8;
 /** Lines are trimmed to what is louder than this; times are known to a hundredth of a second. */
 const AUDIBLE = 0.01;
+/** Seconds. Speech may be cut at a silence within a line, which is at least so long. */
+const SHORTEST_SILENCE = 0.15;
 /** A telephone line's noise, 62 dB under full scale. */
 const NOISE = 0.0008;
 
@@ -33,6 +35,8 @@ export interface SpokenLine {
   /** Seconds. */
   readonly start: number;
   readonly end: number;
+  /** The silences within the line, in seconds from the call's beginning. */
+  readonly silences: readonly { readonly start: number; readonly end: number }[];
 }
 
 export interface MadeCall {
@@ -72,7 +76,9 @@ export class CallMaker {
       const length = sound.length / RATE;
       if (length < SHORTEST_LINE || length > LONGEST_LINE) continue;
       parts.push([turn % 2, Math.round(now * RATE), sound]);
-      said.push({ side: turn % 2 === 0 ? 'left' : 'right', text: line.text, start: now, end: now + length });
+      const side = turn % 2 === 0 ? 'left' : 'right';
+      const silences = silencesIn(sound).map(({ start, end }) => ({ start: now + start, end: now + end }));
+      said.push({ side, text: line.text, start: now, end: now + length, silences });
       now += length + PAUSE + random();
       spoken += length;
       if (random() < 0.6) turn += 1;
@@ -170,6 +176,19 @@ function trimmed(sound: Float32Array): Float32Array {
   while (from < to && Math.abs(sound[from]!) < AUDIBLE * loudest * 3) from++;
   while (to > from && Math.abs(sound[to - 1]!) < AUDIBLE * loudest * 3) to--;
   return sound.slice(from, to);
+}
+
+/** In seconds from the beginning of the sound. */
+function silencesIn(sound: Float32Array): { start: number; end: number }[] {
+  const audible = AUDIBLE * 3 * sound.reduce((loudest, sample) => Math.max(loudest, Math.abs(sample)), 0);
+  const silences: { start: number; end: number }[] = [];
+  let from = 0;
+  for (const [at, sample] of sound.entries()) {
+    if (Math.abs(sample) < audible) continue;
+    if (at - from >= SHORTEST_SILENCE * RATE) silences.push({ start: from / RATE, end: at / RATE });
+    from = at + 1;
+  }
+  return silences;
 }
 
 /** All speakers are equally loud: 23 dB under full scale. */

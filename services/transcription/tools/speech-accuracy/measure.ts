@@ -60,9 +60,14 @@ export function figuresOf(measured: readonly Measured[]): Figures {
   };
 }
 
-/** An utterance may join several lines, so it must begin where one of them begins and end where one ends. */
+/**
+ * An utterance may join several lines and be cut at a silence within one, so it must begin where a line begins or a silence
+ * ends, and end where a line ends or a silence begins.
+ */
 function nearest(time: number, lines: readonly SpokenLine[], bound: 'start' | 'end'): number {
-  return Math.min(...lines.map((line) => Math.abs(line[bound] - time)));
+  const other = bound === 'start' ? 'end' : 'start';
+  const times = lines.flatMap((line) => [line[bound], ...line.silences.map((silence) => silence[other])]);
+  return Math.min(...times.map((each) => Math.abs(each - time)));
 }
 
 function percentile(values: readonly number[]): number | null {

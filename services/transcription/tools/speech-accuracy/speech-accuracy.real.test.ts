@@ -10,12 +10,16 @@ import { CallMaker } from './calls.ts';
 import { figuresOf, type Measured } from './measure.ts';
 import { tableOf } from './report.ts';
 import { speakers } from './speakers.ts';
+import { textErrors } from './text-errors.ts';
 
 jest.setTimeout(1_200_000);
 
 /** Few, so that the run stays short; `npm run speech-accuracy` measures more. */
 const CALLS = 2;
 const SETS = ['en', 'ru', 'es', 'fr', 'it', 'de-synthetic', 'ja', 'uz', 'ky'];
+
+const SPEECH_OF_1961 =
+  'And so, my fellow Americans, ask not what your country can do for you, ask what you can do for your country.';
 
 let material: string;
 let directory: string;
@@ -72,8 +76,8 @@ describe('recordings by others', () => {
     expect(status).toBe(0);
     const { utterances } = await engine.transcribe(file, format as Format);
     const text = utterances.map((each) => each.text).join(' ');
-    expect(text).toMatch(
-      /fellow americans?.*ask not what your country can do for you.*ask what you can do for your country/is,
-    );
+    expect({ text, words: text.split(' ').length }).toEqual({ text, words: SPEECH_OF_1961.split(' ').length });
+    // The model may miss the last sound of a word, as "as" for "ask" in a telephone's band, which depends on the processor too.
+    expect(textErrors(SPEECH_OF_1961, text, 'en').letterErrors).toBeLessThanOrEqual(2);
   });
 });
