@@ -1,6 +1,6 @@
 // npm run speech-accuracy: what the speech engines make of recordings by others. docs/performance.md has the figures.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { availableParallelism, cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Fault } from '@call-analysis/fault';
@@ -8,18 +8,19 @@ import { serverEngine } from '../../engines/server/server-engine.ts';
 import { preparedBundledModel } from '../../models/bundled.ts';
 import { findModels } from '../../models/find-models.ts';
 import { TranscriptionWorkerPool, type WorkerPoolOptions } from '../../workers/worker-pool.ts';
-import { CallMaker } from './calls.ts';
+import { CallMaker, callName } from './calls.ts';
 import { type Measured } from './measure.ts';
 import { tableOf } from './report.ts';
-import { type Half, speakers } from './speakers.ts';
+import { type Half, HALVES, speakers } from './speakers.ts';
 
-const USAGE = `npm run speech-accuracy -- DIR [--calls N] [--from N] [--languages en=100,ru,…] [--half judging|tuning]
-  [--url URL | --models DIR] [--record]
+const USAGE = `npm run speech-accuracy -- DIR [--calls N] [--from N] [--languages en=100,ru,…] [--half tuning|judging|unheard]
+  [--url URL | --models DIR] [--results FILE] [--record]
 
 DIR is what "scripts/speech-material.sh DIR" made. --calls: calls of each language without a number of its own, 10 by
 default. --from: leaves out so many calls of each, to hear others than before. --half: "tuning" for choosing thresholds;
-figures are those of "judging". --url: a server with OpenAI's API, measured instead of the bundled model. --models: a folder
-with models, likewise. --record: writes the table into docs/performance.md.`;
+figures are those of "judging", by default, and "unheard". --url: a server with OpenAI's API, measured instead of the bundled
+model. --models: a folder with models, likewise. --results: keeps what is heard in this file and does not hear again what is
+in it. --record: writes the table into docs/performance.md.`;
 
 /** A busy machine may take long, which is no reason to lose a run. */
 const STALL_MS = 3_600_000;
@@ -33,12 +34,13 @@ const { values, positionals } = parseArgs({
     half: { type: 'string', default: 'judging' },
     url: { type: 'string' },
     models: { type: 'string' },
+    results: { type: 'string' },
     record: { type: 'boolean', default: false },
   },
 });
 const [directory] = positionals;
 const half = values.half as Half;
-if (directory === undefined || !['judging', 'tuning'].includes(half) || !(Number(values.calls) > 0)) {
+if (directory === undefined || !HALVES.includes(half) || !(Number(values.calls) > 0)) {
   console.error(USAGE);
   process.exit(2);
 }
@@ -55,7 +57,8 @@ try {
   // Otherwise the first worker would do it, which takes more memory than recognition.
   await preparedBundledModel(work);
   const all = speakers(directory, half);
-  const measured: Measured[] = [];
+  const measured = kept();
+  const heard = new Set(measured.map(({ call }) => call.name));
   const engine = values.url !== undefined ? 'Whisper base (server)' : (models[0]?.name ?? 'Moonshine tiny');
   // Languages take turns, so that a run that is interrupted has some of each; it prints the figures that it has.
   let isInterrupted = false;
@@ -66,11 +69,12 @@ try {
   });
   for (let at = 0; at < Math.max(...sets.map(({ calls }) => calls)); at++) {
     for (const { set, calls } of sets) {
-      if (isInterrupted || at >= calls) continue;
+      const number = Number(values.from) + at;
+      if (isInterrupted || at >= calls || heard.has(callName(set, half, number))) continue;
       const call = maker.make(
         all.filter((speaker) => speaker.set === set),
         half,
-        Number(values.from) + at,
+        number,
       );
       const startedAt = performance.now();
       const transcript = await pool
@@ -79,24 +83,34 @@ try {
           if (error instanceof Fault && error.code === 'LANGUAGE_NOT_SUPPORTED') return null;
           throw error;
         });
-      measured.push({
-        call,
-        transcript,
-        took: (performance.now() - startedAt) / 1000,
-        residentBytes: residentOf(pool),
-      });
+      const took = (performance.now() - startedAt) / 1000;
+      const result = { call, transcript, took, residentBytes: residentOf(pool) };
+      measured.push(result);
+      if (values.results !== undefined) appendFileSync(values.results, `${JSON.stringify(result)}\n`);
       const said = transcript === null ? 'refused' : transcript.utterances.map(({ text }) => text).join(' ');
       console.error(`${call.name}, ${call.codec}, ${call.speakers.join(' and ')}: ${said}`);
       rmSync(call.file);
     }
   }
-  const table = tableOf(engine, measured);
+  const table = `${tableOf(engine, measured)} ${conditions()}`;
   console.log(table);
   if (values.record) record(engine, table);
 } finally {
   pool.close();
   maker.close();
   rmSync(work, { recursive: true, force: true });
+}
+
+function conditions(): string {
+  const day = new Date().toISOString().slice(0, 10);
+  return `Calls of the ${half} half, ${day}, ${availableParallelism()} cores (${cpus()[0]?.model.trim() ?? 'unknown'}).`;
+}
+
+/** What earlier runs have heard. */
+function kept(): Measured[] {
+  if (values.results === undefined || !existsSync(values.results)) return [];
+  const lines = readFileSync(values.results, 'utf8').trimEnd().split('\n');
+  return lines.map((line) => JSON.parse(line) as Measured);
 }
 
 function byServer(url: string): WorkerPoolOptions {

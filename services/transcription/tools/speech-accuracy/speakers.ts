@@ -8,7 +8,8 @@ import { syntheticTexts } from './synthetic-texts.ts';
  * were the reason for a change of the spoken-language model, so refusals are counted on `unheard` material: other voices and
  * accents, and other calls of the prompts that set no threshold.
  */
-export type Half = 'tuning' | 'judging' | 'unheard';
+export const HALVES = ['tuning', 'judging', 'unheard'] as const;
+export type Half = (typeof HALVES)[number];
 
 /** Something that somebody says: a recording of it, or a voice of a synthesizer that reads it. */
 export interface Line {
@@ -17,7 +18,7 @@ export interface Line {
   readonly source: { readonly file: string } | { readonly synthesizer: Synthesizer; readonly voice: string };
 }
 
-type Synthesizer = 'espeak-ng' | 'festival' | 'flite' | 'open_jtalk';
+type Synthesizer = 'espeak-ng' | 'flite' | 'open_jtalk' | 'text2wave';
 
 export interface Speaker {
   readonly name: string;
@@ -50,7 +51,7 @@ const PROMPTS = [
   { name: 'richard-en', language: 'en', folder: 'freeswitch-sounds-en-gb-richard/48000', texts: null },
   { name: 'austen-en', language: 'en', folder: 'usr/share/pocketsphinx/test/data/librivox', texts: null },
 ] as const;
-/** Nobody had heard these before their calls were judged. */
+/** These speakers are in the unheard half alone. */
 const UNHEARD: readonly string[] = ['richard-en', 'austen-en'];
 
 /** Synthetic voices of each half, by set. The variants of espeak-ng differ in pitch and timbre, those of English in accent too. */
@@ -59,7 +60,7 @@ const VOICES: Readonly<Record<string, Readonly<Record<Half, readonly string[]>>>
     tuning: ['flite slt', 'flite kal16', 'espeak-ng en-us+f2', 'espeak-ng en-gb-scotland+m3'],
     judging: ['flite rms', 'flite awb', 'espeak-ng en-gb-x-rp+f4', 'espeak-ng en-029+m7', 'espeak-ng en-us-nyc+m1'],
     unheard: [
-      'festival ked_diphone',
+      'text2wave ked_diphone',
       'espeak-ng en-gb+f1',
       'espeak-ng en-gb-x-gbclan+m2',
       'espeak-ng en-gb-x-gbcwmd+f3',
@@ -106,20 +107,15 @@ function recorded(directory: string, half: Half): Speaker[] {
       if (texts !== null && (text === undefined || !/\p{L}{2}/u.test(text))) return [];
       return [{ name: prompt, text: text ?? '', source: { file: join(directory, folder, path) } }];
     });
-    // A speaker without texts is heard in judging only; the others' prompts are divided by their names.
-    return {
-      name,
-      language,
-      set: language,
-      half,
-      lines: texts === null ? (half === 'judging' ? lines : []) : divided(lines, half),
-    };
+    // A speaker without texts is never heard in tuning; the others' prompts are divided by their names.
+    const isHeard = half === 'unheard' || (half === 'judging' && !UNHEARD.includes(name));
+    return { name, language, set: language, half, lines: texts !== null ? divided(lines, half) : isHeard ? lines : [] };
   });
-  return [...read, ...(half === 'judging' ? [novel(directory)] : [])].filter(({ lines }) => lines.length > 0);
+  return [...read, ...(half === 'tuning' ? [] : [novel(directory, half)])].filter(({ lines }) => lines.length > 0);
 }
 
 /** Sentences of a Russian novel from festvox-ru. */
-function novel(directory: string): Speaker {
+function novel(directory: string, half: Half): Speaker {
   const folder = join(directory, 'usr/share/festival/voices/russian/msu_ru_nsh_clunits');
   const list = readFileSync(join(folder, 'etc/txt.done.data'), 'utf8');
   const lines = [...list.matchAll(/^\( (\S+) "(.*)" \)/gm)].map(([, name, text]): Line => ({
@@ -127,7 +123,7 @@ function novel(directory: string): Speaker {
     text: text!.replaceAll('+', ''),
     source: { file: join(folder, `wav/${name}.wav`) },
   }));
-  return { name: 'nsh-ru', language: 'ru', set: 'ru', half: 'judging', lines };
+  return { name: 'nsh-ru', language: 'ru', set: 'ru', half, lines };
 }
 
 function synthetic(directory: string, half: Half): Speaker[] {
