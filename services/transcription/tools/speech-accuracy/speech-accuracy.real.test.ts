@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { statSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +10,7 @@ import { required } from '../../test/spoken-samples.ts';
 import { CallMaker } from './calls.ts';
 import { figuresOf, type Measured } from './measure.ts';
 import { tableOf } from './report.ts';
-import { speakers } from './speakers.ts';
+import { type Half, speakers } from './speakers.ts';
 import { textErrors } from './text-errors.ts';
 
 jest.setTimeout(1_200_000);
@@ -59,6 +60,28 @@ describe('recordings by others', () => {
     const { startError, endError } = figuresOf(measured.filter(({ call }) => call.language === 'en'));
     expect(startError).toBeLessThan(0.3);
     expect(endError).toBeLessThan(0.3);
+  });
+
+  it('that set limits are none of those that are judged, of people as of synthetic voices', () => {
+    const linesOf = (half: Half) =>
+      speakers(material, half).flatMap(({ name, lines }) => lines.map((line) => `${name} ${line.name}`));
+    const tuning = new Set(linesOf('tuning'));
+    expect(tuning.size).toBeGreaterThan(1000);
+    for (const half of ['judging', 'unheard'] as const)
+      expect(linesOf(half).filter((line) => tuning.has(line))).toEqual([]);
+  });
+
+  it('make a call of each speaker of the unheard half', () => {
+    const maker = new CallMaker();
+    try {
+      for (const speaker of speakers(material, 'unheard')) {
+        const { lines, file } = maker.make([speaker], 'unheard', 4, 5);
+        const said = lines.reduce((sum, { start, end }) => sum + end - start, 0);
+        expect([speaker.name, said >= 5, statSync(file).size > 5 * 2 * 2 * 8000]).toEqual([speaker.name, true, true]);
+      }
+    } finally {
+      maker.close();
+    }
   });
 
   it.each([
