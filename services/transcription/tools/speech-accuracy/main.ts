@@ -9,9 +9,10 @@ import { preparedBundledModel } from '../../models/bundled.ts';
 import { findModels } from '../../models/find-models.ts';
 import { TranscriptionWorkerPool, type WorkerPoolOptions } from '../../workers/worker-pool.ts';
 import { CallMaker, callName } from './calls.ts';
+import { type Half, HALVES } from './halves.ts';
 import { type Measured } from './measure.ts';
 import { tableOf } from './report.ts';
-import { type Half, HALVES, speakers } from './speakers.ts';
+import { speakers } from './speakers.ts';
 
 const USAGE = `npm run speech-accuracy -- DIR [--calls N] [--from N] [--languages en=100,ru,…] [--half tuning|judging|unheard]
   [--url URL | --models DIR] [--results FILE] [--record]

@@ -1,15 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
+import type { Half } from './halves.ts';
 import { syntheticTexts } from './synthetic-texts.ts';
-
-/**
- * `tuning` material may set thresholds; figures are those of `judging` material, which may not. Refusals of `judging` calls
- * were the reason for a change of the spoken-language model, so refusals are counted on `unheard` material: other voices and
- * accents, and other calls of the prompts that set no threshold.
- */
-export const HALVES = ['tuning', 'judging', 'unheard'] as const;
-export type Half = (typeof HALVES)[number];
 
 /** Something that somebody says: a recording of it, or a voice of a synthesizer that reads it. */
 export interface Line {

@@ -8,9 +8,10 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { type InProcessEngine, openInProcessEngine } from '../../test/in-process-engine.ts';
 import { required } from '../../test/spoken-samples.ts';
 import { CallMaker } from './calls.ts';
+import type { Half } from './halves.ts';
 import { figuresOf, type Measured } from './measure.ts';
 import { tableOf } from './report.ts';
-import { type Half, speakers } from './speakers.ts';
+import { speakers } from './speakers.ts';
 import { textErrors } from './text-errors.ts';
 
 jest.setTimeout(1_200_000);

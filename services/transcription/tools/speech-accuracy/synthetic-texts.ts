@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { Half } from './speakers.ts';
+import type { Half } from './halves.ts';
 
 /** Sentences of invented calls in languages for which there are no conversations in the repository. */
 const SENTENCES: Readonly<Record<string, readonly string[]>> = {
