@@ -7,6 +7,7 @@ import { Fault } from '@call-analysis/fault';
 import { serverEngine } from '../../engines/server/server-engine.ts';
 import { preparedBundledModel } from '../../models/bundled.ts';
 import { findModels } from '../../models/find-models.ts';
+import { peakBytes } from '../../test/peak-memory.ts';
 import { TranscriptionWorkerPool, type WorkerPoolOptions } from '../../workers/worker-pool.ts';
 import { CallMaker, callName } from './calls.ts';
 import { type Half, HALVES } from './halves.ts';
@@ -23,8 +24,8 @@ figures are those of "judging", by default, and "unheard". --url: a server with 
 model. --models: a folder with models, likewise. --results: keeps what is heard in this file and does not hear again what is
 in it. --record: writes the table into docs/performance.md.`;
 
-/** A busy machine may take long, which is no reason to lose a run. */
-const STALL_MS = 3_600_000;
+/** A busy machine may take long, which is no reason to lose a run. The worker stays, so that its most memory is known. */
+const ONE_WORKER = { size: 1, stallMs: 3_600_000, maxResidentBytes: Infinity };
 const DOCUMENT = new URL('../../../../docs/performance.md', import.meta.url);
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -51,7 +52,7 @@ const maker = new CallMaker();
 const models = values.models === undefined ? [] : findModels(values.models);
 const options: WorkerPoolOptions =
   values.url === undefined
-    ? { size: 1, stallMs: STALL_MS, recognition: () => ({ by: 'models', models, directory: work }) }
+    ? { ...ONE_WORKER, recognition: () => ({ by: 'models', models, directory: work }) }
     : byServer(values.url);
 const pool = new TranscriptionWorkerPool(options);
 try {
@@ -117,13 +118,13 @@ function kept(): Measured[] {
 function byServer(url: string): WorkerPoolOptions {
   const engine = serverEngine({ provider: 'openai', url, model: 'base', concurrency: 1 });
   const { name, maxSegmentSeconds } = engine;
-  return { size: 1, stallMs: STALL_MS, recognition: () => ({ by: 'engine', name, maxSegmentSeconds }), engine };
+  return { ...ONE_WORKER, recognition: () => ({ by: 'engine', name, maxSegmentSeconds }), engine };
 }
 
 /** The most memory that the worker has held, in bytes; 0 where the system does not tell. */
 function residentOf({ pids: [pid] }: TranscriptionWorkerPool): number {
   try {
-    return 1024 * Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0);
+    return pid === undefined ? 0 : peakBytes(pid);
   } catch {
     return 0;
   }
