@@ -7,25 +7,29 @@ import { Fault } from '@call-analysis/fault';
 import { serverEngine } from '../../engines/server/server-engine.ts';
 import { preparedBundledModel } from '../../models/bundled.ts';
 import { findModels } from '../../models/find-models.ts';
+import { openInProcessEngine, SAMPLE_RATE_HZ } from '../../test/in-process-engine.ts';
 import { peakBytes } from '../../test/peak-memory.ts';
 import { TranscriptionWorkerPool, type WorkerPoolOptions } from '../../workers/worker-pool.ts';
-import { CallMaker, callName } from './calls.ts';
+import { CallMaker, callName, type MadeCall } from './calls.ts';
 import { type Half, HALVES } from './halves.ts';
 import { type Measured } from './measure.ts';
 import { tableOf } from './report.ts';
 import { speakers } from './speakers.ts';
 
 const USAGE = `npm run speech-accuracy -- DIR [--calls N] [--from N] [--languages en=100,ru,…] [--half tuning|judging|unheard]
-  [--url URL | --models DIR] [--results FILE] [--record]
+  [--speakers allison-en,…] [--url URL | --models DIR] [--by-hand] [--results FILE] [--record]
 
 DIR is what "scripts/speech-material.sh DIR" made. --calls: calls of each language without a number of its own, 10 by
 default. --from: leaves out so many calls of each, to hear others than before. --half: "tuning" for choosing thresholds;
-figures are those of "judging", by default, and "unheard". --url: a server with OpenAI's API, measured instead of the bundled
-model. --models: a folder with models, likewise. --results: keeps what is heard in this file and does not hear again what is
-in it. --record: writes the table into docs/performance.md.`;
+figures are those of "judging", by default, and "unheard". --speakers: these alone, by their names in speakers.ts. --url: a
+server with OpenAI's API, measured instead of the bundled model. --models: a folder with models, likewise. --by-hand: the
+bundled model also hears each line of its own, cut where it was put into the call. --results: keeps what is heard in this
+file, and does not hear again what is in it. --record: writes the table into docs/performance.md.`;
 
 /** A busy machine may take long, which is no reason to lose a run. The worker stays, so that its most memory is known. */
 const ONE_WORKER = { size: 1, stallMs: 3_600_000, maxResidentBytes: Infinity };
+/** Seconds before and after a line that is cut by hand, as the segmenter leaves them. */
+const PADDING = 0.25;
 const DOCUMENT = new URL('../../../../docs/performance.md', import.meta.url);
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -34,8 +38,10 @@ const { values, positionals } = parseArgs({
     from: { type: 'string', default: '0' },
     languages: { type: 'string', default: 'en,ru,es,uz,ky,de,de-synthetic,fr,it,ja' },
     half: { type: 'string', default: 'judging' },
+    speakers: { type: 'string' },
     url: { type: 'string' },
     models: { type: 'string' },
+    'by-hand': { type: 'boolean', default: false },
     results: { type: 'string' },
     record: { type: 'boolean', default: false },
   },
@@ -58,10 +64,12 @@ const pool = new TranscriptionWorkerPool(options);
 try {
   // Otherwise the first worker would do it, which takes more memory than recognition.
   await preparedBundledModel(work);
-  const all = speakers(directory, half);
+  const names = values.speakers?.split(',');
+  const all = speakers(directory, half).filter(({ name }) => names?.includes(name) ?? true);
   const measured = kept();
   const heard = new Set(measured.map(({ call }) => call.name));
   const engine = values.url !== undefined ? 'Whisper base (server)' : (models[0]?.name ?? 'Moonshine tiny');
+  const cutter = values['by-hand'] ? await linesByHand() : undefined;
   // Languages take turns, so that a run that is interrupted has some of each; it prints the figures that it has.
   let isInterrupted = false;
   process.once('SIGINT', () => (isInterrupted = true));
@@ -86,7 +94,8 @@ try {
           throw error;
         });
       const took = (performance.now() - startedAt) / 1000;
-      const result = { call, transcript, took, residentBytes: residentOf(pool) };
+      const byHand = transcript === null ? undefined : await cutter?.(call);
+      const result = { call, transcript, byHand, took, residentBytes: residentOf(pool) };
       measured.push(result);
       if (values.results !== undefined) appendFileSync(values.results, `${JSON.stringify(result)}\n`);
       const said = transcript === null ? 'refused' : transcript.utterances.map(({ text }) => text).join(' ');
@@ -106,6 +115,20 @@ try {
 function conditions(): string {
   const day = new Date().toISOString().slice(0, 10);
   return `Calls of the ${half} half, ${day}, ${availableParallelism()} cores (${cpus()[0]?.model.trim() ?? 'unknown'}).`;
+}
+
+/** Gives what the bundled model makes of every line of a call. */
+async function linesByHand(): Promise<(call: MadeCall) => Promise<string[]>> {
+  const engine = await openInProcessEngine(work);
+  return async ({ file, format, lines }) => {
+    const sound = await engine.decode(file, format);
+    const texts: string[] = [];
+    for (const { side, start, end } of lines) {
+      const [from, to] = [start - PADDING, end + PADDING].map((time) => Math.max(0, Math.round(time * SAMPLE_RATE_HZ)));
+      texts.push(await engine.recognize(sound[side].slice(from, to)));
+    }
+    return texts;
+  };
 }
 
 /** What earlier runs have heard. */
