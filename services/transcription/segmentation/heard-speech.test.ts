@@ -81,6 +81,13 @@ describe('all speech is heard, with its times,', () => {
     await expectAllHeard(amplified(left, gain), amplified(right, gain));
   });
 
+  it('of a party that grows 20 dB quieter for a second within what it says, as one utterance', async () => {
+    const dipped = left.map(
+      (sample, at) => (at > 1.2 * SAMPLE_RATE_HZ && at < 2.2 * SAMPLE_RATE_HZ ? 0.1 : 1) * sample,
+    );
+    await expectAllHeard(dipped, right);
+  });
+
   it('when one party is 20 dB quieter than the other', () => expectAllHeard(left, amplified(right, 0.1)));
 
   it("over a line's noise", async () => {

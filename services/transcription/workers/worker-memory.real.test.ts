@@ -1,10 +1,10 @@
-import { readFileSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { decode, sourceOfBytes } from '@call-analysis/recordings';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { preparedBundledModel } from '../models/bundled.ts';
+import { peakBytes } from '../test/peak-memory.ts';
 import { wavOf } from '../test/transcription-service.ts';
 import { TranscriptionWorkerPool } from './worker-pool.ts';
 
@@ -32,11 +32,6 @@ async function repeated(times: number): Promise<string> {
   const file = join(directory, `${times}.wav`);
   await writeFile(file, wavOf(left, right));
   return file;
-}
-
-/** The most memory that a process has held. */
-function peakBytes(pid: number): number {
-  return 1024 * Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
 }
 
 describe('a worker with the bundled model', () => {

@@ -1,8 +1,8 @@
 import { Link, useNavigate } from '@tanstack/react-router';
-import { lazy, Suspense } from 'react';
+import { lazy, Suspense, useMemo } from 'react';
 import * as format from '../../i18n/format.ts';
 import { Loading } from '../../widgets/states.tsx';
-import { type Period, periodOfDay } from './period.ts';
+import { daysOf, type Period, periodOfDay } from './period.ts';
 import { dashboardRoute } from './route.ts';
 import { dashboardTexts } from './texts.ts';
 import { type Group, type Statistics, useStatistics } from './use-statistics.ts';
@@ -29,6 +29,14 @@ export function DayChart({ days, period }: { days: Statistics; period: Period })
     resolved: ({ key, scored }) => (scored === 0 ? null : (100 * (resolvedOn.get(key) ?? 0)) / scored),
   };
   const series = [values[measure], ...(measure === 'score' ? [p10, p90] : [])];
+  const byDay = new Map(items.map((item) => [item.key, item]));
+  const { started_from, started_to } = period;
+  const allDays = useMemo(() => daysOf({ started_from, started_to }, tz), [started_from, started_to, tz]);
+  const valueOn = (day: string, value: (item: Group) => number | null) => {
+    const item = byDay.get(day);
+    if (item !== undefined) return value(item);
+    return measure === 'calls' ? 0 : null;
+  };
   return (
     <section className="card card-body dashboard-part" aria-label={t('byDay')}>
       <div className="dashboard-head">
@@ -48,8 +56,8 @@ export function DayChart({ days, period }: { days: Statistics; period: Period })
       <Suspense fallback={<Loading />}>
         <Plot
           key={measure}
-          days={items.map(({ key }) => key)}
-          values={series.map((value) => items.map(value))}
+          days={allDays}
+          values={series.map((value) => allDays.map((day) => valueOn(day, value)))}
           most={measure === 'calls' ? null : 100}
           labels={measure === 'score' ? [t('measure.score'), 'p10', 'p90'] : [t(`measure.${measure}`)]}
         />

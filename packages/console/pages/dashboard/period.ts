@@ -4,6 +4,7 @@ export interface Period {
   readonly started_to: string;
 }
 
+const DAY_MS = 86_400_000;
 export const LENGTHS = [7, 30, 90, 365] as const;
 
 /** The period that ends with today, and the one of the same length before it. */
@@ -14,6 +15,14 @@ export function periods(days: number, zone: string, now = new Date()): { now: Pe
     now: { started_from: at(1 - days), started_to: at(1) },
     before: { started_from: at(1 - 2 * days), started_to: at(1 - days) },
   };
+}
+
+/** All days of a period, such as "2026-10-03", whether or not they have calls. */
+export function daysOf({ started_from, started_to }: Period, zone: string): string[] {
+  const days: string[] = [];
+  const end = dayIn(new Date(started_to), zone);
+  for (let day = dayIn(new Date(started_from), zone); day < end; day = addDays(day, 1)) days.push(day);
+  return days;
 }
 
 /** The calls of one day of the kind "2026-10-03". */
@@ -39,13 +48,13 @@ function addDays(day: string, days: number): string {
   return date.toISOString().slice(0, 10);
 }
 
-/** Midnight in the zone. Where a change of clocks skips it, the first instant of the day. */
+/** Midnight in the zone, the first of two. Where a change of clocks skips it, the first instant of the day. */
 function startOfDay(day: string, zone: string): string {
-  const wanted = Date.parse(`${day}T00:00:00Z`);
-  let instant = wanted;
-  // The offset is that of the instant sought, which the first try only comes near.
-  for (let tries = 0; tries < 2; tries++) instant = wanted - offsetOf(instant, zone);
-  return new Date(instant).toISOString();
+  const midnight = Date.parse(`${day}T00:00:00Z`);
+  // Clocks change at most once within these two days, so that one of the two offsets is right.
+  const tries = [midnight - DAY_MS, midnight + DAY_MS].map((instant) => midnight - offsetOf(instant, zone));
+  const within = tries.filter((instant) => dayIn(new Date(instant), zone) === day);
+  return new Date(Math.min(...within)).toISOString();
 }
 
 /** Milliseconds that the zone's clock is ahead of UTC. */

@@ -3,7 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Format } from '@call-analysis/recordings';
-import type { Half, Line, Speaker } from './speakers.ts';
+import type { Half } from './halves.ts';
+import type { Line, Speaker } from './speakers.ts';
 
 const RATE = 8000;
 /** Seconds. */
@@ -50,6 +51,8 @@ export interface MadeCall {
   readonly lines: readonly SpokenLine[];
 }
 
+export const callName = (set: string, half: Half, at: number) => `${set}-${half}-${at}`;
+
 /** Makes calls of one language: speakers take turns until `seconds` of speech are said. `at` chooses speakers, lines and codec. */
 export class CallMaker {
   readonly directory = mkdtempSync(join(tmpdir(), 'call-analysis-calls-'));
@@ -70,7 +73,10 @@ export class CallMaker {
     for (let tries = 0; spoken < seconds && tries < 200; tries++) {
       const party = parties[turn % 2]!;
       const line = party.lines[Math.floor(random() * party.lines.length)]!;
-      if (used.has(line.name)) continue;
+      if (used.has(line.name)) {
+        if (party.lines.every(({ name }) => used.has(name))) turn += 1;
+        continue;
+      }
       used.add(line.name);
       const sound = this.#sound(line);
       const length = sound.length / RATE;
@@ -84,7 +90,7 @@ export class CallMaker {
       if (random() < 0.6) turn += 1;
     }
     const codec = Object.keys(CODECS)[at % Object.keys(CODECS).length]!;
-    const name = `${set}-${half}-${at}`;
+    const name = callName(set, half, at);
     const file = this.#write(name, now + 0.5, parts, codec, random);
     return {
       name,
@@ -147,6 +153,7 @@ export class CallMaker {
       writeFileSync(script, text);
       const options = {
         flite: ['-voice', source.voice, '-f', script, '-o', input],
+        text2wave: ['-eval', `(voice_${source.voice})`, '-o', input, script],
         'espeak-ng': ['-v', source.voice, '-s', '155', '-f', script, '-w', input],
         open_jtalk: ['-x', '/var/lib/mecab/dic/open-jtalk/naist-jdic', '-m', source.voice, '-ow', input, script],
       };

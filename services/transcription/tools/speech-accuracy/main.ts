@@ -1,28 +1,35 @@
 // npm run speech-accuracy: what the speech engines make of recordings by others. docs/performance.md has the figures.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { availableParallelism, cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Fault } from '@call-analysis/fault';
 import { serverEngine } from '../../engines/server/server-engine.ts';
 import { preparedBundledModel } from '../../models/bundled.ts';
 import { findModels } from '../../models/find-models.ts';
+import { openInProcessEngine, SAMPLE_RATE_HZ } from '../../test/in-process-engine.ts';
+import { peakBytes } from '../../test/peak-memory.ts';
 import { TranscriptionWorkerPool, type WorkerPoolOptions } from '../../workers/worker-pool.ts';
-import { CallMaker } from './calls.ts';
+import { CallMaker, callName, type MadeCall } from './calls.ts';
+import { type Half, HALVES } from './halves.ts';
 import { type Measured } from './measure.ts';
 import { tableOf } from './report.ts';
-import { type Half, speakers } from './speakers.ts';
+import { speakers } from './speakers.ts';
 
-const USAGE = `npm run speech-accuracy -- DIR [--calls N] [--from N] [--languages en=100,ru,…] [--half judging|tuning]
-  [--url URL | --models DIR] [--record]
+const USAGE = `npm run speech-accuracy -- DIR [--calls N] [--from N] [--languages en=100,ru,…] [--half tuning|judging|unheard]
+  [--speakers allison-en,…] [--url URL | --models DIR] [--by-hand] [--results FILE] [--record]
 
 DIR is what "scripts/speech-material.sh DIR" made. --calls: calls of each language without a number of its own, 10 by
 default. --from: leaves out so many calls of each, to hear others than before. --half: "tuning" for choosing thresholds;
-figures are those of "judging". --url: a server with OpenAI's API, measured instead of the bundled model. --models: a folder
-with models, likewise. --record: writes the table into docs/performance.md.`;
+figures are those of "judging", by default, and "unheard". --speakers: these alone, by their names in speakers.ts. --url: a
+server with OpenAI's API, measured instead of the bundled model. --models: a folder with models, likewise. --by-hand: the
+bundled model also hears each line of its own, cut where it was put into the call. --results: keeps what is heard in this
+file, and does not hear again what is in it. --record: writes the table into docs/performance.md.`;
 
-/** A busy machine may take long, which is no reason to lose a run. */
-const STALL_MS = 3_600_000;
+/** A busy machine may take long, which is no reason to lose a run. The worker stays, so that its most memory is known. */
+const ONE_WORKER = { size: 1, stallMs: 3_600_000, maxResidentBytes: Infinity };
+/** Seconds before and after a line that is cut by hand, as the segmenter leaves them. */
+const PADDING = 0.25;
 const DOCUMENT = new URL('../../../../docs/performance.md', import.meta.url);
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -31,14 +38,17 @@ const { values, positionals } = parseArgs({
     from: { type: 'string', default: '0' },
     languages: { type: 'string', default: 'en,ru,es,uz,ky,de,de-synthetic,fr,it,ja' },
     half: { type: 'string', default: 'judging' },
+    speakers: { type: 'string' },
     url: { type: 'string' },
     models: { type: 'string' },
+    'by-hand': { type: 'boolean', default: false },
+    results: { type: 'string' },
     record: { type: 'boolean', default: false },
   },
 });
 const [directory] = positionals;
 const half = values.half as Half;
-if (directory === undefined || !['judging', 'tuning'].includes(half) || !(Number(values.calls) > 0)) {
+if (directory === undefined || !HALVES.includes(half) || !(Number(values.calls) > 0)) {
   console.error(USAGE);
   process.exit(2);
 }
@@ -48,15 +58,18 @@ const maker = new CallMaker();
 const models = values.models === undefined ? [] : findModels(values.models);
 const options: WorkerPoolOptions =
   values.url === undefined
-    ? { size: 1, stallMs: STALL_MS, recognition: () => ({ by: 'models', models, directory: work }) }
+    ? { ...ONE_WORKER, recognition: () => ({ by: 'models', models, directory: work }) }
     : byServer(values.url);
 const pool = new TranscriptionWorkerPool(options);
 try {
   // Otherwise the first worker would do it, which takes more memory than recognition.
   await preparedBundledModel(work);
-  const all = speakers(directory, half);
-  const measured: Measured[] = [];
+  const names = values.speakers?.split(',');
+  const all = speakers(directory, half).filter(({ name }) => names?.includes(name) ?? true);
+  const measured = kept();
+  const heard = new Set(measured.map(({ call }) => call.name));
   const engine = values.url !== undefined ? 'Whisper base (server)' : (models[0]?.name ?? 'Moonshine tiny');
+  const cutter = values['by-hand'] ? await linesByHand() : undefined;
   // Languages take turns, so that a run that is interrupted has some of each; it prints the figures that it has.
   let isInterrupted = false;
   process.once('SIGINT', () => (isInterrupted = true));
@@ -66,11 +79,12 @@ try {
   });
   for (let at = 0; at < Math.max(...sets.map(({ calls }) => calls)); at++) {
     for (const { set, calls } of sets) {
-      if (isInterrupted || at >= calls) continue;
+      const number = Number(values.from) + at;
+      if (isInterrupted || at >= calls || heard.has(callName(set, half, number))) continue;
       const call = maker.make(
         all.filter((speaker) => speaker.set === set),
         half,
-        Number(values.from) + at,
+        number,
       );
       const startedAt = performance.now();
       const transcript = await pool
@@ -79,18 +93,17 @@ try {
           if (error instanceof Fault && error.code === 'LANGUAGE_NOT_SUPPORTED') return null;
           throw error;
         });
-      measured.push({
-        call,
-        transcript,
-        took: (performance.now() - startedAt) / 1000,
-        residentBytes: residentOf(pool),
-      });
+      const took = (performance.now() - startedAt) / 1000;
+      const byHand = transcript === null ? undefined : await cutter?.(call);
+      const result = { call, transcript, byHand, took, residentBytes: residentOf(pool) };
+      measured.push(result);
+      if (values.results !== undefined) appendFileSync(values.results, `${JSON.stringify(result)}\n`);
       const said = transcript === null ? 'refused' : transcript.utterances.map(({ text }) => text).join(' ');
       console.error(`${call.name}, ${call.codec}, ${call.speakers.join(' and ')}: ${said}`);
       rmSync(call.file);
     }
   }
-  const table = tableOf(engine, measured);
+  const table = `${tableOf(engine, measured)} ${conditions()}`;
   console.log(table);
   if (values.record) record(engine, table);
 } finally {
@@ -99,16 +112,42 @@ try {
   rmSync(work, { recursive: true, force: true });
 }
 
+function conditions(): string {
+  const day = new Date().toISOString().slice(0, 10);
+  return `Calls of the ${half} half, ${day}, ${availableParallelism()} cores (${cpus()[0]?.model.trim() ?? 'unknown'}).`;
+}
+
+/** Gives what the bundled model makes of every line of a call. */
+async function linesByHand(): Promise<(call: MadeCall) => Promise<string[]>> {
+  const engine = await openInProcessEngine(work);
+  return async ({ file, format, lines }) => {
+    const sound = await engine.decode(file, format);
+    const texts: string[] = [];
+    for (const { side, start, end } of lines) {
+      const [from, to] = [start - PADDING, end + PADDING].map((time) => Math.max(0, Math.round(time * SAMPLE_RATE_HZ)));
+      texts.push(await engine.recognize(sound[side].slice(from, to)));
+    }
+    return texts;
+  };
+}
+
+/** What earlier runs have heard. */
+function kept(): Measured[] {
+  if (values.results === undefined || !existsSync(values.results)) return [];
+  const lines = readFileSync(values.results, 'utf8').trimEnd().split('\n');
+  return lines.map((line) => JSON.parse(line) as Measured);
+}
+
 function byServer(url: string): WorkerPoolOptions {
   const engine = serverEngine({ provider: 'openai', url, model: 'base', concurrency: 1 });
   const { name, maxSegmentSeconds } = engine;
-  return { size: 1, stallMs: STALL_MS, recognition: () => ({ by: 'engine', name, maxSegmentSeconds }), engine };
+  return { ...ONE_WORKER, recognition: () => ({ by: 'engine', name, maxSegmentSeconds }), engine };
 }
 
 /** The most memory that the worker has held, in bytes; 0 where the system does not tell. */
 function residentOf({ pids: [pid] }: TranscriptionWorkerPool): number {
   try {
-    return 1024 * Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0);
+    return pid === undefined ? 0 : peakBytes(pid);
   } catch {
     return 0;
   }

@@ -7,6 +7,8 @@ export interface Measured {
   readonly call: MadeCall;
   /** Null when it was refused with LANGUAGE_NOT_SUPPORTED. */
   readonly transcript: RecordingTranscript | null;
+  /** What the model alone makes of each line, cut out of the recording where it was put in; absent when that was not asked for. */
+  readonly byHand?: readonly string[];
   /** Seconds that the transcription took. */
   readonly took: number;
   /** The most memory that the worker has held until then. */
@@ -19,6 +21,8 @@ export interface Figures {
   /** Of the calls that were not refused and whose lines have texts; null when there are none. */
   readonly wordErrorRate: number | null;
   readonly letterErrorRate: number | null;
+  /** Of the same calls, when their lines are cut by hand; null when that was not measured. */
+  readonly wordErrorRateByHand: number | null;
   /** Seconds of sound per second of work. */
   readonly speed: number;
   /** The 95th percentile of the differences between utterances and what was said, in seconds; null when there are none. */
@@ -28,8 +32,9 @@ export interface Figures {
 
 export function figuresOf(measured: readonly Measured[]): Figures {
   let [wordErrors, words, letterErrors, letters] = [0, 0, 0, 0];
+  const cut = { wordErrors: 0, words: 0 };
   const [starts, ends]: [number[], number[]] = [[], []];
-  for (const { call, transcript } of measured) {
+  for (const { call, transcript, byHand } of measured) {
     if (transcript === null) continue;
     for (const side of ['left', 'right'] as const) {
       const said = call.lines.filter((line) => line.side === side);
@@ -41,6 +46,12 @@ export function figuresOf(measured: readonly Measured[]): Figures {
         words += errors.words;
         letterErrors += errors.letterErrors;
         letters += errors.letters;
+        if (byHand !== undefined) {
+          const texts = byHand.filter((_, at) => call.lines[at]!.side === side);
+          const byLines = textErrors(said.map((line) => line.text).join(' '), texts.join(' '), call.language);
+          cut.wordErrors += byLines.wordErrors;
+          cut.words += byLines.words;
+        }
       }
       for (const utterance of own) {
         starts.push(nearest(utterance.start, said, 'start'));
@@ -54,6 +65,7 @@ export function figuresOf(measured: readonly Measured[]): Figures {
     refused: measured.filter(({ transcript }) => transcript === null).length,
     wordErrorRate: words === 0 ? null : wordErrors / words,
     letterErrorRate: letters === 0 ? null : letterErrors / letters,
+    wordErrorRateByHand: cut.words === 0 ? null : cut.wordErrors / cut.words,
     speed: seconds / measured.reduce((sum, { took }) => sum + took, 0),
     startError: percentile(starts),
     endError: percentile(ends),

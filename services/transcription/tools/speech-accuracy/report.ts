@@ -30,7 +30,9 @@ function rowOf(language: string, figures: Figures): string {
     language,
     figures.calls,
     `${figures.refused}`,
-    percent(figures.wordErrorRate),
+    figures.wordErrorRateByHand === null
+      ? percent(figures.wordErrorRate)
+      : `${percent(figures.wordErrorRate)}, cut by hand ${percent(figures.wordErrorRateByHand)}`,
     percent(figures.letterErrorRate),
     seconds(figures.startError),
     seconds(figures.endError),

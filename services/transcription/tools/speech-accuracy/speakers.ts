@@ -1,10 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
+import type { Half } from './halves.ts';
 import { syntheticTexts } from './synthetic-texts.ts';
-
-/** `tuning` material may set thresholds; figures are those of `judging` material, which may not. */
-export type Half = 'tuning' | 'judging';
 
 /** Something that somebody says: a recording of it, or a voice of a synthesizer that reads it. */
 export interface Line {
@@ -13,7 +11,7 @@ export interface Line {
   readonly source: { readonly file: string } | { readonly synthesizer: Synthesizer; readonly voice: string };
 }
 
-type Synthesizer = 'espeak-ng' | 'flite' | 'open_jtalk';
+type Synthesizer = 'espeak-ng' | 'flite' | 'open_jtalk' | 'text2wave';
 
 export interface Speaker {
   readonly name: string;
@@ -26,7 +24,7 @@ export interface Speaker {
 
 const SOUNDS = 'usr/share/asterisk/sounds';
 
-/** The prompts of Asterisk's packages in Debian, and German ones: the folder, and the package with the texts. */
+/** The prompts of Asterisk's packages in Debian, and others: the folder, and the package with the texts. */
 const PROMPTS = [
   { name: 'allison-en', language: 'en', folder: `${SOUNDS}/en_US_f_Allison`, texts: 'en' },
   { name: 'ivrvoice-ru', language: 'ru', folder: `${SOUNDS}/ru_RU_f_IvrvoiceRU`, texts: 'ru' },
@@ -43,20 +41,48 @@ const PROMPTS = [
     folder: 'asterisk-sounds/asterisk_sounds_de/template/lib/asterisk/sounds',
     texts: null,
   },
+  { name: 'richard-en', language: 'en', folder: 'freeswitch-sounds-en-gb-richard/48000', texts: null },
+  { name: 'austen-en', language: 'en', folder: 'usr/share/pocketsphinx/test/data/librivox', texts: null },
 ] as const;
+/** These speakers are in the unheard half alone. */
+const UNHEARD: readonly string[] = ['richard-en', 'austen-en'];
 
 /** Synthetic voices of each half, by set. The variants of espeak-ng differ in pitch and timbre, those of English in accent too. */
 const VOICES: Readonly<Record<string, Readonly<Record<Half, readonly string[]>>>> = {
   en: {
     tuning: ['flite slt', 'flite kal16', 'espeak-ng en-us+f2', 'espeak-ng en-gb-scotland+m3'],
     judging: ['flite rms', 'flite awb', 'espeak-ng en-gb-x-rp+f4', 'espeak-ng en-029+m7', 'espeak-ng en-us-nyc+m1'],
+    unheard: [
+      'text2wave ked_diphone',
+      'espeak-ng en-gb+f1',
+      'espeak-ng en-gb-x-gbclan+m2',
+      'espeak-ng en-gb-x-gbcwmd+f3',
+      'espeak-ng en-gb-scotland+f5',
+      'espeak-ng en-029+f1',
+      'espeak-ng en-us-nyc+f3',
+      'espeak-ng en-us+m4',
+      'espeak-ng en-gb-x-rp+m5',
+    ],
   },
-  uz: { tuning: ['espeak-ng uz', 'espeak-ng uz+f2'], judging: ['espeak-ng uz+m7', 'espeak-ng uz+f4'] },
-  ky: { tuning: ['espeak-ng ky', 'espeak-ng ky+f2'], judging: ['espeak-ng ky+m7', 'espeak-ng ky+f4'] },
-  'de-synthetic': { tuning: ['espeak-ng de', 'espeak-ng de+f2'], judging: ['espeak-ng de+m7', 'espeak-ng de+f4'] },
+  uz: {
+    tuning: ['espeak-ng uz', 'espeak-ng uz+f2'],
+    judging: ['espeak-ng uz+m7', 'espeak-ng uz+f4'],
+    unheard: ['espeak-ng uz+m3', 'espeak-ng uz+f5'],
+  },
+  ky: {
+    tuning: ['espeak-ng ky', 'espeak-ng ky+f2'],
+    judging: ['espeak-ng ky+m7', 'espeak-ng ky+f4'],
+    unheard: ['espeak-ng ky+m3', 'espeak-ng ky+f5'],
+  },
+  'de-synthetic': {
+    tuning: ['espeak-ng de', 'espeak-ng de+f2'],
+    judging: ['espeak-ng de+m7', 'espeak-ng de+f4'],
+    unheard: ['espeak-ng de+m3', 'espeak-ng de+f5'],
+  },
   ja: {
     tuning: ['espeak-ng ja', 'espeak-ng ja+f2'],
     judging: ['espeak-ng ja+m7', 'open_jtalk mei_normal', 'espeak-ng ja+f4'],
+    unheard: ['espeak-ng ja+m3', 'open_jtalk mei_normal', 'espeak-ng ja+f5'],
   },
 };
 
@@ -74,20 +100,15 @@ function recorded(directory: string, half: Half): Speaker[] {
       if (texts !== null && (text === undefined || !/\p{L}{2}/u.test(text))) return [];
       return [{ name: prompt, text: text ?? '', source: { file: join(directory, folder, path) } }];
     });
-    // A speaker without texts is heard in judging only; the others' prompts are divided by their names.
-    return {
-      name,
-      language,
-      set: language,
-      half,
-      lines: texts === null ? (half === 'judging' ? lines : []) : divided(lines, half),
-    };
+    // A speaker without texts is never heard in tuning; the others' prompts are divided by their names.
+    const isHeard = half === 'unheard' || (half === 'judging' && !UNHEARD.includes(name));
+    return { name, language, set: language, half, lines: texts !== null ? divided(lines, half) : isHeard ? lines : [] };
   });
-  return [...read, ...(half === 'judging' ? [novel(directory)] : [])].filter(({ lines }) => lines.length > 0);
+  return [...read, ...(half === 'tuning' ? [] : [novel(directory, half)])].filter(({ lines }) => lines.length > 0);
 }
 
 /** Sentences of a Russian novel from festvox-ru. */
-function novel(directory: string): Speaker {
+function novel(directory: string, half: Half): Speaker {
   const folder = join(directory, 'usr/share/festival/voices/russian/msu_ru_nsh_clunits');
   const list = readFileSync(join(folder, 'etc/txt.done.data'), 'utf8');
   const lines = [...list.matchAll(/^\( (\S+) "(.*)" \)/gm)].map(([, name, text]): Line => ({
@@ -95,7 +116,7 @@ function novel(directory: string): Speaker {
     text: text!.replaceAll('+', ''),
     source: { file: join(folder, `wav/${name}.wav`) },
   }));
-  return { name: 'nsh-ru', language: 'ru', set: 'ru', half: 'judging', lines };
+  return { name: 'nsh-ru', language: 'ru', set: 'ru', half, lines };
 }
 
 function synthetic(directory: string, half: Half): Speaker[] {

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import type { Half } from './halves.ts';
 
 /** Sentences of invented calls in languages for which there are no conversations in the repository. */
 const SENTENCES: Readonly<Record<string, readonly string[]>> = {
@@ -60,7 +61,7 @@ const SENTENCES: Readonly<Record<string, readonly string[]>> = {
 const CONVERSATIONS = fileURLToPath(new URL('../../../analysis/evaluation/', import.meta.url));
 
 /** What synthetic voices read in one half: the lines of conversations that were written for that half. */
-export function syntheticTexts(language: string, half: 'tuning' | 'judging'): readonly string[] {
+export function syntheticTexts(language: string, half: Half): readonly string[] {
   const sentences = SENTENCES[language];
   if (sentences !== undefined) return sentences.filter((_, at) => (at % 2 === 0) === (half === 'tuning'));
   const folder = `${CONVERSATIONS}${half === 'tuning' ? 'tuning' : 'held-out'}/`;
