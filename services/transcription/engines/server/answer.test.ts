@@ -70,6 +70,33 @@ describe('the answer of a speech server', () => {
     }
   });
 
+  it.each([
+    ['with figures', -0.3, 1.1],
+    ['without figures, as older versions', null, null],
+  ])(
+    "is read in vLLM's shape: a duration in text, no probability of silence, %s",
+    (_, avg_logprob, compression_ratio) => {
+      const common = { seek: 0, temperature: 0, tokens: [50364], no_speech_prob: null, avg_logprob, compression_ratio };
+      const answer = {
+        duration: '6.25',
+        language: 'ru',
+        text: ' Здравствуйте. Чем могу помочь?',
+        words: null,
+        segments: [
+          { id: 0, start: 0, end: 2.5, text: ' Здравствуйте.', ...common },
+          { id: 1, start: 2.5, end: 6, text: ' Чем могу помочь?', ...common },
+        ],
+      };
+      expect(interpret(readAnswer(JSON.stringify(answer))!, 6.25, null)).toEqual({
+        language: 'ru',
+        utterances: [
+          { text: 'Здравствуйте.', start: 0, end: 2.5 },
+          { text: 'Чем могу помочь?', start: 2.5, end: 6 },
+        ],
+      });
+    },
+  );
+
   it('yields utterances in order and inside the segment, whatever times it contains', () => {
     const odd = fc.record({
       start: fc.double({ noNaN: true }),

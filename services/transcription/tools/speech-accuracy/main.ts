@@ -105,7 +105,7 @@ try {
   }
   const table = `${tableOf(engine, measured)} ${conditions()}`;
   console.log(table);
-  if (values.record) record(engine, table);
+  if (values.record) record(values['by-hand'] ? `${engine}, cut by hand` : engine, table);
 } finally {
   pool.close();
   maker.close();
@@ -114,7 +114,8 @@ try {
 
 function conditions(): string {
   const day = new Date().toISOString().slice(0, 10);
-  return `Calls of the ${half} half, ${day}, ${availableParallelism()} cores (${cpus()[0]?.model.trim() ?? 'unknown'}).`;
+  const by = values.speakers === undefined ? '' : ` by ${values.speakers}`;
+  return `Calls of the ${half} half${by}, ${day}, ${availableParallelism()} cores (${cpus()[0]?.model.trim() ?? 'unknown'}).`;
 }
 
 /** Gives what the bundled model makes of every line of a call. */
@@ -153,13 +154,13 @@ function residentOf({ pids: [pid] }: TranscriptionWorkerPool): number {
   }
 }
 
-function record(engine: string, table: string): void {
+function record(name: string, table: string): void {
   const [begin, end] = [
-    `<!-- speech, ${engine}: written by npm run speech-accuracy -- --record -->`,
-    `<!-- end of ${engine} -->`,
+    `<!-- speech, ${name}: written by npm run speech-accuracy -- --record -->`,
+    `<!-- end of ${name} -->`,
   ];
   const text = readFileSync(DOCUMENT, 'utf8');
   const [before, rest] = text.split(begin);
-  if (rest === undefined) throw new Error(`docs/performance.md has no place for ${engine}.`);
+  if (rest === undefined) throw new Error(`docs/performance.md has no place for ${name}.`);
   writeFileSync(DOCUMENT, `${before}${begin}\n\n${table}\n\n${end}${rest.slice(rest.indexOf(end) + end.length)}`);
 }
