@@ -85,7 +85,13 @@ export async function work(firm: Firm, { calls, random, mayGoOn, over, failed }:
 }
 
 /** Every second batch has a recording whose bytes do not match the archive's checksum: its call fails. */
-async function recordingsBatch(firm: Firm, count: number, name: string, random: Random, over: AbortSignal) {
+export async function recordingsBatch(
+  firm: Pick<Firm, 'client'>,
+  count: number,
+  name: string,
+  random: Random,
+  over: AbortSignal,
+) {
   const ids = Array.from({ length: count }, (_, number) => `${name}-${number}`);
   const isBroken = random.integer(2) === 0;
   const wrong = { crc32: 1 };

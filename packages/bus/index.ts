@@ -12,6 +12,7 @@ export type {
 } from './dead-letters.ts';
 export type { Kafka } from './kafka/config.ts';
 export { removeLargeBodies } from './kafka/large-bodies.ts';
+export type { KafkaUse } from './kafka/rights/rights.ts';
 export { kafkaFrom, KafkaVariables, requiredKafka, RequiredKafkaVariables } from './kafka/variables.ts';
 export { openBus, openDeadLetters, openListener } from './open.ts';
 export { DISCARD, Poison, route } from './port.ts';

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { type Bus, type EventUse, openBus, prepareBus, type Subscription } from '@call-analysis/bus';
+import { type Bus, type KafkaUse, openBus, prepareBus, type Subscription } from '@call-analysis/bus';
 import { ValueCipher } from '@call-analysis/encryption';
 import type { Event, EventType } from '@call-analysis/events';
 import { type Objects, openStore } from '@call-analysis/objects';
@@ -65,7 +65,7 @@ export interface ServiceDefinition<Config, Parts, Replacements> {
 export interface Service<Config, Replacements> {
   readonly schema: string;
   readonly migrations: string;
-  readonly events: EventUse;
+  readonly events: KafkaUse;
   /** Brings tables, queues and topics up to date. Safe to repeat, and for several processes at the same time. */
   prepare(config: Config, parts: { log: Logger }): Promise<void>;
   /** Starts on a database that has been migrated. `left` is how long work in progress may take once `close` is called. */
@@ -90,6 +90,8 @@ export function defineService<Config extends AnyConfig, Parts, Replacements = ob
   const events = {
     publishes,
     consumes: [...new Set([...consumedBy(consumers as readonly Consumer<never>[]), ...listened])],
+    consumers: consumers.map(({ consumer }) => consumer),
+    listens: listened.length > 0,
   };
   return {
     schema,

@@ -3,6 +3,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
+import { rightsByUser } from '../../deploy/prepare-kafka/rights.ts';
 import { kafkaOf } from '../../deploy/standalone/admin/dead-letters.ts';
 import { readRemote } from '../../deploy/standalone/config.ts';
 import { SHUTDOWN_MARGIN_MS, parseDuration } from '../../packages/runtime/index.ts';
@@ -57,6 +58,7 @@ export async function composeFaults(): Promise<string[]> {
       ...adminFaults(containers['admin'], directory),
       ...certificateFaults(containers, directory),
       ...accountFaults(containers, env),
+      ...(await rightsFaults(containers)),
     ];
   } finally {
     rmSync(directory, { recursive: true });
@@ -136,7 +138,7 @@ function containerFaults(name: string, container: Container, all: Readonly<Recor
   const isOnce =
     name.startsWith('migrate-') ||
     name === 'store-volume' ||
-    name === 'prepare-store' ||
+    name.startsWith('prepare-') ||
     container.profiles !== undefined;
   demand(
     container.user !== undefined && (name === 'store-volume' || !/^0?(:|$)|root/.test(container.user)),
@@ -260,6 +262,43 @@ function accountFaults(
   }
   return faults;
 }
+
+/** Kafka refuses its users what they were not granted, and they are granted their rights before any of them connects. */
+async function rightsFaults(containers: Readonly<Record<string, Container>>): Promise<string[]> {
+  const faults: string[] = [];
+  const demand = (holds: boolean, what: string) => {
+    if (!holds) faults.push(`docker-compose.yml: ${what}.`);
+  };
+  const broker = environmentOf(containers['kafka'] ?? {});
+  const login = broker['KAFKA_LISTENER_NAME_CLIENTS_PLAIN_SASL_JAAS_CONFIG'] ?? '';
+  const users = [...login.matchAll(/user_([\w-]+)=/g)].map(([, name]) => name!).filter((name) => name !== OWNER);
+  const rights = await rightsByUser();
+  demand(
+    broker['KAFKA_AUTHORIZER_CLASS_NAME'] === 'org.apache.kafka.metadata.authorizer.StandardAuthorizer' &&
+      broker['KAFKA_ALLOW_EVERYONE_IF_NO_ACL_FOUND'] === undefined,
+    'Kafka lets every user do everything',
+  );
+  demand(broker['KAFKA_SUPER_USERS'] === `User:ANONYMOUS;User:${OWNER}`, 'Kafka has other super users');
+  // Without a user it is only asked inside its container.
+  for (const listener of (broker['KAFKA_LISTENERS'] ?? '').split(','))
+    demand(/^CLIENTS:|:\/\/127\.0\.0\.1:/.test(listener), `Kafka listens on ${listener} without users`);
+  demand(users.toSorted().join() === Object.keys(rights).toSorted().join(), `Kafka has users without rights: ${users}`);
+  const prepare = containers['prepare-kafka'] ?? {};
+  demand(environmentOf(prepare)['KAFKA_SASL_USERNAME'] === OWNER, 'prepare-kafka is not the owner of Kafka');
+  for (const [name, container] of Object.entries(containers)) {
+    const isOwner = environmentOf(container)['KAFKA_SASL_USERNAME'] === OWNER;
+    demand(!isOwner || name === 'prepare-kafka', `${name} is the owner of Kafka`);
+    const before = container.depends_on?.['prepare-kafka']?.condition;
+    demand(
+      !name.startsWith('migrate-') || before === 'service_completed_successfully',
+      `${name} does not wait for its rights in Kafka`,
+    );
+  }
+  return faults;
+}
+
+/** The user that grants the others their rights. */
+const OWNER = 'owner';
 
 /** Each process of RPCs has its own certificate of one authority and no other's; only the host's owner gets to the keys. */
 function certificateFaults(containers: Readonly<Record<string, Container>>, directory: string): string[] {

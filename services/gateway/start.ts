@@ -1,4 +1,4 @@
-import { openListener, prepareBus } from '@call-analysis/bus';
+import { type KafkaUse, openListener, prepareBus } from '@call-analysis/bus';
 import { ApiKeyRevoked, FirmRemoved } from '@call-analysis/events';
 import { type ObjectsConfig, openObjects } from '@call-analysis/objects';
 import { analysis, audio, ingest, keyManagement, webhooks } from '@call-analysis/proto';
@@ -19,7 +19,12 @@ import { backendParts, serveEdge } from './gateway.ts';
 export type { Config } from './config.ts';
 export type { TokenRules } from './authentication/token.ts';
 
-export const events = { publishes: [], consumes: [ApiKeyRevoked, FirmRemoved] };
+export const events: KafkaUse = {
+  publishes: [],
+  consumes: [ApiKeyRevoked, FirmRemoved],
+  consumers: [],
+  listens: true,
+};
 
 /** The gateway has no database; this creates the topic that it listens to. */
 export async function prepare(config: Config, { log }: { log: Logger }): Promise<void> {

@@ -4,6 +4,7 @@ import type { EachBatchPayload } from 'kafkajs';
 import { readForListener } from '../../delivery/read-event.ts';
 import { Poison, type Subscription } from '../../port.ts';
 import { fromMessage, headerOf, REPLAY_TO } from '../message.ts';
+import { listenerGroups } from '../rights/rights.ts';
 import { joinGroup, type Membership, type MembershipOptions } from './membership.ts';
 
 export interface KafkaListeners {
@@ -56,7 +57,7 @@ export function createKafkaListeners(
         const listeners = new Set<OnEvent>();
         const membership = joinGroup({
           ...options,
-          group: `${options.name}.listener.${process}.${type.type}`,
+          group: `${listenerGroups(options.name)}${process}.${type.type}`,
           types: [type.type],
           fromBeginning: false,
           commits: false,

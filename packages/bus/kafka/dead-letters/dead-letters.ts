@@ -23,6 +23,7 @@ import type { Kafka } from '../config.ts';
 import { connect } from '../connection/client.ts';
 import { explain } from '../connection/explain.ts';
 import { fromMessage, headerOf, toMessage } from '../message.ts';
+import { READERS } from '../rights/rights.ts';
 import { ensureTopics, topicOf } from '../topics/topics.ts';
 import {
   deadLetterTopic,
@@ -213,7 +214,7 @@ async function readAll(
     }
   }
   if (ends.size === 0) return;
-  const groupId = `${kafka.prefix}dead-letters.${randomUUID()}`;
+  const groupId = `${kafka.prefix}${READERS}${randomUUID()}`;
   const consumer = client.consumer({
     groupId,
     allowAutoTopicCreation: false,
