@@ -43,7 +43,7 @@ function sentenceFor(
     return `Kafka at ${brokers} refuses KAFKA_SASL_USERNAME with KAFKA_SASL_PASSWORD (${sasl?.mechanism}).`;
   }
   if (type.endsWith('_AUTHORIZATION_FAILED')) {
-    return `Kafka at ${brokers} does not grant a right that this service needs (${type}).`;
+    return `Kafka at ${brokers} does not grant a right that this service needs (${type}). deploy/prepare-kafka/main.ts grants what the services declare.`;
   }
   const [, compression] = /^(\w+) compression not implemented/.exec(message) ?? [];
   if (compression !== undefined) {
