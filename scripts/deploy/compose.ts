@@ -24,6 +24,7 @@ interface Container {
   readonly environment?: Readonly<Record<string, string | number | boolean | null>>;
   readonly ports?: readonly { readonly host_ip?: string; readonly target: number }[];
   readonly volumes?: readonly { readonly source?: string; readonly target?: string; readonly read_only?: boolean }[];
+  readonly tmpfs?: readonly string[];
   readonly configs?: readonly { readonly target?: string }[];
   readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
 }
@@ -270,6 +271,9 @@ async function rightsFaults(containers: Readonly<Record<string, Container>>): Pr
     if (!holds) faults.push(`docker-compose.yml: ${what}.`);
   };
   const broker = environmentOf(containers['kafka'] ?? {});
+  // Events are compressed by zstd, whose library Java unpacks there.
+  const temporary = containers['kafka']?.tmpfs?.find((each) => each.split(':')[0] === '/tmp');
+  demand(temporary?.split(/[:,]/).includes('exec') === true, 'Kafka cannot run its library for zstd from /tmp');
   const login = broker['KAFKA_LISTENER_NAME_CLIENTS_PLAIN_SASL_JAAS_CONFIG'] ?? '';
   const users = [...login.matchAll(/user_([\w-]+)=/g)].map(([, name]) => name!).filter((name) => name !== OWNER);
   const rights = await rightsByUser();
