@@ -52,7 +52,8 @@ export function grown(after: Bytes, before: Bytes, calls: number): [string, numb
     .toSorted(([, one], [, other]) => other - one);
 }
 
-async function asked<Row>(url: string, text: string): Promise<Row[]> {
+/** The rows of one query. */
+export async function asked<Row>(url: string, text: string): Promise<Row[]> {
   const client = new Client({ connectionString: url });
   await client.connect();
   try {

@@ -10,7 +10,7 @@ import { newFirm } from '../../deploy/standalone/test/client/new-firm.ts';
 import { type ServiceProcess, startService } from '../../deploy/standalone/test/system/service-process.ts';
 import { writeConversations } from '../distributed/conversations.ts';
 import { processBatch } from '../distributed/process-batch.ts';
-import { type Bytes, grown, indexed, logBytes, tableBytes } from '../harness/database-bytes.ts';
+import { asked, type Bytes, grown, indexed, logBytes, tableBytes } from '../harness/database-bytes.ts';
 import { atLeast, atMost, type Figure, median, noted } from '../harness/figure.ts';
 import { proportionalMiB } from '../harness/memory.ts';
 import { processorSeconds, watchDatabase } from '../harness/processor.ts';
@@ -45,6 +45,7 @@ export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
     await writeRows(csv, WARM_UP, 'warm-up');
     await processBatch(firm, csv);
     await indexed(server.url);
+    await countTriggers(server.url);
     const short: Passage[] = [];
     const long: Passage[] = [];
     for (let round = 0; round < (quick ? 1 : 5); round++) {
@@ -58,6 +59,8 @@ export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
       ...figuresOf(`call of ${CHARACTERS} characters`, long, { microseconds: 4_000, perSecond: 600 }),
       ...bytesOf('short call', short),
       ...bytesOf(`call of ${CHARACTERS} characters`, long, { tables: 1.3, log: 3 }),
+      // The service adds up days after a minute without changes, which is too long for a quick run.
+      ...(quick ? [] : await upkeepFigures(service, server, short, long)),
       ...(await idleFigures(service, server, quick ? 10 : 60)),
     ];
   } finally {
@@ -183,6 +186,55 @@ function bytesOf(
       `${call} in the log of the database`,
       of((each) => each.logBytes),
     ),
+  ];
+}
+
+/** From now on PostgreSQL counts the time that functions take. */
+async function countTriggers(url: string): Promise<void> {
+  await asked(url, "ALTER SYSTEM SET track_functions = 'pl'");
+  await asked(url, 'SELECT pg_reload_conf()');
+}
+
+/** What the stored sums of statistics cost a call: the triggers that mark its day, and adding the day up afterwards. */
+async function upkeepFigures(
+  service: ServiceProcess,
+  server: Server,
+  short: readonly Passage[],
+  long: readonly Passage[],
+): Promise<Figure[]> {
+  const calls = [...short, ...long].reduce((sum, passage) => sum + passage.calls, 0);
+  const [marking] = await asked<{ ms: number }>(
+    server.url,
+    `SELECT coalesce(sum(total_time), 0)::float8 AS ms FROM pg_stat_user_functions WHERE funcname LIKE 'forget_sums_of_%'`,
+  );
+  const changedDays = async () => {
+    const [days] = await asked<{ changed: number }>(
+      server.url,
+      'SELECT count(*)::int AS changed FROM ingest.statistic_change',
+    );
+    return days!.changed;
+  };
+  const usage = async (ends: () => Promise<boolean>) => {
+    const [before, began] = [seconds(service, server), performance.now()];
+    while (!(await ends())) await pause(1_000);
+    return { taken: total(minus(seconds(service, server), before)), milliseconds: performance.now() - began };
+  };
+  // Days are added up after a minute without changes. What the service takes in its first part is what it takes when idle.
+  await pause(5_000);
+  const idleUntil = performance.now() + 20_000;
+  const idle = await usage(async () => performance.now() > idleUntil);
+  const days = await changedDays();
+  if (days === 0) throw new Error('The days were added up before that could be measured.');
+  const busy = await usage(async () => (await changedDays()) === 0);
+  const taken = busy.taken - idle.taken * (busy.milliseconds / idle.milliseconds);
+  const cost = median(short.map(({ byPart, calls }) => (total(byPart) * 1e6) / calls));
+  const yardstick = { name: 'a short call in all, µs', value: cost };
+  const marked = (marking!.ms * 1e3) / calls;
+  const added = (taken * 1e6) / calls;
+  return [
+    noted({ name: 'statistics: marking the day of a call', value: marked, unit: 'µs', yardstick }),
+    noted({ name: `statistics: adding up ${days} days, by call`, value: added, unit: 'µs', yardstick }),
+    atMost(0.03, { name: 'statistics: both', value: marked + added, unit: 'µs', yardstick }),
   ];
 }
 

@@ -12,7 +12,7 @@ export const FACETS = {
   topic: 'topic.id',
   resolution: 'c.resolution',
   scorecard: 'c.scorecard',
-  question: 'answered.question',
+  question: 'question',
 } as const;
 export type FacetGrouping = keyof typeof FACETS;
 

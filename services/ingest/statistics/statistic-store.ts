@@ -79,23 +79,11 @@ export function statistics(db: Database) {
     async add(sql: Sql, source: Source, keys: Keys): Promise<SumsByKey> {
       const query = new EntryQuery('filter' in source ? source.filter : { firm: source.firm, range: null });
       const entries = entriesOf(query, source);
-      const { key, joins } = keyOf(query, keys);
-      const points = keys.by === 'question' ? 'sum(answered.points)' : '0';
-      const maxPoints = keys.by === 'question' ? 'sum(answered.max_points)' : '0';
+      const scored = keys.by === 'question' ? byQuestion(entries) : byKey(entries, keyOf(query, keys));
       const rows = await sql.query<Row>(
         `SELECT key, ${summed(AMOUNTS.map((name) => `"${name}"`))},
            string_agg(int2send(tenths) || int4send("calls"::int), '') FILTER (WHERE tenths >= 0) AS scores
-         FROM (
-           SELECT ${key} AS key, c.score AS tenths, count(*) AS "calls", count(*) FILTER (WHERE c.score >= 0) AS "scored",
-             sum(c.score) FILTER (WHERE c.score >= 0) AS "score", count(*) FILTER (WHERE c.auto_failed) AS "autoFailed",
-             count(*) FILTER (WHERE c.open_answers > 0) AS "needsReview", count(*) FILTER (WHERE c.is_reviewed) AS "reviewed",
-             count(c.duration_ms) AS "durations", sum(c.duration_ms::bigint) AS "duration",
-             count(c.operator_talk) AS "talks", sum(c.operator_talk::bigint) AS "talk",
-             count(c.silence) AS "silences", sum(c.silence::bigint) AS "silence",
-             count(c.interruptions) AS "interrupted", sum(c.interruptions::bigint) AS "interruptions",
-             count(c.client_sentiment) AS "sentiments", sum(c.client_sentiment::bigint) AS "sentiment",
-             ${points} AS "points", ${maxPoints} AS "maxPoints"
-           FROM ${entries} ${joins} GROUP BY 1, 2) AS scored
+         FROM (${scored}) AS scored
          GROUP BY key`,
         query.values,
       );
@@ -267,6 +255,43 @@ function matching(query: EntryQuery, filter: ResolvedFilter, one: readonly strin
   );
 }
 
+/** The amounts of entries `c`, without their points. */
+const AMOUNTS_OF_ENTRIES = `count(*) AS "calls", count(*) FILTER (WHERE c.score >= 0) AS "scored",
+  sum(c.score) FILTER (WHERE c.score >= 0) AS "score", count(*) FILTER (WHERE c.auto_failed) AS "autoFailed",
+  count(*) FILTER (WHERE c.open_answers > 0) AS "needsReview", count(*) FILTER (WHERE c.is_reviewed) AS "reviewed",
+  count(c.duration_ms) AS "durations", sum(c.duration_ms::bigint) AS "duration",
+  count(c.operator_talk) AS "talks", sum(c.operator_talk::bigint) AS "talk",
+  count(c.silence) AS "silences", sum(c.silence::bigint) AS "silence",
+  count(c.interruptions) AS "interrupted", sum(c.interruptions::bigint) AS "interruptions",
+  count(c.client_sentiment) AS "sentiments", sum(c.client_sentiment::bigint) AS "sentiment"`;
+
+function byKey(entries: string, { key, joins }: { key: string; joins: string }): string {
+  return `SELECT ${key} AS key, c.score AS tenths, ${AMOUNTS_OF_ENTRIES}, 0 AS "points", 0 AS "maxPoints"
+    FROM ${entries} ${joins} GROUP BY 1, 2`;
+}
+
+/**
+ * Calls of one scorecard have the same questions, so that they are added up by these first and counted under each question
+ * afterwards. Only points are added up answer by answer.
+ */
+function byQuestion(entries: string): string {
+  const amounts = AMOUNTS.filter((name) => name !== 'points' && name !== 'maxPoints');
+  return `WITH answered AS (
+      SELECT c.score, c.auto_failed, c.open_answers, c.is_reviewed, c.duration_ms, c.operator_talk, c.silence, c.interruptions,
+        c.client_sentiment, call_points.questions, call_points.points, call_points.max_points
+      FROM ${entries}
+        -- Points outlive an analysis that was replaced by a result without speech.
+        LEFT JOIN call_points ON call_points.firm = c.firm AND call_points.uuid = c.uuid AND c.scorecard IS NOT NULL)
+    SELECT coalesce(${FACETS.question}, 0)::text AS key, tenths, ${amounts.map((name) => `"${name}"`).join(', ')}, 0 AS "points", 0 AS "maxPoints"
+    FROM (SELECT c.questions, c.score AS tenths, ${AMOUNTS_OF_ENTRIES} FROM answered AS c GROUP BY 1, 2) AS alike
+      LEFT JOIN LATERAL unnest(questions) AS question ON true
+    UNION ALL
+    SELECT answer.question::text, -1::smallint, ${amounts.map(() => '0').join(', ')}, sum(answer.points), sum(answer.max_points)
+    FROM answered CROSS JOIN LATERAL unnest(answered.questions, answered.points, answered.max_points)
+      AS answer (question, points, max_points)
+    GROUP BY answer.question`;
+}
+
 function keyOf(query: EntryQuery, keys: Keys): { key: string; joins: string } {
   if (!('tz' in keys)) {
     if (keys.by === 'all') return { key: "'0'", joins: '' };
@@ -279,14 +304,7 @@ function keyOf(query: EntryQuery, keys: Keys): { key: string; joins: string } {
     return { key: `to_char(c.start_time AT TIME ZONE ${query.value(tz, 'text')}, '${TIMES[by]}')`, joins: '' };
   const key = `coalesce(${FACETS[by]}, 0)::text`;
   if (by === 'topic') return { key, joins: 'LEFT JOIN LATERAL unnest(c.topics) AS topic (id) ON true' };
-  if (by !== 'question') return { key, joins: '' };
-  return {
-    key,
-    // Points outlive an analysis that was replaced by a result without speech.
-    joins: `LEFT JOIN call_points ON call_points.firm = c.firm AND call_points.uuid = c.uuid AND c.scorecard IS NOT NULL
-      LEFT JOIN LATERAL unnest(call_points.questions, call_points.points, call_points.max_points)
-        AS answered (question, points, max_points) ON true`,
-  };
+  return { key, joins: '' };
 }
 
 function summed(columns: readonly string[]): string {
