@@ -36,6 +36,19 @@ describe('the admin command for speech models', () => {
     });
   });
 
+  it('lets the bundled model hear its sample and prints what it heard', async () => {
+    const { model, heard } = await admin<{ model: object; heard: { heard: string; word_error_rate: number }[] }>(
+      { DATA_DIR },
+      'speech-model',
+      'test',
+      'moonshine-tiny',
+    );
+    expect(model).toMatchObject({ name: 'moonshine-tiny', bundled: true });
+    expect(heard).toHaveLength(1);
+    expect(heard[0]!.heard).toMatch(/how can I help you/i);
+    expect(heard[0]!.word_error_rate).toBeLessThan(0.3);
+  });
+
   it('uses the folder of SPEECH_MODEL_DIR, also when the services are on other machines', async () => {
     const SPEECH_MODEL_DIR = join(DATA_DIR, 'elsewhere');
     const { directory } = await admin<{ directory: string }>({ DATA_DIR, SPEECH_MODEL_DIR }, 'speech-model', 'list');

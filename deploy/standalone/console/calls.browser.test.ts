@@ -337,7 +337,7 @@ describe('a call', () => {
     await page.getByRole('button', { name: 'More' }).click();
     await page.getByRole('button', { name: 'Erase' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Erase' }).click();
-    await page.locator('.receipt').waitFor();
+    await page.locator('.receipt').getByRole('row', { name: 'Comments 1' }).waitFor();
     await page.getByRole('button', { name: 'To the calls' }).click();
     await rows(page).first().waitFor();
     expect((await client.request('GET', `/api/v1/calls/${call!.uuid}`)).status).toBe(404);

@@ -135,6 +135,10 @@ function Erase({ call, onClose }: { call: CallDetail; onClose: () => void }) {
     onSuccess: setReceipt,
     onError: failed,
   });
+  const nameOf = (what: string) => {
+    const name = `erased.${what}`;
+    return callTexts.has(name) ? t(name) : what;
+  };
   const leave = async () => {
     await navigate({ to: '/calls' });
     client.removeQueries({ queryKey: callKey(call.uuid) });
@@ -151,7 +155,7 @@ function Erase({ call, onClose }: { call: CallDetail; onClose: () => void }) {
           <tbody>
             {receipt.removed.map(({ what, count }) => (
               <tr key={what}>
-                <th scope="row">{what}</th>
+                <th scope="row">{nameOf(what)}</th>
                 <td className="number">{format.number(count)}</td>
               </tr>
             ))}

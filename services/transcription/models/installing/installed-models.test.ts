@@ -66,6 +66,12 @@ describe('a speech model', () => {
     expect((await readdir(directory)).toSorted()).toEqual(['.downloads', 'my-moonshine']);
     expect(await readdir(join(directory, '.downloads'))).toEqual([]);
 
+    const again = await installed.test('my-moonshine');
+    expect(again.model).toMatchObject(model);
+    expect(again.heard.map(({ sample, heard }) => [sample, heard])).toEqual(
+      added.heard.map(({ sample, heard }) => [sample, heard]),
+    );
+
     await expect(add(url, { name: 'my-moonshine' })).rejects.toMatchObject({ code: 'MODEL_EXISTS' });
     expect(await installed.remove('my-moonshine')).toMatchObject(model);
     expect(models()).toEqual([]);
@@ -137,6 +143,10 @@ describe('a speech model', () => {
   it('is not installed into a folder that is a model itself', async () => {
     await copyFile(tiny, join(directory, 'model.onnx'));
     expect(() => new InstalledModels(directory)).toThrow('which is a model itself');
+  });
+
+  it('that is not installed cannot be tried', async () => {
+    await expect(installed.test('unknown')).rejects.toMatchObject({ code: 'MODEL_NOT_INSTALLED' });
   });
 
   it.each(['moonshine-tiny', 'unknown'])('cannot be removed when it is not installed: %s', async (name) => {

@@ -17,41 +17,43 @@ export function TrialResult({ items }: { items: readonly Tried[] }) {
   };
   return (
     <div className="scroll-x" tabIndex={0} role="region" aria-label={t('trial.results')}>
-      <table className="table">
-        <thead>
-          <tr>
-            <th scope="col">{t('trial.call')}</th>
-            <th scope="col" className="number">
+      <table role="table" className="table table-stack">
+        <thead role="rowgroup">
+          <tr role="row">
+            <th role="columnheader" scope="col">
+              {t('trial.call')}
+            </th>
+            <th role="columnheader" scope="col" className="number">
               {t('trial.before')}
             </th>
-            <th scope="col" className="number">
+            <th role="columnheader" scope="col" className="number">
               {t('trial.after')}
             </th>
-            <th scope="col" className="number">
+            <th role="columnheader" scope="col" className="number">
               {t('trial.differences')}
             </th>
           </tr>
         </thead>
-        <tbody>
+        <tbody role="rowgroup">
           {items.map((item) => {
             const changes = changesOf(item);
             return (
               <Fragment key={item.call_uuid}>
-                <tr>
-                  <th scope="row">
+                <tr role="row">
+                  <th role="rowheader" scope="row">
                     <span className="foreign">{item.operator_name ?? item.call_uuid}</span>
                     {item.start_time !== null && (
                       <span className="muted number scorecards-when">{format.dateTime(item.start_time)}</span>
                     )}
                     {item.failure !== null && <p className="scorecards-fault foreign">{item.failure.message}</p>}
                   </th>
-                  <td className="number">
+                  <td role="cell" className="number" data-column={t('trial.before')}>
                     <Score value={item.before?.score ?? null} />
                   </td>
-                  <td className="number">
+                  <td role="cell" className="number" data-column={t('trial.after')}>
                     <Score value={item.after?.score ?? null} />
                   </td>
-                  <td className="number">
+                  <td role="cell" className="number" data-column={t('trial.differences')}>
                     {changes.length === 0 ? (
                       '0'
                     ) : (
@@ -68,27 +70,35 @@ export function TrialResult({ items }: { items: readonly Tried[] }) {
                 </tr>
                 {open === item.call_uuid &&
                   changes.map(({ text, before, after }) => (
-                    <tr key={text} className="scorecards-change">
-                      <td className="foreign">{text}</td>
-                      <td className="foreign">{nameOf(before)}</td>
-                      <td className="foreign">{nameOf(after)}</td>
-                      <td />
+                    <tr role="row" key={text} className="scorecards-change">
+                      <td role="cell" className="foreign">
+                        {text}
+                      </td>
+                      <td role="cell" className="foreign" data-column={t('trial.before')}>
+                        {nameOf(before)}
+                      </td>
+                      <td role="cell" className="foreign" data-column={t('trial.after')}>
+                        {nameOf(after)}
+                      </td>
+                      <td role="cell" />
                     </tr>
                   ))}
               </Fragment>
             );
           })}
         </tbody>
-        <tfoot>
-          <tr>
-            <th scope="row">{t('trial.average')}</th>
-            <td className="number">
+        <tfoot role="rowgroup">
+          <tr role="row">
+            <th role="rowheader" scope="row">
+              {t('trial.average')}
+            </th>
+            <td role="cell" className="number" data-column={t('trial.before')}>
               <Score value={average('before')} />
             </td>
-            <td className="number">
+            <td role="cell" className="number" data-column={t('trial.after')}>
               <Score value={average('after')} />
             </td>
-            <td />
+            <td role="cell" />
           </tr>
         </tfoot>
       </table>
