@@ -86,9 +86,11 @@ async function publish({ host }: Parts, name: string): Promise<void> {
 }
 
 describe('a service', () => {
-  it('names the events that its consumers and listeners take, each once', () => {
+  it('names the events that its consumers and listeners take, each once, and its consumers', () => {
     const listeners = [{ event: Greeted, receive: () => {} }];
-    expect(service({ listeners }).events).toEqual({ publishes: [Greeted], consumes: [Greeted] });
+    const own = { publishes: [Greeted], consumes: [Greeted], consumers: ['test.greeter'] };
+    expect(service({ listeners }).events).toEqual({ ...own, listens: true });
+    expect(service().events).toEqual({ ...own, listens: false });
   });
 
   it('does not start on a database that was not migrated, and says how to migrate it', async () => {
