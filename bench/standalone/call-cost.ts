@@ -195,7 +195,7 @@ async function countTriggers(url: string): Promise<void> {
   await asked(url, 'SELECT pg_reload_conf()');
 }
 
-/** What the stored sums of statistics cost a call: the triggers that mark its day, and adding the day up afterwards. */
+/** What the stored sums of statistics cost a call: the triggers that mark its six hours, and adding them up afterwards. */
 async function upkeepFigures(
   service: ServiceProcess,
   server: Server,
@@ -207,33 +207,33 @@ async function upkeepFigures(
     server.url,
     `SELECT coalesce(sum(total_time), 0)::float8 AS ms FROM pg_stat_user_functions WHERE funcname LIKE 'forget_sums_of_%'`,
   );
-  const changedDays = async () => {
-    const [days] = await asked<{ changed: number }>(
+  const changedPeriods = async () => {
+    const [periods] = await asked<{ changed: number }>(
       server.url,
       'SELECT count(*)::int AS changed FROM ingest.statistic_change',
     );
-    return days!.changed;
+    return periods!.changed;
   };
   const usage = async (ends: () => Promise<boolean>) => {
     const [before, began] = [seconds(service, server), performance.now()];
     while (!(await ends())) await pause(1_000);
     return { taken: total(minus(seconds(service, server), before)), milliseconds: performance.now() - began };
   };
-  // Days are added up after a minute without changes. What the service takes in its first part is what it takes when idle.
+  // Six hours are added up after a minute without changes. What the service takes in its first part is what it takes when idle.
   await pause(5_000);
   const idleUntil = performance.now() + 20_000;
   const idle = await usage(async () => performance.now() > idleUntil);
-  const days = await changedDays();
-  if (days === 0) throw new Error('The days were added up before that could be measured.');
-  const busy = await usage(async () => (await changedDays()) === 0);
+  const periods = await changedPeriods();
+  if (periods === 0) throw new Error('The calls were added up before that could be measured.');
+  const busy = await usage(async () => (await changedPeriods()) === 0);
   const taken = busy.taken - idle.taken * (busy.milliseconds / idle.milliseconds);
   const cost = median(short.map(({ byPart, calls }) => (total(byPart) * 1e6) / calls));
   const yardstick = { name: 'a short call in all, µs', value: cost };
   const marked = (marking!.ms * 1e3) / calls;
   const added = (taken * 1e6) / calls;
   return [
-    noted({ name: 'statistics: marking the day of a call', value: marked, unit: 'µs', yardstick }),
-    noted({ name: `statistics: adding up ${days} days, by call`, value: added, unit: 'µs', yardstick }),
+    noted({ name: 'statistics: marking the six hours of a call', value: marked, unit: 'µs', yardstick }),
+    noted({ name: `statistics: adding up ${periods} × six hours, by call`, value: added, unit: 'µs', yardstick }),
     atMost(0.03, { name: 'statistics: both', value: marked + added, unit: 'µs', yardstick }),
   ];
 }

@@ -46,7 +46,7 @@ const PERIODS = [
 
 /**
  * The 95th percentile of the time of statistics in a firm with ten million calls, for every grouping. The yardstick is one
- * plain aggregate of the same calls by operator in SQL. The last day has just changed, so that its calls are added up.
+ * plain aggregate of the same calls by operator in SQL. A call of the last six hours has just changed, so that their calls are added up.
  */
 export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
   const perDay = Math.ceil((quick ? 100_000 : 10_000_000) / DAYS);
@@ -80,10 +80,15 @@ export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
  */
 async function addUp(store: Store, client: Client): Promise<void> {
   const [model, ...firsts] = await daysToAddUp(client);
-  await client.query('CREATE TEMPORARY TABLE other_day AS SELECT * FROM statistic_change WHERE day <> $1', [model]);
-  await client.query('DELETE FROM statistic_change WHERE day <> $1', [model]);
+  await client.query(
+    `CREATE TEMPORARY TABLE other AS SELECT *, date_trunc('day', begins_at, 'UTC') AS day FROM statistic_change
+     WHERE date_trunc('day', begins_at, 'UTC') <> $1`,
+    [model],
+  );
+  await client.query(`DELETE FROM statistic_change WHERE date_trunc('day', begins_at, 'UTC') <> $1`, [model]);
   await maintain(store, client);
-  const shifted = "begins_at + (day - $1::date) * interval '24 hours'";
+  await client.query('CREATE TEMPORARY TABLE other_day AS SELECT DISTINCT firm, day FROM other');
+  const shifted = 'begins_at + (day - $1::timestamptz)';
   await client.query(
     `INSERT INTO statistic_sum SELECT added.firm, period, ${shifted}, kind, key, amounts, scores
      FROM other_day JOIN statistic_sum AS added USING (firm) ORDER BY day, period, kind, key`,
@@ -93,20 +98,26 @@ async function addUp(store: Store, client: Client): Promise<void> {
     `INSERT INTO statistic_period SELECT added.firm, period, ${shifted} FROM other_day JOIN statistic_period AS added USING (firm)`,
     [model],
   );
-  await client.query('INSERT INTO statistic_change SELECT * FROM other_day WHERE day = ANY($1)', [firsts]);
+  await client.query('INSERT INTO statistic_change SELECT firm, begins_at, changed_at FROM other WHERE day = ANY($1)', [
+    firsts,
+  ]);
   await maintain(store, client);
   for (const table of ['statistic_sum', 'statistic_period', 'statistic_change'])
     await client.query(`VACUUM ANALYZE ${table}`);
 }
 
 /** A day of the second month, and a day of each month. */
-async function daysToAddUp(client: Client): Promise<string[]> {
-  const { rows } = await client.query<{ day: string }>(
-    `SELECT min(day)::text AS day FROM statistic_change GROUP BY date_trunc('month', day) ORDER BY 1`,
+async function daysToAddUp(client: Client): Promise<Date[]> {
+  const { rows } = await client.query<{ day: Date }>(
+    `SELECT min(date_trunc('day', begins_at, 'UTC')) AS day FROM statistic_change
+     GROUP BY date_trunc('month', begins_at, 'UTC') ORDER BY 1`,
   );
   const days = rows.map(({ day }) => day);
   const [model] = (
-    await client.query<{ day: string }>('SELECT max(day)::text AS day FROM statistic_change WHERE day < $1', [days[2]])
+    await client.query<{ day: Date }>(
+      `SELECT max(date_trunc('day', begins_at, 'UTC')) AS day FROM statistic_change WHERE begins_at < $1`,
+      [days[2]],
+    )
   ).rows;
   return [model!.day, ...days];
 }

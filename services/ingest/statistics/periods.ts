@@ -1,19 +1,35 @@
 import type { StoredPeriod, TimeRange } from './statistic-store.ts';
 
-const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const SIX_HOURS_MS = 6 * HOUR_MS;
 
-/** How a range of time is added up: from the sums of whole months and days, and from the calls of what is left. */
+/** How a range of time is added up: from the sums of stored periods, and from the calls of what is left. */
 export interface Pieces {
   readonly months: readonly Date[];
   readonly days: readonly Date[];
+  readonly sixHours: readonly Date[];
   readonly ranges: readonly TimeRange[];
-  /** What is subtracted: parts of `days` that are outside the range. */
+  /** What is subtracted: parts of `sixHours` that are outside the range. */
   readonly outside: readonly TimeRange[];
 }
 
 export function dayRange(day: string): TimeRange {
-  const from = new Date(`${day}T00:00:00.000Z`);
+  return rangeOfDay(new Date(`${day}T00:00:00.000Z`));
+}
+
+export function rangeOfDay(from: Date): TimeRange {
   return { from, to: new Date(from.getTime() + DAY_MS) };
+}
+
+export function rangeOfSixHours(from: Date): TimeRange {
+  return { from, to: new Date(from.getTime() + SIX_HOURS_MS) };
+}
+
+/** The beginnings of the four six hours of a day. */
+export function sixHoursOf(day: string): Date[] {
+  const { from } = dayRange(day);
+  return [0, 1, 2, 3].map((number) => new Date(from.getTime() + number * SIX_HOURS_MS));
 }
 
 /** The month of a day, both in UTC. */
@@ -26,7 +42,7 @@ export function monthRange(day: string): TimeRange {
 
 /**
  * Cuts a range into pieces. `days` are those on which calls started, `stored` what has sums. `byTime`: the sums are grouped by
- * time, so that neither months nor days that begin or end outside the range can be used.
+ * time, so that neither months nor periods that begin or end outside the range can be used.
  */
 export function cutIntoPieces(
   days: readonly string[],
@@ -35,50 +51,50 @@ export function cutIntoPieces(
   byTime: boolean,
 ): Pieces {
   const known = new Set(stored.map(({ period, beginsAt }) => `${period} ${beginsAt.getTime()}`));
+  const isKnown = (period: StoredPeriod['period'], { from }: TimeRange) => known.has(`${period} ${from.getTime()}`);
   const isWhole = ({ from, to }: TimeRange) =>
     (range.from === null || from >= range.from) && (range.to === null || to <= range.to);
   const months = new Map<number, Date>();
   const wholeDays: Date[] = [];
+  const sixHours: Date[] = [];
   const ranges: TimeRange[] = [];
   const outside: TimeRange[] = [];
   for (const day of days) {
     const month = monthRange(day);
-    if (!byTime && isWhole(month) && known.has(`month ${month.from.getTime()}`)) {
+    if (!byTime && isWhole(month) && isKnown('month', month)) {
       months.set(month.from.getTime(), month.from);
       continue;
     }
-    const whole = dayRange(day);
-    if (isWhole(whole) && known.has(`day ${whole.from.getTime()}`)) {
-      wholeDays.push(whole.from);
+    const wholeDay = dayRange(day);
+    if (isWhole(wholeDay) && isKnown('day', wholeDay)) {
+      wholeDays.push(wholeDay.from);
       continue;
     }
-    const from = range.from !== null && range.from > whole.from ? range.from : whole.from;
-    const to = range.to !== null && range.to < whole.to ? range.to : whole.to;
-    if (from >= to) continue;
-    const insideMs = to.getTime() - from.getTime();
-    // A day of a time zone begins and ends within days of UTC. Of these the smaller part is read: inside or outside.
-    if (!byTime && 2 * insideMs > DAY_MS && known.has(`day ${whole.from.getTime()}`)) {
-      wholeDays.push(whole.from);
-      if (from > whole.from) outside.push({ from: whole.from, to: from });
-      if (to < whole.to) outside.push({ from: to, to: whole.to });
-      continue;
+    for (const whole of sixHoursOf(day).map(rangeOfSixHours)) {
+      const from = range.from !== null && range.from > whole.from ? range.from : whole.from;
+      const to = range.to !== null && range.to < whole.to ? range.to : whole.to;
+      if (from >= to) continue;
+      // Of six hours that begin or end outside the range, the smaller part is read: inside or outside.
+      const isMostlyInside = !byTime && 2 * (to.getTime() - from.getTime()) > SIX_HOURS_MS;
+      if (isKnown('six_hours', whole) && (isWhole(whole) || isMostlyInside)) {
+        sixHours.push(whole.from);
+        if (from > whole.from) outside.push({ from: whole.from, to: from });
+        if (to < whole.to) outside.push({ from: to, to: whole.to });
+      } else {
+        ranges.push({ from, to });
+      }
     }
-    const last = ranges.at(-1);
-    // Neighbours become one range.
-    if (last !== undefined && last.to.getTime() === from.getTime()) ranges[ranges.length - 1] = { from: last.from, to };
-    else ranges.push({ from, to });
   }
-  return { months: [...months.values()], days: wholeDays, ranges, outside };
+  return { months: [...months.values()], days: wholeDays, sixHours, ranges: joinRanges(ranges), outside };
 }
 
-/** Days as ranges, neighbours as one. */
-export function joinDays(days: readonly Date[]): TimeRange[] {
-  const ranges: { from: Date; to: Date }[] = [];
-  for (const from of days.toSorted((one, other) => one.getTime() - other.getTime())) {
-    const to = new Date(from.getTime() + DAY_MS);
-    const last = ranges.at(-1);
+/** The same ranges in their order, neighbours as one. */
+export function joinRanges(ranges: readonly TimeRange[]): TimeRange[] {
+  const joined: { from: Date; to: Date }[] = [];
+  for (const { from, to } of ranges.toSorted((one, other) => one.from.getTime() - other.from.getTime())) {
+    const last = joined.at(-1);
     if (last !== undefined && last.to.getTime() === from.getTime()) last.to = to;
-    else ranges.push({ from, to });
+    else joined.push({ from, to });
   }
-  return ranges;
+  return joined;
 }

@@ -183,9 +183,11 @@ it('equals plain SQL after any history of completion, review, re-analysis and er
   }
   await service.parts.store.search.catchUp(firmUuid, { words: false, withinMs: 60_000 });
   for (let run = 0; run < 3; run += 1) await maintainStatistics(service.parts, 0);
-  const [stored] = await service.db.query<{ days: number; months: number }>(
-    `SELECT count(*) FILTER (WHERE period = 'day') AS days, count(*) FILTER (WHERE period = 'month') AS months FROM statistic_period`,
+  const [stored] = await service.db.query<{ sixHours: number; days: number; months: number }>(
+    `SELECT count(*) FILTER (WHERE period = 'six_hours') AS "sixHours", count(*) FILTER (WHERE period = 'day') AS days,
+       count(*) FILTER (WHERE period = 'month') AS months FROM statistic_period`,
   );
+  expect(stored!.sixHours).toBe(4 * stored!.days);
   expect(stored!.days).toBeGreaterThan(5);
   expect(stored!.months).toBeGreaterThan(0);
   // Days of Tashkent, New York and Kathmandu, of which some parts of UTC's days are added and others subtracted.
@@ -198,6 +200,34 @@ it('equals plain SQL after any history of completion, review, re-analysis and er
     for (const tz of ['UTC', 'Asia/Kathmandu']) await expectExact(firmUuid, calls, groupBy, NO_FILTER, tz);
     for (const hours of [-5, 4, -5.75]) await expectExact(firmUuid, calls, groupBy, inZone(hours), 'UTC');
   }
+});
+
+it('equals plain SQL after calls have changed while they were added up', async () => {
+  const firmUuid = randomUUID();
+  const calls = sampleCalls(60, 9);
+  await listing.add(firmUuid, calls);
+  const { search } = service.parts.store;
+  await search.catchUp(firmUuid, { words: false, withinMs: 60_000 });
+  const random = fc.sample(fc.nat(), { numRuns: 150, seed: 4 });
+  const change = async () => {
+    for (const [round, which] of random.entries()) {
+      await service.db.query('UPDATE call SET duration = coalesce(duration, 0) + $2 WHERE uuid = $1', [
+        calls[which % calls.length]!.uuid,
+        1 + (which % 5),
+      ]);
+      if (round % 3 === 0) await search.indexEntries(firmUuid);
+    }
+    await search.catchUp(firmUuid, { words: false, withinMs: 60_000 });
+  };
+  let isChanging = true;
+  const maintain = async () => {
+    while (isChanging) await maintainStatistics(service.parts, 0);
+  };
+  await Promise.all([change().finally(() => (isChanging = false)), maintain(), maintain()]);
+  // What was discarded is not added up again here: what is left must be right.
+  for (const groupBy of GROUPINGS) await expectExact(firmUuid, calls, groupBy, NO_FILTER, 'Asia/Tashkent');
+  await maintainStatistics(service.parts, 0);
+  for (const groupBy of GROUPINGS) await expectExact(firmUuid, calls, groupBy, NO_FILTER, 'Asia/Tashkent');
 });
 
 it('has no groups for a firm without calls, and refuses a time zone that is not known', async () => {

@@ -3,8 +3,8 @@ import type { Sql } from '@call-analysis/postgres';
 import { foldName } from '../search/facets.ts';
 import { type CallFilter, NO_FILTER, type Store } from '../store/index.ts';
 import { type FacetGrouping, type Grouping, isTime, overlaps } from './groupings.ts';
-import { cutIntoPieces, joinDays } from './periods.ts';
-import type { Slot, Source, SumsByKey } from './statistic-store.ts';
+import { cutIntoPieces, joinRanges, rangeOfDay, rangeOfSixHours } from './periods.ts';
+import type { Slot, Source, SumsByKey, TimeRange } from './statistic-store.ts';
 import { compareKeys, type Group, type Sortable, sortGroups, type Statistic, statisticOf } from './statistic.ts';
 import { addSums, noSums, subtractSums, type Sums } from './sums.ts';
 
@@ -89,17 +89,18 @@ async function addUp(
   const known = await statistics.daysOf(tx, firmUuid);
   if (known === null) return new Map();
   const { firm, days } = known;
-  const stored = await statistics.storedPeriods(tx, firm);
   const range = { from: filter.startedFrom, to: filter.startedTo };
+  const stored = await statistics.storedPeriods(tx, firm, { ...range, from: beginningOfMonth(range.from) });
   const pieces = cutIntoPieces(days, stored, range, by !== 'all' && isTime(by));
   if (by !== 'all' && isTime(by)) {
     const zoned = { by, tz };
-    const slot = await slotFor(statistics, tx, zoned, pieces.days);
-    const uneven = new Set(slot.uneven.map((day) => day.getTime()));
-    const even = pieces.days.filter((day) => !uneven.has(day.getTime()));
-    const ranges = [...pieces.ranges, ...joinDays(slot.uneven)];
+    const whole = [...pieces.days.map(rangeOfDay), ...pieces.sixHours.map(rangeOfSixHours)];
+    const slot = await slotFor(statistics, tx, zoned, whole);
+    const uneven = new Set(slot.uneven.map(({ from }) => from.getTime()));
+    const even = whole.filter(({ from }) => !uneven.has(from.getTime()));
+    const ranges = joinRanges([...pieces.ranges, ...slot.uneven]);
     return mergeAll([
-      await statistics.addSlots(tx, firm, zoned, slot.slot, joinDays(even)),
+      await statistics.addSlots(tx, firm, zoned, slot.slot, joinRanges(even)),
       ranges.length === 0 ? new Map() : await statistics.add(tx, { firm, ranges }, zoned),
     ]);
   }
@@ -109,6 +110,7 @@ async function addUp(
   const sums = mergeAll([
     await statistics.addStored(tx, firm, 'month', kind, pieces.months),
     await statistics.addStored(tx, firm, 'day', kind, pieces.days),
+    await statistics.addStored(tx, firm, 'six_hours', kind, pieces.sixHours),
     await ofCalls(pieces.ranges),
   ]);
   for (const [key, less] of await ofCalls(pieces.outside)) {
@@ -119,16 +121,20 @@ async function addUp(
   return sums;
 }
 
+function beginningOfMonth(time: Date | null): Date | null {
+  return time === null ? null : new Date(Date.UTC(time.getUTCFullYear(), time.getUTCMonth()));
+}
+
 /** Hours where they fit the time zone, otherwise quarters of an hour. */
 async function slotFor(
   statistics: Store['statistics'],
   tx: Sql,
   zoned: Parameters<Store['statistics']['addSlots']>[2],
-  days: readonly Date[],
-): Promise<{ slot: Slot; uneven: readonly Date[] }> {
-  const byHour = await statistics.unevenDays(tx, zoned, 'hour', days);
+  ranges: readonly TimeRange[],
+): Promise<{ slot: Slot; uneven: readonly TimeRange[] }> {
+  const byHour = await statistics.uneven(tx, zoned, 'hour', ranges);
   if (byHour.length === 0) return { slot: 'hour', uneven: [] };
-  return { slot: 'quarter', uneven: await statistics.unevenDays(tx, zoned, 'quarter', days) };
+  return { slot: 'quarter', uneven: await statistics.uneven(tx, zoned, 'quarter', ranges) };
 }
 
 export function mergeAll(parts: readonly SumsByKey[]): SumsByKey {

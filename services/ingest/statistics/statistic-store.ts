@@ -13,16 +13,17 @@ export interface TimeRange {
 /** What statistics are grouped by: a grouping, nothing (`all`), or the beginning of hours or quarters of an hour. */
 export type Keys = { readonly by: Grouping; readonly tz: string } | { readonly by: 'all' | Slot };
 export type Slot = 'hour' | 'quarter';
-export type Period = 'month' | 'day' | Slot;
+/** Each consists of those before it. Slots have the sums of all calls together, the others those of every grouping too. */
+export type Period = Slot | 'six_hours' | 'day' | 'month';
 
 /** The sums of groups by their keys: text for times, ids of facets otherwise, `0` for calls without one. */
 export type SumsByKey = Map<string, Sums>;
 
 const SLOT_LENGTHS = { hour: '1 hour', quarter: '15 minutes' } as const;
 
-/** A day or month whose sums are stored, by its first moment in UTC. */
+/** A period whose sums are stored, by its first moment in UTC. */
 export interface StoredPeriod {
-  readonly period: 'month' | 'day';
+  readonly period: Exclude<Period, Slot>;
   readonly beginsAt: Date;
 }
 
@@ -68,11 +69,17 @@ export function statistics(db: Database) {
       return { firm: all.id, days: rows.filter(({ kind }) => kind === 'day').map(({ value }) => value) };
     },
 
-    /** The days and months whose stored sums are up to date. */
-    async storedPeriods(sql: Sql, firm: number): Promise<StoredPeriod[]> {
-      return sql.query<StoredPeriod>('SELECT period, begins_at AS "beginsAt" FROM statistic_period WHERE firm = $1', [
-        firm,
-      ]);
+    /** The periods whose stored sums are up to date, of those that begin in the range. */
+    async storedPeriods(
+      sql: Sql,
+      firm: number,
+      { from, to }: { readonly from: Date | null; readonly to: Date | null },
+    ): Promise<StoredPeriod[]> {
+      return sql.query<StoredPeriod>(
+        `SELECT period, begins_at AS "beginsAt" FROM statistic_period
+         WHERE firm = $1 AND ($2::timestamptz IS NULL OR begins_at >= $2) AND ($3::timestamptz IS NULL OR begins_at < $3)`,
+        [firm, from, to],
+      );
     },
 
     /** Adds up entries themselves. */
@@ -94,7 +101,7 @@ export function statistics(db: Database) {
     async addStored(
       sql: Sql,
       firm: number,
-      period: 'month' | 'day',
+      period: StoredPeriod['period'],
       kind: FacetGrouping | 'all',
       begins: readonly Date[],
     ): Promise<SumsByKey> {
@@ -107,43 +114,42 @@ export function statistics(db: Database) {
       return storedSums(rows);
     },
 
-    /** Adds up the stored hours or quarters of these days by a time in a time zone. */
+    /** Adds up the stored hours or quarters within these ranges by a time in a time zone. */
     async addSlots(
       sql: Sql,
       firm: number,
       { by, tz }: { readonly by: keyof typeof TIMES; readonly tz: string },
       slot: Slot,
-      days: readonly TimeRange[],
+      ranges: readonly TimeRange[],
     ): Promise<SumsByKey> {
-      if (days.length === 0) return new Map();
+      if (ranges.length === 0) return new Map();
       const rows = await sql.query<Row>(
         `SELECT to_char(begins_at AT TIME ZONE $3, '${TIMES[by]}') AS key, ${summedAmounts()}, string_agg(scores, '') AS scores
-         FROM unnest($4::timestamptz[], $5::timestamptz[]) AS days (first, last) JOIN statistic_sum
+         FROM unnest($4::timestamptz[], $5::timestamptz[]) AS ranges (first, last) JOIN statistic_sum
            ON firm = $1 AND period = $2 AND kind = 'all' AND begins_at >= first AND begins_at < last
          GROUP BY 1`,
-        [firm, slot, tz, days.map(({ from }) => from), days.map(({ to }) => to)],
+        [firm, slot, tz, ranges.map(({ from }) => from), ranges.map(({ to }) => to)],
       );
       return storedSums(rows);
     },
 
     /**
-     * The days in which a slot has moments of two different keys: there only the calls themselves tell. A change of the
-     * clocks in the middle of a slot is one.
+     * Those of the ranges in which a slot has moments of two different keys: there only the calls themselves tell. A change
+     * of the clocks in the middle of a slot is one.
      */
-    async unevenDays(
+    async uneven(
       sql: Sql,
       { by, tz }: { readonly by: keyof typeof TIMES; readonly tz: string },
       slot: Slot,
-      days: readonly Date[],
-    ): Promise<Date[]> {
+      ranges: readonly TimeRange[],
+    ): Promise<TimeRange[]> {
       const text = (time: string) => `to_char((${time}) AT TIME ZONE $2, '${TIMES[by]}')`;
-      const rows = await sql.query<{ day: Date }>(
-        `SELECT day FROM unnest($1::timestamptz[]) AS days (day) WHERE EXISTS (
-           SELECT FROM generate_series(day, day + interval '1 day' - $3::interval, $3::interval) AS slots (slot)
+      return sql.query<TimeRange>(
+        `SELECT "from", "to" FROM unnest($1::timestamptz[], $4::timestamptz[]) AS ranges ("from", "to") WHERE EXISTS (
+           SELECT FROM generate_series("from", "to" - $3::interval, $3::interval) AS slots (slot)
            WHERE ${text('slot')} <> ${text("slot + $3::interval - interval '1 millisecond'")})`,
-        [days, tz, SLOT_LENGTHS[slot]],
+        [ranges.map(({ from }) => from), tz, SLOT_LENGTHS[slot], ranges.map(({ to }) => to)],
       );
-      return rows.map(({ day }) => day);
     },
 
     /** What is known of facets by their ids. */
@@ -151,15 +157,28 @@ export function statistics(db: Database) {
       return sql.query('SELECT id, value, label FROM facet WHERE id = ANY($1)', [ids]);
     },
 
-    /** Days that were last changed before this time, the oldest change first. */
-    async changedDays(before: Date, limit: number): Promise<{ firm: number; day: string }[]> {
+    /** The six hours that were last changed before this time, the oldest change first, with their day in UTC. */
+    async changedPeriods(before: Date, limit: number): Promise<{ firm: number; day: string; beginsAt: Date }[]> {
       return db.query(
-        `SELECT firm, to_char(day, 'YYYY-MM-DD') AS day FROM statistic_change WHERE changed_at < $1 ORDER BY changed_at LIMIT $2`,
+        `SELECT firm, to_char(begins_at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day, begins_at AS "beginsAt"
+         FROM statistic_change WHERE changed_at < $1 ORDER BY changed_at, begins_at LIMIT $2`,
         [before, limit],
       );
     },
 
-    /** Stores the sums of one period, instead of earlier ones. */
+    /** Notes those of the six hours as changed that have neither sums nor a change, and returns them. */
+    async noteMissing(firm: number, begins: readonly Date[]): Promise<Date[]> {
+      const rows = await db.query<{ beginsAt: Date }>(
+        `INSERT INTO statistic_change (firm, begins_at, changed_at)
+         SELECT $1, missing, '-infinity' FROM unnest($2::timestamptz[]) AS missing WHERE NOT EXISTS (
+           SELECT FROM statistic_period WHERE firm = $1 AND period = 'six_hours' AND begins_at = missing)
+         ON CONFLICT DO NOTHING RETURNING begins_at AS "beginsAt"`,
+        [firm, begins],
+      );
+      return rows.map(({ beginsAt }) => beginsAt);
+    },
+
+    /** Stores the sums of periods, instead of earlier ones. */
     async store(
       tx: Sql,
       firm: number,
@@ -198,16 +217,16 @@ export function statistics(db: Database) {
       );
     },
 
-    /** Removes the change of a day. Fails when the day has changed again since the transaction began. */
-    async settle(tx: Sql, firm: number, day: string): Promise<void> {
-      await tx.query('DELETE FROM statistic_change WHERE firm = $1 AND day = $2', [firm, day]);
+    /** Removes the change of six hours. Fails when they have changed again since the transaction began. */
+    async settle(tx: Sql, firm: number, beginsAt: Date): Promise<void> {
+      await tx.query('DELETE FROM statistic_change WHERE firm = $1 AND begins_at = $2', [firm, beginsAt]);
     },
 
-    /** Keeps these days as they are until the transaction ends. Returns how many are up to date. */
-    async holdDays(tx: Sql, firm: number, days: readonly Date[]): Promise<number> {
+    /** Keeps the sums of these periods as they are until the transaction ends. Returns how many are up to date. */
+    async hold(tx: Sql, firm: number, period: StoredPeriod['period'], begins: readonly Date[]): Promise<number> {
       const rows = await tx.query(
-        `SELECT 1 FROM statistic_period WHERE firm = $1 AND period = 'day' AND begins_at = ANY($2) FOR SHARE`,
-        [firm, days],
+        `SELECT 1 FROM statistic_period WHERE firm = $1 AND period = $2 AND begins_at = ANY($3) FOR SHARE`,
+        [firm, period, begins],
       );
       return rows.length;
     },
