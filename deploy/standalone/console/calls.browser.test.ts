@@ -22,7 +22,7 @@ interface Item {
   readonly needs_review: number;
   readonly reviewed_at: string | null;
 }
-const list = (query: string) => client.call<{ count: number; items: Item[] }>('GET', `/api/v1/calls?${query}`);
+const list = (query: string) => client.listCalls<Item>(query);
 
 beforeAll(async () => {
   browser = await launchChromium();

@@ -284,7 +284,7 @@ describe('an upload at its limits', () => {
     );
     const batch = await client.call<Batch>('GET', `/api/v1/calls/batches/${batch_id}`);
     expect(batch.by_status).toEqual({ completed: 1 });
-    const { items } = await client.call<{ items: { uuid: string }[] }>('GET', `/api/v1/calls?batch=${batch_id}`);
+    const { items } = await client.listCalls<{ uuid: string }>(`batch=${batch_id}`);
     const call = await client.call<{ transcript: { utterances: { text: string }[] } }>(
       'GET',
       `/api/v1/calls/${items[0]!.uuid}`,

@@ -26,10 +26,6 @@ interface Tenant {
   readonly apiKey: string;
 }
 
-interface Page {
-  readonly count: number;
-}
-
 /** A firm with something in every service. */
 async function newTenant(): Promise<Tenant> {
   // PostgreSQL's text search would read an e between digits as part of a number.
@@ -85,7 +81,7 @@ async function byKey(apiKey: string, method: string, path: string, json?: unknow
 
 async function completed({ client }: Tenant): Promise<void> {
   await eventually(async () => {
-    const { count } = await client.call<Page>('GET', '/api/v1/calls?status=completed');
+    const { count } = await client.listCalls('status=completed');
     return count === CALLS + 1;
   });
 }
@@ -151,7 +147,7 @@ describe('a removed firm', () => {
       deeds.push(`${actor} ${action} ${address}`);
     entries.close();
     expect(deeds).toEqual(['admin firm.removed local', 'admin firm.created local']);
-    expect((await kept.client.call<Page>('GET', `/api/v1/calls?q=${kept.word}`)).count).toBe(CALLS);
+    expect((await kept.client.listCalls(`q=${kept.word}`)).count).toBe(CALLS);
     // Queues, and what is computed from the calls in the background, change by themselves.
     const isLasting = (trace: string) => !/job_common|facts|_change|call_search/.test(trace);
     expect((await tracesOf(kept)).filter(isLasting)).toEqual(keptBefore.filter(isLasting));

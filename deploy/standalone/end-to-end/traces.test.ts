@@ -79,7 +79,7 @@ describe('a trace', () => {
     });
     expect(accepted.status).toBe(200);
     const { data } = (await accepted.json()) as { data: Batch };
-    const { items } = await client.call<{ items: { uuid: string }[] }>('GET', `/api/v1/calls?batch=${data.batch_id}`);
+    const { items } = await client.listCalls<{ uuid: string }>(`batch=${data.batch_id}`);
     const uuid = items[0]!.uuid;
     await ended(uuid);
 

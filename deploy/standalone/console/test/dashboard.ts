@@ -62,7 +62,7 @@ export function describeDashboard(running: () => { system: SystemUnderTest; brow
         sections: { questions: { uuid: string; text: string; answer: string | null; choices: string[] }[] }[];
       };
     }
-    const { items } = await client.call<{ items: { uuid: string }[] }>('GET', '/api/v1/calls?status=completed');
+    const { items } = await client.listCalls<{ uuid: string }>('status=completed');
     const { analysis } = await client.call<Detail>('GET', `/api/v1/calls/${items[0]!.uuid}`);
     const question = analysis.sections.flatMap(({ questions }) => questions).find(({ answer }) => answer !== null)!;
     const other = question.choices.find((label) => label !== question.answer)!;

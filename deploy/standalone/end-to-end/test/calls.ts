@@ -70,7 +70,7 @@ export function describeCalls(system: () => SystemUnderTest): void {
       const { body } = await process(client, key);
       const batch = await finished(client, body.data.batch_id);
       expect(batch.by_status).toEqual({ completed: batch.accepted });
-      const { items } = await client.call<{ items: Item[] }>('GET', `/api/v1/calls?batch=${batch.batch_id}&size=100`);
+      const { items } = await client.listCalls<Item>(`batch=${batch.batch_id}&size=100`);
       expect(items).toHaveLength(batch.accepted);
       for (const { uuid } of items) {
         const call = await client.call<Item & Detail>('GET', `/api/v1/calls/${uuid}`);

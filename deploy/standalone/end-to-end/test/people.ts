@@ -28,11 +28,6 @@ interface Item {
   matches?: { utterance: number; start_char: number; end_char: number }[];
 }
 
-interface Page {
-  count: number;
-  items: Item[];
-}
-
 export function describePeople(system: () => SystemUnderTest): void {
   beforeAll(async () => {
     service = system();
@@ -47,8 +42,8 @@ export function describePeople(system: () => SystemUnderTest): void {
   });
 
   it('a reviewer works through the queue: opens the next call, corrects an answer, and the call leaves the queue', async () => {
-    const queue = '/api/v1/calls?needs_review=true&reviewed=false&sort=start_time&size=100';
-    const before = await client.call<Page>('GET', queue);
+    const listQueue = () => client.listCalls<Item>('needs_review=true&reviewed=false&sort=start_time&size=100');
+    const before = await listQueue();
     expect(before.count).toBeGreaterThan(0);
     const [next] = before.items as [Item];
     const { analysis } = await client.call<{ analysis: Analysis }>('GET', `/api/v1/calls/${next.uuid}`);
@@ -70,7 +65,7 @@ export function describePeople(system: () => SystemUnderTest): void {
       decided_by: 'person',
       machine: { answer: question.answer, decided_by: question.decided_by },
     });
-    expect((await client.call<Page>('GET', queue)).count).toBe(before.count - 1);
+    expect((await listQueue()).count).toBe(before.count - 1);
     expect(await client.call('GET', `/api/v1/calls/${next.uuid}`)).toMatchObject({
       score: reviewed.score,
       score_source: 'reviewed',
@@ -89,7 +84,7 @@ export function describePeople(system: () => SystemUnderTest): void {
     const stale = await client.request('PUT', path, { analysis_uuid: client.userUuid, answers: [] });
     expect([stale.status, stale.body]).toMatchObject([409, { code: 'ANALYSIS_CHANGED' }]);
     expect((await client.request('DELETE', path)).status).toBe(200);
-    expect((await client.call<Page>('GET', queue)).count).toBe(before.count);
+    expect((await listQueue()).count).toBe(before.count);
     await eventually(async () => {
       const { items } = await client.call<{ items: { action: string }[] }>('GET', `/api/v1/audit?subject=${next.uuid}`);
       const actions = items.map(({ action }) => action);
@@ -98,7 +93,7 @@ export function describePeople(system: () => SystemUnderTest): void {
   });
 
   it('people comment on calls, and another firm sees neither comments nor reviews', async () => {
-    const { items } = await client.call<Page>('GET', '/api/v1/calls');
+    const { items } = await client.listCalls<Item>('');
     const path = `/api/v1/calls/${items[0]!.uuid}/comments`;
     const comment = await client.call<{ uuid: string }>('POST', path, { text: 'Well done', utterance: 0 });
     expect(await client.call('GET', path)).toMatchObject({ count: 1, items: [{ ...comment, by: client.userUuid }] });
@@ -112,7 +107,7 @@ export function describePeople(system: () => SystemUnderTest): void {
   });
 
   it('a search tells where its words occur', async () => {
-    const { items } = await client.call<Page>('GET', '/api/v1/calls?q=order');
+    const { items } = await client.listCalls<Item>('q=order');
     expect(items.length).toBeGreaterThan(0);
     for (const { uuid, matches } of items) {
       const { transcript } = await client.call<{ transcript: { utterances: { text: string }[] } }>(

@@ -2,13 +2,21 @@ import { dialAdministration } from '../../admin/administration.ts';
 import { type ApiClient, apiClient } from '../../api-client.ts';
 import { readRemote, readSettings } from '../../config.ts';
 import { openDataDirectory } from '../../data-directory.ts';
-import { fetchWhenAvailable } from './retry.ts';
+import { eventually, fetchWhenAvailable } from './retry.ts';
 
 export type { Answer, Batch } from '../../api-client.ts';
 
 export interface Client extends ApiClient {
   readonly firmUuid: string;
   readonly userUuid: string;
+  /** A page of `GET /api/v1/calls` that includes everything accepted so far: on a busy machine, its index may be behind. */
+  listCalls<Item>(query: string): Promise<CallPage<Item>>;
+}
+
+export interface CallPage<Item> {
+  readonly count: number;
+  readonly count_is_estimate: boolean;
+  readonly items: readonly Item[];
 }
 
 /** The operations of the admin command on the running service, in this process. `variables` is the command's environment. */
@@ -31,7 +39,18 @@ export async function newFirm(
     const firmUuid = options.firm ?? (await admin.createFirm({ name: 'Test', country: 'UZ', segmentTypes })).uuid;
     const user = await admin.createUser({ firm: firmUuid, name: 'Test', role: options.role ?? 'ADMIN' });
     const { token } = await admin.issueToken(user.uuid, 3_600_000);
-    return { ...apiClient(service, token, undefined, fetchWhenAvailable), firmUuid, userUuid: user.uuid };
+    const client = apiClient(service, token, undefined, fetchWhenAvailable);
+    return {
+      ...client,
+      firmUuid,
+      userUuid: user.uuid,
+      listCalls<Item>(query: string) {
+        return eventually(async () => {
+          const page = await client.call<CallPage<Item>>('GET', `/api/v1/calls?${query}`);
+          return page.count_is_estimate ? null : page;
+        });
+      },
+    };
   } finally {
     admin.close();
   }
