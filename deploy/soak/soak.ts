@@ -49,7 +49,13 @@ const FIRMS = 3;
 /** Calls that were accepted and have not ended. The load waits above that. */
 const MOST_OPEN = 3_000;
 const PAUSE_MS = [100, 1_200] as const;
-/** Calls that have not ended so long after the last kill are stuck. */
+/**
+ * So many kills in a row, and then none for a while: a service that lives a second at a time never transcribes a recording,
+ * which takes longer than that.
+ */
+const KILLS_IN_A_ROW = 10;
+const REST_MS = 15_000;
+/** Calls that have not ended so long after they were accepted are stuck. */
 const STUCK_AFTER_MS = 120_000;
 /** How long to wait for stuck calls, to tell them from those that never end. */
 const GIVE_UP_MS = 900_000;
@@ -107,6 +113,8 @@ async function run(system: SoakSystem, receiver: Receiver, options: SoakOptions)
         state.killing = 'nothing';
         killed[name] = (killed[name] ?? 0) + 1;
         state.kills += 1;
+        if (state.kills % KILLS_IN_A_ROW === 0 && state.kills < kills)
+          await pause(REST_MS, undefined, { signal: over }).catch(() => {});
         break;
       }
     }
@@ -114,7 +122,11 @@ async function run(system: SoakSystem, receiver: Receiver, options: SoakOptions)
 
   const began = performance.now();
   const watch = new AbortController();
-  const watching = watchOpen(system, firms, watch.signal, (count) => (state.open = count));
+  const stuck = new Map<string, OpenCall>();
+  const watching = watchOpen(system, firms, watch.signal, (calls) => {
+    state.open = calls.length;
+    for (const call of calls) if (call.openMs > STUCK_AFTER_MS) stuck.set(call.uuid, call);
+  });
   const telling = setInterval(() => {
     const seconds = Math.round((performance.now() - began) / 1000);
     say(
@@ -149,7 +161,7 @@ async function run(system: SoakSystem, receiver: Receiver, options: SoakOptions)
     const mark = performance.now();
     const total = accepted();
     say(`${total} calls accepted, ${state.kills} kills in ${Math.round(load / 1000)} s; waiting for the last calls`);
-    const stuck = await waitForEnd(system, firms);
+    await waitForEnd(system, firms);
     clearInterval(telling);
     say('comparing what is stored with what was accepted');
     const verdicts = await judgeWhenQuiet(system, firms, receiver);
@@ -157,7 +169,7 @@ async function run(system: SoakSystem, receiver: Receiver, options: SoakOptions)
     const answers = firms.flatMap(({ client }) => client.seen);
     const faults = Object.fromEntries(
       [
-        ['stuck', stuck] as const,
+        ['stuck', [...stuck.values()]] as const,
         ['unexpectedDeadLetters', await unexpectedDeadLetters(system, firms)] as const,
         ...Object.keys(verdicts[0]!.faults).map(
           (kind) => [kind, verdicts.flatMap((verdict) => verdict.faults[kind]!)] as const,
@@ -200,44 +212,36 @@ async function run(system: SoakSystem, receiver: Receiver, options: SoakOptions)
   }
 }
 
-const OPEN = `SELECT uuid, status, partner_call_id FROM ingest.call
-  WHERE firm_uuid = ANY($1) AND status NOT IN ('completed', 'failed', 'canceled')`;
+interface OpenCall {
+  readonly uuid: string;
+  readonly status: string;
+  readonly openMs: number;
+}
 
-/** Counts the calls that have not ended. While the database does not run, the last count stays. */
+/** Looks at the calls that have not ended. While the database does not run, there is nothing to see. */
 async function watchOpen(
-  system: SoakSystem,
+  { stored }: SoakSystem,
   firms: readonly Firm[],
   over: AbortSignal,
-  found: (count: number) => void,
+  found: (calls: readonly OpenCall[]) => void,
 ) {
   while (!over.aborted) {
-    await openCalls(system, firms).then(
-      (calls) => found(calls.length),
-      () => {},
-    );
+    await rows<OpenCall>(
+      stored.databaseUrls['ingest']!,
+      `SELECT uuid, status, partner_call_id, extract(epoch FROM now() - created_at)::float8 * 1000 AS "openMs" FROM ingest.call
+       WHERE firm_uuid = ANY($1) AND status NOT IN ('completed', 'failed', 'canceled')`,
+      [firms.map(({ uuid }) => uuid)],
+    ).then(found, () => {});
     await pause(500, undefined, { signal: over }).catch(() => {});
   }
 }
 
-function openCalls({ stored }: SoakSystem, firms: readonly Firm[]): Promise<unknown[]> {
-  return rows(stored.databaseUrls['ingest']!, OPEN, [firms.map(({ uuid }) => uuid)]);
-}
-
-/** Waits until all calls have ended, all queues are empty and all webhooks told. Returns the calls that were stuck. */
-async function waitForEnd(system: SoakSystem, firms: readonly Firm[]): Promise<unknown[]> {
-  const stuck: unknown[] = [];
+/** Waits until all calls have ended, all queues are empty and all webhooks told. */
+async function waitForEnd(system: SoakSystem, firms: readonly Firm[]): Promise<void> {
   const giveUpAt = Date.now() + GIVE_UP_MS;
-  const ended = new AbortController();
-  const looking = pause(STUCK_AFTER_MS, undefined, { signal: ended.signal }).then(
-    async () => stuck.push(...(await openCalls(system, firms).catch((error: unknown) => [String(error)]))),
-    () => {},
-  );
   for (const { uuid } of firms) await settled(system.stored, uuid, giveUpAt - Date.now()).catch(() => {});
-  ended.abort();
-  await looking;
   // Deliveries that failed wait for their next attempt.
   while (Date.now() < giveUpAt && (await pendingDeliveries(system)) > 0) await pause(250);
-  return stuck;
 }
 
 async function judgeWhenQuiet(system: SoakSystem, firms: readonly Firm[], receiver: Receiver): Promise<Verdict[]> {
