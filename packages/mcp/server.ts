@@ -1,16 +1,8 @@
 import { type CallToolResult, McpServer, type StandardSchemaWithJSON } from '@modelcontextprotocol/server';
 import { type CallsApi, Refusal } from './calls-api.ts';
 import { fit, MAX_BYTES } from './pages.ts';
-import { explainScore } from './tools/explain-score.ts';
-import { getCall } from './tools/get-call.ts';
-import { getStatistics, listOperators } from './tools/get-statistics.ts';
-import { listScorecards } from './tools/list-scorecards.ts';
-import { searchCalls } from './tools/search-calls.ts';
 import { type Tool, UNTRUSTED } from './tools/tool.ts';
-
-const tools: readonly Tool[] = [searchCalls, getCall, getStatistics, listScorecards, explainScore, listOperators];
-
-export const toolNames: ReadonlySet<string> = new Set(tools.map(({ name }) => name));
+import { tools } from './tools/tools.ts';
 
 const INSTRUCTIONS = `Reads the calls of one firm in the Call Analysis Service: conversations of a call centre, transcribed and scored by the firm's scorecards. All tools only read. A result is JSON; where next_cursor is not null, there is more. ${UNTRUSTED}`;
 

@@ -12,9 +12,7 @@ import {
 } from '@call-analysis/events';
 import { defineService } from '@call-analysis/service';
 import type { Analyst } from './analysts/analyst.ts';
-import { modelAnalyst } from './analysts/model/model-analyst.ts';
 import { openRuleAnalyst } from './analysts/rule-analyst.ts';
-import { warmUp } from './analysts/warm-up.ts';
 import type { Parts as AnalysisParts } from './calls/analyze-calls.ts';
 import { firmData } from './calls/remove-firm.ts';
 import type { Config } from './config.ts';
@@ -22,7 +20,7 @@ import { consumers } from './consumers.ts';
 import { dialFirms } from './firms.ts';
 import { scorecardService } from './grpc.ts';
 import type { LanguageModelConfig } from './language-model/config.ts';
-import { type LanguageModel, openLanguageModel } from './language-model/language-model.ts';
+import type { LanguageModel } from './language-model/language-model.ts';
 import { ModelQueue, type ModelQueueParts } from './queue/model-queue.ts';
 import { ScorecardCache } from './scorecards/scorecard-cache.ts';
 import { openStore, type Store } from './store.ts';
@@ -47,14 +45,13 @@ export const { schema, migrations, events, prepare, start } = defineService<Conf
   migrations: new URL('./prisma/migrations', import.meta.url),
   publishes: [AuditEntryAdded, CallAnalyzed, CallFailed, AnalysisWaiting, BudgetSpent, FirmDataRemoved],
   consumers,
-  open({ config, log, db, bus, objects, closing }, { analyst = openRuleAnalyst(config.reviewBelow) }) {
+  async open({ config, log, db, bus, objects, closing }, { analyst = openRuleAnalyst(config.reviewBelow) }) {
     const firms = dialFirms(config.keyManagement, { tls: config.tls, log });
     closing.add('key-management client', () => firms.close());
-    closing.add('warm-up', warmUp());
     const store = openStore(db);
     const scorecardCache = new ScorecardCache();
     const shared = { store, bus, objects, scorecardCache, firms, speechPrice: config.speechPrice };
-    const asked = openModel(config, store);
+    const asked = await openModel(config, store);
     const modelQueue = openModelQueue(asked, { ...shared, log, ruleAnalyst: analyst });
     if (modelQueue !== undefined) closing.add('model queue', () => modelQueue.close());
     return { ...shared, analyst, modelQueue, model: asked };
@@ -82,9 +79,13 @@ export const { schema, migrations, events, prepare, start } = defineService<Conf
   ],
 });
 
-/** Undefined without a language model. */
-function openModel({ languageModel, reviewBelow = 0.7 }: Config, store: Store): AskedModel | undefined {
+/** Undefined without a language model. Its libraries are loaded only where there is one. */
+async function openModel({ languageModel, reviewBelow = 0.7 }: Config, store: Store): Promise<AskedModel | undefined> {
   if (languageModel === undefined || languageModel === null) return undefined;
+  const [{ openLanguageModel }, { modelAnalyst }] = await Promise.all([
+    import('./language-model/language-model.ts'),
+    import('./analysts/model/model-analyst.ts'),
+  ]);
   const { contextTokens, prices } = languageModel;
   const model = openLanguageModel(languageModel, store.requests);
   return { config: languageModel, model, analyst: modelAnalyst(model, { reviewBelow, contextTokens, prices }) };

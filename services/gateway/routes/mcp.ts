@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http';
 import { type CallsApi, type Query, Refusal, type Schemas, toolNames } from '@call-analysis/mcp';
-import { answerMcp } from '@call-analysis/mcp/http';
 import { z } from 'zod';
 import type { Caller } from '../authentication/caller.ts';
 import { answerWithin, endpoint, type Endpoint, type HandlerInput } from '../http/endpoint.ts';
@@ -61,6 +60,8 @@ export function mcp(options: McpOptions): Endpoint[] {
         requireOrigin(request, origins);
         const tool = toolOf(body);
         if (tool !== undefined) response.logFields.tool = tool;
+        // Loaded by the first message, because most installations never get one.
+        const { answerMcp } = await import('@call-analysis/mcp/http');
         const answer = await answerMcp(apiFor(byId, input), requestOf(request, body), body, options.report);
         const text = await answer.text();
         const said = text === '' ? undefined : (JSON.parse(text) as { id?: unknown; error?: { message?: string } });
