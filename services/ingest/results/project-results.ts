@@ -9,6 +9,7 @@ import {
   receivedAnalysis,
 } from '@call-analysis/events';
 import type { Store } from '../store/index.ts';
+import { factsOf } from './analysis-facts.ts';
 import { eventTime } from './event-time.ts';
 import { publishEnded } from './publish-ended.ts';
 
@@ -34,19 +35,23 @@ export async function projectAnalyses(
     if (fresh.length === 0) return;
     const ended = await store.results.complete(
       tx,
-      fresh.map(({ firmuuid, subject, time, data }) => ({
-        firmUuid: firmuuid,
-        callUuid: subject,
-        attempt: data.attempt,
-        at: eventTime(time),
-        outcome: data.outcome,
-        language: data.language,
-        score: data.analysis?.score ?? null,
-        analysisUuid: data.analysis_uuid,
-        body: data.analysis === null ? null : JSON.stringify(receivedAnalysis(data.analysis)),
-        note: data.note ?? null,
-        needsReview: data.analysis === null ? null : answersToReview(data.analysis),
-      })),
+      fresh.map(({ firmuuid, subject, time, data }) => {
+        const analysis = data.analysis === null ? null : receivedAnalysis(data.analysis);
+        if (analysis !== null) store.recentFacts.add(subject, { uuid: data.analysis_uuid, facts: factsOf(analysis) });
+        return {
+          firmUuid: firmuuid,
+          callUuid: subject,
+          attempt: data.attempt,
+          at: eventTime(time),
+          outcome: data.outcome,
+          language: data.language,
+          score: data.analysis?.score ?? null,
+          analysisUuid: data.analysis_uuid,
+          body: analysis === null ? null : JSON.stringify(analysis),
+          note: data.note ?? null,
+          needsReview: data.analysis === null ? null : answersToReview(data.analysis),
+        };
+      }),
     );
     const origins = new Map(fresh.map((event) => [`${event.firmuuid}/${event.subject}`, event]));
     await publishEnded(bus, tx, ended, (call) => origins.get(`${call.firmUuid}/${call.callUuid}`)!);

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Database } from '@call-analysis/postgres';
+import type { RecentFacts } from '../results/recent-facts.ts';
 import type { CallFilter, CallQuery, Page, Position } from './call-query.ts';
 import { indexDocuments } from './indexer/index-documents.ts';
 import { backfillEntries, indexEntries, removeCall, settleEntries } from './indexer/index-entries.ts';
@@ -79,7 +80,9 @@ const NO_RESULTS: Page = { positions: [], count: { count: 0, isEstimate: false }
 /** How long to wait for another process that is indexing. */
 const WAIT_MS = 5;
 
-export function search(db: Database) {
+export function search(db: Database, recentFacts: RecentFacts) {
+  const indexEntriesOf = (firmUuid: string | null) => indexEntries(db, recentFacts, firmUuid);
+
   return {
     noteNewCalls,
     removeCall,
@@ -87,10 +90,10 @@ export function search(db: Database) {
     hasWords: (firmUuid: string, callUuid: string, words: string) => hasWords(db, firmUuid, callUuid, words),
 
     /** Index the next calls or documents, of one firm or of all, and return how many there were. */
-    indexEntries: (firmUuid: string | null) => indexEntries(db, firmUuid),
+    indexEntries: indexEntriesOf,
     indexDocuments: (firmUuid: string | null) => indexDocuments(db, firmUuid),
-    settleEntries: (firmUuid: string | null, before: string | null) => settleEntries(db, firmUuid, before),
-    backfillEntries: () => backfillEntries(db),
+    settleEntries: (firmUuid: string | null, before: string | null) => settleEntries(db, recentFacts, firmUuid, before),
+    backfillEntries: () => backfillEntries(db, recentFacts),
     hasBackfill: (firmUuid: string) => hasBackfill(db, firmUuid),
     changesSoFar: () => changesSoFar(db),
     hasPending: () => hasPending(db),
@@ -106,12 +109,12 @@ export function search(db: Database) {
       const deadline = performance.now() + withinMs;
       const last = await lastChange(db, firmUuid);
       const hasPendingEntries = async () => last !== null && isPending(db, firmUuid, last);
-      if (!(await repeat(hasPendingEntries, () => indexEntries(db, firmUuid), deadline))) return false;
+      if (!(await repeat(hasPendingEntries, () => indexEntriesOf(firmUuid), deadline))) return false;
       return (
         !words ||
         repeat(
           () => hasPendingDocuments(db, firmUuid),
-          async () => (await settleEntries(db, firmUuid, null)) + (await indexDocuments(db, firmUuid)),
+          async () => (await settleEntries(db, recentFacts, firmUuid, null)) + (await indexDocuments(db, firmUuid)),
           deadline,
         )
       );
@@ -121,7 +124,7 @@ export function search(db: Database) {
     refresh(firmUuid: string, { olderThanMs, withinMs }: { olderThanMs: number; withinMs: number }): Promise<boolean> {
       return repeat(
         () => isStale(db, firmUuid, olderThanMs),
-        () => indexEntries(db, firmUuid),
+        () => indexEntriesOf(firmUuid),
         performance.now() + withinMs,
       );
     },

@@ -10,6 +10,7 @@ import { rejectedFilters } from '../erasure/rejected-filter-store.ts';
 import { exports } from '../export/export-store.ts';
 import { jobs } from '../jobs/job-store.ts';
 import { listing } from '../listing/listing-store.ts';
+import { RecentFacts } from '../results/recent-facts.ts';
 import { results } from '../results/result-store.ts';
 import { transcripts } from '../results/transcript-store.ts';
 import { retained } from '../retention/retention-store.ts';
@@ -31,6 +32,7 @@ const INTAKE_LIMITS: SessionLimits = { statementMs: 60 * 60_000, idleInTransacti
  */
 export function openStore(db: Database, url: string, { intakes = 4 } = {}) {
   const prisma = openPrisma(db);
+  const recentFacts = new RecentFacts();
   // A batch upload may hold its connection for minutes. Its own pool keeps the rest of the service from waiting.
   const intake = openDatabase({
     url,
@@ -52,9 +54,10 @@ export function openStore(db: Database, url: string, { intakes = 4 } = {}) {
     recordings: recordings(db),
     listing: listing(db),
     exports: exports(db),
-    search: search(db),
+    search: search(db, recentFacts),
     statistics: statistics(db),
     results,
+    recentFacts,
     transcripts: transcripts(db),
     reviews: reviews(db),
     comments: comments(db),

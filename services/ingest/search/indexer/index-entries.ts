@@ -2,6 +2,7 @@ import { inflateRawSync } from 'node:zlib';
 import type { Database, Sql, Transaction } from '@call-analysis/postgres';
 import { UNFINISHED } from '../../calls/call-status.ts';
 import { type AnalysisFacts, factsOf } from '../../results/analysis-facts.ts';
+import type { RecentFacts } from '../../results/recent-facts.ts';
 import {
   changeFacetCounts,
   dayValue,
@@ -45,11 +46,13 @@ interface IndexedCall {
   readonly client_phone_number: string;
   readonly duration: number | null;
   readonly is_reviewed: boolean;
-  /** The current analysis, with its review. */
-  readonly body: Buffer | null;
 }
 
 interface CatalogueCall extends IndexedCall {
+  /** The current analysis, with its review; null where there is none or it is known. */
+  readonly body: Buffer | null;
+  /** Whether the current analysis is the known one, without a review. */
+  readonly is_known: boolean;
   readonly has_text: boolean;
   readonly text_language: string | null;
   readonly is_text_indexed: boolean;
@@ -73,12 +76,12 @@ const FACET_COLUMNS = ['state', 'origin', 'segment', 'operator', 'team', 'campai
  * none is pending, or while another process indexes. The changes leave the queue in the same transaction, so a crash
  * repeats them.
  */
-export async function indexEntries(db: Database, firmUuid: string | null): Promise<number> {
+export async function indexEntries(db: Database, recentFacts: RecentFacts, firmUuid: string | null): Promise<number> {
   return db.transaction(async (tx) => {
     if (!(await tryToLockIndex(tx))) return 0;
-    const added = await addNewEntries(tx, firmUuid);
+    const added = await addNewEntries(tx, recentFacts, firmUuid);
     const changed = await takeChanges(tx, firmUuid, added < NEW_CALLS_PER_TRANSACTION ? CHANGES : CHANGES_BESIDE_NEW);
-    if (changed.length > 0) await updateEntries(tx, changed);
+    if (changed.length > 0) await updateEntries(tx, recentFacts, changed);
     return added + changed.length;
   });
 }
@@ -87,13 +90,13 @@ export async function indexEntries(db: Database, firmUuid: string | null): Promi
  * Adds entries for the next calls of a range of new ones, and returns how many calls there were. A call that has not
  * changed since it was accepted gets an entry in the table that costs little to write.
  */
-async function addNewEntries(tx: Transaction, firmUuid: string | null): Promise<number> {
+async function addNewEntries(tx: Transaction, recentFacts: RecentFacts, firmUuid: string | null): Promise<number> {
   const range = await nextRange(tx, firmUuid);
   if (range === null) return 0;
   const found = await tx.query<IndexedCall & { attempt: number }>(
     `SELECT firm_uuid, uuid, source, status, outcome, operator_name, operator_group_name, direction, segment_type, start_time,
        language, score, batch_uuid, campaign_uuid, operator_id, client_phone_number, duration, attempt,
-       false AS is_reviewed, NULL AS body
+       false AS is_reviewed
      FROM call WHERE firm_uuid = $1 AND uuid BETWEEN $2 AND $3 ORDER BY uuid LIMIT ${NEW_CALLS_PER_TRANSACTION + 1}`,
     [range.firm_uuid, range.first, range.last],
   );
@@ -108,7 +111,10 @@ async function addNewEntries(tx: Transaction, firmUuid: string | null): Promise<
   const isUnchanged = ({ status, attempt }: (typeof found)[number]) => status === 'queued' && attempt === 1;
   // Those that are indexed already have changed since.
   const missing = calls.filter(({ uuid }) => !known.has(uuid));
-  const entries = await entriesOf(tx, missing.filter(isUnchanged));
+  const entries = await entriesOf(
+    tx,
+    missing.filter(isUnchanged).map((call) => ({ call, facts: null })),
+  );
   await writeNewEntries(tx, entries);
   const counts = new FacetCounts();
   counts.add(entries);
@@ -117,6 +123,7 @@ async function addNewEntries(tx: Transaction, firmUuid: string | null): Promise<
   if (others.length > 0)
     await updateEntries(
       tx,
+      recentFacts,
       others.map(({ firm_uuid, uuid }) => ({ firmUuid: firm_uuid, uuid, hasNewWords: true })),
     );
   return calls.length;
@@ -126,11 +133,16 @@ async function addNewEntries(tx: Transaction, firmUuid: string | null): Promise<
  * Moves new entries that do not change to the table whose indexes serve every filter, of one firm or of all, and queues
  * their documents. With `before`, only entries of calls with a lower uuid. Returns how many there were.
  */
-export async function settleEntries(db: Database, firmUuid: string | null, before: string | null): Promise<number> {
+export async function settleEntries(
+  db: Database,
+  recentFacts: RecentFacts,
+  firmUuid: string | null,
+  before: string | null,
+): Promise<number> {
   return db.transaction(async (tx) => {
     if (!(await tryToLockIndex(tx))) return 0;
     const pending = await takeNewEntries(tx, firmUuid, before);
-    if (pending.length > 0) await updateEntries(tx, pending);
+    if (pending.length > 0) await updateEntries(tx, recentFacts, pending);
     return pending.length;
   });
 }
@@ -160,30 +172,36 @@ class FacetCounts {
  * Indexes calls whose entries lack the columns of this release, while nothing else is pending. Returns how many there
  * were.
  */
-export async function backfillEntries(db: Database): Promise<number> {
+export async function backfillEntries(db: Database, recentFacts: RecentFacts): Promise<number> {
   return db.transaction(async (tx) => {
     if (!(await tryToLockIndex(tx))) return 0;
     const folded = await foldFacets(tx, NAMES_PER_TRANSACTION);
     const pending = await takeBackfill(tx);
-    if (pending.length > 0) await updateEntries(tx, pending);
+    if (pending.length > 0) await updateEntries(tx, recentFacts, pending);
     return folded + pending.length;
   });
 }
 
 const NAMES_PER_TRANSACTION = 2_000;
 
-async function updateEntries(tx: Transaction, pending: readonly PendingCall[]): Promise<void> {
+async function updateEntries(
+  tx: Transaction,
+  recentFacts: RecentFacts,
+  pending: readonly PendingCall[],
+): Promise<void> {
   const withNewWords = new Set(pending.flatMap(({ uuid, hasNewWords }) => (hasNewWords ? [uuid] : [])));
   const distinct = [...new Map(pending.map((each) => [`${each.firmUuid} ${each.uuid}`, each])).values()];
   const keys = [distinct.map((each) => each.firmUuid), distinct.map((each) => each.uuid)];
+  const known = new Map(distinct.map(({ uuid }) => [uuid, recentFacts.take(uuid)]));
   const calls = await tx.query<CatalogueCall>(
     `SELECT call.firm_uuid, call.uuid, source, status, outcome, operator_name, operator_group_name, direction, segment_type,
        start_time, call.language, score, batch_uuid, campaign_uuid, operator_id, client_phone_number, duration,
        reviewed_at IS NOT NULL AS is_reviewed,
-       CASE WHEN outcome IS DISTINCT FROM 'no_speech' THEN coalesce(review.body, latest.body) END AS body,
+       CASE WHEN outcome IS DISTINCT FROM 'no_speech' AND is_known IS NOT TRUE THEN coalesce(review.body, latest.body) END AS body,
+       coalesce(outcome IS DISTINCT FROM 'no_speech' AND is_known, false) AS is_known,
        tagged_text IS NOT NULL OR transcript.call_uuid IS NOT NULL AS has_text,
        call_text.language AS text_language, call_text.uuid IS NOT NULL AS is_text_indexed
-     FROM unnest($1::uuid[], $2::uuid[]) AS named (firm_uuid, uuid)
+     FROM unnest($1::uuid[], $2::uuid[], $3::uuid[]) AS named (firm_uuid, uuid, analysis_uuid)
        JOIN call ON call.firm_uuid = named.firm_uuid AND call.uuid = named.uuid
        LEFT JOIN facet ON facet.firm_uuid = call.firm_uuid AND facet.kind = 'all' AND facet.value = ''
        LEFT JOIN call_text ON call_text.firm = facet.id AND call_text.uuid = call.uuid
@@ -192,8 +210,9 @@ async function updateEntries(tx: Transaction, pending: readonly PendingCall[]): 
          SELECT analysis.uuid, analysis.body FROM analysis
          WHERE analysis.call_uuid = call.uuid AND analysis.firm_uuid = call.firm_uuid
          ORDER BY analysis.created_at DESC, analysis.uuid DESC LIMIT 1) AS latest ON true
-       LEFT JOIN review ON review.firm_uuid = call.firm_uuid AND review.call_uuid = call.uuid AND review.analysis_uuid = latest.uuid`,
-    keys,
+       LEFT JOIN review ON review.firm_uuid = call.firm_uuid AND review.call_uuid = call.uuid AND review.analysis_uuid = latest.uuid
+       CROSS JOIN LATERAL (SELECT latest.uuid = named.analysis_uuid AND review.call_uuid IS NULL AS is_known) AS compared`,
+    [...keys, distinct.map(({ uuid }) => known.get(uuid)?.uuid ?? null)],
   );
   const former = await tx.query<Record<string, number | null> & { uuid: string; tags: number[] | null }>(
     `SELECT firm, call_search.uuid, ${FACET_COLUMNS.join(', ')}, tags::float8[] AS tags
@@ -202,7 +221,10 @@ async function updateEntries(tx: Transaction, pending: readonly PendingCall[]): 
        JOIN call_search ON call_search.firm = facet.id AND call_search.uuid = named.uuid`,
     keys,
   );
-  const entries = await entriesOf(tx, calls);
+  const entries = await entriesOf(
+    tx,
+    calls.map((call) => ({ call, facts: call.is_known ? known.get(call.uuid)!.facts : factsOfBody(call.body) })),
+  );
   const counts = new FacetCounts();
   for (const row of former)
     counts.count([row['firm']!, ...FACET_COLUMNS.map((column) => row[column] ?? null), ...facetsIn(row.tags)], -1);
@@ -226,13 +248,16 @@ async function updateEntries(tx: Transaction, pending: readonly PendingCall[]): 
   );
 }
 
-async function entriesOf(tx: Sql, calls: readonly IndexedCall[]): Promise<Entry[]> {
+async function entriesOf(
+  tx: Sql,
+  calls: readonly { readonly call: IndexedCall; readonly facts: AnalysisFacts | null }[],
+): Promise<Entry[]> {
   const keys = new FacetKeys();
-  const withFacets = calls.map((call) => ({
+  const withFacets = calls.map(({ call, facts }) => ({
     call,
     all: keys.of(call.firm_uuid, 'all', ''),
     facets: facetsOf(call, keys),
-    facts: factsIn(call, factsOfBody(call), keys),
+    facts: factsIn(call, facts, keys),
   }));
   const ids = await keys.ids(tx);
   const idOf = (key: FacetKey) => ids.get(key)!;
@@ -253,7 +278,7 @@ async function entriesOf(tx: Sql, calls: readonly IndexedCall[]): Promise<Entry[
   }));
 }
 
-function factsOfBody({ body }: IndexedCall): AnalysisFacts | null {
+function factsOfBody(body: Buffer | null): AnalysisFacts | null {
   return body === null ? null : factsOf(JSON.parse(inflateRawSync(body).toString()));
 }
 

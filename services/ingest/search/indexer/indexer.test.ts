@@ -5,6 +5,7 @@ import { waitUntil } from '@call-analysis/testing';
 import { describe, expect, it, jest } from '@jest/globals';
 import * as fc from 'fast-check';
 import { listCalls } from '../../listing/list-calls.ts';
+import { RecentFacts } from '../../results/recent-facts.ts';
 import { type CallFilter, NO_FILTER, type Sort } from '../../store/index.ts';
 import {
   anyFilter,
@@ -41,7 +42,7 @@ describe('the index', () => {
         await work(tx);
         throw new Error('killed');
       });
-    const broken = search({ ...service.db, transaction: killed });
+    const broken = search({ ...service.db, transaction: killed }, new RecentFacts());
     await expect(broken.indexEntries(firmUuid)).rejects.toThrow('killed');
     expect(await store.search.count(firmUuid)).toBe(20);
     expect(await listing.ask(firmUuid, { status: ['completed'] })).toMatchObject({ count: 20 });
