@@ -11,6 +11,7 @@ export default {
   extensionsToTreatAsEsm: ['.ts'],
   moduleFileExtensions: ['ts', 'js', 'mjs', 'json', 'node'],
   transform: { '\\.ts$': '<rootDir>/scripts/strip-types.js' },
+  testSequencer: '<rootDir>/scripts/test-sequencer.js',
   globalSetup: '<rootDir>/packages/testing/jest/start.ts',
   globalTeardown: '<rootDir>/packages/testing/jest/stop.ts',
   testTimeout: 180_000,
