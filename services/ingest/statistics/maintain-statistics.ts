@@ -50,14 +50,15 @@ async function addUpDay(
 async function addUpSixHours(statistics: Store['statistics'], tx: Sql, firm: number, beginsAt: Date): Promise<void> {
   const range = rangeOfSixHours(beginsAt);
   const source = { firm, ranges: [range] };
-  const sums: Stored[] = [
-    { period: 'six_hours', beginsAt, kind: 'all', byKey: await statistics.add(tx, source, { by: 'all' }) },
-  ];
-  for (const by of FACET_GROUPINGS) {
+  const all = await statistics.add(tx, source, { by: 'all' });
+  const sums: Stored[] = [{ period: 'six_hours', beginsAt, kind: 'all', byKey: all }];
+  // Many nights have no calls.
+  const isEmpty = all.size === 0;
+  for (const by of isEmpty ? [] : FACET_GROUPINGS) {
     const byKey = await statistics.add(tx, source, { by, tz: 'UTC' });
     sums.push({ period: 'six_hours', beginsAt, kind: by, byKey });
   }
-  for (const slot of ['hour', 'quarter'] as const) {
+  for (const slot of isEmpty ? [] : (['hour', 'quarter'] as const)) {
     for (const [begins, ofSlot] of await statistics.add(tx, source, { by: slot }))
       sums.push({ period: slot, beginsAt: new Date(Number(begins)), kind: 'all', byKey: new Map([['0', ofSlot]]) });
   }
