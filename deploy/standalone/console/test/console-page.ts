@@ -62,6 +62,11 @@ export async function openConsole(
   };
 }
 
+/** Follows the navigation's link; the page that is shown may have one of the same name. */
+export async function openPage(page: Page, name: string): Promise<void> {
+  await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name, exact: true }).click();
+}
+
 /** Runs in the browser: the colours of another scheme are shown with the frame after the next. */
 async function nextFrame(): Promise<void> {
   const { requestAnimationFrame } = globalThis as unknown as { requestAnimationFrame(done: () => void): void };

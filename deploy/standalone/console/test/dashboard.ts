@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { Browser } from 'playwright-core';
 import { eventually } from '../../test/client/retry.ts';
 import type { SystemUnderTest } from '../../test/system/system-under-test.ts';
-import { type ConsolePage, openConsole } from './console-page.ts';
+import { type ConsolePage, openConsole, openPage } from './console-page.ts';
 
 const HEADER = 'client_phone_number,operator_name,duration,anonymized_text,start_time,segment_type,operator_group_name';
 const TEXT = '<operator>Good morning, how can I help?<client>My parcel is late.<operator>I am sorry. Goodbye.';
@@ -17,7 +17,7 @@ export function describeDashboard(running: () => { system: SystemUnderTest; brow
 
   it('says what to do without calls, then counts them by day and operator, and every number opens the calls that it counts', async () => {
     const { page, client } = opened;
-    await page.getByRole('link', { name: 'Dashboard', exact: true }).click();
+    await openPage(page, 'Dashboard');
     await page.getByRole('heading', { name: 'No calls in this period' }).waitFor();
 
     const at = new Date().toISOString().slice(0, 19);

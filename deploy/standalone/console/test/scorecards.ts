@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { Browser } from 'playwright-core';
 import { eventually } from '../../test/client/retry.ts';
 import type { SystemUnderTest } from '../../test/system/system-under-test.ts';
-import { type ConsolePage, openConsole } from './console-page.ts';
+import { type ConsolePage, openConsole, openPage } from './console-page.ts';
 
 export function describeScorecards(running: () => { system: SystemUnderTest; browser: Browser }): void {
   let opened: ConsolePage;
@@ -25,7 +25,7 @@ export function describeScorecards(running: () => { system: SystemUnderTest; bro
     };
     await eventually(async () => (await scores()).filter((score) => score !== null).length === 2);
     const before = await scores();
-    await page.getByRole('link', { name: 'Scorecards', exact: true }).click();
+    await openPage(page, 'Scorecards');
     await page.getByRole('button', { name: 'Remove the section' }).first().click();
     await page.getByRole('button', { name: 'Try on calls' }).click();
     const dialog = page.getByRole('dialog', { name: 'Try on calls' });
@@ -43,7 +43,7 @@ export function describeScorecards(running: () => { system: SystemUnderTest; bro
 
   it('saves a changed question as a new revision, tells what changed, and puts a copy in force', async () => {
     const { page } = opened;
-    await page.getByRole('link', { name: 'Scorecards', exact: true }).click();
+    await openPage(page, 'Scorecards');
     await page.locator('summary').first().click();
     const question = page.locator('details[open]').first();
     await question.getByLabel('Weight').fill('7');

@@ -1,14 +1,14 @@
 import { afterEach, expect, it } from '@jest/globals';
 import type { Browser } from 'playwright-core';
 import type { SystemUnderTest } from '../../test/system/system-under-test.ts';
-import { type ConsolePage, openConsole } from './console-page.ts';
+import { type ConsolePage, openConsole, openPage } from './console-page.ts';
 
 export function describeSettings(running: () => { system: SystemUnderTest; browser: Browser }): void {
   let opened: ConsolePage;
   const open = async (role: string) => {
     const { system, browser } = running();
     opened = await openConsole(system, browser, { role });
-    await opened.page.getByRole('link', { name: 'Settings', exact: true }).click();
+    await openPage(opened.page, 'Settings');
     return opened.page;
   };
   afterEach(() => opened?.close());

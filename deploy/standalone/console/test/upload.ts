@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { Browser } from 'playwright-core';
 import type { SystemUnderTest } from '../../test/system/system-under-test.ts';
-import { type ConsolePage, openConsole } from './console-page.ts';
+import { type ConsolePage, openConsole, openPage } from './console-page.ts';
 
 const REJECTED = fileURLToPath(new URL('../../../../samples/rejected-example.csv', import.meta.url));
 
@@ -17,7 +17,7 @@ export function describeUpload(running: () => { system: SystemUnderTest; browser
 
   it('shows the faults of a CSV by row and column, gives back its refused rows, and goes on without them until all calls are done', async () => {
     const { page } = opened;
-    await page.getByRole('link', { name: 'Upload', exact: true }).click();
+    await openPage(page, 'Upload');
     const files = page.waitForEvent('filechooser');
     await page.getByRole('button', { name: 'Choose files' }).click();
     await (await files).setFiles(REJECTED);
