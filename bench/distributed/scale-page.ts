@@ -75,7 +75,7 @@ const needs: [string, (calls: number) => string][] = [
   ['cores of PostgreSQL, all databases', (calls) => amount(coresFor(inPostgres)(calls))],
   ['cores of Kafka, three copies', (calls) => amount(COPIES_IN_KAFKA * coresFor(cost('Kafka'))(calls))],
   ['databases: tables and indexes, a day', (calls) => bytes(calls * left('in the database'))],
-  ['the same, a year', (calls) => bytes(365 * calls * left('in the database'))],
+  ['databases: tables and indexes, a year', (calls) => bytes(365 * calls * left('in the database'))],
   ['their logs (WAL), a second in the busiest hour', (calls) => bytes(peak(calls) * left('in its log'))],
   [
     'Kafka, a second in the busiest hour, three copies',
@@ -96,13 +96,13 @@ const needs: [string, (calls: number) => string][] = [
 
 const used: (string | RegExp)[] = [
   /^outbox, Kafka, inbox: \d/,
-  /^batch of \d+ calls, /,
+  /^batch of [\d,]+ calls, /,
   'idle, accepted to analysis begun, p99',
   /^upload of 50 MiB/,
   /^two processes of analysis/,
   'speed-up',
   'outbox, Kafka, inbox: of this in Node',
-  /^batch of \d+ calls of/,
+  /^batch of [\d,]+ calls of/,
   'processor time of a call',
   'processor time of a long call',
   'idle: all',

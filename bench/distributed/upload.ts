@@ -9,13 +9,13 @@ import { openServers, type Servers } from './servers.ts';
 import { minus, newFirmOf, secondsOfParts, startSix, total } from './system.ts';
 
 const AT_ONCE = 16;
-/** Meanwhile the uploaded recordings are transcribed in child processes of transcription. */
+/** During the measurement, child processes of transcription transcribe the uploaded recordings. */
 const restMs = 3_000;
 const parts = ['gateway', 'audio', 'ingest', 'the store'] as const;
 
 /**
- * One recording of 50 MiB from the client's first byte to the response: parsed from its form, hashed, probed, stored in the
- * bucket and registered. Compared with the minio client, which puts the same bytes into the same store.
+ * One recording of 50 MiB from the client's first byte to the response: parsed from its form, hashed, probed, stored in
+ * the bucket and registered. Compared with the minio client, which puts the same bytes into the same store.
  */
 export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
   const servers = await openServers();

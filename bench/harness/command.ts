@@ -12,7 +12,7 @@ export interface Benchmark {
 export type Benchmarks = Readonly<Record<string, () => Promise<Benchmark>>>;
 
 /** The options of the command line. Ends the process on --help and on unknown options. */
-export interface Asked {
+interface Asked {
   readonly names: readonly string[];
   readonly quick: boolean;
   readonly json: boolean;

@@ -10,7 +10,7 @@ const HEADING = '### ';
 export type Section = 'standalone' | 'distributed';
 
 /** The figures of the benchmarks that ran, by name. */
-export type Measured = Readonly<Record<string, readonly Figure[]>>;
+type Measured = Readonly<Record<string, readonly Figure[]>>;
 
 /**
  * Replaces the figures of these benchmarks in docs/performance.md, with the machine and the date. Those of the others stay.

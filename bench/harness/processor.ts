@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 /** Linux reports hundredths of a second, whatever the tick rate of its kernel. */
 const TICKS = 100;
 
-export interface Process {
+interface Process {
   readonly pid: number;
   readonly parent: number;
   /** Seconds of processor time, including children that have ended. */

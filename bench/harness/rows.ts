@@ -14,7 +14,7 @@ export const header =
 /**
  * A row of about 450 bytes, or with a conversation `length` times as long. Ids are numbered, as in exports of partners.
  */
-export function row(number: number, prefix: string, length = 1): string {
+function row(number: number, prefix: string, length = 1): string {
   const second = String(number % 60).padStart(2, '0');
   return `+99890${String(1_000_000 + (number % 9_000_000))},Ann,${60 + (number % 600)},"${dialogue.repeat(length)}",2026-10-01T09:00:${second},support,${prefix}-${number},inbound\n`;
 }

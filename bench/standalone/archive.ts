@@ -49,7 +49,7 @@ async function verdict(quick: boolean): Promise<Figure[]> {
       yardstick: { name: 'limit, s', value: 1 },
     }),
     atMost(1.02, {
-      name: 'bytes read for it',
+      name: 'bytes read for this verdict',
       value: bytesRead,
       unit: 'bytes',
       yardstick: { name: 'its directory', value: directory },

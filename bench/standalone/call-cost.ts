@@ -18,9 +18,10 @@ import { writeRows } from '../harness/rows.ts';
 
 /** Of a call of five minutes. */
 const CHARACTERS = 4_000;
+const SIZE = `${CHARACTERS.toLocaleString('en')} characters`;
 const WARM_UP = 2_000;
 
-/** What one batch took, until its last call was in the search index. */
+/** The cost of one batch, until its last call was in the search index. */
 interface Passage {
   readonly calls: number;
   /** Of the CSV, for each call. */
@@ -34,7 +35,10 @@ interface Passage {
   readonly tables: Bytes;
 }
 
-/** What a call costs `npm start`, measured from outside: processor time, the database's bytes and its log; and idling. */
+/**
+ * The cost of a call with `npm start`, measured from outside: processor time, bytes in the database and its log; and
+ * the cost of idling.
+ */
 export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
   const directory = await mkdtemp(join(tmpdir(), 'call-analysis-cost-'));
   const service = await startService();
@@ -55,10 +59,10 @@ export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
       long.push(await passage(service, server, firm, csv, quick ? 1_000 : 4_000));
     }
     return [
-      ...figuresOf('short call', short, { microseconds: 500, perSecond: 3_500 }),
-      ...figuresOf(`call of ${CHARACTERS} characters`, long, { microseconds: 4_000, perSecond: 600 }),
+      ...figuresOf('short call', 'short calls', short, { microseconds: 500, perSecond: 3_500 }),
+      ...figuresOf(`call of ${SIZE}`, `calls of ${SIZE}`, long, { microseconds: 4_000, perSecond: 600 }),
       ...bytesOf('short call', short),
-      ...bytesOf(`call of ${CHARACTERS} characters`, long, { tables: 1.3, log: 3 }),
+      ...bytesOf(`call of ${SIZE}`, long, { tables: 1.3, log: 3 }),
       // The service adds up days after a minute without changes, which is too long for a quick run.
       ...(quick ? [] : await upkeepFigures(service, server, short, long)),
       ...(await idleFigures(service, server, quick ? 10 : 60)),
@@ -118,14 +122,15 @@ async function passage(
 
 function figuresOf(
   call: string,
+  calls: string,
   passages: readonly Passage[],
   goal: { microseconds: number; perSecond: number },
 ): Figure[] {
-  const [{ calls }] = passages as [Passage, ...Passage[]];
+  const [{ calls: count }] = passages as [Passage, ...Passage[]];
   const of = (read: (each: Passage) => number) => median(passages.map(read));
   const all = of(({ microseconds }) => microseconds);
   const parts = Object.keys(passages[0]!.byPart)
-    .map((part) => [part, of(({ byPart }) => ((byPart[part] ?? 0) * 1e6) / calls)] as const)
+    .map((part) => [part, of(({ byPart }) => ((byPart[part] ?? 0) * 1e6) / count)] as const)
     .filter(([, each]) => each >= 1)
     .toSorted(([, one], [, other]) => other - one);
   return [
@@ -140,14 +145,14 @@ function figuresOf(
       noted({ name: `${call}: ${part}`, value, unit: 'µs', yardstick: { name: 'in all, µs', value: all } }),
     ),
     atLeast(1, {
-      name: `${call}s, accepted to completed`,
+      name: `${calls}, accepted to completed`,
       value: of(({ perSecond }) => perSecond),
       unit: 'calls/s',
       yardstick: { name: 'goal, calls/s', value: goal.perSecond },
       ratios: passages.map(({ perSecond }) => perSecond / goal.perSecond),
     }),
     noted({
-      name: `${call}s: cores at work until the last is completed`,
+      name: `${calls}: cores at work until the last is completed`,
       value: of(({ busyCores }) => busyCores),
       unit: 'cores',
       yardstick: { name: 'of the machine', value: availableParallelism() },
@@ -195,7 +200,10 @@ async function countTriggers(url: string): Promise<void> {
   await asked(url, 'SELECT pg_reload_conf()');
 }
 
-/** What the stored sums of statistics cost a call: the triggers that mark its six hours, and adding them up afterwards. */
+/**
+ * The cost of the stored sums of statistics per call: the triggers that mark its six hours, and adding them up
+ * afterwards.
+ */
 async function upkeepFigures(
   service: ServiceProcess,
   server: Server,
@@ -219,7 +227,8 @@ async function upkeepFigures(
     while (!(await ends())) await pause(1_000);
     return { taken: total(minus(seconds(service, server), before)), milliseconds: performance.now() - began };
   };
-  // Six hours are added up after a minute without changes. What the service takes in its first part is what it takes when idle.
+  // Six hours are added up after a minute without changes. The processor time of the first part is that of the idle
+  // service.
   await pause(5_000);
   const idleUntil = performance.now() + 20_000;
   const idle = await usage(async () => performance.now() > idleUntil);
@@ -233,7 +242,12 @@ async function upkeepFigures(
   const added = (taken * 1e6) / calls;
   return [
     noted({ name: 'statistics: marking the six hours of a call', value: marked, unit: 'µs', yardstick }),
-    noted({ name: `statistics: adding up ${periods} × six hours, by call`, value: added, unit: 'µs', yardstick }),
+    noted({
+      name: `statistics: adding up six hours, ${periods} of them, by call`,
+      value: added,
+      unit: 'µs',
+      yardstick,
+    }),
     atMost(0.03, { name: 'statistics: both', value: marked + added, unit: 'µs', yardstick }),
   ];
 }

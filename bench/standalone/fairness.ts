@@ -44,28 +44,28 @@ export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
     console.error(`the flooding firm: ${Math.round(perSecond)} requests/s answered, ${refused} refused in all`);
     return [
       atLeast(0.95, {
-        name: `answered to a client beside a firm that sends ${FLOOD} times the capacity`,
+        name: `requests of a client answered while another firm sends ${FLOOD} times the capacity`,
         value: beside.answered,
         unit: 'requests',
         yardstick: { name: 'alone', value: alone.answered },
       }),
       atMost(2, {
-        name: 'the same, p99',
+        name: 'response time of that client, p99',
         value: quantile(beside.times, 0.99),
         unit: 'ms',
         yardstick: { name: 'alone, ms', value: quantile(alone.times, 0.99) },
       }),
       atMost(2, {
-        name: 'the same, median',
+        name: 'response time of that client, median',
         value: quantile(beside.times, 0.5),
         unit: 'ms',
         yardstick: { name: 'alone, ms', value: quantile(alone.times, 0.5) },
       }),
       atLeast(0.9, {
-        name: 'answered to both firms meanwhile',
+        name: 'requests of both firms answered',
         value: perSecond + beside.answered / seconds,
         unit: 'requests/s',
-        yardstick: { name: 'the most to one firm, requests/s', value: peak },
+        yardstick: { name: 'most of one firm, requests/s', value: peak },
       }),
     ];
   } finally {

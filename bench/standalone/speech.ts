@@ -90,10 +90,10 @@ export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
       }),
       ...figures,
       atLeast(1, {
-        name: 'calls of five minutes an hour, heard by two cores',
+        name: 'calls of five minutes that two cores transcribe in an hour',
         value: (2 * speed * 3600) / CALL_SECONDS,
         unit: 'calls',
-        yardstick: { name: 'at the goal', value: (2 * 20 * 3600) / CALL_SECONDS },
+        yardstick: { name: 'goal, calls', value: (2 * 20 * 3600) / CALL_SECONDS },
       }),
     ];
   } finally {

@@ -11,9 +11,9 @@ import { form, post, recordingMiB } from '../harness/recording.ts';
 const AT_ONCE = 16;
 
 /**
- * One recording of 50 MiB in a form, from the first byte sent to the response: parsed, hashed, stored, probed, registered.
- * Compared with multer, which writes the same body to disk, and with multer that also hashes it and waits for the disk (fsync).
- * Both servers are separate processes on loopback.
+ * One recording of 50 MiB in a form, from the first byte sent to the response: parsed, hashed, stored, probed,
+ * registered. Compared with multer, which writes the same body to disk, and with multer that also hashes it and waits
+ * for the disk (fsync). Both servers are separate processes on loopback.
  */
 export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
   const rounds = quick ? 3 : 12;
@@ -37,7 +37,7 @@ export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
       rates.bare.push(await rate(bare));
       rates.ours.push(await rate(ours));
       rates.durable.push(await rate(durable));
-      // The uploaded recordings are transcribed meanwhile.
+      // The uploaded recordings are transcribed at the same time.
       await pause(quick ? 1000 : 3000);
     }
     const figure = (name: string, theirs: readonly number[]) => ({
@@ -51,7 +51,7 @@ export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
       atLeast(1, figure('multer that hashes and waits for the disk, MiB/s', rates.durable)),
       atLeast(0.75, figure('bare multer, MiB/s', rates.bare)),
       atMost(1, {
-        name: `memory that ${AT_ONCE} such uploads at once add to the service`,
+        name: `memory that ${AT_ONCE} concurrent uploads of 50 MiB add to the service`,
         value: rise,
         unit: 'MiB',
         yardstick: { name: 'limit, MiB', value: 150 },

@@ -1,5 +1,6 @@
-// node deploy/prepare-store/main.ts: creates the bucket and writes its policy, as the owner of the store. For stores that know the
-// services by the access keys `ingest`, `audio`, `transcription` and `analysis`, such as the one of docker-compose.yml.
+// node deploy/prepare-store/main.ts: creates the bucket and writes its policy, as the owner of the store. For stores
+// that know the services by the access keys `ingest`, `audio`, `transcription` and `analysis`, such as the one of
+// docker-compose.yml.
 import { grantRights } from '../../packages/objects/grant-rights.ts';
 import { requiredS3 } from '../../packages/objects/index.ts';
 import { createLog } from '../../packages/runtime/index.ts';
@@ -8,7 +9,7 @@ const READ = ['s3:GetObject'];
 const WRITE = ['s3:PutObject', 's3:AbortMultipartUpload', 's3:ListMultipartUploadParts'];
 const REMOVE = ['s3:DeleteObject'];
 const ALL = [...READ, ...WRITE, ...REMOVE];
-/** What a start asks of the bucket. */
+/** The requests to the bucket that a start makes. */
 const BUCKET = [
   's3:ListBucket',
   's3:ListBucketMultipartUploads',

@@ -55,7 +55,7 @@ interface Work {
   mayGoOn(): Promise<void>;
   /** Ends the work after the request that is being repeated, so that the client knows what was accepted. */
   readonly over: AbortSignal;
-  /** Ends it at once. */
+  /** Stops it immediately. */
   readonly failed: AbortSignal;
 }
 

@@ -2,7 +2,7 @@ import { reconcile, type Reconciliation, rows, type Stored } from '../distribute
 import type { Firm } from './firm.ts';
 import type { Receiver } from './receiver.ts';
 
-/** What a firm's books say at the end. Everything in `faults` should be empty. */
+/** The final state of a firm. Everything in `faults` should be empty. */
 export interface Verdict {
   readonly byStatus: Readonly<Record<string, number>>;
   /** Failed calls by stage and code. */
@@ -20,7 +20,10 @@ interface EndedCall {
 /** Folders of objects that the services sweep: those without a row are removed after some hours. */
 const SWEPT = ['frozen', 'rejected', 'transcripts', 'uploading'];
 
-/** Compares catalogue, analyses, objects, webhooks and audit log with each other and with what the client was told. */
+/**
+ * Compares catalogue, analyses, objects, webhooks and audit log with each other and with the responses that the client
+ * got.
+ */
 export async function judge(stored: Stored, firm: Firm, receiver: Receiver): Promise<Verdict> {
   for (const { partnerCallId } of firm.erased) firm.client.accepted.delete(partnerCallId);
   const books = await reconcile(stored, firm.client, firm.uuid);
@@ -55,7 +58,7 @@ function failuresOf({ failures }: Reconciliation): { stage: string; code: string
   return failures.filter((failure) => failure !== null) as { stage: string; code: string }[];
 }
 
-/** A call that has ended is told of once, of the right end, and repeats have the same webhook-id. */
+/** Each call that has ended has one webhook event with its final status, and repeats have the same webhook-id. */
 function webhookFaults({ uuid, client, erased }: Firm, calls: readonly EndedCall[], receiver: Receiver): unknown[] {
   const told = receiver.told(uuid);
   const faults: unknown[] = [];
@@ -99,7 +102,9 @@ async function auditFaults({ databaseUrls }: Stored, { uuid, client, erased }: F
   });
 }
 
-/** Objects other than recordings that neither a row nor a sweep knows, and the number of those that a sweep will remove. */
+/**
+ * Objects other than recordings that neither a row nor a sweep knows, and the number of those that a sweep will remove.
+ */
 async function otherObjects(stored: Stored, { uuid: firmUuid }: Firm): Promise<[string[], number]> {
   const keys = await rows<{ key: string }>(
     stored.databaseUrls['ingest']!,

@@ -3,4 +3,4 @@ import { expectNothingLeft } from './test/killed-soak.ts';
 
 it('a killed soak leaves no process behind', () => expectNothingLeft([], 'SIGKILL'));
 
-it('nor does one that is told twice to stop', () => expectNothingLeft([], 'SIGTERM', 'SIGTERM'));
+it('a soak that gets SIGTERM twice leaves no process behind', () => expectNothingLeft([], 'SIGTERM', 'SIGTERM'));

@@ -2,6 +2,7 @@
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { endEarly } from '@call-analysis/testing';
 import { rollingRestarts } from './rolling-restarts.ts';
 import { soak } from './soak.ts';
 
@@ -25,9 +26,6 @@ ends this process, those that it started end with it.
                   instead of killing, restarts N services one after the other under load, as an upgrade does: each replica in
                   turn, a new one first, then SIGTERM for the old one. A process for each service, two for the gateway, with
                   Kafka and S3. Exits with 0 if no request failed`;
-
-/** npm forwards a signal that the terminal has sent to both. Only one that comes later than this is a second one. */
-const ECHO_MS = 250;
 
 const options = {
   calls: { type: 'string', default: '2000' },
@@ -66,17 +64,7 @@ if (given.help) {
 process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(new URL('../../node_modules/.cache/compile', import.meta.url));
 
 const say = (line: string) => console.error(line);
-const over = new AbortController();
-let endedAt = Infinity;
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.on(signal, () => {
-    if (performance.now() - endedAt > ECHO_MS) process.exit(1);
-    if (over.signal.aborted) return;
-    endedAt = performance.now();
-    say(`${signal}: the load ends; a second signal stops everything without figures`);
-    over.abort();
-  });
-}
+const over = endEarly('the load and the kills', say);
 const restarts = given['rolling-restarts'];
 const figures =
   restarts === undefined
@@ -85,9 +73,9 @@ const figures =
         kills: number('kills', given.kills, 0),
         seed: number('seed', given.seed, 0),
         isDistributed: given.distributed,
-        over: over.signal,
+        over,
         say,
       })
-    : await rollingRestarts({ restarts: number('rolling-restarts', restarts, 1), over: over.signal, say });
+    : await rollingRestarts({ restarts: number('rolling-restarts', restarts, 1), over, say });
 console.log(JSON.stringify({ ...figures, cores: availableParallelism(), date: new Date().toISOString() }, null, 2));
 process.exitCode = figures.holds ? 0 : 1;

@@ -11,7 +11,7 @@ import { newFirm } from './firm.ts';
 import { startReceiver } from './receiver.ts';
 import { VARIABLES } from './system.ts';
 
-export interface RollingFigures {
+interface RollingFigures {
   readonly restarts: Readonly<Record<string, number>>;
   readonly processesReplaced: number;
   readonly accepted: number;
@@ -21,7 +21,7 @@ export interface RollingFigures {
   readonly holds: boolean;
 }
 
-export interface RollingOptions {
+interface RollingOptions {
   readonly restarts: number;
   /** Ends the restarts early. */
   readonly over: AbortSignal;

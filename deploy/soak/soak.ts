@@ -6,7 +6,7 @@ import { judge, type Verdict } from './judge.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 import type { SoakSystem } from './system.ts';
 
-export interface SoakOptions {
+interface SoakOptions {
   readonly calls: number;
   readonly kills: number;
   readonly seed: number;
@@ -16,7 +16,7 @@ export interface SoakOptions {
   say(line: string): void;
 }
 
-export interface Figures {
+interface Figures {
   readonly arrangement: string;
   readonly seed: number;
   readonly accepted: number;
@@ -36,7 +36,7 @@ export interface Figures {
     readonly p99: number;
     readonly longest: number;
   };
-  /** What happened to the call that took longest, and when. */
+  /** The history of the call that took longest. */
   readonly slowest: unknown;
   /** The number of deviations by kind, and the first of each. All are empty when `holds`. */
   readonly faults: Readonly<Record<string, { readonly count: number; readonly first: readonly unknown[] }>>;
@@ -50,14 +50,14 @@ const FIRMS = 3;
 const MOST_OPEN = 3_000;
 const PAUSE_MS = [100, 1_200] as const;
 /**
- * So many kills in a row, and then none for a while: a service that lives a second at a time never transcribes a recording,
- * which takes longer than that.
+ * The number of kills in a row before a pause: a service that is killed every second never transcribes a recording,
+ * which takes longer.
  */
 const KILLS_IN_A_ROW = 10;
 const REST_MS = 15_000;
-/** Calls that have not ended so long after they were accepted are stuck. */
+/** Calls that have not ended this long after they were accepted are stuck. */
 const STUCK_AFTER_MS = 120_000;
-/** How long to wait for stuck calls, to tell them from those that never end. */
+/** How long to wait for slow calls before they count as stuck. */
 const GIVE_UP_MS = 900_000;
 /** Events on their way through Kafka are in no queue, so the comparison is repeated for so long until it holds. */
 const QUIET_WITHIN_MS = 120_000;
@@ -236,7 +236,7 @@ async function watchOpen(
   }
 }
 
-/** Waits until all calls have ended, all queues are empty and all webhooks told. */
+/** Waits until all calls have ended, all queues are empty and all webhooks are delivered. */
 async function waitForEnd(system: SoakSystem, firms: readonly Firm[]): Promise<void> {
   const giveUpAt = Date.now() + GIVE_UP_MS;
   for (const { uuid } of firms) await settled(system.stored, uuid, giveUpAt - Date.now()).catch(() => {});

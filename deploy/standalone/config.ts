@@ -70,7 +70,7 @@ export interface Settings {
   readonly corsOrigins: readonly string[] | undefined;
   /** The firms whose staff may act on every firm. Absent: any. */
   readonly platformFirms?: readonly string[] | undefined;
-  /** The identity provider by which people sign in. */
+  /** The identity provider for sign-ins. */
   readonly openId?: OpenIdSettings | undefined;
   readonly jwt: JwtSettings;
   /** Absent: the pepper in the data directory. */
@@ -81,7 +81,7 @@ export interface Settings {
   readonly speech: LocalEngine | OtherEngine;
   /** Null: rules answer what they can. */
   readonly languageModel: LanguageModelConfig | null;
-  /** What a minute of speech costs; null when unknown. */
+  /** The price of a minute of speech; null when unknown. */
   readonly speechPrice: SpeechPrice | null;
   /** Answers that are less sure need a review. */
   readonly reviewBelow: number;
@@ -211,8 +211,8 @@ const REMOTE = AddressVariables.pick({ KEY_MANAGEMENT_ADDRESS: true }).partial()
 const PUBLIC = EdgeVariables.pick({ PUBLIC_URL: true });
 
 /**
- * The variables of the admin command when each service is its own process. Dead letters are then in Kafka; key-management
- * answers everything else.
+ * The variables of the admin command when each service is its own process. Dead letters are then in Kafka;
+ * key-management answers everything else.
  */
 export const remoteVariables = [
   REMOTE,
@@ -228,7 +228,7 @@ export const remoteVariables = [
 export interface RemoteSettings {
   readonly address: string;
   readonly tls?: Tls | undefined;
-  /** The identity provider by which people sign in. */
+  /** The identity provider for sign-ins. */
   readonly openId?: OpenIdSettings | undefined;
   readonly jwt: JwtSettings;
   /** Where people reach the API. */

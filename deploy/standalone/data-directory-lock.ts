@@ -7,7 +7,7 @@ import { Client } from 'pg';
 import { z } from 'zod';
 import { replaceFile } from './data-directory.ts';
 
-/** What holder.json says of the process that has the lock. */
+/** holder.json: the process that has the lock. */
 const LockHolder = z.object({ pid: z.int(), command: z.enum(['start', 'admin']), url: z.string().nullable() });
 export type LockHolder = z.infer<typeof LockHolder>;
 
@@ -16,8 +16,8 @@ const LOCK = 7_365_201;
 /** The longest wait for an admin command that has the lock. */
 const ADMIN_MS = 60_000;
 /**
- * The longest wait for a holder that is not known. holder.json is written just after the lock is acquired, so until then
- * it has the previous holder or does not exist. It also names a killed process until PostgreSQL notices that its
+ * The longest wait for a holder that is not known. holder.json is written just after the lock is acquired, so until
+ * then it has the previous holder or does not exist. It also names a killed process until PostgreSQL notices that its
  * connection has ended.
  */
 const UNKNOWN_HOLDER_MS = 15_000;
@@ -34,7 +34,10 @@ export interface DataDirectoryLock {
   /** Resolves when another service has locked the directory while the database was not running. */
   readonly lost: Promise<void>;
   readonly isLost: () => boolean;
-  /** Releases the lock after `last`, which still runs under the lock. A lock that was lost is not released, and `last` not run. */
+  /**
+   * Releases the lock after `last`, which still runs under the lock. A lock that was lost is not released, and `last`
+   * not run.
+   */
   release(last?: () => Promise<void>): Promise<void>;
 }
 

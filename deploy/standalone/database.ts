@@ -12,8 +12,8 @@ import type { DataDirectory } from './data-directory.ts';
 const DATABASE = 'call_analysis';
 
 /**
- * Schemas by owner. Each has its own role, which cannot read the tables of the others. The services themselves are not loaded
- * for this: that takes longer than most admin commands.
+ * Schemas by owner. Each has its own role, which cannot read the tables of the others. The services themselves are not
+ * loaded for this: that takes longer than most admin commands.
  */
 const services = ['key-management', 'ingest', 'audio', 'transcription', 'analysis', 'webhooks'].map((name) => ({
   schema: name.replaceAll('-', '_'),
@@ -80,7 +80,7 @@ export async function findOwnServer(
   return adminUrl === null ? null : { adminUrl, databaseUrl: databaseUrl(adminUrl, DATABASE) };
 }
 
-/** For so long a database that stops again and again before the lock is acquired is retried. */
+/** How long to retry with a database that keeps stopping before the lock is acquired. */
 const RETRY_MS = 60_000;
 
 async function lockServer(

@@ -64,7 +64,7 @@ describe('a service with a key file and an S3 store', () => {
       createBucket: false,
     };
     await expect(openObjects(s3)).rejects.toThrow(/no key is set/);
-    // What is stored, as it is.
+    // The stored bytes, undecrypted.
     return openS3(s3);
   }
 });

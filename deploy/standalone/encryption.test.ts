@@ -77,7 +77,7 @@ describe('a service with a key file', () => {
     client = await newFirm(service, { firm: client.firmUuid });
   }
 
-  it('encrypts what is new, reads what is old, and goes on with another key', async () => {
+  it('encrypts new data, reads old data, and continues with another key', async () => {
     service = await startService();
     client = await newFirm(service);
     await upload('before');
@@ -118,7 +118,7 @@ describe('a service with a key file', () => {
     await expectReadable(['before', 'after', 'last']);
   });
 
-  it('does not start without the key, and says what to do', async () => {
+  it('does not start without the key, and explains what to do', async () => {
     const { directory } = service;
     await service.stop({ keep: true });
     await expect(startService(directory)).rejects.toThrow(/no key is set. Set ENCRYPTION_KEY_FILE/);

@@ -154,6 +154,32 @@ describe('a running service', () => {
   });
 });
 
+describe('npm start', () => {
+  it('passes SIGTERM on to the service, and exits with 0 when it has ended', async () => {
+    const directory = join(scratch, 'npm');
+    // Without the script before it, which installs dependencies.
+    const npm = spawn('npm', ['start', '--ignore-scripts'], {
+      cwd: fileURLToPath(new URL('../../', import.meta.url)),
+      env: { ...bareEnvironment(), DATA_DIR: directory, PORT: '0' },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    const ended = once(npm, 'exit');
+    const ready = new Promise<void>((resolve, reject) => {
+      npm.stdout.setEncoding('utf8').on('data', (text: string) => /^ready /m.test(text) && resolve());
+      npm.stdout.once('end', () => reject(new Error('npm start ended before it was ready')));
+    });
+    try {
+      await ready;
+      npm.kill('SIGTERM');
+      expect(await ended).toEqual([0, null]);
+      expect(await postgresOf(directory)).toBeNull();
+    } finally {
+      // A service that were still running ends without a reader.
+      npm.stdout.destroy();
+    }
+  });
+});
+
 describe('two starts at the same time', () => {
   it('on a new directory: one serves, with the stored secrets, and the other exits and names it', async () => {
     const DATA_DIR = join(scratch, 'new');
@@ -180,7 +206,7 @@ describe('two starts at the same time', () => {
 });
 
 describe('a start that fails', () => {
-  it('says that its port is in use and leaves no PostgreSQL running', async () => {
+  it('reports that its port is in use and leaves no PostgreSQL running', async () => {
     const DATA_DIR = join(scratch, 'port');
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');

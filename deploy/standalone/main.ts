@@ -23,7 +23,7 @@ const log = createLog({ name: 'call-analysis', level: earlyLogLevel(process.env)
 
 let graceMs = SHUTDOWN_MARGIN_MS;
 
-/** Whoever reads more than the first lines has begun to by then. Later the end of the reader does not stop the service. */
+/** A reader of the whole output has started by then. Later, the end of the reader does not stop the service. */
 const READER_MS = 10_000;
 
 const output = watchOutputReader();

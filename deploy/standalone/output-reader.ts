@@ -3,7 +3,7 @@ import { closeSync, constants, fstatSync, openSync } from 'node:fs';
 const STDOUT = 1;
 const CHECK_MS = 500;
 
-export interface OutputReader {
+interface OutputReader {
   /** Resolves when a program that standard output was piped into has ended. */
   readonly gone: Promise<void>;
   /** No longer checks whether the reader is there. A write still finds out. */
@@ -11,9 +11,9 @@ export interface OutputReader {
 }
 
 /**
- * Watches the reader of standard output. In `npm start | head -1` it ends long before the service does, which then nobody
- * sees and Ctrl-C does not reach. A write would fail, but the service writes only once; and before, npm writes to the same
- * pipe.
+ * Watches the reader of standard output. In `npm start | head -1` it ends long before the service does, which then
+ * nobody sees and Ctrl-C does not reach. A write would fail, but the service writes only once; and before, npm writes
+ * to the same pipe.
  */
 export function watchOutputReader(): OutputReader {
   const { promise: gone, resolve } = Promise.withResolvers<void>();
@@ -29,7 +29,7 @@ export function watchOutputReader(): OutputReader {
   return { gone, stopChecking: () => clearInterval(timer) };
 }
 
-/** Only Linux can tell whether a pipe has a reader. */
+/** Only Linux shows whether a pipe has a reader. */
 function isPipe(): boolean {
   try {
     return process.platform === 'linux' && fstatSync(STDOUT).isFIFO();

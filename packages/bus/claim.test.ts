@@ -21,7 +21,9 @@ afterAll(async () => {
   await database?.drop();
 });
 
-const claimed = (consumer: string, ids: readonly string[]) => service.transaction((tx) => claim(tx, consumer, ids));
+const identified = (ids: readonly string[]) => ids.map((id) => ({ id }));
+const claimed = (consumer: string, ids: readonly string[]) =>
+  service.transaction((tx) => claim(tx, consumer, identified(ids)));
 
 it('an event can be claimed once by each consumer', async () => {
   const [one, two, three] = [randomUUID(), randomUUID(), randomUUID()];
@@ -29,10 +31,10 @@ it('an event can be claimed once by each consumer', async () => {
   expect(await claimed('a', [two, three])).toEqual(new Set([three]));
   expect(await claimed('b', [one])).toEqual(new Set([one]));
   expect(await claimed('b', [])).toEqual(new Set());
-  expect(await alreadyClaimed(service, 'a', [one, three.toUpperCase(), randomUUID()])).toEqual(
+  expect(await alreadyClaimed(service, 'a', identified([one, three.toUpperCase(), randomUUID()]))).toEqual(
     new Set([one, three.toUpperCase()]),
   );
-  expect(await alreadyClaimed(service, 'b', [two])).toEqual(new Set());
+  expect(await alreadyClaimed(service, 'b', [{ id: two }])).toEqual(new Set());
 });
 
 it('upper and lower case are the same id, which is returned as given', async () => {
@@ -44,7 +46,7 @@ it('upper and lower case are the same id, which is returned as given', async () 
 it('a claim is undone with its transaction', async () => {
   const id = randomUUID();
   const undone = service.transaction(async (tx) => {
-    await claim(tx, 'a', [id]);
+    await claim(tx, 'a', [{ id }]);
     throw new Error('undone');
   });
   await expect(undone).rejects.toThrow('undone');

@@ -1,5 +1,9 @@
 import type { Sql } from '@call-analysis/postgres';
 
+interface Identified {
+  readonly id: string;
+}
+
 /**
  * Claims events for a consumer inside the transaction that stores their result, so that an event that is delivered twice
  * counts once. Returns the ids that the consumer had not claimed before. Waits for another transaction that is claiming
@@ -14,17 +18,17 @@ import type { Sql } from '@call-analysis/postgres';
  *       PRIMARY KEY (consumer, event_id)
  *     );
  */
-export async function claim(tx: Sql, consumer: string, eventIds: readonly string[]): Promise<ReadonlySet<string>> {
-  if (eventIds.length === 0) return new Set();
+export async function claim(tx: Sql, consumer: string, events: readonly Identified[]): Promise<ReadonlySet<string>> {
+  if (events.length === 0) return new Set();
   // In order, so that two transactions that claim the same events cannot deadlock.
   const rows = await tx.query<{ event_id: string }>(
     `INSERT INTO claimed_event (consumer, event_id)
      SELECT $1, id FROM unnest($2::uuid[]) AS id GROUP BY id ORDER BY id
      ON CONFLICT DO NOTHING
      RETURNING event_id`,
-    [consumer, eventIds],
+    [consumer, events.map(({ id }) => id)],
   );
-  return inSpellingOf(eventIds, rows);
+  return inSpellingOf(events, rows);
 }
 
 /**
@@ -34,19 +38,19 @@ export async function claim(tx: Sql, consumer: string, eventIds: readonly string
 export async function alreadyClaimed(
   sql: Sql,
   consumer: string,
-  eventIds: readonly string[],
+  events: readonly Identified[],
 ): Promise<ReadonlySet<string>> {
   const rows = await sql.query<{ event_id: string }>(
     'SELECT event_id FROM claimed_event WHERE consumer = $1 AND event_id = ANY($2::uuid[])',
-    [consumer, eventIds],
+    [consumer, events.map(({ id }) => id)],
   );
-  return inSpellingOf(eventIds, rows);
+  return inSpellingOf(events, rows);
 }
 
 /** The ids that the rows contain, in the caller's spelling: PostgreSQL returns uuids in lower case. */
-function inSpellingOf(eventIds: readonly string[], rows: readonly { event_id: string }[]): ReadonlySet<string> {
+function inSpellingOf(events: readonly Identified[], rows: readonly { event_id: string }[]): ReadonlySet<string> {
   const known = new Set(rows.map((row) => row.event_id));
-  return new Set(eventIds.filter((id) => known.has(id.toLowerCase())));
+  return new Set(events.map(({ id }) => id).filter((id) => known.has(id.toLowerCase())));
 }
 
 /**

@@ -24,7 +24,7 @@ export interface DeadLetterFilter {
 
 /** How a dead letter is replayed. */
 export interface ReplayAction {
-  /** Deliver the event once more to the consumer that gave it up, and to no other. */
+  /** Deliver the event again, only to the consumer that gave it up. */
   readonly redeliver: boolean;
   /** Publish these events to all their consumers. */
   readonly publish: readonly Event[];
@@ -46,8 +46,8 @@ export interface DeadLetters {
   /** Newest first. Dead letters that were replayed are not listed. */
   list(filter: DeadLetterFilter, limit: number): Promise<DeadLetter[]>;
   /**
-   * Replays dead letters and removes them from the list. `choose` defaults to REDELIVER. Events that become dead letters
-   * during the replay, for the first time or again, are left for the next one.
+   * Replays dead letters and removes them from the list. `choose` defaults to REDELIVER. Events that become dead
+   * letters during the replay, for the first time or again, are left for the next one.
    */
   replay(filter: DeadLetterFilter, choose?: ChooseReplayAction): Promise<ReplayResult>;
   close(): Promise<void>;

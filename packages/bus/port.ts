@@ -23,7 +23,7 @@ import type { Sql } from '@call-analysis/postgres';
  *     async handle([event]) {
  *       const result = await slowWork(event.data);                      // may repeat
  *       await database.transaction(async (tx) => {
- *         const claimed = await claim(tx, 'reports', [event.id]);
+ *         const claimed = await claim(tx, 'reports', [event]);
  *         if (claimed.size === 0) return;                               // stored before
  *         await saveResult(tx, result);
  *         await bus.publish(tx, [createEvent('reports', ReportReady, event.subject, event, result)]);
@@ -98,7 +98,7 @@ export interface SubscriptionOptions {
   readonly retryDelaySeconds?: number;
 }
 
-export interface Route<Body> {
+interface Route<Body> {
   readonly event: EventType<Body>;
   /** Only events from this source; default from every source. Other events are not delivered at all, which costs nothing. */
   readonly from?: string;

@@ -7,19 +7,22 @@ import { findErased } from './tombstones.ts';
 const Attempt = z.object({ attempt: z.int().min(1) });
 
 /** How a stage describes a call that it gave up. */
-export interface StageFailure {
+interface StageFailure {
   /** The service. */
   readonly source: string;
   readonly stage: BodyOf<typeof CallFailed>['stage'];
-  /** What failed, as the beginning of a sentence. It replaces the message of an internal error, which is for the log. */
+  /**
+   * The stage that failed, as the beginning of a sentence. It replaces the message of an internal error, which only the
+   * log gets.
+   */
   readonly what: string;
   /** Codes that describe the call itself: a retry would fail with the same code. */
   readonly permanentCodes?: ReadonlySet<string>;
 }
 
 /**
- * Publishes `call.failed.v1` for the call that the event is about, once per event. For an erased call nothing is published
- * and the event is discarded.
+ * Publishes `call.failed.v1` for the call that the event is about, once per event. For an erased call nothing is
+ * published and the event is discarded.
  */
 export async function giveUpCall(
   parts: { db: Pick<Database, 'transaction'>; bus: Bus; consumer: string },
@@ -42,7 +45,7 @@ export async function giveUpCall(
   return parts.db.transaction(async (tx) => {
     if ((await findErased(tx, [event])).size > 0) return DISCARD;
     // Claimed under a name of its own, because a late success may still claim the event itself.
-    const claimed = await claim(tx, `${parts.consumer}.given-up`, [event.id]);
+    const claimed = await claim(tx, `${parts.consumer}.given-up`, [event]);
     if (claimed.size > 0) await parts.bus.publish(tx, [failed]);
   });
 }

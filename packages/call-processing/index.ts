@@ -1,9 +1,8 @@
 export { giveUpCall } from './give-up-call.ts';
-export type { StageFailure } from './give-up-call.ts';
 export { pruneProcessed } from './prune.ts';
 export { OUTLAST_ERASURE, stopProcessing } from './stop-processing.ts';
 export { removeFirm, sweepRemovedFirms } from './remove-firm.ts';
 export type { FirmData, RemovedThing } from './remove-firm.ts';
-export { findErased, isFirmRemoved, pruneTombstones, writeFirmTombstone, writeTombstone } from './tombstones.ts';
+export { findErased, isFirmRemoved, writeTombstone } from './tombstones.ts';
 export { packTranscript, removePackedTranscripts, unpackTranscript } from './transcripts.ts';
 export { WorkInProgress } from './work-in-progress.ts';

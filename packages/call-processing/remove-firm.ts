@@ -14,13 +14,13 @@ export interface RemovedThing {
 
 type FirmRemovedEvent = Event<BodyOf<typeof FirmRemoved>>;
 
-/** What a service holds of a firm. */
+/** The data of a firm in a service. */
 export interface FirmData {
   /** The name of the service, for the receipt. */
   readonly service: string;
   /**
-   * Each removes up to `limit` rows of the firm and says how many of what there were. They are called in turn, each until it
-   * finds nothing.
+   * Each removes up to `limit` rows of the firm and returns their kind and number. They are called in turn, each until
+   * it finds nothing.
    */
   readonly rows: readonly ((tx: Sql, firmUuid: string, limit: number) => Promise<readonly RemovedThing[]>)[];
   /** The beginnings of the keys of the firm's objects. */
@@ -44,9 +44,9 @@ const ATTEMPTS = 20;
 const ATTEMPT_EVERY_MS = 250;
 
 /**
- * Removes everything that a service holds of a removed firm and publishes what it was. The tombstone comes first, so that
- * nothing is stored any more. Can be interrupted at any point: the next delivery of the event goes on, and what was counted
- * stays counted. Fault REMOVAL_UNFINISHED while another consumer works on an event of the firm.
+ * Removes everything that a service holds of a removed firm and publishes what it was. The tombstone comes first, so
+ * that nothing is stored any more. Can be interrupted at any point: the next delivery of the event goes on, and what
+ * was counted stays counted. Fault REMOVAL_UNFINISHED while another consumer works on an event of the firm.
  *
  * Needs this table in the service's own schema:
  *
@@ -83,8 +83,8 @@ export async function removeFirm({ db, bus, objects }: Parts, data: FirmData, ev
 }
 
 /**
- * Removes what requests that were in progress have stored after all, of firms that were removed within a day. No request
- * runs longer.
+ * Removes what requests that were in progress have stored after all, of firms that were removed within a day. No
+ * request runs longer.
  */
 export async function sweepRemovedFirms({ db, objects }: Omit<Parts, 'bus'>, data: FirmData): Promise<void> {
   const firms = await db.query<{ firm: string; country: string }>(

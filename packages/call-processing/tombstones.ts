@@ -1,7 +1,10 @@
 import type { Event } from '@call-analysis/events';
 import type { Sql } from '@call-analysis/postgres';
 
-/** Subjects share so many locks: a transaction takes few for a thousand events, and an erasure waits for few others. */
+/**
+ * The number of locks that subjects share: few enough that a transaction takes few for a thousand events, and many
+ * enough that an erasure waits for few others.
+ */
 const LOCKS = 16;
 /** Distinct from the locks of other services in the same database. */
 const CLASS = "hashtext(current_schema()::text || ' erased_subject')";
@@ -29,8 +32,8 @@ export async function writeTombstone(tx: Sql, firmUuid: string, subject: string)
 }
 
 /**
- * Records that a firm was removed: all its subjects count as erased from now on. Call it as `writeTombstone`. Its row has the
- * firm as its subject and is kept for good.
+ * Records that a firm was removed: all its subjects count as erased from now on. Call it as `writeTombstone`. Its row
+ * has the firm as its subject and is kept for good.
  */
 export async function writeFirmTombstone(tx: Sql, firmUuid: string): Promise<void> {
   // In ascending order, as findErased takes them.
@@ -39,16 +42,16 @@ export async function writeFirmTombstone(tx: Sql, firmUuid: string): Promise<voi
 }
 
 /**
- * Whether a firm was removed. Call it first in the transaction that stores something for a firm: the firm cannot be removed
- * before that transaction ends.
+ * Whether a firm was removed. Call it first in the transaction that stores something for a firm: the firm cannot be
+ * removed before that transaction ends.
  */
 export async function isFirmRemoved(tx: Sql, firmUuid: string): Promise<boolean> {
   return (await findErased(tx, [{ firmuuid: firmUuid, subject: firmUuid }])).size > 0;
 }
 
 /**
- * The subjects among these events that were erased, those of removed firms included. Call it first in the transaction that stores a result: the other
- * subjects cannot be erased before that transaction ends.
+ * The subjects among these events that were erased, those of removed firms included. Call it first in the transaction
+ * that stores a result: the other subjects cannot be erased before that transaction ends.
  */
 export async function findErased(
   tx: Sql,
@@ -71,7 +74,7 @@ export async function findErased(
   return new Set(found.map(({ subject }) => subject));
 }
 
-/** Removes tombstones older than so many days. Keep them longer than an event can wait for its last retry. */
+/** Removes tombstones older than this many days. Keep them longer than an event can wait for its last retry. */
 export async function pruneTombstones(sql: Sql, olderThanDays: number): Promise<void> {
   await sql.query('DELETE FROM erased_subject WHERE at < now() - make_interval(days => $1) AND subject <> firm_uuid', [
     olderThanDays,

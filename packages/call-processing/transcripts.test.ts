@@ -20,7 +20,7 @@ afterAll(() => rm(directory, { recursive: true, force: true }));
 
 const newCall = (attempt = 1) => ({ firmUuid: randomUUID(), callUuid: randomUUID(), attempt });
 
-/** Utterances whose JSON document has exactly so many bytes. */
+/** Utterances whose JSON document has exactly this many bytes. */
 function utterancesOf(bytes: number, filler = 'x'): Utterance[] {
   const utterance = (text: string): Utterance => ({ role: 'client', text, start: null, end: null });
   const room = bytes - Buffer.byteLength(JSON.stringify({ utterances: [utterance('')] }));

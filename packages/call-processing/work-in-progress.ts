@@ -3,7 +3,7 @@ import type { Event } from '@call-analysis/events';
 /** A call is identified by firm and uuid: another firm's event with the same uuid is about another call. */
 type Subject = Pick<Event, 'firmuuid' | 'subject'>;
 
-/** What a consumer is working on, by call, so that the work stops when the call is erased or canceled. */
+/** A consumer's work in progress by call, so that it stops when the call is erased or canceled. */
 export class WorkInProgress {
   readonly #controllers = new Map<string, Set<AbortController>>();
 

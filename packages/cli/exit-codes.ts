@@ -1,4 +1,4 @@
-/** What the command's exit code says, beside 0. */
+/** The exit codes of the command, besides 0. */
 export const exitCodes = { failed: 1, usage: 2, notSignedIn: 4, callsFailed: 5 } as const;
 
 /** Ends the command with a sentence on standard error. */

@@ -14,7 +14,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 const DEFAULT_URL = 'http://127.0.0.1:8080';
 
-export function profileFile(environment: Environment): string {
+function profileFile(environment: Environment): string {
   const { CALL_ANALYSIS_CONFIG: file, XDG_CONFIG_HOME: xdg, APPDATA: windows } = environment;
   const folder = xdg || (process.platform === 'win32' && windows) || join(homedir(), '.config');
   return file || join(folder, 'call-analysis', 'profiles.json');
@@ -24,7 +24,7 @@ export function profileFile(environment: Environment): string {
 export async function readProfile(environment: Environment, name: string): Promise<Profile> {
   const stored = (await readAll(profileFile(environment)))[name];
   const { CALL_ANALYSIS_URL: url, CALL_ANALYSIS_TOKEN: token, CALL_ANALYSIS_API_KEY: apiKey } = environment;
-  // What the environment sets identifies the caller alone: another user's token must not stand beside it.
+  // If the environment identifies the caller, the profile's token is ignored: it may be another user's.
   const credentials = token || apiKey ? { ...(token && { token }), ...(apiKey && { apiKey }) } : stored;
   return { ...credentials, url: url || stored?.url || DEFAULT_URL };
 }

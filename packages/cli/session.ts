@@ -11,7 +11,7 @@ export interface Terminal {
   readonly stderr: NodeJS.WritableStream & { readonly isTTY?: boolean };
 }
 
-/** What every command has: who calls, and where its output goes. */
+/** The context of every command: the caller and the output. */
 export class Session {
   readonly terminal: Terminal;
   readonly signal: AbortSignal;
@@ -36,7 +36,7 @@ export class Session {
     return this.#exitCode;
   }
 
-  /** The command goes on, but will end with this code. */
+  /** The command continues, but will exit with this code. */
   endWith(exitCode: number): void {
     this.#exitCode = exitCode;
   }
@@ -45,7 +45,7 @@ export class Session {
     return readProfile(this.terminal.env, this.profileName);
   }
 
-  /** `options` are those of the client, beside what the profile says. */
+  /** `options` are those of the client, in addition to the profile's. */
   async client(options: Pick<ClientOptions, 'retries'> = {}): Promise<Client> {
     const profile = await this.profile();
     if (profile.token === undefined && profile.apiKey === undefined) {

@@ -34,7 +34,7 @@ interface Answer<Data> {
 
 const PAGE_SIZE = 100;
 const CAMPAIGN = '/external/api/v1/call-campaign';
-/** What the service treats as the same request when it is sent twice, besides methods that are idempotent. */
+/** Requests that are safe to repeat, besides those with idempotent methods. */
 const REPEATABLE = /\/(?:calls\/upload|process-upload)$/;
 
 /** The service as one user, or as one firm's integration. Runs in Node and in browsers. */
@@ -66,7 +66,10 @@ export class Client {
     });
   }
 
-  /** The answer's body. Rejects with ApiError, or Unreachable: `await client.send(client.api.GET('/api/v1/statistics', …))` */
+  /**
+   * The answer's body. Rejects with ApiError, or Unreachable: `await client.send(client.api.GET('/api/v1/statistics',
+   * …))`
+   */
   async send<Data>(request: Promise<Answer<Data>>): Promise<Data> {
     const { response, data, error } = await request;
     if (!response.ok) throw new ApiError(response, error);
@@ -150,7 +153,10 @@ export class Client {
     }
   }
 
-  /** All items of a list that has pages: `client.pages((query) => client.api.GET('/api/v1/webhooks', { params: { query } }))` */
+  /**
+   * All items of a list that has pages: `client.pages((query) => client.api.GET('/api/v1/webhooks', { params: { query }
+   * }))`
+   */
   async *pages<Item>(
     list: (query: { page: number; size: number }) => Promise<Answer<{ count: number; items: readonly Item[] }>>,
   ): AsyncGenerator<Item> {
@@ -188,7 +194,7 @@ export class Client {
   }
 }
 
-/** Lists repeat their parameter. What is undefined or null is left out. */
+/** Lists repeat their parameter. Undefined and null values are left out. */
 function querySerializer(query: object): string {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query) as [string, unknown][]) {

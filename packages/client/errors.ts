@@ -1,8 +1,10 @@
-/** What the service answers to a request that it refuses. Its message says what to do next. */
+/** The service refused a request. The message says what to do next. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly status: number;
-  /** Stable: programs decide by it. Empty when the answer is not from the service, but from a proxy or an object store. */
+  /**
+   * Stable: programs decide by it. Empty when the answer is not from the service, but from a proxy or an object store.
+   */
   readonly code: string;
   readonly details: Readonly<Record<string, unknown>> | null;
   /** Name it when you report a problem. */

@@ -4,9 +4,9 @@ import { Fault } from '@call-analysis/fault';
 import type { DataKey, DataKeys } from './data-keys.ts';
 
 /**
- * Encrypted bytes: a header, then blocks of 64 KiB, each with an authentication tag. The key of an object follows from the
- * data key and a random salt, so a block's number can be its nonce; the last block's nonce says that it is the last. So a
- * block that is changed, moved, missing or added is detected, and any block is readable alone.
+ * Encrypted bytes: a header, then blocks of 64 KiB, each with an authentication tag. The key of an object follows from
+ * the data key and a random salt, so a block's number can be its nonce; the last block's nonce says that it is the
+ * last. So a block that is changed, moved, missing or added is detected, and any block is readable alone.
  *
  * Header: magic (8), id of the data key (8), salt (32).
  */
@@ -22,15 +22,15 @@ export function isEncrypted(head: Buffer): boolean {
   return head.length >= HEADER_BYTES && head.subarray(0, MAGIC.length).equals(MAGIC);
 }
 
-/** The number of bytes that so many stored ones hold. */
+/** The number of plain bytes in this many stored ones. */
 export function plainSize(storedBytes: number): number {
   const body = storedBytes - HEADER_BYTES;
   return Math.max(0, body - TAG_BYTES * Math.max(1, Math.ceil(body / STORED_BLOCK_BYTES)));
 }
 
 /**
- * Where the blocks of a range are stored. The last stored byte asked for is one beyond them: whether it is there tells
- * whether the last block is the object's last.
+ * Where the blocks of a range are stored. It includes one more byte: if that byte does not exist, the last block is the
+ * object's last.
  */
 export function rangeOfBlocks({ start, end }: { readonly start: number; readonly end?: number | undefined }): {
   readonly firstBlock: number;
@@ -97,8 +97,9 @@ export class BlockEncryption extends Transform {
 }
 
 /**
- * The bytes of stored blocks: those from `firstBlock` on without the first `skip`, up to `bytes`. Stored bytes end after the
- * object's last block or one byte after the last block that is needed. Throws for blocks that are not authentic.
+ * The bytes of stored blocks: those from `firstBlock` on without the first `skip`, up to `bytes`. Stored bytes end
+ * after the object's last block or one byte after the last block that is needed. Throws for blocks that are not
+ * authentic.
  */
 export async function* decryptBlocks(
   dataKeys: DataKeys,

@@ -2,7 +2,10 @@ import { createCipheriv, createDecipheriv, type KeyObject, randomBytes } from 'n
 import { z } from 'zod';
 import type { EncryptionKeys } from './key-file.ts';
 
-/** What encrypts bytes. It is stored encrypted by a key of the key file, so that changing that one rewrites little. */
+/**
+ * A key that encrypts bytes. It is stored encrypted by a key of the key file, so that changing the latter rewrites
+ * little.
+ */
 export interface DataKey {
   /** 8 random bytes in hex. */
   readonly id: string;
@@ -10,7 +13,7 @@ export interface DataKey {
 }
 
 /** Keeps documents under names. A write is atomic. */
-export interface DataKeyStore {
+interface DataKeyStore {
   list(): AsyncIterable<string>;
   read(name: string): Promise<string>;
   write(name: string, document: string): Promise<void>;

@@ -1,4 +1,4 @@
 export { BlockEncryption, decryptBlocks, HEADER_BYTES, isEncrypted, plainSize, rangeOfBlocks } from './blocks.ts';
-export { type DataKey, DataKeys, type DataKeyStore, WrongKey } from './data-keys.ts';
+export { DataKeys, WrongKey } from './data-keys.ts';
 export { type EncryptionKeys, encryptionKeysFrom, EncryptionVariables } from './key-file.ts';
 export { ValueCipher } from './values.ts';

@@ -47,7 +47,7 @@ describe('an encrypted value', () => {
     }
   });
 
-  it('is told from any plain text and from deflated bytes', () => {
+  it('is distinguished from any plain text and from deflated bytes', () => {
     for (const plain of ['', 'words', '<operator>enc:']) expect(cipher.decryptText(plain)).toBe(plain);
     const bytes = Buffer.from([0x01, 0x02]);
     expect(cipher.decrypt(bytes)).toBe(bytes);

@@ -3,9 +3,9 @@ import { unavailable } from '@call-analysis/fault';
 import type { DataKey, DataKeys } from './data-keys.ts';
 
 /**
- * An encrypted value of a column: three bytes that no raw deflate begins with, the id of the data key (8), a salt (16), a
- * number (6), the encrypted bytes, a tag (16). A text is base64 of that after TEXT_PREFIX. A process derives a key of its
- * own by a random salt and numbers its values, so no nonce comes twice; deriving a key for each value took 30 µs.
+ * An encrypted value of a column: three bytes that no raw deflate begins with, the id of the data key (8), a salt (16),
+ * a number (6), the encrypted bytes, a tag (16). A text is base64 of that after TEXT_PREFIX. A process derives a key of
+ * its own by a random salt and numbers its values, so no nonce comes twice; deriving a key for each value took 30 µs.
  */
 const PREFIX = Buffer.from([0xff, 0x65, 0x01]);
 const ID_AT = PREFIX.length;
@@ -25,8 +25,9 @@ const KEYS_KEPT = 1000;
 const TEXT_PREFIX = '\u0001enc:';
 
 /**
- * Encrypts and decrypts values of columns. What is not encrypted is read as it is. Works without waiting, so a data key that
- * another process made a moment ago, or a store that has not answered yet, is Fault UNAVAILABLE until it has been read.
+ * Encrypts and decrypts values of columns. Values that are not encrypted are returned as they are. Works without
+ * waiting, so a data key that another process made a moment ago, or a store that has not answered yet, is Fault
+ * UNAVAILABLE until it has been read.
  */
 export class ValueCipher {
   readonly #keys: DataKeys;

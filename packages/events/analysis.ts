@@ -15,7 +15,7 @@ export const Evidence = z.object({
 });
 export type Evidence = z.infer<typeof Evidence>;
 
-/** What decided an answer. `fallback`: the phrases of a question that a language model should have answered. */
+/** The decider of an answer. `fallback`: the phrases of a question that a language model should have answered. */
 export const DecidedBy = z.enum(['rule', 'fallback', 'model', 'person']);
 export type DecidedBy = z.infer<typeof DecidedBy>;
 
@@ -40,7 +40,7 @@ export const Answer = z.object({
 });
 export type Answer = z.infer<typeof Answer>;
 
-/** What was asked of a language model, and its price. Input tokens include the cached ones. */
+/** The usage of a language model, and its cost. Input tokens include the cached ones. */
 export const Usage = z.object({
   requests: z.int().min(0),
   input_tokens: z.int().min(0),
@@ -65,7 +65,9 @@ export const Analysis = z.object({
   analyst: z.object({ name: z.string(), version: z.string(), model: z.string().nullable().default(null) }),
   score: Score,
   auto_failed: z.boolean(),
-  /** An answer that would fail the call was found by phrases alone, or not proved. The score is as if there were none. */
+  /**
+   * An answer that would fail the call was found by phrases alone, or not proved. The score is as if there were none.
+   */
   auto_fail_suspected: z.boolean().default(false),
   sections: z.array(z.object({ name: z.string(), score: Score, questions: z.array(Answer) })),
   summary: z.string(),
@@ -114,7 +116,7 @@ export function receivedAnalysis({ sentiment, sentiment_unknown, ...analysis }: 
   return { ...analysis, sentiment: { operator: known('operator'), client: known('client') } };
 }
 
-/** What a person has said about an analysis. */
+/** A person's review of an analysis. */
 export const Review = z.object({
   /** The user's uuid. */
   by: z.uuid(),
@@ -127,7 +129,7 @@ export type Review = z.infer<typeof Review>;
 
 /** An answer of a reviewed analysis. */
 export const ReviewedAnswer = Answer.extend({
-  /** What the machine had answered; null unless a person decided. */
+  /** The machine's answer; null unless a person decided. */
   machine: z
     .object({
       answer: z.string().nullable(),
@@ -136,7 +138,7 @@ export const ReviewedAnswer = Answer.extend({
     })
     .nullable()
     .default(null),
-  /** What the person said about the answer. */
+  /** The person's comment on the answer. */
   comment: z.string().nullable().default(null),
 });
 export type ReviewedAnswer = z.infer<typeof ReviewedAnswer>;
@@ -155,6 +157,6 @@ export type ReviewedAnalysis = z.infer<typeof ReviewedAnalysis>;
 export const Stage = z.enum(['extraction', 'transcription', 'analysis']);
 export type Stage = z.infer<typeof Stage>;
 
-/** How the analysis of a call ended: with a score, or because no one speaks in it. */
+/** How the analysis of a call ended: with a score, or without, because the call has no speech. */
 export const Outcome = z.enum(['scored', 'no_speech']);
 export type Outcome = z.infer<typeof Outcome>;

@@ -7,8 +7,8 @@ import { Language, Role, Utterance } from './transcript.ts';
 export const INLINE_BYTES = 256 * 1024;
 
 /**
- * The attempts to process a call are numbered from 1. Late results of an earlier attempt are ignored, so they cannot fail a
- * call that is being retried.
+ * The attempts to process a call are numbered from 1. Late results of an earlier attempt are ignored, so they cannot
+ * fail a call that is being retried.
  */
 const attempt = z.int().min(1);
 
@@ -94,7 +94,7 @@ export const TranscriptReady = eventType(
   'transcript.ready.v1',
   z.object({
     attempt,
-    /** What the firm uploaded. */
+    /** The kind of upload. */
     source: z.enum(['audio', 'transcription']),
     /** Seconds; null if unknown. */
     duration: z.number().min(0).nullable(),
@@ -130,7 +130,9 @@ export const CallAnalyzed = eventType(
     analysis_uuid: z.uuid(),
     outcome: Outcome,
     language: Language.nullable(),
-    /** Null when there was nothing to analyse (`no_speech`). The limits of scorecards keep it well under INLINE_BYTES. */
+    /**
+     * Null when there was nothing to analyse (`no_speech`). The limits of scorecards keep it well under INLINE_BYTES.
+     */
     analysis: PublishedAnalysis.nullable(),
     /** A sentence for the history of the call, such as that its channels seem to be swapped. */
     note: z.string().nullable().optional(),
@@ -143,7 +145,7 @@ export const AnalysisWaiting = eventType(
   'analysis.waiting.v1',
   z.object({
     attempt,
-    /** What it waits for, as a sentence for the history of the call. */
+    /** The reason for waiting, as a sentence for the history of the call. */
     reason: z.string(),
   }),
   ofCall,
@@ -165,7 +167,9 @@ export const CallFailed = eventType(
   ofCall,
 );
 
-/** What a call is after it has ended or was reviewed. No text of the conversation, and no phone number. */
+/**
+ * The state of a call after it has ended or was reviewed, without text of the conversation and without phone numbers.
+ */
 const CallState = z.object({
   status: z.enum(['completed', 'failed']),
   outcome: Outcome.nullable(),
@@ -237,8 +241,8 @@ export const CallErased = eventType('call.erased.v1', z.object({ erased_at: z.is
 export const RecordingErased = eventType('recording.erased.v1', z.object({ erased_at: z.iso.datetime() }), ofCall);
 
 /**
- * Queued calls were canceled: no service starts further work on them. They keep the results they have. `subject` is their
- * campaign.
+ * Queued calls were canceled: no service starts further work on them. They keep the results they have. `subject` is
+ * their campaign.
  */
 export const CallsCanceled = eventType('calls.canceled.v1', z.object({ calls: z.array(z.uuid()).min(1).max(1000) }));
 
@@ -251,7 +255,7 @@ export const RetryRequested = eventType(
   z.union([z.object({ attempt: attempt.nullable() }), z.object({ first: z.uuid(), last: z.uuid() })]),
 );
 
-/** An action for the firm's audit log. `subject` is what the action was done to. */
+/** An action for the firm's audit log. `subject` is the object of the action. */
 export const AuditEntryCreated = eventType(
   'deed.done.v1',
   z.object({
@@ -293,7 +297,7 @@ export const AuditEntryAdded = eventType(
 );
 
 /** How many of one kind of thing were removed, in the words of the receipt. */
-export const RemovedThings = z.array(z.object({ what: z.string().max(64), count: z.int().min(0) }));
+const RemovedThings = z.array(z.object({ what: z.string().max(64), count: z.int().min(0) }));
 
 /**
  * A firm was removed. Every service removes its data of the firm, stops working on it, and then says so by

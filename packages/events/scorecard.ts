@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { Language, Role } from './transcript.ts';
 
 /**
- * A scorecard as a firm writes it, as it is stored and as the API shows it. These limits keep an analysis, in which every
- * answer may have three quotes, well under INLINE_BYTES.
+ * A scorecard as a firm writes it, as it is stored and as the API shows it. These limits keep an analysis, in which
+ * every answer may have three quotes, well under INLINE_BYTES.
  */
 const MAX_SECTIONS = 20;
 export const MAX_QUESTIONS = 50;
@@ -51,13 +51,10 @@ function line(maxLength: number) {
 
 const Label = line(80);
 
-/** What is wrong with a phrase, as a sentence; null for a valid phrase. */
-export type PhraseFault = (phrase: string) => string | null;
+/** Returns the fault of a phrase as a sentence; null for a valid phrase. */
+type PhraseFault = (phrase: string) => string | null;
 
 /** The phrases of a condition: a built-in lexicon, or the firm's own phrases by language. */
-export const PhraseSource = phraseSource(() => null);
-export type PhraseSource = z.infer<typeof PhraseSource>;
-
 function phraseSource(phraseFault: PhraseFault) {
   const Phrase = line(200).superRefine((phrase, context) => {
     const message = phraseFault(phrase);
@@ -110,13 +107,13 @@ function phraseDecision(phraseFault: PhraseFault) {
     otherwise: Label,
   });
 }
-/** What the phrases of a question say. `otherwise` is the answer when nothing of the kind was said. */
+/** How phrases decide a question. `otherwise` is the answer when no case matches. */
 export type PhraseDecision = z.infer<ReturnType<typeof phraseDecision>>;
 
 function ruleDecision(phrases: ReturnType<typeof phraseDecision>) {
   return z.strictObject({ by: z.literal('rule'), ...phrases.shape });
 }
-export type RuleDecision = z.infer<ReturnType<typeof ruleDecision>>;
+type RuleDecision = z.infer<ReturnType<typeof ruleDecision>>;
 
 /** Decided by a language model, which gets `instructions` with the question. */
 function modelDecision(phrases: ReturnType<typeof phraseDecision>) {
@@ -129,9 +126,9 @@ function modelDecision(phrases: ReturnType<typeof phraseDecision>) {
     fallback: phrases.nullable().default(null),
   });
 }
-export type ModelDecision = z.infer<ReturnType<typeof modelDecision>>;
+type ModelDecision = z.infer<ReturnType<typeof modelDecision>>;
 
-/** The phrases that answer a question, or stand in for a language model; null when it has none. */
+/** The phrases that answer a question, or that replace a language model; null when it has none. */
 export function phrasesOf(decided: RuleDecision | ModelDecision): PhraseDecision | null {
   // A scorecard that was stored before fallbacks existed has none.
   return decided.by === 'rule' ? decided : (decided.fallback ?? null);
@@ -194,7 +191,9 @@ type SectionDraft = z.infer<ReturnType<typeof section>>;
 export function scorecardDraft(phraseFault: PhraseFault = () => null) {
   return z.strictObject({
     name: line(200),
-    /** Null makes it one of the firm's default scorecards. Given with the first revision; later ones cannot change it. */
+    /**
+     * Null makes it one of the firm's default scorecards. Given with the first revision; later ones cannot change it.
+     */
     segment_type: line(255).nullable().optional(),
     sections: z.array(section(phraseFault)).min(1).max(MAX_SECTIONS).superRefine(checkSections),
   });
@@ -217,7 +216,7 @@ function checkSections(sections: readonly SectionDraft[], context: Check): void 
   if (phrases > MAX_PHRASES) report(context, [], `must have at most ${MAX_PHRASES} phrases, not ${phrases}`);
 }
 
-/** What a firm sends to create a scorecard or a revision of one. */
+/** The scorecard or revision that a firm sends. */
 export const ScorecardDraft = scorecardDraft();
 export type ScorecardDraft = z.infer<typeof ScorecardDraft>;
 export type Question = SectionDraft['questions'][number] & { uuid: string };

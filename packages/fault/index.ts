@@ -46,7 +46,7 @@ export interface FieldFault {
   message: string;
 }
 
-/** `VALIDATION_ERROR` with every field at fault. */
+/** `VALIDATION_ERROR` with every wrong field. */
 export function invalidFields(fields: readonly FieldFault[]): Fault {
   const summary = fields.map((each) => `${each.field}: ${each.message}`).join('; ');
   return new Fault('invalid', 'VALIDATION_ERROR', summary, { details: { fields } });

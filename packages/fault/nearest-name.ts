@@ -1,7 +1,10 @@
 /** Longer names are not typing errors, and comparing them would take long. */
 const LONGEST_NAME = 100;
 
-/** The known name with the smallest edit distance, if that is small enough for a typing error. */
+/**
+ * The known name that was probably meant: the one with the smallest edit distance, if that is small enough for a typing
+ * error, else the only one that has all words of the name or whose words the name has all (`grace` for `grace_seconds`).
+ */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
   if (name.length > LONGEST_NAME) return undefined;
   let best: string | undefined;
@@ -10,7 +13,20 @@ export function nearestName(name: string, known: readonly string[]): string | un
     const distance = editDistance(name.toLowerCase(), candidate);
     if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
   }
-  return best;
+  return best ?? onlyOneWithTheWords(name.toLowerCase(), known);
+}
+
+function onlyOneWithTheWords(name: string, known: readonly string[]): string | undefined {
+  const words = wordsOf(name);
+  const meant = known.filter((candidate) => {
+    const others = wordsOf(candidate);
+    return words.isSubsetOf(others) || others.isSubsetOf(words);
+  });
+  return meant.length === 1 ? meant[0] : undefined;
+}
+
+function wordsOf(name: string): Set<string> {
+  return new Set(name.split(/[^\p{L}\p{N}]+/u));
 }
 
 /** The Levenshtein distance. */

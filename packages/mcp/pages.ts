@@ -2,18 +2,18 @@ import { Refusal } from './calls-api.ts';
 
 /** Of the JSON text of a result. */
 export const MAX_BYTES = 64 * 1024;
-/** Of what stands before the items of a page. */
+/** The limit for the text before the items of a page. */
 const MAX_FACTS_BYTES = 24 * 1024;
-/** For the cursor and what else stands around the items. */
+/** Space for the cursor and the rest of the JSON around the items. */
 const FRAME_BYTES = 256;
 const LONGEST_TEXT = 8192;
 /** Code points of a part of a long text. Each takes at most 6 bytes of JSON. */
 const PART_CHARS = 4000;
 
 interface Listing {
-  /** What stands before the items on the first page. */
+  /** The text before the items on the first page. */
   readonly facts: object;
-  /** What stands before them on every further page. */
+  /** The text before the items on every further page. */
   readonly factsAgain?: object;
   /** The field of the items. */
   readonly name: string;
@@ -21,7 +21,10 @@ interface Listing {
   readonly cursor: string | undefined;
 }
 
-/** The JSON text of as many items as fit, with `next_cursor` for the rest. No item is left out; a very long one is shortened. */
+/**
+ * The JSON text of as many items as fit, with `next_cursor` for the rest. No item is left out; a very long one is
+ * shortened.
+ */
 export function page({ facts, factsAgain = facts, name, items, cursor }: Listing): string {
   const start = startOf(cursor);
   const head = fit(start === 0 ? facts : factsAgain, MAX_FACTS_BYTES);
@@ -49,11 +52,14 @@ function startOf(cursor: string | undefined): number {
   throw invalidCursor();
 }
 
-export function invalidCursor(): Refusal {
+function invalidCursor(): Refusal {
   return new Refusal('INVALID_CURSOR', 'Send the next_cursor of the previous result as it is, or leave cursor out.');
 }
 
-/** The value in at most so many bytes of JSON: long texts and lists of a longer one are cut, and `shortened` is true. */
+/**
+ * The value in at most this many bytes of JSON. If it is longer, its long texts and lists are cut, and `shortened` is
+ * true.
+ */
 export function fit(value: object, maxBytes: number): object {
   if (bytesOf(value) <= maxBytes) return value;
   for (let most = LONGEST_TEXT; ; most /= 2) {

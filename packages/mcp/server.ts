@@ -45,7 +45,9 @@ function described(input: Tool['input']): StandardSchemaWithJSON<unknown> {
 function argumentsOf(input: Tool['input'], given: unknown): never {
   const { success, data, error } = input.safeParse(given ?? {}, { reportInput: false });
   if (success) return data as never;
-  const faults = error.issues.slice(0, MAX_FAULTS).map(({ path, message }) => `${path.join('.')}: ${message}`);
+  const faults = error.issues
+    .slice(0, MAX_FAULTS)
+    .map(({ path, message }) => [path.join('.'), message].filter((part) => part !== '').join(': '));
   throw new Refusal('INVALID_ARGUMENTS', `Correct the arguments: ${faults.join('; ')}.`);
 }
 

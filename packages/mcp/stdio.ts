@@ -3,7 +3,7 @@ import { serveStdio as serve, StdioServerTransport } from '@modelcontextprotocol
 import type { CallsApi } from './calls-api.ts';
 import { createServer } from './server.ts';
 
-export interface Streams {
+interface Streams {
   readonly stdin: NodeJS.ReadableStream;
   readonly stdout: NodeJS.WritableStream;
   readonly signal: AbortSignal;

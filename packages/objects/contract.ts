@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import type { Objects } from './port.ts';
 
-export interface OpenedForTest {
+interface OpenedForTest {
   readonly objects: Objects;
   close(): Promise<void>;
 }

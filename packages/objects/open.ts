@@ -18,7 +18,7 @@ export type ObjectsConfig = (
     }
   | S3Config
 ) & {
-  /** Encrypts what is stored. The gateway then serves presigned URLs, whatever the store. */
+  /** Encrypts stored objects. The gateway then serves presigned URLs with any store. */
   readonly encryption?: EncryptionKeys | undefined;
 };
 
@@ -26,7 +26,7 @@ interface OpenOptions {
   readonly log?: Pick<Logger, 'info' | 'warn' | 'error'> | undefined;
 }
 
-export interface OpenedStore {
+interface OpenedStore {
   readonly objects: Objects & SignedUrls;
   /** Encrypt other data of the same installation; null without encryption. */
   readonly dataKeys: DataKeys | null;

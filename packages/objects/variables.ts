@@ -32,7 +32,7 @@ export const S3Variables = z.object({
     description: '`on`: the bucket is in the path of URLs; `off`: it is in their host name.',
   }),
   S3_CREATE_BUCKET: onOff().meta({
-    description: '`on`: the bucket is made when it is not there; `off`: the start fails without it.',
+    description: '`on`: a missing bucket is created; `off`: the service does not start without it.',
   }),
   S3_CORS_ORIGINS: z
     .string()
@@ -44,7 +44,7 @@ export const S3Variables = z.object({
     .optional()
     .meta({
       description:
-        'Origins whose pages may send to and get from signed URLs, with commas between them, or `*`. They become a CORS rule of the bucket, which the access key must be allowed to set; without it, the rules of the bucket are left as they are.',
+        'Origins whose pages may use signed URLs, separated by commas, or `*`. They become a CORS rule of the bucket; the access key must be allowed to set it. Without it, the rules of the bucket do not change.',
     }),
 });
 

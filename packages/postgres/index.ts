@@ -1,15 +1,11 @@
 export type { Sql } from './database/sql.ts';
 export { shareConnections } from './database/connections.ts';
-export type { Connections } from './database/connections.ts';
 export { confidential, type ValueCipher } from './database/confidential.ts';
 export { openDatabase } from './database/database.ts';
-export type { Database, DatabaseOptions, PreparedSql, Transaction, TransactionOptions } from './database/database.ts';
+export type { Database, Transaction } from './database/database.ts';
 export { limitOptions, MIGRATION_LIMITS, USUAL_LIMITS } from './database/session-limits.ts';
 export type { SessionLimits } from './database/session-limits.ts';
 export { sqlState, translateError } from './database/errors.ts';
 export { ensureSchema, migrate, requireMigrated } from './migrations/migrate.ts';
-export type { MigrateOptions } from './migrations/migrate.ts';
 export { prismaAdapter, prismaSql, unavailability } from './database/prisma.ts';
-export type { RawPrisma } from './database/prisma.ts';
 export { databaseUrl, provision } from './provisioning/provision.ts';
-export type { Membership, OwnedSchema, ProvisionOptions } from './provisioning/provision.ts';

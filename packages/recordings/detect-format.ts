@@ -82,7 +82,9 @@ function leadingTagBytes(bytes: Uint8Array): number {
   return 10 + size + (bytes[5]! & 0x10 ? 10 : 0);
 }
 
-/** A frame header is too short to tell MP3 from noise, so a second one must follow where the first frame ends. */
+/**
+ * A frame header is too short to distinguish MP3 from noise, so a second one must follow where the first frame ends.
+ */
 function looksLikeMp3(bytes: Uint8Array): boolean {
   const first = frameHeader(bytes, 0);
   if (!first || first.sizeBytes === 0) return false;

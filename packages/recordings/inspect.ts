@@ -14,7 +14,7 @@ const CONTAINERS: Readonly<Record<Format, Container>> = { aiff, au, flac, mp3, o
 const MAX_SHOWN_NAME = 255;
 const EXTENSIONS = FORMATS.map((format) => `.${format}`).join(', ');
 
-/** The format that the file name's extension stands for, in any case; INVALID_FILE_FORMAT for any other extension. */
+/** The format of the file name's extension, in upper or lower case; INVALID_FILE_FORMAT for an unknown extension. */
 export function formatOf(fileName: string): Format {
   const dot = fileName.lastIndexOf('.');
   const extension = dot < 0 ? '' : fileName.slice(dot + 1).toLowerCase();

@@ -35,7 +35,7 @@ const CONTEXT: readonly (readonly [Kind, RegExp])[] = [
 /** A word further back than this belongs to something else. */
 const CONTEXT_LENGTH = 40;
 
-/** Words before a number that is no personal data, whatever its length. */
+/** Words before numbers of any length that are not personal data. */
 const HARMLESS =
   /(?:order|заказ\p{L}*|pedido|buyurtma|ticket|заявк\p{L}*|договор\p{L}*|contract|contrato|shartnoma|invoice|счет\p{L}*|счёт\p{L}*|factura|tracking|трек\p{L}*|посылк\p{L}*|буюртма|келишим\p{L}*|арыз\p{L}*)[^\p{N}]{0,25}$/iu;
 
@@ -69,7 +69,7 @@ function kindOf(written: string, text: string, at: number): Kind | null {
   return kindOfDigits(digits, context, written);
 }
 
-/** What a number of these digits is; null when it is none of a person. `written` is how it stands in the text. */
+/** The kind of personal number that these digits are, or null. `written` is the number as it is spelled in the text. */
 export function kindOfDigits(digits: string, context: Kind | null, written: string): Kind | null {
   const { length } = digits;
   if (length < 6 || length > 19) return null;
@@ -88,7 +88,7 @@ export function kindOfDigits(digits: string, context: Kind | null, written: stri
   return context === 'CARD' && length >= 12 ? 'CARD' : null;
 }
 
-/** What the words before a number say that it is. The nearest word counts. */
+/** The kind of number that the words before it indicate. The nearest word counts. */
 export function contextOf(text: string, at: number): Kind | null {
   const before = text.slice(Math.max(0, at - CONTEXT_LENGTH), at);
   let kind: Kind | null = null;

@@ -66,7 +66,7 @@ export function findSpokenNumbers(text: string): Finding[] {
 
 /** "nine hundred", "ninety" and "eight" are one number of three digits; "nine", "eight" are two of one. */
 function add(run: Run, value: number, size: number): void {
-  // "ten" to "nineteen" take nothing behind them.
+  // No digit follows "ten" to "nineteen".
   const isTeen = run.openSize === 2 && run.open % 100 > 0 && run.open % 100 < 20;
   if (run.openSize > size && !isTeen && value > 0) run.open += value;
   else {

@@ -1,2 +1,1 @@
 export * from './redact.ts';
-export { KINDS, type Kind } from './finding.ts';

@@ -23,7 +23,7 @@ export interface RedactionAccuracy {
   readonly sentences: number;
   /** Labelled pieces of personal data. */
   readonly labelled: number;
-  /** Labelled pieces that are replaced completely, whatever their kind is taken for. */
+  /** Labelled pieces that are replaced completely, whichever kind was detected. */
   readonly hidden: number;
   /** Pieces that are replaced. */
   readonly found: number;

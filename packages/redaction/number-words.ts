@@ -1,5 +1,5 @@
 /** The number words of five languages, as digits are dictated. Lower case; ё is written е, apostrophes are left out. */
-export interface NumberWord {
+interface NumberWord {
   readonly value: number;
   /** Words of this size may be followed by smaller ones: "ninety" by "eight". */
   readonly size: 1 | 2 | 3;
@@ -54,7 +54,7 @@ export const NUMBER_WORDS: ReadonlyMap<string, NumberWord> = new Map(
   ),
 );
 
-/** The next digit counts so often. */
+/** The next digit is repeated this often. */
 export const REPEATS: ReadonlyMap<string, number> = new Map([
   ['double', 2],
   ['triple', 3],
@@ -90,7 +90,7 @@ export const FILLERS: ReadonlySet<string> = new Set([
   'ва',
 ]);
 
-/** Words of sums, times and counts: a number with one of them behind it is no dictated number. */
+/** Words of amounts, times and counts: a number followed by one of them is not dictated. */
 export const SCALES: ReadonlySet<string> = new Set([
   'hundred',
   'thousand',

@@ -9,34 +9,34 @@ const TLS_FILES = ['RPC_TLS_CA_FILE', 'RPC_TLS_CERT_FILE', 'RPC_TLS_KEY_FILE'] a
 export const RpcVariables = z.object({
   RPC_HOST: z.string().optional().meta({
     description:
-      'Address that gRPC is served on. Default: `0.0.0.0` with certificates, `127.0.0.1` without. Another address needs certificates, or RPC_PLAIN_TEXT.',
+      'The address that serves gRPC. Default: `0.0.0.0` with certificates, `127.0.0.1` without. Any other address requires certificates, or RPC_PLAIN_TEXT.',
   }),
-  RPC_PORT: port().default(50_051).meta({ description: 'Port that gRPC is served on.' }),
-  RPC_TLS_CA_FILE: z
-    .string()
-    .optional()
-    .meta({ description: 'PEM file with the authority of all services; with the next two: mutual TLS both ways.' }),
+  RPC_PORT: port().default(50_051).meta({ description: 'The port that serves gRPC.' }),
+  RPC_TLS_CA_FILE: z.string().optional().meta({
+    description:
+      'A PEM file with the certificate authority of all services. Together with the next two variables it turns on mutual TLS.',
+  }),
   RPC_TLS_CERT_FILE: z
     .string()
     .optional()
-    .meta({ description: "PEM file with this service's certificate, for its DNS name; renewed by a restart." }),
-  RPC_TLS_KEY_FILE: z.string().optional().meta({ description: 'PEM file with the key of the certificate.' }),
+    .meta({ description: "A PEM file with this service's certificate, for its DNS name. Read at start." }),
+  RPC_TLS_KEY_FILE: z.string().optional().meta({ description: 'A PEM file with the key of the certificate.' }),
   RPC_TLS_NAMES: z
     .string()
     .default('{service}')
     .refine((names) => names.split('{service}').length === 2, 'RPC_TLS_NAMES must contain {service} once.')
     .meta({
       description:
-        'The DNS name in the certificate of each service, by which its callers are recognised, with `{service}` in place of its name: `calls-{service}` for `calls-gateway` and `calls-admin`.',
+        'The DNS names in the certificates of the services, which identify callers, with `{service}` in place of the service: `calls-{service}` for `calls-gateway` and `calls-admin`.',
     }),
   RPC_PLAIN_TEXT: z.enum(['refused', 'allowed']).default('refused').meta({
     description:
-      'Whether gRPC may be served without certificates on an address that is not loopback. With `allowed`, everyone who reaches the port may call every method, make a SUPERUSER too: only for a mesh that ends TLS and decides who may call.',
+      '`allowed` serves gRPC without certificates on any address. Anyone who reaches the port can then call every method and create a SUPERUSER. Use it only with a service mesh that terminates TLS and controls who may call.',
   }),
   RPC_REFLECTION: z
     .enum(['on', 'off'])
     .default('off')
-    .meta({ description: 'Whether tools may ask what is served: for development.' }),
+    .meta({ description: 'Whether gRPC reflection is served, for development.' }),
 });
 
 export type RpcVariables = z.infer<typeof RpcVariables>;

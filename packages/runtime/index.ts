@@ -6,8 +6,6 @@ export {
   type Environment,
   group,
   hostAndPort,
-  logLevel,
-  parseByteSize,
   parseConfig,
   parseDuration,
   port,
@@ -15,27 +13,18 @@ export {
   readAll,
   readNamedFile,
   shared,
-  withSecretFiles,
 } from './config/config.ts';
-export {
-  describeVariables,
-  requiring,
-  type Variable,
-  type VariableMeta,
-  withSecrets,
-} from './config/describe-variables.ts';
+export { describeVariables, requiring, type Variable, withSecrets } from './config/describe-variables.ts';
 export {
   CloseVariables,
   DatabaseVariables,
   processFrom,
-  type ProcessSettings,
   ProcessVariables,
   TelemetryVariables,
   tracesFrom,
 } from './config/process-variables.ts';
-export { type HealthServer, serveHealth } from './health/health-server.ts';
 export { exportParts } from './health/part-metrics.ts';
-export { type Missing, type Part, Readiness } from './health/readiness.ts';
+export { type Part, Readiness } from './health/readiness.ts';
 export {
   childTraceparent,
   type Context,
@@ -49,13 +38,8 @@ export {
 export { createLog, type Logger, type LogLevel } from './log/log.ts';
 export { Closing } from './process/closing.ts';
 export { isAlive } from './process/is-alive.ts';
-export { type Running, runProcess } from './process/process.ts';
-export {
-  type RunningService,
-  runService,
-  type ServiceSettings,
-  type StartableService,
-} from './process/service-process.ts';
+export { runProcess } from './process/process.ts';
+export { type RunningService, runService, type ServiceSettings } from './process/service-process.ts';
 export { StartFault } from './process/start-fault.ts';
 export { SHUTDOWN_MARGIN_MS, timeLeft, type TimeLeft } from './process/time-left.ts';
 export {
@@ -66,8 +50,6 @@ export {
   gauge,
   histogram,
   METRIC_PREFIX,
-  type Reading,
-  SECONDS,
 } from './telemetry/metrics.ts';
 export { exportSpans, type SpanExportOptions } from './telemetry/span-export.ts';
-export { isTracing, recordSpan, type Span, receiveSpans } from './telemetry/spans.ts';
+export { isTracing, recordSpan } from './telemetry/spans.ts';

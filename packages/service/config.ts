@@ -41,7 +41,7 @@ export interface RpcConfig {
 }
 
 /** One setting of a service's own: the variables it comes from and how to read it. */
-export interface ConfigSource<Value> {
+interface ConfigSource<Value> {
   readonly variables: z.ZodObject;
   read(env: Environment): Value;
 }

@@ -25,13 +25,13 @@ interface Handlers<Parts, Body> {
   readonly from?: string;
   /** Handles a delivery. Give either `handle` or `each`. */
   handle?(parts: Parts, events: readonly Event<Body>[]): Promise<unknown>;
-  /** Handles the events of a delivery one after the other. */
+  /** Handles the events of a delivery in sequence. */
   each?(parts: Parts, event: Event<Body>): Promise<unknown>;
   /** As `Route.giveUp` of the bus. Absent: the event becomes a dead letter and nothing else happens. */
   giveUp?(parts: Parts, event: Event, reason: FailureReason): Promise<GiveUpResult>;
 }
 
-/** What a consumer does with one type of event. */
+/** How a consumer handles one type of event. */
 export function consume<Parts, Body>(event: EventType<Body>, handlers: Handlers<Parts, Body>): ConsumerRoute<Parts> {
   const { from, handle, each, giveUp } = handlers;
   return {
@@ -49,7 +49,7 @@ export function consume<Parts, Body>(event: EventType<Body>, handlers: Handlers<
   };
 }
 
-/** What the bus is given for a consumer. `retries` overrides the consumer's own. */
+/** The subscription of a consumer. `retries` overrides the consumer's own. */
 export function subscriptionOf<Parts>(
   { consumer, batchSize, concurrency, retries: usual, routes }: Consumer<Parts>,
   parts: Parts,

@@ -93,7 +93,7 @@ describe('a service', () => {
     expect(service().events).toEqual({ ...own, listens: false });
   });
 
-  it('does not start on a database that was not migrated, and says how to migrate it', async () => {
+  it('does not start on a database that was not migrated, and explains how to migrate it', async () => {
     await expect(service().start(config(), { log: log() })).rejects.toThrow('npm run service -- ingest migrate');
   });
 
@@ -175,7 +175,7 @@ describe('a service', () => {
 });
 
 describe('a schedule', () => {
-  it('never runs twice at the same time, goes on after a failure, and ends before the service has closed', async () => {
+  it('never runs twice at the same time, continues after a failure, and ends before the service has closed', async () => {
     let [running, most, runs] = [0, 0, 0];
     const schedule = {
       name: 'sweep',

@@ -20,7 +20,7 @@ import { type Consumer, consumedBy, subscriptionOf } from './consumers.ts';
 
 type AnyConfig = DatabaseConfig & Partial<ObjectsServiceConfig> & Partial<RpcConfig>;
 
-/** What every service has when it opens its own parts. */
+/** The parts that every service has when it opens its own. */
 export interface Host<Config> {
   readonly config: Config;
   readonly log: Logger;
@@ -53,22 +53,27 @@ export interface ServiceDefinition<Config, Parts, Replacements> {
   /** Opens the parts that consumers and RPCs work with. `replacements` are a test's, instead of the configured ones. */
   open(host: Host<Config>, replacements: Partial<Replacements>): Promise<Parts> | Parts;
   rpcs?(parts: Parts, config: Config): Implementation[];
-  /** What the service uses beside its database, object store and bus, for /readyz. */
+  /** The parts for /readyz besides the database, object store and bus. */
   dependencies?(parts: Parts): readonly Part[];
   schedules?(parts: Parts, config: Config): readonly Schedule[];
-  /** What a handler may take to end after it was interrupted. Default 500. */
+  /** How long a handler may take to end after it was interrupted, in milliseconds. Default 500. */
   readonly settleMs?: number;
-  /** Closing waits no longer than this for handlers, then hands their events back untried. Default: all of the time left. */
+  /**
+   * Closing waits no longer than this for handlers, then hands their events back untried. Default: all of the time
+   * left.
+   */
   readonly handBackAfterMs?: number;
 }
 
-export interface Service<Config, Replacements> {
+interface Service<Config, Replacements> {
   readonly schema: string;
   readonly migrations: string;
   readonly events: KafkaUse;
   /** Brings tables, queues and topics up to date. Safe to repeat, and for several processes at the same time. */
   prepare(config: Config, parts: { log: Logger }): Promise<void>;
-  /** Starts on a database that has been migrated. `left` is how long work in progress may take once `close` is called. */
+  /**
+   * Starts on a database that has been migrated. `left` is how long work in progress may take once `close` is called.
+   */
   start(
     config: Config,
     parts: { log: Logger; left?: TimeLeft } & Partial<Replacements>,
@@ -76,9 +81,9 @@ export interface Service<Config, Replacements> {
 }
 
 /**
- * A service by what is its own; the rest is the same for all. It starts in this order: database, bus, own parts, consumers,
- * listeners, RPC server, schedules. It closes in this order: schedules, consumers stop taking events, the RPC server ends its
- * calls, handlers end, bus, own parts, database.
+ * A service by what is its own; the rest is the same for all. It starts in this order: database, bus, own parts,
+ * consumers, listeners, RPC server, schedules. It closes in this order: schedules, consumers stop taking events, the
+ * RPC server ends its calls, handlers end, bus, own parts, database.
  */
 export function defineService<Config extends AnyConfig, Parts, Replacements = object>(
   definition: ServiceDefinition<Config, Parts, Replacements>,
@@ -160,7 +165,7 @@ export function defineService<Config extends AnyConfig, Parts, Replacements = ob
           closing.add('rpc', () => server.stop(left()));
           address = server.address;
         }
-        // Handlers have the same time as RPCs, and no event is taken meanwhile.
+        // Handlers have the same time as RPCs, and no further event is taken.
         closing.add('new events', () => {
           for (const each of subscriptions) void each.stop().catch(() => {});
         });

@@ -1,6 +1,6 @@
+export { type Actor, auditEntry } from './audit-entry.ts';
 export { address, serviceConfig } from './config.ts';
-export type { ConfigSource, DatabaseConfig, ObjectsServiceConfig, RpcConfig } from './config.ts';
+export type { DatabaseConfig, ObjectsServiceConfig, RpcConfig } from './config.ts';
 export { consume } from './consumers.ts';
-export type { Consumer, ConsumerRoute } from './consumers.ts';
+export type { Consumer } from './consumers.ts';
 export { defineService } from './define-service.ts';
-export type { Host, Schedule, Service, ServiceDefinition } from './define-service.ts';

@@ -1,8 +1,8 @@
-// What costs nothing to load. What loads PostgreSQL's client or clients of servers has entry points of its own, because Jest
-// loads every module again for each test file.
+// Helpers that are cheap to load. Those that load clients of PostgreSQL or of other servers have entry points of their own.
 export { bareEnvironment } from './bare-environment.ts';
 export { openCollector } from './collector.ts';
 export type { CollectedSpan } from './collector.ts';
+export { endEarly } from './end-early.ts';
 export { tracesInFiles, tracesInTables } from './find-words.ts';
 export { openTcpProxy } from './network/tcp-proxy.ts';
 export type { TcpProxy } from './network/tcp-proxy.ts';

@@ -5,7 +5,7 @@ export interface Random {
   pick<T>(items: readonly T[]): T;
 }
 
-/** Mulberry32. `use` tells the generators of one seed apart. */
+/** Mulberry32. `use` distinguishes the generators of one seed. */
 export function randomOf(seed: number, use: string): Random {
   let state = seed | 0;
   for (const letter of use) state = Math.imul(state ^ letter.codePointAt(0)!, 0x9e3779b1);

@@ -8,7 +8,7 @@ import type { ArchiveSource } from './source.ts';
 export class EntryBytes {
   readonly #source: ArchiveSource;
   readonly #likelyEnd: number;
-  /** The offset behind the bytes that have been fetched. */
+  /** The offset of the end of the fetched bytes. */
   #at: number;
   #held: Buffer = Buffer.alloc(0);
   #stream: Readable | null = null;

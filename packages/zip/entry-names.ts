@@ -1,6 +1,6 @@
 import type { ArchiveEntry } from './archive-entry.ts';
 
-export type Match =
+type Match =
   | { readonly is: 'found'; readonly entry: ArchiveEntry }
   /** An earlier row has named it. */
   | { readonly is: 'taken' }

@@ -1,7 +1,7 @@
 import { Fault } from '@call-analysis/fault';
 
 /** Codes for an archive that is refused (docs/api.md, "Presigned uploads"), in the order in which they are checked. */
-export type ArchiveFaultCode = 'INVALID_ZIP' | 'UNSAFE_ARCHIVE' | 'NESTED_FOLDER';
+type ArchiveFaultCode = 'INVALID_ZIP' | 'UNSAFE_ARCHIVE' | 'NESTED_FOLDER';
 
 export interface EntryFault {
   readonly name: string;

@@ -31,7 +31,7 @@ function patched(zip: { bytes: Buffer; directoryEnd: number }, at: number, width
   return bytes;
 }
 
-/** Entries one behind the other whose data is mostly the same bytes (D. Fifield, "A better zip bomb"). */
+/** Consecutive entries whose data is mostly the same bytes (D. Fifield, "A better zip bomb"). */
 function overlapping(count: number): Buffer {
   const kernel = deflateRawSync(Buffer.alloc(200_000));
   const header = 30 + '0000.wav'.length;
@@ -277,7 +277,7 @@ describe('an archive is refused with NESTED_FOLDER for', () => {
 });
 
 describe('a refusal', () => {
-  it('names every entry at fault with the reason', async () => {
+  it('names every refused entry with the reason', async () => {
     const { bytes } = writeZip([a, { name: 'x/b.wav' }, { name: 'x/' }, { name: 'y/c.wav' }]);
     expect(await outcomeOf(bytes)).toEqual({
       code: 'NESTED_FOLDER',
@@ -343,7 +343,7 @@ describe('a refusal', () => {
     expect(JSON.stringify(refused).length).toBeLessThan(50_000);
   });
 
-  it('for overlapping entries says which entry each one overlaps', async () => {
+  it('names for each overlapping entry the one that it overlaps', async () => {
     const refused = await outcomeOf(overlapping(3));
     expect(refused).toMatchObject({
       entries: [{ name: '0001.wav', reason: 'overlaps with "0000.wav"' }, { name: '0002.wav' }],
@@ -358,7 +358,7 @@ describe('an archive in an archive', () => {
   });
 });
 
-describe('an archive of many entries at fault', () => {
+describe('an archive of many refused entries', () => {
   const faulty: [string, (index: number) => ZipEntry][] = [
     ['names of 3,000 bytes', (index) => ({ name: `${'x'.repeat(3000)}${index}`, data })],
     ['names of 400 letters that are not ASCII', (index) => ({ name: `${'ж'.repeat(400)}${index}`, data })],

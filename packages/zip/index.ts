@@ -1,5 +1,5 @@
 export type { ArchiveEntry, EntryRecord } from './archive-entry.ts';
-export { EntryNames, type Match } from './entry-names.ts';
+export { EntryNames } from './entry-names.ts';
 export { openEntry } from './open-entry.ts';
-export { type Archive, type ArchiveLimits, defaultArchiveLimits, readArchive } from './read-archive.ts';
-export { type ArchiveSource, storedArchive } from './source.ts';
+export { type Archive, readArchive } from './read-archive.ts';
+export { storedArchive } from './source.ts';

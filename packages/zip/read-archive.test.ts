@@ -234,7 +234,7 @@ describe('a damaged or altered archive', () => {
     );
   });
 
-  it('is not at fault when the source returns too few bytes', async () => {
+  it('is not refused when the source returns too few bytes', async () => {
     const { bytes } = writeZip([{ name: 'a.wav', data: wav }]);
     const source = { sizeBytes: bytes.length, open: async () => Readable.from([]) };
     await expect(readArchive(source)).rejects.toMatchObject({ kind: 'unavailable' });

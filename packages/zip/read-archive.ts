@@ -127,7 +127,7 @@ class EntryChecks {
     if (names === null)
       return this.#invalid.add(rawName.toString(), 'has a name that is not UTF-8, although its flag says so');
     const [name] = names;
-    // The local header repeats the name. It may also have extra fields, which the directory does not tell.
+    // The local header repeats the name. It may also have extra fields that the directory does not list.
     const end = offset + LOCAL_HEADER_BYTES + rawName.length + compressedBytes;
     const unreadable = this.#unreadable(header, end);
     if (unreadable !== null) return this.#invalid.add(name, unreadable);

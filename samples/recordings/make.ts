@@ -1,5 +1,5 @@
 // Makes the sample recordings from conversations.json: `node samples/recordings/make.ts`. It needs flite, espeak-ng and
-// ffmpeg (Debian has all three); whoever only wants to hear or upload the recordings does not need to run it.
+// ffmpeg (Debian has all three); you do not need it to play or upload the recordings.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,7 +18,7 @@ interface Conversation {
 type Role = 'operator' | 'client';
 
 const RATE = 16_000;
-/** Seconds before the first line, between two lines, and behind the last. */
+/** Seconds before the first line, between two lines, and after the last. */
 const EDGE = 0.6;
 const GAPS = [0.45, 0.7, 0.3, 0.9, 0.55];
 /** About the noise of a quiet telephone line, against full scale. */

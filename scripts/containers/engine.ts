@@ -21,6 +21,8 @@ export interface Engine {
   run(command: readonly string[], options?: { readonly quiet?: boolean; readonly cwd?: string }): string;
   /** The command and the arguments that run a program of this machine in the engine's network. */
   inNetwork(command: readonly string[]): [string, ...string[]];
+  /** Where programs of this machine reach the engine, as DOCKER_HOST has it. */
+  readonly address: string;
   stop(): Promise<void>;
 }
 
@@ -119,6 +121,7 @@ export async function startEngine(paths: {
   return {
     run,
     stop,
+    address: `unix:///proc/${childOf(outer.pid!)}/root/run/docker.sock`,
     inNetwork: (command) => {
       const pid = childOf(outer.pid!);
       if (pid === undefined) throw new Error('The engine has ended.');

@@ -1,5 +1,6 @@
-// npm run test:containers: builds deploy/Dockerfile and runs docker-compose.yml in a Docker Engine of its own, which it fetches
-// from Debian and runs in namespaces. Images of registries are replaced by ones made here. Needs root on Linux, Go and Maven.
+// npm run test:containers: builds deploy/Dockerfile and runs docker-compose.yml in a Docker Engine of its own, which it
+// fetches from Debian and runs in namespaces. Images of registries are replaced by ones made here. Needs root on Linux,
+// Go and Maven.
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -28,6 +29,7 @@ try {
   engine = await step('start the engine', () => startEngine({ tree, work, repository, images }));
   const { run } = engine;
   await step('make the images of registries', () => makeImages(engine!));
+  await step('test Kafka and the store as test servers in containers', () => testServers());
   await step('build deploy/Dockerfile', () => run(['docker', 'compose', 'build', '--quiet', 'gateway']));
   await step('docker compose up --wait', () => up());
   const token = await step('create a firm and a user', () => newUser());
@@ -75,7 +77,7 @@ async function refuseMissing(): Promise<void> {
   if (missing.length > 0) throw new Error(`Install ${missing.join(', ')}, and run this again.`);
 }
 
-/** What is committed or about to be, and the secrets of a new installation. */
+/** The tracked and new files, and the secrets of a new installation. */
 function copyRepository(target: string): void {
   const list = spawnSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '-z'], { encoding: 'utf8' });
   if (list.status !== 0) throw new Error(`git ls-files: ${list.stderr}`);
@@ -108,6 +110,38 @@ function takeIn(token: string): void {
   if (status !== 0) throw new Error(`The calls did not all complete: ${stdout}${stderr}`);
 }
 
+/** Runs the tests of the test servers, which start, kill and restart containers by testcontainers. */
+function testServers(): void {
+  const jest = [
+    'node_modules/jest/bin/jest.js',
+    '--config',
+    'jest.distributed.config.js',
+    'packages/testing/servers/kafka',
+    'packages/testing/servers/s3',
+  ];
+  const [program, ...args] = engine!.inNetwork([process.execPath, ...jest]);
+  const { status, stderr } = spawnSync(program, args, {
+    env: {
+      ...process.env,
+      DOCKER_HOST: engine!.address,
+      // Published ports are on the loopback of the engine's network, where the tests run.
+      TESTCONTAINERS_HOST_OVERRIDE: '127.0.0.1',
+      // The watchdog of testcontainers is an image of a registry. What is left ends with the engine.
+      TESTCONTAINERS_RYUK_DISABLED: 'true',
+      NODE_OPTIONS: '--disable-warning=ExperimentalWarning',
+    },
+    encoding: 'utf8',
+    maxBuffer: 2 ** 26,
+  });
+  if (status !== 0) throw new Error(`The tests of the test servers failed: ${stderr}`);
+  for (const [name, image] of [
+    ['Kafka', 'apache/kafka'],
+    ['S3', 'versity/versitygw'],
+  ] as const)
+    if (!stderr.includes(`${name}: container ${image}:`)) throw new Error(`${name} ran in no container: ${stderr}`);
+  console.log(`        ${/^Tests: .*/m.exec(stderr)?.[0] ?? ''}`);
+}
+
 /** Docker keeps the last five checks of a container, and counts failures since the last success. */
 function refuseFailedChecks(): void {
   const events = engine!.run([
@@ -125,7 +159,7 @@ function refuseFailedChecks(): void {
   if (events.trim() !== '') throw new Error(`These were taken for unhealthy: ${events.trim().split('\n').join(', ')}`);
 }
 
-/** What the containers are doing, and the last lines of each. */
+/** The state of the containers, and the last lines of each. */
 function said({ run }: Engine): string {
   try {
     return [

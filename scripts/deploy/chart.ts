@@ -3,12 +3,13 @@ import { globSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { services } from './environment.ts';
 import { ingressFaults } from './ingress.ts';
+import { labelFaults, LONGEST_TAG } from './labels.ts';
 import type { Manifest, Values } from './manifest.ts';
 import { migrationFaults } from './migrations.ts';
 import { networkFaults } from './network.ts';
 import { podFaults } from './pods.ts';
 import { consumerFaults, scalingFaults } from './scaling.ts';
-import { helm, kubeconform, kubernetesSchemas, npmTools } from './tools.ts';
+import { helm, kubeconform, kubernetesSchemas, npmTools, type Yaml } from './tools.ts';
 
 const chart = 'deploy/helm/call-analysis';
 /** The oldest version that Chart.yaml allows, and the newest with published schemas. */
@@ -42,10 +43,7 @@ export async function chartFaults(): Promise<string[]> {
       .parseAllDocuments(readFileSync(file, 'utf8'), { version: '1.1' })
       .map((document) => document.toJS() as Values);
     if (values === undefined) throw new Error(`${file} is empty.`);
-    const documents = yaml.parseAllDocuments(rendered.output, { version: '1.1' });
-    const manifests = documents
-      .map((document) => document.toJS() as Manifest | null)
-      .filter((manifest) => manifest !== null);
+    const manifests = manifestsIn(yaml, rendered.output);
     for (const manifest of manifests) {
       const Model = models[manifest.kind];
       if (Model !== undefined)
@@ -57,7 +55,9 @@ export async function chartFaults(): Promise<string[]> {
         if (manifest.metadata.labels?.[`app.kubernetes.io/${label}`] === undefined)
           faults.push(`${name}: ${manifest.kind} ${manifest.metadata.name} has no label ${label}.`);
       }
-      faults.push(...(await podFaults(manifest, values)).map((fault) => `${name}: ${fault}`));
+      faults.push(
+        ...[...labelFaults(manifest), ...(await podFaults(manifest, values))].map((fault) => `${name}: ${fault}`),
+      );
     }
     for (const service of services) {
       if (
@@ -76,7 +76,25 @@ export async function chartFaults(): Promise<string[]> {
     ];
     faults.push(...found.map((fault) => `${name}: ${fault}`));
   }
-  return [...faults, ...refusalFaults(program), ...consumerFaults()];
+  return [...faults, ...longTagFaults(program, yaml), ...refusalFaults(program), ...consumerFaults()];
+}
+
+function manifestsIn(yaml: Yaml, rendered: string): Manifest[] {
+  return yaml
+    .parseAllDocuments(rendered, { version: '1.1' })
+    .map((document) => document.toJS() as Manifest | null)
+    .filter((manifest) => manifest !== null);
+}
+
+/** A tag may be longer than the label with the version. */
+function longTagFaults(program: string, yaml: Yaml): string[] {
+  const { status, output } = render(program, [
+    '--values',
+    `${chart}/ci/minimal.yaml`,
+    '--set',
+    `image.tag=${LONGEST_TAG}`,
+  ]);
+  return status === 0 ? manifestsIn(yaml, output).flatMap(labelFaults) : [`The chart refuses a long tag: ${output}`];
 }
 
 function versionFaults(): string[] {
@@ -157,6 +175,9 @@ const refusals: readonly (readonly [set: string, says: RegExp])[] = [
   ['ingress.enabled=true', /ingress\.hosts must name a host/],
   ['ingress.enabled=true', /gateway\.trustedProxies must name the addresses/],
   ['image.digest=abc', /image\/digest/],
+  ['image.tag=a b', /image\/tag/],
+  ['nameOverride=calls!', /nameOverride/],
+  ['fullnameOverride=Calls', /fullnameOverride/],
 ];
 
 function refusalFaults(program: string): string[] {

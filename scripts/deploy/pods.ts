@@ -11,7 +11,7 @@ interface Pod {
   readonly volumes?: readonly Volume[];
 }
 
-export interface Container {
+interface Container {
   readonly name: string;
   readonly args?: readonly string[];
   readonly env?: readonly { readonly name: string; readonly value?: string; readonly valueFrom?: object }[];

@@ -6,7 +6,7 @@ interface Spec {
   readonly triggers: readonly { readonly metricType?: string; readonly metadata: Readonly<Record<string, string>> }[];
 }
 
-/** What KEDA would refuse or misinterpret. */
+/** Finds values that KEDA would refuse or misinterpret. */
 export function scalingFaults(manifests: readonly Manifest[]): string[] {
   return manifests
     .filter(({ kind }) => kind === 'ScaledObject')

@@ -9,7 +9,7 @@ export const helm = () => goProgram({ name: 'helm', module: 'helm.sh/helm/v3/cmd
 export const kubeconform = () =>
   goProgram({ name: 'kubeconform', module: 'github.com/yannh/kubeconform/cmd/kubeconform', version: 'v0.8.0' });
 
-/** The library by which `docker compose` itself reads its files, as a program. */
+/** The library that `docker compose` itself uses to read its files, as a program. */
 export const composeSpec = () =>
   goProgram({ name: 'compose-spec', module: 'github.com/compose-spec/compose-go/v2/cmd', version: 'v2.16.2' });
 
@@ -30,7 +30,9 @@ export async function promtool(): Promise<string> {
   return join(folder, 'usr/bin/promtool');
 }
 
-/** A folder with the strict schemas of a version of Kubernetes, such as `v1.33.0`: `deployment-apps-v1.json` and so on. */
+/**
+ * A folder with the strict schemas of a version of Kubernetes, such as `v1.33.0`: `deployment-apps-v1.json` and so on.
+ */
 export async function kubernetesSchemas(version: string): Promise<string> {
   const folder = await fetchOnce('kubernetes-schemas-1.37.0', process.env, async (target) => {
     await pip('kubernetes-validate==1.37.0', target);
@@ -54,7 +56,7 @@ function makeRelative(folder: string): void {
   }
 }
 
-interface Yaml {
+export interface Yaml {
   parseAllDocuments(text: string, options: { version: '1.1' }): { toJS(): unknown; errors: readonly Error[] }[];
 }
 type Model = new (data: unknown) => { validate(): void };

@@ -12,7 +12,7 @@ import { type ApiDocument, probe, type ProbeFigures } from './probe.ts';
 
 const CALLS = 20;
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
-/** What a firm can read of its own. Its answers give the ids that others try, and must stay the same. */
+/** The requests by which a firm reads its own data. The responses have the ids that others try, and must not change. */
 const READS = [
   '/api/v1/calls?size=100',
   '/api/v1/webhooks',
@@ -25,15 +25,16 @@ const READS = [
 /** These change without anyone's doing. */
 const VOLATILE = /"(?:last_used|audio_url|[a-z_]*_url|expires_at|next_at|attempts|last_status)":(?:"[^"]*"|\d+|null)/g;
 
-/** Users and the API key of one firm send requests with everything that belongs to another. */
+/** Users and the API key of one firm send requests with everything that belongs to another, until `over`. */
 export async function probeFirms(options: {
   requests: number;
   seed: number;
-  say?: (line: string) => void;
+  over: AbortSignal;
+  say: (line: string) => void;
 }): Promise<ProbeFigures> {
   const directory = await mkdtemp(join(tmpdir(), 'call-analysis-probe-'));
   const unlimited = { RATE_LIMIT_PER_FIRM: '0', RATE_LIMIT_PER_ADDRESS: '0', WEBHOOK_ALLOW_PRIVATE: 'true' };
-  const service = await startService(directory, unlimited);
+  const service = await startService(directory, unlimited, { detached: true });
   const kill = () => service.child.kill('SIGKILL');
   process.once('exit', kill);
   try {

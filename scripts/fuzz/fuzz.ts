@@ -3,7 +3,7 @@ import { type Random, randomOf } from '../../packages/testing/random.ts';
 import { mutate } from './mutate.ts';
 import type { Target } from './target.ts';
 
-export interface FuzzFigures {
+interface FuzzFigures {
   readonly runs: number;
   readonly seed: number;
   /** Inputs by outcome: `accepted` or the code of the refusal. */

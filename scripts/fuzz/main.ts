@@ -1,5 +1,6 @@
 // npm run fuzz: gives mutated bodies and archives to the code that reads them, and one firm's ids to another.
 import { parseArgs } from 'node:util';
+import { endEarly } from '../../packages/testing/end-early.ts';
 import { fuzz } from './fuzz.ts';
 import type { Target } from './target.ts';
 
@@ -12,7 +13,8 @@ kept growing memory.
   multipart    forms of a single upload, as the gateway reads them
   archives     ZIP archives: the directory as ingest reads it, then every entry as audio reads it
   firms        requests of one firm with the ids and words of another, to every operation, at a service of its own: no
-               response may show anything of the other firm, and nothing of it may change
+               response may show anything of the other firm, and nothing of it may change. SIGINT (Ctrl-C) and SIGTERM
+               end the requests, and those that were sent are compared; a second one stops without figures
 
   --runs N     how many inputs or requests; default 20000
   --seed N     repeats the inputs; default: a random one, which is printed`;
@@ -58,7 +60,7 @@ const say = (line: string) => console.error(line);
 
 const figures =
   name === 'firms'
-    ? await (await import('./firms.ts')).probeFirms({ requests: runs, seed, say })
+    ? await (await import('./firms.ts')).probeFirms({ requests: runs, seed, over: endEarly('the requests', say), say })
     : await fuzz(await targets[name]!(), { runs, seed, say });
 const holds = figures.findings.length === 0 && !('grownMiB' in figures && figures.grownMiB > MOST_GROWTH_MIB);
 console.log(JSON.stringify({ target: name, ...figures, holds }, null, 2));

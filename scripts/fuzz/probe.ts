@@ -34,7 +34,7 @@ export interface ApiDocument {
 }
 
 /** One who sends requests, by its name and the header that proves it. */
-export interface Prober {
+interface Prober {
   readonly name: string;
   readonly headers: Readonly<Record<string, string>>;
   /** The paths that take such a proof. Others refuse most of its requests. */
@@ -61,6 +61,8 @@ interface ProbeOptions {
   readonly hidden: readonly string[];
   readonly requests: number;
   readonly seed: number;
+  /** Ends the requests early. */
+  readonly over?: AbortSignal;
   say?(line: string): void;
 }
 
@@ -70,11 +72,11 @@ const SAY_EVERY_MS = 10_000;
 const DEEPEST = 4;
 
 /**
- * Sends requests with the ids of another firm, to every operation of the document, in paths, queries and bodies. Whatever
- * the status, a response may show of the other firm only what the requests themselves contained.
+ * Sends requests with the ids of another firm, to every operation of the document, in paths, queries and bodies. With
+ * any status, a response may contain data of the other firm only if the request contained it.
  */
 export async function probe(options: ProbeOptions): Promise<ProbeFigures> {
-  const { url, document, probers, tried, hidden, requests, seed, say = () => {} } = options;
+  const { url, document, probers, tried, hidden, requests, seed, over, say = () => {} } = options;
   const random = randomOf(seed, 'probe');
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
@@ -146,6 +148,7 @@ export async function probe(options: ProbeOptions): Promise<ProbeFigures> {
 
   async function keepSending(): Promise<void> {
     while (sent < requests && findings.length < MOST_FINDINGS) {
+      if (over?.aborted) return;
       sent += 1;
       await sendOne();
       if (performance.now() - saidAt > SAY_EVERY_MS) {

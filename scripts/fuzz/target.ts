@@ -1,6 +1,6 @@
 import type { Random } from '../../packages/testing/random.ts';
 
-/** What is given mutated inputs. */
+/** Code that gets mutated inputs. */
 export interface Target {
   /** Good inputs, and inputs that are refused for one reason. */
   readonly seeds: readonly Buffer[];

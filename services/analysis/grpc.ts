@@ -6,8 +6,8 @@ import type { GivenAnswer as GivenAnswerMessage } from '@call-analysis/proto/ana
 import type { Scorecard as ScorecardMessage } from '@call-analysis/proto/analysis/v1/Scorecard';
 import type { ScorecardReply } from '@call-analysis/proto/analysis/v1/ScorecardReply';
 import { implement } from '@call-analysis/rpc';
+import { type Actor, auditEntry } from '@call-analysis/service';
 import { z } from 'zod';
-import { type Actor, auditEntry } from './audit-entry.ts';
 import { callers } from './callers.ts';
 import type { Firms } from './firms.ts';
 import { type MoneyParts, moneyRpcs } from './money/money-rpcs.ts';
@@ -57,7 +57,7 @@ export function scorecardService(
       const uuid = Uuid.parse(request.scorecard_uuid);
       return reply(
         await scorecards.activate(actor.firmUuid, uuid, (tx) =>
-          parts.bus.publish(tx, [auditEntry(actor, 'scorecard.activated', uuid)]),
+          parts.bus.publish(tx, [auditEntry('analysis', actor, 'scorecard.activated', uuid)]),
         ),
       );
     },

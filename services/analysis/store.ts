@@ -24,13 +24,13 @@ export function openStore(db: Database) {
     requests: openRequestStore(db),
     money: openMoneyStore(db),
 
-    /** What a removed firm had; each removes some and says how many. */
+    /** The data of a removed firm. Each function removes some rows and returns their number. */
     firmRows: [
       removal(
         'waiting_analysis',
         'DELETE FROM model_request WHERE event_id IN (SELECT event_id FROM model_request WHERE firm_uuid = $1 ORDER BY event_id LIMIT $2 FOR UPDATE)',
       ),
-      // Not in portions, for which there is no index.
+      // Not in groups, because there is no index for them.
       removal('analysis_record', 'DELETE FROM analysis WHERE firm_uuid = $1 AND $2 > 0'),
       removal('scorecard', 'DELETE FROM scorecard WHERE firm_uuid = $1 AND $2 > 0'),
       removal(

@@ -27,7 +27,7 @@ import type { RateLimits } from './rate-limits/rate-limits.ts';
 /** Handles a request up to the end of its response. Never throws. */
 export type App = (request: IncomingMessage, response: EdgeResponse) => void;
 
-export interface AppOptions {
+interface AppOptions {
   readonly endpoints: readonly Endpoint[];
   readonly authentication: Authentication;
   readonly limits: RateLimits;
@@ -62,7 +62,8 @@ export function createApp(options: AppOptions): App {
   const unlimited = new Set(endpoints.filter((each) => each.unlimited).map((each) => each.path));
 
   const app = express().disable('x-powered-by').enable('case sensitive routing');
-  // Express changes the prototypes of every request and response to these. They have them already, so this costs nothing.
+  // Express changes the prototypes of every request and response to these. They have them already, so this costs
+  // nothing.
   Object.assign(app, { request: IncomingMessage.prototype, response: EdgeResponse.prototype });
   app.use(
     handler((request, response, next) => {
@@ -135,8 +136,8 @@ function requireOneHost(request: IncomingMessage): void {
 }
 
 /**
- * RFC 9112, 6.1 and 6.3. A proxy in front may find another end of a body that is not framed by `chunked` alone, or that an
- * HTTP/1.0 client sends in chunks. The next request on such a connection cannot be trusted.
+ * RFC 9112, 6.1 and 6.3. A proxy in front may find another end of a body that is not framed by `chunked` alone, or that
+ * an HTTP/1.0 client sends in chunks. The next request on such a connection cannot be trusted.
  */
 function requireClearFraming(request: IncomingMessage): void {
   const { 'transfer-encoding': encoding } = request.headers;
@@ -152,7 +153,7 @@ function requireClearFraming(request: IncomingMessage): void {
 
 const CLOSE = { connection: 'close' };
 
-/** A client may leave at any moment. The request's log line says so, and there is no one to send an error to. */
+/** A client may disconnect at any moment. The request's log line records that; there is nobody to send an error to. */
 function isClientGone(error: unknown, request: IncomingMessage): boolean {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return request.socket.destroyed && (code === 'ERR_STREAM_PREMATURE_CLOSE' || code === 'ECONNRESET');

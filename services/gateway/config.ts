@@ -23,7 +23,7 @@ export interface Config extends Edge {
   readonly audio: string;
   readonly analysis: string;
   readonly webhooks: string;
-  /** Who we are to the services behind, and who they must be; absent, nobody asks. */
+  /** Our certificate for the services, and the names that theirs must have. Absent: plain text. */
   readonly tls?: Tls | undefined;
   /** Carries the news of revoked keys. */
   readonly bus: ListenConfig;
@@ -40,7 +40,7 @@ const StoreVariables = z.object({
     }),
 });
 
-/** What the environment of a process of this service alone may say. */
+/** The variables of a process that runs only this service. */
 export const variables = [
   EdgeVariables,
   StoreVariables,

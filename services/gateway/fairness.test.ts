@@ -37,7 +37,7 @@ async function open(concurrency: Partial<NonNullable<Parameters<typeof openFixtu
   };
 }
 
-/** Lists that stay in progress until they are let go, by firm. */
+/** Lists that stay in progress until they are released, by firm. */
 function heldLists() {
   const begun: string[] = [];
   const release = Promise.withResolvers<void>();
@@ -83,7 +83,7 @@ async function heldPut(key: string) {
 }
 
 describe('a firm with more requests in progress than it may have', () => {
-  it('waits for its own, while another firm is served at once', async () => {
+  it('waits for its own, while another firm is served immediately', async () => {
     await open({ requestsPerFirm: 2 });
     const { begun, release } = heldLists();
     const flood = Array.from({ length: 6 }, () => edge.request('GET', '/api/v1/calls'));

@@ -10,7 +10,7 @@ import type { RemovedFirms } from './authentication/removed-firms.ts';
 import { SessionKeys } from './authentication/session-keys.ts';
 import type { Endpoint } from './http/endpoint.ts';
 import { publicPath, publicUrl } from './http/request/public-url.ts';
-import { openIdProvider } from './openid-connect/provider.ts';
+import type { OpenIdProvider } from './openid-connect/provider.ts';
 import { Admission, defaultConcurrency } from './rate-limits/admission.ts';
 import { defaultQuotas, RateLimits } from './rate-limits/rate-limits.ts';
 import { apiKeys } from './routes/api-keys.ts';
@@ -85,19 +85,21 @@ export async function serveEdge(
   left = timeLeft(),
 ): Promise<{ url: string; close(): Promise<void> }> {
   const admission = new Admission(edge.concurrency ?? defaultConcurrency);
-  const jwksUrl = edge.jwt.identityProvider?.jwksUrl;
-  // Loaded only where there is a provider.
+  const { openId, jwt } = edge;
+  // Their libraries are loaded only where there is a provider.
   const identityProvider =
-    jwksUrl === undefined
-      ? undefined
-      : (await import('./authentication/identity-provider.ts')).identityProvider(jwksUrl);
+    jwt.identityProvider &&
+    (await import('./authentication/identity-provider.ts')).identityProvider(jwt.identityProvider.jwksUrl);
+  const signIn = openId && (await import('./openid-connect/provider.ts')).openIdProvider(openId);
   const refusals = new Refusals(backends.keyManagement, log);
   const app = createApp({
     refusals,
-    endpoints: endpointsOf(edge, backends, readiness, (error, message) => log.error({ err: error }, message)),
+    endpoints: endpointsOf({ ...edge, signIn }, backends, readiness, (error, message) =>
+      log.error({ err: error }, message),
+    ),
     authentication: {
       bearer: bearerAuthentication({
-        tokens: edge.jwt,
+        tokens: jwt,
         keys: {
           sessions: new SessionKeys(backends.keyManagement),
           identityProvider,
@@ -130,7 +132,9 @@ export async function serveEdge(
 
 /** All endpoints of the API. */
 export function endpointsOf(
-  edge: Pick<Edge, 'publicUrl' | 'platformFirms' | 'objectsOrigin' | 'corsOrigins' | 'openId'>,
+  edge: Pick<Edge, 'publicUrl' | 'platformFirms' | 'objectsOrigin' | 'corsOrigins'> & {
+    readonly signIn?: OpenIdProvider | undefined;
+  },
   backends: Backends,
   readiness: Readiness,
   report: (error: unknown, message: string) => void = () => {},
@@ -145,7 +149,7 @@ export function endpointsOf(
     ...firm(backends.keyManagement, backends.ingest),
     ...users(backends.keyManagement, absolute),
     ...sessions(backends.keyManagement, edge.publicUrl),
-    ...openIdSignIn(backends.keyManagement, edge.openId && openIdProvider(edge.openId), {
+    ...openIdSignIn(backends.keyManagement, edge.signIn, {
       configuredUrl: edge.publicUrl,
       absolute,
       report: (error) => report(error, 'a sign-in by the identity provider failed'),

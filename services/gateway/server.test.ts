@@ -70,7 +70,7 @@ describe('an invalid request', () => {
     expect(response.toLowerCase()).toContain('connection: close');
   });
 
-  it('behind others gets its error after their responses', async () => {
+  it('after others gets its error after their responses', async () => {
     const end = Promise.withResolvers<void>();
     edge.calls.listCalls = async () => {
       await end.promise;

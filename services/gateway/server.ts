@@ -137,7 +137,7 @@ class RequestsInProgress {
     response.once('close', () => requests.delete(request));
   }
 
-  /** The responses that the client must get before it is told that what it sends now is not a request. */
+  /** The responses that the client must get before the error about an invalid request. */
   before(socket: Duplex): ServerResponse[] {
     // A request that has not arrived completely is the one that is broken.
     const complete = [...(this.#bySocket.get(socket) ?? [])].filter(([request]) => request.complete);
@@ -148,12 +148,12 @@ class RequestsInProgress {
 const refused = new WeakSet<object>();
 
 /**
- * Answers bytes that are not a request, for which there is only a socket and no response. The client would read this as the
- * response to an earlier request, or as part of it, so those are sent before.
+ * Answers bytes that are not a request, for which there is only a socket and no response. The client would read this as
+ * the response to an earlier request, or as part of it, so those are sent before.
  */
 function refuseBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex, before: readonly ServerResponse[]): void {
-  // Node reports each further chunk of such bytes. Closing the connection while they arrive would reset it, and the client
-  // would lose the response.
+  // Node reports each further chunk of such bytes. Closing the connection while they arrive would reset it, and the
+  // client would lose the response.
   if (refused.has(socket)) return;
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy();

@@ -31,7 +31,7 @@ export interface Edge {
   readonly corsOrigins?: readonly string[] | undefined;
   /** The firms whose SUPERUSERs and WORKFLOW_ENGINEERs may act on every firm. Default: any. */
   readonly platformFirms?: readonly string[] | undefined;
-  /** The identity provider by which people sign in. Default: none. */
+  /** The identity provider for sign-ins. Default: none. */
   readonly openId?: OpenIdSettings | undefined;
   /** How bearer tokens are checked. */
   readonly jwt: TokenRules;
@@ -48,25 +48,24 @@ export const EdgeVariables = z.object({
     .refine(isBase, 'must be a URL without user, query and fragment, to which paths can be appended')
     .optional()
     .meta({
-      description: 'The base of URLs in responses. Set it behind TLS or a proxy.',
+      description: 'The base of URLs in responses. Set it if TLS or a proxy is in front of the gateway.',
       defaultText: "the request's Host",
     }),
   RATE_LIMIT_PER_FIRM: perMinute().default(defaultQuotas.perFirm).meta({
-    description: 'Requests per minute of one firm, all of which may be sent at the same time. 0 is no limit.',
+    description: 'Requests per minute of one firm. They may all be sent at the same time. 0 means no limit.',
   }),
   RATE_LIMIT_PER_ADDRESS: perMinute()
     .default(defaultQuotas.perAddress)
-    .meta({ description: 'The same for one client address. It may fail to authenticate a twentieth as often.' }),
+    .meta({ description: 'The same for one client address. Failed authentications are limited to a twentieth of it.' }),
   CONCURRENT_REQUESTS_PER_FIRM: count().default(defaultConcurrency.requestsPerFirm).meta({
-    description:
-      'Requests of one firm in progress at the same time, in each process. Others wait up to 5 s. 0 is no limit.',
+    description: 'Concurrent requests of one firm in each process. Further ones wait up to 5 s. 0 means no limit.',
   }),
   CONCURRENT_REQUESTS: count()
     .default(defaultConcurrency.requests)
     .meta({ description: 'The same for all firms together. Firms that wait take turns.' }),
   CONCURRENT_UPLOADS_PER_FIRM: count().default(defaultConcurrency.uploadsPerFirm).meta({
     description:
-      'Uploads of one firm in progress at the same time, in each process. Each takes up to 1 MiB of memory. Others wait up to 30 s. 0 is no limit.',
+      'Concurrent uploads of one firm in each process. Each takes up to 1 MiB of memory. Further ones wait up to 30 s. 0 means no limit.',
   }),
   CONCURRENT_UPLOADS: count()
     .default(defaultConcurrency.uploads)
@@ -105,14 +104,14 @@ export const TokenVariables = z.object({
     .meta({ description: 'The secret of bearer tokens signed with HS256, at least 32 bytes.' }),
   JWT_PUBLIC_KEY_FILE: z.string().optional().meta({
     description:
-      'Instead of JWT_SECRET: a PEM file with the public key of tokens signed with RS256, ES256 or EdDSA. While the key is changed, the file has both.',
+      'Instead of JWT_SECRET: a PEM file with the public key of tokens signed with RS256, ES256 or EdDSA. During a key change the file contains both keys.',
   }),
   JWT_SECRET_PREVIOUS: z
     .string()
     .refine((secret) => Buffer.byteLength(secret) >= 32, 'must have at least 32 bytes')
     .optional()
     .meta({
-      description: 'While JWT_SECRET is changed: the one before, whose tokens are still accepted.',
+      description: 'During a change of JWT_SECRET: the previous secret. Its tokens are still accepted.',
       secret: true,
     }),
   JWT_JWKS_URL: z
@@ -120,7 +119,7 @@ export const TokenVariables = z.object({
     .optional()
     .meta({
       description:
-        'The address of the keys of an identity provider (JWKS), whose tokens are accepted too. RS256, ES256 and EdDSA.',
+        "The address of an identity provider's keys (JWKS). Its tokens are accepted too: RS256, ES256 and EdDSA.",
     }),
   JWT_JWKS_ISSUER: z.string().optional().meta({
     description: "The issuer of the identity provider's tokens, required in their `iss` claim.",
@@ -150,8 +149,8 @@ export function edgeFrom(variables: z.output<typeof EdgeVariables>): Omit<Edge, 
 }
 
 /**
- * Undefined without a secret, a public key and an identity provider. Throws ConfigFault when secret and public key are both
- * set, or when a key is invalid.
+ * Undefined without a secret, a public key and an identity provider. Throws ConfigFault when secret and public key are
+ * both set, or when a key is invalid.
  */
 export function tokenRulesFrom(variables: z.output<typeof TokenVariables>): TokenRules | undefined {
   const { JWT_ISSUER: issuer, JWT_AUDIENCE: audience, JWT_SECRET: secret, JWT_PUBLIC_KEY_FILE: file } = variables;

@@ -17,10 +17,12 @@ export interface Firm {
 const REMEMBER_MS = 10_000;
 const MOST_REMEMBERED = 10_000;
 
-/** A client of key-management, which owns the firms. Answers are not cached, so a new segment type is valid immediately. */
+/**
+ * A client of key-management, which owns the firms. Answers are not cached, so a new segment type is valid immediately.
+ */
 export function dialFirms(address: string, options: Pick<DialOptions, 'tls' | 'log'> = {}) {
   const client = dial(keyManagement, address, { ...options, name: 'key-management', deadlineMs: 5_000 });
-  /** The last known answers, for when key-management is away. */
+  /** The last known answers, for use while key-management does not respond. */
   const redacting = new Map<string, { value: boolean; until: number }>();
   return {
     /**

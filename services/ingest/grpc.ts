@@ -10,8 +10,8 @@ import type { ListCallsRequest } from '@call-analysis/proto/ingest/v1/ListCallsR
 import type { Recording } from '@call-analysis/proto/ingest/v1/Recording';
 import type { RegisterCallRequest } from '@call-analysis/proto/ingest/v1/RegisterCallRequest';
 import { implement } from '@call-analysis/rpc';
+import type { Actor } from '@call-analysis/service';
 import { z } from 'zod';
-import type { Actor } from './audit-entry.ts';
 import { callers } from './callers.ts';
 import { analyzeCall } from './calls/analyze-call.ts';
 import { failureWithHint } from './calls/ended-without-result.ts';
@@ -364,7 +364,7 @@ function batchMessage(batch: BatchProgress): Batch {
   };
 }
 
-/** Leaves out null fields: what is unknown is absent from a message. */
+/** Leaves out null fields: messages have no nulls. */
 function present<Fields extends Record<string, unknown>>(
   fields: Fields,
 ): { [Name in keyof Fields]?: NonNullable<Fields[Name]> } {

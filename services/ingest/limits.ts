@@ -38,7 +38,7 @@ export const LimitVariables = z.object({
     .meta({ description: 'The longest other value of a call, in characters.' }),
   STORAGE_QUOTA: byteSize().optional().meta({
     description:
-      'The most that the stored recordings and archives of one firm may have, written like `500GiB`. Default: no quota.',
+      'The most space for the stored recordings and archives of one firm, such as `500GiB`. Default: no quota.',
   }),
 });
 

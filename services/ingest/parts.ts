@@ -4,7 +4,7 @@ import type { dialFirms } from './firms.ts';
 import type { dialScorecards } from './reviews/scorecards.ts';
 import type { Store } from './store/index.ts';
 
-/** What the use cases of this service work with. */
+/** The parts that the use cases of this service use. */
 export interface Parts {
   readonly store: Store;
   readonly bus: Bus;

@@ -38,7 +38,7 @@ import { batchFinisher } from './uploads/finish-batches.ts';
 
 export type { Config } from './config.ts';
 
-/** Closing waits for the portion of a job in progress and no longer. */
+/** Closing waits only for the group of calls in progress, not for the whole job. */
 const JOBS_MS = 5_000;
 
 export const { schema, migrations, events, prepare, start } = defineService<Config, Parts>({
@@ -74,7 +74,7 @@ export const { schema, migrations, events, prepare, start } = defineService<Conf
     return { store, bus, objects, firms, scorecards };
   },
   rpcs: (parts, { limits }) => [rpcs({ ...parts, limits })],
-  // Lists, uploads and results need no firm; only processing an upload does, and is refused meanwhile.
+  // Lists, uploads and results do not need the firm's settings; processing an upload does, and is refused until then.
   dependencies: ({ firms, scorecards }) => [
     { name: 'key-management', vital: false, check: () => firms.ready() },
     // Only a review needs it.

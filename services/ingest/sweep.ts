@@ -4,7 +4,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Store } from './store/index.ts';
 import type { UploadSession } from './uploads/upload-store.ts';
 
-/** An object without a row is an orphan at this age: no request runs for so long. */
+/** At this age an object without a row is an orphan: no request runs this long. */
 const ORPHAN_MS = 6 * 3600 * 1000;
 /** How long a failed extraction can be retried. */
 const RETRY_MS = 7 * 24 * 3600 * 1000;

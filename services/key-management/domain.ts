@@ -6,7 +6,7 @@ export type Role = (typeof ROLES)[number];
 
 export const REDACTIONS = ['none', 'for_model', 'stored'] as const;
 
-/** What can be changed about a firm, beside its name and its segment types. */
+/** The settings of a firm, besides its name and segment types. */
 export interface FirmSettings {
   /** The language of every sentence that is written for the firm. */
   readonly language: Language;
@@ -73,15 +73,17 @@ export interface FirmCaller extends Caller {
 /** Anyone who can run the admin command on the machine of the service. */
 export const ADMINISTRATOR: Actor = { name: 'admin', address: 'local' };
 
-/** Throws the Fault FORBIDDEN unless the caller has one of the roles. `action` begins its message: "Listing API keys". */
+/**
+ * Throws the Fault FORBIDDEN unless the caller has one of the roles. `action` begins its message: "Listing API keys".
+ */
 export function requireRole(caller: Caller, allowed: readonly Role[], action: string): void {
   if (allowed.some((role) => role === caller.role)) return;
   throw new Fault('forbidden', 'FORBIDDEN', `${action} requires the role ${allowed.join(' or ')}.`);
 }
 
 /**
- * Requires that the caller may manage users with this role. A SUPERUSER or WORKFLOW_ENGINEER acts on other firms too, so an
- * ADMIN must neither become one nor sign in as one. Fault: FORBIDDEN.
+ * Requires that the caller may manage users with this role. A SUPERUSER or WORKFLOW_ENGINEER acts on other firms too,
+ * so an ADMIN must neither become one nor sign in as one. Fault: FORBIDDEN.
  */
 export function requireManagerOf(caller: Caller, role: Role): void {
   requireRole(

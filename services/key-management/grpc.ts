@@ -313,6 +313,7 @@ function keyReply({ uuid, prefix, firm, createdAt, lastUsed, expiresAt }: Listed
   };
 }
 
-function verdictReply({ verdict, keyUuid = '', firmUuid = '', userUuid = '' }: KeyVerdict): KeyVerdictReply {
-  return { verdict, key_uuid: keyUuid, firm_uuid: firmUuid, user_uuid: userUuid };
+function verdictReply({ verdict, keyUuid = '', firmUuid = '', userUuid = '', endsInMs }: KeyVerdict): KeyVerdictReply {
+  const reply = { verdict, key_uuid: keyUuid, firm_uuid: firmUuid, user_uuid: userUuid };
+  return typeof endsInMs === 'number' ? { ...reply, ends_in_ms: endsInMs } : reply;
 }

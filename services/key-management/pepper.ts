@@ -6,8 +6,7 @@ export const PepperVariables = z.object({
     .string()
     .refine((pepper) => Buffer.byteLength(pepper) >= 32, 'must have at least 32 bytes')
     .meta({
-      description:
-        'The secret that API keys are hashed with, 32 bytes or more. Keys made under another one are unknown.',
+      description: 'The secret for hashing API keys, 32 bytes or more. Keys made under another secret are unknown.',
     }),
   API_KEY_PEPPER_PREVIOUS: z
     .string()
@@ -15,7 +14,7 @@ export const PepperVariables = z.object({
     .optional()
     .meta({
       description:
-        'While API_KEY_PEPPER is changed: the one before. A key made under it is accepted, and stored under the new one when it is used.',
+        'During a change of API_KEY_PEPPER: the previous secret. Its keys are accepted, and rehashed under the new secret when they are used.',
       secret: true,
     }),
 });

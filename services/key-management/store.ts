@@ -25,8 +25,6 @@ import {
 import { Prisma, type PrismaClient } from './generated/client.ts';
 import { hasSession, pruneSessions, type SessionRows, sessionRows } from './sessions/session-store.ts';
 
-export const schema = 'key_management';
-
 /** The `source` of the events that this service publishes. */
 const SOURCE = 'key-management';
 
@@ -49,6 +47,8 @@ export interface FoundKey {
   readonly user_uuid: string;
   readonly hash: Buffer;
   readonly active: boolean;
+  /** Until an active key ends. Null when it has no end. */
+  readonly ends_in_ms: number | null;
 }
 
 export interface DeletedKeys {
@@ -180,11 +180,15 @@ const FIND_KEYS = `
   SELECT COALESCE(uuid, zero) AS uuid, COALESCE(firm_uuid, zero) AS firm_uuid, COALESCE(user_uuid, zero) AS user_uuid,
          COALESCE(hash, zeros) AS hash,
          COALESCE(COALESCE(expires_at > now(), true) AND (enabled AND deleted_at IS NULL OR grace_until > now()), false)
-           AS active
+           AS active,
+         CASE WHEN ends_at IS NOT NULL THEN GREATEST(1, LEAST(600000, 1000 * EXTRACT(EPOCH FROM ends_at - now())))::int END
+           AS ends_in_ms
   FROM unnest($1::bytea[]) WITH ORDINALITY AS request (wanted, position)
   CROSS JOIN (VALUES ('00000000-0000-0000-0000-000000000000'::uuid, decode(repeat('00', 32), 'hex')))
        AS nothing (zero, zeros)
   LEFT JOIN api_key ON hash = wanted
+  CROSS JOIN LATERAL
+    (VALUES (LEAST(expires_at, CASE WHEN NOT enabled OR deleted_at IS NOT NULL THEN grace_until END))) AS life (ends_at)
   ORDER BY position`;
 
 const SAVE_LAST_USED = `

@@ -14,7 +14,7 @@ export interface Config extends DatabaseConfig, ObjectsServiceConfig {
 export const WorkVariables = z.object({
   WORK_DIR: z.string().default(join(tmpdir(), 'call-analysis-hearing')).meta({
     description:
-      'For recordings while they are transcribed: room for as many of the largest as there are transcription workers.',
+      'The folder for recordings during transcription. It needs room for one of the largest recordings per worker.',
     defaultText: "a folder in the system's temporary directory",
   }),
 });

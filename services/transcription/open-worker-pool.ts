@@ -7,7 +7,7 @@ import type { SpeechEngine } from './engines/speech-engine.ts';
 import { configuredModels } from './models/configured-models.ts';
 import { TranscriptionWorkerPool, type WorkerPoolOptions } from './workers/worker-pool.ts';
 
-export interface OpenedWorkerPool {
+interface OpenedWorkerPool {
   readonly pool: TranscriptionWorkerPool;
   /** Calls that can be transcribed at the same time. */
   readonly size: number;

@@ -3,8 +3,8 @@ import type { Caller } from '@call-analysis/proto/webhooks/v1/Caller';
 import type { Delivery as DeliveryMessage } from '@call-analysis/proto/webhooks/v1/Delivery';
 import type { Webhook } from '@call-analysis/proto/webhooks/v1/Webhook';
 import { implement } from '@call-analysis/rpc';
+import type { Actor } from '@call-analysis/service';
 import { z } from 'zod';
-import type { Actor } from './audit-entry.ts';
 import { callers } from './callers.ts';
 import type { Delivery } from './deliveries/delivery-store.ts';
 import { replay, retryDelivery, sendTest } from './deliveries/send-again.ts';
@@ -20,7 +20,7 @@ const Events = z.array(EventName);
 const Statuses = z.array(z.enum(['pending', 'delivered', 'failed']));
 const Time = z.iso.datetime().transform((time) => new Date(time));
 
-/** The service of proto/webhooks.proto. The gateway has validated requests; URLs are judged here. */
+/** The service of proto/webhooks.proto. The gateway has validated requests; URLs are checked here. */
 export function webhookService(parts: Parts) {
   const { endpoints, deliveries } = parts.store;
   return implement(webhooks, callers, {

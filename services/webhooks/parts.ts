@@ -3,7 +3,7 @@ import type { UrlRules } from './addresses/check-url.ts';
 import type { Sender } from './sending/sender.ts';
 import type { Store } from './store.ts';
 
-/** What the use cases of this service work with. */
+/** The parts that the use cases of this service use. */
 export interface Parts {
   readonly store: Store;
   readonly bus: Bus;

@@ -24,7 +24,7 @@ interface Replacements {
   readonly sender: Partial<SenderOptions>;
 }
 
-/** Attempts that run when the service closes have so long to end; then another process repeats them. */
+/** When the service closes, attempts in progress have this long to end; then another process repeats them. */
 const CLOSE_MS = 5_000;
 
 export const { schema, migrations, events, prepare, start } = defineService<Config, Parts, Replacements>({

@@ -7,6 +7,6 @@ export const WebhookVariables = z.object({
     .transform((value) => value === 'true')
     .meta({
       description:
-        'Whether webhooks may use http and addresses that are not public (loopback, private networks, cloud metadata). For trials on one machine and for closed networks.',
+        'Whether webhooks may use http and addresses that are not public (loopback, private networks, cloud metadata). For tests on one machine and closed networks.',
     }),
 });

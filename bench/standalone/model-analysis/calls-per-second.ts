@@ -109,13 +109,13 @@ async function measureCost(place: Place, calls: number): Promise<Figure[]> {
         yardstick: { name: 'limit, ms', value: 5 },
       }),
       atMost(1, {
-        name: `memory grown over ${calls} calls`,
+        name: `memory growth over ${calls.toLocaleString('en')} calls`,
         value: Math.max(0.1, after.resident - before.resident),
         unit: 'MiB',
         yardstick: { name: 'limit, MiB', value: 50 },
       }),
       atMost(1, {
-        name: 'of it, objects that are still used',
+        name: 'of this growth, objects still in use',
         value: Math.max(0.1, after.used - before.used),
         unit: 'MiB',
         yardstick: { name: 'limit, MiB', value: 5 },

@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { type Answer, edgePromises, faults, FAULTS, killPromises, REQUESTS, requests } from './promises.ts';
 
-export const PAGE = 'docs/failures.md';
+const PAGE = 'docs/failures.md';
 
 const introduction = `# When parts fail
 

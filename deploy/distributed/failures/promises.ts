@@ -50,7 +50,7 @@ export interface Answer {
   readonly withinS?: number;
 }
 
-export interface EdgePromise {
+interface EdgePromise {
   readonly edge: Edge;
   /** The requests that use the link. Other requests are not affected. */
   readonly answers: Partial<Record<Request, Readonly<Partial<Record<Fault, Answer>>>>>;
@@ -346,7 +346,7 @@ const KILLED = [
 ] as const;
 export type Killed = (typeof KILLED)[number];
 
-export interface KillPromise {
+interface KillPromise {
   readonly killed: Killed;
   /** While it is not running, and until `backS` after its restart. */
   readonly answers: Partial<Record<Request, Answer>>;

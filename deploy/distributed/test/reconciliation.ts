@@ -5,7 +5,7 @@ import { admin } from '../../standalone/test/system/command.ts';
 import type { RetryingClient } from './retrying-client.ts';
 import type { DistributedSystem } from './system.ts';
 
-/** What a system has stored, for whoever compares it with what clients were told. */
+/** The stored data of a system, for comparison with the responses that clients got. */
 export interface Stored {
   /** By service. The role may read the service's tables and the queues that it uses. */
   readonly databaseUrls: Readonly<Record<string, string>>;
@@ -43,7 +43,7 @@ export function storedBy(
   };
 }
 
-/** The differences between what a client was told and what the system has. */
+/** The differences between the responses that a client got and the stored data. */
 export interface Reconciliation {
   /** The partner_call_ids of accepted calls that are not in the catalogue. */
   readonly lost: readonly string[];
@@ -55,7 +55,7 @@ export interface Reconciliation {
   readonly failures: readonly unknown[];
   /** Calls without exactly one analysis, in the catalogue or in the analysis service. */
   readonly notAnalyzedOnce: readonly unknown[];
-  /** Batches and campaigns whose counters differ from what the client was told. */
+  /** Batches and campaigns whose counters differ from the client's responses. */
   readonly miscounted: readonly unknown[];
   /** Recordings without a call and without a marker for the sweep; below, calls without their recording. */
   readonly orphans: readonly string[];

@@ -65,7 +65,7 @@ interface SystemOptions {
   readonly servers: Servers;
   /** Variables for all services, or for one. */
   readonly variables?: Partial<Record<ServiceName | 'all', Readonly<Record<string, string>>>>;
-  /** The address by which a service reaches a part through a proxy: `host:port` for `host:port`. */
+  /** The address at which services reach a part through a proxy, for its own address; both `host:port`. */
   readonly link?: (from: ServiceName, to: Part, address: string) => Promise<string>;
   /** Called with every line that a process writes to standard error. */
   readonly onLine?: (service: ServiceName, line: string) => void;
@@ -104,8 +104,8 @@ export interface DistributedSystem {
 }
 
 /**
- * Starts the distributed system on this machine: a database per service, migrated by the service's command, and a process
- * per service on loopback. Services find each other by names that a file resolves in place of a cluster's DNS.
+ * Starts the distributed system on this machine: a database per service, migrated by the service's command, and a
+ * process per service on loopback. Services find each other by names that a file resolves in place of a cluster's DNS.
  */
 export async function startSystem({
   servers,

@@ -222,6 +222,8 @@ describe('the admin command', () => {
       ['firm', 'remove'],
       ['firm', 'create', '--name', 'N'],
       ['firm', 'create', '--name', 'N', '--country', 'UZ', '--colour', 'red'],
+      ['firm', 'create', '--name', 'N', '--country', 'UZ', '--language', 'tlh'],
+      ['firm', 'update', '--firm', unknown, '--language', 'tlh'],
       ['user', 'create', '--firm', unknown, '--name', 'N', '--role', 'KING'],
       ['token', 'issue', '--user', unknown, '--ttl', 'soon'],
       ['user', 'remove'],

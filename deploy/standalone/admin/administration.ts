@@ -8,7 +8,7 @@ import { StartFault } from '@call-analysis/runtime';
 import type { RemoteSettings } from '../config.ts';
 import { issueToken } from './issue-token.ts';
 
-/** What the admin command does through key-management (docs/api.md, "Configuration and commands"). */
+/** The admin command's requests to key-management (docs/api.md, "Configuration and commands"). */
 export function administration(
   keys: Client<typeof keyManagement>,
   settings: Pick<RemoteSettings, 'jwt'> & Partial<Pick<RemoteSettings, 'publicUrl'>>,
@@ -106,7 +106,9 @@ export function administration(
       return { user_uuid: user?.uuid ?? userUuid, revoked_before };
     },
 
-    /** A link that signs a user in once. Without a user, the installation's first SUPERUSER; null when there is none. */
+    /**
+     * A link that signs a user in once. Without a user, the installation's first SUPERUSER; null when there is none.
+     */
     async signInLink(userUuid: string | null, serviceUrl: string) {
       try {
         const { code, expires_at, user_uuid } = await keys.createSignInCode({ user_uuid: userUuid ?? '' });
@@ -133,7 +135,7 @@ export function administration(
   };
 }
 
-export interface NewFirm {
+interface NewFirm {
   readonly uuid?: string;
   readonly name: string;
   readonly country: string;
@@ -143,7 +145,7 @@ export interface NewFirm {
 }
 
 /** A number of days of 0 removes the limit. */
-export interface FirmChange {
+interface FirmChange {
   readonly language?: string;
   readonly time_zone?: string;
   readonly redaction?: string;
@@ -175,7 +177,7 @@ function auditEntryOf(entry: AuditEntry) {
 }
 
 export type Administration = ReturnType<typeof administration> & {
-  /** No service runs beside key-management, which was started for the command. */
+  /** Only key-management runs, started for the command. */
   readonly isAlone?: boolean;
 };
 

@@ -26,7 +26,7 @@ import { createLog, type Environment, parseConfig, StartFault, withSecrets } fro
 import { z } from 'zod';
 import { BUS } from '../bus.ts';
 
-/** What the admin command does with dead letters (docs/api.md, "Configuration and commands"). */
+/** The admin command's actions on dead letters (docs/api.md, "Configuration and commands"). */
 export interface DeadLetterAdmin {
   list(filter: DeadLetterFilter, limit: number): Promise<object[]>;
   replay(filter: DeadLetterFilter): Promise<{ replayed: number; retried: number }>;
@@ -98,7 +98,7 @@ function deadLetterAdmin(deadLetters: DeadLetters): DeadLetterAdmin {
 const failsItsCall = new Set(
   [AudioExtractionRequested, AudioStored, TranscriptReady, CallAnalyzed, CallFailed].map(({ type }) => type),
 );
-/** Stores transcripts, also for a call that has ended meanwhile. */
+/** Stores transcripts, also for calls that have ended. */
 const KEEPS_TRANSCRIPTS = 'ingest.hearing';
 
 const Attempt = z.object({ attempt: z.int().min(1) });

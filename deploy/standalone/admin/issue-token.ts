@@ -4,7 +4,7 @@ import { StartFault } from '@call-analysis/runtime';
 import jwt from 'jsonwebtoken';
 import type { JwtSettings } from '../config.ts';
 
-export interface TokenUser {
+interface TokenUser {
   readonly uuid: string;
   readonly firm_uuid: string;
   readonly role: string;

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { Language } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
 import { parseDuration, StartFault } from '@call-analysis/runtime';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
@@ -143,6 +144,10 @@ async function printEach(values: AsyncIterable<unknown>): Promise<void> {
   process.stdout.write(before === '[' ? '[]\n' : '\n]\n');
 }
 
+function language(description: string): Option {
+  return new Option('--language <language>', description).choices(Language.options);
+}
+
 function versionOf(): string {
   const file = new URL('../../../package.json', import.meta.url);
   return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
@@ -167,7 +172,7 @@ firm
   .requiredOption('--name <name>', 'its name')
   .requiredOption('--country <code>', 'two letters, as in ISO 3166')
   .option('--segment-type <name>', 'a segment type of the firm; may be repeated', collect, [])
-  .option('--language <language>', 'of what is written for the firm: en, ru, uz, ky or es (default: en)')
+  .addOption(language('of what is written for the firm (default: en)'))
   .option('--time-zone <name>', 'an IANA name such as Asia/Tashkent (default: UTC)')
   .option('--uuid <uuid>', 'its uuid, if it already has one')
   .action(
@@ -184,7 +189,7 @@ firm
   .command('update')
   .description('change settings of a firm, and print them')
   .requiredOption('--firm <uuid>', 'the firm')
-  .option('--language <language>', 'of what is written for the firm: en, ru, uz, ky or es')
+  .addOption(language('of what is written for the firm'))
   .option('--time-zone <name>', 'an IANA name such as Asia/Tashkent')
   .addOption(
     new Option('--redaction <what>', 'whether personal data is kept from language models, or not stored').choices([

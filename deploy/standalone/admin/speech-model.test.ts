@@ -36,7 +36,7 @@ describe('the admin command for speech models', () => {
     });
   });
 
-  it('lets the bundled model hear its sample and prints what it heard', async () => {
+  it('transcribes a sample with the bundled model and prints the text', async () => {
     const { model, heard } = await admin<{ model: object; heard: { heard: string; word_error_rate: number }[] }>(
       { DATA_DIR },
       'speech-model',

@@ -10,7 +10,7 @@ import { copyFile } from './copy-file.ts';
 import { DATA, ManifestWriter } from './manifest.ts';
 import type { Progress } from './progress.ts';
 
-export interface BackupResult {
+interface BackupResult {
   readonly directory: string;
   readonly calls: number;
   readonly objects: number;

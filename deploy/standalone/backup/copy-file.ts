@@ -4,8 +4,8 @@ import { dirname } from 'node:path';
 
 const READ_BYTES = 1024 * 1024;
 
-/** What was copied, or null when the source is gone. */
-export type Copied = { readonly sha256: string; readonly bytes: number } | null;
+/** The copied file, or null if the source is gone. */
+type Copied = { readonly sha256: string; readonly bytes: number } | null;
 
 /**
  * Copies a file, or bytes, to a new file that survives a power failure, and digests it on the way. Without a target it

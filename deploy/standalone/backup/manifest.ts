@@ -30,10 +30,10 @@ const Manifest = z.object({
   /** Of the file with the digests. */
   digests_sha256: z.string(),
 });
-export type Manifest = z.infer<typeof Manifest>;
+type Manifest = z.infer<typeof Manifest>;
 
 /** A file of a backup; its path is relative to the backup. */
-export interface Digest {
+interface Digest {
   readonly path: string;
   readonly sha256: string;
 }

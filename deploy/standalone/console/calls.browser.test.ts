@@ -188,7 +188,7 @@ describe('the calls', () => {
     expect(problems).toEqual([]);
   });
 
-  it('are analyzed anew after the estimate was shown', async () => {
+  it('are analyzed again after the estimate was shown', async () => {
     const key = await client.upload(
       csvOf([1, 2].map((n) => ({ operator_name: `Anew ${n}`, segment_type: 'support' }))),
     );
@@ -243,7 +243,7 @@ describe('a call', () => {
     await page.getByRole('button', { name: 'Play', exact: true }).click();
     const position = page.getByRole('slider', { name: 'Position' });
     await eventually(async () => Number(await position.inputValue()) > 0.3);
-    // The transcript follows, and a quote is heard where it stands.
+    // The transcript follows the sound, and a quote plays from its place.
     await page.locator('.utterance[aria-current=true]').waitFor();
     await page.keyboard.press(' ');
     await page.getByRole('button', { name: 'Play', exact: true }).waitFor();
@@ -346,7 +346,7 @@ describe('a call', () => {
 });
 
 describe('the review queue', () => {
-  it('goes from answer to answer by one key each, and says how many calls remain', async () => {
+  it('goes from answer to answer with one key each, and shows how many calls remain', async () => {
     const waiting = await list('needs_review=true&reviewed=false&sort=start_time&size=100');
     expect(waiting.count).toBeGreaterThan(1);
     const { page, problems } = await open({ path: '/console/review' });

@@ -67,7 +67,7 @@ describe('signing in by an identity provider', () => {
     await page.context().close();
   });
 
-  it('tells a person without a role whom to ask, and shows nothing else', async () => {
+  it('shows a person without a role only whom to ask', async () => {
     const page = await signInAs('bob');
     await page.getByRole('alert').getByText('you have no access to this service').waitFor();
     expect(await page.getByRole('navigation', { name: 'Pages' }).count()).toBe(0);

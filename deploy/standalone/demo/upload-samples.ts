@@ -6,7 +6,7 @@ const folder = new URL('../../../samples/', import.meta.url);
 /** How many of the recordings are uploaded one by one; the others are uploaded as a batch. */
 const SINGLE = 3;
 
-export interface Recording {
+interface Recording {
   readonly fileName: string;
   readonly bytes: Blob;
   /** The metadata of a single upload. */

@@ -176,7 +176,7 @@ describe('erasing a call', () => {
     expect(await transcribedSeconds()).toBe(before + 2);
   });
 
-  it('also removes the archive once no call of it is left, at whatever stage the calls were', async () => {
+  it('also removes the archive with its last call, at any stage of the calls', async () => {
     const calls = Array.from({ length: 6 }, secrets);
     const zip = writeZip(calls.map(({ file }, index) => ({ name: file, data: silence(1 + index / 10), method: 8 })));
     const rows = calls.map(metadata);

@@ -8,7 +8,9 @@ const CALLS = 20_000;
 const OPERATORS = 120;
 /** A list lacks nothing that was accepted or changed longer ago. */
 const FRESH_MS = 5_000;
-/** On a machine where a list takes seconds instead of moments, the index is as late: so many times the list's own time. */
+/**
+ * On a machine where a list takes seconds instead of moments, the index is as late: so many times the list's own time.
+ */
 const SLOWNESS = 3;
 const SEGMENTS = ['support', 'sales', 'billing', 'delivery'];
 const SORTS = ['created_at', '-created_at', 'start_time', '-start_time', 'score', '-score'];
@@ -138,7 +140,7 @@ describe('lists while tens of thousands of calls are processed', () => {
       const changed = ({ updated_at }: Item) => Date.parse(updated_at);
       const since = began - FRESH_MS - SLOWNESS * (ended - began);
       const isDue = (call: Item) => {
-        // Whoever follows a cursor by score may miss a call whose score changes meanwhile.
+        // A client that follows a cursor by score may miss a call whose score changes in the meantime.
         if (sort.endsWith('score') && changed(call) > since && changed(call) <= ended) return false;
         if (filter.since === 'queued') return changed(call) > ended;
         return (filter.since === 'completion' ? changed(call) : accepted) < since;

@@ -176,7 +176,7 @@ async function openSpeechServer(sentence: string) {
 }
 
 describe('the log of recordings', () => {
-  it('has no data of recordings, whatever is wrong with them and whatever fails meanwhile', async () => {
+  it('has no data of recordings, with any fault of theirs and any failure', async () => {
     const said = Object.fromEntries(
       [
         'sentence',

@@ -20,7 +20,7 @@ afterAll(() => service?.stop());
 
 interface Tenant {
   readonly client: Client;
-  /** Stands in everything that the firm has said about itself. */
+  /** Occurs in all data that the firm has entered. */
   readonly word: string;
   readonly phone: string;
   readonly apiKey: string;
@@ -91,7 +91,7 @@ function remove({ client }: Tenant, name = 'Test', waitMs = 120_000) {
   return admin.removeFirm(client.firmUuid, name, waitMs).finally(() => admin.close());
 }
 
-/** What is left of a firm, but the records of its removal, which hold its uuid alone. */
+/** Remaining data of a firm, except the records of its removal, which contain only its uuid. */
 async function tracesOf({ client, word, phone }: Tenant): Promise<string[]> {
   const traces = await service.tracesOf([client.firmUuid, word, phone]);
   const lasting =
@@ -108,7 +108,7 @@ async function expectNothingLeft(tenant: Tenant): Promise<void> {
 }
 
 describe('a removed firm', () => {
-  it('leaves nothing in any table, queue or file but the deed and its receipt; another firm keeps everything', async () => {
+  it('leaves nothing in any table, queue or file but the audit entry and the receipt; another firm keeps everything', async () => {
     const [gone, kept] = await Promise.all([newTenant(), newTenant()]);
     await Promise.all([completed(gone), completed(kept)]);
     expect((await tracesOf(gone)).length).toBeGreaterThan(20);
@@ -142,11 +142,11 @@ describe('a removed firm', () => {
     expect(await remove(gone)).toEqual(receipt);
 
     const entries = administrator(service.administration);
-    const deeds: string[] = [];
+    const audited: string[] = [];
     for await (const { actor, action, address } of entries.listAudit({ firm_uuid: gone.client.firmUuid }, 100))
-      deeds.push(`${actor} ${action} ${address}`);
+      audited.push(`${actor} ${action} ${address}`);
     entries.close();
-    expect(deeds).toEqual(['admin firm.removed local', 'admin firm.created local']);
+    expect(audited).toEqual(['admin firm.removed local', 'admin firm.created local']);
     expect((await kept.client.listCalls(`q=${kept.word}`)).count).toBe(CALLS);
     // Queues, and what is computed from the calls in the background, change by themselves.
     const isLasting = (trace: string) => !/job_common|facts|_change|call_search/.test(trace);

@@ -16,8 +16,8 @@ interface Received {
   readonly data: { readonly call_uuid?: string; readonly batch_id?: string; readonly by_status?: object };
 }
 
-// In a short run on one process nothing is killed: the lease of the killed one ends after ten seconds. A test of the service
-// itself kills its processes in every run.
+// In a short run on one process nothing is killed: the lease of the killed one ends after ten seconds. A test of the
+// service itself kills its processes in every run.
 const kills = long || isDistributed;
 
 describe(`webhooks of the complete system${kills ? ', which is killed while it sends' : ''}`, () => {
@@ -47,7 +47,7 @@ describe(`webhooks of the complete system${kills ? ', which is killed while it s
     sink.close();
   });
 
-  it('tell of every call and of its batch, and repeats have the same webhook-id', async () => {
+  it('report every call and its batch, and repeats have the same webhook-id', async () => {
     const url = `http://127.0.0.1:${(sink.address() as AddressInfo).port}/hooks`;
     await client.call('POST', '/api/v1/webhooks', { url, events: ['call.completed', 'call.failed', 'batch.finished'] });
     const rows = Array.from({ length: CALLS }, (_, number) => ({ partner_call_id: `call-${number}` }));

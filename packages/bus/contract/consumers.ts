@@ -151,7 +151,7 @@ export function consumers(fixture: Fixture): void {
       const before = (await depth(consumer))?.waiting ?? 0;
       await publish(newEvent(Happened, 1_000));
       await waitUntil(async () => (await depth(consumer))?.waiting === before + 1);
-      // Longer than a worker goes on with fetched events.
+      // Longer than a worker spends on fetched events.
       await pause(1_200);
       goOn.resolve();
       await waitUntil(() => received.length >= 101);

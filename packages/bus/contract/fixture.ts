@@ -20,7 +20,7 @@ export interface TransportUnderTest {
 
 type Options = Partial<BusOptions> & { readonly exclusive?: boolean };
 
-/** What the tests of a transport share. The transport and its bus exist once the tests have begun. */
+/** The parts that the tests of a transport share. The transport and its bus exist once the tests have started. */
 export interface Fixture {
   readonly transport: TransportUnderTest;
   readonly bus: Bus;
@@ -42,7 +42,7 @@ export interface Fixture {
   drained(consumer: string): Promise<boolean>;
 }
 
-export interface ManagedFixture extends Fixture {
+interface ManagedFixture extends Fixture {
   open(): Promise<void>;
   endTest(): Promise<void>;
   close(): Promise<void>;

@@ -16,7 +16,7 @@ const patience = { timeoutMs: 100_000 };
 export interface LeaseResults {
   /** The number of calls of a handler that runs longer than its lease. */
   readonly outlived: Promise<number>;
-  /** What a successor receives of a killed worker that was handling one event. */
+  /** The events that the successor of a killed worker receives. */
   readonly lapsed: Promise<Event[]>;
   /** The same for a worker that was handling ten events together. */
   readonly lapsedTogether: Promise<Event[]>;

@@ -8,7 +8,7 @@ import { collectInto, recordGiveUps } from '../test/handlers.ts';
 import { type Body, firm, newEvent, numberOf, numbers } from '../test/new-event.ts';
 import type { Fixture } from './fixture.ts';
 
-/** Tells of the removal itself, so it is not removed with the others. */
+/** Reports the removal itself, so it is not removed with the others. */
 const Erased = eventType<Body>('test.erased.v1', z.object({ n: z.int() }));
 
 /** The pending events about a subject can be removed. */

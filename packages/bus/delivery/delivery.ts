@@ -59,7 +59,7 @@ export class Delivery {
       await this.#deliver(group);
       if (Date.now() > until) break;
     }
-    // pg-boss would lose a failure with its reason if it reported it while the database is away.
+    // pg-boss would lose a failure and its reason if it reported it while the database does not respond.
     if (this.#results.some(({ status }) => status !== 'completed')) {
       await this.#queues.retryUntilAnswered(() => this.#queues.query('SELECT 1'));
     }
@@ -172,7 +172,7 @@ function fetchedJob(job: Job<unknown>): FetchedJob {
   return { job, batch, pending: batch?.length ?? 1, separated: [] };
 }
 
-/** Groups jobs of at most so many events, lower priorities first: PostgreSQL returns fetched jobs in any order. */
+/** Groups jobs of at most this many events, lower priorities first: PostgreSQL returns fetched jobs in any order. */
 function* groupsOf(fetched: readonly FetchedJob[], batchSize: number): Generator<FetchedJob[]> {
   let group: FetchedJob[] = [];
   let events = 0;

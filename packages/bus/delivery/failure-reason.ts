@@ -12,7 +12,7 @@ export function reasonOf(error: unknown, attempts: number): FailureReason {
 }
 
 const Stored = z.object({ message: z.string(), code: z.string(), attempts: z.int() });
-/** What pg-boss stores when an attempt ends without a result. */
+/** The text that pg-boss stores when an attempt ends without a result. */
 const StoredByQueue = z.object({ value: z.object({ message: z.string() }) });
 
 /** Reads what `reasonOf` returned, or what pg-boss stored when the worker was lost. */

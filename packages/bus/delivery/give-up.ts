@@ -12,7 +12,9 @@ import { inContextOf, traced } from './trace.ts';
 const BATCH_SIZE = 10;
 const LONGEST_PAUSE_SECONDS = 300;
 
-/** Gets each event that was given up, as it was published, after its route's `giveUp`: at least once, until it returns. */
+/**
+ * Gets each event that was given up, as it was published, after its route's `giveUp`: at least once, until it returns.
+ */
 export type DeadLetterSink = (queues: Queues, consumer: string, event: Event, reason: FailureReason) => Promise<void>;
 
 /** Calls `giveUp` for the events in a dead-letter queue, for each until it returns. Returns the worker's id. */
@@ -51,7 +53,7 @@ async function giveUp(
   sink?: DeadLetterSink,
 ): Promise<JobResult> {
   const envelope = readEnvelope(job.data);
-  // `giveUp` takes an event. What is none stays in the dead-letter queue.
+  // `giveUp` takes an event. Jobs that contain no event stay in the dead-letter queue.
   if (!envelope.success) return { id: job.id, status: 'completed' };
   const consumer = consumerOf(job.name);
   const route = routes.get(envelope.data.type);

@@ -27,7 +27,7 @@ export interface InboxConfig {
   readonly connections?: number | undefined;
 }
 
-export interface InboxParts {
+interface InboxParts {
   /** The depths of these consumers, exported as metrics. */
   readDepths(queues: Queues, consumers: readonly string[]): Promise<ConsumerDepth[]>;
   /** Gets the events that are given up. */
@@ -35,7 +35,7 @@ export interface InboxParts {
 }
 
 /** The receiving side of every transport: queues in PostgreSQL, and the consumers that are served from them. */
-export interface Inboxes {
+interface Inboxes {
   readonly queues: Queues;
   /** Calls `connect` once the consumer's queue exists; from then on events may be inserted into it. */
   subscribe(subscription: SubscriptionOptions, connect: () => Promise<void>): Promise<Subscription>;

@@ -7,7 +7,7 @@ import { whyUnreadable } from './unreadable.ts';
 /** By event type. */
 export type Routes = ReadonlyMap<string, AnyRoute>;
 
-export type ReadEvent = { readonly route: AnyRoute; readonly event: Event } | { readonly poison: Poison };
+type ReadEvent = { readonly route: AnyRoute; readonly event: Event } | { readonly poison: Poison };
 
 /** Parses the envelope of a stored event; the body stays unparsed. */
 export function readEnvelope(stored: unknown) {

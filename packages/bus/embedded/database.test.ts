@@ -53,7 +53,7 @@ describe('the embedded transport and its database', () => {
     await bus.close();
   }
 
-  it('the bus recovers after the database was away, and repeats no event that was handled meanwhile', async () => {
+  it('the bus recovers after an outage of the database, and repeats no event that was handled during it', async () => {
     const handled: number[] = [];
     const received: number[] = [];
     let begun = false;
@@ -88,7 +88,7 @@ describe('the embedded transport and its database', () => {
     await subscription.stop();
   });
 
-  it('a failure is stored with its reason even if the database was away when it happened', async () => {
+  it('a failure during an outage of the database is stored with its reason', async () => {
     const reasons: unknown[] = [];
     const subscription = await gatedBus.subscribe({
       consumer: 'failing-in-an-outage',

@@ -22,7 +22,7 @@ export async function broadcast(tx: Sql, schema: string, events: readonly Event[
 
 type ListenHandle = Awaited<ReturnType<NonNullable<Db['listen']>>>;
 
-export interface Listeners {
+interface Listeners {
   listen(type: EventType, onEvent: (event: Event) => void): Promise<Subscription>;
   close(): Promise<void>;
 }

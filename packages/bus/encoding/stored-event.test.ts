@@ -32,15 +32,15 @@ describe('a stored event', () => {
     expect(Envelope.parse(unpack(stored))).toEqual(read);
     expect(Envelope.parse(unpack({ ...attributes, deflated: 'q1bKU7IyrAUA' }))).toEqual(read);
     const batch = [stored, { ...stored, turn: 8 }];
-    const parcel = deflateRawSync(JSON.stringify(batch)).toString('base64');
+    const deflated = deflateRawSync(JSON.stringify(batch)).toString('base64');
     for (const each of [
       { parcel: batch, subjects: ['x'] },
-      { parcel, subjects: ['x'] },
+      { parcel: deflated, subjects: ['x'] },
     ]) {
       expect((unpackBatch(each) as unknown[]).map((one) => Envelope.parse(one).priority)).toEqual([7, 8]);
     }
     expect(unpackList(JSON.stringify(batch))).toEqual([read, { ...read, priority: 8 }]);
-    expect(unpackList(parcel)).toEqual([read, { ...read, priority: 8 }]);
+    expect(unpackList(deflated)).toEqual([read, { ...read, priority: 8 }]);
   });
 
   it('is restored unchanged, short or long', () => {

@@ -12,7 +12,7 @@ import { decodeUtf8 } from './decode-utf8.ts';
 const DEFLATED_FROM = 1_500;
 const DEFLATE_OPTIONS = { level: 1 };
 
-export interface Packed {
+interface Packed {
   readonly stored: object;
   readonly characters: number;
 }
@@ -56,17 +56,17 @@ export function unpack(stored: unknown): unknown {
 export function packBatch(events: readonly Event[], json: string): Packed {
   const subjects = [...new Set(events.map(({ subject }) => subject))];
   if (json.length < DEFLATED_FROM) return { stored: { parcel: events.map(toWire), subjects }, characters: json.length };
-  const parcel = deflate(json);
-  return { stored: { parcel, subjects }, characters: parcel.length };
+  const deflated = deflate(json);
+  return { stored: { parcel: deflated, subjects }, characters: deflated.length };
 }
 
 /** The list that `packBatch` was given, in its stored form; undefined for anything else. */
 export function unpackBatch(stored: unknown): unknown {
   if (typeof stored !== 'object' || stored === null || !('parcel' in stored)) return undefined;
-  const { parcel } = stored;
-  if (typeof parcel !== 'string') return parcel;
+  const { parcel: batch } = stored;
+  if (typeof batch !== 'string') return batch;
   try {
-    return inflate(parcel);
+    return inflate(batch);
   } catch {
     return undefined;
   }

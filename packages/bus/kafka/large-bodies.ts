@@ -26,8 +26,8 @@ export async function removeLargeBodies(objects: Objects, firmUuid: string, subj
 }
 
 /**
- * Removes bodies that were stored more than so many days ago: their events are no longer in Kafka. A store that can expire
- * objects by itself is told to, and nothing is listed.
+ * Removes bodies older than this many days: their events are no longer in Kafka. If the store supports expiry rules, it
+ * gets one instead, and nothing is listed.
  */
 export async function removeOldBodies(
   objects: Objects,

@@ -3,9 +3,9 @@ import { decodeUtf8 } from '../encoding/decode-utf8.ts';
 import { Poison } from '../port.ts';
 
 /**
- * An event as it is sent: CloudEvents 1.0 in the binary mode of its Kafka protocol binding, so that any consumer can read it.
- * Attributes are headers in UTF-8, the value is the body's JSON, and the key keeps the events about one subject in one
- * partition.
+ * An event as it is sent: CloudEvents 1.0 in the binary mode of its Kafka protocol binding, so that any consumer can
+ * read it. Attributes are headers in UTF-8, the value is the body's JSON, and the key keeps the events about one
+ * subject in one partition.
  */
 export interface Message {
   /** The event's type, without the prefix. */
@@ -57,8 +57,8 @@ export function headerOf({ headers }: Pick<ReceivedMessage, 'headers'>, name: st
 }
 
 /**
- * The stored form of the event in a message, to be parsed by Envelope. Throws Poison when the message is no CloudEvent or
- * its body is no JSON. Pass `body` when the message refers to it by `ce_dataref`.
+ * The stored form of the event in a message, to be parsed by Envelope. Throws Poison when the message is no CloudEvent
+ * or its body is no JSON. Pass `body` when the message refers to it by `ce_dataref`.
  */
 export function fromMessage(message: ReceivedMessage, body: Buffer | null = message.value): unknown {
   const version = headerOf(message, 'ce_specversion');
@@ -68,7 +68,7 @@ export function fromMessage(message: ReceivedMessage, body: Buffer | null = mess
       version === undefined ? 'There is no ce_specversion.' : 'Its ce_specversion is not 1.0.',
     );
   }
-  // Other producers know no `turn`; their events get the most urgent priority.
+  // Events of other producers have no `turn` and get the most urgent priority.
   const event: Record<string, unknown> = { turn: 0 };
   for (const name of Object.keys(message.headers ?? {})) {
     if (!name.startsWith(ATTRIBUTE_PREFIX) || name === 'ce_specversion' || name === DATA_REF) continue;

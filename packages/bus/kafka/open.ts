@@ -21,7 +21,7 @@ import { startRelay } from './outbox/relay.ts';
 import { createSender } from './outbox/sender.ts';
 import { createKnownTopics, type KnownTopics } from './topics/known-topics.ts';
 
-export interface KafkaTransportConfig extends InboxConfig {
+interface KafkaTransportConfig extends InboxConfig {
   readonly kafka: Kafka;
   /** Keeps bodies that are too large for a message. All services share it. */
   readonly overflow?: ObjectsConfig | undefined;

@@ -55,7 +55,7 @@ describe('the Kafka transport in outages', () => {
     };
   }
 
-  it('opened without Kafka, it accepts events, reports that Kafka is away, and delivers them afterwards', async () => {
+  it('opened without Kafka, it accepts events, reports that Kafka does not respond, and delivers the events afterwards', async () => {
     const { type, consumer, received, routes } = newConsumer();
     await server.kill();
     const began = Date.now();
@@ -186,7 +186,7 @@ describe('the Kafka transport in outages', () => {
     await far.stop();
   });
 
-  it('while the database is away, a reader stays in its group, and reads on afterwards', async () => {
+  it('during an outage of the database, a reader stays in its group, and continues afterwards', async () => {
     const { received, joins } = await withoutPause(async () => {
       const { type, consumer, received: numbersReceived, routes } = newConsumer();
       const url = new URL(transport.config.url);

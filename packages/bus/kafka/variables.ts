@@ -47,17 +47,17 @@ export const KafkaVariables = z.object({
   }),
   KAFKA_TOPIC_PARTITIONS: count('12').meta({
     description:
-      'Partitions of the topics that are created. No more replicas of a service than this read a topic at the same time.',
+      'The number of partitions of new topics. At most this many replicas of a service read a topic at the same time.',
   }),
   KAFKA_TOPIC_REPLICATION: count()
     .optional()
-    .meta({ description: 'Copies of the topics that are created.', defaultText: "the brokers' default" }),
+    .meta({ description: 'The replication factor of new topics.', defaultText: "the brokers' default" }),
   KAFKA_TOPIC_RETENTION: duration()
     .refine((ms) => ms > 0, 'must be longer than zero')
     .prefault('30d')
     .meta({
       description:
-        'How long events and dead letters stay in the topics that are created. Must be no shorter than the retention of existing topics: bodies and claims of events are removed after it.',
+        'How long new topics keep events and dead letters. Must be at least the retention of existing topics: bodies and claims of events are removed after this time.',
     }),
   KAFKA_TOPIC_PREFIX: z
     .string()

@@ -9,7 +9,7 @@ const gauges = {
   oldestSeconds: gauge('oldest_event_seconds', 'Age of the oldest waiting event.', labels),
 };
 
-/** Counting a long queue takes tens of milliseconds, and no one needs fresher figures. */
+/** Counting a long queue takes tens of milliseconds, and fresher figures are of no use. */
 const CACHE_MS = 10_000;
 
 /** Exports the depths as metrics until the returned function is called. */

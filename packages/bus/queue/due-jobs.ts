@@ -4,7 +4,7 @@ import type { Queues } from './queues.ts';
 
 /** How late a retry or a dead letter can be. */
 const EVERY_MS = 1_000;
-/** After a failed attempt: by then pg-boss has stored what becomes of the job. */
+/** After a failed attempt: by then pg-boss has stored the next state of the job. */
 const SOON_MS = 100;
 
 /**

@@ -6,8 +6,8 @@ import { jsonOf, mayBeUnstorable, pack, packBatch, unpackBatch } from '../encodi
 import { LARGEST_INT } from './consumer-queue.ts';
 
 /**
- * The most events in one job. PostgreSQL takes 185 µs to insert, fetch and delete a job of any size; every event beyond the
- * first saves that.
+ * The most events in one job. PostgreSQL takes 185 µs to insert, fetch and delete a job of any size; every event beyond
+ * the first saves that.
  */
 export const BATCH_EVENTS = 25;
 
@@ -17,7 +17,7 @@ const BATCH_CHARACTERS = 200_000;
 const STATEMENT_JOBS = 1_000;
 const STATEMENT_CHARACTERS = 4 * 1024 * 1024;
 
-/** What an event in a batch needs to become a job of its own. Everything else is validated there. */
+/** The fields that an event in a batch needs to become a job. Everything else is validated there. */
 const BatchedEvents = z.array(z.looseObject({ id: z.guid(), firmuuid: z.string().min(1), turn: z.int() })).min(1);
 
 export interface NewJob {

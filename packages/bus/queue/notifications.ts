@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client, type ClientConfig } from 'pg';
 
-export interface NotificationHandlers {
+interface NotificationHandlers {
   /** Called for each notification, with its payload. */
   readonly onNotification: (payload: string) => void;
   /** Called when notifications arrive from now on; earlier ones may have been missed. */

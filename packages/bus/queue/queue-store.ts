@@ -5,11 +5,11 @@ import type { ConsumerDepth } from '../port.ts';
 import { deadLetterQueueOf } from './consumer-queue.ts';
 import type { Queues } from './queues.ts';
 
-// All SQL on pg-boss's tables. Names: a queue is a consumer, or the dead letters of one; a job is an event or an event batch.
-// A job's `group_id` is the firm and its `group_tier` the number of events in a batch; null is one event.
+// All SQL on pg-boss's tables. Names: a queue is a consumer, or the dead letters of one; a job is an event or an event
+// batch. A job's `group_id` is the firm and its `group_tier` the number of events in a batch; null is one event.
 
 /** One attempt at a job: after a retry it no longer matches. */
-export type JobAttempt = Pick<Job, 'id' | 'retryCount'>;
+type JobAttempt = Pick<Job, 'id' | 'retryCount'>;
 
 type Tables = Pick<Queues, 'query' | 'schema'>;
 
@@ -25,8 +25,8 @@ export async function insertJobs(
 }
 
 /**
- * Removes jobs that are done. They are not kept, so that conversations do not outlive their use and the queue does not grow.
- * The ids are the condition of the index; with a join, PostgreSQL would read the complete queue.
+ * Removes jobs that are done. They are not kept, so that conversations do not outlive their use and the queue does not
+ * grow. The ids are the condition of the index; with a join, PostgreSQL would read the complete queue.
  */
 export function removeActiveJobs(
   sql: Sql,
@@ -56,7 +56,9 @@ export async function returnJobs(
   );
 }
 
-/** Returns all active jobs of a consumer to the queue; the attempts do not count. Only for a consumer's only process. */
+/**
+ * Returns all active jobs of a consumer to the queue; the attempts do not count. Only for a consumer's only process.
+ */
 export async function returnAbandonedJobs({ query, schema }: Tables, consumer: string): Promise<void> {
   await query(
     `UPDATE ${schema}.job SET state = 'created', started_on = NULL, heartbeat_on = NULL
@@ -65,7 +67,7 @@ export async function returnAbandonedJobs({ query, schema }: Tables, consumer: s
   );
 }
 
-export interface LapsedJob extends JobAttempt {
+interface LapsedJob extends JobAttempt {
   readonly name: string;
 }
 
@@ -151,8 +153,8 @@ export function findJobsAbout(
 }
 
 /**
- * Jobs of a firm after a given one, ordered by queue and id: those of several events, and those of one event whose type is
- * not among `except`. Only the former come with their data.
+ * Jobs of a firm after a given one, ordered by queue and id: those of several events, and those of one event whose type
+ * is not among `except`. Only the former come with their data.
  */
 export function findJobsOfFirm(
   sql: Sql,
@@ -170,8 +172,8 @@ export function findJobsOfFirm(
 }
 
 /**
- * Replaces a job's data, or removes the job when `data` is null. False when the job has become active or has changed since
- * it was read; `evenActive` ignores the former.
+ * Replaces a job's data, or removes the job when `data` is null. False when the job has become active or has changed
+ * since it was read; `evenActive` ignores the former.
  */
 export async function replaceJobData(
   sql: Sql,
@@ -211,13 +213,14 @@ export function findSubscriptions(
 const COUNT_LIMIT = 50_000;
 
 /**
- * The depths of these consumers, by default of all. Waiting events are exact up to 50,000 jobs for each consumer. Beyond
- * that, the figure is the larger of the events in those jobs and pg-boss's own count of jobs, which is some minutes old.
- * Dead letters are counted up to 50,000.
+ * The depths of these consumers, by default of all. Waiting events are exact up to 50,000 jobs for each consumer.
+ * Beyond that, the figure is the larger of the events in those jobs and pg-boss's own count of jobs, which is some
+ * minutes old. Dead letters are counted up to 50,000.
  */
 export async function readDepths({ query, schema }: Tables, consumers?: readonly string[]): Promise<ConsumerDepth[]> {
   if (consumers?.length === 0) return [];
-  // ORDER BY names the index to count along. Without it, PostgreSQL may read the complete table to find no dead letters.
+  // ORDER BY names the index to count along. Without it, PostgreSQL may read the complete table to find no dead
+  // letters.
   return query<ConsumerDepth>(
     `SELECT q.name AS consumer,
             (CASE WHEN waiting.jobs <= $1 THEN waiting.n ELSE greatest(waiting.n, q.queued_count) END)::int AS waiting,
@@ -251,7 +254,7 @@ export interface DeadLetterRow {
   readonly queue: string;
   readonly consumer: string;
   readonly data: unknown;
-  /** What pg-boss kept of the last attempt. */
+  /** pg-boss's record of the last attempt. */
   readonly output: unknown;
   readonly retries: number | null;
   readonly at: Date;

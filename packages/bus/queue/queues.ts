@@ -6,7 +6,7 @@ import { type Db, PgBoss } from 'pg-boss';
 import type { Log } from '../config.ts';
 import { listenTo } from './notifications.ts';
 
-export interface QueueOptions {
+interface QueueOptions {
   readonly url: string;
   readonly schema: string;
   /** The service; part of the connections' `application_name`. */

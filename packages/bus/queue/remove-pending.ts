@@ -14,11 +14,11 @@ export interface RemovalTarget {
 }
 
 /** The events of a firm, except those of some types. */
-export interface FirmRemovalTarget {
+interface FirmRemovalTarget {
   readonly firmUuid: string;
   /** Event types. */
   readonly except: readonly string[];
-  /** No further job is changed when so many events are removed. */
+  /** Stops changing jobs once this many events are removed. */
   readonly limit: number;
 }
 

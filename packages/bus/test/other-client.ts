@@ -15,7 +15,7 @@ export interface CloudEvent {
   readonly data: unknown;
 }
 
-/** A client of Kafka and CloudEvents by Python's libraries, which knows nothing of this code. */
+/** A client of Kafka and CloudEvents based on Python's libraries, independent of this code. */
 export interface OtherClient {
   /** The first events of the topic. */
   read(brokers: readonly string[], topic: string, count: number): Promise<CloudEvent[]>;

@@ -157,7 +157,7 @@ function describe(call: Schemas['CallDetail']): string {
       ['score', call.score],
       ['operator', call.operator_name],
       ['started', call.start_time],
-      ['duration', call.duration],
+      ['duration', call.duration === null ? null : `${Number(call.duration.toFixed(1))} s`],
       ['segment_type', call.segment_type],
       ['failure', call.failure === null ? null : `${call.failure.code}: ${call.failure.message}`],
       ['summary', analysis?.summary],

@@ -13,12 +13,11 @@ export function addKeyCommands(program: Command, session: Session): void {
     .action(async () => {
       const client = await session.client();
       const all = await Array.fromAsync(client.pages((query) => client.api.GET(PATH, { params: { query } })));
-      const columns = Object.keys(all[0] ?? { uuid: '' });
       session.print(
         all,
         table(
-          columns,
-          all.map((key) => Object.values(key)),
+          ['uuid', 'key_prefix', 'firm', 'firm_uuid', 'created_at', 'last_used'],
+          all.map((key) => [key.uuid, key.key_prefix, key.firm.name, key.firm.uuid, key.created_at, key.last_used]),
         ),
       );
     });

@@ -11,12 +11,15 @@ interface ReviewOptions {
 export function addReview(program: Command, session: Session): void {
   program
     .command('review <call_uuid>')
-    .description("Put a person's answers in the place of the machine's. What is not named stays.")
+    .description("Put a person's answers in the place of the machine's. What is not named is as the machine answered.")
     .option('--answer <question=label...>', 'uuid of a question and the answer; `null` for not applicable', answer, [])
     .option('--comment <text>', 'on the whole review')
     .option('--done', 'agree with all that is not named')
     .addHelpText('after', '\nExample:\n  $ call-analysis review 019a4f3e-7c1a-7d20-9b1e-5f2a61c0d301 --done')
     .action(async (uuid: string, { answer: given, comment, done }: ReviewOptions) => {
+      // A review of nothing would take the place of one that says something.
+      if (given.length === 0 && comment === undefined && done !== true)
+        throw new CliError(exitCodes.usage, 'Say what the review is: --answer, --comment or --done.');
       const client = await session.client();
       const params = { path: { uuid } };
       const call = await client.send(client.api.GET('/api/v1/calls/{uuid}', { params }));

@@ -7,7 +7,7 @@ import type { Session } from '../session.ts';
 import { uploadBatch } from '../upload/upload-batch.ts';
 import { recordingsOf, uploadRecordings } from '../upload/upload-recordings.ts';
 
-export interface UploadCommandOptions {
+interface UploadCommandOptions {
   readonly campaign?: string;
   readonly watch?: boolean;
   readonly onError: 'reject' | 'skip';
@@ -71,7 +71,9 @@ async function kindOf(file: string): Promise<string> {
   try {
     found = await stat(file);
   } catch (error) {
-    throw new CliError(exitCodes.usage, `${file} cannot be read: ${(error as Error).message}`);
+    const { code, message } = error as NodeJS.ErrnoException;
+    const sentence = code === 'ENOENT' ? `There is no file ${file}.` : `${file} cannot be read: ${message}`;
+    throw new CliError(exitCodes.usage, sentence);
   }
   if (found.isDirectory()) return 'folder';
   const extension = extname(file).toLowerCase();

@@ -7,7 +7,7 @@ import pLimit from 'p-limit';
 import { CliError, exitCodes } from '../exit-codes.ts';
 import type { Session } from '../session.ts';
 
-export interface Recording {
+interface Recording {
   readonly path: string;
   readonly metadata: Schemas['RecordingMetadata'];
 }

@@ -1,7 +1,7 @@
 /** How many bytes have been sent. */
 export type OnSent = (bytes: number) => void;
 
-/** What is used of a browser's XMLHttpRequest, which Node does not have. */
+/** The part of a browser's XMLHttpRequest that is used here; Node has none. */
 interface BrowserRequest {
   readonly upload: { addEventListener(type: 'progress', listener: (event: { loaded: number }) => void): void };
   readonly status: number;
@@ -13,7 +13,10 @@ interface BrowserRequest {
   abort(): void;
 }
 
-/** Puts a file, with its length in the request as S3 requires, and reports progress. In browsers `fetch` cannot report it. */
+/**
+ * Puts a file, with its length in the request as S3 requires, and reports progress. In browsers `fetch` cannot report
+ * it.
+ */
 export function putFile(
   url: string,
   file: Blob,

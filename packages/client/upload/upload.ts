@@ -15,7 +15,7 @@ export interface Progress {
   readonly totalBytes: number;
 }
 
-/** What is needed to go on with an upload after a failure. It is JSON, and its URLs are secrets for an hour. */
+/** The state for resuming an upload after a failure. It is JSON, and its URLs are secrets for an hour. */
 export interface UploadState {
   readonly urls: components['schemas']['UploadUrls'];
   readonly expiresAt: string;
@@ -28,12 +28,12 @@ export interface UploadOptions {
   readonly zip?: NamedFile;
   /** Uuid of an active campaign. Needs an API key. */
   readonly campaign?: string;
-  /** `skip` accepts the other rows when some are at fault. Default `reject`. */
+  /** `skip` accepts the valid rows when others are wrong. Default `reject`. */
   readonly onError?: 'reject' | 'skip';
   readonly onProgress?: (progress: Progress) => void;
   /** Called after each step. Store the state to go on later, also in another process. */
   readonly onState?: (state: UploadState) => void | Promise<void>;
-  /** A stored state. One that has expired is ignored, and the upload begins anew. */
+  /** A stored state. An expired one is ignored, and the upload starts again. */
   readonly resume?: UploadState;
   readonly signal?: AbortSignal;
 }

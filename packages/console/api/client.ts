@@ -14,7 +14,7 @@ interface Answer<Data> {
   readonly response: Response;
 }
 
-/** What a request was answered with. Throws ApiError or Unreachable. */
+/** The body of the response. Throws ApiError or Unreachable. */
 export async function send<Data>(request: Promise<Answer<Data>>): Promise<Data> {
   let answer: Answer<Data>;
   try {
@@ -43,7 +43,7 @@ async function withToken(request: Request): Promise<Request> {
   return request;
 }
 
-/** Lists repeat their parameter. What is undefined or empty is left out. */
+/** Lists repeat their parameter. Undefined and empty values are left out. */
 function querySerializer(query: object): string {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query) as [string, unknown][]) {

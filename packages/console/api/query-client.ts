@@ -8,7 +8,7 @@ function isPassing(error: unknown): boolean {
   return error instanceof Unreachable || (error instanceof ApiError && (error.status >= 500 || error.status === 429));
 }
 
-/** What was fetched stays fresh for a moment, so that moving between pages asks nothing twice. */
+/** Fetched data stay fresh for a moment, so that moving between pages does not fetch twice. */
 export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {

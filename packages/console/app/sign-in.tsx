@@ -11,7 +11,7 @@ import { Logo } from './logo.tsx';
 import { LanguageChoice } from './preferences.tsx';
 import { shellTexts } from './shell-texts.ts';
 
-/** What a user who is not signed in sees: how to get a link, or that the service does not answer. */
+/** The page of a user who is not signed in: how to get a link, or that the service does not respond. */
 export function SignIn({ state }: { state: Extract<SessionState, string> }) {
   const t = shellTexts.use();
   const provider = useIdentityProvider();

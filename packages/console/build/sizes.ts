@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 
-/** What Vite says of each chunk: https://vite.dev/guide/backend-integration. */
+/** Vite's manifest entry of a chunk: https://vite.dev/guide/backend-integration. */
 export type Manifest = Readonly<Record<string, Chunk>>;
 interface Chunk {
   readonly file: string;

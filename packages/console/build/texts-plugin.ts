@@ -8,15 +8,15 @@ const QUERY = '/all?texts';
 const PREFIX = '\0texts:';
 
 /**
- * Compiles the texts of a page. `./texts/all?texts`, of a folder with one JSON file per language, exports the URL of each
- * language's compiled messages. They are fetched as JSON, so that a user loads one language only. The messages of Uzbek in
- * Cyrillic are those in Latin, transliterated.
+ * Compiles the texts of a page. `./texts/all?texts`, of a folder with one JSON file per language, exports the URL of
+ * each language's compiled messages. They are fetched as JSON, so that a user loads one language only. The messages of
+ * Uzbek in Cyrillic are those in Latin, transliterated.
  */
 export function texts(): Plugin {
   let isServing = false;
   return {
     name: 'texts',
-    // Before the import is taken for a module of TypeScript.
+    // Runs before the import is treated as a TypeScript module.
     enforce: 'pre',
     configResolved(config) {
       isServing = config.command === 'serve';

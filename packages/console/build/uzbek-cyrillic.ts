@@ -25,7 +25,7 @@ const LATIN_NAMES = new Set([
   'Webhooks',
 ]);
 
-/** Words whose Latin spelling does not tell the Cyrillic one. */
+/** Words whose Latin spelling does not determine the Cyrillic one. */
 const EXCEPTIONS: Readonly<Record<string, string>> = {
   sentabr: 'сентябрь',
   oktabr: 'октябрь',

@@ -2,7 +2,6 @@ import type { Locale } from './locales.ts';
 
 interface Names {
   /** As in a date: "3 January". */
-  readonly months: readonly string[];
   readonly shortMonths: readonly string[];
   /** From Monday. */
   readonly weekdays: readonly string[];
@@ -19,7 +18,6 @@ const dayFirst = (day: string, month: string, year: string) => `${day} ${month} 
 /** Browsers write Kyrgyz dates in English and Uzbek ones as "1970 M01 1", so all languages have tables of their own. */
 export const NAMES: Readonly<Record<Locale, Names>> = {
   en: {
-    months: words('January February March April May June July August September October November December'),
     shortMonths: words('Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'),
     weekdays: words('Mon Tue Wed Thu Fri Sat Sun'),
     date: dayFirst,
@@ -27,7 +25,6 @@ export const NAMES: Readonly<Record<Locale, Names>> = {
     group: ',',
   },
   ru: {
-    months: words('января февраля марта апреля мая июня июля августа сентября октября ноября декабря'),
     shortMonths: words('янв. февр. мар. апр. мая июн. июл. авг. сент. окт. нояб. дек.'),
     weekdays: words('пн вт ср чт пт сб вс'),
     date: dayFirst,
@@ -35,7 +32,6 @@ export const NAMES: Readonly<Record<Locale, Names>> = {
     group: NARROW,
   },
   uz: {
-    months: words('yanvar fevral mart aprel may iyun iyul avgust sentabr oktabr noyabr dekabr'),
     shortMonths: words('yan fev mar apr may iyn iyl avg sen okt noy dek'),
     weekdays: words('Du Se Cho Pa Ju Sha Yak'),
     date: (day, month, year) => `${day}-${month}${year === '' ? '' : `, ${year}`}`,
@@ -43,7 +39,6 @@ export const NAMES: Readonly<Record<Locale, Names>> = {
     group: NARROW,
   },
   'uz-Cyrl': {
-    months: words('январ феврал март апрел май июн июл август сентябр октябр ноябр декабр'),
     shortMonths: words('янв фев мар апр май июн июл авг сен окт ноя дек'),
     weekdays: words('Ду Се Чо Па Жу Ша Як'),
     date: (day, month, year) => `${day}-${month}${year === '' ? '' : `, ${year}`}`,
@@ -51,7 +46,6 @@ export const NAMES: Readonly<Record<Locale, Names>> = {
     group: NARROW,
   },
   ky: {
-    months: words('январь февраль март апрель май июнь июль август сентябрь октябрь ноябрь декабрь'),
     shortMonths: words('янв. фев. мар. апр. май июн. июл. авг. сен. окт. ноя. дек.'),
     weekdays: words('Дш Шш Шр Бш Жм Иш Жк'),
     date: (day, month, year) => (year === '' ? `${day}-${month}` : `${year}-ж. ${day}-${month}`),
@@ -59,7 +53,6 @@ export const NAMES: Readonly<Record<Locale, Names>> = {
     group: NARROW,
   },
   es: {
-    months: words('enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre'),
     shortMonths: words('ene feb mar abr may jun jul ago sept oct nov dic'),
     weekdays: words('lun mar mié jue vie sáb dom'),
     date: dayFirst,

@@ -2,21 +2,8 @@ import { NAMES } from './calendar-names.ts';
 import type { Locale } from './locales.ts';
 import { currentLocale } from './texts.ts';
 
-let zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
-
-/** The time zone that times are shown in: the browser's, until another is chosen. */
-export function timeZone(): string {
-  return zone;
-}
-
-/** Ignores a zone that the browser does not know. */
-export function setTimeZone(name: string): void {
-  try {
-    zone = new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone;
-  } catch {
-    // The zone stays as it was.
-  }
-}
+/** Times are shown in the browser's time zone. */
+export const timeZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 interface Parts {
   readonly year: string;
@@ -27,24 +14,19 @@ interface Parts {
   readonly second: string;
 }
 
-const formats = new Map<string, Intl.DateTimeFormat>();
+const format = new Intl.DateTimeFormat('en-GB', {
+  timeZone,
+  year: 'numeric',
+  month: 'numeric',
+  day: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  hourCycle: 'h23',
+});
 
-/** The numbers of a date are right in every browser; only names are not. */
+/** Every browser has the right numbers of a date, but not the right names. */
 function partsOf(instant: string | Date): Parts {
-  let format = formats.get(zone);
-  if (format === undefined) {
-    format = new Intl.DateTimeFormat('en-GB', {
-      timeZone: zone,
-      year: 'numeric',
-      month: 'numeric',
-      day: 'numeric',
-      hour: '2-digit',
-      minute: '2-digit',
-      second: '2-digit',
-      hourCycle: 'h23',
-    });
-    formats.set(zone, format);
-  }
   const found = Object.fromEntries(format.formatToParts(new Date(instant)).map(({ type, value }) => [type, value]));
   return {
     year: found['year']!,
@@ -61,13 +43,6 @@ export function date(instant: string | Date): string {
   const { year, month, day } = partsOf(instant);
   const names = NAMES[currentLocale()];
   return names.date(day, names.shortMonths[month - 1]!, year);
-}
-
-/** "3 October 2026". */
-export function longDate(instant: string | Date): string {
-  const { year, month, day } = partsOf(instant);
-  const names = NAMES[currentLocale()];
-  return names.date(day, names.months[month - 1]!, year);
 }
 
 /** "3 Oct", for a day of the kind "2026-10-03". */

@@ -3,8 +3,8 @@ import { useLingui } from '@lingui/react';
 import type { Locale } from './locales.ts';
 
 /** Values of a message's placeholders. Numbers are formatted first, save those that only choose a plural. */
-export type Values = Readonly<Record<string, string | number>>;
-export type Translate<Key extends string> = (key: Key, values?: Values) => string;
+type Values = Readonly<Record<string, string | number>>;
+type Translate<Key extends string> = (key: Key, values?: Values) => string;
 
 interface Texts<Key extends string> {
   /** Fetches the messages of a language, once. */

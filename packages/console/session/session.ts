@@ -27,7 +27,7 @@ let state: SessionState = 'starting';
 let renewal: Promise<boolean> | null = null;
 const listeners = new Set<() => void>();
 
-export function sessionState(): SessionState {
+function sessionState(): SessionState {
   return state;
 }
 
@@ -70,7 +70,7 @@ export async function startSession(): Promise<void> {
   else become(code === null ? 'signed-out' : 'code-refused');
 }
 
-/** An identity provider by which people sign in. */
+/** An identity provider for sign-ins. */
 export interface IdentityProvider {
   readonly name: string;
   /** The address that begins the sign-in. */
@@ -89,7 +89,7 @@ export async function identityProvider(): Promise<IdentityProvider | null> {
 }
 
 /** Whether the code was accepted. It is refused when it was used before, or is older than ten minutes. */
-export async function signInByCode(code: string): Promise<boolean> {
+async function signInByCode(code: string): Promise<boolean> {
   return accept(await post(SESSION_URL, { code }));
 }
 
@@ -103,7 +103,7 @@ export function renewSession(): Promise<boolean> {
   return renewal;
 }
 
-/** The token to send, renewed when it expires soon. Null when no one is signed in. */
+/** The token to send, renewed when it expires soon. Null when nobody is signed in. */
 export async function bearerToken(): Promise<string | null> {
   const session = currentSession();
   if (session !== null && session.expiresAt - Date.now() < SOON_MS) await renewSession();
@@ -140,7 +140,7 @@ async function post(url: string, body: object): Promise<Response | null> {
 
 async function accept(response: Response | null): Promise<boolean> {
   if (response === null || response.status >= 500 || response.status === 429) {
-    // A user who is signed in stays so while the service is away.
+    // A user stays signed in while the service does not respond.
     if (currentSession() === null) become('unreachable');
     return false;
   }

@@ -37,7 +37,7 @@ const PATHS = {
 
 export type IconName = keyof typeof PATHS;
 
-/** Decorative: what it stands beside says the same in words. */
+/** Decorative: the text beside it says the same. */
 export function Icon({ name, size = 16 }: { name: IconName; size?: number }) {
   return (
     <svg

@@ -2,7 +2,7 @@ import * as format from '../i18n/format.ts';
 import { Icon } from './icon.tsx';
 
 interface Props {
-  /** What the pages are of, for screen readers. */
+  /** The name of the list, for screen readers. */
   readonly name: string;
   readonly earlier: string;
   readonly later: string;

@@ -5,7 +5,7 @@ import { shellTexts } from '../app/shell-texts.ts';
 interface StateProps {
   readonly title: string;
   readonly text?: string;
-  /** It stands for the whole page. */
+  /** It replaces the whole page. */
   readonly isPage?: boolean;
   readonly children?: ReactNode;
 }
@@ -23,7 +23,7 @@ export function State({ title, text, isPage = false, children }: StateProps) {
 
 const SLOW_MS = 6_000;
 
-/** While something is fetched. Says so when it takes long. */
+/** Shown while data is fetched. Adds a note when that takes long. */
 export function Loading() {
   const t = shellTexts.use();
   const [isSlow, setSlow] = useState(false);
@@ -63,6 +63,21 @@ export function Failed({ error, retry }: { error: unknown; retry?: (() => void) 
       )}
     </div>
   );
+}
+
+interface LoadingOrFailedProps {
+  readonly query: {
+    readonly data: unknown;
+    readonly isError: boolean;
+    readonly error: unknown;
+    readonly refetch: () => unknown;
+  };
+}
+
+/** Shows that a query is loading or has failed. Nothing once it has data. */
+export function LoadingOrFailed({ query: { data, isError, error, refetch } }: LoadingOrFailedProps) {
+  if (data !== undefined) return null;
+  return isError ? <Failed error={error} retry={() => void refetch()} /> : <Loading />;
 }
 
 /** An error in the user's language, where it is known, else as the service words it. */

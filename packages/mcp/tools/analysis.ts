@@ -3,7 +3,7 @@ import type { Schemas } from '../calls-api.ts';
 type Analysis = Schemas['Analysis'];
 type Question = Analysis['sections'][number]['questions'][number];
 
-/** An analysis without its answers. What was written about the conversation may repeat what was said in it. */
+/** An analysis without its answers. Text about the conversation may quote it. */
 export function analysisFacts(analysis: Analysis) {
   const { uuid, scorecard, analyst, score, score_source, auto_failed, auto_fail_suspected, resolution } = analysis;
   return {

@@ -7,7 +7,7 @@ import { callUuid, cursor, tool, UNTRUSTED } from './tool.ts';
 export const getCall = tool({
   name: 'get_call',
   title: 'Read a call',
-  description: `Returns one call: who, when, its score, the summary of its analysis, and the conversation in the order in which it was said. A long conversation continues behind next_cursor. Why the score is what it is, answer by answer, says explain_score. ${UNTRUSTED}`,
+  description: `Returns one call: who, when, its score, the summary of its analysis, and the conversation in the order in which it was said. For the rest of a long conversation use next_cursor. explain_score explains the score, answer by answer. ${UNTRUSTED}`,
   input: z.strictObject({ uuid: callUuid, cursor }),
   async run(api, input) {
     const { transcript, analysis, analyses, history, audio, ...call } = await api.getCall(input.uuid);
@@ -24,7 +24,7 @@ export const getCall = tool({
   },
 });
 
-/** A signed URL would open the recording for whoever reads it. */
+/** Anyone who reads a signed URL could open the recording. */
 function withoutUrl({ url: _url, url_expires_at: _expiry, ...audio }: Schemas['Recording']) {
   return audio;
 }

@@ -82,7 +82,7 @@ describe('disk', () => {
     expect(await disk.head('being/written')).toMatchObject({ sizeBytes: 10 });
   });
 
-  it('writes nothing outside its directory, whatever the key is', async () => {
+  it('writes nothing outside its directory, with any key', async () => {
     const parent = await temporaryDirectory();
     const root = join(parent, 'root');
     const disk = await openDisk({ directory: root, secret });

@@ -168,7 +168,7 @@ class Disk implements Objects, SignedUrls {
     return join(this.#root, ...filePath(keyParts(key)));
   }
 
-  /** Writes a hidden file and renames it in one step. A failure leaves nothing behind. */
+  /** Writes a hidden file and renames it in one step. A failure leaves no file. */
   async #create<Result>(target: string, make: (incoming: string) => Promise<Result>): Promise<Result> {
     const incoming = join(this.#root, INCOMING, randomUUID());
     try {
@@ -289,8 +289,8 @@ async function sync(folder: string): Promise<void> {
 }
 
 /**
- * Removes folders without entries, which a process left that was killed while it removed the last object of a folder. A put whose
- * folder goes creates it again. Returns whether the folder is gone.
+ * Removes folders without entries, which a process left that was killed while it removed the last object of a folder. A
+ * put whose folder goes creates it again. Returns whether the folder is gone.
  */
 async function* walk(folder: string, encoded: string): AsyncGenerator<{ key: string; modifiedAt: Date }, boolean> {
   const entries = await unlessMissing(opendir(folder));

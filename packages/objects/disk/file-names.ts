@@ -15,7 +15,7 @@ export function filePath(parts: readonly string[]): string[] {
   return [...folderPath(parts.slice(0, -1)), ...pieces(parts.at(-1) ?? '', '')];
 }
 
-/** The part of the encoded key that a folder entry stands for. */
+/** The part of the encoded key that a folder entry represents. */
 export function readName(name: string): string {
   if (name.endsWith('+')) return `${name.slice(0, -1)}/`;
   return name.endsWith('~') ? name.slice(0, -1) : name;

@@ -23,7 +23,7 @@ describe('removals that a backup holds', () => {
     return paths.sort();
   };
 
-  it('leave the store at once, stay for the backup, and are gone after it', async () => {
+  it('leave the store immediately, stay for the backup, and are deleted after it', async () => {
     const disk = await openDisk({ directory, secret });
     const put = (key: string) => disk.put(key, Readable.from([key]));
     await Promise.all([put('a/kept'), put('a/removed')]);

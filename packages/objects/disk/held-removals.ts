@@ -3,9 +3,9 @@ import { mkdir, open, opendir, readFile, rename, rm, stat, utimes, writeFile } f
 import { dirname, join, relative } from 'node:path';
 
 /**
- * While a backup copies the files of a store, removed files are moved to a folder instead of deleted: the database of the
- * backup may still name them. A marker, which the backup renews, says so to every process that shares the store. It expires
- * by itself, so that a killed backup holds back removals for a minute at most.
+ * While a backup copies the files of a store, removed files are moved to a folder instead of deleted: the database of
+ * the backup may still name them. A marker, which the backup renews, informs every process that shares the store. It
+ * expires by itself, so that a killed backup holds back removals for a minute at most.
  */
 const MARKER = '.removals-held';
 const HELD = '.held';
@@ -75,7 +75,7 @@ export async function areRemovalsHeld(directory: string): Promise<boolean> {
 export async function holdRemoval(directory: string, path: string): Promise<void> {
   const held = join(directory, HELD, relative(directory, path));
   for (let triesLeft = 10; ; triesLeft -= 1) {
-    // Tells a missing file from a missing folder.
+    // Distinguishes a missing file from a missing folder.
     await (await open(path, 'r')).close();
     await mkdir(dirname(held), { recursive: true, mode: 0o700 });
     try {

@@ -4,7 +4,7 @@ import { keyParts } from '../key.ts';
 const PREFIX = '/objects/';
 const PARAMETERS = ['expires', 'max', 'method', 'signature'];
 
-/** What a URL allows, or why it is refused. `maxBytes` is 0 for GET. */
+/** The request that a URL allows, or the reason to refuse it. `maxBytes` is 0 for GET. */
 export type SignedUrl = { key: string; maxBytes: number } | { refused: 'expired' | 'not-signed' };
 
 /** Checks the URLs of presignPut and presignGet, when the gateway serves the store. */

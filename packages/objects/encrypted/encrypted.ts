@@ -18,8 +18,8 @@ const TRIES = 5;
 const READ_BYTES = 256 * 1024;
 
 /**
- * A store whose objects are encrypted, in a store of any kind. Objects from before are read as they are; a copy of one is
- * encrypted. Presigned URLs are `urls`', which the gateway serves: a store cannot encrypt by itself.
+ * A store whose objects are encrypted, in a store of any kind. Objects from before are read as they are; a copy of one
+ * is encrypted. Presigned URLs are `urls`', which the gateway serves: a store cannot encrypt by itself.
  */
 export class EncryptedObjects implements Objects, SignedUrls {
   readonly #inner: Objects;
@@ -88,7 +88,7 @@ export class EncryptedObjects implements Objects, SignedUrls {
   async copy(from: string, to: string): Promise<void> {
     keyParts(to);
     if ((await this.#header(from)) !== null) return this.#inner.copy(from, to);
-    // The plain bytes that are read are those of one version, whatever is put meanwhile.
+    // A read returns the bytes of one version, even if another is put in the meantime.
     const { bytes, header } = await this.#openStored(from);
     await (header === null ? this.put(to, bytes) : this.#inner.put(to, bytes));
   }

@@ -2,7 +2,7 @@ import type { S3Config } from './config.ts';
 import { codeOf, isTemporary, TimeOut } from './failures.ts';
 import { element } from './xml.ts';
 
-/** What the operator must change; null when the store only does not answer. It never contains the secret key. */
+/** Advice to the operator; null if the store merely does not respond. It never contains the secret key. */
 export function adviceOn(error: unknown, { endpoint, bucket, region, pathStyle }: S3Config): string | null {
   const code = codeOf(error);
   const { hostname } = new URL(endpoint);

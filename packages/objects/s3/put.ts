@@ -11,7 +11,7 @@ const EVEN_PARTS = 1000;
 const MAX_AHEAD = 3;
 
 /** Bytes that all puts of this process are sending while they fill the next part. */
-export interface Ahead {
+interface Ahead {
   bytes: number;
 }
 

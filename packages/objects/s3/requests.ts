@@ -26,7 +26,7 @@ export interface S3Request {
   readonly body?: Body;
 }
 
-export interface S3Response {
+interface S3Response {
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
 }

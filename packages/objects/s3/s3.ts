@@ -17,7 +17,7 @@ import { ensureRules, LIFECYCLE } from './rules.ts';
 /** The limit of Signature Version 4. */
 const MAX_EXPIRY_SECONDS = 7 * 24 * 3600;
 
-export interface S3Options {
+interface S3Options {
   readonly log?: Pick<Logger, 'info' | 'warn' | 'error'> | undefined;
   /** For tests, which use shorter limits. */
   readonly limits?: Partial<S3Limits>;

@@ -1,19 +1,19 @@
 import { escapeIdentifier } from 'pg';
 import { limitOptions, type SessionLimits } from './session-limits.ts';
 
-/** What pg needs to connect to one schema, to which names without a schema then refer. */
-export interface SchemaConnection {
+/** The options of pg for a connection whose unqualified names refer to one schema. */
+interface SchemaConnection {
   readonly connectionString: string;
   readonly options: string;
 }
 
-// The format of times, whatever the settings of the server, database or role: Prisma drops the offset that PostgreSQL
-// writes after a time, and pg reads only this style.
+// The format of times, independent of the settings of the server, database and role: Prisma drops the offset that
+// PostgreSQL writes after a time, and pg reads only this style.
 const TIMES = '-c timezone=UTC -c datestyle=ISO';
 
 /**
- * The URL's own `options` are kept. They override the limits, and the schema and the format of times override them. They are
- * removed from the URL, because in pg the URL overrides the configuration.
+ * The URL's own `options` are kept. They override the limits, and the schema and the format of times override them.
+ * They are removed from the URL, because in pg the URL overrides the configuration.
  */
 export function schemaConnection(url: string, schema: string, limits?: SessionLimits): SchemaConnection {
   const address = parseUrl(url);

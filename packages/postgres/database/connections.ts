@@ -1,5 +1,5 @@
 /** How many connections each part of a service's process may have. */
-export interface Connections {
+interface Connections {
   /** The service itself. */
   readonly own: number;
   /** Long operations of the service, which hold a connection for minutes. */

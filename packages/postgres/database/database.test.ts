@@ -135,7 +135,7 @@ describe('transactions', () => {
     expect(await names()).toEqual([]);
   });
 
-  it('return their connection, whatever happens', async () => {
+  it('always return their connection', async () => {
     for (let round = 0; round < 20; round++) {
       await database
         .transaction(async (tx) => {

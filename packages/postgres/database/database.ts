@@ -8,7 +8,7 @@ import type { SessionLimits } from './session-limits.ts';
 import { closeSilentConnections, type SilenceLimits } from './silent-connections.ts';
 import type { Sql } from './sql.ts';
 
-export interface DatabaseOptions {
+interface DatabaseOptions {
   readonly url: string;
   /** Becomes the `search_path` of every connection. */
   readonly schema: string;
@@ -26,7 +26,7 @@ export interface DatabaseOptions {
   readonly silence?: SilenceLimits;
 }
 
-export interface PreparedSql extends Sql {
+interface PreparedSql extends Sql {
   /**
    * Like `query`, but the statement is parsed and planned once per connection: for statements that run often. A name
    * always belongs to the same text.

@@ -8,10 +8,11 @@ describe('the use of a pool', () => {
   it('is shown while the pool is open: busy and idle connections, their limit, and waiting statements', async () => {
     const place = await freshDatabase();
     const db = openDatabase({ url: place.url('ingest'), schema: 'ingest', applicationName: 'trial', poolSize: 2 });
-    const shown = async () => (await exposition()).split('\n').filter((line) => line.includes('service="trial"'));
+    const shown = async () =>
+      (await exposition()).split('\n').filter((line) => /^call_analysis_database_.*service="trial"/.test(line));
+    const finish = Promise.withResolvers<void>();
     try {
       await db.query('SELECT 1');
-      const finish = Promise.withResolvers<void>();
       const busy = () => db.transaction(() => finish.promise);
       const working = [busy(), busy(), db.query('SELECT 1')];
       await waitUntil(() => db.pool.totalCount === 2 && db.pool.waitingCount === 1);
@@ -25,6 +26,7 @@ describe('the use of a pool', () => {
       await Promise.all(working);
       expect(await shown()).toContain('call_analysis_database_connections{service="trial",state="idle"} 2');
     } finally {
+      finish.resolve();
       await db.close();
       await place.drop();
     }

@@ -31,7 +31,7 @@ export const unavailability = {
 };
 
 /** The part of a Prisma client, or of its transaction client, that runs raw SQL. */
-export interface RawPrisma {
+interface RawPrisma {
   $queryRawUnsafe<T = unknown>(query: string, ...values: unknown[]): PromiseLike<T>;
 }
 

@@ -10,7 +10,7 @@ import type { Database } from '../database/database.ts';
 import { sqlState, translateError } from '../database/errors.ts';
 import { MIGRATION_LIMITS } from '../database/session-limits.ts';
 
-export interface MigrateOptions {
+interface MigrateOptions {
   readonly url: string;
   readonly schema: string;
   /** Holds `<time>_<name>/migration.sql` for each migration. */
@@ -57,8 +57,8 @@ export async function ensureSchema({ url, schema }: Pick<MigrateOptions, 'url' |
 }
 
 /**
- * Brings a schema up to date and returns the names of the migrations that it applied, in order. Each is applied with its
- * record in a transaction of its own, so a failing one leaves nothing behind and those before it stay. Records have
+ * Brings a schema up to date and returns the names of the migrations that it applied, in order. Each is applied with
+ * its record in a transaction of its own, so a failing one changes nothing and those before it stay. Records have
  * Prisma's format, so that `prisma migrate status` and `deploy` agree. A schema of a later version is left as it is.
  * StartFault when the role lacks a right, or an applied migration differs from the folder.
  */

@@ -6,7 +6,7 @@ import { findBinaries } from './binaries.ts';
 import { pathsIn } from './cluster.ts';
 
 /** A folder of the cluster, or a file with the bytes to store: a path to read from, or the bytes themselves. */
-export interface ClusterEntry {
+interface ClusterEntry {
   /** Relative to the cluster, with `/` between its parts. */
   readonly path: string;
   /** Null for a folder. A file that is gone when it is read need not be stored: recovery does not miss it. */

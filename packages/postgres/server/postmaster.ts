@@ -47,7 +47,7 @@ const logLimitBytes = 10 * 1024 * 1024;
 const obstacleTimeoutMs = 20_000;
 const slowStartMs = 5_000;
 
-export interface Launch {
+interface Launch {
   readonly binaries: Binaries;
   readonly account: Account;
   readonly paths: Paths;

@@ -86,7 +86,7 @@ describe('a server', () => {
     ]);
   });
 
-  it('is connected to without TLS, whatever the environment says about other servers', async () => {
+  it('is connected to without TLS, even if the environment configures TLS for other servers', async () => {
     process.env['PGSSLMODE'] = 'require';
     try {
       const server = await startSeeded();
@@ -202,7 +202,7 @@ describe('a server left behind by a process that was killed', () => {
     const second = await start();
     expect([second.adopted, second.pid, second.adminUrl]).toEqual([true, first.pid, first.adminUrl]);
     await second.stop();
-    // It is this process's own child, which has yet to be told that it ended.
+    // It is a child of this process, which has not yet been notified of its end.
     await waitUntil(() => !isAlive(first.pid));
   });
 
@@ -218,7 +218,7 @@ describe('a server left behind by a process that was killed', () => {
 });
 
 describe('after an interrupted start', () => {
-  it('an incomplete cluster is created anew', async () => {
+  it('an incomplete cluster is created again', async () => {
     const gone = spawn(process.execPath, ['-e', '']);
     await once(gone, 'exit');
     const draft = join(directory, `cluster.new-${gone.pid}`);

@@ -5,7 +5,7 @@ import { findBinaries } from './binaries.ts';
 import { explain, hasCluster, makeCluster, pathsIn, readPassword, superuser } from './cluster.ts';
 import { findRunning, hasEnded, launch, type Postmaster, signal } from './postmaster.ts';
 
-export interface ServerOptions {
+interface ServerOptions {
   /** Holds the cluster with the superuser's password, and the server's log. Created on first use. */
   readonly directory: string;
   log(message: string): void;
@@ -20,7 +20,7 @@ export interface PostgresServer {
   /** Superuser, database `postgres`. */
   readonly adminUrl: string;
   readonly port: number;
-  /** Whether the server was already running, left behind by a killed process. */
+  /** Whether the server was already running, because its process was killed. */
   readonly adopted: boolean;
   readonly pid: number;
   /** Ends connections and shuts down. May be called twice. */

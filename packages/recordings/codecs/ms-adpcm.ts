@@ -4,7 +4,9 @@ import type { BlockCodec } from './block-codec.ts';
 /** The coefficients, in 256ths, that predict a sample from the last one and the one before it. */
 export type Coefficients = readonly [last: number, before: number];
 
-/** The coefficients that every file's table begins with (Microsoft, "New Multimedia Data Types and Data Techniques"). */
+/**
+ * The coefficients that every file's table begins with (Microsoft, "New Multimedia Data Types and Data Techniques").
+ */
 export const STANDARD_COEFFICIENTS: readonly Coefficients[] = [
   [256, 0],
   [512, -256],
@@ -15,10 +17,10 @@ export const STANDARD_COEFFICIENTS: readonly Coefficients[] = [
   [392, -232],
 ];
 
-/** The factor, in 256ths, by which a code changes the step size. */
+/** The factors of the step size by code, in 256ths. */
 const STEP_CHANGES = Uint16Array.from([230, 230, 230, 230, 307, 409, 512, 614, 768, 614, 512, 409, 307, 230, 230, 230]);
 const SMALLEST_STEP = 16;
-/** Keeps every product within 32 bits, whatever the file holds. */
+/** Keeps every product within 32 bits for any input. */
 const LARGEST_STEP = Math.floor(0x7fff_ffff / 768);
 const HEADER_BYTES = 7;
 
@@ -42,8 +44,8 @@ class Predictor {
 }
 
 /**
- * WAV format tag 2. A block begins with the index of the coefficients, the step size, the second and the first sample of
- * each channel. The codes of the channels follow in turn, high nibble first. Null when a block of this size holds no
+ * WAV format tag 2. A block begins with the index of the coefficients, the step size, the second and the first sample
+ * of each channel. The codes of the channels follow in turn, high nibble first. Null when a block of this size holds no
  * frame.
  */
 export function msAdpcm(channelCount: 1 | 2, blockBytes: number, table: readonly Coefficients[]): BlockCodec | null {

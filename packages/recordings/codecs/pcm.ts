@@ -1,7 +1,7 @@
 import type { BlockCodec } from './block-codec.ts';
 
 /** The encoding of one sample. An integer with fewer bits than its bytes is left-aligned. */
-export type PcmSample =
+type PcmSample =
   | { readonly kind: 'unsigned'; readonly bytes: 1 }
   | { readonly kind: 'signed'; readonly bytes: 1 | 2 | 3 | 4; readonly littleEndian: boolean }
   | { readonly kind: 'float'; readonly bytes: 4 | 8; readonly littleEndian: boolean };

@@ -1,8 +1,12 @@
+import { createRequire } from 'node:module';
 import { expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { WaveFile } from 'wavefile';
+import type { WaveFile as WaveFileType } from 'wavefile';
 import { decodeAll } from '../test/containers.ts';
 import { wav } from '../wav/wav.ts';
+
+// Node finds no named exports in wavefile's CommonJS build.
+const { WaveFile } = createRequire(import.meta.url)('wavefile') as { WaveFile: typeof WaveFileType };
 
 /** Stays away from full scale: wavefile converts the lowest sample, and samples clipped to it, wrongly. */
 const quietSamples = (minLength: number, maxLength: number): fc.Arbitrary<number[]> =>
@@ -12,8 +16,8 @@ const quietSamples = (minLength: number, maxLength: number): fc.Arbitrary<number
 function byWavefile(
   channels: number,
   samples: number[],
-  compress: (file: WaveFile) => void,
-  expand: (file: WaveFile) => void,
+  compress: (file: WaveFileType) => void,
+  expand: (file: WaveFileType) => void,
 ): { written: Uint8Array; expected: number[] } {
   const writer = new WaveFile();
   writer.fromScratch(channels, 8000, '16', samples);
@@ -30,7 +34,7 @@ async function decoded(written: Uint8Array): Promise<number[]> {
   return channels[0]!.flatMap((_, frame) => channels.map((samples) => samples[frame]! * 0x8000));
 }
 
-it.each<[string, (file: WaveFile) => void, (file: WaveFile) => void]>([
+it.each<[string, (file: WaveFileType) => void, (file: WaveFileType) => void]>([
   ['A-law', (file) => file.toALaw(), (file) => file.fromALaw()],
   ['mu-law', (file) => file.toMuLaw(), (file) => file.fromMuLaw()],
 ])('%s decodes to the same samples as in wavefile', async (_name, compress, expand) => {

@@ -11,8 +11,8 @@ export interface Frame {
   readonly channels: readonly Float32Array[];
 }
 
-/** `short`: the bytes may be the beginning of a frame. `broken`: they are not a frame, whatever follows. */
-export type NoFrame = 'short' | 'broken';
+/** `short`: the bytes may be the beginning of a frame. `broken`: they cannot be a frame. */
+type NoFrame = 'short' | 'broken';
 
 /**
  * Decodes the frame that begins at `at`. This code exists because the maintained libraries do not do the job:

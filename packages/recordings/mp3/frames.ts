@@ -19,14 +19,14 @@ export interface Mp3Start {
 }
 
 /** Consecutive frames. */
-export interface FrameRun {
+interface FrameRun {
   readonly frames: number;
   readonly bytes: Uint8Array;
 }
 
 /** Bytes before the first frame that are neither tag nor frame: the rest of a cut frame, or padding after a tag. */
 const MAX_LEADING_BYTES = 131_072;
-/** This many consecutive frame headers tell an MP3 from random bytes. */
+/** This many consecutive frame headers distinguish an MP3 from random bytes. */
 const MIN_CONSECUTIVE = 3;
 const LOOK_AHEAD = MIN_CONSECUTIVE * MAX_FRAME_BYTES + 4;
 /** The decoder is called once per run. */
@@ -64,9 +64,9 @@ export async function readStart(source: Source): Promise<Mp3Start> {
 }
 
 /**
- * Yields every complete audio frame in order. Tags between frames are skipped. So are up to 8 KiB, or a hundredth of the
- * file, of other bytes: that little is a splice or a lost frame, and players skip it too. More of them, or a change of
- * the sample rate or the number of channels, is AUDIO_UNREADABLE. Bytes after the last frame are ignored.
+ * Yields every complete audio frame in order. Tags between frames are skipped. So are up to 8 KiB, or a hundredth of
+ * the file, of other bytes: that little is a splice or a lost frame, and players skip it too. More of them, or a change
+ * of the sample rate or the number of channels, is AUDIO_UNREADABLE. Bytes after the last frame are ignored.
  */
 export async function* frameRuns(
   source: Source,

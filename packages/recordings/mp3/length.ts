@@ -5,7 +5,7 @@ import type { VbrTag } from './vbr-tag.ts';
 const DECODER_DELAY = 529;
 
 /** The part of the decoded samples that is audio. */
-export interface Length {
+interface Length {
   /** Samples to drop at the beginning. */
   readonly skip: number;
   /** Samples of audio after those. */

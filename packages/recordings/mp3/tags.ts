@@ -2,7 +2,7 @@ import { hasText } from '../reading/bytes.ts';
 import type { Source } from '../recording.ts';
 
 /** The range that may hold the frames of an MP3: after the tags at the beginning and before those at the end. */
-export interface AudioBounds {
+interface AudioBounds {
   readonly start: number;
   readonly end: number;
 }

@@ -10,7 +10,7 @@ const TAIL_BYTES = [16_384, 180_000];
 /** A longer recording has a wrong granule position, which would turn a few bytes into hours of silence. */
 const MAX_SECONDS = 86_400;
 
-export interface Measured {
+interface Measured {
   readonly codec: PacketCodec;
   /** Samples per channel in all links. */
   readonly frames: number;

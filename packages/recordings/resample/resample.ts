@@ -51,7 +51,7 @@ async function openAll(count: number, fromRate: number, toRate: number): Promise
 }
 
 /** Resamples one channel, piece by piece. Holds memory until it is closed. */
-export interface Resampler {
+interface Resampler {
   /** Returns the output so far. A few samples are held back because they depend on those that follow. */
   push(samples: Float32Array): Float32Array;
   /** Returns the rest of the output. Nothing can be pushed afterwards. */

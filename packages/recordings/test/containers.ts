@@ -3,7 +3,7 @@ import { expect } from '@jest/globals';
 import type { Container, Samples, Source } from '../recording.ts';
 import { sourceOfBytes } from '../source.ts';
 
-export interface Decoded {
+interface Decoded {
   sampleRate: number;
   channels: number[][];
 }

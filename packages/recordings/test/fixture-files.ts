@@ -60,7 +60,7 @@ export function amplitudeOf(hertz: number, samples: readonly number[], sampleRat
   return (2 * Math.hypot(sine, cosine)) / samples.length;
 }
 
-export interface Outcome {
+interface Outcome {
   readonly info: RecordingInfo | null;
   /** Decoded samples per channel; null when decoding failed with a Fault. */
   readonly frames: number | null;

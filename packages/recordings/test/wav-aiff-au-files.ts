@@ -99,7 +99,7 @@ export function aiffFile(shape: AiffShape, data: Uint8Array): Uint8Array {
   return iffForm(kind, commChunk(shape), ssndChunk(data));
 }
 
-export interface AuShape {
+interface AuShape {
   encoding?: number;
   sampleRate?: number;
   channels?: number;

@@ -4,6 +4,7 @@ import { Fault } from '@call-analysis/fault';
 import { type ClientWritableStream, type ServiceError, status } from '@grpc/grpc-js';
 import { END, writeWithEnd } from '../wire/end-of-requests.ts';
 import type { CallOptions, Method } from '../wire/methods.ts';
+import { serverInThisProcess } from '../wire/same-process.ts';
 import { decodeFault } from '../wire/status.ts';
 import type { RemoteService } from './remote-service.ts';
 import { isIdempotent } from './service-config.ts';
@@ -25,6 +26,14 @@ async function ask(
   request: unknown,
   options: CallOptions = {},
 ): Promise<unknown> {
+  const near = serverInThisProcess(remote.address, method);
+  if (near !== undefined) {
+    const { metadata, deadline } = remote.begin(options);
+    const reply = new ReplyReader(method);
+    return replied(remote, options, reply, (done) =>
+      near.begin(method, request, { metadata, deadline, read: reply.read, done }),
+    );
+  }
   const { metadata, deadline } = await remote.start(options);
   const attempt = (reply: ReplyReader) =>
     replied(remote, options, reply, (done) =>

@@ -20,15 +20,17 @@ const OPTIONS: ChannelOptions = {
 };
 
 /**
- * A connection attempt that takes longer is abandoned and begun anew: grpc-js has no limit of its own, and a connection
- * that was accepted and never answered would be waited for for ever. Calls wait this long for a connection.
+ * A connection attempt that takes longer is abandoned and started again: grpc-js has no limit, and would wait forever
+ * for a server that accepts a connection but never answers. Calls wait this long for a connection.
  */
 const CONNECT_MS = 1500;
 
-/** When looking up the name takes longer, DNS is what delays the connection. Another lookup would only add to the queue. */
+/**
+ * When looking up the name takes longer, DNS is what delays the connection. Another lookup would only add to the queue.
+ */
 const SLOW_LOOKUP_MS = 500;
 
-/** The connections to the servers behind an address. They are made with the first call and again whenever they are lost. */
+/** The connections to the servers of an address. They are made at the first call, and again whenever they are lost. */
 export class Connection {
   readonly #address: string;
   readonly #newClient: () => GrpcClient;
@@ -57,8 +59,8 @@ export class Connection {
   }
 
   /**
-   * Waits until a server is connected, until CONNECT_MS have passed since the connection was lost, or until the caller's
-   * deadline or signal. In a longer outage it does not wait at all, so that calls fail fast.
+   * Waits until a server is connected, until CONNECT_MS have passed since the connection was lost, or until the
+   * caller's deadline or signal. In a longer outage it does not wait at all, so that calls fail fast.
    */
   async wait(deadline: number, signal: AbortSignal | undefined): Promise<void> {
     if (!this.#isStarted && !this.#isClosed) {

@@ -12,7 +12,10 @@ import { Connection } from './connection.ts';
 export interface DialOptions {
   /** The service's name in messages such as `${name} does not answer.` */
   readonly name: string;
-  /** How long a call may take, with all its attempts, unless the call says otherwise. Default 10,000; at most LONGEST_CALL_MS. */
+  /**
+   * How long a call may take, with all its attempts, unless the call says otherwise. Default 10,000; at most
+   * LONGEST_CALL_MS.
+   */
   readonly deadlineMs?: number | undefined;
   /** Absent: in plain text. */
   readonly tls?: Tls | undefined;
@@ -20,15 +23,16 @@ export interface DialOptions {
   readonly log?: Logger | undefined;
 }
 
-/** What a call is started with. */
-export interface Start {
+/** The parameters of a call. */
+interface Start {
   readonly metadata: Metadata;
-  /** When the call ends whatever happens, in milliseconds since 1970. */
+  /** The latest end of the call, in milliseconds since 1970. */
   readonly deadline: number;
 }
 
 /** A service that is called, with its connection and the last reason why there was none. */
 export class RemoteService {
+  readonly address: string;
   readonly connection: Connection;
   readonly #name: string;
   readonly #deadlineMs: number;
@@ -37,6 +41,7 @@ export class RemoteService {
   #reason: string | undefined;
 
   constructor(address: string, { name, deadlineMs = 10_000, tls, log }: DialOptions, methods: readonly Method[]) {
+    this.address = address;
     this.connection = new Connection(address, tls, methods);
     this.#name = name;
     this.#deadlineMs = deadlineMs;
@@ -44,13 +49,18 @@ export class RemoteService {
     this.#log = log;
   }
 
-  /** Waits for a connection where there is none. Rejects with the reason of an aborted signal. */
-  async start({ deadlineMs = this.#deadlineMs, signal }: CallOptions): Promise<Start> {
+  /** What a call that needs no connection is started with. Throws the reason of an aborted signal. */
+  begin({ deadlineMs = this.#deadlineMs, signal }: CallOptions): Start {
     signal?.throwIfAborted();
     const deadline = Math.min(Date.now() + Math.min(deadlineMs, LONGEST_CALL_MS), inheritedDeadline());
-    const metadata = outgoingContext();
-    await this.connection.wait(deadline, signal);
-    signal?.throwIfAborted();
+    return { metadata: outgoingContext(), deadline };
+  }
+
+  /** Waits for a connection where there is none. Rejects with the reason of an aborted signal. */
+  async start(options: CallOptions): Promise<Start> {
+    const { metadata, deadline } = this.begin(options);
+    await this.connection.wait(deadline, options.signal);
+    options.signal?.throwIfAborted();
     // When its connection is lost before a server has begun it, the call waits for the next one.
     metadata.setOptions({ waitForReady: this.connection.isReady });
     return { metadata, deadline };

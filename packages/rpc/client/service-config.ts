@@ -11,7 +11,7 @@ import type { Method } from '../wire/methods.ts';
  */
 export function serviceConfig(methods: readonly Method[]): string {
   const config: Partial<ServiceConfig> = {
-    // A name stands for all its addresses. Each call goes to the next one that is connected.
+    // A name may have several addresses. Each call goes to the next one that is connected.
     loadBalancingConfig: [{ round_robin: {} }],
     retryThrottling: { maxTokens: 1000, tokenRatio: 0.5 },
     methodConfig: [
@@ -25,7 +25,7 @@ export function serviceConfig(methods: readonly Method[]): string {
           initialBackoff: '0.05s',
           maxBackoff: '1s',
           backoffMultiplier: 4,
-          // What grpc-js makes of a connection that broke and of a stream that was reset.
+          // The codes that grpc-js gives to a broken connection and to a reset stream.
           retryableStatusCodes: ['UNAVAILABLE', 'CANCELLED', 'INTERNAL'],
         },
       },

@@ -25,8 +25,8 @@ export interface Implementation {
 }
 
 /**
- * A call as grpc-js passes it on. Every method answers with a stream, whatever its definition says: on the wire a single
- * reply is a stream of one message, and only a stream can carry a Fault as a message before the status.
+ * A call as grpc-js passes it on. Every method answers with a stream, also those defined with a single reply: on the
+ * wire a single reply is a stream of one message, and only a stream can carry a Fault as a message before the status.
  */
 export type ServerCall = ServerWritableStream<unknown, Buffer> & Pick<ServerDuplexStream<unknown, Buffer>, 'iterator'>;
 
@@ -40,7 +40,7 @@ export interface AnswerContext {
 }
 
 /** A method with the handler of it. */
-export interface Answerer {
+interface Answerer {
   readonly method: Method;
   readonly handler: UntypedHandler;
   /** Absent: everyone with a valid certificate may call it. */

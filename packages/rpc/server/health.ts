@@ -8,7 +8,7 @@ const CACHE_MS = 1000;
 /** How often readiness is checked for callers of Watch. */
 const WATCH_MS = 2000;
 
-export interface Health {
+interface Health {
   readonly implementation: Implementation;
   /** Reports NOT_SERVING to all callers of Watch and ends their streams. */
   stop(): void;

@@ -56,7 +56,7 @@ function logRefusals(log: Logger): (error: Error) => void {
   };
 }
 
-/** A killed process leaves its socket behind. A socket that a process still listens on stays, and binding to it fails. */
+/** The socket of a killed process remains. A socket that a process still listens on stays, and binding to it fails. */
 async function removeStaleSocket(path: string): Promise<void> {
   const probe = connect(path);
   try {

@@ -7,7 +7,7 @@ import type { Tls } from '../wire/tls.ts';
 const DAY_MS = 86_400_000;
 
 /** An authority that hands out certificates for names and addresses. */
-export interface Authority {
+interface Authority {
   readonly ca: string;
   issue(names: readonly string[], validFrom?: Date, validTo?: Date): Tls;
 }

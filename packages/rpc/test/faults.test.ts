@@ -2,7 +2,7 @@ import { Fault, type FaultKind } from '@call-analysis/fault';
 import { credentials, Metadata, type ServiceError, status } from '@grpc/grpc-js';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { nothing, openTrial, PlainClient } from './trial.ts';
+import { nothing, openTrial, PlainClient, WAYS } from './trial.ts';
 
 let open: Awaited<ReturnType<typeof openTrial>> | undefined;
 afterEach(async () => {
@@ -32,14 +32,17 @@ const CODES: [FaultKind, status][] = [
   ['internal', status.INTERNAL],
 ];
 
-describe('a Fault that a handler throws', () => {
+describe.each(WAYS)('a Fault that a handler throws, %s,', (_way, address) => {
   it('reaches the caller complete, with any kind, message and details', async () => {
     let next: Fault | undefined;
-    open = await openTrial({
-      echo: async () => {
-        throw next;
+    open = await openTrial(
+      {
+        echo: async () => {
+          throw next;
+        },
       },
-    });
+      { address: address() },
+    );
     const { client } = open;
     const kinds = CODES.map(([kind]) => kind);
     await fc.assert(
@@ -60,11 +63,14 @@ describe('a Fault that a handler throws', () => {
   });
 
   it.each(CODES)('of kind %s is gRPC status %d for a client that does not know Faults', async (kind, code) => {
-    open = await openTrial({
-      echo: async () => {
-        throw new Fault(kind, 'SOME_CODE', `100 % ключ \ud800 ${'long '.repeat(1000)}`);
+    open = await openTrial(
+      {
+        echo: async () => {
+          throw new Fault(kind, 'SOME_CODE', `100 % ключ \ud800 ${'long '.repeat(1000)}`);
+        },
       },
-    });
+      { address: address() },
+    );
     const plain = new PlainClient(open.server.address, credentials.createInsecure());
     const error = await new Promise<ServiceError>((resolve) => {
       plain.Echo?.({}, (failed: ServiceError) => resolve(failed));
@@ -79,30 +85,39 @@ describe('a Fault that a handler throws', () => {
       row,
       value: Array.from({ length: 3000 }, () => String.fromCharCode(0x4e00 + Math.random() * 20_000)).join(''),
     }));
-    open = await openTrial({
-      echo: async () => {
-        throw new Fault('invalid', 'VALIDATION_FAILED', 'rows are at fault', { details: { faults } });
+    open = await openTrial(
+      {
+        echo: async () => {
+          throw new Fault('invalid', 'VALIDATION_FAILED', 'rows are at fault', { details: { faults } });
+        },
       },
-    });
+      { address: address() },
+    );
     expect((await failure(open.client.echo({}))).details).toEqual({ faults });
   });
 
   it('survives without its details when they are too large', async () => {
-    open = await openTrial({
-      echo: async () => {
-        throw new Fault('invalid', 'VALIDATION_FAILED', 'rows', { details: { all: 'x'.repeat(9 * 2 ** 20) } });
+    open = await openTrial(
+      {
+        echo: async () => {
+          throw new Fault('invalid', 'VALIDATION_FAILED', 'rows', { details: { all: 'x'.repeat(9 * 2 ** 20) } });
+        },
       },
-    });
+      { address: address() },
+    );
     expect(await failure(open.client.echo({}))).toMatchObject({ code: 'VALIDATION_FAILED', details: null });
   });
 
   it('ends a download after the messages before it', async () => {
-    open = await openTrial({
-      async *download() {
-        yield { what: 'first', count: 1, data: nothing };
-        throw new Fault('conflict', 'GONE_BAD', 'in the middle', { details: { at: 1 } });
+    open = await openTrial(
+      {
+        async *download() {
+          yield { what: 'first', count: 1, data: nothing };
+          throw new Fault('conflict', 'GONE_BAD', 'in the middle', { details: { at: 1 } });
+        },
       },
-    });
+      { address: address() },
+    );
     const seen: string[] = [];
     const { client } = open;
     const read = async () => {
@@ -114,14 +129,17 @@ describe('a Fault that a handler throws', () => {
 
   it('ends an upload that is still under way', async () => {
     let asked = 0;
-    open = await openTrial({
-      async upload(requests) {
-        for await (const { count } of requests) {
-          if (count === 3) throw new Fault('too-large', 'FILE_TOO_LARGE', 'enough');
-        }
-        return { what: 'all', count: 0, data: nothing };
+    open = await openTrial(
+      {
+        async upload(requests) {
+          for await (const { count } of requests) {
+            if (count === 3) throw new Fault('too-large', 'FILE_TOO_LARGE', 'enough');
+          }
+          return { what: 'all', count: 0, data: nothing };
+        },
       },
-    });
+      { address: address() },
+    );
     async function* endless() {
       for (;;) {
         yield { count: asked };
@@ -136,13 +154,16 @@ describe('a Fault that a handler throws', () => {
   });
 
   it('is logged with its code only when it is an answer, because its message may quote data', async () => {
-    open = await openTrial({
-      echo: async () => {
-        throw new Fault('invalid', 'INVALID_PHONE_NUMBER', 'not a phone: +998901234567x', {
-          details: { value: '+998901234567x' },
-        });
+    open = await openTrial(
+      {
+        echo: async () => {
+          throw new Fault('invalid', 'INVALID_PHONE_NUMBER', 'not a phone: +998901234567x', {
+            details: { value: '+998901234567x' },
+          });
+        },
       },
-    });
+      { address: address() },
+    );
     await failure(open.client.echo({}));
     expect(open.lines).toHaveLength(1);
     expect(open.lines[0]).toMatchObject({ level: 'info', code: 'INVALID_PHONE_NUMBER' });
@@ -150,13 +171,16 @@ describe('a Fault that a handler throws', () => {
   });
 });
 
-describe('an error that is no Fault', () => {
+describe.each(WAYS)('an error that is no Fault, %s,', (_way, address) => {
   it('is described in the log only and reaches the caller as INTERNAL', async () => {
-    open = await openTrial({
-      echo: async () => {
-        throw new Error('relation "keys" does not exist');
+    open = await openTrial(
+      {
+        echo: async () => {
+          throw new Error('relation "keys" does not exist');
+        },
       },
-    });
+      { address: address() },
+    );
     const plain = new PlainClient(open.server.address, credentials.createInsecure());
     const raw = await new Promise<ServiceError>((resolve) => {
       plain.Echo?.({}, new Metadata(), (failed: ServiceError) => resolve(failed));
@@ -176,18 +200,24 @@ describe('an error that is no Fault', () => {
     ['details that are not JSON', () => new Fault('invalid', 'ODD', 'odd', { details: { big: 1n } })],
     ['nothing at all', () => undefined],
   ])('includes %s, and the server lives on', async (_what, make) => {
-    open = await openTrial({
-      echo: async ({ count }) => {
-        if (count === 0) throw make();
-        return { what: 'well', count, data: nothing };
+    open = await openTrial(
+      {
+        echo: async ({ count }) => {
+          if (count === 0) throw make();
+          return { what: 'well', count, data: nothing };
+        },
       },
-    });
+      { address: address() },
+    );
     expect(await failure(open.client.echo({ count: 0 }))).toMatchObject({ kind: 'internal' });
     expect(await open.client.echo({ count: 1 })).toMatchObject({ what: 'well' });
   });
 
   it('includes messages over 16 MiB, either way', async () => {
-    open = await openTrial({ echo: async ({ count }) => ({ what: '', count, data: Buffer.alloc(count) }) });
+    open = await openTrial(
+      { echo: async ({ count }) => ({ what: '', count, data: Buffer.alloc(count) }) },
+      { address: address() },
+    );
     const justFits = 16 * 2 ** 20 - 64;
     expect((await open.client.echo({ count: justFits })).data).toHaveLength(justFits);
     expect(await failure(open.client.echo({ count: 16 * 2 ** 20 }))).toMatchObject({ kind: 'internal' });

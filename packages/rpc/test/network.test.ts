@@ -29,7 +29,7 @@ async function openTrial(
   return { server, client };
 }
 
-/** A server behind a TCP proxy. */
+/** A server that is reached through a TCP proxy. */
 async function openProxied(handlers: TrialHandlers = {}) {
   const { server } = await serveTrial(handlers, { address: '127.0.0.1:0' });
   const proxy = await openTcpProxy({ port: Number(server.address.split(':').at(-1)) });
@@ -280,7 +280,7 @@ describe('across two hops', () => {
     await waitUntil(() => stopped === remainingMs.length);
   });
 
-  it('work that a handler leaves behind has its own deadline', async () => {
+  it('work that goes on after its handler has its own deadline', async () => {
     let later: Promise<unknown> | undefined;
     const { client } = await openTrial();
     const { client: first } = await openTrial({

@@ -8,7 +8,7 @@ import { currentContext, isRequestId, isTraceparent, StartFault, withContext } f
 import { freePort } from '@call-analysis/testing';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { dial } from '../index.ts';
-import { newAddress, nothing, openTrial, trial } from './trial.ts';
+import { newAddress, nothing, openTrial, trial, WAYS } from './trial.ts';
 
 const opened: { close(): Promise<void> }[] = [];
 async function openOne(...args: Parameters<typeof openTrial>): ReturnType<typeof openTrial> {
@@ -16,6 +16,10 @@ async function openOne(...args: Parameters<typeof openTrial>): ReturnType<typeof
   opened.push(open);
   return open;
 }
+const openAt =
+  (address: () => string): typeof openTrial =>
+  (handlers, options) =>
+    openOne(handlers, { address: address(), ...options });
 afterEach(async () => {
   await Promise.all(opened.splice(0).map((each) => each.close()));
 });
@@ -73,9 +77,11 @@ describe.each([
   });
 });
 
-describe('a call', () => {
+describe.each(WAYS)('a call %s', (_way, address) => {
+  const open = openAt(address);
+
   it('fails with UNAVAILABLE, naming the service, when no server listens', async () => {
-    const client = dial(trial, newAddress(), { name: 'Key management' });
+    const client = dial(trial, address().replace(/:0$/, ':1'), { name: 'Key management' });
     await expect(client.echo({})).rejects.toMatchObject({
       kind: 'unavailable',
       code: 'UNAVAILABLE',
@@ -88,7 +94,7 @@ describe('a call', () => {
   it('fails with UNAVAILABLE at its deadline, and its handler is aborted', async () => {
     let [reached, stopped] = [0, 0];
     let deadlineMs = 60;
-    const { client, lines } = await openOne({
+    const { client, lines } = await open({
       echo: async (_request, call) => {
         expect(call.deadline?.getTime()).toBeLessThanOrEqual(Date.now() + deadlineMs);
         reached += 1;
@@ -115,14 +121,14 @@ describe('a call', () => {
   });
 
   it('has the deadline of its channel by default', async () => {
-    const { client } = await openOne({ echo: (_request, { signal }) => aborted(signal) }, { deadlineMs: 50 });
+    const { client } = await open({ echo: (_request, { signal }) => aborted(signal) }, { deadlineMs: 50 });
     await expect(client.echo({})).rejects.toMatchObject({ kind: 'unavailable' });
   });
 
   it('is cancelled by its signal, rejects with the reason and stops its handler', async () => {
     const reason = new Error('the browser has gone');
     const stopped: string[] = [];
-    const { client } = await openOne({
+    const { client } = await open({
       echo: async (_request, { signal }) => {
         abort.abort(reason);
         await once(signal, 'abort');
@@ -138,7 +144,7 @@ describe('a call', () => {
 
   it('does not abort the signal of a finished call', async () => {
     let signal: AbortSignal | undefined;
-    const { client } = await openOne({
+    const { client } = await open({
       echo: async (_request, call) => {
         signal = call.signal;
         return { what: '', count: 0, data: nothing };
@@ -151,13 +157,13 @@ describe('a call', () => {
 
   it('carries the request id and the trace to the handler and to the calls that the handler makes', async () => {
     const seen: ReturnType<typeof currentContext>[] = [];
-    const inner = await openOne({
+    const inner = await open({
       async *download() {
         seen.push(currentContext());
         yield { what: '', count: 0, data: nothing };
       },
     });
-    const outer = await openOne({
+    const outer = await open({
       echo: async () => {
         seen.push(currentContext());
         for await (const _ of inner.client.download({}));
@@ -177,7 +183,7 @@ describe('a call', () => {
   });
 
   it('logs one line, without its content', async () => {
-    const { client, lines } = await openOne();
+    const { client, lines } = await open();
     await client.echo({ what: '+998901234567' });
     const method = '/call_analysis.trial.v1.Trial/Echo';
     expect(lines).toMatchObject([{ level: 'info', method, code: 'OK', msg: 'rpc' }]);
@@ -318,11 +324,13 @@ describe('an upload', () => {
   });
 });
 
-describe('a server', () => {
+describe.each(WAYS)('a server %s', (_way, address) => {
+  const open = openAt(address);
+
   it('is ready while its check succeeds, checks only on request, and is not ready when stopping', async () => {
     let isReady = false;
     let asked = 0;
-    const { client, server } = await openOne(
+    const { client, server } = await open(
       {},
       {
         ready: async () => {
@@ -349,7 +357,7 @@ describe('a server', () => {
     let finish = () => {};
     const inProgress = new Promise<void>((resolve) => (finish = resolve));
     let began = false;
-    const { client, server } = await openOne({
+    const { client, server } = await open({
       echo: async ({ what, count, data }) => {
         began = true;
         await inProgress;
@@ -370,7 +378,7 @@ describe('a server', () => {
 
   it('that stops cancels calls after the grace period, logs their number, and waits for their handlers', async () => {
     let [begun, ended] = [false, false];
-    const { client, server, lines } = await openOne({
+    const { client, server, lines } = await open({
       echo: async (_request, { signal }) => {
         begun = true;
         await once(signal, 'abort');
@@ -391,7 +399,7 @@ describe('a server', () => {
   });
 
   it('gives connections a flow-control window of 8 MiB in its direction too', async () => {
-    const { server } = await openOne({}, { address: '127.0.0.1:0' });
+    const { server } = await open({}, { address: '127.0.0.1:0' });
     const session = connect(`http://${server.address}`);
     await until(() => session.remoteSettings?.initialWindowSize === 8 * 2 ** 20);
     await until(() => (session.state.remoteWindowSize ?? 0) >= 8 * 2 ** 20);
@@ -407,7 +415,7 @@ describe('a server', () => {
     child.kill('SIGKILL');
     await once(child, 'close');
     expect(existsSync(path)).toBe(true);
-    const { client } = await openOne({}, { address });
+    const { client } = await open({}, { address });
     expect(await client.echo({ what: 'here' })).toMatchObject({ what: 'here' });
   });
 
@@ -420,7 +428,7 @@ describe('a server', () => {
     expect((failure as StartFault).message).toBe(`${address} is in use by another process.`);
     holder.close();
 
-    const living = await openOne();
+    const living = await open();
     await expect(openTrial({}, { address: living.server.address })).rejects.toBeInstanceOf(StartFault);
     expect(await living.client.echo({ what: 'still here' })).toMatchObject({ what: 'still here' });
   });

@@ -140,7 +140,7 @@ describe('a method over mutual TLS', () => {
     expect(await call(address, named('audio', 'ingest')).client.read({ what: 'd' })).toMatchObject({ what: 'd' });
   });
 
-  it('is refused to another service with PERMISSION_DENIED before its handler runs, whatever its shape', async () => {
+  it('is refused to another service with PERMISSION_DENIED before its handler runs, with any kind of method', async () => {
     const { address, handled, lines } = await serveNamed();
     const { client } = call(address, named('ingest'));
     const sentence = (method: string) =>

@@ -78,6 +78,12 @@ const callers: Callers<typeof trial> = {
   upload: ['gateway'],
 };
 
+/** How a caller reaches a server: without a socket when both are in this process, and over one. */
+export const WAYS: readonly (readonly [way: string, address: () => string])[] = [
+  ['within a process', newAddress],
+  ['over a connection', () => '127.0.0.1:0'],
+];
+
 type LogLine = Record<string, unknown>;
 export type TrialHandlers = Partial<Handlers<typeof trial>>;
 

@@ -51,8 +51,8 @@ export function within<Result>(call: IncomingCall, work: () => Result): Result {
 }
 
 /**
- * The deadline of the call that is being handled, in milliseconds since 1970: an answer to a call made for it is of no
- * use later. Infinity outside a call, and for work that a handler left behind when it returned.
+ * The deadline of the call that is being handled, in milliseconds since 1970. Later, answers to calls made for it are
+ * of no use. Infinity outside a call, and for work that goes on after the handler has returned.
  */
 export function inheritedDeadline(): number {
   const call = current.getStore();

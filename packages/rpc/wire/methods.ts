@@ -1,7 +1,7 @@
 import type { handlersOf } from '@call-analysis/proto';
 import type { MethodDefinition, ServerReadableStream, ServerWritableStream, ServiceDefinition } from '@grpc/grpc-js';
 
-/** What a handler knows about its call besides the request. */
+/** The context of a call, besides the request. */
 export interface Call {
   /** Aborted when the caller has gone, the deadline has passed or the server stops waiting for the handler. */
   readonly signal: AbortSignal;

@@ -7,7 +7,7 @@ setLogVerbosity(logVerbosity.NONE);
 export const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 
 /**
- * No call lasts longer, whatever deadline its caller asks for. A connection that has reached its maximum age is kept
+ * No call lasts longer, even if its caller sets a later deadline. A connection that has reached its maximum age is kept
  * this long for the calls in progress on it.
  */
 export const LONGEST_CALL_MS = 60 * 60_000;

@@ -13,7 +13,7 @@ export interface Tls {
   readonly names?: string;
 }
 
-/** The DNS name by which the certificate of a service is recognised. */
+/** The DNS name in a service's certificate. */
 export function certificateName({ names = '{service}' }: Tls, service: string): string {
   return names.replace('{service}', service);
 }

@@ -123,7 +123,10 @@ export function logLevel() {
   return z.enum(['debug', 'info', 'warn', 'error', 'silent']);
 }
 
-/** The log level until the settings have been read. A wrong level is reported with the other faults; until then it is `info`. */
+/**
+ * The log level until the settings have been read. A wrong level is reported with the other faults; until then it is
+ * `info`.
+ */
 export function earlyLogLevel(env: Environment) {
   return logLevel().catch('info').parse(env['LOG_LEVEL']);
 }
@@ -196,7 +199,9 @@ export function parseByteSize(text: string): number | null {
   return Number.isSafeInteger(total) ? total : null;
 }
 
-/** What a value must be, as a phrase that follows the variable's name. A schema's own message takes precedence. */
+/**
+ * The requirement on a value, as a phrase that follows the variable's name. A schema's own message takes precedence.
+ */
 function requirement(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case 'invalid_value':

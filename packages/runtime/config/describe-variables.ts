@@ -14,7 +14,7 @@ export interface Variable {
   readonly secret: boolean;
 }
 
-export interface VariableMeta {
+interface VariableMeta {
   readonly description?: string;
   /** For a secret that `isSecretName` does not recognise. */
   readonly secret?: boolean;

@@ -11,11 +11,11 @@ export const TelemetryVariables = z.object({
   OTEL_EXPORTER_OTLP_ENDPOINT: z
     .url({ protocol: /^https?$/ })
     .optional()
-    .meta({ description: 'Where spans go, by OTLP over HTTP; nowhere when it is not set.' }),
-  OTEL_EXPORTER_OTLP_HEADERS: z
-    .string()
-    .optional()
-    .meta({ description: 'Sent along with spans, written `name=value,name=value`, percent-encoded.', secret: true }),
+    .meta({ description: 'Where spans are exported to, by OTLP over HTTP. Default: spans are not exported.' }),
+  OTEL_EXPORTER_OTLP_HEADERS: z.string().optional().meta({
+    description: 'Headers for the export of spans, written `name=value,name=value`, percent-encoded.',
+    secret: true,
+  }),
 });
 
 /** Node's timers reach about 24 days. */
@@ -28,7 +28,7 @@ export const CloseVariables = z.object({
     .prefault('10s')
     .meta({
       description:
-        'How long requests and events in hand may go on, once new ones are refused, before they are cut off. A process whose work is done ends sooner; a call that is being heard is left to another one.',
+        'How long requests and events in progress may go on, once new ones are refused, before they are aborted. A process without work ends sooner. Another process transcribes a recording whose transcription was interrupted.',
     }),
 });
 
@@ -41,7 +41,7 @@ export const ProcessVariables = TelemetryVariables.extend({
   HEALTH_PORT: port().default(9090).meta({ description: 'Its port; 0 picks a free one.' }),
   DRAIN: duration().prefault('5s').meta({
     description:
-      'How long, once it is told to stop, `/readyz` says 503 before new work is refused: as long as load balancers take to notice.',
+      'How long `/readyz` answers 503 after SIGTERM before the service refuses new work. Load balancers must notice within this time.',
   }),
   ...CloseVariables.shape,
 });
@@ -50,7 +50,7 @@ export const ProcessVariables = TelemetryVariables.extend({
 export const DatabaseVariables = z.object({
   DATABASE_URL: postgresUrl().meta({
     description:
-      'PostgreSQL itself and no pooler before it, as a role that may create schemas in this database: one for the tables, one for the queues. With an authority of your own: `?sslmode=verify-full&sslrootcert=/path/to/ca.pem`.',
+      'The URL of PostgreSQL, not of a pooler. The role must be allowed to create two schemas in this database, for the tables and for the queues. For your own certificate authority, append `?sslmode=verify-full&sslrootcert=/path/to/ca.pem`.',
     secret: true,
   }),
   DATABASE_CONNECTIONS: z
@@ -63,11 +63,11 @@ export const DatabaseVariables = z.object({
     .prefault('24')
     .meta({
       description:
-        'How many connections to PostgreSQL this process has at most, all its pools together; only ingest uses all of them. Five of the services have a database: PostgreSQL has to have room for those of all their replicas. Migrating, and looking whether a PostgreSQL that says nothing is still there, takes a few more for a moment.',
+        'The most connections of this process to PostgreSQL, over all its pools; only ingest uses all of them. Six of the services have a database: PostgreSQL must allow the connections of all their replicas. Migrations, and checks of an unresponsive server, briefly need a few more.',
     }),
 });
 
-/** The settings of a process, whatever it serves. */
+/** The settings that every process has. */
 export interface ProcessSettings {
   readonly logLevel: LogLevel;
   readonly health: { readonly host: string; readonly port: number };

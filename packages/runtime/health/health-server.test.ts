@@ -52,7 +52,7 @@ describe('the health server', () => {
     expect((await ask('/healthz')).status).toBe(200);
   });
 
-  it('reports that the process serves, whatever parts are missing, until it begins to stop', async () => {
+  it('reports that the process serves until it begins to stop, even if parts are missing', async () => {
     const away = { name: 'database', vital: true, check: () => Promise.reject(new Error('away')) };
     const readiness = new Readiness([away], { rememberMs: 0 });
     server = await serveHealth(address);
@@ -97,7 +97,7 @@ describe('the health server', () => {
     await new Promise((resolve) => setTimeout(resolve, 50));
     await server.close();
     await closed;
-    // Whoever has been silent for too long is told so.
+    // A client that has been silent for too long gets 408.
     expect(told).toBe('');
   });
 });

@@ -64,7 +64,7 @@ describe('readiness', () => {
     expect(looks).toBe(2);
   });
 
-  it('refuses new callers once the service drains, whatever its parts answer', async () => {
+  it('refuses new callers once the service drains, even if all its parts respond', async () => {
     const readiness = new Readiness([{ name: 'database', vital: true, check: there }]);
     await readiness.demand();
     readiness.drain();

@@ -14,7 +14,7 @@ export interface Logger {
   warn(fields: object, message: string): void;
   error(fields: object, message: string): void;
   child(fields: Record<string, unknown>): Logger;
-  /** For callers with thousands of lines a second, which can save the work for lines that are not written. */
+  /** For callers with thousands of lines a second, so that they can skip the work for lines that are not written. */
   isLevelEnabled?(level: LogLevel): boolean;
 }
 
@@ -22,8 +22,8 @@ type Destination = DestinationStream & Partial<BufferedDestination>;
 
 /**
  * JSON lines on standard error, because standard output is for the `ready` line and the output of commands. Secrets are
- * redacted, and errors are described without the data that they quote. Warnings and errors are written immediately, with
- * all lines before them; other lines are buffered for a moment. An exit writes what is buffered.
+ * redacted, and errors are described without the data that they quote. Warnings and errors are written immediately,
+ * with all lines before them; other lines are buffered for a moment. An exit writes what is buffered.
  */
 export function createLog(options: { name: string; level?: LogLevel; destination?: Destination }): Logger {
   const { destination = standardError() } = options;

@@ -62,7 +62,7 @@ describe('lines on standard error', () => {
     expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual(['one', 'two']);
   });
 
-  it('are lost when they cannot be written, as to a full disk or a closed terminal, and the process goes on', async () => {
+  it('are lost when they cannot be written, as to a full disk or a closed terminal, and the process continues', async () => {
     const unwritable = openSync(fileURLToPath(import.meta.url), 'r');
     try {
       const program =

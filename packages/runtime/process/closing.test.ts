@@ -35,7 +35,7 @@ describe('Closing', () => {
     expect(logged).toHaveLength(2);
   });
 
-  it('closes everything once, however often it is asked', async () => {
+  it('closes everything once, however often it is called', async () => {
     let times = 0;
     const closing = new Closing();
     closing.add('server', () => void (times += 1));
@@ -44,7 +44,7 @@ describe('Closing', () => {
     expect(times).toBe(1);
   });
 
-  it('goes on without a part that takes longer than its bound', async () => {
+  it('continues without a part that takes longer than its bound', async () => {
     const closed: string[] = [];
     const closing = new Closing();
     closing.add('database', () => void closed.push('database'));

@@ -1,5 +1,6 @@
 import { types } from 'node:util';
 import type { Logger } from '../log/log.ts';
+import { returnIdleMemory } from './idle-memory.ts';
 import { StartFault } from './start-fault.ts';
 
 export interface Running {
@@ -17,10 +18,12 @@ const ECHO_MS = 250;
  *
  * - SIGTERM, SIGINT or SIGHUP closes once and exits 0. During start it aborts `signal`; if start succeeds nevertheless,
  *   everything that it opened is closed. A second signal exits 1 immediately.
- * - A StartFault (ConfigFault is one) is printed on standard error without a stack, exit 1. Any other failure to start is
+ * - A StartFault (ConfigFault is one) is printed on standard error without a stack, exit 1. Any other failure to start
+ *   is
  *   logged, exit 1.
  * - An unhandled exception or rejection is logged, everything is closed, exit 1.
  * - Warnings of Node are logged.
+ * - With `--expose-gc` it returns memory to the operating system when it is idle.
  * - Stopping is abandoned after `graceMs` (default 10,000; read when the first signal comes), exit 1.
  */
 export function runProcess(life: {
@@ -33,6 +36,7 @@ export function runProcess(life: {
   let exitCode = 0;
   let stoppedAt: number | undefined;
 
+  returnIdleMemory({ log });
   const started = Promise.resolve().then(() => life.start(abort.signal));
   started.catch((error: unknown) => {
     if (stoppedAt !== undefined) return;
@@ -71,7 +75,8 @@ export function runProcess(life: {
     process.exit(exitCode);
   }
 
-  // SIGHUP comes when the terminal is closed. Child processes such as the database would be left behind.
+  // SIGHUP arrives when the terminal is closed. Without a handler, child processes such as the database would keep
+  // running.
   for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
     process.on(name, () => {
       if (stoppedAt === undefined) {

@@ -28,16 +28,16 @@ export interface RunningService extends Running {
   readonly url?: string;
 }
 
-/** What a service's start.ts exports. */
-export interface StartableService<Config> {
+/** The export of a service's start.ts. */
+interface StartableService<Config> {
   /** `left` returns how long work in progress may continue once the service closes. */
   start(config: Config, parts: { log: Logger; left: TimeLeft }): Promise<RunningService>;
   /** Brings its tables, queues and topics up to date. May be repeated, also by several processes at the same time. */
   prepare(config: Config, parts: { log: Logger }): Promise<void>;
 }
 
-/** What a service's main.ts knows before it loads the service. */
-export interface ServiceProcess<Config> {
+/** The facts that a service's main.ts has before it loads the service. */
+interface ServiceProcess<Config> {
   readonly name: string;
   /** The command line after the service's name. */
   readonly args: readonly string[];
@@ -52,8 +52,8 @@ export interface ServiceProcess<Config> {
 
 /**
  * Runs a process of one service: without arguments it serves, `migrate` prepares and exits, `--help` explains.
- * To stop, it reports not ready and serves for another DRAIN. Then it refuses new work, finishes work in progress within
- * CLOSE_TIMEOUT, and closes. A pod's grace period must exceed the sum of both and SHUTDOWN_MARGIN_MS.
+ * To stop, it reports not ready and serves for another DRAIN. Then it refuses new work, finishes work in progress
+ * within CLOSE_TIMEOUT, and closes. A pod's grace period must exceed the sum of both and SHUTDOWN_MARGIN_MS.
  */
 export async function runService<Config>(service: ServiceProcess<Config>): Promise<void> {
   const { name, args, env } = service;

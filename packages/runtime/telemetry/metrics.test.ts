@@ -25,7 +25,7 @@ describe('the metrics page', () => {
     expect(page.endsWith('\n')).toBe(true);
   });
 
-  it('is made once for everyone who asks at the same time, after they have asked', async () => {
+  it('is produced once for concurrent requests, after they have arrived', async () => {
     const name = newName('reads');
     let reads = 0;
     gauge(name, 'How often it was read.', []).from(() => [{ labels: [], value: ++reads }]);
@@ -83,7 +83,7 @@ describe('the metrics page', () => {
 });
 
 describe('a gauge', () => {
-  it('reads every source when the page is asked for, until the source is removed', async () => {
+  it('reads every source for each page, until the source is removed', async () => {
     const name = newName('connections');
     const open = gauge(name, 'Connections.', ['service']);
     let count = 3;

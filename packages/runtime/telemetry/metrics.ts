@@ -1,31 +1,33 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import client, { Counter, Gauge, Histogram, Registry } from 'prom-client';
 
-/** Label values in the order of their names. Only values that the source code bounds: never a uuid, a path or a name. */
-export type LabelValues<Names extends readonly string[]> = { readonly [Index in keyof Names]: string };
+/**
+ * Label values in the order of their names. Only values that the source code bounds: never a uuid, a path or a name.
+ */
+type LabelValues<Names extends readonly string[]> = { readonly [Index in keyof Names]: string };
 
 /** A metric with one series for each combination of label values that occurs. */
-export interface Family<Names extends readonly string[], Series> {
+interface Family<Names extends readonly string[], Series> {
   of(...values: LabelValues<Names>): Series;
 }
 
-export interface Count {
+interface Count {
   add(amount?: number): void;
 }
 
-export interface Distribution {
+interface Distribution {
   observe(value: number): void;
 }
 
 const registry = new Registry();
 
-/** What the name of every metric of ours begins with on the page, as Prometheus advises. */
+/** The prefix of all our metrics, as Prometheus advises. */
 export const METRIC_PREFIX = 'call_analysis_';
 
 /** Media type of the metrics page, the text format of Prometheus. */
 export const EXPOSITION_TYPE = registry.contentType;
 
-/** Making the page takes some milliseconds of processor time, and whoever reaches the port may ask for it. */
+/** Producing the page takes some milliseconds of processor time, and anyone who reaches the port can request it. */
 const PAGE_EVERY_MS = 250;
 
 let hasProcessMetrics = false;
@@ -33,8 +35,8 @@ let pageMadeAt = Number.NEGATIVE_INFINITY;
 let nextPage: Promise<string> | undefined;
 
 /**
- * All metrics of this process, in the text format of Prometheus. The page is made after it was asked for, and at most four
- * times a second: everyone who asks meanwhile gets the same one.
+ * All metrics of this process, in the text format of Prometheus. The page is produced on request, at most four times a
+ * second: concurrent requests get the same page.
  */
 export function exposition(): Promise<string> {
   nextPage ??= makePage();
@@ -45,7 +47,7 @@ async function makePage(): Promise<string> {
   const sinceMs = performance.now() - pageMadeAt;
   // Waits even when there is no need to, so that the assignment below comes after the one of `nextPage`.
   await pause(sinceMs >= PAGE_EVERY_MS ? 0 : Math.min(PAGE_EVERY_MS, PAGE_EVERY_MS - sinceMs));
-  // Whoever asks from now on wants to see what happens from now on.
+  // Later requests must see later values.
   nextPage = undefined;
   pageMadeAt = performance.now();
   // Measuring the event loop and garbage collection costs a process that is never asked nothing.
@@ -62,7 +64,7 @@ function addProcessMetrics(): void {
   for (const name of MISNAMED) registry.removeSingleMetric(name);
 }
 
-/** A count that only grows, from the start of the process. The page shows `name` behind METRIC_PREFIX. */
+/** A count that only grows, from the start of the process. The page shows `name` after METRIC_PREFIX. */
 export function counter<const Names extends readonly string[]>(
   name: string,
   help: string,
@@ -93,9 +95,11 @@ export function histogram<const Names extends readonly string[]>(
 }
 
 /** Bounds from a millisecond to half a minute. */
-export const SECONDS: readonly number[] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+const SECONDS: readonly number[] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-/** With more series, new combinations of labels are counted under `other`, so that a mistake does not fill the memory. */
+/**
+ * With more series, new combinations of labels are counted under `other`, so that a mistake does not fill the memory.
+ */
 const MAX_SERIES = 2000;
 
 class BoundedFamily<Names extends readonly string[], Series> implements Family<Names, Series> {
@@ -120,7 +124,7 @@ class BoundedFamily<Names extends readonly string[], Series> implements Family<N
   }
 }
 
-export interface Reading<Names extends readonly string[]> {
+interface Reading<Names extends readonly string[]> {
   readonly labels: LabelValues<Names>;
   readonly value: number;
 }
@@ -128,8 +132,8 @@ export interface Reading<Names extends readonly string[]> {
 type Source<Names extends readonly string[]> = () => readonly Reading<Names>[] | Promise<readonly Reading<Names>[]>;
 
 /**
- * A source that takes longer is left out. Prometheus waits ten seconds for the complete page. A part that does not answer
- * is known after two.
+ * A source that takes longer is left out. Prometheus waits ten seconds for the complete page. A part that does not
+ * answer is known after two.
  */
 const READ_TIMEOUT_MS = 3000;
 
@@ -137,7 +141,7 @@ const unread = counter('metrics_unread_total', 'Gauges that could not be read wh
   'metric',
 ]);
 
-export interface GaugeFamily<Names extends readonly string[]> {
+interface GaugeFamily<Names extends readonly string[]> {
   /** Adds a source, until the returned function is called. A source must be cheap: `cachedFor` caches its answer. */
   from(source: Source<Names>): () => void;
 }
@@ -179,7 +183,7 @@ async function read<Names extends readonly string[]>(
   try {
     return await Promise.race([source(), late.promise]);
   } catch {
-    // The owner of what is measured logs its failures.
+    // The owner of the measured part logs its failures.
     unread.of(name).add();
     return [];
   } finally {

@@ -7,28 +7,28 @@ import type { Environment } from '../config/config.ts';
 import { describeVariables } from '../config/describe-variables.ts';
 import type { ServiceSettings } from '../process/service-process.ts';
 
-/** Variables that are set, and what is said of them, one text for each sentence. */
+/** Variables to set, and a part of each expected sentence. */
 export type Refusal = [environment: Readonly<Record<string, string>>, sentences: readonly string[]];
 
 /** How a service reads the environment of a process of its own. */
-export interface EnvironmentReader {
+interface EnvironmentReader {
   readonly readConfig: (environment: Environment) => ServiceSettings<object>;
   readonly variables: readonly z.ZodObject[];
-  /** The least that it needs, in the order of `variables`. What may not be shown has `telling` in it. */
+  /** The smallest valid environment, in the order of `variables`. Secret values contain `telling`. */
   readonly env: Readonly<Record<string, string>>;
-  /** What it makes of that. */
+  /** The resulting configuration. */
   readonly config: object;
-  /** Of `env`, what something else does in the place of. */
+  /** Variables of `env` that others can replace. */
   readonly replaceable?: readonly string[];
-  /** Of `env`, what may come from a file. */
+  /** The variable of `env` whose value may come from a file. */
   readonly secret: string;
-  /** What is set otherwise than in `env`, and a part of each sentence. */
+  /** Changes to `env`, and a part of each expected sentence. */
   readonly refusals: readonly Refusal[];
-  /** An environment with much that is wrong, and how each sentence begins. */
+  /** An environment with many faults, and the beginning of each sentence. */
   readonly wrong: Refusal;
 }
 
-/** What the environment of every service with tables of its own may be refused for. */
+/** Refusals of every service with its own tables. */
 export const database = {
   refusals: [
     [{ DATABASE_URL: 'mysql://root:telling@db/x' }, ['DATABASE_URL must begin with postgresql://.']],
@@ -40,7 +40,7 @@ export const database = {
   ] satisfies Refusal[],
 };
 
-/** The brokers that services share: how little says where they are, what comes of it, what is refused. */
+/** The brokers that services share: the smallest environment, the resulting settings, the refusals. */
 export const brokers = {
   env: { KAFKA_BROKERS: 'kafka-1:9092,kafka-2:9092' },
   settings: {
@@ -66,7 +66,7 @@ export const brokers = {
   ] satisfies Refusal[],
 };
 
-/** The same of the object store. */
+/** The same for the object store. */
 export const store = {
   env: { S3_ENDPOINT: 'http://s3:7070', S3_BUCKET: 'calls', S3_ACCESS_KEY: 'access', S3_SECRET_KEY: 'telling' },
   settings: {
@@ -125,7 +125,7 @@ const everyProcess: readonly Refusal[] = [
   ],
 ];
 
-/** What a service promises whoever sets up a process of it. */
+/** Tests what every service guarantees to the operator who configures a process of it. */
 export function environmentContract(name: string, reader: EnvironmentReader): void {
   const { readConfig, variables, env, config, replaceable = [], secret, refusals } = reader;
 
@@ -139,7 +139,7 @@ export function environmentContract(name: string, reader: EnvironmentReader): vo
   }
 
   describe(`the environment of ${name}`, () => {
-    it('is as little as this, and the rest is usual', () => {
+    it('needs only these variables, and has defaults for the others', () => {
       expect(readConfig(env)).toEqual({
         process: {
           logLevel: 'info',
@@ -171,7 +171,7 @@ export function environmentContract(name: string, reader: EnvironmentReader): vo
       expect(refusal({ ...env, ...inFile })).toBe(`${secret} and ${secret}_FILE are both set; set only one of them.`);
     });
 
-    it('is told all that is wrong with it at once', () => {
+    it('is refused with all of its faults together', () => {
       const [environment, starts] = reader.wrong;
       const sentences = starts.map((start) => expect.stringMatching(new RegExp(`^${start}`)));
       expect(refusal(environment).split('\n')).toEqual(sentences);

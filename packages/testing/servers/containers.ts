@@ -5,7 +5,7 @@ import type { ContainerRuntimeClient, StartedTestContainer } from 'testcontainer
 import type { Runner } from './own-server.ts';
 import type { Environment } from './programs.ts';
 
-export interface ContainerOptions {
+interface ContainerOptions {
   /** The image with its tag. */
   readonly image: string;
   /** The same in the container and on this machine's loopback. Empty when it uses this machine's network. */
@@ -18,6 +18,8 @@ export interface ContainerOptions {
 }
 
 const answerMs = 1_500;
+/** For an engine that the environment names: without its containers the tests would not be what was asked for. */
+const namedAnswerMs = 30_000;
 
 /** Whether a container engine answers. Returns quickly, and logs nothing, when there is none. */
 export async function hasEngine(env: Environment = process.env): Promise<boolean> {
@@ -29,7 +31,7 @@ export async function hasEngine(env: Environment = process.env): Promise<boolean
       () => false,
     ),
     new Promise<boolean>((resolve) => {
-      setTimeout(resolve, answerMs, false).unref();
+      setTimeout(resolve, env['DOCKER_HOST'] ? namedAnswerMs : answerMs, false).unref();
     }),
   ]);
 }

@@ -11,7 +11,7 @@ export async function makeDirectory(name: string): Promise<string> {
   return mkdtemp(join(await realpath(tmpdir()), `call-analysis-${name}-`));
 }
 
-export interface ProcessOptions {
+interface ProcessOptions {
   /** Holds the server's data and log. One of the server's arguments must name it. */
   readonly directory: string;
   readonly command: string;

@@ -14,7 +14,7 @@ export class ProgramMissing extends Error {
   override readonly name = 'ProgramMissing';
 }
 
-export interface GoProgram {
+interface GoProgram {
   readonly name: string;
   /** The argument of `go install`, without `@` and version. */
   readonly module: string;

@@ -2,11 +2,11 @@ import { hasEngine } from './containers.ts';
 import type { OwnServer } from './own-server.ts';
 import { type Environment, ProgramMissing } from './programs.ts';
 
-export interface Ways<T> {
+interface Ways<T> {
   /** The server's name, and the variable that can name a running one. */
   readonly name: string;
   readonly variable: string;
-  /** What has to be installed to run it without containers. */
+  /** The programs needed to run it without containers. */
   readonly needs: readonly string[];
   readonly image: string;
   inContainer(): Promise<T>;

@@ -1,14 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-export interface Server {
+interface Server {
   /** Relative to the directory: a file whose first line is the pid of the server, or a folder of such files. */
   readonly pidFile: string;
   /** The signal that ends it. SIGKILL follows if it does not end. */
   readonly signal: NodeJS.Signals;
 }
 
-export interface Watched extends Server {
+interface Watched extends Server {
   /** Holds all files of the servers and is removed with them. Each server has it in its arguments. */
   readonly directory: string;
   /** A server that this one may start. It is stopped after it. */

@@ -2,8 +2,8 @@ import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
-// Run by start-watchdog.ts. When the test run at the other end of standard input has ended, it stops the servers that the
-// run left behind and removes their folder.
+// Run by start-watchdog.ts. When the test run at the other end of standard input has ended, it stops the servers that
+// are still running and removes their folder.
 const [directory = '', ...servers] = process.argv.slice(2);
 const politeWaits = 100;
 
@@ -58,7 +58,10 @@ async function pidIn(file: string): Promise<number | null> {
   return (await isAnother(pid)) ? null : pid;
 }
 
-/** The pid may now belong to another program; a server has the folder in its arguments. Without /proc the file is trusted. */
+/**
+ * The pid may now belong to another program; a server has the folder in its arguments. Without /proc the file is
+ * trusted.
+ */
 async function isAnother(pid: number): Promise<boolean> {
   const line = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => null);
   return line !== null && line !== '' && !line.includes(directory);

@@ -1,5 +1,5 @@
 /** The kind of an entry according to its external attributes. */
-export type FileKind = 'file' | 'folder' | 'link' | 'other';
+type FileKind = 'file' | 'folder' | 'link' | 'other';
 
 const UNIX_KIND = 0o170000;
 const UNIX_FILE = 0o100000;
@@ -10,7 +10,7 @@ const DOS_VOLUME_LABEL = 0x08;
 const DOS_FOLDER = 0x10;
 const WINDOWS_REPARSE_POINT = 0x400;
 
-/** A Unix mode in the upper half counts whatever system the entry claims to come from, because readers follow it too. */
+/** A Unix mode in the upper half counts for entries of any system, because readers follow it too. */
 export function fileKind(attributes: number): FileKind {
   const kind = (attributes >>> 16) & UNIX_KIND;
   if (kind === UNIX_FILE) return 'file';

@@ -17,7 +17,9 @@ export interface EndRecord {
 const SIGNATURE = Buffer.from('PK\x05\x06', 'latin1');
 const END_BYTES = 22;
 const MAX_COMMENT = 0xffff;
-/** The zeros that may follow the end record: tapes and block devices pad with them (docs/api.md, "Presigned uploads"). */
+/**
+ * The zeros that may follow the end record: tapes and block devices pad with them (docs/api.md, "Presigned uploads").
+ */
 const MAX_ZEROS = 0xffff;
 /** How far back an end record is searched for, only to explain why the archive is refused. */
 const SEARCHED_BYTES = 16 * 1024 * 1024;
@@ -56,7 +58,7 @@ async function locate(tail: Tail): Promise<number> {
   });
   const [first] = possible;
   if (first === undefined) throw await explainMissing(tail);
-  // Some readers use the last signature, whatever its comment length says.
+  // Some readers use the last signature and ignore its comment length.
   if (signatures.some((at) => at > first)) {
     throw invalidZip('there are two possible end records, one inside the comment of the other');
   }

@@ -36,7 +36,7 @@ export class Tail {
 
   async #fetch(start: number, end: number): Promise<Buffer> {
     const bytes = await buffer(await this.#source.open(start, end));
-    // The store itself stated the size, so the archive is not at fault.
+    // The store reported the size, so the archive is not the cause.
     if (bytes.length !== end - start) throw unavailable('The store of uploaded files');
     return bytes;
   }

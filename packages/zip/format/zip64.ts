@@ -31,7 +31,7 @@ export function isInZip64({ bytes, compressedBytes }: Sizes): boolean {
   return bytes === SIZE_IN_ZIP64 || compressedBytes === SIZE_IN_ZIP64;
 }
 
-export interface Location {
+interface Location {
   readonly offset: number;
   readonly disk: number;
 }
@@ -83,7 +83,7 @@ export class Zip64Values {
   }
 }
 
-/** Tells whether a field that was not needed repeats the classic values, as some writers do. */
+/** Whether an unneeded field repeats the classic values, as some writers do. */
 export function repeatsClassic(field: Buffer, { bytes, compressedBytes }: Sizes, { offset }: Location): boolean {
   const hasDisk = field.length === 28;
   if (!hasDisk && (field.length % 8 !== 0 || field.length > 24)) return false;
@@ -94,7 +94,7 @@ export function repeatsClassic(field: Buffer, { bytes, compressedBytes }: Sizes,
 }
 
 /** The counts and offsets of an end record. */
-export interface EndValues {
+interface EndValues {
   readonly disk: number;
   readonly directoryDisk: number;
   readonly entriesHere: number;
@@ -116,7 +116,7 @@ export function agreesWithClassic(zip64: EndValues, classic: EndValues): boolean
   );
 }
 
-export interface Zip64End {
+interface Zip64End {
   readonly start: number;
   /** How many disks the archive is on. */
   readonly disks: number;

@@ -27,7 +27,7 @@ export class WatchedSource implements ArchiveSource {
   }
 }
 
-export interface Refusal {
+interface Refusal {
   readonly code: string;
   readonly message: string;
   readonly entries: readonly EntryFault[];

@@ -1,7 +1,7 @@
 import type { Analysis, Language, Utterance } from '@call-analysis/events';
 import type { Scorecard } from '../scorecards/scorecard.ts';
 
-/** What an analyst knows of a call. Its text is data, never an instruction or a pattern. */
+/** The call as an analyst gets it. Its text is data, never an instruction or a pattern. */
 export interface Conversation {
   /** Null when it could not be recognized. The answers are then marked for review. */
   readonly language: Language | null;

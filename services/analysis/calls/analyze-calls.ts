@@ -35,11 +35,7 @@ export const CONSUMER = 'analysis';
 export async function analyzeCalls(parts: Parts, events: readonly TranscriptReadyEvent[]): Promise<void> {
   const { store, bus } = parts;
   // An event may be redelivered long after it was handled. A paid language model must not be asked again.
-  const handled = await alreadyClaimed(
-    store.db,
-    CONSUMER,
-    events.map(({ id }) => id),
-  );
+  const handled = await alreadyClaimed(store.db, CONSUMER, events);
   // A removed firm has no scorecards any more.
   const erased = await findErased(store.db, events);
   const pending = events.filter(({ id, subject }) => !handled.has(id) && !erased.has(subject));
@@ -63,11 +59,7 @@ export async function analyzeCalls(parts: Parts, events: readonly TranscriptRead
   }
   await store.db.transaction(async (tx) => {
     const erasedMeanwhile = await findErased(tx, pending);
-    const claimed = await claim(
-      tx,
-      CONSUMER,
-      pending.map((event) => event.id),
-    );
+    const claimed = await claim(tx, CONSUMER, pending);
     const fresh = results.filter(({ event }) => claimed.has(event.id) && !erasedMeanwhile.has(event.subject));
     if (fresh.length === 0) return;
     await recordSpeech(
@@ -95,11 +87,7 @@ async function queueForModel(
   const { store } = parts;
   await store.db.transaction(async (tx) => {
     const erased = await findErased(tx, events);
-    const claimed = await claim(
-      tx,
-      CONSUMER,
-      events.map(({ id }) => id),
-    );
+    const claimed = await claim(tx, CONSUMER, events);
     const fresh = events.filter(({ id, subject }) => claimed.has(id) && !erased.has(subject));
     if (fresh.length === 0) return;
     await recordSpeech(parts, tx, fresh);

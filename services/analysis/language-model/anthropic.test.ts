@@ -63,7 +63,7 @@ async function failureOf(behaviour: AnthropicServer['behaviour']): Promise<Model
 }
 
 describe('Anthropic', () => {
-  it('is asked by the messages API, with the key, the limit and a mark where its cache may begin', async () => {
+  it('is asked through the messages API, with the key, the limit and a mark for its cache', async () => {
     const result = await analyze();
     const { path, headers, body, conversation } = server.requests[0]!;
     expect([path, headers['x-api-key'], headers['anthropic-version']]).toEqual(['/v1/messages', 'key', '2023-06-01']);
@@ -135,7 +135,7 @@ describe('Anthropic', () => {
     [404, 'not_found_error', 'model: claude-nope', 'misconfigured', 'Set LLM_MODEL'],
     [400, 'invalid_request_error', 'Your credit balance is too low to access the API.', 'away', 'Pay there'],
     [400, 'invalid_request_error', 'Output blocked by content filtering policy', 'refused', 'another model'],
-  ] as const)('that answers %d %s (%s) is told as %s', async (status, type, text, kind, sentence) => {
+  ] as const)('that answers %d %s (%s) is reported as %s', async (status, type, text, kind, sentence) => {
     const failure = await failureOf(anthropicError(status, type, text));
     expect(failure.kind).toBe(kind);
     expect(failure.message).toContain(sentence);
@@ -143,12 +143,12 @@ describe('Anthropic', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it('says how long to wait when it has too many requests', async () => {
+  it('returns how long to wait when it has too many requests', async () => {
     const failure = await failureOf(anthropicError(429, 'rate_limit_error', 'Slow down', { 'retry-after': '9' }));
     expect([failure.retryAfterMs, failure.isThrottled]).toEqual([9_000, true]);
   });
 
-  it('that refuses by its stop reason is told as refused, with what that cost', async () => {
+  it('that refuses by its stop reason is reported as refused, with the cost', async () => {
     const failure = await failureOf(() => message([], 'refusal'));
     expect(failure).toMatchObject({ kind: 'refused', tokens: { requests: 1, input: 1_050, output: 40 } });
   });

@@ -19,7 +19,7 @@ export interface LanguageModelConfig {
   readonly contextTokens?: number | undefined;
   readonly concurrency: number;
   readonly tokensPerMinute?: number | undefined;
-  /** What one request may take. */
+  /** The deadline of one request. */
   readonly timeoutMs: number;
   readonly giveUpAfterMs: number;
   /** Absent: unless the server is on this machine. */
@@ -64,17 +64,17 @@ export const LanguageModelVariables = z.object({
     defaultText: 'found out with the first requests',
   }),
   LLM_CONTEXT_TOKENS: wholeNumber(1_000, 100_000_000).optional().meta({
-    description: 'Tokens of a request with its answer. Longer calls are analyzed in windows.',
+    description: 'The most tokens of a request and its answer. Longer calls are analyzed in windows.',
     defaultText: 'what the server says when a request is too long',
   }),
   LLM_CONCURRENCY: wholeNumber(1, 1000).default(4).meta({
-    description: 'Requests at the same time in one process, at most. Fewer while the server refuses some.',
+    description: 'The most concurrent requests of one process. Fewer are sent while the server refuses some.',
   }),
   LLM_TOKENS_PER_MINUTE: wholeNumber(1_000, 999_999_999).optional().meta({
     description: 'Tokens that one process may use in a minute.',
     defaultText: 'no limit but those that the server sets',
   }),
-  LLM_TIMEOUT: duration().default(300_000).meta({ description: 'What one request may take.', defaultText: '5m' }),
+  LLM_TIMEOUT: duration().default(300_000).meta({ description: 'The deadline of one request.', defaultText: '5m' }),
   LLM_GIVE_UP_AFTER: duration()
     .default(86_400_000)
     .meta({ description: 'How long calls wait for the server before they fail.', defaultText: '24h' }),
@@ -83,7 +83,8 @@ export const LanguageModelVariables = z.object({
     .transform((text) => text === 'true')
     .optional()
     .meta({
-      description: 'Replace phone numbers, cards, accounts, addresses and identity numbers in what the model gets.',
+      description:
+        'Replaces phone numbers, cards, accounts, addresses and identity numbers in what is sent to the model.',
       defaultText: 'true, unless LLM_URL is on this machine',
     }),
   ...PriceVariables.shape,

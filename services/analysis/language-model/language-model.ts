@@ -27,14 +27,14 @@ export interface Prompt {
 }
 
 export interface Reply {
-  /** What should be JSON. */
+  /** Text that should be JSON. */
   readonly text: string;
   readonly isCutOff: boolean;
   readonly tokens: Tokens;
 }
 
 /** Remembers how a server can be asked for JSON, for all processes. */
-export interface CapabilityStore {
+interface CapabilityStore {
   findStructured(url: string, model: string): Promise<string | null>;
   saveStructured(url: string, model: string, structured: string): Promise<void>;
 }
@@ -170,7 +170,7 @@ async function askOnce(
     return replyOf(result.text, result.finishReason, result.usage, result.response.body);
   } catch (error) {
     if (signal?.aborted === true) throw signal.reason;
-    // The text is no JSON of this schema. What can be used of it is for the caller to say.
+    // The text is not JSON of this schema. The caller decides whether parts of it are usable.
     if (NoObjectGeneratedError.isInstance(error)) {
       return replyOf(error.text ?? '', error.finishReason, error.usage, error.response?.body);
     }
@@ -186,8 +186,8 @@ async function askOnce(
 }
 
 /**
- * Aborts when the time is over, or with another signal. AbortSignal.timeout would keep its timer, and with it the request,
- * until the time is over: minutes after the answer.
+ * Aborts when the time is over, or with another signal. AbortSignal.timeout would keep its timer, and with it the
+ * request, until the time is over: minutes after the answer.
  */
 class Deadline {
   isOver = false;

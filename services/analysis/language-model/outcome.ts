@@ -3,9 +3,9 @@ import { NO_TOKENS, type Tokens } from '../money/prices.ts';
 /**
  * Why a language model gave no answer.
  *
- * - `away`: the server does not answer, or is overloaded. Waiting mends it.
- * - `misconfigured`: the server refuses the key or knows no such model. Waiting mends it once the operator of this service
- *   has acted.
+ * - `away`: the server does not answer, or is overloaded. A later request may succeed.
+ * - `misconfigured`: the server refuses the key or does not have the model. Requests succeed once the operator has
+ *   corrected that.
  * - `too_long`: the request has more tokens than the model takes.
  * - `unsupported`: the server does not know this way to ask for JSON.
  * - `particular`: the server does not know a parameter of the request, which `quirk` names.
@@ -21,7 +21,7 @@ export type FailureKind =
   | 'refused'
   | 'unreadable';
 
-/** What some servers and models want otherwise than the rest. */
+/** Requirements of some servers and models that differ from the rest. */
 export type Quirk = 'no_temperature' | 'max_completion_tokens' | 'no_system_message';
 
 /** The message is for the history of a call and for the log. It never contains text of the conversation. */
@@ -36,7 +36,7 @@ export class ModelFailure extends Error {
   readonly isThrottled: boolean;
   /** Of `particular`: what the server wants otherwise. */
   readonly quirk: Quirk | null;
-  /** What the requests cost all the same. */
+  /** The cost of the requests, which is due all the same. */
   readonly tokens: Tokens;
 
   constructor(

@@ -83,7 +83,7 @@ function unreachable(error: unknown, timeoutMs: number): ModelFailure {
 }
 
 /** Retry-After in seconds or as a date, or `retry-after-ms`. */
-export function readRetryAfter(headers: Readonly<Record<string, string>> | undefined): number | null {
+function readRetryAfter(headers: Readonly<Record<string, string>> | undefined): number | null {
   const exact = Number(headers?.['retry-after-ms']);
   if (headers?.['retry-after-ms'] !== undefined && Number.isFinite(exact)) return bounded(exact);
   const text = headers?.['retry-after'];

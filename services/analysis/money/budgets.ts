@@ -1,6 +1,14 @@
+import type { Bus } from '@call-analysis/bus';
+import { BudgetSpent, createEvent } from '@call-analysis/events';
 import { Fault, invalidFields } from '@call-analysis/fault';
+import type { Store } from '../store.ts';
 import { type BudgetRow, type MoneyStore, nextMonth } from './money-store.ts';
 import type { Prices } from './prices.ts';
+
+export interface BudgetParts {
+  readonly store: Pick<Store, 'db' | 'money'>;
+  readonly bus: Pick<Bus, 'publish'>;
+}
 
 export interface Budget extends BudgetRow {
   /** In the current month; null without prices. */
@@ -29,9 +37,12 @@ function warningOf({ amount, currency }: BudgetRow, prices: Prices | undefined):
   return `The budget is in ${currency}, but the prices are in ${prices.currency}, so the budget stops nothing. Set it in ${prices.currency}.`;
 }
 
-/** Faults: PRICES_UNKNOWN when a limit cannot be kept, because no prices are configured; VALIDATION_ERROR. */
+/**
+ * A budget below what the month has cost so far is spent at once, which is published like any other that is spent.
+ * Faults: PRICES_UNKNOWN when a limit cannot be kept, because no prices are configured; VALIDATION_ERROR.
+ */
 export async function changeBudget(
-  money: MoneyStore,
+  { store: { db, money }, bus }: BudgetParts,
   prices: Prices | undefined,
   firmUuid: string,
   budget: BudgetRow,
@@ -49,6 +60,11 @@ export async function changeBudget(
       throw invalidFields([{ field: 'monthly.currency', code: 'INVALID', message }]);
     }
   }
-  await money.saveBudget(firmUuid, budget);
+  await db.transaction(async (tx) => {
+    const spent = await money.saveBudget(tx, firmUuid, budget);
+    if (spent === null) return;
+    const cause = { firmuuid: firmUuid, priority: 0 };
+    await bus.publish(tx, [createEvent('analysis', BudgetSpent, firmUuid, cause, { budget: spent })]);
+  });
   return readBudget(money, prices, firmUuid);
 }

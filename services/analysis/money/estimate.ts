@@ -11,14 +11,14 @@ const TOKENS_PER_REQUEST = 250;
 const LOW = 0.5;
 const HIGH = 2;
 
-export interface Estimate {
+interface Estimate {
   readonly inputTokens: number;
   readonly outputTokens: number;
   /** In billionths; null without prices. */
   readonly cost: { readonly low: bigint; readonly high: bigint; readonly currency: string } | null;
 }
 
-/** What it takes to have a language model analyze calls whose transcripts have so many bytes together. */
+/** The tokens and cost of analyzing calls by a language model, from the total size of their transcripts in bytes. */
 export function estimateAnalyses(
   calls: number,
   textBytes: number,

@@ -1,7 +1,7 @@
 import type { Group, MoneyStore, SpeechRow, UsageRow } from './money-store.ts';
 
-/** What a language model was asked, and what speech was transcribed. Either may be nothing. */
-export interface UsageItem {
+/** The usage of language models and of speech. Either may be empty. */
+interface UsageItem {
   readonly key: string;
   readonly model: UsageRow | null;
   readonly speech: SpeechRow | null;

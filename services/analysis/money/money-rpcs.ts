@@ -1,3 +1,4 @@
+import type { Bus } from '@call-analysis/bus';
 import { Fault, invalidFields } from '@call-analysis/fault';
 import type { analysis } from '@call-analysis/proto';
 import type { Budget as BudgetMessage } from '@call-analysis/proto/analysis/v1/Budget';
@@ -20,6 +21,7 @@ const Amount = z.string().regex(/^\d{1,11}(\.\d{1,9})?$/);
 
 export interface MoneyParts {
   readonly store: Store;
+  readonly bus: Pick<Bus, 'publish'>;
   readonly scorecardCache: ScorecardCache;
   readonly firms: Pick<Firms, 'settings'>;
   /** Absent without a language model. */
@@ -29,6 +31,7 @@ export interface MoneyParts {
 /** The RPCs for usage, budgets and estimates. */
 export function moneyRpcs({
   store,
+  bus,
   scorecardCache,
   firms,
   model,
@@ -41,7 +44,7 @@ export function moneyRpcs({
       const amount = request.amount === undefined ? null : Amount.parse(request.amount);
       const whenSpent = z.enum(['wait', 'fallback']).parse(request.when_spent);
       const budget = { amount, currency: amount === null ? null : (request.currency ?? null), whenSpent };
-      return budgetMessage(await changeBudget(money, prices, firmOf(request.caller), budget));
+      return budgetMessage(await changeBudget({ store, bus }, prices, firmOf(request.caller), budget));
     },
     listUsage: async (request) => {
       const [from, to] = [request.from, request.to].map((time) => (time === undefined ? null : Time.parse(time)));

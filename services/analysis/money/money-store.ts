@@ -1,10 +1,10 @@
 import type { Database, Sql } from '@call-analysis/postgres';
 import type { Money } from './prices.ts';
 
-export interface NewUsage {
+interface NewUsage {
   readonly uuid: string;
   readonly firmUuid: string;
-  /** Null when the call was erased meanwhile. */
+  /** Null if the call has been erased. */
   readonly callUuid: string | null;
   readonly at: Date;
   readonly model: string;
@@ -18,7 +18,7 @@ export interface NewUsage {
   readonly cost: Money | null;
 }
 
-export interface NewSpeech {
+interface NewSpeech {
   readonly eventId: string;
   readonly firmUuid: string;
   readonly callUuid: string;
@@ -37,7 +37,7 @@ export interface BudgetRow {
 }
 
 /** The budget of a month when it is spent. */
-export interface SpentBudget {
+interface SpentBudget {
   /** In UTC: `2026-11`. */
   readonly month: string;
   readonly amount: string;
@@ -171,16 +171,32 @@ export function openMoneyStore(db: Database) {
       return rows[0] ?? { amount: null, currency: null, whenSpent: 'wait' };
     },
 
-    async saveBudget(firmUuid: string, { amount, currency, whenSpent }: BudgetRow): Promise<void> {
-      await db.query(
-        `INSERT INTO budget (firm_uuid, amount, currency, when_spent) VALUES ($1, $2::numeric, $3, $4)
-         ON CONFLICT (firm_uuid) DO UPDATE SET amount = excluded.amount, currency = excluded.currency,
-           when_spent = excluded.when_spent`,
+    /** Returns the budget of the current month where this has made it spent: the one before, if any, was not. */
+    async saveBudget(
+      tx: Sql,
+      firmUuid: string,
+      { amount, currency, whenSpent }: BudgetRow,
+    ): Promise<SpentBudget | null> {
+      const rows = await tx.query<Omit<SpentBudget, 'resets_at'>>(
+        `WITH before AS (SELECT amount, currency FROM budget WHERE firm_uuid = $1),
+         saved AS (
+           INSERT INTO budget (firm_uuid, amount, currency, when_spent) VALUES ($1, $2::numeric, $3, $4)
+           ON CONFLICT (firm_uuid) DO UPDATE SET amount = excluded.amount, currency = excluded.currency,
+             when_spent = excluded.when_spent
+           RETURNING firm_uuid, amount, currency, when_spent, to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM') AS month),
+         sum AS (
+           SELECT month, saved.amount, coalesce(spending.amount, 0) AS spent, currency, when_spent
+           FROM saved LEFT JOIN spending USING (firm_uuid, currency, month))
+         SELECT month, trim_scale(amount)::text AS amount, trim_scale(spent)::text AS spent, currency, when_spent
+         FROM sum WHERE spent >= amount
+           AND NOT EXISTS (SELECT FROM before WHERE before.currency = sum.currency AND sum.spent >= before.amount)`,
         [firmUuid, amount, currency, whenSpent],
       );
+      const spent = rows[0];
+      return spent === undefined ? null : { ...spent, resets_at: monthAfter(spent.month).toISOString() };
     },
 
-    /** What the firm has spent in the current month, as a decimal number. */
+    /** The firm's costs in the current month, as a decimal number. */
     async spentThisMonth(firmUuid: string, currency: string): Promise<string> {
       const rows = await db.query<{ amount: string }>(
         `SELECT trim_scale(amount)::text AS amount FROM spending

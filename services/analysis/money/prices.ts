@@ -32,7 +32,7 @@ const Currency = z
 
 export const SpeechPriceVariables = z.object({
   SPEECH_PRICE_PER_MINUTE: Price.meta({
-    description: 'The price of a minute of speech that the speech engine transcribes. Without it its cost is unknown.',
+    description: 'The price of a minute of transcribed speech. Without it, the cost of speech is unknown.',
   }),
   SPEECH_CURRENCY: Currency.meta({ description: 'The currency of that price.' }),
 });

@@ -38,7 +38,7 @@ function transcribed(firm: string, seconds: number, change: Partial<TranscriptRe
 }
 
 describe('the speech of transcripts', () => {
-  it('counts once for an event, however often and to whichever replica it is delivered', async () => {
+  it('counts once for an event, however often and to however many replicas it is delivered', async () => {
     const firm = randomUUID();
     const [one, other] = [transcribed(firm, 90), transcribed(firm, 30.5)];
     await service.publish(one, other);

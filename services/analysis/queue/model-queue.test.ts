@@ -106,7 +106,7 @@ describe('with a language model', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it('a call whose process died is asked about again by another, once its lease has ended', async () => {
+  it('another process asks about the calls of a process that died, once their lease has ended', async () => {
     const firm = await newFirm();
     const late = Promise.withResolvers<void>();
     server.behaviour = async (request) => {
@@ -139,7 +139,7 @@ describe('with a language model', () => {
     expect(server.requests).toHaveLength(60);
   });
 
-  it('the next calls are prepared while others are asked, so that no place stands empty, and none is asked too early', async () => {
+  it('the next calls are prepared while others are in progress, so that no place stays empty, and none is asked about too early', async () => {
     const firm = await newFirm();
     const held: (() => void)[] = [];
     server.behaviour = async (request) => {
@@ -386,6 +386,31 @@ describe('through RPCs', () => {
     const stranger = callerOf(randomUUID());
     expect((await service.client.listUsage({ caller: stranger, group_by: 'day' })).items).toEqual([]);
     expect(await service.client.getBudget({ caller: stranger })).toMatchObject({ when_spent: 'wait', spent: '0' });
+  });
+
+  it('a budget that is set below what the month has cost is announced as spent, once', async () => {
+    const firm = await newFirm();
+    const event = callOf(firm);
+    await service.publish(event);
+    const { cost } = (await service.analysisOf(event)).data.analysis!.usage!;
+    const set = (amount: string) =>
+      service.client.setBudget({ caller: callerOf(firm), amount, currency: 'USD', when_spent: 'wait' });
+    await set('1000000');
+    for (const amount of ['0.000002', '0.000001', '0']) await set(amount);
+    await set('1000000');
+    await set('0.000003');
+    const announced = () => service.spent.filter(({ subject }) => subject === firm).map(({ data }) => data.budget!);
+    await waitUntil(() => announced().length === 2);
+    expect(
+      announced()
+        .map(({ amount }) => amount)
+        .toSorted(),
+    ).toEqual(['0.000002', '0.000003']);
+    expect(announced()[0]).toMatchObject({ spent: cost!.amount, currency: 'USD', when_spent: 'wait' });
+
+    const another = randomUUID();
+    await service.client.setBudget({ caller: callerOf(another), amount: '0', currency: 'USD', when_spent: 'fallback' });
+    await waitUntil(() => service.spent.some(({ subject, data }) => subject === another && data.budget!.spent === '0'));
   });
 
   it('a budget in another currency than the prices is refused', async () => {

@@ -59,7 +59,7 @@ interface Ready {
   leave(reason: unknown): void;
 }
 
-/** What became of a call. */
+/** The outcome of a call. */
 interface Result {
   readonly request: ClaimedRequest;
   readonly tokens: Tokens;
@@ -77,10 +77,10 @@ interface Used {
 class NotNow extends Error {}
 
 /**
- * Asks the language model about the calls in the queue, as many at a time as the server takes. A few more are claimed and
- * prepared meanwhile, so that the next request is sent when an answer has come. A call leaves the queue in the transaction
- * that stores its analysis, so after a crash nothing is asked again whose answer is stored. While the server is
- * away nothing fails: calls wait, and their history says for what.
+ * Asks the language model about the calls in the queue, as many at a time as the server takes. It claims and prepares a
+ * few more in advance, so that the next request can follow an answer immediately. A call leaves the queue in the
+ * transaction that stores its analysis, so a stored answer is never asked for again after a crash. While the server
+ * does not respond no call fails: calls wait, and their history says for what.
  */
 export class ModelQueue {
   readonly inProgress = new WorkInProgress();
@@ -163,7 +163,7 @@ export class ModelQueue {
       if (count === 0 || (this.#claimed > this.#asking && count < this.#throttle.ahead / 2)) return;
       const claimed = await this.#claim(count);
       for (const { request, scorecard } of claimed) this.#run(request, scorecard);
-      // More may have come meanwhile; those that end wake this again.
+      // More calls may have arrived in the meantime; those that end wake this again.
       if (claimed.length === count) this.#shouldClaimAgain = true;
       if (claimed.length === 0) return;
     }
@@ -303,7 +303,9 @@ export class ModelQueue {
     return makeAnalysis({ objects, analyst }, event, scorecard, { ...settings, redactForModel }, signal, turn);
   }
 
-  /** Stores what calls cost, whatever became of them, and the results of those that were not erased and are not done already. */
+  /**
+   * Stores the costs of all calls, and the results of those that were not erased and are not done already.
+   */
   async #store(results: readonly Result[]): Promise<void> {
     const { store, bus } = this.#parts;
     const events = results.map(({ request }) => request.event);
@@ -366,7 +368,7 @@ export class ModelQueue {
       if (this.#throttle.isHeldUp(this.#asking)) for (const ready of this.#ready) ready.leave(new NotNow());
       if (this.#outage?.reason !== message) log.warn({ call: request.event.subject }, message);
       this.#outage = { reason: message, since: this.#outage?.since ?? performance.now(), kind };
-      // A server that only asks to slow down is not away.
+      // A server that only asks to slow down counts as available.
       if (!isThrottled) await this.#parts.store.requests.noteOutage(message).catch(() => {});
       const isKnown = request.announced === message;
       const isLong = request.tries > 1 || performance.now() - this.#outage.since > ANNOUNCE_AFTER_MS;
@@ -414,7 +416,7 @@ export class ModelQueue {
     await this.#results.add({ request, tokens, rows: [], event });
   }
 
-  /** Tells the histories of calls what they wait for, and fails those that have waited for too long. */
+  /** Adds to the history of calls what they wait for, and fails those that have waited too long. */
   async #tick(): Promise<void> {
     const { store, bus, config } = this.#parts;
     if (this.#hasAnswered) {

@@ -16,11 +16,6 @@ export interface ClaimedRequest {
   readonly hasBudget: boolean;
 }
 
-/** A call that waits, as far as its history needs it. */
-export interface WaitingRequest {
-  readonly event: TranscriptReadyEvent;
-}
-
 interface Row {
   readonly event: Buffer;
   readonly lease: string;
@@ -233,8 +228,6 @@ export function openRequestStore(db: Database) {
     },
   };
 }
-
-export type RequestStore = ReturnType<typeof openRequestStore>;
 
 function eventOf(stored: Buffer): TranscriptReadyEvent {
   return JSON.parse(inflateRawSync(stored).toString()) as TranscriptReadyEvent;

@@ -1,13 +1,13 @@
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 60_000;
-/** A call is prepared for every so many that may be in progress. */
+/** One call is prepared for every this many that may be in progress. */
 const AHEAD = 4;
-/** What the first calls are expected to use, before any has been counted. */
+/** The expected usage of the first calls, before any has been counted. */
 const FIRST_TOKENS = 4_000;
 
 /**
- * How many requests may be in progress: as many as configured, fewer while the server refuses some, one to try whether it is
- * back, and none during a pause or when the tokens of the minute are used.
+ * How many requests may be in progress: as many as configured, fewer while the server refuses some, one to try whether
+ * it is back, and none during a pause or when the tokens of the minute are used.
  */
 export class Throttle {
   readonly #most: number;
@@ -47,7 +47,10 @@ export class Throttle {
     return Math.min(room, Math.max(0, Math.floor(this.#tokens / this.#usualTokens)));
   }
 
-  /** How many more calls to claim while so many are `claimed` and not answered: some are prepared while others are asked. */
+  /**
+   * How many more calls to claim, given the number that are `claimed` but not answered: some are prepared while others
+   * are asked about.
+   */
   claimable(active: number, claimed: number, now = performance.now()): number {
     if (now < this.#pausedUntil) return 0;
     const most = this.#isAway ? 1 : this.#limit + this.ahead;

@@ -14,13 +14,13 @@ import { confidenceOf, type OutcomeKind } from './confidence.ts';
 import type { SearchResult } from './search-conversation.ts';
 import { SENTENCES, type Sentences } from './sentences.ts';
 
-export interface AnsweredQuestion {
+interface AnsweredQuestion {
   /** The answer as the analysis contains it. */
   readonly answer: Answer;
   readonly scored: ScoredAnswer;
 }
 
-export interface AnswerOptions {
+interface AnswerOptions {
   /** Of the call; null when it is unknown. Its answers are then for review. */
   readonly language: Language | null;
   /** Of the explanations. */

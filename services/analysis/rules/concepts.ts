@@ -17,7 +17,7 @@ export const FIRST_TOPIC_ID = LEXICON_NAMES.length + CUE_NAMES.length;
 /** The ids from here on are free for the concepts of a firm. */
 export const CONCEPT_COUNT = FIRST_TOPIC_ID + TOPICS.length;
 
-/** What someone says to another person. Reported, it is not said: "he told me to shut up" insults no one. */
+/** Words addressed to the other person. Reported speech does not count: "he told me to shut up" insults no one. */
 const TO_SOMEONE: readonly Lexicon[] = [
   'greeting',
   'introduction',
@@ -34,7 +34,7 @@ const TO_SOMEONE: readonly Lexicon[] = [
 ];
 const OWN_WORDS_ONLY = new Set(TO_SOMEONE.map((name) => LEXICON_ID[name]));
 
-/** Whether a concept counts only in the speaker's own words. What is arranged counts in reported speech too. */
+/** Whether a concept counts only in the speaker's own words. Agreements count in reported speech too. */
 export function isOwnWordsOnly(concept: number): boolean {
   return OWN_WORDS_ONLY.has(concept);
 }
@@ -94,7 +94,7 @@ const SOURCES: Readonly<Record<Language | 'unknown', readonly Source[]>> = {
 const compiled = new Map<Language | null, Phrasebook>();
 const compiledSides = new Map<Language | null, Phrasebook>();
 
-/** What only one side of a call says. It is searched for in few calls, so it has a phrasebook of its own. */
+/** Phrases that only one side of a call says. Few calls are searched for them, so they have their own phrasebook. */
 const SIDES: readonly number[] = [CUE_ID.serving, CUE_ID.problem, LEXICON_ID.unhappy];
 
 /** The built-in phrases of a language. The first call for a language compiles them, which takes 30 to 150 ms. */
@@ -102,7 +102,7 @@ export function builtInPhrasebook(language: Language | null): Phrasebook {
   return compileOnce(compiled, language, (id) => id !== CUE_ID.serving);
 }
 
-/** The phrases that tell the sides of a call apart, by the same ids. */
+/** The phrases that distinguish the sides of a call, by the same ids. */
 export function sidesPhrasebook(language: Language | null): Phrasebook {
   return compileOnce(compiledSides, language, (id) => SIDES.includes(id));
 }

@@ -8,8 +8,8 @@ export type OutcomeKind = number | 'otherwise' | 'not_applicable';
 type Table = Readonly<Record<string, Readonly<Record<string, number>>>>;
 
 /**
- * The share of answers of this kind that were right on the labelled conversations; null when the kind was not measured, as
- * with a firm's own phrases.
+ * The share of answers of this kind that were right on the labelled conversations; null when the kind was not measured,
+ * as with a firm's own phrases.
  */
 export function confidenceOf(decision: PhraseDecision, outcome: OutcomeKind, language: Language): number | null {
   let kinds = knownKinds.get(decision);
@@ -29,8 +29,8 @@ export function confidenceOf(decision: PhraseDecision, outcome: OutcomeKind, lan
 const knownKinds = new WeakMap<PhraseDecision, Map<OutcomeKind, string | null>>();
 
 /**
- * The name of a kind of answer. It tells what is listened for and what was found, so that it is the same in every
- * scorecard that asks the same of the built-in phrases. Null with a firm's own phrases.
+ * The name of a kind of answer: the built-in phrases that are searched for, and what was found. So it is the same in
+ * every scorecard that uses these phrases in the same way. Null with a firm's own phrases.
  */
 export function kindOf({ applies, cases }: PhraseDecision, outcome: OutcomeKind): string | null {
   const listened = cases.map(({ heard }) => conditionOf(heard));

@@ -8,7 +8,7 @@ import type { Words } from './matching/words.ts';
 const LEAST_STEM = 4;
 const LEAST_NAME = 3;
 
-/** The names by which the operator may introduce the operator or the company: sequences of folded words. */
+/** The names of operator and company that an introduction may contain: sequences of folded words. */
 export interface OwnNames {
   readonly sequences: readonly (readonly string[])[];
   /** The first UTF-16 unit of each sequence. */
@@ -36,8 +36,8 @@ const MOST_REMEMBERED = 1000;
 const remembered = new Map<string, OwnNames>();
 
 /**
- * Each word of a name that can only be the name, or else the whole name. `isOrdinary` says whether a folded word is a word
- * of everyday calls, such as "bank": alone it names no one.
+ * Each word of a name that can only be the name, or else the whole name. `isOrdinary` says whether a folded word is a
+ * word of everyday calls, such as "bank": alone it names no one.
  */
 function sequencesOf(name: string, isOrdinary: (word: string) => boolean): string[][] {
   const words = name.match(/[\p{L}\p{M}\p{N}'’ʻʼ‘]+/gu) ?? [];

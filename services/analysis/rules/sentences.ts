@@ -2,7 +2,7 @@ import type { Heard, Language, Role } from '@call-analysis/events';
 
 type Where = Heard['where'];
 
-/** What the rules say about their answers, in one language. The labels are those of the scorecard. */
+/** The rules' explanations of their answers in one language. The labels are those of the scorecard. */
 export interface Sentences {
   readonly speaker: Readonly<Record<Role, string>>;
   /** The question does not apply, because a role is silent. */

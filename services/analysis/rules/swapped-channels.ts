@@ -24,8 +24,8 @@ const LEAST_SIGNS = 2;
 const words = new Words();
 
 /**
- * Whether the words say that operator and client are the wrong way round: the client serves and the operator asks for help,
- * more than the other way round.
+ * Whether the words suggest that operator and client are swapped: the client offers help and the operator asks for it,
+ * more than the reverse.
  */
 export function seemSwapped({
   language,

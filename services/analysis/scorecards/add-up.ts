@@ -10,7 +10,7 @@ export interface GivenAnswer {
   readonly decidedBy: string;
 }
 
-export interface AddedUp extends Totals {
+interface AddedUp extends Totals {
   readonly questions: readonly { readonly uuid: string; readonly points: number | null; readonly maxPoints: number }[];
 }
 

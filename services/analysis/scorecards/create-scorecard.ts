@@ -1,8 +1,8 @@
 import type { Bus } from '@call-analysis/bus';
 import { isFirmRemoved } from '@call-analysis/call-processing';
 import { notFound } from '@call-analysis/fault';
+import { type Actor, auditEntry } from '@call-analysis/service';
 import { v7 as uuidv7 } from 'uuid';
-import { type Actor, auditEntry } from '../audit-entry.ts';
 import type { Firms } from '../firms.ts';
 import type { Store } from '../store.ts';
 import type { StoredScorecard } from './scorecard-store.ts';
@@ -29,7 +29,7 @@ export async function createScorecard(
       toScorecardBody(draft, uuidv7),
       tx,
     );
-    await bus.publish(tx, [auditEntry(actor, 'scorecard.created', uuid)]);
+    await bus.publish(tx, [auditEntry('analysis', actor, 'scorecard.created', uuid)]);
   });
   return store.scorecards.find(firmUuid, uuid);
 }

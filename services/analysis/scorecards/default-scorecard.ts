@@ -2,7 +2,7 @@ import type { Choice, Heard, Language, Lexicon, PhraseDecision, Question } from 
 import { DEFAULT_TEXTS, type DefaultTexts } from './default-texts.ts';
 import type { Scorecard } from './scorecard.ts';
 
-/** What a question is about. Its text and labels come from DEFAULT_TEXTS. */
+/** The subject of a question. Its text and labels come from DEFAULT_TEXTS. */
 interface Subject {
   /** The end of the uuid. */
   readonly id: string;
@@ -25,7 +25,7 @@ function question(subject: Subject, choices: Choice[], decided: Question['decide
   return { uuid: `d0c7a3c4-6f0e-4c57-9a51-2f6a8e1b7d${id}`, text, weight, choices, decided };
 }
 
-/** A question that needs understanding. The phrases stand in for a language model. */
+/** A question that needs a language model; without one, the phrases decide. */
 function byModel(subject: Subject, choices: Choice[], instructions: string, fallback: PhraseDecision | null): Question {
   return question(subject, choices, { by: 'model', role: 'operator', instructions, fallback });
 }
@@ -154,8 +154,8 @@ function scorecardIn(texts: DefaultTexts): Scorecard {
 const scorecards = new Map<Language, Scorecard>();
 
 /**
- * The first scorecard of a new firm, in the firm's language. The uuids of its questions are fixed, so that answers can be
- * compared across firms. A firm that has it in an earlier form keeps that.
+ * The first scorecard of a new firm, in the firm's language. The uuids of its questions are fixed, so that answers can
+ * be compared across firms. A firm that has it in an earlier form keeps that.
  */
 export function defaultScorecardIn(language: Language): Scorecard {
   let scorecard = scorecards.get(language);

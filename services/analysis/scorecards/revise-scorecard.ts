@@ -1,7 +1,7 @@
 import type { Bus } from '@call-analysis/bus';
 import { Fault } from '@call-analysis/fault';
+import { type Actor, auditEntry } from '@call-analysis/service';
 import { v7 as uuidv7 } from 'uuid';
-import { type Actor, auditEntry } from '../audit-entry.ts';
 import type { Store } from '../store.ts';
 import type { RevisionId, StoredScorecard } from './scorecard-store.ts';
 import { questionUuids, toScorecardBody } from './scorecard.ts';
@@ -32,7 +32,7 @@ export async function reviseScorecard(
     const references = { segmentTypes: null, segmentType, questionUuids: questionUuids(newest) };
     const body = toScorecardBody(validateScorecardDraft(document, references), uuidv7);
     await scorecards.addRevision(tx, { uuid, revision: revision + 1 }, body, userUuid);
-    await bus.publish(tx, [auditEntry(actor, 'scorecard.revised', uuid)]);
+    await bus.publish(tx, [auditEntry('analysis', actor, 'scorecard.revised', uuid)]);
     return scorecards.find(firmUuid, uuid, undefined, tx);
   });
 }

@@ -23,7 +23,7 @@ export interface StoredScorecard extends ScorecardRow {
   readonly sections: ScorecardBody['sections'];
 }
 
-export interface RevisionRow {
+interface RevisionRow {
   readonly revision: number;
   readonly name: string;
   readonly createdAt: Date;
@@ -157,7 +157,7 @@ export function openScorecardStore(db: Database) {
     ): Promise<StoredScorecard> {
       return db.transaction(async (tx) => {
         const { segmentType } = await find(tx, firmUuid, uuid);
-        // Two activations of the same firm and segment type run one after the other.
+        // Serializes activations of the same firm and segment type.
         await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended($1 || '/' || coalesce($2, ''), 0))`, [
           firmUuid,
           segmentType,

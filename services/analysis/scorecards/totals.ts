@@ -1,4 +1,4 @@
-/** What an answer adds to the totals. */
+/** The contribution of an answer to the totals. */
 export interface ScoredAnswer {
   readonly weight: number;
   /** Null when the question does not apply. */
@@ -22,8 +22,8 @@ export interface Totals {
 
 /**
  * Computes the scores of a call. An answer counts with its weight times its share of the question's maximum points. A
- * question that does not apply counts neither way. An auto-fail makes the total 0 and leaves the scores of the sections,
- * which show how the rest of the call was.
+ * question that does not apply counts neither way. An auto-fail makes the total 0 and leaves the scores of the
+ * sections, which show how the rest of the call was.
  */
 export function computeTotals(sections: readonly (readonly ScoredAnswer[])[]): Totals {
   const has = (autoFail: ScoredAnswer['autoFail']) =>

@@ -1,9 +1,9 @@
 import type { Bus } from '@call-analysis/bus';
 import { type Analysis, BudgetSpent, createEvent, type Language, type Utterance } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
+import type { Actor } from '@call-analysis/service';
 import { v7 as uuidv7 } from 'uuid';
 import type { Analyst, Conversation } from '../analysts/analyst.ts';
-import type { Actor } from '../audit-entry.ts';
 import type { Firms } from '../firms.ts';
 import { isOnThisMachine, type LanguageModelConfig } from '../language-model/config.ts';
 import { ModelFailure } from '../language-model/outcome.ts';
@@ -24,7 +24,7 @@ export interface TrialParts {
 }
 
 /** The call that a scorecard is tried on, as the catalogue has it. */
-export interface TriedCall {
+interface TriedCall {
   readonly uuid: string;
   readonly segmentType: string;
   readonly operatorName: string | null;

@@ -111,7 +111,7 @@ function fieldFaults(issue: z.core.$ZodIssue): FieldFault[] {
   return [{ field, code: isMissing ? 'REQUIRED' : 'INVALID', message: issue.message }];
 }
 
-/** What a value must be, for schemas without a message of their own. The sentence begins with the field's name. */
+/** The requirement on a value whose schema has no message. The sentence begins with the field's name. */
 function requirementMessage(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
     case 'invalid_type':

@@ -29,15 +29,15 @@ export interface AskedQuestion {
   readonly no_quote_needed: string | null;
 }
 
-/** What the server does with a request: a reply, or whatever it writes to the response. */
+/** The server's reaction to a request: a reply, or a function that writes the response. */
 export type Behaviour = (
   request: ModelRequest,
   response: ServerResponse,
 ) => Promise<object | string | void> | object | string | void;
 
 /**
- * A server with OpenAI's chat completions that behaves as a test says. It counts requests and tokens as it sees them: four
- * characters of input are a token.
+ * A server with OpenAI's chat completions that behaves as a test says. It counts requests and tokens as it sees them:
+ * four characters of input are a token.
  */
 export class ModelServer {
   readonly requests: ModelRequest[] = [];
@@ -47,7 +47,7 @@ export class ModelServer {
   /** The most requests in progress at the same time. */
   peak = 0;
   delayMs = 0;
-  /** What the list of models says. */
+  /** The list of models. */
   isDown = false;
   // A client that is held up must not find its connection closed for idleness.
   readonly #server = createServer(

@@ -7,7 +7,7 @@ const program = fileURLToPath(new URL('../tools/evaluate/main.ts', import.meta.u
 /** A command that outlives its test would keep the server of the next one busy. */
 const TIMEOUT_MS = 550_000;
 
-export interface Finished {
+interface Finished {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;

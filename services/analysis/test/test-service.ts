@@ -31,7 +31,7 @@ jest.setTimeout(180_000);
 
 export type TranscriptReadyEvent = Event<BodyOf<typeof TranscriptReady>>;
 export type CallAnalyzedEvent = Event<BodyOf<typeof CallAnalyzed>>;
-export type CallFailedEvent = Event<BodyOf<typeof CallFailed>>;
+type CallFailedEvent = Event<BodyOf<typeof CallFailed>>;
 
 type Client = ReturnType<typeof dialAnalysis>;
 

@@ -1,14 +1,18 @@
 import { randomUUID } from 'node:crypto';
+import { createRequire } from 'node:module';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { CallErased } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
 import { waitUntil } from '@call-analysis/testing';
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { WaveFile } from 'wavefile';
+import type { WaveFile as WaveFileType } from 'wavefile';
 import { AudioUnderTest } from '../test/audio-under-test.ts';
 import { firmUuid } from '../test/recordings.ts';
 import { Peaks } from './waveform.ts';
+
+// Node finds no named exports in wavefile's CommonJS build.
+const { WaveFile } = createRequire(import.meta.url)('wavefile') as { WaveFile: typeof WaveFileType };
 
 const service = new AudioUnderTest();
 const RATE = 8000;

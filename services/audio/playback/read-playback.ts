@@ -17,7 +17,7 @@ import { storedSource } from '../recordings/stored-source.ts';
 import { pcm16, wavHeader } from './wav-encoder.ts';
 import { Peaks, type Waveform } from './waveform.ts';
 
-export interface Playback {
+interface Playback {
   readonly url: string;
   readonly urlExpiresAt: Date;
   /** Of the bytes at the URL. */
@@ -33,15 +33,15 @@ interface Parts {
 }
 
 const URL_SECONDS = 3600;
-/** Recordings that are decoded at the same time. Uploads go on meanwhile. */
+/** Recordings that are decoded at the same time, so that uploads keep being served. */
 const AT_ONCE = 2;
 
-/** What browsers play in WAV. Of the other containers they play MP3, FLAC and Ogg, but neither AIFF nor AU. */
+/** The codecs in WAV that browsers play. Of the other containers they play MP3, FLAC and Ogg, but not AIFF or AU. */
 const PLAYED_IN_WAV = /^pcm_(?:u8|s16le|s24le|s32le|f32le|alaw|mulaw)$/;
 
 /**
- * Makes recordings ready to be played and drawn in a browser. The peaks, and a copy in WAV where browsers do not play the
- * recording, are made when they are first asked for, and kept in the object store until the call is erased.
+ * Makes recordings ready to be played and drawn in a browser. The peaks, and a copy in WAV where browsers do not play
+ * the recording, are made when they are first asked for, and kept in the object store until the call is erased.
  */
 export class Playbacks {
   readonly #parts: Parts;
@@ -99,8 +99,8 @@ export class Playbacks {
   }
 
   /**
-   * The marker goes first, so that the sweep removes what a crash leaves of a call that is erased meanwhile. The peaks go
-   * last: where they are, the rest is complete.
+   * The marker goes first, so that the sweep removes what a crash leaves of a call that is erased meanwhile. The peaks
+   * go last: where they are, the rest is complete.
    */
   async #prepare(firmUuid: string, callUuid: string, { key, format, sizeBytes }: Stored): Promise<void> {
     const { objects } = this.#parts;

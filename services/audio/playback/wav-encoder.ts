@@ -3,7 +3,7 @@ import type { RecordingInfo, Samples } from '@call-analysis/recordings';
 const HEADER_BYTES = 44;
 const SAMPLE_BYTES = 2;
 const PCM = 1;
-/** What RIFF can say of a size. A longer recording is played to its end all the same. */
+/** The largest size in RIFF. Players still play a longer recording to its end. */
 const MAX_SIZE = 0xff_ff_ff_ff;
 
 /** The header of a WAV file of 16-bit PCM with as many frames as the recording has. */

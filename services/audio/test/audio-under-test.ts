@@ -18,7 +18,7 @@ import { afterAll, beforeAll } from '@jest/globals';
 import { type Config, migrations, schema, start } from '../start.ts';
 import { firmUuid } from './recordings.ts';
 
-export type Failed = Event<BodyOf<typeof CallFailed>>;
+type Failed = Event<BodyOf<typeof CallFailed>>;
 type Catalogue = Pick<Handlers<typeof ingest>, 'registerCall' | 'recordAudio' | 'findCalls'>;
 
 interface Opened {

@@ -14,9 +14,9 @@ const MAX_WAITING = 1000;
 const DEADLINE_MS = 5000;
 
 /**
- * Records refused requests (401 and 403) in the audit log: one a minute for the same caller, network and code. A flood must
- * not fill the log, nor keep out what known callers are refused. Entries of the last second are lost if the process is
- * killed.
+ * Records refused requests (401 and 403) in the audit log: one a minute for the same caller, network and code. A flood
+ * must not fill the log, nor keep out what known callers are refused. Entries of the last second are lost if the
+ * process is killed.
  */
 export class Refusals {
   readonly #keys: Pick<Client<typeof keyManagement>, 'recordRefusals'>;
@@ -59,7 +59,7 @@ export class Refusals {
     });
   }
 
-  /** Sends what waits. What cannot be sent waits for the next time. Never rejects. */
+  /** Sends the pending entries. Those that cannot be sent stay pending. Never rejects. */
   flush(): Promise<void> {
     this.#sending = this.#sending.then(() => this.#send());
     return this.#sending;

@@ -78,6 +78,16 @@ describe('an API key', () => {
     await expect(authentication.authenticate(request(key))).rejects.toMatchObject(invalid);
   });
 
+  it('is refused once its time is over, even when it was cached', async () => {
+    const replies = [{ ...valid, ends_in_ms: 30 }, revoked];
+    const { authentication } = authenticationWith(async () => replies.shift() ?? revoked);
+    await authentication.authenticate(request(key));
+    now = 29;
+    expect(await authentication.authenticate(request(key))).toEqual(caller);
+    now = 30;
+    await expect(authentication.authenticate(request(key))).rejects.toMatchObject(invalid);
+  });
+
   it('is cached from the start of its verification, not from the end', async () => {
     let replies = 0;
     const { authentication } = authenticationWith(async () => {

@@ -13,6 +13,8 @@ export type Keys = Pick<Client<typeof keyManagement>, 'verifyKeys'>;
 interface ValidKey {
   readonly keyUuid: string;
   readonly caller: Caller;
+  /** Infinity when the key has no end. */
+  readonly endsInMs: number;
 }
 
 const HEADER = 'x-service-api-key';
@@ -48,7 +50,12 @@ export class ApiKeyAuthentication {
       maxInFlight: MAX_IN_FLIGHT,
       maxWaitMs: DEADLINE_MS,
     });
-    this.#valid = new ShortLivedCache({ ttlMs, maxEntries: 10_000, keep: (key) => key !== null });
+    this.#valid = new ShortLivedCache<ValidKey | null>({
+      ttlMs,
+      maxEntries: 10_000,
+      keep: (key) => key !== null,
+      maxTtlMs: (key) => key?.endsInMs ?? Infinity,
+    });
   }
 
   async authenticate(request: IncomingMessage): Promise<Caller> {
@@ -77,6 +84,7 @@ export class ApiKeyAuthentication {
         return {
           keyUuid: reply.key_uuid,
           caller: { userUuid: reply.user_uuid, firmUuid: reply.firm_uuid, role: 'ADMIN' },
+          endsInMs: reply.ends_in_ms ?? Infinity,
         };
       case 'MALFORMED':
         throw malformed();

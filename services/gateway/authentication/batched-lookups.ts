@@ -1,7 +1,7 @@
 import { unavailable } from '@call-analysis/fault';
 import { type Context, currentContext, newContext, withContext } from '@call-analysis/runtime';
 
-export interface BatchedLookupsOptions<Key, Value> {
+interface BatchedLookupsOptions<Key, Value> {
   /** Returns one value for each key, in the same order. */
   readonly findAll: (keys: readonly Key[]) => Promise<readonly Value[]>;
   /** The service that is asked, for the error of a lookup that waited too long. */

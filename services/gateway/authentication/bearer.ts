@@ -10,9 +10,9 @@ import { type RemoteKeys, type TokenRules, tokenVerifier, unauthenticated, type 
 const DEADLINE_MS = 3000;
 const SCHEME = 'bearer ';
 
-export type Users = Pick<Client<typeof keyManagement>, 'findUser'>;
+type Users = Pick<Client<typeof keyManagement>, 'findUser'>;
 
-/** What key-management knows about a user. */
+/** A user as key-management returns it. */
 interface Standing {
   readonly firmUuid: string;
   readonly isApiUser: boolean;
@@ -21,8 +21,8 @@ interface Standing {
 }
 
 /**
- * Identifies callers by their bearer token. Role and firm are those of the token. As of at most `ttlMs` ago, the user must
- * exist in that firm, the token must not be revoked, and its session must not have ended.
+ * Identifies callers by their bearer token. Role and firm are those of the token. As of at most `ttlMs` ago, the user
+ * must exist in that firm, the token must not be revoked, and its session must not have ended.
  */
 export function bearerAuthentication(options: {
   tokens: TokenRules;
@@ -83,7 +83,9 @@ function allowed({ caller, issuedAt = 0, sessionUuid }: VerifiedToken, standing:
 }
 
 function unknownUser() {
-  return unauthenticated('The user of the bearer token is unknown, was removed or belongs to another firm.');
+  return unauthenticated(
+    'The user of the bearer token is unknown, was removed or belongs to another firm. Ask your system administrator for a new one.',
+  );
 }
 
 function tokenOf(request: IncomingMessage): string {

@@ -6,9 +6,9 @@ const ALGORITHMS = ['RS256', 'ES256', 'EdDSA'];
 const TIMEOUT_MS = 3000;
 /** A key that the provider has withdrawn verifies no token for longer. */
 const CACHE_MS = 5 * 60_000;
-/** An unknown key is looked for no more often than this, whatever ids tokens invent. */
+/** An unknown key id triggers a look-up at most this often, however many ids the tokens name. */
 const COOLDOWN_MS = 10_000;
-/** After a failure, requests fail at once for this long. */
+/** After a failure, requests fail immediately for this long. */
 const BACK_OFF_MS = 2000;
 const MAX_BYTES = 256 * 1024;
 

@@ -9,7 +9,7 @@ const DEADLINE_MS = 3000;
 const COOLDOWN_MS = 1000;
 const MAX_KEYS = 10;
 
-export type ListSessionKeys = Pick<Client<typeof keyManagement>, 'listSessionKeys'>;
+type ListSessionKeys = Pick<Client<typeof keyManagement>, 'listSessionKeys'>;
 
 export function isSessionKeyId(kid: unknown): kid is string {
   return typeof kid === 'string' && kid.startsWith(PREFIX);

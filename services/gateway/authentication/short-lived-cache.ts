@@ -3,12 +3,14 @@ interface Entry<Value> {
   readonly expiresAt: number;
 }
 
-export interface ShortLivedCacheOptions<Value> {
+interface ShortLivedCacheOptions<Value> {
   /** Counted from the start of the lookup, so that no value is older than this. */
   readonly ttlMs: number;
   readonly maxEntries: number;
   /** Whether a value may be cached. */
   readonly keep: (value: Value) => boolean;
+  /** For values that end sooner. Counted from the same moment. */
+  readonly maxTtlMs?: (value: Value) => number;
 }
 
 /** Caches the results of lookups for a short time. Concurrent lookups of one key share one. Errors are not cached. */
@@ -44,10 +46,12 @@ export class ShortLivedCache<Value> {
   }
 
   async #find(key: string, find: () => Promise<Value>): Promise<Value> {
-    const expiresAt = performance.now() + this.#options.ttlMs;
+    const { ttlMs, keep, maxTtlMs } = this.#options;
+    const began = performance.now();
     try {
       const value = await Promise.try(find);
-      if (this.#options.keep(value)) this.#add(key, { value, expiresAt });
+      const expiresAt = began + Math.min(ttlMs, maxTtlMs?.(value) ?? Infinity);
+      if (keep(value)) this.#add(key, { value, expiresAt });
       return value;
     } finally {
       this.#lookups.delete(key);

@@ -43,7 +43,7 @@ function pemOf(key: KeyObject): string {
   return key.export({ type: 'spki', format: 'pem' }).toString();
 }
 
-export function algorithmOf(key: KeyObject): Algorithm {
+function algorithmOf(key: KeyObject): Algorithm {
   if (key.type === 'secret') return 'HS256';
   const { asymmetricKeyType: type, asymmetricKeyDetails: details } = key;
   if (type === 'rsa' && (details?.modulusLength ?? 0) >= 2048) return 'RS256';

@@ -157,7 +157,9 @@ function inTime({ token, exp, nbf }: Claims, nowSeconds: number): VerifiedToken 
     throw unauthenticated('The bearer token has expired. Ask your system administrator for a new one.');
   }
   if (nbf !== undefined && nowSeconds < nbf) {
-    throw unauthenticated('The bearer token is not valid yet.');
+    throw unauthenticated(
+      'The bearer token is not valid yet. Wait until its nbf, or ask your system administrator for another one.',
+    );
   }
   return token;
 }

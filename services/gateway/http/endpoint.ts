@@ -34,9 +34,11 @@ export interface Endpoint {
   readonly emptyQuery: unknown;
   /** A JSON object, a form, or nothing. Also null where the handler reads bytes itself. */
   readonly body: z.ZodObject | Form | null;
+  /** A request without a body counts as `{}`. Only for a JSON object whose fields all have harmless defaults. */
+  readonly optionalBody?: boolean;
   /** Not rate limited: monitoring must always get through. */
   readonly unlimited?: boolean;
-  /** What a request counts as while it is in progress. Default: a form is an upload, anything else is a request. */
+  /** The limit that a request in progress counts towards. Default: uploads for a form, otherwise requests. */
   readonly lane?: Lane;
   /** For the OpenAPI document, which takes the rest from the fields above. */
   readonly docs: OperationDocs;
@@ -53,7 +55,7 @@ export interface HandlerInput<WhoCalls, Query, Body> extends RoutedRequest {
   readonly beginUpload: (firmUuid: string) => Promise<void> | undefined;
 }
 
-export interface RoutedRequest {
+interface RoutedRequest {
   readonly request: IncomingMessage;
   readonly response: EdgeResponse;
   readonly params: Params;
@@ -66,7 +68,7 @@ type NoFields = z.ZodObject<Record<never, never>>;
 
 const NO_FIELDS = z.strictObject({});
 
-/** What a handler gets as the body: a parsed JSON object, or a form piece by piece as it arrives. */
+/** The body that a handler gets: a parsed JSON object, or a form, piece by piece as it arrives. */
 type ReadBody<Body> = Body extends z.ZodObject ? z.output<Body> : AsyncIterable<FormPiece>;
 
 /** Defines an endpoint. The handler returns the response, or undefined when it has sent the response itself. */
@@ -75,7 +77,7 @@ export function endpoint<
   Query extends z.ZodObject = NoFields,
   Body extends z.ZodObject | Form = NoFields,
 >(
-  definition: Pick<Endpoint, 'method' | 'path' | 'roles' | 'unlimited' | 'lane' | 'docs'> & {
+  definition: Pick<Endpoint, 'method' | 'path' | 'roles' | 'optionalBody' | 'unlimited' | 'lane' | 'docs'> & {
     credentials: Asks;
     query?: Query;
     body?: Body;
@@ -101,8 +103,8 @@ export interface AccessChecks {
 }
 
 /**
- * Checks a request and has it handled. The order of the checks tells unauthenticated callers least. Awaits nothing that
- * is available already.
+ * Checks a request and has it handled. The order of the checks reveals the least to unauthenticated callers. Awaits
+ * nothing that is available already.
  */
 export async function handleRequest(endpoint: Endpoint, checks: AccessChecks, routed: RoutedRequest): Promise<void> {
   const { request, response, params } = routed;
@@ -127,7 +129,7 @@ export async function handleRequest(endpoint: Endpoint, checks: AccessChecks, ro
     if (ahead !== undefined) await ahead;
   }
   let body: unknown = {};
-  if (endpoint.body !== null) body = await readBody(endpoint.body, request, response);
+  if (endpoint.body !== null) body = await readBody(endpoint.body, endpoint.optionalBody, request, response);
   else if (endpoint.docs.bytes === undefined) {
     const sent = readOptionalJson(request, response);
     if (sent instanceof Promise) parse(NO_FIELDS, await sent);
@@ -143,8 +145,8 @@ export async function handleRequest(endpoint: Endpoint, checks: AccessChecks, ro
 }
 
 /**
- * The answer of another endpoint that only reads JSON, for the caller of a request that has passed the checks of its own
- * endpoint. Parameters are as a URL has them.
+ * The answer of another endpoint that only reads JSON, for the caller of a request that has passed the checks of its
+ * own endpoint. Parameters are as a URL has them.
  */
 export async function answerWithin(
   endpoint: Endpoint,
@@ -176,8 +178,14 @@ function authenticate(
   }
 }
 
-async function readBody(body: z.ZodObject | Form, request: IncomingMessage, response: EdgeResponse): Promise<unknown> {
-  return 'parts' in body ? readForm(body, request, response) : parse(body, await readJson(request, response));
+async function readBody(
+  body: z.ZodObject | Form,
+  isOptional: boolean | undefined,
+  request: IncomingMessage,
+  response: EdgeResponse,
+): Promise<unknown> {
+  if ('parts' in body) return readForm(body, request, response);
+  return parse(body, await (isOptional ? readOptionalJson : readJson)(request, response));
 }
 
 /** Whether the body may be large. It is in memory while the request waits. */

@@ -18,8 +18,8 @@ Get Calls and uploads require a **bearer token**, which a system administrator i
 const ErrorBody = z
   .object({
     status: z.literal('error'),
-    code: z.string().meta({ description: 'What is wrong, for programs.' }),
-    message: z.string().meta({ description: 'What is wrong and what to do next, for people.' }),
+    code: z.string().meta({ description: 'The kind of error, for programs.' }),
+    message: z.string().meta({ description: 'What is wrong and what to do next, for people to read.' }),
     details: z
       .union([FieldErrors, RowErrors, OtherDetails])
       .nullable()
@@ -90,7 +90,7 @@ function operation(endpoint: Endpoint, schemas: Schemas): object {
       ...queryParameters(endpoint.query, schemas),
       ...headerParameters(docs, schemas),
     ],
-    ...requestBody(endpoint.body, docs, schemas),
+    ...requestBody(endpoint, schemas),
     responses: { ...successResponses(endpoint, schemas), ...errorResponses(endpoint) },
   };
 }
@@ -120,7 +120,7 @@ function headerParameters(docs: OperationDocs, schemas: Schemas): object[] {
   }));
 }
 
-function requestBody(body: Endpoint['body'], docs: OperationDocs, schemas: Schemas): object {
+function requestBody({ body, optionalBody = false, docs }: Endpoint, schemas: Schemas): object {
   if (body === null) {
     if (docs.bytes === undefined) return {};
     return { requestBody: { required: true, description: docs.bytes, content: { 'application/octet-stream': BYTES } } };
@@ -129,7 +129,7 @@ function requestBody(body: Endpoint['body'], docs: OperationDocs, schemas: Schem
     'parts' in body
       ? { 'multipart/form-data': multipart(body, docs, schemas) }
       : { 'application/json': jsonContent(body, schemas.request(body)) };
-  return { requestBody: { required: true, content } };
+  return { requestBody: { required: !optionalBody, content } };
 }
 
 function multipart(form: Form, docs: OperationDocs, schemas: Schemas): object {

@@ -28,7 +28,7 @@ export interface OperationDocs {
   readonly id: string;
   /** A few words, in the imperative. */
   readonly summary: string;
-  /** What a client must know to use the endpoint correctly. */
+  /** Facts that a client needs to use the endpoint correctly. */
   readonly description?: string;
   /** Successful responses by status. */
   readonly responses: Readonly<Record<number, ResponseDocs>>;

@@ -3,7 +3,7 @@ import * as client from 'openid-client';
 import type { Role } from '../authentication/caller.ts';
 import type { OpenIdSettings } from './variables.ts';
 
-/** What a sign-in must remember until the provider sends the person back. Nobody else may learn it. */
+/** The state of a sign-in until the provider sends the person back. It is secret. */
 export interface Attempt {
   readonly state: string;
   readonly nonce: string;
@@ -27,8 +27,8 @@ export interface OpenIdProvider {
   begin(redirectUri: string): Promise<{ url: URL; attempt: Attempt }>;
   /**
    * Who the person is whom the provider sent to this URL.
-   * Faults: UNAUTHENTICATED (the provider refused, or the answer does not belong to the attempt), FORBIDDEN (without a firm
-   * or a role), UNAVAILABLE.
+   * Faults: UNAUTHENTICATED (the provider refused, or the answer does not belong to the attempt), FORBIDDEN (without a
+   * firm or a role), UNAVAILABLE.
    */
   finish(url: URL, attempt: Attempt): Promise<Identified>;
 }
@@ -91,7 +91,7 @@ export function openIdProvider(settings: OpenIdSettings): OpenIdProvider {
 
 type Claims = Readonly<Record<string, unknown>> & { readonly iss: string; readonly sub: string };
 
-/** The claims of the ID token, and those that the provider only tells at its userinfo endpoint. */
+/** The claims of the ID token, and those that only the provider's userinfo endpoint returns. */
 async function claimsFrom(
   configuration: client.Configuration,
   url: URL,

@@ -7,7 +7,7 @@ export interface OpenIdSettings {
   readonly issuer: string;
   readonly clientId: string;
   readonly clientSecret: string;
-  /** What the sign-in page calls the provider. */
+  /** The provider's name on the sign-in page. */
   readonly name: string;
   readonly scope: string;
   /** The firm of everyone who signs in, or the claim that has a person's firm. */
@@ -25,7 +25,7 @@ export const OpenIdVariables = z.object({
     .refine(isProtected, 'must be an https address, except on loopback')
     .optional()
     .meta({
-      description: 'The address of an identity provider (OpenID Connect) by which people sign in to the console.',
+      description: 'The address of the identity provider (OpenID Connect) that signs people in to the console.',
     }),
   OIDC_CLIENT_ID: z.string().optional().meta({ description: 'The id of this service at the identity provider.' }),
   OIDC_CLIENT_SECRET: z
@@ -33,27 +33,27 @@ export const OpenIdVariables = z.object({
     .optional()
     .meta({ description: 'The secret of this service at the identity provider.', secret: true }),
   OIDC_NAME: z.string().optional().meta({
-    description: 'What the sign-in page calls the identity provider.',
+    description: 'The name of the identity provider on the sign-in page.',
     defaultText: 'the host of OIDC_ISSUER',
   }),
   OIDC_SCOPES: z
     .string()
     .default('openid profile')
     .refine((scopes) => scopes.split(' ').includes('openid'), 'must include openid')
-    .meta({ description: 'What the identity provider is asked for, separated by spaces.' }),
+    .meta({ description: 'The scopes to request from the identity provider, separated by spaces.' }),
   OIDC_FIRM: z
     .string()
     .regex(UUID, 'must be the uuid of a firm')
     .toLowerCase()
     .optional()
-    .meta({ description: 'The uuid of the firm of everyone who signs in by the identity provider.' }),
+    .meta({ description: 'The uuid of the firm of all people who sign in through the identity provider.' }),
   OIDC_FIRM_CLAIM: z
     .string()
     .optional()
-    .meta({ description: "Instead of OIDC_FIRM: the claim that has the uuid of a person's firm." }),
+    .meta({ description: "Instead of OIDC_FIRM: the claim with the uuid of a person's firm." }),
   OIDC_ROLE_CLAIM: z.string().optional().meta({
     description:
-      "The claim that has a person's role, or a list such as groups. Without it, everyone who signs in is an ADMIN.",
+      "The claim with a person's role, or with a list, such as groups. Without it, everyone who signs in is an ADMIN.",
   }),
   OIDC_ROLES: z
     .string()
@@ -65,7 +65,7 @@ export const OpenIdVariables = z.object({
     .optional()
     .meta({
       description:
-        'Values of OIDC_ROLE_CLAIM with their roles: `quality=ADMIN,platform=SUPERUSER`. The first that fits counts.',
+        'Values of OIDC_ROLE_CLAIM with their roles: `quality=ADMIN,platform=SUPERUSER`. The first match counts.',
       defaultText: 'the names of the roles',
     }),
 });
@@ -110,7 +110,7 @@ function isRole(text: string | undefined): boolean {
   return Role.safeParse(text).success;
 }
 
-/** What the provider says decides who may sign in, so nobody on the way may change it. */
+/** The provider decides who may sign in, so its responses must be protected on the way. */
 function isProtected(address: string): boolean {
   if (!URL.canParse(address)) return true;
   const { protocol, hostname } = new URL(address);

@@ -31,13 +31,13 @@ function line(queue: FairQueue) {
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('a fair queue', () => {
-  it('gives turns at once up to the limit of the firm and of the process', () => {
+  it('gives turns immediately up to the limits of the firm and of the process', () => {
     const { enter, begun } = line(new FairQueue(limits));
     for (const firm of ['a', 'a', 'a', 'b', 'b', 'c']) enter(firm);
     expect(begun).toEqual(['a', 'a', 'b']);
   });
 
-  it('gives the next turns to firms in turn, and within a firm to the first to come', async () => {
+  it('gives the next turns to firms alternately, and within a firm in the order of arrival', async () => {
     const { enter, begun, ends } = line(new FairQueue({ ...limits, perFirm: 0, total: 1 }));
     for (const name of ['a1', 'a2', 'a3', 'a4', 'b1', 'c1', 'b2']) enter(name[0]!, name);
     for (let turn = 0; turn < 7; turn++) {
@@ -48,14 +48,14 @@ describe('a fair queue', () => {
     expect(begun).toEqual(['a1', 'a2', 'b1', 'c1', 'a3', 'b2', 'a4']);
   });
 
-  it('lets another firm in at once while one has used up its limit', () => {
+  it('serves another firm immediately while one has used up its limit', () => {
     const { enter, begun } = line(new FairQueue(limits));
     for (let request = 0; request < 7; request++) enter('flood');
     enter('quiet');
     expect(begun).toEqual(['flood', 'flood', 'quiet']);
   });
 
-  it('refuses a firm that has too many waiting, and nobody else', () => {
+  it('refuses only the firm that has too many requests waiting', () => {
     const { enter, refused, begun } = line(new FairQueue(limits));
     for (let request = 0; request < 9; request++) enter('flood');
     expect(refused).toEqual(['firm', 'firm']);
@@ -78,7 +78,7 @@ describe('a fair queue', () => {
     expect(begun).toEqual(['a1', 'a3', 'b1']);
   });
 
-  it('refuses what has waited too long, and says whose requests it waited for', async () => {
+  it('refuses requests that have waited too long, and names the firm whose requests they waited for', async () => {
     const own = line(new FairQueue({ ...limits, perFirm: 1, maxWaitMs: 1 }));
     own.enter('a');
     await own.enter('a')!.turn;
@@ -105,7 +105,7 @@ describe('a fair queue', () => {
     expect([queue.waiting, queue.inProgress]).toEqual([0, 0]);
   });
 
-  it('never exceeds its limits, and leaves no turn unused while someone may have it', async () => {
+  it('never exceeds its limits, and leaves no turn unused while a request may have it', async () => {
     const step = fc.record({ firm: fc.constantFrom('a', 'b', 'c'), act: fc.constantFrom('enter', 'end', 'leave') });
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 80 }), async (steps) => {

@@ -33,8 +33,8 @@ interface Waiting {
 }
 
 /**
- * Gives turns to firms: one after the other, however many requests each of them has waiting. Within a firm the first to
- * come is the first served. When too many wait, the firm with most of them loses its oldest.
+ * Gives turns to firms one after the other, however many requests of each are waiting. Within a firm, requests are
+ * served in the order of their arrival. When too many wait, the oldest of the firm with the most is refused.
  */
 export class FairQueue {
   readonly #limits: FairQueueLimits;

@@ -62,7 +62,7 @@ describe('rate limits', () => {
     expect((await list()).status).toBe(200);
   });
 
-  it('count failed authentications on their own, so that a caller behind the same proxy gets in', async () => {
+  it('count failed authentications separately, so that a caller behind the same proxy is not refused', async () => {
     await open({ quotas: { perFirm: 0, perAddress: 100 } });
     const statuses = [];
     for (let tries = 0; tries < 300; tries++) statuses.push((await list({ authorization: 'Bearer a.b.c' })).status);

@@ -43,8 +43,8 @@ export class RateLimits {
   }
 
   /**
-   * Throws RATE_LIMITED when too many authentications from the address have failed. They have a quota of their own and do
-   * not count by address: callers behind the same proxy who identify themselves are not refused because of them.
+   * Throws RATE_LIMITED when too many authentications from the address have failed. They have a quota of their own and
+   * do not count by address: so authenticated callers behind the same proxy are not refused because of them.
    */
   countFailedAuthentication(address: string, response: EdgeResponse): void {
     this.#byAddress?.giveBack(address);

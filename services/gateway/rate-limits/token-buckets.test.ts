@@ -22,7 +22,7 @@ describe('a bucket', () => {
     expect(buckets.take('b', 0)).toMatchObject({ isAllowed: true, remaining: 59 });
   });
 
-  it('never allows more than a minute’s requests and the refill, whatever the timing', () => {
+  it('never allows more than a minute’s requests and the refill, with any timing', () => {
     const request = fc.record({ key: fc.constantFrom('a', 'b', 'c'), afterMs: fc.nat({ max: 20_000 }) });
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 50 }), fc.array(request, { maxLength: 300 }), (perMinute, requests) => {

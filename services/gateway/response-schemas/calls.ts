@@ -40,7 +40,7 @@ nameSchema(ReviewedAnalysis.shape.metrics.shape.talk_ratio, 'TalkRatio');
 nameSchema(ReviewedAnalysis.shape.metrics.shape.longest_monologue, 'LongestMonologue');
 nameSchema(ReviewedAnalysis.shape.metrics.shape.words, 'WordCounts');
 
-export const callStatuses = ['queued', 'transcribing', 'analyzing', 'completed', 'failed', 'canceled'] as const;
+const callStatuses = ['queued', 'transcribing', 'analyzing', 'completed', 'failed', 'canceled'] as const;
 export const CallStatus = z.enum(callStatuses).meta({ id: 'CallStatus' });
 /** Not an enumeration, because a service that stayed unavailable for too long adds a code of its own. */
 const FailureCode = z.string().meta({
@@ -82,7 +82,7 @@ const item = {
   score_source: z
     .enum(['machine', 'reviewed'])
     .nullable()
-    .meta({ description: 'Whether a person reviewed what the score is made of. Null without a score.' }),
+    .meta({ description: 'Whether a person has reviewed the answers behind the score. Null without a score.' }),
 };
 
 const exampleCall = {

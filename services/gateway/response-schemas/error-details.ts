@@ -82,7 +82,7 @@ export const OtherDetails = z
   .looseObject({
     allowed: z.array(z.string()).optional().meta({ description: 'For INVALID_TRANSITION: what is possible now.' }),
   })
-  .meta({ id: 'OtherDetails', description: 'What helps to find the error. The fields depend on the code.' });
+  .meta({ id: 'OtherDetails', description: 'Details of the error. The fields depend on the code.' });
 
 /** Why a call failed, by stage. A service that was unavailable for too long adds a code like UNAVAILABLE. */
 export const failureCodes = {

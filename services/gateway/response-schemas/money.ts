@@ -11,10 +11,9 @@ export const Budget = z
     monthly: Money.nullable().meta({ description: 'For a calendar month in UTC. Null for no limit.' }),
     when_spent: z.enum(['wait', 'fallback']),
     spent: Money.nullable().meta({ description: 'In the current month. Null when no prices are configured.' }),
-    warning: z
-      .string()
-      .nullable()
-      .meta({ description: 'Why the budget stops nothing, such as prices in another currency. Null when it does.' }),
+    warning: z.string().nullable().meta({
+      description: 'Why the budget has no effect, such as prices in another currency. Null if it has effect.',
+    }),
     resets_at: Time,
   })
   .meta({
@@ -43,7 +42,7 @@ export const Usage = z
           cached_input_tokens: Count,
           output_tokens: Count,
           cost: Money.nullable(),
-          speech_calls: Count.meta({ description: 'Calls of which speech was transcribed.' }),
+          speech_calls: Count.meta({ description: 'Calls whose speech was transcribed.' }),
           speech_seconds: z.number().min(0).meta({ description: 'Transcribed speech, both channels together.' }),
           speech_cost: Money.nullable().meta({ description: 'Null when no price is configured.' }),
         })

@@ -34,14 +34,14 @@ const QuestionAgreement = z
   .object({
     uuid: Uuid,
     text: z.string(),
-    n: Count.meta({ description: 'How many answers were compared.' }),
+    n: Count.meta({ description: 'The number of compared answers.' }),
     agreement: z.number().min(0).max(1),
     kappa: z
       .number()
       .min(-1)
       .max(1)
       .nullable()
-      .meta({ description: "Cohen's kappa. Null where it has no meaning: chance alone would always agree." }),
+      .meta({ description: "Cohen's kappa. Null where it is undefined because chance alone would always agree." }),
     confusion: z.array(Confusion),
   })
   .meta({ id: 'QuestionAgreement' });

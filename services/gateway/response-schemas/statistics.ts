@@ -21,25 +21,6 @@ export const Grouping = z
   ])
   .meta({ id: 'Grouping' });
 
-/** The numbers that groups can be sorted by. */
-export const numbers = [
-  'calls',
-  'scored',
-  'average',
-  'p10',
-  'p50',
-  'p90',
-  'auto_failed',
-  'needs_review',
-  'reviewed',
-  'duration_average',
-  'talk_ratio_operator',
-  'silence_ratio',
-  'interruptions_average',
-  'sentiment_client',
-  'points_ratio',
-] as const;
-
 const Score = z.number().min(0).max(100).nullable();
 
 const statistic = {
@@ -74,7 +55,7 @@ const example = {
 
 const Group = z
   .object({ key: z.string().nullable(), label: z.string().nullable(), ...statistic })
-  .meta({ id: 'StatisticGroup', description: '`key` is null for calls without the thing.' });
+  .meta({ id: 'StatisticGroup', description: '`key` is null for calls without a value.' });
 
 export const Statistics = z
   .object({

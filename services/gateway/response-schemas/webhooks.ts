@@ -1,20 +1,10 @@
+import { WEBHOOK_EVENTS } from '@call-analysis/proto/values';
 import { z } from 'zod';
 import { pageOf, Time, Uuid } from './fields.ts';
 
 /** docs/api.md, "Webhooks". */
 
-export const WebhookEvent = z
-  .enum([
-    'call.completed',
-    'call.failed',
-    'call.reviewed',
-    'call.erased',
-    'batch.finished',
-    'campaign.finished',
-    'budget.spent',
-    'webhook.test',
-  ])
-  .meta({ id: 'WebhookEvent' });
+export const WebhookEvent = z.enum(WEBHOOK_EVENTS).meta({ id: 'WebhookEvent' });
 
 const exampleWebhook = {
   uuid: '019a4f3e-8888-7000-8000-000000000001',
@@ -71,7 +61,7 @@ export const Delivery = z
     attempts: z.int().min(0),
     last_status: z.int().nullable().meta({ description: 'The HTTP status of the last answer.' }),
     last_error: z.string().nullable(),
-    next_at: Time.nullable().meta({ description: 'When it is sent next; null when it is not.' }),
+    next_at: Time.nullable().meta({ description: 'The time of the next attempt. Null if there is none.' }),
     created_at: Time,
   })
   .meta({ id: 'WebhookDelivery', examples: [exampleDelivery] });
@@ -82,5 +72,5 @@ export const DeliveryPage = pageOf(Delivery).meta({
 });
 
 export const Replay = z
-  .object({ deliveries: z.int().min(0).meta({ description: 'How many are sent again.' }) })
+  .object({ deliveries: z.int().min(0).meta({ description: 'The number of deliveries that are sent again.' }) })
   .meta({ id: 'WebhookReplay', examples: [{ deliveries: 1841 }] });

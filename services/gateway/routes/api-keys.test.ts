@@ -72,6 +72,23 @@ describe('creating an API key', () => {
   });
 });
 
+describe('replacing an API key', () => {
+  it('needs no body: the old key then ends at once', async () => {
+    const asked: unknown[] = [];
+    edge.keys.rotateKey = async (request) => {
+      asked.push(request);
+      return { api_key: '1a2b3c4$x', key_prefix: '1a2b3c4', firm_uuid: firm.uuid, firm_name: firm.name };
+    };
+    for (const sent of [{}, { json: {} }, { json: { grace_seconds: 60 } }]) {
+      const response = await edge.request('POST', `${path}/${keyUuid}/rotate`, { role: 'SUPERUSER', ...sent });
+      expect(response.status).toBe(201);
+    }
+    expect(asked).toMatchObject([0, 0, 60].map((grace_seconds) => ({ key_uuid: keyUuid, grace_seconds })));
+    const notJson = await edge.request('POST', `${path}/${keyUuid}/rotate`, { role: 'SUPERUSER', body: 'grace=60' });
+    expect([notJson.status, notJson.body['code']]).toEqual([400, 'INVALID_JSON']);
+  });
+});
+
 describe('listing API keys', () => {
   it('returns exactly the specified fields, with last_used null before the first use', async () => {
     let asked: unknown;
@@ -137,7 +154,7 @@ describe('deleting an API key', () => {
   });
 });
 
-it('keys are managed by the staff of the named firms alone, where an installation names them', async () => {
+it('only the staff of the named firms manages keys, if an installation names firms', async () => {
   const others = await openFixture({ platformFirms: ['1a2b3c4d-0000-4000-8000-000000000099'] });
   const ours = await openFixture({ platformFirms: [firm.uuid] });
   try {

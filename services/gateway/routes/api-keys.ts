@@ -36,14 +36,14 @@ export function apiKeys(
       body: z
         .strictObject({
           firm_uuid: uuid(),
-          expires_at: futureTime().optional().meta({ description: 'When the key ends. Without it, never.' }),
+          expires_at: futureTime().optional().meta({ description: 'When the key expires. Default: never.' }),
         })
         .meta({ id: 'CreateApiKeyRequest', examples: [{ firm_uuid: '1a2b3c4d-0000-4000-8000-000000000001' }] }),
       docs: {
         tag: 'API keys',
         id: 'createApiKey',
         summary: 'Create an API key',
-        description: 'A firm has one active key. The key is shown only in this response.',
+        description: 'A firm has one active key. Only this response shows the key.',
         responses: { 201: { description: 'The key.', schema: CreatedKey } },
         errors: ['NOT_FOUND', 'KEY_EXISTS'],
       },
@@ -103,6 +103,7 @@ export function apiKeys(
             .meta({ description: 'For how long the old key still works.' }),
         })
         .meta({ id: 'RotateApiKeyRequest', examples: [{ grace_seconds: 3600 }] }),
+      optionalBody: true,
       docs: {
         tag: 'API keys',
         id: 'rotateApiKey',

@@ -2,7 +2,7 @@ import type { keyManagement } from '@call-analysis/proto';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
-import { instant, page, size, text } from '../http/request/fields.ts';
+import { inOrder, instant, page, size, text } from '../http/request/fields.ts';
 import { AuditPage } from '../response-schemas/access/audit.ts';
 
 const subject = z
@@ -19,15 +19,17 @@ export function audit(keys: Pick<Client<typeof keyManagement>, 'listAudit'>): En
       path: '/api/v1/audit',
       credentials: 'bearer',
       roles: ['ADMIN', 'SUPERUSER'],
-      query: z.strictObject({
-        actor: text(255).optional().meta({ description: "A user's uuid, or `admin`." }),
-        action: text(64).optional().meta({ description: 'Such as `api_key.created`.' }),
-        subject: subject.optional().meta({ description: 'What the action was performed on.' }),
-        from: instant().optional().meta({ description: 'Inclusive.' }),
-        to: instant().optional().meta({ description: 'Exclusive.' }),
-        page,
-        size,
-      }),
+      query: inOrder(
+        z.strictObject({
+          actor: text(255).optional().meta({ description: "A user's uuid, or `admin`." }),
+          action: text(64).optional().meta({ description: 'Such as `api_key.created`.' }),
+          subject: subject.optional().meta({ description: 'The object of the action.' }),
+          from: instant().optional().meta({ description: 'Inclusive.' }),
+          to: instant().optional().meta({ description: 'Exclusive.' }),
+          page,
+          size,
+        }),
+      ),
       docs: {
         tag: 'Audit',
         id: 'listAuditEntries',

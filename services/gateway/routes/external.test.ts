@@ -62,7 +62,7 @@ describe('what an integration needs', () => {
     expect(found?.roles ?? ['ADMIN']).toContain('ADMIN');
   });
 
-  it.each(['GET /audit', 'POST /session'])('%s is for users alone', (operation) => {
+  it.each(['GET /audit', 'POST /session'])('%s is for users only', (operation) => {
     expect(external.has(operation.replace(' ', ' /external/api/v1'))).toBe(false);
   });
 });

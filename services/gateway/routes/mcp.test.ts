@@ -100,14 +100,14 @@ describe('tools', () => {
     });
   });
 
-  it('that fail by a bug say nothing of it', async () => {
+  it('that fail because of a bug reveal nothing about it', async () => {
     fixture.calls.getCall = async () => ({ call: null, audio: null, analyses_json: [], history: [] });
     const { body } = await callTool('get_call', { uuid: '019a4f3e-7c1a-7d20-9b1e-5f2a61c0d301' });
     expect(resultOf(body)).toMatchObject({ isError: true, said: { code: 'INTERNAL' } });
     expect(fixture.log).toContainEqual(expect.objectContaining({ msg: 'a tool failed' }));
   });
 
-  it('leave their name in the log, and nothing of what was asked', async () => {
+  it('leave their name in the log, but not their arguments', async () => {
     const before = fixture.log.length;
     fixture.calls.listCalls = async () => ({ count: 0, items: [], next_cursor: undefined, count_is_estimate: false });
     await callTool('search_calls', { q: 'secretword' });

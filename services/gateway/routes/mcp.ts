@@ -5,7 +5,7 @@ import type { Caller } from '../authentication/caller.ts';
 import { answerWithin, endpoint, type Endpoint, type HandlerInput } from '../http/endpoint.ts';
 import { errorResponse, HttpError, isBug } from '../http/response/http-error.ts';
 
-export interface McpOptions {
+interface McpOptions {
   /** The endpoints that the tools read. */
   readonly endpoints: readonly Endpoint[];
   readonly publicUrl: string | undefined;
@@ -65,7 +65,8 @@ export function mcp(options: McpOptions): Endpoint[] {
         const answer = await answerMcp(apiFor(byId, input), requestOf(request, body), body, options.report);
         const text = await answer.text();
         const said = text === '' ? undefined : (JSON.parse(text) as { id?: unknown; error?: { message?: string } });
-        // Clients negotiate the protocol's version by its own errors, so the answer to a message is the protocol's alone.
+        // Clients negotiate the protocol's version by its own errors, so the answer to a message is the protocol's
+        // alone.
         if (answer.status < 400 || (said?.id ?? null) !== null) return { status: answer.status, body: said };
         const reason = said?.error?.message ?? 'It is not a message of the Model Context Protocol';
         throw new HttpError(400, 'INVALID_MCP_MESSAGE', `${reason}. Use a client of the protocol.`);
@@ -75,8 +76,8 @@ export function mcp(options: McpOptions): Endpoint[] {
 }
 
 /**
- * "Servers MUST validate the Origin header" (Streamable HTTP, "Security & Endpoint"): a page in a browser could otherwise reach
- * a server on its user's machine under a name of its own. Programs send no Origin.
+ * "Servers MUST validate the Origin header" (Streamable HTTP, "Security & Endpoint"): a page in a browser could
+ * otherwise reach a server on its user's machine under a name of its own. Programs send no Origin.
  */
 function requireOrigin({ headers: { origin, host } }: IncomingMessage, allowed: ReadonlySet<string>): void {
   if (origin === undefined || allowed.has(origin) || allowed.has('*') || isOwnLoopback(origin, host)) return;
@@ -100,7 +101,7 @@ function requestOf({ headers }: IncomingMessage, body: object): Request {
   const kept = Object.entries(headers).flatMap(([name, value]): [string, string][] =>
     HEADERS.test(name) && typeof value === 'string' ? [[name, value]] : [],
   );
-  // Answers are JSON, whatever the client would accept beside it.
+  // Responses are always JSON, even if the client accepts other types.
   const accept: [string, string] = ['accept', 'application/json, text/event-stream'];
   return new Request('http://gateway/mcp', { method: 'POST', headers: [...kept, accept], body: JSON.stringify(body) });
 }

@@ -4,7 +4,7 @@ import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import type { Caller } from '../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
-import { instant } from '../http/request/fields.ts';
+import { inOrder, instant } from '../http/request/fields.ts';
 import { Budget, Usage } from '../response-schemas/money.ts';
 
 const ofAdmins = { credentials: 'bearer', roles: ['ADMIN'] } as const;
@@ -32,20 +32,17 @@ export function money(service: Pick<Client<typeof analysis>, 'getBudget' | 'setB
       ...ofAdmins,
       method: 'GET',
       path: '/api/v1/usage',
-      query: z
-        .strictObject({
+      query: inOrder(
+        z.strictObject({
           from: instant().optional().meta({ description: 'Inclusive.' }),
           to: instant().optional().meta({ description: 'Exclusive.' }),
           group_by: z.enum(['day', 'month', 'segment_type', 'model']).default('day'),
-        })
-        .refine(({ from, to }) => from === undefined || to === undefined || from <= to, {
-          path: ['to'],
-          message: 'must not be before from',
         }),
+      ),
       docs: {
         tag,
         id: 'listUsage',
-        summary: 'What language models were asked, and what speech was transcribed',
+        summary: 'Get the usage of language models and speech',
         description: 'Days and months are in UTC. Each currency has an item of its own.',
         responses: { 200: { description: 'The usage of the firm.', schema: Usage } },
       },

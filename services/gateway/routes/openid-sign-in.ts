@@ -15,7 +15,7 @@ const ATTEMPT_COOKIE: PathCookie = { name: 'call_analysis_sign_in', path: PATH, 
 const ATTEMPT_MS = 10 * 60_000;
 const AttemptText = z.strictObject({ state: z.string(), nonce: z.string(), verifier: z.string() });
 
-/** Why nobody was signed in. The console says what to do. */
+/** The reason why the sign-in failed. The console explains what to do. */
 type Refusal = 'canceled' | 'expired' | 'forbidden' | 'unavailable';
 
 /**
@@ -60,8 +60,8 @@ export function openIdSignIn(
       docs: {
         tag: 'Sessions',
         id: 'beginOpenIdSignIn',
-        summary: 'Sign in by the identity provider',
-        description: 'For browsers. The provider sends the person back within 10 minutes.',
+        summary: 'Sign in through the identity provider',
+        description: 'For browsers. The provider must send the person back within 10 minutes.',
         responses: { 302: { description: 'The page of the provider.', headers: { Location: 'Its address.' } } },
       },
       async handle({ request }) {
@@ -114,7 +114,7 @@ export function openIdSignIn(
   ];
 }
 
-export interface OpenIdRoutes {
+interface OpenIdRoutes {
   readonly configuredUrl: string | undefined;
   readonly absolute: PublicUrl;
   /** Gets the reason of every failed sign-in, for the log. */

@@ -19,7 +19,7 @@ const OF_A_CALL = ['NOT_FOUND', 'NO_TRANSCRIPT', 'ANALYST_UNAVAILABLE', 'ANALYST
 const Trial = z
   .strictObject({
     call_uuids: z.array(uuid()).min(1).max(MOST_CALLS),
-    // Checked before the calls are looked up, so that a faulty draft is refused whatever the calls are.
+    // Checked before the calls are looked up, so that a wrong draft is always refused.
     draft: ScorecardDraft.optional().meta({
       documentedAs: {
         $ref: '#/components/schemas/ScorecardDraft',
@@ -50,7 +50,7 @@ export function scorecardTrials(
         summary: 'Try a scorecard on calls',
         description:
           'Analyzes up to ten calls by the scorecard as it would be, and stores nothing: the scores of the calls stay. A language model is asked as for any analysis, and what it costs counts as usage; when the budget is spent, rules and fallbacks answer.',
-        responses: { 200: { description: 'What each call has now, and what it would have.', schema: ScorecardTrial } },
+        responses: { 200: { description: 'The current and the tried result of each call.', schema: ScorecardTrial } },
       },
       async handle({ caller, params, body }) {
         const scorecard_uuid = pathUuid(params['uuid'], 'scorecard');

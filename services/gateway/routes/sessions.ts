@@ -12,9 +12,9 @@ import { cookieIn, cookieOf, SESSION_COOKIE, SESSION_PATH as PATH } from './sess
 type Keys = Pick<Client<typeof keyManagement>, 'openSession' | 'refreshSession' | 'closeSession'>;
 
 /**
- * Sessions of people who use a page in a browser (docs/api.md, "Console, client, command line, MCP"). The cookie is good
- * for these addresses alone, and only for pages of the same origin. Everything else needs the token, which other origins
- * cannot read.
+ * Sessions of people who use a page in a browser (docs/api.md, "Console, client, command line, MCP"). The cookie is
+ * good for these addresses alone, and only for pages of the same origin. Everything else needs the token, which other
+ * origins cannot read.
  */
 export function sessions(keys: Keys, configuredUrl: string | undefined): Endpoint[] {
   const cookie = (request: IncomingMessage, value: string, expiresAt: string): string =>
@@ -26,7 +26,7 @@ export function sessions(keys: Keys, configuredUrl: string | undefined): Endpoin
       path: PATH,
       credentials: 'none',
       body: z
-        .strictObject({ code: text(512).meta({ description: 'What follows `#code=` in the link.' }) })
+        .strictObject({ code: text(512).meta({ description: 'The part of the link after `#code=`.' }) })
         .meta({ id: 'OpenSessionRequest', examples: [{ code: 'jV3bQ0W1m0zS2nYb7mT4Yt5rU8oH2c9dXq6eK1fL0pA' }] }),
       docs: {
         tag: 'Sessions',
@@ -94,8 +94,8 @@ function tokenOf({ token, token_expires_at }: SessionReply) {
 }
 
 /**
- * Refuses requests that a browser sends for a page of another origin. A browser says so itself, whatever a proxy has
- * changed on the way; an old one sends the origin alone. A client that is no browser sends neither.
+ * Refuses requests that a browser sends for a page of another origin. Browsers send this in a header that proxies do
+ * not change; old ones send only the origin. Other clients send neither.
  */
 function requireSameOrigin(request: IncomingMessage, configuredUrl: string | undefined): void {
   const { origin, host } = request.headers;

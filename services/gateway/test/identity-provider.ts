@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Configuration, Provider } from 'oidc-provider';
 
-/** A real identity provider. Whoever signs in by a name gets the claims that the test gave that name. */
+/** A real identity provider. A person who signs in with a name gets the claims that the test set for that name. */
 export interface IdentityProviderUnderTest {
   readonly issuer: string;
   /** Claims by login. */
@@ -39,7 +39,10 @@ async function closed(server: Server): Promise<void> {
   await once(server, 'close');
 }
 
-/** A browser as far as a sign-in needs one: it keeps cookies by path, follows redirects and submits the provider's forms. */
+/**
+ * A browser as far as a sign-in needs one: it keeps cookies by path, follows redirects and submits the provider's
+ * forms.
+ */
 export class Browser {
   readonly #cookies = new Map<string, { readonly path: string; readonly value: string }>();
 

@@ -165,7 +165,7 @@ it("another firm's call is not found", async () => {
   expect(await faultOf(analyze({ ...call, owner: service.newOwner() }))).toMatchObject({ code: 'NOT_FOUND' });
 });
 
-it('what an analysis notes stands in the history of the call', async () => {
+it('the notes of an analysis are in the history of the call', async () => {
   const call = await uploaded();
   await projectAnalyses(service.parts, [callAnalyzed(call, { note: 'The channels seem to be swapped.' })]);
   expect((await read(call)).history?.at(-1)).toMatchObject({
@@ -204,7 +204,7 @@ it('a sentiment that is unknown is published as 0 and read as null', async () =>
   expect((await read(call)).analyses[0]?.sentiment).toEqual({ operator: 0, client: null });
 });
 
-it('a call whose analysis waits is analyzing, and its history says for what, until it is completed', async () => {
+it('a call whose analysis waits is analyzing, and its history has the reason, until it is completed', async () => {
   const call = await uploaded();
   const reason = 'The language model does not answer.';
   const waiting = eventOf(AnalysisWaiting, call, { attempt: 1, reason });

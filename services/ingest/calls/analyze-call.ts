@@ -14,7 +14,7 @@ export interface AnalyzeParts {
   readonly objects: Objects;
 }
 
-export interface AnalyzeOptions {
+interface AnalyzeOptions {
   readonly priority?: number;
   /** Null for the active scorecard of the call's segment type. */
   readonly scorecardUuid?: string | null;

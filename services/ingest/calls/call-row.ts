@@ -11,7 +11,7 @@ export interface HistoryEntry {
   /** ISO 8601, UTC. */
   readonly at: string;
   readonly detail: string | null;
-  /** Of an entry that says so: what the retention of the firm removed. */
+  /** For an entry about a removal: what the firm's retention removed. */
   readonly removed?: 'recording' | 'transcript';
 }
 

@@ -1,8 +1,8 @@
-import { inflateRawSync } from 'node:zlib';
 import { ReviewedAnalysis } from '@call-analysis/events';
 import { Fault, notFound } from '@call-analysis/fault';
 import { type Database, type Sql, sqlState, type Transaction } from '@call-analysis/postgres';
 import type { CallRecord } from '../intake/rows/call-fields.ts';
+import type { AnalysisBodies } from '../results/analysis-body-store.ts';
 import { noteNewCalls } from '../search/indexer/pending-changes.ts';
 import { CALL_COLUMNS, type CallRow, type Failure } from './call-row.ts';
 import { UNFINISHED_SQL } from './call-status.ts';
@@ -42,7 +42,7 @@ export function callLocked(cause?: unknown): Fault {
  * The catalogue of calls. Every statement is limited to one firm: the firm is the first parameter and the first
  * condition.
  */
-export function calls(db: Database) {
+export function calls(db: Database, stored: AnalysisBodies) {
   async function one(sql: Sql, firmUuid: string, uuid: string, lock: boolean): Promise<CallRow> {
     const rows = await sql.query<CallRow>(
       `SELECT ${CALL_COLUMNS} FROM call WHERE firm_uuid = $1 AND uuid = $2 ${lock ? 'FOR UPDATE' : ''}`,
@@ -90,8 +90,12 @@ export function calls(db: Database) {
         [firmUuid, uuid],
       );
       const { bodies, uuids, ...call } = found(rows);
-      const analyses = bodies.map((body, index) => storedAnalysis(uuids[index]!, inflateRawSync(body).toString()));
-      return { call, analyses };
+      const analyses = await stored.unpack(db, bodies);
+      // Parsing fills in what an analysis lacks that was stored before a field existed.
+      return {
+        call,
+        analyses: analyses.map((each, index) => ReviewedAnalysis.parse({ ...each, uuid: uuids[index] })),
+      };
     },
 
     /** An uploaded transcript as it was sent; null when the call has none. */
@@ -239,11 +243,6 @@ export function calls(db: Database) {
       return rows.length > 0;
     },
   };
-}
-
-/** Fills in what an analysis lacks that was stored before the field existed. */
-function storedAnalysis(uuid: string, body: string): ReviewedAnalysis {
-  return ReviewedAnalysis.parse({ ...(JSON.parse(body) as object), uuid });
 }
 
 function found<Row>(rows: readonly Row[]): Row {

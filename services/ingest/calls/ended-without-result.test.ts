@@ -46,7 +46,7 @@ const messageOf = async (owner: Owner, call_uuid: string) =>
   (await service.client.getCall({ ...callerOf(owner), call_uuid })).call?.failure?.message;
 
 describe('a call that failed permanently', () => {
-  it('with a partner_call_id says that it must be erased before it can be uploaded again, and then it can', async () => {
+  it('with a partner_call_id must be erased before it can be uploaded again, as the response says', async () => {
     const owner = service.newOwner();
     const csv = audioCsvOf([{ audio_file_name: 'a.wav', partner_call_id: 'p' }]);
     await service.uploadBatch(owner, csv, zipOf(['a.wav']));

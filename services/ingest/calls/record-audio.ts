@@ -4,7 +4,7 @@ import type { Firms } from '../firms.ts';
 import { audioStored } from '../intake/call-events.ts';
 import type { Store, StoredRecording } from '../store/index.ts';
 
-export interface ExtractedRecording {
+interface ExtractedRecording {
   readonly firmUuid: string;
   readonly callUuid: string;
   readonly attempt: number;
@@ -31,7 +31,7 @@ export async function recordAudio(
     const at = new Date();
     await store.recordings.setStored(tx, { firmUuid, callUuid, at }, recording);
     await store.calls.recordingExtracted(tx, firmUuid, callUuid, recording.duration, at);
-    // A retry concerns one call, so it does not wait behind the rest of its batch.
+    // A retry concerns one call, so it goes ahead of the rest of its batch.
     const origin = { firmuuid: firmUuid, priority: attempt === 1 ? known.priority : 0, traceparent };
     const announced = { uuid: callUuid, attempt, segmentType: call.segment_type, operatorName: call.operator_name };
     await bus.publish(tx, [audioStored(announced, known, recording, redact, origin)]);

@@ -228,7 +228,7 @@ describe('a partner_call_id that the firm has already', () => {
     details: { fields: [{ field: 'partner_call_id', code: 'ALREADY_USED' }] },
   };
 
-  it('returns the existing call for the same bytes, whatever the other metadata', async () => {
+  it('returns the existing call for the same bytes, even with other metadata', async () => {
     const owner = service.newOwner();
     const { call_uuid } = await register(owner, { partner_call_id: 'p' });
     const again = await register(owner, { partner_call_id: 'p', operator_name: 'Bekzod', more: 1 });

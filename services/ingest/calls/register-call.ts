@@ -23,7 +23,7 @@ export interface NewRecording {
   readonly campaignUuid: string | null;
 }
 
-export interface Registered {
+interface Registered {
   readonly callUuid: string;
   readonly ignoredFields: readonly string[];
   /** An earlier upload created the call. This one changed nothing. */

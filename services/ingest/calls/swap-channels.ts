@@ -1,4 +1,4 @@
-import { type Actor, addedAuditEntry } from '../audit-entry.ts';
+import { type Actor, auditEntry } from '@call-analysis/service';
 import type { CallRow } from '../store/index.ts';
 import { analyzeLocked, type AnalyzeParts, invalidTransition } from './analyze-call.ts';
 
@@ -16,7 +16,7 @@ export async function swapChannels(parts: AnalyzeParts, actor: Actor, callUuid: 
     await store.recordings.swapRoles(tx, firmUuid, callUuid);
     await store.transcripts.swapRoles(tx, firmUuid, callUuid);
     const reopened = await analyzeLocked(parts, tx, firmUuid, call, { detail: 'channels swapped' });
-    await bus.publish(tx, [addedAuditEntry(actor, 'call.channels_swapped', callUuid)]);
+    await bus.publish(tx, [auditEntry('ingest', actor, 'call.channels_swapped', callUuid)]);
     return reopened;
   });
 }

@@ -2,6 +2,11 @@ import type { Transaction } from '@call-analysis/postgres';
 import type { Store } from '../store/index.ts';
 import { requireActive } from './campaign-rules.ts';
 
+/** Fault NOT_FOUND when the firm has no such campaign. A null uuid means no campaign. */
+export async function requireCampaign(store: Store, firmUuid: string, campaignUuid: string | null): Promise<void> {
+  if (campaignUuid !== null) await store.campaigns.statusOf(firmUuid, campaignUuid);
+}
+
 /**
  * Checks that a campaign accepts calls, before any work is done for them. The status may change right afterwards. A
  * null uuid means no campaign.

@@ -2,7 +2,7 @@ import type { Database, Sql } from '@call-analysis/postgres';
 import type { CampaignName } from './campaign-store.ts';
 
 /** A range of uuids with the calls of one batch. All fields are null for the campaign's single uploads. */
-export interface CampaignRange {
+interface CampaignRange {
   readonly batch: string | null;
   readonly first: string | null;
   readonly last: string | null;

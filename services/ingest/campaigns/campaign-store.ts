@@ -3,14 +3,14 @@ import type { Database, Sql } from '@call-analysis/postgres';
 import type { CampaignStatus } from './campaign-rules.ts';
 
 /** The properties that a client can change. */
-export interface CampaignProperties {
+interface CampaignProperties {
   readonly name: string;
   readonly description: string | null;
   readonly startsAt: Date | null;
   readonly endsAt: Date | null;
 }
 
-export interface CampaignRow extends CampaignProperties {
+interface CampaignRow extends CampaignProperties {
   readonly uuid: string;
   readonly externalId: string | null;
   readonly status: CampaignStatus;
@@ -30,7 +30,7 @@ export interface Campaign extends CampaignRow {
   readonly averageScore: number | null;
 }
 
-export interface CampaignFilter {
+interface CampaignFilter {
   /** Any of these; empty matches all. */
   readonly status: readonly string[];
   readonly externalId: string | null;
@@ -57,7 +57,7 @@ const counts = `SELECT coalesce(sum(calls) FILTER (WHERE status <> 'erased'), 0)
     ) AS part GROUP BY status
   ) AS of_status`;
 
-/** Every statement is limited to one firm, save the one that maintenance runs. */
+/** Every statement is limited to one firm, except that of maintenance. */
 export function campaigns(db: Database) {
   async function locked(tx: Sql, firmUuid: string, uuid: string, strength: 'UPDATE' | 'SHARE'): Promise<CampaignRow> {
     const [row] = await tx.query<CampaignRow>(

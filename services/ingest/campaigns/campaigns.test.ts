@@ -87,7 +87,7 @@ async function analyzed(owner: Owner, callUuid: string, score: number | null): P
         language: 'en',
         score,
         analysisUuid: randomUUID(),
-        body: null,
+        analysis: null,
       },
     ]),
   );
@@ -179,12 +179,15 @@ describe('a campaign', () => {
     await upload(owner, uuid, rowsOf(1));
     const { items } = await service.client.listCalls({ ...callerOf(owner), page: 1, size: 1, campaign: uuid });
     const otherFirm = service.newOwner();
+    const itsOwnUpload = await service.put(otherFirm, csvOf(rowsOf(1)));
     const refused = [
       read(otherFirm, uuid),
       act(otherFirm, uuid, 'pause'),
       service.client.changeCampaign({ ...callerOf(otherFirm), campaign_uuid: uuid, name: 'x' }),
       service.client.admitToCampaign({ ...callerOf(otherFirm), campaign_uuid: uuid }),
       service.client.openUpload({ ...callerOf(otherFirm), metadata_filename: 'a.csv', campaign_uuid: uuid }),
+      process(otherFirm, uuid, itsOwnUpload),
+      process(otherFirm, uuid, 'a-key-of-nobody.csv'),
       register(otherFirm, uuid),
       service.client.getCall({ ...callerOf(otherFirm), call_uuid: items[0]!.uuid, campaign_uuid: uuid }),
     ];

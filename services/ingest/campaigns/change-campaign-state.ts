@@ -1,6 +1,7 @@
 import type { Bus } from '@call-analysis/bus';
-import { type Actor, auditEntry } from '../audit-entry.ts';
+import type { Actor } from '@call-analysis/service';
 import type { Campaign, Store } from '../store/index.ts';
+import { campaignAuditEntry } from './audit-entry.ts';
 import { type CampaignAction, statusAfter } from './campaign-rules.ts';
 import { cancelQueuedCalls } from './cancel-queued-calls.ts';
 
@@ -30,7 +31,7 @@ export async function changeCampaignState(
   await store.transaction(async (tx) => {
     const campaign = await store.campaigns.lock(tx, firmUuid, uuid);
     await store.campaigns.setStatus(tx, firmUuid, uuid, statusAfter(campaign.status, action), new Date());
-    await bus.publish(tx, [auditEntry(actor, auditActions[action], uuid)]);
+    await bus.publish(tx, [campaignAuditEntry(actor, auditActions[action], uuid)]);
   });
   if (action === 'cancel') await cancelQueuedCalls(parts, { firmUuid, uuid }, Date.now() + CANCEL_MS);
   return store.campaigns.get(firmUuid, uuid);

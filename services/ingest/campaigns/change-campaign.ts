@@ -1,10 +1,11 @@
 import type { Bus } from '@call-analysis/bus';
-import { type Actor, auditEntry } from '../audit-entry.ts';
+import type { Actor } from '@call-analysis/service';
 import type { Campaign, Store } from '../store/index.ts';
+import { campaignAuditEntry } from './audit-entry.ts';
 import { requireDateOrder, requireUnfinished } from './campaign-rules.ts';
 
 /** Undefined properties stay as they are. */
-export interface CampaignChange {
+interface CampaignChange {
   readonly name: string | undefined;
   readonly description: string | null | undefined;
   readonly startsAt: Date | null | undefined;
@@ -27,7 +28,7 @@ export async function changeCampaign(
     const { startsAt = campaign.startsAt, endsAt = campaign.endsAt } = change;
     requireDateOrder({ startsAt, endsAt });
     await store.campaigns.change(tx, firmUuid, uuid, { name, description, startsAt, endsAt }, new Date());
-    await bus.publish(tx, [auditEntry(actor, 'campaign.changed', uuid)]);
+    await bus.publish(tx, [campaignAuditEntry(actor, 'campaign.changed', uuid)]);
   });
   return store.campaigns.get(firmUuid, uuid);
 }

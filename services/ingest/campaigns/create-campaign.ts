@@ -1,12 +1,13 @@
 import type { Bus } from '@call-analysis/bus';
 import { Fault, invalidFields } from '@call-analysis/fault';
+import type { Actor } from '@call-analysis/service';
 import { v7 as uuidv7 } from 'uuid';
-import { type Actor, auditEntry } from '../audit-entry.ts';
 import type { Firms } from '../firms.ts';
 import type { Campaign, Store } from '../store/index.ts';
+import { campaignAuditEntry } from './audit-entry.ts';
 import { requireDateOrder } from './campaign-rules.ts';
 
-export interface NewCampaign {
+interface NewCampaign {
   readonly name: string;
   readonly externalId: string | null;
   readonly description: string | null;
@@ -31,7 +32,7 @@ export async function createCampaign(
   const uuid = uuidv7();
   await store.transaction(async (tx) => {
     if (!(await store.campaigns.add(tx, firmUuid, uuid, campaign, new Date()))) throw takenExternalId();
-    await bus.publish(tx, [auditEntry(actor, 'campaign.created', uuid)]);
+    await bus.publish(tx, [campaignAuditEntry(actor, 'campaign.created', uuid)]);
   });
   return store.campaigns.get(firmUuid, uuid);
 }

@@ -84,7 +84,7 @@ function results({ owner }: World, uuids: readonly string[], points: number | nu
     language: null,
     score: points,
     analysisUuid: randomUUID(),
-    body: '{}',
+    analysis: null,
   }));
 }
 

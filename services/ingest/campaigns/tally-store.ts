@@ -19,7 +19,7 @@ export function tally(db: Database) {
       );
     },
 
-    /** Counts an erased call. The campaign reports it beside its calls, not among them. */
+    /** Counts an erased call. The campaign reports it separately from its calls. */
     async addErased(tx: Sql, campaignUuid: string): Promise<void> {
       await tx.query(
         `INSERT INTO campaign_change (campaign_uuid, status, calls, scored, score_sum) VALUES ($1, 'erased', 1, 0, 0)`,

@@ -1,7 +1,7 @@
 import type { Bus } from '@call-analysis/bus';
 import { Fault, invalidFields, notFound } from '@call-analysis/fault';
+import { type Actor, auditEntry } from '@call-analysis/service';
 import { v7 as uuidv7 } from 'uuid';
-import { type Actor, addedAuditEntry } from '../audit-entry.ts';
 import type { Store } from '../store/index.ts';
 import type { Comment } from './comment-store.ts';
 
@@ -31,7 +31,7 @@ export async function commentOnCall(
     // Locked, so that an erasure at the same time removes the comment too, or makes the call unknown.
     await store.calls.lock(tx, firmUuid, callUuid);
     await store.comments.add(tx, firmUuid, callUuid, comment);
-    await bus.publish(tx, [addedAuditEntry(actor, 'call.commented', callUuid)]);
+    await bus.publish(tx, [auditEntry('ingest', actor, 'call.commented', callUuid)]);
   });
   return comment;
 }
@@ -49,6 +49,6 @@ export async function deleteComment(
     if (comment.by !== actor.userUuid && !actor.isAdmin)
       throw new Fault('forbidden', 'FORBIDDEN', 'Only an ADMIN deletes the comments of others.');
     await store.comments.remove(tx, actor.firmUuid, callUuid, uuid);
-    await bus.publish(tx, [addedAuditEntry(actor, 'call.comment_deleted', callUuid)]);
+    await bus.publish(tx, [auditEntry('ingest', actor, 'call.comment_deleted', callUuid)]);
   });
 }

@@ -228,7 +228,7 @@ describe('an erased call', () => {
     await calls.expectNothingLeft({ ...row, said }, call);
   });
 
-  it('is counted beside the calls of its campaign, not among them, and its score no longer counts', async () => {
+  it('is counted separately from the calls of its campaign, and its score no longer counts', async () => {
     const owner = service.newOwner();
     const campaign = await createCampaign(
       service.parts,

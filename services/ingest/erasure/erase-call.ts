@@ -4,7 +4,7 @@ import { CallErased, createEvent } from '@call-analysis/events';
 import { Fault, notFound } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
 import { currentContext } from '@call-analysis/runtime';
-import { type Actor, addedAuditEntry } from '../audit-entry.ts';
+import { type Actor, auditEntry } from '@call-analysis/service';
 import { UNFINISHED } from '../calls/call-status.ts';
 import type { Limits } from '../limits.ts';
 import type { Erasure, Store } from '../store/index.ts';
@@ -88,7 +88,7 @@ async function erase(
       await store.search.removeCall(tx, firmUuid, callUuid);
       if (campaign_uuid !== null) await store.tally.addErased(tx, campaign_uuid);
       const origin = { firmuuid: firmUuid, priority: 0, traceparent: currentContext()?.traceparent };
-      const audit = by === undefined ? [] : [addedAuditEntry({ ...by, firmUuid }, 'call.erased', callUuid)];
+      const audit = by === undefined ? [] : [auditEntry('ingest', { ...by, firmUuid }, 'call.erased', callUuid)];
       const event = createEvent('ingest', CallErased, callUuid, origin, { erased_at: now.toISOString() });
       await bus.publish(tx, [event, ...audit]);
       return erased;

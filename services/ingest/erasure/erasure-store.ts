@@ -20,7 +20,7 @@ export interface Erasure {
   readonly finishedAt: Date | null;
 }
 
-/** The values by which a copy of a call is recognized in an uploaded file. */
+/** The values that identify a copy of a call in an uploaded file. */
 export interface CallIdentity {
   readonly firmUuid: string;
   readonly partnerCallId: string | null;

@@ -2,7 +2,7 @@ import type { Sql } from '@call-analysis/postgres';
 import type { RejectedFile } from '../uploads/batch-store.ts';
 import { type FilterSegment, PROBES, type RowKey } from './rejected-filter.ts';
 
-/** Filters over the rows of rejected CSVs, by which the files with copies of a call are found. */
+/** Filters over the rows of rejected CSVs, for finding the files with copies of a call. */
 export function rejectedFilters(db: Sql) {
   return {
     /** Call before the file is stored: a crash leaves a filter without a file, which the sweep removes. */

@@ -10,7 +10,7 @@ export interface Column {
 export type Row = readonly (string | null)[];
 
 /** The fields of Get Calls' items, in their order. The statement of export-store.ts reads them in this order. */
-export const CALL_FIELDS: readonly Column[] = [
+const CALL_FIELDS: readonly Column[] = [
   { name: 'uuid', kind: 'text' },
   { name: 'source', kind: 'text' },
   { name: 'status', kind: 'text' },

@@ -124,7 +124,7 @@ describe('an export', () => {
     }
   });
 
-  it('in CSV has text that would run as a formula behind an apostrophe, and no other', async () => {
+  it('in CSV has an apostrophe before text that would run as a formula, and before no other', async () => {
     const names = (await csvRows(escapes)).map(({ operator_name }) => operator_name);
     const guarded = OPERATORS.map((name) => (/^[=+\-@\t]/.test(name) ? `'${name}` : name));
     expect(names.toSorted()).toEqual(guarded.toSorted());

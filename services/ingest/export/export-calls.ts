@@ -2,7 +2,7 @@ import type { Bus } from '@call-analysis/bus';
 import { isFirmRemoved } from '@call-analysis/call-processing';
 import type { ReviewedAnalysis, Utterance } from '@call-analysis/events';
 import { Fault, notFound } from '@call-analysis/fault';
-import { type Actor, addedAuditEntry } from '../audit-entry.ts';
+import { type Actor, auditEntry } from '@call-analysis/service';
 import { listCalls } from '../listing/list-calls.ts';
 import type { CallFilter, Sort, Store } from '../store/index.ts';
 import { columnsOf, type Row } from './columns.ts';
@@ -15,7 +15,7 @@ import { type Walk, walkCalls, walkPositions, walkSelected } from './walk-calls.
 
 export const formats = { csv, xlsx, ndjson, parquet } as const satisfies Record<string, Format>;
 
-/** What a filter finds, or calls that are named. */
+/** The calls of a filter, or named calls. */
 export type Exported = { readonly filter: CallFilter; readonly sort: Sort } | { readonly uuids: readonly string[] };
 
 export interface Export {
@@ -34,8 +34,8 @@ const ROWS_PER_PAGE_WITH_TEXT = 20;
 const PIECE_BYTES = 512 * 1024;
 
 /**
- * A file with all calls that match (docs/api.md, "Exports"), piece by piece. Faults before the first piece: VALIDATION_ERROR,
- * TOO_MANY_ROWS, UNAVAILABLE. The audit log has it.
+ * A file with all calls that match (docs/api.md, "Exports"), piece by piece. Faults before the first piece:
+ * VALIDATION_ERROR, TOO_MANY_ROWS, UNAVAILABLE. The audit log has it.
  */
 export async function* exportCalls(
   { store, bus }: { store: Store; bus: Bus },
@@ -45,7 +45,7 @@ export async function* exportCalls(
   const pageSize = hasTranscripts ? ROWS_PER_PAGE_WITH_TEXT : ROWS_PER_PAGE;
   const { firmUuid } = actor;
   if (format === 'xlsx' && 'filter' in calls) await requireRoom(store, { firmUuid, ...calls, pageSize });
-  await store.transaction((tx) => bus.publish(tx, [addedAuditEntry(actor, 'calls.exported', firmUuid)]));
+  await store.transaction((tx) => bus.publish(tx, [auditEntry('ingest', actor, 'calls.exported', firmUuid)]));
   const columns = columnsOf(questions, hasTranscripts);
   for await (const piece of formats[format](columns, pagesOf())) {
     for (let at = 0; at < piece.length; at += PIECE_BYTES) yield piece.subarray(at, at + PIECE_BYTES);

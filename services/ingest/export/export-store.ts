@@ -1,7 +1,7 @@
-import { inflateRawSync } from 'node:zlib';
 import { ReviewedAnalysis, type Utterance } from '@call-analysis/events';
 import { type Database, translateError } from '@call-analysis/postgres';
 import { parseTranscript } from '../intake/rows/transcript-format.ts';
+import type { AnalysisBodies } from '../results/analysis-body-store.ts';
 import { utterancesIn } from '../results/transcript-store.ts';
 import type { Row } from './columns.ts';
 
@@ -17,7 +17,7 @@ const FIELDS = `uuid, source, status, outcome, partner_call_id, client_phone_num
 const asText = { getTypeParser: () => (value: string) => value };
 
 /** Reads for exports, many calls at a time. Every statement is limited to one firm. */
-export function exports(db: Database) {
+export function exports(db: Database, bodies: AnalysisBodies) {
   /** Rows of text: parsing values that are written as text again would take half of the time of an export. */
   async function rows(text: string, values: readonly unknown[]): Promise<Row[]> {
     try {
@@ -54,12 +54,11 @@ export function exports(db: Database) {
            AND review.analysis_uuid = current.uuid`,
         [firmUuid, uuids],
       );
-      return new Map(
-        found.map(({ call, uuid, body }) => {
-          const stored = JSON.parse(inflateRawSync(body).toString()) as object;
-          return [call, ReviewedAnalysis.parse({ ...stored, uuid })];
-        }),
+      const stored = await bodies.unpack(
+        db,
+        found.map(({ body }) => body),
       );
+      return new Map(found.map(({ call, uuid }, at) => [call, ReviewedAnalysis.parse({ ...stored[at], uuid })]));
     },
 
     /** The transcripts of calls. Calls without one are absent. */

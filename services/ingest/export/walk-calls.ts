@@ -77,6 +77,6 @@ export async function* walkPositions(
   }
 }
 
-export function isUnfiltered({ filter, sort }: Pick<Walk, 'filter' | 'sort'>): boolean {
+function isUnfiltered({ filter, sort }: Pick<Walk, 'filter' | 'sort'>): boolean {
   return sort.by === 'created_at' && Object.values(filter).every((value) => value === null || value.length === 0);
 }

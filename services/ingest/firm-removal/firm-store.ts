@@ -5,8 +5,8 @@ import { lockIndex } from '../search/indexer/index-lock.ts';
 type Remove = (tx: Sql, firmUuid: string, limit: number) => Promise<RemovedThing[]>;
 
 /**
- * The tables that hold data of a firm. First what would make more of it: jobs, uploads and batches. Then the calls, whose
- * triggers write the queues of the index and of the campaigns' tallies; and last those, with the index itself.
+ * The tables that hold data of a firm. First what would make more of it: jobs, uploads and batches. Then the calls,
+ * whose triggers write the queues of the index and of the campaigns' tallies; and last those, with the index itself.
  */
 export const firmRows: readonly Remove[] = [
   ofFirm('job', 'job'),
@@ -20,6 +20,7 @@ export const firmRows: readonly Remove[] = [
   ofFirm('recording', 'recording'),
   ofFirm('transcript', 'transcript'),
   removeCalls,
+  ofFirm('analysis_form', null),
   ofFirm('erasure', null),
   removeCampaigns,
   ofFirm('call_backfill', null),
@@ -47,7 +48,7 @@ function ofFirm(table: string, what: string | null): Remove {
   };
 }
 
-/** Of the tables of the index, which know a firm by the facet that stands for it. */
+/** Of the tables of the index, which identify a firm by its facet. */
 function ofIndex(table: string): Remove {
   const where = `firm IN (SELECT id FROM facet WHERE firm_uuid = $1 AND kind = 'all')`;
   return async (tx, firmUuid, limit) => {

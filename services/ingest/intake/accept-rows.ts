@@ -4,9 +4,10 @@ import { CallsAccepted, createEvent, type EventOrigin } from '@call-analysis/eve
 import { notFound } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
 import { currentContext } from '@call-analysis/runtime';
+import type { Actor } from '@call-analysis/service';
 import { v7 as uuidv7 } from 'uuid';
-import { type Actor, auditEntry } from '../audit-entry.ts';
 import { addCallsToCampaign } from '../campaigns/add-calls.ts';
+import { campaignAuditEntry } from '../campaigns/audit-entry.ts';
 import type { Limits } from '../limits.ts';
 import type { CallRange } from '../store/announcements.ts';
 import type { Archive, Batch, Store } from '../store/index.ts';
@@ -22,7 +23,7 @@ import { rowFault, type RowFault } from './rows/row-fault.ts';
 import { explained, type FileCheck, type UploadKind } from './upload-kinds.ts';
 
 /** An upload whose files can no longer change. */
-export interface FrozenUpload {
+interface FrozenUpload {
   readonly firmUuid: string;
   readonly actor: Actor;
   readonly campaignUuid: string | null;
@@ -140,7 +141,7 @@ async function acceptFile<Record extends CallRecord>(
     // The firm may be removed while its file is read.
     if (await isFirmRemoved(tx.sql, firmUuid)) throw notFound('firm');
     await addCallsToCampaign(store, tx.sql, { firmUuid, campaignUuid }, batch.accepted);
-    const audit = campaignUuid === null ? [] : [auditEntry(actor, 'campaign.calls_added', campaignUuid)];
+    const audit = campaignUuid === null ? [] : [campaignAuditEntry(actor, 'campaign.calls_added', campaignUuid)];
     await tx.finish(batch, [...audit, ...(await firstEvents(parts, tx, batch, ranges))]);
     return batch;
   } catch (error) {

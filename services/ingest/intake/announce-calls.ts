@@ -9,7 +9,7 @@ import type { AnnouncedBatch, Store } from '../store/index.ts';
 import { extractionRequested, uploadedTranscriptReady } from './call-events.ts';
 import { UUID_BYTES } from './copy/binary-rows.ts';
 
-/** What is announced together at most. */
+/** The most calls that are announced together. */
 const RANGE_CALLS = 500;
 const RANGE_CHARS = 4 * 1024 * 1024;
 
@@ -57,7 +57,7 @@ export async function announceCalls(
   const events = await announcements(parts, store.db, batch, accepted.data, accepted);
   const erased = await store.transaction(async (tx) => {
     const found = await findErased(tx, events);
-    const claimed = await claim(tx, 'ingest.announce', [accepted.id]);
+    const claimed = await claim(tx, 'ingest.announce', [accepted]);
     const wanted = events.filter(({ subject }) => !found.has(subject));
     if (claimed.size > 0) await bus.publish(tx, wanted);
     return found;

@@ -82,7 +82,10 @@ export function recordingUpload(
   };
 }
 
-/** When the header is that of the other kind, says so: the user started the wrong upload and has no columns to add. */
+/**
+ * If the header belongs to the other kind, the fault says so: the user started the wrong upload, so adding columns
+ * would not help.
+ */
 export function explained(error: unknown, { other }: Pick<UploadKind<CallRecord>, 'other'>): unknown {
   return error instanceof MissingColumns && error.suits(other.columns) ? error.advising(other.advice) : error;
 }

@@ -15,7 +15,7 @@ import { analyzeCalls, eraseCallsOfNumber, measureCalls } from './start-jobs.ts'
 const Uuid = z.uuid();
 const Uuids = z.array(z.guid());
 
-/** The RPCs for deeds on many calls. `filterOf` translates the filter of a listing. */
+/** The RPCs for actions on many calls. `filterOf` translates the filter of a listing. */
 export function jobRpcs(
   parts: { store: Store; bus: Bus; objects: Objects; limits: Limits; scorecards: ActiveScorecards },
   filterOf: (request: ListCallsRequest) => CallFilter,

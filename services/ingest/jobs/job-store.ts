@@ -2,7 +2,7 @@ import { notFound } from '@call-analysis/fault';
 import type { Database, Sql } from '@call-analysis/postgres';
 import type { CallFilter } from '../search/index.ts';
 
-/** What a job does with each of its calls. */
+/** The action that a job performs on each of its calls. */
 export type JobKind = 'erase_calls' | 'analyze_calls';
 
 /** Calls that are named one by one. */
@@ -10,7 +10,7 @@ export interface Selection {
   readonly callUuids: readonly string[];
 }
 
-/** A deed on the calls of a filter or a selection, done in the background. */
+/** An action on the calls of a filter or a selection, done in the background. */
 export interface Job {
   readonly uuid: string;
   readonly firmUuid: string;

@@ -94,7 +94,7 @@ describe('a job', () => {
     expect(await numbersOf(owner)).toHaveLength(120);
   });
 
-  it('goes on with the next calls after a crash, and analyzes each matching call once', async () => {
+  it('continues with the next calls after a crash, and analyzes each matching call once', async () => {
     const owner = service.newOwner();
     await addCalls(owner, 120, 30);
     await service.db.query(
@@ -106,8 +106,8 @@ describe('a job', () => {
     expect((await measureCalls(service.parts.store, owner.firmUuid, filter)).textBytes).toBeGreaterThan(150);
     const uuid = await analyzeCalls(parts, owner, filter, scorecard);
     const { jobs } = service.parts.store;
-    let portions = 0;
-    await runJobs(service.parts, () => portions++ > 0);
+    let groups = 0;
+    await runJobs(service.parts, () => groups++ > 0);
     expect(await jobs.get(owner.firmUuid, uuid)).toMatchObject({ status: 'running', done: 100 });
     // A process that died with the lease.
     await service.db.query(`UPDATE job SET leased_until = now() + interval '1 hour' WHERE uuid = $1`, [uuid]);

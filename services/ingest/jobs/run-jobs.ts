@@ -15,23 +15,23 @@ interface Parts {
   readonly limits: Limits;
 }
 
-/** Calls between two updates of a job. Jobs take turns after each such portion. */
-const PORTION = 100;
-/** Longer than a portion takes. After a crash another process goes on from the last portion. */
+/** Calls that a job processes before its counts are updated and the next job gets its turn. */
+const GROUP_SIZE = 100;
+/** Longer than a group of calls takes. After a crash another process continues with the last group. */
 const LEASE_SECONDS = 120;
 /** Calls between two looks whether the job was canceled. */
 const CANCEL_EVERY = 10;
 /** New calls and calls of other firms go first. */
 const ANALYZE_PRIORITY = 1_000;
 
-/** A deed may be repeated after a crash: a call that is erased is gone, and one that is being analyzed is refused. */
-const deeds: Record<JobKind, (parts: Parts, job: Job, callUuid: string) => Promise<unknown>> = {
+/** An action may be repeated after a crash: an erased call is gone, and a call that is being analyzed is refused. */
+const actions: Record<JobKind, (parts: Parts, job: Job, callUuid: string) => Promise<unknown>> = {
   erase_calls: (parts, { firmUuid }, callUuid) => eraseCall(parts, firmUuid, callUuid),
   analyze_calls: (parts, { firmUuid, scorecardUuid }, callUuid) =>
     analyzeCall(parts, firmUuid, callUuid, { priority: ANALYZE_PRIORITY, scorecardUuid }),
 };
 
-/** Does a portion of each running job after the other until none is left, or `isOver`. */
+/** Processes a group of calls of each running job in turn, until no job is left or `isOver`. */
 export async function runJobs(parts: Parts, isOver: () => boolean): Promise<void> {
   while (!isOver()) {
     const job = await parts.store.jobs.lease(LEASE_SECONDS);
@@ -46,7 +46,7 @@ async function runPortion(parts: Parts, job: Job): Promise<boolean> {
   const { firmUuid, kind } = job;
   // A job concerns the calls from before it. Uuids begin with the time of creation.
   const after = job.lastCall ?? job.uuid;
-  const calls = await matchingCalls(store, firmUuid, job.filter, after, PORTION);
+  const calls = await matchingCalls(store, firmUuid, job.filter, after, GROUP_SIZE);
   if (calls === null) {
     await store.jobs.proceed(job, { done: 0, failed: 0, lastCall: job.lastCall, isFinished: false });
     return false;
@@ -56,15 +56,15 @@ async function runPortion(parts: Parts, job: Job): Promise<boolean> {
   for (const [index, uuid] of calls.entries()) {
     if (index % CANCEL_EVERY === 0 && !(await store.jobs.isRunning(job))) return true;
     try {
-      await deeds[kind](parts, job, uuid);
+      await actions[kind](parts, job, uuid);
       counts.done += 1;
     } catch (error) {
-      // Erased or changed in the meantime. Any other error ends the portion, which is tried again.
+      // Erased or changed in the meantime. Any other error ends the group, which is then tried again.
       if (!(error instanceof Fault) || error.kind === 'unavailable') throw error;
       counts.failed += 1;
     }
     lastCall = uuid;
   }
-  await store.jobs.proceed(job, { ...counts, lastCall, isFinished: calls.length < PORTION });
+  await store.jobs.proceed(job, { ...counts, lastCall, isFinished: calls.length < GROUP_SIZE });
   return true;
 }

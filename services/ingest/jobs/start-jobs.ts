@@ -23,7 +23,7 @@ const ERASED_AT_ONCE = 100;
 /** Calls whose transcripts are measured for an estimate. */
 const MEASURED_CALLS = 500;
 
-export interface ErasedCalls {
+interface ErasedCalls {
   readonly calls: number;
   readonly receipts: readonly Erasure[];
   /** Of the job that erases them, where they are too many for one request. */

@@ -14,7 +14,7 @@ const SIGNED_ALWAYS = new Set(
 );
 
 /** The listing that a cursor belongs to. */
-export interface CursorScope {
+interface CursorScope {
   readonly firmUuid: string;
   readonly filter: CallFilter;
   readonly sort: Sort;

@@ -23,7 +23,7 @@ export interface ListCallsRequest {
   readonly size: number;
 }
 
-export interface ListedCalls extends Count {
+interface ListedCalls extends Count {
   readonly items: readonly CallRow[];
   /** Null on the last page. */
   readonly nextCursor: string | null;
@@ -36,7 +36,9 @@ const CATCH_UP_MS = 1_500;
 /** A call that was accepted or changed so long ago is in every list, which waits for it, or there is no list. */
 const STALE_MS = 4_000;
 const STALE_WAIT_MS = 3_000;
-/** How much longer a list waits that the catalogue itself does not answer. With the rest, within a request's deadline. */
+/**
+ * How much longer a list waits that the catalogue itself does not answer. With the rest, within a request's deadline.
+ */
 const LONGER_WAIT_MS = 3_000;
 /** How many calls are read from the catalogue itself when the index is not up to date: most pages are filled by few. */
 const CATALOGUE_READS = 500;
@@ -46,9 +48,9 @@ const MAX_OFFSET = 1_000_000;
 const NO_CALLS: ListedCalls = { items: [], count: 0, isEstimate: false, nextCursor: null, matches: new Map() };
 
 /**
- * A page of a firm's calls (docs/api.md, "Calls"). A client that follows the cursor to the end sees exactly once every
- * call that matches the whole time and keeps its sort key, whatever is added, changed or erased in the meantime. Faults
- * VALIDATION_ERROR; UNAVAILABLE when the index lacks changes that are older than a few seconds.
+ * A page of a firm's calls (docs/api.md, "Calls"). A client that follows the cursor to the end sees every call that
+ * matches throughout and keeps its sort key exactly once, even if others are added, changed or erased in the meantime.
+ * Faults VALIDATION_ERROR; UNAVAILABLE when the index lacks changes that are older than a few seconds.
  */
 export async function listCalls(store: Store, firmUuid: string, request: ListCallsRequest): Promise<ListedCalls> {
   const { filter, sort, size } = request;
@@ -121,8 +123,9 @@ async function fromCatalogue(store: Store, query: CallQuery): Promise<Page> {
 
 /**
  * Uses the index once it contains the firm's pending changes. When that would take too long, as while a large upload is
- * processed, it uses the index once it contains those that are older than a few seconds; the newest calls are read from the
- * catalogue itself, and the count is an estimate: what the index says, corrected by a sample of the pending changes.
+ * processed, it uses the index once it contains those that are older than a few seconds; the newest calls are read from
+ * the catalogue itself, and the count is an estimate: what the index says, corrected by a sample of the pending
+ * changes.
  */
 async function fromIndex(store: Store, query: CallQuery, words: string | null): Promise<Page> {
   const { firmUuid, sort, filter } = query;

@@ -1,13 +1,13 @@
-import { inflateRawSync } from 'node:zlib';
 import type { Database, Sql } from '@call-analysis/postgres';
 import { CALL_COLUMNS, type CallRow } from '../calls/call-row.ts';
 import { parseTranscript } from '../intake/rows/transcript-format.ts';
+import type { AnalysisBodies } from '../results/analysis-body-store.ts';
 import { factsOf } from '../results/analysis-facts.ts';
 import { utterancesIn } from '../results/transcript-store.ts';
 import { type CallFilter, type CallQuery, matchesFilter, type Position, scoreRange } from '../search/index.ts';
 
 /** Reads for listings that go to the catalogue itself. All others go to the index in search/. */
-export function listing(db: Database) {
+export function listing(db: Database, bodies: AnalysisBodies) {
   let key: Buffer | undefined;
 
   return {
@@ -18,7 +18,7 @@ export function listing(db: Database) {
         firmUuid,
         uuids,
       ]);
-      const counted = await countReviews(db, firmUuid, rows);
+      const counted = await countReviews(db, bodies, firmUuid, rows);
       return new Map(counted.map((row) => [row.uuid, row]));
     },
 
@@ -36,7 +36,7 @@ export function listing(db: Database) {
       return rows.map(({ uuid }) => uuid);
     },
 
-    /** Those of the calls that match the filter now, as far as the catalogue tells. */
+    /** The calls that match the filter now, by the catalogue's rows. */
     async matching(firmUuid: string, filter: CallFilter, uuids: readonly string[]): Promise<Set<string>> {
       const rows = await this.read(firmUuid, uuids);
       return new Set([...rows.values()].filter((row) => matchesFilter(filter, row)).map(({ uuid }) => uuid));
@@ -58,7 +58,7 @@ export function listing(db: Database) {
         `SELECT ${CALL_COLUMNS} FROM call WHERE firm_uuid = $1 AND partner_call_id = $2`,
         [firmUuid, partnerCallId],
       );
-      return rows[0] === undefined ? null : (await countReviews(db, firmUuid, rows))[0]!;
+      return rows[0] === undefined ? null : (await countReviews(db, bodies, firmUuid, rows))[0]!;
     },
 
     /** The texts of a call's utterances, in order. */
@@ -156,7 +156,12 @@ export function listing(db: Database) {
 }
 
 /** Fills in how many answers need a review, for calls that an earlier release has completed. */
-export async function countReviews(sql: Sql, firmUuid: string, rows: readonly CallRow[]): Promise<CallRow[]> {
+async function countReviews(
+  sql: Sql,
+  bodies: AnalysisBodies,
+  firmUuid: string,
+  rows: readonly CallRow[],
+): Promise<CallRow[]> {
   const uncounted = rows.filter((row) => row.needs_review === null && row.outcome === 'scored');
   if (uncounted.length === 0) return [...rows];
   const analyses = await sql.query<{ uuid: string; body: Buffer }>(
@@ -164,8 +169,10 @@ export async function countReviews(sql: Sql, firmUuid: string, rows: readonly Ca
      WHERE firm_uuid = $1 AND call_uuid = ANY($2) ORDER BY call_uuid, created_at DESC, analysis.uuid DESC`,
     [firmUuid, uncounted.map(({ uuid }) => uuid)],
   );
-  const counts = new Map(
-    analyses.map(({ uuid, body }) => [uuid, factsOf(JSON.parse(inflateRawSync(body).toString()))?.needsReview ?? null]),
+  const unpacked = await bodies.unpack(
+    sql,
+    analyses.map(({ body }) => body),
   );
+  const counts = new Map(analyses.map(({ uuid }, at) => [uuid, factsOf(unpacked[at])?.needsReview ?? null]));
   return rows.map((row) => ({ ...row, needs_review: row.needs_review ?? counts.get(row.uuid) ?? null }));
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What lists and statistics need to know of an analysis. */
+/** The facts of an analysis that lists and statistics use. */
 export interface AnalysisFacts {
   /** How many answers need a review. */
   readonly needsReview: number;

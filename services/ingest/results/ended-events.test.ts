@@ -89,7 +89,7 @@ describe('batch.finished.v1', () => {
     expect(ofFirm(batches, first)).toMatchObject([{ data: { by_status: { completed: 2, failed: 1 } } }]);
   });
 
-  it('waits for a call that was retried meanwhile', async () => {
+  it('waits for a call that was retried in the meantime', async () => {
     const [first, second] = (await uploaded(2)) as [Call, Call];
     const finish = batchFinisher(service.parts);
     await finish();

@@ -26,11 +26,7 @@ export async function projectAnalyses(
   events: readonly Event<BodyOf<typeof CallAnalyzed>>[],
 ): Promise<void> {
   await store.transaction(async (tx) => {
-    const claimed = await claim(
-      tx,
-      CONSUMER,
-      events.map((event) => event.id),
-    );
+    const claimed = await claim(tx, CONSUMER, events);
     const fresh = events.filter((event) => claimed.has(event.id));
     if (fresh.length === 0) return;
     const ended = await store.results.complete(
@@ -47,7 +43,7 @@ export async function projectAnalyses(
           language: data.language,
           score: data.analysis?.score ?? null,
           analysisUuid: data.analysis_uuid,
-          body: analysis === null ? null : JSON.stringify(analysis),
+          analysis,
           note: data.note ?? null,
           needsReview: data.analysis === null ? null : answersToReview(data.analysis),
         };
@@ -68,11 +64,7 @@ export async function projectWaiting(
   events: readonly Event<BodyOf<typeof AnalysisWaiting>>[],
 ): Promise<void> {
   await store.transaction(async (tx) => {
-    const claimed = await claim(
-      tx,
-      CONSUMER,
-      events.map((event) => event.id),
-    );
+    const claimed = await claim(tx, CONSUMER, events);
     await store.results.wait(
       tx,
       events
@@ -94,11 +86,7 @@ export async function projectFailures(
   events: readonly Event<BodyOf<typeof CallFailed>>[],
 ): Promise<void> {
   await store.transaction(async (tx) => {
-    const claimed = await claim(
-      tx,
-      CONSUMER,
-      events.map((event) => event.id),
-    );
+    const claimed = await claim(tx, CONSUMER, events);
     for (const event of events) {
       if (!claimed.has(event.id)) continue;
       const { attempt, ...failure } = event.data;

@@ -221,7 +221,7 @@ describe('the progress of a transcription', () => {
     expect((await read(call)).call?.status).toBe('transcribing');
   });
 
-  it('adds at most ten entries in each attempt, however many events come', async () => {
+  it('adds at most ten entries in each attempt, however many events arrive', async () => {
     const call = await uploaded();
     const all = Array.from({ length: 200 }, (_, index) => progressed(call, 0, { heard: index, duration: 200 }));
     for (const event of all) await service.publish(event);

@@ -29,11 +29,7 @@ export async function projectTranscripts(
   }
   await store.transaction(
     async (tx) => {
-      const claimed = await claim(
-        tx,
-        CONSUMER,
-        events.map(({ id }) => id),
-      );
+      const claimed = await claim(tx, CONSUMER, events);
       for (const { id, call } of transcribed) if (claimed.has(id)) await store.transcripts.save(tx, call);
     },
     { retries: DEADLOCK_RETRIES },
@@ -62,11 +58,7 @@ export async function projectProgress(
 ): Promise<void> {
   await store.transaction(
     async (tx) => {
-      const claimed = await claim(
-        tx,
-        CONSUMER,
-        events.map(({ id }) => id),
-      );
+      const claimed = await claim(tx, CONSUMER, events);
       for (const { id, firmuuid, subject, time, data } of events) {
         if (!claimed.has(id)) continue;
         const { attempt, heard: transcribedSeconds, duration } = data;

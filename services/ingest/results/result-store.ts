@@ -1,10 +1,10 @@
-import { deflateRawSync } from 'node:zlib';
-import type { BodyOf, CallEnded } from '@call-analysis/events';
+import type { Analysis, BodyOf, CallEnded } from '@call-analysis/events';
 import { confidential, type Sql } from '@call-analysis/postgres';
 import type { Failure } from '../calls/call-row.ts';
 import { statusesBefore, UNFINISHED_SQL } from '../calls/call-status.ts';
+import type { AnalysisBodies } from './analysis-body-store.ts';
 
-export interface AnalyzedCall {
+interface AnalyzedCall {
   readonly firmUuid: string;
   readonly callUuid: string;
   readonly attempt: number;
@@ -13,8 +13,8 @@ export interface AnalyzedCall {
   readonly language: string | null;
   readonly score: number | null;
   readonly analysisUuid: string;
-  /** JSON text; null when there was nothing to analyze. */
-  readonly body: string | null;
+  /** Null when there was nothing to analyze. */
+  readonly analysis: Analysis | null;
   /** How many answers need a review; null when there was nothing to analyze. */
   readonly needsReview?: number | null;
   /** A sentence for the history. */
@@ -33,7 +33,7 @@ type EndedRow = BodyOf<typeof CallEnded> & { readonly firm_uuid: string; readonl
 const ENDED_COLUMNS = `call.firm_uuid, call.uuid, call.status, call.outcome, call.score, call.segment_type,
   call.partner_call_id, call.batch_uuid, call.campaign_uuid, call.failure`;
 
-export interface WaitingCall {
+interface WaitingCall {
   readonly firmUuid: string;
   readonly callUuid: string;
   readonly attempt: number;
@@ -41,10 +41,8 @@ export interface WaitingCall {
   readonly at: Date;
 }
 
-const fast = { level: 1 };
-
 /** Writes the analyses and failures of calls. */
-export const results = {
+export const results = (bodies: AnalysisBodies) => ({
   /**
    * Completes calls with their analyses. A call that has ended, or whose later attempt has started, stays as it is:
    * status only moves forward within an attempt. An analysis is always dated after those of earlier attempts,
@@ -52,6 +50,12 @@ export const results = {
    * that it completed.
    */
   async complete(tx: Sql, analyzed: readonly AnalyzedCall[]): Promise<EndedCall[]> {
+    const withAnalysis = analyzed.flatMap(({ analysis, ...call }) =>
+      analysis === null ? [] : [{ ...call, analysis }],
+    );
+    const packed = new Map(
+      (await bodies.pack(tx, withAnalysis)).map((body, at) => [withAnalysis[at]!.analysisUuid, body]),
+    );
     const rows = await tx.query<EndedRow>(
       `WITH result AS (
          SELECT * FROM unnest($1::uuid[], $2::int[], $3::timestamptz[], $4::text[], $5::text[], $6::float8[],
@@ -84,7 +88,7 @@ export const results = {
         analyzed.map((each) => each.language),
         analyzed.map((each) => each.score),
         analyzed.map((each) => each.analysisUuid),
-        analyzed.map(({ body }) => (body === null ? null : confidential(deflateRawSync(body, fast)))),
+        analyzed.map(({ analysisUuid }) => confidential(packed.get(analysisUuid) ?? null)),
         analyzed.map((each) => each.firmUuid),
         analyzed.map((each) => each.needsReview ?? null),
         analyzed.map((each) => each.note ?? null),
@@ -125,7 +129,7 @@ export const results = {
     const which = 'firm_uuid = $5 AND uuid = $6 AND attempt = $7 AND status = ANY($8)';
     return failWhere(tx, failure, now, which, [firmUuid, callUuid, attempt, statusesBefore(failure.stage)]);
   },
-};
+});
 
 /** Fails the calls that `which` selects, a condition whose parameters begin with $5, and returns them. */
 export async function failWhere(

@@ -17,7 +17,7 @@ export interface TranscribedCall {
 }
 
 /** How much of a recording has been transcribed. */
-export interface TranscriptionProgress {
+interface TranscriptionProgress {
   readonly firmUuid: string;
   readonly callUuid: string;
   readonly attempt: number;

@@ -32,8 +32,8 @@ const RUN_MS = 3_000;
 const LOWEST_UUID = '00000000-0000-0000-0000-000000000000';
 
 /**
- * A schedule that removes what firms no longer keep: at the first run, and then once a day. A run does some of the work and
- * the next one goes on.
+ * A schedule that removes what firms no longer keep: at the first run, and then once a day. A run does some of the work
+ * and the next one goes on.
  */
 export function retentionSweep(
   parts: Parts,
@@ -62,9 +62,9 @@ export function retentionSweep(
 }
 
 /**
- * Removes the calls, recordings and transcripts that were accepted before the first day that a firm keeps, by the firm's
- * time zone. What is still processed waits for the next time. After each portion it yields; the audit log has a receipt for
- * each. Several processes may do so at the same time.
+ * Removes the calls, recordings and transcripts that were accepted before the first day that a firm keeps, by the
+ * firm's time zone. Calls that are still processed wait for the next run. It works in groups, yields after each, and
+ * writes an audit entry for each. Several processes may run it at the same time.
  */
 export async function* applyRetention(parts: Parts, firms: readonly FirmRetention[], now: Date): AsyncGenerator<void> {
   for (const { firmUuid, timeZone, callsDays, transcriptDays, audioDays } of firms) {
@@ -133,7 +133,7 @@ const removeTranscripts: Remove = async ({ store }, old, now, note) =>
     return uuids;
   });
 
-/** The audit entry of a portion: how many of what, up to which day, which is not kept any more. */
+/** The audit entry of a group: how many of what were removed, up to and including which day. */
 async function receipt(
   bus: Bus,
   tx: Sql,

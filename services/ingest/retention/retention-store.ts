@@ -1,6 +1,6 @@
-import { deflateRawSync, inflateRawSync } from 'node:zlib';
-import type { Database, Sql } from '@call-analysis/postgres';
+import { confidential, type Database, type Sql } from '@call-analysis/postgres';
 import { UNFINISHED_SQL } from '../calls/call-status.ts';
+import type { AnalysisBodies } from '../results/analysis-body-store.ts';
 
 /** Calls of a firm between two uuids, both exclusive, the oldest first. */
 export interface OldCalls {
@@ -17,12 +17,14 @@ export interface LocalDay {
 }
 
 const ENDED = `call.status NOT IN ${UNFINISHED_SQL}`;
-const fast = { level: 1 };
 
-/** What is kept for a number of days only. Every statement is limited to one firm. A call that is processed is left out. */
-export function retained(db: Database) {
+/**
+ * Data that is kept for a number of days. Every statement is limited to one firm, and leaves out calls that are being
+ * processed.
+ */
+export function retained(db: Database, bodies: AnalysisBodies) {
   return {
-    /** The day of a firm that began so many days before the present one. */
+    /** The firm's day that began this many days before the present one. */
     async dayBefore(now: Date, days: number, timeZone: string): Promise<LocalDay> {
       const [row] = await db.query<LocalDay>(
         `SELECT to_char(local.day, 'YYYY-MM-DD') AS day, local.day AT TIME ZONE $2 AS "beganAt"
@@ -59,8 +61,8 @@ export function retained(db: Database) {
     },
 
     /**
-     * Removes the transcripts of calls, and what analyses and reviews quote of them, and returns the calls. The index of
-     * words follows.
+     * Removes the transcripts of calls, and what analyses and reviews quote of them, and returns the calls. The index
+     * of words follows.
      */
     async takeTranscripts(tx: Sql, { firmUuid, after, before, limit }: OldCalls, at: Date): Promise<string[]> {
       const rows = await tx.query<{ uuid: string }>(
@@ -77,8 +79,8 @@ export function retained(db: Database) {
         firmUuid,
         uuids,
       ]);
-      await removeQuotes(tx, 'analysis', 'uuid', firmUuid, uuids);
-      await removeQuotes(tx, 'review', 'analysis_uuid', firmUuid, uuids);
+      await removeQuotes(tx, bodies, 'analysis', 'uuid', firmUuid, uuids);
+      await removeQuotes(tx, bodies, 'review', 'analysis_uuid', firmUuid, uuids);
       await noteRemoval(tx, firmUuid, uuids, 'transcript', at);
       await tx.query(
         `INSERT INTO text_change (firm_uuid, uuid, ripe) SELECT $1, unnest($2::uuid[]), true
@@ -109,6 +111,7 @@ async function noteRemoval(
 
 async function removeQuotes(
   tx: Sql,
+  bodies: AnalysisBodies,
   table: 'analysis' | 'review',
   key: string,
   firmUuid: string,
@@ -118,15 +121,20 @@ async function removeQuotes(
     `SELECT ${key} AS uuid, body FROM ${table} WHERE firm_uuid = $1 AND call_uuid = ANY($2::uuid[])`,
     [firmUuid, callUuids],
   );
-  const bodies = rows.map(({ body }) => {
-    const analysis: unknown = JSON.parse(inflateRawSync(body).toString(), (name, value: unknown) =>
-      name === 'evidence' && Array.isArray(value) ? [] : value,
-    );
-    return deflateRawSync(JSON.stringify(analysis), fast);
-  });
+  const analyses = await bodies.unpack(
+    tx,
+    rows.map(({ body }) => body),
+  );
+  const changed = rows.map(({ body }, at) => confidential(bodies.repack(body, withoutEvidence(analyses[at]!))));
   await tx.query(
     `UPDATE ${table} SET body = changed.body FROM unnest($2::uuid[], $3::bytea[]) AS changed (uuid, body)
      WHERE firm_uuid = $1 AND ${table}.${key} = changed.uuid`,
-    [firmUuid, rows.map(({ uuid }) => uuid), bodies],
+    [firmUuid, rows.map(({ uuid }) => uuid), changed],
   );
+}
+
+function withoutEvidence(analysis: object): object {
+  return JSON.parse(JSON.stringify(analysis), (name, value: unknown) =>
+    name === 'evidence' && Array.isArray(value) ? [] : value,
+  ) as object;
 }

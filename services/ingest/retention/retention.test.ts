@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { route } from '@call-analysis/bus';
 import { AuditEntryAdded, type Event, RecordingErased } from '@call-analysis/events';
+import { openDatabase } from '@call-analysis/postgres';
 import { waitUntil } from '@call-analysis/testing';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
@@ -9,6 +10,7 @@ import { readCall } from '../calls/read-call.ts';
 import { retryCall } from '../calls/retry-call.ts';
 import { projectAnalyses, projectFailures } from '../results/project-results.ts';
 import { projectTranscripts } from '../results/project-transcripts.ts';
+import { openStore, type Store } from '../store/index.ts';
 import { ErasedCalls, secrets } from '../test/erased-calls.ts';
 import { analysis, type Call, callAnalyzed, callFailed, transcriptReady } from '../test/events.ts';
 import { faultOf } from '../test/fixtures.ts';
@@ -39,10 +41,14 @@ const keeps = ({ owner }: Call, days: Partial<FirmRetention>): FirmRetention => 
   ...days,
 });
 
-/** Applies the retention as it will be after so many days. */
+/** Applies the retention as of this many days from now. */
 async function after(days: number, ...firms: FirmRetention[]): Promise<void> {
-  const portions = applyRetention(service.parts, firms, new Date(Date.now() + days * DAY_MS));
-  while ((await portions.next()).done !== true);
+  await afterOn(service.parts.store, days, firms);
+}
+
+async function afterOn(store: Store, days: number, firms: readonly FirmRetention[]): Promise<void> {
+  const groups = applyRetention({ ...service.parts, store }, firms, new Date(Date.now() + days * DAY_MS));
+  while ((await groups.next()).done !== true);
 }
 
 const detailOf = ({ owner, uuid }: Call) => readCall(service.parts, owner.firmUuid, uuid);
@@ -82,14 +88,16 @@ async function completed(call: Call, quote: string): Promise<void> {
 }
 
 describe('a transcript that its firm no longer keeps', () => {
-  it('is gone from tables, search and quotes; the call stays and says when', async () => {
+  it('is removed from tables, search and quotes; the call stays and has the time of the removal', async () => {
     const { word, text } = said();
     const call = await calls.newCall({ ...secrets(), anonymized_text: text });
     await completed(call, `Where is my ${word}?`);
     const { search } = service.parts.store;
     const { firmUuid } = call.owner;
     await search.catchUp(firmUuid, { words: true, withinMs: 60_000 });
-    expect((await calls.tracesOf({ word })).length).toBeGreaterThan(2);
+    const before = await calls.tracesOf({ word });
+    expect(before.length).toBeGreaterThan(2);
+    expect(before).toContain(`ingest.analysis: ${word}`);
 
     await after(30, keeps(call, { transcriptDays: 30 }));
     expect((await detailOf(call)).transcript).not.toBeNull();
@@ -120,6 +128,32 @@ describe('a transcript that its firm no longer keeps', () => {
     });
   });
 
+  it('leaves what remains of its analyses encrypted where the service encrypts', async () => {
+    const sealed = Buffer.from('sealed');
+    const cipher = {
+      encrypt: (plain: Buffer) => Buffer.concat([sealed, plain]),
+      decrypt: (stored: Buffer) => (stored.indexOf(sealed) === 0 ? stored.subarray(sealed.length) : stored),
+      encryptText: (plain: string) => plain,
+      decryptText: (stored: string) => stored,
+    };
+    const { databaseUrl: url } = service.config;
+    const db = openDatabase({ url, schema: service.db.schema, cipher });
+    const store = openStore(db, url);
+    try {
+      const { word, text } = said();
+      const call = await calls.newCall({ ...secrets(), anonymized_text: text });
+      await completed(call, `Where is my ${word}?`);
+      await afterOn(store, 31, [keeps(call, { transcriptDays: 30 })]);
+      const [row] = await service.db.query<{ body: Buffer }>('SELECT body FROM analysis WHERE call_uuid = $1', [
+        call.uuid,
+      ]);
+      expect(row!.body.indexOf(sealed)).toBe(0);
+    } finally {
+      await store.close();
+      await db.close();
+    }
+  });
+
   it('waits while the call is processed', async () => {
     const { text } = said();
     const call = await calls.newCall({ ...secrets(), anonymized_text: text });
@@ -140,7 +174,7 @@ describe('a transcript that its firm no longer keeps', () => {
   });
 });
 
-it('a recording that its firm no longer keeps is taken from its call, and the audio service is told', async () => {
+it('a recording past its retention is removed from its call, and the audio service is notified', async () => {
   const call = await calls.newRecording(secrets());
   const utterances = [{ role: 'client' as const, text: 'Hello', start: 0, end: 1 }];
   await projectTranscripts(service.parts, [transcriptReady(call, { transcript: { utterances } })]);
@@ -168,7 +202,7 @@ it('calls that their firm no longer keeps are erased; those of another firm stay
   expect(await receipts(gone[0]!, 1)).toMatchObject([{ part: `2 calls, up to ${lastDay(0)}` }]);
 });
 
-it('many calls are taken in portions, each with a receipt', async () => {
+it('many calls are removed in groups, each with an audit entry', async () => {
   const owner = service.newOwner();
   const [first] = await calls.upload(owner, Array.from({ length: 120 }, secrets));
   await service.db.query(`UPDATE call SET status = 'completed' WHERE firm_uuid = $1`, [owner.firmUuid]);

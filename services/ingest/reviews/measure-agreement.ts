@@ -2,7 +2,7 @@ import type { Store } from '../store/index.ts';
 import { agreementOf, type Confusion } from './compare-answers.ts';
 import type { AgreementFilter } from './review-store.ts';
 
-export interface QuestionAgreement {
+interface QuestionAgreement {
   readonly uuid: string;
   readonly text: string;
   readonly n: number;

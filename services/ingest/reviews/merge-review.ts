@@ -3,8 +3,8 @@ import type { AddUpReply } from '@call-analysis/proto/analysis/v1/AddUpReply';
 import type { PersonAnswer } from './scorecards.ts';
 
 /**
- * The machine's analysis with a person's answers. What the person does not name keeps the machine's answer; a review that
- * is done leaves nothing to review.
+ * The machine's analysis with a person's answers. Questions that the person does not name keep the machine's answer.
+ * After a review that is done, no answer needs a review.
  */
 export function mergeReview(
   machine: ReviewedAnalysis,

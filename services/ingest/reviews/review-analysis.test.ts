@@ -127,7 +127,7 @@ const list = async ({ owner }: Call, filter: Partial<CallFilter>) =>
   ).items;
 
 describe('a review', () => {
-  it("shows the person's answer with the machine's beside it, and what it leaves unnamed as it was", async () => {
+  it("shows the person's answer together with the machine's, and leaves the other answers unchanged", async () => {
     const { call, analysisUuid } = await analyzed();
     expect(await list(call, { needsReview: true })).toMatchObject([{ needs_review: 2, score: 50, reviewed_at: null }]);
     const reviewed = await review(call, analysisUuid, [answer(manners, 'yes', 'She was kind.')]);

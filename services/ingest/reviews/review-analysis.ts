@@ -2,7 +2,7 @@ import type { Bus } from '@call-analysis/bus';
 import { CallReviewed, createEvent, type Event, type ReviewedAnalysis } from '@call-analysis/events';
 import { Fault, notFound } from '@call-analysis/fault';
 import { currentContext } from '@call-analysis/runtime';
-import { type Actor, addedAuditEntry } from '../audit-entry.ts';
+import { type Actor, auditEntry } from '@call-analysis/service';
 import { factsOf } from '../results/analysis-facts.ts';
 import type { CallRow, Store } from '../store/index.ts';
 import { compareAnswers } from './compare-answers.ts';
@@ -15,7 +15,7 @@ interface Parts {
   readonly scorecards: Scorecards;
 }
 
-export interface NewReview {
+interface NewReview {
   readonly analysisUuid: string;
   readonly answers: readonly PersonAnswer[];
   readonly comment: string | null;
@@ -23,9 +23,9 @@ export interface NewReview {
 }
 
 /**
- * Stores a person's review of a call's current analysis, instead of an earlier one, and returns the analysis with it. The
- * machine's analysis stays as it is beside the review. Faults: NOT_FOUND; ANALYSIS_CHANGED when another analysis is current;
- * VALIDATION_ERROR.
+ * Stores a person's review of a call's current analysis, instead of an earlier one, and returns the analysis with it.
+ * The machine's analysis stays as it is beside the review. Faults: NOT_FOUND; ANALYSIS_CHANGED when another analysis is
+ * current; VALIDATION_ERROR.
  */
 export async function reviewAnalysis(
   { store, bus, scorecards }: Parts,
@@ -47,7 +47,7 @@ export async function reviewAnalysis(
     await store.reviews.saveCompared(tx, { firmUuid, callUuid }, machine, compareAnswers(machine, review));
     await applyToCall(store, tx, firmUuid, call, reviewed, at);
     await bus.publish(tx, [
-      addedAuditEntry(actor, 'call.reviewed', callUuid),
+      auditEntry('ingest', actor, 'call.reviewed', callUuid),
       ...reviewedEvents(firmUuid, call, reviewed),
     ]);
     return reviewed;
@@ -55,8 +55,8 @@ export async function reviewAnalysis(
 }
 
 /**
- * Takes back the review of the current analysis: the machine's answers count again. Faults: NOT_FOUND, also when there is
- * no review.
+ * Takes back the review of the current analysis: the machine's answers count again. Faults: NOT_FOUND, also when there
+ * is no review.
  */
 export async function withdrawReview(
   { store, bus }: Pick<Parts, 'store' | 'bus'>,
@@ -71,12 +71,12 @@ export async function withdrawReview(
       throw notFound('review');
     const machine = await store.reviews.machineAnalysis(tx, firmUuid, callUuid, current);
     await applyToCall(store, tx, firmUuid, call, machine, null);
-    await bus.publish(tx, [addedAuditEntry(actor, 'call.review_withdrawn', callUuid)]);
+    await bus.publish(tx, [auditEntry('ingest', actor, 'call.review_withdrawn', callUuid)]);
     return machine;
   });
 }
 
-/** What others are told of a review. A call that is being processed has not ended, and they are told when it does. */
+/** The event about a review. None while the call is processed: its end is published anyway. */
 function reviewedEvents(firmUuid: string, call: CallRow, { score }: ReviewedAnalysis): Event[] {
   const { status } = call;
   if (status !== 'completed' && status !== 'failed') return [];

@@ -1,7 +1,8 @@
-import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import { deflateRawSync } from 'node:zlib';
 import { ReviewedAnalysis } from '@call-analysis/events';
 import { notFound } from '@call-analysis/fault';
 import { confidential, type Database, type Sql } from '@call-analysis/postgres';
+import type { AnalysisBodies } from '../results/analysis-body-store.ts';
 import type { ComparedAnswer } from './compare-answers.ts';
 import type { PersonAnswer } from './scorecards.ts';
 
@@ -20,7 +21,7 @@ export interface AgreementFilter {
   readonly segmentType: string | null;
 }
 
-export interface ComparedCount {
+interface ComparedCount {
   readonly question: string;
   readonly text: string;
   readonly machine: string | null;
@@ -29,13 +30,13 @@ export interface ComparedCount {
 }
 
 /** Which compared answers are meant. An empty label is "not applicable", null is any. */
-export interface ComparedFilter {
+interface ComparedFilter {
   readonly questionUuid: string;
   readonly machine: string | null;
   readonly person: string | null;
 }
 
-export interface ComparedCall {
+interface ComparedCall {
   readonly uuid: string;
   readonly operatorName: string;
   readonly startTime: Date;
@@ -45,7 +46,7 @@ export interface ComparedCall {
 }
 
 /** Reviews of analyses. Every statement is limited to one firm. */
-export function reviews(db: Database) {
+export function reviews(db: Database, bodies: AnalysisBodies) {
   return {
     /** The uuid of the call's newest analysis; null without one. */
     async currentUuid(sql: Sql, firmUuid: string, callUuid: string): Promise<string | null> {
@@ -63,7 +64,8 @@ export function reviews(db: Database) {
         [firmUuid, callUuid, uuid],
       );
       if (row === undefined) throw notFound('analysis');
-      return analysisIn(uuid, row.body);
+      const [analysis] = await bodies.unpack(sql, [row.body]);
+      return ReviewedAnalysis.parse({ ...analysis, uuid });
     },
 
     /** The reviewed analyses of a call, by their uuids. */
@@ -72,7 +74,11 @@ export function reviews(db: Database) {
         'SELECT analysis_uuid AS uuid, body FROM review WHERE firm_uuid = $1 AND call_uuid = $2',
         [firmUuid, callUuid],
       );
-      return new Map(rows.map(({ uuid, body }) => [uuid, analysisIn(uuid, body)]));
+      const analyses = await bodies.unpack(
+        db,
+        rows.map(({ body }) => body),
+      );
+      return new Map(rows.map(({ uuid }, at) => [uuid, ReviewedAnalysis.parse({ ...analyses[at], uuid })]));
     },
 
     /** Stores the review of a reviewed analysis, instead of an earlier one. */
@@ -208,8 +214,4 @@ async function removeCompared(tx: Sql, { firmUuid, callUuid }: CallId, analysisU
     callUuid,
     analysisUuid,
   ]);
-}
-
-function analysisIn(uuid: string, body: Buffer): ReviewedAnalysis {
-  return ReviewedAnalysis.parse({ ...(JSON.parse(inflateRawSync(body).toString()) as object), uuid });
 }

@@ -26,7 +26,7 @@ export interface CallFilter {
   readonly topic: string | null;
   readonly resolution: string | null;
   readonly autoFailed: boolean | null;
-  /** The uuid of a question by which the call lost points. */
+  /** The uuid of a question that lost the call points. */
   readonly lostPoints: string | null;
   /** Seconds, inclusive. */
   readonly durationMin: number | null;
@@ -68,8 +68,8 @@ export function needsIndex({ needsReview, topic, resolution, autoFailed, lostPoi
 }
 
 /**
- * Calls with the same time or score are ordered by uuid. Calls without a score come last in both directions. Uuids begin
- * with the creation time, so `created_at` is the order of uuids.
+ * Calls with the same time or score are ordered by uuid. Calls without a score come last in both directions. Uuids
+ * begin with the creation time, so `created_at` is the order of uuids.
  */
 export interface Sort {
   readonly by: 'created_at' | 'start_time' | 'score';

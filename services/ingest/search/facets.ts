@@ -3,8 +3,8 @@ import type { Sql } from '@call-analysis/postgres';
 
 /**
  * The properties of a call that are facets. `all` holds the firm itself, `mark` the score, and `shelf` a block of
- * documents (see indexer/document-blocks.ts). `number` is the operator's id, `length` a step of the duration, `trait` one of
- * `TRAITS`, and `lost` the uuid of a question by which the call lost points.
+ * documents (see indexer/document-blocks.ts). `number` is the operator's id, `length` a step of the duration, `trait`
+ * one of `TRAITS`, and `lost` the uuid of a question that lost the call points.
  */
 export type FacetKind =
   | 'all'
@@ -46,7 +46,7 @@ export interface FacetKey {
 export const TRAITS = { needsReview: 'needs_review', reviewed: 'reviewed', autoFailed: 'auto_failed' } as const;
 
 /** The kinds whose values are compared without regard to case. */
-export const FOLDED_KINDS: readonly FacetKind[] = ['operator', 'team'];
+const FOLDED_KINDS: readonly FacetKind[] = ['operator', 'team'];
 
 /** The score of a call that has none. */
 export const NO_SCORE = -1;
@@ -89,7 +89,7 @@ export function lengthValue(step: number): string {
   return String(step).padStart(3, '0');
 }
 
-/** The digits of a phone number, by which numbers are compared. */
+/** The digits of a phone number. Numbers are compared by them. */
 export function phoneDigits(phone: string): string {
   return phone.replaceAll(/\D/g, '');
 }
@@ -160,8 +160,8 @@ export async function readFacetRange(
 }
 
 /**
- * The facets of the calls of one transaction. Equal facets are one object: thousands of calls share few, and looking each
- * one up by a text of its own took a quarter of the indexer's time.
+ * The facets of the calls of one transaction. Equal facets are one object: thousands of calls share few, and looking
+ * each one up by a text of its own took a quarter of the indexer's time.
  */
 export class FacetKeys {
   readonly #byFirm = new Map<string, Map<FacetKind, Map<string, FacetKey>>>();

@@ -1,9 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Database } from '@call-analysis/postgres';
-import type { RecentFacts } from '../results/recent-facts.ts';
 import type { CallFilter, CallQuery, Page, Position } from './call-query.ts';
 import { indexDocuments } from './indexer/index-documents.ts';
-import { backfillEntries, indexEntries, removeCall, settleEntries } from './indexer/index-entries.ts';
+import {
+  backfillEntries,
+  indexEntries,
+  removeCall,
+  settleEntries,
+  type StoredAnalyses,
+} from './indexer/index-entries.ts';
 import {
   changesSoFar,
   hasBackfill,
@@ -33,10 +38,13 @@ import { resolveFilter } from './queries/resolve-filter.ts';
  * - `call_search`  One entry for each call: facet ids, start time and score. Every facet column has a B-tree index on
  *                  (firm, facet, uuid): a posting list for each value, in the order of creation. The indexes include
  *                  the other columns, so that most filters read no table rows.
- *                  The columns from `tags` on come from the current analysis: `tags` holds ids of further facets under one
+ *                  The columns from `tags` on come from the current analysis: `tags` holds ids of further facets under
+ * one
  *                  GIN index, the others are what statistics/ adds up.
- * - `call_search_new` Entries of calls that have not changed since they were accepted. It inherits from `call_search`, whose
- *                  queries read both, and a call is in one of them. It has two indexes instead of twelve, so that a large
+ * - `call_search_new` Entries of calls that have not changed since they were accepted. It inherits from `call_search`,
+ *   whose
+ *                  queries read both, and a call is in one of them. It has two indexes instead of twelve, so that a
+ * large
  *                  upload is indexed within moments. Its calls leave it when they change or, in the background, when
  *                  nothing else is pending.
  * - `call_points`  The points of each answered question, for statistics by question.
@@ -58,8 +66,8 @@ import { resolveFilter } from './queries/resolve-filter.ts';
  * `indexEntries` takes pending calls and updates entries and facet counts; `indexDocuments` does the same for words.
  * Each run is a short transaction that also removes what it took from the queue, so a crash only repeats work. An
  * advisory lock admits one writer at a time. `runIndexer` runs both in the background. While little is pending,
- * `catchUp` runs them for one firm before a listing, which therefore shows everything committed before it. While much is
- * pending, a listing shows what the index says, but waits for changes that are older than a few seconds (`refresh`).
+ * `catchUp` runs them for one firm before a listing, which therefore shows everything committed before it. While much
+ * is pending, a listing shows what the index says, but waits for changes that are older than a few seconds (`refresh`).
  *
  * Queries (queries/)
  * A filter is resolved to facet ids (`resolveFilter`). Without words, `plansFor` chooses how to read the posting lists
@@ -80,8 +88,8 @@ const NO_RESULTS: Page = { positions: [], count: { count: 0, isEstimate: false }
 /** How long to wait for another process that is indexing. */
 const WAIT_MS = 5;
 
-export function search(db: Database, recentFacts: RecentFacts) {
-  const indexEntriesOf = (firmUuid: string | null) => indexEntries(db, recentFacts, firmUuid);
+export function search(db: Database, analyses: StoredAnalyses) {
+  const indexEntriesOf = (firmUuid: string | null) => indexEntries(db, analyses, firmUuid);
 
   return {
     noteNewCalls,
@@ -92,8 +100,8 @@ export function search(db: Database, recentFacts: RecentFacts) {
     /** Index the next calls or documents, of one firm or of all, and return how many there were. */
     indexEntries: indexEntriesOf,
     indexDocuments: (firmUuid: string | null) => indexDocuments(db, firmUuid),
-    settleEntries: (firmUuid: string | null, before: string | null) => settleEntries(db, recentFacts, firmUuid, before),
-    backfillEntries: () => backfillEntries(db, recentFacts),
+    settleEntries: (firmUuid: string | null, before: string | null) => settleEntries(db, analyses, firmUuid, before),
+    backfillEntries: () => backfillEntries(db, analyses),
     hasBackfill: (firmUuid: string) => hasBackfill(db, firmUuid),
     changesSoFar: () => changesSoFar(db),
     hasPending: () => hasPending(db),
@@ -114,13 +122,16 @@ export function search(db: Database, recentFacts: RecentFacts) {
         !words ||
         repeat(
           () => hasPendingDocuments(db, firmUuid),
-          async () => (await settleEntries(db, recentFacts, firmUuid, null)) + (await indexDocuments(db, firmUuid)),
+          async () => (await settleEntries(db, analyses, firmUuid, null)) + (await indexDocuments(db, firmUuid)),
           deadline,
         )
       );
     },
 
-    /** Indexes what the firm committed longer ago than `olderThanMs`. Returns false when that takes longer than `withinMs`. */
+    /**
+     * Indexes what the firm committed longer ago than `olderThanMs`. Returns false when that takes longer than
+     * `withinMs`.
+     */
     refresh(firmUuid: string, { olderThanMs, withinMs }: { olderThanMs: number; withinMs: number }): Promise<boolean> {
       return repeat(
         () => isStale(db, firmUuid, olderThanMs),
@@ -138,7 +149,7 @@ export function search(db: Database, recentFacts: RecentFacts) {
       return filter !== null && matchesEntry(db, filter, callUuid);
     },
 
-    /** Whether so much is pending that a listing must not wait until the firm is indexed. */
+    /** Whether too much is pending for a listing to wait until the firm is indexed. */
     isFarBehind: (firmUuid: string) => isFarBehind(db, firmUuid),
 
     /** By how many calls the count of `find` differs from the catalogue, because changes are pending. */

@@ -3,8 +3,8 @@ import { type CallFilter, milliseconds, scoreRange } from './call-query.ts';
 import { foldName, phoneDigits } from './facets.ts';
 
 /**
- * Whether a call matches the filter, as far as the catalogue's row tells: words, topics, resolutions, auto-fails and
- * lost points are not part of it.
+ * Whether the catalogue's row of a call matches the filter. The row has no words, topics, resolutions, auto-fails or
+ * lost points.
  */
 export function matchesFilter(filter: CallFilter, call: CallRow): boolean {
   const is = (wanted: string | null, value: string | null) => wanted === null || wanted === value;

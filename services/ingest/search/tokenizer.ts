@@ -100,7 +100,7 @@ export function webSearchText(q: string, configuration: string): string {
 }
 
 /** A word of an utterance as the search compares it, and its place in the text. */
-export interface SpokenWord {
+interface SpokenWord {
   readonly word: string;
   readonly start: number;
   readonly end: number;

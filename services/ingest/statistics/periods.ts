@@ -5,12 +5,12 @@ const DAY_MS = 24 * HOUR_MS;
 const SIX_HOURS_MS = 6 * HOUR_MS;
 
 /** How a range of time is added up: from the sums of stored periods, and from the calls of what is left. */
-export interface Pieces {
+interface Pieces {
   readonly months: readonly Date[];
   readonly days: readonly Date[];
   readonly sixHours: readonly Date[];
   readonly ranges: readonly TimeRange[];
-  /** What is subtracted: parts of `sixHours` that are outside the range. */
+  /** Subtracted: the parts of `sixHours` outside the range. */
   readonly outside: readonly TimeRange[];
 }
 
@@ -41,8 +41,8 @@ export function monthRange(day: string): TimeRange {
 }
 
 /**
- * Cuts a range into pieces. `days` are those on which calls started, `stored` what has sums. `byTime`: the sums are grouped by
- * time, so that neither months nor periods that begin or end outside the range can be used.
+ * Cuts a range into pieces. `days` are those on which calls started, `stored` what has sums. `byTime`: the sums are
+ * grouped by time, so that neither months nor periods that begin or end outside the range can be used.
  */
 export function cutIntoPieces(
   days: readonly string[],
@@ -88,7 +88,7 @@ export function cutIntoPieces(
   return { months: [...months.values()], days: wholeDays, sixHours, ranges: joinRanges(ranges), outside };
 }
 
-/** The same ranges in their order, neighbours as one. */
+/** The same ranges in order, with adjacent ones merged. */
 export function joinRanges(ranges: readonly TimeRange[]): TimeRange[] {
   const joined: { from: Date; to: Date }[] = [];
   for (const { from, to } of ranges.toSorted((one, other) => one.from.getTime() - other.from.getTime())) {

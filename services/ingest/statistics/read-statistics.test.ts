@@ -115,7 +115,7 @@ it('equals plain SQL after any history of completion, review, re-analysis and er
   await listing.add(firmUuid, calls);
   const random = fc.sample(
     fc.record({
-      deed: fc.constantFrom('review', 'analyze', 'erase', 'complete', 'add up', 'add up'),
+      action: fc.constantFrom('review', 'analyze', 'erase', 'complete', 'add up', 'add up'),
       which: fc.nat(),
       groupBy: fc.constantFrom(...GROUPINGS),
       filter: fc.oneof(
@@ -133,17 +133,17 @@ it('equals plain SQL after any history of completion, review, re-analysis and er
     }),
     { numRuns: 60, seed: 3 },
   );
-  for (const { deed, which, groupBy, filter, tz } of random) {
+  for (const { action, which, groupBy, filter, tz } of random) {
     const call = calls[which % calls.length]!;
-    if (deed === 'add up') {
+    if (action === 'add up') {
       await service.parts.store.search.indexEntries(firmUuid);
       await maintainStatistics(service.parts, 0);
     }
-    if (deed === 'erase') {
+    if (action === 'erase') {
       await service.db.query('DELETE FROM call WHERE uuid = $1', [call.uuid]);
       calls = calls.filter((each) => each !== call);
     }
-    if (deed === 'review' && call.facts !== null) {
+    if (action === 'review' && call.facts !== null) {
       call.reviewed = !call.reviewed;
       call.score = 33.3;
       await service.db.query(
@@ -152,7 +152,7 @@ it('equals plain SQL after any history of completion, review, re-analysis and er
       );
       await service.db.query('UPDATE analysis SET body = $2 WHERE call_uuid = $1', [call.uuid, bodyOf(call.facts)]);
     }
-    if ((deed === 'analyze' || deed === 'complete') && call.outcome !== 'no_speech') {
+    if ((action === 'analyze' || action === 'complete') && call.outcome !== 'no_speech') {
       Object.assign(call, { status: 'completed', outcome: 'scored', score: (which % 1001) / 10, reviewed: false });
       call.facts = {
         needsReview: which % 3,

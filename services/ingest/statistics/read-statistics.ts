@@ -5,16 +5,16 @@ import { type CallFilter, NO_FILTER, type Store } from '../store/index.ts';
 import { type FacetGrouping, type Grouping, isTime, overlaps } from './groupings.ts';
 import { cutIntoPieces, joinRanges, rangeOfDay, rangeOfSixHours } from './periods.ts';
 import type { Slot, Source, SumsByKey, TimeRange } from './statistic-store.ts';
-import { compareKeys, type Group, type Sortable, sortGroups, type Statistic, statisticOf } from './statistic.ts';
+import { compareKeys, type Group, type SortableNumber, sortGroups, type Statistic, statisticOf } from './statistic.ts';
 import { addSums, noSums, subtractSums, type Sums } from './sums.ts';
 
-export interface StatisticsRequest {
+interface StatisticsRequest {
   readonly groupBy: Grouping;
   readonly filter: CallFilter;
   /** IANA name. */
   readonly tz: string;
   /** Null: times ascending, others by their number of calls. */
-  readonly sort: { readonly by: Sortable; readonly isDescending: boolean } | null;
+  readonly sort: { readonly by: SortableNumber; readonly isDescending: boolean } | null;
   readonly limit: number;
 }
 
@@ -137,7 +137,7 @@ async function slotFor(
   return { slot: 'quarter', uneven: await statistics.uneven(tx, zoned, 'quarter', ranges) };
 }
 
-export function mergeAll(parts: readonly SumsByKey[]): SumsByKey {
+function mergeAll(parts: readonly SumsByKey[]): SumsByKey {
   const merged: SumsByKey = new Map();
   for (const part of parts) {
     for (const [key, sums] of part) {

@@ -1,12 +1,12 @@
 import type { ingest } from '@call-analysis/proto';
 import type { ListCallsRequest } from '@call-analysis/proto/ingest/v1/ListCallsRequest';
+import { SORTABLE_NUMBERS } from '@call-analysis/proto/values';
 import type { Handlers } from '@call-analysis/rpc';
 import { z } from 'zod';
 import type { Firms } from '../firms.ts';
 import type { CallFilter, Store } from '../store/index.ts';
 import { GROUPINGS } from './groupings.ts';
 import { readStatistics } from './read-statistics.ts';
-import { SORTABLE } from './statistic.ts';
 
 const Limit = z.int().min(1).max(1000);
 
@@ -27,7 +27,7 @@ export function statisticRpcs(
         sort:
           sort === undefined
             ? null
-            : { by: z.enum(SORTABLE).parse(sort.replace('-', '')), isDescending: sort.startsWith('-') },
+            : { by: z.enum(SORTABLE_NUMBERS).parse(sort.replace('-', '')), isDescending: sort.startsWith('-') },
         limit: Limit.parse(request.limit),
       });
       return { tz, groups_json: JSON.stringify({ items, total }) };

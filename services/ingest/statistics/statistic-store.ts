@@ -10,10 +10,12 @@ export interface TimeRange {
   readonly to: Date;
 }
 
-/** What statistics are grouped by: a grouping, nothing (`all`), or the beginning of hours or quarters of an hour. */
-export type Keys = { readonly by: Grouping; readonly tz: string } | { readonly by: 'all' | Slot };
+/** A grouping of statistics, `all` for none, or the beginning of hours or quarters of an hour. */
+type Keys = { readonly by: Grouping; readonly tz: string } | { readonly by: 'all' | Slot };
 export type Slot = 'hour' | 'quarter';
-/** Each consists of those before it. Slots have the sums of all calls together, the others those of every grouping too. */
+/**
+ * Each consists of those before it. Slots have the sums of all calls together, the others those of every grouping too.
+ */
 export type Period = Slot | 'six_hours' | 'day' | 'month';
 
 /** The sums of groups by their keys: text for times, ids of facets otherwise, `0` for calls without one. */
@@ -134,7 +136,7 @@ export function statistics(db: Database) {
     },
 
     /**
-     * Those of the ranges in which a slot has moments of two different keys: there only the calls themselves tell. A change
+     * The ranges in which a slot has times of two different keys: only the calls themselves distinguish them. A change
      * of the clocks in the middle of a slot is one.
      */
     async uneven(
@@ -152,7 +154,7 @@ export function statistics(db: Database) {
       );
     },
 
-    /** What is known of facets by their ids. */
+    /** Facts about facets, by their ids. */
     async facets(sql: Sql, ids: readonly number[]): Promise<{ id: number; value: string; label: string | null }[]> {
       return sql.query('SELECT id, value, label FROM facet WHERE id = ANY($1)', [ids]);
     },
@@ -290,8 +292,8 @@ function byKey(entries: string, { key, joins }: { key: string; joins: string }):
 }
 
 /**
- * Calls of one scorecard have the same questions, so that they are added up by these first and counted under each question
- * afterwards. Only points are added up answer by answer.
+ * Calls of one scorecard have the same questions, so that they are added up by these first and counted under each
+ * question afterwards. Only points are added up answer by answer.
  */
 function byQuestion(entries: string): string {
   const amounts = AMOUNTS.filter((name) => name !== 'points' && name !== 'maxPoints');

@@ -1,3 +1,4 @@
+import type { SORTABLE_NUMBERS } from '@call-analysis/proto/values';
 import { percentile, type Sums } from './sums.ts';
 
 /** One group of a statistic (docs/api.md, "Statistics"). */
@@ -57,28 +58,10 @@ function rounded(value: number, decimals: number): number {
   return scaled === 0 ? 0 : scaled;
 }
 
-/** The numbers that groups can be sorted by. */
-export const SORTABLE = [
-  'calls',
-  'scored',
-  'average',
-  'p10',
-  'p50',
-  'p90',
-  'auto_failed',
-  'needs_review',
-  'reviewed',
-  'duration_average',
-  'talk_ratio_operator',
-  'silence_ratio',
-  'interruptions_average',
-  'sentiment_client',
-  'points_ratio',
-] as const;
-export type Sortable = (typeof SORTABLE)[number];
+export type SortableNumber = (typeof SORTABLE_NUMBERS)[number];
 
 /** Groups without the number come last in either order, equal ones in the order of their keys. */
-export function sortGroups(groups: readonly Group[], by: Sortable, isDescending: boolean): Group[] {
+export function sortGroups(groups: readonly Group[], by: SortableNumber, isDescending: boolean): Group[] {
   const valueOf = (group: Group) => {
     if (by === 'average' || by === 'p10' || by === 'p50' || by === 'p90') return group.score[by];
     return group[by];

@@ -70,7 +70,7 @@ export function packScores(scores: Histogram): Buffer {
   return bytes;
 }
 
-/** The sum of several packed histograms, one behind the other. */
+/** The sum of several packed, concatenated histograms. */
 export function unpackScores(bytes: Buffer): Histogram {
   const calls = new Float64Array(SCORES);
   for (let at = 0; at < bytes.length; at += PAIR_BYTES) {
@@ -86,8 +86,8 @@ export function unpackScores(bytes: Buffer): Histogram {
 const SCORES = 1001;
 
 /**
- * Interpolated as PostgreSQL's `percentile_cont`, with one decimal. `tenths` is the share: 9 for the 90th percentile. Null
- * without scores.
+ * Interpolated as PostgreSQL's `percentile_cont`, with one decimal. `tenths` is the share: 9 for the 90th percentile.
+ * Null without scores.
  */
 export function percentile(scores: Histogram, tenths: number): number | null {
   const sorted = [...scores].sort(([one], [other]) => one - other);

@@ -10,6 +10,7 @@ import { rejectedFilters } from '../erasure/rejected-filter-store.ts';
 import { exports } from '../export/export-store.ts';
 import { jobs } from '../jobs/job-store.ts';
 import { listing } from '../listing/listing-store.ts';
+import { AnalysisBodies } from '../results/analysis-body-store.ts';
 import { RecentFacts } from '../results/recent-facts.ts';
 import { results } from '../results/result-store.ts';
 import { transcripts } from '../results/transcript-store.ts';
@@ -33,6 +34,7 @@ const INTAKE_LIMITS: SessionLimits = { statementMs: 60 * 60_000, idleInTransacti
 export function openStore(db: Database, url: string, { intakes = 4 } = {}) {
   const prisma = openPrisma(db);
   const recentFacts = new RecentFacts();
+  const bodies = new AnalysisBodies();
   // A batch upload may hold its connection for minutes. Its own pool keeps the rest of the service from waiting.
   const intake = openDatabase({
     url,
@@ -50,23 +52,23 @@ export function openStore(db: Database, url: string, { intakes = 4 } = {}) {
     uploads: uploads(prisma, db),
     batches: batches(prisma, db),
     announcements: announcements(db),
-    calls: calls(db),
+    calls: calls(db, bodies),
     recordings: recordings(db),
-    listing: listing(db),
-    exports: exports(db),
-    search: search(db, recentFacts),
+    listing: listing(db, bodies),
+    exports: exports(db, bodies),
+    search: search(db, { recentFacts, bodies }),
     statistics: statistics(db),
-    results,
+    results: results(bodies),
     recentFacts,
     transcripts: transcripts(db),
-    reviews: reviews(db),
+    reviews: reviews(db, bodies),
     comments: comments(db),
     campaigns: campaigns(db),
     campaignCalls: campaignCalls(db),
     tally: tally(db),
     jobs: jobs(db),
     erasures: erasures(db),
-    retained: retained(db),
+    retained: retained(db, bodies),
     rejectedFilters: rejectedFilters(db),
     intake,
     close: async () => {
@@ -86,12 +88,12 @@ export type {
   RejectedFile,
   UnfinishedBatch,
 } from '../uploads/batch-store.ts';
-export type { CallRow, Failure, HistoryEntry } from '../calls/call-row.ts';
+export type { CallRow, HistoryEntry } from '../calls/call-row.ts';
 export { callLocked } from '../calls/call-store.ts';
 export type { ExistingCall, UploadedTranscript } from '../calls/call-store.ts';
 export type { Recording, StoredRecording } from '../calls/recording-store.ts';
 export type { Campaign } from '../campaigns/campaign-store.ts';
 export type { CallIdentity, Erasure, Removed } from '../erasure/erasure-store.ts';
-export type { TranscribedCall, TranscriptionProgress } from '../results/transcript-store.ts';
+export type { TranscribedCall } from '../results/transcript-store.ts';
 export { matchesFilter, needsIndex, NO_FILTER } from '../search/index.ts';
 export type { CallFilter, CallQuery, Count, Page, Position, Sort } from '../search/index.ts';

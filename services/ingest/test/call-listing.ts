@@ -30,7 +30,7 @@ export interface Call {
   facts: Facts | null;
 }
 
-/** What the analysis of a call says. */
+/** The facts of a call's analysis. */
 export interface Facts {
   needsReview: number;
   autoFailed: boolean;
@@ -159,7 +159,7 @@ export function bodyOf({ needsReview, autoFailed, topics, resolution, silence, p
   );
 }
 
-export const SCORECARD = '00000000-0000-7000-8000-00000000aaaa';
+const SCORECARD = '00000000-0000-7000-8000-00000000aaaa';
 const question = (n: number) => `00000000-0000-7000-8000-00000000000${n}`;
 
 let created = 0;

@@ -99,7 +99,7 @@ export class IngestUnderTest {
     return { metadataKey, audiosKey };
   }
 
-  /** Processes an upload with the use case alone; `replaced` parts stand in for the service's own. */
+  /** Processes an upload by the use case alone; `replaced` parts replace the service's own. */
   process(
     owner: Owner,
     metadataKey: string,
@@ -148,7 +148,7 @@ export class IngestUnderTest {
     return keys;
   }
 
-  /** Counts everything that processing can leave behind for a firm. */
+  /** Counts everything that processing can store for a firm. */
   async tracesOf({ firmUuid }: Owner): Promise<Record<string, number>> {
     const [rows] = await this.db.query<Record<string, number>>(
       `SELECT (SELECT count(*) FROM call WHERE firm_uuid = $1)::int AS calls,

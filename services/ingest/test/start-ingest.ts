@@ -43,7 +43,7 @@ export interface StartedIngest {
   close(): Promise<void>;
 }
 
-export interface IngestOptions {
+interface IngestOptions {
   /** Start the service itself too, over gRPC. */
   readonly serving: boolean;
   /** How often an event that fails is redelivered. */

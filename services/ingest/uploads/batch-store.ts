@@ -53,7 +53,9 @@ export interface BatchProgress extends Batch {
   readonly finishedAt: Date | null;
 }
 
-/** From so many calls on, counting a batch takes tens of milliseconds, and whoever waits for its end asks often. */
+/**
+ * From this many calls on, counting a batch takes tens of milliseconds, and clients that wait for its end poll often.
+ */
 const LARGE_BATCH = 10_000;
 /** Counting one large batch takes at most a tenth of a connection: its last counts are the answer meanwhile. */
 const COUNTED_AGAIN_AFTER = 9;
@@ -187,7 +189,9 @@ export function batches(prisma: IngestPrisma, db: Sql) {
       await tx.query('UPDATE batch SET erased_until = greatest(erased_until, $2) WHERE uuid = $1', [uuid, endedAt]);
     },
 
-    /** Batches of any firm for which BatchFinished was not published, in the order of uuids, beginning after `after`. */
+    /**
+     * Batches of any firm for which BatchFinished was not published, in the order of uuids, beginning after `after`.
+     */
     async unfinished(after: string | null, limit: number): Promise<UnfinishedBatch[]> {
       return db.query<UnfinishedBatch>(
         `SELECT uuid, firm_uuid AS "firmUuid", first_call AS "firstCall", last_call AS "lastCall" FROM batch
@@ -257,8 +261,8 @@ export function batches(prisma: IngestPrisma, db: Sql) {
 
     /**
      * Releases the archive of a batch and returns its key, unless a call still needs it. Then it returns null. A call
-     * needs it while its recording is to be extracted, and when the extraction failed in a way that a retry may fix. For
-     * batches from before `retriesAfter`, the time for such retries is over.
+     * needs it while its recording is to be extracted, and when the extraction failed in a way that a retry may fix.
+     * For batches from before `retriesAfter`, the time for such retries is over.
      */
     async releaseArchive(tx: Sql, uuid: string, retriesAfter: Date): Promise<string | null> {
       // Locked first, so that the next statement sees a retry that has locked the archive.
@@ -297,5 +301,3 @@ function batchOf(row: StoredBatch): Batch {
   const { finishPublished: _finishPublished, ...batch } = row;
   return { ...batch, archiveBytes: batch.archiveBytes === null ? null : Number(batch.archiveBytes) };
 }
-
-export type Batches = ReturnType<typeof batches>;

@@ -9,13 +9,13 @@ import { keyPrefix, type Owner } from './upload-store.ts';
 /** How long presigned URLs are valid (docs/api.md, "Presigned uploads"). */
 const UPLOAD_SECONDS = 3600;
 
-export interface Target {
+interface Target {
   /** Absolute, or a path on the gateway. */
   readonly url: string;
   readonly key: string;
 }
 
-export interface OpenedUpload {
+interface OpenedUpload {
   readonly metadata: Target;
   /** Null for an upload of transcripts. */
   readonly audios: Target | null;

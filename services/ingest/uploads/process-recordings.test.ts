@@ -147,7 +147,7 @@ describe('a batch of recordings', () => {
     expect(await service.tracesOf(owner)).toEqual({ ...nothing, calls: 300, recordings: 300, batches: 1, objects: 1 });
   });
 
-  it('consists of the bytes that were validated, even when other files are put at the same keys meanwhile', async () => {
+  it('consists of the bytes that were validated, even when other files are put at the same keys in the meantime', async () => {
     const owner = service.newOwner();
     const archive = zipOf(['a.wav']);
     const { metadataKey, audiosKey } = await service.putBatch(owner, audioCsvOf(rowsFor(['a.wav'])), archive);

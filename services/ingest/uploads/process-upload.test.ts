@@ -588,7 +588,7 @@ describe('acceptance', () => {
     expect(own().every(({ firmuuid }) => firmuuid === owner.firmUuid)).toBe(true);
   });
 
-  it('is of the bytes that were validated, even when another file is put at the same key meanwhile', async () => {
+  it('is of the bytes that were validated, even when another file is put at the same key in the meantime', async () => {
     const owner = service.newOwner();
     const key = await service.put(owner, csvOf([{ operator_name: 'checked' }]));
     const { objects } = service.parts;

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { Bus } from '@call-analysis/bus';
 import { Fault } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
-import type { Actor } from '../audit-entry.ts';
-import { requireActiveCampaign } from '../campaigns/add-calls.ts';
+import type { Actor } from '@call-analysis/service';
+import { requireActiveCampaign, requireCampaign } from '../campaigns/add-calls.ts';
 import type { Firms } from '../firms.ts';
 import { acceptRows } from '../intake/accept-rows.ts';
 import { recordingUpload, transcriptUpload } from '../intake/upload-kinds.ts';
@@ -35,6 +35,9 @@ interface Parts {
  */
 export async function processUpload(parts: Parts, owner: Actor, request: ProcessUploadRequest): Promise<Batch> {
   const { store, objects, firms, limits } = parts;
+  const { campaignUuid } = request;
+  // First, because what belongs to another firm is not found, whatever else is wrong with the request.
+  await requireCampaign(store, owner.firmUuid, campaignUuid);
   const firm = await firms.find(owner.firmUuid);
   for (const key of [request.metadataKey, request.audiosKey]) {
     if (key !== null && !key.startsWith(keyPrefix(firm.country, owner))) {
@@ -45,7 +48,6 @@ export async function processUpload(parts: Parts, owner: Actor, request: Process
       );
     }
   }
-  const { campaignUuid } = request;
   const session = await store.uploads.findByKey(owner, request.metadataKey, campaignUuid);
   const { done, sessionUuid } = await requireProcessable(parts, owner, session, request);
   if (done !== null) return done;

@@ -20,7 +20,7 @@ export function keyPrefix(country: string, owner: Owner): string {
 }
 
 /** Makes a file name unique, for a key that an open session already has. */
-export type Rename = (filename: string) => string;
+type Rename = (filename: string) => string;
 
 export function uploads(prisma: IngestPrisma, db: Database) {
   return {
@@ -139,5 +139,3 @@ export function uploads(prisma: IngestPrisma, db: Database) {
     },
   };
 }
-
-export type Uploads = ReturnType<typeof uploads>;

@@ -41,5 +41,6 @@ function verdictFor(hash: Buffer | null, found: FoundKey | undefined): KeyVerdic
   if (found === undefined) throw new Error('The lookup returned no row for a hash.');
   if (!timingSafeEqual(found.hash, hash)) return { verdict: 'UNKNOWN' };
   if (!found.active) return { verdict: 'REVOKED' };
-  return { verdict: 'VALID', keyUuid: found.uuid, firmUuid: found.firm_uuid, userUuid: found.user_uuid };
+  const { uuid: keyUuid, firm_uuid: firmUuid, user_uuid: userUuid, ends_in_ms: endsInMs } = found;
+  return { verdict: 'VALID', keyUuid, firmUuid, userUuid, endsInMs };
 }

@@ -8,7 +8,7 @@ export interface AuditEntry {
   /** A user's uuid, `admin` for the admin command, or `unknown` for a caller who could not be identified. */
   readonly actor: string;
   readonly action: string;
-  /** The uuid of what the action was performed on. */
+  /** The uuid of the action's object. */
   readonly subject: string;
   /** The name of the part of the subject that the action concerns, if that part has no uuid. */
   readonly part: string | null;
@@ -30,7 +30,7 @@ export interface Refusal extends Omit<AuditEntry, 'id' | 'part'> {
   readonly firmUuid: string;
 }
 
-/** What is undefined does not restrict the entries. */
+/** Undefined fields do not restrict the entries. */
 export interface AuditFilter {
   readonly firmUuid: string | undefined;
   readonly actor: string | undefined;
@@ -68,7 +68,9 @@ export async function listAuditEntries(
   return { count, entries };
 }
 
-/** The names of those users of the firm who act in the entries or are subjects of them, by uuid. Removed users count. */
+/**
+ * The names of those users of the firm who act in the entries or are subjects of them, by uuid. Removed users count.
+ */
 export async function namesInEntries(
   prisma: PrismaClient,
   firmUuid: string,

@@ -13,7 +13,7 @@ export interface FirmRemoval {
   readonly reports: readonly RemovalReport[];
 }
 
-/** What a service removed of a firm. */
+/** The data that a service removed of a firm. */
 export interface RemovalReport {
   readonly service: string;
   readonly removed: readonly RemovedThing[];
@@ -36,7 +36,7 @@ export interface FirmRemovalRows {
 
 const REPORTS = { reports: { orderBy: { service: 'asc' } } } as const;
 
-/** What stays in the audit log of a removed firm: neither has a person's name or address in it. */
+/** The entries that stay in the audit log of a removed firm. They contain no person's name or address. */
 const KEPT = ['firm.created', 'firm.removed'];
 
 export function firmRemovalRows(tx: Prisma.TransactionClient): FirmRemovalRows {
@@ -89,7 +89,7 @@ export function firmRemovalRows(tx: Prisma.TransactionClient): FirmRemovalRows {
   };
 }
 
-export async function findRemoval(
+async function findRemoval(
   client: Prisma.TransactionClient | PrismaClient,
   firmUuid: string,
 ): Promise<FirmRemoval | null> {
@@ -112,7 +112,10 @@ export async function findRemovedFirms(prisma: PrismaClient, firmUuids: readonly
   return new Set(rows.map(({ firmUuid }) => firmUuid));
 }
 
-/** Removes up to `limit` entries of a removed firm's audit log and returns their number. The deed itself stays. */
+/**
+ * Removes up to `limit` entries of a removed firm's audit log and returns their number. The entry about the removal
+ * stays.
+ */
 export async function removeAuditEntries(database: Database, firmUuid: string, limit: number): Promise<number> {
   const removed = await database.query(
     `DELETE FROM audit_entry WHERE id IN (

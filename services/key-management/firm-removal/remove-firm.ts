@@ -14,8 +14,8 @@ const FIRMS_AT_ONCE = 100;
 const ENTRIES_AT_ONCE = 5_000;
 
 /**
- * Removes a firm: nobody gets in any more, and every service removes its data of the firm. `confirmation` must be the name
- * of the firm. Repeated, it shows how far the removal is. Faults: NOT_FOUND, CONFIRMATION_MISMATCH.
+ * Removes a firm: nobody gets in any more, and every service removes its data of the firm. `confirmation` must be the
+ * name of the firm. Repeated, it shows how far the removal is. Faults: NOT_FOUND, CONFIRMATION_MISMATCH.
  */
 export async function removeFirm(
   { store }: { store: Store },
@@ -47,7 +47,7 @@ export async function removeFirm(
   });
 }
 
-/** Removes the audit log of a removed firm, except the deed itself, and finishes the part of this service. */
+/** Removes the audit log of a removed firm, except the entry about the removal, and completes this service's part. */
 export async function removeAuditLog(
   { store }: { store: Store },
   { firmuuid: firmUuid }: Event<BodyOf<typeof FirmRemoved>>,

@@ -38,7 +38,7 @@ describe('an ADMIN', () => {
     expect(await newestEntry(firm_uuid)).toMatchObject({ ...by, action: 'user.removed' });
   });
 
-  it('creates a user in no other firm, whichever firm the request names', async () => {
+  it('never creates a user in another firm, even if the request names one', async () => {
     const [own, other] = [await service.newFirm('Own'), await service.newFirm('Other')];
     const { actor } = await newUser(own);
     const user = await service.client.createUser({ actor, firm_uuid: other, name: 'Bakyt', role: 'ADMIN' });

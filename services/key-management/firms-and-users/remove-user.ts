@@ -10,7 +10,7 @@ import {
 } from '../domain.ts';
 import type { Store } from '../store.ts';
 
-export interface RemovedUser extends User {
+interface RemovedUser extends User {
   readonly removedAt: Date;
 }
 

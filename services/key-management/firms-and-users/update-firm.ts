@@ -10,8 +10,8 @@ import {
 } from '../domain.ts';
 import type { Store, Transaction } from '../store.ts';
 
-/** What is undefined does not change. */
-export type FirmChange = {
+/** Undefined fields do not change. */
+type FirmChange = {
   readonly [Name in keyof Omit<FirmSettings, 'retention'>]?: FirmSettings[Name] | undefined;
 } & {
   readonly name?: string | undefined;

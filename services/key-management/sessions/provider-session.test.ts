@@ -34,7 +34,7 @@ describe('a person whom an identity provider has identified', () => {
     expect(claimsOf(first.token).sub).not.toBe(claimsOf(second.token).sub);
   });
 
-  it('gets the name and role that the provider says now; another role ends earlier sessions', async () => {
+  it("gets the provider's current name and role; another role ends earlier sessions", async () => {
     const person = { subject: newSubject(), firm_uuid: await service.newFirm() };
     const first = await signIn(person);
     const renamed = await signIn({ ...person, name: 'Ann Lee' });

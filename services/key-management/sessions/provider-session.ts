@@ -5,13 +5,13 @@ import type { Transaction } from '../store.ts';
 import type { ProviderIdentity } from './session-store.ts';
 import { type NewSession, type Parts, signIn } from './sessions.ts';
 
-/** What the identity provider says about a person. */
+/** A person according to the identity provider. */
 type Properties = Pick<User, 'firmUuid' | 'name' | 'role'>;
 
 /**
- * Signs a person in whom an identity provider has identified. The first time the person becomes a user of the firm; later
- * name and role become what the provider says. A changed role ends the user's other sessions and tokens.
- * Fault: FORBIDDEN when there is no such firm, or the user was removed or is of another firm.
+ * Signs a person in whom an identity provider has identified. The first time the person becomes a user of the firm;
+ * later name and role become what the provider says. A changed role ends the user's other sessions and tokens. Fault:
+ * FORBIDDEN when there is no such firm, or the user was removed or is of another firm.
  */
 export function openProviderSession(
   parts: Parts,

@@ -2,7 +2,7 @@ import { createPrivateKey, createPublicKey, hkdfSync, type KeyObject, randomUUID
 import type { User } from '../domain.ts';
 
 /** Gateways accept tokens with this issuer and audience under a session key alone. */
-export const SESSION_ISSUER = 'call-analysis-session';
+const SESSION_ISSUER = 'call-analysis-session';
 const TOKEN_TTL_SECONDS = 15 * 60;
 
 /** PKCS #8 of an Ed25519 key, up to its 32 bytes (RFC 8410, 7). */

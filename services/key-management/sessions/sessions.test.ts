@@ -26,7 +26,7 @@ describe('a sign-in code', () => {
     await expect(service.client.openSession({ code, address })).rejects.toMatchObject(UNAUTHENTICATED);
   });
 
-  it('is refused after 10 minutes, and stored as a hash alone', async () => {
+  it('is refused after 10 minutes, and stored only as a hash', async () => {
     const { uuid } = await newUser();
     const { code, expires_at } = await service.client.createSignInCode({ user_uuid: uuid });
     expect(Date.parse(expires_at) - Date.now()).toBeLessThanOrEqual(600_000);
@@ -115,7 +115,11 @@ describe('an API key', () => {
     const { api_key } = await service.client.rotateKey({ actor: superuser, key_uuid: old.uuid, grace_seconds: 60 });
     const successor = await service.verify(api_key);
     expect(successor).toMatchObject({ verdict: 'VALID', firm_uuid });
-    expect(await service.verdictFor(old.apiKey)).toBe('VALID');
+    const replaced = await service.verify(old.apiKey);
+    expect(replaced).toMatchObject({ verdict: 'VALID', ends_in_ms: expect.any(Number) });
+    expect(replaced.ends_in_ms).toBeLessThanOrEqual(60_000);
+    expect(replaced.ends_in_ms).toBeGreaterThan(0);
+    expect(successor).not.toHaveProperty('ends_in_ms');
     const { items } = await service.client.listKeys({ actor: superuser, page: 1, size: 10 });
     expect(items.map(({ uuid }) => uuid)).toEqual([successor.key_uuid]);
     const again = service.client.rotateKey({ actor: superuser, key_uuid: old.uuid, grace_seconds: 60 });
@@ -145,7 +149,7 @@ describe('an API key', () => {
     const firm_uuid = await service.newFirm();
     const expires_at = new Date(Date.now() + 3_600_000).toISOString();
     const { api_key } = await service.client.createKey({ actor: superuser, firm_uuid, expires_at });
-    expect(await service.verdictFor(api_key)).toBe('VALID');
+    expect(await service.verify(api_key)).toMatchObject({ verdict: 'VALID', ends_in_ms: 600_000 });
     await service.database.query("UPDATE api_key SET expires_at = now() - interval '1 second'");
     expect(await service.verdictFor(api_key)).toBe('REVOKED');
     expect(await service.client.listKeys({ actor: superuser, page: 1, size: 10 })).toMatchObject({ count: 0 });

@@ -18,7 +18,7 @@ export const admin = { ...superuser, role: 'ADMIN' };
 // A busy machine may take ten times as long as usual.
 jest.setTimeout(180_000);
 
-export type Client = ReturnType<typeof dialService>;
+type Client = ReturnType<typeof dialService>;
 
 function dialService(address: string) {
   return dial(keyManagement, address, { name: 'key-management', deadlineMs: 60_000 });

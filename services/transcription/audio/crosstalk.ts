@@ -6,7 +6,10 @@ import type { Side } from './stereo.ts';
 
 /** Decisions are made frame by frame. */
 const FRAME = SAMPLE_RATE_HZ / 4;
-/** One channel's half second around a frame is searched in the other channel, up to a quarter of a second earlier or later. */
+/**
+ * One channel's half second around a frame is searched in the other channel, up to a quarter of a second earlier or
+ * later.
+ */
 const PATTERN = SAMPLE_RATE_HZ / 2;
 const LAG = SAMPLE_RATE_HZ / 4;
 /** Low frequencies identify speech, and comparing at a quarter of the rate takes a tenth of the time. */
@@ -27,8 +30,8 @@ const LOUDNESS_DECAY = 0.995;
 const ECHO = 0.65;
 const SAME = 0.8;
 /**
- * An echo keeps its delay. At the delay of two earlier matches, chance reaches less than this, and an echo does so down to
- * 6 dB under the noise of the line.
+ * An echo keeps its delay. At the delay of two earlier matches, chance reaches less than this, and an echo does so down
+ * to 6 dB under the noise of the line.
  */
 const KNOWN_ECHO = 0.35;
 const KNOWN_FRAMES = 2;
@@ -49,7 +52,7 @@ const MAX_DECIBELS = 12;
 const MIN_FRAMES = 4;
 
 /**
- * Removes speech that is on both channels, so that no one is transcribed twice: an echo of the other party, or one
+ * Removes speech that is on both channels, so that nothing is transcribed twice: an echo of the other party, or one
  * recording on two channels. The sound stays on the louder channel and is silenced on the other. Speech over an echo
  * stays. Detects at the end whether both channels carry the same recording.
  */
@@ -142,7 +145,9 @@ export class Crosstalk {
     known.position = position;
   }
 
-  /** Searches the left channel for the right channel's half second around a frame. Position 0 is LAG samples earlier. */
+  /**
+   * Searches the left channel for the right channel's half second around a frame. Position 0 is LAG samples earlier.
+   */
   #compare(start: number): Match {
     const middle = start + FRAME / 2;
     const pattern = this.#decimated(this.#right, middle - PATTERN / 2, PATTERN);

@@ -39,7 +39,7 @@ it("a transcription continues when another firm's call with the same uuid is era
   expect(await service.recordingsInProgress()).toBe(0);
 });
 
-it('a call that was erased before is not transcribed and does not fail when its recording is gone', async () => {
+it('a call that was erased before is not transcribed and does not fail when its recording is missing', async () => {
   const [there, gone] = [audioStored(), audioStored()];
   await service.put(there.data.key, Buffer.from('hello'));
   await service.publish(erased(there), erased(gone));

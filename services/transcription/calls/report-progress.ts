@@ -3,7 +3,7 @@ import type { Logger } from '@call-analysis/runtime';
 const SHARE = 0.1;
 const MIN_PAUSE_MS = 5_000;
 
-export interface ProgressReporter {
+interface ProgressReporter {
   start(): void;
   /** `seconds` of the recording are transcribed. */
   advance(seconds: number): void;

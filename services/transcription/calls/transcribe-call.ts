@@ -42,13 +42,13 @@ export const CONSUMER = 'transcription';
 const SOURCE = 'transcription';
 
 /**
- * Transcribes a call's recording and publishes the transcript, once per event however often it is delivered. When the call
- * is erased meanwhile, the transcription stops and nothing is published.
+ * Transcribes a call's recording and publishes the transcript, once per event however often it is delivered. When the
+ * call is erased meanwhile, the transcription stops and nothing is published.
  */
 export async function transcribeCall(parts: TranscriptionParts, event: AudioStoredEvent): Promise<void> {
   const { db, objects, inProgress } = parts;
   // An event may be delivered again long after, for example when a consumer group's offsets are lost.
-  if ((await alreadyClaimed(db, CONSUMER, [event.id])).size > 0) return;
+  if ((await alreadyClaimed(db, CONSUMER, [event])).size > 0) return;
   const isErased = async () => (await findErased(db, [event])).size > 0;
   await inProgress.run(event, async (erased) => {
     let isWanted = !(await isErased());
@@ -56,7 +56,7 @@ export async function transcribeCall(parts: TranscriptionParts, event: AudioStor
       isWanted &&= await transcribe(parts, event, erased);
     } catch (error) {
       isWanted = false;
-      // When the database does not answer either, for example because the service stops, the first error tells more.
+      // If the database does not answer either, for example because the service stops, the first error is more useful.
       if (!erased.aborted && !(await isErased().catch(() => false))) throw error;
     }
     if (!isWanted) await removePackedTranscripts(objects, event.firmuuid, event.subject);
@@ -85,7 +85,7 @@ async function transcribe(parts: TranscriptionParts, event: AudioStoredEvent, er
   ).finally(() => progress.end());
   countTranscribed(recording.duration);
   const { utterances: said, notes } = conversationOf(recording, { left, right });
-  // What is published is stored by others too.
+  // Consumers store what is published.
   const utterances = event.data.redact === true ? await redacted(said) : said;
   const ready = createEvent(SOURCE, TranscriptReady, event.subject, event, {
     attempt,
@@ -107,7 +107,7 @@ async function transcribe(parts: TranscriptionParts, event: AudioStoredEvent, er
   });
   const isWanted = await db.transaction(async (tx) => {
     if ((await findErased(tx, [event])).size > 0) return false;
-    const claimed = await claim(tx, CONSUMER, [event.id]);
+    const claimed = await claim(tx, CONSUMER, [event]);
     if (claimed.size > 0) await bus.publish(tx, [ready]);
     return true;
   });

@@ -8,7 +8,7 @@ import { limitConcurrency } from './concurrency-limit.ts';
 const never = new AbortController().signal;
 
 describe('a concurrency limit', () => {
-  it('is never exceeded, runs tasks in order and loses no slot, whichever tasks are aborted and when', async () => {
+  it('is never exceeded, runs tasks in order and loses no slot, with any tasks aborted at any time', async () => {
     const task = fc.record({
       ticks: fc.nat(5),
       abortedAfter: fc.option(fc.nat(8)),

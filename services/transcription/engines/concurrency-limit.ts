@@ -2,7 +2,7 @@ import { Fault } from '@call-analysis/fault';
 import pLimit from 'p-limit';
 
 /** Runs tasks with bounded concurrency, first come, first served. */
-export interface ConcurrencyLimit {
+interface ConcurrencyLimit {
   /**
    * Runs the task once a slot is free. The task's signal aborts when `signal` does or when the limit is closed. A task
    * whose signal has aborted by the time a slot is free is not started: the promise rejects with the signal's reason.

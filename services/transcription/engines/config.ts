@@ -34,7 +34,7 @@ const workers = z
 export const SpeechVariables = z.object({
   SPEECH_MODEL_DIR: z.string().optional().meta({
     description:
-      'Models for the local engine, one per folder; see docs/speech-models.md. Models that are added or removed count from the next recording on.',
+      'Models for the local engine, one per folder; see docs/speech-models.md. Added and removed models take effect with the next recording.',
     defaultText: 'on one machine models in DATA_DIR; none elsewhere, which leaves Moonshine tiny, English',
   }),
   SPEECH_WORKERS: workers.meta({
@@ -50,7 +50,7 @@ export const SpeechVariables = z.object({
     .optional()
     .meta({
       description:
-        'Threads of each worker of the local engine. More end one recording sooner; more workers transcribe more recordings an hour.',
+        'Threads of each worker of the local engine. More threads finish one recording sooner; more workers transcribe more recordings an hour.',
       defaultText: '1',
     }),
   SPEECH_URL: z
@@ -79,7 +79,8 @@ export const SpeechVariables = z.object({
     .refine((bytes) => bytes >= MIN_REQUEST_BYTES, 'must be at least 256KiB, which is eight seconds of speech')
     .optional()
     .meta({
-      description: 'The largest request that the speech server, or a proxy before it, accepts. Speech is cut to fit.',
+      description:
+        'The largest request that the speech server, or a proxy in front of it, accepts. Speech is cut to fit.',
       defaultText: '25MiB, with Deepgram 2GiB',
     }),
   SPEECH_COMMAND: z.string().optional().meta({

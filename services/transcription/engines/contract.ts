@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { SAMPLE_RATE_HZ, type SpeechEngine, type SpeechSegment, type TimedText } from './speech-engine.ts';
 
 /** An engine whose recognizer is a test double. */
-export interface EngineForTest {
+interface EngineForTest {
   readonly engine: SpeechEngine;
   /** The recognizer returns these texts for every segment from now on, each after `afterMs`. */
   returns(texts: readonly TimedText[], options?: { readonly language?: string; readonly afterMs?: number }): void;

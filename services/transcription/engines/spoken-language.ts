@@ -15,8 +15,8 @@ const names: ReadonlyMap<string, Language> = new Map([
 const unnamed: ReadonlySet<string> = new Set(['', 'und', 'zxx', 'mul', 'auto', 'none', 'null', 'unknown', 'undefined']);
 
 /**
- * The supported language that a name or code stands for (`en`, `English`, `es-MX`, `uz_Latn`), 'other' for any other
- * language, null when no language is named.
+ * The supported language with a name or code (`en`, `English`, `es-MX`, `uz_Latn`), 'other' for any other language,
+ * null if no language is named.
  */
 export function languageNamed(name: string | null | undefined): Language | 'other' | null {
   const plain = (name ?? '').trim().toLowerCase();

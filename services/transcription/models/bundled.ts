@@ -22,16 +22,19 @@ export function bundledModel(): Model {
   };
 }
 
-/** The part of Whisper base that identifies languages. Its tokens are "de 6 1": a language, and the first digits of its probability and of the one of English. */
+/**
+ * The part of Whisper base that identifies languages. Its tokens are "de 6 1": a language, and the first digits of its
+ * probability and of the one of English.
+ */
 export function spokenLanguageModel(): { encoder: string; decoder: string } {
   const file = (name: string) => fileURLToPath(new URL(`./spoken-language/${name}.onnx`, import.meta.url));
   return { encoder: file('encoder'), decoder: file('decoder') };
 }
 
 /**
- * The bundled model as the engine needs it, with files that no package contains. They are created once per directory; other
- * contents need other names. The tokens are the vocabulary of Llama 2, on which Moonshine was trained: each line has a token's
- * bytes in base64 and its number.
+ * The bundled model as the engine needs it, with files that no package contains. They are created once per directory;
+ * other contents need other names. The tokens are the vocabulary of Llama 2, on which Moonshine was trained: each line
+ * has a token's bytes in base64 and its number.
  */
 export async function preparedBundledModel(directory: string): Promise<Model & { readonly tokens: string }> {
   const model = bundledModel();
@@ -61,7 +64,7 @@ async function createdOnce(file: string, content: () => Promise<string | Buffer>
   return file;
 }
 
-/** `▁` stands for a space, `<0xNN>` for a byte. */
+/** `▁` means a space, `<0xNN>` a byte. */
 function bytesOf(token: string): Buffer {
   const byte = /^<0x([0-9A-F]{2})>$/.exec(token)?.[1];
   return byte === undefined ? Buffer.from(token.replaceAll('▁', ' ')) : Buffer.from(byte, 'hex');

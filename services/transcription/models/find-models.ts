@@ -11,7 +11,7 @@ const Description = z.strictObject({
   /** Where the model comes from. */
   source: z.string().optional(),
 });
-export type Description = z.infer<typeof Description>;
+type Description = z.infer<typeof Description>;
 
 export const DESCRIPTION = 'model.json';
 

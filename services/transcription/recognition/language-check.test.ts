@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Side } from '../audio/stereo.ts';
-import { type Attempt, isCircular, isForeign, isSurelyHeard } from './language-check.ts';
+import { agreementOf, type Attempt, isCircular, isDoubtful, isForeign, isSurelyHeard } from './language-check.ts';
 import type { HeardLanguage } from './language-listener.ts';
 
 type Line = readonly [side: Side, seconds: number, text: string];
@@ -91,7 +91,7 @@ describe('a call that is not in the language of the model', () => {
   });
 });
 
-describe('a call whose languages are heard', () => {
+describe('a call whose languages are detected', () => {
   type Window = readonly [language: string, probability: number, english?: number];
   const said = (side: Side, ...windows: Window[]): HeardLanguage[] =>
     windows.map(([language, probability, english = language === 'en' ? probability : 0.05]) => ({
@@ -148,6 +148,39 @@ describe('a call whose languages are heard', () => {
     expect(isForeign(languages, attempts(lines), heard)).toBe(foreign);
   });
 
+  it.each([
+    ['is clearly in another language', said('left', ['de', 0.95], ['de', 0.95]), false],
+    ['sounds a little like English', said('left', ['de', 0.85], ['en', 0.35]), true],
+    [
+      'has a party in another language and one that sounds English once',
+      [...said('left', ['fr', 0.95]), ...said('right', ['en', 0.75])],
+      true,
+    ],
+    ['is rather English than anything else', said('left', ['en', 0.65], ['en', 0.65]), false],
+    ['has a party that surely speaks English', said('left', ['en', 0.75], ['en', 0.75]), false],
+    ['has a single window', said('left', ['en', 0.35]), false],
+  ] as const)('is heard a second time only if the sound is doubtful: it %s', (_, heard, doubtful) => {
+    expect(isDoubtful(['en'], heard)).toBe(doubtful);
+  });
+
+  it('is not heard a second time by models whose texts were not measured', () => {
+    expect(isDoubtful(['ru'], said('left', ['ja', 0.35], ['ru', 0.35]))).toBe(false);
+    expect(isDoubtful(['en', 'es'], said('left', ['ja', 0.35], ['en', 0.35]))).toBe(false);
+  });
+
+  // The most English of the calls in other languages in the tuning half, and the least English of the English ones.
+  it.each([
+    ['an accent whose words stay', [0.25, 0.35], [0.25, 0.75, 0.35], 0.51, false],
+    ['an accent that sounds more English in longer windows', [0.25, 0.55], [0.45, 0.55, 0.55], 0.37, false],
+    ['an accent with many word errors', [0.45, 0.65], [0.65, 0.85, 0.85], 0.2, false],
+    ['German that is taken for English now and then', [0.55, 0.05], [0.45, 0.05, 0.25], 0.34, true],
+    ['Spanish by an American, half of whose words stay', [0.25, 0.05], [0.05, 0.05, 0.05], 0.54, true],
+    ['Kyrgyz without any text', [0.25, 0.05], [0.05, 0.25, 0.05], 0, true],
+  ] as const)('is judged by sound and text together if it is doubtful: %s', (_, first, longer, agreement, foreign) => {
+    const windows = (all: readonly number[]) => said('left', ...all.map((english): Window => ['xx', 0.05, english]));
+    expect(isForeign(['en'], [], windows(first), { heard: windows(longer), agreement })).toBe(foreign);
+  });
+
   it('is settled by two clear windows of one party, or a very clear one of each', () => {
     expect(isSurelyHeard(['en'], said('left', ['en', 0.95]))).toBe(false);
     expect(isSurelyHeard(['en'], [...said('left', ['en', 0.95]), ...said('right', ['en', 0.95])])).toBe(true);
@@ -156,6 +189,30 @@ describe('a call whose languages are heard', () => {
     expect(isSurelyHeard(['en'], said('left', ['en', 0.95], ['en', 0.65]))).toBe(false);
     expect(isSurelyHeard(['en'], said('left', ['en', 0.95], ['en', 0.75]))).toBe(true);
     expect(isSurelyHeard(['en'], said('left', ['en', 0.95], ['en', 0.75], ['ru', 0.95]))).toBe(false);
+  });
+});
+
+describe('the agreement of two texts of the same speech', () => {
+  it.each([
+    ['all words', [['How can I help you?', 'how can I help you', 2]], 1],
+    ['most words', [['I lost my card at a station', 'I lost my car at a station', 3]], 6 / 7],
+    [
+      'words of all segments together',
+      [
+        ['I lost my card', 'I lost my card', 2],
+        ['give me', 'guinea pig eats the', 2],
+      ],
+      0.5,
+    ],
+    ['no short segments', [['Yes please', 'A cough', 1]], 0],
+    [
+      'no repetition',
+      [['the first one is the first one is the first one', 'the first one is the first one is the first one', 4]],
+      0,
+    ],
+    ['nothing', [], 0],
+  ] as const)('counts %s', (_, texts, share) => {
+    expect(agreementOf(texts.map(([first, second, seconds]) => ({ first, second, seconds })))).toBeCloseTo(share);
   });
 });
 

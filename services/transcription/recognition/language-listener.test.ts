@@ -59,9 +59,36 @@ describe('the languages of a recording are identified', () => {
     expect(identified([])).toEqual([]);
   });
 
-  it('at the beginning, and then once a minute, so that a later change of language is heard', () => {
+  it('at the beginning, and then once a minute, so that a later change of language is detected', () => {
     const segments = Array.from({ length: 24 }, () => ['left', 10] as const);
     // Three windows of the first 30 s, then one after every 60 s.
     expect(identified(segments)).toEqual(Array.from({ length: 6 }, () => 'left 8'));
+  });
+
+  it('a second time from twelve seconds of each party, and from six seconds of each together', () => {
+    const lengths: number[] = [];
+    const listener = new LanguageListener((samples) => {
+      lengths.push(samples.length / SAMPLE_RATE_HZ);
+      return { language: 'en', probability: 0.95, english: 0.95 };
+    });
+    for (const [side, seconds] of [
+      ['left', 10],
+      ['right', 5],
+      ['left', 20],
+      ['right', 2],
+    ] as const)
+      listener.add(new Float32Array(seconds * SAMPLE_RATE_HZ), side);
+    lengths.length = 0;
+    expect(listener.listenLonger().map(({ side }, at) => `${side} ${lengths[at]}`)).toEqual([
+      'left 12',
+      'right 7',
+      'left 12',
+    ]);
+  });
+
+  it('a second time once when there is one party', () => {
+    const listener = new LanguageListener(() => ({ language: 'en', probability: 0.95, english: 0.95 }));
+    listener.add(new Float32Array(30 * SAMPLE_RATE_HZ), 'left');
+    expect(listener.listenLonger()).toHaveLength(1);
   });
 });

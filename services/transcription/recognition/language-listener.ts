@@ -1,7 +1,10 @@
 import type { Side } from '../audio/stereo.ts';
 import { SAMPLE_RATE_HZ } from '../engines/speech-engine.ts';
 
-/** The likeliest language of some seconds of one party's speech, an ISO 639-1 code, how likely it is, and how likely English is. */
+/**
+ * The likeliest language of some seconds of one party's speech, an ISO 639-1 code, how likely it is, and how likely
+ * English is.
+ */
 export interface HeardLanguage {
   readonly side: Side;
   readonly language: string;
@@ -10,19 +13,27 @@ export interface HeardLanguage {
 }
 
 /** The language of speech at SAMPLE_RATE_HZ. Takes a fifteenth of the speech's time. */
-export type IdentifyLanguage = (samples: Float32Array) => Omit<HeardLanguage, 'side'>;
+type IdentifyLanguage = (samples: Float32Array) => Omit<HeardLanguage, 'side'>;
 
 /** Longer pieces are identified hardly better, and shorter ones worse. */
 const WINDOW = 8 * SAMPLE_RATE_HZ;
 /** The rest of a recording is identified from this length on. */
 const MIN_WINDOW = 3 * SAMPLE_RATE_HZ;
-/** Every party's first windows are identified, and from then on one in so many seconds of its speech. */
+/** The first windows of each party are identified, and then one every this many seconds of its speech. */
 const FIRST_WINDOWS = 3;
 const LATER = 60 * SAMPLE_RATE_HZ;
+
+/**
+ * The speech of each party that is identified again when the first windows are doubtful. It takes 20 MB more than a window
+ * of eight seconds; one of 16 s would take 60 MB more.
+ */
+const LONG_WINDOW = 12 * SAMPLE_RATE_HZ;
 
 interface Party {
   readonly side: Side;
   readonly parts: Float32Array[];
+  /** The first speech, of LONG_WINDOW samples at most. */
+  readonly beginning: Float32Array[];
   collected: number;
   skipped: number;
   windows: number;
@@ -41,6 +52,8 @@ export class LanguageListener {
   /** Takes a segment of speech. */
   add(samples: Float32Array, side: Side): void {
     const speaker = this.#parties[side];
+    const missing = LONG_WINDOW - lengthOf(speaker.beginning);
+    if (missing > 0) speaker.beginning.push(samples.slice(0, missing));
     if (speaker.windows >= FIRST_WINDOWS && speaker.skipped < LATER) {
       speaker.skipped += samples.length;
       return;
@@ -63,13 +76,22 @@ export class LanguageListener {
     this.#listen(left);
   }
 
+  /** Identifies the first speech of each party in one long window, and half of it together with that of the other. */
+  listenLonger(): HeardLanguage[] {
+    const beginnings = (['left', 'right'] as const)
+      .map((side) => ({ side, samples: joined(this.#parties[side].beginning) }))
+      .filter(({ samples }) => samples.length > 0);
+    const both = {
+      side: 'left' as const,
+      samples: joined(beginnings.map(({ samples }) => samples.slice(0, LONG_WINDOW / 2))),
+    };
+    return (beginnings.length > 1 ? [...beginnings, both] : beginnings)
+      .filter(({ samples }) => samples.length >= MIN_WINDOW)
+      .map(({ side, samples }) => ({ side, ...this.#identify(samples) }));
+  }
+
   #listen(speaker: Party): void {
-    const samples = new Float32Array(speaker.parts.reduce((sum, part) => sum + part.length, 0));
-    let at = 0;
-    for (const part of speaker.parts.splice(0)) {
-      samples.set(part, at);
-      at += part.length;
-    }
+    const samples = joined(speaker.parts.splice(0));
     speaker.collected = 0;
     speaker.skipped = 0;
     speaker.windows += 1;
@@ -77,6 +99,20 @@ export class LanguageListener {
   }
 }
 
+function joined(parts: readonly Float32Array[]): Float32Array {
+  const samples = new Float32Array(lengthOf(parts));
+  let at = 0;
+  for (const part of parts) {
+    samples.set(part, at);
+    at += part.length;
+  }
+  return samples;
+}
+
+function lengthOf(parts: readonly Float32Array[]): number {
+  return parts.reduce((sum, part) => sum + part.length, 0);
+}
+
 function party(side: Side): Party {
-  return { side, parts: [], collected: 0, skipped: 0, windows: 0 };
+  return { side, parts: [], beginning: [], collected: 0, skipped: 0, windows: 0 };
 }

@@ -24,6 +24,8 @@ const circles = 'the first one is the first one is the first one is the first on
 const nonsense = 'хэллоу май нейм ис эна хау кэн ай хелп ю тудей виз ёр эккаунт плиз телл ми вот зе проблем ис';
 const foreignKyrgyz = 'хэллоу мэй нэйм анна хоу кэн хэлп ю тудэй виз ёр экаунт плис тэлл вот зэ проблэм иш нот';
 
+const clear = { language: 'en', probability: 0.65, english: 0.65 };
+
 /** Models that return the same text for every segment; counts how often each is used. */
 function models(
   texts: Readonly<Record<string, string>>,
@@ -80,7 +82,7 @@ describe('the models of the local engine', () => {
   });
 
   it('transcribe everything with the only one', async () => {
-    const { source, used } = models({ english: inEnglish });
+    const { source, used } = models({ english: inEnglish }, 'en', null, clear);
     const { engine, language, segments } = await transcribe(source, [english]);
     expect({ engine, language, used: used.get('english') }).toEqual({ engine: 'english', language: 'en', used: 6 });
     expect(segments).toHaveLength(6);
@@ -92,7 +94,8 @@ describe('the models of the local engine', () => {
       'english',
       'en',
       { english: inEnglish, russian: nonsense, kyrgyz: foreignKyrgyz },
-      { english: 6, russian: 3, kyrgyz: 3 },
+      // The sound is doubtful, so all six segments are transcribed again at the end.
+      { english: 12, russian: 3, kyrgyz: 3 },
     ],
     // Moonshine transcribes a segment twice when its first text is empty or repetition.
     [
@@ -138,6 +141,63 @@ describe('the models of the local engine', () => {
     expect(lengths.map((length) => length / SAMPLE_RATE_HZ)).toEqual([7, 5, 4.76, 7]);
   });
 
+  it('transcribe the first 40 s again, a little slower, when the sound is doubtful, and nothing again when it is clear', async () => {
+    const lengths: number[] = [];
+    const source = (heard: { language: string; probability: number; english: number }): Models => ({
+      ...models({}, 'en', null, heard).source,
+      async recognizer() {
+        return {
+          createStream: () => ({ acceptWaveform: ({ samples }) => void lengths.push(samples.length) }),
+          decode() {},
+          getResult: () => ({ text: inEnglish }),
+        };
+      },
+    });
+    await transcribe(source(clear), [english], 8);
+    expect(lengths).toHaveLength(8);
+    lengths.length = 0;
+    await transcribe(source({ language: 'xx', probability: 0.05, english: 0.35 }), [english], 8);
+    expect(lengths.slice(8).map((length) => (length / SAMPLE_RATE_HZ / 7).toFixed(2))).toEqual(Array(6).fill('1.05'));
+  });
+
+  it('fail with LANGUAGE_NOT_SUPPORTED when the sound is doubtful and the same speech becomes other words', async () => {
+    const heard = { language: 'de', probability: 0.35, english: 0.35 };
+    const transcribed = (second: string) => {
+      let segments = 0;
+      return transcribe(
+        {
+          ...models({}, 'en', null, heard).source,
+          async recognizer() {
+            return {
+              createStream: () => ({ acceptWaveform() {} }),
+              decode: () => void segments++,
+              getResult: () => ({ text: segments > 6 ? second : inEnglish }),
+            };
+          },
+        },
+        [english],
+      );
+    };
+    await expect(transcribed('good and talk hear speak the coon deans we can each in and half')).rejects.toMatchObject({
+      code: 'LANGUAGE_NOT_SUPPORTED',
+    });
+    await expect(transcribed(inEnglish.replace('anna', 'emma'))).resolves.toMatchObject({ language: 'en' });
+  });
+
+  it.each([
+    ['nothing', ''],
+    ['repetition', circles],
+  ])(
+    'fail with LANGUAGE_NOT_SUPPORTED when they make %s of all speech, although it sounds like their language',
+    async (_, text) => {
+      const { source } = models({ english: text, many: text }, 'en', null, clear);
+      await expect(transcribe(source, [english])).rejects.toMatchObject({ code: 'LANGUAGE_NOT_SUPPORTED' });
+      // A model that detects the language knows it. There is no speech then.
+      const { segments } = await transcribe(source, [many]);
+      expect(segments.flat().filter((each) => each.text !== '')).toEqual([]);
+    },
+  );
+
   it('are chosen at the end of a short call', async () => {
     const { source } = models({ english: circles, russian: inRussian });
     expect(await transcribe(source, [english, russian], 2)).toMatchObject({ engine: 'russian', language: 'ru' });
@@ -152,13 +212,13 @@ describe('the models of the local engine', () => {
     await expect(transcribe(source, [english, russian])).rejects.toThrow('SPEECH_MODEL_DIR');
   });
 
-  it('fail with LANGUAGE_NOT_SUPPORTED when another language is heard, however plausible the text is', async () => {
+  it('fail with LANGUAGE_NOT_SUPPORTED when another language is detected, however plausible the text is', async () => {
     const heard = { language: 'es', probability: 0.75, english: 0.05 };
     const { source } = models({ english: inEnglish }, 'en', null, heard);
     await expect(transcribe(source, [english])).rejects.toMatchObject({ code: 'LANGUAGE_NOT_SUPPORTED' });
   });
 
-  it('are chosen by what is heard, even when the text of another one is more plausible', async () => {
+  it('are chosen by the detected language, even when the text of another one is more plausible', async () => {
     const heard = { language: 'ru', probability: 0.95, english: 0.05 };
     const { source } = models({ english: inEnglish, russian: inRussian }, 'en', null, heard);
     expect(await transcribe(source, [english, russian])).toMatchObject({ engine: 'russian', language: 'ru' });

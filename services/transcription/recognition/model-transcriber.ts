@@ -4,21 +4,25 @@ import type { Side } from '../audio/stereo.ts';
 import { SAMPLE_RATE_HZ } from '../engines/speech-engine.ts';
 import { maxSegmentSeconds, type Model } from '../models/model.ts';
 import {
+  agreementOf,
   type Attempt,
   isCircular,
+  isDoubtful,
   isForeign,
   isIdentified,
   isLost,
   isSurelyHeard,
+  isWithoutText,
   knownShare,
   MIN_JUDGED_SECONDS,
+  type SecondHearing,
 } from './language-check.ts';
 import { LanguageListener } from './language-listener.ts';
 import type { Models } from './loaded-models.ts';
 import type { OfflineRecognizer } from './sherpa.ts';
 import type { Transcriber, Transcription } from './transcriber.ts';
 
-/** Each of several models transcribes so many seconds of speech before one of them is chosen. */
+/** The seconds of speech that each of several models transcribes before one is chosen. */
 const TRIAL_SECONDS = 20;
 /** Score of a model for a language without a list of common words. */
 const UNLISTED_SCORE = 0.2;
@@ -27,7 +31,14 @@ const MIN_IDENTIFIED_SECONDS = 2;
 /** Samples that the second attempt leaves out at both ends of a segment. */
 const TRIMMED = Math.round(0.12 * SAMPLE_RATE_HZ);
 
-/** A model and its attempts at the recording's segments. `text` is the first attempt's text, `result` the last one's. */
+/** The speech that is transcribed a second time when it is doubtful whether the model knows the language. */
+const SECOND_SAMPLES = 40 * SAMPLE_RATE_HZ;
+/** English keeps most of its words at this speed; of other languages the model makes other words. */
+const SLOWER = 0.95;
+
+/**
+ * A model and its attempts at the recording's segments. `text` is the first attempt's text, `result` the last one's.
+ */
 interface Candidate {
   readonly model: Model;
   readonly attempts: (Attempt & { readonly result: string; readonly language: string | null })[];
@@ -35,8 +46,8 @@ interface Candidate {
 
 /**
  * Transcribes with the model that knows the call's language. If there are several models, a multilingual Whisper model
- * among them identifies the language. Without one, all models transcribe the first segments, and the model is chosen whose
- * text is most plausible in its language. Fault LANGUAGE_NOT_SUPPORTED when no text is plausible.
+ * among them identifies the language. Without one, all models transcribe the first segments, and the model is chosen
+ * whose text is most plausible in its language. Fault LANGUAGE_NOT_SUPPORTED when no text is plausible.
  */
 export class ModelTranscriber implements Transcriber {
   readonly maxSegmentSeconds: number;
@@ -46,6 +57,8 @@ export class ModelTranscriber implements Transcriber {
   #candidates: Candidate[];
   #trialSeconds = 0;
   #language: string | null = null;
+  /** The first segments, while it is not sure that the model knows the language. */
+  #first: Float32Array[] = [];
 
   constructor(models: Models, all: readonly Model[]) {
     this.#models = models;
@@ -63,7 +76,8 @@ export class ModelTranscriber implements Transcriber {
     }
     if (this.#isListening()) {
       this.#listener.add(samples, side);
-      if (!this.#isListening()) this.#models.releaseLanguageModel();
+      if (this.#isListening()) this.#keep(samples);
+      else this.#stopListening();
     }
     for (const { model, attempts } of this.#candidates) {
       const recognizer = await this.#models.recognizer(model);
@@ -77,15 +91,18 @@ export class ModelTranscriber implements Transcriber {
   }
 
   async finish(): Promise<Transcription> {
-    if (this.#isListening()) {
-      this.#listener.finish();
-      this.#models.releaseLanguageModel();
-    }
+    const isListening = this.#isListening();
+    if (isListening) this.#listener.finish();
     if (this.#candidates.length > 1) this.#chooseByText();
     const [chosen] = this.#candidates;
-    if (chosen === undefined || isForeign(chosen.model.languages, chosen.attempts, this.#listener.heard))
-      throw unsupportedLanguage();
+    const second = chosen === undefined ? undefined : await this.#hearAgain(chosen);
+    if (isListening) this.#stopListening();
+    if (chosen === undefined) throw unsupportedLanguage();
     const { model, attempts } = chosen;
+    const results = attempts.map(({ result, seconds, side }) => ({ text: result, seconds, side }));
+    const isUnknown =
+      isForeign(model.languages, attempts, this.#listener.heard, second) || isWithoutText(model.languages, results);
+    if (isUnknown) throw unsupportedLanguage();
     const code =
       model.languages.length === 1
         ? model.languages[0]
@@ -105,6 +122,29 @@ export class ModelTranscriber implements Transcriber {
     return this.#candidates.some(
       ({ model: { languages } }) => isIdentified(languages) && !isSurelyHeard(languages, this.#listener.heard),
     );
+  }
+
+  #keep(samples: Float32Array): void {
+    const kept = this.#first.reduce((sum, each) => sum + each.length, 0);
+    if (kept < SECOND_SAMPLES) this.#first.push(samples);
+  }
+
+  #stopListening(): void {
+    this.#first = [];
+    this.#models.releaseLanguageModel();
+  }
+
+  /** Costs as much as the first time, so it is done only when the sound is doubtful. */
+  async #hearAgain({ model, attempts }: Candidate): Promise<SecondHearing | undefined> {
+    if (!isDoubtful(model.languages, this.#listener.heard)) return undefined;
+    const recognizer = await this.#models.recognizer(model);
+    const texts = this.#first.map((samples, at) => {
+      const { result, seconds } = attempts[at]!;
+      const slower = slowed(samples);
+      const second = retryTrimmed(recognizer, slower, recognize(recognizer, slower).text);
+      return { first: result, second, seconds };
+    });
+    return { heard: this.#listener.listenLonger(), agreement: agreementOf(texts) };
   }
 
   /** Among the models that know the language, prefers the one with the fewest languages. */
@@ -147,9 +187,18 @@ function recognize(recognizer: OfflineRecognizer, samples: Float32Array): { text
   return recognizer.getResult(stream);
 }
 
+/** The same speech, slower and lower, by linear interpolation. */
+function slowed(samples: Float32Array): Float32Array {
+  return Float32Array.from({ length: Math.max(0, Math.floor(samples.length / SLOWER) - 1) }, (_, at) => {
+    const from = Math.floor(at * SLOWER);
+    const share = at * SLOWER - from;
+    return samples[from]! * (1 - share) + (samples[from + 1] ?? 0) * share;
+  });
+}
+
 /**
- * Moonshine fails on one English segment in a hundred, and transcribes it correctly when it is slightly shortened at both
- * ends. Returns the better of the two texts.
+ * Moonshine fails on one English segment in a hundred, and transcribes it correctly when it is slightly shortened at
+ * both ends. Returns the better of the two texts.
  */
 function retryTrimmed(recognizer: OfflineRecognizer, samples: Float32Array, text: string): string {
   const trimmed = samples.slice(TRIMMED, -TRIMMED);

@@ -41,7 +41,7 @@ export interface SpokenLanguageIdentification {
   compute(stream: OfflineStream): string;
 }
 
-export interface VadConfig {
+interface VadConfig {
   readonly sileroVad: {
     readonly model: string;
     readonly threshold: number;
@@ -55,7 +55,7 @@ export interface VadConfig {
   readonly provider: string;
 }
 
-export interface Vad {
+interface Vad {
   acceptWaveform(samples: Float32Array): void;
   isDetected(): boolean;
   isEmpty(): boolean;

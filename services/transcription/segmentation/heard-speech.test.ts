@@ -72,10 +72,10 @@ const amplified = (samples: Float32Array, gain: number) => samples.map((sample) 
 const decibels = (samples: Float32Array) =>
   10 * Math.log10(samples.reduce((sum, sample) => sum + sample * sample, 0) / samples.length);
 
-describe('all speech is heard, with its times,', () => {
+describe('all speech is found, with its times,', () => {
   it('at an ordinary loudness', () => expectAllHeard(left, right));
 
-  it('of speakers at -45 dB under full scale', async () => {
+  it('of speakers at -45 dB below full scale', async () => {
     const loudest = Math.max(decibels(left), decibels(right));
     const gain = 10 ** ((-45 - loudest) / 20);
     await expectAllHeard(amplified(left, gain), amplified(right, gain));

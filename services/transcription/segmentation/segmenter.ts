@@ -16,15 +16,16 @@ export interface Segment {
 }
 
 /**
- * Engines recognize the first and the last sound better with some context. Moonshine tiny's word errors in 2,949 words of
- * 18 calls: 19.3 % with 0.15 s, 17.2 % with 0.25 s, 18.2 % with 0.35 s; with 0.5 s it took two calls for another language.
- * Cut by hand, line by line: 17.9 %.
+ * Engines recognize the first and the last sound better with some context. Moonshine tiny's word errors in 2,949 words
+ * of 18 calls: 19.3 % with 0.15 s, 17.2 % with 0.25 s, 18.2 % with 0.35 s; with 0.5 s it took two calls for another
+ * language. Cut by hand, line by line: 17.9 %.
  */
 const PADDING = Math.round(0.25 * SAMPLE_RATE_HZ);
 /**
- * Speech of one party with pauses up to this, while the other party is silent, becomes one segment: complete sentences have
- * fewer word errors. Moonshine tiny in 1,946 words of synthetic speech at 8 kHz: 32.1 % when cut at every pause, 27.8 %
- * with 0.7 s, 25.8 % with 1 s and with 1.2 s, which also keeps the speech of slow speakers in one piece. Cut by hand, line by line: 30.3 %.
+ * Speech of one party with pauses up to this, while the other party is silent, becomes one segment: complete sentences
+ * have fewer word errors. Moonshine tiny in 1,946 words of synthetic speech at 8 kHz: 32.1 % when cut at every pause,
+ * 27.8 % with 0.7 s, 25.8 % with 1 s and with 1.2 s, which also keeps the speech of slow speakers in one piece. Cut by
+ * hand, line by line: 30.3 %.
  */
 const MAX_JOINED_PAUSE = 1.2 * SAMPLE_RATE_HZ;
 /** A word or two alone are often not recognized, so they are joined with what follows after a longer pause too. */
@@ -36,9 +37,9 @@ const MIN_SEGMENT = 0.2 * SAMPLE_RATE_HZ;
 const MOMENT = 0.1 * SAMPLE_RATE_HZ;
 const REMEMBERED_SPANS = 8;
 /**
- * The detector misses quiet first and last sounds, up to 0.7 s, and ends speech up to 0.15 s late. The sound tells more: parts of 20 ms that are
- * less than 30 dB under the speech and 6 dB over the quietest moment around it belong to it. Closures within a word are shorter
- * than 60 ms.
+ * The detector misses quiet first and last sounds, up to 0.7 s, and ends speech up to 0.15 s late. The sound itself is
+ * more exact: parts of 20 ms that are less than 30 dB under the speech and 6 dB over the quietest moment around it
+ * belong to it. Closures within a word are shorter than 60 ms.
  */
 const PART = 0.02 * SAMPLE_RATE_HZ;
 const UNDER_SPEECH = 1e-3;
@@ -66,7 +67,7 @@ class Channel {
     this.detector = new SpeechDetector(activity);
   }
 
-  /** Where the part of the current speech begins that has not been cut off yet; null while no one speaks. */
+  /** The start of the current speech, after the last cut; null during silence. */
   get openedAt(): number | null {
     const { openedAt } = this.detector;
     return openedAt === null ? null : Math.max(openedAt, this.cutAt);

@@ -1,16 +1,16 @@
 import { meanSquare } from '../audio/mean-square.ts';
 import { SAMPLE_RATE_HZ } from '../engines/speech-engine.ts';
 
-/** Voice activity is decided per window of so many samples. */
+/** The samples of a window. Voice activity is decided per window. */
 export const WINDOW = 512;
 
 /** Detects voice activity in consecutive windows of one channel. */
 export interface VoiceActivity {
-  /** Whether someone speaks. Decisions lag behind the sound by `startDelay` and `endDelay`. */
+  /** Whether someone speaks. Decisions are later than the sound by `startDelay` and `endDelay`. */
   accept(window: Float32Array): boolean;
   /** Discards the state from earlier windows. */
   reset(): void;
-  /** Samples by which the detection of the start and of the end of speech lags behind. */
+  /** By how many samples the detection of the start and of the end of speech is late. */
   readonly startDelay: number;
   readonly endDelay: number;
 }
@@ -42,7 +42,7 @@ export class SpeechDetector {
     this.#activity = activity;
   }
 
-  /** Where the current speech began; null while no one speaks. */
+  /** The start of the current speech; null during silence. */
   get openedAt(): number | null {
     return this.#openedAt;
   }

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-export interface ServedFile {
+interface ServedFile {
   readonly bytes: Buffer;
   readonly etag?: string | null;
-  /** Connections break after so many bytes of an answer, one for each number. */
+  /** One connection per number; it breaks after that many bytes of an answer. */
   readonly breaksAfter?: number[];
   /** Answers these statuses first. */
   readonly statuses?: number[];

@@ -21,7 +21,7 @@ export async function openPrograms(): Promise<TestPrograms> {
 }
 
 /** A scripted speech program that counts its runs. */
-export interface ScriptedProgram {
+interface ScriptedProgram {
   readonly path: string;
   /** Sets the behaviour from the next run on. */
   script(behaviour: {

@@ -1,13 +1,13 @@
 import { SAMPLE_RATE_HZ } from '../engines/speech-engine.ts';
 
-/** A sound of so many seconds; `at` gives its samples by time in seconds. */
+/** A sound of this many seconds; `at` returns its sample at a time in seconds. */
 export function sound(seconds: number, at: (time: number) => number): Float32Array {
   return Float32Array.from({ length: Math.round(seconds * SAMPLE_RATE_HZ) }, (_, index) => at(index / SAMPLE_RATE_HZ));
 }
 
 const sine = (hertz: number, time: number) => Math.sin(2 * Math.PI * hertz * time);
 
-/** What telephone lines carry that is not speech, about 20 to 30 dB under full scale. */
+/** Sounds of telephone lines other than speech, about 20 to 30 dB below full scale. */
 export const LINE_SOUNDS: Readonly<Record<string, (time: number) => number>> = {
   'a hum of the mains': (time) => 0.03 * sine(50, time) + 0.02 * sine(150, time) + 0.01 * Math.sign(sine(100, time)),
   'a dial tone': (time) => 0.1 * (sine(350, time) + sine(440, time)),

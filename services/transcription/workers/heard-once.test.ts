@@ -17,7 +17,7 @@ async function* blocks(left: Float32Array, right: Float32Array): AsyncGenerator<
   for (let at = 0; at < left.length; at += 4096) yield [left.slice(at, at + 4096), right.slice(at, at + 4096)];
 }
 
-/** The utterances of a recording by an engine that hears one in every segment. */
+/** The utterances of a recording by an engine that returns one for every segment. */
 async function heard(left: Float32Array, right: Float32Array) {
   const segments: { text: string; start: number; end: number }[][] = [];
   const recording = await transcribeRecording(blocks(left, right), {

@@ -32,7 +32,7 @@ export type FromWorker =
   | {
       readonly type: 'done';
       readonly transcript: RecordingTranscript;
-      /** What the worker holds of memory after the recording. */
+      /** The memory of the worker after the recording. */
       readonly residentBytes: number;
     }
   | { readonly type: 'fault'; readonly kind: FaultKind; readonly code: string; readonly message: string }

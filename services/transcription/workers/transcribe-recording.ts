@@ -29,7 +29,7 @@ export interface RecordingTranscript {
   readonly utterances: readonly ChannelUtterance[];
 }
 
-export interface TranscriptionParts {
+interface TranscriptionParts {
   /** Opens a detector; each channel gets its own. */
   readonly activity: () => VoiceActivity;
   readonly transcriber: Transcriber;

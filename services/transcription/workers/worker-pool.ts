@@ -11,7 +11,7 @@ export interface WorkerPoolOptions {
   readonly recognition: () => Recognition;
   /** Transcribes the segments when `recognition` is by an engine. */
   readonly engine?: WorkerProcessOptions['engine'];
-  /** A worker that is idle for so long ends. */
+  /** A worker that is idle for this long ends. */
   readonly idleMs?: number;
   readonly stallMs?: number;
   /** A worker that holds more memory after a recording is replaced; the models that are configured come on top. */
@@ -20,7 +20,7 @@ export interface WorkerPoolOptions {
   readonly program?: string;
 }
 
-export interface RecordingJob {
+interface RecordingJob {
   readonly file: string;
   readonly format: Format;
   /** Seconds, as far as it is known. */
@@ -38,8 +38,8 @@ const MAX_RESIDENT_BYTES = 400 * 1024 * 1024;
 const STALL_MS = 180_000;
 
 /**
- * Transcribes recordings in worker processes, so that native code neither blocks nor crashes this process. Workers start
- * when they are needed, are reused, and end with this process.
+ * Transcribes recordings in worker processes, so that native code neither blocks nor crashes this process. Workers
+ * start when they are needed, are reused, and end with this process.
  */
 export class TranscriptionWorkerPool {
   readonly #options: WorkerPoolOptions;
@@ -106,7 +106,7 @@ export class TranscriptionWorkerPool {
       const idle = this.#idle.pop();
       if (idle === undefined) break;
       clearTimeout(idle.timer);
-      // What it has loaded of other models would stay in memory.
+      // Other models that it has loaded would stay in memory.
       if (!idle.worker.isFor(recognition)) idle.worker.kill();
       if (!idle.worker.isAlive) continue;
       this.#busy.add(idle.worker);

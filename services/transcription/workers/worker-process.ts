@@ -18,8 +18,8 @@ const NODE_OPTIONS = [
   '--expose-gc',
 ];
 /**
- * glibc's allocator would keep what the models give back: it raises its threshold for mapping memory to 32 MB by itself, and
- * has a pool for each thread.
+ * glibc's allocator would keep the memory that models free: it raises its threshold for mapping memory to 32 MB by
+ * itself, and has a pool for each thread.
  */
 const ALLOCATOR = {
   MALLOC_ARENA_MAX: '1',
@@ -35,7 +35,7 @@ export interface WorkerProcessOptions {
   readonly program?: string | undefined;
   /** Transcribes the segments, when the worker does not do so itself. */
   readonly engine?: SpeechEngine | undefined;
-  /** A worker that sends no message for so long is killed. */
+  /** A worker that sends no message for this long is killed. */
   readonly stallMs: number;
 }
 
@@ -86,12 +86,12 @@ export class WorkerProcess {
     return this.#isAlive;
   }
 
-  /** Whether it has heard no recording with other models, or any engine. */
+  /** Whether it has not yet transcribed with other models or another engine. */
   isFor(recognition: Recognition): boolean {
     return this.#recognition === undefined || isDeepStrictEqual(this.#recognition, recognition);
   }
 
-  /** What the process held of memory after its last recording. */
+  /** The memory of the process after its last recording. */
   get residentBytes(): number {
     return this.#residentBytes;
   }

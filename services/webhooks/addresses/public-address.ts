@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js';
 
-/** Addresses in public ranges behind which a cloud answers only its own machines. */
+/** Public addresses at which a cloud answers only its own machines. */
 const METADATA = new Set(['168.63.129.16']);
 
 /** IPv6 prefixes that carry an IPv4 address or are routed nowhere, which the library takes for ordinary addresses. */

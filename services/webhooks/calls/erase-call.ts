@@ -4,8 +4,8 @@ import { callErased } from '../deliveries/webhook-body.ts';
 import type { Parts } from '../parts.ts';
 
 /**
- * Removes the deliveries of an erased call, sent or not, and tells its firm's endpoints about the erasure. Events about the
- * call that arrive later are dropped.
+ * Removes the deliveries of an erased call, sent or not, and notifies its firm's endpoints of the erasure. Events about
+ * the call that arrive later are dropped.
  */
 export async function eraseCall({ store, bus, sender }: Parts, event: Event): Promise<void> {
   const endpoints = await store.db.transaction(async (tx) => {

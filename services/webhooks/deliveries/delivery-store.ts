@@ -30,7 +30,7 @@ const columns = `uuid, event, status, attempts, last_status AS "lastStatus", las
 /** The error of a delivery that was not attempted because its endpoint is disabled. A replay sends it. */
 const WHILE_DISABLED = 'the webhook is disabled; enable it and replay';
 
-/** What is to be sent and what was sent. Statements for users are limited to one endpoint, whose firm was checked. */
+/** Pending and sent deliveries. Statements for users are limited to one endpoint, whose firm was checked. */
 export function deliveries(db: Database) {
   return {
     /**
@@ -59,7 +59,7 @@ export function deliveries(db: Database) {
       return [...new Set(rows.map(({ endpoint }) => endpoint))];
     },
 
-    /** Adds a delivery for one endpoint, whatever it subscribes to. */
+    /** Adds a delivery for one endpoint, whether or not it subscribes to the event. */
     async addFor(tx: Sql, endpointUuid: string, event: NewDelivery): Promise<Delivery> {
       const [row] = await tx.query<Delivery>(
         `INSERT INTO delivery (endpoint_uuid, uuid, firm_uuid, event, subject, body, next_at, created_at)
@@ -146,7 +146,7 @@ export function deliveries(db: Database) {
       return rows.length;
     },
 
-    /** Removes up to `limit` deliveries older than so many days. Returns how many. */
+    /** Removes up to `limit` deliveries older than this many days, and returns their number. */
     async prune(days: number, limit: number): Promise<number> {
       const rows = await db.query(
         `DELETE FROM delivery WHERE ctid = ANY(ARRAY(
@@ -169,5 +169,3 @@ export function deliveries(db: Database) {
     },
   };
 }
-
-export type Deliveries = ReturnType<typeof deliveries>;

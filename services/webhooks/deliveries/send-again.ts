@@ -1,6 +1,6 @@
 import { Fault } from '@call-analysis/fault';
+import { type Actor, auditEntry } from '@call-analysis/service';
 import { v7 as uuidv7 } from 'uuid';
-import { type Actor, auditEntry } from '../audit-entry.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 import type { Parts } from '../parts.ts';
 import type { Delivery } from './delivery-store.ts';
@@ -22,7 +22,7 @@ export async function sendTest({ store, sender }: SendingParts, firmUuid: string
   return delivery;
 }
 
-/** Sends a delivery again now, whatever came of it. */
+/** Sends a delivery again now, even if it was delivered. */
 export async function retryDelivery(
   { store, sender }: SendingParts,
   firmUuid: string,
@@ -48,7 +48,7 @@ export async function replay(
   period: { from: Date; to: Date },
 ): Promise<number> {
   requireEnabled(await store.endpoints.get(actor.firmUuid, uuid));
-  await store.db.transaction((tx) => bus.publish(tx, [auditEntry(actor, 'webhook.replayed', uuid)]));
+  await store.db.transaction((tx) => bus.publish(tx, [auditEntry('webhooks', actor, 'webhook.replayed', uuid)]));
   let total = 0;
   for (let after: string | null = null; ;) {
     const { count, last } = await store.deliveries.replay(uuid, period, after, DELIVERIES_PER_TRANSACTION);

@@ -1,5 +1,5 @@
+import { type Actor, auditEntry } from '@call-analysis/service';
 import { checkUrl } from '../addresses/check-url.ts';
-import { type Actor, auditEntry } from '../audit-entry.ts';
 import type { Parts } from '../parts.ts';
 import type { EndpointChange } from './endpoint-store.ts';
 import type { Endpoint } from './endpoint.ts';
@@ -19,7 +19,7 @@ export async function changeEndpoint(
     const current = await store.endpoints.get(actor.firmUuid, uuid, tx, 'FOR UPDATE');
     const events = change.events === undefined ? current.events : [...new Set(change.events)];
     await store.endpoints.change(tx, uuid, { ...current, ...change, events, url: url ?? current.url });
-    await bus.publish(tx, [auditEntry(actor, 'webhook.changed', uuid)]);
+    await bus.publish(tx, [auditEntry('webhooks', actor, 'webhook.changed', uuid)]);
   });
   return store.endpoints.get(actor.firmUuid, uuid);
 }
@@ -33,6 +33,6 @@ export async function deleteEndpoint(
   await store.db.transaction(async (tx) => {
     await store.endpoints.get(actor.firmUuid, uuid, tx, 'FOR UPDATE');
     await store.endpoints.markDeleted(tx, uuid);
-    await bus.publish(tx, [auditEntry(actor, 'webhook.deleted', uuid)]);
+    await bus.publish(tx, [auditEntry('webhooks', actor, 'webhook.deleted', uuid)]);
   });
 }

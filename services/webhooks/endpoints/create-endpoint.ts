@@ -1,7 +1,7 @@
 import { Fault } from '@call-analysis/fault';
+import { type Actor, auditEntry } from '@call-analysis/service';
 import { v7 as uuidv7 } from 'uuid';
 import { checkUrl } from '../addresses/check-url.ts';
-import { type Actor, auditEntry } from '../audit-entry.ts';
 import type { Parts } from '../parts.ts';
 import { newSecret } from '../sending/signature.ts';
 import type { Endpoint } from './endpoint.ts';
@@ -33,7 +33,7 @@ export async function createEndpoint(
       throw new Fault('conflict', 'TOO_MANY_WEBHOOKS', message);
     }
     await store.endpoints.add(tx, endpoint, secret);
-    await bus.publish(tx, [auditEntry(actor, 'webhook.created', endpoint.uuid)]);
+    await bus.publish(tx, [auditEntry('webhooks', actor, 'webhook.created', endpoint.uuid)]);
   });
   return { endpoint, secret };
 }

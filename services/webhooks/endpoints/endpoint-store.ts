@@ -5,7 +5,7 @@ import { disabledReasons, type Endpoint, type OldSecret } from './endpoint.ts';
 const columns = `uuid, firm_uuid AS "firmUuid", url, events, description, enabled, disabled_reason AS "disabledReason",
   created_at AS "createdAt"`;
 
-export interface Secrets {
+interface Secrets {
   readonly secret: string;
   readonly oldSecrets: readonly OldSecret[];
 }
@@ -69,7 +69,7 @@ export function endpoints(db: Database) {
       return { count: total!.count, items };
     },
 
-    /** Enabling an endpoint begins its five days without success anew. */
+    /** Enabling an endpoint restarts its five days without success. */
     async change(tx: Sql, uuid: string, change: EndpointChange): Promise<void> {
       await tx.query(
         `UPDATE endpoint SET url = $2, events = $3, description = $4,
@@ -132,7 +132,9 @@ export function endpoints(db: Database) {
       ];
     },
 
-    /** Removes up to `limit` deliveries of deleted endpoints, and the endpoints that have none. Returns how many rows. */
+    /**
+     * Removes up to `limit` deliveries of deleted endpoints, and the endpoints that have none. Returns how many rows.
+     */
     async removeDeleted(limit: number): Promise<number> {
       const deliveries = await db.query(
         `DELETE FROM delivery WHERE (endpoint_uuid, uuid) IN (
@@ -157,5 +159,3 @@ export function endpoints(db: Database) {
     },
   };
 }
-
-export type Endpoints = ReturnType<typeof endpoints>;

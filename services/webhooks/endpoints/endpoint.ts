@@ -1,17 +1,7 @@
+import { WEBHOOK_EVENTS } from '@call-analysis/proto/values';
 import { z } from 'zod';
 
-/** The types of events that a firm can subscribe to. */
-export const SUBSCRIBABLE = [
-  'call.completed',
-  'call.failed',
-  'call.reviewed',
-  'call.erased',
-  'batch.finished',
-  'campaign.finished',
-  'budget.spent',
-  'webhook.test',
-] as const;
-export const EventName = z.enum(SUBSCRIBABLE);
+export const EventName = z.enum(WEBHOOK_EVENTS);
 export type EventName = z.infer<typeof EventName>;
 
 /** Why an endpoint gets nothing. */

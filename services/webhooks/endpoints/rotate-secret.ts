@@ -1,9 +1,9 @@
-import { type Actor, auditEntry } from '../audit-entry.ts';
+import { type Actor, auditEntry } from '@call-analysis/service';
 import type { Parts } from '../parts.ts';
 import { newSecret } from '../sending/signature.ts';
 import type { Endpoint } from './endpoint.ts';
 
-/** For so long a replaced secret signs too. */
+/** How long a replaced secret also signs. */
 const OVERLAP_MS = 24 * 3_600_000;
 /** Of many rotations in a day, the newest replaced secrets sign. */
 const MAX_OLD = 4;
@@ -22,7 +22,7 @@ export async function rotateSecret(
     const replaced = { secret: current.secret, until: new Date(now + OVERLAP_MS).toISOString() };
     const oldSecrets = [replaced, ...current.oldSecrets.filter(({ until }) => Date.parse(until) > now)];
     await store.endpoints.setSecrets(tx, uuid, { secret, oldSecrets: oldSecrets.slice(0, MAX_OLD) });
-    await bus.publish(tx, [auditEntry(actor, 'webhook.secret_rotated', uuid)]);
+    await bus.publish(tx, [auditEntry('webhooks', actor, 'webhook.secret_rotated', uuid)]);
     return found;
   });
   return { endpoint, secret };

@@ -6,7 +6,7 @@ import { isPublicAddress } from '../addresses/public-address.ts';
 import { retryAfterMs } from './schedule.ts';
 
 /** An attempt that has no answer by then has failed. */
-export const ANSWER_MS = 15_000;
+const ANSWER_MS = 15_000;
 /** The rest of a longer answer is not read, and its connection is closed. */
 const MAX_ANSWER_BYTES = 16 * 1024;
 
@@ -21,12 +21,15 @@ export interface Answer {
 }
 
 export interface HttpSender {
-  /** Posts a body once. Resolves whatever comes of it; rejects with the signal's reason when the signal aborts. */
+  /**
+   * Posts a body once. Resolves with the outcome, also of a failure; rejects only with the signal's reason when the
+   * signal aborts.
+   */
   send(url: string, headers: Record<string, string>, body: string, signal: AbortSignal): Promise<Answer>;
   close(): Promise<void>;
 }
 
-export interface HttpSenderOptions {
+interface HttpSenderOptions {
   readonly allowPrivate: boolean;
   readonly resolve: Resolve;
   readonly answerMs?: number;
@@ -86,8 +89,8 @@ interface Answered {
 }
 
 /**
- * One attempt on undici's own interface. `agent.request()` makes a stream of each answer's body and an AbortController for each
- * attempt, which take a third of the processor time of sending.
+ * One attempt on undici's own interface. `agent.request()` makes a stream of each answer's body and an AbortController
+ * for each attempt, which take a third of the processor time of sending.
  */
 class Attempt implements Dispatcher.DispatchHandler {
   readonly #answer = Promise.withResolvers<Answered>();

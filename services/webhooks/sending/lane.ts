@@ -3,7 +3,7 @@ import type { DueDelivery, DuePosition, LeasedEndpoint } from './lease-store.ts'
 import { signingKey } from './signature.ts';
 
 /** The most attempts at the same time for one endpoint. */
-export const MAX_CONCURRENCY = 32;
+const MAX_CONCURRENCY = 32;
 const FIRST_CONCURRENCY = 4;
 /** Deliveries read ahead, for each attempt that may run. Every reading costs as much as some twenty attempts. */
 const READ_AHEAD = 32;
@@ -13,14 +13,20 @@ const READ_AHEAD_WHEN_FULL = 2;
 const FULL = 16_384;
 /** The most deliveries that were read and whose results are not stored. */
 const MAX_KNOWN = 2_048;
-/** Deliveries whose transactions commit late are behind what was read. They are found when reading begins anew. */
+/**
+ * Deliveries whose transactions commit late have earlier positions. They are found when reading starts from the
+ * beginning again.
+ */
 const BEGIN_ANEW_MS = 10_000;
-/** A longer Retry-After delays its own delivery, but does not hold up the other deliveries of the endpoint for longer. */
+/**
+ * A longer Retry-After delays its own delivery, but does not hold up the other deliveries of the endpoint for longer.
+ */
 const LONGEST_PAUSE_MS = 3_600_000;
 
 /**
- * What this process is sending to one endpoint. Each endpoint has a lane of its own, so one that is slow or dead delays no
- * other. The number of attempts at the same time doubles with successes and falls to one when the endpoint does not answer.
+ * What this process is sending to one endpoint. Each endpoint has a lane of its own, so one that is slow or dead delays
+ * no other. The number of attempts at the same time doubles with successes and falls to one when the endpoint does not
+ * answer.
  */
 export class Lane {
   readonly endpointUuid: string;
@@ -50,7 +56,9 @@ export class Lane {
     return this.#concurrency;
   }
 
-  /** How many deliveries to read now; 0 when there are enough. `held` is how many the process has read and not begun. */
+  /**
+   * How many deliveries to read now; 0 when there are enough. `held` is how many the process has read and not begun.
+   */
   room(held: number): number {
     const ahead = this.#concurrency * (held < FULL ? READ_AHEAD : READ_AHEAD_WHEN_FULL);
     const wanted = ahead - this.queued.length;
@@ -58,7 +66,7 @@ export class Lane {
     return Math.max(Math.min(wanted, MAX_KNOWN - this.known.size), 0);
   }
 
-  /** Behind which to read on; null to read from the beginning, where deliveries may be known already. */
+  /** The position after which to continue; null to read from the beginning, where deliveries may be known already. */
   get position(): DuePosition | null {
     if (Date.now() - this.#begunAt > BEGIN_ANEW_MS) this.#position = null;
     return this.#position;

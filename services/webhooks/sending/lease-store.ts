@@ -24,7 +24,7 @@ export interface DuePosition {
   readonly uuid: string;
 }
 
-/** What came of one attempt. */
+/** The outcome of one attempt. */
 export interface AttemptResult {
   readonly endpoint: string;
   readonly uuid: string;
@@ -45,7 +45,7 @@ export interface DisabledEndpoint {
 
 const BEGINNING: DuePosition = { nextAt: '-infinity', uuid: '00000000-0000-0000-0000-000000000000' };
 
-/** An endpoint that had no success for so long is disabled. */
+/** An endpoint without success for this long is disabled. */
 const FAILING_DAYS = 5;
 
 /**
@@ -87,7 +87,7 @@ export function leases(db: Database) {
     },
 
     /**
-     * The endpoint with up to `limit` due deliveries behind a position, and the position of the last one. Null when the
+     * The endpoint with up to `limit` due deliveries after a position, and the position of the last one. Null when the
      * lease is lost.
      */
     async due(
@@ -99,7 +99,7 @@ export function leases(db: Database) {
       type Row = LeasedEndpoint & { uuid: string | null; event: string; body: string; step: number; nextAt: string };
       const rows = await db.prepared<Row>(
         'webhooks-due',
-        // The endpoint stands in the first row alone.
+        // Only the first row has the endpoint.
         `SELECT CASE WHEN due.number > 1 THEN NULL ELSE url END AS url, CASE WHEN due.number > 1 THEN NULL ELSE secret END AS secret,
            CASE WHEN due.number > 1 THEN NULL ELSE old_secrets END AS "oldSecrets", due.uuid, event, body, step, "nextAt"
          FROM endpoint LEFT JOIN LATERAL (
@@ -132,8 +132,8 @@ export function leases(db: Database) {
     },
 
     /**
-     * Stores the results of attempts, and disables the endpoints that are gone or have failed for too long. Returns those
-     * that it disabled. A delivery that was erased, or delivered by another process, stays so.
+     * Stores the results of attempts, and disables the endpoints that are gone or have failed for too long. Returns
+     * those that it disabled. A delivery that was erased, or delivered by another process, stays so.
      */
     async store(results: readonly AttemptResult[]): Promise<DisabledEndpoint[]> {
       const succeeded = new Set(results.filter(({ status }) => status === 'delivered').map(({ endpoint }) => endpoint));

@@ -3,18 +3,20 @@ import type { Logger } from '@call-analysis/runtime';
 import type { AttemptResult, DisabledEndpoint } from './lease-store.ts';
 
 const MAX_RESULTS = 1_024;
-/** A result waits for so long for others that are written with it. */
+/** How long a result waits for others, to be written together with them. */
 const GATHER_MS = 40;
 const FIRST_RETRY_MS = 250;
 const LONGEST_RETRY_MS = 10_000;
 
-export interface ResultWriter {
+interface ResultWriter {
   add(result: AttemptResult): void;
   /** Resolves when everything is written, or when the database has not answered for so long. */
   close(withinMs: number): Promise<void>;
 }
 
-/** Writes the results of attempts, many at a time. While the database does not answer, they are kept and tried again. */
+/**
+ * Writes the results of attempts, many at a time. While the database does not answer, they are kept and tried again.
+ */
 export function openResultWriter(parts: {
   store(results: readonly AttemptResult[]): Promise<DisabledEndpoint[]>;
   /** Called when the results are written. */

@@ -1,7 +1,7 @@
 const [SECOND, MINUTE, HOUR] = [1_000, 60_000, 3_600_000];
 
 /** The pauses after each failed attempt (docs/api.md, "Webhooks"). After the last one a delivery has failed. */
-export const PAUSES_MS: readonly number[] = [
+const PAUSES_MS: readonly number[] = [
   5 * SECOND,
   5 * MINUTE,
   30 * MINUTE,

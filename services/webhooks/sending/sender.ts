@@ -30,7 +30,7 @@ const defaults: SenderOptions = {
   maxAttempts: 2_000,
 };
 
-/** An endpoint with nothing to send is given back after so long. */
+/** The lease of an endpoint with nothing to send is released after this time. */
 const IDLE_MS = 10_000;
 const ACQUIRED_AT_ONCE = 200;
 /** To write the last results and give the leases back. */
@@ -46,8 +46,8 @@ export interface Sender {
 }
 
 /**
- * Sends what is due, until it is closed. A delivery is written as sent after its answer has come, so one whose process dies
- * in between is sent again, with the same webhook-id.
+ * Sends what is due, until it is closed. A delivery is written as sent after its answer has come, so one whose process
+ * dies in between is sent again, with the same webhook-id.
  */
 export function runSender(
   parts: { leases: Leases; http: HttpSender; log: Logger },

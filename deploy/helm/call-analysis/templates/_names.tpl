@@ -29,9 +29,10 @@ app.kubernetes.io/component: {{ .name }}
 {{- end }}
 {{- end -}}
 
+{{- /* A tag may have 128 characters and begin with an underscore; a label has at most 63, a letter or digit first and last. */ -}}
 {{- define "call-analysis.labels" -}}
 {{ include "call-analysis.selector" . }}
-app.kubernetes.io/version: {{ default .root.Chart.AppVersion .root.Values.image.tag | quote }}
+app.kubernetes.io/version: {{ default .root.Chart.AppVersion .root.Values.image.tag | trunc 63 | trimAll "-_." | quote }}
 app.kubernetes.io/part-of: call-analysis
 app.kubernetes.io/managed-by: {{ .root.Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace "+" "_" }}

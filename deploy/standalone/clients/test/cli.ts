@@ -84,10 +84,29 @@ export function describeCli(running: () => ServiceProcess): void {
     const listed = await cli(['calls', 'list', '--json', '--filter', `batch=${batch_id}`, '--limit', '1']);
     expect(listed.out.trim().split('\n')).toHaveLength(1);
     const { uuid } = JSON.parse(listed.out) as { uuid: string };
-    expect(await cli(['calls', 'show', uuid])).toMatchObject({ code: 0, err: '' });
+    const shown = await cli(['calls', 'show', uuid]);
+    expect(shown).toMatchObject({ code: 0, err: '' });
+    expect(shown.out).toMatch(/^duration +\d+(\.\d)? s$/m);
+    expect(await cli(['review', uuid])).toMatchObject({ code: 2, out: '' });
+    expect((await cli(['calls', 'show', uuid, '--json'])).out).toMatch(/"reviewed_at":null/);
     expect(await cli(['review', uuid, '--done'])).toMatchObject({ code: 0 });
     expect(await cli(['calls', 'erase', uuid, '--yes'])).toMatchObject({ code: 0 });
     expect(await cli(['calls', 'show', uuid])).toMatchObject({ code: 1, out: '' });
+  });
+
+  it('a file that does not exist is named in a sentence', async () => {
+    const missing = join(folder, 'missing.csv');
+    expect(await cli(['upload', missing])).toEqual({ code: 2, out: '', err: `There is no file ${missing}.\n` });
+  });
+
+  it('API keys are listed with the names of their firms', async () => {
+    const root = await newFirm(service, { role: 'SUPERUSER' });
+    const env = { CALL_ANALYSIS_URL: service.url, CALL_ANALYSIS_TOKEN: root.token };
+    expect(await cli(['keys', 'create', root.firmUuid], { env })).toMatchObject({ code: 0 });
+    const { code, out } = await cli(['keys', 'list'], { env });
+    expect(code).toBe(0);
+    expect(out).toMatch(new RegExp(`  ${root.firmUuid}  `));
+    expect(out).not.toContain('{');
   });
 
   it('rows that are refused are printed one a line, and the exit code is 5', async () => {
@@ -97,7 +116,7 @@ export function describeCli(running: () => ServiceProcess): void {
     expect(err).toMatch(/row 2, client_phone_number: .*\n.*row 3, start_time: /);
   });
 
-  it('a folder of recordings that was interrupted goes on where it stopped, with each call there once', async () => {
+  it('an interrupted upload of a folder of recordings continues where it stopped, and creates each call once', async () => {
     const wav = silence(1);
     for (const name of ['a.wav', 'b.wav']) await file(name, wav);
     const rows = ['a', 'b'].map((name) => metadataOf(`${name}.wav`, { partner_call_id: `folder-${name}` }));
@@ -176,7 +195,7 @@ export function describeCli(running: () => ServiceProcess): void {
     expect(await printed).toBe(`m1 ${body}\n`);
   });
 
-  it('the completion for bash offers commands, and options behind them', () => {
+  it('the completion for bash offers commands, and then their options', () => {
     const script = `source <("${process.execPath}" "${program}" completion)
 try() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=(); _call_analysis; echo "\${COMPREPLY[@]}"; }
 try call-analysis ca; try call-analysis calls ''; try call-analysis calls list --f`;

@@ -76,7 +76,7 @@ export function describeClient(running: () => ServiceProcess): void {
     });
   });
 
-  it('an upload that failed goes on where it stopped, and makes one batch', async () => {
+  it('a failed upload continues where it stopped, and creates one batch', async () => {
     const states: UploadState[] = [];
     const puts: string[] = [];
     const file = csv(3, 'resumed');

@@ -22,7 +22,7 @@ function recording(): Buffer {
   return Buffer.concat([wavHeader({ channels: 2, dataBytes: samples.length }), samples]);
 }
 
-/** The guarantee, with a folder of so many recordings. */
+/** The guarantee, with a folder of this many recordings. */
 export function describeFolderUpload(recordings: number): void {
   let service: ServiceProcess;
   let user: User;
@@ -64,7 +64,7 @@ export function describeFolderUpload(recordings: number): void {
     return spawn(process.execPath, [cli, 'upload', folder!, '--json'], { env, stdio: ['ignore', 'pipe', 'pipe'] });
   }
 
-  /** Resolves when the firm has so many calls. */
+  /** Resolves when the firm has this many calls. */
   async function untilThere(calls: number, upload: ChildProcess): Promise<void> {
     await eventually(async () => {
       if (upload.exitCode !== null) throw new Error(`The upload ended early with ${upload.exitCode}.`);
@@ -92,7 +92,7 @@ export function describeFolderUpload(recordings: number): void {
     await kill(service.child);
     service = await startService(service.directory, { PORT: String(port) });
     if (third.exitCode === null) await once(third, 'exit');
-    // The same command goes on while the service is away: nobody has to start it again.
+    // The same command continues while the service does not respond; it need not be started again.
     expect({ code: third.exitCode, said: await said }).toEqual({ code: 0, said: '' });
     const result = JSON.parse(await printed) as { sent: number; known: number; call_uuids: string[] };
     expect(result.sent + result.known).toBe(recordings);

@@ -151,7 +151,7 @@ export function describeMcp(running: () => ServiceProcess): void {
       });
     });
 
-    it("another firm's call is not found, and the tool says what is wrong", async () => {
+    it("another firm's call is not found, and the tool returns the reason", async () => {
       const other = await connect(stranger.token, transport);
       expect(await use(other, 'search_calls')).toMatchObject({ said: { count: 0, items: [] } });
       for (const tool of ['get_call', 'explain_score']) {
@@ -186,7 +186,7 @@ export function describeMcp(running: () => ServiceProcess): void {
     expect(text.join('')).toBe(`${'ў'.repeat(80_000)} end`);
   });
 
-  it('conversation text stands in fields named untrusted_… alone', async () => {
+  it('conversation text is only in fields named untrusted_…', async () => {
     const tools: [string, Fields][] = [
       ['get_call', { uuid: callUuid }],
       ['explain_score', { uuid: callUuid }],

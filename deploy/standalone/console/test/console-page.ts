@@ -21,7 +21,7 @@ export interface ConsolePage {
   readonly page: Page;
   /** What the browser complained of: errors of scripts, and violations of the content security policy. */
   readonly complaints: readonly string[];
-  /** What axe-core finds in both themes. */
+  /** The faults that axe-core finds in both themes. */
   accessibilityFaults(): Promise<string[]>;
   close(): Promise<void>;
 }

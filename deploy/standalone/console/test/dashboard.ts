@@ -15,7 +15,7 @@ export function describeDashboard(running: () => { system: SystemUnderTest; brow
   });
   afterAll(() => opened?.close());
 
-  it('says what to do without calls, then counts them by day and operator, and every number opens the calls that it counts', async () => {
+  it('explains what to do without calls, then counts calls by day and operator, and every number opens the calls that it counts', async () => {
     const { page, client } = opened;
     await openPage(page, 'Dashboard');
     await page.getByRole('heading', { name: 'No calls in this period' }).waitFor();
@@ -92,5 +92,23 @@ export function describeDashboard(running: () => { system: SystemUnderTest; brow
       .click();
     await page.getByText('2 calls', { exact: true }).waitFor();
     expect(opened.complaints).toEqual([]);
+  });
+
+  it("begins days in the firm's time zone, not the browser's, until another is chosen", async () => {
+    const { page, client } = opened;
+    const time_zone = 'America/New_York';
+    expect((await client.request('PATCH', '/api/v1/firm', { time_zone })).status).toBe(200);
+    await openPage(page, 'Dashboard');
+    await page.reload();
+    const asked = page.waitForRequest((request) => new URL(request.url()).searchParams.get('group_by') === 'day');
+    const zone = page.getByLabel('Time zone');
+    await zone.waitFor();
+    expect(await zone.inputValue()).toBe(time_zone);
+    expect(new URL((await asked).url()).searchParams.get('tz')).toBe(time_zone);
+    await zone.selectOption('Asia/Tashkent');
+    await page.waitForRequest((request) => new URL(request.url()).searchParams.get('tz') === 'Asia/Tashkent');
+    await page.reload();
+    await zone.waitFor();
+    expect(await zone.inputValue()).toBe('Asia/Tashkent');
   });
 }

@@ -41,7 +41,7 @@ export function describeScorecards(running: () => { system: SystemUnderTest; bro
     await page.reload();
   });
 
-  it('saves a changed question as a new revision, tells what changed, and puts a copy in force', async () => {
+  it('saves a changed question as a new revision, shows what changed, and activates a copy', async () => {
     const { page } = opened;
     await openPage(page, 'Scorecards');
     await page.locator('summary').first().click();

@@ -46,7 +46,7 @@ export function describeSettings(running: () => { system: SystemUnderTest; brows
     expect(opened.complaints).toEqual([]);
   });
 
-  it('lets an ADMIN create a webhook, shows what the service says against it, and the audit log; keys are not there', async () => {
+  it("lets an ADMIN create a webhook, shows the service's faults and the audit log, and offers no keys", async () => {
     const page = await open('ADMIN');
     expect(await page.getByRole('link', { name: 'API keys' }).count()).toBe(0);
     await page.getByRole('link', { name: 'Webhooks' }).click();
@@ -86,7 +86,7 @@ export function describeSettings(running: () => { system: SystemUnderTest; brows
     expect(opened.complaints).toEqual([]);
   });
 
-  it('lets an ADMIN change the firm, keeps what was typed while the service is away, and shows others no way to', async () => {
+  it('lets only an ADMIN change the firm, and keeps the typed text while the service does not respond', async () => {
     const page = await open('ADMIN');
     await page.getByLabel('Name', { exact: true }).fill('Orient');
     await page.getByLabel('One on each line').fill('support\nclaims');
@@ -113,7 +113,7 @@ export function describeSettings(running: () => { system: SystemUnderTest; brows
     expect(await other.getByRole('link', { name: 'Users' }).count()).toBe(0);
   });
 
-  it('lets an ADMIN add a user, who signs in by a link, and removes the user; no one removes themselves', async () => {
+  it('lets an ADMIN add a user, who signs in by a link, and removes the user; nobody can remove themselves', async () => {
     const page = await open('ADMIN');
     await page.getByRole('link', { name: 'Users' }).click();
     const own = page.getByRole('row').filter({ hasText: 'you' });

@@ -15,7 +15,7 @@ export function describeUpload(running: () => { system: SystemUnderTest; browser
   });
   afterAll(() => opened?.close());
 
-  it('shows the faults of a CSV by row and column, gives back its refused rows, and goes on without them until all calls are done', async () => {
+  it('shows the faults of a CSV by row and column, returns its refused rows, and processes the others until all calls have ended', async () => {
     const { page } = opened;
     await openPage(page, 'Upload');
     const files = page.waitForEvent('filechooser');

@@ -143,7 +143,7 @@ export function describeCalls(system: () => SystemUnderTest): void {
       expect(corrected.body.data).toMatchObject({ accepted: 1, duplicates: 1, rejected: 0, ignored_columns: [] });
     });
 
-    it('has exactly the validated bytes processed, whatever is put to the URL afterwards', async () => {
+    it('processes exactly the validated bytes, even if others are put to the URL afterwards', async () => {
       const opened = await client.call<{ data: { metadata_upload_url: string; metadata_key: string } }>(
         'POST',
         '/api/v1/calls/upload',

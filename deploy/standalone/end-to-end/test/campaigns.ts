@@ -131,7 +131,7 @@ export function describeCampaigns(system: () => SystemUnderTest): void {
     admin = await newFirm(service, { role: 'SUPERUSER' });
   });
 
-  describe('a campaign run with nothing but an API key', () => {
+  describe('a campaign run with only an API key', () => {
     it('accepts calls by all three kinds of upload, and shows their progress and average score', async () => {
       const { firm, partner: client } = await newPartner();
       const uuid = await client.create();

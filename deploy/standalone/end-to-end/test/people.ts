@@ -106,7 +106,7 @@ export function describePeople(system: () => SystemUnderTest): void {
     expect((await client.request('POST', `/api/v1/calls/${items[0]!.uuid}/swap-channels`)).status).toBe(409);
   });
 
-  it('a search tells where its words occur', async () => {
+  it('a search returns the places of its words', async () => {
     const { items } = await client.listCalls<Item>('q=order');
     expect(items.length).toBeGreaterThan(0);
     for (const { uuid, matches } of items) {

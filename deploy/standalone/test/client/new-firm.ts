@@ -4,7 +4,7 @@ import { readRemote, readSettings } from '../../config.ts';
 import { openDataDirectory } from '../../data-directory.ts';
 import { eventually, fetchWhenAvailable } from './retry.ts';
 
-export type { Answer, Batch } from '../../api-client.ts';
+export type { Batch } from '../../api-client.ts';
 
 export interface Client extends ApiClient {
   readonly firmUuid: string;

@@ -8,7 +8,7 @@ import { insertJobs, removeFailedJobs } from '../../queue/queue-store.ts';
 import type { Queues } from '../../queue/queues.ts';
 
 /** Messages of one partition, in order. */
-export interface ReadMessages {
+interface ReadMessages {
   readonly events: readonly Event[];
   readonly unreadable: readonly Unreadable[];
   /** The ids of events that were given up here before. */
@@ -19,10 +19,11 @@ interface PendingWrite extends ReadMessages {
   readonly written: PromiseWithResolvers<void>;
 }
 
-export interface InboxWriter {
+interface InboxWriter {
   /**
    * Resolves when everything is in the inbox. Messages of several partitions that arrive at the same time are written
-   * together. Goes on while the database is away; rejects when `isGivenUp` says that another member reads them now.
+   * together. Retries while the database does not respond; rejects when `isGivenUp` says that another member reads them
+   * now.
    */
   write(messages: ReadMessages): Promise<void>;
 }

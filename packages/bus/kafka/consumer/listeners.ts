@@ -7,7 +7,7 @@ import { fromMessage, headerOf, REPLAY_TO } from '../message.ts';
 import { listenerGroups } from '../rights/rights.ts';
 import { joinGroup, type Membership, type MembershipOptions } from './membership.ts';
 
-export interface KafkaListeners {
+interface KafkaListeners {
   listen(type: EventType, onEvent: (event: Event) => void): Promise<Subscription>;
   /** Why some of them get no events now. */
   readonly fault: Error | undefined;

@@ -24,7 +24,7 @@ export interface Reader extends Pick<Membership, 'fault'> {
   close(): Promise<void>;
 }
 
-export interface ReaderOptions extends Pick<MembershipOptions, 'client' | 'kafka' | 'topics'> {
+interface ReaderOptions extends Pick<MembershipOptions, 'client' | 'kafka' | 'topics'> {
   readonly queues: Queues;
   /** Commits synchronously. */
   readonly sql: Sql;

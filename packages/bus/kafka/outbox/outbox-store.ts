@@ -33,8 +33,8 @@ export function outboxChannel(schema: string): string {
 }
 
 /**
- * A table of its own instead of a queue: `seq` keeps the order of publishing, which jobs do not have, and to write, read and
- * delete a row in batches takes 55 µs, against 115 µs for a job. The relay reads it only from its beginning.
+ * A table of its own instead of a queue: `seq` keeps the order of publishing, which jobs do not have, and to write,
+ * read and delete a row in batches takes 55 µs, against 115 µs for a job. The relay reads it only from its beginning.
  */
 export async function createOutboxTable(sql: Sql, schema: string): Promise<void> {
   if (await outboxExists(sql, schema)) return;
@@ -114,7 +114,7 @@ export async function removeSentRows(client: Client, schema: string, sent: reado
   });
 }
 
-export type OutboxRowKey = Pick<OutboxRow, 'turn' | 'seq'>;
+type OutboxRowKey = Pick<OutboxRow, 'turn' | 'seq'>;
 
 /** Removes up to `limit` rows of a firm, except those for some topics, and counts their events. */
 export async function removeRowsOfFirm(
@@ -161,7 +161,7 @@ export async function updateOutboxRow(
   );
 }
 
-/** Counts the events in at most so many rows. */
+/** Counts the events in at most this many rows. */
 export async function countOutbox(
   sql: Sql,
   schema: string,

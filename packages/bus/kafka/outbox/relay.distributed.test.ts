@@ -129,7 +129,7 @@ describe('the relay', () => {
     expect(received).toEqual([0, 1, 2]);
   });
 
-  it('suspends a topic that Kafka refuses, sends the others, and is not ready meanwhile', async () => {
+  it('suspends a topic that Kafka refuses, sends the others, and is not ready until then', async () => {
     const bare = { ...kafka, prefix: `${kafka.prefix}bare.` };
     const admin = connect(kafka, { name: 'test', log: silent }).admin();
     await admin.connect();

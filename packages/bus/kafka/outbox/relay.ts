@@ -20,7 +20,7 @@ const ANSWER_WITHIN_MS = 30_000;
 /** The key of the advisory lock; $1 is the schema. */
 const LOCK = `hashtext('outbox'), hashtext($1)`;
 
-export interface Relay {
+interface Relay {
   /** Why the outbox, or the part of it for one topic, is not being sent, as far as this process knows. */
   readonly fault: Error | undefined;
   /** Finishes the current request and lets another process take over. */

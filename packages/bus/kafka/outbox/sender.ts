@@ -43,7 +43,7 @@ export interface Sender {
   close(): Promise<void>;
 }
 
-export interface SenderOptions {
+interface SenderOptions {
   readonly client: Client;
   readonly kafka: Kafka;
   readonly topics: KnownTopics;

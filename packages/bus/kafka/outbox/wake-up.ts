@@ -10,7 +10,7 @@ export class WakeUp {
     this.#wake?.();
   }
 
-  /** Discards an earlier `notify` that no one has waited for. */
+  /** Discards an earlier `notify` that nothing has waited for. */
   reset(): void {
     this.#pending = false;
   }

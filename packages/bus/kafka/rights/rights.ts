@@ -2,7 +2,7 @@ import type { EventType } from '@call-analysis/events';
 import type { EventUse } from '../../prepare.ts';
 import { deadLetterTopic } from '../dead-letters/headers.ts';
 
-/** What a service does with Kafka. */
+/** How a service uses Kafka. */
 export interface KafkaUse extends EventUse {
   /** The names of its consumers, which are those of its consumer groups. */
   readonly consumers: readonly string[];
@@ -10,7 +10,7 @@ export interface KafkaUse extends EventUse {
   readonly listens: boolean;
 }
 
-/** What a user may do to a topic or a consumer group. Names are without the prefix of the installation. */
+/** The right of a user on a topic or a consumer group. Names are without the prefix of the installation. */
 export interface Right {
   readonly on: 'topic' | 'group';
   readonly name: string;
@@ -43,12 +43,12 @@ export function rightsOfAdministrator(services: readonly EventUse[]): Right[] {
   ];
 }
 
-/** What the names of the groups begin with in which the replicas of a service listen. */
+/** The prefix of the consumer groups of a service's listeners. */
 export function listenerGroups(service: string): string {
   return `${service}.listener.`;
 }
 
-/** What the names of the groups begin with in which dead letters are read. */
+/** The prefix of the consumer groups that read dead letters. */
 export const READERS = 'dead-letters.';
 
 function typesOf(events: readonly EventType[]): string[] {

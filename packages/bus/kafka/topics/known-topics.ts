@@ -13,7 +13,7 @@ const ANSWER_WITHIN_MS = 3_000;
 const CREATE_WITHIN_MS = 15_000;
 const REMEMBER_MS = 1_000;
 
-/** What this process knows of the brokers and their topics. */
+/** The brokers and topics that this process knows. */
 export interface KnownTopics {
   /** Creates the missing topics of these event types, or throws why it may not. Asks the brokers once for each type. */
   ensure(types: readonly string[]): Promise<void>;
@@ -30,7 +30,9 @@ export function createKnownTopics(client: Client, kafka: Kafka, log: Log): Known
   let ensuring: Promise<unknown> = Promise.resolve();
   let last: { at: number; answer: Promise<void> } | undefined;
 
-  /** Replaces a connection that failed. Retries once if the connection is old, because it may have been lost unnoticed. */
+  /**
+   * Replaces a connection that failed. Retries once if the connection is old, because it may have been lost unnoticed.
+   */
   async function ask<T>(ms: number, work: (admin: Admin) => Promise<T>): Promise<T> {
     const isNew = connected === undefined;
     const mine = (connected ??= connect());
@@ -61,7 +63,7 @@ export function createKnownTopics(client: Client, kafka: Kafka, log: Log): Known
   return {
     async ensure(types) {
       if (types.every((type) => known.has(type))) return;
-      // One after the other, so that two callers do not create the same topics.
+      // In sequence, so that two callers do not create the same topics.
       const mine = ensuring.then(() => ensureMissing(types));
       ensuring = mine.catch(() => {});
       await mine;

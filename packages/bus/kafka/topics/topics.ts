@@ -7,8 +7,8 @@ import { COMPRESSION, compressionCommand, UNREADABLE_COMPRESSIONS } from '../con
 import { explain } from '../connection/explain.ts';
 
 /**
- * The most bytes that one request may send to one partition, which is Kafka's own default. The client sends all messages of
- * a request to the same partition as one batch, and the brokers limit the batch.
+ * The most bytes that one request may send to one partition, which is Kafka's own default. The client sends all
+ * messages of a request to the same partition as one batch, and the brokers limit the batch.
  */
 export const LARGEST_BATCH_BYTES = 1_048_588;
 
@@ -23,8 +23,9 @@ export function topicOf(kafka: Pick<Kafka, 'prefix'>, type: string): string {
 }
 
 /**
- * Creates the missing ones of these topics, which are named by `topicOf`, and checks the others. Throws StartFault with the
- * command to create them when some are missing and may not be created. Several processes may call it at the same time.
+ * Creates the missing ones of these topics, which are named by `topicOf`, and checks the others. Throws StartFault with
+ * the command to create them when some are missing and may not be created. Several processes may call it at the same
+ * time.
  */
 export async function ensureTopics(admin: Admin, topics: readonly string[], kafka: Kafka, log: Log): Promise<void> {
   try {
@@ -74,7 +75,7 @@ async function create(admin: Admin, missing: readonly string[], kafka: Kafka): P
   }
 }
 
-/** Gives up silently: whatever uses the topics tries again. */
+/** Gives up silently: the users of the topics try again. */
 async function untilListed(admin: Admin, topics: readonly string[]): Promise<void> {
   for (const until = Date.now() + KNOWN_WITHIN_MS; Date.now() < until; await pause(ASK_EVERY_MS)) {
     const known = new Set(await admin.listTopics());

@@ -14,7 +14,7 @@ import { type CallDetail, callKey } from './use-call.ts';
 type Window = 'compare' | 'history' | 'erase' | 'swap';
 type Receipt = Schemas['ErasureReceipt'];
 
-/** What can be done with the call. What its state does not allow is not offered. */
+/** The actions that the state of the call allows. */
 export function CallActions({ call, onHelp }: { call: CallDetail; onHelp: () => void }) {
   const t = callTexts.use();
   const client = useQueryClient();

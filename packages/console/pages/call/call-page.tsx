@@ -1,16 +1,17 @@
 import './call.css';
 import { ApiError } from '@call-analysis/client/errors';
-import { Link } from '@tanstack/react-router';
+import { getRouteApi, Link } from '@tanstack/react-router';
 import { Failed, Loading, State, useFailure } from '../../widgets/states.tsx';
 import { CallView } from './call-view.tsx';
-import { callRoute } from './route.ts';
 import { callTexts } from './texts.ts';
 import { useCall } from './use-call.ts';
 
-/** One call: hear it, read it, judge it. */
+const route = getRouteApi('/calls/$uuid');
+
+/** One call: its recording, transcript and scores. */
 export function CallPage() {
-  const { uuid } = callRoute.useParams();
-  const { q, question } = callRoute.useSearch();
+  const { uuid } = route.useParams();
+  const { q, question } = route.useSearch();
   const call = useCall(uuid);
   if (call.data !== undefined) return <CallView key={uuid} call={call.data} words={q} firstQuestion={question} />;
   if (call.isPending) return <Loading />;

@@ -9,12 +9,12 @@ import { useTitle } from '../../widgets/use-title.ts';
 import { CallActions } from './call-actions.tsx';
 import { Comments, useComments } from './comments.tsx';
 import { KeyHelp } from './key-help.tsx';
-import { PlayerPanel, usePlayback } from './player-panel.tsx';
+import { PlayerPanel, usePlayback } from './player/player-panel.tsx';
+import { usePlayer, SKIP_SECONDS } from './player/use-player.ts';
 import { ScorePanel } from './score-panel.tsx';
 import { callTexts } from './texts.ts';
 import { Transcript } from './transcript.tsx';
 import type { Analysis, CallDetail, Question } from './use-call.ts';
-import { usePlayer, SKIP_SECONDS } from './use-player.ts';
 import { questionsOf, useReview } from './use-review.ts';
 
 interface Props {

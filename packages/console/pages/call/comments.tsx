@@ -8,7 +8,7 @@ import { Icon } from '../../widgets/icon.tsx';
 import { failed } from '../../widgets/toasts.tsx';
 import { callTexts } from './texts.ts';
 
-export type Comment = Schemas['Comment'];
+type Comment = Schemas['Comment'];
 
 const MAX_CHARS = 5000;
 const key = (uuid: string) => ['comments', uuid];
@@ -117,7 +117,7 @@ function NewComment({
       await client.invalidateQueries({ queryKey: key(callUuid) });
       onClose();
     },
-    // What was typed stays.
+    // Keeps the typed text.
     onError: failed,
   });
   return (

@@ -5,7 +5,7 @@ import { callTexts } from './texts.ts';
 import type { Analysis, Question } from './use-call.ts';
 import { questionsOf } from './use-review.ts';
 
-/** The newest analyses that fit beside each other. */
+/** The newest analyses, as many as fit side by side. */
 const MOST = 4;
 
 /** Analyses of one call side by side, question by question. */

@@ -44,18 +44,7 @@ function Details({ question, onQuote, onAnswer }: Props) {
   const isPersons = question.decided_by === 'person';
   return (
     <div className="question-details">
-      {question.explanation !== '' && <p className="foreign">{question.explanation}</p>}
-      {question.evidence.map((evidence, index) => (
-        <button
-          key={`${evidence.utterance} ${evidence.start_char}`}
-          type="button"
-          className="quote foreign"
-          onClick={() => onQuote(index)}
-        >
-          <Icon name="play" size={13} />
-          <q>{evidence.quote}</q>
-        </button>
-      ))}
+      <Evidence question={question} onQuote={onQuote} />
       <p className="muted">
         {t('decidedBy', { by: t(`decided.${machine.decided_by}`) })}
         {machine.confidence !== null && ` · ${t('confidence', { share: format.percent(machine.confidence) })}`}
@@ -95,7 +84,7 @@ function Details({ question, onQuote, onAnswer }: Props) {
   );
 }
 
-/** Why a person answers as they do. What was typed is kept until it is saved. */
+/** A person's reason for an answer. The typed text is kept until it is saved. */
 function AnswerComment({ question, onSave }: { question: Question; onSave: (comment: string) => void }) {
   const t = callTexts.use();
   const saved = question.comment ?? '';
@@ -123,5 +112,25 @@ function AnswerComment({ question, onSave }: { question: Question; onSave: (comm
         </button>
       )}
     </form>
+  );
+}
+
+/** Why a question has its answer, with quotes that play. */
+export function Evidence({ question, onQuote }: Pick<Props, 'question' | 'onQuote'>) {
+  return (
+    <>
+      {question.explanation !== '' && <p className="foreign">{question.explanation}</p>}
+      {question.evidence.map(({ utterance, start_char, quote }, index) => (
+        <button
+          key={`${utterance} ${start_char}`}
+          type="button"
+          className="quote foreign"
+          onClick={() => onQuote(index)}
+        >
+          <Icon name="play" size={13} />
+          <q>{quote}</q>
+        </button>
+      ))}
+    </>
   );
 }

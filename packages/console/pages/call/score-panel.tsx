@@ -17,7 +17,7 @@ interface Props {
   readonly onQuote: (question: Question, index: number) => void;
 }
 
-/** The score: how it came about, answer by answer, and what a person makes of it. */
+/** The score, the answers that it consists of, and a person's review. */
 export function ScorePanel({ analysis, review, active, onActivate, onQuote }: Props) {
   const t = callTexts.use();
   const numbers = new Map(questionsOf(analysis).map(({ uuid }, index) => [uuid, index + 1]));

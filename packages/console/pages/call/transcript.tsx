@@ -1,10 +1,10 @@
 import { type MouseEvent, type ReactNode, useEffect, useRef } from 'react';
 import * as format from '../../i18n/format.ts';
 import { Highlighted } from '../../widgets/highlighted.tsx';
+import { type Player, usePlaying } from './player/use-player.ts';
 import { SaveTranscript } from './save-transcript.tsx';
 import { callTexts } from './texts.ts';
 import type { CallDetail, Question, Utterance } from './use-call.ts';
-import { type Player, useHeard } from './use-player.ts';
 
 interface Props {
   readonly call: CallDetail;
@@ -15,19 +15,19 @@ interface Props {
   readonly words: string | undefined;
   /** The utterance to bring into view. */
   readonly shown: { readonly index: number } | null;
-  /** What stands under an utterance: comments, and a way to add one. */
+  /** The comments under an utterance, and a way to add one. */
   readonly under: (index: number) => ReactNode;
 }
 
-/** What was said. It follows the sound, and a click on a word plays from there. */
+/** The conversation. It follows the sound, and a click on a word plays from there. */
 export function Transcript({ call, player, question, words, shown, under }: Props) {
   const t = callTexts.use();
   const list = useRef<HTMLOListElement>(null);
   const utterances = call.transcript?.utterances ?? NONE;
-  const heard = useHeard(player.audio, utterances);
+  const playing = usePlaying(player.audio, utterances);
   useEffect(() => {
-    if (player.isPlaying && heard >= 0) bringIntoView(list.current, heard);
-  }, [heard, player.isPlaying]);
+    if (player.isPlaying && playing >= 0) bringIntoView(list.current, playing);
+  }, [playing, player.isPlaying]);
   useEffect(() => {
     if (shown !== null) bringIntoView(list.current, shown.index);
   }, [shown]);
@@ -53,7 +53,7 @@ export function Transcript({ call, player, question, words, shown, under }: Prop
             <li
               key={index}
               className={`utterance utterance-${role}`}
-              aria-current={index === heard ? 'true' : undefined}
+              aria-current={index === playing ? 'true' : undefined}
             >
               <div className="utterance-side">
                 <span className="utterance-role">{t(`role.${role}`)}</span>
@@ -75,7 +75,7 @@ export function Transcript({ call, player, question, words, shown, under }: Prop
                   className={
                     start === null || call.audio === null
                       ? 'utterance-text foreign'
-                      : 'utterance-text foreign utterance-heard'
+                      : 'utterance-text foreign utterance-playing'
                   }
                   onClick={(event) => playWord(event, utterance, player, call.audio !== null)}
                 >

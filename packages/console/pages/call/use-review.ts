@@ -65,7 +65,7 @@ export function useReview(call: CallDetail, analysis: Analysis) {
   };
 }
 
-/** What people have answered so far, with one more. An answer that is the machine's own again is left out. */
+/** People's answers so far, with one more. An answer equal to the machine's is left out. */
 function judgements(analysis: Analysis, added: Judgement | undefined): readonly Judgement[] {
   const before = questionsOf(analysis)
     .filter(({ decided_by, uuid }) => decided_by === 'person' && uuid !== added?.question.uuid)
@@ -87,7 +87,7 @@ export function questionsOf(analysis: Analysis): readonly Question[] {
   return analysis.sections.flatMap(({ questions }) => questions);
 }
 
-/** What the machine answered, also where a person has answered since. */
+/** The machine's answer, also where a person has answered since. */
 export function machineAnswer({ machine, answer, decided_by, confidence }: Question) {
   return machine ?? { answer, decided_by, confidence };
 }

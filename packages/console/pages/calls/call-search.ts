@@ -33,9 +33,8 @@ export const SINGLES = [
 ] as const satisfies readonly (keyof CallQuery)[];
 export type ListFilter = (typeof LISTS)[number];
 export type SingleFilter = (typeof SINGLES)[number];
-export type FilterName = ListFilter | SingleFilter;
 
-export const SORTS = [
+const SORTS = [
   'created_at',
   '-created_at',
   'start_time',
@@ -44,12 +43,12 @@ export const SORTS = [
   '-score',
 ] as const satisfies readonly Sort[];
 
-/** The filters and the order of the calls page, as its address has them. What is absent does not filter. */
+/** The filters and the order of the calls page, as in its URL. Absent filters do not apply. */
 export type CallSearch = { readonly [Name in ListFilter]?: string[] } & {
   readonly [Name in SingleFilter]?: string;
 } & { readonly sort?: Sort };
 
-/** Reads an address. What is no filter is ignored, so that an old link still opens. */
+/** Reads a URL. Unknown parameters are ignored, so that an old link still opens. */
 export function callSearch(raw: Record<string, unknown>): CallSearch {
   const search: Record<string, unknown> = {};
   for (const name of LISTS) {

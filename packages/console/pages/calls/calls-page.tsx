@@ -1,5 +1,5 @@
 import './calls.css';
-import { Link, useNavigate } from '@tanstack/react-router';
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { shellTexts } from '../../app/shell-texts.ts';
 import * as format from '../../i18n/format.ts';
@@ -9,7 +9,6 @@ import { useTitle } from '../../widgets/use-title.ts';
 import { type CallSearch, isFiltered } from './call-search.ts';
 import { ExportMenu } from './export-menu.tsx';
 import { FilterBar } from './filters/filter-bar.tsx';
-import { callsRoute } from './route.ts';
 import { SavedViews } from './saved-views.tsx';
 import { SelectionBar } from './selection/selection-bar.tsx';
 import { CallsTable } from './table/calls-table.tsx';
@@ -18,12 +17,14 @@ import { storeColumns, storedColumns } from './table/columns.tsx';
 import { callsTexts } from './texts.ts';
 import { useCalls } from './use-calls.ts';
 
+const route = getRouteApi('/calls');
+
 const TYPING_MS = 300;
 
 /** The calls of the firm: find, sort, choose, and open one. */
 export function CallsPage() {
   const t = callsTexts.use();
-  const search = callsRoute.useSearch();
+  const search = route.useSearch();
   const navigate = useNavigate({ from: '/calls' });
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const [columns, setColumns] = useState(storedColumns);

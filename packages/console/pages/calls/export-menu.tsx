@@ -11,7 +11,7 @@ import { callsTexts } from './texts.ts';
 const FORMATS = { csv: 'CSV', xlsx: 'Excel', ndjson: 'JSON Lines', parquet: 'Parquet' } as const;
 type Format = keyof typeof FORMATS;
 
-/** What is exported: what the filters show, or calls by uuid. */
+/** The exported calls: those of the filters, or calls by uuid. */
 type Exported = { readonly search: CallSearch } | { readonly uuids: readonly string[] };
 
 /** Downloads calls in a format of the user's choice. */

@@ -88,7 +88,7 @@ export function SavedViews({ search, onOpen }: { search: CallSearch; onOpen: (se
 
 const storageKey = () => `console.calls.views.${currentSession()?.userUuid ?? ''}`;
 
-/** What is stored may be from an older console, or damaged. */
+/** The stored value may be from an older console, or damaged. */
 function storedViews(): readonly View[] {
   try {
     const stored = JSON.parse(localStorage.getItem(storageKey()) ?? '[]') as { name: unknown; search: unknown }[];

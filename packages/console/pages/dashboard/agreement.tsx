@@ -1,21 +1,23 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
+import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { api, type Schemas, send } from '../../api/client.ts';
 import * as format from '../../i18n/format.ts';
-import { Failed, Loading } from '../../widgets/states.tsx';
+import { LoadingOrFailed } from '../../widgets/states.tsx';
+import { TableFrame } from '../../widgets/table.tsx';
 import { type Compared, ComparedCalls } from './compared-calls.tsx';
 import type { Period } from './period.ts';
-import { dashboardRoute } from './route.ts';
 import { dashboardTexts } from './texts.ts';
 import { type Group, useStatistics } from './use-statistics.ts';
+
+const route = getRouteApi('/dashboard');
 
 type QuestionAgreement = Schemas['QuestionAgreement'];
 
 /** How far people agree with the machine, for each question of a scorecard. Every number opens its calls. */
 export function Agreement({ period, tz }: { period: Period; tz: string }) {
   const t = dashboardTexts.use();
-  const search = dashboardRoute.useSearch();
+  const search = route.useSearch();
   const navigate = useNavigate();
   const scorecards = useStatistics({ group_by: 'scorecard', tz, ...period, limit: 100 });
   const items = (scorecards.data?.items ?? []).filter((item): item is Group & { key: string } => item.key !== null);
@@ -63,51 +65,37 @@ function Questions({ scorecard, period }: { scorecard: string; period: Period })
     placeholderData: keepPreviousData,
   });
   const { data } = agreement;
-  if (data === undefined)
-    return agreement.isPending ? (
-      <Loading />
-    ) : (
-      <Failed error={agreement.error} retry={() => void agreement.refetch()} />
-    );
+  if (data === undefined) return <LoadingOrFailed query={agreement} />;
   if (data.questions.length === 0) return <p className="muted">{t('agreement.none')}</p>;
   return (
     <>
       <p className="muted">
         {t('agreement.about', { n: data.reviewed_calls, calls: format.number(data.reviewed_calls) })}
       </p>
-      <div className="scroll-x" tabIndex={0} role="region" aria-label={t('agreement.byQuestion')}>
-        <table role="table" className="table table-stack dashboard-agreement">
-          <thead role="rowgroup">
-            <tr role="row">
-              <th role="columnheader" scope="col">
-                {t('question')}
-              </th>
-              <th role="columnheader" scope="col" className="number">
-                {t('answers')}
-              </th>
-              <th role="columnheader" scope="col" className="number">
-                {t('agreed')}
-              </th>
-              <th role="columnheader" scope="col" className="number">
-                {t('kappa')}
-              </th>
-            </tr>
-          </thead>
-          <tbody role="rowgroup">
-            {data.questions
-              .toSorted((a, b) => a.agreement - b.agreement)
-              .map((question) => (
-                <Row
-                  key={question.uuid}
-                  question={question}
-                  isOpen={open === question.uuid}
-                  onToggle={() => setOpen(open === question.uuid ? null : question.uuid)}
-                  onCalls={setCompared}
-                />
-              ))}
-          </tbody>
-        </table>
-      </div>
+      <TableFrame
+        label={t('agreement.byQuestion')}
+        className="scroll-x dashboard-agreement"
+        heads={[
+          { title: t('question') },
+          { title: t('answers'), kind: 'number' },
+          { title: t('agreed'), kind: 'number' },
+          { title: t('kappa'), kind: 'number' },
+        ]}
+      >
+        <tbody role="rowgroup">
+          {data.questions
+            .toSorted((a, b) => a.agreement - b.agreement)
+            .map((question) => (
+              <Row
+                key={question.uuid}
+                question={question}
+                isOpen={open === question.uuid}
+                onToggle={() => setOpen(open === question.uuid ? null : question.uuid)}
+                onCalls={setCompared}
+              />
+            ))}
+        </tbody>
+      </TableFrame>
       {compared !== null && (
         <ComparedCalls scorecard={scorecard} period={period} compared={compared} onClose={() => setCompared(null)} />
       )}
@@ -160,7 +148,7 @@ function Row({ question, isOpen, onToggle, onCalls }: RowProps) {
   );
 }
 
-/** What the machine answered by what people answered. */
+/** The confusion matrix: the machine's answers by people's answers. */
 function Confusion({ question, onCalls }: Pick<RowProps, 'question' | 'onCalls'>) {
   const t = dashboardTexts.use();
   const { confusion } = question;

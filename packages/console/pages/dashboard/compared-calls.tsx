@@ -6,7 +6,8 @@ import * as format from '../../i18n/format.ts';
 import { Score } from '../../widgets/call-facts.tsx';
 import { Dialog, DialogActions } from '../../widgets/dialog.tsx';
 import { Pager } from '../../widgets/pager.tsx';
-import { Failed, Loading } from '../../widgets/states.tsx';
+import { LoadingOrFailed } from '../../widgets/states.tsx';
+import { Table } from '../../widgets/table.tsx';
 import type { Period } from './period.ts';
 import { dashboardTexts } from './texts.ts';
 
@@ -26,7 +27,7 @@ interface Props {
 
 const SIZE = 20;
 
-/** The calls behind a number of the agreement. Each opens at the question. */
+/** The calls that a number of the agreement counts. Each opens at the question. */
 export function ComparedCalls({ scorecard, period, compared, onClose }: Props) {
   const t = dashboardTexts.use();
   const [page, setPage] = useState(1);
@@ -58,55 +59,28 @@ export function ComparedCalls({ scorecard, period, compared, onClose }: Props) {
   return (
     <Dialog title={t('comparedCalls')} isWide onClose={onClose}>
       <p className="foreign">{question.text}</p>
-      {data === undefined && calls.isPending && <Loading />}
-      {data === undefined && calls.isError && <Failed error={calls.error} retry={() => void calls.refetch()} />}
+      <LoadingOrFailed query={calls} />
       {data !== undefined && (
-        <div className="scroll-x" tabIndex={0} role="region" aria-label={t('comparedCalls')}>
-          <table role="table" className="table table-stack">
-            <thead role="rowgroup">
-              <tr role="row">
-                <th role="columnheader" scope="col">
-                  {t('started')}
-                </th>
-                <th role="columnheader" scope="col">
-                  {t('by.operator_name')}
-                </th>
-                <th role="columnheader" scope="col">
-                  {t('machine')}
-                </th>
-                <th role="columnheader" scope="col">
-                  {t('person')}
-                </th>
-                <th role="columnheader" scope="col" className="number">
-                  {t('measure.score')}
-                </th>
-              </tr>
-            </thead>
-            <tbody role="rowgroup">
-              {data.items.map((call) => (
-                <tr role="row" key={`${call.call_uuid} ${call.machine} ${call.person}`}>
-                  <td role="cell" data-column={t('started')}>
-                    <Link to="/calls/$uuid" params={{ uuid: call.call_uuid }} search={{ question: question.uuid }}>
-                      {format.dateTime(call.start_time)}
-                    </Link>
-                  </td>
-                  <td role="cell" className="foreign" data-column={t('by.operator_name')}>
-                    {call.operator_name}
-                  </td>
-                  <td role="cell" className="foreign" data-column={t('machine')}>
-                    {call.machine ?? t('notApplicable')}
-                  </td>
-                  <td role="cell" className="foreign" data-column={t('person')}>
-                    {call.person ?? t('notApplicable')}
-                  </td>
-                  <td role="cell" className="number" data-column={t('measure.score')}>
-                    <Score value={call.score} />
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table
+          label={t('comparedCalls')}
+          className="scroll-x"
+          items={data.items}
+          keyOf={({ call_uuid, machine, person }) => `${call_uuid} ${machine} ${person}`}
+          columns={[
+            {
+              title: t('started'),
+              cell: ({ call_uuid, start_time }) => (
+                <Link to="/calls/$uuid" params={{ uuid: call_uuid }} search={{ question: question.uuid }}>
+                  {format.dateTime(start_time)}
+                </Link>
+              ),
+            },
+            { title: t('by.operator_name'), className: 'foreign', cell: ({ operator_name }) => operator_name },
+            { title: t('machine'), className: 'foreign', cell: ({ machine }) => machine ?? t('notApplicable') },
+            { title: t('person'), className: 'foreign', cell: ({ person }) => person ?? t('notApplicable') },
+            { title: t('measure.score'), kind: 'number', cell: ({ score }) => <Score value={score} /> },
+          ]}
+        />
       )}
       <Pager
         name={t('comparedCalls')}

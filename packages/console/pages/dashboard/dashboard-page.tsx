@@ -1,29 +1,46 @@
 import './dashboard.css';
-import { useNavigate } from '@tanstack/react-router';
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi, useNavigate } from '@tanstack/react-router';
+import { firmQuery } from '../../api/firm.ts';
 import * as format from '../../i18n/format.ts';
-import { Failed, Loading, State } from '../../widgets/states.tsx';
+import { Loading, LoadingOrFailed, State } from '../../widgets/states.tsx';
 import { useTitle } from '../../widgets/use-title.ts';
 import { Agreement } from './agreement.tsx';
 import { DayChart } from './day-chart.tsx';
 import { isZone, LENGTHS, periods } from './period.ts';
 import { Questions } from './questions.tsx';
 import { Ranking } from './ranking.tsx';
-import { dashboardRoute } from './route.ts';
 import { dashboardTexts } from './texts.ts';
 import { Tiles } from './tiles.tsx';
 import { Trend } from './trend.tsx';
 import { useStatistics } from './use-statistics.ts';
 
+const route = getRouteApi('/dashboard');
+
 const DEFAULT_DAYS = 30;
 
-/** What the calls of a period are like, beside the period before. Numbers open the calls that they count. */
+/** Days begin in the firm's time zone until another is chosen, so that all users see the same numbers. */
 export function DashboardPage() {
   const t = dashboardTexts.use();
   useTitle(t('title'));
-  const search = dashboardRoute.useSearch();
+  const { data: firm, isPending } = useQuery(firmQuery);
+  if (isPending)
+    return (
+      <div className="page dashboard">
+        <h1>{t('title')}</h1>
+        <Loading />
+      </div>
+    );
+  return <Dashboard firmZone={firm !== undefined && isZone(firm.time_zone) ? firm.time_zone : format.timeZone} />;
+}
+
+/** The figures of a period compared with the period before. Each number opens the calls that it counts. */
+function Dashboard({ firmZone }: { firmZone: string }) {
+  const t = dashboardTexts.use();
+  const search = route.useSearch();
   const navigate = useNavigate();
   const days = LENGTHS.find((each) => String(each) === search.days) ?? DEFAULT_DAYS;
-  const tz = search.tz !== undefined && isZone(search.tz) ? search.tz : format.timeZone();
+  const tz = search.tz !== undefined && isZone(search.tz) ? search.tz : firmZone;
   const period = periods(days, tz);
   const current = useStatistics({ group_by: 'day', tz, ...period.now, limit: 1000 });
   const previous = useStatistics({ group_by: 'segment_type', tz, ...period.before, limit: 1 });
@@ -48,17 +65,16 @@ export function DashboardPage() {
           <label>
             <span className="visually-hidden">{t('zone')}</span>
             <select className="input dashboard-zone" value={tz} onChange={({ target }) => choose('tz', target.value)}>
-              {[...new Set([tz, format.timeZone(), 'UTC', ...Intl.supportedValuesOf('timeZone')])].map((each) => (
-                <option key={each}>{each}</option>
-              ))}
+              {[...new Set([tz, firmZone, format.timeZone, 'UTC', ...Intl.supportedValuesOf('timeZone')])].map(
+                (each) => (
+                  <option key={each}>{each}</option>
+                ),
+              )}
             </select>
           </label>
         </div>
       </div>
-      {current.data === undefined && current.isPending && <Loading />}
-      {current.data === undefined && current.isError && (
-        <Failed error={current.error} retry={() => void current.refetch()} />
-      )}
+      <LoadingOrFailed query={current} />
       {current.data?.total.calls === 0 && (
         <State title={t('empty.title')} text={t('empty.text')}>
           {days < 365 && (

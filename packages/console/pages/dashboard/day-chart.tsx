@@ -1,11 +1,12 @@
-import { Link, useNavigate } from '@tanstack/react-router';
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense, useMemo } from 'react';
 import * as format from '../../i18n/format.ts';
 import { Loading } from '../../widgets/states.tsx';
 import { daysOf, type Period, periodOfDay } from './period.ts';
-import { dashboardRoute } from './route.ts';
 import { dashboardTexts } from './texts.ts';
 import { type Group, type Statistics, useStatistics } from './use-statistics.ts';
+
+const route = getRouteApi('/dashboard');
 
 const Plot = lazy(() => import('./plot.tsx'));
 
@@ -15,7 +16,7 @@ type Measure = (typeof MEASURES)[number];
 /** A measure by day, as a chart and as a table. */
 export function DayChart({ days, period }: { days: Statistics; period: Period }) {
   const t = dashboardTexts.use();
-  const search = dashboardRoute.useSearch();
+  const search = route.useSearch();
   const navigate = useNavigate();
   const measure = MEASURES.find((each) => each === search.measure) ?? 'calls';
   const { tz } = days;

@@ -15,7 +15,7 @@ describe('the periods of the dashboard', () => {
     expect(periodOfDay(day, zone).started_from).toBe(instant);
   });
 
-  it('have as many days as were asked for, one after the other, in any time zone and through changes of clocks', () => {
+  it('have the requested number of consecutive days, in any time zone and across clock changes', () => {
     const instants = fc.date({ min: new Date('2020-01-01'), max: new Date('2035-01-01'), noInvalidDate: true });
     fc.assert(
       fc.property(instants, fc.constantFrom(...ZONES), fc.integer({ min: 1, max: 400 }), (now, zone, length) => {

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { api, send } from '../../api/client.ts';
 import * as format from '../../i18n/format.ts';
-import { Failed, Loading } from '../../widgets/states.tsx';
+import { LoadingOrFailed } from '../../widgets/states.tsx';
 import type { Period } from './period.ts';
 import { dashboardTexts } from './texts.ts';
 import { type Group, useStatistics } from './use-statistics.ts';
@@ -24,10 +24,7 @@ export function Questions({ period, tz }: { period: Period; tz: string }) {
           {t('lowest')}
         </Link>
       </div>
-      {questions.data === undefined && questions.isPending && <Loading />}
-      {questions.data === undefined && questions.isError && (
-        <Failed error={questions.error} retry={() => void questions.refetch()} />
-      )}
+      <LoadingOrFailed query={questions} />
       {questions.data !== undefined && items.length === 0 && <p className="muted">{t('nothing')}</p>}
       <ul className="dashboard-bars">
         {items.map(({ key, label, points_ratio }) => (

@@ -2,7 +2,8 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import * as format from '../../i18n/format.ts';
 import { Score } from '../../widgets/call-facts.tsx';
-import { Failed, Loading } from '../../widgets/states.tsx';
+import { LoadingOrFailed } from '../../widgets/states.tsx';
+import { Table } from '../../widgets/table.tsx';
 import type { Period } from './period.ts';
 import { dashboardTexts } from './texts.ts';
 import { type Group, useStatistics } from './use-statistics.ts';
@@ -13,7 +14,7 @@ interface Props {
   readonly tz: string;
 }
 
-/** So many are shown at first, and as many as the service lists when all are wanted. */
+/** The number shown at first, and the most that the service lists. */
 const SHOWN = 10;
 const ALL = 1000;
 
@@ -21,67 +22,49 @@ const ALL = 1000;
 export function Ranking({ by, period, tz }: Props) {
   const t = dashboardTexts.use();
   const [limit, setLimit] = useState(SHOWN);
-  // Two more: one that tells that there are others, and one that may be of calls without a name.
+  // Two more than shown: one to know whether there are others, and one that may be the group of calls without a name.
   const groups = useStatistics({ group_by: by, tz, ...period, sort: '-p50', limit: Math.min(limit + 2, ALL) });
   const found = (groups.data?.items ?? []).filter((item): item is Group & { key: string } => item.key !== null);
   const items = found.slice(0, limit);
   return (
     <section className="card card-body dashboard-part" aria-label={t(`ranking.${by}`)}>
       <h2>{t(`ranking.${by}`)}</h2>
-      {groups.data === undefined && groups.isPending && <Loading />}
-      {groups.data === undefined && groups.isError && (
-        <Failed error={groups.error} retry={() => void groups.refetch()} />
-      )}
+      <LoadingOrFailed query={groups} />
       {groups.data !== undefined && items.length === 0 && <p className="muted">{t('nothing')}</p>}
       {items.length > 0 && (
-        <div className="scroll-x" tabIndex={0} role="region" aria-label={`${t(`ranking.${by}`)}, p10–p90`}>
-          <table role="table" className="table table-stack">
-            <thead role="rowgroup">
-              <tr role="row">
-                <th role="columnheader" scope="col">
-                  {t(`by.${by}`)}
-                </th>
-                <th role="columnheader" scope="col" className="number">
-                  {t('tile.calls')}
-                </th>
-                <th role="columnheader" scope="col">
-                  {t('spread')}
-                </th>
-                <th role="columnheader" scope="col" className="number">
-                  {t('median')}
-                </th>
-                <th role="columnheader" scope="col" className="number">
-                  {t('mean')}
-                </th>
-              </tr>
-            </thead>
-            <tbody role="rowgroup">
-              {items.map(({ key, label, calls, score }) => (
-                <tr role="row" key={key}>
-                  <th role="rowheader" scope="row" className="foreign">
-                    {label ?? key}
-                  </th>
-                  <td role="cell" className="number" data-column={t('tile.calls')}>
-                    <Link to="/calls" search={{ ...period, [by]: key }}>
-                      {format.number(calls)}
-                    </Link>
-                  </td>
-                  <td role="cell" data-column={t('spread')}>
-                    <Spread score={score} />
-                  </td>
-                  <td role="cell" className="number" data-column={t('median')}>
-                    <Link to="/calls" search={{ ...period, [by]: key, outcome: ['scored'] }}>
-                      <Score value={score.p50} />
-                    </Link>
-                  </td>
-                  <td role="cell" className="number" data-column={t('mean')}>
-                    {score.average === null ? '–' : format.score(score.average)}
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table
+          label={`${t(`ranking.${by}`)}, p10–p90`}
+          className="scroll-x"
+          items={items}
+          keyOf={({ key }) => key}
+          columns={[
+            { title: t(`by.${by}`), kind: 'name', className: 'foreign', cell: ({ key, label }) => label ?? key },
+            {
+              title: t('tile.calls'),
+              kind: 'number',
+              cell: ({ key, calls }) => (
+                <Link to="/calls" search={{ ...period, [by]: key }}>
+                  {format.number(calls)}
+                </Link>
+              ),
+            },
+            { title: t('spread'), cell: ({ score }) => <Spread score={score} /> },
+            {
+              title: t('median'),
+              kind: 'number',
+              cell: ({ key, score }) => (
+                <Link to="/calls" search={{ ...period, [by]: key, outcome: ['scored'] }}>
+                  <Score value={score.p50} />
+                </Link>
+              ),
+            },
+            {
+              title: t('mean'),
+              kind: 'number',
+              cell: ({ score }) => (score.average === null ? '–' : format.score(score.average)),
+            },
+          ]}
+        />
       )}
       {found.length > items.length && (
         <button type="button" className="button button-quiet dashboard-more" onClick={() => setLimit(ALL)}>

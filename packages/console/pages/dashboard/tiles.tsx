@@ -21,7 +21,7 @@ interface Tile {
     | 'interruptions';
   readonly value: (total: Total) => number | null;
   readonly show: (value: number) => string;
-  /** What the number counts. Absent: the calls of the period. */
+  /** The calls behind the number. Absent: the calls of the period. */
   readonly filter?: CallSearch;
 }
 

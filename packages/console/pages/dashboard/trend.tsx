@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import * as format from '../../i18n/format.ts';
 import { topicName } from '../../i18n/topics/texts.ts';
-import { Failed, Loading } from '../../widgets/states.tsx';
+import { LoadingOrFailed } from '../../widgets/states.tsx';
 import type { Period } from './period.ts';
 import { dashboardTexts } from './texts.ts';
 import { type Group, useStatistics } from './use-statistics.ts';
@@ -32,10 +32,7 @@ export function Trend({ by, period, before, tz }: Props) {
   return (
     <section className="card card-body dashboard-part" aria-label={t(`trend.${by}`)}>
       <h2>{t(`trend.${by}`)}</h2>
-      {current.data === undefined && current.isPending && <Loading />}
-      {current.data === undefined && current.isError && (
-        <Failed error={current.error} retry={() => void current.refetch()} />
-      )}
+      <LoadingOrFailed query={current} />
       {current.data !== undefined && items.length === 0 && <p className="muted">{t('nothing')}</p>}
       {items.length > 0 && (
         <table className="table">

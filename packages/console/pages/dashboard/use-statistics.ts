@@ -4,7 +4,7 @@ import { api, type Schemas, send } from '../../api/client.ts';
 
 export type Statistics = Schemas['Statistics'];
 export type Group = Schemas['StatisticGroup'];
-export type Query = paths['/api/v1/statistics']['get']['parameters']['query'];
+type Query = paths['/api/v1/statistics']['get']['parameters']['query'];
 
 const POLL_MS = 30_000;
 

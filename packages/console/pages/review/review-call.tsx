@@ -5,11 +5,12 @@ import { Score } from '../../widgets/call-facts.tsx';
 import { Icon } from '../../widgets/icon.tsx';
 import { useKeys } from '../../widgets/use-keys.ts';
 import { useMedia } from '../../widgets/use-media.ts';
-import { PlayerPanel, usePlayback } from '../call/player-panel.tsx';
+import { PlayerPanel, usePlayback } from '../call/player/player-panel.tsx';
+import { SKIP_SECONDS, usePlayer } from '../call/player/use-player.ts';
+import { Evidence } from '../call/question-card.tsx';
 import { callTexts } from '../call/texts.ts';
 import { Transcript } from '../call/transcript.tsx';
 import type { Analysis, CallDetail, Question } from '../call/use-call.ts';
-import { SKIP_SECONDS, usePlayer } from '../call/use-player.ts';
 import { machineAnswer, questionsOf, useReview } from '../call/use-review.ts';
 import { reviewTexts } from './texts.ts';
 
@@ -124,7 +125,7 @@ function Judge({ call, analysis, onNext }: Props & { analysis: Analysis }) {
               labels={labels}
               isOpen={isOpen}
               isSaving={review.isSaving}
-              onHear={hear}
+              onQuote={hear}
               onConfirm={confirm}
               onCorrect={correct}
             />
@@ -147,12 +148,12 @@ interface AskProps {
   readonly labels: readonly string[];
   readonly isOpen: boolean;
   readonly isSaving: boolean;
-  readonly onHear: (index: number) => void;
+  readonly onQuote: (index: number) => void;
   readonly onConfirm: () => void;
   readonly onCorrect: (answer: string | null) => void;
 }
 
-function Ask({ question, position, labels, isOpen, isSaving, onHear, onConfirm, onCorrect }: AskProps) {
+function Ask({ question, position, labels, isOpen, isSaving, onQuote, onConfirm, onCorrect }: AskProps) {
   const t = reviewTexts.use();
   const c = callTexts.use();
   const { confidence, decided_by } = machineAnswer(question);
@@ -170,18 +171,7 @@ function Ask({ question, position, labels, isOpen, isSaving, onHear, onConfirm, 
           {confidence !== null && ` · ${c('confidence', { share: format.percent(confidence) })}`}
         </span>
       </p>
-      {question.explanation !== '' && <p className="foreign">{question.explanation}</p>}
-      {question.evidence.map((evidence, index) => (
-        <button
-          key={`${evidence.utterance} ${evidence.start_char}`}
-          type="button"
-          className="quote foreign"
-          onClick={() => onHear(index)}
-        >
-          <Icon name="play" size={13} />
-          <q>{evidence.quote}</q>
-        </button>
-      ))}
+      <Evidence question={question} onQuote={onQuote} />
       <button
         type="button"
         className="button button-primary review-confirm"

@@ -9,7 +9,7 @@ import { ReviewCall } from './review-call.tsx';
 import { reviewTexts } from './texts.ts';
 import { useQueue } from './use-queue.ts';
 
-/** Answers that need a person, one after the other. */
+/** The answers that need a review, one at a time. */
 export function ReviewPage() {
   const t = reviewTexts.use();
   const queue = useQueue();
@@ -64,7 +64,7 @@ function Current({ uuid, onNext }: { uuid: string; onNext: () => void }) {
   );
 }
 
-/** Fetches the call that comes next, so that it is there at once. */
+/** Prefetches the next call. */
 function Ahead({ uuid }: { uuid: string | null }) {
   return uuid === null ? null : <Fetch uuid={uuid} />;
 }

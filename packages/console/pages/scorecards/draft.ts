@@ -20,7 +20,7 @@ export function withItem<Item>(items: readonly Item[], at: number, item: Item | 
   return items.flatMap((each, index) => (index !== at ? [each] : item === null ? [] : [item]));
 }
 
-/** The question with a choice renamed, in whatever decides it too. */
+/** The question with a choice renamed, also in its rules. */
 export function renameChoice(question: Question, at: number, label: string): Question {
   const old = question.choices[at]!.label;
   const rename = (answer: string) => (answer === old ? label : answer);
@@ -75,14 +75,14 @@ export function phrasesOf(lines: string): Record<string, string[]> {
   return phrases;
 }
 
-export interface Difference {
+interface Difference {
   readonly kind: 'added' | 'removed' | 'changed';
   readonly text: string;
   /** Of a changed question: which of its parts. */
   readonly parts: readonly ('text' | 'weight' | 'choices' | 'decided')[];
 }
 
-/** What became of each question from one revision to another. */
+/** The change of each question between two revisions. */
 export function differences(before: Scorecard, after: Scorecard): Difference[] {
   const questions = ({ sections }: Scorecard) => sections.flatMap((section) => section.questions);
   const old = new Map(questions(before).map((question) => [question.uuid, question]));

@@ -1,17 +1,18 @@
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
+import { getRouteApi, Link } from '@tanstack/react-router';
 import { api, send } from '../../api/client.ts';
 import * as format from '../../i18n/format.ts';
-import { Failed, Loading } from '../../widgets/states.tsx';
+import { LoadingOrFailed } from '../../widgets/states.tsx';
 import { differences, type Scorecard } from './draft.ts';
-import { scorecardsRoute } from './route.ts';
 import { scorecardsTexts } from './texts.ts';
+
+const route = getRouteApi('/scorecards');
 
 /** The revisions of a scorecard, and what changed from one of them to the newest. */
 export function Revisions({ scorecard }: { scorecard: Scorecard }) {
   const t = scorecardsTexts.use();
   const { uuid, revision: newest } = scorecard;
-  const { compare } = scorecardsRoute.useSearch();
+  const { compare } = route.useSearch();
   const revisions = useQuery({
     queryKey: ['scorecards', uuid, 'revisions', newest],
     queryFn: ({ signal }) =>
@@ -22,10 +23,7 @@ export function Revisions({ scorecard }: { scorecard: Scorecard }) {
   return (
     <section className="card card-body scorecards-part" aria-label={t('revisions')}>
       <h2>{t('revisions')}</h2>
-      {revisions.data === undefined && revisions.isPending && <Loading />}
-      {revisions.data === undefined && revisions.isError && (
-        <Failed error={revisions.error} retry={() => void revisions.refetch()} />
-      )}
+      <LoadingOrFailed query={revisions} />
       <ul className="scorecards-part">
         {revisions.data?.items.map(({ revision, created_at }) => (
           <li key={revision} className="scorecards-row">
@@ -51,8 +49,7 @@ function Comparison({ scorecard, revision }: { scorecard: Scorecard; revision: n
     queryFn: ({ signal }) =>
       send(api.GET('/api/v1/scorecards/{uuid}', { params: { path: { uuid }, query: { revision } }, signal })),
   });
-  if (earlier.data === undefined)
-    return earlier.isPending ? <Loading /> : <Failed error={earlier.error} retry={() => void earlier.refetch()} />;
+  if (earlier.data === undefined) return <LoadingOrFailed query={earlier} />;
   const found = differences(earlier.data, scorecard);
   return (
     <div role="region" aria-label={t('changes')}>

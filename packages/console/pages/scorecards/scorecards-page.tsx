@@ -1,19 +1,20 @@
 import './scorecards.css';
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
+import { getRouteApi, Link } from '@tanstack/react-router';
 import { api, send } from '../../api/client.ts';
-import { Failed, Loading, State } from '../../widgets/states.tsx';
+import { LoadingOrFailed, State } from '../../widgets/states.tsx';
 import { useTitle } from '../../widgets/use-title.ts';
 import { Editor } from './editor.tsx';
 import { Revisions } from './revisions.tsx';
-import { scorecardsRoute } from './route.ts';
 import { scorecardsTexts } from './texts.ts';
+
+const route = getRouteApi('/scorecards');
 
 /** The scorecards of the firm: read them, change them, and put them in force. */
 export function ScorecardsPage() {
   const t = scorecardsTexts.use();
   useTitle(t('title'));
-  const { uuid } = scorecardsRoute.useSearch();
+  const { uuid } = route.useSearch();
   const list = useQuery({
     queryKey: ['scorecards', 'list'],
     queryFn: ({ signal }) => send(api.GET('/api/v1/scorecards', { params: { query: { size: 100 } }, signal })),
@@ -25,8 +26,7 @@ export function ScorecardsPage() {
       <div className="page-head">
         <h1>{t('title')}</h1>
       </div>
-      {list.data === undefined && list.isPending && <Loading />}
-      {list.data === undefined && list.isError && <Failed error={list.error} retry={() => void list.refetch()} />}
+      <LoadingOrFailed query={list} />
       {list.data?.count === 0 && <State title={t('none')} />}
       <nav className="scorecards-list" aria-label={t('title')}>
         {items.map((each) => (
@@ -52,15 +52,10 @@ function One({ uuid }: { uuid: string }) {
   const scorecard = useQuery({
     queryKey: ['scorecards', uuid],
     queryFn: ({ signal }) => send(api.GET('/api/v1/scorecards/{uuid}', { params: { path: { uuid } }, signal })),
-    // What is being edited must not change under the hands.
+    // A refetch must not overwrite what the user is editing.
     staleTime: Infinity,
   });
-  if (scorecard.data === undefined)
-    return scorecard.isPending ? (
-      <Loading />
-    ) : (
-      <Failed error={scorecard.error} retry={() => void scorecard.refetch()} />
-    );
+  if (scorecard.data === undefined) return <LoadingOrFailed query={scorecard} />;
   return (
     <>
       <Editor key={scorecard.data.revision} scorecard={scorecard.data} />

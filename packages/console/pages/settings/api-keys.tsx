@@ -7,7 +7,8 @@ import { Dialog, DialogActions } from '../../widgets/dialog.tsx';
 import { Field } from '../../widgets/field.tsx';
 import { Icon } from '../../widgets/icon.tsx';
 import { Pager } from '../../widgets/pager.tsx';
-import { Failed, Loading, State, useFailure } from '../../widgets/states.tsx';
+import { LoadingOrFailed, State, useFailure } from '../../widgets/states.tsx';
+import { Table } from '../../widgets/table.tsx';
 import { done, failed } from '../../widgets/toasts.tsx';
 import { Confirm } from './confirm.tsx';
 import { Secret } from './secret.tsx';
@@ -15,7 +16,7 @@ import { settingsTexts } from './texts.ts';
 
 const SIZE = 20;
 const HOUR = 3600;
-/** For how many seconds a replaced key goes on working. */
+/** How many seconds a replaced key keeps working. */
 const GRACES = [0, 300, HOUR, 86_400] as const;
 const KEYS = ['api-keys'] as const;
 
@@ -62,7 +63,7 @@ function KeyList({ onKey }: { onKey: (key: string) => void }) {
   const t = settingsTexts.use();
   const client = useQueryClient();
   const [page, setPage] = useState(1);
-  const [asked, setAsked] = useState<{ deed: 'delete' | 'rotate'; key: Schemas['ApiKey'] } | null>(null);
+  const [asked, setAsked] = useState<{ action: 'delete' | 'rotate'; key: Schemas['ApiKey'] } | null>(null);
   const [grace, setGrace] = useState<number>(HOUR);
   const keys = useQuery({
     queryKey: [...KEYS, page],
@@ -71,9 +72,9 @@ function KeyList({ onKey }: { onKey: (key: string) => void }) {
     placeholderData: keepPreviousData,
   });
   const change = useMutation({
-    mutationFn: async ({ deed, uuid, grace }: { deed: 'delete' | 'rotate'; uuid: string; grace: number }) => {
+    mutationFn: async ({ action, uuid, grace }: { action: 'delete' | 'rotate'; uuid: string; grace: number }) => {
       const params = { path: { api_key_uuid: uuid } };
-      if (deed === 'delete') {
+      if (action === 'delete') {
         await send(api.DELETE('/external/api/v1/api-key/{api_key_uuid}', { params }));
         done(t('keys.deleted'));
       } else {
@@ -85,66 +86,42 @@ function KeyList({ onKey }: { onKey: (key: string) => void }) {
     },
     onError: failed,
   });
-  if (keys.data === undefined)
-    return keys.isPending ? <Loading /> : <Failed error={keys.error} retry={() => void keys.refetch()} />;
+  if (keys.data === undefined) return <LoadingOrFailed query={keys} />;
   if (keys.data.count === 0) return <State title={t('keys.none')} text={t('keys.noneText')} />;
   return (
     <>
-      <div className="table-frame" tabIndex={0} role="region" aria-label={t('tab.keys')}>
-        <table role="table" className="table table-stack">
-          <thead role="rowgroup">
-            <tr role="row">
-              <th role="columnheader" scope="col">
-                {t('keys.firm')}
-              </th>
-              <th role="columnheader" scope="col">
-                {t('keys.prefix')}
-              </th>
-              <th role="columnheader" scope="col">
-                {t('created')}
-              </th>
-              <th role="columnheader" scope="col">
-                {t('keys.lastUsed')}
-              </th>
-              <th role="columnheader" scope="col">
-                {t('deeds')}
-              </th>
-            </tr>
-          </thead>
-          <tbody role="rowgroup">
-            {keys.data.items.map((key) => (
-              <tr role="row" key={key.uuid}>
-                <th role="rowheader" scope="row" className="foreign">
-                  {key.firm.name}
-                </th>
-                <td role="cell" data-column={t('keys.prefix')}>
-                  <code>{key.key_prefix}</code>
-                </td>
-                <td role="cell" data-column={t('created')}>
-                  {format.dateTime(key.created_at)}
-                </td>
-                <td role="cell" data-column={t('keys.lastUsed')}>
-                  {key.last_used === null ? t('never') : format.dateTime(key.last_used)}
-                </td>
-                <td role="cell">
-                  <div className="settings-deeds">
-                    {(['rotate', 'delete'] as const).map((deed) => (
-                      <button
-                        key={deed}
-                        type="button"
-                        className={deed === 'delete' ? 'button button-small button-danger' : 'button button-small'}
-                        onClick={() => setAsked({ deed, key })}
-                      >
-                        {t(`keys.${deed}`)}
-                      </button>
-                    ))}
-                  </div>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table
+        label={t('tab.keys')}
+        items={keys.data.items}
+        keyOf={(key) => key.uuid}
+        columns={[
+          { title: t('keys.firm'), kind: 'name', className: 'foreign', cell: (key) => key.firm.name },
+          { title: t('keys.prefix'), cell: (key) => <code>{key.key_prefix}</code> },
+          { title: t('created'), cell: (key) => format.dateTime(key.created_at) },
+          {
+            title: t('keys.lastUsed'),
+            cell: (key) => (key.last_used === null ? t('never') : format.dateTime(key.last_used)),
+          },
+          {
+            title: t('actions'),
+            kind: 'unlabelled',
+            cell: (key) => (
+              <div className="settings-actions">
+                {(['rotate', 'delete'] as const).map((action) => (
+                  <button
+                    key={action}
+                    type="button"
+                    className={action === 'delete' ? 'button button-small button-danger' : 'button button-small'}
+                    onClick={() => setAsked({ action, key })}
+                  >
+                    {t(`keys.${action}`)}
+                  </button>
+                ))}
+              </div>
+            ),
+          },
+        ]}
+      />
       <Pager
         name={t('tab.keys')}
         earlier={t('newer')}
@@ -155,13 +132,13 @@ function KeyList({ onKey }: { onKey: (key: string) => void }) {
       />
       {asked !== null && (
         <Confirm
-          title={t(`keys.${asked.deed}Title`, { firm: asked.key.firm.name })}
-          text={t(`keys.${asked.deed}Text`)}
-          deed={t(`keys.${asked.deed}`)}
-          onConfirm={() => change.mutate({ deed: asked.deed, uuid: asked.key.uuid, grace })}
+          title={t(`keys.${asked.action}Title`, { firm: asked.key.firm.name })}
+          text={t(`keys.${asked.action}Text`)}
+          action={t(`keys.${asked.action}`)}
+          onConfirm={() => change.mutate({ action: asked.action, uuid: asked.key.uuid, grace })}
           onClose={() => setAsked(null)}
         >
-          {asked.deed === 'rotate' && (
+          {asked.action === 'rotate' && (
             <Field label={t('keys.grace')}>
               <select className="input" value={grace} onChange={({ target }) => setGrace(Number(target.value))}>
                 {GRACES.map((seconds) => (

@@ -1,13 +1,16 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { Link, useNavigate } from '@tanstack/react-router';
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { type ReactNode, type SyntheticEvent, useState } from 'react';
 import { api, type Schemas, send } from '../../api/client.ts';
+import { firmQuery } from '../../api/firm.ts';
 import * as format from '../../i18n/format.ts';
 import { useSession } from '../../session/session.ts';
 import { Pager } from '../../widgets/pager.tsx';
 import { Failed, Loading, State } from '../../widgets/states.tsx';
-import { settingsRoute } from './route.ts';
+import { Table } from '../../widgets/table.tsx';
 import { settingsTexts } from './texts.ts';
+
+const route = getRouteApi('/settings');
 
 const SIZE = 50;
 const FILTERS = ['actor', 'action', 'subject', 'from', 'to'] as const;
@@ -15,7 +18,7 @@ const FILTERS = ['actor', 'action', 'subject', 'from', 'to'] as const;
 /** Who did what, newest first. The filters are in the address. */
 export function Audit() {
   const t = settingsTexts.use();
-  const search = settingsRoute.useSearch();
+  const search = route.useSearch();
   const navigate = useNavigate();
   const [page, setPage] = useState(1);
   const { actor, action, subject, from, to } = search;
@@ -62,53 +65,40 @@ export function Audit() {
       {data?.count === 0 && <State title={t('audit.none')} text={t('audit.noneText')} />}
       {data !== undefined && data.count > 0 && !entries.isError && (
         <>
-          <div className="table-frame" tabIndex={0} role="region" aria-label={t('tab.audit')}>
-            <table role="table" className="table table-stack">
-              <thead role="rowgroup">
-                <tr role="row">
-                  <th role="columnheader" scope="col">
-                    {t('audit.at')}
-                  </th>
-                  <th role="columnheader" scope="col">
-                    {t('audit.action')}
-                  </th>
-                  <th role="columnheader" scope="col">
-                    {t('audit.actor')}
-                  </th>
-                  <th role="columnheader" scope="col">
-                    {t('audit.subject')}
-                  </th>
-                  <th role="columnheader" scope="col">
-                    {t('audit.address')}
-                  </th>
-                </tr>
-              </thead>
-              <tbody role="rowgroup">
-                {data.items.map((entry, index) => (
-                  // One request may write several entries that differ in nothing.
-                  // oxlint-disable-next-line react/no-array-index-key
-                  <tr role="row" key={`${entry.request_id}-${index}`}>
-                    <td role="cell" className="settings-line" data-column={t('audit.at')}>
-                      {format.date(entry.at)}, {format.timeWithSeconds(entry.at)}
-                    </td>
-                    <td role="cell" data-column={t('audit.action')}>
-                      <code>{entry.action}</code>
-                      {entry.code !== undefined && <span className="badge badge-bad">{entry.code}</span>}
-                    </td>
-                    <td role="cell" className="settings-actor" data-column={t('audit.actor')}>
-                      <Named id={entry.actor} name={entry.actor_name} filter="actor" />
-                    </td>
-                    <td role="cell" data-column={t('audit.subject')}>
-                      <Named id={entry.subject} name={entry.subject_name ?? nameOf(entry)} filter="subject" />
-                    </td>
-                    <td role="cell" className="settings-line" data-column={t('audit.address')}>
-                      {entry.address}
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </div>
+          <Table
+            label={t('tab.audit')}
+            // One request may write several entries that differ in nothing.
+            keyOf={({ request_id }, index) => `${request_id}-${index}`}
+            items={data.items}
+            columns={[
+              {
+                title: t('audit.at'),
+                className: 'settings-line',
+                cell: ({ at }) => `${format.date(at)}, ${format.timeWithSeconds(at)}`,
+              },
+              {
+                title: t('audit.action'),
+                cell: ({ action, code }) => (
+                  <>
+                    <code>{action}</code>
+                    {code !== undefined && <span className="badge badge-bad">{code}</span>}
+                  </>
+                ),
+              },
+              {
+                title: t('audit.actor'),
+                className: 'settings-actor',
+                cell: ({ actor, actor_name }) => <Named id={actor} name={actor_name} filter="actor" />,
+              },
+              {
+                title: t('audit.subject'),
+                cell: (entry) => (
+                  <Named id={entry.subject} name={entry.subject_name ?? nameOf(entry)} filter="subject" />
+                ),
+              },
+              { title: t('audit.address'), className: 'settings-line', cell: ({ address }) => address },
+            ]}
+          />
           <Pager
             name={t('tab.audit')}
             earlier={t('newer')}
@@ -125,11 +115,11 @@ export function Audit() {
 
 type Entry = Schemas['AuditEntry'];
 
-/** What is known by a name of its own, beside users: what an ADMIN may list. */
+/** The names of objects other than users, as far as an ADMIN may list them. */
 function useNames(): (entry: Entry) => ReactNode {
   const t = settingsTexts.use();
   const isAdmin = useSession().role === 'ADMIN';
-  const firm = useQuery({ queryKey: ['firm'], queryFn: ({ signal }) => send(api.GET('/api/v1/firm', { signal })) });
+  const firm = useQuery(firmQuery);
   const hooks = useQuery({
     queryKey: ['webhooks'],
     queryFn: ({ signal }) => send(api.GET('/api/v1/webhooks', { signal })),
@@ -159,7 +149,7 @@ function useNames(): (entry: Entry) => ReactNode {
 /** A name with its id, of which the beginning is shown. The id leads to the other entries that have it. */
 function Named({ id, name, filter }: { id: string; name: ReactNode; filter: 'actor' | 'subject' }) {
   const t = settingsTexts.use();
-  const search = settingsRoute.useSearch();
+  const search = route.useSearch();
   if (!UUID.test(id)) return <code>{id}</code>;
   return (
     <span className="settings-named">

@@ -4,15 +4,15 @@ import { Dialog, DialogActions } from '../../widgets/dialog.tsx';
 interface Props {
   readonly title: string;
   readonly text: string;
-  readonly deed: string;
+  readonly action: string;
   readonly onConfirm: () => void;
   readonly onClose: () => void;
-  /** What else there is to choose. */
+  /** Further choices. */
   readonly children?: ReactNode;
 }
 
 /** Asks before something that breaks what others use. */
-export function Confirm({ title, text, deed, onConfirm, onClose, children }: Props) {
+export function Confirm({ title, text, action, onConfirm, onClose, children }: Props) {
   return (
     <Dialog title={title} onClose={onClose}>
       <p>{text}</p>
@@ -26,7 +26,7 @@ export function Confirm({ title, text, deed, onConfirm, onClose, children }: Pro
             onConfirm();
           }}
         >
-          {deed}
+          {action}
         </button>
       </DialogActions>
     </Dialog>

@@ -4,7 +4,8 @@ import { api, type Schemas, send } from '../../api/client.ts';
 import { shellTexts } from '../../app/shell-texts.ts';
 import * as format from '../../i18n/format.ts';
 import { Pager } from '../../widgets/pager.tsx';
-import { Failed, Loading } from '../../widgets/states.tsx';
+import { LoadingOrFailed } from '../../widgets/states.tsx';
+import { Table } from '../../widgets/table.tsx';
 import { failed } from '../../widgets/toasts.tsx';
 import { settingsTexts } from './texts.ts';
 
@@ -15,7 +16,7 @@ const POLL_MS = 3_000;
 const STATUSES: readonly Status[] = ['pending', 'delivered', 'failed'];
 const TONES: Readonly<Record<Status, string>> = { pending: '', delivered: 'badge-good', failed: 'badge-bad' };
 
-/** What was sent to a webhook, newest first. */
+/** The deliveries of a webhook, newest first. */
 export function Deliveries({ uuid }: { uuid: string }) {
   const t = settingsTexts.use();
   const shell = shellTexts.use();
@@ -46,12 +47,7 @@ export function Deliveries({ uuid }: { uuid: string }) {
     onError: failed,
   });
   const { data } = deliveries;
-  if (data === undefined)
-    return deliveries.isPending ? (
-      <Loading />
-    ) : (
-      <Failed error={deliveries.error} retry={() => void deliveries.refetch()} />
-    );
+  if (data === undefined) return <LoadingOrFailed query={deliveries} />;
   return (
     <div className="settings-part">
       <label className="settings-row">
@@ -74,71 +70,50 @@ export function Deliveries({ uuid }: { uuid: string }) {
       </label>
       {data.count === 0 && <p className="muted">{t('deliveries.none')}</p>}
       {data.count > 0 && (
-        <div className="table-frame" tabIndex={0} role="region" aria-label={t('hooks.deliveries')}>
-          <table role="table" className="table table-stack">
-            <thead role="rowgroup">
-              <tr role="row">
-                <th role="columnheader" scope="col">
-                  {t('created')}
-                </th>
-                <th role="columnheader" scope="col">
-                  {t('deliveries.event')}
-                </th>
-                <th role="columnheader" scope="col">
-                  {t('deliveries.status')}
-                </th>
-                <th role="columnheader" scope="col" className="number">
-                  {t('deliveries.attempts')}
-                </th>
-                <th role="columnheader" scope="col">
-                  {t('deliveries.answer')}
-                </th>
-                <th role="columnheader" scope="col">
-                  {t('deliveries.next')}
-                </th>
-                <th role="columnheader" scope="col">
-                  {t('deeds')}
-                </th>
-              </tr>
-            </thead>
-            <tbody role="rowgroup">
-              {data.items.map((delivery) => (
-                <tr role="row" key={delivery.uuid}>
-                  <td role="cell" className="settings-line" data-column={t('created')}>
-                    {format.date(delivery.created_at)}, {format.timeWithSeconds(delivery.created_at)}
-                  </td>
-                  <td role="cell" data-column={t('deliveries.event')}>
-                    <code>{delivery.event}</code>
-                  </td>
-                  <td role="cell" data-column={t('deliveries.status')}>
-                    <span className={`badge ${TONES[delivery.status]}`}>{t(`deliveries.${delivery.status}`)}</span>
-                  </td>
-                  <td role="cell" className="number" data-column={t('deliveries.attempts')}>
-                    {format.number(delivery.attempts)}
-                  </td>
-                  <td role="cell" className="foreign" data-column={t('deliveries.answer')}>
-                    {delivery.last_error ?? delivery.last_status ?? '–'}
-                  </td>
-                  <td role="cell" data-column={t('deliveries.next')}>
-                    {delivery.next_at === null ? '–' : format.dateTime(delivery.next_at)}
-                  </td>
-                  <td role="cell">
-                    {delivery.status !== 'delivered' && (
-                      <button
-                        type="button"
-                        className="button button-small"
-                        disabled={retry.isPending}
-                        onClick={() => retry.mutate(delivery.uuid)}
-                      >
-                        {shell('retry')}
-                      </button>
-                    )}
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table
+          label={t('hooks.deliveries')}
+          items={data.items}
+          keyOf={(delivery) => delivery.uuid}
+          columns={[
+            {
+              title: t('created'),
+              className: 'settings-line',
+              cell: ({ created_at }) => `${format.date(created_at)}, ${format.timeWithSeconds(created_at)}`,
+            },
+            { title: t('deliveries.event'), cell: ({ event }) => <code>{event}</code> },
+            {
+              title: t('deliveries.status'),
+              cell: (delivery) => (
+                <span className={`badge ${TONES[delivery.status]}`}>{t(`deliveries.${delivery.status}`)}</span>
+              ),
+            },
+            { title: t('deliveries.attempts'), kind: 'number', cell: ({ attempts }) => format.number(attempts) },
+            {
+              title: t('deliveries.answer'),
+              className: 'foreign',
+              cell: ({ last_error, last_status }) => last_error ?? last_status ?? '–',
+            },
+            {
+              title: t('deliveries.next'),
+              cell: ({ next_at }) => (next_at === null ? '–' : format.dateTime(next_at)),
+            },
+            {
+              title: t('actions'),
+              kind: 'unlabelled',
+              cell: (delivery) =>
+                delivery.status !== 'delivered' && (
+                  <button
+                    type="button"
+                    className="button button-small"
+                    disabled={retry.isPending}
+                    onClick={() => retry.mutate(delivery.uuid)}
+                  >
+                    {shell('retry')}
+                  </button>
+                ),
+            },
+          ]}
+        />
       )}
       <Pager
         name={t('hooks.deliveries')}

@@ -1,34 +1,32 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { SyntheticEvent } from 'react';
 import { api, type Schemas, send } from '../../api/client.ts';
+import { firmQuery } from '../../api/firm.ts';
 import { shellTexts } from '../../app/shell-texts.ts';
 import * as format from '../../i18n/format.ts';
 import { useSession } from '../../session/session.ts';
 import { Field } from '../../widgets/field.tsx';
-import { Failed, Loading } from '../../widgets/states.tsx';
+import { LoadingOrFailed } from '../../widgets/states.tsx';
 import { done } from '../../widgets/toasts.tsx';
 import { SaveFault } from './save-fault.tsx';
 import { settingsTexts } from './texts.ts';
 
 type FirmSettings = Schemas['FirmSettings'];
 
-const FIRM = ['firm'] as const;
 const LANGUAGES = ['en', 'ru', 'uz', 'ky', 'es'] as const;
 const REDACTIONS = ['none', 'for_model', 'stored'] as const;
 const LIMITS = ['audio_days', 'transcript_days', 'calls_days'] as const;
 const MOST_DAYS = 36_500;
 
-/** What holds for the whole firm. Only an ADMIN may change it. */
+/** The settings of the firm. Only an ADMIN may change them. */
 export function Firm() {
   const firm = useQuery({
-    queryKey: FIRM,
-    queryFn: ({ signal }) => send(api.GET('/api/v1/firm', { signal })),
-    // What is being typed must not change under the hands.
+    ...firmQuery,
+    // A refetch must not overwrite what the user is typing.
     staleTime: Infinity,
     refetchOnMount: 'always',
   });
-  if (firm.data === undefined)
-    return firm.isPending ? <Loading /> : <Failed error={firm.error} retry={() => void firm.refetch()} />;
+  if (firm.data === undefined) return <LoadingOrFailed query={firm} />;
   return <Form key={JSON.stringify(firm.data)} firm={firm.data} />;
 }
 
@@ -40,7 +38,7 @@ function Form({ firm }: { firm: FirmSettings }) {
   const save = useMutation({
     mutationFn: (body: object) => send(api.PATCH('/api/v1/firm', { body })),
     onSuccess: (changed) => {
-      client.setQueryData(FIRM, changed);
+      client.setQueryData(firmQuery.queryKey, changed);
       done(t('firm.saved'));
     },
   });

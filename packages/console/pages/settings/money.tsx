@@ -4,25 +4,22 @@ import { api, type Schemas, send } from '../../api/client.ts';
 import { shellTexts } from '../../app/shell-texts.ts';
 import * as format from '../../i18n/format.ts';
 import { Field } from '../../widgets/field.tsx';
-import { Failed, Loading } from '../../widgets/states.tsx';
+import { LoadingOrFailed } from '../../widgets/states.tsx';
+import { Table } from '../../widgets/table.tsx';
 import { done, failed } from '../../widgets/toasts.tsx';
 import { settingsTexts } from './texts.ts';
 
 const GROUPINGS = ['day', 'month', 'segment_type', 'model'] as const;
 type Grouping = (typeof GROUPINGS)[number];
-const COLUMNS = ['calls', 'audio', 'requests', 'input', 'cached', 'output', 'cost', 'speech', 'speechCost'] as const;
 const DAYS = 30;
 const BUDGET = ['budget'] as const;
 
-/** What language models and speech cost, and how much language models may. */
+/** The cost of language models and speech, and the budget for language models. */
 export function Money() {
   const budget = useQuery({ queryKey: BUDGET, queryFn: ({ signal }) => send(api.GET('/api/v1/budget', { signal })) });
   return (
     <section className="settings-part">
-      {budget.isPending && <Loading />}
-      {budget.data === undefined && budget.isError && (
-        <Failed error={budget.error} retry={() => void budget.refetch()} />
-      )}
+      <LoadingOrFailed query={budget} />
       {budget.data !== undefined && <BudgetCard budget={budget.data} />}
       <Usage />
     </section>
@@ -32,6 +29,21 @@ export function Money() {
 function amountOf(money: Schemas['Money'] | null): string {
   return money === null ? '–' : `${format.number(Number(money.amount), 4, 2)} ${money.currency}`;
 }
+
+type UsageItem = Schemas['UsageItem'];
+
+/** The figures of a period, each with the name of its text. */
+const FIGURES = [
+  ['calls', (item: UsageItem) => format.number(item.calls)],
+  ['audio', (item: UsageItem) => format.duration(item.audio_seconds)],
+  ['requests', (item: UsageItem) => format.number(item.requests)],
+  ['input', (item: UsageItem) => format.number(item.input_tokens)],
+  ['cached', (item: UsageItem) => format.number(item.cached_input_tokens)],
+  ['output', (item: UsageItem) => format.number(item.output_tokens)],
+  ['cost', (item: UsageItem) => amountOf(item.cost)],
+  ['speech', (item: UsageItem) => format.duration(item.speech_seconds)],
+  ['speechCost', (item: UsageItem) => amountOf(item.speech_cost)],
+] as const;
 
 function BudgetCard({ budget }: { budget: Schemas['Budget'] }) {
   const t = settingsTexts.use();
@@ -137,62 +149,23 @@ function Usage() {
           </select>
         </label>
       </div>
-      {usage.data === undefined && usage.isPending && <Loading />}
-      {usage.data === undefined && usage.isError && <Failed error={usage.error} retry={() => void usage.refetch()} />}
+      <LoadingOrFailed query={usage} />
       {usage.data?.items.length === 0 && <p className="muted">{t('usage.none')}</p>}
       {usage.data !== undefined && usage.data.items.length > 0 && (
-        <div className="table-frame" tabIndex={0} role="region" aria-label={t('tab.money')}>
-          <table role="table" className="table table-stack">
-            <thead role="rowgroup">
-              <tr role="row">
-                <th role="columnheader" scope="col">
-                  {t(`usage.${grouping}`)}
-                </th>
-                {COLUMNS.map((name) => (
-                  <th key={name} role="columnheader" scope="col" className="number">
-                    {t(`usage.${name}`)}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody role="rowgroup">
-              {usage.data.items.map((item) => (
-                <tr role="row" key={`${item.key} ${item.cost?.currency} ${item.speech_cost?.currency}`}>
-                  <th role="rowheader" scope="row" className="foreign settings-key">
-                    {nameOf(item.key)}
-                  </th>
-                  <td role="cell" className="number" data-column={t('usage.calls')}>
-                    {format.number(item.calls)}
-                  </td>
-                  <td role="cell" className="number" data-column={t('usage.audio')}>
-                    {format.duration(item.audio_seconds)}
-                  </td>
-                  <td role="cell" className="number" data-column={t('usage.requests')}>
-                    {format.number(item.requests)}
-                  </td>
-                  <td role="cell" className="number" data-column={t('usage.input')}>
-                    {format.number(item.input_tokens)}
-                  </td>
-                  <td role="cell" className="number" data-column={t('usage.cached')}>
-                    {format.number(item.cached_input_tokens)}
-                  </td>
-                  <td role="cell" className="number" data-column={t('usage.output')}>
-                    {format.number(item.output_tokens)}
-                  </td>
-                  <td role="cell" className="number" data-column={t('usage.cost')}>
-                    {amountOf(item.cost)}
-                  </td>
-                  <td role="cell" className="number" data-column={t('usage.speech')}>
-                    {format.duration(item.speech_seconds)}
-                  </td>
-                  <td role="cell" className="number" data-column={t('usage.speechCost')}>
-                    {amountOf(item.speech_cost)}
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table
+          label={t('tab.money')}
+          items={usage.data.items}
+          keyOf={(item) => `${item.key} ${item.cost?.currency} ${item.speech_cost?.currency}`}
+          columns={[
+            {
+              title: t(`usage.${grouping}`),
+              kind: 'name',
+              className: 'foreign settings-key',
+              cell: ({ key }) => nameOf(key),
+            },
+            ...FIGURES.map(([name, cell]) => ({ title: t(`usage.${name}`), kind: 'number' as const, cell })),
+          ]}
+        />
       )}
     </div>
   );

@@ -4,7 +4,7 @@ import { currentLocale } from '../../i18n/texts.ts';
 import { settingsTexts } from './texts.ts';
 
 /** `tab`: the part that is shown. `webhook`: the webhook whose deliveries are shown. The others filter the audit log. */
-export interface SettingsSearch {
+interface SettingsSearch {
   readonly tab?: string;
   readonly webhook?: string;
   readonly actor?: string;

@@ -1,5 +1,5 @@
 import './settings.css';
-import { Link } from '@tanstack/react-router';
+import { getRouteApi, Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { type Role, useSession } from '../../session/session.ts';
 import { useTitle } from '../../widgets/use-title.ts';
@@ -7,10 +7,11 @@ import { ApiKeys } from './api-keys.tsx';
 import { Audit } from './audit.tsx';
 import { Firm } from './firm.tsx';
 import { Money } from './money.tsx';
-import { settingsRoute } from './route.ts';
 import { settingsTexts } from './texts.ts';
 import { Users } from './users.tsx';
 import { Webhooks } from './webhooks.tsx';
+
+const route = getRouteApi('/settings');
 
 interface Tab {
   readonly name: 'firm' | 'users' | 'keys' | 'webhooks' | 'money' | 'audit';
@@ -28,12 +29,12 @@ const TABS: readonly Tab[] = [
   { name: 'audit', roles: ['ADMIN', 'SUPERUSER'], show: () => <Audit /> },
 ];
 
-/** What a user may set, by role: each part is there only for those whom the service lets use it. */
+/** The parts of the settings that the user's role may use. */
 export function SettingsPage() {
   const t = settingsTexts.use();
   useTitle(t('title'));
   const { role } = useSession();
-  const { tab } = settingsRoute.useSearch();
+  const { tab } = route.useSearch();
   const tabs = TABS.filter(({ roles }) => roles.includes(role));
   const shown = tabs.find(({ name }) => name === tab) ?? tabs[0]!;
   return (

@@ -8,7 +8,8 @@ import { Dialog, DialogActions } from '../../widgets/dialog.tsx';
 import { Field } from '../../widgets/field.tsx';
 import { Icon } from '../../widgets/icon.tsx';
 import { Pager } from '../../widgets/pager.tsx';
-import { Failed, Loading } from '../../widgets/states.tsx';
+import { LoadingOrFailed } from '../../widgets/states.tsx';
+import { Table } from '../../widgets/table.tsx';
 import { done, failed } from '../../widgets/toasts.tsx';
 import { Confirm } from './confirm.tsx';
 import { SaveFault } from './save-fault.tsx';
@@ -51,7 +52,7 @@ export function Users() {
     },
     onError: failed,
   });
-  // An ADMIN manages ADMINs. The firm's API user is nobody's.
+  // An ADMIN manages ADMINs. Nobody manages the firm's API user.
   const mayManage = (user: User) => !user.is_api_user && (role === 'SUPERUSER' || user.role === 'ADMIN');
   const { data } = users;
   return (
@@ -63,71 +64,57 @@ export function Users() {
           {t('users.create')}
         </button>
       </div>
-      {data === undefined && users.isPending && <Loading />}
-      {data === undefined && users.isError && <Failed error={users.error} retry={() => void users.refetch()} />}
+      <LoadingOrFailed query={users} />
       {data !== undefined && (
-        <div className="table-frame" tabIndex={0} role="region" aria-label={t('tab.users')}>
-          <table role="table" className="table table-stack">
-            <thead role="rowgroup">
-              <tr role="row">
-                <th role="columnheader" scope="col">
-                  {t('users.name')}
-                </th>
-                <th role="columnheader" scope="col">
-                  {t('users.role')}
-                </th>
-                <th role="columnheader" scope="col">
-                  {t('created')}
-                </th>
-                <th role="columnheader" scope="col">
-                  {t('deeds')}
-                </th>
-              </tr>
-            </thead>
-            <tbody role="rowgroup">
-              {data.items.map((user) => (
-                <tr role="row" key={user.uuid}>
-                  <th role="rowheader" scope="row" className="foreign">
-                    {user.name} {user.uuid === userUuid && <span className="badge badge-accent">{t('users.you')}</span>}
-                    {user.is_api_user && <span className="badge">{t('users.api')}</span>}
-                  </th>
-                  <td role="cell" data-column={t('users.role')}>
-                    <code>{user.role}</code>
-                  </td>
-                  <td role="cell" data-column={t('created')}>
-                    {format.dateTime(user.created_at)}
-                  </td>
-                  <td role="cell">
-                    {mayManage(user) && (
-                      <div className="settings-deeds">
-                        <button type="button" className="button button-small" onClick={() => setForm(user)}>
-                          {t('users.change')}
-                        </button>
-                        <button
-                          type="button"
-                          className="button button-small"
-                          disabled={makeLink.isPending}
-                          onClick={() => makeLink.mutate(user)}
-                        >
-                          {t('users.link')}
-                        </button>
-                        {user.uuid !== userUuid && (
-                          <button
-                            type="button"
-                            className="button button-small button-danger"
-                            onClick={() => setRemoved(user)}
-                          >
-                            {t('users.remove')}
-                          </button>
-                        )}
-                      </div>
+        <Table
+          label={t('tab.users')}
+          items={data.items}
+          keyOf={(user) => user.uuid}
+          columns={[
+            {
+              title: t('users.name'),
+              kind: 'name',
+              className: 'foreign',
+              cell: (user) => (
+                <>
+                  {user.name} {user.uuid === userUuid && <span className="badge badge-accent">{t('users.you')}</span>}
+                  {user.is_api_user && <span className="badge">{t('users.api')}</span>}
+                </>
+              ),
+            },
+            { title: t('users.role'), cell: (user) => <code>{user.role}</code> },
+            { title: t('created'), cell: (user) => format.dateTime(user.created_at) },
+            {
+              title: t('actions'),
+              kind: 'unlabelled',
+              cell: (user) =>
+                mayManage(user) && (
+                  <div className="settings-actions">
+                    <button type="button" className="button button-small" onClick={() => setForm(user)}>
+                      {t('users.change')}
+                    </button>
+                    <button
+                      type="button"
+                      className="button button-small"
+                      disabled={makeLink.isPending}
+                      onClick={() => makeLink.mutate(user)}
+                    >
+                      {t('users.link')}
+                    </button>
+                    {user.uuid !== userUuid && (
+                      <button
+                        type="button"
+                        className="button button-small button-danger"
+                        onClick={() => setRemoved(user)}
+                      >
+                        {t('users.remove')}
+                      </button>
                     )}
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+                  </div>
+                ),
+            },
+          ]}
+        />
       )}
       <Pager
         name={t('tab.users')}
@@ -151,7 +138,7 @@ export function Users() {
         <Confirm
           title={t('users.removeTitle', { name: removed.name })}
           text={t('users.removeText')}
-          deed={t('users.remove')}
+          action={t('users.remove')}
           onConfirm={() => remove.mutate(removed)}
           onClose={() => setRemoved(null)}
         />

@@ -1,21 +1,22 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
+import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { api, type Schemas, send } from '../../api/client.ts';
 import { Dialog } from '../../widgets/dialog.tsx';
 import { Icon } from '../../widgets/icon.tsx';
-import { Failed, Loading, State } from '../../widgets/states.tsx';
+import { LoadingOrFailed, State } from '../../widgets/states.tsx';
 import { done, failed } from '../../widgets/toasts.tsx';
 import { Confirm } from './confirm.tsx';
 import { Deliveries } from './deliveries.tsx';
 import { Replay } from './replay.tsx';
-import { settingsRoute } from './route.ts';
 import { Secret } from './secret.tsx';
 import { settingsTexts } from './texts.ts';
 import { WebhookForm } from './webhook-form.tsx';
 
+const route = getRouteApi('/settings');
+
 type Webhook = Schemas['Webhook'];
-type Asked = { readonly deed: 'delete' | 'rotate'; readonly webhook: Webhook };
+type Asked = { readonly action: 'delete' | 'rotate'; readonly webhook: Webhook };
 
 const WEBHOOKS = ['webhooks'] as const;
 const path = (uuid: string) => ({ params: { path: { uuid } } });
@@ -24,7 +25,7 @@ const path = (uuid: string) => ({ params: { path: { uuid } } });
 export function Webhooks() {
   const t = settingsTexts.use();
   const client = useQueryClient();
-  const { webhook: open } = settingsRoute.useSearch();
+  const { webhook: open } = route.useSearch();
   const [form, setForm] = useState<'new' | Webhook | null>(null);
   const [secret, setSecret] = useState<string | null>(null);
   const [asked, setAsked] = useState<Asked | null>(null);
@@ -34,14 +35,14 @@ export function Webhooks() {
     queryFn: ({ signal }) => send(api.GET('/api/v1/webhooks', { params: { query: { size: 100 } }, signal })),
   });
   const act = useMutation({
-    mutationFn: async (deed: () => Promise<string | null>) => {
-      const said = await deed();
+    mutationFn: async (action: () => Promise<string | null>) => {
+      const said = await action();
       await client.invalidateQueries({ queryKey: WEBHOOKS });
       if (said !== null) done(said);
     },
     onError: failed,
   });
-  const deeds: Readonly<Record<Asked['deed'], (webhook: Webhook) => Promise<string | null>>> = {
+  const actions: Readonly<Record<Asked['action'], (webhook: Webhook) => Promise<string | null>>> = {
     delete: async ({ uuid }) => {
       await send(api.DELETE('/api/v1/webhooks/{uuid}', path(uuid)));
       return t('hooks.deleted');
@@ -71,10 +72,7 @@ export function Webhooks() {
           {t('hooks.create')}
         </button>
       </div>
-      {data === undefined && webhooks.isPending && <Loading />}
-      {data === undefined && webhooks.isError && (
-        <Failed error={webhooks.error} retry={() => void webhooks.refetch()} />
-      )}
+      <LoadingOrFailed query={webhooks} />
       {data?.count === 0 && <State title={t('hooks.none')} text={t('hooks.noneText')} />}
       {data?.items.map((webhook) => (
         <article key={webhook.uuid} className="card card-body settings-part" aria-label={webhook.url}>
@@ -106,13 +104,17 @@ export function Webhooks() {
             <button type="button" className="button button-small" onClick={() => setReplayed(webhook.uuid)}>
               {t('replay')}
             </button>
-            <button type="button" className="button button-small" onClick={() => setAsked({ deed: 'rotate', webhook })}>
+            <button
+              type="button"
+              className="button button-small"
+              onClick={() => setAsked({ action: 'rotate', webhook })}
+            >
               {t('hooks.rotate')}
             </button>
             <button
               type="button"
               className="button button-small button-danger"
-              onClick={() => setAsked({ deed: 'delete', webhook })}
+              onClick={() => setAsked({ action: 'delete', webhook })}
             >
               {t('hooks.delete')}
             </button>
@@ -152,10 +154,10 @@ export function Webhooks() {
       {replayed !== null && <Replay uuid={replayed} onClose={() => setReplayed(null)} />}
       {asked !== null && (
         <Confirm
-          title={t(`hooks.${asked.deed}Title`)}
-          text={t(`hooks.${asked.deed}Text`)}
-          deed={t(`hooks.${asked.deed}`)}
-          onConfirm={() => act.mutate(() => deeds[asked.deed](asked.webhook))}
+          title={t(`hooks.${asked.action}Title`)}
+          text={t(`hooks.${asked.action}Text`)}
+          action={t(`hooks.${asked.action}`)}
+          onConfirm={() => act.mutate(() => actions[asked.action](asked.webhook))}
           onClose={() => setAsked(null)}
         />
       )}

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { api, send } from '../../api/client.ts';
 import * as format from '../../i18n/format.ts';
 import { Pager } from '../../widgets/pager.tsx';
-import { Failed, Loading, State } from '../../widgets/states.tsx';
+import { LoadingOrFailed, State } from '../../widgets/states.tsx';
 import { BatchStatus } from './batch-progress.tsx';
 import { uploadTexts } from './texts.ts';
 
@@ -26,8 +26,7 @@ export function Batches({ shown }: { shown: readonly string[] }) {
   return (
     <section className="upload-batches" aria-label={t('batches')}>
       <h2>{t('batches')}</h2>
-      {data === undefined && batches.isPending && <Loading />}
-      {data === undefined && batches.isError && <Failed error={batches.error} retry={() => void batches.refetch()} />}
+      <LoadingOrFailed query={batches} />
       {data?.count === 0 && <State title={t('batches.none')} text={t('batches.noneText')} />}
       {data?.items
         .filter(({ batch_id }) => !shown.includes(batch_id))

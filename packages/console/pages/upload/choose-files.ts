@@ -1,5 +1,5 @@
-/** What a choice of files means. */
-export interface Chosen {
+/** The kind of upload that the chosen files make. */
+interface Chosen {
   readonly batches: readonly { readonly table: File; readonly archive: File | null }[];
   readonly recordings: readonly File[];
   /** Files that are neither, and archives without a CSV. */

@@ -2,11 +2,12 @@ import { useRef } from 'react';
 import { saveFile } from '../../api/save-file.ts';
 import * as format from '../../i18n/format.ts';
 import { Icon } from '../../widgets/icon.tsx';
+import { Table } from '../../widgets/table.tsx';
 import { failed } from '../../widgets/toasts.tsx';
 import { uploadTexts } from './texts.ts';
 import { type RowErrors, sendCorrected, skipFaults, type Upload } from './uploads.ts';
 
-/** What is wrong in a refused CSV, by row and column, and the ways on. */
+/** The faults of a refused CSV, by row and column, and what to do next. */
 export function Faults({ upload, errors }: { upload: Upload; errors: RowErrors }) {
   const t = uploadTexts.use();
   const input = useRef<HTMLInputElement>(null);
@@ -50,47 +51,28 @@ export function Faults({ upload, errors }: { upload: Upload; errors: RowErrors }
           }}
         />
       </div>
-      <div className="table-frame upload-table" tabIndex={0} role="region" aria-label={t('faults')}>
-        <table role="table" className="table table-stack">
-          <thead role="rowgroup">
-            <tr role="row">
-              <th role="columnheader" scope="col" className="number">
-                {t('fault.row')}
-              </th>
-              <th role="columnheader" scope="col">
-                {t('fault.column')}
-              </th>
-              <th role="columnheader" scope="col">
-                {t('fault.value')}
-              </th>
-              <th role="columnheader" scope="col">
-                {t('fault.what')}
-              </th>
-            </tr>
-          </thead>
-          <tbody role="rowgroup">
-            {faults.map((fault, index) => (
-              // One row may have the same fault twice.
-              // oxlint-disable-next-line react/no-array-index-key
-              <tr role="row" key={index}>
-                <td role="cell" className="number" data-column={t('fault.row')}>
-                  {fault.row ?? '–'}
-                </td>
-                <td role="cell" data-column={t('fault.column')}>
-                  {fault.column === null ? '–' : <code>{fault.column}</code>}
-                </td>
-                <td role="cell" className="foreign upload-value" data-column={t('fault.value')}>
-                  {fault.value}
-                </td>
-                <td role="cell">
-                  <strong>{t(`code.${fault.code}`)}</strong>
-                  <span className="muted foreign upload-message">{fault.message}</span>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table
+        label={t('faults')}
+        className="table-frame upload-table"
+        items={faults}
+        // One row may have the same fault twice.
+        keyOf={(_, index) => index}
+        columns={[
+          { title: t('fault.row'), kind: 'number', cell: ({ row }) => row ?? '–' },
+          { title: t('fault.column'), cell: ({ column }) => (column === null ? '–' : <code>{column}</code>) },
+          { title: t('fault.value'), className: 'foreign upload-value', cell: ({ value }) => value },
+          {
+            title: t('fault.what'),
+            kind: 'unlabelled',
+            cell: ({ code, message }) => (
+              <>
+                <strong>{t(`code.${code}`)}</strong>
+                <span className="muted foreign upload-message">{message}</span>
+              </>
+            ),
+          },
+        ]}
+      />
       {faults_truncated && <p className="muted">{t('faults.more')}</p>}
     </div>
   );

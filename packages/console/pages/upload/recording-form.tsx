@@ -14,7 +14,7 @@ interface Props {
   readonly onClose: () => void;
 }
 
-/** What a recording does not tell itself: who spoke, when and about what. */
+/** The metadata that a recording does not contain: who spoke, when and about what. */
 export function RecordingForm({ recordings, onSend, onClose }: Props) {
   const t = uploadTexts.use();
   const list = useId();

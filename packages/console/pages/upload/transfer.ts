@@ -11,7 +11,7 @@ interface Transfer {
 }
 
 /**
- * Sends a body and tells how much of it was sent, which `fetch` does not. Returns the JSON of the answer, or null.
+ * Sends a body and reports its progress, which `fetch` does not. Returns the JSON of the answer, or null.
  * Throws ApiError, Unreachable, or the reason of the signal.
  */
 export function transfer({ method, url, headers, body, signal, onProgress }: Transfer): Promise<unknown> {

@@ -39,7 +39,7 @@ export interface Upload {
   readonly progress: Progress;
 }
 
-/** What an upload needs while it runs, and to go on after a pause. */
+/** The state of an upload while it runs, and for resuming it after a pause. */
 interface Work {
   stop: AbortController;
   urls: UploadUrls | null;
@@ -92,13 +92,13 @@ export function startUpload(source: Source): void {
   void run(upload);
 }
 
-/** Stops the transfer. What a signed URL got in part is sent again; a file that arrived whole is not. */
+/** Stops the transfer. A partly sent file is sent again; a complete one is not. */
 export function pauseUpload({ id }: Upload): void {
   works.get(id)?.stop.abort();
   change(id, { progress: { state: 'paused' } });
 }
 
-/** Goes on after a pause or a failure. */
+/** Continues after a pause or a failure. */
 export function resumeUpload(upload: Upload): void {
   works.get(upload.id)!.stop = new AbortController();
   change(upload.id, { progress: { state: 'sending' } });
@@ -118,7 +118,7 @@ export function sendCorrected(upload: Upload, table: File): void {
   startUpload({ ...upload.source, table });
 }
 
-/** Forgets an upload. What the service has accepted stays. */
+/** Removes an upload from the page. The service keeps what it has accepted. */
 export function removeUpload({ id }: Upload): void {
   works.get(id)?.stop.abort();
   works.delete(id);
@@ -129,10 +129,10 @@ function run(upload: Upload): Promise<void> {
   return settle(upload, () => (upload.source.kind === 'batch' ? sendBatch(upload) : sendRecording(upload)));
 }
 
-async function settle(upload: Upload, deed: () => Promise<Progress>): Promise<void> {
+async function settle(upload: Upload, action: () => Promise<Progress>): Promise<void> {
   const { signal } = works.get(upload.id)!.stop;
   try {
-    change(upload.id, { progress: await deed() });
+    change(upload.id, { progress: await action() });
   } catch (error) {
     if (!signal.aborted) change(upload.id, { progress: { state: 'failed', error } });
   }

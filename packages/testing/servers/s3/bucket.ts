@@ -1,7 +1,7 @@
 import { buffer } from 'node:stream/consumers';
 import { Client } from 'minio';
 
-export interface BucketPlace {
+interface BucketPlace {
   readonly endpoint: string;
   readonly accessKey: string;
   readonly secretKey: string;

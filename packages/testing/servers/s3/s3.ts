@@ -21,7 +21,7 @@ const secretKey = 'for-tests-only-too';
 const env = { ROOT_ACCESS_KEY: accessKey, ROOT_SECRET_KEY: secretKey };
 
 /** Default: region us-east-1, with the bucket in the path only. */
-export interface S3Options {
+interface S3Options {
   readonly region?: string;
   /** Also accepts buckets in host names below this domain. */
   readonly domain?: string;

@@ -7,7 +7,7 @@ import { makeDirectory, processRunner } from '../process.ts';
 import { type Environment, goProgram, toxiproxy } from '../programs.ts';
 import { type Machine, start } from '../ways.ts';
 
-export interface ToxiproxyServer extends OwnServer {
+interface ToxiproxyServer extends OwnServer {
   /** The URL of its HTTP API. */
   readonly url: string;
   /** Whether it is a container or a program of this machine, as text. */

@@ -32,7 +32,7 @@ export interface ToxicProxy {
   remove(): Promise<void>;
 }
 
-export interface Toxiproxy {
+interface Toxiproxy {
   /**
    * @param name for the eye; made one's own
    * @param upstream `host:port`

@@ -8,7 +8,7 @@ import { speaksToModel } from './suspicious-text.ts';
 
 const MAX_QUOTES = 3;
 
-/** An answer of a model whose label is one of the question and whose quotes stand in the transcript. */
+/** An answer of a model whose label belongs to the question and whose quotes were found in the transcript. */
 export interface CheckedAnswer {
   /** Null: the question does not apply. */
   readonly label: string | null;
@@ -23,7 +23,7 @@ export interface CheckedAnswer {
   readonly isUnproved: boolean;
 }
 
-/** What an answer is checked against. */
+/** The facts that an answer is checked against. */
 export interface Source {
   /** As they are stored. */
   readonly utterances: readonly Utterance[];
@@ -31,7 +31,10 @@ export interface Source {
   readonly sent: readonly SentUtterance[];
 }
 
-/** Checks the answers to these questions. Answers to other questions and with unknown labels are left out; the first counts. */
+/**
+ * Checks the answers to these questions. Answers to other questions and with unknown labels are left out; the first
+ * counts.
+ */
 export function checkAnswers(
   answers: readonly RawAnswer[],
   questions: readonly Question[],
@@ -85,7 +88,7 @@ function isSame(one: Evidence, other: Evidence): boolean {
 }
 
 /**
- * The quote as evidence, from the utterance that the model names. Models miscount: a quote that stands word for word in
+ * The quote as evidence, from the utterance that the model names. Models miscount: a quote that occurs word for word in
  * another utterance of the role counts too, the nearest first.
  */
 function proveQuote(

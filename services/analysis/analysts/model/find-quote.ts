@@ -65,15 +65,15 @@ function stringOf(codes: Uint16Array): string {
   return text;
 }
 
-export interface FoundQuote {
+interface FoundQuote {
   readonly span: Span;
   readonly how: 'exact' | 'folded' | 'nearest';
 }
 
 /**
- * Where a quote stands in a text: exactly, else after folding case, accents, spaces, punctuation and apostrophes, else,
- * unless `isStrict`, as the nearest span within a small edit distance. The span is verbatim and ends on characters that can
- * be stored. Null when it is not there.
+ * Finds a quote in a text: exactly; otherwise after folding case, accents, spaces, punctuation and apostrophes;
+ * otherwise, unless `isStrict`, as the nearest span within a small edit distance. The span is verbatim and ends on
+ * characters that can be stored. Null if there is none.
  */
 export function findQuote(source: FoldedText, quote: string, isStrict = false): FoundQuote | null {
   const wanted = quote.trim();
@@ -138,7 +138,8 @@ function nearestSpan(pattern: string, text: string): { first: number; end: numbe
   const most = Math.min(MAX_EDITS, Math.floor(pattern.length / LETTERS_PER_EDIT));
   if (most === 0) return null;
   const rows = pattern.length;
-  // Column by column: the distance of each beginning of the pattern to a span that ends here, and where that span starts.
+  // Column by column: the distance of each beginning of the pattern to a span that ends here, and where that span
+  // starts.
   let costs = new Uint16Array(rows + 1);
   let starts = new Uint32Array(rows + 1);
   let nextCosts = new Uint16Array(rows + 1);

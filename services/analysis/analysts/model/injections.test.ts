@@ -47,7 +47,7 @@ describe.each(cases)('in %s, “%s” said by %s', (language, injection, role) =
     expect(writeInstructions(questions, language)).not.toContain(injection);
   });
 
-  it('changes no answer of a rule, is no evidence and does not stand as our own words, even when the model obeys', async () => {
+  it("changes no answer of a rule, is no evidence and does not appear as the service's own words, even when the model obeys", async () => {
     server.behaviour = () =>
       replyWith(
         questions.map(({ uuid, choices }) => ({

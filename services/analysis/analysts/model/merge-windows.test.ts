@@ -28,7 +28,7 @@ describe('the answers of the windows of a long call', () => {
     expect(mergeAnswers(solution!, [unproved, answer(null)])).toMatchObject({ label: 'Yes', isUnproved: true });
   });
 
-  it('fail the call if one window does, whatever the others are surer of; different ones are disputed', () => {
+  it('fail the call if one window does, even if others are surer; different answers are disputed', () => {
     const abusive = answer('Abusive', { confidence: 0.75, evidence: [quote(9)] });
     const polite = answer('Respectful', { confidence: 1, evidence: [quote(1)] });
     expect(mergeAnswers(respect!, [abusive, polite])).toMatchObject({ label: 'Abusive' });
@@ -57,7 +57,7 @@ describe('the answers of the windows of a long call', () => {
   });
 });
 
-it('what windows say of the whole call is joined: the first reason, the last resolution, the commonest topics, mean sentiment', () => {
+it('the results of windows for the whole call are joined: the first reason, the last resolution, the most frequent topics, the mean sentiment', () => {
   const reply = (change: Partial<RawReply>): RawReply => ({
     answers: [],
     summary: '',

@@ -80,7 +80,7 @@ it('a call is analyzed by a real server: labels of the scorecard, proved quotes,
   ]);
 });
 
-it('what a real server quotes is found where it was said', async () => {
+it('the quotes of a real server are found in the right utterances', async () => {
   const said = 'I will send it to you';
   const model = openLanguageModel(
     { ...config, structured: 'json_object_schema' },
@@ -123,7 +123,7 @@ function forced(schema: object, quote: string): object {
   return { ...schema, properties: { ...properties, answers } };
 }
 
-it('the evaluation command asks it, beside the rules', async () => {
+it('the evaluation command measures it together with the rules', async () => {
   const scorecard = modelScorecard(questions);
   const [, solution] = scorecard.sections[0]!.questions.map(({ uuid }) => uuid);
   const files = { scorecard: join(directory, 'scorecard.json'), labelled: join(directory, 'labelled.jsonl') };

@@ -111,7 +111,7 @@ describe('a language model', () => {
     expect(one![0]!.content).not.toContain('parcel');
   });
 
-  it('is told to write in the language of the firm', async () => {
+  it('is instructed to write in the language of the firm', async () => {
     await analyze({ ...call, firmLanguage: 'ky' });
     expect(server.requests[0]!.body.messages[0]!.content).toContain('in Kyrgyz');
   });
@@ -179,7 +179,7 @@ describe('a language model', () => {
     expect(JSON.stringify(server.requests)).not.toContain('123 45');
   });
 
-  it('is not asked about what it costs: that is counted from what the server reports', async () => {
+  it("is not asked for its cost: that is computed from the server's report", async () => {
     const million = 1_000_000_000n;
     const result = await analyze(call, {
       prices: { input: 2n * million, cachedInput: million, output: 8n * million, currency: 'EUR' },
@@ -233,7 +233,7 @@ describe('a quote', () => {
     expect(result.usage!.requests).toBe(2);
   });
 
-  it('under the number of another utterance is found where it stands', async () => {
+  it('under the number of another utterance is found in the right one', async () => {
     server.behaviour = solving('Yes', [{ utterance: 0, quote: 'I will send it to you tomorrow morning' }]);
     expect((await solved()).evidence).toMatchObject([{ utterance: 2 }]);
   });
@@ -295,7 +295,7 @@ describe('a call that is longer than the model takes', () => {
     expect(server.requests.length).toBeLessThan(10);
   });
 
-  it('is cut when the server says how long it may be', async () => {
+  it('is cut when the server reports its limit', async () => {
     server.behaviour = (request, response) => {
       const length = JSON.stringify(request.body.messages).length / 4;
       if (length > 6_000)
@@ -392,16 +392,16 @@ describe('a bad day of the server', () => {
       'away',
       'cannot be reached',
     ],
-  ] as const)('is told by its kind: %s', async (_, behaviour, kind, sentence) => {
+  ] as const)('has its own kind: %s', async (_, behaviour, kind, sentence) => {
     const failure = await failureOf(behaviour as Behaviour);
     expect(failure.kind).toBe(kind);
     expect(failure.message).toContain(sentence);
     expect(failure.message).not.toMatch(/parcel/);
-    // Whoever prints the error with all that it holds must not print the conversation.
+    // Printing the error with all its properties must not print the conversation.
     expect(inspect(failure, { depth: 10 })).not.toMatch(/parcel/);
   });
 
-  it('names how long to wait when the server says so', async () => {
+  it('has the time to wait if the server names it', async () => {
     expect((await failureOf(refuseWith(429, 'Slow down', { 'retry-after': '7' }))).retryAfterMs).toBe(7_000);
     const at = new Date(Date.now() + 60_000).toUTCString();
     const dated = (await failureOf(refuseWith(429, 'Slow down', { 'retry-after': at }))).retryAfterMs!;
@@ -429,7 +429,7 @@ describe('a bad day of the server', () => {
     ['no content', completion(''), 'unreadable', 2],
     ['words instead of JSON', completion('I am happy to help! The operator was great.'), 'unreadable', 2],
     ['half of a first answer, twice', completion('{"answers": [{"question', { finish: 'length' }), 'unreadable', 2],
-  ] as const)('is counted and told by its kind: %s', async (_, body, kind, requests) => {
+  ] as const)('is counted and has its own kind: %s', async (_, body, kind, requests) => {
     const failure = await failureOf((_request, response) => send(response, 200, body));
     expect(failure).toMatchObject({ kind, tokens: { requests, input: 100 * requests, output: 50 * requests } });
     expect(failure.message).toContain('Retry the call, or use another model.');

@@ -23,10 +23,10 @@ const MAX_SUMMARY = 1200;
 const MARGIN_TOKENS = 200;
 /** A server that refuses even windows of this size refuses something else. */
 const LEAST_WINDOW_TOKENS = 200;
-/** A rule whose answers are right so often contradicts a model with reason. */
+/** From this accuracy on, a rule's answer is a reason to doubt the model's. */
 const RELIABLE = 0.9;
 
-export interface ModelAnalystOptions {
+interface ModelAnalystOptions {
   /** Answers that are less sure than this need a review. */
   readonly reviewBelow: number;
   readonly contextTokens?: number | undefined;
@@ -34,11 +34,11 @@ export interface ModelAnalystOptions {
 }
 
 /**
- * Asks a language model the questions that are for it, and the rules the others. The model proposes labels and quotes; code
- * looks up every quote, adds up every point and decides what needs a person. Rejects with ModelFailure.
+ * Asks a language model the questions that are for it, and the rules the others. The model proposes labels and quotes;
+ * code looks up every quote, adds up every point and decides what needs a person. Rejects with ModelFailure.
  */
 export function modelAnalyst(model: LanguageModel, options: ModelAnalystOptions): Analyst {
-  /** What the server has said that it takes, if that is less than configured. */
+  /** The limit that the server has reported, if it is less than the configured one. */
   let contextTokens = options.contextTokens ?? Infinity;
 
   async function askAll(
@@ -127,7 +127,7 @@ class CallRequests {
     this.#signal = signal;
   }
 
-  /** Asks about one window. What is missing or not proved is asked once more. */
+  /** Asks about one window, and once more about answers that are missing or lack a verified quote. */
   async askPart(source: Source, number: number, count: number): Promise<Asked> {
     const part = { utterances: source.sent, number, count };
     const first = await this.#ask(writeConversation(part), this.#questions, 1);
@@ -170,7 +170,7 @@ class CallRequests {
   }
 }
 
-/** These sentences stand behind the conversation, so that what comes before stays the same for a provider's cache. */
+/** These sentences follow the conversation, so that the text before them stays the same for a provider's cache. */
 function askAgain(reply: RawReply | null, open: readonly Question[]): string {
   if (reply === null) return 'Answer with one JSON object of the schema and nothing else.';
   const uuids = open.map(({ uuid }) => uuid).join(', ');

@@ -17,11 +17,13 @@ const LANGUAGE_NAMES: Readonly<Record<Language, string>> = {
   es: 'Spanish',
 };
 
-/** Rough numbers of output tokens, by which an answer is limited and its cost estimated. */
+/** Rough numbers of output tokens, used to limit an answer and to estimate its cost. */
 const TOKENS_PER_ANSWER = 160;
 const TOKENS_OF_THE_REST = 400;
 
-/** The label that needs no quote, because it says that nothing of the kind happened; null when every answer needs one. */
+/**
+ * The label that needs no quote, because it says that nothing of the kind happened; null when every answer needs one.
+ */
 export function labelWithoutQuote({ choices, decided }: Question): string | null {
   if (decided.by === 'model' && decided.fallback !== null) return decided.fallback.otherwise;
   // A question about something that fails the call asks whether it was avoided; another asks whether it was done.
@@ -49,8 +51,8 @@ export function writeInstructions(questions: readonly Question[], language: Lang
   return template.replace('{{language}}', () => LANGUAGE_NAMES[language]).replace('{{scorecard}}', () => text);
 }
 
-/** What one request is to do. */
-export interface Part {
+/** The task of one request. */
+interface Part {
   readonly utterances: readonly SentUtterance[];
   /** Which window of a long call this is, from 1, and of how many. */
   readonly number: number;
@@ -58,8 +60,8 @@ export interface Part {
 }
 
 /**
- * The conversation as a message. Every utterance is one line, a JSON string, so that no text can begin a line of its own. The
- * delimiters are random, so that no text can close them.
+ * The conversation as a message. Every utterance is one line, a JSON string, so that no text can begin a line of its
+ * own. The delimiters are random, so that no text can close them.
  */
 export function writeConversation({ utterances, number, count }: Part, ask: string | null = null): string {
   const delimiter = randomBytes(12).toString('hex');
@@ -79,7 +81,7 @@ export function maxOutputTokens(questions: number): number {
   return TOKENS_OF_THE_REST * 2 + questions * TOKENS_PER_ANSWER * 2;
 }
 
-/** What an answer usually has. */
+/** The usual size of an answer. */
 export function usualOutputTokens(questions: number): number {
   return TOKENS_OF_THE_REST + questions * TOKENS_PER_ANSWER;
 }

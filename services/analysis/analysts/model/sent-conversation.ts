@@ -27,7 +27,7 @@ export class SentUtterance {
     return (this.#folded ??= new FoldedText(this.text));
   }
 
-  /** A span of the sent text in the transcript. What was replaced is taken whole. */
+  /** A span of the sent text as a span of the transcript. Replaced text is included whole. */
   original({ start, end }: Span): Span {
     const span = { start: start + this.#from, end: end + this.#from };
     return this.#redaction === null ? span : this.#redaction.original(span);
@@ -38,7 +38,9 @@ export class SentUtterance {
   }
 }
 
-/** The utterances as the model gets them; `redact` replaces personal data, and is null where nothing leaves the house. */
+/**
+ * The utterances as the model gets them; `redact` replaces personal data, and is null where nothing leaves the house.
+ */
 export function sendUtterances(
   utterances: readonly Utterance[],
   redact: ((text: string) => Redaction) | null,

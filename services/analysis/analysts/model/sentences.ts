@@ -1,6 +1,6 @@
 import type { Language } from '@call-analysis/events';
 
-/** What this service itself says about an answer of a model, in the language of the firm. */
+/** The service's own sentences about an answer of a model, in the language of the firm. */
 interface Sentences {
   readonly open: string;
   readonly unproved: string;

@@ -1,10 +1,10 @@
 /**
- * Sentences that speak to a model instead of to a person. They change nothing by themselves: answers are labels, quotes are
- * looked up and points are added by code. Finding them keeps an injected sentence from standing as evidence, or in a summary
- * as if it were ours.
+ * Sentences that speak to a model instead of to a person. They change nothing by themselves: answers are labels, quotes
+ * are looked up and points are added by code. Finding them keeps an injected sentence from standing as evidence, or in
+ * a summary as if it were ours.
  */
 const PATTERNS: readonly RegExp[] = [
-  // Take back, or replace, what the model was told.
+  // Revokes or replaces the model's instructions.
   /\b(?:ignore|disregard|forget|override|bypass)\b.{0,40}\b(?:instruction|rule|rubric|prompt|above|previous|scorecard|guideline|criteria|everything)/iu,
   /(?:игнорир\p{L}*|забуд\p{L}*|отмен\p{L}*|не обращай\p{L}*|пренебрег\p{L}*|обойди\p{L}*).{0,40}(?:инструкц\p{L}*|правил\p{L}*|рубрик\p{L}*|промпт\p{L}*|указан\p{L}*|критери\p{L}*|выше|предыдущ\p{L}*)/iu,
   /(?:ignora\p{L}*|olvid\p{L}*|descart\p{L}*|haz caso omiso|anula\p{L}*|omite).{0,40}(?:instruccion\p{L}*|regla\p{L}*|rúbrica|rubrica|prompt|anterior\p{L}*|criterio\p{L}*|indicacion\p{L}*)/iu,
@@ -28,7 +28,7 @@ const PATTERNS: readonly RegExp[] = [
   /[A-Za-z0-9+/]{48,}={0,2}/u,
 ];
 
-/** Whether a text tells a model what to do, as far as this can be seen. */
+/** Whether a text appears to instruct a model. */
 export function speaksToModel(text: string): boolean {
   return PATTERNS.some((pattern) => pattern.test(text));
 }

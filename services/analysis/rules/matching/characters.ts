@@ -1,5 +1,5 @@
 /** The kinds of UTF-16 unit. A separator only separates words. */
-export const SEPARATOR = 0;
+const SEPARATOR = 0;
 /** Part of a word. */
 export const LETTER = 1;
 /** A combining mark: part of the letter before it, and ignored in matching. */
@@ -16,7 +16,7 @@ export const QUESTION = 7;
 export const INVERTED_QUESTION = 8;
 /** A quote never contains a control character or an unpaired surrogate. */
 export const CONTROL = 9;
-/** Half of a character beyond U+FFFF, whose kind `kindBeyond` tells. */
+/** Half of a character beyond U+FFFF; `kindBeyond` returns its kind. */
 export const SURROGATE = 10;
 
 const APOSTROPHES = "'`´ʹʻʼʽˈ‘’‛′＇";

@@ -3,7 +3,7 @@ import type { Phrasebook } from './phrasebook.ts';
 import { SENTENCE_BREAK, type Words } from './words.ts';
 
 /** Receives one match: its concept and its words, from `first` up to `end` (exclusive). */
-export type OnMatch = (concept: number, first: number, end: number) => void;
+type OnMatch = (concept: number, first: number, end: number) => void;
 
 /** The number of steps that searches may still take. Below 0, a search stopped early and its matches are incomplete. */
 export interface SearchBudget {

@@ -9,7 +9,7 @@ import { FOLD, KIND, LETTER, MARK, SILENT } from './characters.ts';
  *
  * Case, marks, apostrophes and punctuation are ignored. A phrase does not extend past the end of a sentence.
  */
-export interface Phrase {
+interface Phrase {
   readonly isException: boolean;
   /** The word sequences that each piece of the phrase allows. */
   readonly pieces: readonly (readonly Variant[])[];

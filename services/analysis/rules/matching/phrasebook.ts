@@ -31,7 +31,7 @@ export interface Phrasebook {
   readonly steps: Pick<Transitions, 'get'>;
   /** The node after a gap that follows each node, or 0 where no gap follows. */
   readonly gaps: Int32Array;
-  /** The index in `endings` of what ends at each node. At index 0 nothing ends. */
+  /** The index in `endings` for each node. Index 0 means that no phrase ends there. */
   readonly ends: Int32Array;
   /** The concepts whose phrases end at the same nodes. An exception of a concept is `-1 - concept`. */
   readonly endings: readonly (readonly number[])[];

@@ -9,7 +9,7 @@ export interface Figures {
   readonly correlation: number | null;
   /** Cohen's kappa; null when chance alone would agree always. */
   readonly kappa: number | null;
-  /** What always giving the commonest right answer reaches. */
+  /** The accuracy of always giving the most frequent right answer. */
   readonly majorityAccuracy: number | null;
   /** The share of answers that are marked for review. */
   readonly reviewShare: number | null;
@@ -50,8 +50,8 @@ export function figuresOf(pairs: readonly Pair[]): Figures {
 }
 
 /**
- * Figures of several questions together. The majority is that of each question. Balance, correlation and kappa are null:
- * the same label means something else in another question.
+ * Figures of several questions together. The majority is that of each question. Balance, correlation and kappa are
+ * null: the same label means something else in another question.
  */
 export function figuresOfQuestions(byQuestion: ReadonlyMap<string, readonly Pair[]>): Figures {
   const pairs = [...byQuestion.values()].flat();

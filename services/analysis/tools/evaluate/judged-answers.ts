@@ -5,7 +5,7 @@ import type { Scorecard } from '../../scorecards/scorecard.ts';
 import type { LabelledConversation } from './labelled-conversations.ts';
 import type { QuestionMap } from './questions.ts';
 
-/** An answer of an analyst beside the right one. Null: the question does not apply. */
+/** An answer of an analyst and the right one. Null: the question does not apply. */
 export interface JudgedAnswer {
   readonly conversation: string;
   readonly question: string;
@@ -18,7 +18,7 @@ export interface JudgedAnswer {
   readonly answer: Answer | null;
 }
 
-/** What an analyst did with labelled conversations. */
+/** The results of an analyst on labelled conversations. */
 export interface Judged {
   readonly analyst: string;
   readonly answers: readonly JudgedAnswer[];
@@ -31,21 +31,21 @@ export interface Judged {
   }[];
   /** Conversations about which the language model refused to answer, or gave no usable answer. */
   readonly failed: number;
-  /** What the language model cost; null without one, or without prices. */
+  /** The cost of the language model; null without one, or without prices. */
   readonly cost: { readonly amount: number; readonly currency: string } | null;
 }
 
-export const OPEN = 'open';
+const OPEN = 'open';
 
-/** An analyst, and how it is asked. */
+/** An analyst and its options. */
 export interface Examinee {
   readonly analyst: Analyst;
   readonly redactForModel?: boolean;
-  /** Conversations at the same time. Default 1. */
+  /** Concurrent conversations. Default 1. */
   readonly concurrency?: number;
 }
 
-/** Has the analyst answer every conversation, and puts the right answers beside. */
+/** Has the analyst answer every conversation, and pairs its answers with the right ones. */
 export async function judge(
   { analyst, redactForModel = false, concurrency = 1 }: Examinee,
   scorecard: Scorecard,
@@ -54,7 +54,7 @@ export async function judge(
 ): Promise<Judged> {
   const results: (AnalysisResult | null)[] = [];
   const left = conversations.entries();
-  // What is still being asked when one conversation fails is of no use, and may cost something.
+  // When one conversation fails, the requests in progress are of no use and may cost money.
   const stopped = new AbortController();
   const work = async () => {
     // All workers take from the same iterator, so that each conversation is asked about once.
@@ -125,7 +125,7 @@ function judgeAnswers(
   });
 }
 
-/** What one analyst did under several scorecards. */
+/** The results of one analyst under several scorecards. */
 export function joinJudged(analyst: Analyst, parts: readonly Judged[]): Judged {
   const costs = parts.flatMap(({ cost }) => (cost === null ? [] : [cost]));
   return {

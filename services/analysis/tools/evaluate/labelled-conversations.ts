@@ -3,7 +3,9 @@ import { createInterface } from 'node:readline';
 import { Language, Role } from '@call-analysis/events';
 import { z } from 'zod';
 
-/** A conversation with the right answers, as docs/evaluation.md describes a line of the file. Other fields are ignored. */
+/**
+ * A conversation with the right answers, as docs/evaluation.md describes a line of the file. Other fields are ignored.
+ */
 const LabelledConversation = z.object({
   id: z.string().min(1),
   language: Language,
@@ -29,7 +31,7 @@ const LabelledConversation = z.object({
 });
 export type LabelledConversation = z.infer<typeof LabelledConversation>;
 
-/** What is wrong with the input or the arguments, for the person who runs the command. */
+/** A fault of the input or the arguments, for the person who runs the command. */
 export class EvaluationFault extends Error {}
 
 const MOST_FAULTS = 20;

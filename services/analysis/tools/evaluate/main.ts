@@ -22,7 +22,7 @@ const USAGE = `npm run evaluate -- FILE… [--analyst rules|model] [--against ru
                     [--scorecard FILE] [--questions FILE] [--write-confidence]
 npm run evaluate -- --from-reviews URL [--analyst rules|model] [--against rules|model] [--json]
 `;
-/** What the rules know of their own reliability. */
+/** Measured reliability of the rules. */
 const CONFIDENCE = new URL('../../rules/confidence.json', import.meta.url);
 const REVIEW_BELOW = 0.7;
 const FIRST_PAUSE_MS = 500;
@@ -92,7 +92,7 @@ function openAnalyst(name: string): Examinee {
     throw new EvaluationFault(`The analyst "${name}" is unknown; it must be rules or model.\n${USAGE}`);
   const config = languageModelConfig(process.env);
   if (config === null) throw new EvaluationFault('Set LLM_URL and LLM_MODEL for the language model.');
-  // What the server can do is found out anew in each run.
+  // Each run detects the server's capabilities again.
   const model = openLanguageModel(config, { findStructured: async () => null, saveStructured: async () => {} });
   const { contextTokens, prices, concurrency } = config;
   return {

@@ -11,7 +11,9 @@ export const QuestionMap = z.record(
   z.strictObject({
     /** The uuid of the question in the scorecard. */
     question: z.guid(),
-    /** The answer in the files that a label of the scorecard stands for. A label that is not named stands for itself. */
+    /**
+     * The answers in the files by the scorecard's labels. A label that is not listed has the same name in the files.
+     */
     labels: Labels.default({}),
     /** Answers in the files that count as another one, because the scorecard does not distinguish them. */
     counts_as: Labels.default({}),

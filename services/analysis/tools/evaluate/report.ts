@@ -25,7 +25,7 @@ export interface Comparison {
   readonly rows: readonly (PairedTest & { readonly question: string; readonly language: string })[];
 }
 
-export const ALL = 'all';
+const ALL = 'all';
 
 export function reportOf({ analyst, answers, scores, failed, cost }: Judged): Report {
   const languages = [...new Set(scores.map(({ language }) => language))].sort();

@@ -8,7 +8,7 @@ const PAGE = 100;
 
 const Page = z.object({ items: z.array(z.object({ uuid: z.guid() })), next_cursor: z.string().nullable() });
 
-/** What of a call is needed here, as the API shows it. */
+/** The fields of a call from the API that are used here. */
 const Call = z.object({
   uuid: z.guid(),
   language: Language.nullable(),
@@ -50,11 +50,11 @@ export interface ReviewedCalls {
 }
 
 /** Gets a path of the API with its query as JSON. */
-export type Get = (path: string) => Promise<unknown>;
+type Get = (path: string) => Promise<unknown>;
 
 /**
- * The reviewed calls of a running service. What a person answered is right; what a review that is done leaves unnamed is
- * agreed with. Calls in an unknown language are left out.
+ * The reviewed calls of a running service. A person's answer counts as right; so do the machine's answers that a
+ * finished review does not change. Calls in an unknown language are left out.
  */
 export async function fetchReviewedCalls(get: Get): Promise<ReviewedCalls[]> {
   const byRevision = new Map<string, { scorecard: Scorecard; conversations: LabelledConversation[] }>();

@@ -1,5 +1,5 @@
 /** The names in a part's header. `fileName` is null when the part is not a file. */
-export interface PartNames {
+interface PartNames {
   readonly name: string;
   readonly fileName: string | null;
 }

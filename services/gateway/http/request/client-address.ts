@@ -3,7 +3,7 @@ import { isIPv6 } from 'node:net';
 import proxyAddr from 'proxy-addr';
 
 /** The client's address without a zone. An IPv4 address is in IPv4 form even on a socket that accepts both. */
-export type ClientAddress = (request: IncomingMessage) => string;
+type ClientAddress = (request: IncomingMessage) => string;
 
 /**
  * The address at the other end of the socket or, behind trusted proxies, the one that they report. Proxies are addresses,

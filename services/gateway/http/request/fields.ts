@@ -64,6 +64,21 @@ export function instant() {
     .meta({ documentedAs: { type: 'string', examples: ['2026-10-01T09:00:00+05:00', '2026-10-01'] } });
 }
 
+/** Adds the rule that `to` must not be before `from`. Both are instants. */
+export function inOrder<Range extends z.ZodObject<{ from: z.ZodType; to: z.ZodType }>>(range: Range): Range {
+  return range.refine(({ from, to }) => !(isInstant(from) && isInstant(to) && from > to), {
+    // Also where other fields are invalid, so that all faults are reported together.
+    when: () => true,
+    path: ['to'],
+    error: 'must not be before from',
+  });
+}
+
+/** Whether it is what `instant` makes: a field that is invalid still holds what was sent. */
+export function isInstant(value: unknown): value is string {
+  return typeof value === 'string' && value.endsWith('Z') && Number.isInteger(Date.parse(value));
+}
+
 const INSTANT =
   /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?\s?(Z|[+\- ]\d\d(?::?\d\d)?)?)?$/i;
 

@@ -10,6 +10,7 @@ const Body = z.strictObject({
   audios_key: text(10).optional(),
   on_error: z.enum(['reject', 'skip']).default('reject'),
 });
+const ALL_KNOWN = 'known are metadata_key, audios_key, on_error';
 const Query = z.strictObject({ page, size, batch: uuid().optional(), status: anyOf(z.enum(['queued', 'failed'])) });
 
 function faults(schema: z.ZodObject, value: object): unknown {
@@ -32,7 +33,15 @@ describe('parsing a body', () => {
       { field: 'metadata_key', code: 'REQUIRED', message: 'is required' },
       { field: 'on_error', code: 'INVALID', message: 'must be one of reject, skip' },
       { field: 'audio_key', code: 'UNKNOWN_FIELD', message: 'is not known; did you mean audios_key?' },
-      { field: 'nonsense', code: 'UNKNOWN_FIELD', message: 'is not known' },
+      { field: 'nonsense', code: 'UNKNOWN_FIELD', message: `is not known; ${ALL_KNOWN}` },
+    ]);
+  });
+
+  it('names an unknown field of an inner object by its path, and the name there that was probably meant', () => {
+    const Review = z.strictObject({ answers: z.array(z.strictObject({ label: text(9), note: text(9).optional() })) });
+    expect(faults(Review, { answers: [{ label: 'Yes' }, { label: 'No', lable: 1, answers: 1 }] })).toEqual([
+      { field: 'answers.1.lable', code: 'UNKNOWN_FIELD', message: 'is not known; did you mean label?' },
+      { field: 'answers.1.answers', code: 'UNKNOWN_FIELD', message: 'is not known; known are label, note' },
     ]);
   });
 
@@ -67,9 +76,35 @@ describe('parsing a body', () => {
   it('refuses names that are special in JavaScript', () => {
     for (const name of ['__proto__', 'constructor', 'toString', 'hasOwnProperty']) {
       const body = JSON.parse(`{"metadata_key":"k","${name}":{"polluted":1}}`) as object;
-      expect(faults(Body, body)).toEqual([{ field: name, code: 'UNKNOWN_FIELD', message: 'is not known' }]);
+      expect(faults(Body, body)).toEqual([
+        { field: name, code: 'UNKNOWN_FIELD', message: `is not known; ${ALL_KNOWN}` },
+      ]);
     }
     expect(Reflect.get({}, 'polluted')).toBeUndefined();
+  });
+
+  it.each([
+    ['grace', 'did you mean grace_seconds?'],
+    ['Seconds', 'did you mean grace_seconds?'],
+    ['batch_uuid', 'did you mean batch?'],
+    ['client_phone', 'did you mean client_phone_number?'],
+    ['number', 'known are grace_seconds, batch, client_phone_number, partner_number'],
+    ['uuid', 'known are grace_seconds, batch, client_phone_number, partner_number'],
+  ])('suggests for %s the only name that shares its words, or lists all', (name, advice) => {
+    const any = text(10).optional();
+    const Known = z.strictObject({ grace_seconds: any, batch: any, client_phone_number: any, partner_number: any });
+    expect(faults(Known, { [name]: 'x' })).toEqual([
+      { field: name, code: 'UNKNOWN_FIELD', message: `is not known; ${advice}` },
+    ]);
+  });
+
+  it('refers to the documentation where too many names are known', () => {
+    const Known = z.strictObject(
+      Object.fromEntries(Array.from({ length: 11 }, (_, n) => [`f${n}`, text(1).optional()])),
+    );
+    expect(faults(Known, { nonsense: 'x' })).toMatchObject([
+      { message: 'is not known; leave it out; /docs lists what is known' },
+    ]);
   });
 
   it('lists a bounded number of unknown names', () => {

@@ -4,12 +4,21 @@ import type { z } from 'zod';
 /** With more unknown names than this the mistake is another one, and listing them all would make a large response. */
 const MAX_UNKNOWN = 100;
 const MAX_NAME_LENGTH = 100;
+/** Of more known names a message refers to the documentation. */
+const MAX_KNOWN_SHOWN = 10;
 
 /** The value as the schema's output. Throws VALIDATION_ERROR with all faults. */
 export function parse<Schema extends z.ZodObject>(schema: Schema, value: object): z.output<Schema> {
-  const result = schema.safeParse(value, { error: requirement, reportInput: true });
+  // The names that an object knows, by the list of those that it does not.
+  const known = new Map<readonly string[], readonly string[]>();
+  const error = (issue: z.core.$ZodRawIssue) => {
+    if (issue.code === 'unrecognized_keys')
+      known.set(issue.keys, Object.keys((issue.inst as Partial<z.ZodObject>).shape ?? {}));
+    return requirement(issue);
+  };
+  const result = schema.safeParse(value, { error, reportInput: true });
   if (result.success) return result.data;
-  throw invalidFields(result.error.issues.flatMap((issue) => fieldFaults(issue, value, Object.keys(schema.shape))));
+  throw invalidFields(result.error.issues.flatMap((issue) => fieldFaults(issue, value, known)));
 }
 
 /** Query parameters by name. A repeated one is an array. */
@@ -25,17 +34,26 @@ export function queryOf(url: string): object {
   return query;
 }
 
-function fieldFaults(issue: z.core.$ZodIssue, given: object, known: readonly string[]): FieldFault[] {
+function fieldFaults(
+  issue: z.core.$ZodIssue,
+  given: object,
+  known: ReadonlyMap<readonly string[], readonly string[]>,
+): FieldFault[] {
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.slice(0, MAX_UNKNOWN).map((name) => {
-      const meant = nearestName(name, known);
-      const hint = meant === undefined ? '' : `; did you mean ${meant}?`;
-      const message = known.length === 0 ? 'is not known; no fields are accepted here' : `is not known${hint}`;
-      return { field: name.slice(0, MAX_NAME_LENGTH), code: 'UNKNOWN_FIELD', message };
+      const message = `is not known; ${adviceFor(name, known.get(issue.keys) ?? [])}`;
+      return { field: [...issue.path, name.slice(0, MAX_NAME_LENGTH)].join('.'), code: 'UNKNOWN_FIELD', message };
     });
   }
   const isMissing = issue.code === 'invalid_type' && issue.input === undefined;
   return [{ field: fieldName(issue.path, given), code: isMissing ? 'REQUIRED' : 'INVALID', message: issue.message }];
+}
+
+function adviceFor(unknown: string, known: readonly string[]): string {
+  if (known.length === 0) return 'no fields are accepted here';
+  const meant = nearestName(unknown, known);
+  if (meant !== undefined) return `did you mean ${meant}?`;
+  return known.length > MAX_KNOWN_SHOWN ? 'leave it out; /docs lists what is known' : `known are ${known.join(', ')}`;
 }
 
 /** A query parameter that was sent once has no index, although its schema made a list of it. */
@@ -44,7 +62,7 @@ function fieldName(path: readonly PropertyKey[], given: object): string {
   return typeof Reflect.get(given, name) === 'string' ? String(name) : path.join('.');
 }
 
-/** What a value must be, where its schema has no message of its own. The text follows the field's name. */
+/** The requirement on a value whose schema has no message. The text follows the field's name. */
 function requirement(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
     case 'invalid_type':

@@ -14,7 +14,7 @@ type Header = readonly [name: string, value: string];
  * Lets pages of some origins read responses (https://fetch.spec.whatwg.org/#http-cors-protocol). `*` is any origin.
  * Credentials are never allowed: the only cookie is that of a session, which other origins must not use.
  *
- * The cors package is not used because it tells other origins the methods and headers too, and the same methods for
+ * The cors package is not used because it sends the methods and headers to other origins too, and the same methods for
  * every path.
  */
 export class Cors {

@@ -51,7 +51,7 @@ function isBodyPending(request: IncomingMessage): boolean {
   return hasBody && !request.complete && !request.destroyed;
 }
 
-/** Tells a client that sent `Expect: 100-continue` to send its body. */
+/** Asks a client that sent `Expect: 100-continue` for its body. */
 export function sendContinue(request: IncomingMessage, response: ServerResponse): void {
   if (/^100-continue$/i.test(request.headers.expect ?? '')) response.writeContinue();
 }

@@ -13,7 +13,10 @@ const AuditEntry = z
     subject: z.string().meta({
       description: 'A uuid. If the action concerns a part that has no uuid, a slash and the name of the part follow.',
     }),
-    subject_name: z.string().nullable().meta({ description: 'The same where the subject is a user of the firm.' }),
+    subject_name: z
+      .string()
+      .nullable()
+      .meta({ description: "The subject's name, if the subject is a user of the firm." }),
     request_id: z.string(),
     address: z.string().meta({ description: 'The network address of the actor, or `local` for the admin command.' }),
     code: z.string().optional().meta({ description: 'Only of a refused request: the error code of its response.' }),

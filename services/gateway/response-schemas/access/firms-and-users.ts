@@ -14,10 +14,10 @@ export const FirmSettings = z
     uuid: Uuid,
     name: z.string(),
     country: z.string().meta({ description: 'ISO 3166-1 alpha-2.' }),
-    language: Language.meta({ description: 'Of every sentence that is written for the firm.' }),
+    language: Language.meta({ description: 'The language of every sentence that the service writes for the firm.' }),
     time_zone: z.string().meta({ description: 'An IANA name.' }),
     redaction: Redaction.meta({
-      description: 'Whether personal data in transcripts is kept from language models, or is not stored.',
+      description: 'Whether personal data in transcripts is masked for language models, or also in what is stored.',
     }),
     segment_types: z.array(z.string()),
     retention: z
@@ -65,7 +65,7 @@ export const User = z
 export const UserPage = pageOf(User).meta({ id: 'UserPage', examples: [{ count: 1, items: [exampleUser] }] });
 
 export const ConsoleLink = z
-  .object({ url: z.url().meta({ description: 'It signs the user in once.' }), expires_at: Time })
+  .object({ url: z.url().meta({ description: 'The link signs the user in once.' }), expires_at: Time })
   .meta({
     id: 'ConsoleLink',
     examples: [

@@ -3,7 +3,7 @@ import type { analysis, ingest } from '@call-analysis/proto';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
-import { instant, page, pathUuid, size, text, uuid, wholeNumber } from '../../http/request/fields.ts';
+import { inOrder, instant, page, pathUuid, size, text, uuid, wholeNumber } from '../../http/request/fields.ts';
 import { Agreement, ComparedCallPage } from '../../response-schemas/people.ts';
 import { callerOf } from '../ingest-caller.ts';
 
@@ -34,7 +34,7 @@ const ComparedQuery = AgreementQuery.extend({
   size,
 });
 
-/** How far people agree with the machine, and the calls behind it (docs/api.md, "People's judgement"). */
+/** The agreement of people with the machine, and the compared calls (docs/api.md, "People's judgement"). */
 export function agreement(
   catalogue: Pick<Client<typeof ingest>, 'measureAgreement' | 'listComparedCalls'>,
   scorecards: Pick<Client<typeof analysis>, 'getScorecard'>,
@@ -44,11 +44,11 @@ export function agreement(
       method: 'GET',
       path: PATH,
       credentials: 'bearer',
-      query: AgreementQuery,
+      query: inOrder(AgreementQuery),
       docs: {
         tag: 'Reviews',
         id: 'getAgreement',
-        summary: 'Measure how far people agree with the machine',
+        summary: 'Get the agreement of people with the machine',
         description:
           "Compares the answers of reviews with those of the machine. An answer that a review with `done` leaves unnamed counts as agreed; a question that the machine left open does not count. `kappa` is Cohen's.",
         responses: { 200: { description: 'The agreement by question.', schema: Agreement } },
@@ -85,7 +85,7 @@ export function agreement(
       method: 'GET',
       path: `${PATH}/calls`,
       credentials: 'bearer',
-      query: ComparedQuery,
+      query: inOrder(ComparedQuery),
       docs: {
         tag: 'Reviews',
         id: 'listComparedCalls',

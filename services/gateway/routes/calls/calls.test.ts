@@ -452,3 +452,8 @@ describe('erasing a call', () => {
     expect((await edge.request('DELETE', `${path}/no-uuid`)).status).toBe(404);
   });
 });
+
+it.each(['', ' \n\t', '\u00a0'])('a comment without a character that is seen is refused: %j', async (text) => {
+  const { status, body } = await edge.request('POST', `${path}/${uuid}/comments`, { json: { text } });
+  expect([status, body['code']]).toEqual([400, 'VALIDATION_ERROR']);
+});

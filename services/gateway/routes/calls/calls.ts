@@ -4,7 +4,18 @@ import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import type { Caller } from '../../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
-import { anyOf, flag, instant, number, page, pathUuid, size, text, uuid } from '../../http/request/fields.ts';
+import {
+  anyOf,
+  flag,
+  instant,
+  isInstant,
+  number,
+  page,
+  pathUuid,
+  size,
+  text,
+  uuid,
+} from '../../http/request/fields.ts';
 import type { PublicUrl } from '../../http/request/public-url.ts';
 import type { JsonResponse } from '../../http/response/json-response.ts';
 import { CallDetail, CallItem, CallPage, CallStatus, ErasureReceipt } from '../../response-schemas/calls.ts';
@@ -116,7 +127,7 @@ function consistent<Query extends z.ZodObject<typeof filters>>(query: Query): Qu
 /** Adds the rules for ranges: the end must not be before the beginning. */
 export function rangesInOrder<Query extends z.ZodObject<typeof conditions>>(query: Query): Query {
   return query
-    .refine(({ started_from: from, started_to: to }) => !(isTime(from) && isTime(to) && from > to), {
+    .refine(({ started_from: from, started_to: to }) => !(isInstant(from) && isInstant(to) && from > to), {
       ...always,
       path: ['started_to'],
       error: 'must not be before started_from',
@@ -133,11 +144,6 @@ export function rangesInOrder<Query extends z.ZodObject<typeof conditions>>(quer
       ({ duration_min: min, duration_max: max }) => !(typeof min === 'number' && typeof max === 'number' && min > max),
       { ...always, path: ['duration_max'], error: 'must not be below duration_min' },
     );
-}
-
-/** A field that is invalid still holds the text that was sent. */
-function isTime(text: string | undefined): text is string {
-  return text !== undefined && Number.isInteger(Date.parse(text)) && text.endsWith('Z');
 }
 
 export const listCallsDescription =

@@ -13,7 +13,7 @@ const MAX_UTTERANCE = 2 ** 31 - 1;
 
 const NewComment = z
   .strictObject({
-    text: text(MAX_TEXT_CHARS),
+    text: text(MAX_TEXT_CHARS).refine((given) => given.trim() !== '', 'must not be blank'),
     utterance: z
       .int()
       .min(0)

@@ -15,7 +15,7 @@ import { CallUuids, rangesInOrder, WholeCallQuery } from './calls.ts';
 import { transcriptFile } from './transcript-file.ts';
 
 const PATH = '/api/v1/calls';
-/** A client that reads nothing for so long is cut off. */
+/** A client that reads nothing for this long is disconnected. */
 const IDLE_TIMEOUT_MS = 60_000;
 
 const types = {
@@ -74,7 +74,7 @@ export function callExports(
         id: 'exportCalls',
         summary: 'Export calls',
         description:
-          'A file with all calls that match, one row a call, with the fields of Get Calls. In CSV, text that a spreadsheet would run as a formula is behind an apostrophe. A call that is erased meanwhile is left out. If the file cannot be completed, the connection is closed before its end.',
+          'A file with all calls that match, one row a call, with the fields of Get Calls. In CSV, text that a spreadsheet would run as a formula begins with an apostrophe. A call that is erased during the export is left out. If the file cannot be completed, the connection is closed before its end.',
         responses: { 200: exportedFile },
         errors: ['TOO_MANY_ROWS', 'NOT_FOUND'],
       },
@@ -144,7 +144,7 @@ export function callExports(
     }),
   ];
 
-  /** What an export needs of a scorecard whose questions it has. */
+  /** The part of a scorecard that an export of its questions needs. */
   async function questionsOf({ firmUuid, userUuid }: Caller, scorecard_uuid: string | undefined) {
     if (scorecard_uuid === undefined) return { questions: [] };
     const caller = { firm_uuid: firmUuid, user_uuid: userUuid };

@@ -29,7 +29,7 @@ describe('analyzing many calls again', () => {
     expect([status, body['code']]).toEqual([400, 'VALIDATION_ERROR']);
   });
 
-  it('may be of calls that are named, in place of a filter and not beside one', async () => {
+  it('may name calls instead of a filter, but not both', async () => {
     const call_uuids = [scorecard_uuid];
     edge.calls.measureSelectedCalls = async (request) => ({ calls: request.call_uuids.length, text_bytes: 10 });
     edge.calls.analyzeSelectedCalls = async (request) => ({ job_uuid: request.call_uuids.join() });

@@ -25,7 +25,7 @@ const Analyze = z
     scorecard_uuid: z.guid('must be a UUID').optional().meta({
       description: 'An active scorecard of the firm. Without it, the active one of each call’s segment type.',
     }),
-    dry_run: z.boolean().default(false).meta({ description: 'Only estimates what it would take.' }),
+    dry_run: z.boolean().default(false).meta({ description: 'Only estimates the tokens and cost.' }),
   })
   .refine(({ filter, call_uuids }) => (filter === undefined) !== (call_uuids === undefined), {
     when: () => true,
@@ -37,7 +37,7 @@ const Analyze = z
 const ofAdmins = { credentials: 'bearer', roles: ['ADMIN'] } as const;
 const tag = 'Calls';
 
-/** Deeds on many calls (docs/api.md, "Calls" and "Jobs"). */
+/** Actions on many calls (docs/api.md, "Calls" and "Jobs"). */
 export function jobs(
   catalogue: Pick<
     Client<typeof ingest>,
@@ -72,7 +72,7 @@ export function jobs(
         description:
           'Erases all calls of the firm with this client phone number, each like `DELETE /api/v1/calls/{uuid}`. More than 100 calls are erased by a job.',
         responses: {
-          200: { description: 'How many calls there were, and the receipts.', schema: ErasedCalls },
+          200: { description: 'The number of calls, and the receipts.', schema: ErasedCalls },
           202: { description: 'The job that erases them.', schema: JobStarted },
         },
       },
@@ -100,7 +100,7 @@ export function jobs(
         description:
           'A job analyzes all calls that match or are named, each like `POST /api/v1/calls/{uuid}/analyze`, after the calls that arrive meanwhile. Calls that cannot be analyzed now count as `failed` of the job.',
         responses: {
-          200: { description: 'With `dry_run`: what it would take.', schema: AnalysisEstimate },
+          200: { description: 'With `dry_run`: the estimate.', schema: AnalysisEstimate },
           202: { description: 'The job that analyzes them.', schema: JobStarted },
         },
       },
@@ -138,7 +138,7 @@ export function jobs(
         tag,
         id: 'getJob',
         summary: 'Get a job',
-        description: 'How far a job is. Ended jobs are kept for a month.',
+        description: 'The progress of a job. Ended jobs are kept for a month.',
         responses: { 200: { description: 'The job.', schema: Job } },
       },
       async handle({ caller, params }) {
@@ -154,7 +154,7 @@ export function jobs(
         tag,
         id: 'cancelJob',
         summary: 'Cancel a job',
-        description: 'What is done stays done. A job that has ended stays as it is.',
+        description: 'Does not undo what is done. A job that has ended does not change.',
         responses: { 200: { description: 'The job.', schema: Job } },
       },
       async handle({ caller, params }) {

@@ -8,7 +8,7 @@ import { Playback } from '../../response-schemas/playback.ts';
 /** An hour of a slow codec is decoded in less. */
 const PREPARE_MS = 120_000;
 
-/** What a player of a recording needs (docs/api.md, "Calls"). */
+/** Data for a player of a recording (docs/api.md, "Calls"). */
 export function playback(recordings: Pick<Client<typeof audio>, 'getPlayback'>, publicUrl: PublicUrl): Endpoint[] {
   return [
     endpoint({

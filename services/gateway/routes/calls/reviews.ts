@@ -33,7 +33,7 @@ const Review = z
     done: z
       .boolean()
       .optional()
-      .meta({ description: 'You have looked at every answer: those that you do not name count as agreed.' }),
+      .meta({ description: 'True: you have checked every answer. Answers that you do not name count as agreed.' }),
   })
   .meta({
     examples: [
@@ -86,7 +86,7 @@ export function reviews(
       docs: {
         tag: 'Reviews',
         id: 'withdrawReview',
-        summary: 'Take a review back',
+        summary: 'Withdraw a review',
         description: "The machine's answers count again. 404 when the current analysis has no review.",
         responses: { 200: { description: 'The analysis without the review.', schema: ShownAnalysis } },
       },

@@ -1,9 +1,10 @@
 import type { ingest } from '@call-analysis/proto';
+import { SORTABLE_NUMBERS } from '@call-analysis/proto/values';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
 import { text, wholeNumber } from '../../http/request/fields.ts';
-import { Grouping, numbers, Statistics } from '../../response-schemas/statistics.ts';
+import { Grouping, Statistics } from '../../response-schemas/statistics.ts';
 import { callerOf } from '../ingest-caller.ts';
 import { FirmCallQuery } from './calls.ts';
 
@@ -13,7 +14,7 @@ const ZONE = /^[A-Za-z][A-Za-z0-9_+-]*(?:\/[A-Za-z0-9_+-]+)*$/;
 /** A year of ten million calls that no sums are stored for is added up call by call. */
 const DEADLINE_MS = 60_000;
 
-const sorts = numbers.flatMap((name) => [name, `-${name}`]);
+const sorts = SORTABLE_NUMBERS.flatMap((name) => [name, `-${name}`]);
 
 const { sort: _sort, page: _page, size: _size, cursor: _cursor, ...filters } = FirmCallQuery.shape;
 

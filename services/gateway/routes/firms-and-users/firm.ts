@@ -87,7 +87,7 @@ export function firm(keys: Keys, calls: Ingest): Endpoint[] {
         tag,
         id: 'changeFirm',
         summary: "Change the caller's firm",
-        description: 'What is absent does not change. Changed settings count for calls that arrive ten seconds later.',
+        description: 'Absent fields do not change. New settings apply to calls that arrive at least ten seconds later.',
         responses: { 200: { description: 'The firm with its settings.', schema: FirmSettings } },
       },
       async handle({ caller, body: { retention, segment_types, ...change }, address }) {

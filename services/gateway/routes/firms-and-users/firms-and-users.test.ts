@@ -50,7 +50,7 @@ describe('the firm', () => {
     expect([response.status, response.body]).toEqual([200, answered]);
   });
 
-  it('is changed in what is named alone; null removes a limit', async () => {
+  it('changes only in the named fields; null removes a limit', async () => {
     const json = { segment_types: [' Sales '], retention: { audio_days: 30, calls_days: null } };
     const response = await edge.request('PATCH', '/api/v1/firm', { json });
     expect([response.status, response.body]).toEqual([200, answered]);
@@ -69,7 +69,7 @@ describe('the firm', () => {
     expect([response.status, response.body['code'], asked]).toEqual([403, 'FORBIDDEN', undefined]);
   });
 
-  it('names every fault of a change at once', async () => {
+  it('names all faults of a change together', async () => {
     const json = {
       name: ' ',
       language: 'de',

@@ -129,7 +129,7 @@ export function users(keys: Keys, absolute: PublicUrl): Endpoint[] {
         tag,
         id: 'createConsoleLink',
         summary: 'Create a link that signs a user in',
-        description: `The link works once, within 10 minutes. Whoever has it acts as the user. ${ROLES_OF_MANAGERS}`,
+        description: `The link works once, within 10 minutes. Anyone who has it can act as the user. ${ROLES_OF_MANAGERS}`,
         responses: { 201: { description: 'The link.', schema: ConsoleLink } },
         errors: ['API_USER'],
       },

@@ -65,7 +65,7 @@ export function consolePage(base: string, objectsOrigin?: string): Endpoint[] {
         summary: 'Open the console',
         responses: {
           200: { description: 'The page for people.', type: 'text/html' },
-          302: { description: 'The same path with a slash behind it.', headers: { Location: 'The path.' } },
+          302: { description: 'The same path with a slash at the end.', headers: { Location: 'The path.' } },
         },
       },
       async handle({ request, response }) {

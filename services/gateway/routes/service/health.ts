@@ -40,7 +40,7 @@ export function health(readiness: Readiness): Endpoint[] {
         tag: 'Service',
         id: 'getReadiness',
         summary: 'Check that requests can be served',
-        description: 'Asks every backend of the gateway. An error names those that do not answer.',
+        description: 'Checks every backend of the gateway. An error names those that do not respond.',
         responses: { 200: { description: 'Requests can be served.', schema: ReadyState } },
         errors: ['UNAVAILABLE'],
       },

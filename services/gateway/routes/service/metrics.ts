@@ -2,12 +2,13 @@ import { exposition, EXPOSITION_TYPE } from '@call-analysis/runtime';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
 import { Quota } from '../../rate-limits/rate-limits.ts';
 
-/** Monitoring reads them every few seconds. Several may do so from behind the same address. */
+/** Monitoring reads them every few seconds. Several systems may do so from the same address. */
 const PER_MINUTE = 600;
 
 /** The metrics of this process and of the services in it (docs/api.md, "Operations endpoints"). */
 export function metrics(): Endpoint[] {
-  // Not that of other requests: monitoring must get through while a client behind the same address uses that up.
+  // Separate from the limit of other requests: monitoring must get through while a client at the same address uses that
+  // up.
   const quota = new Quota('metrics', PER_MINUTE, 'The metrics were read too often from your address');
   return [
     endpoint({

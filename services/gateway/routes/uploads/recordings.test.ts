@@ -358,7 +358,7 @@ describe('an invalid form', () => {
     expect(await costOf(100_000)).toBeLessThan(40 * few);
   });
 
-  it('never breaks the gateway, whatever its bytes are', async () => {
+  it('never breaks the gateway, with any bytes', async () => {
     const good = formOf([textPart(), filePart()]);
     await fc.assert(
       fc.asyncProperty(fc.nat(good.length - 1), fc.nat(255), fc.nat(3), async (at, byte, cut) => {
@@ -415,7 +415,7 @@ describe('a file over 50 MB', () => {
     expect(sent).toEqual([]);
   });
 
-  it('is refused when too many bytes have arrived, whatever else is missing, without waiting for the rest', async () => {
+  it('is refused when too many bytes have arrived, before any other fault, without waiting for the rest', async () => {
     const opening = formOf([filePart('')], '').subarray(0, -2);
     const chunk = Buffer.alloc(1_048_576, 'x');
     let written = 0;

@@ -85,7 +85,7 @@ export function signedUrls(store: Objects & SignedUrls): Endpoint[] {
         id: 'getFile',
         summary: 'Download a file',
         params: { key: z.string().min(1) },
-        description: 'Downloads the file of a signed URL. Use the URL unchanged.',
+        description: 'Downloads the file of a signed URL. Use the URL as it is.',
         headers: {
           Range: { description: 'One range of bytes: `bytes=0-1023`.', schema: z.string().optional() },
         },

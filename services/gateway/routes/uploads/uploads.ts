@@ -57,7 +57,7 @@ export const processUploadDocs = {
   description:
     'Checks every row and reports all errors together in `details.faults`. Refused rows can be downloaded as a CSV, corrected and uploaded again. Repeating the request with the same keys returns the same response.',
   responses: {
-    200: { description: 'What was accepted. Processing continues in the background.', schema: ProcessedUpload },
+    200: { description: 'The accepted calls. Processing continues in the background.', schema: ProcessedUpload },
   },
   errors: [
     'FORBIDDEN',
@@ -131,7 +131,8 @@ export async function processUpload(
   request: ProcessUploadRequestInit,
 ): Promise<JsonResponse> {
   try {
-    // Not aborted when the client leaves: the upload is processed, and sending the same keys again returns the same result.
+    // Not aborted when the client leaves: the upload is processed, and sending the same keys again returns the same
+    // result.
     const batch = await catalogue.processUpload(request, { deadlineMs: PROCESS_MS });
     const { batch_uuid: batch_id, accepted, duplicates, rejected, ignored_columns } = batch;
     const counts = { accepted, duplicates, rejected };
@@ -152,7 +153,7 @@ function withRejectedUrl(error: unknown, rejectedUrl: (rejectedUuid: string) => 
   return new Fault(error.kind, error.code, error.message, { details: { ...details, rejected_csv_url: url } });
 }
 
-/** ingest checks only so many duplicates for calls that have ended. */
+/** ingest checks only this many duplicates for calls that have ended. */
 const CHECKED_DUPLICATES = 10_000;
 
 function messageOf(batch: ProcessUploadReply): string {

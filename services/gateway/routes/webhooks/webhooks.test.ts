@@ -88,6 +88,7 @@ describe('a request that is wrong', () => {
     ['POST', '', { url: 'https://a.example/', events: ['call.failed'], secret: 'x' }, ['secret']],
     ['PATCH', `/${uuid}`, { enabled: 'yes', description: '' }, ['enabled', 'description']],
     ['POST', `/${uuid}/replay`, { from: 'yesterday' }, ['from', 'to']],
+    ['POST', `/${uuid}/replay`, { from: '2026-10-02', to: '2026-10-01' }, ['to']],
     ['GET', `/${uuid}/deliveries?status=sent&size=0`, undefined, ['status', 'size']],
   ])('%s %s %j names every field', async (method, path, json, fields) => {
     const { status, body } = await edge.request(method, `/api/v1/webhooks${path}`, json === undefined ? {} : { json });

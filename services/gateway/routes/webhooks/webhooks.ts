@@ -2,7 +2,7 @@ import type { webhooks as definition } from '@call-analysis/proto';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
-import { anyOf, instant, page, pathUuid, size, text } from '../../http/request/fields.ts';
+import { anyOf, inOrder, instant, page, pathUuid, size, text } from '../../http/request/fields.ts';
 import {
   Delivery,
   DeliveryPage,
@@ -17,7 +17,7 @@ import { actorOf } from '../ingest-caller.ts';
 import { deliveryJson, webhookJson, webhookWithSecretJson } from './webhook-json.ts';
 
 /** The webhooks service. */
-export type Webhooks = Omit<Client<typeof definition>, 'ready' | 'close'>;
+type Webhooks = Omit<Client<typeof definition>, 'ready' | 'close'>;
 
 const MAX_URL = 2048;
 const MAX_DESCRIPTION = 255;
@@ -45,9 +45,10 @@ const Change = z
   })
   .meta({ id: 'ChangeWebhookRequest', examples: [{ enabled: true }] });
 
-const Period = z
-  .strictObject({ from: instant(), to: instant() })
-  .meta({ id: 'ReplayWebhookRequest', examples: [{ from: '2026-10-01T00:00:00Z', to: '2026-10-02T00:00:00Z' }] });
+const Period = inOrder(z.strictObject({ from: instant(), to: instant() })).meta({
+  id: 'ReplayWebhookRequest',
+  examples: [{ from: '2026-10-01T00:00:00Z', to: '2026-10-02T00:00:00Z' }],
+});
 
 /** docs/api.md, "Webhooks". */
 export function webhooks(service: Webhooks): Endpoint[] {
@@ -221,7 +222,8 @@ function deliveries(service: Webhooks): Endpoint[] {
         tag,
         id: 'retryWebhookDelivery',
         summary: 'Send a delivery again',
-        description: 'Immediately, also when it was delivered. If the attempt fails, the schedule starts again.',
+        description:
+          'Sends it immediately, even if it was delivered before. If the attempt fails, the retry schedule starts again.',
         responses: { 202: { description: 'The delivery, which is about to be sent.', schema: Delivery } },
         errors: ['WEBHOOK_DISABLED'],
       },

@@ -8,8 +8,8 @@ const NEEDS_QUOTES = /[",;\t\r\n]|^\s|\s$/;
 const BEGINS_FORMULA = /^\s*[=+\-@＝＋－＠]|^[\t\r\n]/;
 
 /**
- * CSV for spreadsheets: UTF-8 with a byte order mark, and text that would run as a formula behind an apostrophe. Numbers
- * and times are written as they are. `@fast-csv/format` has neither and takes three times as long.
+ * CSV for spreadsheets: UTF-8 with a byte order mark, and an apostrophe before text that would run as a formula.
+ * Numbers and times are written as they are. `@fast-csv/format` has neither and takes three times as long.
  */
 export const csv: Format = async function* (columns, pages) {
   const isText = columns.map(({ kind }) => kind === 'text' || kind === 'json');

@@ -2,7 +2,7 @@ import type { ParquetWriter as Writer } from 'hyparquet-writer';
 import type { Column, ColumnKind, Row } from '../columns.ts';
 import type { Format } from './format.ts';
 
-/** So many calls are in memory at the same time. */
+/** The number of calls in memory at the same time. */
 const ROWS_PER_GROUP = 5_000;
 
 type Schema = ConstructorParameters<typeof Writer>[0]['schema'];
@@ -24,7 +24,7 @@ export const parquet: Format = async function* (columns, pages) {
   ];
   const bytes = new ByteWriter();
   const file = new ParquetWriter({ writer: bytes, schema });
-  /** What was written since the last time. */
+  /** The bytes written since the last call. */
   const written = () => {
     const piece = Buffer.from(bytes.getBytes());
     bytes.index = 0;

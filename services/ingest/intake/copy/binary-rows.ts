@@ -21,7 +21,7 @@ const LOOPED_CHARS = 16;
 export class BinaryRows {
   #bytes = Buffer.allocUnsafeSlow(FIRST_BYTES);
   #length = HEADER.length;
-  /** The offset behind each row. */
+  /** The offset of the end of each row. */
   readonly #ends: number[] = [];
 
   constructor() {
@@ -109,11 +109,13 @@ export class BinaryRows {
     this.#length += size;
   }
 
-  /** The bytes for COPY: all rows, or those at wanted positions. Valid until rows are written again. Null for no rows. */
+  /**
+   * The bytes for COPY: all rows, or those at wanted positions. Valid until rows are written again. Null for no rows.
+   */
   file(isWanted: ((position: number) => boolean) | null): Buffer | null {
     this.#room(TRAILER_BYTES);
     if (isWanted === null) return closed(this.#bytes, this.#length);
-    // Copied, because a row that is not wanted now may be wanted the next time.
+    // Copied, because a row that is left out now may be included the next time.
     const bytes = Buffer.allocUnsafeSlow(this.#length + TRAILER_BYTES);
     let length = HEADER.copy(bytes);
     let from = HEADER.length;

@@ -32,15 +32,15 @@ const FIRST_ROWS = 1024;
 
 /**
  * Rows to be copied into the catalogue, in the order of the file. A row is encoded for COPY as soon as it is added, and
- * its record is dropped: garbage collection copies whatever thousands of rows keep alive twice. Holding records and
- * lines of text instead cost the collector's threads 3.9 to 4.6 µs a row; encoding at once costs 2.2 to 3.6 µs.
+ * its record is dropped: garbage collection copies everything that thousands of rows keep alive twice. Keeping records
+ * and lines of text instead cost the collector's threads 3.9 to 4.6 µs a row; encoding immediately costs 2.2 to 3.6 µs.
  */
 export class Chunk<Record extends CallRecord> {
   readonly #batch: Pick<NewCall, 'firmUuid' | 'batchUuid' | 'campaignUuid' | 'cipher'>;
   readonly #tables: readonly { readonly table: CopyTable<Record>; readonly rows: BinaryRows }[];
   readonly #newUuids: CallUuids;
   readonly #seen = new Set<string>();
-  /** The outcomes as far as this chunk alone can tell. */
+  /** The outcomes by this chunk alone. */
   readonly #outcomes: RowOutcome[] = [];
   readonly #ids: (string | null)[] = [];
   #uuids = new Uint8Array(FIRST_ROWS * UUID_BYTES);
@@ -73,7 +73,7 @@ export class Chunk<Record extends CallRecord> {
     for (const { rows } of this.#tables) rows.endRow();
   }
 
-  /** A valid row uses up a uuid and a position whatever its outcome, so uuids sort in the order of the file. */
+  /** Every valid row uses up a uuid and a position, so uuids sort in the order of the file. */
   #encode(record: Record, isRepeated: boolean): void {
     const batch = this.#batch;
     const position = this.#newUuids.count;

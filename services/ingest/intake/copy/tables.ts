@@ -3,7 +3,7 @@ import type { EntryRecord } from '@call-analysis/zip';
 import type { AudioRecord, CallRecord, TranscriptRecord } from '../rows/call-fields.ts';
 import type { BinaryRows } from './binary-rows.ts';
 
-/** What identifies a new call. */
+/** The ids of a new call. */
 export interface NewCall {
   readonly firmUuid: Uint8Array;
   readonly batchUuid: Uint8Array;
@@ -58,7 +58,7 @@ export const transcriptTables: readonly CopyTable<TranscriptRecord>[] = [
 
 /**
  * Calls of a batch of recordings that share a priority. Few, because transcribing ten recordings takes a minute, and a
- * single upload waits only behind the calls that have the first priority.
+ * single upload waits for the calls with the first priority.
  */
 const CALLS_OF_A_PRIORITY = 10;
 

@@ -4,7 +4,7 @@ import { Fault } from '@call-analysis/fault';
  * Codes for a CSV that is refused as a file (docs/api.md, "Presigned uploads"). All are answered with status 400,
  * limits included, so all have one kind.
  */
-export type CsvFaultCode =
+type CsvFaultCode =
   | 'INVALID_ENCODING'
   | 'INVALID_CSV'
   | 'MISSING_COLUMN'

@@ -88,7 +88,7 @@ describe('the CSV of rejected rows', () => {
     expect((await rejectedOf(csv.replace('12;', '+998901234567;'))).faults).toEqual([]);
   });
 
-  it('contains the beginning of a value that was too long, says so, and is refused again when uploaded unchanged', async () => {
+  it('contains the beginning of a value that was too long, notes that, and is refused again when uploaded unchanged', async () => {
     const long = (letter: string) => letter.repeat(50_000);
     const { csv, faults } = await rejectedOf(
       `${HEADER};memo\n+998901234567;${long('n')};1;<client>${long('t')};1700000000;support;${long('m')}\n`,

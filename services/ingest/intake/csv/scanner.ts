@@ -13,7 +13,7 @@ export interface RawRecord {
 
 export type Separator = ',' | ';' | '\t';
 
-export interface ScannerLayout {
+interface ScannerLayout {
   readonly separator: Separator;
   /** Columns of the header. */
   readonly width: number;

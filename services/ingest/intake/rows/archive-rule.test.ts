@@ -15,7 +15,7 @@ function entry(...names: [string, ...string[]]): ArchiveEntry {
   return { names, record };
 }
 
-/** What a rule over these entries says of each name in turn: the entry's first name, or the code of the fault. */
+/** The result of a rule over these entries for each name in turn: the entry's first name, or the code of the fault. */
 function verdicts(entries: readonly ArchiveEntry[], names: readonly string[]) {
   const entryNames = new EntryNames(entries);
   const rule = archiveRule(entryNames);

@@ -5,7 +5,7 @@ import type { ValueFault } from './row-fault.ts';
 import { parseStartTime, parseTranscriptionStartTime } from './start-time.ts';
 import { checkTranscript } from './transcript-format.ts';
 
-/** What values are checked against besides the rules below. */
+/** Further facts that values are checked against. */
 export interface FieldRules {
   readonly segmentType: (text: string) => string | ValueFault;
 }
@@ -109,7 +109,7 @@ export type TranscriptRecord = RecordOf<typeof transcriptFields>;
 /** `File` is what the file name was resolved to. */
 export type AudioRecord<File> = RecordOf<typeof audioFields> & { readonly file: File };
 
-/** What is known of every call before it is transcribed and analyzed. */
+/** The facts of every call before it is transcribed and analyzed. */
 export type CallRecord = Pick<TranscriptRecord, keyof typeof transcriptFields & keyof typeof audioFields>;
 
 /** The columns of these fields, as the CSV reader needs them. */

@@ -19,7 +19,7 @@ export interface CallRules {
   readonly maxValueChars: number;
 }
 
-export interface TranscriptRules extends CallRules {
+interface TranscriptRules extends CallRules {
   /** The longest `anonymized_text`, in bytes of UTF-8. */
   readonly maxTextBytes: number;
 }
@@ -46,7 +46,7 @@ export function checkTranscriptRow(
 export type FileRule<File> = (name: string, untrimmed: string) => File | ValueFault;
 
 /** The values that are trimmed before they are checked: all in a CSV, only names in the metadata of one upload. */
-export type Trimmed = 'all' | 'names';
+type Trimmed = 'all' | 'names';
 
 /** Creates the check for the rows of one CSV of recordings, or for the metadata of one upload. */
 export function checkAudioRow<File extends object>(
@@ -142,7 +142,7 @@ class RowReader<Each extends Fields> {
     return this;
   }
 
-  /** Null where a value is empty or at fault. */
+  /** Null where a value is empty or wrong. */
   get values(): Values<Each> {
     return this.#values;
   }

@@ -28,6 +28,7 @@ describe('a phone number', () => {
   it.each([
     ['9.98901E+11', 'rounded'],
     ['998901234567.0', 'decimals'],
+    ['1', '1 digit:'],
     ['123456', '6 digits'],
     ['+1234567890123456', '16 digits'],
     ['+998 (90) 123-45-67', 'spaces'],

@@ -31,7 +31,10 @@ function phoneAdvice(text: string): string {
     return 'A spreadsheet has rounded this one: format the column as text and enter the number again.';
   }
   if (/^\+?\d+[.,]0+$/.test(text)) return 'Remove the decimals: format the column as text.';
-  if (/^\+?\d+$/.test(text)) return `This one has ${text.replace('+', '').length} digits: complete or correct it.`;
+  if (/^\+?\d+$/.test(text)) {
+    const count = text.replace('+', '').length;
+    return `This one has ${count} ${count === 1 ? 'digit' : 'digits'}: complete or correct it.`;
+  }
   if (/^\+?[\d\s().\-–/]+$/.test(text)) return 'Remove spaces, hyphens, dots, slashes and brackets.';
   if (/^[+\p{Nd}]+$/u.test(text)) return 'Write it in the digits 0 to 9, with at most one + in front.';
   return 'Remove everything else, including extensions and second numbers.';
@@ -42,7 +45,10 @@ export function parseDirection(text: string): Direction | ValueFault {
   if (text === 'inbound' || text === 'outbound') return text;
   const lower = text.toLowerCase();
   if (lower === 'inbound' || lower === 'outbound') return lower;
-  return { fault: 'INVALID_DIRECTION', message: 'direction must be inbound or outbound, or empty.' };
+  return {
+    fault: 'INVALID_DIRECTION',
+    message: 'direction must be inbound or outbound. Leave it out when it is unknown.',
+  };
 }
 
 const LONGEST_CALL_SECONDS = 86_400;

@@ -120,7 +120,7 @@ describe('the metadata of a single upload', () => {
     } catch (error) {
       expect(error).toMatchObject({
         code: 'VALIDATION_ERROR',
-        message: 'client_phone_number is empty. Fill it in. Unknown fields, ignored: client_phone_number[U+200B].',
+        message: 'client_phone_number is missing. Add it. Unknown fields, ignored: client_phone_number[U+200B].',
         details: { fields: [{ field: 'client_phone_number' }], ignored_fields: ['client_phone_number\u200b'] },
       });
     }
@@ -206,7 +206,7 @@ describe('the metadata of a single upload', () => {
     expect(codesOf({ ...good, left_channel: 'CLIENT' })).toEqual([['left_channel', 'SAME_CHANNEL']]);
   });
 
-  it('is accepted or refused with a Fault, whatever JSON it is, and no field has two faults', () => {
+  it('is accepted or refused with a Fault, with any JSON, and no field has two faults', () => {
     const field = fc.constantFrom(...Object.keys(good), 'direction', 'partner_call_id', 'other');
     const value = fc.oneof(
       fc.constantFrom(...Object.values(good), 'client'),

@@ -9,7 +9,7 @@ export interface NamedFile {
   readonly untrimmed: string;
 }
 
-export interface Metadata {
+interface Metadata {
   readonly record: AudioRecord<NamedFile>;
   /** The names of unknown fields, each once. */
   readonly ignoredFields: readonly string[];
@@ -35,7 +35,10 @@ export function readMetadata(text: string, rules: CallRules): Metadata {
   const fields = allFields.map((field) => {
     const name = field.column;
     const value = Object.hasOwn(sent, name) ? sent[name] : null;
-    if (value === null) return '';
+    if (value === null) {
+      if (field.isRequired) malformed.set(name, missing(name));
+      return '';
+    }
     const fault = notText(name, value) ?? emptyText(field, String(value));
     if (fault !== null) malformed.set(name, fault);
     return fault === null ? String(value) : '';
@@ -68,6 +71,10 @@ function objectOf(text: string): Record<string, unknown> {
 
 function notAnObject(message: string): Fault {
   return refusal('VALIDATION_ERROR', [{ field: 'metadata', code: 'INVALID_JSON', message }]);
+}
+
+function missing(field: string): FieldFault {
+  return { field, code: 'REQUIRED', message: `${field} is missing. Add it.` };
 }
 
 /** The fault of a value that is not a string that can be stored, or null. */

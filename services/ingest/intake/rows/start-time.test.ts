@@ -122,7 +122,7 @@ describe('a start_time in ISO 8601', () => {
 });
 
 describe('a start_time in Unix seconds', () => {
-  it.each(['946684800', '1700000000', '4102444799'])('%s is taken in transcriptions alone', (text) => {
+  it.each(['946684800', '1700000000', '4102444799'])('%s is accepted only in transcriptions', (text) => {
     expect(parseTranscriptionStartTime(text)).toBe(Number(text) * 1000);
     expect(parseStartTime(text)).toMatchObject({ fault: 'INVALID_DATETIME' });
   });
@@ -154,13 +154,16 @@ describe('a start_time in Unix seconds', () => {
 });
 
 describe('a start_time that is not a time', () => {
-  it.each(['1767323045', '1767323045000'])('where Unix seconds are not taken (%s) is told where they are', (text) => {
-    expect(parseStartTime(text)).toMatchObject({
-      message: expect.stringContaining(
-        'Unix seconds are accepted only in CSVs of transcripts. Write the date and time.',
-      ),
-    });
-  });
+  it.each(['1767323045', '1767323045000'])(
+    '%s is refused with a message that says where Unix seconds are accepted',
+    (text) => {
+      expect(parseStartTime(text)).toMatchObject({
+        message: expect.stringContaining(
+          'Unix seconds are accepted only in CSVs of transcripts. Write the date and time.',
+        ),
+      });
+    },
+  );
 
   it.each([
     ['20260102', 'YYYYMMDD'],

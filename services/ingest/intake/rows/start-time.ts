@@ -140,7 +140,7 @@ function adviceOnUnexpectedInteger(text: string): string {
   return adviceOnDigits(text, value) ?? HOW_TO_WRITE;
 }
 
-/** Tells whether the value, in units of `1 / unit` seconds, is an accepted time. */
+/** Whether the value, in units of `1 / unit` seconds, is an accepted time. */
 function isUnixTime(value: number): (unit: number) => boolean {
   return (unit) => value / unit >= UNIX_FROM && value / unit < UNIX_TO;
 }

@@ -19,13 +19,13 @@ const TAGS_OF_LETTER: ReadonlyMap<number, readonly Tag[]> = new Map([
 const LESS = 60;
 const GREATER = 62;
 
-export interface TaggedUtterance {
+interface TaggedUtterance {
   readonly role: Role;
   /** Trimmed, never empty. */
   readonly text: string;
 }
 
-export interface TaggedTranscript {
+interface TaggedTranscript {
   readonly utterances: TaggedUtterance[];
   /** The tags that were used, in lower case, each once, without brackets. */
   readonly tags: string[];

@@ -189,7 +189,7 @@ describe('a row of a CSV of transcripts', () => {
     },
   );
 
-  it('with a cut value is refused as too long, whatever was kept of it, but not for one in an ignored column', () => {
+  it('with a cut value is refused as too long, whichever part was kept, but not for one in an ignored column', () => {
     const checked = check(raw({ ...good, operator_name: '   ', partner_call_id: 'x' }, [1, 6, 99]));
     expect(checked.faults.map(({ column, code }) => [column, code])).toEqual([
       ['operator_name', 'TOO_LONG'],

@@ -1,8 +1,8 @@
 import type { Sql } from '@call-analysis/postgres';
 
 /**
- * Documents of a block. With so many, the latest few blocks contain a rare word, and a search for a frequent word does
- * not read many more documents than it shows.
+ * Documents of a block. At this size the latest few blocks contain even a rare word, and a search for a frequent word
+ * reads few more documents than it shows.
  */
 const BLOCK_SIZE = 32_768;
 
@@ -24,7 +24,7 @@ interface Block {
 /**
  * Assigns documents to blocks. A block holds the documents between two uuids. When it is full and a document with a
  * higher uuid than all others in it comes, the next block begins there. So a firm's blocks are in the order of
- * creation and of nearly equal size, whatever the order in which batches come.
+ * creation and of nearly equal size, in whatever order batches arrive.
  */
 export class DocumentBlocks {
   readonly #tx: Sql;

@@ -3,9 +3,9 @@ import type { AnalysisFacts } from '../../results/analysis-facts.ts';
 import { milliseconds } from '../call-query.ts';
 import { type FacetKey, type FacetKeys, type FacetKind, lengthStep, lengthValue, phoneTag, TRAITS } from '../facets.ts';
 
-/** What an entry holds of a call beside the facets of earlier releases. */
+/** The facts of a call in an entry, besides the facets of earlier releases. */
 export interface EntryFacts {
-  /** What its scorecard and its questions are called. */
+  /** The names of its scorecard and questions. */
   readonly labels: readonly { readonly key: FacetKey; readonly label: string }[];
   readonly tagged: readonly FacetKey[];
   readonly language: FacetKey | null;
@@ -147,7 +147,7 @@ function text(value: number | null): string | null {
 }
 
 /** The points of one call, or none for a call without an analysis. */
-export interface CallPoints {
+interface CallPoints {
   readonly firm: number;
   readonly uuid: string;
   readonly questions: readonly number[];

@@ -1,6 +1,6 @@
-import { inflateRawSync } from 'node:zlib';
 import type { Database, Sql, Transaction } from '@call-analysis/postgres';
 import { UNFINISHED } from '../../calls/call-status.ts';
+import type { AnalysisBodies } from '../../results/analysis-body-store.ts';
 import { type AnalysisFacts, factsOf } from '../../results/analysis-facts.ts';
 import type { RecentFacts } from '../../results/recent-facts.ts';
 import {
@@ -26,7 +26,7 @@ import {
   takeNewEntries,
 } from './pending-changes.ts';
 
-/** What an entry is made of. */
+/** The source of an entry. */
 interface IndexedCall {
   readonly firm_uuid: string;
   readonly uuid: string;
@@ -58,6 +58,12 @@ interface CatalogueCall extends IndexedCall {
   readonly is_text_indexed: boolean;
 }
 
+/** How the analyses of calls are read. */
+export interface StoredAnalyses {
+  readonly recentFacts: RecentFacts;
+  readonly bodies: AnalysisBodies;
+}
+
 /** A row of `call_search`. */
 interface Entry {
   readonly firm: number;
@@ -76,12 +82,12 @@ const FACET_COLUMNS = ['state', 'origin', 'segment', 'operator', 'team', 'campai
  * none is pending, or while another process indexes. The changes leave the queue in the same transaction, so a crash
  * repeats them.
  */
-export async function indexEntries(db: Database, recentFacts: RecentFacts, firmUuid: string | null): Promise<number> {
+export async function indexEntries(db: Database, analyses: StoredAnalyses, firmUuid: string | null): Promise<number> {
   return db.transaction(async (tx) => {
     if (!(await tryToLockIndex(tx))) return 0;
-    const added = await addNewEntries(tx, recentFacts, firmUuid);
+    const added = await addNewEntries(tx, analyses, firmUuid);
     const changed = await takeChanges(tx, firmUuid, added < NEW_CALLS_PER_TRANSACTION ? CHANGES : CHANGES_BESIDE_NEW);
-    if (changed.length > 0) await updateEntries(tx, recentFacts, changed);
+    if (changed.length > 0) await updateEntries(tx, analyses, changed);
     return added + changed.length;
   });
 }
@@ -90,7 +96,7 @@ export async function indexEntries(db: Database, recentFacts: RecentFacts, firmU
  * Adds entries for the next calls of a range of new ones, and returns how many calls there were. A call that has not
  * changed since it was accepted gets an entry in the table that costs little to write.
  */
-async function addNewEntries(tx: Transaction, recentFacts: RecentFacts, firmUuid: string | null): Promise<number> {
+async function addNewEntries(tx: Transaction, analyses: StoredAnalyses, firmUuid: string | null): Promise<number> {
   const range = await nextRange(tx, firmUuid);
   if (range === null) return 0;
   const found = await tx.query<IndexedCall & { attempt: number }>(
@@ -123,7 +129,7 @@ async function addNewEntries(tx: Transaction, recentFacts: RecentFacts, firmUuid
   if (others.length > 0)
     await updateEntries(
       tx,
-      recentFacts,
+      analyses,
       others.map(({ firm_uuid, uuid }) => ({ firmUuid: firm_uuid, uuid, hasNewWords: true })),
     );
   return calls.length;
@@ -135,14 +141,14 @@ async function addNewEntries(tx: Transaction, recentFacts: RecentFacts, firmUuid
  */
 export async function settleEntries(
   db: Database,
-  recentFacts: RecentFacts,
+  analyses: StoredAnalyses,
   firmUuid: string | null,
   before: string | null,
 ): Promise<number> {
   return db.transaction(async (tx) => {
     if (!(await tryToLockIndex(tx))) return 0;
     const pending = await takeNewEntries(tx, firmUuid, before);
-    if (pending.length > 0) await updateEntries(tx, recentFacts, pending);
+    if (pending.length > 0) await updateEntries(tx, analyses, pending);
     return pending.length;
   });
 }
@@ -152,7 +158,7 @@ const NEW_CALLS_PER_TRANSACTION = 4_000;
 /** The most changes of one transaction, alone and while many calls are new. */
 const CHANGES = 2_000;
 const CHANGES_BESIDE_NEW = 500;
-/** So many were taken when more are pending. */
+/** If this many were taken, more are pending. */
 export const FULL_TRANSACTION = 2_000;
 
 /** By how much the counts of facets change, by id. */
@@ -172,12 +178,12 @@ class FacetCounts {
  * Indexes calls whose entries lack the columns of this release, while nothing else is pending. Returns how many there
  * were.
  */
-export async function backfillEntries(db: Database, recentFacts: RecentFacts): Promise<number> {
+export async function backfillEntries(db: Database, analyses: StoredAnalyses): Promise<number> {
   return db.transaction(async (tx) => {
     if (!(await tryToLockIndex(tx))) return 0;
     const folded = await foldFacets(tx, NAMES_PER_TRANSACTION);
     const pending = await takeBackfill(tx);
-    if (pending.length > 0) await updateEntries(tx, recentFacts, pending);
+    if (pending.length > 0) await updateEntries(tx, analyses, pending);
     return folded + pending.length;
   });
 }
@@ -186,13 +192,13 @@ const NAMES_PER_TRANSACTION = 2_000;
 
 async function updateEntries(
   tx: Transaction,
-  recentFacts: RecentFacts,
+  analyses: StoredAnalyses,
   pending: readonly PendingCall[],
 ): Promise<void> {
   const withNewWords = new Set(pending.flatMap(({ uuid, hasNewWords }) => (hasNewWords ? [uuid] : [])));
   const distinct = [...new Map(pending.map((each) => [`${each.firmUuid} ${each.uuid}`, each])).values()];
   const keys = [distinct.map((each) => each.firmUuid), distinct.map((each) => each.uuid)];
-  const known = new Map(distinct.map(({ uuid }) => [uuid, recentFacts.take(uuid)]));
+  const known = new Map(distinct.map(({ uuid }) => [uuid, analyses.recentFacts.take(uuid)]));
   const calls = await tx.query<CatalogueCall>(
     `SELECT call.firm_uuid, call.uuid, source, status, outcome, operator_name, operator_group_name, direction, segment_type,
        start_time, call.language, score, batch_uuid, campaign_uuid, operator_id, client_phone_number, duration,
@@ -221,9 +227,15 @@ async function updateEntries(
        JOIN call_search ON call_search.firm = facet.id AND call_search.uuid = named.uuid`,
     keys,
   );
+  const stored = calls.flatMap((call) => (call.body === null ? [] : [{ call, body: call.body }]));
+  const unpacked = await analyses.bodies.unpack(
+    tx,
+    stored.map(({ body }) => body),
+  );
+  const read = new Map(stored.map(({ call }, at) => [call, factsOf(unpacked[at])]));
   const entries = await entriesOf(
     tx,
-    calls.map((call) => ({ call, facts: call.is_known ? known.get(call.uuid)!.facts : factsOfBody(call.body) })),
+    calls.map((call) => ({ call, facts: call.is_known ? known.get(call.uuid)!.facts : (read.get(call) ?? null) })),
   );
   const counts = new FacetCounts();
   for (const row of former)
@@ -276,10 +288,6 @@ async function entriesOf(
     facets: facets.map((facet) => (facet === null ? null : idOf(facet))),
     facts: factColumns(facts, phoneTagOf(call), idOf),
   }));
-}
-
-function factsOfBody(body: Buffer | null): AnalysisFacts | null {
-  return body === null ? null : factsOf(JSON.parse(inflateRawSync(body).toString()));
 }
 
 /** The facets among the tags. The others are phone numbers. */
@@ -368,8 +376,8 @@ async function removeDocument(tx: Sql, firm: number, uuid: string): Promise<numb
 }
 
 /**
- * Removes a call from the index and its queues, in the transaction that deletes the call. Waits for the transaction that
- * is indexing. Returns the number of deleted rows.
+ * Removes a call from the index and its queues, in the transaction that deletes the call. Waits for the transaction
+ * that is indexing. Returns the number of deleted rows.
  */
 export async function removeCall(tx: Sql, firmUuid: string, callUuid: string): Promise<number> {
   await lockIndex(tx);

@@ -5,6 +5,7 @@ import { waitUntil } from '@call-analysis/testing';
 import { describe, expect, it, jest } from '@jest/globals';
 import * as fc from 'fast-check';
 import { listCalls } from '../../listing/list-calls.ts';
+import { AnalysisBodies } from '../../results/analysis-body-store.ts';
 import { RecentFacts } from '../../results/recent-facts.ts';
 import { type CallFilter, NO_FILTER, type Sort } from '../../store/index.ts';
 import {
@@ -42,7 +43,10 @@ describe('the index', () => {
         await work(tx);
         throw new Error('killed');
       });
-    const broken = search({ ...service.db, transaction: killed }, new RecentFacts());
+    const broken = search(
+      { ...service.db, transaction: killed },
+      { recentFacts: new RecentFacts(), bodies: new AnalysisBodies() },
+    );
     await expect(broken.indexEntries(firmUuid)).rejects.toThrow('killed');
     expect(await store.search.count(firmUuid)).toBe(20);
     expect(await listing.ask(firmUuid, { status: ['completed'] })).toMatchObject({ count: 20 });
@@ -267,7 +271,7 @@ describe('the index', () => {
     }
   });
 
-  it('finds words in every block of documents, in the order of the calls, whichever block was filled last', async () => {
+  it('finds words in every block of documents, in the order of the calls, regardless of the block that was filled last', async () => {
     const firmUuid = randomUUID();
     const calls = Array.from({ length: 40 }, () => callOf());
     const texts = '<operator>needle';

@@ -1,6 +1,6 @@
 import type { Sql } from '@call-analysis/postgres';
 
-/** The most calls that are indexed anew in one transaction. */
+/** The most calls that are reindexed in one transaction. */
 const CALLS_PER_TRANSACTION = 2_000;
 
 /** A call to index. */
@@ -12,7 +12,7 @@ export interface PendingCall {
 }
 
 /** A row of `call_change`. */
-export interface Change {
+interface Change {
   readonly position: number;
   readonly firm_uuid: string;
   readonly first: string;

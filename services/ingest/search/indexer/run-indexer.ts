@@ -5,9 +5,11 @@ import { FULL_TRANSACTION } from './index-entries.ts';
 
 /** How often the indexer looks for pending changes. Those of one call in that time are indexed together. */
 const EVERY_MS = 1_000;
-/** While nothing is pending, one statement per look tells so; so often everything is looked at nevertheless. */
+/**
+ * While nothing is pending, one statement per poll finds that out. Every so many polls, everything is checked anyway.
+ */
 const FULL_LOOK_MS = 60_000;
-/** The indexer writes documents for a part of the time only: it pauses so many times as long as it worked. */
+/** The indexer writes documents only part of the time: it pauses this many times as long as it worked. */
 const PAUSE_WHILE_BUSY = 9;
 const PAUSE = 0.5;
 const AFTER_FAILURE_MS = 5_000;
@@ -15,10 +17,10 @@ const AFTER_FAILURE_MS = 5_000;
 const SETTLED_MS = 10 * 60_000;
 
 /**
- * Keeps the index up to date in the background. Entries follow the catalogue within seconds, however many calls are being
- * processed, because every listing reads them. The words of calls follow at a pace that leaves most of the machine to the
- * processing of calls. A listing that finds little pending does not wait for this loop: it indexes its firm's changes
- * itself.
+ * Keeps the index up to date in the background. Entries follow the catalogue within seconds, however many calls are
+ * being processed, because every listing reads them. The words of calls follow at a pace that leaves most of the
+ * machine to the processing of calls. A listing that finds little pending does not wait for this loop: it indexes its
+ * firm's changes itself.
  */
 export function runIndexer(store: Store, log: Logger): { stop(): Promise<void> } {
   const stopping = new AbortController();

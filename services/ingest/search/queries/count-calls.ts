@@ -16,7 +16,7 @@ export async function countCalls(sql: Sql, firmUuid: string): Promise<number> {
   return row!.calls;
 }
 
-export interface StatusCount {
+interface StatusCount {
   readonly status: string;
   readonly calls: number;
 }

@@ -11,7 +11,7 @@ const CALLS_PER_POSITION = 64;
 /** Changed calls that are examined. */
 const CHANGED_CALLS = 1_000;
 
-/** What `matchesFilter` reads. */
+/** The columns that `matchesFilter` reads. */
 const FILTERED_COLUMNS = `uuid, status, outcome, segment_type, direction, operator_name, operator_group_name, partner_call_id,
   batch_uuid, campaign_uuid, source, start_time, score, operator_id, client_phone_number, language, duration, reviewed_at`;
 
@@ -22,9 +22,9 @@ interface PendingRange {
 }
 
 /**
- * By how much the index is wrong about the filter for the firm's pending changes: calls that match and are not indexed as
- * such, less those that are and no longer match. New calls and changed ones are sampled in the catalogue. Words and what
- * only the index knows are left out.
+ * By how much the index is wrong about the filter for the firm's pending changes: calls that match and are not indexed
+ * as such, less those that are and no longer match. New calls and changed ones are sampled in the catalogue. Words and
+ * what only the index knows are left out.
  */
 export async function countPending(
   db: Database,

@@ -115,7 +115,7 @@ async function intersect(db: Database, query: CallQuery, filter: ResolvedFilter)
   return run(db, text, sql, { sorting: true, bitmaps: true, indexes: false });
 }
 
-/** The posting lists to intersect. The shortest list of tags is read alone: its index knows no firm. */
+/** The posting lists to intersect. The shortest list of tags is read by itself: its index does not contain the firm. */
 function indexedBy({ postings, total }: ResolvedFilter): readonly Postings[] {
   const narrow = postings.filter(({ size }) => size < total * BROAD_SHARE);
   const candidates = narrow.length === 0 ? postings : narrow;

@@ -12,7 +12,7 @@ const MIN_SCAN = 5_000;
 const PATIENCE = 4;
 /** A merge reads at least this many entries before it gives up. */
 const MIN_MERGE = 200;
-/** Among many keys matches are unevenly distributed: so many more entries are read of each. */
+/** With many keys, matches are unevenly distributed, so more entries of each are read, by this factor. */
 const SCATTER = 15;
 
 /** Reads the index of the sort in its order, and skips entries that do not match. `limit` null: to the end. */
@@ -42,7 +42,7 @@ export interface Intersect {
 
 export type Plan = Scan | Merge | Sorted | Intersect;
 
-/** The plans to try one after the other. The last one never gives up. */
+/** The plans to try in turn. The last one never gives up. */
 export function plansFor({ sort, offset, limit }: CallQuery, filter: ResolvedFilter): Plan[] {
   const { total, postings, started, scored, range, checks, checkedShare } = filter;
   const wanted = offset + limit;

@@ -21,8 +21,8 @@ import {
 import { EntryQuery, notIndexed, run, type UuidRange } from './entry-query.ts';
 
 /**
- * Posting lists of one column: for each key, the entries that have it, in the order of uuids. Those of column `tags` have
- * no order: an entry has several tags.
+ * Posting lists of one column: for each key, the entries that have it, in the order of uuids. Those of column `tags`
+ * have no order: an entry has several tags.
  */
 export interface Postings {
   readonly column: string;
@@ -247,7 +247,7 @@ function pairs(ones: readonly string[], others: readonly (string | null)[]): str
   return [...new Set(ones.flatMap((one) => others.map((other) => pairValue(one, other))))];
 }
 
-/** All conditions of the filter, save the one of `served`: the postings that the query reads. */
+/** All conditions of the filter except `served`, the postings that the query reads. */
 export function conditionsOf(
   query: EntryQuery,
   { postings, started, scored, checks }: ResolvedFilter,

@@ -35,9 +35,9 @@ const MAX_OUTPUT_BYTES = 1024 * 1024;
 
 /**
  * The operator's program, run once per segment. It prints plain text, `{ "text": … }` or
- * `{ "segments": [{ "start", "end", "text" }], "language"? }`. Faults: ENGINE_MISCONFIGURED when the program does not exist
- * or may not be run, ENGINE_UNAVAILABLE when it takes too long, otherwise ENGINE_FAILED. The program's standard error is
- * the fault's cause, which is only logged.
+ * `{ "segments": [{ "start", "end", "text" }], "language"? }`. Faults: ENGINE_MISCONFIGURED when the program does not
+ * exist or may not be run, ENGINE_UNAVAILABLE when it takes too long, otherwise ENGINE_FAILED. The program's standard
+ * error is the fault's cause, which is only logged.
  */
 export function commandEngine(config: CommandConfig): SpeechEngine {
   const [program = '', ...template] = config.command;
@@ -81,7 +81,7 @@ export function commandEngine(config: CommandConfig): SpeechEngine {
 
   async function withFile<Result>(wav: Uint8Array, use: (file: string) => Promise<Result>): Promise<Result> {
     await mkdir(config.workDirectory, { recursive: true, mode: 0o700 });
-    // mkdtemp creates a directory that only this user can enter, so no one else can read the recording.
+    // mkdtemp creates a directory that only this user can enter, so other users cannot read the recording.
     const directory = await mkdtemp(join(config.workDirectory, PROCESS_PREFIX));
     try {
       const file = join(directory, 'segment.wav');

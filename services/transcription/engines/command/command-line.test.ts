@@ -33,7 +33,7 @@ describe('SPEECH_COMMAND', () => {
     expect(() => parseCommand(text)).toThrow(why);
   });
 
-  it('returns quoted words unchanged, whatever they contain', () => {
+  it('returns quoted words unchanged, with any content', () => {
     const word = fc.string({ unit: 'grapheme' }).filter((text) => !text.includes('\0'));
     fc.assert(
       fc.property(

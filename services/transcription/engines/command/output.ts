@@ -10,7 +10,7 @@ const Output = z
   })
   .refine(({ text, segments }) => typeof text === 'string' || Array.isArray(segments));
 
-export interface ProgramOutput {
+interface ProgramOutput {
   readonly text: string;
   readonly segments: readonly z.infer<typeof OutputSegment>[] | null;
   readonly language: string | null;

@@ -6,7 +6,7 @@ export type Ending =
   | { readonly kind: 'not-started'; readonly error: NodeJS.ErrnoException }
   | { readonly kind: 'timed-out' | 'too-much-output' };
 
-export interface Run {
+interface Run {
   readonly program: string;
   readonly arguments: readonly string[];
   readonly environment: Readonly<Record<string, string>>;

@@ -97,7 +97,7 @@ describe('the answer of a speech server', () => {
     },
   );
 
-  it('yields utterances in order and inside the segment, whatever times it contains', () => {
+  it('yields utterances in order and inside the segment, with any times', () => {
     const odd = fc.record({
       start: fc.double({ noNaN: true }),
       end: fc.double({ noNaN: true }),

@@ -1,7 +1,7 @@
 import type { Language } from '@call-analysis/events';
 import type { ServerAnswer } from './answer.ts';
 
-/** What is asked of a server for one segment. */
+/** The request for one segment. */
 export interface Question {
   /** A WAV file. */
   readonly file: Blob;
@@ -26,7 +26,9 @@ export interface Protocol {
 }
 
 export interface ServerAddress {
-  /** The root URL of the server, the URL of its API, or the complete URL. Query parameters are sent with every request. */
+  /**
+   * The root URL of the server, the URL of its API, or the complete URL. Query parameters are sent with every request.
+   */
   readonly url: string;
   readonly model: string;
   readonly apiKey?: string | undefined;

@@ -7,7 +7,7 @@ import type { Protocol, ServerAddress } from './protocol.ts';
 export const PROVIDERS = ['openai', 'azure', 'deepgram'] as const;
 export type Provider = (typeof PROVIDERS)[number];
 
-/** What hosted services of the kind accept. */
+/** The limits of hosted services of this kind. */
 export const MAX_REQUEST_BYTES: Readonly<Record<Provider, number>> = {
   openai: 25 * 2 ** 20,
   azure: 25 * 2 ** 20,

@@ -12,7 +12,7 @@ export interface Refusal {
 }
 
 /** The reaction to a refusal. */
-export type Advice =
+type Advice =
   | { readonly kind: 'retry'; readonly fault: Fault }
   /** Request plain `json`: newer models do not return segments. */
   | { readonly kind: 'request-text' }

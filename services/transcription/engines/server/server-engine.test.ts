@@ -150,7 +150,7 @@ describe('a speech server', () => {
     await expect(transcribe(engine)).resolves.toEqual(expected);
   });
 
-  it('reads an answer whatever its content type says', async () => {
+  it('reads an answer with any content type', async () => {
     server.script(answers(hello, { headers: { 'content-type': 'text/html' } }));
     await expect(transcribe(open())).resolves.toMatchObject({ language: 'en', utterances: [{ text: 'Hello there.' }] });
   });
@@ -242,7 +242,7 @@ describe('a speech server', () => {
       expect(server.requests[1]!.at - server.requests[0]!.at).toBeGreaterThanOrEqual(98);
     });
 
-    it('after the longest pause at the latest, whatever Retry-After asks for', async () => {
+    it('after the longest pause at the latest, even if Retry-After is longer', async () => {
       server.script(answers('slow down', { status: 429, headers: { 'retry-after': '86400' } }), answers(hello));
       const result = await transcribe(open({ retry: { maxPauseMs: 100 } }));
       expect(result).toMatchObject({ utterances: [{ text: 'Hello there.' }] });

@@ -47,7 +47,7 @@ const MAX_SEGMENT_SECONDS = 60;
 
 /** Less would cut sentences. */
 export const MIN_REQUEST_BYTES = 256 * 1024;
-/** What a form adds to its file. */
+/** The bytes that a form adds to its file. */
 const FORM_BYTES = 4096;
 const BYTES_PER_SECOND = 2 * SAMPLE_RATE_HZ;
 

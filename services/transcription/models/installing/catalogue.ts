@@ -26,7 +26,7 @@ const CatalogueModel = z.strictObject({
 });
 export type CatalogueModel = z.infer<typeof CatalogueModel>;
 
-export const CATALOGUE = new URL('./catalogue.json', import.meta.url);
+const CATALOGUE = new URL('./catalogue.json', import.meta.url);
 
 /** The recommended models, the best for the most languages first. */
 export function readCatalogue(file: URL | string = CATALOGUE): CatalogueModel[] {

@@ -25,7 +25,7 @@ const fetchFile = (remote: Remote, options: Partial<DownloadOptions> = {}) =>
   download(remote, file, { environment: {}, pausesMs: [1, 1], ...options });
 
 describe('a download', () => {
-  it('arrives completely, through a redirect, and tells its progress', async () => {
+  it('arrives completely, through a redirect, and reports its progress', async () => {
     const { sha256 } = server.add('/model', bytes);
     const progress: [number, number | null][] = [];
     await fetchFile(
@@ -37,7 +37,7 @@ describe('a download', () => {
     expect(await readdir(directory)).toEqual(['model']);
   });
 
-  it('goes on where the connection broke, however often it breaks', async () => {
+  it('continues where the connection broke, however often it breaks', async () => {
     const remote = server.add('/model', bytes, { breaksAfter: [100_000, 50_000, 50_000, 50_000] });
     await fetchFile(remote);
     expect((await readFile(file)).equals(bytes)).toBe(true);
@@ -48,7 +48,7 @@ describe('a download', () => {
     expect(ranges[0]).toBeGreaterThan(0);
   });
 
-  it('goes on in a later run, with the bytes of the first', async () => {
+  it('continues in a later run, with the bytes of the first', async () => {
     const remote = server.add('/model', bytes, { breaksAfter: [120_000] });
     const breaking = fetchFile(remote, { pausesMs: [] });
     await expect(breaking).rejects.toMatchObject({ code: 'DOWNLOAD_FAILED' });

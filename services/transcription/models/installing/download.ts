@@ -23,7 +23,7 @@ export interface DownloadOptions {
   readonly onProgress?: ((bytes: number, total: number | null) => void) | undefined;
   /** Pauses before the attempts that follow one without progress. */
   readonly pausesMs?: readonly number[];
-  /** Without a byte for so long, an attempt ends. */
+  /** An attempt that receives no byte for this long ends. */
   readonly stallMs?: number;
 }
 
@@ -33,9 +33,9 @@ const PAUSES_MS = [1_000, 3_000, 10_000, 30_000];
 const STALL_MS = 60_000;
 
 /**
- * Downloads to `file`. What has arrived is kept in `file.part`, so that another attempt, also of a later process, goes on
- * where this one stopped, unless the server says that its file has changed. A digest that is known is checked.
- * Faults: DOWNLOAD_FAILED, DIGEST_WRONG, DISK_FULL.
+ * Downloads to `file`. Received bytes are kept in `file.part`. Another attempt, even by a later process, continues
+ * there, unless the server reports that its file has changed. A known digest is checked. Faults: DOWNLOAD_FAILED,
+ * DIGEST_WRONG, DISK_FULL.
  */
 export async function download(remote: Remote, file: string, options: DownloadOptions): Promise<void> {
   const { pausesMs = PAUSES_MS } = options;
@@ -70,10 +70,10 @@ export async function download(remote: Remote, file: string, options: DownloadOp
   await rm(noteOf(file), { force: true });
 }
 
-/** What identifies the remote file from which a part has come. */
+/** Identifies the remote file that a part belongs to. */
 interface Note {
   readonly url: string;
-  /** Its ETag or the time of its last change. Null: it cannot be told whether the file has changed. */
+  /** Its ETag or the time of its last change. Null: a change of the file cannot be detected. */
   readonly validator: string | null;
 }
 

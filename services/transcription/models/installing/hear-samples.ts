@@ -9,7 +9,7 @@ import type { Model } from '../model.ts';
 import type { Heard, HearSamples } from './hearing-messages.ts';
 import { modelFault } from './model-fault.ts';
 
-/** What a model made of a sample. */
+/** A model's result for a sample. */
 export interface HeardSample {
   /** `bundled`: spoken by a computer; otherwise the name of a recording that came with the model. */
   readonly sample: string;
@@ -41,8 +41,8 @@ const SILENCE_MS = 300_000;
 const STANDARD_ERROR_BYTES = 4096;
 
 /**
- * Loads a model in a process of its own and lets it hear a sample of each of its languages, and the recordings that came
- * with it. Fault MODEL_UNUSABLE when it cannot be loaded.
+ * Loads a model in its own process, and transcribes a sample of each of its languages and the recordings that came with
+ * it. Fault MODEL_UNUSABLE when it cannot be loaded.
  */
 export async function hearSamples(model: Model): Promise<{ heard: HeardSample[]; loadSeconds: number }> {
   const samples = [...bundledSamples(model), ...upstreamSamples(model)];

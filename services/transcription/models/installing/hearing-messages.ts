@@ -1,7 +1,7 @@
 import type { Format } from '@call-analysis/recordings';
 import type { Model } from '../model.ts';
 
-/** To the process that hears samples. */
+/** Messages to the process that transcribes samples. */
 export interface HearSamples {
   readonly model: Model;
   readonly files: readonly { readonly file: string; readonly format: Format }[];

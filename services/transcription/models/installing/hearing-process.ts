@@ -1,4 +1,5 @@
-// The main file of a process that hears samples with a new model. A file that is not a model ends only this process.
+// The main file of a process that transcribes samples with a new model. A file that is not a model ends only this
+// process.
 import { readStereo } from '../../audio/stereo.ts';
 import { SAMPLE_RATE_HZ } from '../../engines/speech-engine.ts';
 import { LoadedModels } from '../../recognition/loaded-models.ts';

@@ -1,4 +1,3 @@
-export { bytesOf, type CatalogueModel, readCatalogue } from './catalogue.ts';
-export type { HeardSample } from './hear-samples.ts';
-export { type AddOptions, type InstalledModel, InstalledModels } from './installed-models.ts';
+export { type CatalogueModel, readCatalogue } from './catalogue.ts';
+export { InstalledModels } from './installed-models.ts';
 export { KINDS } from '../model.ts';

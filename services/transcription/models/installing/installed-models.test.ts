@@ -97,7 +97,7 @@ describe('a speech model', () => {
     expect(configuredModels(directory, log)()).toEqual([]);
   });
 
-  it('that cannot be loaded is not used, and the reason says what to check', async () => {
+  it('that cannot be loaded is not used, and the reason names what to check', async () => {
     const refused = add(tiny);
     await expect(refused).rejects.toMatchObject({ code: 'MODEL_UNUSABLE' });
     await expect(refused).rejects.toThrow(

@@ -13,7 +13,7 @@ import { modelFault } from './model-fault.ts';
 import { type Known, modelFolder, recognizeModel, removeUnused } from './recognize-model.ts';
 import { unpack } from './unpack.ts';
 
-export interface InstalledModel {
+interface InstalledModel {
   readonly name: string;
   readonly kind: Kind;
   /** Empty for a model that detects the language. */
@@ -42,8 +42,8 @@ const DOWNLOADS = '.downloads';
 const NAME = /^[A-Za-z0-9][\w.-]{0,99}$/;
 
 /**
- * The models in SPEECH_MODEL_DIR. A model appears complete: its folder gets its name once it has been heard, so transcription
- * workers never find a part of it.
+ * The models in SPEECH_MODEL_DIR. A model appears only when it is complete: its folder is renamed after the test with
+ * samples, so transcription workers never find a part of it.
  */
 export class InstalledModels {
   readonly directory: string;
@@ -69,8 +69,9 @@ export class InstalledModels {
   }
 
   /**
-   * Adds a model of the catalogue by its name, or one in an archive, by its URL or path. Returns what it heard. Faults:
-   * those of download, unpack, recognizeModel and hearSamples, and MODEL_UNKNOWN, MODEL_EXISTS, NAME_WRONG.
+   * Adds a model of the catalogue by its name, or one in an archive, by its URL or path. Returns the transcripts of the
+   * samples. Faults: those of download, unpack, recognizeModel and hearSamples, and MODEL_UNKNOWN, MODEL_EXISTS,
+   * NAME_WRONG.
    */
   async add(reference: string, options: AddOptions): Promise<{ model: InstalledModel; heard: HeardSample[] }> {
     const listed = (options.catalogue ?? readCatalogue()).find(({ name }) => name === reference);
@@ -195,7 +196,7 @@ export class InstalledModels {
     if (isUrl) await rm(archive);
   }
 
-  /** What is downloaded stays until it is used, so that the next command need not download it again. */
+  /** Downloaded files stay until they are used, so that the next command does not download them again. */
   async #download(
     remote: Remote,
     { environment, pausesMs, stallMs }: AddOptions,

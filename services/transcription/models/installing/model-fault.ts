@@ -16,7 +16,7 @@ export function fullDisk(error: unknown, directory: string): Fault | null {
   );
 }
 
-/** Fault DISK_FULL unless so many bytes are free. */
+/** Fault DISK_FULL unless this many bytes are free. */
 export function requireSpace(directory: string, needed: number, free: number): void {
   if (needed <= free) return;
   const shown = (bytes: number) => `${Math.ceil(bytes / 1e6)} MB`;

@@ -97,7 +97,7 @@ describe('a model', () => {
 });
 
 describe('the metadata of an ONNX file', () => {
-  it('is read behind the weights', async () => {
+  it('is read after the weights', async () => {
     const folder = await put('model', { 'a.onnx': onnx({ model_type: 'zipformer2', version: '1' }) });
     expect(Object.fromEntries(await onnxMetadata(join(folder, 'a.onnx')))).toEqual({
       model_type: 'zipformer2',

@@ -6,13 +6,13 @@ import { type Kind, KINDS, type Model } from '../model.ts';
 import { modelFault } from './model-fault.ts';
 import { onnxMetadata } from './onnx-metadata.ts';
 
-/** What is known of a model beside its files. */
+/** Facts about a model besides its files. */
 export interface Known {
   readonly kind?: Kind | undefined;
   readonly languages?: readonly string[] | undefined;
 }
 
-/** What sherpa-onnx's converters write as the type of a model. Whisper's begins with its name. */
+/** The type of a model as sherpa-onnx's converters write it. Whisper's begins with its name. */
 const TYPES: readonly (readonly [RegExp, Kind])[] = [
   [/^whisper/i, 'whisper'],
   [/^EncDecMultiTaskModel/, 'canary'],
@@ -51,8 +51,8 @@ export async function modelFolder(unpacked: string): Promise<string> {
 }
 
 /**
- * Finds out the kind of the model in a folder and its languages, by what is known, by its model.json, by names and by what
- * its files say. `name`: of the archive. Faults: KIND_UNKNOWN, LANGUAGES_UNKNOWN, MODEL_INCOMPLETE.
+ * Finds out the kind of the model in a folder and its languages, by what is known, by its model.json, by names and by
+ * what its files say. `name`: of the archive. Faults: KIND_UNKNOWN, LANGUAGES_UNKNOWN, MODEL_INCOMPLETE.
  */
 export async function recognizeModel(folder: string, name: string, known: Known): Promise<Model> {
   const metadata = await metadataOf(folder);

@@ -106,7 +106,7 @@ describe('an archive', () => {
     await expect(unpacked(await packed(...many))).rejects.toThrow('more than 20 entries');
   });
 
-  it('that expands without end behind its files is refused', async () => {
+  it('that expands without end after its files is refused', async () => {
     const bomb = gzipSync(Buffer.concat([await packed(...model), Buffer.alloc(40e6)]));
     expect(bomb.length).toBeLessThan(100_000);
     await expect(unpacked(bomb)).rejects.toMatchObject({ code: 'ARCHIVE_UNSAFE' });

@@ -24,9 +24,9 @@ const LIMITS: UnpackLimits = { entries: 2_000, bytes: 20e9, depth: 6 };
 const MAX_TAIL_BYTES = 16e6;
 
 /**
- * Unpacks a tar.bz2, tar.gz, tar or ZIP archive into an existing empty folder. Nothing is written outside of it, and only
- * regular files are written. Hidden files, which systems add, are left out. Faults: ARCHIVE_UNREADABLE, ARCHIVE_UNSAFE,
- * DISK_FULL.
+ * Unpacks a tar.bz2, tar.gz, tar or ZIP archive into an existing empty folder. Nothing is written outside of it, and
+ * only regular files are written. Hidden files, which systems add, are left out. Faults: ARCHIVE_UNREADABLE,
+ * ARCHIVE_UNSAFE, DISK_FULL.
  */
 export async function unpack(
   archive: string,
@@ -115,7 +115,7 @@ async function unpackTar(
     }),
     reading,
   ]);
-  // What stops the other is the reason; the rest follows from it.
+  // The first error is the reason; the others follow from it.
   const reasons = [unpacked, decoded].flatMap((each) => (each.status === 'rejected' ? [each.reason as unknown] : []));
   const reason = reasons.find((each) => each instanceof Fault) ?? reasons[0];
   if (reason !== undefined) throw reason;

@@ -18,8 +18,8 @@ const SHORTEST_SILENCE = 0.15;
 /** A telephone line's noise, 62 dB under full scale. */
 const NOISE = 0.0008;
 
-/** What telephone systems do to sound, and how ffmpeg does it. The last step writes the file that is transcribed. */
-export const CODECS: Readonly<
+/** How telephone systems change sound, as filters of ffmpeg. The last step writes the file that is transcribed. */
+const CODECS: Readonly<
   Record<string, { readonly through?: readonly string[]; readonly to: readonly string[]; readonly format: Format }>
 > = {
   'mu-law': { to: ['-c:a', 'pcm_mulaw', '.wav'], format: 'wav' },
@@ -53,7 +53,10 @@ export interface MadeCall {
 
 export const callName = (set: string, half: Half, at: number) => `${set}-${half}-${at}`;
 
-/** Makes calls of one language: speakers take turns until `seconds` of speech are said. `at` chooses speakers, lines and codec. */
+/**
+ * Makes calls of one language: speakers take turns until `seconds` of speech are said. `at` chooses speakers, lines and
+ * codec.
+ */
 export class CallMaker {
   readonly directory = mkdtempSync(join(tmpdir(), 'call-analysis-calls-'));
   readonly #sounds = new Map<string, Float32Array>();

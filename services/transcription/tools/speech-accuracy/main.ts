@@ -1,4 +1,5 @@
-// npm run speech-accuracy: what the speech engines make of recordings by others. docs/performance.md has the figures.
+// npm run speech-accuracy: the accuracy of the speech engines on recordings by others. docs/performance.md has the
+// figures.
 import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,17 +17,19 @@ import { type Measured } from './measure.ts';
 import { tableOf } from './report.ts';
 import { speakers } from './speakers.ts';
 
-const USAGE = `npm run speech-accuracy -- DIR [--calls N] [--from N] [--languages en=100,ru,…] [--half tuning|judging|unheard]
+const USAGE = `npm run speech-accuracy -- DIR [--calls N] [--from N] [--languages en=100,ru,…] [--half tuning|judging|unheard|fresh]
   [--speakers allison-en,…] [--url URL | --models DIR] [--by-hand] [--results FILE] [--record]
 
 DIR is what "scripts/speech-material.sh DIR" made. --calls: calls of each language without a number of its own, 10 by
 default. --from: leaves out so many calls of each, to hear others than before. --half: "tuning" for choosing thresholds;
-figures are those of "judging", by default, and "unheard". --speakers: these alone, by their names in speakers.ts. --url: a
-server with OpenAI's API, measured instead of the bundled model. --models: a folder with models, likewise. --by-hand: the
-bundled model also hears each line of its own, cut where it was put into the call. --results: keeps what is heard in this
-file, and does not hear again what is in it. --record: writes the table into docs/performance.md.`;
+figures are those of "judging", by default, "unheard" and "fresh". --speakers: these alone, by their names in speakers.ts.
+--url: a server with OpenAI's API, measured instead of the bundled model. --models: a folder with models, likewise.
+--by-hand: the bundled model also hears each line of its own, cut where it was put into the call. --results: keeps what is
+heard in this file, and does not hear again what is in it. --record: writes the table into docs/performance.md.`;
 
-/** A busy machine may take long, which is no reason to lose a run. The worker stays, so that its most memory is known. */
+/**
+ * A busy machine may take long, which is no reason to lose a run. The worker stays, so that its most memory is known.
+ */
 const ONE_WORKER = { size: 1, stallMs: 3_600_000, maxResidentBytes: Infinity };
 /** Seconds before and after a line that is cut by hand, as the segmenter leaves them. */
 const PADDING = 0.25;
@@ -118,7 +121,7 @@ function conditions(): string {
   return `Calls of the ${half} half${by}, ${day}, ${availableParallelism()} cores (${cpus()[0]?.model.trim() ?? 'unknown'}).`;
 }
 
-/** Gives what the bundled model makes of every line of a call. */
+/** Returns the bundled model's text for every line of a call. */
 async function linesByHand(): Promise<(call: MadeCall) => Promise<string[]>> {
   const engine = await openInProcessEngine(work);
   return async ({ file, format, lines }) => {
@@ -132,7 +135,7 @@ async function linesByHand(): Promise<(call: MadeCall) => Promise<string[]>> {
   };
 }
 
-/** What earlier runs have heard. */
+/** Transcripts of earlier runs. */
 function kept(): Measured[] {
   if (values.results === undefined || !existsSync(values.results)) return [];
   const lines = readFileSync(values.results, 'utf8').trimEnd().split('\n');
@@ -145,7 +148,7 @@ function byServer(url: string): WorkerPoolOptions {
   return { ...ONE_WORKER, recognition: () => ({ by: 'engine', name, maxSegmentSeconds }), engine };
 }
 
-/** The most memory that the worker has held, in bytes; 0 where the system does not tell. */
+/** The peak memory of the worker in bytes; 0 if the system does not report it. */
 function residentOf({ pids: [pid] }: TranscriptionWorkerPool): number {
   try {
     return pid === undefined ? 0 : peakBytes(pid);

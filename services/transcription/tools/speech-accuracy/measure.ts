@@ -2,12 +2,14 @@ import type { RecordingTranscript } from '../../workers/transcribe-recording.ts'
 import type { MadeCall, SpokenLine } from './calls.ts';
 import { textErrors } from './text-errors.ts';
 
-/** What an engine made of one call. */
+/** An engine's result for one call. */
 export interface Measured {
   readonly call: MadeCall;
   /** Null when it was refused with LANGUAGE_NOT_SUPPORTED. */
   readonly transcript: RecordingTranscript | null;
-  /** What the model alone makes of each line, cut out of the recording where it was put in; absent when that was not asked for. */
+  /**
+   * The model's text for each line, cut out of the recording exactly where it was inserted. Absent if not requested.
+   */
   readonly byHand?: readonly string[];
   /** Seconds that the transcription took. */
   readonly took: number;
@@ -25,7 +27,9 @@ export interface Figures {
   readonly wordErrorRateByHand: number | null;
   /** Seconds of sound per second of work. */
   readonly speed: number;
-  /** The 95th percentile of the differences between utterances and what was said, in seconds; null when there are none. */
+  /**
+   * The 95th percentile of the differences between utterances and what was said, in seconds; null when there are none.
+   */
   readonly startError: number | null;
   readonly endError: number | null;
 }
@@ -73,8 +77,8 @@ export function figuresOf(measured: readonly Measured[]): Figures {
 }
 
 /**
- * An utterance may join several lines and be cut at a silence within one, so it must begin where a line begins or a silence
- * ends, and end where a line ends or a silence begins.
+ * An utterance may join several lines and be cut at a silence within one, so it must begin where a line begins or a
+ * silence ends, and end where a line ends or a silence begins.
  */
 function nearest(time: number, lines: readonly SpokenLine[], bound: 'start' | 'end'): number {
   const other = bound === 'start' ? 'end' : 'start';

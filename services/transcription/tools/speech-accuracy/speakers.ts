@@ -16,13 +16,18 @@ type Synthesizer = 'espeak-ng' | 'flite' | 'open_jtalk' | 'text2wave';
 export interface Speaker {
   readonly name: string;
   readonly language: string;
-  /** Speakers of one set call each other: the language, or `de-synthetic` for voices of a language that people speak too. */
+  /**
+   * Speakers of one set call each other: the language, or `de-synthetic` for voices of a language that people speak
+   * too.
+   */
   readonly set: string;
   readonly half: Half;
   readonly lines: readonly Line[];
 }
 
 const SOUNDS = 'usr/share/asterisk/sounds';
+/** Nine Indians who read an English paragraph: the folders of their recordings, which are cut every six seconds. */
+const INDIANS = ['0063', '0069', '0088', '0095', '0025', '0028', '0034', '0000', '0009'];
 
 /** The prompts of Asterisk's packages in Debian, and others: the folder, and the package with the texts. */
 const PROMPTS = [
@@ -43,14 +48,60 @@ const PROMPTS = [
   },
   { name: 'richard-en', language: 'en', folder: 'freeswitch-sounds-en-gb-richard/48000', texts: null },
   { name: 'austen-en', language: 'en', folder: 'usr/share/pocketsphinx/test/data/librivox', texts: null },
+  ...INDIANS.map((each) => ({
+    name: `indian-${each}-en`,
+    language: 'en',
+    folder: `Accent-Classifier/lines/${each}`,
+    texts: null,
+  })),
+  { name: 'matthew-en', language: 'en', folder: 'freeswitch-sounds-polly/Matthew-neural/ivr/16000', texts: null },
+  { name: 'hans-de', language: 'de', folder: 'freeswitch-sounds-polly/Hans-standard/ivr/16000', texts: null },
+  {
+    name: 'beronet-es',
+    language: 'es',
+    folder: 'asterisk-sounds/asterisk_sounds_es/template/lib/asterisk/sounds',
+    texts: null,
+  },
+  {
+    name: 'beronet-fr',
+    language: 'fr',
+    folder: 'asterisk-sounds/asterisk_sounds_fr/template/lib/asterisk/sounds',
+    texts: null,
+  },
 ] as const;
-/** These speakers are in the unheard half alone. */
-const UNHEARD: readonly string[] = ['richard-en', 'austen-en'];
+/** These speakers are in the later halves alone. */
+const FIRST_HEARD: Readonly<Record<string, readonly Half[]>> = {
+  'richard-en': ['unheard', 'fresh'],
+  'austen-en': ['unheard', 'fresh'],
+  ...Object.fromEntries(INDIANS.map((each) => [`indian-${each}-en`, ['fresh'] as const])),
+  'matthew-en': ['fresh'],
+  'hans-de': ['fresh'],
+  'beronet-es': ['fresh'],
+  'beronet-fr': ['fresh'],
+};
 
-/** Synthetic voices of each half, by set. The variants of espeak-ng differ in pitch and timbre, those of English in accent too. */
+/**
+ * Synthetic voices of each half, by set. The variants of espeak-ng differ in pitch and timbre, those of English in
+ * accent too.
+ */
 const VOICES: Readonly<Record<string, Readonly<Record<Half, readonly string[]>>>> = {
   en: {
-    tuning: ['flite slt', 'flite kal16', 'espeak-ng en-us+f2', 'espeak-ng en-gb-scotland+m3'],
+    tuning: [
+      'flite slt',
+      'flite kal16',
+      'espeak-ng en-us+f2',
+      'espeak-ng en-gb-scotland+m3',
+      'espeak-ng en-gb-x-gbcwmd+m1',
+      'espeak-ng en-029+f2',
+      'espeak-ng en-us-nyc+m6',
+      'espeak-ng en-gb-x-gbclan+f4',
+      'espeak-ng en-gb-x-rp+m2',
+      'espeak-ng en-gb-scotland+f2',
+      'espeak-ng en-029+m8',
+      'espeak-ng en-gb-x-gbcwmd+f2',
+      'espeak-ng en-gb+m7',
+      'espeak-ng en-us-nyc+f1',
+    ],
     judging: ['flite rms', 'flite awb', 'espeak-ng en-gb-x-rp+f4', 'espeak-ng en-029+m7', 'espeak-ng en-us-nyc+m1'],
     unheard: [
       'text2wave ked_diphone',
@@ -63,26 +114,80 @@ const VOICES: Readonly<Record<string, Readonly<Record<Half, readonly string[]>>>
       'espeak-ng en-us+m4',
       'espeak-ng en-gb-x-rp+m5',
     ],
+    fresh: [
+      'text2wave kal_diphone',
+      'text2wave cmu_us_slt_arctic_hts',
+      'espeak-ng en-gb+anika',
+      'espeak-ng en-gb-x-gbclan+linda',
+      'espeak-ng en-gb-x-gbcwmd+Diogo',
+      'espeak-ng en-gb-x-gbcwmd+belinda',
+      'espeak-ng en-gb-scotland+adam',
+      'espeak-ng en-gb-scotland+Annie',
+      'espeak-ng en-029+steph',
+      'espeak-ng en-029+Mario',
+      'espeak-ng en-us-nyc+max',
+      'espeak-ng en-us-nyc+Alicia',
+      'espeak-ng en-us+john',
+      'espeak-ng en-gb-x-rp+Alex',
+    ],
   },
   uz: {
-    tuning: ['espeak-ng uz', 'espeak-ng uz+f2'],
+    tuning: [
+      'espeak-ng uz',
+      'espeak-ng uz+f2',
+      'espeak-ng uz+m1',
+      'espeak-ng uz+f1',
+      'espeak-ng uz+m6',
+      'espeak-ng uz+m8',
+    ],
     judging: ['espeak-ng uz+m7', 'espeak-ng uz+f4'],
     unheard: ['espeak-ng uz+m3', 'espeak-ng uz+f5'],
+    fresh: ['espeak-ng uz+Alex', 'espeak-ng uz+anika', 'espeak-ng uz+max', 'espeak-ng uz+steph'],
   },
   ky: {
-    tuning: ['espeak-ng ky', 'espeak-ng ky+f2'],
+    tuning: [
+      'espeak-ng ky',
+      'espeak-ng ky+f2',
+      'espeak-ng ky+m1',
+      'espeak-ng ky+f1',
+      'espeak-ng ky+m6',
+      'espeak-ng ky+m8',
+    ],
     judging: ['espeak-ng ky+m7', 'espeak-ng ky+f4'],
     unheard: ['espeak-ng ky+m3', 'espeak-ng ky+f5'],
+    fresh: ['espeak-ng ky+Alex', 'espeak-ng ky+anika', 'espeak-ng ky+max', 'espeak-ng ky+steph'],
   },
   'de-synthetic': {
-    tuning: ['espeak-ng de', 'espeak-ng de+f2'],
+    tuning: [
+      'espeak-ng de',
+      'espeak-ng de+f2',
+      'espeak-ng de+m1',
+      'espeak-ng de+f1',
+      'espeak-ng de+m6',
+      'espeak-ng de+m8',
+    ],
     judging: ['espeak-ng de+m7', 'espeak-ng de+f4'],
     unheard: ['espeak-ng de+m3', 'espeak-ng de+f5'],
+    fresh: ['espeak-ng de+Alex', 'espeak-ng de+anika', 'espeak-ng de+max', 'espeak-ng de+steph'],
   },
   ja: {
-    tuning: ['espeak-ng ja', 'espeak-ng ja+f2'],
+    tuning: [
+      'espeak-ng ja',
+      'espeak-ng ja+f2',
+      'espeak-ng ja+m1',
+      'espeak-ng ja+f1',
+      'espeak-ng ja+m6',
+      'espeak-ng ja+m8',
+    ],
     judging: ['espeak-ng ja+m7', 'open_jtalk mei_normal', 'espeak-ng ja+f4'],
     unheard: ['espeak-ng ja+m3', 'open_jtalk mei_normal', 'espeak-ng ja+f5'],
+    fresh: [
+      'espeak-ng ja+Alex',
+      'open_jtalk mei_normal',
+      'espeak-ng ja+anika',
+      'espeak-ng ja+max',
+      'espeak-ng ja+steph',
+    ],
   },
 };
 
@@ -100,8 +205,8 @@ function recorded(directory: string, half: Half): Speaker[] {
       if (texts !== null && (text === undefined || !/\p{L}{2}/u.test(text))) return [];
       return [{ name: prompt, text: text ?? '', source: { file: join(directory, folder, path) } }];
     });
-    // A speaker without texts is never heard in tuning; the others' prompts are divided by their names.
-    const isHeard = half === 'unheard' || (half === 'judging' && !UNHEARD.includes(name));
+    // Speakers without texts are never used for tuning; the prompts of the others are divided by their names.
+    const isHeard = half !== 'tuning' && (FIRST_HEARD[name]?.includes(half) ?? true);
     return { name, language, set: language, half, lines: texts !== null ? divided(lines, half) : isHeard ? lines : [] };
   });
   return [...read, ...(half === 'tuning' ? [] : [novel(directory, half)])].filter(({ lines }) => lines.length > 0);

@@ -83,15 +83,15 @@ describe('recordings by others', () => {
       speakers(material, half).flatMap(({ name, lines }) => lines.map((line) => `${name} ${line.name}`));
     const tuning = new Set(linesOf('tuning'));
     expect(tuning.size).toBeGreaterThan(1000);
-    for (const half of ['judging', 'unheard'] as const)
+    for (const half of ['judging', 'unheard', 'fresh'] as const)
       expect(linesOf(half).filter((line) => tuning.has(line))).toEqual([]);
   });
 
-  it('make a call of each speaker of the unheard half', () => {
+  it.each(['unheard', 'fresh'] as const)('make a call of each speaker of the %s half', (half) => {
     const maker = new CallMaker();
     try {
-      for (const speaker of speakers(material, 'unheard')) {
-        const { lines, file } = maker.make([speaker], 'unheard', 4, 5);
+      for (const speaker of speakers(material, half)) {
+        const { lines, file } = maker.make([speaker], half, 4, 5);
         const said = lines.reduce((sum, { start, end }) => sum + end - start, 0);
         expect([speaker.name, said >= 5, statSync(file).size > 5 * 2 * 2 * 8000]).toEqual([speaker.name, true, true]);
       }

@@ -60,7 +60,7 @@ const SENTENCES: Readonly<Record<string, readonly string[]>> = {
 
 const CONVERSATIONS = fileURLToPath(new URL('../../../analysis/evaluation/', import.meta.url));
 
-/** What synthetic voices read in one half: the lines of conversations that were written for that half. */
+/** The texts of synthetic voices in one half: the lines of conversations that were written for that half. */
 export function syntheticTexts(language: string, half: Half): readonly string[] {
   const sentences = SENTENCES[language];
   if (sentences !== undefined) return sentences.filter((_, at) => (at % 2 === 0) === (half === 'tuning'));

@@ -1,5 +1,5 @@
 /** Differences between what was said and what was recognized. */
-export interface TextErrors {
+interface TextErrors {
   readonly wordErrors: number;
   readonly words: number;
   readonly letterErrors: number;

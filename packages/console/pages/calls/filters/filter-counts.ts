@@ -10,7 +10,7 @@ type Grouping = Schemas['Grouping'];
 const GROUPED = ['status', 'segment_type', 'language', 'resolution', 'topic'] as const satisfies readonly Grouping[];
 const FRESH_MS = 15_000;
 
-/** How many calls each value would show, beside the other filters. Counted when the chip is opened. */
+/** The number of calls that each value would show together with the other filters. Counted when the chip is opened. */
 export function useCounts(search: CallSearch, field: keyof CallSearch, options: readonly string[]): readonly string[] {
   const grouped = useGroups(search, field, true);
   const results = useQueries({
@@ -33,12 +33,12 @@ export function useCounts(search: CallSearch, field: keyof CallSearch, options: 
   );
 }
 
-/** The values that calls have, beside the other filters. */
+/** The values of the calls that match the other filters. */
 export function useValues(search: CallSearch, field: keyof CallSearch, isWanted: boolean): readonly string[] {
   return (useGroups(search, field, isWanted) ?? []).flatMap(({ key }) => (key === null ? [] : [key]));
 }
 
-/** What the questions that were answered in any call are called, those that lose most points first. */
+/** The texts of the questions that were answered in any call, those that lose the most points first. */
 export function useQuestions(isWanted: boolean): ReadonlyMap<string, string> {
   const query = { group_by: 'question', sort: 'points_ratio', limit: 1000 } as const;
   const { data } = useQuery({

@@ -17,7 +17,7 @@ interface Props {
   readonly onDone: (changed: Partial<CallSearch>) => void;
 }
 
-/** What a chip opens. */
+/** The form that a chip opens. */
 export function FilterForm(props: Props) {
   const filter: Filter = filterOf(props.filterKey);
   if (filter.kind === 'any-of') return <AnyOf {...props} filter={filter} />;
@@ -181,7 +181,7 @@ function dayOf(instant: string | undefined, before = 0): string {
   return `${local.getFullYear()}-${two(local.getMonth() + 1)}-${two(local.getDate())}`;
 }
 
-/** The first moment of a day in the browser's time zone, or of the day so many days later. */
+/** The first moment of a day in the browser's time zone, or of the day that many days later. */
 function startOf(day: string, later = 0): string {
   if (day === '') return '';
   const [year, month, date] = day.split('-').map(Number);

@@ -17,7 +17,7 @@ export function optionName(key: FilterKey, value: string): string {
   return value;
 }
 
-/** What a filter is set to, in words. Null when it is not set. */
+/** The value of a filter, in words. Null when it is not set. */
 export function useFilterValue(key: FilterKey, search: CallSearch): string | null {
   const t = callsTexts.use();
   const filter: Filter = filterOf(key);

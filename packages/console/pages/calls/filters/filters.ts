@@ -47,7 +47,7 @@ export type FilterKey = keyof typeof FILTERS;
 
 export const filterOf = (key: FilterKey): Filter => FILTERS[key];
 
-/** Filters that are always offered; the others are added when they are wanted. */
+/** Filters that are always shown; users can add the others. */
 export const ALWAYS: readonly FilterKey[] = ['status', 'started', 'segment_type', 'score', 'needs_review'];
 
 export function fieldsOf(filter: Filter): readonly (ListFilter | SingleFilter)[] {

@@ -17,7 +17,7 @@ interface Props {
   readonly onClose: () => void;
 }
 
-/** Starts the job that analyzes calls anew. */
+/** Starts the job that analyzes calls again. */
 export function startAnalysis(target: Target): Promise<unknown> {
   return send(api.POST('/api/v1/calls/analyze', { body: bodyOf(target, false) }));
 }

@@ -10,7 +10,7 @@ interface Props {
   readonly onClose: () => void;
 }
 
-/** What cannot be undone asks for the number of calls. */
+/** Erasing cannot be undone, so the user must type the number of calls. */
 export function EraseDialog({ count, onConfirm, onClose }: Props) {
   const t = callsTexts.use();
   const [typed, setTyped] = useState('');

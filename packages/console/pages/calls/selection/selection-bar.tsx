@@ -21,37 +21,37 @@ interface Props {
   readonly onClear: () => void;
 }
 
-type Deed = 'retry' | 'analyze' | 'erase';
+type Action = 'retry' | 'analyze' | 'erase';
 
-const REQUESTS: Readonly<Record<Deed, (uuid: string) => Promise<unknown>>> = {
+const REQUESTS: Readonly<Record<Action, (uuid: string) => Promise<unknown>>> = {
   retry: (uuid) => send(api.POST('/api/v1/calls/{uuid}/retry', { params: { path: { uuid } } })),
   analyze: (uuid) => send(api.POST('/api/v1/calls/{uuid}/analyze', { params: { path: { uuid } } })),
   erase: (uuid) => send(api.DELETE('/api/v1/calls/{uuid}', { params: { path: { uuid } } })),
 };
 
-/** What can be done with the selected calls, or with all calls that match. */
+/** The actions on the selected calls, or on all calls that match. */
 export function SelectionBar({ selected, search, matching, onClear }: Props) {
   const t = callsTexts.use();
   const client = useQueryClient();
   const { role } = useSession();
-  const [asked, setAsked] = useState<Deed | null>(null);
+  const [asked, setAsked] = useState<Action | null>(null);
   const [isWhole, setWhole] = useState(false);
   const [progress, setProgress] = useState<{ done: number; all: number } | null>(null);
   const retryable = selected.filter(({ failure }) => failure?.retryable === true);
   const analyzable = selected.filter(({ status }) => status === 'completed');
-  const callsOf: Readonly<Record<Deed, readonly Call[]>> = { retry: retryable, analyze: analyzable, erase: selected };
+  const callsOf: Readonly<Record<Action, readonly Call[]>> = { retry: retryable, analyze: analyzable, erase: selected };
   const all = isWhole && matching !== null ? matching : null;
   const target: Target =
     all === null ? { call_uuids: analyzable.map(({ uuid }) => uuid) } : { filter: filterOf(search) };
 
-  const run = async (deed: Deed) => {
+  const run = async (action: Action) => {
     setAsked(null);
-    const calls = callsOf[deed];
+    const calls = callsOf[action];
     setProgress({ done: 0, all: calls.length });
-    const errors = await eachCall(calls, REQUESTS[deed], (count) => setProgress({ done: count, all: calls.length }));
+    const errors = await eachCall(calls, REQUESTS[action], (count) => setProgress({ done: count, all: calls.length }));
     setProgress(null);
     const succeeded = calls.length - errors.length;
-    if (succeeded > 0) done(t(`${deed}.done`, { n: succeeded, count: format.number(succeeded) }));
+    if (succeeded > 0) done(t(`${action}.done`, { n: succeeded, count: format.number(succeeded) }));
     if (errors.length > 0) failed(errors[0]);
     if (errors.length === 0) onClear();
     await client.resetQueries({ queryKey: CALLS_KEY });

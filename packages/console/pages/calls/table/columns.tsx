@@ -18,7 +18,7 @@ interface Column {
 const t = callsTexts.translate;
 const foreign = (text: string | null) => (text === null ? '' : <span className="foreign-line">{text}</span>);
 
-/** What a call's row can show. The names are keys of the texts, too. */
+/** The columns of the table of calls. Their names are also keys of the texts. */
 export const COLUMNS = {
   start_time: {
     width: 'minmax(126px, 1.1fr)',

@@ -7,7 +7,7 @@ import type { Call } from '../use-calls.ts';
 const BEFORE = 24;
 const LENGTH = 220;
 
-/** Where the words that were searched for stand, in the first utterance that has them. */
+/** The matched words in the first utterance that contains them. */
 export function Snippet({ call }: { call: Call }) {
   const [first] = call.matches ?? [];
   const { data } = useQuery({
@@ -34,7 +34,9 @@ export function Snippet({ call }: { call: Call }) {
   );
 }
 
-/** Where the snippet of a hit begins: at a word, unless one is longer than what may stand before the hit. */
+/**
+ * The start of the snippet of a hit: the beginning of a word, unless a word is longer than the space before the hit.
+ */
 function cutBefore(text: string, hit: number): number {
   const earliest = hit - BEFORE;
   if (earliest <= 0) return 0;

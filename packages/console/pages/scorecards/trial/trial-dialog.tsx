@@ -5,7 +5,7 @@ import * as format from '../../../i18n/format.ts';
 import { Score } from '../../../widgets/call-facts.tsx';
 import { Dialog, DialogActions } from '../../../widgets/dialog.tsx';
 import { Field } from '../../../widgets/field.tsx';
-import { Failed, Loading, useFailure } from '../../../widgets/states.tsx';
+import { LoadingOrFailed, useFailure } from '../../../widgets/states.tsx';
 import { type Section, type Scorecard } from '../draft.ts';
 import { scorecardsTexts } from '../texts.ts';
 import { TrialResult } from './trial-result.tsx';
@@ -94,8 +94,7 @@ function Choice({ scorecard: { segment_type }, chosen, onChange }: ChoiceProps) 
     },
     placeholderData: keepPreviousData,
   });
-  if (calls.data === undefined)
-    return calls.isPending ? <Loading /> : <Failed error={calls.error} retry={() => void calls.refetch()} />;
+  if (calls.data === undefined) return <LoadingOrFailed query={calls} />;
   const operators = [...new Set(calls.data.items.map(({ operator_name }) => operator_name))].sort();
   const toggle = (uuid: string) => {
     const next = new Set(chosen);

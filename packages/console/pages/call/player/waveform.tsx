@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'react';
 import WaveSurfer from 'wavesurfer.js';
-import type { Schemas } from '../../api/client.ts';
-import type { CallDetail } from './use-call.ts';
+import type { Schemas } from '../../../api/client.ts';
+import type { CallDetail } from '../use-call.ts';
 
 interface Props {
   readonly audio: HTMLAudioElement;
@@ -46,7 +46,7 @@ export default function Waveform({ audio, playback, recording }: Props) {
       });
     };
     let drawn = draw();
-    // The colours are drawn, so that another scheme is drawn anew.
+    // The colours are part of the drawing, so a change of scheme draws it again.
     const redraw = () => {
       drawn.destroy();
       drawn = draw();

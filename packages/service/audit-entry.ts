@@ -10,14 +10,15 @@ export interface Actor {
 }
 
 /**
- * An entry for the firm's audit log. Publish it in the transaction of the action, so that both happen or neither. The
- * action has two names: `scorecard.created`.
+ * An entry for the firm's audit log, published by the service `source`. Publish it in the transaction of the action, so
+ * that both happen or neither. An action has two names: `call.erased`.
  */
 export function auditEntry(
+  source: string,
   { firmUuid, userUuid, address }: Actor,
   action: string,
   subject: string,
 ): Event<BodyOf<typeof AuditEntryAdded>> {
   const origin = { firmuuid: firmUuid, priority: 0, traceparent: currentContext()?.traceparent };
-  return createEvent('analysis', AuditEntryAdded, subject, origin, { actor: userUuid, action, address });
+  return createEvent(source, AuditEntryAdded, subject, origin, { actor: userUuid, action, address });
 }

@@ -26,7 +26,7 @@ export function usePlayer(url: string | null): Player {
 
   useEffect(() => {
     if (url === null || audio.src === url) return;
-    // A new URL of the same recording goes on where the old one was.
+    // A new URL of the same recording continues at the old one's position.
     const { currentTime } = audio;
     audio.src = url;
     audio.currentTime = currentTime;
@@ -56,7 +56,7 @@ export function usePlayer(url: string | null): Player {
   }, [audio]);
 
   const play = useCallback(() => {
-    // Refused when the recording cannot be read, which the error event tells.
+    // Rejected if the recording cannot be read; the error event reports that.
     audio.play().catch(() => {});
   }, [audio]);
   return useMemo(
@@ -87,14 +87,14 @@ export function usePlayer(url: string | null): Player {
   );
 }
 
-/** The index of the utterance that is heard, else the last one before. -1 before the first. */
-export function useHeard(audio: HTMLAudioElement, utterances: readonly { start: number | null }[]): number {
-  const [heard, setHeard] = useState(-1);
+/** The index of the utterance that is playing, or of the last one before. -1 before the first. */
+export function usePlaying(audio: HTMLAudioElement, utterances: readonly { start: number | null }[]): number {
+  const [playing, setPlaying] = useState(-1);
   useEffect(() => {
     const update = () => {
       const { currentTime } = audio;
       const next = utterances.findLastIndex(({ start }) => start !== null && start <= currentTime + 0.05);
-      setHeard(audio.currentTime === 0 && audio.paused ? -1 : next);
+      setPlaying(audio.currentTime === 0 && audio.paused ? -1 : next);
     };
     audio.addEventListener('timeupdate', update);
     audio.addEventListener('seeked', update);
@@ -103,5 +103,5 @@ export function useHeard(audio: HTMLAudioElement, utterances: readonly { start: 
       audio.removeEventListener('seeked', update);
     };
   }, [audio, utterances]);
-  return heard;
+  return playing;
 }

@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useEffect, useState } from 'react';
-import { api, send } from '../../api/client.ts';
-import * as format from '../../i18n/format.ts';
-import { Icon } from '../../widgets/icon.tsx';
-import { callTexts } from './texts.ts';
-import type { CallDetail, Utterance } from './use-call.ts';
+import { api, send } from '../../../api/client.ts';
+import * as format from '../../../i18n/format.ts';
+import { Icon } from '../../../widgets/icon.tsx';
+import { callTexts } from '../texts.ts';
+import type { CallDetail, Utterance } from '../use-call.ts';
 import { type Player, SKIP_SECONDS } from './use-player.ts';
 
 /** Loaded with the first recording. */
@@ -33,7 +33,7 @@ interface Props {
   readonly playback: ReturnType<typeof usePlayback>;
 }
 
-/** Hear the recording: the waveform of both channels, who speaks when, and the controls. */
+/** Plays the recording: the waveform of both channels, who speaks when, and the controls. */
 export function PlayerPanel({ call, recording, player, playback }: Props) {
   const t = callTexts.use();
   const utterances = call.transcript?.utterances ?? [];

@@ -1,0 +1,21 @@
+// A process that is busy and then idle, and prints its resident memory in bytes after both; run by idle-memory.test.ts.
+import { setTimeout as pause } from 'node:timers/promises';
+import { createLog } from '../log/log.ts';
+import { returnIdleMemory } from '../process/idle-memory.ts';
+
+const KEPT = 5;
+const ROUNDS = 60;
+const OBJECTS = 50_000;
+const IDLE_MS = 1_500;
+
+returnIdleMemory({ log: createLog({ name: 'idle', level: 'silent' }), everyMs: 200 });
+const before = process.memoryUsage.rss();
+const kept: object[][] = [];
+for (let round = 0; round < ROUNDS; round++) {
+  kept.push(Array.from({ length: OBJECTS }, (_, number) => ({ number, text: `${round} ${number}` })));
+  if (kept.length > KEPT) kept.shift();
+}
+kept.length = 0;
+const busy = process.memoryUsage.rss();
+await pause(IDLE_MS);
+console.log(JSON.stringify({ before, busy, idle: process.memoryUsage.rss() }));

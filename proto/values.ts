@@ -1,0 +1,32 @@
+// The values of fields that .proto files declare as strings. The service accepts them, and the gateway documents them.
+
+/** `sort` of GetStatistics: the numbers that groups can be sorted by. */
+export const SORTABLE_NUMBERS = [
+  'calls',
+  'scored',
+  'average',
+  'p10',
+  'p50',
+  'p90',
+  'auto_failed',
+  'needs_review',
+  'reviewed',
+  'duration_average',
+  'talk_ratio_operator',
+  'silence_ratio',
+  'interruptions_average',
+  'sentiment_client',
+  'points_ratio',
+] as const;
+
+/** `events` of a webhook: the types of events that a firm can subscribe to. */
+export const WEBHOOK_EVENTS = [
+  'call.completed',
+  'call.failed',
+  'call.reviewed',
+  'call.erased',
+  'batch.finished',
+  'campaign.finished',
+  'budget.spent',
+  'webhook.test',
+] as const;
