@@ -1,13 +1,17 @@
 import { openDatabase } from '@call-analysis/postgres';
-import { freshDatabase } from '@call-analysis/testing/database';
+import { freshDatabase, type TestDatabase } from '@call-analysis/testing/database';
 import type { TransportUnderTest } from '../contract/index.ts';
 import { migrateBus } from '../prepare.ts';
 
+/** A new database with the tables of the bus. */
+export function busDatabase(): Promise<TestDatabase> {
+  return freshDatabase('bus-tables', ({ url }) => migrateBus({ url: url('bus'), schema: 'bus' }));
+}
+
 /** The embedded transport with its own database. */
 export async function openEmbeddedTransport(): Promise<TransportUnderTest> {
-  const database = await freshDatabase();
+  const database = await busDatabase();
   const url = database.url('bus');
-  await migrateBus({ url, schema: 'bus' });
   const service = openDatabase({ url: database.url('ingest'), schema: 'ingest' });
   return {
     config: { transport: 'embedded', url, schema: 'bus' },

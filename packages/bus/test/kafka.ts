@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openDatabase } from '@call-analysis/postgres';
 import { waitUntil } from '@call-analysis/testing';
-import { freshDatabase } from '@call-analysis/testing/database';
 import { kafkaForTests } from '@call-analysis/testing/servers';
 import { type Admin, AssignerProtocol } from 'kafkajs';
 import type { BusConfig } from '../config.ts';
@@ -11,7 +10,7 @@ import type { TransportUnderTest } from '../contract/index.ts';
 import type { Kafka } from '../kafka/config.ts';
 import { connect } from '../kafka/connection/client.ts';
 import { outboxDepth } from '../kafka/outbox/outbox.ts';
-import { migrateBus } from '../prepare.ts';
+import { busDatabase } from './embedded.ts';
 
 const silent = { info() {}, warn() {}, error() {} };
 
@@ -25,9 +24,8 @@ export type KafkaUnderTest = TransportUnderTest & { readonly config: Extract<Bus
 
 /** The Kafka transport on real brokers, with its own database and object store. */
 export async function openKafkaTransport(kafka: Kafka): Promise<KafkaUnderTest> {
-  const [database, directory] = await Promise.all([freshDatabase(), mkdtemp(join(tmpdir(), 'overflow-'))]);
+  const [database, directory] = await Promise.all([busDatabase(), mkdtemp(join(tmpdir(), 'overflow-'))]);
   const url = database.url('bus');
-  await migrateBus({ url, schema: 'bus' });
   const service = openDatabase({ url: database.url('ingest'), schema: 'ingest' });
   const admin = connect(kafka, { name: 'test', log: silent }).admin();
   await admin.connect();

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type PostgresServer, startServer } from '@call-analysis/postgres/server';
+import { dropTemplates } from '../database.ts';
 import { startWatchdog } from '../watchdog/start-watchdog.ts';
 
 interface Running {
@@ -58,11 +59,12 @@ export async function stop(): Promise<void> {
   if (running === null) return;
   const { server, directory, watchdog } = running;
   running = null;
-  delete process.env['TEST_SCRATCH'];
-  if (server !== null) delete process.env['TEST_DATABASE_URL'];
   try {
+    if (server === null) await dropTemplates(process.env['TEST_DATABASE_URL']!);
     await server?.stop();
   } finally {
+    delete process.env['TEST_SCRATCH'];
+    if (server !== null) delete process.env['TEST_DATABASE_URL'];
     watchdog.stdin?.end();
     await rm(directory, { recursive: true, force: true });
   }

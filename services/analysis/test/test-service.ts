@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { type Bus, type ConsumerDepth, migrateBus, openBus, route } from '@call-analysis/bus';
+import { type Bus, type ConsumerDepth, openBus, route } from '@call-analysis/bus';
 import {
   AnalysisWaiting,
   type BodyOf,
@@ -16,12 +16,12 @@ import {
   TranscriptReady,
 } from '@call-analysis/events';
 import { openObjects } from '@call-analysis/objects';
-import { type Database, migrate, openDatabase } from '@call-analysis/postgres';
+import { type Database, openDatabase } from '@call-analysis/postgres';
 import { analysis, keyManagement } from '@call-analysis/proto';
 import { dial, serve } from '@call-analysis/rpc';
 import { Closing, createLog, type Readiness } from '@call-analysis/runtime';
+import { serviceDatabase } from '@call-analysis/service/test';
 import { waitUntil } from '@call-analysis/testing';
-import { freshDatabase } from '@call-analysis/testing/database';
 import { afterAll, beforeAll, jest } from '@jest/globals';
 import type { Analyst } from '../analysts/analyst.ts';
 import { type Config, migrations, schema, start } from '../start.ts';
@@ -138,7 +138,7 @@ export class TestService {
     const closing = new Closing();
     const directory = await mkdtemp(join(tmpdir(), 'call-analysis-analysis-'));
     closing.add('directory', () => rm(directory, { recursive: true, force: true }));
-    const database = await freshDatabase();
+    const database = await serviceDatabase(schema, migrations);
     closing.add('database', () => database.drop());
     const databaseUrl = database.url(schema);
     const { FindFirm } = keyManagement;
@@ -166,8 +166,6 @@ export class TestService {
       retries: 1,
       ...change,
     };
-    await migrateBus(config.bus);
-    await migrate({ url: databaseUrl, schema, folder: migrations });
     const db = openDatabase({ url: databaseUrl, schema });
     closing.add('pool', () => db.close());
     const bus = await openBus(config.bus, { name: 'test', log });

@@ -1,19 +1,19 @@
 import { mkdtemp, readdir, rm, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Bus, type ConsumerDepth, migrateBus, openBus, route } from '@call-analysis/bus';
+import { type Bus, type ConsumerDepth, openBus, route } from '@call-analysis/bus';
 import { type BodyOf, CallFailed, type Event } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
 import { type Objects, openObjects } from '@call-analysis/objects';
-import { type Database, migrate, openDatabase } from '@call-analysis/postgres';
+import { type Database, openDatabase } from '@call-analysis/postgres';
 import { audio, ingest } from '@call-analysis/proto';
 import type { UploadRecordingRequestInit } from '@call-analysis/proto/audio/v1/UploadRecordingRequest';
 import type { RecordAudioRequest } from '@call-analysis/proto/ingest/v1/RecordAudioRequest';
 import type { RegisterCallRequest } from '@call-analysis/proto/ingest/v1/RegisterCallRequest';
 import { type CallOptions, dial, type Handlers, serve } from '@call-analysis/rpc';
 import { Closing, createLog } from '@call-analysis/runtime';
+import { serviceDatabase } from '@call-analysis/service/test';
 import { waitUntil } from '@call-analysis/testing';
-import { freshDatabase } from '@call-analysis/testing/database';
 import { afterAll, beforeAll } from '@jest/globals';
 import { type Config, migrations, schema, start } from '../start.ts';
 import { firmUuid } from './recordings.ts';
@@ -138,7 +138,7 @@ export class AudioUnderTest {
     const closing = new Closing();
     const directory = await mkdtemp(join(tmpdir(), 'call-analysis-audio-'));
     closing.add('directory', () => rm(directory, { recursive: true, force: true }));
-    const database = await freshDatabase();
+    const database = await serviceDatabase(schema, migrations);
     closing.add('database', () => database.drop());
     const { RegisterCall, RecordAudio, FindCalls } = ingest;
     const catalogue = await serve({
@@ -171,8 +171,6 @@ export class AudioUnderTest {
       retries: 1,
       ...change,
     };
-    await migrateBus(config.bus);
-    await migrate({ url: config.databaseUrl, schema, folder: migrations });
     const db = openDatabase({ url: config.databaseUrl, schema });
     closing.add('pool', () => db.close());
     const bus = await openBus(config.bus, { name: 'test', log });

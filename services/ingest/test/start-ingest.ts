@@ -1,13 +1,13 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Bus, migrateBus, openBus } from '@call-analysis/bus';
+import { type Bus, openBus } from '@call-analysis/bus';
 import { type Objects, openObjects } from '@call-analysis/objects';
-import { type Database, migrate, openDatabase } from '@call-analysis/postgres';
+import { type Database, openDatabase } from '@call-analysis/postgres';
 import { ingest, keyManagement } from '@call-analysis/proto';
 import { dial, serve } from '@call-analysis/rpc';
 import { Closing, createLog } from '@call-analysis/runtime';
-import { freshDatabase } from '@call-analysis/testing/database';
+import { serviceDatabase } from '@call-analysis/service/test';
 import type { Firm, Firms } from '../firms.ts';
 import { defaultLimits } from '../limits.ts';
 import { type Config, migrations, schema, start } from '../start.ts';
@@ -58,7 +58,7 @@ export async function startIngest({ serving, retries, findFirm }: IngestOptions)
   const closing = new Closing();
   const directory = await mkdtemp(join(tmpdir(), 'call-analysis-ingest-'));
   closing.add('directory', () => rm(directory, { recursive: true, force: true }));
-  const database = await freshDatabase();
+  const database = await serviceDatabase(schema, migrations);
   closing.add('database', () => database.drop());
   const databaseUrl = database.url(schema);
   const config: Config = {
@@ -71,8 +71,6 @@ export async function startIngest({ serving, retries, findFirm }: IngestOptions)
     limits: defaultLimits,
     retries,
   };
-  await migrateBus(config.bus);
-  await migrate({ url: databaseUrl, schema, folder: migrations });
   const db = openDatabase({ url: databaseUrl, schema });
   closing.add('pool', () => db.close());
   const store = openStore(db, databaseUrl);

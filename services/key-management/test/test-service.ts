@@ -1,10 +1,10 @@
-import { migrateBus } from '@call-analysis/bus';
-import { type Database, migrate, openDatabase } from '@call-analysis/postgres';
+import { type Database, openDatabase } from '@call-analysis/postgres';
 import { keyManagement } from '@call-analysis/proto';
 import type { KeyVerdict } from '@call-analysis/proto/key_management/v1/KeyVerdict';
 import { dial } from '@call-analysis/rpc';
 import { createLog } from '@call-analysis/runtime';
-import { freshDatabase, type TestDatabase } from '@call-analysis/testing/database';
+import { serviceDatabase } from '@call-analysis/service/test';
+import type { TestDatabase } from '@call-analysis/testing/database';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, jest } from '@jest/globals';
 import { type Config, migrations, schema, start } from '../start.ts';
 
@@ -123,13 +123,11 @@ export class TestService {
   }
 
   async #open(): Promise<void> {
-    const testDatabase = await freshDatabase();
+    const testDatabase = await serviceDatabase(schema, migrations);
     this.#testDatabase = testDatabase;
     const databaseUrl = testDatabase.url(schema);
     const bus = { transport: 'embedded', url: testDatabase.url('bus'), schema: 'bus' } as const;
     this.#config = { databaseUrl, bus, listen: '127.0.0.1:0', pepper: 'a pepper of at least thirty-two bytes' };
-    await migrateBus(bus);
-    await migrate({ url: databaseUrl, schema, folder: migrations });
     this.#database = openDatabase({ url: databaseUrl, schema, poolSize: 2 });
     await this.start();
   }

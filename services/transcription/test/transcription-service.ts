@@ -3,7 +3,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { type Bus, migrateBus, openBus, route } from '@call-analysis/bus';
+import { type Bus, openBus, route } from '@call-analysis/bus';
 import {
   AudioStored,
   type BodyOf,
@@ -13,10 +13,10 @@ import {
   TranscriptReady,
 } from '@call-analysis/events';
 import { type Objects, openObjects } from '@call-analysis/objects';
-import { type Database, migrate, openDatabase } from '@call-analysis/postgres';
+import { type Database, openDatabase } from '@call-analysis/postgres';
 import { Closing, createLog } from '@call-analysis/runtime';
+import { serviceDatabase } from '@call-analysis/service/test';
 import { waitUntil, wavHeader } from '@call-analysis/testing';
-import { freshDatabase } from '@call-analysis/testing/database';
 import { afterAll, beforeAll } from '@jest/globals';
 import { type Config, migrations, schema, start } from '../start.ts';
 import type { WorkerPoolOptions } from '../workers/worker-pool.ts';
@@ -129,7 +129,7 @@ export class TranscriptionTestService {
     const closing = new Closing();
     const directory = await mkdtemp(join(tmpdir(), 'call-analysis-transcription-'));
     closing.add('directory', () => rm(directory, { recursive: true, force: true }));
-    const database = await freshDatabase();
+    const database = await serviceDatabase(schema, migrations);
     closing.add('database', () => database.drop());
     const databaseUrl = database.url(schema);
     const config: Config = {
@@ -144,8 +144,6 @@ export class TranscriptionTestService {
       engine: { kind: 'local', workers: 2 },
       retries: 1,
     };
-    await migrateBus(config.bus);
-    await migrate({ url: databaseUrl, schema, folder: migrations });
     const db = openDatabase({ url: databaseUrl, schema });
     closing.add('pool', () => db.close());
     const bus = await openBus(config.bus, { name: 'test', log });

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { type Bus, migrateBus, openBus } from '@call-analysis/bus';
+import { type Bus, openBus } from '@call-analysis/bus';
 import { type BodyOf, CallEnded, CallErased, createEvent, type Event, type EventType } from '@call-analysis/events';
-import { type Database, migrate, openDatabase } from '@call-analysis/postgres';
+import { type Database, openDatabase } from '@call-analysis/postgres';
 import { webhooks } from '@call-analysis/proto';
 import { dial } from '@call-analysis/rpc';
 import { Closing, createLog } from '@call-analysis/runtime';
-import { freshDatabase } from '@call-analysis/testing/database';
+import { serviceDatabase } from '@call-analysis/service/test';
 import { afterAll, beforeAll, jest } from '@jest/globals';
 import { type Config, migrations, schema, start } from '../start.ts';
 import { type Store, openStore } from '../store.ts';
@@ -41,13 +41,11 @@ export class WebhooksUnderTest {
   }
 
   async #open(): Promise<void> {
-    const database = await freshDatabase();
+    const database = await serviceDatabase(schema, migrations);
     this.#closing.add('database', () => database.drop());
     const bus = { transport: 'embedded' as const, url: database.url('bus'), schema: 'bus' };
     const databaseUrl = database.url(schema);
     this.config = { databaseUrl, bus, listen: '127.0.0.1:0', allowPrivate: true, ...this.#settings };
-    await migrateBus(bus);
-    await migrate({ url: databaseUrl, schema, folder: migrations });
     this.db = openDatabase({ url: databaseUrl, schema });
     this.#closing.add('pool', () => this.db.close());
     this.store = openStore(this.db);
