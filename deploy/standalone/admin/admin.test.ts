@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually, fetchWhenAvailable } from '../test/client/retry.ts';
-import { admin, startCommand, type StartedCommand, postgresOf, run } from '../test/system/command.ts';
+import { admin, startCommand, type StartedCommand, postgresOf, run, runAdminHere } from '../test/system/command.ts';
 import { startService } from '../test/system/service-process.ts';
 import '../test/time-limit.ts';
 
@@ -33,7 +33,7 @@ afterAll(async () => {
 });
 
 const command = <Result>(...args: string[]) => admin<Result>({ DATA_DIR }, ...args);
-const outcome = (...args: string[]) => run('admin/main.ts', args, { DATA_DIR });
+const outcome = (...args: string[]) => runAdminHere(args, { DATA_DIR });
 
 /** Starts a command and returns while its PostgreSQL server runs. Starts another one when the command was over before that. */
 async function startWithDatabase(...args: string[]): Promise<StartedCommand> {
@@ -181,7 +181,10 @@ describe('the admin command', () => {
 
   it('runs several times at once without the service: each waits for the others and all succeed', async () => {
     const names = ['one', 'two', 'three'];
-    await Promise.all(names.map((name) => command('firm', 'create', '--name', name, '--country', 'KG')));
+    const created = await Promise.all(
+      names.map((name) => run('admin/main.ts', ['firm', 'create', '--name', name, '--country', 'KG'], { DATA_DIR })),
+    );
+    expect(created.map(({ code, stderr }) => [code, stderr])).toEqual(names.map(() => [0, '']));
     const firms = (await command<Firm[]>('firm', 'list')).map(({ name }) => name);
     expect(firms).toEqual(expect.arrayContaining(names));
     expect(await postgresOf(DATA_DIR)).toBeNull();
@@ -213,6 +216,20 @@ describe('the admin command', () => {
     await ended;
     expect(await postgresOf(DATA_DIR)).toBeNull();
   });
+
+  it.each([
+    [0, ['firm', 'list'], /^\[/, /^$/],
+    [1, ['user', 'list', '--firm', 'acme'], /^$/, /^[^\n]+\n$/],
+    [2, ['nonsense'], /^$/, /^error: /],
+  ] as const)(
+    'ends as a process with %i, one JSON value or one sentence: %j',
+    async (expected, args, output, error) => {
+      const { code, stdout, stderr } = await run('admin/main.ts', args, { DATA_DIR });
+      expect(code).toBe(expected);
+      expect(stdout).toMatch(output);
+      expect(stderr).toMatch(error);
+    },
+  );
 
   it('exits with 2 and prints its usage when it is used wrongly', async () => {
     const wrong = [

@@ -1,5 +1,6 @@
 import { type Environment, StartFault } from '@call-analysis/runtime';
 import type { Command } from 'commander';
+import type { Terminal } from '../backup/progress.ts';
 
 const BACKUP = `
 Copies the database and the files of this machine's data directory as of one moment, also while the service runs. The
@@ -11,17 +12,21 @@ so many calls are in the backup. It holds everything that the data directory pro
   npm run -s admin -- restore /mnt/backups/2026-11-22 --data-dir ./restored
   DATA_DIR=./restored npm start`;
 
+interface Tools {
+  readonly env: Environment;
+  readonly stderr: Terminal;
+  readonly version: string;
+  readonly write: (value: unknown) => void;
+}
+
 /** Adds `backup`, `backup verify` and `restore`. */
-export function addBackupCommands(
-  program: Command,
-  { env, version, write }: { env: Environment; version: string; write: (value: unknown) => void },
-): void {
+export function addBackupCommands(program: Command, { env, stderr, version, write }: Tools): void {
   const backup = program
     .command('backup')
     .description('copy everything on this machine to a folder, also while the service runs')
     .argument('<directory>', 'a new or empty folder')
     .addHelpText('after', BACKUP)
-    .action(async (directory: string) => write(await backUpMachine(directory, version, env)));
+    .action(async (directory: string) => write(await backUpMachine(directory, version, env, stderr)));
   backup
     .command('verify')
     .description('read a backup and compare every file with its SHA-256')
@@ -31,7 +36,7 @@ export function addBackupCommands(
         import('../backup/verify-backup.ts'),
         import('../backup/progress.ts'),
       ]);
-      write(await verifyBackup(directory, showProgress()));
+      write(await verifyBackup(directory, showProgress(stderr)));
     });
   program
     .command('restore')
@@ -43,11 +48,11 @@ export function addBackupCommands(
         import('../backup/restore-backup.ts'),
         import('../backup/progress.ts'),
       ]);
-      write(await restoreBackup(directory, dataDir, showProgress()));
+      write(await restoreBackup(directory, dataDir, showProgress(stderr)));
     });
 }
 
-async function backUpMachine(target: string, version: string, env: Environment) {
+async function backUpMachine(target: string, version: string, env: Environment, stderr: Terminal) {
   const [{ readRemote, readSettings }, { openDataDirectory }, { findOwnServer }, { withOrWithoutService }] =
     await Promise.all([
       import('../config.ts'),
@@ -75,7 +80,7 @@ async function backUpMachine(target: string, version: string, env: Environment) 
   const work = async () => {
     const server = await findOwnServer(directory);
     if (server === null) throw new StartFault('The database of the service does not answer. Retry shortly.');
-    return backUp(directory, server, target, { version, progress: showProgress() });
+    return backUp(directory, server, target, { version, progress: showProgress(stderr) });
   };
   return withOrWithoutService(settings, directory, work, async () => {
     const { withDatabase } = await import('./start-briefly.ts');

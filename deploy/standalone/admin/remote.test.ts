@@ -8,7 +8,7 @@ import { migrate } from '@call-analysis/postgres';
 import { Closing, createLog } from '@call-analysis/runtime';
 import { freshDatabase } from '@call-analysis/testing/database';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { admin, run } from '../test/system/command.ts';
+import { admin, runAdminHere } from '../test/system/command.ts';
 import '../test/time-limit.ts';
 
 const closing = new Closing();
@@ -57,7 +57,7 @@ describe('the admin command with a remote key-management', () => {
       role: 'ADMIN',
     });
 
-    const { code, stdout, stderr } = await run('admin/main.ts', ['token', 'issue', '--user', user.uuid], {
+    const { code, stdout, stderr } = await runAdminHere(['token', 'issue', '--user', user.uuid], {
       KEY_MANAGEMENT_ADDRESS,
       DATA_DIR,
     });
@@ -70,7 +70,7 @@ describe('the admin command with a remote key-management', () => {
 
   it('refuses to list or replay dead letters without Kafka brokers', async () => {
     for (const command of [['list'], ['replay', '--consumer', 'analysis.analyze']]) {
-      const { code, stdout, stderr } = await run('admin/main.ts', ['dead-letter', ...command], {
+      const { code, stdout, stderr } = await runAdminHere(['dead-letter', ...command], {
         KEY_MANAGEMENT_ADDRESS,
         DATA_DIR,
       });
@@ -99,7 +99,7 @@ describe('the admin command with a remote key-management', () => {
       /^RPC_TLS_CA_FILE is set, so RPC_TLS_CERT_FILE and RPC_TLS_KEY_FILE must be set too\.\n$/,
     ],
   ])('reports %s in one sentence', async (_name, variables, sentence) => {
-    const { code, stderr } = await run('admin/main.ts', ['firm', 'list'], variables as Record<string, string>);
+    const { code, stderr } = await runAdminHere(['firm', 'list'], variables as Record<string, string>);
     expect([code, stderr]).toEqual([1, expect.stringMatching(sentence)]);
   });
 });

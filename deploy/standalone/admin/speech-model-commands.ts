@@ -1,6 +1,7 @@
 import { type Environment, parseConfig, StartFault } from '@call-analysis/runtime';
 import type { CatalogueModel, InstalledModels } from '@call-analysis/transcription/models';
 import { type Command, InvalidArgumentError } from 'commander';
+import type { Terminal } from '../backup/progress.ts';
 import type { DeadLetterAdmin } from './dead-letters.ts';
 
 const ADD = `
@@ -22,6 +23,7 @@ const UNSUPPORTED = { consumer: 'transcription', code: 'LANGUAGE_NOT_SUPPORTED' 
 
 interface Tools {
   readonly env: Environment;
+  readonly stderr: Terminal;
   readonly write: (value: unknown) => void;
   readonly withDeadLetters: <Result>(work: (deadLetters: DeadLetterAdmin) => Promise<Result>) => Promise<Result>;
 }
@@ -36,7 +38,7 @@ interface AddArguments {
 }
 
 /** Adds `speech-model add`, `list`, `remove` and `test`. */
-export function addSpeechModelCommands(program: Command, { env, write, withDeadLetters }: Tools): void {
+export function addSpeechModelCommands(program: Command, { env, stderr, write, withDeadLetters }: Tools): void {
   const models = program.command('speech-model').description('models of the local speech engine');
   models
     .command('add')
@@ -55,7 +57,7 @@ export function addSpeechModelCommands(program: Command, { env, write, withDeadL
       const known = KINDS.find((each) => each === kind);
       if (kind !== undefined && known === undefined) command.error(`error: --kind is one of ${KINDS.join(', ')}`);
       const installed = await openModels(env);
-      const progress = showProgress();
+      const progress = showProgress(stderr);
       const added = await installed
         .add(reference, { ...options, kind: known, environment: env, onProgress: progress.show })
         .finally(() => progress.end());
@@ -139,7 +141,7 @@ const SHOWN_EVERY_MS = 250;
 const LOGGED_EVERY_MS = 10_000;
 
 /** Shows progress on standard error: on a terminal in one line, elsewhere a line now and then. */
-function showProgress(output: NodeJS.WriteStream = process.stderr) {
+function showProgress(output: Terminal) {
   let shownAt = 0;
   let last = '';
   return {

@@ -8,7 +8,7 @@ import { type Client, newFirm } from '../test/client/new-firm.ts';
 import { silence } from '../test/client/silence.ts';
 import { csvOf, metadataOf } from '../test/client/valid-uploads.ts';
 import { everyCall } from '../test/kills.ts';
-import { admin, run, startCommand } from '../test/system/command.ts';
+import { admin, runAdminHere, startCommand } from '../test/system/command.ts';
 import { type ServiceProcess, startService } from '../test/system/service-process.ts';
 import '../test/time-limit.ts';
 
@@ -110,9 +110,9 @@ describe('a backup of a running service', () => {
   it('is refused into a folder with files, and restored into none that is in use', async () => {
     const target = join(folder, 'taken');
     await admin(service.administration, 'backup', target);
-    const again = await run('admin/main.ts', ['backup', target], { ...service.administration });
+    const again = await runAdminHere(['backup', target], { ...service.administration });
     expect(again).toMatchObject({ code: 1, stderr: expect.stringMatching(/not empty/) });
-    const over = await run('admin/main.ts', ['restore', target, '--data-dir', service.directory], {});
+    const over = await runAdminHere(['restore', target, '--data-dir', service.directory], {});
     expect(over).toMatchObject({ code: 1, stderr: expect.stringMatching(/in use/) });
   });
 
@@ -123,9 +123,9 @@ describe('a backup of a running service', () => {
     const bytes = await readFile(file);
     bytes[100]! ^= 1;
     await writeFile(file, bytes);
-    const checked = await run('admin/main.ts', ['backup', 'verify', target], {});
+    const checked = await runAdminHere(['backup', 'verify', target], {});
     expect(checked).toMatchObject({ code: 1, stderr: expect.stringMatching(/damaged.*pg_control/) });
-    const restored = await run('admin/main.ts', ['restore', target, '--data-dir', dataDirectory], {});
+    const restored = await runAdminHere(['restore', target, '--data-dir', dataDirectory], {});
     expect(restored).toMatchObject({ code: 1, stderr: expect.stringMatching(/damaged/) });
     expect(await readdir(dataDirectory)).toEqual([]);
   });
@@ -142,7 +142,7 @@ describe('a backup of a running service', () => {
       ['backup', 'verify', target],
       ['restore', target, '--data-dir', join(folder, 'never')],
     ]) {
-      const refused = await run('admin/main.ts', command, {});
+      const refused = await runAdminHere(command, {});
       expect(refused).toMatchObject({ code: 1, stderr: expect.stringMatching(/not a complete backup/) });
     }
     await uploadRecording('after-the-kill');

@@ -7,7 +7,10 @@ export interface Progress {
   end(): void;
 }
 
-export function showProgress(output: NodeJS.WriteStream = process.stderr): Progress {
+/** Where progress is shown. */
+export type Terminal = NodeJS.WritableStream & { readonly isTTY?: boolean };
+
+export function showProgress(output: Terminal): Progress {
   if (!output.isTTY) return { step() {}, add() {}, end() {} };
   let name = '';
   let files = 0;

@@ -10,7 +10,7 @@ import { type Client, newFirm } from '../../test/client/new-firm.ts';
 import { eventually } from '../../test/client/retry.ts';
 import { silence } from '../../test/client/silence.ts';
 import { metadataOf } from '../../test/client/valid-uploads.ts';
-import { admin, run } from '../../test/system/command.ts';
+import { admin, runAdminHere } from '../../test/system/command.ts';
 import { type ServiceProcess, startService } from '../../test/system/service-process.ts';
 import '../../test/time-limit.ts';
 
@@ -38,7 +38,7 @@ export function deadLetterSuite(bus: Record<string, string>): void {
   const command = <Result>(...args: string[]) =>
     admin<Result>({ ...bus, DATA_DIR: service.directory }, 'dead-letter', ...args);
   const outcome = (...args: string[]) =>
-    run('admin/main.ts', ['dead-letter', ...args], { ...bus, DATA_DIR: service.directory });
+    runAdminHere(['dead-letter', ...args], { ...bus, DATA_DIR: service.directory });
   const call = (uuid: string) =>
     client.call<{ status: string; attempt: number; failure: { code: string } | null }>('GET', `/api/v1/calls/${uuid}`);
 
@@ -148,7 +148,7 @@ export function deadLetterSuite(bus: Record<string, string>): void {
         stdout: '',
         stderr: expect.stringContaining('either --id or --consumer'),
       });
-      const half = await run('admin/main.ts', ['dead-letter', 'list'], {
+      const half = await runAdminHere(['dead-letter', 'list'], {
         DATA_DIR: service.directory,
         KAFKA_TLS: 'on',
       });
