@@ -6,6 +6,4 @@ export default {
   testMatch: ['**/*.browser.test.ts'],
   testPathIgnorePatterns: ['/node_modules/'],
   testTimeout: 60_000,
-  // Each test file starts a service and a browser.
-  maxWorkers: 3,
 };

@@ -12,11 +12,8 @@ export default {
   moduleFileExtensions: ['ts', 'js', 'mjs', 'json', 'node'],
   // Node strips the types.
   transform: {},
-  testSequencer: '<rootDir>/scripts/test-sequencer.js',
   globalSetup: '<rootDir>/packages/testing/jest/start.ts',
   globalTeardown: '<rootDir>/packages/testing/jest/stop.ts',
   testTimeout: 180_000,
-  // Tests wait for a third of their time, and some for most of it.
-  maxWorkers: 4,
   workerIdleMemoryLimit: '500MB',
 };

@@ -3,12 +3,23 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+
+/** Test files that one run of Jest takes. */
+export interface Group {
+  readonly name: string;
+  /** Jest's configuration. */
+  readonly config: string;
+  /** The folders that hold the files. */
+  readonly roots: readonly string[];
+  /** How many files run at the same time. */
+  readonly workers: number;
+}
 
 /** The outcome of a test file. One that cannot be loaded counts as a failed test. */
 export interface FileResult {
   readonly path: string;
-  /** Of Jest, that it ran with. */
-  readonly config: string;
+  readonly group: Group;
   readonly seconds: number;
   readonly passed: number;
   readonly failed: number;
@@ -33,7 +44,7 @@ interface JestResults {
 }
 
 /** Runs Jest with its usual output and returns what became of each file. Rejects when Jest itself fails. */
-export async function runJest(config: string, args: readonly string[]): Promise<FileResult[]> {
+export async function runJest(group: Group, args: readonly string[]): Promise<FileResult[]> {
   const directory = mkdtempSync(join(tmpdir(), 'test-results-'));
   try {
     const output = join(directory, 'results.json');
@@ -43,7 +54,9 @@ export async function runJest(config: string, args: readonly string[]): Promise<
         '--max-semi-space-size=64',
         '--disable-warning=ExperimentalWarning',
         'node_modules/jest/bin/jest.js',
-        `--config=${config}`,
+        `--config=${group.config}`,
+        ...group.roots.map((root) => `--roots=${root}`),
+        `--maxWorkers=${group.workers}`,
         '--json',
         `--outputFile=${output}`,
         ...args,
@@ -54,13 +67,13 @@ export async function runJest(config: string, args: readonly string[]): Promise<
     process.once('SIGTERM', stop);
     const [code] = await once(child, 'close');
     process.off('SIGTERM', stop);
-    return resultsIn(output, config, code);
+    return resultsIn(output, group, code);
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }
 }
 
-function resultsIn(output: string, config: string, code: number | null): FileResult[] {
+function resultsIn(output: string, group: Group, code: number | null): FileResult[] {
   let results: JestResults;
   try {
     results = JSON.parse(readFileSync(output, 'utf8')) as JestResults;
@@ -74,7 +87,7 @@ function resultsIn(output: string, config: string, code: number | null): FileRes
     const passed = file.status === 'passed';
     return {
       path: relative(process.cwd(), file.name),
-      config,
+      group,
       seconds: (file.endTime - file.startTime) / 1000,
       passed: count('passed'),
       failed: passed ? 0 : Math.max(1, count('failed')),
@@ -85,6 +98,12 @@ function resultsIn(output: string, config: string, code: number | null): FileRes
 }
 
 function oneLine(text: string): string {
-  // oxlint-disable-next-line no-control-regex -- Jest colours its messages.
-  return text.replaceAll(/\u001B\[\d+m/g, '').split('\n').map((line) => line.trim()).filter((line) => line !== '').slice(0, 4).join(' ').slice(0, 400);
+  const lines = stripVTControlCharacters(text)
+    .split('\n')
+    .map((line) => line.trim());
+  return lines
+    .filter((line) => line !== '')
+    .slice(0, 4)
+    .join(' ')
+    .slice(0, 400);
 }

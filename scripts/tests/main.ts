@@ -1,77 +1,86 @@
-// npm test, npm run test:distributed, npm run test:browser: runs the tests in phases, then each file that failed once more by
-// itself, and says what took how long.
+// npm test and its relatives: run test files with Jest, those that failed once more by themselves, and say what took how long.
 import { appendFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { type FileResult, runJest } from './jest.ts';
+import { type FileResult, type Group, runJest } from './jest.ts';
 
-interface Phase {
-  readonly name: string;
-  readonly config: string;
-  /** How many files run at the same time. */
-  readonly workers: number;
-}
+const USAGE = `Usage: npm test -- [PATH…] [JEST'S OPTIONS]
+       npm run test:distributed | test:browser | test:speech | test:model -- [PATH…] [JEST'S OPTIONS]
 
-const SUITES: Readonly<Record<string, readonly Phase[]>> = {
-  default: [
-    { name: 'files that start no system', config: 'jest.config.js', workers: availableParallelism() },
-    // A system has the machine to itself: what it does in time does not depend on its neighbours.
-    { name: 'files that start systems', config: 'jest.systems.config.js', workers: 1 },
-  ],
-  distributed: [{ name: 'files with Kafka and S3', config: 'jest.distributed.config.js', workers: 1 }],
-  browser: [{ name: 'files with Chromium', config: 'jest.browser.config.js', workers: 1 }],
+Runs the test files, or those whose path contains a PATH. A file that fails is run once more, by itself: if it passes then, it is
+printed as FLAKY, which is a defect to mend. Prints the slowest files, how long each step took and, in the last line, how many
+tests passed, failed and were skipped. Exits with 0 if none failed.
+
+  TEST_RUN=long      also the files named long, and more kills
+  TEST_SUMMARY=FILE  appends the counts to FILE, as one line of JSON`;
+
+// A system is several processes. Two at the same time would take the processor from each other for seconds.
+const systems = (config: string): Group => ({ name: 'systems', config, roots: ['deploy'], workers: 1 });
+const others = (config: string): Group => ({
+  name: 'other files',
+  config,
+  roots: ['packages', 'services', 'scripts'],
+  workers: Math.max(1, availableParallelism() - 1),
+});
+
+/** The groups of a suite run at the same time, each with servers of its own. */
+const SUITES: Readonly<Record<string, readonly Group[]>> = {
+  default: [systems('jest.config.js'), others('jest.config.js')],
+  distributed: [systems('jest.distributed.config.js'), others('jest.distributed.config.js')],
+  browser: [systems('jest.browser.config.js')],
+  speech: [{ name: 'engines', config: 'jest.real.config.js', roots: ['services/transcription'], workers: 1 }],
+  model: [{ name: 'language model', config: 'jest.real.config.js', roots: ['services/analysis'], workers: 1 }],
 };
-/** When more files fail, the cause is no coincidence, and nothing is repeated. */
-const MOST_REPEATED = 10;
+/** When more files fail, the cause is no coincidence, and none is run again. */
+const MOST_AGAIN = 10;
 const SLOWEST = 10;
 
-const [suite = 'default', ...args] = process.argv.slice(2);
-const phases = SUITES[suite];
-if (phases === undefined) {
-  console.error(`usage: node scripts/tests/main.ts ${Object.keys(SUITES).join('|')} [PATH…] [JEST'S OPTIONS]`);
-  process.exit(2);
+const [suite = '', ...args] = process.argv.slice(2);
+const groups = SUITES[suite];
+if (groups === undefined || args.includes('--help')) {
+  (groups === undefined ? console.error : console.log)(USAGE);
+  process.exit(groups === undefined ? 2 : 0);
 }
 
 const began = performance.now();
 const steps: string[] = [];
-const files: FileResult[] = [];
 const flaky: string[] = [];
-for (const { name, config, workers } of phases) {
-  await timed(name, async () => {
-    files.push(...(await runJest(config, [`--maxWorkers=${workers}`, '--passWithNoTests', ...args])));
-  });
-  const failed = files.filter((file) => file.config === config && file.failed > 0);
-  if (failed.length > MOST_REPEATED) continue;
-  for (const file of failed) {
-    await timed(`${file.path} again, by itself`, async () => {
-      const [again] = await runJest(config, ['--runInBand', '--runTestsByPath', file.path]);
-      if (again === undefined || again.failed > 0) return;
-      flaky.push(`FLAKY ${file.path}: ${file.firstError}`);
-      files[files.indexOf(file)] = again;
-    });
-  }
+const runs = await Promise.all(
+  groups.map((group) => timed(group.name, () => runJest(group, ['--passWithNoTests', ...args]))),
+);
+const files = runs.flat();
+const failed = files.filter((file) => file.failed > 0);
+for (const file of failed.length > MOST_AGAIN ? [] : failed) {
+  const [again] = await timed(`${file.path} again`, () => runJest(file.group, ['--runTestsByPath', file.path]));
+  if (again === undefined || again.failed > 0) continue;
+  flaky.push(`FLAKY ${file.path}: ${file.firstError}`);
+  files[files.indexOf(file)] = again;
 }
 
-const sum = (count: 'passed' | 'failed' | 'skipped') => files.reduce((total, file) => total + file[count], 0);
-const result = { suite, passed: sum('passed'), failed: sum('failed'), skipped: sum('skipped'), flaky: flaky.length };
-say('Slowest files', files.toSorted((a, b) => b.seconds - a.seconds).slice(0, SLOWEST).map(({ seconds, path }) => line(seconds, path)));
-say('Steps', [...steps, line((performance.now() - began) / 1000, 'all')]);
+steps.push(line(began, 'all'));
+const slowest = files.toSorted((one, other) => other.seconds - one.seconds).slice(0, SLOWEST);
+console.log(`\nSlowest files\n${slowest.map(({ seconds, path }) => `${duration(seconds)}  ${path}`).join('\n')}`);
+console.log(`\nSteps\n${steps.join('\n')}\n`);
 for (const each of flaky) console.log(each);
 if (files.length === 0) console.log(`No test file matches ${args.join(' ')}.`);
-console.log(`${result.passed} passed, ${result.failed} failed, ${result.skipped} skipped`);
-const summary = process.env['TEST_SUMMARY'];
-if (summary !== undefined) appendFileSync(summary, `${JSON.stringify(result)}\n`);
-process.exitCode = result.failed > 0 || files.length === 0 ? 1 : 0;
+const count = (of: 'passed' | 'failed' | 'skipped') => files.reduce((sum, file) => sum + file[of], 0);
+const counts = { suite, passed: count('passed'), failed: count('failed'), skipped: count('skipped'), flaky };
+console.log(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);
+if (process.env['TEST_SUMMARY'] !== undefined) {
+  appendFileSync(process.env['TEST_SUMMARY'], `${JSON.stringify(counts)}\n`);
+}
+process.exitCode = counts.failed > 0 || files.length === 0 ? 1 : 0;
 
-async function timed(name: string, work: () => Promise<void>): Promise<void> {
+async function timed(name: string, work: () => Promise<FileResult[]>): Promise<FileResult[]> {
   const start = performance.now();
-  await work();
-  steps.push(line((performance.now() - start) / 1000, name));
+  const results = await work();
+  steps.push(line(start, name));
+  return results;
 }
 
-function line(seconds: number, what: string): string {
-  return `${seconds.toFixed(1).padStart(7)} s  ${what}`;
+function line(since: number, what: string): string {
+  return `${duration((performance.now() - since) / 1000)}  ${what}`;
 }
 
-function say(title: string, lines: readonly string[]): void {
-  console.log(`\n${title}\n${lines.join('\n')}`);
+function duration(seconds: number): string {
+  return `${seconds.toFixed(1).padStart(7)} s`;
 }

@@ -9,16 +9,14 @@ import { retryUntilSuccess, retryUntilAnswered } from '../test/client/retry.ts';
 import { silence } from '../test/client/silence.ts';
 import { metadataOf, recordingsCsvOf } from '../test/client/valid-uploads.ts';
 import { everyCall, killAtRandom } from '../test/kills.ts';
-import { long, repeated } from '../test/long-run.ts';
+import { long } from '../test/long-run.ts';
 import { childrenOf } from '../test/system/children.ts';
 import { isDistributed, startSystemUnderTest, type SystemUnderTest } from '../test/system/system-under-test.ts';
 
-const many = long && !isDistributed;
-const some = repeated || isDistributed;
 /** Every third one kills a transcription worker instead of the service. */
-const KILLS = many ? 14 : isDistributed ? 9 : some ? 6 : 3;
-const SINGLE_UPLOADS = many ? 30 : some ? 12 : 6;
-const BATCHES = many ? 6 : some ? 3 : 1;
+const KILLS = isDistributed ? 9 : long ? 14 : 3;
+const SINGLE_UPLOADS = isDistributed ? 12 : long ? 30 : 6;
+const BATCHES = isDistributed ? 3 : long ? 6 : 1;
 const RECORDINGS_A_BATCH = 8;
 /** Every fifth single upload has speech, which needs an engine; the others are silent, which needs none. */
 const SPEAKS_EVERY = 5;

@@ -5,14 +5,12 @@ import { type Batch, type Client, newFirm } from '../test/client/new-firm.ts';
 import { eventually, retryUntilSuccess, retryUntilAnswered } from '../test/client/retry.ts';
 import { csvOf } from '../test/client/valid-uploads.ts';
 import { everyCall, killAtRandom } from '../test/kills.ts';
-import { long, repeated } from '../test/long-run.ts';
+import { long } from '../test/long-run.ts';
 import { isDistributed, startSystemUnderTest, type SystemUnderTest } from '../test/system/system-under-test.ts';
 
-const many = long && !isDistributed;
-const some = repeated || isDistributed;
 /** With the fourth one, the database is killed too. */
-const KILLS = many ? 50 : some ? 12 : 4;
-const BATCHES = many ? 50 : some ? 12 : 5;
+const KILLS = isDistributed ? 12 : long ? 50 : 4;
+const BATCHES = isDistributed ? 12 : long ? 50 : 5;
 const CALLS_A_BATCH = 40;
 /** Every fifth upload has an invalid row and is refused. */
 const REFUSED_EVERY = 5;

@@ -5,11 +5,11 @@ import { administrator, type Batch, type Client, newFirm } from '../test/client/
 import { eventually, retryUntilSuccess } from '../test/client/retry.ts';
 import { silence } from '../test/client/silence.ts';
 import { csvOf, metadataOf } from '../test/client/valid-uploads.ts';
-import { repeated } from '../test/long-run.ts';
+import { long } from '../test/long-run.ts';
 import { isDistributed, startSystemUnderTest, type SystemUnderTest } from '../test/system/system-under-test.ts';
 
 const CALLS = 40;
-const ENDS_AFTER_KILLS = repeated || isDistributed ? 3 : 1;
+const ENDS_AFTER_KILLS = long || isDistributed ? 3 : 1;
 
 let service: SystemUnderTest;
 

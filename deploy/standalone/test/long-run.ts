@@ -3,6 +3,3 @@
  * kills find defects that always show; many kills find those that show rarely.
  */
 export const long = process.env['TEST_RUN'] === 'long';
-
-/** Whether there is time for more kills than in the default run: in a long run, and where .ci/run sets `TEST_RUN=ci`. */
-export const repeated = long || process.env['TEST_RUN'] === 'ci';
