@@ -1,6 +1,5 @@
 import { Readable } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
-import { setTimeout as delay } from 'node:timers/promises';
 import { waitUntil } from '@call-analysis/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
@@ -80,10 +79,11 @@ export function objectsContract(name: string, open: () => Promise<OpenedForTest>
     it('keeps the old bytes when the stream is destroyed before its end', async () => {
       const key = freshKey();
       await put(key, 'old');
-      const stuck = new Readable({ read() {} });
+      const begun = Promise.withResolvers<void>();
+      const stuck = new Readable({ read: () => begun.resolve() });
       stuck.push(Buffer.alloc(1000));
       const putting = objects.put(key, stuck);
-      await delay(20);
+      await begun.promise;
       stuck.destroy();
       await expect(putting).rejects.toThrow();
       expect(await read(key)).toBe('old');

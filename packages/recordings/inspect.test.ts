@@ -183,15 +183,8 @@ it.each([
   ['a.wav', wavFile({}, new Uint8Array(50_000_000))],
   ['a.aiff', aiffFile({}, new Uint8Array(50_000_000))],
   ['a.au', auFile({}, new Uint8Array(50_000_000))],
-])('probing %s takes less than 5 ms on an idle machine and reads only the header', async (name, bytes) => {
-  const times: number[] = [];
-  for (let turn = 0; turn < 20; turn++) {
-    const { source, read } = watchedSource(bytes);
-    const begin = performance.now();
-    await inspect(source, name);
-    times.push(performance.now() - begin);
-    expect(read.bytes).toBeLessThan(16 * 1024);
-  }
-  // On a busy machine some of the 20 probes are delayed, but not all.
-  expect(Math.min(...times)).toBeLessThan(5);
+])('probing %s reads only the header', async (name, bytes) => {
+  const { source, read } = watchedSource(bytes);
+  await inspect(source, name);
+  expect(read.bytes).toBeLessThan(16 * 1024);
 });

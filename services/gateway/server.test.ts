@@ -77,10 +77,13 @@ describe('an invalid request', () => {
       return { count: 7, items: [] };
     };
     const good = head('GET /api/v1/calls HTTP/1.1', 'Host: x', bearer);
-    const received = rawExchange(edge.url, (socket) => {
+    const received = rawExchange(edge.url, async (socket) => {
       socket.write(`${good}${good}nonsense\r\n\r\n`);
-      setTimeout(() => socket.write('more nonsense\r\n\r\n'), 50);
-      setTimeout(end.resolve, 150);
+      // Each request to another connection gives the gateway the time to read what was written before.
+      await edge.request('GET', '/healthz');
+      socket.write('more nonsense\r\n\r\n');
+      await edge.request('GET', '/healthz');
+      end.resolve();
     });
     const responses = await received;
     edge.calls.listCalls = async () => ({ count: 0, items: [] });

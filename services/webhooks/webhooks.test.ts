@@ -100,13 +100,13 @@ describe('a delivery that fails', () => {
     await waitUntil(async () => (await service.deliveries(hook)).items[0]?.attempts === 1);
     const { items } = await service.deliveries(hook);
     expect(items).toMatchObject([{ status: 'pending', last_status: 503, last_error: 'answered 503' }]);
-    const planned = Date.parse(items[0]!.next_at!) - hook.received()[0]!.at;
-    expect(planned).toBeGreaterThan(4_000);
-    expect(planned).toBeLessThan(8_000);
+    const nextAt = Date.parse(items[0]!.next_at!);
+    expect(nextAt - hook.received()[0]!.at).toBeGreaterThan(4_000);
+    expect(nextAt).toBeLessThan(Date.now() + 8_000);
     service.sink.answers.set(hook.path, ok);
     await waitUntil(() => hook.received().length === 2);
     const [first, second] = hook.received();
-    expect(second!.at - first!.at).toBeGreaterThan(4_000);
+    expect(second!.at).toBeGreaterThanOrEqual(nextAt);
     expect(second!.id).toBe(first!.id);
     new Webhook(hook.secret).verify(second!.body, second!.headers);
     await waitUntil(async () => (await service.deliveries(hook, ['delivered'])).count === 1);

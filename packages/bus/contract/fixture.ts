@@ -50,6 +50,9 @@ interface ManagedFixture extends Fixture {
 
 const silent: Log = { info() {}, warn() {}, error() {} };
 
+/** No lease lapses during a test, however long the machine pauses, unless the test asks for a shorter one. */
+const LEASE_SECONDS = 3_600;
+
 export function createFixture(openTransport: () => Promise<TransportUnderTest>): ManagedFixture {
   let transport: TransportUnderTest;
   let bus: Bus;
@@ -58,7 +61,7 @@ export function createFixture(openTransport: () => Promise<TransportUnderTest>):
   let count = 0;
 
   async function open(list: Bus[], { exclusive = false, ...options }: Options): Promise<Bus> {
-    const opened = await openBus({ ...transport.config, exclusive }, { name: 'test', log: silent, ...options });
+    const opened = await openBus({ ...transport.config, exclusive }, { name: 'test', log: silent, leaseSeconds: LEASE_SECONDS, ...options });
     list.push(opened);
     return opened;
   }

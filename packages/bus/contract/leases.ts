@@ -4,7 +4,7 @@ import { waitUntil } from '@call-analysis/testing';
 import { route } from '../port.ts';
 import { collectInto } from '../test/handlers.ts';
 import { startHangingWorker } from '../test/hanging-worker.ts';
-import { type Body, newEvent } from '../test/new-event.ts';
+import { type Body, newEvent, numberOf, numbers } from '../test/new-event.ts';
 import type { Fixture } from './fixture.ts';
 
 // Long enough that a worker which pauses for some seconds on a busy machine does not lose its lease.
@@ -16,10 +16,10 @@ const patience = { timeoutMs: 100_000 };
 export interface LeaseResults {
   /** The number of calls of a handler that runs longer than its lease. */
   readonly outlived: Promise<number>;
-  /** The events that the successor of a killed worker receives. */
-  readonly lapsed: Promise<Event[]>;
+  /** The numbers of the events that the successor of a killed worker receives. */
+  readonly lapsed: Promise<Set<number>>;
   /** The same for a worker that was handling ten events together. */
-  readonly lapsedTogether: Promise<Event[]>;
+  readonly lapsedTogether: Promise<Set<number>>;
 }
 
 export function startLeaseTests(fixture: Fixture): LeaseResults {
@@ -36,7 +36,7 @@ export function startLeaseTests(fixture: Fixture): LeaseResults {
 async function takeOver(
   { newConsumer, openLasting, publish, arrived, transport }: Fixture,
   events: number,
-): Promise<Event[]> {
+): Promise<Set<number>> {
   const { Happened, consumer } = newConsumer();
   const received: Event[] = [];
   const successor = await openLasting({ leaseSeconds });
@@ -48,27 +48,32 @@ async function takeOver(
   const victim = await startHangingWorker(transport.config, consumer, Happened.type, options);
   await successor.subscribe({ consumer, routes });
   await victim.kill();
-  await waitUntil(() => received.length === events, patience);
-  return received;
+  const numbersReceived = () => new Set(received.map(numberOf));
+  await waitUntil(() => numbersReceived().size === events, patience);
+  return numbersReceived();
 }
 
+/** Repeated with another event if the machine itself paused for longer than the lease. */
 async function outliveLease({ newConsumer, openLasting, publish }: Fixture): Promise<number> {
   const { Happened, consumer } = newConsumer();
-  let attempts = 0;
-  let done = false;
+  const attempts = numbers(5).map(() => ({ begun: 0, done: false }));
   const routes = [
     route<Body>({
       event: Happened,
-      async handle() {
-        attempts += 1;
+      async handle([event]) {
+        const attempt = attempts[numberOf(event!)]!;
+        attempt.begun += 1;
         await pause(LONGER_THAN_LEASE_MS);
-        done = true;
+        attempt.done = true;
       },
     }),
   ];
   for (const bus of [await openLasting({ leaseSeconds }), await openLasting({ leaseSeconds })])
     await bus.subscribe({ consumer, routes });
-  await publish(newEvent(Happened, 1));
-  await waitUntil(() => done, patience);
-  return attempts;
+  for (const [n, attempt] of attempts.entries()) {
+    await publish(newEvent(Happened, n));
+    await waitUntil(() => attempt.done, patience);
+    if (attempt.begun === 1) break;
+  }
+  return attempts.findLast(({ done }) => done)!.begun;
 }

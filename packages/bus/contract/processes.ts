@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Event } from '@call-analysis/events';
 import { waitUntil } from '@call-analysis/testing';
 import { describe, expect, it } from '@jest/globals';
@@ -11,6 +10,7 @@ import type { LeaseResults } from './leases.ts';
 
 /** These tests start other processes, which is slow on a busy machine. */
 const LIMIT_MS = 240_000;
+const LONGER_THAN_A_TEST_MS = 3_600_000;
 
 /** When a process stops or is killed, other processes get its events. */
 export function processes(fixture: Fixture, leases: () => LeaseResults): void {
@@ -27,15 +27,13 @@ export function processes(fixture: Fixture, leases: () => LeaseResults): void {
         await (await fixture.bus.subscribe({ consumer, retries: 0, routes })).stop();
         await publish(newEvent(Happened, 1));
         await arrived();
-        for (let kills = 0; kills < 3; kills++) {
-          const victim = await startHangingWorker(fixture.transport.config, consumer, Happened.type);
-          await victim.kill();
-        }
+        const victim = await startHangingWorker(fixture.transport.config, consumer, Happened.type);
+        await victim.kill();
         expect(await depth(consumer)).toMatchObject({ active: 1 });
         const successor = await openAnother({ exclusive: true });
         await successor.subscribe({ consumer, retries: 0, routes });
-        // Sooner than the lease of the killed process lapses, which takes thirty seconds.
-        await waitUntil(() => received.length === 1, { timeoutMs: 20_000 });
+        // The lease of the killed process lapses after the end of the test.
+        await waitUntil(() => received.length === 1);
         await emptied(consumer);
         expect(givenUp).toEqual([]);
       },
@@ -104,8 +102,7 @@ export function processes(fixture: Fixture, leases: () => LeaseResults): void {
       const { Happened, consumer } = newConsumer();
       const [begun, done, later]: [Event[], Event[], Event[]] = [[], [], []];
       const finish = Promise.withResolvers<void>();
-      // Longer than a busy machine may pause.
-      const first = await openAnother({ closeWithinMs: 60_000 });
+      const first = await openAnother({ closeWithinMs: LONGER_THAN_A_TEST_MS });
       await first.subscribe({
         consumer,
         routes: [
@@ -114,6 +111,8 @@ export function processes(fixture: Fixture, leases: () => LeaseResults): void {
             async handle(events) {
               begun.push(...events);
               await finish.promise;
+              // A bus that did not wait would be closed by now.
+              await depth(consumer);
               done.push(...events);
             },
           }),
@@ -122,8 +121,6 @@ export function processes(fixture: Fixture, leases: () => LeaseResults): void {
       await publish(newEvent(Happened, 1), newEvent(Happened, 2), newEvent(Happened, 3));
       await waitUntil(() => begun.length === 1);
       const closing = first.close();
-      await pause(300);
-      expect(done).toEqual([]);
       finish.resolve();
       await closing;
       expect(done).toEqual(begun);
@@ -146,10 +143,7 @@ export function processes(fixture: Fixture, leases: () => LeaseResults): void {
       });
       await publish(newEvent(Happened, 1));
       await waitUntil(hasBegun);
-      const start = Date.now();
       await first.close();
-      // By default it waits for eight seconds.
-      expect(Date.now() - start).toBeLessThan(7_500);
       const routes = [route<Body>({ event: Happened, handle: collectInto(received), giveUp })];
       await fixture.bus.subscribe({ consumer, retries: 0, routes });
       await waitUntil(() => received.length === 1);
@@ -160,7 +154,7 @@ export function processes(fixture: Fixture, leases: () => LeaseResults): void {
       const { Happened, consumer } = newConsumer();
       const received: Event[] = [];
       const { hasBegun, handle } = hangingHandler();
-      const first = await openAnother({ closeWithinMs: 60_000 });
+      const first = await openAnother({ closeWithinMs: LONGER_THAN_A_TEST_MS });
       const subscription = await first.subscribe({
         consumer,
         retries: 0,
@@ -168,10 +162,8 @@ export function processes(fixture: Fixture, leases: () => LeaseResults): void {
       });
       await publish(newEvent(Happened, 1));
       await waitUntil(hasBegun);
-      const start = Date.now();
       await subscription.stop(100);
       await first.close();
-      expect(Date.now() - start).toBeLessThan(50_000);
       await fixture.bus.subscribe({
         consumer,
         retries: 0,
@@ -187,11 +179,16 @@ export function processes(fixture: Fixture, leases: () => LeaseResults): void {
         consumer,
         routes: [route<Body>({ event: Happened, handle: collectInto(received) })],
       });
+      const receivedByOther: Event[] = [];
+      await fixture.bus.subscribe({
+        consumer: `${consumer}.other`,
+        routes: [route<Body>({ event: Happened, handle: collectInto(receivedByOther) })],
+      });
       await subscription.stop();
       await publish(newEvent(Happened, 1));
-      await pause(300);
-      expect(received).toEqual([]);
       await arrived();
+      await waitUntil(() => receivedByOther.length === 1);
+      expect(received).toEqual([]);
       expect(await depth(consumer)).toMatchObject({ consumer, waiting: 1, active: 0, dead: 0 });
     });
 
@@ -207,8 +204,8 @@ export function processes(fixture: Fixture, leases: () => LeaseResults): void {
       'other processes get the events of a killed process when its lease lapses',
       async () => {
         const { lapsed, lapsedTogether } = leases();
-        expect((await lapsed).map(numberOf)).toEqual([0]);
-        expect((await lapsedTogether).map(numberOf).toSorted((a, b) => a - b)).toEqual(numbers(10));
+        expect([...(await lapsed)]).toEqual([0]);
+        expect([...(await lapsedTogether)].toSorted((a, b) => a - b)).toEqual(numbers(10));
       },
       LIMIT_MS,
     );

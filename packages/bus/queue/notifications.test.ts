@@ -41,8 +41,8 @@ describe('notifications', () => {
     await notify('one');
     await waitUntil(() => received.includes('one'));
     await cut();
-    await waitUntil(() => counts.connections === 2);
-    expect(counts.losses).toBe(1);
+    await waitUntil(() => counts.connections > 1);
+    expect(counts.losses).toBeGreaterThan(0);
     await notify('two');
     await waitUntil(() => received.includes('two'));
     await close();

@@ -26,7 +26,11 @@ export async function listenTo(
   { onNotification, onConnected, onLost }: NotificationHandlers,
 ): Promise<{ close(): Promise<void> }> {
   const closing = new AbortController();
-  let connection = await open(config, channel, onNotification);
+  // A server that is slow to end a closed connection may still send.
+  const receive = (payload: string) => {
+    if (!closing.signal.aborted) onNotification(payload);
+  };
+  let connection = await open(config, channel, receive);
   onConnected();
   const reconnecting = reconnect();
 
@@ -38,7 +42,7 @@ export async function listenTo(
       for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
         await pause(pauseMs, undefined, { signal: closing.signal }).catch(() => {});
         if (closing.signal.aborted) return;
-        const next = await open(config, channel, onNotification).catch(() => null);
+        const next = await open(config, channel, receive).catch(() => null);
         if (next === null) continue;
         connection = next;
         if (closing.signal.aborted) return connection.end();

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { sourceOfBytes } from '../source.ts';
 import { concat, text, u32 } from '../test/bytes.ts';
-import { decodeAll, processorMs } from '../test/containers.ts';
+import { decodeAll } from '../test/containers.ts';
 import {
   amplitudeOf,
   countingSource,
@@ -197,7 +197,8 @@ describe('an MP3 file', () => {
     ['of AAC', [0xff, 0xf1, 0x00, 0x00, 0x01, 0x00]],
   ])('of nothing but frame headers is refused in bounded time: %s', async (_, beginning) => {
     const bytes = Uint8Array.from({ length: 2_000_000 }, (_unused, at) => beginning[at % beginning.length] ?? 0);
-    expect(await processorMs(() => outcomeOf(mp3, bytes))).toBeLessThan(5_000);
+    // Looking at each header beside all others would take longer than the test may.
+    expect((await outcomeOf(mp3, bytes)).frames).toBeNull();
   });
 });
 

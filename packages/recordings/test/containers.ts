@@ -52,14 +52,6 @@ export function watchedSource(
   return { source, read };
 }
 
-/** The processor time that the work takes, in milliseconds. Other load on the machine does not count. */
-export async function processorMs(work: () => unknown): Promise<number> {
-  const before = process.cpuUsage();
-  await work();
-  const { user, system } = process.cpuUsage(before);
-  return (user + system) / 1000;
-}
-
 /** The code and message of the fault that a promise rejects with; anything else fails the test. */
 export async function faultOf(promise: Promise<unknown>): Promise<{ code: string; message: string }> {
   const error: unknown = await promise.then(

@@ -1,4 +1,5 @@
 import { Fault, type FaultKind } from '@call-analysis/fault';
+import { waitUntil } from '@call-analysis/testing';
 import { credentials, Metadata, type ServiceError, status } from '@grpc/grpc-js';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
@@ -128,7 +129,6 @@ describe.each(WAYS)('a Fault that a handler throws, %s,', (_way, address) => {
   });
 
   it('ends an upload that is still under way', async () => {
-    let asked = 0;
     open = await openTrial(
       {
         async upload(requests) {
@@ -140,17 +140,19 @@ describe.each(WAYS)('a Fault that a handler throws, %s,', (_way, address) => {
       },
       { address: address() },
     );
+    let left = false;
     async function* endless() {
-      for (;;) {
-        yield { count: asked };
-        asked += 1;
-        await new Promise(setImmediate);
+      try {
+        for (let count = 0; ; count += 1) {
+          yield { count };
+          await new Promise(setImmediate);
+        }
+      } finally {
+        left = true;
       }
     }
     expect(await failure(open.client.upload(endless()))).toMatchObject({ kind: 'too-large', code: 'FILE_TOO_LARGE' });
-    const before = asked;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-    expect(asked - before).toBeLessThan(3);
+    await waitUntil(() => left);
   });
 
   it('is logged with its code only when it is an answer, because its message may quote data', async () => {

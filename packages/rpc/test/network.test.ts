@@ -42,15 +42,6 @@ async function openProxied(handlers: TrialHandlers = {}) {
   return { proxy, client };
 }
 
-/** More than half a second on a paused machine, and less than the ten seconds after which a connection is given up. */
-const SOON_MS = 8_000;
-
-async function took(work: Promise<unknown>): Promise<number> {
-  const began = performance.now();
-  await work;
-  return performance.now() - began;
-}
-
 const UNAVAILABLE = {
   kind: 'unavailable',
   code: 'UNAVAILABLE',
@@ -71,19 +62,20 @@ describe('when the network fails', () => {
       const { proxy, client } = await openProxied();
       await client.echo({}, { deadlineMs: 60_000 });
       proxy[failure]();
+      let isGivenUp = false;
+      const patient = client.echo({}, { deadlineMs: 60_000 }).catch(() => (isGivenUp = true));
       const all = [
         client.echo({}),
         client.read({}),
         client.upload(chunks(30)),
         client.download({})[Symbol.asyncIterator]().next(),
       ];
-      expect(await took(Promise.all(all.map((each) => expect(each).rejects.toMatchObject(UNAVAILABLE))))).toBeLessThan(
-        SOON_MS,
-      );
+      await Promise.all(all.map((each) => expect(each).rejects.toMatchObject(UNAVAILABLE)));
+      // A silent connection is given up only later.
+      if (failure === 'blackhole') expect(isGivenUp).toBe(false);
       proxy.heal();
-      const back = performance.now();
-      while (!(await client.echo({ what: 'a' }).catch(() => undefined))) await pause(10);
-      expect(performance.now() - back).toBeLessThan(SOON_MS);
+      await waitUntil(() => client.echo({ what: 'a' }));
+      await patient;
     },
   );
 
@@ -111,7 +103,7 @@ describe('when the network fails', () => {
     await expect(client.echo({})).rejects.toMatchObject(UNAVAILABLE);
     isAsleep = false;
     // grpc-js itself would wait for ever.
-    expect(await took(expect(client.echo({}, { deadlineMs: 60_000 })).resolves.toBeDefined())).toBeLessThan(12_000);
+    await expect(client.echo({}, { deadlineMs: 3_600_000 })).resolves.toBeDefined();
   });
 
   it('an answer that is broken off in the middle is not complete', async () => {
@@ -131,19 +123,16 @@ describe('when the network fails', () => {
     expect(seen).toEqual([0, 1, 2, 3, 4].slice(0, seen.length));
   });
 
-  it('an unknown host name fails in time, and is found once it is known', async () => {
+  it('an unknown host name fails, and is found once it is known', async () => {
     const { server, client } = await openTrial(
       {},
       { dialled: ({ address }) => address.replace('127.0.0.1', 'unknown.test'), deadlineMs: 500 },
     );
     const lookup = jest.spyOn(dns.promises, 'lookup');
     lookup.mockRejectedValue(new Error('getaddrinfo ENOTFOUND'));
-    expect(await took(expect(client.echo({})).rejects.toMatchObject(UNAVAILABLE))).toBeLessThan(SOON_MS);
+    await expect(client.echo({})).rejects.toMatchObject(UNAVAILABLE);
     lookup.mockResolvedValue([{ address: '127.0.0.1', family: 4 }] as never);
-    const back = performance.now();
-    while (!(await client.echo({}).catch(() => undefined))) await pause(10);
-    // By default gRPC looks a name up twice a minute.
-    expect(performance.now() - back).toBeLessThan(12_000);
+    await waitUntil(() => client.echo({}));
     expect(server.address).toMatch(/^127/);
   });
 
@@ -151,12 +140,9 @@ describe('when the network fails', () => {
     const { client, server } = await openTrial();
     await server.stop(0);
     await Promise.all(Array.from({ length: 600 }, () => expect(client.read({})).rejects.toMatchObject(UNAVAILABLE)));
-    // A call waits for a connection for 1.5 s after it was lost, and not at all later.
-    const all: number[] = [];
-    while (all.length < 5 && !all.some((ms) => ms < 600)) {
-      all.push(await took(expect(client.read({})).rejects.toMatchObject(UNAVAILABLE)));
-    }
-    expect(Math.min(...all)).toBeLessThan(600);
+    // A call waits for a connection for 1.5 s after it was lost, and not at all later. If each waited, these calls would take
+    // longer than the test may.
+    for (let asked = 0; asked < 200; asked += 1) await expect(client.read({})).rejects.toMatchObject(UNAVAILABLE);
   });
 
   it('a service that fails most of its calls is not sent them again', async () => {

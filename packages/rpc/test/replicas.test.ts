@@ -91,10 +91,8 @@ describe('several replicas with one host name', () => {
     await client.echo({});
     await b.start(`127.0.0.2:${port}`);
     addresses.push('127.0.0.2');
-    // By itself a connection lasts for five minutes.
-    const until = performance.now() + 40_000;
-    while (b.calls === 0 && performance.now() < until) await Promise.all([client.echo({}), client.echo({})]);
-    expect(b.calls).toBeGreaterThan(0);
+    // By itself a connection lasts for five minutes, which is longer than this test may take.
+    while (b.calls === 0) await Promise.all([client.echo({}), client.echo({})]);
   });
 
   it('lose no read when the connections of one are reset repeatedly', async () => {
@@ -109,13 +107,12 @@ describe('several replicas with one host name', () => {
     });
     for (let round = 0; round < 4; round += 1) {
       const before = a.calls;
-      while (a.calls === before) await pause(10);
-      await pause(100);
+      await waitUntil(() => a.calls > before + 20);
       proxy.cut();
-      await pause(100);
+      const readBefore = read;
+      await waitUntil(() => read > readBefore + 20);
       proxy.heal();
     }
-    await waitUntil(() => read > 50);
     over.abort();
     await Promise.all(readers);
   });
@@ -172,13 +169,16 @@ describe('several replicas with one host name', () => {
       }),
     ];
     for (let round = 0; round < 6; round += 1) {
-      await pause(100);
       const replica = replicas[round % 2]!;
       await replica.stop(60_000);
-      await pause(50);
+      const askedBefore = asked;
+      await waitUntil(() => failures.length > 0 || asked > askedBefore + 10);
+      const { calls } = replica;
       await replica.start(`${hosts[round % 2]}:${port}`);
+      // While the client has no connection to it, the other one cannot be stopped.
+      await waitUntil(() => failures.length > 0 || replica.calls > calls);
     }
-    await waitUntil(() => failures.length > 0 || (asked > 50 && uploaded > 3));
+    await waitUntil(() => failures.length > 0 || uploaded > 3);
     over.abort();
     await Promise.all(load);
     expect(failures.map((each) => (each as Error).cause ?? each)).toEqual([]);

@@ -5,7 +5,7 @@ import { connect } from 'node:http2';
 import { createServer } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { currentContext, isRequestId, isTraceparent, StartFault, withContext } from '@call-analysis/runtime';
-import { freePort } from '@call-analysis/testing';
+import { freePort, waitUntil } from '@call-analysis/testing';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { dial } from '../index.ts';
 import { newAddress, nothing, openTrial, trial, WAYS } from './trial.ts';
@@ -27,6 +27,11 @@ afterEach(async () => {
 const until = async (isSo: () => boolean) => {
   while (!isSo()) await setTimeout(2);
 };
+
+/** Resolves once a number that grows has reached something and grows no more. */
+async function settled(value: () => number): Promise<void> {
+  for (let before = 0; before === 0 || before !== value(); await setTimeout(50)) before = value();
+}
 
 async function aborted(signal: AbortSignal): Promise<never> {
   if (!signal.aborted) await once(signal, 'abort');
@@ -52,28 +57,18 @@ describe.each([
     expect(await client.upload(chunks())).toMatchObject({ count: 100, what: '100000' });
   });
 
-  it('a service that was restarted is found again within a second and a half', async () => {
+  it('a service that was restarted is found again', async () => {
     // A port that no other process takes while the service is down.
     const fixed = address().replace(/:0$/, `:${await freePort()}`);
     const first = await openOne({}, { address: fixed });
     const { client } = first;
-    let { server } = first;
-    const took: number[] = [];
-    // A paused machine delays one restart, not all of them.
-    while (took.length < 5 && !took.some((ms) => ms < 1500)) {
-      expect(await client.echo({ what: 'a' })).toMatchObject({ what: 'a' });
-      await server.stop();
-      const stoppedAt = performance.now();
-      while (performance.now() - stoppedAt < 700) {
-        await expect(client.echo({})).rejects.toMatchObject({ kind: 'unavailable' });
-        await setTimeout(50);
-      }
-      ({ server } = await openOne({}, { address: fixed }));
-      const back = performance.now();
-      while (!(await client.echo({}).catch(() => undefined))) await setTimeout(10);
-      took.push(performance.now() - back);
+    expect(await client.echo({ what: 'a' })).toMatchObject({ what: 'a' });
+    await first.server.stop();
+    for (let asked = 0; asked < 10; asked += 1) {
+      await expect(client.echo({})).rejects.toMatchObject({ kind: 'unavailable' });
     }
-    expect(Math.min(...took)).toBeLessThan(1500);
+    await openOne({}, { address: fixed });
+    await waitUntil(() => client.echo({}));
   });
 });
 
@@ -94,25 +89,26 @@ describe.each(WAYS)('a call %s', (_way, address) => {
   it('fails with UNAVAILABLE at its deadline, and its handler is aborted', async () => {
     let [reached, stopped] = [0, 0];
     let deadlineMs = 60;
-    const { client, lines } = await open({
-      echo: async (_request, call) => {
-        expect(call.deadline?.getTime()).toBeLessThanOrEqual(Date.now() + deadlineMs);
-        reached += 1;
-        await aborted(call.signal).catch(() => {});
-        stopped += 1;
-        return { what: '', count: 0, data: nothing };
+    // The deadline of the channel comes after the end of the test.
+    const { client, lines } = await open(
+      {
+        echo: async (_request, call) => {
+          expect(call.deadline?.getTime()).toBeLessThanOrEqual(Date.now() + deadlineMs);
+          reached += 1;
+          await aborted(call.signal).catch(() => {});
+          stopped += 1;
+          return { what: '', count: 0, data: nothing };
+        },
       },
-    });
+      { deadlineMs: 3_600_000 },
+    );
     await client.ready();
     lines.length = 0;
-    const began = performance.now();
     const call = () => expect(client.echo({}, { deadlineMs })).rejects.toMatchObject({ kind: 'unavailable' });
     await call();
     // Repeated with more time when the deadline passed before the handler was reached.
     const isReached = () => reached > 0;
     for (; !isReached(); deadlineMs *= 2) await call();
-    // At its own deadline, not at that of the channel.
-    expect(performance.now() - began).toBeLessThan(30_000);
     await until(() => stopped === reached && lines.length >= stopped);
     expect(lines).toHaveLength(stopped);
     // The deadline may pass on either side first.
@@ -143,16 +139,15 @@ describe.each(WAYS)('a call %s', (_way, address) => {
   });
 
   it('does not abort the signal of a finished call', async () => {
-    let signal: AbortSignal | undefined;
+    const signals: AbortSignal[] = [];
     const { client } = await open({
-      echo: async (_request, call) => {
-        signal = call.signal;
+      echo: async (_request, { signal }) => {
+        signals.push(signal);
         return { what: '', count: 0, data: nothing };
       },
     });
-    await client.echo({});
-    await setTimeout(10);
-    expect(signal?.aborted).toBe(false);
+    for (let call = 0; call < 3; call += 1) await client.echo({});
+    expect(signals.map(({ aborted: isAborted }) => isAborted)).toEqual([false, false, false]);
   });
 
   it('carries the request id and the trace to the handler and to the calls that the handler makes', async () => {
@@ -206,7 +201,7 @@ describe('a download', () => {
     for await (const _ of client.download({})) {
       read += 1;
       if (read === 10) {
-        await setTimeout(150);
+        await settled(() => produced);
         // 8 MiB of window, and sixteen messages on either side.
         expect(produced - read).toBeLessThan(32 + 64);
       }
@@ -263,7 +258,7 @@ describe('an upload', () => {
       for (; produced < 200; produced += 1) yield { data: Buffer.alloc(256 * 1024) };
     }
     const answer = client.upload(chunks());
-    await setTimeout(200);
+    await settled(() => produced);
     expect(produced).toBeLessThan(32 + 64);
     goOn();
     expect(await answer).toMatchObject({ count: 200 });
@@ -356,20 +351,20 @@ describe.each(WAYS)('a server %s', (_way, address) => {
   it('that stops refuses new calls and lets those in flight finish', async () => {
     let finish = () => {};
     const inProgress = new Promise<void>((resolve) => (finish = resolve));
-    let began = false;
+    const begun: string[] = [];
     const { client, server } = await open({
       echo: async ({ what, count, data }) => {
-        began = true;
+        begun.push(what);
         await inProgress;
         return { what, count, data };
       },
     });
     const answer = client.echo({ what: 'last' });
-    await until(() => began);
+    await until(() => begun.length > 0);
     let isStopped = false;
     const stopped = server.stop(60_000).then(() => (isStopped = true));
-    await setTimeout(30);
-    await expect(client.echo({ what: 'late' })).rejects.toMatchObject({ kind: 'unavailable' });
+    await expect(client.echo({ what: 'late' }, { deadlineMs: 5_000 })).rejects.toMatchObject({ kind: 'unavailable' });
+    expect(begun).toEqual(['last']);
     expect(isStopped).toBe(false);
     finish();
     expect(await answer).toMatchObject({ what: 'last' });

@@ -6,6 +6,7 @@ import { newAuthority } from './certificates.ts';
 import { logInto, newAddress, serveTrial, trial } from './trial.ts';
 
 const DAY_MS = 86_400_000;
+const AFTER_THE_TEST_MS = 3_600_000;
 const yesterday = new Date(Date.now() - DAY_MS);
 const ours = newAuthority('ours');
 const theirs = newAuthority('theirs');
@@ -25,7 +26,7 @@ async function serveWith(tls: Tls | undefined) {
 
 function call(address: string, tls: Tls | undefined) {
   const lines: Record<string, unknown>[] = [];
-  const client = dial(trial, address, { name: 'Ingest', deadlineMs: 60_000, tls, log: logInto(lines) });
+  const client = dial(trial, address, { name: 'Ingest', deadlineMs: AFTER_THE_TEST_MS, tls, log: logInto(lines) });
   closing.push(() => client.close());
   return { client, lines };
 }
@@ -94,12 +95,9 @@ describe('over mutual TLS', () => {
     async (_what, tls, words) => {
       const { address } = await serveWith(tls);
       const { client, lines } = call(address, own);
-      const began = performance.now();
       for (let asked = 0; asked < 2; asked += 1) {
         await expect(client.echo({})).rejects.toMatchObject({ message: `Ingest does not answer: ${words}.` });
       }
-      // Long before the deadline.
-      expect(performance.now() - began).toBeLessThan(30_000);
       expect(lines).toMatchObject([{ level: 'error', msg: `Ingest does not answer: ${words}.` }]);
     },
   );

@@ -1,3 +1,4 @@
+import { waitUntil } from '@call-analysis/testing';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { SAMPLE_RATE_HZ, type SpeechEngine, type SpeechSegment, type TimedText } from './speech-engine.ts';
 
@@ -138,11 +139,7 @@ export function engineContract(name: string, open: (options: { concurrency: numb
     });
 
     async function untilReceived(segments: number): Promise<void> {
-      const startedAt = Date.now();
-      while (test.received().segments < segments) {
-        if (Date.now() - startedAt > 50_000) throw new Error(`no ${segments} segments after 50 s`);
-        await new Promise((resolve) => setTimeout(resolve, 5));
-      }
+      await waitUntil(() => test.received().segments >= segments);
     }
   });
 }

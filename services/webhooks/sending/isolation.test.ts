@@ -3,7 +3,8 @@ import { expect, it } from '@jest/globals';
 import { hang } from '../test/sink.ts';
 import { callCompleted, WebhooksUnderTest } from '../test/webhooks-under-test.ts';
 
-const service = new WebhooksUnderTest();
+// An endpoint that never answers times out only after the end of the test.
+const service = new WebhooksUnderTest({}, { answerMs: 3_600_000 });
 
 it('of 50 endpoints, 10 that never answer delay none of the other 40', async () => {
   const hooks = await Promise.all(Array.from({ length: 50 }, () => service.webhook()));
@@ -13,10 +14,7 @@ it('of 50 endpoints, 10 that never answer delay none of the other 40', async () 
   for (let round = 0; round < perEndpoint; round += 1) {
     await service.publish(...hooks.map(({ firmUuid }) => callCompleted(firmUuid)));
   }
-  const publishedAt = Date.now();
   await waitUntil(() => alive.every(({ received }) => received().length === perEndpoint));
-  // The dead ones have not even timed out, which takes 15 s.
-  expect(Date.now() - publishedAt).toBeLessThan(12_000);
   for (const each of dead)
     expect((await service.deliveries(each)).items.every(({ attempts }) => attempts === 0)).toBe(true);
   // A dead endpoint has a bounded number of attempts at the same time.

@@ -10,7 +10,7 @@ import { topicOf } from '../topics/topics.ts';
 
 // The time after which others take over from a member that died silently, and for which a group pauses after its only broker
 // has died. By default, brokers accept nothing shorter.
-const sessionTimeout = 6_000;
+export const SESSION_TIMEOUT_MS = 6_000;
 const heartbeatInterval = 1_000;
 const rebalanceTimeout = 15_000;
 /** How long a fetch waits for messages, and so how late a member may notice a rebalance. */
@@ -100,7 +100,7 @@ export function joinGroup(options: MembershipOptions): Membership {
     if (signal.aborted) return;
     const consumer = client.consumer({
       groupId,
-      sessionTimeout,
+      sessionTimeout: SESSION_TIMEOUT_MS,
       heartbeatInterval,
       rebalanceTimeout,
       maxWaitTimeInMs,

@@ -131,8 +131,10 @@ describe('s3', () => {
   it('waits no longer than its limits for a silent store', async () => {
     let isSilent = false;
     const s3 = await openS3(await storeThat(() => (isSilent ? 'silence' : undefined)), { limits: quick });
+    const patient = await openS3(await storeThat(() => (isSilent ? 'silence' : undefined)));
     isSilent = true;
-    const from = Date.now();
+    let isGivenUp = false;
+    patient.head('a').catch(() => (isGivenUp = true));
     const asked = [
       s3.head('a'),
       s3.open('a'),
@@ -143,8 +145,8 @@ describe('s3', () => {
     ];
     for (const outcome of await Promise.allSettled(asked))
       expect(outcome).toMatchObject({ reason: { code: 'UNAVAILABLE' } });
-    // With the limits of a service, even the fastest of them takes this long.
-    expect(Date.now() - from).toBeLessThan(S3_LIMITS.totalMs);
+    // With the limits of a service, even the fastest of them takes longer.
+    expect(isGivenUp).toBe(false);
   });
 
   it('does not take an answer that ends in an error for success', async () => {

@@ -30,11 +30,12 @@ it('delivers the complete body', async () => {
 });
 
 it('fails when the client is idle, and keeps the connection open for the error', async () => {
-  const began = performance.now();
   const idle = { status: 408, code: 'REQUEST_TIMEOUT', message: expect.stringContaining('stalled') };
+  let isOver = false;
+  const byDefault = setTimeout(() => (isOver = true), IDLE_TIMEOUT_MS);
   await expect(buffer(bodyStream(request, { idleMs: 100 }))).rejects.toMatchObject(idle);
-  // Long before the default timeout.
-  expect(performance.now() - began).toBeLessThan(IDLE_TIMEOUT_MS / 2);
+  clearTimeout(byDefault);
+  expect(isOver).toBe(false);
   expect(request.socket.writable).toBe(true);
 });
 

@@ -162,10 +162,10 @@ describe('processing an upload', () => {
 
   it('continues when the client disconnects', async () => {
     const finished = Promise.withResolvers<boolean>();
-    const begun = Promise.withResolvers<undefined>();
+    const [begun, gone] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     edge.calls.processUpload = async (_request, call) => {
-      begun.resolve(undefined);
-      await new Promise((resolve) => setTimeout(resolve, 150));
+      begun.resolve();
+      await gone.promise;
       finished.resolve(call.signal.aborted);
       return accepted;
     };
@@ -179,6 +179,9 @@ describe('processing an upload', () => {
     await begun.promise;
     leaving.abort();
     await expect(asking).rejects.toThrow();
+    // By the time a later connection is served, the gateway has seen the end of this one.
+    await edge.request('GET', '/healthz');
+    gone.resolve();
     expect(await finished.promise).toBe(false);
   });
 

@@ -211,7 +211,7 @@ describe('command engine', () => {
       const isLong = require('node:fs').fstatSync(0).size > 100_000;
       setTimeout(() => isLong && console.log('done'), isLong ? 500 : 600_000);
     `;
-    const engine = await open(source, [], { timeoutMs: 100, timeoutMsPerSecond: 3000 });
+    const engine = await open(source, [], { timeoutMs: 100, timeoutMsPerSecond: 12_000 });
     await expect(transcribe(engine, 0.1)).rejects.toMatchObject({ code: 'ENGINE_UNAVAILABLE' });
     await expect(transcribe(engine, 10)).resolves.toMatchObject({ utterances: [{ text: 'done' }] });
   });
