@@ -89,7 +89,7 @@ export const { schema, migrations, events, prepare, start } = defineService<Conf
     {
       name: 'retention',
       everyMs: 10_000,
-      run: retentionSweep({ ...parts, limits }, () => parts.firms.listRetention()),
+      run: retentionSweep({ ...parts, limits }, parts.firms),
     },
     {
       name: 'removed firms',

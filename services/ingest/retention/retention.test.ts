@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { route } from '@call-analysis/bus';
 import { AuditEntryAdded, type Event, RecordingErased } from '@call-analysis/events';
+import { unavailable } from '@call-analysis/fault';
 import { openDatabase } from '@call-analysis/postgres';
 import { waitUntil } from '@call-analysis/testing';
 import { beforeAll, describe, expect, it } from '@jest/globals';
@@ -15,7 +16,7 @@ import { ErasedCalls, secrets } from '../test/erased-calls.ts';
 import { analysis, type Call, callAnalyzed, callFailed, transcriptReady } from '../test/events.ts';
 import { faultOf } from '../test/fixtures.ts';
 import { IngestUnderTest } from '../test/ingest-under-test.ts';
-import { applyRetention, type FirmRetention, retentionSweep } from './apply-retention.ts';
+import { applyRetention, type FirmRetention, retentionSweep, type RetentionSettings } from './apply-retention.ts';
 
 const DAY_MS = 24 * 3600 * 1000;
 
@@ -47,7 +48,16 @@ async function after(days: number, ...firms: FirmRetention[]): Promise<void> {
 }
 
 async function afterOn(store: Store, days: number, firms: readonly FirmRetention[]): Promise<void> {
-  const groups = applyRetention({ ...service.parts, store }, firms, new Date(Date.now() + days * DAY_MS));
+  const now = new Date(Date.now() + days * DAY_MS);
+  await runAll(applyRetention({ ...service.parts, store }, settingsOf(firms), now));
+}
+
+const settingsOf = (firms: readonly FirmRetention[]): RetentionSettings => ({
+  listRetention: async () => firms,
+  findRetention: async (firmUuid) => firms.find((each) => each.firmUuid === firmUuid) ?? null,
+});
+
+async function runAll(groups: AsyncGenerator<void>): Promise<void> {
   while ((await groups.next()).done !== true);
 }
 
@@ -213,6 +223,58 @@ it('many calls are removed in groups, each with an audit entry', async () => {
   ]);
 });
 
+it('a retention that a firm takes back removes nothing more from that moment on', async () => {
+  const owner = service.newOwner();
+  const [first] = await calls.upload(owner, Array.from({ length: 250 }, secrets));
+  await service.db.query(`UPDATE call SET status = 'completed' WHERE firm_uuid = $1`, [owner.firmUuid]);
+  let days: number | null = 7;
+  const firm = () => keeps(first!, { transcriptDays: days });
+  const settings = { listRetention: async () => [firm()], findRetention: async () => firm() };
+  const groups = applyRetention(service.parts, settings, new Date(Date.now() + 8 * DAY_MS));
+  await groups.next();
+  days = null;
+  await runAll(groups);
+  const [left] = await service.db.query<{ count: number }>(
+    'SELECT count(tagged_text)::int AS count FROM call WHERE firm_uuid = $1',
+    [owner.firmUuid],
+  );
+  expect(left!.count).toBe(150);
+});
+
+describe('what cannot be removed keeps nothing else:', () => {
+  it('not the firms behind one whose settings cannot be read', async () => {
+    const [kept, removed] = [await calls.newCall(), await calls.newCall()];
+    for (const call of [kept, removed]) await completed(call, 'Hello');
+    const settings = settingsOf([keeps(kept, { transcriptDays: 7 }), keeps(removed, { transcriptDays: 7 })]);
+    const failing: RetentionSettings = {
+      ...settings,
+      async findRetention(firmUuid) {
+        if (firmUuid === kept.owner.firmUuid) throw unavailable('key-management');
+        return settings.findRetention(firmUuid);
+      },
+    };
+    const run = runAll(applyRetention(service.parts, failing, new Date(Date.now() + 8 * DAY_MS)));
+    await expect(run).rejects.toThrow('some of what firms no longer keep');
+    expect((await detailOf(kept)).transcript).not.toBeNull();
+    expect((await detailOf(removed)).transcript).toBeNull();
+  });
+
+  it('not the other calls of the firm', async () => {
+    const owner = service.newOwner();
+    const [broken, removed] = await calls.upload(owner, [secrets(), secrets()]);
+    for (const call of [broken!, removed!]) await completed(call, 'Hello');
+    await service.db.query(`UPDATE analysis SET body = 'damaged' WHERE call_uuid = $1`, [broken!.uuid]);
+    await expect(after(8, keeps(broken!, { transcriptDays: 7 }))).rejects.toThrow('some of what firms no longer keep');
+    const left = await service.db.query<{ uuid: string }>(
+      'SELECT uuid FROM call WHERE firm_uuid = $1 AND tagged_text IS NOT NULL',
+      [owner.firmUuid],
+    );
+    expect(left.map(({ uuid }) => uuid)).toEqual([broken!.uuid]);
+    // For other tests, which read every analysis.
+    await service.db.query('DELETE FROM analysis WHERE call_uuid = $1', [broken!.uuid]);
+  });
+});
+
 it.each([
   ['2026-03-01T20:00:00Z', 'Asia/Tashkent', 1, '2026-03-01', '2026-02-28T19:00:00.000Z'],
   ['2026-03-09T12:00:00Z', 'America/New_York', 2, '2026-03-07', '2026-03-07T05:00:00.000Z'],
@@ -224,9 +286,12 @@ it.each([
 
 it('the schedule applies the retention at its first run and then once a day', async () => {
   let asked = 0;
-  const run = retentionSweep(service.parts, async () => {
-    asked += 1;
-    return [];
+  const run = retentionSweep(service.parts, {
+    ...settingsOf([]),
+    async listRetention() {
+      asked += 1;
+      return [];
+    },
   });
   const start = Date.now();
   for (const hours of [0, 1, 23, 24, 25, 48]) await run(new Date(start + hours * 3600 * 1000));
