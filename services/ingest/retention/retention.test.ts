@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { route } from '@call-analysis/bus';
 import { AuditEntryAdded, type Event, RecordingErased } from '@call-analysis/events';
 import { unavailable } from '@call-analysis/fault';
-import { openDatabase } from '@call-analysis/postgres';
 import { waitUntil } from '@call-analysis/testing';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
@@ -11,7 +10,6 @@ import { readCall } from '../calls/read-call.ts';
 import { retryCall } from '../calls/retry-call.ts';
 import { projectAnalyses, projectFailures } from '../results/project-results.ts';
 import { projectTranscripts } from '../results/project-transcripts.ts';
-import { openStore, type Store } from '../store/index.ts';
 import { ErasedCalls, secrets } from '../test/erased-calls.ts';
 import { analysis, type Call, callAnalyzed, callFailed, transcriptReady } from '../test/events.ts';
 import { faultOf } from '../test/fixtures.ts';
@@ -44,12 +42,7 @@ const keeps = ({ owner }: Call, days: Partial<FirmRetention>): FirmRetention => 
 
 /** Applies the retention as of this many days from now. */
 async function after(days: number, ...firms: FirmRetention[]): Promise<void> {
-  await afterOn(service.parts.store, days, firms);
-}
-
-async function afterOn(store: Store, days: number, firms: readonly FirmRetention[]): Promise<void> {
-  const now = new Date(Date.now() + days * DAY_MS);
-  await runAll(applyRetention({ ...service.parts, store }, settingsOf(firms), now));
+  await runAll(applyRetention(service.parts, settingsOf(firms), new Date(Date.now() + days * DAY_MS)));
 }
 
 const settingsOf = (firms: readonly FirmRetention[]): RetentionSettings => ({
@@ -136,32 +129,6 @@ describe('a transcript that its firm no longer keeps', () => {
       code: 'INVALID_TRANSITION',
       message: expect.stringContaining('retention'),
     });
-  });
-
-  it('leaves what remains of its analyses encrypted where the service encrypts', async () => {
-    const sealed = Buffer.from('sealed');
-    const cipher = {
-      encrypt: (plain: Buffer) => Buffer.concat([sealed, plain]),
-      decrypt: (stored: Buffer) => (stored.indexOf(sealed) === 0 ? stored.subarray(sealed.length) : stored),
-      encryptText: (plain: string) => plain,
-      decryptText: (stored: string) => stored,
-    };
-    const { databaseUrl: url } = service.config;
-    const db = openDatabase({ url, schema: service.db.schema, cipher });
-    const store = openStore(db, url);
-    try {
-      const { word, text } = said();
-      const call = await calls.newCall({ ...secrets(), anonymized_text: text });
-      await completed(call, `Where is my ${word}?`);
-      await afterOn(store, 31, [keeps(call, { transcriptDays: 30 })]);
-      const [row] = await service.db.query<{ body: Buffer }>('SELECT body FROM analysis WHERE call_uuid = $1', [
-        call.uuid,
-      ]);
-      expect(row!.body.indexOf(sealed)).toBe(0);
-    } finally {
-      await store.close();
-      await db.close();
-    }
   });
 
   it('waits while the call is processed', async () => {
