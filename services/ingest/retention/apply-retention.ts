@@ -3,7 +3,7 @@ import { AuditEntryAdded, createEvent, RecordingErased } from '@call-analysis/ev
 import { Fault } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
 import type { Sql } from '@call-analysis/postgres';
-import { eraseCall } from '../erasure/erase-call.ts';
+import { eraseCall, unlessErased } from '../erasure/erase-call.ts';
 import type { Limits } from '../limits.ts';
 import type { Store } from '../store/index.ts';
 import type { LocalDay, OldData } from './retention-store.ts';
@@ -159,15 +159,7 @@ const KINDS: readonly Kind[] = [
     async remove(parts, firmUuid, uuids, _now, note) {
       let erased = 0;
       try {
-        for (const uuid of uuids) {
-          try {
-            await eraseCall(parts, firmUuid, uuid);
-            erased += 1;
-          } catch (error) {
-            // Another process has erased it.
-            if (!(error instanceof Fault) || error.kind !== 'not-found') throw error;
-          }
-        }
+        for (const uuid of uuids) await eraseCall(parts, firmUuid, uuid).then(() => (erased += 1), unlessErased);
       } finally {
         if (erased > 0) await parts.store.transaction((tx) => note(tx, erased));
       }
