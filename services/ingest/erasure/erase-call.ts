@@ -91,10 +91,10 @@ async function erase(parts: Parts, firmUuid: string, callUuid: string, { by, wit
     const rejectedRows = await removeRejectedCopies(parts, await store.erasures.identify(firmUuid, callUuid));
     const work = async (tx: Transaction): Promise<Erasure> => {
       await writeTombstone(tx, firmUuid, callUuid);
-      const { campaign_uuid, batch_uuid, status, updated_at } = await store.calls.lock(tx, firmUuid, callUuid);
+      const { campaign_uuid, batch_uuid, status, ended_at, updated_at } = await store.calls.lock(tx, firmUuid, callUuid);
       const now = new Date();
       if (batch_uuid !== null)
-        await store.batches.erased(tx, batch_uuid, UNFINISHED.includes(status) ? now : updated_at);
+        await store.batches.erased(tx, batch_uuid, UNFINISHED.includes(status) ? now : (ended_at ?? updated_at));
       const before = [{ what: 'refused_row', count: rejectedRows }];
       const erased = await store.erasures.erase(tx, firmUuid, callUuid, before, now);
       // Last, because deleting the rows adds a pending change for the index.

@@ -127,6 +127,28 @@ const list = async ({ owner }: Call, filter: Partial<CallFilter>) =>
   ).items;
 
 describe('a review', () => {
+  it('leaves the time at which the batch was finished, also when it is withdrawn or the call erased; a new analysis moves it', async () => {
+    const { call, analysisUuid } = await analyzed();
+    const { firmUuid } = call.owner;
+    const batch = (await service.callsOf(call.owner))[0]!.batch;
+    const finishedAt = async () => (await service.parts.store.batches.get(firmUuid, batch)).finishedAt;
+    const first = await finishedAt();
+    await review(call, analysisUuid, [answer(manners, 'yes')]);
+    await review(call, analysisUuid, [answer(manners, 'no')]);
+    expect(await finishedAt()).toEqual(first);
+    await withdrawReview(service.parts, actorOf(call), call.uuid);
+    expect(await finishedAt()).toEqual(first);
+
+    await analyzeCall(service.parts, firmUuid, call.uuid);
+    expect(await finishedAt()).toBeNull();
+    const second = await analyze(call, 2);
+    const again = await finishedAt();
+    expect(again!.getTime()).toBeGreaterThan(first!.getTime());
+    await review(call, second, [answer(manners, 'yes')]);
+    await eraseCall(service.parts, firmUuid, call.uuid);
+    expect(await finishedAt()).toEqual(again);
+  });
+
   it("shows the person's answer together with the machine's, and leaves the other answers unchanged", async () => {
     const { call, analysisUuid } = await analyzed();
     expect(await list(call, { needsReview: true })).toMatchObject([{ needs_review: 2, score: 50, reviewed_at: null }]);
