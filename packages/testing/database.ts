@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { databaseUrl, provision } from '@call-analysis/postgres';
+import { databaseUrl, provision, refuseSecondConnections } from '@call-analysis/postgres';
 import { Client, escapeIdentifier } from 'pg';
 
 /** A new database on the server of the test run, with an empty schema and a role for each service. */
@@ -17,6 +17,7 @@ const schemas = ['key_management', 'ingest', 'audio', 'transcription', 'analysis
 const password = 'for-tests-only';
 
 export async function freshDatabase(): Promise<TestDatabase> {
+  refuseSecondConnections();
   const serverUrl = process.env['TEST_DATABASE_URL'];
   if (serverUrl === undefined) throw new Error('TEST_DATABASE_URL is not set; the globalSetup of Jest sets it.');
   const database = `test_${randomBytes(8).toString('hex')}`;

@@ -77,7 +77,7 @@ async function whileAt(callUuid: string, run: () => Promise<void>, work: () => P
     await tx.query('SELECT 1 FROM call WHERE uuid = $1 FOR UPDATE', [callUuid]);
     running = run();
     await waitUntil(async () => {
-      const waiting = await service.db.query(
+      const waiting = await service.parts.store.db.query(
         `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
       );
       return waiting.length > 0;
@@ -200,7 +200,10 @@ describe('a job', () => {
       calls[7]!,
       () => runJobs(service.parts, forever),
       async () => {
-        await service.db.query(`UPDATE job SET leased_until = now() - interval '1 second' WHERE uuid = $1`, [uuid]);
+        await service.parts.store.db.query(
+          `UPDATE job SET leased_until = now() - interval '1 second' WHERE uuid = $1`,
+          [uuid],
+        );
         second = runJobs(service.parts, forever);
         await waitUntil(async () => (await jobs.get(owner.firmUuid, uuid)).leases === 2);
       },

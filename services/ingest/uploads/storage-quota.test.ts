@@ -1,7 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { audioCsvOf, csvOf } from '../test/csv.ts';
+import { v7 as uuidv7 } from 'uuid';
+import { registerCall } from '../calls/register-call.ts';
+import { audioCsvOf, csvOf, goodAudio } from '../test/csv.ts';
 import { ErasedCalls, secrets } from '../test/erased-calls.ts';
-import { faultOf, zipOf } from '../test/fixtures.ts';
+import { faultOf, recordingOf, zipOf } from '../test/fixtures.ts';
 import { IngestUnderTest } from '../test/ingest-under-test.ts';
 
 const service = new IngestUnderTest();
@@ -24,6 +26,21 @@ describe('a firm with a storage quota', () => {
     const batch = await service.process(owner, metadataKey, { audiosKey }, limitedTo(1_000_000));
     expect(batch.accepted).toBe(1);
     expect(await service.process(owner, metadataKey, { audiosKey }, limitedTo(1))).toMatchObject({ uuid: batch.uuid });
+  });
+
+  it('has its single uploads registered with the connection that each of them holds', async () => {
+    const limited = limitedTo(10_000_000);
+    const owner = service.newOwner();
+    const register = () =>
+      registerCall({ ...service.parts, ...limited }, owner, {
+        callUuid: uuidv7(),
+        fileName: goodAudio.audio_file_name,
+        metadata: JSON.stringify(goodAudio),
+        found: { recording: recordingOf() },
+        campaignUuid: null,
+      });
+    await Promise.all(Array.from({ length: 32 }, register));
+    expect(await service.callsOf(owner)).toHaveLength(32);
   });
 
   it('may upload again once recordings are erased', async () => {

@@ -1,4 +1,5 @@
 import { Fault } from '@call-analysis/fault';
+import type { Sql } from '@call-analysis/postgres';
 import type { Limits } from '../limits.ts';
 import type { Store } from '../store/index.ts';
 
@@ -13,15 +14,20 @@ const uses = new WeakMap<object, Map<string, { readonly bytes: number; readonly 
 
 /**
  * Throws Fault STORAGE_QUOTA_EXCEEDED when the firm's stored recordings and archives, with `addedBytes` more, exceed the
- * quota. Uploads within the same moments may exceed it together.
+ * quota. Uploads within the same moments may exceed it together. `sql`: the transaction of the caller, if it has one.
  */
-export async function requireStorage({ store, limits }: Parts, firmUuid: string, addedBytes: number): Promise<void> {
+export async function requireStorage(
+  { store, limits }: Parts,
+  firmUuid: string,
+  addedBytes: number,
+  sql?: Sql,
+): Promise<void> {
   const quota = limits.storageQuotaBytes;
   if (quota === null) return;
   const known = uses.get(store.uploads) ?? new Map<string, { readonly bytes: number; readonly until: number }>();
   uses.set(store.uploads, known);
   for (const [firm, { until }] of known) if (until < Date.now()) known.delete(firm);
-  const bytes = known.get(firmUuid)?.bytes ?? (await store.uploads.storedBytes(firmUuid));
+  const bytes = known.get(firmUuid)?.bytes ?? (await store.uploads.storedBytes(firmUuid, sql));
   if (bytes + addedBytes > quota) throw quotaExceeded(quota, bytes, addedBytes);
   if (!known.has(firmUuid)) known.set(firmUuid, { bytes, until: Date.now() + KEEP_MS });
 }

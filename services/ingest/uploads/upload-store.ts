@@ -82,8 +82,8 @@ export function uploads(prisma: IngestPrisma, db: Database) {
     },
 
     /** How many bytes of recordings and archives are stored for the firm. */
-    async storedBytes(firmUuid: string): Promise<number> {
-      const [row] = await db.query<{ bytes: number }>(
+    async storedBytes(firmUuid: string, sql: Sql = db): Promise<number> {
+      const [row] = await sql.query<{ bytes: number }>(
         `SELECT (SELECT coalesce(sum(size_bytes), 0) FROM recording WHERE firm_uuid = $1)::float8
            + (SELECT coalesce(sum(archive_bytes), 0) FROM batch WHERE firm_uuid = $1)::float8 AS bytes`,
         [firmUuid],
