@@ -194,7 +194,9 @@ describe('nothing is left to be played of a recording that retention removes', (
     ...(await service.stored()).filter((key) => key.includes(call)),
   ];
 
-  const ingest = { findCalls: async (request: { call_uuids?: string[] }) => ({ call_uuids: request.call_uuids ?? [] }) };
+  const ingest = {
+    findCalls: async (request: { call_uuids?: string[] }) => ({ call_uuids: request.call_uuids ?? [] }),
+  };
   const playback = (call: string, objects: Objects) => new Playbacks({ objects, ingest }).read(firmUuid, call);
 
   it.each(['wav', 'json'])('while its %s is being stored', async (kind) => {

@@ -91,7 +91,11 @@ async function erase(parts: Parts, firmUuid: string, callUuid: string, { by, wit
     const rejectedRows = await removeRejectedCopies(parts, await store.erasures.identify(firmUuid, callUuid));
     const work = async (tx: Transaction): Promise<Erasure> => {
       await writeTombstone(tx, firmUuid, callUuid);
-      const { campaign_uuid, batch_uuid, status, ended_at, updated_at } = await store.calls.lock(tx, firmUuid, callUuid);
+      const { campaign_uuid, batch_uuid, status, ended_at, updated_at } = await store.calls.lock(
+        tx,
+        firmUuid,
+        callUuid,
+      );
       const now = new Date();
       if (batch_uuid !== null)
         await store.batches.erased(tx, batch_uuid, UNFINISHED.includes(status) ? now : (ended_at ?? updated_at));

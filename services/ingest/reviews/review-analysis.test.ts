@@ -327,7 +327,12 @@ it('a review that is written while retention removes the transcript stores none 
       return scorecards.addUp(...request);
     },
   };
-  const written = { analysisUuid: event.data.analysis_uuid, answers: [answer(manners, 'yes')], comment: null, done: false };
+  const written = {
+    analysisUuid: event.data.analysis_uuid,
+    answers: [answer(manners, 'yes')],
+    comment: null,
+    done: false,
+  };
   const reviewed = await reviewAnalysis({ ...service.parts, scorecards: removing }, actorOf(call), call.uuid, written);
   expect(JSON.stringify(reviewed)).not.toContain('Hello');
   const { transcript, analyses } = await read(call);
