@@ -17,6 +17,7 @@ interface Identified {
  *       at timestamptz NOT NULL DEFAULT now(),
  *       PRIMARY KEY (consumer, event_id)
  *     );
+ *     CREATE INDEX ON claimed_event (at); -- for pruneClaims
  */
 export async function claim(tx: Sql, consumer: string, events: readonly Identified[]): Promise<ReadonlySet<string>> {
   if (events.length === 0) return new Set();

@@ -1,5 +1,5 @@
 export type { Sql } from './database/sql.ts';
-export { shareConnections } from './database/connections.ts';
+export { refuseSecondConnections, shareConnections } from './database/connections.ts';
 export { confidential, type ValueCipher } from './database/confidential.ts';
 export { openDatabase } from './database/database.ts';
 export type { Database, Transaction } from './database/database.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { basename } from 'node:path';
-import { databaseUrl, provision } from '@call-analysis/postgres';
+import { databaseUrl, provision, refuseSecondConnections } from '@call-analysis/postgres';
 import { Client, escapeIdentifier, escapeLiteral } from 'pg';
 
 /** A new database on the server of the test run, with a schema and a role for each service. */
@@ -25,6 +25,7 @@ export async function freshDatabase(
   state = 'empty',
   createTables: (template: TestDatabase) => Promise<unknown> = async () => {},
 ): Promise<TestDatabase> {
+  refuseSecondConnections();
   const serverUrl = process.env['TEST_DATABASE_URL'];
   if (serverUrl === undefined) throw new Error('TEST_DATABASE_URL is not set; the globalSetup of Jest sets it.');
   const database = testDatabase(serverUrl, `test_${randomBytes(8).toString('hex')}`);

@@ -3,7 +3,7 @@ import type { Objects } from '@call-analysis/objects';
 import type { Database } from '@call-analysis/postgres';
 import type { ingest } from '@call-analysis/proto';
 import type { Client } from '@call-analysis/rpc';
-import { readMarker, removePlayback, UPLOADING } from './recordings/recording-objects.ts';
+import { playbackMarkerKey, readMarker, removePlayback, UPLOADING } from './recordings/recording-objects.ts';
 
 /** Calls that one request asks for. */
 const CALLS_PER_REQUEST = 100;
@@ -16,7 +16,7 @@ interface Parts {
   readonly claimDays?: number;
 }
 
-/** Removes the recordings and markers of uploads that were broken off before their call was registered. */
+/** Removes what is left of uploads that were broken off before their call was registered, and of playbacks in the making. */
 export async function sweep(parts: Parts, orphanAfterMs: number, now: Date): Promise<void> {
   const before = now.getTime() - orphanAfterMs;
   const found = new Map<string, string[]>();
@@ -40,10 +40,10 @@ async function removeOrphans({ objects, ingest }: Parts, firmUuid: string, keys:
   const call_uuids = markers.map(({ callUuid }) => callUuid);
   const known = new Set((await ingest.findCalls({ firm_uuid: firmUuid, call_uuids })).call_uuids);
   for (const { key, callUuid, recordingKey } of markers) {
-    if (!known.has(callUuid)) {
-      await objects.remove(recordingKey);
-      await removePlayback(objects, firmUuid, callUuid);
-    }
+    const isKnown = known.has(callUuid);
+    if (!isKnown) await objects.remove(recordingKey);
+    // Nobody may look for the recording again after it was broken off. It is made anew when it is asked for.
+    if (!isKnown || key === playbackMarkerKey(firmUuid, callUuid)) await removePlayback(objects, firmUuid, callUuid);
     await objects.remove(key);
   }
 }

@@ -1,5 +1,6 @@
 import { Fault, notFound } from '@call-analysis/fault';
 import { keyManagement } from '@call-analysis/proto';
+import type { Firm as FirmMessage } from '@call-analysis/proto/key_management/v1/Firm';
 import { dial, type DialOptions } from '@call-analysis/rpc';
 import type { FirmRetention } from './retention/apply-retention.ts';
 
@@ -44,18 +45,15 @@ export function dialFirms(address: string, options: Pick<DialOptions, 'tls' | 'l
         throw new Fault('unavailable', 'UNAVAILABLE', message, { cause: error });
       }
     },
-    /** The firms that do not keep everything. */
     async listRetention(): Promise<FirmRetention[]> {
       const { firms } = await client.listFirms({});
       return firms
-        .map(({ uuid, time_zone, retention }) => ({
-          firmUuid: uuid,
-          timeZone: time_zone,
-          audioDays: retention?.audio_days ?? null,
-          transcriptDays: retention?.transcript_days ?? null,
-          callsDays: retention?.calls_days ?? null,
-        }))
+        .map(retentionOf)
         .filter((each) => each.audioDays !== null || each.transcriptDays !== null || each.callsDays !== null);
+    },
+    async findRetention(firmUuid: string): Promise<FirmRetention | null> {
+      const { firm } = await client.findFirm({ firm_uuid: firmUuid });
+      return firm === undefined || firm === null ? null : retentionOf(firm);
     },
     async find(firmUuid: string): Promise<Firm> {
       const { firm } = await client.findFirm({ firm_uuid: firmUuid });
@@ -70,6 +68,16 @@ export function dialFirms(address: string, options: Pick<DialOptions, 'tls' | 'l
     },
     ready: () => client.ready(),
     close: () => client.close(),
+  };
+}
+
+function retentionOf({ uuid, time_zone, retention }: FirmMessage): FirmRetention {
+  return {
+    firmUuid: uuid,
+    timeZone: time_zone,
+    audioDays: retention?.audio_days ?? null,
+    transcriptDays: retention?.transcript_days ?? null,
+    callsDays: retention?.calls_days ?? null,
   };
 }
 

@@ -199,7 +199,7 @@ export function rpcs(parts: {
         parts,
         ownerOf(request.caller).firmUuid,
         Uuid.parse(request.call_uuid),
-        { userUuid: ownerOf(request.caller).userUuid, address: request.caller?.address ?? '' },
+        { by: actorOf(request.caller) },
       );
       return { uuid: callUuid, erased_at: erasedAt.toISOString(), removed: removed.map((each) => ({ ...each })) };
     },

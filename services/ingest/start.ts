@@ -89,7 +89,7 @@ export const { schema, migrations, events, prepare, start } = defineService<Conf
     {
       name: 'retention',
       everyMs: 10_000,
-      run: retentionSweep({ ...parts, limits }, () => parts.firms.listRetention()),
+      run: retentionSweep({ ...parts, limits }, parts.firms),
     },
     {
       name: 'removed firms',
@@ -102,6 +102,7 @@ export const { schema, migrations, events, prepare, start } = defineService<Conf
       run: (now) => runJobs({ ...parts, limits }, () => Date.now() > now.getTime() + JOBS_MS),
     },
     { name: 'statistics', everyMs: 5_000, run: () => maintainStatistics(parts) },
+    { name: 'stored bytes', everyMs: 5_000, run: () => parts.store.uploads.foldStoredBytes() },
     { name: 'campaigns', everyMs: 5_000, run: () => maintainCampaigns(parts) },
     { name: 'finished campaigns', everyMs: 2_000, run: campaignFinisher(parts) },
     { name: 'finished batches', everyMs: 1_000, run: batchFinisher(parts) },

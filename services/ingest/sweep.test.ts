@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { pruneProcessed } from '@call-analysis/call-processing';
 import { expect, it } from '@jest/globals';
+import { erasures } from './erasure/erasure-store.ts';
 import { sweep } from './sweep.ts';
 import { audioCsvOf, csvOf } from './test/csv.ts';
 import { faultOf, fileNames, zipOf } from './test/fixtures.ts';
@@ -238,4 +240,27 @@ it('claims of events are deleted after thirty days', async () => {
   );
   await sweepAfter(0);
   expect(await service.db.query('SELECT event_id FROM claimed_event')).toEqual([{ event_id: young }]);
+});
+
+it('old claims, tombstones and receipts are found without reading all of them', async () => {
+  await service.db.query(
+    `INSERT INTO claimed_event (consumer, event_id) SELECT 'test', gen_random_uuid() FROM generate_series(1, 20000)`,
+  );
+  await service.db.query(
+    'INSERT INTO erased_subject (firm_uuid, subject) SELECT gen_random_uuid(), gen_random_uuid() FROM generate_series(1, 20000)',
+  );
+  await service.db.query(
+    `INSERT INTO erasure (firm_uuid, call_uuid, removed, erased_at, finished_at)
+     SELECT gen_random_uuid(), gen_random_uuid(), '[]', now(), now() FROM generate_series(1, 20000)`,
+  );
+  await service.db.query('ANALYZE claimed_event, erased_subject, erasure');
+  const scans = await service.db.transaction(async (tx) => {
+    await pruneProcessed(tx, 30);
+    await erasures(tx).prune(30);
+    return tx.query<{ name: string; scans: number }>(
+      `SELECT name, pg_stat_get_xact_numscans(name::regclass) AS scans
+       FROM unnest(ARRAY['claimed_event', 'erased_subject', 'erasure']) AS name ORDER BY name`,
+    );
+  });
+  expect(scans).toEqual(['claimed_event', 'erased_subject', 'erasure'].map((name) => ({ name, scans: 0 })));
 });

@@ -27,6 +27,30 @@ function names(): Promise<{ name: string }[]> {
   return database.query<{ name: string }>('SELECT name FROM counters ORDER BY name');
 }
 
+describe('a transaction that asks for a second connection', () => {
+  it('is an error in tests, also after a wait', async () => {
+    const other = openDatabase({ url: home.url('ingest'), schema: 'ingest' });
+    const second = database.transaction(async () => {
+      await other.query('SELECT 1');
+      await other.transaction(async () => database.query('SELECT 1'));
+    });
+    await expect(second).rejects.toThrow('asked for a second connection');
+    await other.close();
+  });
+
+  it('is none once it has ended, nor beside others', async () => {
+    let late: Promise<unknown> | undefined;
+    await Promise.all([
+      database.transaction(async (tx) => {
+        await tx.query('SELECT 1');
+        late = pause(50).then(() => database.query('SELECT 1'));
+      }),
+      database.query('SELECT 1'),
+    ]);
+    await late;
+  });
+});
+
 describe('queries', () => {
   it('names without a schema refer to the schema, and the options of the URL are kept', async () => {
     const url = new URL(home.url('ingest'));
@@ -169,6 +193,7 @@ describe('transactions', () => {
 
   it('are not retried after a serialization failure unless requested', async () => {
     await database.query("INSERT INTO counters VALUES ('a', 0)");
+    const other = openDatabase({ url: home.url('ingest'), schema: 'ingest' });
     let runs = 0;
     async function collide(retries?: number): Promise<void> {
       await database.transaction(
@@ -176,7 +201,7 @@ describe('transactions', () => {
           runs++;
           await tx.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ');
           await tx.query('SELECT value FROM counters');
-          if (runs === 1) await database.query('UPDATE counters SET value = value + 1');
+          if (runs === 1) await other.query('UPDATE counters SET value = value + 1');
           await tx.query('UPDATE counters SET value = value + 10');
         },
         retries === undefined ? {} : { retries },
@@ -187,20 +212,21 @@ describe('transactions', () => {
     await collide(1);
     expect(runs).toBe(2);
     expect(await database.query('SELECT value FROM counters')).toEqual([{ value: 12 }]);
+    await other.close();
   });
 });
 
 describe('a broken connection', () => {
   it('is a Fault `unavailable`, and the next query gets a new connection', async () => {
-    const [row] = await database.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
-    await database.query('SELECT 1');
+    const other = openDatabase({ url: home.url('ingest'), schema: 'ingest' });
     const doomed = database.transaction(async (tx) => {
       const [mine] = await tx.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
-      await database.query('SELECT pg_terminate_backend($1)', [mine?.pid ?? row?.pid]);
+      await other.query('SELECT pg_terminate_backend($1)', [mine?.pid]);
       await tx.query('SELECT pg_sleep(5)');
     });
     await expect(doomed).rejects.toMatchObject({ name: 'Fault', kind: 'unavailable' });
     expect(await database.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
+    await other.close();
   });
 
   it('does not end the process when it was idle', async () => {

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Client, type ClientConfig, Pool, type PoolClient, type QueryResult, types } from 'pg';
 import { conceal, revealing, type ValueCipher } from './confidential.ts';
 import { schemaConnection } from './connection.ts';
+import { holding, requireNoneHeld } from './connections.ts';
 import { isUnreachable, sqlState, translateError } from './errors.ts';
 import { measurePool } from './pool-metrics.ts';
 import type { SessionLimits } from './session-limits.ts';
@@ -81,9 +82,21 @@ class BoundedClient extends Client {
   }
 }
 
+/** In tests it finds code that holds a connection and asks for another. */
+class CheckedPool extends Pool {
+  override connect(): Promise<PoolClient>;
+  override connect(callback: Connected): void;
+  override connect(callback?: Connected): Promise<PoolClient> | void {
+    requireNoneHeld(this);
+    return callback === undefined ? super.connect() : super.connect(callback);
+  }
+}
+
+type Connected = Parameters<Pool['connect']>[0];
+
 export function openDatabase(options: DatabaseOptions): Database {
   const cipher = options.cipher ?? null;
-  const pool = new Pool({
+  const pool = new CheckedPool({
     ...schemaConnection(options.url, options.schema, options.limits),
     Client: BoundedClient,
     max: options.poolSize ?? 10,
@@ -122,7 +135,7 @@ export function openDatabase(options: DatabaseOptions): Database {
       await client.query('BEGIN');
       const tx = openTransaction(client, cipher);
       try {
-        const result = await work(tx.transaction);
+        const result = await holding(pool, () => work(tx.transaction));
         tx.end();
         await commit(client);
         return result;

@@ -49,10 +49,19 @@ async function isChunk(reader: HeaderReader, offset: number, littleEndian: boole
   return offset + HEADER_BYTES + header.getUint32(4, littleEndian) <= reader.sizeBytes;
 }
 
+/** Whether a chunk is at `offset` that another one or the end of the file follows: samples may look like one chunk. */
+async function leadsOn(reader: HeaderReader, offset: number, littleEndian: boolean): Promise<boolean> {
+  if (!(await isChunk(reader, offset, littleEndian))) return false;
+  const header = await reader.read(offset, HEADER_BYTES);
+  const end = offset + HEADER_BYTES + header.getUint32(4, littleEndian);
+  if (end + 1 >= reader.sizeBytes) return true;
+  return (await isChunk(reader, end, littleEndian)) || isChunk(reader, end + 1, littleEndian);
+}
+
 /**
  * The end of the samples that begin at `start` and have the declared size `sizeBytes`. A streaming writer leaves the
- * size 0 or 0xFFFFFFFF: then the samples reach to the end of the file. If another chunk follows a size of 0, there are
- * no samples. Of a cut-off file the remaining samples count (docs/recordings.md, "Wrong sizes and cut-off files").
+ * size 0 or 0xFFFFFFFF: then the samples reach to the end of the file. If other chunks follow a size of 0, there are no
+ * samples. Of a cut-off file the remaining samples count (docs/recordings.md, "Wrong sizes and cut-off files").
  */
 export async function endOfSamples(
   reader: HeaderReader,
@@ -60,7 +69,7 @@ export async function endOfSamples(
   sizeBytes: number,
   littleEndian: boolean,
 ): Promise<number> {
-  if (sizeBytes === 0) return (await isChunk(reader, start, littleEndian)) ? start : Math.max(start, reader.sizeBytes);
+  if (sizeBytes === 0) return (await leadsOn(reader, start, littleEndian)) ? start : Math.max(start, reader.sizeBytes);
   if (sizeBytes === UNKNOWN_SIZE) return Math.max(start, reader.sizeBytes);
   return Math.max(start, Math.min(start + sizeBytes, reader.sizeBytes));
 }

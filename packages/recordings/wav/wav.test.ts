@@ -111,6 +111,13 @@ describe('sizes', () => {
     },
   );
 
+  it('of 0 reach to the end of the file when the first samples look like one chunk and lead nowhere', async () => {
+    const samples = DATA.slice();
+    samples.set(concat(text('LIST'), u32(20)), 0);
+    const bytes = riffWave(fmtChunk(), concat(text('data'), u32(0), samples));
+    expect(await probe(bytes)).toMatchObject({ codec: 'pcm_s16le', frames: 100 });
+  });
+
   it('of 0 before another chunk mean an empty recording', async () => {
     const fault = await faultOf(probe(withSize(0, chunk('LIST', text('INFO')))));
     expect(fault).toMatchObject({ code: 'AUDIO_UNREADABLE' });

@@ -4,11 +4,15 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { CallErased } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
+import type { Objects } from '@call-analysis/objects';
 import { waitUntil } from '@call-analysis/testing';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { WaveFile as WaveFileType } from 'wavefile';
+import { playableKey, playbackMarkerKey, removeRecording } from '../recordings/recording-objects.ts';
+import { sweep } from '../sweep-uploads.ts';
 import { AudioUnderTest } from '../test/audio-under-test.ts';
 import { firmUuid } from '../test/recordings.ts';
+import { Playbacks } from './read-playback.ts';
 import { Peaks } from './waveform.ts';
 
 // Node finds no named exports in wavefile's CommonJS build.
@@ -163,6 +167,67 @@ describe('a recording that is to be played', () => {
     await expect(service.playback(other)).rejects.toMatchObject({ code: 'NOT_FOUND' });
     expect(await stored(other)).toEqual([]);
     expect((await service.stored()).filter((key) => key.includes('.playback'))).toEqual([]);
+  });
+});
+
+describe('nothing is left to be played of a recording that retention removes', () => {
+  /** An object store that runs something before a method is called with a key. */
+  function before(method: 'put' | 'remove', matches: (key: string) => boolean, run: () => Promise<unknown>): Objects {
+    let isDone = false;
+    return new Proxy(service.objects, {
+      get(target, name) {
+        const original: unknown = Reflect.get(target, name);
+        if (typeof original !== 'function') return original;
+        return async (key: string, ...rest: unknown[]): Promise<unknown> => {
+          if (name !== method || isDone || !matches(key)) return original.call(target, key, ...rest) as unknown;
+          isDone = true;
+          const given = rest[0] instanceof Readable ? [Readable.from([await buffer(rest[0])])] : rest;
+          await run();
+          return original.call(target, key, ...given) as unknown;
+        };
+      },
+    });
+  }
+
+  const everythingOf = async (call: string) => [
+    ...(await stored(call)),
+    ...(await service.stored()).filter((key) => key.includes(call)),
+  ];
+
+  const ingest = {
+    findCalls: async (request: { call_uuids?: string[] }) => ({ call_uuids: request.call_uuids ?? [] }),
+  };
+  const playback = (call: string, objects: Objects) => new Playbacks({ objects, ingest }).read(firmUuid, call);
+
+  it.each(['wav', 'json'])('while its %s is being stored', async (kind) => {
+    const call = await recorded(aiff(), 'aiff');
+    const objects = before(
+      'put',
+      (key) => key.startsWith('playback/') && key.endsWith(kind),
+      () => removeRecording(service.objects, { firmuuid: firmUuid, subject: call }),
+    );
+    await expect(playback(call, objects)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    expect(await everythingOf(call)).toEqual([]);
+  });
+
+  it('while it is being removed', async () => {
+    const call = await recorded(aiff(), 'aiff');
+    const objects = before(
+      'remove',
+      (key) => key === `recordings/${firmUuid}/${call}.aiff`,
+      () => playback(call, service.objects),
+    );
+    await removeRecording(objects, { firmuuid: firmUuid, subject: call });
+    expect(await everythingOf(call)).toEqual([]);
+  });
+
+  it('while a process is making it that then dies', async () => {
+    const call = await recorded(aiff(), 'aiff');
+    await removeRecording(service.objects, { firmuuid: firmUuid, subject: call });
+    for (const key of [playbackMarkerKey(firmUuid, call), playableKey(firmUuid, call)])
+      await service.objects.put(key, Readable.from(['what the process still stored']));
+    await sweep({ db: service.db, objects: service.objects, ingest }, 0, new Date(Date.now() + 60_000));
+    expect(await everythingOf(call)).toEqual([]);
   });
 });
 

@@ -99,8 +99,8 @@ export class Playbacks {
   }
 
   /**
-   * The marker goes first, so that the sweep removes what a crash leaves of a call that is erased meanwhile. The peaks
-   * go last: where they are, the rest is complete.
+   * The marker goes first, so that the sweep removes what a crash leaves. The peaks go last: where they are, the rest is
+   * complete.
    */
   async #prepare(firmUuid: string, callUuid: string, { key, format, sizeBytes }: Stored): Promise<void> {
     const { objects } = this.#parts;
@@ -117,6 +117,8 @@ export class Playbacks {
     await objects.put(waveformKey(firmUuid, callUuid), Readable.from([JSON.stringify(peaks.end())]));
     try {
       await this.#requireCall(firmUuid, callUuid);
+      // Retention removes the recording of a call that stays.
+      if ((await objects.head(key)) === null) throw notFound('recording');
     } catch (error) {
       await removePlayback(objects, firmUuid, callUuid);
       throw error;

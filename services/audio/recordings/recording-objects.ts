@@ -48,12 +48,18 @@ export async function removePlayback(objects: Objects, firmUuid: string, callUui
   await objects.remove(playbackMarkerKey(firmUuid, callUuid));
 }
 
-/** Removes what was made of a recording to play it, and the recording of the event's call in any format. The marker goes last: the sweep finds what it still marks. */
-export async function removeRecording(objects: Objects, { firmuuid, subject }: Event): Promise<void> {
-  await removePlayback(objects, firmuuid, subject);
+/**
+ * Removes the recording of the event's call in any format, and then what was made of it to play it: who makes that now looks
+ * for the recording afterwards. Markers go last: the sweep finds what they still mark.
+ */
+export async function removeRecording(
+  objects: Objects,
+  { firmuuid, subject }: Pick<Event, 'firmuuid' | 'subject'>,
+): Promise<void> {
   for (const format of FORMATS) {
     const key = recordingKey(firmuuid, subject, format);
     await objects.remove(key);
     await objects.remove(markerKey(key));
   }
+  await removePlayback(objects, firmuuid, subject);
 }

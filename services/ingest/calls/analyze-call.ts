@@ -18,6 +18,8 @@ interface AnalyzeOptions {
   readonly priority?: number;
   /** Null for the active scorecard of the call's segment type. */
   readonly scorecardUuid?: string | null;
+  /** Runs last in the transaction. */
+  readonly within?: (tx: Sql) => Promise<void>;
 }
 
 /**
@@ -28,11 +30,13 @@ export async function analyzeCall(
   parts: AnalyzeParts,
   firmUuid: string,
   callUuid: string,
-  { priority = 0, scorecardUuid = null }: AnalyzeOptions = {},
+  { within, ...options }: AnalyzeOptions = {},
 ): Promise<CallRow> {
   return parts.store.transaction(async (tx) => {
     const call = await parts.store.calls.lock(tx, firmUuid, callUuid);
-    return analyzeLocked(parts, tx, firmUuid, call, { detail: 'new analysis requested', priority, scorecardUuid });
+    const reopened = await analyzeLocked(parts, tx, firmUuid, call, { ...options, detail: 'new analysis requested' });
+    await within?.(tx);
+    return reopened;
   });
 }
 
@@ -42,7 +46,7 @@ export async function analyzeLocked(
   tx: Transaction,
   firmUuid: string,
   call: CallRow,
-  { detail, priority = 0, scorecardUuid = null }: AnalyzeOptions & { readonly detail: string },
+  { detail, priority = 0, scorecardUuid = null }: Omit<AnalyzeOptions, 'within'> & { readonly detail: string },
 ): Promise<CallRow> {
   const { store, bus } = parts;
   const canReopen = call.status === 'completed' || (call.status === 'failed' && call.failure?.stage === 'analysis');

@@ -51,9 +51,11 @@ export interface CallRow {
   readonly needs_review: number | null;
   /** When the current analysis was reviewed. */
   readonly reviewed_at: Date | null;
+  /** When it ended, where a review has moved `updated_at` since; else null. */
+  readonly ended_at: Date | null;
 }
 
 /** The columns of a `CallRow`. */
 export const CALL_COLUMNS = `uuid, source, status, attempt, outcome, partner_call_id, client_phone_number, operator_name, operator_id,
   operator_group_name, direction, segment_type, start_time, duration, disconnect_reason, language, engine, score, batch_uuid,
-  campaign_uuid, failure, history, created_at, updated_at, needs_review, reviewed_at`;
+  campaign_uuid, failure, history, created_at, updated_at, needs_review, reviewed_at, ended_at`;

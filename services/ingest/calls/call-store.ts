@@ -210,7 +210,7 @@ export function calls(db: Database, stored: AnalysisBodies) {
     /** Starts a new attempt from the first stage. */
     async requeue(tx: Sql, firmUuid: string, uuid: string, now: Date): Promise<CallRow> {
       const rows = await tx.query<CallRow>(
-        `UPDATE call SET status = 'queued', attempt = attempt + 1, failure = NULL, outcome = NULL, updated_at = $3,
+        `UPDATE call SET status = 'queued', attempt = attempt + 1, failure = NULL, outcome = NULL, updated_at = $3, ended_at = NULL,
            history = history || jsonb_build_object('status', 'queued', 'at', $4::text, 'detail', 'retried')
          WHERE firm_uuid = $1 AND uuid = $2 RETURNING ${CALL_COLUMNS}`,
         [firmUuid, uuid, now, now.toISOString()],
@@ -221,7 +221,7 @@ export function calls(db: Database, stored: AnalysisBodies) {
     /** Starts a new attempt from the analysis. Earlier analyses are kept. `detail` goes into the history. */
     async reopen(tx: Sql, firmUuid: string, uuid: string, now: Date, detail: string): Promise<CallRow> {
       const rows = await tx.query<CallRow>(
-        `UPDATE call SET status = 'analyzing', attempt = attempt + 1, failure = NULL, outcome = NULL, updated_at = $3,
+        `UPDATE call SET status = 'analyzing', attempt = attempt + 1, failure = NULL, outcome = NULL, updated_at = $3, ended_at = NULL,
            history = history || jsonb_build_object('status', 'analyzing', 'at', $4::text, 'detail', $5::text)
          WHERE firm_uuid = $1 AND uuid = $2 RETURNING ${CALL_COLUMNS}`,
         [firmUuid, uuid, now, now.toISOString(), detail],

@@ -70,7 +70,7 @@ export async function registerCall(
       if (existing.sha256?.equals(recording.sha256) !== true) throw takenId(existing);
       return { callUuid: existing.uuid, isRepeated: true, hasEnded: endedWithoutResult(existing) };
     }
-    await requireStorage({ store, limits }, firmUuid, recording.sizeBytes);
+    await requireStorage({ store, limits }, firmUuid, recording.sizeBytes, tx);
     await addCallsToCampaign(store, tx, { firmUuid, campaignUuid }, 1);
     const described = { fileName, left: record.left, right: record.right };
     await store.recordings.add(tx, { firmUuid, callUuid, at: new Date() }, described, recording);

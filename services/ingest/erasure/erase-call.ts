@@ -3,6 +3,7 @@ import { writeTombstone } from '@call-analysis/call-processing';
 import { CallErased, createEvent } from '@call-analysis/events';
 import { Fault, notFound } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
+import type { Sql, Transaction } from '@call-analysis/postgres';
 import { currentContext } from '@call-analysis/runtime';
 import { type Actor, auditEntry } from '@call-analysis/service';
 import { UNFINISHED } from '../calls/call-status.ts';
@@ -18,36 +19,48 @@ interface Parts {
   readonly limits: Limits;
 }
 
+/** It locks rows of the call, its batch and its campaign, which other transactions lock too. */
+const DEADLOCKS = 3;
+
 /** The erasures that run in this process. Concurrent requests for one call share its receipt. */
 const running = new WeakMap<Store, Map<string, Promise<Erasure>>>();
+
+interface EraseOptions {
+  /** Who erases, for the audit log. */
+  readonly by?: Omit<Actor, 'firmUuid'>;
+  /** Runs last in the transaction that deletes the rows; not at all when another request deletes them. */
+  readonly within?: (tx: Sql) => Promise<void>;
+}
 
 /**
  * Erases a call. One transaction deletes its rows and publishes CallErased; the rest is removed afterwards, and retried
  * until it is gone. Until then, a repeated request returns the current receipt. Afterwards: Fault NOT_FOUND, except for
- * a request that began before the erasure was finished, which returns its receipt. `by` is for the audit log.
+ * a request that began before the erasure was finished, which returns its receipt.
  */
 export async function eraseCall(
   parts: Parts,
   firmUuid: string,
   callUuid: string,
-  by?: Omit<Actor, 'firmUuid'>,
+  options: EraseOptions = {},
 ): Promise<Erasure> {
   const ofStore = running.get(parts.store) ?? new Map<string, Promise<Erasure>>();
   running.set(parts.store, ofStore);
   const key = `${firmUuid}/${callUuid}`;
   const started = ofStore.get(key);
   if (started !== undefined) return started;
-  const erasing = erase(parts, firmUuid, callUuid, by).finally(() => ofStore.delete(key));
+  // Not shared: it may be undone by `within`, which is nothing to the other requests.
+  if (options.within !== undefined) return erase(parts, firmUuid, callUuid, options);
+  const erasing = erase(parts, firmUuid, callUuid, options).finally(() => ofStore.delete(key));
   ofStore.set(key, erasing);
   return erasing;
 }
 
-async function erase(
-  parts: Parts,
-  firmUuid: string,
-  callUuid: string,
-  by: Omit<Actor, 'firmUuid'> | undefined,
-): Promise<Erasure> {
+/** For whoever erases many calls: one that another request has erased is no error. */
+export function unlessErased(error: unknown): void {
+  if (!(error instanceof Fault) || error.kind !== 'not-found') throw error;
+}
+
+async function erase(parts: Parts, firmUuid: string, callUuid: string, { by, within }: EraseOptions): Promise<Erasure> {
   const { store, bus } = parts;
   const startedAt = new Date();
   const existing = await store.erasures.find(firmUuid, callUuid);
@@ -76,12 +89,16 @@ async function erase(
     // First, because the rows say what a copy looks like. If the process stops here, the call still exists and can be
     // erased again.
     const rejectedRows = await removeRejectedCopies(parts, await store.erasures.identify(firmUuid, callUuid));
-    return store.transaction(async (tx) => {
+    const work = async (tx: Transaction): Promise<Erasure> => {
       await writeTombstone(tx, firmUuid, callUuid);
-      const { campaign_uuid, batch_uuid, status, updated_at } = await store.calls.lock(tx, firmUuid, callUuid);
+      const { campaign_uuid, batch_uuid, status, ended_at, updated_at } = await store.calls.lock(
+        tx,
+        firmUuid,
+        callUuid,
+      );
       const now = new Date();
       if (batch_uuid !== null)
-        await store.batches.erased(tx, batch_uuid, UNFINISHED.includes(status) ? now : updated_at);
+        await store.batches.erased(tx, batch_uuid, UNFINISHED.includes(status) ? now : (ended_at ?? updated_at));
       const before = [{ what: 'refused_row', count: rejectedRows }];
       const erased = await store.erasures.erase(tx, firmUuid, callUuid, before, now);
       // Last, because deleting the rows adds a pending change for the index.
@@ -91,7 +108,9 @@ async function erase(
       const audit = by === undefined ? [] : [auditEntry('ingest', { ...by, firmUuid }, 'call.erased', callUuid)];
       const event = createEvent('ingest', CallErased, callUuid, origin, { erased_at: now.toISOString() });
       await bus.publish(tx, [event, ...audit]);
+      await within?.(tx);
       return erased;
-    });
+    };
+    return store.transaction(work, { retries: DEADLOCKS });
   }
 }

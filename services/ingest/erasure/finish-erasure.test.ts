@@ -69,7 +69,9 @@ describe('an interrupted erasure', () => {
     await (await service.parts.bus.subscribe(consumer)).stop();
     const call = await calls.newCall(secrets());
     const { userUuid } = call.owner;
-    await eraseCall(service.parts, call.owner.firmUuid, call.uuid, { userUuid, address: '192.0.2.7' });
+    await eraseCall(service.parts, call.owner.firmUuid, call.uuid, {
+      by: { userUuid, address: '192.0.2.7' },
+    });
     const recording = await service.parts.bus.subscribe(consumer);
     await waitUntil(() => entries.length > 0);
     await recording.stop();

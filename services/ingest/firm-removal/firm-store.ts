@@ -18,6 +18,7 @@ export const firmRows: readonly Remove[] = [
   ofFirm('compared_answer', null),
   ofFirm('comment', 'comment'),
   ofFirm('recording', 'recording'),
+  ofFirm('stored_bytes', null),
   ofFirm('transcript', 'transcript'),
   removeCalls,
   ofFirm('analysis_form', null),

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Bus } from '@call-analysis/bus';
 import { isFirmRemoved } from '@call-analysis/call-processing';
 import { CallsAccepted, createEvent, type EventOrigin } from '@call-analysis/events';
@@ -13,7 +14,13 @@ import type { CallRange } from '../store/announcements.ts';
 import type { Archive, Batch, Store } from '../store/index.ts';
 import { announcements, CallRanges } from './announce-calls.ts';
 import type { Chunk, RowOutcome } from './copy/chunk.ts';
-import { type IntakeTransaction, intakeTransaction, type NewBatch } from './copy/intake-store.ts';
+import {
+  type IntakeTransaction,
+  intakeTransaction,
+  lockSession,
+  type NewBatch,
+  SessionTaken,
+} from './copy/intake-store.ts';
 import { LookAhead } from './csv/look-ahead.ts';
 import { type CsvFile, type RawRecord, readCsv } from './csv/reader.ts';
 import { RejectedRows } from './rejected-rows.ts';
@@ -46,6 +53,9 @@ interface Parts {
  */
 export const CHUNK_ROWS = 4_000;
 const CHUNK_CHARS = 8 * 1024 * 1024;
+
+/** How often a request looks whether another process has finished with its upload session. */
+const LOOK_EVERY_MS = 200;
 
 /** Duplicates that are looked up to count calls that have ended. Sending a complete file again stays fast. */
 const LOOKED_UP_DUPLICATES = 10_000;
@@ -83,10 +93,29 @@ export async function acceptRows<Record extends CallRecord>(
   const { firmUuid, campaignUuid, sessionUuid } = upload;
   const { cipher } = store.intake;
   const target = { sessionUuid, firmUuid, campaignUuid, batchUuid: uuidv7(), tables: kind.tables, cipher };
-  return intakeTransaction({ db: store.intake, bus }, target, async (tx) => {
-    const done = await store.batches.ofSession(firmUuid, sessionUuid);
-    return done ?? acceptFile(parts, upload, kind, target.batchUuid, tx);
-  });
+  for (;;) {
+    try {
+      return await intakeTransaction({ db: store.intake, bus }, target, async (tx) => {
+        const done = await store.batches.ofSession(firmUuid, sessionUuid);
+        return done ?? acceptFile(parts, upload, kind, target.batchUuid, tx);
+      });
+    } catch (error) {
+      if (!(error instanceof SessionTaken)) throw error;
+      await untilFree(store, sessionUuid);
+    }
+  }
+}
+
+/** Waits without a connection while another process is processing the upload session. */
+export async function untilFree({ db }: Store, sessionUuid: string): Promise<void> {
+  for (;;) {
+    try {
+      return await lockSession(db, sessionUuid);
+    } catch (error) {
+      if (!(error instanceof SessionTaken)) throw error;
+      await pause(LOOK_EVERY_MS);
+    }
+  }
 }
 
 async function acceptFile<Record extends CallRecord>(

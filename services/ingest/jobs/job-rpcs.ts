@@ -5,6 +5,7 @@ import type { Caller } from '@call-analysis/proto/ingest/v1/Caller';
 import type { Job as JobMessage } from '@call-analysis/proto/ingest/v1/Job';
 import type { ListCallsRequest } from '@call-analysis/proto/ingest/v1/ListCallsRequest';
 import type { Handlers } from '@call-analysis/rpc';
+import type { Actor } from '@call-analysis/service';
 import { z } from 'zod';
 import type { Limits } from '../limits.ts';
 import type { ActiveScorecards } from '../reviews/scorecards.ts';
@@ -33,7 +34,7 @@ export function jobRpcs(
   return {
     eraseCallsOfNumber: async (request) => {
       const number = z.string().min(1).parse(request.client_phone_number);
-      const erased = await eraseCallsOfNumber(parts, firmOf(request.caller), number, request.dry_run);
+      const erased = await eraseCallsOfNumber(parts, actorOf(request.caller), number, request.dry_run);
       return {
         calls: erased.calls,
         receipts: erased.receipts.map(({ callUuid, erasedAt, removed }) => ({
@@ -47,7 +48,7 @@ export function jobRpcs(
     analyzeCalls: async (request) => ({
       job_uuid: await analyzeCalls(
         parts,
-        { firmUuid: firmOf(request.caller), userUuid: Uuid.parse(request.caller?.user_uuid) },
+        actorOf(request.caller),
         filterOf(request.filter!),
         z.guid().optional().parse(request.scorecard_uuid) ?? null,
       ),
@@ -59,7 +60,7 @@ export function jobRpcs(
     analyzeSelectedCalls: async (request) => ({
       job_uuid: await analyzeCalls(
         parts,
-        { firmUuid: firmOf(request.caller), userUuid: Uuid.parse(request.caller?.user_uuid) },
+        actorOf(request.caller),
         { callUuids: Uuids.parse(request.call_uuids) },
         z.guid().optional().parse(request.scorecard_uuid) ?? null,
       ),
@@ -77,6 +78,10 @@ export function jobRpcs(
 
 function firmOf(caller: Caller | null | undefined): string {
   return Uuid.parse(caller?.firm_uuid);
+}
+
+function actorOf(caller: Caller | null | undefined): Actor {
+  return { firmUuid: firmOf(caller), userUuid: Uuid.parse(caller?.user_uuid), address: caller?.address ?? '' };
 }
 
 function jobMessage(job: Job): JobMessage {

@@ -1,5 +1,6 @@
 import { notFound } from '@call-analysis/fault';
 import type { Database, Sql } from '@call-analysis/postgres';
+import type { Actor } from '@call-analysis/service';
 import type { CallFilter } from '../search/index.ts';
 
 /** The action that a job performs on each of its calls. */
@@ -27,22 +28,37 @@ export interface Job {
   readonly lastCall: string | null;
   readonly createdAt: Date;
   readonly finishedAt: Date | null;
+  /** Who created it; null for jobs from before this was stored. */
+  readonly userUuid: string | null;
+  readonly address: string | null;
+  /** Tells this lease from later ones. */
+  readonly leases: number;
 }
 
+/** What a new job is made of. */
+export type NewJob = Pick<Job, 'uuid' | 'firmUuid' | 'kind' | 'filter' | 'scorecardUuid' | 'total'> &
+  Pick<Actor, 'userUuid' | 'address'>;
+
 const COLUMNS = `uuid, firm_uuid AS "firmUuid", kind, filter, scorecard_uuid AS "scorecardUuid", status, total, done, failed, last_call AS "lastCall",
-  created_at AS "createdAt", finished_at AS "finishedAt"`;
+  created_at AS "createdAt", finished_at AS "finishedAt", by_uuid AS "userUuid", address, leases`;
 
 /** Every statement but those of the runner is limited to one firm. */
 export function jobs(db: Database) {
   return {
-    async add(
-      tx: Sql,
-      job: Pick<Job, 'uuid' | 'firmUuid' | 'kind' | 'filter' | 'scorecardUuid' | 'total'>,
-    ): Promise<void> {
+    async add(tx: Sql, job: NewJob): Promise<void> {
       await tx.query(
-        `INSERT INTO job (uuid, firm_uuid, kind, filter, scorecard_uuid, total, created_at)
-         VALUES ($1, $2, $3, $4, $5, $6, now())`,
-        [job.uuid, job.firmUuid, job.kind, JSON.stringify(job.filter), job.scorecardUuid, job.total],
+        `INSERT INTO job (uuid, firm_uuid, kind, filter, scorecard_uuid, total, by_uuid, address, created_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, now())`,
+        [
+          job.uuid,
+          job.firmUuid,
+          job.kind,
+          JSON.stringify(job.filter),
+          job.scorecardUuid,
+          job.total,
+          job.userUuid,
+          job.address,
+        ],
       );
     },
 
@@ -69,7 +85,7 @@ export function jobs(db: Database) {
     /** The running job that has waited longest, for this process alone until the lease ends. Null when none waits. */
     async lease(seconds: number): Promise<Job | null> {
       const [row] = await db.query<Job>(
-        `UPDATE job SET leased_until = now() + make_interval(secs => $1)
+        `UPDATE job SET leased_until = now() + make_interval(secs => $1), leases = leases + 1
          WHERE (firm_uuid, uuid) IN (
            SELECT firm_uuid, uuid FROM job WHERE status = 'running' AND leased_until <= now()
            ORDER BY leased_until, created_at LIMIT 1 FOR UPDATE SKIP LOCKED) AND status = 'running'
@@ -79,33 +95,34 @@ export function jobs(db: Database) {
       return row === undefined ? null : jobOf(row);
     },
 
-    /** Adds to the counts of a running job and ends the lease. Returns false when it was canceled. */
-    async proceed(
-      { firmUuid, uuid }: Pick<Job, 'firmUuid' | 'uuid'>,
-      {
-        done,
-        failed,
-        lastCall,
-        isFinished,
-      }: { done: number; failed: number; lastCall: string | null; isFinished: boolean },
+    /**
+     * Counts a call, stores the position and extends the lease, in the transaction of what was done to the call. False
+     * when the job was canceled or another process has leased it: then the transaction must be rolled back.
+     */
+    async count(
+      tx: Sql,
+      { firmUuid, uuid, leases }: Job,
+      call: { readonly uuid: string; readonly isDone: boolean },
+      leaseSeconds: number,
     ): Promise<boolean> {
-      const rows = await db.query(
-        `UPDATE job SET done = done + $3, failed = failed + $4, last_call = $5, leased_until = date_trunc('milliseconds', now()),
-           total = CASE WHEN $6 THEN done + failed + $3 + $4 ELSE greatest(total, done + failed + $3 + $4) END,
-           status = CASE WHEN $6 THEN 'done' ELSE status END, finished_at = CASE WHEN $6 THEN now() END,
-           filter = CASE WHEN $6 THEN '{}' ELSE filter END
-         WHERE firm_uuid = $1 AND uuid = $2 AND status = 'running' RETURNING 1`,
-        [firmUuid, uuid, done, failed, lastCall, isFinished],
+      const rows = await tx.query(
+        `UPDATE job SET done = done + $4, failed = failed + 1 - $4, last_call = $5, total = greatest(total, done + failed + 1),
+           leased_until = now() + make_interval(secs => $6)
+         WHERE firm_uuid = $1 AND uuid = $2 AND leases = $3 AND status = 'running' RETURNING 1`,
+        [firmUuid, uuid, leases, call.isDone ? 1 : 0, call.uuid, leaseSeconds],
       );
       return rows.length > 0;
     },
 
-    async isRunning({ firmUuid, uuid }: Pick<Job, 'firmUuid' | 'uuid'>): Promise<boolean> {
-      const rows = await db.query(`SELECT 1 FROM job WHERE firm_uuid = $1 AND uuid = $2 AND status = 'running'`, [
-        firmUuid,
-        uuid,
-      ]);
-      return rows.length > 0;
+    /** Ends the lease, and with `isFinished` the job. Changes nothing when it was canceled or leased again. */
+    async release({ firmUuid, uuid, leases }: Job, isFinished: boolean): Promise<void> {
+      await db.query(
+        `UPDATE job SET leased_until = date_trunc('milliseconds', now()), total = CASE WHEN $4 THEN done + failed ELSE total END,
+           status = CASE WHEN $4 THEN 'done' ELSE status END, finished_at = CASE WHEN $4 THEN now() END,
+           filter = CASE WHEN $4 THEN '{}' ELSE filter END
+         WHERE firm_uuid = $1 AND uuid = $2 AND leases = $3 AND status = 'running'`,
+        [firmUuid, uuid, leases, isFinished],
+      );
     },
 
     /** Deletes jobs that ended more than `days` days ago. */

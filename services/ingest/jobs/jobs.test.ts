@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { type BodyOf, type Event, TranscriptReady } from '@call-analysis/events';
-import { invalidFields } from '@call-analysis/fault';
+import { AuditEntryAdded, type BodyOf, type Event, TranscriptReady } from '@call-analysis/events';
+import { invalidFields, unavailable } from '@call-analysis/fault';
 import { waitUntil } from '@call-analysis/testing';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { NO_FILTER } from '../store/index.ts';
+import { eraseCall } from '../erasure/erase-call.ts';
+import { NO_FILTER, type Store } from '../store/index.ts';
 import { csvOf } from '../test/csv.ts';
 import { faultOf } from '../test/fixtures.ts';
 import { IngestUnderTest } from '../test/ingest-under-test.ts';
@@ -13,7 +14,9 @@ import { analyzeCalls, eraseCallsOfNumber, measureCalls } from './start-jobs.ts'
 
 const service = new IngestUnderTest();
 let ready: Event<BodyOf<typeof TranscriptReady>>[];
+let audited: Event<BodyOf<typeof AuditEntryAdded>>[];
 beforeAll(async () => {
+  audited = await service.collect(AuditEntryAdded);
   ready = await service.collect(TranscriptReady);
 });
 const scorecard = randomUUID();
@@ -28,6 +31,7 @@ const parts = {
     },
   },
 };
+const actorOf = (owner: Owner) => ({ ...owner, address: '192.0.2.7' });
 const NUMBER = '+998901112233';
 
 /** Adds calls, some of them with the number. */
@@ -48,12 +52,54 @@ const numbersOf = async (owner: Owner) =>
 
 const forever = () => false;
 
+async function expectAudited(owner: Owner, count: number): Promise<void> {
+  const ofFirm = () => audited.filter(({ firmuuid }) => firmuuid === owner.firmUuid);
+  await waitUntil(() => ofFirm().length >= count);
+  expect(ofFirm()).toHaveLength(count);
+  const { userUuid: actor, address } = actorOf(owner);
+  for (const { data } of ofFirm()) expect(data).toMatchObject({ action: 'call.erased', actor, address });
+}
+
+/** A running job that analyzes 20 completed calls anew, and these calls in the order of the job. */
+async function startAnalyzing(owner: Owner): Promise<{ uuid: string; calls: string[] }> {
+  await addCalls(owner, 20, 0);
+  await service.db.query(`UPDATE call SET status = 'completed', outcome = 'scored' WHERE firm_uuid = $1`, [
+    owner.firmUuid,
+  ]);
+  const calls = (await service.callsOf(owner)).map(({ uuid }) => uuid).reverse();
+  return { uuid: await analyzeCalls(parts, actorOf(owner), { callUuids: calls }), calls };
+}
+
+/** Does `work` once the job has come to this call, which it cannot lock until then. */
+async function whileAt(callUuid: string, run: () => Promise<void>, work: () => Promise<void>): Promise<void> {
+  let running: Promise<void> | undefined;
+  await service.db.transaction(async (tx) => {
+    await tx.query('SELECT 1 FROM call WHERE uuid = $1 FOR UPDATE', [callUuid]);
+    running = run();
+    await waitUntil(async () => {
+      const waiting = await service.parts.store.db.query(
+        `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      );
+      return waiting.length > 0;
+    });
+    await work();
+  });
+  await running;
+}
+
+const reopened = async (owner: Owner) =>
+  (
+    await service.db.query<{ uuid: string }>('SELECT uuid FROM call WHERE firm_uuid = $1 AND attempt = 2', [
+      owner.firmUuid,
+    ])
+  ).length;
+
 describe('erasing the calls of a phone number', () => {
   it('erases up to 100 calls at once with a receipt for each, and no other call; a dry run only counts', async () => {
     const owner = service.newOwner();
     await addCalls(owner, 3, 2);
     await addCalls(service.newOwner(), 1, 0);
-    const erase = (isDryRun: boolean) => eraseCallsOfNumber(service.parts, owner.firmUuid, '998901112233', isDryRun);
+    const erase = (isDryRun: boolean) => eraseCallsOfNumber(service.parts, actorOf(owner), '998901112233', isDryRun);
     expect(await erase(true)).toEqual({ calls: 3, receipts: [], jobUuid: null });
     expect(await numbersOf(owner)).toHaveLength(5);
     const { calls, receipts } = await erase(false);
@@ -63,10 +109,28 @@ describe('erasing the calls of a phone number', () => {
     expect(await erase(false)).toEqual({ calls: 0, receipts: [], jobUuid: null });
   });
 
+  it('erases the others when one of them is erased meanwhile, each with an audit entry', async () => {
+    const owner = service.newOwner();
+    await addCalls(owner, 5, 0);
+    const [oldest] = await service.callsOf(owner);
+    const { store } = service.parts;
+    let isErased = false;
+    const find: Store['erasures']['find'] = async (...which) => {
+      if (!isErased) await eraseCall(service.parts, owner.firmUuid, oldest!.uuid);
+      isErased = true;
+      return store.erasures.find(...which);
+    };
+    const slow = { ...service.parts, store: { ...store, erasures: { ...store.erasures, find } } };
+    const { calls, receipts } = await eraseCallsOfNumber(slow, actorOf(owner), NUMBER, false);
+    expect([calls, receipts.length]).toEqual([4, 4]);
+    expect(await numbersOf(owner)).toEqual([]);
+    await expectAudited(owner, 4);
+  });
+
   it('erases more calls in a job, which keeps nothing of the number', async () => {
     const owner = service.newOwner();
     await addCalls(owner, 130, 1);
-    const { calls, jobUuid } = await eraseCallsOfNumber(service.parts, owner.firmUuid, NUMBER, false);
+    const { calls, jobUuid } = await eraseCallsOfNumber(service.parts, actorOf(owner), NUMBER, false);
     expect(calls).toBe(130);
     const { jobs } = service.parts.store;
     expect(await jobs.get(owner.firmUuid, jobUuid!)).toMatchObject({ status: 'running', total: 130, done: 0 });
@@ -80,6 +144,7 @@ describe('erasing the calls of a phone number', () => {
       finishedAt: expect.any(Date),
     });
     expect(await numbersOf(owner)).toHaveLength(1);
+    await expectAudited(owner, 130);
     expect(await faultOf(jobs.get(service.newOwner().firmUuid, jobUuid!))).toMatchObject({ code: 'NOT_FOUND' });
   });
 });
@@ -88,10 +153,80 @@ describe('a job', () => {
   it('that is canceled does no more', async () => {
     const owner = service.newOwner();
     await addCalls(owner, 120, 0);
-    const { jobUuid } = await eraseCallsOfNumber(service.parts, owner.firmUuid, NUMBER, false);
+    const { jobUuid } = await eraseCallsOfNumber(service.parts, actorOf(owner), NUMBER, false);
     expect(await service.parts.store.jobs.cancel(owner.firmUuid, jobUuid!)).toMatchObject({ status: 'canceled' });
     await runJobs(service.parts, forever);
     expect(await numbersOf(owner)).toHaveLength(120);
+  });
+
+  it('that is canceled while it works has counted what it did, and does no more', async () => {
+    const owner = service.newOwner();
+    const { uuid, calls } = await startAnalyzing(owner);
+    const { jobs } = service.parts.store;
+    const cancel = async () => void (await jobs.cancel(owner.firmUuid, uuid));
+    await whileAt(calls[7]!, () => runJobs(service.parts, forever), cancel);
+    expect(await jobs.get(owner.firmUuid, uuid)).toMatchObject({ status: 'canceled', done: 7, failed: 0 });
+    expect(await reopened(owner)).toBe(7);
+  });
+
+  it('that dies between two calls goes on with the next one, and none counts as failed', async () => {
+    const owner = service.newOwner();
+    const { uuid } = await startAnalyzing(owner);
+    const { jobs, bus } = { ...service.parts.store, bus: service.parts.bus };
+    let published = 0;
+    const dying = new Proxy(bus, {
+      get(target, name) {
+        if (name !== 'publish') return Reflect.get(target, name) as unknown;
+        return async (...events: Parameters<typeof bus.publish>) => {
+          if ((published += 1) > 7) throw unavailable('The process');
+          return target.publish(...events);
+        };
+      },
+    });
+    await expect(runJobs({ ...service.parts, bus: dying }, forever)).rejects.toThrow();
+    expect(await jobs.get(owner.firmUuid, uuid)).toMatchObject({ status: 'running', done: 7, failed: 0 });
+    await service.db.query(`UPDATE job SET leased_until = now() - interval '1 second' WHERE uuid = $1`, [uuid]);
+    await runJobs(service.parts, forever);
+    expect(await jobs.get(owner.firmUuid, uuid)).toMatchObject({ status: 'done', done: 20, failed: 0 });
+    expect(await reopened(owner)).toBe(20);
+  });
+
+  it('that another process takes over does nothing twice', async () => {
+    const owner = service.newOwner();
+    const { uuid, calls } = await startAnalyzing(owner);
+    const { jobs } = service.parts.store;
+    let second: Promise<void> | undefined;
+    await whileAt(
+      calls[7]!,
+      () => runJobs(service.parts, forever),
+      async () => {
+        await service.parts.store.db.query(
+          `UPDATE job SET leased_until = now() - interval '1 second' WHERE uuid = $1`,
+          [uuid],
+        );
+        second = runJobs(service.parts, forever);
+        await waitUntil(async () => (await jobs.get(owner.firmUuid, uuid)).leases === 2);
+      },
+    );
+    await second;
+    expect(await jobs.get(owner.firmUuid, uuid)).toMatchObject({ status: 'done', done: 20, failed: 0 });
+    expect(await reopened(owner)).toBe(20);
+  });
+
+  it('goes on behind a call that cannot be processed', async () => {
+    const owner = service.newOwner();
+    const { uuid, calls } = await startAnalyzing(owner);
+    const { store } = service.parts;
+    const reopen: Store['calls']['reopen'] = async (tx, firmUuid, callUuid, ...rest) => {
+      if (callUuid === calls[0]) throw new Error('damaged');
+      return store.calls.reopen(tx, firmUuid, callUuid, ...rest);
+    };
+    const damaged = { ...service.parts, store: { ...store, calls: { ...store.calls, reopen } } };
+    await expect(runJobs(damaged, forever)).rejects.toThrow('damaged');
+    await service.db.query(`UPDATE job SET leased_until = now() - interval '1 second' WHERE uuid = $1`, [uuid]);
+    await runJobs(service.parts, forever);
+    const { jobs } = service.parts.store;
+    expect(await jobs.get(owner.firmUuid, uuid)).toMatchObject({ status: 'done', done: 19, failed: 1 });
   });
 
   it('continues with the next calls after a crash, and analyzes each matching call once', async () => {
@@ -104,7 +239,7 @@ describe('a job', () => {
     const filter = { ...NO_FILTER, status: ['completed'], scoreMin: 50 };
     expect(await measureCalls(service.parts.store, owner.firmUuid, filter)).toMatchObject({ calls: 150 });
     expect((await measureCalls(service.parts.store, owner.firmUuid, filter)).textBytes).toBeGreaterThan(150);
-    const uuid = await analyzeCalls(parts, owner, filter, scorecard);
+    const uuid = await analyzeCalls(parts, actorOf(owner), filter, scorecard);
     const { jobs } = service.parts.store;
     let groups = 0;
     await runJobs(service.parts, () => groups++ > 0);
@@ -136,7 +271,7 @@ describe('a job', () => {
     const selection = { callUuids: [own[2]!, own[0]!, foreign[0]!, randomUUID()] };
     const { store } = service.parts;
     expect(await measureCalls(store, owner.firmUuid, selection)).toMatchObject({ calls: 2 });
-    const uuid = await analyzeCalls(parts, owner, selection);
+    const uuid = await analyzeCalls(parts, actorOf(owner), selection);
     expect(await store.jobs.get(owner.firmUuid, uuid)).toMatchObject({ status: 'running', total: 2 });
     await runJobs(service.parts, forever);
     expect(await store.jobs.get(owner.firmUuid, uuid)).toMatchObject({ status: 'done', total: 2, done: 2, failed: 0 });
@@ -148,7 +283,7 @@ describe('a job', () => {
   });
 
   it('is not created with a scorecard that is not the firm’s', async () => {
-    const wrong = analyzeCalls(parts, service.newOwner(), NO_FILTER, randomUUID());
+    const wrong = analyzeCalls(parts, actorOf(service.newOwner()), NO_FILTER, randomUUID());
     expect(await faultOf(wrong)).toMatchObject({ code: 'VALIDATION_ERROR' });
   });
 });

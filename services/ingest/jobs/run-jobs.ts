@@ -1,8 +1,9 @@
 import type { Bus } from '@call-analysis/bus';
 import { Fault } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
+import type { Sql } from '@call-analysis/postgres';
 import { analyzeCall } from '../calls/analyze-call.ts';
-import { eraseCall } from '../erasure/erase-call.ts';
+import { eraseCall, unlessErased } from '../erasure/erase-call.ts';
 import type { Limits } from '../limits.ts';
 import type { Store } from '../store/index.ts';
 import type { Job, JobKind } from './job-store.ts';
@@ -15,21 +16,27 @@ interface Parts {
   readonly limits: Limits;
 }
 
-/** Calls that a job processes before its counts are updated and the next job gets its turn. */
+/** Calls that a job processes before the next job gets its turn. */
 const GROUP_SIZE = 100;
-/** Longer than a group of calls takes. After a crash another process continues with the last group. */
+/** Longer than an action takes. After a crash another process continues with the next call. */
 const LEASE_SECONDS = 120;
-/** Calls between two looks whether the job was canceled. */
-const CANCEL_EVERY = 10;
 /** New calls and calls of other firms go first. */
 const ANALYZE_PRIORITY = 1_000;
 
-/** An action may be repeated after a crash: an erased call is gone, and a call that is being analyzed is refused. */
-const actions: Record<JobKind, (parts: Parts, job: Job, callUuid: string) => Promise<unknown>> = {
-  erase_calls: (parts, { firmUuid }, callUuid) => eraseCall(parts, firmUuid, callUuid),
-  analyze_calls: (parts, { firmUuid, scorecardUuid }, callUuid) =>
-    analyzeCall(parts, firmUuid, callUuid, { priority: ANALYZE_PRIORITY, scorecardUuid }),
+/** `within` runs in the transaction of the action, where it has one of its own. */
+type Action = (parts: Parts, job: Job, callUuid: string, within: (tx: Sql) => Promise<void>) => Promise<unknown>;
+
+const actions: Record<JobKind, Action> = {
+  async erase_calls(parts, { firmUuid, userUuid, address }, callUuid, within) {
+    const by = userUuid === null ? {} : { by: { userUuid, address: address ?? '' } };
+    await eraseCall(parts, firmUuid, callUuid, { ...by, within }).catch(unlessErased);
+  },
+  analyze_calls: (parts, { firmUuid, scorecardUuid }, callUuid, within) =>
+    analyzeCall(parts, firmUuid, callUuid, { priority: ANALYZE_PRIORITY, scorecardUuid, within }),
 };
+
+/** The job was canceled, or another process has leased it. */
+class Stopped extends Error {}
 
 /** Processes a group of calls of each running job in turn, until no job is left or `isOver`. */
 export async function runJobs(parts: Parts, isOver: () => boolean): Promise<void> {
@@ -42,29 +49,36 @@ export async function runJobs(parts: Parts, isOver: () => boolean): Promise<void
 
 /** Returns false when the calls of the job cannot be read now. */
 async function runPortion(parts: Parts, job: Job): Promise<boolean> {
-  const { store } = parts;
-  const { firmUuid, kind } = job;
+  const { jobs } = parts.store;
   // A job concerns the calls from before it. Uuids begin with the time of creation.
   const after = job.lastCall ?? job.uuid;
-  const calls = await matchingCalls(store, firmUuid, job.filter, after, GROUP_SIZE);
-  if (calls === null) {
-    await store.jobs.proceed(job, { done: 0, failed: 0, lastCall: job.lastCall, isFinished: false });
-    return false;
+  const calls = await matchingCalls(parts.store, job.firmUuid, job.filter, after, GROUP_SIZE);
+  try {
+    for (const uuid of calls ?? []) await processCall(parts, job, uuid);
+  } catch (error) {
+    if (error instanceof Stopped) return true;
+    throw error;
   }
-  const counts = { done: 0, failed: 0 };
-  let lastCall = job.lastCall;
-  for (const [index, uuid] of calls.entries()) {
-    if (index % CANCEL_EVERY === 0 && !(await store.jobs.isRunning(job))) return true;
-    try {
-      await actions[kind](parts, job, uuid);
-      counts.done += 1;
-    } catch (error) {
-      // Erased or changed in the meantime. Any other error ends the group, which is then tried again.
-      if (!(error instanceof Fault) || error.kind === 'unavailable') throw error;
-      counts.failed += 1;
-    }
-    lastCall = uuid;
+  await jobs.release(job, calls !== null && calls.length < GROUP_SIZE);
+  return calls !== null;
+}
+
+/** The count and the position are stored with the action, so that a cancellation or a crash leaves them true. */
+async function processCall(parts: Parts, job: Job, uuid: string): Promise<void> {
+  let isCounted = false;
+  const count = async (tx: Sql, isDone: boolean): Promise<void> => {
+    if (!(await parts.store.jobs.count(tx, job, { uuid, isDone }, LEASE_SECONDS))) throw new Stopped();
+    isCounted = true;
+  };
+  try {
+    await actions[job.kind](parts, job, uuid, (tx) => count(tx, true));
+    // Another request has done it.
+    if (!isCounted) await count(parts.store.db, true);
+  } catch (error) {
+    // What is away ends the group, which then continues with this call.
+    if (error instanceof Stopped || (error instanceof Fault && error.kind === 'unavailable')) throw error;
+    await count(parts.store.db, false);
+    // A Fault says that the call was changed in the meantime. Other errors are logged, and the job goes on behind the call.
+    if (!(error instanceof Fault)) throw error;
   }
-  await store.jobs.proceed(job, { ...counts, lastCall, isFinished: calls.length < GROUP_SIZE });
-  return true;
 }

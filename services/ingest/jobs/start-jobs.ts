@@ -1,14 +1,14 @@
 import type { Bus } from '@call-analysis/bus';
 import { unavailable } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
+import type { Actor } from '@call-analysis/service';
 import { v7 as uuidv7 } from 'uuid';
-import { eraseCall } from '../erasure/erase-call.ts';
+import { eraseCall, unlessErased } from '../erasure/erase-call.ts';
 import type { Limits } from '../limits.ts';
 import { listCalls } from '../listing/list-calls.ts';
 import type { ActiveScorecards } from '../reviews/scorecards.ts';
 import { type CallFilter, type Erasure, NO_FILTER, type Store } from '../store/index.ts';
-import type { Owner } from '../uploads/upload-store.ts';
-import type { Job, Selection } from './job-store.ts';
+import type { NewJob, Selection } from './job-store.ts';
 import { matchingCalls } from './matching-calls.ts';
 
 interface Parts {
@@ -30,14 +30,18 @@ interface ErasedCalls {
   readonly jobUuid: string | null;
 }
 
-/** Erases the calls with this phone number, or only counts them. */
+/**
+ * Erases the calls with this phone number, or only counts them. Calls that another request erases meanwhile are left out of
+ * the answer.
+ */
 export async function eraseCallsOfNumber(
   parts: Parts,
-  firmUuid: string,
+  actor: Actor,
   clientPhoneNumber: string,
   isDryRun: boolean,
 ): Promise<ErasedCalls> {
   const { store } = parts;
+  const { firmUuid, ...by } = actor;
   const filter = { ...NO_FILTER, clientPhoneNumber };
   const first = await matchingCalls(store, firmUuid, filter, null, ERASED_AT_ONCE + 1);
   if (first === null) throw unavailable('The index of calls');
@@ -48,11 +52,12 @@ export async function eraseCallsOfNumber(
     return {
       calls,
       receipts: [],
-      jobUuid: await addJob(parts, { firmUuid, kind: 'erase_calls', filter, scorecardUuid: null, total: calls }),
+      jobUuid: await addJob(store, { ...actor, kind: 'erase_calls', filter, scorecardUuid: null, total: calls }),
     };
   const receipts: Erasure[] = [];
-  for (const uuid of first) receipts.push(await eraseCall(parts, firmUuid, uuid));
-  return { calls, receipts, jobUuid: null };
+  for (const uuid of first)
+    await eraseCall(parts, firmUuid, uuid, { by }).then((receipt) => receipts.push(receipt), unlessErased);
+  return { calls: receipts.length, receipts, jobUuid: null };
 }
 
 /**
@@ -61,14 +66,13 @@ export async function eraseCallsOfNumber(
  */
 export async function analyzeCalls(
   parts: Pick<Parts, 'store'> & { readonly scorecards: ActiveScorecards },
-  owner: Owner,
+  actor: Actor,
   filter: CallFilter | Selection,
   scorecardUuid: string | null = null,
 ): Promise<string> {
-  const { firmUuid } = owner;
-  if (scorecardUuid !== null) await parts.scorecards.requireActive(owner, scorecardUuid);
-  const { calls } = await countCalls(parts.store, firmUuid, filter);
-  return addJob(parts, { firmUuid, kind: 'analyze_calls', filter, scorecardUuid, total: calls });
+  if (scorecardUuid !== null) await parts.scorecards.requireActive(actor, scorecardUuid);
+  const { calls } = await countCalls(parts.store, actor.firmUuid, filter);
+  return addJob(parts.store, { ...actor, kind: 'analyze_calls', filter, scorecardUuid, total: calls });
 }
 
 /** How many calls match, and about how many bytes of text their transcripts have. */
@@ -98,11 +102,8 @@ async function countCalls(
   return { calls: count, uuids: items.map(({ uuid }) => uuid) };
 }
 
-async function addJob(
-  { store }: Pick<Parts, 'store'>,
-  job: Pick<Job, 'firmUuid' | 'kind' | 'filter' | 'scorecardUuid' | 'total'>,
-): Promise<string> {
+async function addJob({ db, jobs }: Store, job: Omit<NewJob, 'uuid'>): Promise<string> {
   const uuid = uuidv7();
-  await store.jobs.add(store.db, { ...job, uuid });
+  await jobs.add(db, { ...job, uuid });
   return uuid;
 }

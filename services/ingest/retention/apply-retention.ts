@@ -3,10 +3,10 @@ import { AuditEntryAdded, createEvent, RecordingErased } from '@call-analysis/ev
 import { Fault } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
 import type { Sql } from '@call-analysis/postgres';
-import { eraseCall } from '../erasure/erase-call.ts';
+import { eraseCall, unlessErased } from '../erasure/erase-call.ts';
 import type { Limits } from '../limits.ts';
 import type { Store } from '../store/index.ts';
-import type { LocalDay, OldCalls } from './retention-store.ts';
+import type { LocalDay, OldData } from './retention-store.ts';
 
 /** For how many days a firm keeps what it has. Null: until it is erased. */
 export interface FirmRetention {
@@ -31,19 +31,24 @@ const RETRY_MS = 60_000;
 const RUN_MS = 3_000;
 const LOWEST_UUID = '00000000-0000-0000-0000-000000000000';
 
+/** The firms' settings. They may change at any time. */
+export interface RetentionSettings {
+  /** The firms that do not keep everything. */
+  listRetention(): Promise<readonly FirmRetention[]>;
+  /** Null when there is no such firm. */
+  findRetention(firmUuid: string): Promise<FirmRetention | null>;
+}
+
 /**
  * A schedule that removes what firms no longer keep: at the first run, and then once a day. A run does some of the work
  * and the next one goes on.
  */
-export function retentionSweep(
-  parts: Parts,
-  listRetention: () => Promise<readonly FirmRetention[]>,
-): (now: Date) => Promise<void> {
+export function retentionSweep(parts: Parts, settings: RetentionSettings): (now: Date) => Promise<void> {
   let work: AsyncGenerator<void> | undefined;
   let nextAt = 0;
   return async (now) => {
     if (work === undefined && now.getTime() < nextAt) return;
-    work ??= applyRetention(parts, await listRetention(), now);
+    work ??= applyRetention(parts, settings, now);
     const deadline = Date.now() + RUN_MS;
     try {
       while (Date.now() < deadline) {
@@ -64,81 +69,135 @@ export function retentionSweep(
 /**
  * Removes the calls, recordings and transcripts that were accepted before the first day that a firm keeps, by the
  * firm's time zone. Calls that are still processed wait for the next run. It works in groups, yields after each, and
- * writes an audit entry for each. Several processes may run it at the same time.
+ * writes an audit entry for each. A firm's setting is read before each group, because a firm may take it back at any
+ * time. What fails does not keep other calls and firms waiting: the errors are thrown at the end. Several processes may
+ * run it at the same time.
  */
-export async function* applyRetention(parts: Parts, firms: readonly FirmRetention[], now: Date): AsyncGenerator<void> {
-  for (const { firmUuid, timeZone, callsDays, transcriptDays, audioDays } of firms) {
-    for (const [what, days, remove] of [
-      ['calls', callsDays, eraseCalls],
-      ['recordings', audioDays, removeRecordings],
-      ['transcripts', transcriptDays, removeTranscripts],
-    ] as const) {
-      if (days === null) continue;
-      const first = await parts.store.retained.dayBefore(now, days, timeZone);
-      const before = lowestUuidAt(first.beganAt);
-      for (let after = LOWEST_UUID; ;) {
-        const old = { firmUuid, after, before, limit: CALLS_AT_ONCE };
-        const found = await remove(parts, old, now, (tx, count) =>
-          receipt(parts.bus, tx, firmUuid, what, count, first),
-        );
-        yield;
-        if (found.length < CALLS_AT_ONCE) break;
-        after = found.at(-1)!;
+export async function* applyRetention(parts: Parts, settings: RetentionSettings, now: Date): AsyncGenerator<void> {
+  const errors: unknown[] = [];
+  for (const { firmUuid } of await settings.listRetention()) {
+    for (const kind of KINDS) {
+      try {
+        yield* removeOld(parts, settings, firmUuid, kind, now);
+      } catch (error) {
+        errors.push(error);
       }
     }
   }
+  if (errors.length > 0) throw new AggregateError(errors, 'some of what firms no longer keep could not be removed');
 }
 
-type Remove = (
+async function* removeOld(
   parts: Parts,
-  old: OldCalls,
+  settings: RetentionSettings,
+  firmUuid: string,
+  { what, daysOf, remove }: Kind,
   now: Date,
-  note: (tx: Sql, count: number) => Promise<void>,
-) => Promise<readonly string[]>;
+): AsyncGenerator<void> {
+  let failure: { readonly error: unknown } | undefined;
+  for (let after = LOWEST_UUID; ;) {
+    const setting = await settings.findRetention(firmUuid);
+    const days = setting === null ? null : daysOf(setting);
+    if (days === null) break;
+    const first = await parts.store.retained.dayBefore(now, days, setting!.timeZone);
+    const old = { firmUuid, after, before: lowestUuidAt(first.beganAt), limit: CALLS_AT_ONCE };
+    const uuids = await parts.store.retained.find(what, old);
+    const removeSome = (some: readonly string[]) =>
+      remove(parts, firmUuid, some, now, (tx, count) => receipt(parts.bus, tx, firmUuid, what, count, first));
+    try {
+      if (uuids.length > 0) await removeSome(uuids);
+    } catch (error) {
+      failure ??= await removeOneByOne(uuids, removeSome, error);
+    }
+    yield;
+    if (uuids.length < CALLS_AT_ONCE) break;
+    after = uuids.at(-1)!;
+  }
+  if (failure !== undefined) throw failure.error;
+}
 
-const eraseCalls: Remove = async (parts, old, _now, note) => {
-  const uuids = await parts.store.retained.calls(old);
-  let erased = 0;
+/** After a group has failed: one call must not keep the others. Returns the first error. */
+async function removeOneByOne(
+  uuids: readonly string[],
+  removeSome: (uuids: readonly string[]) => Promise<void>,
+  error: unknown,
+): Promise<{ error: unknown } | undefined> {
+  if (isUnavailable(error)) throw error;
+  let failure: { error: unknown } | undefined;
   for (const uuid of uuids) {
     try {
-      await eraseCall(parts, old.firmUuid, uuid);
-      erased += 1;
+      await removeSome([uuid]);
     } catch (error) {
-      // Another process has erased it.
-      if (!(error instanceof Fault) || error.kind !== 'not-found') throw error;
+      if (isUnavailable(error)) throw error;
+      failure ??= { error };
     }
   }
-  if (erased > 0) await parts.store.transaction((tx) => note(tx, erased));
-  return uuids;
-};
+  return failure;
+}
 
-const removeRecordings: Remove = async ({ store, bus }, old, now, note) =>
-  store.transaction(async (tx) => {
-    const uuids = await store.retained.takeRecordings(tx, old, now);
-    if (uuids.length === 0) return [];
-    const origin = { firmuuid: old.firmUuid, priority: 0, traceparent: undefined };
-    const erased_at = now.toISOString();
-    await bus.publish(
-      tx,
-      uuids.map((uuid) => createEvent('ingest', RecordingErased, uuid, origin, { erased_at })),
-    );
-    await note(tx, uuids.length);
-    return uuids;
-  });
+function isUnavailable(error: unknown): boolean {
+  return error instanceof Fault && error.kind === 'unavailable';
+}
 
-const removeTranscripts: Remove = async ({ store }, old, now, note) =>
-  store.transaction(async (tx) => {
-    const uuids = await store.retained.takeTranscripts(tx, old, now);
-    if (uuids.length > 0) await note(tx, uuids.length);
-    return uuids;
-  });
+interface Kind {
+  readonly what: OldData;
+  daysOf(firm: FirmRetention): number | null;
+  /** Calls of `note` become the audit entry. */
+  remove(
+    parts: Parts,
+    firmUuid: string,
+    uuids: readonly string[],
+    now: Date,
+    note: (tx: Sql, count: number) => Promise<void>,
+  ): Promise<void>;
+}
+
+const KINDS: readonly Kind[] = [
+  {
+    what: 'calls',
+    daysOf: ({ callsDays }) => callsDays,
+    async remove(parts, firmUuid, uuids, _now, note) {
+      let erased = 0;
+      try {
+        for (const uuid of uuids) await eraseCall(parts, firmUuid, uuid).then(() => (erased += 1), unlessErased);
+      } finally {
+        if (erased > 0) await parts.store.transaction((tx) => note(tx, erased));
+      }
+    },
+  },
+  {
+    what: 'recordings',
+    daysOf: ({ audioDays }) => audioDays,
+    remove: ({ store, bus }, firmUuid, uuids, now, note) =>
+      store.transaction(async (tx) => {
+        const taken = await store.retained.takeRecordings(tx, firmUuid, uuids, now);
+        if (taken.length === 0) return;
+        const origin = { firmuuid: firmUuid, priority: 0, traceparent: undefined };
+        const erased_at = now.toISOString();
+        await bus.publish(
+          tx,
+          taken.map((uuid) => createEvent('ingest', RecordingErased, uuid, origin, { erased_at })),
+        );
+        await note(tx, taken.length);
+      }),
+  },
+  {
+    what: 'transcripts',
+    daysOf: ({ transcriptDays }) => transcriptDays,
+    remove: ({ store }, firmUuid, uuids, now, note) =>
+      store.transaction(async (tx) => {
+        const taken = await store.retained.takeTranscripts(tx, firmUuid, uuids, now);
+        if (taken.length > 0) await note(tx, taken.length);
+      }),
+  },
+];
 
 /** The audit entry of a group: how many of what were removed, up to and including which day. */
 async function receipt(
   bus: Bus,
   tx: Sql,
   firmUuid: string,
-  what: string,
+  what: OldData,
   count: number,
   { day }: LocalDay,
 ): Promise<void> {

@@ -16,7 +16,19 @@ export interface LocalDay {
   readonly beganAt: Date;
 }
 
+/** What is kept for a number of days. */
+export type OldData = 'calls' | 'recordings' | 'transcripts';
+
 const ENDED = `call.status NOT IN ${UNFINISHED_SQL}`;
+
+/** Calls of a firm that have such data. */
+const WITH: Record<OldData, string> = {
+  calls: `call WHERE firm_uuid = $1 AND ${ENDED}`,
+  recordings: `recording JOIN call ON call.firm_uuid = $1 AND call.uuid = call_uuid
+    WHERE recording.firm_uuid = $1 AND object_key IS NOT NULL AND ${ENDED}`,
+  transcripts: `call WHERE firm_uuid = $1 AND ${ENDED} AND (tagged_text IS NOT NULL
+    OR EXISTS (SELECT FROM transcript WHERE transcript.firm_uuid = $1 AND call_uuid = call.uuid))`,
+};
 
 /**
  * Data that is kept for a number of days. Every statement is limited to one firm, and leaves out calls that are being
@@ -34,23 +46,18 @@ export function retained(db: Database, bodies: AnalysisBodies) {
       return row!;
     },
 
-    async calls({ firmUuid, after, before, limit }: OldCalls): Promise<string[]> {
+    /** Calls that have such data and are not being processed. */
+    async find(what: OldData, { firmUuid, after, before, limit }: OldCalls): Promise<string[]> {
       const rows = await db.query<{ uuid: string }>(
-        `SELECT uuid FROM call WHERE firm_uuid = $1 AND uuid > $2 AND uuid < $3 AND ${ENDED} ORDER BY uuid LIMIT $4`,
+        `SELECT uuid FROM ${WITH[what]} AND uuid > $2 AND uuid < $3 ORDER BY uuid LIMIT $4`,
         [firmUuid, after, before, limit],
       );
       return rows.map(({ uuid }) => uuid);
     },
 
-    /** Takes the recordings from their calls and returns the calls. Their objects are left. */
-    async takeRecordings(tx: Sql, { firmUuid, after, before, limit }: OldCalls, at: Date): Promise<string[]> {
-      const rows = await tx.query<{ uuid: string }>(
-        `SELECT call.uuid FROM recording JOIN call ON call.firm_uuid = $1 AND call.uuid = call_uuid
-         WHERE recording.firm_uuid = $1 AND call_uuid > $2 AND call_uuid < $3 AND object_key IS NOT NULL AND ${ENDED}
-         ORDER BY call_uuid LIMIT $4 FOR UPDATE`,
-        [firmUuid, after, before, limit],
-      );
-      const uuids = rows.map(({ uuid }) => uuid);
+    /** Takes the recordings from those of the calls that still have one, and returns them. Their objects are left. */
+    async takeRecordings(tx: Sql, firmUuid: string, among: readonly string[], at: Date): Promise<string[]> {
+      const uuids = await lock(tx, 'recordings', firmUuid, among);
       await tx.query(
         `UPDATE recording SET object_key = NULL, size_bytes = NULL, stored_at = NULL
          WHERE firm_uuid = $1 AND call_uuid = ANY($2::uuid[])`,
@@ -61,18 +68,11 @@ export function retained(db: Database, bodies: AnalysisBodies) {
     },
 
     /**
-     * Removes the transcripts of calls, and what analyses and reviews quote of them, and returns the calls. The index
-     * of words follows.
+     * Removes the transcripts of those of the calls that still have one, and what analyses and reviews quote of them, and
+     * returns them. The index of words follows.
      */
-    async takeTranscripts(tx: Sql, { firmUuid, after, before, limit }: OldCalls, at: Date): Promise<string[]> {
-      const rows = await tx.query<{ uuid: string }>(
-        `SELECT uuid FROM call WHERE firm_uuid = $1 AND uuid > $2 AND uuid < $3 AND ${ENDED}
-           AND (tagged_text IS NOT NULL
-             OR EXISTS (SELECT FROM transcript WHERE transcript.firm_uuid = $1 AND call_uuid = call.uuid))
-         ORDER BY uuid LIMIT $4 FOR UPDATE`,
-        [firmUuid, after, before, limit],
-      );
-      const uuids = rows.map(({ uuid }) => uuid);
+    async takeTranscripts(tx: Sql, firmUuid: string, among: readonly string[], at: Date): Promise<string[]> {
+      const uuids = await lock(tx, 'transcripts', firmUuid, among);
       if (uuids.length === 0) return [];
       await tx.query('DELETE FROM transcript WHERE firm_uuid = $1 AND call_uuid = ANY($2::uuid[])', [firmUuid, uuids]);
       await tx.query('UPDATE call SET tagged_text = NULL WHERE firm_uuid = $1 AND uuid = ANY($2::uuid[])', [
@@ -90,6 +90,15 @@ export function retained(db: Database, bodies: AnalysisBodies) {
       return uuids;
     },
   };
+}
+
+/** Those of the calls that have such data, locked in the order in which every transaction locks calls. */
+async function lock(tx: Sql, what: OldData, firmUuid: string, among: readonly string[]): Promise<string[]> {
+  const rows = await tx.query<{ uuid: string }>(
+    `SELECT uuid FROM ${WITH[what]} AND uuid = ANY($2::uuid[]) ORDER BY uuid FOR UPDATE`,
+    [firmUuid, among],
+  );
+  return rows.map(({ uuid }) => uuid);
 }
 
 /** A failed call cannot be retried without what was removed. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { route } from '@call-analysis/bus';
 import { AuditEntryAdded, type Event, RecordingErased } from '@call-analysis/events';
-import { openDatabase } from '@call-analysis/postgres';
+import { unavailable } from '@call-analysis/fault';
 import { waitUntil } from '@call-analysis/testing';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
@@ -10,12 +10,11 @@ import { readCall } from '../calls/read-call.ts';
 import { retryCall } from '../calls/retry-call.ts';
 import { projectAnalyses, projectFailures } from '../results/project-results.ts';
 import { projectTranscripts } from '../results/project-transcripts.ts';
-import { openStore, type Store } from '../store/index.ts';
 import { ErasedCalls, secrets } from '../test/erased-calls.ts';
 import { analysis, type Call, callAnalyzed, callFailed, transcriptReady } from '../test/events.ts';
 import { faultOf } from '../test/fixtures.ts';
 import { IngestUnderTest } from '../test/ingest-under-test.ts';
-import { applyRetention, type FirmRetention, retentionSweep } from './apply-retention.ts';
+import { applyRetention, type FirmRetention, retentionSweep, type RetentionSettings } from './apply-retention.ts';
 
 const DAY_MS = 24 * 3600 * 1000;
 
@@ -43,11 +42,15 @@ const keeps = ({ owner }: Call, days: Partial<FirmRetention>): FirmRetention => 
 
 /** Applies the retention as of this many days from now. */
 async function after(days: number, ...firms: FirmRetention[]): Promise<void> {
-  await afterOn(service.parts.store, days, firms);
+  await runAll(applyRetention(service.parts, settingsOf(firms), new Date(Date.now() + days * DAY_MS)));
 }
 
-async function afterOn(store: Store, days: number, firms: readonly FirmRetention[]): Promise<void> {
-  const groups = applyRetention({ ...service.parts, store }, firms, new Date(Date.now() + days * DAY_MS));
+const settingsOf = (firms: readonly FirmRetention[]): RetentionSettings => ({
+  listRetention: async () => firms,
+  findRetention: async (firmUuid) => firms.find((each) => each.firmUuid === firmUuid) ?? null,
+});
+
+async function runAll(groups: AsyncGenerator<void>): Promise<void> {
   while ((await groups.next()).done !== true);
 }
 
@@ -128,32 +131,6 @@ describe('a transcript that its firm no longer keeps', () => {
     });
   });
 
-  it('leaves what remains of its analyses encrypted where the service encrypts', async () => {
-    const sealed = Buffer.from('sealed');
-    const cipher = {
-      encrypt: (plain: Buffer) => Buffer.concat([sealed, plain]),
-      decrypt: (stored: Buffer) => (stored.indexOf(sealed) === 0 ? stored.subarray(sealed.length) : stored),
-      encryptText: (plain: string) => plain,
-      decryptText: (stored: string) => stored,
-    };
-    const { databaseUrl: url } = service.config;
-    const db = openDatabase({ url, schema: service.db.schema, cipher });
-    const store = openStore(db, url);
-    try {
-      const { word, text } = said();
-      const call = await calls.newCall({ ...secrets(), anonymized_text: text });
-      await completed(call, `Where is my ${word}?`);
-      await afterOn(store, 31, [keeps(call, { transcriptDays: 30 })]);
-      const [row] = await service.db.query<{ body: Buffer }>('SELECT body FROM analysis WHERE call_uuid = $1', [
-        call.uuid,
-      ]);
-      expect(row!.body.indexOf(sealed)).toBe(0);
-    } finally {
-      await store.close();
-      await db.close();
-    }
-  });
-
   it('waits while the call is processed', async () => {
     const { text } = said();
     const call = await calls.newCall({ ...secrets(), anonymized_text: text });
@@ -213,6 +190,58 @@ it('many calls are removed in groups, each with an audit entry', async () => {
   ]);
 });
 
+it('a retention that a firm takes back removes nothing more from that moment on', async () => {
+  const owner = service.newOwner();
+  const [first] = await calls.upload(owner, Array.from({ length: 250 }, secrets));
+  await service.db.query(`UPDATE call SET status = 'completed' WHERE firm_uuid = $1`, [owner.firmUuid]);
+  let days: number | null = 7;
+  const firm = () => keeps(first!, { transcriptDays: days });
+  const settings = { listRetention: async () => [firm()], findRetention: async () => firm() };
+  const groups = applyRetention(service.parts, settings, new Date(Date.now() + 8 * DAY_MS));
+  await groups.next();
+  days = null;
+  await runAll(groups);
+  const [left] = await service.db.query<{ count: number }>(
+    'SELECT count(tagged_text)::int AS count FROM call WHERE firm_uuid = $1',
+    [owner.firmUuid],
+  );
+  expect(left!.count).toBe(150);
+});
+
+describe('what cannot be removed keeps nothing else:', () => {
+  it('not the firms behind one whose settings cannot be read', async () => {
+    const [kept, removed] = [await calls.newCall(), await calls.newCall()];
+    for (const call of [kept, removed]) await completed(call, 'Hello');
+    const settings = settingsOf([keeps(kept, { transcriptDays: 7 }), keeps(removed, { transcriptDays: 7 })]);
+    const failing: RetentionSettings = {
+      ...settings,
+      async findRetention(firmUuid) {
+        if (firmUuid === kept.owner.firmUuid) throw unavailable('key-management');
+        return settings.findRetention(firmUuid);
+      },
+    };
+    const run = runAll(applyRetention(service.parts, failing, new Date(Date.now() + 8 * DAY_MS)));
+    await expect(run).rejects.toThrow('some of what firms no longer keep');
+    expect((await detailOf(kept)).transcript).not.toBeNull();
+    expect((await detailOf(removed)).transcript).toBeNull();
+  });
+
+  it('not the other calls of the firm', async () => {
+    const owner = service.newOwner();
+    const [broken, removed] = await calls.upload(owner, [secrets(), secrets()]);
+    for (const call of [broken!, removed!]) await completed(call, 'Hello');
+    await service.db.query(`UPDATE analysis SET body = 'damaged' WHERE call_uuid = $1`, [broken!.uuid]);
+    await expect(after(8, keeps(broken!, { transcriptDays: 7 }))).rejects.toThrow('some of what firms no longer keep');
+    const left = await service.db.query<{ uuid: string }>(
+      'SELECT uuid FROM call WHERE firm_uuid = $1 AND tagged_text IS NOT NULL',
+      [owner.firmUuid],
+    );
+    expect(left.map(({ uuid }) => uuid)).toEqual([broken!.uuid]);
+    // For other tests, which read every analysis.
+    await service.db.query('DELETE FROM analysis WHERE call_uuid = $1', [broken!.uuid]);
+  });
+});
+
 it.each([
   ['2026-03-01T20:00:00Z', 'Asia/Tashkent', 1, '2026-03-01', '2026-02-28T19:00:00.000Z'],
   ['2026-03-09T12:00:00Z', 'America/New_York', 2, '2026-03-07', '2026-03-07T05:00:00.000Z'],
@@ -224,9 +253,12 @@ it.each([
 
 it('the schedule applies the retention at its first run and then once a day', async () => {
   let asked = 0;
-  const run = retentionSweep(service.parts, async () => {
-    asked += 1;
-    return [];
+  const run = retentionSweep(service.parts, {
+    ...settingsOf([]),
+    async listRetention() {
+      asked += 1;
+      return [];
+    },
   });
   const start = Date.now();
   for (const hours of [0, 1, 23, 24, 25, 48]) await run(new Date(start + hours * 3600 * 1000));

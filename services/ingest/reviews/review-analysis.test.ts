@@ -12,6 +12,7 @@ import { eraseCall } from '../erasure/erase-call.ts';
 import { listCalls } from '../listing/list-calls.ts';
 import { projectAnalyses } from '../results/project-results.ts';
 import { projectTranscripts } from '../results/project-transcripts.ts';
+import { applyRetention } from '../retention/apply-retention.ts';
 import { type CallFilter, NO_FILTER } from '../store/index.ts';
 import { csvOf, goodAudio } from '../test/csv.ts';
 import { analysis, type Call, callAnalyzed, transcriptReady } from '../test/events.ts';
@@ -127,6 +128,28 @@ const list = async ({ owner }: Call, filter: Partial<CallFilter>) =>
   ).items;
 
 describe('a review', () => {
+  it('leaves the time at which the batch was finished, also when it is withdrawn or the call erased; a new analysis moves it', async () => {
+    const { call, analysisUuid } = await analyzed();
+    const { firmUuid } = call.owner;
+    const batch = (await service.callsOf(call.owner))[0]!.batch;
+    const finishedAt = async () => (await service.parts.store.batches.get(firmUuid, batch)).finishedAt;
+    const first = await finishedAt();
+    await review(call, analysisUuid, [answer(manners, 'yes')]);
+    await review(call, analysisUuid, [answer(manners, 'no')]);
+    expect(await finishedAt()).toEqual(first);
+    await withdrawReview(service.parts, actorOf(call), call.uuid);
+    expect(await finishedAt()).toEqual(first);
+
+    await analyzeCall(service.parts, firmUuid, call.uuid);
+    expect(await finishedAt()).toBeNull();
+    const second = await analyze(call, 2);
+    const again = await finishedAt();
+    expect(again!.getTime()).toBeGreaterThan(first!.getTime());
+    await review(call, second, [answer(manners, 'yes')]);
+    await eraseCall(service.parts, firmUuid, call.uuid);
+    expect(await finishedAt()).toEqual(again);
+  });
+
   it("shows the person's answer together with the machine's, and leaves the other answers unchanged", async () => {
     const { call, analysisUuid } = await analyzed();
     expect(await list(call, { needsReview: true })).toMatchObject([{ needs_review: 2, score: 50, reviewed_at: null }]);
@@ -284,6 +307,37 @@ describe('a review', () => {
         ]),
       ).toEqual([]);
   });
+});
+
+it('a review that is written while retention removes the transcript stores none of its quotes', async () => {
+  const owner = service.newOwner();
+  await service.upload(owner, csvOf([{ anonymized_text: '<operator>Hello<client>Hi' }]));
+  const call = { owner, uuid: (await service.callsOf(owner))[0]!.uuid };
+  const quoted = { ...question(greeting, 'yes', true), evidence_absent: false };
+  quoted.evidence = [{ utterance: 0, quote: 'Hello', start_char: 0, end_char: 5 }];
+  const event = callAnalyzed(call, {
+    analysis: { ...body, sections: [{ name: 'All', score: 50, questions: [quoted, question(manners, 'no', false)] }] },
+  });
+  await projectAnalyses(service.parts, [event]);
+  const firm = { firmUuid: owner.firmUuid, timeZone: 'UTC', audioDays: null, transcriptDays: 0, callsDays: null };
+  const removing: typeof scorecards = {
+    async addUp(...request) {
+      const settings = { listRetention: async () => [firm], findRetention: async () => firm };
+      for await (const _ of applyRetention(service.parts, settings, new Date(Date.now() + 48 * 3600 * 1000)));
+      return scorecards.addUp(...request);
+    },
+  };
+  const written = {
+    analysisUuid: event.data.analysis_uuid,
+    answers: [answer(manners, 'yes')],
+    comment: null,
+    done: false,
+  };
+  const reviewed = await reviewAnalysis({ ...service.parts, scorecards: removing }, actorOf(call), call.uuid, written);
+  expect(JSON.stringify(reviewed)).not.toContain('Hello');
+  const { transcript, analyses } = await read(call);
+  expect(transcript).toBeNull();
+  expect(JSON.stringify(analyses)).not.toContain('Hello');
 });
 
 describe('a comment', () => {

@@ -34,12 +34,15 @@ export async function reviewAnalysis(
   review: NewReview,
 ): Promise<ReviewedAnalysis> {
   const { firmUuid } = actor;
-  const machine = await currentAnalysis(store, firmUuid, callUuid, review.analysisUuid);
+  const { analysisUuid } = review;
   // Adding up is another service's work, so it is done before the transaction.
-  const totals = await scorecards.addUp(actor, machine, review.answers);
+  const read = await currentAnalysis(store, firmUuid, callUuid, analysisUuid);
+  const totals = await scorecards.addUp(actor, read, review.answers);
   return store.transaction(async (tx) => {
     const call = await store.calls.lock(tx, firmUuid, callUuid);
-    if ((await store.reviews.currentUuid(tx, firmUuid, callUuid)) !== machine.uuid) throw analysisChanged();
+    if ((await store.reviews.currentUuid(tx, firmUuid, callUuid)) !== analysisUuid) throw analysisChanged();
+    // Read again: retention may have removed its quotes meanwhile.
+    const machine = await store.reviews.machineAnalysis(tx, firmUuid, callUuid, analysisUuid);
     const at = new Date();
     const said = { by: actor.userUuid, at: at.toISOString(), comment: review.comment, done: review.done };
     const reviewed = mergeReview(machine, review.answers, said, totals);

@@ -2,6 +2,7 @@ import { deflateRawSync } from 'node:zlib';
 import { ReviewedAnalysis } from '@call-analysis/events';
 import { notFound } from '@call-analysis/fault';
 import { confidential, type Database, type Sql } from '@call-analysis/postgres';
+import { UNFINISHED_SQL } from '../calls/call-status.ts';
 import type { AnalysisBodies } from '../results/analysis-body-store.ts';
 import type { ComparedAnswer } from './compare-answers.ts';
 import type { PersonAnswer } from './scorecards.ts';
@@ -153,7 +154,9 @@ export function reviews(db: Database, bodies: AnalysisBodies) {
       reviewedAt: Date | null,
     ): Promise<void> {
       await tx.query(
-        'UPDATE call SET score = $3, needs_review = $4, reviewed_at = $5, updated_at = greatest(updated_at, now()) WHERE firm_uuid = $1 AND uuid = $2',
+        `UPDATE call SET score = $3, needs_review = $4, reviewed_at = $5, updated_at = greatest(updated_at, now()),
+           ended_at = CASE WHEN status IN ${UNFINISHED_SQL} THEN NULL ELSE coalesce(ended_at, updated_at) END
+         WHERE firm_uuid = $1 AND uuid = $2`,
         [firmUuid, callUuid, score, needsReview, reviewedAt],
       );
     },

@@ -69,9 +69,7 @@ async function addUpSixHours(statistics: Store['statistics'], tx: Sql, firm: num
 
 async function addUpMonth({ statistics }: Store, tx: Sql, firm: number, day: string): Promise<void> {
   const range = monthRange(day);
-  const first = range.from.toISOString().slice(0, 10);
-  const next = range.to.toISOString().slice(0, 10);
-  const days = await statistics.daysOfFirm(tx, firm, first, next);
+  const days = await statistics.daysOfMonth(tx, firm, day.slice(0, 7));
   const begins = days.map((each) => dayRange(each).from);
   await addUpStored(statistics, tx, firm, { from: 'day', begins }, 'month', range);
 }

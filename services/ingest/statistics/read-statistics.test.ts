@@ -230,6 +230,16 @@ it('equals plain SQL after calls have changed while they were added up', async (
   for (const groupBy of GROUPINGS) await expectExact(firmUuid, calls, groupBy, NO_FILTER, 'Asia/Tashkent');
 });
 
+it('counts the calls of December 9999, which stands for an unknown time, once they are added up', async () => {
+  const firmUuid = randomUUID();
+  const calls = sampleCalls(12, 5).map((call, index) => ({ ...call, start: Date.UTC(9999, 11, 20 + index, 23) }));
+  await listing.add(firmUuid, calls);
+  await service.parts.store.search.catchUp(firmUuid, { words: false, withinMs: 60_000 });
+  await maintainStatistics(service.parts, 0);
+  for (const groupBy of ['month', 'segment_type'] as const)
+    await expectExact(firmUuid, calls, groupBy, NO_FILTER, 'UTC');
+});
+
 it('has no groups for a firm without calls, and refuses a time zone that is not known', async () => {
   const nothing = await read(randomUUID(), 'day', NO_FILTER, 'UTC');
   expect(nothing).toMatchObject({ items: [], total: { calls: 0, score: { p50: null } } });

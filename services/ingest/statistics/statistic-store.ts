@@ -233,11 +233,12 @@ export function statistics(db: Database) {
       return rows.length;
     },
 
-    async daysOfFirm(sql: Sql, firm: number, from: string, to: string): Promise<string[]> {
+    /** The days of a month, such as `2026-11`, on which calls of the firm have started. */
+    async daysOfMonth(sql: Sql, firm: number, month: string): Promise<string[]> {
       const rows = await sql.query<{ value: string }>(
         `SELECT value FROM facet WHERE firm_uuid = (SELECT firm_uuid FROM facet WHERE id = $1) AND kind = 'day'
-           AND value >= $2 AND value < $3`,
-        [firm, from, to],
+           AND value BETWEEN $2 AND $3`,
+        [firm, `${month}-01`, `${month}-31`],
       );
       return rows.map(({ value }) => value);
     },

@@ -71,9 +71,12 @@ export async function startIngest({ serving, retries, findFirm }: IngestOptions)
     limits: defaultLimits,
     retries,
   };
+  // Apart from the service's, so that a test may hold a lock while the service works.
   const db = openDatabase({ url: databaseUrl, schema });
   closing.add('pool', () => db.close());
-  const store = openStore(db, databaseUrl);
+  const own = openDatabase({ url: databaseUrl, schema });
+  closing.add("the service's pool", () => own.close());
+  const store = openStore(own, databaseUrl);
   closing.add('store', () => store.close());
   const bus = await openBus(config.bus, { name: 'test', log });
   closing.add('bus', () => bus.close());

@@ -66,7 +66,7 @@ const REMEMBERED_BATCHES = 100;
 export function batches(prisma: IngestPrisma, db: Sql) {
   async function withProgress(found: Batch[]): Promise<BatchProgress[]> {
     const groups = await db.query<{ batch_uuid: string; status: string; count: number; latest: Date }>(
-      `SELECT call.batch_uuid, status, count(*)::int AS count, max(updated_at) AS latest
+      `SELECT call.batch_uuid, status, count(*)::int AS count, max(coalesce(ended_at, updated_at)) AS latest
        FROM batch JOIN call ON call.firm_uuid = batch.firm_uuid AND call.uuid BETWEEN first_call AND last_call
          AND call.batch_uuid = batch.uuid
        WHERE batch.uuid = ANY($1) GROUP BY call.batch_uuid, status`,

@@ -13,6 +13,7 @@ import { transcriptTables } from '../intake/copy/tables.ts';
 import type { TranscriptRecord } from '../intake/rows/call-fields.ts';
 import type { CheckedRow } from '../intake/rows/check-row.ts';
 import type { RowFault } from '../intake/rows/row-fault.ts';
+import type { Batch } from '../store/index.ts';
 import { audioCsvOf, type CsvRow, csvOf, rowsOf } from '../test/csv.ts';
 import { faultOf, objectsBut } from '../test/fixtures.ts';
 import { IngestUnderTest } from '../test/ingest-under-test.ts';
@@ -562,6 +563,54 @@ describe('acceptance', () => {
     for (const batch of batches) expect(batch).toEqual(batches[0]);
     expect(await service.process(owner, key, { onError: 'skip' })).toEqual(batches[0]);
     expect(await service.tracesOf(owner)).toEqual({ ...nothing, calls: 500, batches: 1 });
+  });
+
+  it('repeated while it lasts, in this process and in another, keeps no other upload waiting, and copies the file once', async () => {
+    const owner = service.newOwner();
+    const key = await service.put(owner, csvOf([{}]));
+    const { objects } = service.parts;
+    let copies = 0;
+    const counting = objectsBut(objects, {
+      async copy(from, to) {
+        copies += 1;
+        await objects.copy(from, to);
+      },
+    });
+    const repeated: Promise<Batch>[] = [];
+    await service.db.transaction(async (tx) => {
+      // Another process is processing it.
+      await tx.query('SELECT 1 FROM upload_session WHERE metadata_key = $1 FOR UPDATE', [key]);
+      for (let count = 0; count < 6; count += 1) repeated.push(service.process(owner, key, {}, { objects: counting }));
+      const other = service.newOwner();
+      await service.upload(other, csvOf([{}]));
+    });
+    const batches = await Promise.all(repeated);
+    for (const batch of batches) expect(batch).toEqual(batches[0]);
+    expect(copies).toBe(1);
+  });
+
+  it('gives its connection back when another process has taken the session meanwhile', async () => {
+    const owner = service.newOwner();
+    const key = await service.put(owner, csvOf([{}]));
+    const { objects } = service.parts;
+    const taken = Promise.withResolvers<void>();
+    const copied = Promise.withResolvers<void>();
+    const slow = objectsBut(objects, {
+      async copy(from, to) {
+        await objects.copy(from, to);
+        copied.resolve();
+        await taken.promise;
+      },
+    });
+    const waiting = service.process(owner, key, {}, { objects: slow });
+    await copied.promise;
+    await service.db.transaction(async (tx) => {
+      await tx.query('SELECT 1 FROM upload_session WHERE metadata_key = $1 FOR UPDATE', [key]);
+      taken.resolve();
+      const others = Array.from({ length: 4 }, () => service.upload(service.newOwner(), csvOf([{}])));
+      await Promise.all(others);
+    });
+    expect(await waiting).toMatchObject({ accepted: 1 });
   });
 
   it('gives every call a unique uuid in the order of the file, and announces each exactly once', async () => {

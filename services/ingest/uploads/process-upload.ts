@@ -4,8 +4,8 @@ import { Fault } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
 import type { Actor } from '@call-analysis/service';
 import { requireActiveCampaign, requireCampaign } from '../campaigns/add-calls.ts';
-import type { Firms } from '../firms.ts';
-import { acceptRows } from '../intake/accept-rows.ts';
+import type { Firm, Firms } from '../firms.ts';
+import { acceptRows, untilFree } from '../intake/accept-rows.ts';
 import { recordingUpload, transcriptUpload } from '../intake/upload-kinds.ts';
 import type { Limits } from '../limits.ts';
 import { countBatch } from '../metrics.ts';
@@ -34,7 +34,7 @@ interface Parts {
  * the accepted bytes are the validated ones. Repeating a request returns the same batch.
  */
 export async function processUpload(parts: Parts, owner: Actor, request: ProcessUploadRequest): Promise<Batch> {
-  const { store, objects, firms, limits } = parts;
+  const { store, firms } = parts;
   const { campaignUuid } = request;
   // First, because what belongs to another firm is not found, whatever else is wrong with the request.
   await requireCampaign(store, owner.firmUuid, campaignUuid);
@@ -52,7 +52,39 @@ export async function processUpload(parts: Parts, owner: Actor, request: Process
   const { done, sessionUuid } = await requireProcessable(parts, owner, session, request);
   if (done !== null) return done;
   await requireActiveCampaign(store, owner.firmUuid, campaignUuid);
+  return inTurn(sessionUuid, async () => {
+    await untilFree(store, sessionUuid);
+    const made = await store.batches.ofSession(owner.firmUuid, sessionUuid);
+    return made ?? copyAndAccept(parts, owner, request, firm, sessionUuid);
+  });
+}
 
+/** The last request for each upload session that this process is processing. */
+const lastRequests = new Map<string, Promise<Batch>>();
+
+/**
+ * Requests for one session follow each other and copy nothing until it is their turn: a repeated one finds the batch of the
+ * one before it.
+ */
+async function inTurn(sessionUuid: string, work: () => Promise<Batch>): Promise<Batch> {
+  const former = lastRequests.get(sessionUuid) ?? Promise.resolve();
+  const own = former.then(work, work);
+  lastRequests.set(sessionUuid, own);
+  try {
+    return await own;
+  } finally {
+    if (lastRequests.get(sessionUuid) === own) lastRequests.delete(sessionUuid);
+  }
+}
+
+async function copyAndAccept(
+  parts: Parts,
+  owner: Actor,
+  request: ProcessUploadRequest,
+  firm: Firm,
+  sessionUuid: string,
+): Promise<Batch> {
+  const { objects, limits } = parts;
   const frozenKey = `frozen/${owner.firmUuid}/${randomUUID()}`;
   const csvKey = `${frozenKey}.csv`;
   const archiveKey = request.audiosKey === null ? null : `${frozenKey}.zip`;
@@ -70,7 +102,7 @@ export async function processUpload(parts: Parts, owner: Actor, request: Process
     const upload = {
       firmUuid: owner.firmUuid,
       actor: owner,
-      campaignUuid,
+      campaignUuid: request.campaignUuid,
       sessionUuid,
       csvKey,
       archive,

@@ -1,7 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { audioCsvOf, csvOf } from '../test/csv.ts';
+import { v7 as uuidv7 } from 'uuid';
+import { recordAudio } from '../calls/record-audio.ts';
+import { registerCall } from '../calls/register-call.ts';
+import { sweep } from '../sweep.ts';
+import { audioCsvOf, csvOf, goodAudio } from '../test/csv.ts';
 import { ErasedCalls, secrets } from '../test/erased-calls.ts';
-import { faultOf, zipOf } from '../test/fixtures.ts';
+import { faultOf, recordingOf, zipOf } from '../test/fixtures.ts';
 import { IngestUnderTest } from '../test/ingest-under-test.ts';
 
 const service = new IngestUnderTest();
@@ -24,6 +28,65 @@ describe('a firm with a storage quota', () => {
     const batch = await service.process(owner, metadataKey, { audiosKey }, limitedTo(1_000_000));
     expect(batch.accepted).toBe(1);
     expect(await service.process(owner, metadataKey, { audiosKey }, limitedTo(1))).toMatchObject({ uuid: batch.uuid });
+  });
+
+  it('has its single uploads registered with the connection that each of them holds', async () => {
+    const limited = limitedTo(1_000_000_000);
+    const owner = service.newOwner();
+    const register = () =>
+      registerCall({ ...service.parts, ...limited }, owner, {
+        callUuid: uuidv7(),
+        fileName: goodAudio.audio_file_name,
+        metadata: JSON.stringify(goodAudio),
+        found: { recording: recordingOf() },
+        campaignUuid: null,
+      });
+    await Promise.all(Array.from({ length: 32 }, register));
+    expect(await service.callsOf(owner)).toHaveLength(32);
+  });
+
+  it('is shown the bytes that it stores after uploads, extraction, retention and erasure, folded or not', async () => {
+    const { store } = service.parts;
+    const owner = service.newOwner();
+    const { firmUuid } = owner;
+    const added = async () => {
+      const [row] = await service.db.query<{ bytes: number }>(
+        `SELECT (SELECT coalesce(sum(size_bytes), 0) FROM recording WHERE firm_uuid = $1)::float8
+           + (SELECT coalesce(sum(archive_bytes), 0) FROM batch WHERE firm_uuid = $1)::float8 AS bytes`,
+        [firmUuid],
+      );
+      return row!.bytes;
+    };
+    const seen = new Set<number>();
+    const check = async () => {
+      const bytes = await added();
+      expect(await store.uploads.storedBytes(firmUuid)).toBe(bytes);
+      await store.uploads.foldStoredBytes();
+      expect(await store.uploads.storedBytes(firmUuid)).toBe(bytes);
+      seen.add(bytes);
+    };
+    await check();
+    const { anonymized_text: _, ...metadata } = secrets();
+    const single = await calls.newRecording(metadata, owner);
+    await check();
+    await service.uploadBatch(owner, audioCsvOf([{ audio_file_name: 'a.wav' }]), zipOf(['a.wav']));
+    await check();
+    const extracted = (await service.callsOf(owner)).find(({ uuid }) => uuid !== single.uuid)!;
+    const recording = recordingOf({ sizeBytes: 77 });
+    await recordAudio(service.parts, {
+      firmUuid,
+      callUuid: extracted.uuid,
+      attempt: 1,
+      recording,
+      traceparent: undefined,
+    });
+    await check();
+    await store.transaction((tx) => store.retained.takeRecordings(tx, firmUuid, [extracted.uuid], new Date()));
+    await calls.erase(single);
+    await check();
+    await sweep(service.parts, new Date(Date.now() + 8 * 24 * 3600 * 1000));
+    await check();
+    expect(seen.size).toBeGreaterThan(4);
   });
 
   it('may upload again once recordings are erased', async () => {

@@ -1,4 +1,5 @@
 import { Fault } from '@call-analysis/fault';
+import type { Sql } from '@call-analysis/postgres';
 import type { Limits } from '../limits.ts';
 import type { Store } from '../store/index.ts';
 
@@ -7,23 +8,20 @@ interface Parts {
   readonly limits: Pick<Limits, 'storageQuotaBytes'>;
 }
 
-/** Uses that were read are kept for so long: a large firm's recordings are added up in half a second. */
-const KEEP_MS = 2_000;
-const uses = new WeakMap<object, Map<string, { readonly bytes: number; readonly until: number }>>();
-
 /**
  * Throws Fault STORAGE_QUOTA_EXCEEDED when the firm's stored recordings and archives, with `addedBytes` more, exceed the
- * quota. Uploads within the same moments may exceed it together.
+ * quota. Uploads within the same moments may exceed it together. `sql`: the transaction of the caller, if it has one.
  */
-export async function requireStorage({ store, limits }: Parts, firmUuid: string, addedBytes: number): Promise<void> {
+export async function requireStorage(
+  { store, limits }: Parts,
+  firmUuid: string,
+  addedBytes: number,
+  sql?: Sql,
+): Promise<void> {
   const quota = limits.storageQuotaBytes;
   if (quota === null) return;
-  const known = uses.get(store.uploads) ?? new Map<string, { readonly bytes: number; readonly until: number }>();
-  uses.set(store.uploads, known);
-  for (const [firm, { until }] of known) if (until < Date.now()) known.delete(firm);
-  const bytes = known.get(firmUuid)?.bytes ?? (await store.uploads.storedBytes(firmUuid));
+  const bytes = await store.uploads.storedBytes(firmUuid, sql);
   if (bytes + addedBytes > quota) throw quotaExceeded(quota, bytes, addedBytes);
-  if (!known.has(firmUuid)) known.set(firmUuid, { bytes, until: Date.now() + KEEP_MS });
 }
 
 function quotaExceeded(quota: number, used: number, added: number): Fault {

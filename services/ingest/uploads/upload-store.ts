@@ -19,6 +19,9 @@ export function keyPrefix(country: string, owner: Owner): string {
   return `${country}/${owner.firmUuid}/${owner.userUuid}/`;
 }
 
+/** The most changes that one statement folds. */
+const CHANGES_PER_STATEMENT = 10_000;
+
 /** Makes a file name unique, for a key that an open session already has. */
 type Rename = (filename: string) => string;
 
@@ -82,13 +85,30 @@ export function uploads(prisma: IngestPrisma, db: Database) {
     },
 
     /** How many bytes of recordings and archives are stored for the firm. */
-    async storedBytes(firmUuid: string): Promise<number> {
-      const [row] = await db.query<{ bytes: number }>(
-        `SELECT (SELECT coalesce(sum(size_bytes), 0) FROM recording WHERE firm_uuid = $1)::float8
-           + (SELECT coalesce(sum(archive_bytes), 0) FROM batch WHERE firm_uuid = $1)::float8 AS bytes`,
+    async storedBytes(firmUuid: string, sql: Sql = db): Promise<number> {
+      const [row] = await sql.query<{ bytes: number }>(
+        'SELECT coalesce(sum(bytes), 0)::float8 AS bytes FROM stored_bytes WHERE firm_uuid = $1',
         [firmUuid],
       );
       return row!.bytes;
+    },
+
+    /** Adds up the changes of stored bytes, so that they stay quick to read. Several processes may do it at once. */
+    async foldStoredBytes(): Promise<void> {
+      for (let folded = CHANGES_PER_STATEMENT; folded === CHANGES_PER_STATEMENT;) {
+        const [result] = await db.query<{ folded: number }>(
+          `WITH taken AS (
+             DELETE FROM stored_bytes WHERE id IN (
+               SELECT id FROM stored_bytes WHERE firm_uuid IN (
+                 SELECT firm_uuid FROM stored_bytes GROUP BY firm_uuid HAVING count(*) > 1)
+               ORDER BY id LIMIT ${CHANGES_PER_STATEMENT} FOR UPDATE SKIP LOCKED)
+             RETURNING firm_uuid, bytes),
+           added AS (
+             INSERT INTO stored_bytes (firm_uuid, bytes) SELECT firm_uuid, sum(bytes) FROM taken GROUP BY firm_uuid)
+           SELECT count(*)::int AS folded FROM taken`,
+        );
+        folded = result?.folded ?? 0;
+      }
     },
 
     /** The keys of a firm's processed uploads whose files can be removed: no later session has the same keys. */

@@ -3,7 +3,7 @@ import { finished } from 'node:stream/promises';
 import type { Bus } from '@call-analysis/bus';
 import type { Event } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
-import { type Database, sqlState, type Transaction } from '@call-analysis/postgres';
+import { type Database, type Sql, sqlState, type Transaction } from '@call-analysis/postgres';
 import { from as copyFrom } from 'pg-copy-streams';
 import { noteNewCalls } from '../../search/indexer/pending-changes.ts';
 import type { Batch } from '../../uploads/batch-store.ts';
@@ -19,13 +19,27 @@ export interface NewBatch extends Batch {
 /** Collisions in a row before an upload gives up. Each time another upload has got through, so more are no accident. */
 const COLLISIONS = 5;
 const UNIQUE_VIOLATION = '23505';
+const LOCK_NOT_AVAILABLE = '55P03';
 /** Bytes that are handed to the connection in one write. */
 const PIECE_BYTES = 256 * 1024;
 const NONE_KNOWN: KnownIds = new Map();
 
+/** Another request, of another process perhaps, is processing the upload session. */
+export class SessionTaken extends Error {}
+
+/** Throws SessionTaken when another transaction has locked it. */
+export async function lockSession(sql: Sql, uuid: string): Promise<void> {
+  try {
+    await sql.query('SELECT 1 FROM upload_session WHERE uuid = $1 FOR UPDATE NOWAIT', [uuid]);
+  } catch (error) {
+    throw sqlState(error) === LOCK_NOT_AVAILABLE ? new SessionTaken() : error;
+  }
+}
+
 /**
- * Runs `work` in one transaction with the upload session locked: of two requests for one session, the second waits for
- * the first and then finds its batch. When two uploads of a firm deadlock, `work` is repeated for one of them.
+ * Runs `work` in one transaction with the upload session locked. Throws SessionTaken when another one has locked it:
+ * waiting here would hold a connection that other uploads need. When two uploads of a firm deadlock, `work` is repeated
+ * for one of them.
  */
 export async function intakeTransaction<Record extends CallRecord, Result>(
   { db, bus }: { db: Database; bus: Bus },
@@ -34,7 +48,7 @@ export async function intakeTransaction<Record extends CallRecord, Result>(
 ): Promise<Result> {
   return db.transaction(
     async (tx) => {
-      await tx.query('SELECT 1 FROM upload_session WHERE uuid = $1 FOR UPDATE', [target.sessionUuid]);
+      await lockSession(tx, target.sessionUuid);
       // There are no statistics yet of the rows that this transaction adds, and a look-up by index must not lose
       // against a sequential scan.
       await tx.query('SET LOCAL enable_seqscan = off');

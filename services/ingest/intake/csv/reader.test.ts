@@ -75,6 +75,15 @@ describe('a CSV file', () => {
     ]);
   });
 
+  it('may be joined from files that begin with a byte order mark', async () => {
+    const mark = '\ufeff';
+    const file = await read(`${mark}"id","text"\n1,"a,b"\n${mark}"2","c,d"\n`);
+    expect(rows(file.records)).toEqual([
+      [2, '1', 'a,b'],
+      [3, '2', 'c,d'],
+    ]);
+  });
+
   it('has records of only empty fields skipped but counted for row numbers', async () => {
     const file = await read('id,text\n\n1,one\n , \n"",\r\n\r\n2,two\n\n');
     expect(rows(file.records)).toEqual([

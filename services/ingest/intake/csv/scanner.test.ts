@@ -29,7 +29,23 @@ function scan(pieces: readonly string[], separator: ',' | ';' | '\t' = ','): Raw
 
 describe('the scanner', () => {
   it('returns the same records, cuts and faults however the text is divided into pieces', () => {
-    const units = ['a', 'bcd', '"', '""', ',', ';', '\t', '\n', '\r\n', '\r', ' ', '"e,f"', '"longer than kept"', ',,'];
+    const units = [
+      'a',
+      'bcd',
+      '"',
+      '""',
+      ',',
+      ';',
+      '\t',
+      '\n',
+      '\r\n',
+      '\r',
+      ' ',
+      '\ufeff',
+      '"e,f"',
+      '"longer than kept"',
+      ',,',
+    ];
     fc.assert(
       fc.property(
         fc.string({ unit: fc.constantFrom(...units), maxLength: 40 }),
@@ -47,6 +63,16 @@ describe('the scanner', () => {
       { numRuns: 1000 },
     );
   });
+
+  it.each(['\ufeff', '\u00a0', '\u000b', '\u000c', '\u3000', '\u2028', ' \ufeff\t'])(
+    'removes %j around a quoted field, as it is trimmed of an unquoted one',
+    (white) => {
+      const expected = [{ row: 1, fields: ['a,b', 'c'], cut: null }];
+      const text = `${white}"a,b"${white},${white}"c"\n`;
+      expect(scan([text])).toEqual(expected);
+      expect(scan(Array.from(text))).toEqual(expected);
+    },
+  );
 
   it('keeps no more of a record than its layout allows', () => {
     expect(scan(['123456,12345678,12345\n'])).toEqual([{ row: 1, fields: ['12345', '12345678', '1234'], cut: [0, 2] }]);

@@ -1,7 +1,7 @@
 import type { Fault } from '@call-analysis/fault';
 import { csvFault } from './fault.ts';
 
-/** One record as it came. Quotes are resolved, and blanks around a quoted field removed. Nothing else is changed. */
+/** One record as it came. Quotes are resolved, and white space around a quoted field removed. Nothing else is changed. */
 export interface RawRecord {
   /** The row in a spreadsheet: the header is 1, the first record 2. Records are counted, not lines. */
   readonly row: number;
@@ -31,14 +31,17 @@ const LF = 10;
 const CR = 13;
 const SPACE = 32;
 const QUOTE = 34;
+const NO_BREAK_SPACE = 0xa0;
+/** No letter before it is white space. */
+const FIRST_WIDE_SPACE = 0x1680;
 
-/** At the beginning of a field, after blanks at most. */
+/** At the beginning of a field, after white space at most. */
 const FIELD_START = 0;
 const IN_PLAIN = 1;
 const IN_QUOTES = 2;
 /** After a quote inside quotes: the end of the field, or the first half of a doubled quote. */
 const AFTER_QUOTE = 3;
-/** After the closing quote, and after blanks at most. */
+/** After the closing quote, and after white space at most. */
 const AFTER_CLOSE = 4;
 const AFTER_CR = 5;
 
@@ -49,7 +52,7 @@ const KEEP_BEYOND_HEADER = 64;
  * Splits text, given in pieces of any size, into records by RFC 4180. It never looks back at an earlier piece, so its
  * work is linear, and `layout` limits the memory however long a field, a record or the file is.
  *
- * It is more lenient than RFC 4180 where only one reading is possible: lines may end in LF, blanks may surround a
+ * It is more lenient than RFC 4180 where only one reading is possible: lines may end in LF, white space may surround a
  * quoted field, and a quote inside an unquoted field is an ordinary character. Records whose fields are all empty are
  * skipped, but counted for row numbers. Everything else is INVALID_CSV.
  *
@@ -143,7 +146,7 @@ export class CsvScanner {
             position++;
             break;
           }
-          while ((code === SPACE || code === TAB) && code !== separator) {
+          while (isWhite(code) && code !== separator) {
             ahead++;
             if (ahead === end) break;
             code = text.charCodeAt(ahead);
@@ -227,7 +230,7 @@ export class CsvScanner {
           if (code === separator || code === LF || code === CR) {
             this.#addHeldField();
             position = this.#endField(code, position + 1);
-          } else if (code === SPACE || code === TAB) {
+          } else if (isWhite(code)) {
             position++;
           } else {
             throw this.#invalid(
@@ -355,6 +358,17 @@ export class CsvScanner {
       { row: this.row },
     );
   }
+}
+
+/** What `trim` removes, save line ends: a value never begins with it, so a quote behind it opens the field. */
+function isWhite(code: number): boolean {
+  if (code < 128)
+    return code === SPACE || (code >= TAB && code < SPACE && code !== LF && code !== CR && isTrimmed(code));
+  return (code === NO_BREAK_SPACE || code >= FIRST_WIDE_SPACE) && isTrimmed(code);
+}
+
+function isTrimmed(code: number): boolean {
+  return String.fromCharCode(code).trim() === '';
 }
 
 function isBlank(value: string): boolean {
