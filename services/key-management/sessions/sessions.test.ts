@@ -109,6 +109,34 @@ describe('an API key', () => {
     await service.restart();
   });
 
+  it('works in processes of either step while they change the pepper one by one, and so does a session', async () => {
+    const { pepper: old } = service.config;
+    const pepper = 'another pepper of thirty-two bytes';
+    const [before, changed] = [
+      { pepper: old, nextPepper: pepper },
+      { pepper, previousPepper: old },
+    ];
+    await service.restart(before);
+    const first = await service.newKey(await service.newFirm());
+    const user = await newUser();
+    await service.restart(changed);
+    expect(await service.verdictFor(first.apiKey)).toBe('VALID');
+    const second = await service.newKey(await service.newFirm('Made under the new pepper'));
+    const { token } = await signedIn(user.uuid);
+    // A process that has not been restarted yet.
+    await service.restart(before);
+    expect(await service.verdictFor(first.apiKey)).toBe('VALID');
+    expect(await service.verdictFor(second.apiKey)).toBe('VALID');
+    const { keys } = await service.client.listSessionKeys({});
+    const { kid } = JSON.parse(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString()) as { kid: string };
+    expect(keys.map((each) => each.kid)).toContain(kid);
+    // Nothing is stored under the old pepper again.
+    await service.restart({ pepper });
+    expect(await service.verdictFor(first.apiKey)).toBe('VALID');
+    expect(await service.verdictFor(second.apiKey)).toBe('VALID');
+    await service.restart();
+  });
+
   it('works for the grace after it was replaced, is not listed, and ends with its successor', async () => {
     const firm_uuid = await service.newFirm();
     const old = await service.newKey(firm_uuid);
