@@ -59,7 +59,10 @@ export function scorecards(service: Omit<Client<typeof analysis>, 'ready' | 'clo
         responses: { 201: { description: 'The scorecard, at revision 1.', schema: Scorecard, headers: etag } },
       },
       async handle({ caller, body, address }) {
-        const created = await service.createScorecard({ caller: callerOf(caller, address), document: JSON.stringify(body) });
+        const created = await service.createScorecard({
+          caller: callerOf(caller, address),
+          document: JSON.stringify(body),
+        });
         return scorecardResponse(created, 201);
       },
     }),

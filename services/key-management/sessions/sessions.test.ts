@@ -1,3 +1,4 @@
+import { waitUntil } from '@call-analysis/testing';
 import { describe, expect, it } from '@jest/globals';
 import { superuser, TestService, UNKNOWN_UUID } from '../test/test-service.ts';
 
@@ -84,6 +85,28 @@ describe('a session', () => {
     const { uuid } = await newUser();
     const { secret } = await signedIn(uuid);
     await end(uuid);
+    await expect(service.client.refreshSession({ secret })).rejects.toMatchObject(UNAUTHENTICATED);
+  });
+
+  it('that is opened while the tokens of its user are revoked ends with them', async () => {
+    const { uuid: user_uuid } = await newUser();
+    const { code } = await service.client.createSignInCode({ user_uuid });
+    const waiting = async () => {
+      const [row] = await service.database.query<{ count: number }>(
+        "SELECT count(*)::int AS count FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
+      );
+      return row!.count;
+    };
+    const [opened] = await service.database.transaction(async (tx) => {
+      // Both transactions end with an entry in the audit log.
+      await tx.query('LOCK TABLE audit_entry IN EXCLUSIVE MODE');
+      const opening = service.client.openSession({ code, address });
+      await waitUntil(async () => (await waiting()) === 1);
+      const revoking = service.client.revokeTokens({ user_uuid });
+      await waitUntil(async () => (await waiting()) === 2);
+      return [Promise.all([opening, revoking])];
+    });
+    const [{ secret }] = await opened!;
     await expect(service.client.refreshSession({ secret })).rejects.toMatchObject(UNAUTHENTICATED);
   });
 
