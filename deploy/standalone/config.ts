@@ -77,6 +77,7 @@ export interface Settings {
   readonly apiKeyPepper: string | undefined;
   /** The pepper before, while it is changed. */
   readonly previousPepper?: string | undefined;
+  readonly nextPepper?: string | undefined;
   /** The transcription engine. */
   readonly speech: LocalEngine | OtherEngine;
   /** Null: rules answer what they can. */
@@ -193,6 +194,7 @@ export function readSettings(environment: Environment): Settings {
     jwt: read.jwt,
     apiKeyPepper: read.pepper.API_KEY_PEPPER,
     previousPepper: read.pepper.API_KEY_PEPPER_PREVIOUS,
+    nextPepper: read.pepper.API_KEY_PEPPER_NEXT,
     limits: read.limits,
     speech: read.speech,
     languageModel: read.languageModel,

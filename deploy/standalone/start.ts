@@ -65,6 +65,7 @@ export async function start(settings: Settings, parts: { log: Logger; signal?: A
         listen: directory.socket('key-management'),
         pepper: settings.apiKeyPepper ?? directory.secrets.apiKeyPepper,
         previousPepper: settings.previousPepper,
+        nextPepper: settings.nextPepper,
       },
       named('key-management'),
     );

@@ -8,6 +8,8 @@ export interface Config extends DatabaseConfig, RpcConfig {
   readonly pepper: string;
   /** The pepper before, while it is changed. */
   readonly previousPepper?: string | undefined;
+  /** The pepper that other processes may have already. */
+  readonly nextPepper?: string | undefined;
 }
 
 export const { variables, readConfig } = serviceConfig<Config>({
@@ -20,6 +22,10 @@ export const { variables, readConfig } = serviceConfig<Config>({
       // Its variable is listed with the other one.
       variables: z.object({}),
       read: (env) => parseConfig(PepperVariables, env).API_KEY_PEPPER_PREVIOUS as string,
+    },
+    nextPepper: {
+      variables: z.object({}),
+      read: (env) => parseConfig(PepperVariables, env).API_KEY_PEPPER_NEXT as string,
     },
   },
 });

@@ -44,6 +44,7 @@ export function keyManagementService(parts: {
   store: Store;
   hashKey: HashKey;
   previousHashKeys: readonly HashKey[];
+  nextHashKeys: readonly HashKey[];
   uses: Uses;
   sessionKeys: readonly [SessionKey, ...SessionKey[]];
 }) {

@@ -31,13 +31,16 @@ export const { schema, migrations, events, prepare, start } = defineService<Conf
     const uses = recordUses({ store, log });
     // A database that does not answer must not delay the end; the uses of the last seconds are then lost.
     closing.add('uses of keys', () => uses.close(), { boundMs: 3_000 });
-    const previous = config.previousPepper === undefined ? [] : [config.previousPepper];
+    const { pepper, previousPepper, nextPepper } = config;
+    const previous = previousPepper === undefined ? [] : [previousPepper];
+    const next = nextPepper === undefined ? [] : [nextPepper];
     return {
       store,
-      hashKey: keyHasher(config.pepper),
+      hashKey: keyHasher(pepper),
       previousHashKeys: previous.map(keyHasher),
+      nextHashKeys: next.map(keyHasher),
       uses,
-      sessionKeys: [sessionKey(config.pepper), ...previous.map(sessionKey)],
+      sessionKeys: [sessionKey(pepper), ...previous.map(sessionKey), ...next.map(sessionKey)],
     };
   },
   rpcs: (parts) => [keyManagementService(parts)],

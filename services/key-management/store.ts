@@ -142,6 +142,8 @@ export interface Transaction extends SessionRows, FirmRemovalRows {
   lockRemoval(firmUuid: string): Promise<void>;
   /** Until the transaction ends, no other one that locks the firm changes it or its users. */
   lockFirm(uuid: string): Promise<void>;
+  /** Until the transaction ends, no other one changes the user, revokes the user's tokens or ends all sessions. */
+  lockUser(uuid: string): Promise<void>;
   changeFirm(uuid: string, change: FirmSettings & Pick<Firm, 'name'>): Promise<void>;
   setSegmentTypes(firmUuid: string, names: readonly string[]): Promise<void>;
   /** Null also for a removed user. */
@@ -302,6 +304,9 @@ function openTransaction(tx: Prisma.TransactionClient, bus: Bus): Transaction {
     },
     async lockFirm(uuid) {
       await tx.$queryRaw`SELECT 1 FROM firm WHERE uuid = ${uuid}::uuid FOR NO KEY UPDATE`;
+    },
+    async lockUser(uuid) {
+      await tx.$queryRaw`SELECT 1 FROM firm_user WHERE uuid = ${uuid}::uuid FOR NO KEY UPDATE`;
     },
     async changeFirm(uuid, { name, language, timeZone, redaction, retention }) {
       await tx.firm.update({ where: { uuid }, data: { name, language, timeZone, redaction, ...retention } });

@@ -43,6 +43,19 @@ describe('removals that a backup holds', () => {
     await next.release();
   });
 
+  it('and what stays are found whatever their keys are', async () => {
+    const disk = await openDisk({ directory, secret });
+    // On disk, a name of more than 200 characters is in pieces, and the dot begins the second one.
+    const keys = ['.hidden', 'a/.hidden', `${'x'.repeat(200)}.csv`, `a/${'x'.repeat(200)}.d/${'y'.repeat(200)}.zip`];
+    for (const place of ['kept', 'removed']) {
+      for (const key of keys) await disk.put(`${place}/${key}`, Readable.from([key]));
+    }
+    const held = await hold();
+    for (const key of keys) await disk.remove(`removed/${key}`);
+    expect(await filesOf(held)).toHaveLength(2 * keys.length);
+    await held.release();
+  });
+
   it('are held for one backup at a time', async () => {
     const held = await hold();
     expect(await holdRemovals(directory)).toBeNull();

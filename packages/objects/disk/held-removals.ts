@@ -101,8 +101,8 @@ async function* walk(root: string, folder: string): AsyncGenerator<StoredFile> {
   });
   if (entries === null) return;
   for await (const entry of entries) {
-    // The store's own files; no encoded key begins with a dot.
-    if (entry.name.startsWith('.')) continue;
+    // The store's own files; no encoded key begins with a dot, but a later piece of a long name may.
+    if (folder === root && entry.name.startsWith('.')) continue;
     const file = join(folder, entry.name);
     if (entry.isDirectory()) yield* walk(root, file);
     else yield { path: relative(root, file).replaceAll('\\', '/'), file };

@@ -1,3 +1,4 @@
+import { Fault } from '@call-analysis/fault';
 import type { RefusalInit } from '@call-analysis/proto/key_management/v1/Refusal';
 import { createLog } from '@call-analysis/runtime';
 import { describe, expect, it } from '@jest/globals';
@@ -11,12 +12,14 @@ function refused(network: string, user?: string): EdgeResponse {
   return { client: { address: network, network }, logFields } as EdgeResponse;
 }
 
-function opened(isAway = () => false) {
+function opened(isAway = () => false, isInvalid: (refusal: RefusalInit) => boolean = () => false) {
   const sent: RefusalInit[] = [];
   const refusals = new Refusals(
     {
       recordRefusals: async (request) => {
         if (isAway()) throw new Error('away');
+        const refused = request.refusals!.length > 1000 || request.refusals!.some(isInvalid);
+        if (refused) throw new Fault('invalid', 'VALIDATION_ERROR', 'refused');
         sent.push(...(request.refusals ?? []));
         return {};
       },
@@ -48,6 +51,15 @@ describe('refused requests', () => {
     refusals.record(refused('192.0.2.1', 'Ann'), 'FORBIDDEN');
     await refusals.close();
     expect(sent).toHaveLength(61);
+  });
+
+  it('of which one cannot be recorded are recorded without it, and so are later ones', async () => {
+    const { refusals, sent } = opened(undefined, ({ address }) => address === 'bad');
+    for (const address of ['192.0.2.1', 'bad', '192.0.2.2']) refusals.record(refused(address), 'UNAUTHENTICATED');
+    await refusals.flush();
+    refusals.record(refused('192.0.2.3'), 'UNAUTHENTICATED');
+    await refusals.close();
+    expect(sent.map(({ address }) => address)).toEqual(['192.0.2.1', '192.0.2.2', '192.0.2.3']);
   });
 
   it('wait while key-management is away, with the same ids', async () => {

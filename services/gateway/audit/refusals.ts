@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { Fault } from '@call-analysis/fault';
 import type { keyManagement } from '@call-analysis/proto';
 import type { RefusalInit } from '@call-analysis/proto/key_management/v1/Refusal';
 import type { Client } from '@call-analysis/rpc';
@@ -11,6 +12,7 @@ const WINDOW_MS = 60_000;
 const SEND_EVERY_MS = 1000;
 /** Kept while key-management does not answer. */
 const MAX_WAITING = 1000;
+const MAX_PER_REQUEST = 1000;
 const DEADLINE_MS = 5000;
 
 /**
@@ -71,15 +73,26 @@ export class Refusals {
   }
 
   async #send(): Promise<void> {
-    if (this.#waiting.length === 0) return;
-    const refusals = this.#waiting;
-    this.#waiting = [];
-    try {
-      await this.#keys.recordRefusals({ refusals }, { deadlineMs: DEADLINE_MS });
-    } catch (error) {
-      // The uuids of the entries keep one that was recorded nevertheless from being recorded twice.
-      this.#waiting = [...refusals, ...this.#waiting];
-      this.#log.warn({ err: error }, 'refused requests cannot be recorded in the audit log yet');
+    let left = this.#waiting.splice(0);
+    for (let size = MAX_PER_REQUEST; left.length > 0;) {
+      const refusals = left.slice(0, size);
+      try {
+        await this.#keys.recordRefusals({ refusals }, { deadlineMs: DEADLINE_MS });
+      } catch (error) {
+        if (!(error instanceof Fault && error.kind === 'invalid')) {
+          // The uuids of the entries keep one that was recorded nevertheless from being recorded twice.
+          this.#waiting = [...left, ...this.#waiting];
+          this.#log.warn({ err: error }, 'refused requests cannot be recorded in the audit log yet');
+          return;
+        }
+        if (refusals.length > 1) {
+          // One entry that cannot be recorded must not keep the others from it.
+          size = 1;
+          continue;
+        }
+        this.#log.error({ err: error }, 'a refused request cannot be recorded in the audit log');
+      }
+      left = left.slice(refusals.length);
     }
   }
 

@@ -64,6 +64,13 @@ describe('requests', () => {
     expect(body).toMatchObject({ status: 'error', code: 'INVALID_MCP_MESSAGE' });
   });
 
+  it('of arguments nested 200,000 deep are refused', async () => {
+    const deep = `{"a":${'['.repeat(200_000)}${']'.repeat(200_000)}}`;
+    const body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"search_calls","arguments":${deep}}}`;
+    const response = await fixture.request('POST', '/mcp', { body, headers: { 'content-type': 'application/json' } });
+    expect([response.status, response.body['code']]).toEqual([400, 'INVALID_JSON']);
+  });
+
   it('are counted by the same rate limits as every other', async () => {
     const { headers } = await fixture.request('POST', '/mcp', { json: listTools });
     expect(headers.get('ratelimit')).toMatch(/firm/);

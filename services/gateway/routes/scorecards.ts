@@ -59,7 +59,10 @@ export function scorecards(service: Omit<Client<typeof analysis>, 'ready' | 'clo
         responses: { 201: { description: 'The scorecard, at revision 1.', schema: Scorecard, headers: etag } },
       },
       async handle({ caller, body, address }) {
-        const created = await service.createScorecard({ caller: callerOf(caller, address), document: textOf(body) });
+        const created = await service.createScorecard({
+          caller: callerOf(caller, address),
+          document: JSON.stringify(body),
+        });
         return scorecardResponse(created, 201);
       },
     }),
@@ -111,7 +114,7 @@ export function scorecards(service: Omit<Client<typeof analysis>, 'ready' | 'clo
           caller: callerOf(caller, address),
           scorecard_uuid: uuidOf(params),
           expected_revision: changedRevision(request),
-          document: textOf(body),
+          document: JSON.stringify(body),
         });
         return scorecardResponse(revised);
       },
@@ -173,16 +176,6 @@ function callerOf({ firmUuid, userUuid }: Caller, address = '') {
 
 function uuidOf(params: Readonly<Record<string, string | undefined>>): string {
   return pathUuid(params['uuid'], 'scorecard');
-}
-
-function textOf(document: object): string {
-  try {
-    return JSON.stringify(document);
-  } catch (error) {
-    // JSON.parse accepts any depth, JSON.stringify does not.
-    if (!(error instanceof RangeError)) throw error;
-    throw new Fault('invalid', 'INVALID_JSON', 'The body is nested too deeply to be a scorecard.');
-  }
 }
 
 /** The revision in `If-Match`, to which the change was made. */

@@ -1,6 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
+import type { FoundKey, Store } from '../store.ts';
 import { hasKeyForm, keyHasher, keyPrefix, makeKey } from './api-key.ts';
+import { verifyKeys } from './verify-keys.ts';
 
 const PEPPER = 'a pepper of at least thirty-two bytes';
 
@@ -71,4 +74,26 @@ describe('the hash of a key', () => {
   it('differs under another pepper', () => {
     expect(hash('abcdef1$x').equals(keyHasher(`${PEPPER}!`)('abcdef1$x'))).toBe(false);
   });
+});
+
+it('a key that another process stores under the new pepper meanwhile is valid', async () => {
+  const [hashKey, previous] = [keyHasher(PEPPER), keyHasher('the pepper before, of thirty-two bytes')];
+  const uuid = randomUUID();
+  const key = makeKey(uuid);
+  const row = { uuid, firm_uuid: uuid, user_uuid: uuid, active: true, ends_in_ms: null };
+  let stored = previous(key);
+  const store = {
+    async findKeysByHash(hashes: readonly (Buffer | null)[]): Promise<FoundKey[]> {
+      const found = hashes.map((hash) => {
+        const isStored = hash?.equals(stored) === true;
+        return isStored ? { ...row, hash: stored } : { ...row, active: false, hash: Buffer.alloc(32) };
+      });
+      stored = hashKey(key);
+      return found;
+    },
+    rehashKey: async () => {},
+  } as Partial<Store> as Store;
+  const uses = { record: () => {}, flush: async () => {}, close: async () => {} };
+  const parts = { store, hashKey, previousHashKeys: [previous], nextHashKeys: [], uses };
+  expect(await verifyKeys(parts, [key])).toMatchObject([{ verdict: 'VALID', keyUuid: uuid }]);
 });

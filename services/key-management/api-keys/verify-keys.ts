@@ -4,36 +4,39 @@ import { hasKeyForm, type HashKey, type KeyVerdict } from './api-key.ts';
 import type { Uses } from './record-use.ts';
 
 /**
- * Verifies keys with one lookup for each pepper and returns their verdicts in the same order. The work is the same whether
- * a key exists, was deleted or never existed (one hash, one row of the lookup, one constant-time comparison), so that the
+ * Verifies keys with one lookup and returns their verdicts in the same order. The work is the same whether a key exists, was
+ * deleted or never existed (one hash, one row of the lookup and one constant-time comparison for each pepper), so that the
  * time reveals nothing. A valid key that is stored under a previous pepper is stored under the current one from now on.
  */
 export async function verifyKeys(
-  parts: { store: Store; hashKey: HashKey; previousHashKeys: readonly HashKey[]; uses: Uses },
+  parts: {
+    store: Store;
+    hashKey: HashKey;
+    previousHashKeys: readonly HashKey[];
+    nextHashKeys: readonly HashKey[];
+    uses: Uses;
+  },
   keys: readonly string[],
 ): Promise<KeyVerdict[]> {
-  const { store, hashKey, previousHashKeys, uses } = parts;
-  const verdicts = await verdictsUnder(store, hashKey, keys);
-  for (const previous of previousHashKeys) {
-    if (verdicts.every(({ verdict }) => verdict !== 'UNKNOWN')) break;
-    const older = await verdictsUnder(store, previous, keys);
-    for (const [index, key] of keys.entries()) {
-      const found = older[index];
-      if (verdicts[index]?.verdict !== 'UNKNOWN' || found === undefined || found.verdict === 'UNKNOWN') continue;
-      verdicts[index] = found;
-      if (found.keyUuid !== undefined) await store.rehashKey(found.keyUuid, hashKey(key));
-    }
+  const { store, hashKey, previousHashKeys, nextHashKeys, uses } = parts;
+  const hashes = [hashKey, ...previousHashKeys, ...nextHashKeys].flatMap((hash) =>
+    keys.map((key) => (hasKeyForm(key) ? hash(key) : null)),
+  );
+  // One statement for all peppers: between two, another process could store a key under another pepper.
+  const found = await store.findKeysByHash(hashes);
+  const all = hashes.map((hash, index) => verdictFor(hash, found[index]));
+  const verdicts = all.slice(0, keys.length);
+  for (const [index, verdict] of all.entries()) {
+    const key = index % keys.length;
+    if (index < keys.length || verdicts[key]?.verdict !== 'UNKNOWN' || verdict.verdict === 'UNKNOWN') continue;
+    verdicts[key] = verdict;
+    const isPrevious = index < (1 + previousHashKeys.length) * keys.length;
+    if (isPrevious && verdict.keyUuid !== undefined) await store.rehashKey(verdict.keyUuid, hashKey(keys[key]!));
   }
   for (const { keyUuid } of verdicts) {
     if (keyUuid !== undefined) uses.record(keyUuid);
   }
   return verdicts;
-}
-
-async function verdictsUnder(store: Store, hashKey: HashKey, keys: readonly string[]): Promise<KeyVerdict[]> {
-  const hashes = keys.map((key) => (hasKeyForm(key) ? hashKey(key) : null));
-  const found = await store.findKeysByHash(hashes);
-  return hashes.map((hash, index) => verdictFor(hash, found[index]));
 }
 
 function verdictFor(hash: Buffer | null, found: FoundKey | undefined): KeyVerdict {

@@ -25,6 +25,7 @@ export function openProviderSession(
     if ((await tx.findFirm(properties.firmUuid)) === null) throw refused('Your firm is not known here');
     const known = await tx.findProviderIdentity(identity);
     if (known === null) return addUser(tx, identity, properties, address, now);
+    await tx.lockUser(known.userUuid);
     const user = await tx.findUser(known.userUuid);
     if (user === null) throw refused('Your user was removed');
     if (user.firmUuid !== properties.firmUuid) throw refused('You are a user of another firm');

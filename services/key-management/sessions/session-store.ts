@@ -18,7 +18,10 @@ export interface ProviderIdentity {
 /** Sessions and one-time codes, as part of a transaction. Secrets are stored as hashes alone. */
 export interface SessionRows {
   addSignInCode(code: { hash: Buffer; userUuid: string; expiresAt: Date }): Promise<void>;
-  /** Removes the code and returns its user. Null when it is unknown or has expired. Of two concurrent calls one gets it. */
+  /**
+   * Removes the code, locks its user as `lockUser` does, and returns the user's uuid. Null when it is unknown or has expired. Of two concurrent
+   * calls one gets it.
+   */
   takeSignInCode(hash: Buffer, now: Date): Promise<string | null>;
   /** The user of an identity, also when the user was removed. */
   findProviderIdentity(identity: ProviderIdentity): Promise<{ userUuid: string } | null>;
@@ -39,6 +42,10 @@ export function sessionRows(tx: Prisma.TransactionClient): SessionRows {
       await tx.signInCode.create({ data: { ...code, hash: new Uint8Array(hash) } });
     },
     async takeSignInCode(hash, now) {
+      // The user first: revoking the user's tokens removes the codes too, in this order.
+      await tx.$queryRaw`
+        SELECT 1 FROM firm_user WHERE uuid = (SELECT user_uuid FROM sign_in_code WHERE hash = ${new Uint8Array(hash)})
+        FOR NO KEY UPDATE`;
       // One statement, so that the code is used once.
       const taken = await tx.$queryRaw<{ user_uuid: string }[]>`
         DELETE FROM sign_in_code WHERE hash = ${new Uint8Array(hash)} AND expires_at > ${now} RETURNING user_uuid`;

@@ -1,3 +1,4 @@
+import { waitUntil } from '@call-analysis/testing';
 import { describe, expect, it } from '@jest/globals';
 import { superuser, TestService, UNKNOWN_UUID } from '../test/test-service.ts';
 
@@ -87,6 +88,28 @@ describe('a session', () => {
     await expect(service.client.refreshSession({ secret })).rejects.toMatchObject(UNAUTHENTICATED);
   });
 
+  it('that is opened while the tokens of its user are revoked ends with them', async () => {
+    const { uuid: user_uuid } = await newUser();
+    const { code } = await service.client.createSignInCode({ user_uuid });
+    const waiting = async () => {
+      const [row] = await service.database.query<{ count: number }>(
+        "SELECT count(*)::int AS count FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
+      );
+      return row!.count;
+    };
+    const [opened] = await service.database.transaction(async (tx) => {
+      // Both transactions end with an entry in the audit log.
+      await tx.query('LOCK TABLE audit_entry IN EXCLUSIVE MODE');
+      const opening = service.client.openSession({ code, address });
+      await waitUntil(async () => (await waiting()) === 1);
+      const revoking = service.client.revokeTokens({ user_uuid });
+      await waitUntil(async () => (await waiting()) === 2);
+      return [Promise.all([opening, revoking])];
+    });
+    const [{ secret }] = await opened!;
+    await expect(service.client.refreshSession({ secret })).rejects.toMatchObject(UNAUTHENTICATED);
+  });
+
   it('is signed with a key that a change of the pepper leaves valid', async () => {
     const before = await service.client.listSessionKeys({});
     await service.restart({ pepper: 'another pepper of thirty-two bytes', previousPepper: service.config.pepper });
@@ -106,6 +129,34 @@ describe('an API key', () => {
     expect(await service.verdictFor(apiKey)).toBe('VALID');
     await service.restart({ pepper });
     expect(await service.verdictFor(apiKey)).toBe('VALID');
+    await service.restart();
+  });
+
+  it('works in processes of either step while they change the pepper one by one, and so does a session', async () => {
+    const { pepper: old } = service.config;
+    const pepper = 'another pepper of thirty-two bytes';
+    const [before, changed] = [
+      { pepper: old, nextPepper: pepper },
+      { pepper, previousPepper: old },
+    ];
+    await service.restart(before);
+    const first = await service.newKey(await service.newFirm());
+    const user = await newUser();
+    await service.restart(changed);
+    expect(await service.verdictFor(first.apiKey)).toBe('VALID');
+    const second = await service.newKey(await service.newFirm('Made under the new pepper'));
+    const { token } = await signedIn(user.uuid);
+    // A process that has not been restarted yet.
+    await service.restart(before);
+    expect(await service.verdictFor(first.apiKey)).toBe('VALID');
+    expect(await service.verdictFor(second.apiKey)).toBe('VALID');
+    const { keys } = await service.client.listSessionKeys({});
+    const { kid } = JSON.parse(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString()) as { kid: string };
+    expect(keys.map((each) => each.kid)).toContain(kid);
+    // Nothing is stored under the old pepper again.
+    await service.restart({ pepper });
+    expect(await service.verdictFor(first.apiKey)).toBe('VALID');
+    expect(await service.verdictFor(second.apiKey)).toBe('VALID');
     await service.restart();
   });
 

@@ -40,7 +40,7 @@ export function openSession(parts: Parts, code: string, address: string): Promis
   });
 }
 
-/** Opens a session for the user whom `identify` finds. When that throws, nothing is stored. */
+/** Opens a session for the user whom `identify` finds and locks. When that throws, nothing is stored. */
 export async function signIn(
   { store, sessionKeys }: Parts,
   address: string,

@@ -69,12 +69,12 @@ export function endpoints(db: Database) {
       return { count: total!.count, items };
     },
 
-    /** Enabling an endpoint restarts its five days without success. */
+    /** Enabling an endpoint, or another URL, restarts its five days without success. */
     async change(tx: Sql, uuid: string, change: EndpointChange): Promise<void> {
       await tx.query(
         `UPDATE endpoint SET url = $2, events = $3, description = $4,
            disabled_reason = CASE WHEN $5 THEN NULL ELSE coalesce(disabled_reason, $6) END,
-           failing_since = CASE WHEN $5 AND NOT enabled THEN NULL ELSE failing_since END, enabled = $5
+           failing_since = CASE WHEN ($5 AND NOT enabled) OR url <> $2 THEN NULL ELSE failing_since END, enabled = $5
          WHERE uuid = $1`,
         [uuid, change.url, change.events, change.description, change.enabled, disabledReasons.byUser],
       );

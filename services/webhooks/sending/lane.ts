@@ -31,11 +31,15 @@ const LONGEST_PAUSE_MS = 3_600_000;
 export class Lane {
   readonly endpointUuid: string;
   /** Read and not yet begun. */
-  readonly queued: { readonly delivery: DueDelivery; readonly endpoint: LeasedEndpoint }[] = [];
+  readonly queued: { readonly delivery: DueDelivery; readonly readAt: number }[] = [];
   /** The uuids that were read and whose results are not stored yet. */
   readonly known = new Set<string>();
   /** Those whose results were stored while deliveries are being read: what is read may still show them as due. */
   readonly settled = new Set<string>();
+  /** Ends its attempts without a result. */
+  readonly interrupted = new AbortController();
+  /** As it was when deliveries were last read; null before. */
+  endpoint: LeasedEndpoint | null = null;
   running = 0;
   isReading = false;
   /** Nothing was due when it was read last. */
@@ -54,6 +58,19 @@ export class Lane {
 
   get concurrency(): number {
     return this.#concurrency;
+  }
+
+  /** Whether what it has learned is about this address. */
+  isFor(url: string): boolean {
+    return this.endpoint === null || this.endpoint.url === url;
+  }
+
+  /** Forgets what was read and not begun, and reads from the beginning. */
+  beginAnew(): void {
+    for (const { delivery } of this.queued) this.known.delete(delivery.uuid);
+    this.queued.length = 0;
+    this.#position = null;
+    this.isExhausted = false;
   }
 
   /**

@@ -69,14 +69,17 @@ export function leases(db: Database) {
       return rows.map(({ uuid }) => uuid);
     },
 
-    /** Returns the endpoints whose lease was extended. Any other was disabled or deleted, or its lease is lost. */
-    async renew(owner: string, leaseMs: number, uuids: readonly string[]): Promise<Set<string>> {
-      const rows = await db.query<{ uuid: string }>(
+    /**
+     * Returns the URLs of the endpoints whose lease was extended. Any other was disabled or deleted, or its lease is
+     * lost.
+     */
+    async renew(owner: string, leaseMs: number, uuids: readonly string[]): Promise<Map<string, string>> {
+      const rows = await db.query<{ uuid: string; url: string }>(
         `UPDATE endpoint SET leased_until = now() + make_interval(secs => $2)
-         WHERE uuid = ANY($3) AND leased_by = $1 AND enabled RETURNING uuid`,
+         WHERE uuid = ANY($3) AND leased_by = $1 AND enabled RETURNING uuid, url`,
         [owner, leaseMs / 1000, uuids],
       );
-      return new Set(rows.map(({ uuid }) => uuid));
+      return new Map(rows.map(({ uuid, url }) => [uuid, url]));
     },
 
     async release(owner: string, uuids: readonly string[]): Promise<void> {

@@ -4,7 +4,7 @@ import type { Logger } from '@call-analysis/runtime';
 import { countAttempt } from '../metrics.ts';
 import type { Answer, HttpSender } from './http-sender.ts';
 import { Lane } from './lane.ts';
-import type { AttemptResult, DueDelivery, LeasedEndpoint, Leases } from './lease-store.ts';
+import type { AttemptResult, DueDelivery, Leases } from './lease-store.ts';
 import { openResultWriter } from './result-writer.ts';
 import { pauseMs } from './schedule.ts';
 import { signatures } from './signature.ts';
@@ -20,6 +20,8 @@ export interface SenderOptions {
   readonly maxEndpoints: number;
   /** With more attempts at the same time, an endpoint may have only one. */
   readonly maxAttempts: number;
+  /** A delivery that was read longer ago is read again before it is sent: it may have been erased meanwhile. */
+  readonly queuedMs: number;
 }
 
 const defaults: SenderOptions = {
@@ -28,6 +30,7 @@ const defaults: SenderOptions = {
   idlePollMs: 2_000,
   maxEndpoints: 5_000,
   maxAttempts: 2_000,
+  queuedMs: 10_000,
 };
 
 /** The lease of an endpoint with nothing to send is released after this time. */
@@ -54,12 +57,11 @@ export function runSender(
   options: Partial<SenderOptions> = {},
 ): Sender {
   const { leases, http, log } = parts;
-  const { leaseMs, pollMs, idlePollMs, maxEndpoints, maxAttempts } = { ...defaults, ...options };
+  const { leaseMs, pollMs, idlePollMs, maxEndpoints, maxAttempts, queuedMs } = { ...defaults, ...options };
   const owner = randomUUID();
   const lanes = new Map<string, Lane>();
   const stopped = new AbortController();
-  const interrupted = new AbortController();
-  const running = new Set<Promise<void>>();
+  const running = new Map<Promise<void>, Lane>();
   let wakeUp = Promise.withResolvers<void>();
   let renewedAt = Date.now();
   /** Deliveries in the queues of all lanes. */
@@ -92,21 +94,37 @@ export function runSender(
     lanes.delete(uuid);
   }
 
+  /** Its URL was changed: what was sent to the old one, and not answered, is sent to the new one now. */
+  function restart(lane: Lane): void {
+    lane.interrupted.abort();
+    drop(lane.endpointUuid);
+    const anew = new Lane(lane.endpointUuid);
+    lanes.set(anew.endpointUuid, anew);
+    pump(anew);
+  }
+
   /** Begins as many attempts as the lane may have, and reads more when it runs short. */
   function pump(lane: Lane): void {
     if (stopped.signal.aborted || lane.isClosed || lane.isPaused()) return;
     while (lane.queued.length > 0 && lane.running < lane.concurrency) {
       if (lane.running > 0 && running.size >= maxAttempts) break;
-      const { delivery, endpoint } = lane.queued.shift()!;
+      if (lane.queued[0]!.readAt < Date.now() - queuedMs) {
+        // What is being read would be put behind what is dropped here. The end of reading pumps again.
+        if (lane.isReading) return;
+        held -= lane.queued.length;
+        lane.beginAnew();
+        break;
+      }
+      const { delivery } = lane.queued.shift()!;
       held -= 1;
       lane.running += 1;
-      const attempted: Promise<void> = attempt(lane, delivery, endpoint).finally(() => {
+      const attempted: Promise<void> = attempt(lane, delivery).finally(() => {
         running.delete(attempted);
         lane.running -= 1;
         lane.idleSince = Date.now();
         pump(lane);
       });
-      running.add(attempted);
+      running.set(attempted, lane);
     }
     const limit = lane.room(held);
     if (limit > 0 && !lane.isReading && !lane.isExhausted) void read(lane, limit);
@@ -119,11 +137,15 @@ export function runSender(
       // From the beginning on, the known ones are read again.
       const wanted = position === null ? limit + lane.known.size : limit;
       const due = await leases.due(owner, lane.endpointUuid, position, wanted);
+      if (lane.isClosed) return;
       if (due === null) return drop(lane.endpointUuid);
+      if (lane.isFor(due.endpoint.url)) lane.endpoint = due.endpoint;
+      else return restart(lane);
+      const readAt = Date.now();
       for (const delivery of due.deliveries) {
-        if (lane.isClosed || lane.known.has(delivery.uuid) || lane.settled.has(delivery.uuid)) continue;
+        if (lane.known.has(delivery.uuid) || lane.settled.has(delivery.uuid)) continue;
         lane.known.add(delivery.uuid);
-        lane.queued.push({ delivery, endpoint: due.endpoint });
+        lane.queued.push({ delivery, readAt });
         held += 1;
       }
       lane.isExhausted = due.deliveries.length < wanted;
@@ -140,7 +162,8 @@ export function runSender(
     pump(lane);
   }
 
-  async function attempt(lane: Lane, delivery: DueDelivery, endpoint: LeasedEndpoint): Promise<void> {
+  async function attempt(lane: Lane, delivery: DueDelivery): Promise<void> {
+    const endpoint = lane.endpoint!;
     const seconds = Math.floor(Date.now() / 1000);
     const headers = {
       'content-type': 'application/json',
@@ -151,9 +174,9 @@ export function runSender(
     };
     let answer: Answer;
     try {
-      answer = await http.send(endpoint.url, headers, delivery.body, interrupted.signal);
+      answer = await http.send(endpoint.url, headers, delivery.body, lane.interrupted.signal);
     } catch {
-      // The process stops. Another one sends the delivery.
+      // The process stops, and another one sends the delivery; or the URL was changed.
       return;
     }
     const { status, error, retryAfterMs, isTimeout } = answer;
@@ -194,7 +217,11 @@ export function runSender(
     }
     if (lanes.size === 0) return;
     const kept = await leases.renew(owner, leaseMs, [...lanes.keys()]);
-    for (const uuid of lanes.keys()) if (!kept.has(uuid)) drop(uuid);
+    for (const [uuid, lane] of lanes) {
+      const url = kept.get(uuid);
+      if (url === undefined) drop(uuid);
+      else if (!lane.isFor(url)) restart(lane);
+    }
   }
 
   async function run(): Promise<void> {
@@ -230,8 +257,10 @@ export function runSender(
       stopped.abort();
       wakeUp.resolve();
       await polling;
-      const timer = setTimeout(() => interrupted.abort(), withinMs);
-      await Promise.allSettled(running);
+      const timer = setTimeout(() => {
+        for (const lane of running.values()) lane.interrupted.abort();
+      }, withinMs);
+      await Promise.allSettled(running.keys());
       clearTimeout(timer);
       await writer.close(WRITE_MS);
       const leased = [...lanes.keys()];

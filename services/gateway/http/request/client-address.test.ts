@@ -36,6 +36,10 @@ describe('the address of a client', () => {
   });
 });
 
+it('a client reported at any length has at most 128 characters', () => {
+  expect(clientAddress(['10.0.0.0/8'])(from('10.1.1.1', 'a'.repeat(8000)))).toBe('a'.repeat(128));
+});
+
 describe('the network of an address', () => {
   it.each([
     ['192.0.2.1', '192.0.2.1'],

@@ -2,6 +2,9 @@ import type { IncomingMessage } from 'node:http';
 import { isIPv6 } from 'node:net';
 import proxyAddr from 'proxy-addr';
 
+/** What a proxy reports need not be an address. The audit log and events take no more. */
+const MAX_LENGTH = 128;
+
 /** The client's address without a zone. An IPv4 address is in IPv4 form even on a socket that accepts both. */
 type ClientAddress = (request: IncomingMessage) => string;
 
@@ -31,7 +34,8 @@ function withoutPort(reported: string): string {
   return /^\[([^\]]+)\](?::\d+)?$/.exec(reported)?.[1] ?? /^([\d.]+):\d+$/.exec(reported)?.[1] ?? reported;
 }
 
-function plain(address: string): string {
+function plain(reported: string): string {
+  const address = reported.slice(0, MAX_LENGTH);
   if (address.startsWith('::ffff:')) return address.slice(7);
   const zone = address.indexOf('%');
   return zone === -1 ? address : address.slice(0, zone);

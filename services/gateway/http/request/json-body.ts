@@ -4,6 +4,8 @@ import { HttpError } from '../response/http-error.ts';
 import { sendContinue } from '../response/json-response.ts';
 
 const MAX_BYTES = 1024 * 1024;
+/** JSON.parse reads any depth. JSON.stringify and others that see the body do not. */
+const MAX_DEPTH = 100;
 /** The complete body must have arrived by then. */
 const DEADLINE_MS = 30_000;
 
@@ -100,12 +102,31 @@ function parseJson(bytes: Buffer): unknown {
   } catch {
     throw invalidJson('The body is not UTF-8.');
   }
+  let value: unknown;
   try {
-    return JSON.parse(text);
+    value = JSON.parse(text);
   } catch {
     // The message of JSON.parse quotes the body, so it is not passed on.
     throw invalidJson(text.trim() === '' ? 'The body is empty; send a JSON object.' : 'The body is not valid JSON.');
   }
+  if (isTooDeep(text)) throw invalidJson(`The body is nested more than ${MAX_DEPTH} levels deep.`);
+  return value;
+}
+
+/** Takes JSON that is valid. */
+function isTooDeep(json: string): boolean {
+  let depth = 0;
+  let isInString = false;
+  for (let index = 0; index < json.length; index++) {
+    const character = json[index];
+    if (isInString && character === '\\') index++;
+    else if (character === '"') isInString = !isInString;
+    else if (isInString) continue;
+    else if (character === '[' || character === '{') depth++;
+    else if (character === ']' || character === '}') depth--;
+    if (depth > MAX_DEPTH) return true;
+  }
+  return false;
 }
 
 function invalidJson(message: string): Fault {
