@@ -102,6 +102,7 @@ export class ModelQueue {
   #outage: { readonly reason: string; readonly since: number; readonly kind: FailureKind } | null = null;
   /** The server has answered since the last tick, so an outage that any process noted is over. */
   #hasAnswered = false;
+  #hasToldOfTokens = false;
   #ticking: Promise<void> | undefined;
   #claiming: Promise<void> | undefined;
 
@@ -246,8 +247,17 @@ export class ModelQueue {
       }
     } finally {
       leave();
-      if (began !== null) this.#throttle.settle((began as Began).reserved, isSpent ? 0 : used.input + used.output);
+      if (began !== null) this.#settle((began as Began).reserved, isSpent ? 0 : used.input + used.output);
     }
+  }
+
+  #settle(reserved: number, tokens: number): void {
+    this.#throttle.settle(reserved, tokens);
+    const { tokensPerMinute = Infinity } = this.#parts.config;
+    if (tokens <= tokensPerMinute || this.#hasToldOfTokens) return;
+    this.#hasToldOfTokens = true;
+    const message = `A call took ${tokens} tokens, more than the ${tokensPerMinute} of a minute: the next waits until they are made up for. Raise LLM_TOKENS_PER_MINUTE if calls wait too long.`;
+    this.#parts.log.warn({}, message);
   }
 
   /** Waits until one more request may begin. Rejects with NotNow when none may for a while. */

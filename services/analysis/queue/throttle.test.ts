@@ -69,3 +69,15 @@ it('a call is not prepared for tokens that the minute does not have', () => {
   expect(throttle.claimable(0, 0)).toBe(10);
   expect(throttle.claimable(0, 4)).toBe(6);
 });
+
+it('one request is sent whenever the tokens of a minute are there, also when each takes more than a minute has', () => {
+  const throttle = new Throttle(4, 3_000);
+  const began = performance.now();
+  expect([throttle.free(0, began), throttle.claimable(0, 0, began)]).toEqual([1, 1]);
+  throttle.settle(throttle.begin(), 150_000);
+  // What it took beyond the minute is waited for, so that the average holds.
+  expect(throttle.free(0, began + 48 * 60_000)).toBe(0);
+  expect([throttle.free(0, began + 51 * 60_000), throttle.claimable(0, 0, began + 51 * 60_000)]).toEqual([1, 1]);
+  for (let request = 0; request < 20; request += 1) throttle.settle(throttle.begin(), 150_000);
+  expect(throttle.free(0, began + 10_000 * 60_000)).toBe(1);
+});
