@@ -290,13 +290,14 @@ describe('while the server is away', () => {
   });
 });
 
+const budgetOf = (firm: string, amount: string, whenSpent: string, currency = 'USD') =>
+  service.db.query(
+    `INSERT INTO budget (firm_uuid, amount, currency, when_spent) VALUES ($1, $2::numeric, $4, $3)
+     ON CONFLICT (firm_uuid) DO UPDATE SET amount = excluded.amount, when_spent = excluded.when_spent`,
+    [firm, amount, whenSpent, currency],
+  );
+
 describe('a budget', () => {
-  const budgetOf = (firm: string, amount: string, whenSpent: string) =>
-    service.db.query(
-      `INSERT INTO budget (firm_uuid, amount, currency, when_spent) VALUES ($1, $2::numeric, 'USD', $3)
-       ON CONFLICT (firm_uuid) DO UPDATE SET amount = excluded.amount, when_spent = excluded.when_spent`,
-      [firm, amount, whenSpent],
-    );
   const spentBy = async (firm: string) => {
     const rows = await service.db.query<{ amount: string }>('SELECT amount::text FROM spending WHERE firm_uuid = $1', [
       firm,
@@ -337,6 +338,14 @@ describe('a budget', () => {
     await Promise.all(events.map((event) => service.analysisOf(event)));
   });
 
+  it('in a currency that the prices no longer have stops nothing, as its warning says', async () => {
+    const firm = await newFirm();
+    await budgetOf(firm, '0', 'wait', 'EUR');
+    const event = callOf(firm);
+    await service.publish(event);
+    expect((await service.analysisOf(event)).data.analysis).toMatchObject({ analyst: { name: 'model' } });
+  });
+
   it('of nothing lets nothing be asked', async () => {
     const firm = await newFirm();
     await budgetOf(firm, '0', 'wait');
@@ -363,6 +372,38 @@ describe('a budget', () => {
     expect(respect).toMatchObject({ answer: 'Respectful', decided_by: 'fallback', needs_review: true });
     expect((await service.analysisOf(other)).data.analysis!.analyst.name).toBe('model');
     expect(asked('parcel')).toBe(2);
+  });
+});
+
+describe('while a call waits for its budget', () => {
+  it('the server may be away as long as it likes: the time in which it must answer begins when the budget is raised', async () => {
+    const [waiting, asking] = [await newFirm(), await newFirm()];
+    server.behaviour = refuseWith(401, 'Incorrect API key');
+    const event = callOf(waiting);
+    await service.publish(event);
+    const failedAt = async ({ id }: TranscriptReadyEvent) => {
+      const rows = await service.db.query<{ at: Date | null }>(
+        'SELECT first_failed_at AS at FROM model_request WHERE event_id = $1',
+        [id],
+      );
+      return rows[0]?.at ?? null;
+    };
+    await waitUntil(async () => (await failedAt(event)) !== null);
+    await budgetOf(waiting, '0', 'wait');
+    const other = callOf(asking);
+    await service.publish(other);
+    await waitUntil(async () => (await failedAt(other)) !== null);
+    await service.db.query(
+      `UPDATE model_request SET received_at = now() - interval '25 hours', first_failed_at = now() - interval '25 hours'`,
+    );
+    // The same statement looks for both.
+    expect((await service.failureOf(other)).data.code).toBe('ANALYST_UNAVAILABLE');
+    await waitUntil(async () => (await failedAt(event)) === null);
+    expect(service.failed.filter(({ subject }) => subject === event.subject)).toEqual([]);
+    await service.db.query('DELETE FROM model_outage');
+    server.behaviour = goodReply;
+    await budgetOf(waiting, '1000000', 'wait');
+    await service.analysisOf(event);
   });
 });
 

@@ -442,6 +442,7 @@ export class ModelQueue {
     if (outage !== null && isShared && performance.now() - outage.since > ANNOUNCE_AFTER_MS)
       await this.#announce(outage.reason, false);
     await this.#announce(BUDGET_REASON, true);
+    await store.requests.forgetFailuresOfSpentFirms();
     await store.db.transaction(async (tx) => {
       const hopeless = await store.requests.takeHopeless(tx, config.giveUpAfterMs, CHUNK);
       const erased = await findErased(

@@ -7,7 +7,6 @@ import type { Analyst, Conversation } from '../analysts/analyst.ts';
 import type { Firms } from '../firms.ts';
 import { isOnThisMachine, type LanguageModelConfig } from '../language-model/config.ts';
 import { ModelFailure } from '../language-model/outcome.ts';
-import { readBudget } from '../money/budgets.ts';
 import { NO_TOKENS, type Tokens, usageOf } from '../money/prices.ts';
 import { recognizeLanguage } from '../rules/recognize-language.ts';
 import type { Store } from '../store.ts';
@@ -50,7 +49,8 @@ export async function tryScorecard(
   const body = document === null ? stored : toScorecardBody(validateScorecardDraft(document, references), uuidv7);
   const scorecard: Scorecard = { ...body, uuid: scorecardUuid, revision: stored.revision };
   const settings = await firms.settings(firmUuid);
-  const analyst = model === undefined || (await isSpent(parts, firmUuid)) ? ruleAnalyst : model.analyst;
+  // Without budget the rules and the fallbacks answer: a trial does not wait for the next month.
+  const analyst = model === undefined || (await store.requests.isSpent(firmUuid)) ? ruleAnalyst : model.analyst;
   const conversation: Conversation = {
     language: call.language ?? recognizeLanguage(call.utterances, []),
     firmLanguage: settings.language,
@@ -90,12 +90,6 @@ export async function tryScorecard(
   } finally {
     await record(parts, firmUuid, call, used);
   }
-}
-
-/** Without budget the rules and the fallbacks answer: a trial does not wait for the next month. */
-async function isSpent({ store, model }: TrialParts, firmUuid: string): Promise<boolean> {
-  const { amount, spent } = await readBudget(store.money, model?.config.prices, firmUuid);
-  return amount !== null && spent !== null && Number(spent.amount) >= Number(amount);
 }
 
 async function record({ store, bus, model }: TrialParts, firmUuid: string, call: TriedCall, tokens: Tokens) {
