@@ -1,3 +1,4 @@
+import { retryAfterMs } from '@call-analysis/runtime';
 import { APICallError } from 'ai';
 import { ModelFailure, type Quirk } from './outcome.ts';
 
@@ -19,14 +20,14 @@ export function readFailure(error: unknown, model: string, timeoutMs: number): M
   if (call === null || call.statusCode === undefined) return unreachable(call?.cause ?? error, timeoutMs);
   const status = call.statusCode;
   const text = call.responseBody ?? '';
-  const retryAfterMs = readRetryAfter(call.responseHeaders);
+  const retryAfter = readRetryAfter(call.responseHeaders);
   // Anthropic answers 400 when nothing is left to pay with.
   const isSpent = NO_CREDIT.test(text) && [400, 402, 429].includes(status);
   if (status === 429 || status === 529 || isSpent) {
     const message = isSpent
       ? `The server of the language model answers ${status}: its account has no credit left. Pay there; calls wait meanwhile.`
       : `The server of the language model is overloaded (HTTP ${status}). Calls wait; lower LLM_CONCURRENCY if this stays.`;
-    return new ModelFailure('away', message, { retryAfterMs, isThrottled: !isSpent || status === 429 });
+    return new ModelFailure('away', message, { retryAfterMs: retryAfter, isThrottled: !isSpent || status === 429 });
   }
   if (status === 401 || status === 403) {
     const message = `The server of the language model refuses the API key (HTTP ${status}). Set LLM_API_KEY and restart; calls wait meanwhile.`;
@@ -39,7 +40,7 @@ export function readFailure(error: unknown, model: string, timeoutMs: number): M
     if (UNSUPPORTED.test(text)) return new ModelFailure('unsupported', `HTTP ${status}`);
     if (TOO_LONG.test(text)) return tooLong(text);
     const message = `The server of the language model fails (HTTP ${status}). Calls wait until it answers.`;
-    return new ModelFailure('away', message, { retryAfterMs });
+    return new ModelFailure('away', message, { retryAfterMs: retryAfter });
   }
   if (status === 413 || TOO_LONG.test(text)) return tooLong(text);
   if (NO_MODEL.test(text)) {
@@ -82,17 +83,8 @@ function unreachable(error: unknown, timeoutMs: number): ModelFailure {
   return new ModelFailure('away', message, { cause: error });
 }
 
-/** Retry-After in seconds or as a date, or `retry-after-ms`. */
-function readRetryAfter(headers: Readonly<Record<string, string>> | undefined): number | null {
-  const exact = Number(headers?.['retry-after-ms']);
-  if (headers?.['retry-after-ms'] !== undefined && Number.isFinite(exact)) return bounded(exact);
-  const text = headers?.['retry-after'];
-  if (text === undefined) return null;
-  if (/^\d+(\.\d+)?$/.test(text.trim())) return bounded(Number(text) * 1000);
-  const at = Date.parse(text);
-  return Number.isNaN(at) ? null : bounded(at - Date.now());
-}
-
-function bounded(ms: number): number {
-  return Math.min(Math.max(0, ms), MAX_RETRY_AFTER_MS);
+function readRetryAfter(headers: Readonly<Record<string, string>> = {}): number | null {
+  const most = { mostMs: MAX_RETRY_AFTER_MS };
+  // Azure's and OpenAI's own header is exact.
+  return retryAfterMs(headers['retry-after-ms'], { ...most, unitMs: 1 }) ?? retryAfterMs(headers['retry-after'], most);
 }

@@ -4,8 +4,8 @@ import { Throttle } from './throttle.ts';
 it('requests at the same time are halved when the server has too many, and grow again one by one with success', () => {
   const throttle = new Throttle(16);
   expect(throttle.free(0, 0)).toBe(16);
-  throttle.failed(0, 100, true, 0);
-  expect([throttle.limit, throttle.free(0, 50), throttle.free(0, 200)]).toEqual([8, 0, 8]);
+  throttle.failed(0, 2_000, true, 0);
+  expect([throttle.limit, throttle.free(0, 1_999), throttle.free(0, 2_000)]).toEqual([8, 0, 8]);
   // Those that were in progress with it say nothing new.
   throttle.failed(-1, null, true, 10);
   expect(throttle.limit).toBe(8);
@@ -32,10 +32,11 @@ it('a server that is away is tried by one request at a time, after pauses that g
   expect(throttle.free(0, now)).toBe(16);
 });
 
-it('a Retry-After is kept to the millisecond', () => {
+it('a Retry-After is kept to the millisecond, and never makes a pause shorter', () => {
   const throttle = new Throttle(4);
   expect(throttle.failed(0, 7_000, true, 0)).toBe(7_000);
   expect([throttle.free(0, 6_999), throttle.free(0, 7_000)]).toEqual([0, 2]);
+  expect(throttle.failed(7_000, 1, true, 7_000)).toBeGreaterThanOrEqual(1_500);
 });
 
 it('tokens of a minute are reserved by what calls usually use, and what was not used is given back', () => {

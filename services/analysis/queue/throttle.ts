@@ -101,8 +101,8 @@ export class Throttle {
     if (isThrottled) this.#limit = Math.max(1, Math.floor(this.#limit / 2));
     else this.#isAway = true;
     const backOff = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (this.#failures - 1));
-    // With jitter, so that replicas do not come back together.
-    const pauseMs = retryAfterMs ?? backOff * (0.75 + Math.random() / 2);
+    // With jitter, so that replicas do not come back together. A pause that the server asks for is never shorter.
+    const pauseMs = Math.max(retryAfterMs ?? 0, backOff * (0.75 + Math.random() / 2));
     this.#pausedUntil = Math.max(this.#pausedUntil, now + pauseMs);
     return pauseMs;
   }
