@@ -9,7 +9,10 @@ const UNSUPPORTED =
   /response_format|json_schema|json_object|structured|grammar|schema|output_format|output_config|tool_choice|strict|format.{0,20}not supported/iu;
 const NO_MODEL =
   /model.{0,80}(not found|does not exist|not exist|unknown|not available|not loaded|invalid)|(unknown|no such|invalid) model|not_found_error.{0,40}model:/iu;
-const NO_CREDIT = /insufficient_quota|billing|credit balance/iu;
+const NO_CREDIT =
+  /insufficient[ _](quota|balance|credits?|funds)|(balance|credits?|quota) .{0,20}(insufficient|too low|exhausted|used up|depleted)|exceeded.{0,40}(quota|credits)|no credits|billing|arrearage|payment required|余额不足/iu;
+/** Statuses that say "not now": a conflict, a lock, too early. */
+const NOT_NOW: ReadonlySet<number> = new Set([408, 409, 423, 425]);
 
 /**
  * What an error of a request to the server of a language model means. The library's own error holds the request, which is
@@ -21,8 +24,8 @@ export function readFailure(error: unknown, model: string, timeoutMs: number): M
   const status = call.statusCode;
   const text = call.responseBody ?? '';
   const retryAfter = readRetryAfter(call.responseHeaders);
-  // Anthropic answers 400 when nothing is left to pay with.
-  const isSpent = NO_CREDIT.test(text) && [400, 402, 429].includes(status);
+  // Anthropic answers 400 when nothing is left to pay with, and others 403.
+  const isSpent = status === 402 || (NO_CREDIT.test(text) && [400, 403, 429].includes(status));
   if (status === 429 || status === 529 || isSpent) {
     const message = isSpent
       ? `The server of the language model answers ${status}: its account has no credit left. Pay there; calls wait meanwhile.`
@@ -35,7 +38,7 @@ export function readFailure(error: unknown, model: string, timeoutMs: number): M
   }
   const quirk = readQuirk(text);
   if (quirk !== null) return new ModelFailure('particular', `HTTP ${status}`, { quirk });
-  if (status === 408 || status >= 500) {
+  if (NOT_NOW.has(status) || status >= 500) {
     // Some servers answer 500 to what they do not know; the caller tries a simpler way to ask.
     if (UNSUPPORTED.test(text)) return new ModelFailure('unsupported', `HTTP ${status}`);
     if (TOO_LONG.test(text)) return tooLong(text);

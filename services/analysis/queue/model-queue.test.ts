@@ -237,6 +237,31 @@ describe('while the server is away', () => {
     await waitUntil(async () => (await service.notReady()).length === 0);
   });
 
+  it('a call that was tried often is tried again after a minute or so, not after a quarter of an hour', async () => {
+    const firm = await newFirm();
+    server.behaviour = refuseWith(401, 'Incorrect API key');
+    const event = callOf(firm);
+    await service.publish(event);
+    const row = async () =>
+      (
+        await service.db.query<{ tries: number; seconds: number }>(
+          `SELECT tries, extract(epoch FROM next_at - now())::float8 AS seconds FROM model_request
+           WHERE event_id = $1 AND lease IS NULL`,
+          [event.id],
+        )
+      )[0];
+    await waitUntil(async () => ((await row())?.tries ?? 0) > 0);
+    await service.db.query('UPDATE model_request SET tries = 30, next_at = now() WHERE event_id = $1', [event.id]);
+    const { seconds } = await waitUntil(async () => {
+      const now = await row();
+      return now !== undefined && now.tries > 30 && now;
+    });
+    expect(seconds).toBeLessThanOrEqual(76);
+    server.behaviour = goodReply;
+    await service.db.query('UPDATE model_request SET next_at = now() WHERE event_id = $1', [event.id]);
+    await service.analysisOf(event);
+  });
+
   it('for longer than the limit, calls fail with ANALYST_UNAVAILABLE and can be retried', async () => {
     const firm = await newFirm();
     server.behaviour = refuseWith(401, 'Incorrect API key');

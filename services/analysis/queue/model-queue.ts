@@ -27,7 +27,7 @@ const TICK_MS = 1_000;
 /** A shorter outage is not worth a line in the history of every call that waits. */
 const ANNOUNCE_AFTER_MS = 3_000;
 const CHUNK = 500;
-const LONGEST_DELAY_MS = 15 * 60_000;
+const LONGEST_DELAY_MS = 60_000;
 const BUDGET_REASON =
   'The budget of the month for language models is spent. The call waits until it is raised or the next month begins.';
 
