@@ -173,7 +173,9 @@ async function askOnce(
     });
     return replyOf(result.text, result.finishReason, result.usage, result.response.body);
   } catch (error) {
-    if (signal?.aborted === true) throw signal.reason;
+    if (signal?.aborted === true) {
+      throw new ModelFailure('broken_off', 'The answer is no longer wanted.', { isUnanswered: true });
+    }
     // The text is not JSON of this schema. The caller decides whether parts of it are usable.
     if (NoObjectGeneratedError.isInstance(error)) {
       return replyOf(error.text ?? '', error.finishReason, error.usage, error.response?.body);

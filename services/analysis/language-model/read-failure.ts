@@ -83,7 +83,7 @@ function unreachable(error: unknown, timeoutMs: number): ModelFailure {
   const message = isTimeout
     ? `The server of the language model does not answer within ${Math.round(timeoutMs / 1000)} s. Calls wait; raise LLM_TIMEOUT if it is only slow.`
     : 'The server of the language model cannot be reached. Calls wait; check LLM_URL and that the server runs.';
-  return new ModelFailure('away', message, { cause: error });
+  return new ModelFailure('away', message, { isUnanswered: isTimeout, cause: error });
 }
 
 function readRetryAfter(headers: Readonly<Record<string, string>> = {}): number | null {

@@ -212,8 +212,15 @@ describe('with a language model', () => {
     await service.erase(event);
     await service.erase(pending);
     await waitUntil(async () => (await queued()) === 0);
-    const usage = await service.db.query('SELECT call_uuid FROM model_usage WHERE firm_uuid = $1', [firm]);
-    expect(usage).toEqual([{ call_uuid: null }]);
+    const usages = () =>
+      service.db.query<{ call_uuid: string | null; requests: number; counted: boolean }>(
+        'SELECT call_uuid, requests, input_tokens > 500 AS counted FROM model_usage WHERE firm_uuid = $1',
+        [firm],
+      );
+    // The request that was broken off was sent, so it costs what was sent.
+    const counted = { call_uuid: null, requests: 1, counted: true };
+    await waitUntil(async () => (await usages()).length === 2);
+    expect(await usages()).toEqual([counted, counted]);
     server.behaviour = goodReply;
     expect(service.analyzed.some(({ subject }) => subject === pending.subject)).toBe(false);
   });

@@ -232,12 +232,13 @@ export class ModelQueue {
       const rows = made.row === null ? [] : [made.row];
       await this.#results.add({ request, tokens: used, rows, event: made.analyzed });
     } catch (error) {
-      // Handed back, or erased.
-      if (signal.aborted) return;
-      if (error instanceof NotNow) {
+      if (error instanceof ModelFailure) used = error.tokens;
+      // Handed back, or erased. What was asked costs all the same.
+      if (signal.aborted) {
+        await this.#recordBrokenOff(event, used);
+      } else if (error instanceof NotNow) {
         await this.#handBack([request]);
       } else if (error instanceof ModelFailure) {
-        used = error.tokens;
         await this.#failed(request, error, (began as Began | null)?.at ?? performance.now());
       } else if (error instanceof Poison) {
         await this.#giveUp(request, NO_TOKENS, error.code, error.message, false);
@@ -337,6 +338,14 @@ export class ModelQueue {
         tx,
         kept.map(({ event }) => event),
       );
+    });
+  }
+
+  async #recordBrokenOff(event: TranscriptReadyEvent, tokens: Tokens): Promise<void> {
+    if (tokens.requests === 0) return;
+    await this.#parts.store.db.transaction(async (tx) => {
+      const isErased = (await findErased(tx, [event])).size > 0;
+      await this.#record(tx, [{ event, tokens, isErased }]);
     });
   }
 

@@ -1,5 +1,5 @@
 import type { Answer, Question } from '@call-analysis/events';
-import type { LanguageModel, Reply } from '../../language-model/language-model.ts';
+import type { LanguageModel, Prompt, Reply } from '../../language-model/language-model.ts';
 import { ModelFailure } from '../../language-model/outcome.ts';
 import { addTokens, NO_TOKENS, type Prices, type Tokens, usageOf } from '../../money/prices.ts';
 import { maxPoints, type Scorecard } from '../../scorecards/scorecard.ts';
@@ -154,23 +154,27 @@ class CallRequests {
   }
 
   async #ask(conversation: string, questions: readonly Question[], room: number): Promise<Reply> {
+    const prompt = {
+      instructions: this.#instructions,
+      conversation,
+      schema: answerSchema(questions),
+      maxOutputTokens: maxOutputTokens(questions.length) * room,
+    };
     try {
-      const reply = await this.#model.ask(
-        {
-          instructions: this.#instructions,
-          conversation,
-          schema: answerSchema(questions),
-          maxOutputTokens: maxOutputTokens(questions.length) * room,
-        },
-        this.#signal,
-      );
+      const reply = await this.#model.ask(prompt, this.#signal);
       this.tokens = addTokens(this.tokens, reply.tokens);
       return reply;
     } catch (error) {
-      if (error instanceof ModelFailure) this.tokens = addTokens(this.tokens, error.tokens);
+      if (!(error instanceof ModelFailure)) throw error;
+      this.tokens = addTokens(this.tokens, error.isUnanswered ? sentTokens(prompt) : error.tokens);
       throw error;
     }
   }
+}
+
+/** What a request without an answer has used at least: servers count what they were sent. */
+function sentTokens({ instructions, conversation }: Prompt): Tokens {
+  return { ...NO_TOKENS, requests: 1, input: estimateTokens(instructions) + estimateTokens(conversation) };
 }
 
 /** These sentences follow the conversation, so that the text before them stays the same for a provider's cache. */
