@@ -226,6 +226,24 @@ describe('with a language model', () => {
   });
 });
 
+it('a call whose analysis always fails, for a reason of ours, is given up after some tries', async () => {
+  const event = callOf(await newFirm(), { transcript: { key: 'transcripts/none.json' } });
+  await service.publish(event);
+  const tried = (tries: number) =>
+    waitUntil(
+      async () =>
+        (
+          await service.db.query('SELECT 1 FROM model_request WHERE event_id = $1 AND lease IS NULL AND tries >= $2', [
+            event.id,
+            tries,
+          ])
+        ).length > 0,
+    );
+  await tried(1);
+  await service.db.query('UPDATE model_request SET tries = 19, next_at = now() WHERE event_id = $1', [event.id]);
+  expect((await service.failureOf(event)).data).toMatchObject({ code: 'INTERNAL', retryable: true, attempts: 20 });
+});
+
 describe('while the server is away', () => {
   it('calls wait, their histories say for what, and they are analyzed when it is back', async () => {
     const firm = await newFirm();

@@ -28,6 +28,8 @@ const TICK_MS = 1_000;
 const ANNOUNCE_AFTER_MS = 3_000;
 const CHUNK = 500;
 const LONGEST_DELAY_MS = 60_000;
+/** About a quarter of an hour. What fails so often, and not because something does not answer, fails always. */
+const MOST_INTERNAL_TRIES = 20;
 const BUDGET_REASON =
   'The budget of the month for language models is spent. The call waits until it is raised or the next month begins.';
 
@@ -242,6 +244,10 @@ export class ModelQueue {
         await this.#failed(request, error, (began as Began | null)?.at ?? performance.now());
       } else if (error instanceof Poison) {
         await this.#giveUp(request, NO_TOKENS, error.code, error.message, false);
+      } else if (request.tries >= MOST_INTERNAL_TRIES && !isUnavailable(error)) {
+        this.#parts.log.error({ err: error, call: event.subject }, 'the analysis of a call is given up');
+        const message = `The analysis failed ${request.tries} times. Retry the call; if that fails too, tell us its uuid.`;
+        await this.#giveUp(request, NO_TOKENS, 'INTERNAL', message, true);
       } else {
         this.#parts.log.warn({ err: error, call: event.subject }, 'the analysis of a call is tried again later');
         await this.#later(request, delayOf(request.tries), null);
@@ -491,6 +497,10 @@ function tokensOf({ analysis }: AnalyzedCall): Tokens {
     cachedInput: usage.cached_input_tokens,
     output: usage.output_tokens,
   };
+}
+
+function isUnavailable(error: unknown): boolean {
+  return error instanceof Fault && error.kind === 'unavailable';
 }
 
 function delayOf(tries: number): number {
