@@ -37,7 +37,7 @@ export function scorecardService(
     ...moneyRpcs(parts),
     async listScorecards(request) {
       const { firmUuid } = callerOf(request.caller);
-      await scorecards.ensureDefault(firmUuid, (await parts.firms.settings(firmUuid)).language);
+      await scorecards.ensureDefault(firmUuid, async () => (await parts.firms.settings(firmUuid)).language);
       const { count, items } = await scorecards.list(firmUuid, Page.parse(request));
       return { count, items: items.map(scorecardMessage) };
     },

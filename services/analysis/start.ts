@@ -64,7 +64,7 @@ export const { schema, migrations, events, prepare, start } = defineService<Conf
   rpcs: ({ store, firms, bus, scorecardCache, analyst, model: asked }, { languageModel: model }) => [
     scorecardService({ store, firms, bus, scorecardCache, model, trial: { ruleAnalyst: analyst, model: asked } }),
   ],
-  // Calls are scored without it; only new scorecards have to wait.
+  // Calls are scored without it where the settings of their firm are known; new scorecards, and other calls, have to wait.
   dependencies: ({ firms, modelQueue }) => [
     { name: 'key-management', vital: false, check: () => firms.ready() },
     ...(modelQueue === undefined ? [] : [{ name: 'language model', vital: false, check: () => modelQueue.ready() }]),

@@ -226,6 +226,42 @@ describe('with a language model', () => {
   });
 });
 
+describe('while the settings of a firm are unknown', () => {
+  const phone = '+998 90 123 45 67';
+  const about = (firm: string) =>
+    transcriptReady([['operator', `I will call you at ${phone}.`]], { firmuuid: firm, duration: 60 });
+
+  it('its calls wait and are not sent, their histories say for what, and those of other firms go on', async () => {
+    const [known, unknown, brandNew] = [await newFirm(), randomUUID(), randomUUID()];
+    service.redactions.set(unknown, 'for_model');
+    service.unknownFirms.add(unknown).add(brandNew);
+    const waiting = [about(unknown), about(brandNew)];
+    const others = Array.from({ length: 10 }, () => callOf(known));
+    await service.publish(...waiting, ...others);
+    await Promise.all(others.map((event) => service.analysisOf(event)));
+    for (const event of waiting) {
+      const { data } = await waitUntil(() => service.waiting.find(({ subject }) => subject === event.subject));
+      expect(data.reason).toContain('key-management does not answer');
+    }
+    expect(asked('I will call you')).toBe(0);
+    service.unknownFirms.clear();
+    await Promise.all(waiting.map((event) => service.analysisOf(event)));
+    expect(asked('[PHONE]')).toBe(1);
+    // The test's server is on this machine, so a firm that wants no redaction gets none.
+    expect(asked(phone)).toBe(1);
+  });
+
+  it('a redaction that this version does not know is taken for the strictest', async () => {
+    const firm = randomUUID();
+    service.redactions.set(firm, 'everything');
+    const event = about(firm);
+    await service.publish(event);
+    await service.analysisOf(event);
+    expect(asked(phone)).toBe(0);
+    expect(asked('[PHONE]')).toBe(1);
+  });
+});
+
 it('a call whose analysis always fails, for a reason of ours, is given up after some tries', async () => {
   const event = callOf(await newFirm(), { transcript: { key: 'transcripts/none.json' } });
   await service.publish(event);

@@ -175,17 +175,31 @@ export class ModelQueue {
   async #claim(count: number): Promise<{ request: ClaimedRequest; scorecard: Scorecard }[]> {
     const claimed = await this.#parts.store.requests.claim(this.#lease, count);
     try {
-      const kinds = claimed.map(({ event: { firmuuid, data } }) => ({
-        firmUuid: firmuuid,
-        segmentType: data.segment_type,
-        scorecardUuid: data.scorecard_uuid,
-      }));
-      const scorecards = claimed.length === 0 ? [] : await findActiveScorecards(this.#parts, kinds);
-      return claimed.map((request, index) => ({ request, scorecard: scorecards[index]! }));
-    } catch (error) {
-      await this.#handBack(claimed);
-      throw error;
+      return await this.#withScorecards(claimed);
+    } catch {
+      // The trouble of one call, or of one firm, does not hold up the others.
+      const found = [];
+      for (const request of claimed) {
+        try {
+          found.push(...(await this.#withScorecards([request])));
+        } catch (error) {
+          await this.#troubled(request, error);
+        }
+      }
+      return found;
     }
+  }
+
+  async #withScorecards(
+    claimed: readonly ClaimedRequest[],
+  ): Promise<{ request: ClaimedRequest; scorecard: Scorecard }[]> {
+    const kinds = claimed.map(({ event: { firmuuid, data } }) => ({
+      firmUuid: firmuuid,
+      segmentType: data.segment_type,
+      scorecardUuid: data.scorecard_uuid,
+    }));
+    const scorecards = claimed.length === 0 ? [] : await findActiveScorecards(this.#parts, kinds);
+    return claimed.map((request, index) => ({ request, scorecard: scorecards[index]! }));
   }
 
   #run(request: ClaimedRequest, scorecard: Scorecard): void {
@@ -244,13 +258,8 @@ export class ModelQueue {
         await this.#failed(request, error, (began as Began | null)?.at ?? performance.now());
       } else if (error instanceof Poison) {
         await this.#giveUp(request, NO_TOKENS, error.code, error.message, false);
-      } else if (request.tries >= MOST_INTERNAL_TRIES && !isUnavailable(error)) {
-        this.#parts.log.error({ err: error, call: event.subject }, 'the analysis of a call is given up');
-        const message = `The analysis failed ${request.tries} times. Retry the call; if that fails too, tell us its uuid.`;
-        await this.#giveUp(request, NO_TOKENS, 'INTERNAL', message, true);
       } else {
-        this.#parts.log.warn({ err: error, call: event.subject }, 'the analysis of a call is tried again later');
-        await this.#later(request, delayOf(request.tries), null);
+        await this.#troubled(request, error);
       }
     } finally {
       leave();
@@ -265,6 +274,20 @@ export class ModelQueue {
     this.#hasToldOfTokens = true;
     const message = `A call took ${tokens} tokens, more than the ${tokensPerMinute} of a minute: the next waits until they are made up for. Raise LLM_TOKENS_PER_MINUTE if calls wait too long.`;
     this.#parts.log.warn({}, message);
+  }
+
+  /** Something else than the language model failed. The call waits for what is away, and is given up after other failures. */
+  async #troubled(request: ClaimedRequest, error: unknown): Promise<void> {
+    const { tries, announced, event } = request;
+    const isAway = error instanceof Fault && error.kind === 'unavailable';
+    if (tries >= MOST_INTERNAL_TRIES && !isAway) {
+      this.#parts.log.error({ err: error, call: event.subject }, 'the analysis of a call is given up');
+      const message = `The analysis failed ${tries} times. Retry the call; if that fails too, tell us its uuid.`;
+      await this.#giveUp(request, NO_TOKENS, 'INTERNAL', message, true);
+      return;
+    }
+    this.#parts.log.warn({ err: error, call: event.subject }, 'the analysis of a call is tried again later');
+    await this.#later(request, delayOf(tries), isAway && announced !== error.message ? error.message : null);
   }
 
   /** Waits until one more request may begin. Rejects with NotNow when none may for a while. */
@@ -497,10 +520,6 @@ function tokensOf({ analysis }: AnalyzedCall): Tokens {
     cachedInput: usage.cached_input_tokens,
     output: usage.output_tokens,
   };
-}
-
-function isUnavailable(error: unknown): boolean {
-  return error instanceof Fault && error.kind === 'unavailable';
 }
 
 function delayOf(tries: number): number {
