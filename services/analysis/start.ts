@@ -61,9 +61,13 @@ export const { schema, migrations, events, prepare, start } = defineService<Conf
     { event: CallErased, receive: ({ modelQueue }, event) => modelQueue?.inProgress.abort(event) },
     { event: FirmRemoved, receive: ({ modelQueue }, { subject }) => modelQueue?.inProgress.abortFirm(subject) },
   ],
-  rpcs: ({ store, firms, bus, scorecardCache, analyst, model: asked }, { languageModel: model }) => [
-    scorecardService({ store, firms, bus, scorecardCache, model, trial: { ruleAnalyst: analyst, model: asked } }),
-  ],
+  rpcs: ({ store, firms, bus, scorecardCache, analyst, model: asked, modelQueue: queue }, { languageModel: model }) => {
+    const trial = {
+      ruleAnalyst: analyst,
+      ...(asked !== undefined && queue !== undefined && { model: { ...asked, analyze: queue.analyzeNow.bind(queue) } }),
+    };
+    return [scorecardService({ store, firms, bus, scorecardCache, model, trial })];
+  },
   // Calls are scored without it where the settings of their firm are known; new scorecards, and other calls, have to wait.
   dependencies: ({ firms, modelQueue }) => [
     { name: 'key-management', vital: false, check: () => firms.ready() },

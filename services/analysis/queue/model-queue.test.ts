@@ -555,6 +555,62 @@ describe('through RPCs', () => {
     expect(warning).toMatch(/budget is in EUR, but the prices are in USD, so the budget stops nothing/);
   });
 
+  it('trials of a scorecard ask no more at the same time than configured, and what they cost counts', async () => {
+    const firm = await newFirm();
+    const scorecard_uuid = await activeScorecard(firm);
+    const held: (() => void)[] = [];
+    server.behaviour = async (request) => {
+      await new Promise<void>((resolve) => held.push(resolve));
+      return goodReply(request);
+    };
+    const trials = Array.from({ length: 30 }, () =>
+      service.client.tryScorecard({
+        caller: callerOf(firm),
+        scorecard_uuid,
+        call_uuid: randomUUID(),
+        segment_type: 'support',
+        operator_name: 'Ann',
+        language: 'en',
+        transcript_json: JSON.stringify({ utterances: toUtterances(lines) }),
+      }),
+    );
+    await waitUntil(() => server.requests.length >= 10);
+    // Those of the queue, in the same process, have no place either.
+    const event = callOf(firm);
+    await service.publish(event);
+    server.behaviour = goodReply;
+    for (const release of held) release();
+    await Promise.all(trials);
+    await service.analysisOf(event);
+    expect(server.peak).toBeLessThanOrEqual(11);
+    const { items } = await service.client.listUsage({ caller: callerOf(firm), group_by: 'model' });
+    expect(items).toMatchObject([{ requests: 31 }]);
+  });
+
+  it('a trial while the server is away says what it waits for', async () => {
+    const firm = await newFirm();
+    server.behaviour = refuseWith(401, 'Incorrect API key');
+    const trial = async () =>
+      service.client.tryScorecard({
+        caller: callerOf(firm),
+        scorecard_uuid: await activeScorecard(firm),
+        call_uuid: randomUUID(),
+        segment_type: 'support',
+        operator_name: 'Ann',
+        language: 'en',
+        transcript_json: JSON.stringify({ utterances: toUtterances(lines) }),
+      });
+    const unavailable = { code: 'ANALYST_UNAVAILABLE', message: expect.stringContaining('LLM_API_KEY') };
+    await expect(trial()).rejects.toMatchObject(unavailable);
+    // Within the pause nothing is sent.
+    await expect(trial()).rejects.toMatchObject(unavailable);
+    expect(server.requests).toHaveLength(1);
+    server.behaviour = goodReply;
+    const event = callOf(firm);
+    await service.publish(event);
+    await service.analysisOf(event);
+  });
+
   it('a call is analyzed by the scorecard that its event names, if that is the firm’s', async () => {
     const [firm, other] = [await newFirm(), await newFirm()];
     const named = await newScorecard(firm);

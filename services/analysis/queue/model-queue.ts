@@ -7,13 +7,13 @@ import type { Objects } from '@call-analysis/objects';
 import type { Sql } from '@call-analysis/postgres';
 import type { Logger } from '@call-analysis/runtime';
 import { v7 as uuidv7 } from 'uuid';
-import type { Analyst, Turn } from '../analysts/analyst.ts';
+import type { AnalysisResult, Analyst, Conversation, Turn } from '../analysts/analyst.ts';
 import { type AnalyzedCall, makeAnalysis, type TranscriptReadyEvent } from '../calls/make-analysis.ts';
 import type { Firms } from '../firms.ts';
 import { isOnThisMachine, type LanguageModelConfig } from '../language-model/config.ts';
 import type { LanguageModel } from '../language-model/language-model.ts';
 import { type FailureKind, ModelFailure } from '../language-model/outcome.ts';
-import { NO_TOKENS, type Tokens, usageOf } from '../money/prices.ts';
+import { NO_TOKENS, type Tokens, tokensOf, usageOf } from '../money/prices.ts';
 import { findActiveScorecards } from '../scorecards/find-active-scorecards.ts';
 import type { ScorecardCache } from '../scorecards/scorecard-cache.ts';
 import type { Scorecard } from '../scorecards/scorecard.ts';
@@ -47,6 +47,8 @@ export interface ModelQueueParts {
   readonly ruleAnalyst: Analyst;
   readonly config: LanguageModelConfig;
 }
+
+const PAUSE_REASON = 'The server of the language model is asked nothing for a moment. Try again later.';
 
 /** A request that began. */
 interface Began {
@@ -158,6 +160,42 @@ export class ModelQueue {
     await this.#parts.store.requests.handBack(this.#lease).catch(() => {});
   }
 
+  /**
+   * Analyzes a conversation for somebody who waits for it, within the same limits as the calls of the queue. Stores nothing.
+   * Rejects with ModelFailure, `away` also when nothing may be sent for a while.
+   */
+  async analyzeNow(conversation: Conversation, scorecard: Scorecard, caller: AbortSignal): Promise<AnalysisResult> {
+    const signal = AbortSignal.any([caller, this.#stopped.signal]);
+    let began: Began | null = null;
+    let used = NO_TOKENS;
+    this.#claimed += 1;
+    try {
+      const result = await this.#parts.modelAnalyst.analyze(conversation, scorecard, signal, async () => {
+        began = await this.#begin(signal);
+        return () => {};
+      });
+      used = tokensOf(result.usage);
+      if (used.requests > 0) this.#succeeded();
+      return result;
+    } catch (error) {
+      if (error instanceof NotNow) throw new ModelFailure('away', this.#outage?.reason ?? PAUSE_REASON);
+      if (error instanceof ModelFailure) {
+        used = error.tokens;
+        if (isOfServer(error)) await this.#serverFailed(error, (began as Began | null)?.at ?? performance.now());
+        else if (error.kind !== 'broken_off') this.#succeeded();
+      }
+      throw error;
+    } finally {
+      this.#claimed -= 1;
+      if (began !== null) {
+        this.#asking -= 1;
+        this.#settle((began as Began).reserved, used.input + used.output);
+      }
+      this.#admit();
+      this.wake();
+    }
+  }
+
   async #claimAll(): Promise<void> {
     while (this.#shouldClaimAgain && !this.#stopped.signal.aborted) {
       this.#shouldClaimAgain = false;
@@ -242,7 +280,7 @@ export class ModelQueue {
     let used = NO_TOKENS;
     try {
       const made = await this.#ask(request, scorecard, signal, turn);
-      used = tokensOf(made);
+      used = tokensOf(made.analysis?.usage);
       // A call without speech, or one for the fallbacks, says nothing about the server.
       if (used.requests > 0) this.#succeeded();
       const rows = made.row === null ? [] : [made.row];
@@ -408,18 +446,11 @@ export class ModelQueue {
   }
 
   async #failed(request: ClaimedRequest, failure: ModelFailure, beganAt: number): Promise<void> {
-    const { log } = this.#parts;
-    const { kind, message, tokens, retryAfterMs, isThrottled } = failure;
-    if (kind === 'away' || kind === 'misconfigured') {
-      const pauseMs = this.#throttle.failed(beganAt, retryAfterMs, isThrottled);
-      // Another process may get answers.
-      if (this.#throttle.isHeldUp(this.#asking)) for (const ready of this.#ready) ready.leave(new NotNow());
-      if (this.#outage?.reason !== message) log.warn({ call: request.event.subject }, message);
-      this.#outage = { reason: message, since: this.#outage?.since ?? performance.now(), kind };
-      // A server that only asks to slow down counts as available.
-      if (!isThrottled) await this.#parts.store.requests.noteOutage(message).catch(() => {});
+    const { kind, message, tokens, isThrottled } = failure;
+    if (isOfServer(failure)) {
+      const { pauseMs, outageMs } = await this.#serverFailed(failure, beganAt);
       const isKnown = request.announced === message;
-      const isLong = request.tries > 1 || performance.now() - this.#outage.since > ANNOUNCE_AFTER_MS;
+      const isLong = request.tries > 1 || outageMs > ANNOUNCE_AFTER_MS;
       const announced = !isKnown && isLong ? message : null;
       await this.#later(request, Math.max(pauseMs, isThrottled ? 0 : delayOf(request.tries)), announced, tokens, true);
       return;
@@ -427,6 +458,21 @@ export class ModelQueue {
     this.#succeeded();
     const code = kind === 'unreadable' ? 'ANALYST_UNREADABLE' : 'ANALYST_REFUSED';
     await this.#giveUp(request, tokens, code, message, true);
+  }
+
+  /** The server does not answer, or takes no requests. Returns the pause before the next one, and since when that is so. */
+  async #serverFailed(
+    { kind, message, retryAfterMs, isThrottled }: ModelFailure,
+    beganAt: number,
+  ): Promise<{ pauseMs: number; outageMs: number }> {
+    const pauseMs = this.#throttle.failed(beganAt, retryAfterMs, isThrottled);
+    // Another process may get answers.
+    if (this.#throttle.isHeldUp(this.#asking)) for (const ready of this.#ready) ready.leave(new NotNow());
+    if (this.#outage?.reason !== message) this.#parts.log.warn({}, message);
+    const { since } = (this.#outage = { reason: message, since: this.#outage?.since ?? performance.now(), kind });
+    // A server that only asks to slow down counts as available.
+    if (!isThrottled) await this.#parts.store.requests.noteOutage(message).catch(() => {});
+    return { pauseMs, outageMs: performance.now() - since };
   }
 
   #succeeded(): void {
@@ -511,15 +557,8 @@ export class ModelQueue {
   }
 }
 
-function tokensOf({ analysis }: AnalyzedCall): Tokens {
-  const usage = analysis?.usage ?? null;
-  if (usage === null) return NO_TOKENS;
-  return {
-    requests: usage.requests,
-    input: usage.input_tokens,
-    cachedInput: usage.cached_input_tokens,
-    output: usage.output_tokens,
-  };
+function isOfServer({ kind }: ModelFailure): boolean {
+  return kind === 'away' || kind === 'misconfigured';
 }
 
 function delayOf(tries: number): number {
