@@ -8,6 +8,6 @@ export { removeLargeBodies } from './kafka/large-bodies.ts';
 export type { KafkaUse } from './kafka/rights/rights.ts';
 export { kafkaFrom, KafkaVariables, requiredKafka, RequiredKafkaVariables } from './kafka/variables.ts';
 export { openBus, openDeadLetters, openListener } from './open.ts';
-export { DISCARD, Poison, route } from './port.ts';
+export { DISCARD, Poison, Postponed, route } from './port.ts';
 export type { Bus, ConsumerDepth, FailureReason, GiveUpResult, Subscription, SubscriptionOptions } from './port.ts';
 export { migrateBus, prepareBus } from './prepare.ts';

@@ -11,6 +11,8 @@ import type { Sql } from '@call-analysis/postgres';
  * - **Retrying** follows throwing: the event is delivered again later, after growing pauses, a bounded number of times.
  *   A consumer whose process dies loses its lease, and another process gets the event.
  * - **Poison** is an event that can never succeed. A handler says so by throwing `Poison`, which skips the retries.
+ * - **Postponing** is for an event that has to wait for something that is away. A handler says so by throwing `Postponed`:
+ *   the event is delivered again after the pause that it names, and the attempt does not count.
  * - **Dead letters** are the events that a consumer gave up: poison, or out of retries. Each is kept with the reason, and
  *   can be listed and replayed (`dead-letters.ts`).
  * - **Priority** is a number on the event, lower first. Among the events that wait for a consumer, those of a lower
@@ -172,6 +174,18 @@ export class Poison extends Error {
   constructor(code: string, message: string, cause?: unknown) {
     super(message, cause === undefined ? undefined : { cause });
     this.code = code;
+  }
+}
+
+/** Thrown by a handler for an event that has to wait: it is delivered again after the pause, and the attempt does not count. */
+export class Postponed extends Error {
+  override readonly name = 'Postponed';
+  readonly pauseMs: number;
+
+  /** The message is for the log: what the event waits for. */
+  constructor(message: string, pauseMs: number, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.pauseMs = pauseMs;
   }
 }
 

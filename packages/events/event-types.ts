@@ -89,6 +89,17 @@ export const TranscriptionProgressed = eventType(
   ofCall,
 );
 
+/** The transcription of a call waits for something outside the call, such as the speech server. */
+export const TranscriptionWaiting = eventType(
+  'transcription.waiting.v1',
+  z.object({
+    attempt,
+    /** The reason for waiting, as a sentence for the history of the call. */
+    reason: z.string(),
+  }),
+  ofCall,
+);
+
 /** A call has its transcript. */
 export const TranscriptReady = eventType(
   'transcript.ready.v1',

@@ -42,6 +42,7 @@ export { runProcess } from './process/process.ts';
 export { type RunningService, runService, type ServiceSettings } from './process/service-process.ts';
 export { StartFault } from './process/start-fault.ts';
 export { SHUTDOWN_MARGIN_MS, timeLeft, type TimeLeft } from './process/time-left.ts';
+export { retryAfterMs } from './retry-after.ts';
 export {
   cachedFor,
   counter,

@@ -37,7 +37,7 @@ export function scorecardService(
     ...moneyRpcs(parts),
     async listScorecards(request) {
       const { firmUuid } = callerOf(request.caller);
-      await scorecards.ensureDefault(firmUuid, (await parts.firms.settings(firmUuid)).language);
+      await scorecards.ensureDefault(firmUuid, async () => (await parts.firms.settings(firmUuid)).language);
       const { count, items } = await scorecards.list(firmUuid, Page.parse(request));
       return { count, items: items.map(scorecardMessage) };
     },
@@ -61,7 +61,7 @@ export function scorecardService(
         ),
       );
     },
-    async tryScorecard(request) {
+    async tryScorecard(request, { signal }) {
       const analysis = await tryScorecard(
         { store: parts.store, firms: parts.firms, bus: parts.bus, ...parts.trial },
         callerOf(request.caller),
@@ -77,6 +77,7 @@ export function scorecardService(
             .parse(request.language ?? null),
           utterances: Transcript.parse(JSON.parse(request.transcript_json)).utterances,
         },
+        signal,
       );
       return { analysis_json: JSON.stringify(analysis) };
     },

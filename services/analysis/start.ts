@@ -48,7 +48,7 @@ export const { schema, migrations, events, prepare, start } = defineService<Conf
   async open({ config, log, db, bus, objects, closing }, { analyst = openRuleAnalyst(config.reviewBelow) }) {
     const firms = dialFirms(config.keyManagement, { tls: config.tls, log });
     closing.add('key-management client', () => firms.close());
-    const store = openStore(db);
+    const store = openStore(db, { currency: config.languageModel?.prices?.currency });
     const scorecardCache = new ScorecardCache();
     const shared = { store, bus, objects, scorecardCache, firms, speechPrice: config.speechPrice };
     const asked = await openModel(config, store);
@@ -61,10 +61,14 @@ export const { schema, migrations, events, prepare, start } = defineService<Conf
     { event: CallErased, receive: ({ modelQueue }, event) => modelQueue?.inProgress.abort(event) },
     { event: FirmRemoved, receive: ({ modelQueue }, { subject }) => modelQueue?.inProgress.abortFirm(subject) },
   ],
-  rpcs: ({ store, firms, bus, scorecardCache, analyst, model: asked }, { languageModel: model }) => [
-    scorecardService({ store, firms, bus, scorecardCache, model, trial: { ruleAnalyst: analyst, model: asked } }),
-  ],
-  // Calls are scored without it; only new scorecards have to wait.
+  rpcs: ({ store, firms, bus, scorecardCache, analyst, model: asked, modelQueue: queue }, { languageModel: model }) => {
+    const trial = {
+      ruleAnalyst: analyst,
+      ...(asked !== undefined && queue !== undefined && { model: { ...asked, analyze: queue.analyzeNow.bind(queue) } }),
+    };
+    return [scorecardService({ store, firms, bus, scorecardCache, model, trial })];
+  },
+  // Calls are scored without it where the settings of their firm are known; new scorecards, and other calls, have to wait.
   dependencies: ({ firms, modelQueue }) => [
     { name: 'key-management', vital: false, check: () => firms.ready() },
     ...(modelQueue === undefined ? [] : [{ name: 'language model', vital: false, check: () => modelQueue.ready() }]),

@@ -14,14 +14,17 @@ export interface NewAnalysis {
   readonly createdAt: Date;
 }
 
-/** The database of this service. Its tables are queried by this file and the stores that it opens. */
-export function openStore(db: Database) {
+/**
+ * The database of this service. Its tables are queried by this file and the stores that it opens. `currency` is that of the
+ * language model's prices.
+ */
+export function openStore(db: Database, { currency = null }: { readonly currency?: string | null | undefined } = {}) {
   return {
     /** For transactions, and for the tables of claims and tombstones that shared packages use. */
     db,
 
     scorecards: openScorecardStore(db),
-    requests: openRequestStore(db),
+    requests: openRequestStore(db, currency),
     money: openMoneyStore(db),
 
     /** The data of a removed firm. Each function removes some rows and returns their number. */

@@ -2,7 +2,7 @@ import type { Event } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
 import { waitUntil } from '@call-analysis/testing';
 import { describe, expect, it } from '@jest/globals';
-import { type FailureReason, Poison, route } from '../port.ts';
+import { type FailureReason, Poison, Postponed, route } from '../port.ts';
 import { collectInto, recordGiveUps } from '../test/handlers.ts';
 import { type Body, newEvent, numberOf, numbers } from '../test/new-event.ts';
 import type { Fixture } from './fixture.ts';
@@ -77,6 +77,38 @@ export function failures(fixture: Fixture): void {
       expect(givenUp).toEqual([{ event, reason: { code: 'OUT_OF_ORDER', message: 'try 2', attempts: 2 } }]);
       await waitUntil(async () => (await depth(consumer))?.active === 0);
       expect(await depth(consumer)).toMatchObject({ consumer, waiting: 0, active: 0, dead: 1 });
+    });
+
+    it('a postponed event is delivered again after its pause, however often, without using up its tries', async () => {
+      const { Happened, consumer } = newConsumer();
+      const { givenUp, giveUp } = recordGiveUps();
+      const tries: number[] = [];
+      const others: Event[] = [];
+      await fixture.bus.subscribe({
+        consumer,
+        batchSize: 10,
+        retries: 0,
+        routes: [
+          route<Body>({
+            event: Happened,
+            async handle(events) {
+              const waiting = events.find(({ data }) => data.n === 1);
+              if (waiting === undefined) return void others.push(...events);
+              if (events.length === 1) tries.push(Date.now());
+              if (tries.length < 4) throw new Postponed('something is away', 1_000);
+              throw new Error('failed');
+            },
+            giveUp,
+          }),
+        ],
+      });
+      const event = newEvent(Happened, 1);
+      // Together: a batch that has to wait is delivered event by event.
+      await publish(event, newEvent(Happened, 2), newEvent(Happened, 3));
+      await waitUntil(() => givenUp.length === 1 && others.length === 2);
+      expect(tries).toHaveLength(4);
+      expect(tries.at(-1)! - tries.at(-2)!).toBeGreaterThan(900);
+      expect(givenUp).toEqual([{ event, reason: { code: 'INTERNAL', message: 'failed', attempts: 1 } }]);
     });
 
     it('poison is not retried', async () => {

@@ -1,9 +1,9 @@
 import { type Event, fromWire, type WireEvent } from '@call-analysis/events';
 import type { Sql } from '@call-analysis/postgres';
 import type { Job, JobResult } from 'pg-boss';
-import { type AnyRoute, Poison } from '../port.ts';
+import { type AnyRoute, Poison, Postponed } from '../port.ts';
 import { jobsOf, type NewJob, readBatch } from '../queue/event-batch.ts';
-import { insertJobs, removeActiveJobs } from '../queue/queue-store.ts';
+import { insertJobs, postponeJob, removeActiveJobs } from '../queue/queue-store.ts';
 import type { Queues } from '../queue/queues.ts';
 import { reasonOf } from './failure-reason.ts';
 import { type ConsumerInfo, HandlerCall, logUnreadable } from './outcome.ts';
@@ -103,7 +103,8 @@ export class Delivery {
         for (const each of events) await this.#handle(route, [each]);
         return;
       }
-      this.#fail(only.fetched, only.stored, error, { call, event: only });
+      if (error instanceof Postponed && only.fetched.batch === undefined) await this.#postpone(only, call, error);
+      else this.#fail(only.fetched, only.stored, error, { call, event: only });
     }
     await this.#complete(new Set(events.map(({ fetched }) => fetched)));
   }
@@ -144,6 +145,13 @@ export class Delivery {
   get #info(): ConsumerInfo {
     const { log, name } = this.#queues;
     return { log, name, consumer: this.#consumer };
+  }
+
+  async #postpone({ fetched: { job }, ...event }: FetchedEvent, call: HandlerCall, error: Postponed): Promise<void> {
+    call.postponed(this.#info, event, error);
+    await this.#queues.retryUntilAnswered(() => postponeJob(this.#queues, this.#consumer, job, error.pauseMs));
+    // It is no longer active, so this changes nothing but that the worker is done with it.
+    this.#results.push({ id: job.id, status: 'completed' });
   }
 
   /** `attempt` is undefined for an event that could not be read. */

@@ -1,7 +1,7 @@
 import type { Event, EventType } from '@call-analysis/events';
 import { counter, histogram, isTracing, recordSpan } from '@call-analysis/runtime';
 import type { Log } from '../config.ts';
-import type { FailureReason } from '../port.ts';
+import type { FailureReason, Postponed } from '../port.ts';
 import type { TracedEvent } from './trace.ts';
 
 /** Whose outcomes are recorded. */
@@ -53,6 +53,13 @@ export class HandlerCall {
     if (log.isLevelEnabled?.('info') === false) return;
     for (const each of events)
       log.info({ consumer, ...fieldsOf(this.#type, each), outcome: 'done', ms, together }, 'event');
+  }
+
+  /** Records that one event has to wait. */
+  postponed({ log, name, consumer }: ConsumerInfo, event: TracedEvent, { message, pauseMs }: Postponed): void {
+    handled.of(name, consumer, event.event.type, 'postponed').add();
+    const fields = { consumer, ...fieldsOf(this.#type, event), outcome: 'postponed', ms: this.#ms(), pauseMs };
+    log.info({ ...fields, reason: message }, 'An event waits.');
   }
 
   /** Records that an attempt at one event failed. It will be retried unless it is poison. */

@@ -56,6 +56,21 @@ export async function returnJobs(
   );
 }
 
+/** Returns a job of this process to the queue for later; the attempt does not count. */
+export async function postponeJob(
+  { query, schema }: Tables,
+  consumer: string,
+  { id, retryCount }: JobAttempt,
+  pauseMs: number,
+): Promise<void> {
+  await query(
+    `UPDATE ${schema}.job SET state = 'created', started_on = NULL, heartbeat_on = NULL,
+        start_after = now() + $4 * interval '1 millisecond'
+      WHERE name = $1 AND id = $2 AND retry_count = $3 AND state = 'active'`,
+    [consumer, id, retryCount, pauseMs],
+  );
+}
+
 /**
  * Returns all active jobs of a consumer to the queue; the attempts do not count. Only for a consumer's only process.
  */

@@ -203,6 +203,21 @@ describe('the default scorecard of a firm', () => {
   });
 });
 
+it('while the settings of a firm are unknown, its calls wait, whatever their number of tries, and their histories say for what', async () => {
+  const firmuuid = randomUUID();
+  service.languages.set(firmuuid, 'es');
+  service.unknownFirms.add(firmuuid);
+  const events = Array.from({ length: 3 }, () => transcriptReady(lines, { firmuuid }));
+  await service.publish(...events);
+  const reasonsOf = ({ subject }: { subject: string }) => service.waiting.filter((each) => each.subject === subject);
+  await waitUntil(() => events.every((event) => reasonsOf(event).length > 0));
+  expect(reasonsOf(events[0]!)[0]!.data.reason).toContain('key-management does not answer');
+  service.unknownFirms.clear();
+  const analyses = await Promise.all(events.map((event) => service.analysisOf(event)));
+  expect(analyses[0]!.data.analysis!.scorecard.name).toBe(defaultScorecardIn('es').name);
+  expect(service.failed.filter((each) => each.firmuuid === firmuuid)).toEqual([]);
+});
+
 describe('a conversation that the analyst cannot answer', () => {
   const firmuuid = randomUUID();
   const away = new Fault('unavailable', 'MODEL_AWAY', 'The model does not answer.');

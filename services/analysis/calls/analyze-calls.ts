@@ -1,5 +1,7 @@
 import { alreadyClaimed, type Bus, claim } from '@call-analysis/bus';
-import { findErased } from '@call-analysis/call-processing';
+import { findErased, postponeCall } from '@call-analysis/call-processing';
+import { AnalysisWaiting } from '@call-analysis/events';
+import { Fault } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
 import type { Sql } from '@call-analysis/postgres';
 import type { Analyst } from '../analysts/analyst.ts';
@@ -27,6 +29,7 @@ export interface Parts {
 
 /** The name of the consumer. It is data: its queue has this name, and event claims are stored under it. */
 export const CONSUMER = 'analysis';
+const PAUSE_MS = 15_000;
 
 /**
  * Analyzes calls whose transcripts are ready and publishes the results, once for each event. With a language model, calls
@@ -46,11 +49,14 @@ export async function analyzeCalls(parts: Parts, events: readonly TranscriptRead
     segmentType: data.segment_type,
     scorecardUuid: data.scorecard_uuid,
   }));
-  const scorecards = await findActiveScorecards(parts, calls);
+  const { scorecards, settings } = await orPostpone(parts, pending, async () => ({
+    scorecards: await findActiveScorecards(parts, calls),
+    settings: await Promise.all(pending.map(({ firmuuid }) => parts.firms.settings(firmuuid))),
+  }));
   const results: AnalyzedCall[] = [];
   for (const [index, event] of pending.entries()) {
     try {
-      const firm = { ...(await parts.firms.settings(event.firmuuid)), redactForModel: false };
+      const firm = { ...settings[index]!, redactForModel: false };
       results.push(await makeAnalysis(parts, event, scorecards[index]!, firm));
     } catch (error) {
       // The transcript of an erased call is gone. A retry would not find it either.
@@ -76,6 +82,23 @@ export async function analyzeCalls(parts: Parts, events: readonly TranscriptRead
       fresh.map(({ analyzed }) => analyzed),
     );
   });
+}
+
+/** An event waits as long as what this needs is away. Several events of a delivery are delivered again, each by itself. */
+async function orPostpone<Result>(
+  { store: { db }, bus }: Parts,
+  events: readonly TranscriptReadyEvent[],
+  work: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await work();
+  } catch (cause) {
+    const [event] = events;
+    if (event === undefined || events.length > 1 || !(cause instanceof Fault) || cause.kind !== 'unavailable')
+      throw cause;
+    const waiting = { source: 'analysis', type: AnalysisWaiting, reason: cause.message, pauseMs: PAUSE_MS, cause };
+    return postponeCall({ db, bus }, event, waiting);
+  }
 }
 
 /** The queue has the events from here on: they can wait for the server of the model as long as that is away. */

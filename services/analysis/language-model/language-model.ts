@@ -52,6 +52,7 @@ export interface LanguageModel {
 
 export function openLanguageModel(config: LanguageModelConfig, store: CapabilityStore): LanguageModel {
   let known: Structured | null = config.structured ?? null;
+  let hasAnswered = false;
   const quirks = new Set<Quirk>();
   const modelFor = openModels(config);
   let reading: Promise<void> | undefined;
@@ -71,7 +72,10 @@ export function openLanguageModel(config: LanguageModelConfig, store: Capability
   };
 
   const learn = (structured: Structured): void => {
-    if (known === structured) return;
+    const hadAnswered = hasAnswered;
+    hasAnswered = true;
+    // What has answered once stays: a single error that looks like a refusal of it is no reason to leave it.
+    if (known === structured || hadAnswered) return;
     known = structured;
     // Not remembering only costs the requests that find it out again.
     void store.saveStructured(config.url, config.model, structured).catch(() => {});
@@ -99,6 +103,7 @@ export function openLanguageModel(config: LanguageModelConfig, store: Capability
       let refusedRequests = 0;
       // Each turn changes the way to ask for JSON or learns one quirk, so this ends.
       for (;;) {
+        const quirksBefore = quirks.size;
         try {
           const reply = await askOnce(config, modelFor, way, quirks, prompt, signal);
           if (config.structured === undefined) learn(way);
@@ -106,10 +111,9 @@ export function openLanguageModel(config: LanguageModelConfig, store: Capability
         } catch (error) {
           if (!(error instanceof ModelFailure)) throw error;
           refusedRequests += 1;
-          if (error.kind === 'particular' && error.quirk !== null && !quirks.has(error.quirk)) {
-            quirks.add(error.quirk);
-            continue;
-          }
+          if (error.kind === 'particular' && error.quirk !== null) quirks.add(error.quirk);
+          // Also when another request has learned a quirk meanwhile: without it, this one failed for that reason.
+          if (quirks.size > quirksBefore) continue;
           if (error.kind !== 'unsupported' && error.kind !== 'particular') throw error;
           const next = Structured.options[Structured.options.indexOf(way) + 1];
           if (next === undefined || config.structured !== undefined) throw cannotBeAsked(error);
@@ -169,7 +173,9 @@ async function askOnce(
     });
     return replyOf(result.text, result.finishReason, result.usage, result.response.body);
   } catch (error) {
-    if (signal?.aborted === true) throw signal.reason;
+    if (signal?.aborted === true) {
+      throw new ModelFailure('broken_off', 'The answer is no longer wanted.', { isUnanswered: true });
+    }
     // The text is not JSON of this schema. The caller decides whether parts of it are usable.
     if (NoObjectGeneratedError.isInstance(error)) {
       return replyOf(error.text ?? '', error.finishReason, error.usage, error.response?.body);

@@ -11,6 +11,7 @@ import { NO_TOKENS, type Tokens } from '../money/prices.ts';
  * - `particular`: the server does not know a parameter of the request, which `quirk` names.
  * - `refused`: the model, or its server, will not answer this request.
  * - `unreadable`: the answers of the model are of no use, also after it was asked again.
+ * - `broken_off`: whoever asked no longer wants the answer: the call was erased, or the process stops.
  */
 export type FailureKind =
   | 'away'
@@ -19,7 +20,8 @@ export type FailureKind =
   | 'unsupported'
   | 'particular'
   | 'refused'
-  | 'unreadable';
+  | 'unreadable'
+  | 'broken_off';
 
 /** Requirements of some servers and models that differ from the rest. */
 export type Quirk = 'no_temperature' | 'max_completion_tokens' | 'no_system_message';
@@ -36,6 +38,8 @@ export class ModelFailure extends Error {
   readonly isThrottled: boolean;
   /** Of `particular`: what the server wants otherwise. */
   readonly quirk: Quirk | null;
+  /** The request was sent, and its answer not waited for. Nobody says what it cost. */
+  readonly isUnanswered: boolean;
   /** The cost of the requests, which is due all the same. */
   readonly tokens: Tokens;
 
@@ -47,6 +51,7 @@ export class ModelFailure extends Error {
       contextTokens?: number | null;
       isThrottled?: boolean;
       quirk?: Quirk;
+      isUnanswered?: boolean;
       tokens?: Tokens;
       cause?: unknown;
     } = {},
@@ -57,6 +62,7 @@ export class ModelFailure extends Error {
     this.contextTokens = more.contextTokens ?? null;
     this.isThrottled = more.isThrottled ?? false;
     this.quirk = more.quirk ?? null;
+    this.isUnanswered = more.isUnanswered ?? false;
     this.tokens = more.tokens ?? NO_TOKENS;
   }
 }

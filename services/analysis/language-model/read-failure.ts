@@ -1,3 +1,4 @@
+import { retryAfterMs } from '@call-analysis/runtime';
 import { APICallError } from 'ai';
 import { ModelFailure, type Quirk } from './outcome.ts';
 
@@ -8,7 +9,10 @@ const UNSUPPORTED =
   /response_format|json_schema|json_object|structured|grammar|schema|output_format|output_config|tool_choice|strict|format.{0,20}not supported/iu;
 const NO_MODEL =
   /model.{0,80}(not found|does not exist|not exist|unknown|not available|not loaded|invalid)|(unknown|no such|invalid) model|not_found_error.{0,40}model:/iu;
-const NO_CREDIT = /insufficient_quota|billing|credit balance/iu;
+const NO_CREDIT =
+  /insufficient[ _](quota|balance|credits?|funds)|(balance|credits?|quota) .{0,20}(insufficient|too low|exhausted|used up|depleted)|exceeded.{0,40}(quota|credits)|no credits|billing|arrearage|payment required|余额不足/iu;
+/** Statuses that say "not now": a conflict, a lock, too early. */
+const NOT_NOW: ReadonlySet<number> = new Set([408, 409, 423, 425]);
 
 /**
  * What an error of a request to the server of a language model means. The library's own error holds the request, which is
@@ -19,14 +23,14 @@ export function readFailure(error: unknown, model: string, timeoutMs: number): M
   if (call === null || call.statusCode === undefined) return unreachable(call?.cause ?? error, timeoutMs);
   const status = call.statusCode;
   const text = call.responseBody ?? '';
-  const retryAfterMs = readRetryAfter(call.responseHeaders);
-  // Anthropic answers 400 when nothing is left to pay with.
-  const isSpent = NO_CREDIT.test(text) && [400, 402, 429].includes(status);
+  const retryAfter = readRetryAfter(call.responseHeaders);
+  // Anthropic answers 400 when nothing is left to pay with, and others 403.
+  const isSpent = status === 402 || (NO_CREDIT.test(text) && [400, 403, 429].includes(status));
   if (status === 429 || status === 529 || isSpent) {
     const message = isSpent
       ? `The server of the language model answers ${status}: its account has no credit left. Pay there; calls wait meanwhile.`
       : `The server of the language model is overloaded (HTTP ${status}). Calls wait; lower LLM_CONCURRENCY if this stays.`;
-    return new ModelFailure('away', message, { retryAfterMs, isThrottled: !isSpent || status === 429 });
+    return new ModelFailure('away', message, { retryAfterMs: retryAfter, isThrottled: !isSpent || status === 429 });
   }
   if (status === 401 || status === 403) {
     const message = `The server of the language model refuses the API key (HTTP ${status}). Set LLM_API_KEY and restart; calls wait meanwhile.`;
@@ -34,12 +38,12 @@ export function readFailure(error: unknown, model: string, timeoutMs: number): M
   }
   const quirk = readQuirk(text);
   if (quirk !== null) return new ModelFailure('particular', `HTTP ${status}`, { quirk });
-  if (status === 408 || status >= 500) {
+  if (NOT_NOW.has(status) || status >= 500) {
     // Some servers answer 500 to what they do not know; the caller tries a simpler way to ask.
     if (UNSUPPORTED.test(text)) return new ModelFailure('unsupported', `HTTP ${status}`);
     if (TOO_LONG.test(text)) return tooLong(text);
     const message = `The server of the language model fails (HTTP ${status}). Calls wait until it answers.`;
-    return new ModelFailure('away', message, { retryAfterMs });
+    return new ModelFailure('away', message, { retryAfterMs: retryAfter });
   }
   if (status === 413 || TOO_LONG.test(text)) return tooLong(text);
   if (NO_MODEL.test(text)) {
@@ -79,20 +83,11 @@ function unreachable(error: unknown, timeoutMs: number): ModelFailure {
   const message = isTimeout
     ? `The server of the language model does not answer within ${Math.round(timeoutMs / 1000)} s. Calls wait; raise LLM_TIMEOUT if it is only slow.`
     : 'The server of the language model cannot be reached. Calls wait; check LLM_URL and that the server runs.';
-  return new ModelFailure('away', message, { cause: error });
+  return new ModelFailure('away', message, { isUnanswered: isTimeout, cause: error });
 }
 
-/** Retry-After in seconds or as a date, or `retry-after-ms`. */
-function readRetryAfter(headers: Readonly<Record<string, string>> | undefined): number | null {
-  const exact = Number(headers?.['retry-after-ms']);
-  if (headers?.['retry-after-ms'] !== undefined && Number.isFinite(exact)) return bounded(exact);
-  const text = headers?.['retry-after'];
-  if (text === undefined) return null;
-  if (/^\d+(\.\d+)?$/.test(text.trim())) return bounded(Number(text) * 1000);
-  const at = Date.parse(text);
-  return Number.isNaN(at) ? null : bounded(at - Date.now());
-}
-
-function bounded(ms: number): number {
-  return Math.min(Math.max(0, ms), MAX_RETRY_AFTER_MS);
+function readRetryAfter(headers: Readonly<Record<string, string>> = {}): number | null {
+  const most = { mostMs: MAX_RETRY_AFTER_MS };
+  // Azure's and OpenAI's own header is exact.
+  return retryAfterMs(headers['retry-after-ms'], { ...most, unitMs: 1 }) ?? retryAfterMs(headers['retry-after'], most);
 }

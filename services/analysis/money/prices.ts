@@ -125,3 +125,14 @@ export function formatAmount(billionths: bigint): string {
   const fraction = digits.slice(-DECIMALS).replace(/0+$/, '');
   return `${digits.slice(0, -DECIMALS)}${fraction === '' ? '' : `.${fraction}`}`;
 }
+
+/** The tokens of an analysis; none where no language model was asked. */
+export function tokensOf(usage: Usage | null | undefined): Tokens {
+  if (usage === null || usage === undefined) return NO_TOKENS;
+  return {
+    requests: usage.requests,
+    input: usage.input_tokens,
+    cachedInput: usage.cached_input_tokens,
+    output: usage.output_tokens,
+  };
+}

@@ -225,11 +225,72 @@ describe('with a language model', () => {
     await service.erase(event);
     await service.erase(pending);
     await waitUntil(async () => (await queued()) === 0);
-    const usage = await service.db.query('SELECT call_uuid FROM model_usage WHERE firm_uuid = $1', [firm]);
-    expect(usage).toEqual([{ call_uuid: null }]);
+    const usages = () =>
+      service.db.query<{ call_uuid: string | null; requests: number; counted: boolean }>(
+        'SELECT call_uuid, requests, input_tokens > 500 AS counted FROM model_usage WHERE firm_uuid = $1',
+        [firm],
+      );
+    // The request that was broken off was sent, so it costs what was sent.
+    const counted = { call_uuid: null, requests: 1, counted: true };
+    await waitUntil(async () => (await usages()).length === 2);
+    expect(await usages()).toEqual([counted, counted]);
     server.behaviour = goodReply;
     expect(service.analyzed.some(({ subject }) => subject === pending.subject)).toBe(false);
   });
+});
+
+describe('while the settings of a firm are unknown', () => {
+  const phone = '+998 90 123 45 67';
+  const about = (firm: string) =>
+    transcriptReady([['operator', `I will call you at ${phone}.`]], { firmuuid: firm, duration: 60 });
+
+  it('its calls wait and are not sent, their histories say for what, and those of other firms go on', async () => {
+    const [known, unknown, brandNew] = [await newFirm(), randomUUID(), randomUUID()];
+    service.redactions.set(unknown, 'for_model');
+    service.unknownFirms.add(unknown).add(brandNew);
+    const waiting = [about(unknown), about(brandNew)];
+    const others = Array.from({ length: 10 }, () => callOf(known));
+    await service.publish(...waiting, ...others);
+    await Promise.all(others.map((event) => service.analysisOf(event)));
+    for (const event of waiting) {
+      const { data } = await waitUntil(() => service.waiting.find(({ subject }) => subject === event.subject));
+      expect(data.reason).toContain('key-management does not answer');
+    }
+    expect(asked('I will call you')).toBe(0);
+    service.unknownFirms.clear();
+    await Promise.all(waiting.map((event) => service.analysisOf(event)));
+    expect(asked('[PHONE]')).toBe(1);
+    // The test's server is on this machine, so a firm that wants no redaction gets none.
+    expect(asked(phone)).toBe(1);
+  });
+
+  it('a redaction that this version does not know is taken for the strictest', async () => {
+    const firm = randomUUID();
+    service.redactions.set(firm, 'everything');
+    const event = about(firm);
+    await service.publish(event);
+    await service.analysisOf(event);
+    expect(asked(phone)).toBe(0);
+    expect(asked('[PHONE]')).toBe(1);
+  });
+});
+
+it('a call whose analysis always fails, for a reason of ours, is given up after some tries', async () => {
+  const event = callOf(await newFirm(), { transcript: { key: 'transcripts/none.json' } });
+  await service.publish(event);
+  const tried = (tries: number) =>
+    waitUntil(
+      async () =>
+        (
+          await service.db.query('SELECT 1 FROM model_request WHERE event_id = $1 AND lease IS NULL AND tries >= $2', [
+            event.id,
+            tries,
+          ])
+        ).length > 0,
+    );
+  await tried(1);
+  await service.db.query('UPDATE model_request SET tries = 19, next_at = now() WHERE event_id = $1', [event.id]);
+  expect((await service.failureOf(event)).data).toMatchObject({ code: 'INTERNAL', retryable: true, attempts: 20 });
 });
 
 describe('while the server is away', () => {
@@ -247,6 +308,31 @@ describe('while the server is away', () => {
     await Promise.all(events.map((event) => service.analysisOf(event)));
     expect(service.failed.filter(({ firmuuid }) => firmuuid === firm)).toEqual([]);
     await waitUntil(async () => (await service.notReady()).length === 0);
+  });
+
+  it('a call that was tried often is tried again after a minute or so, not after a quarter of an hour', async () => {
+    const firm = await newFirm();
+    server.behaviour = refuseWith(401, 'Incorrect API key');
+    const event = callOf(firm);
+    await service.publish(event);
+    const row = async () =>
+      (
+        await service.db.query<{ tries: number; seconds: number }>(
+          `SELECT tries, extract(epoch FROM next_at - now())::float8 AS seconds FROM model_request
+           WHERE event_id = $1 AND lease IS NULL`,
+          [event.id],
+        )
+      )[0];
+    await waitUntil(async () => ((await row())?.tries ?? 0) > 0);
+    await service.db.query('UPDATE model_request SET tries = 30, next_at = now() WHERE event_id = $1', [event.id]);
+    const { seconds } = await waitUntil(async () => {
+      const now = await row();
+      return now !== undefined && now.tries > 30 && now;
+    });
+    expect(seconds).toBeLessThanOrEqual(76);
+    server.behaviour = goodReply;
+    await service.db.query('UPDATE model_request SET next_at = now() WHERE event_id = $1', [event.id]);
+    await service.analysisOf(event);
   });
 
   it('for longer than the limit, calls fail with ANALYST_UNAVAILABLE and can be retried', async () => {
@@ -302,13 +388,14 @@ describe('while the server is away', () => {
   });
 });
 
+const budgetOf = (firm: string, amount: string, whenSpent: string, currency = 'USD') =>
+  service.db.query(
+    `INSERT INTO budget (firm_uuid, amount, currency, when_spent) VALUES ($1, $2::numeric, $4, $3)
+     ON CONFLICT (firm_uuid) DO UPDATE SET amount = excluded.amount, when_spent = excluded.when_spent`,
+    [firm, amount, whenSpent, currency],
+  );
+
 describe('a budget', () => {
-  const budgetOf = (firm: string, amount: string, whenSpent: string) =>
-    service.db.query(
-      `INSERT INTO budget (firm_uuid, amount, currency, when_spent) VALUES ($1, $2::numeric, 'USD', $3)
-       ON CONFLICT (firm_uuid) DO UPDATE SET amount = excluded.amount, when_spent = excluded.when_spent`,
-      [firm, amount, whenSpent],
-    );
   const spentBy = async (firm: string) => {
     const rows = await service.db.query<{ amount: string }>('SELECT amount::text FROM spending WHERE firm_uuid = $1', [
       firm,
@@ -349,6 +436,14 @@ describe('a budget', () => {
     await Promise.all(events.map((event) => service.analysisOf(event)));
   });
 
+  it('in a currency that the prices no longer have stops nothing, as its warning says', async () => {
+    const firm = await newFirm();
+    await budgetOf(firm, '0', 'wait', 'EUR');
+    const event = callOf(firm);
+    await service.publish(event);
+    expect((await service.analysisOf(event)).data.analysis).toMatchObject({ analyst: { name: 'model' } });
+  });
+
   it('of nothing lets nothing be asked', async () => {
     const firm = await newFirm();
     await budgetOf(firm, '0', 'wait');
@@ -375,6 +470,38 @@ describe('a budget', () => {
     expect(respect).toMatchObject({ answer: 'Respectful', decided_by: 'fallback', needs_review: true });
     expect((await service.analysisOf(other)).data.analysis!.analyst.name).toBe('model');
     expect(asked('parcel')).toBe(2);
+  });
+});
+
+describe('while a call waits for its budget', () => {
+  it('the server may be away as long as it likes: the time in which it must answer begins when the budget is raised', async () => {
+    const [waiting, asking] = [await newFirm(), await newFirm()];
+    server.behaviour = refuseWith(401, 'Incorrect API key');
+    const event = callOf(waiting);
+    await service.publish(event);
+    const failedAt = async ({ id }: TranscriptReadyEvent) => {
+      const rows = await service.db.query<{ at: Date | null }>(
+        'SELECT first_failed_at AS at FROM model_request WHERE event_id = $1',
+        [id],
+      );
+      return rows[0]?.at ?? null;
+    };
+    await waitUntil(async () => (await failedAt(event)) !== null);
+    await budgetOf(waiting, '0', 'wait');
+    const other = callOf(asking);
+    await service.publish(other);
+    await waitUntil(async () => (await failedAt(other)) !== null);
+    await service.db.query(
+      `UPDATE model_request SET received_at = now() - interval '25 hours', first_failed_at = now() - interval '25 hours'`,
+    );
+    // The same statement looks for both.
+    expect((await service.failureOf(other)).data.code).toBe('ANALYST_UNAVAILABLE');
+    await waitUntil(async () => (await failedAt(event)) === null);
+    expect(service.failed.filter(({ subject }) => subject === event.subject)).toEqual([]);
+    await service.db.query('DELETE FROM model_outage');
+    server.behaviour = goodReply;
+    await budgetOf(waiting, '1000000', 'wait');
+    await service.analysisOf(event);
   });
 });
 
@@ -438,6 +565,62 @@ describe('through RPCs', () => {
     await service.db.query(`UPDATE budget SET currency = 'EUR' WHERE firm_uuid = $1`, [firm]);
     const { warning } = await service.client.getBudget({ caller });
     expect(warning).toMatch(/budget is in EUR, but the prices are in USD, so the budget stops nothing/);
+  });
+
+  it('trials of a scorecard ask no more at the same time than configured, and what they cost counts', async () => {
+    const firm = await newFirm();
+    const scorecard_uuid = await activeScorecard(firm);
+    const held: (() => void)[] = [];
+    server.behaviour = async (request) => {
+      await new Promise<void>((resolve) => held.push(resolve));
+      return goodReply(request);
+    };
+    const trials = Array.from({ length: 30 }, () =>
+      service.client.tryScorecard({
+        caller: callerOf(firm),
+        scorecard_uuid,
+        call_uuid: randomUUID(),
+        segment_type: 'support',
+        operator_name: 'Ann',
+        language: 'en',
+        transcript_json: JSON.stringify({ utterances: toUtterances(lines) }),
+      }),
+    );
+    await waitUntil(() => server.requests.length >= 10);
+    // Those of the queue, in the same process, have no place either.
+    const event = callOf(firm);
+    await service.publish(event);
+    server.behaviour = goodReply;
+    for (const release of held) release();
+    await Promise.all(trials);
+    await service.analysisOf(event);
+    expect(server.peak).toBeLessThanOrEqual(11);
+    const { items } = await service.client.listUsage({ caller: callerOf(firm), group_by: 'model' });
+    expect(items).toMatchObject([{ requests: 31 }]);
+  });
+
+  it('a trial while the server is away says what it waits for', async () => {
+    const firm = await newFirm();
+    server.behaviour = refuseWith(401, 'Incorrect API key');
+    const trial = async () =>
+      service.client.tryScorecard({
+        caller: callerOf(firm),
+        scorecard_uuid: await activeScorecard(firm),
+        call_uuid: randomUUID(),
+        segment_type: 'support',
+        operator_name: 'Ann',
+        language: 'en',
+        transcript_json: JSON.stringify({ utterances: toUtterances(lines) }),
+      });
+    const unavailable = { code: 'ANALYST_UNAVAILABLE', message: expect.stringContaining('LLM_API_KEY') };
+    await expect(trial()).rejects.toMatchObject(unavailable);
+    // Within the pause nothing is sent.
+    await expect(trial()).rejects.toMatchObject(unavailable);
+    expect(server.requests).toHaveLength(1);
+    server.behaviour = goodReply;
+    const event = callOf(firm);
+    await service.publish(event);
+    await service.analysisOf(event);
   });
 
   it('a call is analyzed by the scorecard that its event names, if that is the firm’s', async () => {

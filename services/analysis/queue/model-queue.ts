@@ -7,13 +7,13 @@ import type { Objects } from '@call-analysis/objects';
 import type { Sql } from '@call-analysis/postgres';
 import type { Logger } from '@call-analysis/runtime';
 import { v7 as uuidv7 } from 'uuid';
-import type { Analyst, Turn } from '../analysts/analyst.ts';
+import type { AnalysisResult, Analyst, Conversation, Turn } from '../analysts/analyst.ts';
 import { type AnalyzedCall, makeAnalysis, type TranscriptReadyEvent } from '../calls/make-analysis.ts';
 import type { Firms } from '../firms.ts';
 import { isOnThisMachine, type LanguageModelConfig } from '../language-model/config.ts';
 import type { LanguageModel } from '../language-model/language-model.ts';
 import { type FailureKind, ModelFailure } from '../language-model/outcome.ts';
-import { NO_TOKENS, type Tokens, usageOf } from '../money/prices.ts';
+import { NO_TOKENS, type Tokens, tokensOf, usageOf } from '../money/prices.ts';
 import { findActiveScorecards } from '../scorecards/find-active-scorecards.ts';
 import type { ScorecardCache } from '../scorecards/scorecard-cache.ts';
 import type { Scorecard } from '../scorecards/scorecard.ts';
@@ -27,7 +27,9 @@ const TICK_MS = 1_000;
 /** A shorter outage is not worth a line in the history of every call that waits. */
 const ANNOUNCE_AFTER_MS = 3_000;
 const CHUNK = 500;
-const LONGEST_DELAY_MS = 15 * 60_000;
+const LONGEST_DELAY_MS = 60_000;
+/** About a quarter of an hour. What fails so often, and not because something does not answer, fails always. */
+const MOST_INTERNAL_TRIES = 20;
 const BUDGET_REASON =
   'The budget of the month for language models is spent. The call waits until it is raised or the next month begins.';
 
@@ -45,6 +47,8 @@ export interface ModelQueueParts {
   readonly ruleAnalyst: Analyst;
   readonly config: LanguageModelConfig;
 }
+
+const PAUSE_REASON = 'The server of the language model is asked nothing for a moment. Try again later.';
 
 /** A request that began. */
 interface Began {
@@ -102,6 +106,7 @@ export class ModelQueue {
   #outage: { readonly reason: string; readonly since: number; readonly kind: FailureKind } | null = null;
   /** The server has answered since the last tick, so an outage that any process noted is over. */
   #hasAnswered = false;
+  #hasToldOfTokens = false;
   #ticking: Promise<void> | undefined;
   #claiming: Promise<void> | undefined;
 
@@ -155,6 +160,42 @@ export class ModelQueue {
     await this.#parts.store.requests.handBack(this.#lease).catch(() => {});
   }
 
+  /**
+   * Analyzes a conversation for somebody who waits for it, within the same limits as the calls of the queue. Stores nothing.
+   * Rejects with ModelFailure, `away` also when nothing may be sent for a while.
+   */
+  async analyzeNow(conversation: Conversation, scorecard: Scorecard, caller: AbortSignal): Promise<AnalysisResult> {
+    const signal = AbortSignal.any([caller, this.#stopped.signal]);
+    let began: Began | null = null;
+    let used = NO_TOKENS;
+    this.#claimed += 1;
+    try {
+      const result = await this.#parts.modelAnalyst.analyze(conversation, scorecard, signal, async () => {
+        began = await this.#begin(signal);
+        return () => {};
+      });
+      used = tokensOf(result.usage);
+      if (used.requests > 0) this.#succeeded();
+      return result;
+    } catch (error) {
+      if (error instanceof NotNow) throw new ModelFailure('away', this.#outage?.reason ?? PAUSE_REASON);
+      if (error instanceof ModelFailure) {
+        used = error.tokens;
+        if (isOfServer(error)) await this.#serverFailed(error, (began as Began | null)?.at ?? performance.now());
+        else if (error.kind !== 'broken_off') this.#succeeded();
+      }
+      throw error;
+    } finally {
+      this.#claimed -= 1;
+      if (began !== null) {
+        this.#asking -= 1;
+        this.#settle((began as Began).reserved, used.input + used.output);
+      }
+      this.#admit();
+      this.wake();
+    }
+  }
+
   async #claimAll(): Promise<void> {
     while (this.#shouldClaimAgain && !this.#stopped.signal.aborted) {
       this.#shouldClaimAgain = false;
@@ -172,17 +213,31 @@ export class ModelQueue {
   async #claim(count: number): Promise<{ request: ClaimedRequest; scorecard: Scorecard }[]> {
     const claimed = await this.#parts.store.requests.claim(this.#lease, count);
     try {
-      const kinds = claimed.map(({ event: { firmuuid, data } }) => ({
-        firmUuid: firmuuid,
-        segmentType: data.segment_type,
-        scorecardUuid: data.scorecard_uuid,
-      }));
-      const scorecards = claimed.length === 0 ? [] : await findActiveScorecards(this.#parts, kinds);
-      return claimed.map((request, index) => ({ request, scorecard: scorecards[index]! }));
-    } catch (error) {
-      await this.#handBack(claimed);
-      throw error;
+      return await this.#withScorecards(claimed);
+    } catch {
+      // The trouble of one call, or of one firm, does not hold up the others.
+      const found = [];
+      for (const request of claimed) {
+        try {
+          found.push(...(await this.#withScorecards([request])));
+        } catch (error) {
+          await this.#troubled(request, error);
+        }
+      }
+      return found;
     }
+  }
+
+  async #withScorecards(
+    claimed: readonly ClaimedRequest[],
+  ): Promise<{ request: ClaimedRequest; scorecard: Scorecard }[]> {
+    const kinds = claimed.map(({ event: { firmuuid, data } }) => ({
+      firmUuid: firmuuid,
+      segmentType: data.segment_type,
+      scorecardUuid: data.scorecard_uuid,
+    }));
+    const scorecards = claimed.length === 0 ? [] : await findActiveScorecards(this.#parts, kinds);
+    return claimed.map((request, index) => ({ request, scorecard: scorecards[index]! }));
   }
 
   #run(request: ClaimedRequest, scorecard: Scorecard): void {
@@ -225,29 +280,52 @@ export class ModelQueue {
     let used = NO_TOKENS;
     try {
       const made = await this.#ask(request, scorecard, signal, turn);
-      used = tokensOf(made);
+      used = tokensOf(made.analysis?.usage);
       // A call without speech, or one for the fallbacks, says nothing about the server.
       if (used.requests > 0) this.#succeeded();
       const rows = made.row === null ? [] : [made.row];
       await this.#results.add({ request, tokens: used, rows, event: made.analyzed });
     } catch (error) {
-      // Handed back, or erased.
-      if (signal.aborted) return;
-      if (error instanceof NotNow) {
+      if (error instanceof ModelFailure) used = error.tokens;
+      // Handed back, or erased. What was asked costs all the same.
+      if (signal.aborted) {
+        await this.#recordBrokenOff(event, used);
+      } else if (error instanceof NotNow) {
         await this.#handBack([request]);
       } else if (error instanceof ModelFailure) {
-        used = error.tokens;
         await this.#failed(request, error, (began as Began | null)?.at ?? performance.now());
       } else if (error instanceof Poison) {
         await this.#giveUp(request, NO_TOKENS, error.code, error.message, false);
       } else {
-        this.#parts.log.warn({ err: error, call: event.subject }, 'the analysis of a call is tried again later');
-        await this.#later(request, delayOf(request.tries), null);
+        await this.#troubled(request, error);
       }
     } finally {
       leave();
-      if (began !== null) this.#throttle.settle((began as Began).reserved, isSpent ? 0 : used.input + used.output);
+      if (began !== null) this.#settle((began as Began).reserved, isSpent ? 0 : used.input + used.output);
     }
+  }
+
+  #settle(reserved: number, tokens: number): void {
+    this.#throttle.settle(reserved, tokens);
+    const { tokensPerMinute = Infinity } = this.#parts.config;
+    if (tokens <= tokensPerMinute || this.#hasToldOfTokens) return;
+    this.#hasToldOfTokens = true;
+    const message = `A call took ${tokens} tokens, more than the ${tokensPerMinute} of a minute: the next waits until they are made up for. Raise LLM_TOKENS_PER_MINUTE if calls wait too long.`;
+    this.#parts.log.warn({}, message);
+  }
+
+  /** Something else than the language model failed. The call waits for what is away, and is given up after other failures. */
+  async #troubled(request: ClaimedRequest, error: unknown): Promise<void> {
+    const { tries, announced, event } = request;
+    const isAway = error instanceof Fault && error.kind === 'unavailable';
+    if (tries >= MOST_INTERNAL_TRIES && !isAway) {
+      this.#parts.log.error({ err: error, call: event.subject }, 'the analysis of a call is given up');
+      const message = `The analysis failed ${tries} times. Retry the call; if that fails too, tell us its uuid.`;
+      await this.#giveUp(request, NO_TOKENS, 'INTERNAL', message, true);
+      return;
+    }
+    this.#parts.log.warn({ err: error, call: event.subject }, 'the analysis of a call is tried again later');
+    await this.#later(request, delayOf(tries), isAway && announced !== error.message ? error.message : null);
   }
 
   /** Waits until one more request may begin. Rejects with NotNow when none may for a while. */
@@ -330,6 +408,14 @@ export class ModelQueue {
     });
   }
 
+  async #recordBrokenOff(event: TranscriptReadyEvent, tokens: Tokens): Promise<void> {
+    if (tokens.requests === 0) return;
+    await this.#parts.store.db.transaction(async (tx) => {
+      const isErased = (await findErased(tx, [event])).size > 0;
+      await this.#record(tx, [{ event, tokens, isErased }]);
+    });
+  }
+
   async #record(tx: Sql, used: readonly Used[]): Promise<void> {
     const { store, bus, config } = this.#parts;
     const usages = used.flatMap(({ event, tokens, isErased }) =>
@@ -360,18 +446,11 @@ export class ModelQueue {
   }
 
   async #failed(request: ClaimedRequest, failure: ModelFailure, beganAt: number): Promise<void> {
-    const { log } = this.#parts;
-    const { kind, message, tokens, retryAfterMs, isThrottled } = failure;
-    if (kind === 'away' || kind === 'misconfigured') {
-      const pauseMs = this.#throttle.failed(beganAt, retryAfterMs, isThrottled);
-      // Another process may get answers.
-      if (this.#throttle.isHeldUp(this.#asking)) for (const ready of this.#ready) ready.leave(new NotNow());
-      if (this.#outage?.reason !== message) log.warn({ call: request.event.subject }, message);
-      this.#outage = { reason: message, since: this.#outage?.since ?? performance.now(), kind };
-      // A server that only asks to slow down counts as available.
-      if (!isThrottled) await this.#parts.store.requests.noteOutage(message).catch(() => {});
+    const { kind, message, tokens, isThrottled } = failure;
+    if (isOfServer(failure)) {
+      const { pauseMs, outageMs } = await this.#serverFailed(failure, beganAt);
       const isKnown = request.announced === message;
-      const isLong = request.tries > 1 || performance.now() - this.#outage.since > ANNOUNCE_AFTER_MS;
+      const isLong = request.tries > 1 || outageMs > ANNOUNCE_AFTER_MS;
       const announced = !isKnown && isLong ? message : null;
       await this.#later(request, Math.max(pauseMs, isThrottled ? 0 : delayOf(request.tries)), announced, tokens, true);
       return;
@@ -379,6 +458,21 @@ export class ModelQueue {
     this.#succeeded();
     const code = kind === 'unreadable' ? 'ANALYST_UNREADABLE' : 'ANALYST_REFUSED';
     await this.#giveUp(request, tokens, code, message, true);
+  }
+
+  /** The server does not answer, or takes no requests. Returns the pause before the next one, and since when that is so. */
+  async #serverFailed(
+    { kind, message, retryAfterMs, isThrottled }: ModelFailure,
+    beganAt: number,
+  ): Promise<{ pauseMs: number; outageMs: number }> {
+    const pauseMs = this.#throttle.failed(beganAt, retryAfterMs, isThrottled);
+    // Another process may get answers.
+    if (this.#throttle.isHeldUp(this.#asking)) for (const ready of this.#ready) ready.leave(new NotNow());
+    if (this.#outage?.reason !== message) this.#parts.log.warn({}, message);
+    const { since } = (this.#outage = { reason: message, since: this.#outage?.since ?? performance.now(), kind });
+    // A server that only asks to slow down counts as available.
+    if (!isThrottled) await this.#parts.store.requests.noteOutage(message).catch(() => {});
+    return { pauseMs, outageMs: performance.now() - since };
   }
 
   #succeeded(): void {
@@ -432,6 +526,7 @@ export class ModelQueue {
     if (outage !== null && isShared && performance.now() - outage.since > ANNOUNCE_AFTER_MS)
       await this.#announce(outage.reason, false);
     await this.#announce(BUDGET_REASON, true);
+    await store.requests.forgetFailuresOfSpentFirms();
     await store.db.transaction(async (tx) => {
       const hopeless = await store.requests.takeHopeless(tx, config.giveUpAfterMs, CHUNK);
       const erased = await findErased(
@@ -462,15 +557,8 @@ export class ModelQueue {
   }
 }
 
-function tokensOf({ analysis }: AnalyzedCall): Tokens {
-  const usage = analysis?.usage ?? null;
-  if (usage === null) return NO_TOKENS;
-  return {
-    requests: usage.requests,
-    input: usage.input_tokens,
-    cachedInput: usage.cached_input_tokens,
-    output: usage.output_tokens,
-  };
+function isOfServer({ kind }: ModelFailure): boolean {
+  return kind === 'away' || kind === 'misconfigured';
 }
 
 function delayOf(tries: number): number {

@@ -33,13 +33,18 @@ const IN_ORDER = 'ORDER BY event_id FOR UPDATE';
 
 /** The month that spending counts for, in UTC. */
 const MONTH = `to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM')`;
-/** Firms whose budget of the month is spent. */
-const SPENT = `SELECT budget.firm_uuid, budget.when_spent FROM budget
+/**
+ * Firms whose budget of the month is spent. A budget in another currency than the prices, which the parameter names, stops
+ * nothing.
+ */
+const spentFirms = (currency: string) => `SELECT budget.firm_uuid, budget.when_spent FROM budget
   LEFT JOIN spending ON spending.firm_uuid = budget.firm_uuid AND spending.currency = budget.currency AND spending.month = ${MONTH}
-  WHERE budget.amount <= coalesce(spending.amount, 0)`;
+  WHERE budget.amount <= coalesce(spending.amount, 0) AND (${currency}::text IS NULL OR budget.currency = ${currency})`;
+const firmsWaitingForBudget = (currency: string) =>
+  `SELECT firm_uuid FROM (${spentFirms(currency)}) AS spent WHERE when_spent = 'wait'`;
 
-/** The calls that wait for the language model. */
-export function openRequestStore(db: Database) {
+/** The calls that wait for the language model. `currency` is that of its prices, null without prices. */
+export function openRequestStore(db: Database, currency: string | null) {
   return {
     async add(tx: Sql, events: readonly TranscriptReadyEvent[]): Promise<void> {
       await tx.query(
@@ -73,7 +78,7 @@ export function openRequestStore(db: Database) {
              SELECT (SELECT next.firm_uuid FROM model_request AS next WHERE next.firm_uuid > firm.firm_uuid
                ORDER BY next.firm_uuid LIMIT 1)
              FROM firm WHERE firm.firm_uuid IS NOT NULL),
-           spent AS (${SPENT}),
+           spent AS (${spentFirms('$3')}),
            busy AS (
              SELECT firm_uuid, count(*) AS active FROM model_request
              WHERE leased_until IS NOT NULL AND leased_until > now() GROUP BY firm_uuid),
@@ -91,7 +96,7 @@ export function openRequestStore(db: Database) {
            FROM due WHERE model_request.event_id = due.event_id
            RETURNING event, lease, tries, announced, due.is_spent AS "isSpent",
              EXISTS (SELECT FROM budget WHERE budget.firm_uuid = model_request.firm_uuid AND amount IS NOT NULL) AS "hasBudget"`,
-          [lease, count],
+          [lease, count, currency],
         );
         return rows.map(({ event, ...row }) => ({ ...row, event: eventOf(event) }));
       });
@@ -118,7 +123,7 @@ export function openRequestStore(db: Database) {
 
     /** Whether the firm has spent its budget. */
     async isSpent(firmUuid: string): Promise<boolean> {
-      return (await db.query(`${SPENT} AND budget.firm_uuid = $1`, [firmUuid])).length > 0;
+      return (await db.query(`${spentFirms('$2')} AND budget.firm_uuid = $1`, [firmUuid, currency])).length > 0;
     },
 
     /** Puts a request back for a later try. */
@@ -163,20 +168,28 @@ export function openRequestStore(db: Database) {
       reason: string,
       { ofSpentFirms, limit }: { ofSpentFirms: boolean; limit: number },
     ): Promise<TranscriptReadyEvent[]> {
-      const firms = ofSpentFirms
-        ? `AND firm_uuid IN (SELECT firm_uuid FROM (${SPENT}) AS spent WHERE when_spent = 'wait')`
-        : '';
+      const firms = ofSpentFirms ? `AND firm_uuid IN (${firmsWaitingForBudget('$3')})` : '';
       const rows = await tx.query<{ event: Buffer }>(
         `UPDATE model_request SET announced = $1 WHERE event_id IN (
            SELECT event_id FROM model_request WHERE announced IS NULL ${firms}
            ORDER BY received_at LIMIT $2 FOR UPDATE SKIP LOCKED)
          RETURNING event`,
-        [reason, limit],
+        ofSpentFirms ? [reason, limit, currency] : [reason, limit],
       );
       return rows.map(({ event }) => eventOf(event));
     },
 
-    /** Removes and returns requests that have waited for the server for too long. */
+    /** For requests that wait for a budget, the time in which the server must answer begins anew. */
+    async forgetFailuresOfSpentFirms(): Promise<void> {
+      await db.query(
+        `UPDATE model_request SET first_failed_at = NULL WHERE event_id IN (
+           SELECT event_id FROM model_request
+           WHERE first_failed_at IS NOT NULL AND firm_uuid IN (${firmsWaitingForBudget('$1')}) FOR UPDATE SKIP LOCKED)`,
+        [currency],
+      );
+    },
+
+    /** Removes and returns requests that have waited for the server, and for nothing else, for too long. */
     async takeHopeless(
       tx: Sql,
       giveUpAfterMs: number,
@@ -189,9 +202,10 @@ export function openRequestStore(db: Database) {
            SELECT event_id FROM model_request, cutoff
            WHERE (leased_until IS NULL OR leased_until <= now()) AND received_at < cutoff.at
              AND (first_failed_at < cutoff.at OR EXISTS (SELECT FROM outage WHERE since < cutoff.at))
+             AND firm_uuid NOT IN (${firmsWaitingForBudget('$3')})
            ORDER BY received_at LIMIT $2 FOR UPDATE SKIP LOCKED)
          RETURNING event, '' AS lease, tries, announced, false AS "isSpent", false AS "hasBudget", coalesce((SELECT reason FROM outage), announced) AS reason`,
-        [giveUpAfterMs, limit],
+        [giveUpAfterMs, limit, currency],
       );
       return rows.map(({ event, ...row }) => ({ ...row, event: eventOf(event) }));
     },

@@ -4,8 +4,8 @@ import { Throttle } from './throttle.ts';
 it('requests at the same time are halved when the server has too many, and grow again one by one with success', () => {
   const throttle = new Throttle(16);
   expect(throttle.free(0, 0)).toBe(16);
-  throttle.failed(0, 100, true, 0);
-  expect([throttle.limit, throttle.free(0, 50), throttle.free(0, 200)]).toEqual([8, 0, 8]);
+  throttle.failed(0, 2_000, true, 0);
+  expect([throttle.limit, throttle.free(0, 1_999), throttle.free(0, 2_000)]).toEqual([8, 0, 8]);
   // Those that were in progress with it say nothing new.
   throttle.failed(-1, null, true, 10);
   expect(throttle.limit).toBe(8);
@@ -32,10 +32,11 @@ it('a server that is away is tried by one request at a time, after pauses that g
   expect(throttle.free(0, now)).toBe(16);
 });
 
-it('a Retry-After is kept to the millisecond', () => {
+it('a Retry-After is kept to the millisecond, and never makes a pause shorter', () => {
   const throttle = new Throttle(4);
   expect(throttle.failed(0, 7_000, true, 0)).toBe(7_000);
   expect([throttle.free(0, 6_999), throttle.free(0, 7_000)]).toEqual([0, 2]);
+  expect(throttle.failed(7_000, 1, true, 7_000)).toBeGreaterThanOrEqual(1_500);
 });
 
 it('tokens of a minute are reserved by what calls usually use, and what was not used is given back', () => {
@@ -68,4 +69,16 @@ it('a call is not prepared for tokens that the minute does not have', () => {
   const throttle = new Throttle(100, 40_000);
   expect(throttle.claimable(0, 0)).toBe(10);
   expect(throttle.claimable(0, 4)).toBe(6);
+});
+
+it('one request is sent whenever the tokens of a minute are there, also when each takes more than a minute has', () => {
+  const throttle = new Throttle(4, 3_000);
+  const began = performance.now();
+  expect([throttle.free(0, began), throttle.claimable(0, 0, began)]).toEqual([1, 1]);
+  throttle.settle(throttle.begin(), 150_000);
+  // What it took beyond the minute is waited for, so that the average holds.
+  expect(throttle.free(0, began + 48 * 60_000)).toBe(0);
+  expect([throttle.free(0, began + 51 * 60_000), throttle.claimable(0, 0, began + 51 * 60_000)]).toEqual([1, 1]);
+  for (let request = 0; request < 20; request += 1) throttle.settle(throttle.begin(), 150_000);
+  expect(throttle.free(0, began + 10_000 * 60_000)).toBe(1);
 });

@@ -43,8 +43,7 @@ export class Throttle {
     if (now < this.#pausedUntil) return 0;
     const room = Math.max(0, (this.#isAway ? 1 : this.#limit) - active);
     if (this.#tokensPerMinute === Infinity) return room;
-    this.#refill(now);
-    return Math.min(room, Math.max(0, Math.floor(this.#tokens / this.#usualTokens)));
+    return Math.min(room, this.#requestsInTokens(now));
   }
 
   /**
@@ -56,8 +55,7 @@ export class Throttle {
     const most = this.#isAway ? 1 : this.#limit + this.ahead;
     const room = Math.max(0, most - claimed);
     if (this.#tokensPerMinute === Infinity) return room;
-    this.#refill(now);
-    return Math.min(room, Math.max(0, Math.floor(this.#tokens / this.#usualTokens) - (claimed - active)));
+    return Math.min(room, Math.max(0, this.#requestsInTokens(now) - (claimed - active)));
   }
 
   /** How many calls are prepared while others are asked, so that the next is sent when an answer has come. */
@@ -72,8 +70,9 @@ export class Throttle {
 
   /** A request begins: its tokens are reserved. Returns what to settle with. */
   begin(): number {
-    this.#tokens -= this.#usualTokens;
-    return this.#usualTokens;
+    const reserved = this.#expectedTokens;
+    this.#tokens -= reserved;
+    return reserved;
   }
 
   settle(reserved: number, used: number): void {
@@ -102,10 +101,21 @@ export class Throttle {
     if (isThrottled) this.#limit = Math.max(1, Math.floor(this.#limit / 2));
     else this.#isAway = true;
     const backOff = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (this.#failures - 1));
-    // With jitter, so that replicas do not come back together.
-    const pauseMs = retryAfterMs ?? backOff * (0.75 + Math.random() / 2);
+    // With jitter, so that replicas do not come back together. A pause that the server asks for is never shorter.
+    const pauseMs = Math.max(retryAfterMs ?? 0, backOff * (0.75 + Math.random() / 2));
     this.#pausedUntil = Math.max(this.#pausedUntil, now + pauseMs);
     return pauseMs;
+  }
+
+  /** Never more than a minute has: a request that takes more is sent when the minute's tokens are there, and waits then. */
+  get #expectedTokens(): number {
+    return Math.min(this.#usualTokens, this.#tokensPerMinute);
+  }
+
+  /** How many requests the tokens suffice for. */
+  #requestsInTokens(now: number): number {
+    this.#refill(now);
+    return Math.max(0, Math.floor(this.#tokens / this.#expectedTokens));
   }
 
   #refill(now: number): void {

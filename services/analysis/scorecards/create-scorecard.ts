@@ -19,7 +19,7 @@ export async function createScorecard(
   const segmentTypes = await firms.segmentTypes(firmUuid);
   const draft = validateScorecardDraft(document, { segmentTypes, segmentType: null, questionUuids: new Set() });
   // The default comes first: once another scorecard is active for all segment types, it could no longer be added.
-  await store.scorecards.ensureDefault(firmUuid, (await firms.settings(firmUuid)).language);
+  await store.scorecards.ensureDefault(firmUuid, async () => (await firms.settings(firmUuid)).language);
   const uuid = uuidv7();
   const segmentType = draft.segment_type ?? null;
   await store.db.transaction(async (tx) => {

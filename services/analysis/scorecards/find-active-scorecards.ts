@@ -24,7 +24,7 @@ export async function findActiveScorecards(
   const newFirms = new Set(kinds.filter((_, index) => active[index] === null).map(({ firmUuid }) => firmUuid));
   if (newFirms.size > 0) {
     for (const firmUuid of newFirms) {
-      await scorecards.ensureDefault(firmUuid, (await firms.settings(firmUuid)).language);
+      await scorecards.ensureDefault(firmUuid, async () => (await firms.settings(firmUuid)).language);
     }
     active = await scorecards.findActive(kinds);
   }

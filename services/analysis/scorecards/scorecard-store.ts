@@ -100,8 +100,11 @@ export function openScorecardStore(db: Database) {
      * Adds the default scorecard, in the firm's language, to a firm that does not have it, and makes it active. Fault
      * NOT_FOUND when the firm was removed.
      */
-    async ensureDefault(firmUuid: string, language: Language): Promise<void> {
-      const { name, sections } = defaultScorecardIn(language);
+    async ensureDefault(firmUuid: string, language: () => Promise<Language>): Promise<void> {
+      if (await isFirmRemoved(db, firmUuid)) throw notFound('firm');
+      const found = await db.query('SELECT 1 FROM scorecard WHERE firm_uuid = $1 AND is_default', [firmUuid]);
+      if (found.length > 0) return;
+      const { name, sections } = defaultScorecardIn(await language());
       // ON CONFLICT names no index, because concurrent inserts may conflict in either of the two unique indexes.
       await db.transaction(async (tx) => {
         if (await isFirmRemoved(tx, firmUuid)) throw notFound('firm');

@@ -3,12 +3,11 @@ import { type Analysis, BudgetSpent, createEvent, type Language, type Utterance 
 import { Fault } from '@call-analysis/fault';
 import type { Actor } from '@call-analysis/service';
 import { v7 as uuidv7 } from 'uuid';
-import type { Analyst, Conversation } from '../analysts/analyst.ts';
+import type { AnalysisResult, Analyst, Conversation } from '../analysts/analyst.ts';
 import type { Firms } from '../firms.ts';
 import { isOnThisMachine, type LanguageModelConfig } from '../language-model/config.ts';
 import { ModelFailure } from '../language-model/outcome.ts';
-import { readBudget } from '../money/budgets.ts';
-import { NO_TOKENS, type Tokens, usageOf } from '../money/prices.ts';
+import { NO_TOKENS, type Tokens, tokensOf, usageOf } from '../money/prices.ts';
 import { recognizeLanguage } from '../rules/recognize-language.ts';
 import type { Store } from '../store.ts';
 import { questionUuids, type Scorecard, toScorecardBody } from './scorecard.ts';
@@ -20,7 +19,14 @@ export interface TrialParts {
   readonly bus: Pick<Bus, 'publish'>;
   readonly ruleAnalyst: Analyst;
   /** Absent without a language model. */
-  readonly model?: { readonly analyst: Analyst; readonly config: LanguageModelConfig } | undefined;
+  readonly model?:
+    | {
+        readonly analyst: Analyst;
+        readonly config: LanguageModelConfig;
+        /** Has the analyst answer within the limits of the language model. Rejects with ModelFailure. */
+        analyze(conversation: Conversation, scorecard: Scorecard, signal: AbortSignal): Promise<AnalysisResult>;
+      }
+    | undefined;
 }
 
 /** The call that a scorecard is tried on, as the catalogue has it. */
@@ -43,6 +49,7 @@ export async function tryScorecard(
   scorecardUuid: string,
   document: string | null,
   call: TriedCall,
+  signal: AbortSignal,
 ): Promise<Analysis> {
   const { store, firms, model, ruleAnalyst } = parts;
   const { segmentType, ...stored } = await store.scorecards.find(firmUuid, scorecardUuid);
@@ -50,7 +57,9 @@ export async function tryScorecard(
   const body = document === null ? stored : toScorecardBody(validateScorecardDraft(document, references), uuidv7);
   const scorecard: Scorecard = { ...body, uuid: scorecardUuid, revision: stored.revision };
   const settings = await firms.settings(firmUuid);
-  const analyst = model === undefined || (await isSpent(parts, firmUuid)) ? ruleAnalyst : model.analyst;
+  // Without budget the rules and the fallbacks answer: a trial does not wait for the next month.
+  const asked = model === undefined || (await store.requests.isSpent(firmUuid)) ? undefined : model;
+  const analyst = asked?.analyst ?? ruleAnalyst;
   const conversation: Conversation = {
     language: call.language ?? recognizeLanguage(call.utterances, []),
     firmLanguage: settings.language,
@@ -66,16 +75,10 @@ export async function tryScorecard(
   };
   let used = NO_TOKENS;
   try {
-    const result = await analyst.analyze(conversation, scorecard);
-    const { usage } = result;
-    if (usage !== null) {
-      used = {
-        requests: usage.requests,
-        input: usage.input_tokens,
-        cachedInput: usage.cached_input_tokens,
-        output: usage.output_tokens,
-      };
-    }
+    const result = await (asked === undefined
+      ? analyst.analyze(conversation, scorecard, signal)
+      : asked.analyze(conversation, scorecard, signal));
+    used = tokensOf(result.usage);
     return {
       scorecard: { uuid: scorecardUuid, name: scorecard.name, revision: stored.revision },
       analyst: { name: analyst.name, version: analyst.version, model: analyst.model },
@@ -90,12 +93,6 @@ export async function tryScorecard(
   } finally {
     await record(parts, firmUuid, call, used);
   }
-}
-
-/** Without budget the rules and the fallbacks answer: a trial does not wait for the next month. */
-async function isSpent({ store, model }: TrialParts, firmUuid: string): Promise<boolean> {
-  const { amount, spent } = await readBudget(store.money, model?.config.prices, firmUuid);
-  return amount !== null && spent !== null && Number(spent.amount) >= Number(amount);
 }
 
 async function record({ store, bus, model }: TrialParts, firmUuid: string, call: TriedCall, tokens: Tokens) {

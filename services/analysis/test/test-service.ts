@@ -15,6 +15,7 @@ import {
   type Event,
   TranscriptReady,
 } from '@call-analysis/events';
+import { unavailable } from '@call-analysis/fault';
 import { openObjects } from '@call-analysis/objects';
 import { type Database, openDatabase } from '@call-analysis/postgres';
 import { analysis, keyManagement } from '@call-analysis/proto';
@@ -62,6 +63,10 @@ export class TestService {
   readonly segmentTypes = ['support', 'sales'];
   /** The languages of firms; those of the others are unknown. */
   readonly languages = new Map<string, string>();
+  readonly redactions = new Map<string, string>();
+
+  /** Key-management does not answer about these. */
+  readonly unknownFirms = new Set<string>();
 
   constructor(analyst: Analyst, replicas: number, change: Partial<Config> = {}) {
     beforeAll(async () => {
@@ -142,15 +147,19 @@ export class TestService {
     closing.add('database', () => database.drop());
     const databaseUrl = database.url(schema);
     const { FindFirm } = keyManagement;
-    const findFirm = async ({ firm_uuid }: { firm_uuid: string }) => ({
-      firm: {
-        uuid: firm_uuid,
-        name: 'Firm',
-        country: 'UZ',
-        segment_types: this.segmentTypes,
-        language: this.languages.get(firm_uuid) ?? '',
-      },
-    });
+    const findFirm = async ({ firm_uuid }: { firm_uuid: string }) => {
+      if (this.unknownFirms.has(firm_uuid)) throw unavailable('The database');
+      return {
+        firm: {
+          uuid: firm_uuid,
+          name: 'Firm',
+          country: 'UZ',
+          segment_types: this.segmentTypes,
+          language: this.languages.get(firm_uuid) ?? '',
+          redaction: this.redactions.get(firm_uuid) ?? '',
+        },
+      };
+    };
     const keys = await serve({
       address: '127.0.0.1:0',
       services: [{ service: { FindFirm }, handlers: { findFirm } }],

@@ -1,9 +1,10 @@
 import { isIP } from 'node:net';
+import { retryAfterMs } from '@call-analysis/runtime';
 import type { Agent, Dispatcher } from 'undici';
 import { hostOf } from '../addresses/check-url.ts';
 import { AddressNotAllowed, guardedLookup, notAllowed, type Resolve } from '../addresses/lookup.ts';
 import { isPublicAddress } from '../addresses/public-address.ts';
-import { retryAfterMs } from './schedule.ts';
+import { LONGEST_RETRY_AFTER_MS } from './schedule.ts';
 
 /** An attempt that has no answer by then has failed. */
 const ANSWER_MS = 15_000;
@@ -66,7 +67,7 @@ export function openHttpSender({ allowPrivate, resolve, answerMs = ANSWER_MS }: 
         return {
           status,
           error: status >= 200 && status < 300 ? null : refusal(status),
-          retryAfterMs: retryAfterMs(retryAfter),
+          retryAfterMs: retryAfterMs(retryAfter, { mostMs: LONGEST_RETRY_AFTER_MS }),
           isTimeout: false,
         };
       } catch (error) {

@@ -104,7 +104,9 @@ export class Lane {
     if (result === 'success') this.#concurrency = Math.min(2 * this.#concurrency, MAX_CONCURRENCY);
     else if (result === 'refusal') this.#concurrency = Math.max(this.#concurrency >> 1, 1);
     else this.#concurrency = 1;
-    if (retryAfterMs !== null) this.#pausedUntil = Date.now() + Math.min(retryAfterMs, LONGEST_PAUSE_MS);
+    if (retryAfterMs !== null) {
+      this.#pausedUntil = Math.max(this.#pausedUntil, Date.now() + Math.min(retryAfterMs, LONGEST_PAUSE_MS));
+    }
   }
 
   /** The keys that sign now: that of the secret, and those of replaced secrets for their last day. */

@@ -16,19 +16,11 @@ const PAUSES_MS: readonly number[] = [
 /** Added to each pause, as a share of it, so that what failed together is not sent again together. */
 const JITTER = 0.2;
 /** A longer Retry-After counts as this. */
-const LONGEST_RETRY_AFTER_MS = 24 * HOUR;
+export const LONGEST_RETRY_AFTER_MS = 24 * HOUR;
 
 /** The pause after the attempt number `step`, counted from 0; null when it was the last one. */
 export function pauseMs(step: number, retryAfterMs: number | null, random = Math.random): number | null {
   const pause = PAUSES_MS[step];
   if (pause === undefined) return null;
   return Math.max(pause * (1 + JITTER * random()), retryAfterMs ?? 0);
-}
-
-/** The header Retry-After, in seconds or as a date; null when there is none that can be read. */
-export function retryAfterMs(header: string | undefined, now = Date.now()): number | null {
-  if (header === undefined) return null;
-  const text = header.trim();
-  const ms = /^\d{1,9}$/.test(text) ? Number(text) * SECOND : Date.parse(text) - now;
-  return Number.isFinite(ms) && ms > 0 ? Math.min(ms, LONGEST_RETRY_AFTER_MS) : null;
 }

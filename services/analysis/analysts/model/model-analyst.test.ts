@@ -306,6 +306,50 @@ describe('a call that is longer than the model takes', () => {
     expect(answers(result).get(solution!)).toMatchObject({ answer: 'Yes', evidence: [{ utterance: 400 }] });
   });
 
+  it('is cut for the limit that the server reports also when several long calls meet it at once, and later ones keep it', async () => {
+    const together = Promise.withResolvers<void>();
+    let refused = 0;
+    server.behaviour = async (request, response) => {
+      if (JSON.stringify(request.body.messages).length / 4 <= 8_192) return inItsWindow(request, response);
+      refused += 1;
+      if (refused === 4) together.resolve();
+      await together.promise;
+      return refuseWith(400, "This model's maximum context length is 8192 tokens.")(request, response);
+    };
+    const longer = conversationOf(
+      'en',
+      ...Array.from({ length: 4 }, () => long.utterances.map(({ text }) => `O: ${text}`)).flat(),
+    );
+    const analyst = analystFor({ contextTokens: 16_384 });
+    await Promise.all(Array.from({ length: 4 }, () => analyst.analyze(longer, scorecard)));
+    const atOnce = server.requests.length;
+    server.requests.length = 0;
+    await analystFor({ contextTokens: 8_192 }).analyze(longer, scorecard);
+    const alone = server.requests.length;
+    expect(atOnce).toBe(4 + 4 * alone);
+    server.requests.length = 0;
+    await analyst.analyze(longer, scorecard);
+    expect(server.requests).toHaveLength(alone);
+  });
+
+  it('whose text has more tokens than estimated is cut smaller, and the calls after it are not', async () => {
+    const analyst = analystFor({ contextTokens: 8_192 });
+    server.behaviour = inItsWindow;
+    await analyst.analyze(long, scorecard);
+    const usual = server.requests.length;
+    server.requests.length = 0;
+    server.behaviour = (request, response) =>
+      request.utterances.length > 60
+        ? refuseWith(400, "This model's maximum context length is 8192 tokens.")(request, response)
+        : inItsWindow(request, response);
+    await analyst.analyze(long, scorecard);
+    expect(server.requests.length).toBeGreaterThan(usual + 2);
+    server.requests.length = 0;
+    server.behaviour = inItsWindow;
+    await analyst.analyze(long, scorecard);
+    expect(server.requests).toHaveLength(usual);
+  });
+
   it('may be one utterance', async () => {
     const one = conversationOf(
       'en',
@@ -366,6 +410,38 @@ describe('what a server can do', () => {
       takes(request) ? replyWith([answered('No', []), polite]) : refuseWith(400, message)(request, response);
     expect(await solved()).toMatchObject({ answer: 'No', decided_by: 'model' });
   });
+
+  it.each([[undefined], ['json_schema' as const]])(
+    'may be found out by several requests at once, and the strictest way to ask stays (LLM_STRUCTURED: %s)',
+    async (structured) => {
+      remembered.clear();
+      const met = new Map<string, PromiseWithResolvers<void> & { count: number }>();
+      // Of four at once the first learns something and the others fail by what it has just learned.
+      const together = async (what: string) => {
+        const each = met.get(what) ?? { ...Promise.withResolvers<void>(), count: 0 };
+        met.set(what, each);
+        each.count += 1;
+        if (each.count === 4) each.resolve();
+        await each.promise;
+      };
+      server.behaviour = async (request, response) => {
+        for (const [field, message] of [
+          ['max_tokens', "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."],
+          ['temperature', "Unsupported value: 'temperature' does not support 0 with this model."],
+        ] as const) {
+          if (!(field in request.body)) continue;
+          await together(field);
+          return refuseWith(400, message)(request, response);
+        }
+        return goodReply(request);
+      };
+      const analyst = analystFor({ structured });
+      await Promise.all(Array.from({ length: 4 }, () => analyst.analyze(call, scorecard)));
+      const formats = server.requests.map(({ body }) => body.response_format?.type);
+      expect([formats.length, new Set(formats)]).toEqual([12, new Set(['json_schema'])]);
+      expect(remembered.get(server.url)).toBe(structured === undefined ? 'json_schema' : undefined);
+    },
+  );
 });
 
 describe('a bad day of the server', () => {
@@ -379,6 +455,14 @@ describe('a bad day of the server', () => {
   it.each([
     ['429', refuseWith(429, 'Too many requests'), 'away', 'lower LLM_CONCURRENCY'],
     ['429 of an account without credit', refuseWith(429, 'insufficient_quota'), 'away', 'Pay there'],
+    ['402 of an account without balance', refuseWith(402, 'Insufficient Balance'), 'away', 'Pay there'],
+    ['402 without words', refuseWith(402, ''), 'away', 'Pay there'],
+    ['403 of an account without balance', refuseWith(403, 'The account balance is insufficient'), 'away', 'Pay there'],
+    ['400 of an account without credit', refuseWith(400, 'Your credit balance is too low'), 'away', 'Pay there'],
+    ['429 with a quota', refuseWith(429, 'You exceeded your current quota'), 'away', 'Pay there'],
+    ['403 of another kind', refuseWith(403, 'Forbidden'), 'misconfigured', 'Set LLM_API_KEY'],
+    ['409 while it loads a model', refuseWith(409, 'The model is being loaded'), 'away', 'HTTP 409'],
+    ['423', refuseWith(423, 'Locked'), 'away', 'HTTP 423'],
     ['500', refuseWith(500, 'Oops'), 'away', 'HTTP 500'],
     ['502', refuseWith(502, 'Bad gateway'), 'away', 'HTTP 502'],
     ['529', refuseWith(529, 'Overloaded'), 'away', 'overloaded'],

@@ -1,5 +1,5 @@
 import type { Answer, Question } from '@call-analysis/events';
-import type { LanguageModel, Reply } from '../../language-model/language-model.ts';
+import type { LanguageModel, Prompt, Reply } from '../../language-model/language-model.ts';
 import { ModelFailure } from '../../language-model/outcome.ts';
 import { addTokens, NO_TOKENS, type Prices, type Tokens, usageOf } from '../../money/prices.ts';
 import { maxPoints, type Scorecard } from '../../scorecards/scorecard.ts';
@@ -38,8 +38,8 @@ interface ModelAnalystOptions {
  * code looks up every quote, adds up every point and decides what needs a person. Rejects with ModelFailure.
  */
 export function modelAnalyst(model: LanguageModel, options: ModelAnalystOptions): Analyst {
-  /** The limit that the server has reported, if it is less than the configured one. */
-  let contextTokens = options.contextTokens ?? Infinity;
+  /** The limit that the server has shown, if it is less than the configured one. */
+  let knownContext = options.contextTokens ?? Infinity;
 
   async function askAll(
     { utterances }: Conversation,
@@ -49,9 +49,13 @@ export function modelAnalyst(model: LanguageModel, options: ModelAnalystOptions)
     signal?: AbortSignal,
   ): Promise<{ asked: Asked[]; tokens: Tokens }> {
     const call = new CallRequests(model, questions, instructions, signal);
+    const around = estimateTokens(instructions) + maxOutputTokens(questions.length) + MARGIN_TOKENS;
+    /** For this call alone: its text may have more tokens than estimated. */
+    let ownContext = Infinity;
     for (;;) {
-      const budget = contextTokens - estimateTokens(instructions) - maxOutputTokens(questions.length) - MARGIN_TOKENS;
-      const windows = cutWindows(sent, Math.max(LEAST_WINDOW_TOKENS, budget));
+      // Other calls may learn a smaller limit while this one is asked about.
+      const context = Math.min(knownContext, ownContext);
+      const windows = cutWindows(sent, Math.max(LEAST_WINDOW_TOKENS, context - around));
       try {
         const asked: Asked[] = [];
         for (const [index, window] of windows.entries()) {
@@ -66,13 +70,12 @@ export function modelAnalyst(model: LanguageModel, options: ModelAnalystOptions)
           const message = 'The scorecard alone has more tokens than the language model takes. Use another model.';
           throw new ModelFailure('refused', message, { tokens: call.tokens, cause: error });
         }
-        const total = contextTokens - budget + largest;
-        const tried = Number.isFinite(total)
-          ? total
-          : estimateTokens(instructions) + maxOutputTokens(questions.length) + MARGIN_TOKENS + largest;
-        // The server's own number counts, unless it was tried already: then the estimate is too low.
+        const tried = around + largest;
         const said = error.contextTokens;
-        contextTokens = said !== null && said < tried * 0.9 ? said : tried - largest / 2;
+        if (said !== null && said < tried * 0.9) knownContext = Math.min(knownContext, said);
+        // A limit that was kept already: the estimate is too low for this text.
+        else if (said !== null) ownContext = tried - largest / 2;
+        else knownContext = Math.min(knownContext, tried - largest / 2);
       }
     }
   }
@@ -151,23 +154,27 @@ class CallRequests {
   }
 
   async #ask(conversation: string, questions: readonly Question[], room: number): Promise<Reply> {
+    const prompt = {
+      instructions: this.#instructions,
+      conversation,
+      schema: answerSchema(questions),
+      maxOutputTokens: maxOutputTokens(questions.length) * room,
+    };
     try {
-      const reply = await this.#model.ask(
-        {
-          instructions: this.#instructions,
-          conversation,
-          schema: answerSchema(questions),
-          maxOutputTokens: maxOutputTokens(questions.length) * room,
-        },
-        this.#signal,
-      );
+      const reply = await this.#model.ask(prompt, this.#signal);
       this.tokens = addTokens(this.tokens, reply.tokens);
       return reply;
     } catch (error) {
-      if (error instanceof ModelFailure) this.tokens = addTokens(this.tokens, error.tokens);
+      if (!(error instanceof ModelFailure)) throw error;
+      this.tokens = addTokens(this.tokens, error.isUnanswered ? sentTokens(prompt) : error.tokens);
       throw error;
     }
   }
+}
+
+/** What a request without an answer has used at least: servers count what they were sent. */
+function sentTokens({ instructions, conversation }: Prompt): Tokens {
+  return { ...NO_TOKENS, requests: 1, input: estimateTokens(instructions) + estimateTokens(conversation) };
 }
 
 /** These sentences follow the conversation, so that the text before them stays the same for a provider's cache. */

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Language } from '@call-analysis/events';
 import type { Fault } from '@call-analysis/fault';
+import { retryAfterMs } from '@call-analysis/runtime';
 import { limitConcurrency } from '../concurrency-limit.ts';
 import { engineUnavailable } from '../faults.ts';
 import { SAMPLE_RATE_HZ, type SpeechEngine, type SpeechSegment } from '../speech-engine.ts';
@@ -9,7 +10,6 @@ import { interpret, isStuck, type ServerAnswer } from './answer.ts';
 import type { Question, ServerAddress } from './protocol.ts';
 import { MAX_REQUEST_BYTES, type Provider, protocolOf } from './providers.ts';
 import { advise, type Refusal } from './refusal.ts';
-import { retryAfterMs } from './retry-after.ts';
 
 export interface ServerConfig extends ServerAddress {
   /** The API that the server has. */
@@ -91,7 +91,7 @@ export function serverEngine(config: ServerConfig): SpeechEngine {
         redirect: 'manual',
         signal: AbortSignal.any([signal, deadline]),
       });
-      if (!response.ok) return { refusal: await refusalOf(response) };
+      if (!response.ok) return { refusal: await refusalOf(response, policy.maxPauseMs) };
       const body = await readBody(response, MAX_ANSWER_BYTES);
       if (body.isCut)
         return {
@@ -140,7 +140,7 @@ export function serverEngine(config: ServerConfig): SpeechEngine {
           continue;
         }
         failure = advice.fault;
-        requestedPauseMs = Math.min(outcome.refusal.retryAfterMs ?? 0, policy.maxPauseMs);
+        requestedPauseMs = outcome.refusal.retryAfterMs ?? 0;
         if (requestedPauseMs > 0) pausedUntil = Math.max(pausedUntil, Date.now() + requestedPauseMs);
         // faster-whisper answers 500 to a language code that it does not know, such as Kyrgyz.
         if (outcome.refusal.status === 500) current = { ...current, hint: null };
@@ -201,12 +201,12 @@ export function serverEngine(config: ServerConfig): SpeechEngine {
   };
 }
 
-async function refusalOf(response: Response): Promise<Refusal> {
+async function refusalOf(response: Response, mostMs: number): Promise<Refusal> {
   const { text } = await readBody(response, MAX_REFUSAL_BYTES);
   return {
     status: response.status,
     body: text,
-    retryAfterMs: retryAfterMs(response.headers.get('retry-after'), Date.now()),
+    retryAfterMs: retryAfterMs(response.headers.get('retry-after'), { mostMs }),
   };
 }
 
