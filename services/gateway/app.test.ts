@@ -151,7 +151,6 @@ describe('JSON bodies', () => {
     ['null', 'null', json],
     ['a string', '"a"', json],
     ['nesting a million deep', '['.repeat(1_000_000), json],
-    ['a field nested 101 deep', `{"metadata_filename":${'['.repeat(100)}${']'.repeat(100)}}`, json],
     ['bytes that are not UTF-8', new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]), json],
     ['a form', 'a=1', { 'content-type': 'application/x-www-form-urlencoded' }],
     ['another charset', '{}', { 'content-type': 'application/json; charset=windows-1251' }],
@@ -162,8 +161,7 @@ describe('JSON bodies', () => {
   });
 
   it.each([
-    ['99 deep inside a field', `{"metadata_filename":${'['.repeat(99)}${']'.repeat(99)}}`],
-    ['that only looks deep', `{"metadata_filename":"\\"${'['.repeat(400)}"}`],
+    ['deep inside a field', `{"metadata_filename":${'['.repeat(400_000)}${']'.repeat(400_000)}}`],
     ['in __proto__', '{"__proto__":{"metadata_filename":"a.csv"}}'],
     ['in a lone surrogate', '{"metadata_filename":"\\ud800.csv"}'],
     ['in a NUL', '{"metadata_filename":"\\u0000.csv"}'],

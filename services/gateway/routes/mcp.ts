@@ -3,6 +3,7 @@ import { type CallsApi, type Query, Refusal, type Schemas, toolNames } from '@ca
 import { z } from 'zod';
 import type { Caller } from '../authentication/caller.ts';
 import { answerWithin, endpoint, type Endpoint, type HandlerInput } from '../http/endpoint.ts';
+import { textOfBody } from '../http/request/json-body.ts';
 import { errorResponse, HttpError, isBug } from '../http/response/http-error.ts';
 
 interface McpOptions {
@@ -103,7 +104,7 @@ function requestOf({ headers }: IncomingMessage, body: object): Request {
   );
   // Responses are always JSON, even if the client accepts other types.
   const accept: [string, string] = ['accept', 'application/json, text/event-stream'];
-  return new Request('http://gateway/mcp', { method: 'POST', headers: [...kept, accept], body: JSON.stringify(body) });
+  return new Request('http://gateway/mcp', { method: 'POST', headers: [...kept, accept], body: textOfBody(body) });
 }
 
 /** The API within this process, as the caller. A request of a tool is checked as one over HTTP is. */

@@ -9,6 +9,7 @@ import { z } from 'zod';
 import type { Caller } from '../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
 import { page, pathUuid, size, wholeNumber } from '../http/request/fields.ts';
+import { textOfBody } from '../http/request/json-body.ts';
 import type { JsonResponse } from '../http/response/json-response.ts';
 import { exampleDraft, RevisionPage, Scorecard, ScorecardPage } from '../response-schemas/scorecards.ts';
 
@@ -61,7 +62,7 @@ export function scorecards(service: Omit<Client<typeof analysis>, 'ready' | 'clo
       async handle({ caller, body, address }) {
         const created = await service.createScorecard({
           caller: callerOf(caller, address),
-          document: JSON.stringify(body),
+          document: textOfBody(body),
         });
         return scorecardResponse(created, 201);
       },
@@ -114,7 +115,7 @@ export function scorecards(service: Omit<Client<typeof analysis>, 'ready' | 'clo
           caller: callerOf(caller, address),
           scorecard_uuid: uuidOf(params),
           expected_revision: changedRevision(request),
-          document: JSON.stringify(body),
+          document: textOfBody(body),
         });
         return scorecardResponse(revised);
       },

@@ -4,8 +4,6 @@ import { HttpError } from '../response/http-error.ts';
 import { sendContinue } from '../response/json-response.ts';
 
 const MAX_BYTES = 1024 * 1024;
-/** JSON.parse reads any depth. JSON.stringify and others that see the body do not. */
-const MAX_DEPTH = 100;
 /** The complete body must have arrived by then. */
 const DEADLINE_MS = 30_000;
 
@@ -102,31 +100,22 @@ function parseJson(bytes: Buffer): unknown {
   } catch {
     throw invalidJson('The body is not UTF-8.');
   }
-  let value: unknown;
   try {
-    value = JSON.parse(text);
+    return JSON.parse(text);
   } catch {
     // The message of JSON.parse quotes the body, so it is not passed on.
     throw invalidJson(text.trim() === '' ? 'The body is empty; send a JSON object.' : 'The body is not valid JSON.');
   }
-  if (isTooDeep(text)) throw invalidJson(`The body is nested more than ${MAX_DEPTH} levels deep.`);
-  return value;
 }
 
-/** Takes JSON that is valid. */
-function isTooDeep(json: string): boolean {
-  let depth = 0;
-  let isInString = false;
-  for (let index = 0; index < json.length; index++) {
-    const character = json[index];
-    if (isInString && character === '\\') index++;
-    else if (character === '"') isInString = !isInString;
-    else if (isInString) continue;
-    else if (character === '[' || character === '{') depth++;
-    else if (character === ']' || character === '}') depth--;
-    if (depth > MAX_DEPTH) return true;
+/** The JSON text of a body. INVALID_JSON when it is nested too deeply: JSON.parse accepts any depth, JSON.stringify does not. */
+export function textOfBody(body: object): string {
+  try {
+    return JSON.stringify(body);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw invalidJson('The body is nested too deeply.');
   }
-  return false;
 }
 
 function invalidJson(message: string): Fault {
