@@ -1,5 +1,7 @@
+import { openDatabase } from '@call-analysis/postgres';
 import { waitUntil } from '@call-analysis/testing';
 import { describe, expect, it } from '@jest/globals';
+import { schema } from '../start.ts';
 import { superuser, TestService, UNKNOWN_UUID } from '../test/test-service.ts';
 
 const service = new TestService();
@@ -91,8 +93,9 @@ describe('a session', () => {
   it('that is opened while the tokens of its user are revoked ends with them', async () => {
     const { uuid: user_uuid } = await newUser();
     const { code } = await service.client.createSignInCode({ user_uuid });
+    const observer = openDatabase({ url: service.config.databaseUrl, schema, poolSize: 1 });
     const waiting = async () => {
-      const [row] = await service.database.query<{ count: number }>(
+      const [row] = await observer.query<{ count: number }>(
         "SELECT count(*)::int AS count FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
       );
       return row!.count;
@@ -106,6 +109,7 @@ describe('a session', () => {
       await waitUntil(async () => (await waiting()) === 2);
       return [Promise.all([opening, revoking])];
     });
+    await observer.close();
     const [{ secret }] = await opened!;
     await expect(service.client.refreshSession({ secret })).rejects.toMatchObject(UNAUTHENTICATED);
   });
