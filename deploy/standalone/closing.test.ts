@@ -19,7 +19,9 @@ async function halfUploaded(variables: Record<string, string>) {
   const goOn = Promise.withResolvers<void>();
   const uploaded = client.uploadSlowly(new Uint8Array(silence(1)), 'slow', goOn.promise);
   // Written when the upload has begun.
-  await eventually(async () => (await readdir(join(service.directory, 'objects'))).some((name) => /^uploading/.test(name)));
+  await eventually(async () =>
+    (await readdir(join(service.directory, 'objects'))).some((name) => /^uploading/.test(name)),
+  );
   return { service, uploaded, goOn: goOn.resolve };
 }
 
