@@ -20,7 +20,7 @@ async function halfUploaded(variables: Record<string, string>) {
   const uploaded = client.uploadSlowly(new Uint8Array(silence(1)), 'slow', goOn.promise);
   // Written when the upload has begun.
   await eventually(async () =>
-    (await readdir(join(service.directory, 'objects'))).some((name) => /^uploading/.test(name)),
+    (await readdir(join(service.directory, 'objects'))).some((name) => name.startsWith('uploading')),
   );
   return { service, uploaded, goOn: goOn.resolve };
 }
