@@ -20,7 +20,7 @@ import {
 import { type FaultySystem, startFaultySystem } from './test/faulty-system.ts';
 import { type Load, startLoad } from './test/load.ts';
 import { reconcile, settled, storedBy } from './test/reconciliation.ts';
-import { RetryingClient, type Reply, type Seen, transcripts } from './test/retrying-client.ts';
+import { HANGS_MS, RetryingClient, type Reply, type Seen, transcripts } from './test/retrying-client.ts';
 import { type Replica, type ServiceName, SERVICES } from './test/system.ts';
 
 /** In the long run every fault of every link; otherwise `refused` and one or two others, so that each fault is covered. */
@@ -33,8 +33,6 @@ const ROUNDS = edgePromises.flatMap(({ edge, answers }, index) =>
 const LASTS_MS = { least: 1_000, most: long ? 105_000 : 12_000 };
 /** No one gives up a stalled process within this time, so a broken promise before it is not the machine's fault. */
 const STOOD_STILL_MS = 2_000;
-/** Added to bounds that are checked only once, for a process that stalled. */
-const PAUSE_MS = 10_000;
 /** The most rounds of a test. In one of them nothing may be late. */
 const MOST_ROUNDS = 3;
 /** The duration of a fault during which no request gets an answer. */
@@ -216,14 +214,6 @@ async function answerOf(prober: Prober, request: Request): Promise<string> {
   }
 }
 
-/** The bounds of all requests, in seconds. */
-function longest(): number[] {
-  const answers = edgePromises.flatMap((each) =>
-    Object.values(each.answers).flatMap((faults) => Object.values(faults)),
-  );
-  return answers.flatMap(({ withinS }) => withinS ?? []);
-}
-
 function ended(): ServiceName[] {
   return SERVICES.filter((service) => world.system.replicas(service).length === 0);
 }
@@ -362,10 +352,8 @@ describe('six processes under load', () => {
     await eventually(() => client.accepted.size > began + 20);
     await eventually(async () => (await figure('ingest', 'call_analysis_events_waiting', 'consumer="outbox"')) > 20);
     await world.links.heal('services → kafka');
-    const { completedS } = edgePromises.find(({ edge }) => edge === 'services → kafka')!;
     const after = await recovery(prober, ['list']);
     note({ kafkaAwayMs: KAFKA_AWAY_MS, accepted: client.accepted.size - began, ...after });
-    expect(after.completedMs).toBeLessThanOrEqual(completedS * 1000 + PAUSE_MS);
     await eventually(async () => (await readyz('ingest')).body.degraded === undefined);
   }, 600_000);
 
@@ -423,9 +411,9 @@ describe('six processes under load', () => {
     const uploader = new RetryingClient(await world.newUser(firmUuid), () => `http://${old.address}`);
     const id = `slow-${randomUUID()}`;
     const goOn = Promise.withResolvers<void>();
-    const uploaded = uploader.uploadSlowly(quiet, id, goOn.promise);
-    // By then the first half has arrived.
-    await pause(2_000);
+    const begun = Promise.withResolvers<void>();
+    const uploaded = uploader.uploadSlowly(quiet, id, goOn.promise, begun.resolve);
+    await begun.promise;
     const ended = once(old.child, 'exit');
     try {
       old.child.kill('SIGTERM');
@@ -459,7 +447,7 @@ describe('six processes under load', () => {
       .toSorted((a, b) => b.ms - a.ms)
       .slice(0, 5);
     note({ slowest });
-    expect(slowest[0]!.ms).toBeLessThanOrEqual(Math.max(...longest()) * 1000 + PAUSE_MS);
+    expect(client.seen.filter(({ ms }) => ms >= HANGS_MS)).toEqual([]);
     expect(reconciliation).toMatchObject({
       lost: [],
       doubled: [],

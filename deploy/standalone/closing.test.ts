@@ -1,7 +1,9 @@
-import { setTimeout as pause } from 'node:timers/promises';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { RetryingClient } from '../distributed/test/retrying-client.ts';
 import { administrator } from './test/client/new-firm.ts';
+import { eventually } from './test/client/retry.ts';
 import { silence } from './test/client/silence.ts';
 import { startService } from './test/system/service-process.ts';
 import './test/time-limit.ts';
@@ -16,8 +18,10 @@ async function halfUploaded(variables: Record<string, string>) {
   admin.close();
   const goOn = Promise.withResolvers<void>();
   const uploaded = client.uploadSlowly(new Uint8Array(silence(1)), 'slow', goOn.promise);
-  // By then the first half has arrived.
-  await pause(2_000);
+  // Written when the upload has begun.
+  await eventually(async () =>
+    (await readdir(join(service.directory, 'objects'))).some((name) => name.startsWith('uploading')),
+  );
   return { service, uploaded, goOn: goOn.resolve };
 }
 
@@ -25,8 +29,13 @@ describe('a service that is stopped in the middle of an upload', () => {
   it.concurrent('finishes the upload', async () => {
     const { service, uploaded, goOn } = await halfUploaded({ CLOSE_TIMEOUT: '5m' });
     const exitCode = service.stop();
-    // Longer than the default CLOSE_TIMEOUT.
-    await pause(11_000);
+    // It is closing once it accepts no other connection.
+    await eventually(() =>
+      fetch(service.url).then(
+        () => false,
+        () => true,
+      ),
+    );
     goOn();
     expect((await uploaded).outcome).toBe('200');
     expect(await exitCode).toBe(0);

@@ -4,7 +4,6 @@ import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { bareEnvironment } from '@call-analysis/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -80,7 +79,7 @@ describe('a running service', () => {
 
   let first: { readonly client: Client; readonly database: string };
 
-  it('exits with 0 within ten seconds of SIGTERM, and stops PostgreSQL', async () => {
+  it('exits with 0 on SIGTERM, and stops PostgreSQL', async () => {
     const service = await startService(DATA_DIR());
     first = { client: await newFirm(service), database: await database() };
     expect(service.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
@@ -115,8 +114,9 @@ describe('a running service', () => {
     const before = await postgresOf(DATA_DIR());
     const holder = await fileOf('holder.json');
     process.kill(before!, 'SIGKILL');
+    // Until its processes notice the death, they still answer.
+    await eventually(async () => ![null, before].includes(await postgresOf(DATA_DIR())));
     await eventually(async () => (await client.request('GET', '/api/v1/calls')).status === 200, 100);
-    expect(await postgresOf(DATA_DIR())).not.toBe(before);
     await eventually(
       async () => (await client.request('POST', '/api/v1/calls/upload', { metadata_filename: 'a.csv' })).status === 200,
     );
@@ -147,7 +147,6 @@ describe('a running service', () => {
   it('that is stopped while it starts leaves no PostgreSQL running', async () => {
     const { child, outcome } = startCommand('main.ts', [], { DATA_DIR: DATA_DIR(), PORT: '0' });
     await eventually(() => postgresOf(DATA_DIR()), 5);
-    await pause(100);
     child.kill('SIGTERM');
     expect(await outcome).toMatchObject({ code: 0 });
     expect(await postgresOf(DATA_DIR())).toBeNull();

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as pause } from 'node:timers/promises';
 import { type Database, openDatabase } from '@call-analysis/postgres';
+import { waitUntil } from '@call-analysis/testing';
 import { freshDatabase, type TestDatabase } from '@call-analysis/testing/database';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { findErased, pruneTombstones, writeTombstone } from './tombstones.ts';
@@ -35,6 +35,9 @@ it('findErased returns the erased subjects of the same firm and no others', asyn
   expect(await found([])).toEqual(new Set());
 });
 
+const WAITING_FOR_A_LOCK = `SELECT FROM pg_stat_activity
+  WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+
 it('writeTombstone waits for a transaction that is storing a result', async () => {
   const event = newEvent();
   const order: string[] = [];
@@ -42,7 +45,7 @@ it('writeTombstone waits for a transaction that is storing a result', async () =
   const storing = service.transaction(async (tx) => {
     expect((await findErased(tx, [event, newEvent(), newEvent()])).size).toBe(0);
     asked.resolve();
-    await pause(150);
+    await waitUntil(async () => (await service.query(WAITING_FOR_A_LOCK)).length > 0);
     order.push('stored');
   });
   await asked.promise;

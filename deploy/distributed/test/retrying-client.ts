@@ -28,7 +28,7 @@ interface Question {
 const CAMPAIGNS = '/external/api/v1/call-campaign';
 
 /** Longer than any request may take. A request that takes longer hangs. */
-const HANGS_MS = 120_000;
+export const HANGS_MS = 120_000;
 
 /**
  * A client that retries as the API documentation asks: it repeats requests that are safe to repeat (all of these are) until
@@ -151,8 +151,16 @@ export class RetryingClient {
     return this.ask<{ audio_id: string }>('audio', 'POST', '/api/v1/audio/upload', recordingForm(recording, id));
   }
 
-  /** Holds back half of the recording until `goOn`. Meanwhile it sends a byte per second, to keep the connection alive. */
-  async uploadSlowly(recording: Uint8Array<ArrayBuffer>, id: string, goOn: Promise<void>) {
+  /**
+   * Holds back half of the recording until `goOn`. Meanwhile it sends a byte per second, to keep the connection alive. Calls
+   * `onBegun` once the first half is being sent.
+   */
+  async uploadSlowly(
+    recording: Uint8Array<ArrayBuffer>,
+    id: string,
+    goOn: Promise<void>,
+    onBegun: () => void = () => {},
+  ) {
     const complete = new Response(recordingForm(recording, id));
     const type = complete.headers.get('content-type')!;
     const bytes = new Uint8Array(await complete.arrayBuffer());
@@ -162,6 +170,8 @@ export class RetryingClient {
     const body = new ReadableStream<Uint8Array>({
       start: (controller) => controller.enqueue(bytes.subarray(0, sent)),
       async pull(controller) {
+        // The first half has been taken over a connection.
+        onBegun();
         await Promise.race([goOn, pause(1_000)]);
         const next = isHeldBack ? sent + 1 : bytes.length;
         controller.enqueue(bytes.subarray(sent, next));

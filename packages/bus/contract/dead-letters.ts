@@ -91,7 +91,10 @@ export function deadLetterContract(name: string, open: () => Promise<TransportUn
         { ...attributesOf(two), consumer, code: 'EVEN', message: '2 is even', attempts: 1, at: expect.any(Date) },
         { ...attributesOf(one), consumer, code: 'INTERNAL', message: 'no room', attempts: 1, at: expect.any(Date) },
       ]);
-      for (const { at } of listed) expect(Math.abs(at.getTime() - began)).toBeLessThan(60_000);
+      for (const { at } of listed) {
+        expect(at.getTime()).toBeGreaterThan(began - 1_000);
+        expect(at.getTime()).toBeLessThan(Date.now() + 1_000);
+      }
       expect(state.givenUp).toBe(2);
     });
 

@@ -61,7 +61,10 @@ export function createFixture(openTransport: () => Promise<TransportUnderTest>):
   let count = 0;
 
   async function open(list: Bus[], { exclusive = false, ...options }: Options): Promise<Bus> {
-    const opened = await openBus({ ...transport.config, exclusive }, { name: 'test', log: silent, leaseSeconds: LEASE_SECONDS, ...options });
+    const opened = await openBus(
+      { ...transport.config, exclusive },
+      { name: 'test', log: silent, leaseSeconds: LEASE_SECONDS, ...options },
+    );
     list.push(opened);
     return opened;
   }

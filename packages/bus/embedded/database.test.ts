@@ -56,7 +56,7 @@ describe('the embedded transport and its database', () => {
   it('the bus recovers after an outage of the database, and repeats no event that was handled during it', async () => {
     const handled: number[] = [];
     const received: number[] = [];
-    let begun = false;
+    const [begun, cut] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     await gatedBus.listen(Happened, (event) => received.push(numberOf(event)));
     const subscription = await gatedBus.subscribe({
       consumer: 'through-an-outage',
@@ -65,18 +65,20 @@ describe('the embedded transport and its database', () => {
         route({
           event: Happened,
           async handle(events) {
-            begun = true;
-            await pause(200);
+            begun.resolve();
+            await cut.promise;
             handled.push(...events.map(numberOf));
           },
         }),
       ],
     });
     await publish(1, 2, 3);
-    await waitUntil(() => begun);
+    await begun.promise;
     gate.cut();
+    cut.resolve();
     await publish(4);
-    await pause(1_500);
+    // Longer than the pause between two attempts to store what was handled.
+    await pause(600);
     gate.heal();
     await waitUntil(() => handled.length === 4);
     await waitUntil(async () => (await gatedBus.depths()).every((each) => each.active + each.waiting === 0));

@@ -68,18 +68,22 @@ describe('queries', () => {
     const settings = `SELECT current_setting('statement_timeout') AS statement,
                              current_setting('idle_in_transaction_session_timeout') AS idle`;
     expect(await database.query(settings)).toEqual([{ statement: '5min', idle: '2min' }]);
-    const limits = { statementMs: 100, idleInTransactionMs: 100 };
-    const strict = openDatabase({ url: home.url('ingest'), schema: 'ingest', limits });
-    await expect(strict.query('SELECT pg_sleep(30)')).rejects.toMatchObject({ code: '57014' });
+    const open = (statementMs: number, idleInTransactionMs: number) =>
+      openDatabase({ url: home.url('ingest'), schema: 'ingest', limits: { statementMs, idleInTransactionMs } });
+    const [brief, strict] = [open(100, 60_000), open(60_000, 100)];
+    await expect(brief.query('SELECT pg_sleep(30)')).rejects.toMatchObject({ code: '57014' });
     const left = strict.transaction(async (tx) => {
       await tx.query("INSERT INTO counters VALUES ('left', 1)");
-      await pause(500);
+      const [row] = await tx.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+      await waitUntil(
+        async () => (await database.query('SELECT FROM pg_stat_activity WHERE pid = $1', [row!.pid])).length === 0,
+      );
       await tx.query('SELECT 1');
     });
     await expect(left).rejects.toMatchObject({ kind: 'unavailable' });
     expect(await strict.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
     expect(await names()).toEqual([]);
-    await strict.close();
+    await Promise.all([brief.close(), strict.close()]);
   });
 
   it('a schema may have any name', async () => {

@@ -17,7 +17,10 @@ async function answerTo(requests: AsyncIterable<{ data: Buffer }>, longestCallMs
     for await (const { data } of received) count += data.length;
     return { what: '', count, data: nothing };
   };
-  const { server } = await serveTrial({ upload: countBytes }, { address: '127.0.0.1:0', connectionAgeMs: AGE_MS, longestCallMs });
+  const { server } = await serveTrial(
+    { upload: countBytes },
+    { address: '127.0.0.1:0', connectionAgeMs: AGE_MS, longestCallMs },
+  );
   closing.push(() => server.stop(0));
   const client = dial(trial, server.address, { name: 'The trial', deadlineMs: LONGEST_CALL_MS });
   closing.push(() => client.close());

@@ -101,9 +101,10 @@ describe('users', () => {
   it('are removed once, recorded as an action of the administrator, and are then absent', async () => {
     const firm_uuid = await service.newFirm();
     const user = await service.client.createUser({ firm_uuid, name: 'Aziza', role: 'ADMIN' });
+    const began = Date.now();
     const removed = await service.client.removeUser({ user_uuid: user.uuid.toUpperCase() });
     expect(removed).toEqual({ user, removed_at: expect.stringMatching(/^\d{4}-.*Z$/) });
-    expect(Date.now() - Date.parse(removed.removed_at)).toBeLessThan(120_000);
+    expect(Date.parse(removed.removed_at)).toBeGreaterThan(began - 1_000);
     expect((await service.client.findUser({ user_uuid: user.uuid })).user ?? null).toBeNull();
     expect((await service.client.listUsers({ firm_uuid })).users).toEqual([]);
     for (const user_uuid of [user.uuid, UNKNOWN_UUID]) {

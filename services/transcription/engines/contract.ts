@@ -1,4 +1,3 @@
-import { waitUntil } from '@call-analysis/testing';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { SAMPLE_RATE_HZ, type SpeechEngine, type SpeechSegment, type TimedText } from './speech-engine.ts';
 
@@ -139,7 +138,7 @@ export function engineContract(name: string, open: (options: { concurrency: numb
     });
 
     async function untilReceived(segments: number): Promise<void> {
-      await waitUntil(() => test.received().segments >= segments);
+      while (test.received().segments < segments) await new Promise((resolve) => setTimeout(resolve, 5));
     }
   });
 }
