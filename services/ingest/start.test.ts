@@ -118,6 +118,22 @@ describe('an accepted call', () => {
     expect(await statusOf(marker)).toBe('queued');
   });
 
+  it('can be read whatever was accepted: 4 MiB in turns of one letter are sent in pieces', async () => {
+    const owner = service.newOwner();
+    const turns = Math.floor((4 * 1024 * 1024) / '<client>a'.length);
+    const call = await newCall(owner, { anonymized_text: '<client>a'.repeat(turns) });
+    const request = { ...callerOf(owner), call_uuid: call.uuid };
+    const reply = await service.client.getCall(request);
+    expect(reply).toMatchObject({ is_large: true, analyses_json: [], call: { uuid: call.uuid } });
+    const pieces: Buffer[] = [];
+    for await (const { data } of service.client.readLargeCall(request)) pieces.push(data);
+    const { transcript_json, analyses_json } = JSON.parse(Buffer.concat(pieces).toString()) as typeof reply;
+    expect(analyses_json).toEqual([]);
+    const { utterances } = JSON.parse(transcript_json!) as { utterances: unknown[] };
+    expect(utterances).toHaveLength(turns);
+    expect(utterances.at(-1)).toEqual({ role: 'client', text: 'a', start: null, end: null });
+  });
+
   it('is announced with an object key when its transcript is over 256 KiB', async () => {
     const owner = service.newOwner();
     const short = await newCall(owner, { anonymized_text: `<operator>${'a'.repeat(INLINE_BYTES - 200)}` });

@@ -74,7 +74,13 @@ export function scorecardTrials(
     let found: GetCallReply | null = null;
     try {
       found = await catalogue.getCall({ caller: callerOf(caller), call_uuid });
-      const { call, transcript_json } = found;
+      const { call, transcript_json, is_large } = found;
+      if (is_large === true)
+        throw new Fault(
+          'conflict',
+          'NO_TRANSCRIPT',
+          'The transcript and the analyses of this call are too long for a trial.',
+        );
       if (call === null || transcript_json === undefined) {
         throw new Fault('conflict', 'NO_TRANSCRIPT', 'This call has no transcript, so it cannot be scored.');
       }

@@ -21,7 +21,7 @@ import type { JsonResponse } from '../../http/response/json-response.ts';
 import { CallDetail, CallItem, CallPage, CallStatus, ErasureReceipt } from '../../response-schemas/calls.ts';
 import { actorOf, callerOf } from '../ingest-caller.ts';
 import type { AddChoices } from './answer-choices.ts';
-import { callDetail, callItem, listedCall } from './call-json.ts';
+import { callDetail, callItem, type Calls, listedCall, readCall } from './call-json.ts';
 
 const PATH = '/api/v1/calls';
 /** Erasing rewrites the CSVs of refused rows that have copies of the call. */
@@ -169,7 +169,7 @@ export async function listCalls(
 
 /** docs/api.md, "Calls". */
 export function calls(
-  catalogue: Pick<Client<typeof ingest>, 'listCalls' | 'getCall' | 'retryCall' | 'analyzeCall' | 'eraseCall'>,
+  catalogue: Calls & Pick<Client<typeof ingest>, 'listCalls' | 'retryCall' | 'analyzeCall' | 'eraseCall'>,
   publicUrl: PublicUrl,
   addChoices: AddChoices,
 ): Endpoint[] {
@@ -201,7 +201,7 @@ export function calls(
       },
       async handle({ caller, params, request }) {
         const call_uuid = pathUuid(params['uuid'], 'call');
-        const call = await catalogue.getCall({ caller: callerOf(caller), call_uuid });
+        const call = await readCall(catalogue, { caller: callerOf(caller), call_uuid });
         const body = await callDetail(
           call,
           (url) => publicUrl(request, url),

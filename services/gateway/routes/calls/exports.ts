@@ -11,6 +11,7 @@ import { flag, pathUuid, uuid } from '../../http/request/fields.ts';
 import type { EdgeResponse } from '../../http/response/edge-response.ts';
 import { TranscriptDocument } from '../../response-schemas/exports.ts';
 import { actorOf, callerOf } from '../ingest-caller.ts';
+import { type Calls, readCall } from './call-json.ts';
 import { CallUuids, rangesInOrder, WholeCallQuery } from './calls.ts';
 import { transcriptFile } from './transcript-file.ts';
 
@@ -60,7 +61,7 @@ const transcriptTypes = {
 
 /** docs/api.md, "Exports". */
 export function callExports(
-  catalogue: Pick<Client<typeof ingest>, 'exportCalls' | 'exportSelectedCalls' | 'getCall'>,
+  catalogue: Calls & Pick<Client<typeof ingest>, 'exportCalls' | 'exportSelectedCalls'>,
   scorecards: Pick<Client<typeof analysis>, 'getScorecard'>,
 ): Endpoint[] {
   return [
@@ -131,7 +132,7 @@ export function callExports(
       },
       async handle({ caller, params, query: { format }, response }) {
         const call_uuid = pathUuid(params['uuid'], 'call');
-        const { transcript_json } = await catalogue.getCall({ caller: callerOf(caller), call_uuid });
+        const { transcript_json } = await readCall(catalogue, { caller: callerOf(caller), call_uuid });
         const file = transcriptFile(transcript_json, format);
         if (format === 'json') return { status: 200, body: file as object };
         response.writeHead(200, {
