@@ -1,4 +1,5 @@
 import type { Bus } from '@call-analysis/bus';
+import { Uuid } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
 import { ingest } from '@call-analysis/proto';
@@ -37,7 +38,6 @@ import { openUpload } from './uploads/open-upload.ts';
 import { processUpload } from './uploads/process-upload.ts';
 import type { Owner } from './uploads/upload-store.ts';
 
-const Uuid = z.uuid();
 const Page = z.int().min(1);
 const Size = z.int().min(1).max(100);
 const Attempt = z.int().min(1);

@@ -71,6 +71,23 @@ function settled(): Promise<boolean> {
   });
 }
 
+it('any uuid that has the form may be asked for, of whatever version: there is no such thing', async () => {
+  const caller = callerOf(service.newOwner());
+  const { client } = service;
+  for (const uuid of ['11111111-1111-1111-1111-111111111111', 'FFFFFFFF-FFFF-FFFF-FFFF-FFFFFFFFFFFE']) {
+    for (const asked of [
+      client.getCall({ ...caller, call_uuid: uuid }),
+      client.getBatch({ ...caller, batch_uuid: uuid }),
+      client.getJob({ ...caller, job_uuid: uuid }),
+      client.eraseCall({ ...caller, call_uuid: uuid }),
+      client.getCampaign({ ...caller, campaign_uuid: uuid }),
+    ])
+      expect(await faultOf(asked)).toMatchObject({ code: 'NOT_FOUND' });
+    for (const filter of [{ batch: uuid }, { lost_points: uuid }, { campaign: uuid }])
+      expect(await client.listCalls({ ...caller, ...filter, page: 1, size: 1 })).toMatchObject({ count: 0, items: [] });
+  }
+});
+
 describe('an accepted call', () => {
   it('is announced once, with everything that its analysis needs, and later calls of a batch have later priorities', async () => {
     const owner = service.newOwner();

@@ -1,4 +1,4 @@
-import { type Analysis, ScorecardDraft } from '@call-analysis/events';
+import { type Analysis, ScorecardDraft, Uuid } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
 import type { analysis, ingest } from '@call-analysis/proto';
 import type { GetCallReply } from '@call-analysis/proto/ingest/v1/GetCallReply';
@@ -6,7 +6,7 @@ import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import type { Caller } from '../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
-import { pathUuid, uuid } from '../http/request/fields.ts';
+import { pathUuid } from '../http/request/fields.ts';
 import { exampleDraft, ScorecardTrial } from '../response-schemas/scorecards.ts';
 import { callerOf } from './ingest-caller.ts';
 
@@ -18,7 +18,7 @@ const OF_A_CALL = ['NOT_FOUND', 'NO_TRANSCRIPT', 'ANALYST_UNAVAILABLE', 'ANALYST
 
 const Trial = z
   .strictObject({
-    call_uuids: z.array(uuid()).min(1).max(MOST_CALLS),
+    call_uuids: z.array(Uuid).min(1).max(MOST_CALLS),
     // Checked before the calls are looked up, so that a wrong draft is always refused.
     draft: ScorecardDraft.optional().meta({
       documentedAs: {

@@ -1,13 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { ScorecardDraft } from '@call-analysis/events';
+import { type ScorecardDraft, Uuid } from '@call-analysis/events';
 import type { analysis, ingest } from '@call-analysis/proto';
 import { type Client, LONGEST_CALL_MS } from '@call-analysis/rpc';
 import { z } from 'zod';
 import type { Caller } from '../../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
-import { flag, pathUuid, uuid } from '../../http/request/fields.ts';
+import { flag, pathUuid } from '../../http/request/fields.ts';
 import type { EdgeResponse } from '../../http/response/edge-response.ts';
 import { TranscriptDocument } from '../../response-schemas/exports.ts';
 import { actorOf, callerOf } from '../ingest-caller.ts';
@@ -37,7 +37,7 @@ const exportedFile = {
 const ExportQuery = rangesInOrder(
   WholeCallQuery.extend({
     format: Format,
-    questions: uuid().optional().meta({ description: 'A scorecard: adds a column for each of its questions.' }),
+    questions: Uuid.optional().meta({ description: 'A scorecard: adds a column for each of its questions.' }),
     transcripts: flag().default(false).meta({ description: 'Adds a column with the text of the conversation.' }),
   }),
 );
@@ -46,7 +46,7 @@ const Selected = z
   .strictObject({
     call_uuids: CallUuids,
     format: Format,
-    questions: uuid().optional().meta({ description: 'A scorecard: adds a column for each of its questions.' }),
+    questions: Uuid.optional().meta({ description: 'A scorecard: adds a column for each of its questions.' }),
     transcripts: z.boolean().default(false).meta({ description: 'Adds a column with the text of the conversation.' }),
   })
   .meta({ examples: [{ call_uuids: ['019a4f3e-7d00-7aa1-8c11-0d9e4f6a7b01'], format: 'csv' }] });
