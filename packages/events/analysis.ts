@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Role } from './transcript.ts';
+import { Uuid } from './uuid.ts';
 
 const Share = z.number().min(0).max(1);
 const Points = z.number();
@@ -21,7 +22,7 @@ export type DecidedBy = z.infer<typeof DecidedBy>;
 
 /** The defaults are those of analyses from before these fields existed: rules answered every question. */
 export const Answer = z.object({
-  uuid: z.uuid(),
+  uuid: Uuid,
   text: z.string(),
   weight: z.number().positive(),
   /** The label; null while the question is open, and when it does not apply. */
@@ -61,7 +62,7 @@ const Sentiment = z.number().min(-1).max(1);
  * know, and one of this version fills in those that an older analysis lacks.
  */
 export const Analysis = z.object({
-  scorecard: z.object({ uuid: z.uuid(), name: z.string(), revision: z.int().min(1) }),
+  scorecard: z.object({ uuid: Uuid, name: z.string(), revision: z.int().min(1) }),
   analyst: z.object({ name: z.string(), version: z.string(), model: z.string().nullable().default(null) }),
   score: Score,
   auto_failed: z.boolean(),
@@ -119,7 +120,7 @@ export function receivedAnalysis({ sentiment, sentiment_unknown, ...analysis }: 
 /** A person's review of an analysis. */
 export const Review = z.object({
   /** The user's uuid. */
-  by: z.uuid(),
+  by: Uuid,
   at: z.iso.datetime(),
   comment: z.string().nullable(),
   /** Whether the person has looked at every answer. */
@@ -145,7 +146,7 @@ export type ReviewedAnswer = z.infer<typeof ReviewedAnswer>;
 
 /** An analysis with its identity and its review, in the shape that the API shows (docs/api.md, "Calls"). */
 export const ReviewedAnalysis = Analysis.extend({
-  uuid: z.uuid(),
+  uuid: Uuid,
   sections: z.array(z.object({ name: z.string(), score: Score, questions: z.array(ReviewedAnswer) })),
   /** Whether a person has reviewed what the score is made of. */
   score_source: z.enum(['machine', 'reviewed']).default('machine'),

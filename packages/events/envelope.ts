@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Uuid } from './uuid.ts';
 
 /** The definition of an event type. */
 export interface EventType<Body = unknown> {
@@ -43,12 +44,12 @@ export type WireEvent<Body = unknown> = Omit<Event<Body>, 'priority'> & { readon
  */
 export const Envelope = z
   .object({
-    id: z.uuid().toLowerCase(),
+    id: Uuid,
     source: z.string().min(1),
     type: z.string().min(1),
     time: z.iso.datetime(),
-    subject: z.guid().toLowerCase(),
-    firmuuid: z.uuid().toLowerCase(),
+    subject: Uuid,
+    firmuuid: Uuid,
     turn: z.int().min(0),
     traceparent: z.string().optional(),
     requestid: z.string().max(128).optional(),

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { Outcome, PublishedAnalysis, Stage } from './analysis.ts';
 import { eventType } from './envelope.ts';
 import { Language, Role, Utterance } from './transcript.ts';
+import { Uuid } from './uuid.ts';
 
 /** Bodies over this many bytes are passed on by object key, because brokers refuse large messages. */
 export const INLINE_BYTES = 256 * 1024;
@@ -20,8 +21,8 @@ export const CallsAccepted = eventType(
   'calls.accepted.v1',
   z.object({
     /** The first and the last uuid of a range of calls, inclusive, in the order of uuids. */
-    first: z.uuid(),
-    last: z.uuid(),
+    first: Uuid,
+    last: Uuid,
   }),
 );
 
@@ -115,7 +116,7 @@ export const TranscriptReady = eventType(
     tags: z.array(z.string()),
     segment_type: z.string(),
     /** The scorecard that the call is analyzed by; absent: the active one of its segment type. */
-    scorecard_uuid: z.guid().optional(),
+    scorecard_uuid: Uuid.optional(),
     /** From the call's metadata. Absent or null when unknown. */
     operator_name: z.string().nullable().optional(),
     /** The speech engine, with the name of its model. */
@@ -138,7 +139,7 @@ export const CallAnalyzed = eventType(
   'call.analyzed.v1',
   z.object({
     attempt,
-    analysis_uuid: z.uuid(),
+    analysis_uuid: Uuid,
     outcome: Outcome,
     language: Language.nullable(),
     /**
@@ -188,8 +189,8 @@ const CallState = z.object({
   score: z.number().nullable(),
   segment_type: z.string(),
   partner_call_id: z.string().nullable(),
-  batch_uuid: z.guid().nullable(),
-  campaign_uuid: z.guid().nullable(),
+  batch_uuid: Uuid.nullable(),
+  campaign_uuid: Uuid.nullable(),
   /** As in the list of calls; null for a completed call. */
   failure: z
     .object({
@@ -255,7 +256,7 @@ export const RecordingErased = eventType('recording.erased.v1', z.object({ erase
  * Queued calls were canceled: no service starts further work on them. They keep the results they have. `subject` is
  * their campaign.
  */
-export const CallsCanceled = eventType('calls.canceled.v1', z.object({ calls: z.array(z.uuid()).min(1).max(1000) }));
+export const CallsCanceled = eventType('calls.canceled.v1', z.object({ calls: z.array(Uuid).min(1).max(1000) }));
 
 /**
  * Failed calls are to continue at the stage that failed, because its cause was removed. `subject` is the call, with the
@@ -263,7 +264,7 @@ export const CallsCanceled = eventType('calls.canceled.v1', z.object({ calls: z.
  */
 export const RetryRequested = eventType(
   'calls.retry-requested.v1',
-  z.union([z.object({ attempt: attempt.nullable() }), z.object({ first: z.uuid(), last: z.uuid() })]),
+  z.union([z.object({ attempt: attempt.nullable() }), z.object({ first: Uuid, last: Uuid })]),
 );
 
 /** An action for the firm's audit log. `subject` is the object of the action. */
@@ -271,7 +272,7 @@ export const AuditEntryCreated = eventType(
   'deed.done.v1',
   z.object({
     /** A user. For an API key, its firm's API user. */
-    actor: z.uuid(),
+    actor: Uuid,
     action: z.enum([
       'campaign.created',
       'campaign.changed',
@@ -330,4 +331,4 @@ export const FirmDataRemoved = eventType(
 );
 
 /** An API key was revoked. `subject` is the uuid of the key record. */
-export const ApiKeyRevoked = eventType('api-key.revoked.v1', z.object({ key_uuid: z.uuid() }));
+export const ApiKeyRevoked = eventType('api-key.revoked.v1', z.object({ key_uuid: Uuid }));

@@ -4,3 +4,4 @@ export * from './envelope.ts';
 export * from './event-types.ts';
 export * from './scorecard.ts';
 export * from './transcript.ts';
+export * from './uuid.ts';

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Language, Role } from './transcript.ts';
+import { Uuid } from './uuid.ts';
 
 /**
  * A scorecard as a firm writes it, as it is stored and as the API shows it. These limits keep an analysis, in which
@@ -153,7 +154,7 @@ function question(phraseFault: PhraseFault) {
   return z
     .strictObject({
       /** The uuid of an existing question of the scorecard. Absent for a new question, which gets one. */
-      uuid: z.guid().toLowerCase().optional(),
+      uuid: Uuid.optional(),
       text: line(300),
       weight: z.number().positive().max(1000),
       choices: z.array(Choice).min(2).max(10),

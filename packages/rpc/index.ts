@@ -6,5 +6,5 @@ export { CALLERS, type Callers, requireAdmin, type RpcCaller } from './server/ca
 export { implement, serve, type Server, type ServeOptions } from './server/serve.ts';
 export { rpcFrom, rpcTlsFrom, RpcTlsVariables, RpcVariables } from './variables.ts';
 export type { Call, CallOptions, Client, Handlers } from './wire/methods.ts';
-export { LONGEST_CALL_MS } from './wire/options.ts';
+export { LONGEST_CALL_MS, MAX_MESSAGE_BYTES } from './wire/options.ts';
 export type { Tls } from './wire/tls.ts';

@@ -1,5 +1,5 @@
 import type { Bus } from '@call-analysis/bus';
-import { Language, Utterance } from '@call-analysis/events';
+import { Language, Utterance, Uuid } from '@call-analysis/events';
 import { analysis } from '@call-analysis/proto';
 import type { Caller } from '@call-analysis/proto/analysis/v1/Caller';
 import type { GivenAnswer as GivenAnswerMessage } from '@call-analysis/proto/analysis/v1/GivenAnswer';
@@ -18,7 +18,6 @@ import type { ScorecardRow, StoredScorecard } from './scorecards/scorecard-store
 import { type TrialParts, tryScorecard } from './scorecards/try-scorecard.ts';
 import type { Store } from './store.ts';
 
-const Uuid = z.guid();
 const Page = z.object({ page: z.int().min(1), size: z.int().min(1).max(100) });
 const Revision = z.int().min(0);
 const Transcript = z.object({ utterances: z.array(Utterance) });

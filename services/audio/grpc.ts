@@ -1,14 +1,12 @@
+import { Uuid } from '@call-analysis/events';
 import { audio } from '@call-analysis/proto';
 import type { Uploader as UploaderMessage } from '@call-analysis/proto/audio/v1/Uploader';
 import type { UploadRecordingRequest } from '@call-analysis/proto/audio/v1/UploadRecordingRequest';
 import { implement } from '@call-analysis/rpc';
-import { z } from 'zod';
 import { callers } from './callers.ts';
 import { counted } from './metrics.ts';
 import { Playbacks } from './playback/read-playback.ts';
 import { type Uploader, type UploadPiece, uploadRecording } from './upload-recording.ts';
-
-const Uuid = z.uuid().toLowerCase();
 
 /** The RPCs that this service serves. The gateway has validated the requests. Here they are only asserted. */
 export function rpcs(parts: Parameters<typeof uploadRecording>[0] & ConstructorParameters<typeof Playbacks>[0]) {

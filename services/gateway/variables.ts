@@ -1,5 +1,6 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { isIP } from 'node:net';
+import { Uuid } from '@call-analysis/events';
 import { ConfigFault, port, readNamedFile } from '@call-analysis/runtime';
 import { z } from 'zod';
 import type { TokenKey } from './authentication/signing-keys.ts';
@@ -36,8 +37,6 @@ export interface Edge {
   /** How bearer tokens are checked. */
   readonly jwt: TokenRules;
 }
-
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** Variables of the HTTP edge. */
 export const EdgeVariables = z.object({
@@ -76,7 +75,7 @@ export const EdgeVariables = z.object({
   CORS_ORIGINS: listOf(isOrigin, 'must be origins separated by commas, such as https://example.com, or *')
     .default([])
     .meta({ description: 'Origins whose pages may read responses, separated by commas. `*` is any.' }),
-  PLATFORM_FIRMS: listOf((each) => UUID.test(each), 'must be uuids of firms, separated by commas')
+  PLATFORM_FIRMS: listOf((each) => Uuid.safeParse(each).success, 'must be uuids of firms, separated by commas')
     .transform((firms) => firms.map((each) => each.toLowerCase()))
     .optional()
     .meta({

@@ -10,6 +10,7 @@ export const callers: Callers<typeof ingest> = {
   exportCalls: ['gateway'],
   exportSelectedCalls: ['gateway'],
   getCall: ['gateway'],
+  readLargeCall: ['gateway'],
   retryCall: ['gateway'],
   analyzeCall: ['gateway'],
   eraseCall: ['gateway'],

@@ -1,4 +1,5 @@
 import type { Bus } from '@call-analysis/bus';
+import { Uuid } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
 import { ingest } from '@call-analysis/proto';
@@ -6,10 +7,11 @@ import type { Audio } from '@call-analysis/proto/ingest/v1/Audio';
 import type { Batch } from '@call-analysis/proto/ingest/v1/Batch';
 import type { Call } from '@call-analysis/proto/ingest/v1/Call';
 import type { Caller } from '@call-analysis/proto/ingest/v1/Caller';
+import type { GetCallRequest } from '@call-analysis/proto/ingest/v1/GetCallRequest';
 import type { ListCallsRequest } from '@call-analysis/proto/ingest/v1/ListCallsRequest';
 import type { Recording } from '@call-analysis/proto/ingest/v1/Recording';
 import type { RegisterCallRequest } from '@call-analysis/proto/ingest/v1/RegisterCallRequest';
-import { implement } from '@call-analysis/rpc';
+import { implement, MAX_MESSAGE_BYTES } from '@call-analysis/rpc';
 import type { Actor } from '@call-analysis/service';
 import { z } from 'zod';
 import { callers } from './callers.ts';
@@ -36,7 +38,6 @@ import { openUpload } from './uploads/open-upload.ts';
 import { processUpload } from './uploads/process-upload.ts';
 import type { Owner } from './uploads/upload-store.ts';
 
-const Uuid = z.uuid();
 const Page = z.int().min(1);
 const Size = z.int().min(1).max(100);
 const Attempt = z.int().min(1);
@@ -55,6 +56,10 @@ const Stored = z.object({
   sha256: z.instanceof(Buffer).refine((sum) => sum.length === 32),
 });
 
+/** Half of a message: its other half is for the history and the rest of the call. */
+const INLINE_BYTES = MAX_MESSAGE_BYTES / 2;
+const PIECE_BYTES = 512 * 1024;
+
 /** The RPCs of this service. The gateway has validated requests, so a fault here is an internal error. */
 export function rpcs(parts: {
   store: Store;
@@ -65,6 +70,8 @@ export function rpcs(parts: {
   limits: Limits;
 }) {
   const { store, objects } = parts;
+  const readDetail = ({ caller, call_uuid, campaign_uuid }: GetCallRequest) =>
+    readCall(parts, ownerOf(caller).firmUuid, Uuid.parse(call_uuid), Uuid.optional().parse(campaign_uuid) ?? null);
   return implement(ingest, callers, {
     ...campaignRpcs(parts),
     ...reviewRpcs(parts),
@@ -172,17 +179,24 @@ export function rpcs(parts: {
     },
 
     getCall: async (request) => {
-      const { firmUuid } = ownerOf(request.caller);
-      const campaignUuid = Uuid.optional().parse(request.campaign_uuid) ?? null;
-      const detail = await readCall(parts, firmUuid, Uuid.parse(request.call_uuid), campaignUuid);
+      const detail = await readDetail(request);
+      const documents = documentsOf(detail);
+      const bytes = [documents.transcript_json ?? '', ...documents.analyses_json].map((json) =>
+        Buffer.byteLength(json),
+      );
+      const is_large = bytes.reduce((sum, each) => sum + each) > INLINE_BYTES;
       return {
         call: callMessage(detail.call),
-        ...(detail.transcript === null ? {} : { transcript_json: JSON.stringify(detail.transcript) }),
-        analyses_json: detail.analyses.map((analysis) => JSON.stringify(analysis)),
+        ...(is_large ? { is_large, analyses_json: [] } : documents),
         history: detail.history.map(({ status, at, detail: note }) => ({ status, at, ...present({ detail: note }) })),
         audio: detail.audio === null ? null : audioMessage(detail.audio),
         ...present({ audio_erased_at: detail.audioErasedAt, transcript_erased_at: detail.transcriptErasedAt }),
       };
+    },
+
+    readLargeCall: async function* (request) {
+      const json = Buffer.from(JSON.stringify(documentsOf(await readDetail(request))));
+      for (let at = 0; at < json.length; at += PIECE_BYTES) yield { data: json.subarray(at, at + PIECE_BYTES) };
     },
 
     retryCall: async (request) =>
@@ -294,6 +308,13 @@ function foundOf({ recording, fault }: RegisterCallRequest): NewRecording['found
 function storedOf(recording: Recording | null | undefined): StoredRecording {
   const { object_key, sample_rate, size_bytes, ...rest } = Stored.parse(recording);
   return { ...rest, objectKey: object_key, sampleRate: sample_rate, sizeBytes: size_bytes };
+}
+
+function documentsOf({ transcript, analyses }: CallDetail) {
+  return {
+    ...(transcript !== null && { transcript_json: JSON.stringify(transcript) }),
+    analyses_json: analyses.map((analysis) => JSON.stringify(analysis)),
+  };
 }
 
 function audioMessage(audio: NonNullable<CallDetail['audio']>): Audio {

@@ -28,7 +28,7 @@ export const LimitVariables = z.object({
   ZIP_MAX_BYTES: size(KIB, 5 * TIB, '1KiB to 5TiB')
     .prefault('50GiB')
     .meta({ description: 'The largest accepted ZIP of recordings.' }),
-  // A longer transcript would not fit into one gRPC message once it is parsed.
+  // What holds a whole transcript in memory, and in an event, counts on it.
   TRANSCRIPT_MAX_BYTES: size(KIB, 4 * MIB, '1KiB to 4MiB')
     .prefault('4MiB')
     .meta({ description: 'The longest `anonymized_text`, in bytes of UTF-8.' }),

@@ -71,6 +71,23 @@ function settled(): Promise<boolean> {
   });
 }
 
+it('any uuid that has the form may be asked for, of whatever version: there is no such thing', async () => {
+  const caller = callerOf(service.newOwner());
+  const { client } = service;
+  for (const uuid of ['11111111-1111-1111-1111-111111111111', 'FFFFFFFF-FFFF-FFFF-FFFF-FFFFFFFFFFFE']) {
+    for (const asked of [
+      client.getCall({ ...caller, call_uuid: uuid }),
+      client.getBatch({ ...caller, batch_uuid: uuid }),
+      client.getJob({ ...caller, job_uuid: uuid }),
+      client.eraseCall({ ...caller, call_uuid: uuid }),
+      client.getCampaign({ ...caller, campaign_uuid: uuid }),
+    ])
+      expect(await faultOf(asked)).toMatchObject({ code: 'NOT_FOUND' });
+    for (const filter of [{ batch: uuid }, { lost_points: uuid }, { campaign: uuid }])
+      expect(await client.listCalls({ ...caller, ...filter, page: 1, size: 1 })).toMatchObject({ count: 0, items: [] });
+  }
+});
+
 describe('an accepted call', () => {
   it('is announced once, with everything that its analysis needs, and later calls of a batch have later priorities', async () => {
     const owner = service.newOwner();
@@ -116,6 +133,22 @@ describe('an accepted call', () => {
     await announced(marker.uuid);
     expect(own()).toHaveLength(502);
     expect(await statusOf(marker)).toBe('queued');
+  });
+
+  it('can be read whatever was accepted: 4 MiB in turns of one letter are sent in pieces', async () => {
+    const owner = service.newOwner();
+    const turns = Math.floor((4 * 1024 * 1024) / '<client>a'.length);
+    const call = await newCall(owner, { anonymized_text: '<client>a'.repeat(turns) });
+    const request = { ...callerOf(owner), call_uuid: call.uuid };
+    const reply = await service.client.getCall(request);
+    expect(reply).toMatchObject({ is_large: true, analyses_json: [], call: { uuid: call.uuid } });
+    const pieces: Buffer[] = [];
+    for await (const { data } of service.client.readLargeCall(request)) pieces.push(data);
+    const { transcript_json, analyses_json } = JSON.parse(Buffer.concat(pieces).toString()) as typeof reply;
+    expect(analyses_json).toEqual([]);
+    const { utterances } = JSON.parse(transcript_json!) as { utterances: unknown[] };
+    expect(utterances).toHaveLength(turns);
+    expect(utterances.at(-1)).toEqual({ role: 'client', text: 'a', start: null, end: null });
   });
 
   it('is announced with an object key when its transcript is over 256 KiB', async () => {

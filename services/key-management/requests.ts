@@ -1,4 +1,4 @@
-import { Language } from '@call-analysis/events';
+import { Language, Uuid } from '@call-analysis/events';
 import { type FieldFault, invalidFields, nameFault } from '@call-analysis/fault';
 import { z } from 'zod';
 import { REDACTIONS, ROLES } from './domain.ts';
@@ -8,10 +8,7 @@ const MAX_AUDIT_ENTRIES = 1000;
 const MAX_KEYS_PER_REQUEST = 200;
 const MAX_SEGMENT_TYPES = 1000;
 
-/** Identifies something existing. Any uuid is allowed, so that an unknown one is not found rather than invalid. */
-const Uuid = z.guid('must be a uuid').toLowerCase();
-
-/** The uuid of something new. Events contain it, and they allow versions 1 to 8 only. */
+/** The uuid of something new. Services of the release before, which may still run, read versions 1 to 8 only. */
 const NewUuid = z.uuid('must be a uuid of version 1 to 8').toLowerCase();
 
 /** proto3 sends an absent string as an empty one. */

@@ -1,3 +1,4 @@
+import { Uuid } from '@call-analysis/events';
 import { webhooks } from '@call-analysis/proto';
 import type { Caller } from '@call-analysis/proto/webhooks/v1/Caller';
 import type { Delivery as DeliveryMessage } from '@call-analysis/proto/webhooks/v1/Delivery';
@@ -14,7 +15,6 @@ import { type Endpoint, EventName } from './endpoints/endpoint.ts';
 import { rotateSecret } from './endpoints/rotate-secret.ts';
 import type { Parts } from './parts.ts';
 
-const Uuid = z.guid();
 const Page = z.object({ page: z.int().min(1), size: z.int().min(1).max(100) });
 const Events = z.array(EventName);
 const Statuses = z.array(z.enum(['pending', 'delivered', 'failed']));

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type Event, fromWire, type WireEvent } from '@call-analysis/events';
+import { type Event, fromWire, Uuid, type WireEvent } from '@call-analysis/events';
 import type { JobInsert } from 'pg-boss';
 import { z } from 'zod';
 import { jsonOf, mayBeUnstorable, pack, packBatch, unpackBatch } from '../encoding/stored-event.ts';
@@ -18,7 +18,7 @@ const STATEMENT_JOBS = 1_000;
 const STATEMENT_CHARACTERS = 4 * 1024 * 1024;
 
 /** The fields that an event in a batch needs to become a job. Everything else is validated there. */
-const BatchedEvents = z.array(z.looseObject({ id: z.guid(), firmuuid: z.string().min(1), turn: z.int() })).min(1);
+const BatchedEvents = z.array(z.looseObject({ id: Uuid, firmuuid: z.string().min(1), turn: z.int() })).min(1);
 
 export interface NewJob {
   readonly job: JobInsert;

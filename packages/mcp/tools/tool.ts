@@ -26,7 +26,7 @@ export const cursor = z
   .optional()
   .describe('The next_cursor of the previous result, with the same other arguments.');
 
-export const callUuid = z.uuid().describe('The uuid of the call, as search_calls returns it.');
+export const callUuid = z.guid().describe('The uuid of the call, as search_calls returns it.');
 
 /** The sentence in descriptions about fields with conversation text. */
 export const UNTRUSTED =

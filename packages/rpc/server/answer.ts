@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import { types } from 'node:util';
-import { Fault } from '@call-analysis/fault';
+import { Fault, invalidFields } from '@call-analysis/fault';
 import { histogram, isTracing, type Logger, recordSpan, withContext } from '@call-analysis/runtime';
 import { Metadata, type ServerDuplexStream, type ServerWritableStream, type ServiceDefinition } from '@grpc/grpc-js';
+import { z } from 'zod';
 import { type IncomingContext, incomingContext } from '../wire/context.ts';
 import { END } from '../wire/end-of-requests.ts';
 import { IncomingCall, within } from '../wire/incoming-call.ts';
@@ -93,12 +94,35 @@ async function produce(method: Method, handler: UntypedHandler, wire: ServerCall
   const input = method.requestStream ? requestsOf(wire, call) : wire.request;
   const output = handler(input as never, call);
   if (!method.responseStream) {
-    send(method, wire, call, await (output as Promise<unknown>));
+    send(method, wire, call, await aboutRequest(output as Promise<unknown>));
     return;
   }
-  for await (const message of output as AsyncIterable<unknown>) {
-    if (!send(method, wire, call, message)) await once(wire, 'drain', { signal: call.signal });
+  const messages = (output as AsyncIterable<unknown>)[Symbol.asyncIterator]();
+  try {
+    for (let next = await aboutRequest(messages.next()); next.done !== true; next = await messages.next())
+      if (!send(method, wire, call, next.value)) await once(wire, 'drain', { signal: call.signal });
+  } finally {
+    await messages.return?.();
   }
+}
+
+/**
+ * Handlers parse their request before they wait for anything. So a zod error that is there at once says that the request is
+ * wrong, and not what the service stores.
+ */
+async function aboutRequest<Result>(begun: Promise<Result>): Promise<Result> {
+  try {
+    await Promise.race([begun, undefined]);
+  } catch (error) {
+    if (!(error instanceof z.ZodError)) throw error;
+    const fields = error.issues.map(({ path, message }) => ({
+      field: path.join('.') || 'request',
+      code: 'INVALID',
+      message,
+    }));
+    throw Object.assign(invalidFields(fields), { cause: error });
+  }
+  return begun;
 }
 
 async function* requestsOf(wire: ServerCall, call: IncomingCall): AsyncGenerator<unknown> {
@@ -194,7 +218,8 @@ function logOutcome(
     log.warn({ ...fields, code: isLate(call) ? 'DEADLINE_EXCEEDED' : 'CANCELLED', ...cause }, 'rpc');
   } else if (fault === undefined) log[quiet ? 'debug' : 'info']({ ...fields, code: 'OK' }, 'rpc');
   else if (fault.kind === 'internal') log.error({ ...fields, code: fault.code, err: fault }, 'rpc');
-  else if (fault.kind === 'unavailable' || fault instanceof CallerRefused)
+  // A request that its caller has let pass: the two services disagree.
+  else if (fault.kind === 'unavailable' || fault instanceof CallerRefused || fault.cause instanceof z.ZodError)
     log.warn({ ...fields, code: fault.code, err: fault }, 'rpc');
   else log.info({ ...fields, code: fault.code }, 'rpc');
 }

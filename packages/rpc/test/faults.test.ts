@@ -1,8 +1,10 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { Fault, type FaultKind } from '@call-analysis/fault';
 import { waitUntil } from '@call-analysis/testing';
 import { credentials, Metadata, type ServiceError, status } from '@grpc/grpc-js';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
+import { z } from 'zod';
 import { nothing, openTrial, PlainClient, WAYS } from './trial.ts';
 
 let open: Awaited<ReturnType<typeof openTrial>> | undefined;
@@ -170,6 +172,42 @@ describe.each(WAYS)('a Fault that a handler throws, %s,', (_way, address) => {
     expect(open.lines).toHaveLength(1);
     expect(open.lines[0]).toMatchObject({ level: 'info', code: 'INVALID_PHONE_NUMBER' });
     expect(JSON.stringify(open.lines)).not.toContain('998901234567');
+  });
+});
+
+describe.each(WAYS)('a zod error, %s,', (_way, address) => {
+  it("is the caller's mistake while the request is parsed, and a failure of the service afterwards", async () => {
+    const parse = (value: unknown) => z.object({ what: z.string().min(1) }).parse(value);
+    open = await openTrial(
+      {
+        echo: async (request) => ({ ...request, ...parse(request) }),
+        read: async (request) => {
+          await pause(1);
+          return { ...request, ...parse(request) };
+        },
+        async *download(request) {
+          yield { ...request, ...parse(request) };
+          yield { ...request, ...parse({}) };
+        },
+      },
+      { address: address() },
+    );
+    const { client } = open;
+    const refused = {
+      kind: 'invalid',
+      code: 'VALIDATION_ERROR',
+      details: { fields: [{ field: 'what', code: 'INVALID' }] },
+    };
+    expect(await failure(client.echo({}))).toMatchObject(refused);
+    expect(await failure(client.read({}))).toMatchObject({ kind: 'internal', code: 'INTERNAL' });
+    expect(await failure(client.download({})[Symbol.asyncIterator]().next())).toMatchObject(refused);
+    const seen: string[] = [];
+    const all = async () => {
+      for await (const { what } of client.download({ what: 'it' })) seen.push(what);
+    };
+    expect(await failure(all())).toMatchObject({ kind: 'internal' });
+    expect(seen).toEqual(['it']);
+    expect((await client.echo({ what: 'it' })).what).toBe('it');
   });
 });
 

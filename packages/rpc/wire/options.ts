@@ -3,7 +3,10 @@ import { type ChannelOptions, logVerbosity, setLogVerbosity } from '@grpc/grpc-j
 // Every failure is thrown as a Fault and logged by its caller; the library's own lines would only repeat it.
 setLogVerbosity(logVerbosity.NONE);
 
-/** The largest message that either side accepts. */
+/**
+ * The largest message that either side accepts. What may be larger is sent as a stream. What is not: bodies of requests over
+ * HTTP have at most 1 MiB, and lists at most 100 items.
+ */
 export const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 
 /**

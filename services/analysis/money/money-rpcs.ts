@@ -1,4 +1,5 @@
 import type { Bus } from '@call-analysis/bus';
+import { Uuid } from '@call-analysis/events';
 import { Fault, invalidFields } from '@call-analysis/fault';
 import type { analysis } from '@call-analysis/proto';
 import type { Budget as BudgetMessage } from '@call-analysis/proto/analysis/v1/Budget';
@@ -15,7 +16,6 @@ import { listUsage } from './list-usage.ts';
 import { GROUPS } from './money-store.ts';
 import { formatAmount, type Prices } from './prices.ts';
 
-const Uuid = z.guid();
 const Time = z.iso.datetime({ offset: true }).transform((text) => new Date(text));
 const Amount = z.string().regex(/^\d{1,11}(\.\d{1,9})?$/);
 

@@ -147,7 +147,8 @@ describe('a recording that is to be played', () => {
 
   it('is not found for a call of another firm, and for one without a recording', async () => {
     const call = await recorded(wav(), 'wav');
-    await expect(service.playback(randomUUID())).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    for (const unknown of [randomUUID(), '11111111-1111-1111-1111-111111111111'])
+      await expect(service.playback(unknown)).rejects.toMatchObject({ code: 'NOT_FOUND' });
     service.catalogue.findCalls = async () => ({ call_uuids: [] });
     await expect(service.playback(call)).rejects.toBeInstanceOf(Fault);
     expect(await stored(call)).toEqual([]);

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { Uuid } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
 import { z } from 'zod';
 import { type Caller, Role } from './caller.ts';
@@ -48,8 +49,6 @@ const MAX_VERIFIED = 10_000;
 const SESSION_ISSUER = 'call-analysis-session';
 /** A key that its owner has withdrawn is used no longer than this. */
 const REMOTE_KEY_TTL_MS = 5 * 60_000;
-
-const Uuid = z.guid().toLowerCase();
 
 /**
  * Checks the signature and claims of bearer tokens (docs/api.md, "Configuration and commands"). Throws UNAUTHENTICATED,

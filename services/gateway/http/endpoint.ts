@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { Uuid } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
 import { z } from 'zod';
 import type { Caller, Role } from '../authentication/caller.ts';
@@ -199,10 +200,8 @@ const LARGE_BODY_BYTES = 64 * 1024;
 function callOf({ path }: Endpoint, params: Params): { call_uuid?: string } {
   const name = /\/calls\/:(\w+)/.exec(path)?.[1];
   const value = name === undefined ? undefined : params[name];
-  return value !== undefined && UUID.test(value) ? { call_uuid: value } : {};
+  return value !== undefined && Uuid.safeParse(value).success ? { call_uuid: value } : {};
 }
-
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 function requireRole(endpoint: Endpoint, caller: Caller): void {
   if (endpoint.roles === undefined || endpoint.roles.includes(caller.role)) return;

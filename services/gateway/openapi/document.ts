@@ -1,7 +1,7 @@
+import { Uuid } from '@call-analysis/events';
 import { z } from 'zod';
 import type { Endpoint } from '../http/endpoint.ts';
 import type { Form } from '../http/multipart/form.ts';
-import { uuid } from '../http/request/fields.ts';
 import { FieldErrors, OtherDetails, RowErrors } from '../response-schemas/error-details.ts';
 import { errorExamples, errorResponses, headersOf, methodNotAllowed, RATE_LIMIT_HEADERS } from './error-responses.ts';
 import { type OperationDocs, type ResponseDocs, tags } from './operation-docs.ts';
@@ -97,7 +97,7 @@ function operation(endpoint: Endpoint, schemas: Schemas): object {
 
 function pathParameters(path: string, docs: OperationDocs, schemas: Schemas): object[] {
   return Array.from(path.matchAll(/[:*](\w+)/g), ([, name = '']) => {
-    const schema = docs.params?.[name] ?? uuid();
+    const schema = docs.params?.[name] ?? Uuid;
     return { name, in: 'path', required: true, schema: schemas.request(schema) };
   });
 }

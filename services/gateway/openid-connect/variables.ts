@@ -1,3 +1,4 @@
+import { Uuid } from '@call-analysis/events';
 import { ConfigFault } from '@call-analysis/runtime';
 import { z } from 'zod';
 import { Role } from '../authentication/caller.ts';
@@ -16,7 +17,6 @@ export interface OpenIdSettings {
   readonly roles: { readonly claim: string; readonly byValue: ReadonlyMap<string, Role> } | null;
 }
 
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const VALUE_AND_ROLE = /^(.+)=([A-Z_]+)$/;
 
 export const OpenIdVariables = z.object({
@@ -43,7 +43,7 @@ export const OpenIdVariables = z.object({
     .meta({ description: 'The scopes to request from the identity provider, separated by spaces.' }),
   OIDC_FIRM: z
     .string()
-    .regex(UUID, 'must be the uuid of a firm')
+    .refine((text) => Uuid.safeParse(text).success, 'must be the uuid of a firm')
     .toLowerCase()
     .optional()
     .meta({ description: 'The uuid of the firm of all people who sign in through the identity provider.' }),

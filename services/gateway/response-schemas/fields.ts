@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-export const Uuid = z.guid();
+export { Uuid } from '@call-analysis/events';
 export const Time = z.iso.datetime();
 export const Count = z.int().min(0);
 

@@ -1,3 +1,4 @@
+import { Uuid } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
 import type { keyManagement } from '@call-analysis/proto';
 import type { CreateKeyReply } from '@call-analysis/proto/key_management/v1/CreateKeyReply';
@@ -5,7 +6,7 @@ import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import type { Caller } from '../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
-import { page, size, uuid } from '../http/request/fields.ts';
+import { page, size } from '../http/request/fields.ts';
 import { CreatedKey, KeyPage } from '../response-schemas/access/api-keys.ts';
 
 const PATH = '/external/api/v1/api-key';
@@ -35,7 +36,7 @@ export function apiKeys(
       roles: ['SUPERUSER', 'WORKFLOW_ENGINEER'],
       body: z
         .strictObject({
-          firm_uuid: uuid(),
+          firm_uuid: Uuid,
           expires_at: futureTime().optional().meta({ description: 'When the key expires. Default: never.' }),
         })
         .meta({ id: 'CreateApiKeyRequest', examples: [{ firm_uuid: '1a2b3c4d-0000-4000-8000-000000000001' }] }),
@@ -142,7 +143,7 @@ export function apiKeys(
 }
 
 function keyUuid(given: string | undefined): string {
-  const parsed = uuid().safeParse(given);
+  const parsed = Uuid.safeParse(given);
   if (parsed.success) return parsed.data;
   // The same message as key-management's, which does not mention a firm: keys of all firms are managed here.
   throw new Fault('not-found', 'NOT_FOUND', 'There is no such API key. Check the uuid.');

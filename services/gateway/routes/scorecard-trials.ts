@@ -1,4 +1,4 @@
-import { type Analysis, ScorecardDraft } from '@call-analysis/events';
+import { type Analysis, ScorecardDraft, Uuid } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
 import type { analysis, ingest } from '@call-analysis/proto';
 import type { GetCallReply } from '@call-analysis/proto/ingest/v1/GetCallReply';
@@ -6,7 +6,7 @@ import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import type { Caller } from '../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
-import { pathUuid, uuid } from '../http/request/fields.ts';
+import { pathUuid } from '../http/request/fields.ts';
 import { exampleDraft, ScorecardTrial } from '../response-schemas/scorecards.ts';
 import { callerOf } from './ingest-caller.ts';
 
@@ -18,7 +18,7 @@ const OF_A_CALL = ['NOT_FOUND', 'NO_TRANSCRIPT', 'ANALYST_UNAVAILABLE', 'ANALYST
 
 const Trial = z
   .strictObject({
-    call_uuids: z.array(uuid()).min(1).max(MOST_CALLS),
+    call_uuids: z.array(Uuid).min(1).max(MOST_CALLS),
     // Checked before the calls are looked up, so that a wrong draft is always refused.
     draft: ScorecardDraft.optional().meta({
       documentedAs: {
@@ -74,7 +74,13 @@ export function scorecardTrials(
     let found: GetCallReply | null = null;
     try {
       found = await catalogue.getCall({ caller: callerOf(caller), call_uuid });
-      const { call, transcript_json } = found;
+      const { call, transcript_json, is_large } = found;
+      if (is_large === true)
+        throw new Fault(
+          'conflict',
+          'NO_TRANSCRIPT',
+          'The transcript and the analyses of this call are too long for a trial.',
+        );
       if (call === null || transcript_json === undefined) {
         throw new Fault('conflict', 'NO_TRANSCRIPT', 'This call has no transcript, so it cannot be scored.');
       }

@@ -1,4 +1,5 @@
 import type { Bus } from '@call-analysis/bus';
+import { Uuid } from '@call-analysis/events';
 import type { ingest } from '@call-analysis/proto';
 import type { Caller } from '@call-analysis/proto/ingest/v1/Caller';
 import type { Campaign as CampaignMessage } from '@call-analysis/proto/ingest/v1/Campaign';
@@ -13,7 +14,6 @@ import { changeCampaignState } from './change-campaign-state.ts';
 import { changeCampaign } from './change-campaign.ts';
 import { createCampaign } from './create-campaign.ts';
 
-const Uuid = z.uuid();
 const Instant = z.iso.datetime().transform((text) => new Date(text));
 const Pages = z.object({ page: z.int().min(1), size: z.int().min(1).max(100) });
 const Clearable = z.array(z.enum(['description', 'starts_at', 'ends_at']));

@@ -1,4 +1,5 @@
 import type { Bus } from '@call-analysis/bus';
+import { Uuid } from '@call-analysis/events';
 import type { ingest } from '@call-analysis/proto';
 import type { Caller } from '@call-analysis/proto/ingest/v1/Caller';
 import type { Handlers } from '@call-analysis/rpc';
@@ -8,7 +9,6 @@ import type { Store } from '../store/index.ts';
 import { commentOnCall, deleteComment } from './comment-on-call.ts';
 import type { Comment } from './comment-store.ts';
 
-const Uuid = z.guid();
 const Utterance = z.int().min(0);
 const Page = z.object({ page: z.int().min(1), size: z.int().min(1).max(100) });
 
@@ -47,8 +47,8 @@ function commentMessage({ uuid, text, utterance, by, at }: Comment) {
 
 function actorOf(caller: Caller | null): Actor {
   return {
-    firmUuid: z.uuid().parse(caller?.firm_uuid),
-    userUuid: z.uuid().parse(caller?.user_uuid),
+    firmUuid: Uuid.parse(caller?.firm_uuid),
+    userUuid: Uuid.parse(caller?.user_uuid),
     address: caller?.address ?? '',
   };
 }

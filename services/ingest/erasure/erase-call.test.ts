@@ -369,3 +369,15 @@ it('the receipt and the tombstone of a finished erasure are deleted after thirty
   await sweep(service.parts, new Date());
   expect(await kept()).toHaveLength(0);
 });
+
+it('an erasure does not wait for that of a call of the same batch which ended later', async () => {
+  const owner = service.newOwner();
+  const [first, second] = await calls.upload(owner, [secrets(), secrets()]);
+  for (const call of [first!, second!]) await projectAnalyses(service.parts, [callAnalyzed(call)]);
+  const { batch } = (await service.callsOf(owner))[0]!;
+  await service.db.query(`UPDATE batch SET erased_until = '2100-01-01' WHERE uuid = $1`, [batch]);
+  await service.db.transaction(async (tx) => {
+    await tx.query('SELECT 1 FROM batch WHERE uuid = $1 FOR UPDATE', [batch]);
+    expect((await calls.erase(first!)).callUuid).toBe(first!.uuid);
+  });
+});

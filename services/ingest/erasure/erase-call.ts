@@ -97,18 +97,19 @@ async function erase(parts: Parts, firmUuid: string, callUuid: string, { by, wit
         callUuid,
       );
       const now = new Date();
-      if (batch_uuid !== null)
-        await store.batches.erased(tx, batch_uuid, UNFINISHED.includes(status) ? now : (ended_at ?? updated_at));
       const before = [{ what: 'refused_row', count: rejectedRows }];
       const erased = await store.erasures.erase(tx, firmUuid, callUuid, before, now);
-      // Last, because deleting the rows adds a pending change for the index.
-      await store.search.removeCall(tx, firmUuid, callUuid);
       if (campaign_uuid !== null) await store.tally.addErased(tx, campaign_uuid);
       const origin = { firmuuid: firmUuid, priority: 0, traceparent: currentContext()?.traceparent };
       const audit = by === undefined ? [] : [auditEntry('ingest', { ...by, firmUuid }, 'call.erased', callUuid)];
       const event = createEvent('ingest', CallErased, callUuid, origin, { erased_at: now.toISOString() });
       await bus.publish(tx, [event, ...audit]);
+      // Late, because erasures of other calls of the batch wait for it.
+      if (batch_uuid !== null)
+        await store.batches.erased(tx, batch_uuid, UNFINISHED.includes(status) ? now : (ended_at ?? updated_at));
       await within?.(tx);
+      // Last: deleting the rows has added a pending change for the index, and its other writers wait from here on.
+      await store.search.removeCall(tx, firmUuid, callUuid);
       return erased;
     };
     return store.transaction(work, { retries: DEADLOCKS });

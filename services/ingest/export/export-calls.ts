@@ -30,7 +30,7 @@ export interface Export {
 const ROWS_PER_PAGE = 1_000;
 /** A transcript has up to 4 MiB. */
 const ROWS_PER_PAGE_WITH_TEXT = 20;
-/** A message between services has 4 MiB at most. */
+/** Well below the largest message between services. */
 const PIECE_BYTES = 512 * 1024;
 
 /**

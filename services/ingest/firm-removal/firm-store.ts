@@ -85,7 +85,9 @@ async function removeCampaigns(tx: Sql, firmUuid: string): Promise<RemovedThing[
   return [{ what: 'campaign', count: campaigns.length }];
 }
 
+/** Locked first: a row that a transaction is changing would move while it is deleted by its place, and stay. */
 async function removeRows(tx: Sql, table: string, where: string, firmUuid: string, limit: number): Promise<number> {
+  await tx.query(`SELECT FROM ${table} WHERE ${where} LIMIT $2 FOR UPDATE`, [firmUuid, limit]);
   const [row] = await tx.query<{ count: number }>(
     `WITH removed AS (
        DELETE FROM ${table} WHERE ctid = ANY(ARRAY(SELECT ctid FROM ${table} WHERE ${where} LIMIT $2)) AND ${where} RETURNING 1)

@@ -1,4 +1,5 @@
 import type { Bus } from '@call-analysis/bus';
+import { Uuid } from '@call-analysis/events';
 import type { Objects } from '@call-analysis/objects';
 import type { ingest } from '@call-analysis/proto';
 import type { Caller } from '@call-analysis/proto/ingest/v1/Caller';
@@ -13,8 +14,7 @@ import type { CallFilter, Store } from '../store/index.ts';
 import type { Job } from './job-store.ts';
 import { analyzeCalls, eraseCallsOfNumber, measureCalls } from './start-jobs.ts';
 
-const Uuid = z.uuid();
-const Uuids = z.array(z.guid());
+const Uuids = z.array(Uuid);
 
 /** The RPCs for actions on many calls. `filterOf` translates the filter of a listing. */
 export function jobRpcs(
@@ -50,7 +50,7 @@ export function jobRpcs(
         parts,
         actorOf(request.caller),
         filterOf(request.filter!),
-        z.guid().optional().parse(request.scorecard_uuid) ?? null,
+        Uuid.optional().parse(request.scorecard_uuid) ?? null,
       ),
     }),
     measureCalls: async (request) => {
@@ -62,7 +62,7 @@ export function jobRpcs(
         parts,
         actorOf(request.caller),
         { callUuids: Uuids.parse(request.call_uuids) },
-        z.guid().optional().parse(request.scorecard_uuid) ?? null,
+        Uuid.optional().parse(request.scorecard_uuid) ?? null,
       ),
     }),
     measureSelectedCalls: async (request) => {

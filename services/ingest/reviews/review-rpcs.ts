@@ -1,4 +1,5 @@
 import type { Bus } from '@call-analysis/bus';
+import { Uuid } from '@call-analysis/events';
 import type { ingest } from '@call-analysis/proto';
 import type { Caller } from '@call-analysis/proto/ingest/v1/Caller';
 import type { MeasureAgreementRequest } from '@call-analysis/proto/ingest/v1/MeasureAgreementRequest';
@@ -11,7 +12,6 @@ import { reviewAnalysis, withdrawReview } from './review-analysis.ts';
 import type { AgreementFilter } from './review-store.ts';
 import type { Scorecards } from './scorecards.ts';
 
-const Uuid = z.guid();
 const Page = z.object({ page: z.int().min(1), size: z.int().min(1).max(100) });
 
 /** The RPCs of reviews. */
@@ -95,8 +95,8 @@ function filterOf(request: MeasureAgreementRequest): AgreementFilter {
 
 function actorOf(caller: Caller | null): Actor {
   return {
-    firmUuid: z.uuid().parse(caller?.firm_uuid),
-    userUuid: z.uuid().parse(caller?.user_uuid),
+    firmUuid: Uuid.parse(caller?.firm_uuid),
+    userUuid: Uuid.parse(caller?.user_uuid),
     address: caller?.address ?? '',
   };
 }

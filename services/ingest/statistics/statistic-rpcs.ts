@@ -1,3 +1,4 @@
+import { Uuid } from '@call-analysis/events';
 import type { ingest } from '@call-analysis/proto';
 import type { ListCallsRequest } from '@call-analysis/proto/ingest/v1/ListCallsRequest';
 import { SORTABLE_NUMBERS } from '@call-analysis/proto/values';
@@ -17,7 +18,7 @@ export function statisticRpcs(
 ): Pick<Handlers<typeof ingest>, 'readStatistics'> {
   return {
     readStatistics: async (request) => {
-      const firmUuid = z.uuid().parse(request.caller?.firm_uuid);
+      const firmUuid = Uuid.parse(request.caller?.firm_uuid);
       const { sort } = request;
       const tz = request.tz ?? (await firms.find(firmUuid)).timeZone ?? 'UTC';
       const { items, total } = await readStatistics(store, firmUuid, {

@@ -186,7 +186,10 @@ export function batches(prisma: IngestPrisma, db: Sql) {
 
     /** Records that one of its calls, which had ended at that time, was erased. */
     async erased(tx: Sql, uuid: string, endedAt: Date): Promise<void> {
-      await tx.query('UPDATE batch SET erased_until = greatest(erased_until, $2) WHERE uuid = $1', [uuid, endedAt]);
+      await tx.query(
+        'UPDATE batch SET erased_until = $2 WHERE uuid = $1 AND (erased_until IS NULL OR erased_until < $2)',
+        [uuid, endedAt],
+      );
     },
 
     /**

@@ -1,3 +1,4 @@
+import { Uuid } from '@call-analysis/events';
 import { nameFault, notFound } from '@call-analysis/fault';
 import { z } from 'zod';
 
@@ -30,10 +31,6 @@ export function name(maxLength: number) {
     });
 }
 
-export function uuid() {
-  return z.guid({ error: ({ code }) => (code === 'invalid_format' ? 'must be a UUID' : undefined) }).toLowerCase();
-}
-
 /** Paging of every list (docs/api.md, "Pages"). */
 export const page = wholeNumber(1, MAX_PAGE).default(1).meta({ description: 'The page number, from 1.' });
 export const size = wholeNumber(1, 100).default(10).meta({ description: 'The number of items on a page.' });
@@ -48,7 +45,7 @@ export function anyOf<Value extends z.ZodType<string>>(value: Value) {
 
 /** A uuid in a path. Anything else is NOT_FOUND. */
 export function pathUuid(given: string | undefined, thing: string): string {
-  const parsed = uuid().safeParse(given);
+  const parsed = Uuid.safeParse(given);
   if (!parsed.success) throw notFound(thing);
   return parsed.data;
 }

@@ -1,8 +1,9 @@
+import { Uuid } from '@call-analysis/events';
 import type { Fault } from '@call-analysis/fault';
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { z } from 'zod';
-import { anyOf, page, size, text, uuid } from './fields.ts';
+import { anyOf, page, size, text } from './fields.ts';
 import { parse, queryOf } from './parse.ts';
 
 const Body = z.strictObject({
@@ -11,7 +12,7 @@ const Body = z.strictObject({
   on_error: z.enum(['reject', 'skip']).default('reject'),
 });
 const ALL_KNOWN = 'known are metadata_key, audios_key, on_error';
-const Query = z.strictObject({ page, size, batch: uuid().optional(), status: anyOf(z.enum(['queued', 'failed'])) });
+const Query = z.strictObject({ page, size, batch: Uuid.optional(), status: anyOf(z.enum(['queued', 'failed'])) });
 
 function faults(schema: z.ZodObject, value: object): unknown {
   try {
@@ -63,7 +64,7 @@ describe('parsing a body', () => {
   });
 
   it('reports a missing uuid like any missing field', () => {
-    const Firm = z.strictObject({ firm_uuid: uuid() });
+    const Firm = z.strictObject({ firm_uuid: Uuid });
     expect(faults(Firm, {})).toEqual([{ field: 'firm_uuid', code: 'REQUIRED', message: 'is required' }]);
     expect(faults(Firm, { firm_uuid: 'x' })).toEqual([
       { field: 'firm_uuid', code: 'INVALID', message: 'must be a UUID' },

@@ -1,9 +1,9 @@
-import { Language } from '@call-analysis/events';
+import { Language, Uuid } from '@call-analysis/events';
 import type { analysis, ingest } from '@call-analysis/proto';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
-import { inOrder, instant, page, pathUuid, size, text, uuid, wholeNumber } from '../../http/request/fields.ts';
+import { inOrder, instant, page, pathUuid, size, text, wholeNumber } from '../../http/request/fields.ts';
 import { Agreement, ComparedCallPage } from '../../response-schemas/people.ts';
 import { callerOf } from '../ingest-caller.ts';
 
@@ -27,7 +27,7 @@ const label = z
   .optional();
 
 const ComparedQuery = AgreementQuery.extend({
-  question: uuid(),
+  question: Uuid,
   machine: label.meta({ description: 'Only with this answer of the machine. An empty one is "not applicable".' }),
   person: label.meta({ description: 'Only with this answer of a person. An empty one is "not applicable".' }),
   page,

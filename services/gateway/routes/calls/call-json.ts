@@ -1,12 +1,31 @@
 import { Fault } from '@call-analysis/fault';
+import type { ingest } from '@call-analysis/proto';
 import type { Call } from '@call-analysis/proto/ingest/v1/Call';
 import type { GetCallReply } from '@call-analysis/proto/ingest/v1/GetCallReply';
+import type { GetCallRequestInit } from '@call-analysis/proto/ingest/v1/GetCallRequest';
+import type { Client } from '@call-analysis/rpc';
 
 interface StoredTranscript {
   language: string | null;
   engine: string | null;
   utterances: { role: string; text: string; start: number | null; end: number | null }[];
 }
+
+/** Everything that ingest knows of a call, also where that does not fit into a message. */
+export async function readCall(catalogue: Calls, request: GetCallRequestInit): Promise<GetCallReply> {
+  const reply = await catalogue.getCall(request);
+  if (reply.is_large !== true) return reply;
+  const pieces: Buffer[] = [];
+  for await (const { data } of catalogue.readLargeCall(request)) pieces.push(data);
+  const documents = JSON.parse(Buffer.concat(pieces).toString()) as Pick<
+    GetCallReply,
+    'transcript_json' | 'analyses_json'
+  >;
+  return { ...reply, ...documents };
+}
+
+/** The RPCs that read one call. */
+export type Calls = Pick<Client<typeof ingest>, 'getCall' | 'readLargeCall'>;
 
 /** A call as lists show it. No field is missing; unknown ones are null (docs/api.md, "Calls"). */
 export function callItem(call: Call) {

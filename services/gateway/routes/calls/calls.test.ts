@@ -308,6 +308,24 @@ describe('one call', () => {
     });
   });
 
+  it('that does not fit into a message between services is complete', async () => {
+    const utterances = [{ role: 'client', text: 'я', start: null, end: null }];
+    const analysis = { score: 1, scorecard: { uuid, name: 'Default', revision: 1 }, sections: [] };
+    const documents = {
+      transcript_json: JSON.stringify({ language: null, engine: null, utterances }),
+      analyses_json: [JSON.stringify(analysis)],
+    };
+    edge.calls.getCall = async () => ({ call: bare, is_large: true, analyses_json: [], history: [], audio: null });
+    edge.calls.readLargeCall = async function* () {
+      for (const byte of Buffer.from(JSON.stringify(documents))) yield { data: Buffer.from([byte]) };
+    };
+    const { body } = await edge.request('GET', `${path}/${uuid}`);
+    expect(body['transcript']).toMatchObject({ utterances: [{ index: 0, ...utterances[0] }] });
+    expect(body['analysis']).toMatchObject(analysis);
+    const transcript = await edge.request('GET', `${path}/${uuid}/transcript?format=json`);
+    expect(transcript.body).toMatchObject({ utterances });
+  });
+
   it('of another firm is not found', async () => {
     edge.calls.getCall = async () => {
       throw notFound('call');

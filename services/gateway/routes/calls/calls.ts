@@ -1,27 +1,16 @@
-import { Language, Resolution } from '@call-analysis/events';
+import { Language, Resolution, Uuid } from '@call-analysis/events';
 import type { ingest } from '@call-analysis/proto';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import type { Caller } from '../../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
-import {
-  anyOf,
-  flag,
-  instant,
-  isInstant,
-  number,
-  page,
-  pathUuid,
-  size,
-  text,
-  uuid,
-} from '../../http/request/fields.ts';
+import { anyOf, flag, instant, isInstant, number, page, pathUuid, size, text } from '../../http/request/fields.ts';
 import type { PublicUrl } from '../../http/request/public-url.ts';
 import type { JsonResponse } from '../../http/response/json-response.ts';
 import { CallDetail, CallItem, CallPage, CallStatus, ErasureReceipt } from '../../response-schemas/calls.ts';
 import { actorOf, callerOf } from '../ingest-caller.ts';
 import type { AddChoices } from './answer-choices.ts';
-import { callDetail, callItem, listedCall } from './call-json.ts';
+import { callDetail, callItem, type Calls, listedCall, readCall } from './call-json.ts';
 
 const PATH = '/api/v1/calls';
 /** Erasing rewrites the CSVs of refused rows that have copies of the call. */
@@ -43,7 +32,7 @@ const filters = {
   operator_name: text(MAX_VALUE_CHARS).optional(),
   operator_group_name: text(MAX_VALUE_CHARS).optional(),
   partner_call_id: text(MAX_VALUE_CHARS).optional(),
-  batch: uuid().optional(),
+  batch: Uuid.optional(),
   source: z.enum(['audio', 'transcription']).optional(),
   started_from: instant().optional().meta({ description: 'Calls that started at this time or later.' }),
   started_to: instant().optional().meta({ description: 'Calls that started before this time.' }),
@@ -59,7 +48,7 @@ const filters = {
   topic: text(MAX_VALUE_CHARS).optional(),
   resolution: Resolution.optional(),
   auto_failed: flag().optional(),
-  lost_points: uuid().optional().meta({
+  lost_points: Uuid.optional().meta({
     description:
       "A question's uuid: calls whose answer to it, in the current analysis, got fewer points than the question can give.",
   }),
@@ -88,12 +77,12 @@ const filters = {
 /** Filters of any list of calls. */
 export const CallQuery = consistent(z.strictObject(filters));
 /** The query of a firm's list. */
-export const FirmCallQuery = consistent(z.strictObject({ ...filters, campaign: uuid().optional() }));
+export const FirmCallQuery = consistent(z.strictObject({ ...filters, campaign: Uuid.optional() }));
 
 const { sort: _sort, page: _page, size: _size, cursor: _cursor, ...conditions } = filters;
 
 /** The filters and the sort of a list of all calls of a firm that has no pages. */
-export const WholeCallQuery = z.strictObject({ ...conditions, campaign: uuid().optional(), sort: filters.sort });
+export const WholeCallQuery = z.strictObject({ ...conditions, campaign: Uuid.optional(), sort: filters.sort });
 
 /** The filters of a list of calls in a JSON body, where numbers and booleans may be written as such. */
 export const CallFilter = z.preprocess(
@@ -101,14 +90,14 @@ export const CallFilter = z.preprocess(
     typeof given === 'object' && given !== null && !Array.isArray(given)
       ? Object.fromEntries(Object.entries(given).map(([name, value]) => [name, asText(value)]))
       : given,
-  z.strictObject({ ...conditions, campaign: uuid().optional() }),
+  z.strictObject({ ...conditions, campaign: Uuid.optional() }),
 );
 
 /** As many as the body of a request has room for. */
 const MAX_SELECTED = 10_000;
 
 /** Calls that are named one by one in a JSON body. */
-export const CallUuids = z.array(uuid()).min(1).max(MAX_SELECTED);
+export const CallUuids = z.array(Uuid).min(1).max(MAX_SELECTED);
 
 function asText(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(asText);
@@ -169,7 +158,7 @@ export async function listCalls(
 
 /** docs/api.md, "Calls". */
 export function calls(
-  catalogue: Pick<Client<typeof ingest>, 'listCalls' | 'getCall' | 'retryCall' | 'analyzeCall' | 'eraseCall'>,
+  catalogue: Calls & Pick<Client<typeof ingest>, 'listCalls' | 'retryCall' | 'analyzeCall' | 'eraseCall'>,
   publicUrl: PublicUrl,
   addChoices: AddChoices,
 ): Endpoint[] {
@@ -201,7 +190,7 @@ export function calls(
       },
       async handle({ caller, params, request }) {
         const call_uuid = pathUuid(params['uuid'], 'call');
-        const call = await catalogue.getCall({ caller: callerOf(caller), call_uuid });
+        const call = await readCall(catalogue, { caller: callerOf(caller), call_uuid });
         const body = await callDetail(
           call,
           (url) => publicUrl(request, url),

@@ -1,16 +1,17 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { ScorecardDraft } from '@call-analysis/events';
+import { type ScorecardDraft, Uuid } from '@call-analysis/events';
 import type { analysis, ingest } from '@call-analysis/proto';
 import { type Client, LONGEST_CALL_MS } from '@call-analysis/rpc';
 import { z } from 'zod';
 import type { Caller } from '../../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
-import { flag, pathUuid, uuid } from '../../http/request/fields.ts';
+import { flag, pathUuid } from '../../http/request/fields.ts';
 import type { EdgeResponse } from '../../http/response/edge-response.ts';
 import { TranscriptDocument } from '../../response-schemas/exports.ts';
 import { actorOf, callerOf } from '../ingest-caller.ts';
+import { type Calls, readCall } from './call-json.ts';
 import { CallUuids, rangesInOrder, WholeCallQuery } from './calls.ts';
 import { transcriptFile } from './transcript-file.ts';
 
@@ -36,7 +37,7 @@ const exportedFile = {
 const ExportQuery = rangesInOrder(
   WholeCallQuery.extend({
     format: Format,
-    questions: uuid().optional().meta({ description: 'A scorecard: adds a column for each of its questions.' }),
+    questions: Uuid.optional().meta({ description: 'A scorecard: adds a column for each of its questions.' }),
     transcripts: flag().default(false).meta({ description: 'Adds a column with the text of the conversation.' }),
   }),
 );
@@ -45,7 +46,7 @@ const Selected = z
   .strictObject({
     call_uuids: CallUuids,
     format: Format,
-    questions: uuid().optional().meta({ description: 'A scorecard: adds a column for each of its questions.' }),
+    questions: Uuid.optional().meta({ description: 'A scorecard: adds a column for each of its questions.' }),
     transcripts: z.boolean().default(false).meta({ description: 'Adds a column with the text of the conversation.' }),
   })
   .meta({ examples: [{ call_uuids: ['019a4f3e-7d00-7aa1-8c11-0d9e4f6a7b01'], format: 'csv' }] });
@@ -60,7 +61,7 @@ const transcriptTypes = {
 
 /** docs/api.md, "Exports". */
 export function callExports(
-  catalogue: Pick<Client<typeof ingest>, 'exportCalls' | 'exportSelectedCalls' | 'getCall'>,
+  catalogue: Calls & Pick<Client<typeof ingest>, 'exportCalls' | 'exportSelectedCalls'>,
   scorecards: Pick<Client<typeof analysis>, 'getScorecard'>,
 ): Endpoint[] {
   return [
@@ -131,7 +132,7 @@ export function callExports(
       },
       async handle({ caller, params, query: { format }, response }) {
         const call_uuid = pathUuid(params['uuid'], 'call');
-        const { transcript_json } = await catalogue.getCall({ caller: callerOf(caller), call_uuid });
+        const { transcript_json } = await readCall(catalogue, { caller: callerOf(caller), call_uuid });
         const file = transcriptFile(transcript_json, format);
         if (format === 'json') return { status: 200, body: file as object };
         response.writeHead(200, {

@@ -1,3 +1,4 @@
+import { Uuid } from '@call-analysis/events';
 import type { analysis, ingest } from '@call-analysis/proto';
 import type { Job as JobMessage } from '@call-analysis/proto/ingest/v1/Job';
 import type { Client } from '@call-analysis/rpc';
@@ -22,7 +23,7 @@ const Analyze = z
     call_uuids: CallUuids.optional().meta({
       description: 'Instead of `filter`: these calls. Those that the firm does not have are left out.',
     }),
-    scorecard_uuid: z.guid('must be a UUID').optional().meta({
+    scorecard_uuid: Uuid.optional().meta({
       description: 'An active scorecard of the firm. Without it, the active one of each call’s segment type.',
     }),
     dry_run: z.boolean().default(false).meta({ description: 'Only estimates the tokens and cost.' }),

@@ -1,8 +1,9 @@
+import { Uuid } from '@call-analysis/events';
 import type { ingest } from '@call-analysis/proto';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
-import { pathUuid, text, uuid } from '../../http/request/fields.ts';
+import { pathUuid, text } from '../../http/request/fields.ts';
 import { CallItem, ShownAnalysis } from '../../response-schemas/calls.ts';
 import { actorOf } from '../ingest-caller.ts';
 import type { AddChoices } from './answer-choices.ts';
@@ -15,12 +16,12 @@ const MAX_ANSWERS = 1_000;
 
 const Review = z
   .strictObject({
-    analysis_uuid: uuid(),
+    analysis_uuid: Uuid,
     answers: z
       .array(
         z
           .strictObject({
-            question_uuid: uuid(),
+            question_uuid: Uuid,
             answer: text(MAX_LABEL_CHARS)
               .nullable()
               .meta({ description: 'A label of the question, or null where it does not apply.' }),

@@ -5,7 +5,7 @@ import { pathUuid } from '../../http/request/fields.ts';
 import type { PublicUrl } from '../../http/request/public-url.ts';
 import { CallDetail, CallPage } from '../../response-schemas/calls.ts';
 import type { AddChoices } from '../calls/answer-choices.ts';
-import { callDetail } from '../calls/call-json.ts';
+import { callDetail, readCall } from '../calls/call-json.ts';
 import { listCallsDescription, CallQuery, listCalls } from '../calls/calls.ts';
 import { actorOf, callerOf } from '../ingest-caller.ts';
 import { rejectedDocs, downloadRejected } from '../uploads/batches.ts';
@@ -27,7 +27,14 @@ const REJECTED = `${CAMPAIGNS}/rejected`;
 export function campaignCalls(
   catalogue: Pick<
     Client<typeof ingest>,
-    'openUpload' | 'processUpload' | 'downloadRejected' | 'admitToCampaign' | 'getCampaign' | 'listCalls' | 'getCall'
+    | 'openUpload'
+    | 'processUpload'
+    | 'downloadRejected'
+    | 'admitToCampaign'
+    | 'getCampaign'
+    | 'listCalls'
+    | 'getCall'
+    | 'readLargeCall'
   >,
   recordings: Pick<Client<typeof audio>, 'uploadRecording'>,
   publicUrl: PublicUrl,
@@ -141,7 +148,7 @@ export function campaignCalls(
         responses: { 200: { description: 'The call.', schema: CallDetail } },
       },
       async handle({ caller, params, request }) {
-        const call = await catalogue.getCall({
+        const call = await readCall(catalogue, {
           caller: callerOf(caller),
           call_uuid: pathUuid(params['call_uuid'], 'call'),
           campaign_uuid: campaignUuid(params['uuid']),
