@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,7 +7,9 @@ import { type KafkaServer, s3ForTests, startKafka } from '@call-analysis/testing
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { requiredKafka } from '../../packages/bus/index.ts';
 import { connect } from '../../packages/bus/kafka/connection/client.ts';
+import { toMessage } from '../../packages/bus/kafka/message.ts';
 import { grantRights } from '../../packages/bus/kafka/rights/grant-rights.ts';
+import { AudioExtractionRequested, createEvent } from '../../packages/events/index.ts';
 import { newAuthority } from '../../packages/rpc/test/certificates.ts';
 import { rightsByUser } from '../prepare-kafka/rights.ts';
 import { newFirm, recordingsBatch } from '../soak/firm.ts';
@@ -108,6 +111,12 @@ describe('services whose users have the rights in Kafka that they declare', () =
       await client.erase(items[0]!.uuid);
       const told = () => [...receiver.told(firm.uuid).values()].flatMap((types) => [...types.keys()]);
       await waitUntil(() => told().includes('call.completed') && told().includes('batch.finished'));
+      const ofFirm = { firmuuid: firm.uuid, priority: 0, traceparent: undefined };
+      const misfit = createEvent('ingest', AudioExtractionRequested, randomUUID(), ofFirm, {} as never);
+      const producer = connect(kafkaAs('owner'), { name: 'test', log: silent }).producer();
+      await producer.connect();
+      await producer.send({ topic: `${PREFIX}${misfit.type}`, messages: [toMessage(misfit)] });
+      await producer.disconnect();
       await waitUntil(async () => (await stored.deadLetters()).length === 1);
       expect(await admin(env(), 'dead-letter', 'replay', '--consumer', 'audio.extract')).toMatchObject({
         replayed: 1,

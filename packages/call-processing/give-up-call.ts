@@ -20,12 +20,36 @@ interface StageFailure {
   readonly permanentCodes?: ReadonlySet<string>;
 }
 
+interface Log {
+  info(fields: object, message: string): void;
+}
+
+interface Parts {
+  readonly db: Pick<Database, 'transaction'>;
+  readonly bus: Bus;
+  readonly consumer: string;
+}
+
+/**
+ * Fails the call that the event is about because of its own data, such as a recording that cannot be read. This is a
+ * result of handling the event, which leaves no dead letter and no error in the log.
+ */
+export async function failCall(
+  { log, ...parts }: Parts & { readonly log: Log },
+  failure: StageFailure,
+  event: Event,
+  { code, message }: Pick<FailureReason, 'code' | 'message'>,
+): Promise<void> {
+  if ((await giveUpCall(parts, failure, event, { code, message, attempts: 1 })) === DISCARD) return;
+  log.info({ call_uuid: event.subject, firm_uuid: event.firmuuid, stage: failure.stage, code }, 'a call failed');
+}
+
 /**
  * Publishes `call.failed.v1` for the call that the event is about, once per event. For an erased call nothing is
  * published and the event is discarded.
  */
 export async function giveUpCall(
-  parts: { db: Pick<Database, 'transaction'>; bus: Bus; consumer: string },
+  parts: Parts,
   { source, stage, what, permanentCodes = new Set() }: StageFailure,
   event: Event,
   { code, message, attempts }: FailureReason,

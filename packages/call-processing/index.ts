@@ -1,4 +1,4 @@
-export { giveUpCall } from './give-up-call.ts';
+export { failCall, giveUpCall } from './give-up-call.ts';
 export { postponeCall } from './postpone-call.ts';
 export { pruneProcessed } from './prune.ts';
 export { OUTLAST_ERASURE, stopProcessing } from './stop-processing.ts';

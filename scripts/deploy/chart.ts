@@ -72,7 +72,7 @@ export async function chartFaults(): Promise<string[]> {
       ...networkFaults(manifests, values),
       ...migrationFaults(manifests),
       ...scalingFaults(manifests),
-      ...ingressFaults(manifests),
+      ...ingressFaults(manifests, values),
     ];
     faults.push(...found.map((fault) => `${name}: ${fault}`));
   }
@@ -141,6 +141,12 @@ const refusals: readonly (readonly [set: string, says: RegExp])[] = [
   ['rpc.tls.certManager.duration=1y', /certManager\/duration/],
   ['rpc.tls.certManager.issuerRef.kind=Issuer', /issuerRef\.name must name the issuer/],
   ['speech.url=http://speech', /speech\.url and speech\.model go together/],
+  ['languageModel.url=http://models', /languageModel\.url and languageModel\.model go together/],
+  ['languageModel.existingSecret=models', /languageModel\.url must be set too/],
+  ['openId.issuer=https://login', /openId\.clientId and openId\.existingSecret must be set too/],
+  ['openId.issuer=https://login', /one of openId\.firm and openId\.firmClaim must be set/],
+  ['jwt.secretKey=,jwt.publicKeyKey=a.pem,jwt.previousSecretKey=b', /jwt\.secretKey must be set too/],
+  ['admin.extraEnv={LOG_LEVEL}', /admin\/extraEnv\/0/],
   ['otlp.existingSecret=x', /otlp\.endpoint must be set too/],
   ['drain=5', /drain/],
   ['drain=1m30', /drain/],

@@ -104,13 +104,13 @@ function exampleFaults(text: string): string[] {
   ];
 }
 
-/** A secret comes from the environment and has no default. */
+/** A secret comes from the environment and has no default, save that one may be absent. */
 function literalFaults(text: string): string[] {
   const lines = text
     .split('\n')
     .filter((line) => /^\s*[A-Z_]*(PASSWORD|SECRET|SECRET_KEY|PEPPER|DATABASE_URL): |^\s*user_[\w-]+=/.test(line));
   return lines
-    .filter((line) => !/\$\{\w+:\?/.test(line))
+    .filter((line) => !/\$\{\w+:(\?|-\})/.test(line))
     .map((line) => `docker-compose.yml contains a secret: ${line.trim()}`);
 }
 

@@ -17,6 +17,7 @@ const ofNode = new Set(['NODE_OPTIONS', 'NODE_ENV', 'NODE_EXTRA_CA_CERTS']);
 const samples: Readonly<Record<string, string>> = {
   DATABASE_URL: 'postgresql://someone:secret@database:5432/some',
   OTEL_EXPORTER_OTLP_HEADERS: 'api-key=secret',
+  ENCRYPTION_KEY: `2026-11:${Buffer.alloc(32, 1).toString('base64')}`,
 };
 
 /**

@@ -1,6 +1,6 @@
 import { Readiness } from '../../packages/runtime/index.ts';
 import { endpointsOf } from '../../services/gateway/gateway.ts';
-import type { Manifest } from './manifest.ts';
+import type { Manifest, Values } from './manifest.ts';
 
 interface Spec {
   readonly rules: readonly {
@@ -12,9 +12,9 @@ interface Spec {
 const inside = new Set(['/metrics']);
 
 /** Paths that the ingress wrongly exposes or blocks. */
-export function ingressFaults(manifests: readonly Manifest[]): string[] {
-  // With a separate store, the gateway serves no objects.
-  const behind = { objects: null } as unknown as Parameters<typeof endpointsOf>[1];
+export function ingressFaults(manifests: readonly Manifest[], { encryption }: Values): string[] {
+  // With a separate store, the gateway serves objects only where they are encrypted.
+  const behind = { objects: encryption === undefined ? null : {} } as unknown as Parameters<typeof endpointsOf>[1];
   const served = [...new Set(endpointsOf({}, behind, new Readiness([])).map(({ path }) => path))];
   const ingresses = manifests.filter(({ kind }) => kind === 'Ingress').map(({ spec }) => spec as unknown as Spec);
   return ingresses

@@ -10,15 +10,19 @@ export interface Manifest {
   readonly spec: Readonly<Record<string, unknown>>;
 }
 
+interface Variables {
+  readonly extraEnv?: readonly { readonly name: string; readonly value: string }[];
+}
+
 /** The values that the checks read. */
 export interface Values {
   readonly bindAddress?: string;
   readonly trustedCertificates?: object;
+  readonly encryption?: object;
   readonly extraVolumeMounts?: readonly { readonly name: string; readonly mountPath: string }[];
   readonly networkPolicy?: Readonly<Record<string, { readonly ports?: readonly number[] } | undefined>>;
-  readonly services?: Readonly<
-    Record<string, { readonly extraEnv?: readonly { readonly name: string; readonly value: string }[] } | undefined>
-  >;
+  readonly admin?: Variables;
+  readonly services?: Readonly<Record<string, Variables | undefined>>;
 }
 
 /** The service, or `migrations` or `test`, that a manifest belongs to. */

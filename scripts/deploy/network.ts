@@ -34,17 +34,19 @@ const ofAdmin = 'admin → key-management';
 
 const withDatabase = ['key-management', 'ingest', 'audio', 'transcription', 'analysis', 'webhooks', 'migrations'];
 
-/** Parts outside the chart: the services that reach them, and the variable with their address. A database URL is in a Secret, which has a usual port. */
+/** Parts outside the chart: the services that reach them, and the variables with their addresses. A database URL is in a Secret, which has a usual port. */
 const parts: Readonly<
-  Record<string, { readonly by: readonly string[]; readonly variable?: string; readonly port?: number }>
+  Record<string, { readonly by: readonly string[]; readonly variables?: readonly string[]; readonly port?: number }>
 > = {
   database: { by: withDatabase, port: 5432 },
-  kafka: { by: [...withDatabase, 'gateway', 'admin'], variable: 'KAFKA_BROKERS' },
-  s3: { by: ['ingest', 'audio', 'transcription', 'analysis'], variable: 'S3_ENDPOINT' },
+  kafka: { by: [...withDatabase, 'gateway', 'admin'], variables: ['KAFKA_BROKERS'] },
+  s3: { by: ['ingest', 'audio', 'transcription', 'analysis', 'gateway', 'admin'], variables: ['S3_ENDPOINT'] },
   // Addresses of firms.
   webhooks: { by: ['webhooks'], port: 443 },
-  speech: { by: ['transcription'], variable: 'SPEECH_URL' },
-  otlp: { by: services, variable: 'OTEL_EXPORTER_OTLP_ENDPOINT' },
+  speech: { by: ['transcription'], variables: ['SPEECH_URL'] },
+  languageModel: { by: ['analysis'], variables: ['LLM_URL'] },
+  identityProvider: { by: ['gateway'], variables: ['JWT_JWKS_URL', 'OIDC_ISSUER'] },
+  otlp: { by: services, variables: ['OTEL_EXPORTER_OTLP_ENDPOINT'] },
 };
 const DNS = 53;
 
@@ -110,10 +112,10 @@ function needs(manifests: readonly Manifest[], values: Values): Map<string, numb
     const environments = containers.map(environmentOf);
     if (name === undefined || environments.length === 0) continue;
     const ports = [DNS];
-    for (const [part, { by, variable, port }] of Object.entries(parts)) {
-      const named = environments.flatMap((each) => (variable === undefined ? [] : [each[variable] ?? '']));
+    for (const [part, { by, variables, port }] of Object.entries(parts)) {
+      const named = environments.flatMap((each) => variables?.map((variable) => each[variable] ?? '') ?? []);
       const addresses = named.flatMap((text) => text.split(',')).filter((address) => address !== '');
-      if (!by.includes(name) || (variable !== undefined && addresses.length === 0)) continue;
+      if (!by.includes(name) || (variables !== undefined && addresses.length === 0)) continue;
       const configured = values.networkPolicy?.[part]?.ports ?? [];
       if (configured.length > 0) ports.push(...configured);
       else ports.push(...(port === undefined ? addresses.map(portOf) : [port]));

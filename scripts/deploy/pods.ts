@@ -41,6 +41,9 @@ interface Volume {
   readonly projected?: { readonly sources: readonly { readonly secret?: Items; readonly configMap?: Items }[] };
 }
 
+/** Where stored data is encrypted, these read or write it. */
+const encrypting = new Set(['gateway', 'ingest', 'audio', 'transcription', 'analysis', 'admin']);
+
 /** All containers of a manifest. */
 export function containersOf(manifest: Manifest): readonly Container[] {
   return podOf(manifest)?.containers ?? [];
@@ -67,6 +70,9 @@ export async function podFaults(manifest: Manifest, values: Values): Promise<str
     faults.push(...(await environmentFaults(process.args?.[0] ?? '', environmentOf(process))));
   }
   const component = componentOf(manifest) ?? '';
+  if (manifest.kind === 'Deployment') {
+    for (const container of pod.containers) faults.push(...ownFaults(component, environmentOf(container), values));
+  }
   // The pod of the admin command serves nothing and has no work that could be interrupted.
   if (manifest.kind === 'Deployment' && component !== 'admin')
     faults.push(...graceFaults(name, pod), ...probeFaults(component, pod));
@@ -115,6 +121,17 @@ function isMounted(pod: Pod, container: Container, path: string): boolean {
     const items = sources.flatMap(({ secret, configMap }) => (secret ?? configMap)?.items ?? []);
     return items.some((item) => `${mountPath}/${item.path}` === path);
   });
+}
+
+/** Values for some processes that did not reach these. */
+function ownFaults(component: string, environment: Readonly<Record<string, string>>, values: Values): string[] {
+  const { extraEnv = [] } = (component === 'admin' && values.admin) || {};
+  const faults = extraEnv
+    .filter(({ name, value }) => environment[name] !== value)
+    .map(({ name }) => `${component} does not get ${name} as extraEnv has it.`);
+  if (values.encryption === undefined || !encrypting.has(component)) return faults;
+  const missing = ['ENCRYPTION_KEY_FILE', 'S3_ENDPOINT'].filter((name) => environment[name] === undefined);
+  return [...faults, ...missing.map((name) => `${component} cannot read encrypted objects without ${name}.`)];
 }
 
 /** Values that did not reach every process. */

@@ -2,7 +2,6 @@ import { AudioExtractionRequested, CallErased, FirmRemoved, RecordingErased } fr
 import { consume, type Consumer } from '@call-analysis/service';
 import { eraseCall, eraseRecording, ERASURES } from './erase-call.ts';
 import { CONSUMER, extractRecording, giveUpExtraction, type Parts } from './extract-recording.ts';
-import { counted } from './metrics.ts';
 import { FIRM_REMOVALS, removeFirm } from './remove-firm.ts';
 
 /** Recordings extracted from archives at the same time. */
@@ -14,7 +13,7 @@ export const consumers: readonly Consumer<Parts>[] = [
     concurrency: EXTRACTIONS,
     routes: [
       consume(AudioExtractionRequested, {
-        each: (parts, event) => counted('archive', () => extractRecording(parts, event)),
+        each: extractRecording,
         giveUp: giveUpExtraction,
       }),
     ],

@@ -181,6 +181,18 @@ describe('an entry that is not a valid recording fails its call permanently and 
     expect(left.filter((key) => key.includes(event.subject))).toEqual([]);
   });
 
+  it('and neither a dead letter nor an error in the log: one line at info with the code', async () => {
+    await service.settled();
+    expect((await service.depth()).dead).toBe(0);
+    const calls = new Set([...events.values()].map(({ subject }) => subject));
+    const lines = service.lines
+      .map((line) => JSON.parse(line) as { level: string; msg: string; code?: string; call_uuid?: string })
+      .filter(({ call_uuid }) => calls.has(call_uuid ?? ''));
+    expect(new Set(lines.map(({ level }) => level))).toEqual(new Set(['info']));
+    const codes = lines.filter(({ msg }) => msg === 'a call failed').map(({ code }) => code);
+    expect(codes.sort()).toEqual(hopeless.map(([, code]) => code).sort());
+  });
+
   it('other entries of the archive are extracted', async () => {
     const events = await requested({ 'a.wav': wav, 'b.wav': wavOf({ channels: 1 }), 'c.wav': wav });
     await service.publish(...events);

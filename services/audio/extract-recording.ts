@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { type Bus, type FailureReason, type GiveUpResult, Poison } from '@call-analysis/bus';
-import { findErased, giveUpCall, type WorkInProgress } from '@call-analysis/call-processing';
+import { failCall, findErased, giveUpCall, type WorkInProgress } from '@call-analysis/call-processing';
 import type { AudioExtractionRequested, BodyOf, Event } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
@@ -10,6 +10,7 @@ import { formatOf } from '@call-analysis/recordings';
 import type { Client } from '@call-analysis/rpc';
 import type { Logger } from '@call-analysis/runtime';
 import { openEntry, storedArchive } from '@call-analysis/zip';
+import { counted } from './metrics.ts';
 import { Digest } from './recordings/digest.ts';
 import { probeRecording } from './recordings/probe-recording.ts';
 import { recordingKey, removeRecording } from './recordings/recording-objects.ts';
@@ -32,8 +33,8 @@ export const CONSUMER = 'audio.extract';
 /**
  * Extracts a recording from its archive, stores it and reports it to the call catalogue. Safe to repeat at any point: an
  * entry is stored completely or not at all, so an object at the key is the recording, and the archive is no longer
- * needed. Throws Poison, and removes the bytes, when the entry can never become a recording. When the call is erased
- * meanwhile, nothing is kept or reported.
+ * needed. When the entry can never become a recording, the bytes are removed and the call fails. When the call is
+ * erased meanwhile, nothing is kept or reported.
  */
 export async function extractRecording(parts: Parts, event: ExtractionRequested): Promise<void> {
   const { db, objects, inProgress } = parts;
@@ -41,12 +42,15 @@ export async function extractRecording(parts: Parts, event: ExtractionRequested)
   await inProgress.run(event, async (erased) => {
     let isWanted = !(await isErased());
     try {
-      isWanted &&= await extract(parts, event, AbortSignal.any([parts.interrupted, erased]));
+      isWanted &&= await counted('archive', () => extract(parts, event, AbortSignal.any([parts.interrupted, erased])));
       // The call may have been erased after the catalogue answered, and the recording is removed last.
       isWanted &&= !(await isErased());
     } catch (error) {
       isWanted = false;
-      if (!erased.aborted && !(await isErased())) throw error;
+      if (!erased.aborted && !(await isErased())) {
+        if (!(error instanceof Fault && PERMANENT_CODES.has(error.code))) throw error;
+        await failCall({ ...parts, consumer: CONSUMER }, FAILURE, event, error);
+      }
     }
     if (!isWanted) await removeRecording(objects, event);
   });
@@ -75,7 +79,7 @@ async function extract(parts: Parts, event: ExtractionRequested, signal: AbortSi
     const isHopeless = error instanceof Fault && (error.kind === 'invalid' || error.kind === 'not-found');
     if (!isHopeless) throw error;
     if (key !== undefined) await objects.remove(key);
-    throw new Poison(error.code, error.message, error.cause);
+    throw PERMANENT_CODES.has(error.code) ? error : new Poison(error.code, error.message, error.cause);
   }
 }
 
@@ -126,7 +130,7 @@ function archiveMissing(cause: unknown): Fault {
   return new Fault('invalid', 'ARCHIVE_MISSING', message, { cause });
 }
 
-/** Codes that a retry would only repeat. */
+/** Codes that describe the entry and its archive. A retry would only repeat them. */
 const PERMANENT_CODES = new Set([
   'ARCHIVE_MISSING',
   'ENTRY_CORRUPT',
@@ -135,17 +139,14 @@ const PERMANENT_CODES = new Set([
   'AUDIO_NOT_STEREO',
 ]);
 
+const FAILURE = {
+  source: 'audio',
+  stage: 'extraction',
+  what: 'Extracting the recording from its archive',
+  permanentCodes: PERMANENT_CODES,
+} as const;
+
 /** Publishes that the recording of a call could not be extracted, and why. */
 export async function giveUpExtraction({ db, bus }: Parts, event: Event, reason: FailureReason): Promise<GiveUpResult> {
-  return giveUpCall(
-    { db, bus, consumer: CONSUMER },
-    {
-      source: 'audio',
-      stage: 'extraction',
-      what: 'Extracting the recording from its archive',
-      permanentCodes: PERMANENT_CODES,
-    },
-    event,
-    reason,
-  );
+  return giveUpCall({ db, bus, consumer: CONSUMER }, FAILURE, event, reason);
 }

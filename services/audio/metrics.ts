@@ -1,4 +1,3 @@
-import { Poison } from '@call-analysis/bus';
 import { Fault } from '@call-analysis/fault';
 import { counter } from '@call-analysis/runtime';
 
@@ -21,5 +20,5 @@ export async function counted<Result>(via: 'upload' | 'archive', work: () => Pro
 }
 
 function isRefusal(error: unknown): boolean {
-  return error instanceof Poison || (error instanceof Fault && error.kind === 'invalid');
+  return error instanceof Fault && error.kind === 'invalid';
 }

@@ -2,9 +2,9 @@ import { AudioStored, CallErased, CallsCanceled, FirmRemoved } from '@call-analy
 import { consume, type Consumer } from '@call-analysis/service';
 import { cancelCalls } from './calls/cancel-calls.ts';
 import { eraseCall, ERASURES } from './calls/erase-call.ts';
-import { giveUpTranscription } from './calls/give-up-transcription.ts';
+import { CONSUMER, giveUpTranscription } from './calls/give-up-transcription.ts';
 import { FIRM_REMOVALS, removeFirm } from './calls/remove-firm.ts';
-import { CONSUMER, transcribeCall, type TranscriptionParts } from './calls/transcribe-call.ts';
+import { transcribeCall, type TranscriptionParts } from './calls/transcribe-call.ts';
 
 export const consumers: readonly Consumer<TranscriptionParts>[] = [
   {

@@ -96,6 +96,14 @@ describe('a recording', () => {
       retryable: false,
       attempts: 1,
     });
+    // Its data is at fault and not the system: one line at info, no dead letter.
+    await service.settled();
+    expect(await service.deadLetters()).toBe(0);
+    const lines = service.lines
+      .map((line) => JSON.parse(line) as { level: string; msg: string; call_uuid?: string; code?: string })
+      .filter(({ call_uuid }) => call_uuid === event.subject);
+    expect(new Set(lines.map(({ level }) => level))).toEqual(new Set(['info']));
+    expect(lines.filter(({ msg }) => msg === 'a call failed').map(({ code }) => code)).toEqual(['AUDIO_UNREADABLE']);
   });
 
   it('that is not in the object store fails its call', async () => {

@@ -344,7 +344,7 @@ describe('the log of recordings', () => {
         ...live.secrets,
         ...Object.fromEntries(signatures.entries()),
       };
-      for (const word of ['"event"', '"rpc"', '"request"', 'poison']) expect(log).toContain(word);
+      for (const word of ['"event"', '"rpc"', '"request"', 'a call failed']) expect(log).toContain(word);
       expect(log).toContain('could not be handled');
       const postgres = await live.databaseLog();
       const lines = [...log.split('\n'), ...postgres.split('\n')];

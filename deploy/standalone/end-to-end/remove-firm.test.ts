@@ -114,13 +114,13 @@ describe('a removed firm', () => {
     expect((await tracesOf(gone)).length).toBeGreaterThan(20);
     await expect(remove(gone, 'Another name')).rejects.toMatchObject({ code: 'CONFIRMATION_MISMATCH' });
     expect((await gone.client.request('GET', '/api/v1/firm')).status).toBe(200);
-    expect((await byKey(gone.apiKey, 'GET', '/external/api/v1/firm'))['httpStatus']).toBe(200);
+    expect((await byKey(gone.apiKey, 'GET', '/external/api/v1/calls'))['httpStatus']).toBe(200);
 
     const keptBefore = await tracesOf(kept);
     const receipt = await remove(gone);
     // Although gateways cache users and keys.
     expect((await gone.client.request('GET', '/api/v1/firm')).status).toBe(401);
-    expect((await byKey(gone.apiKey, 'GET', '/external/api/v1/firm'))['code']).toBe('API_KEY_INVALID');
+    expect((await byKey(gone.apiKey, 'GET', '/external/api/v1/calls'))['code']).toBe('API_KEY_INVALID');
     expect(receipt.waiting_for).toEqual([]);
     expect(Date.parse(receipt.finished_at!)).toBeGreaterThanOrEqual(Date.parse(receipt.removed_at));
     const counted = new Map(receipt.removed.map(({ service: by, what, count }) => [`${by} ${what}`, count]));

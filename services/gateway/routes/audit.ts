@@ -18,7 +18,7 @@ export function audit(keys: Pick<Client<typeof keyManagement>, 'listAudit'>): En
       method: 'GET',
       path: '/api/v1/audit',
       credentials: 'bearer',
-      roles: ['ADMIN', 'SUPERUSER'],
+      roles: ['ADMIN'],
       query: inOrder(
         z.strictObject({
           actor: text(255).optional().meta({ description: "A user's uuid, or `admin`." }),

@@ -50,9 +50,6 @@ describe('what an integration needs', () => {
     'GET /usage',
     'PUT /budget',
     'GET /jobs/:id',
-    'PATCH /firm',
-    'POST /users',
-    'POST /users/:uuid/console-link',
   ])('%s is served with an API key, by the handler of the other path', (operation) => {
     const [method, path] = operation.split(' ');
     const same = endpoints.find((each) => each.method === method && each.path === `/api/v1${path}`);
@@ -62,8 +59,22 @@ describe('what an integration needs', () => {
     expect(found?.roles ?? ['ADMIN']).toContain('ADMIN');
   });
 
-  it.each(['GET /audit', 'POST /session'])('%s is for users only', (operation) => {
-    expect(external.has(operation.replace(' ', ' /external/api/v1'))).toBe(false);
+  it('is of data and campaigns: nothing of people and of the firm itself is served with a key', () => {
+    const things = [...external.values()].map(({ path }) => path.split('/')[4]);
+    expect([...new Set(things)].sort()).toEqual([
+      'api-key',
+      'audio',
+      'budget',
+      'call-campaign',
+      'calls',
+      'jobs',
+      'scorecards',
+      'statistics',
+      'usage',
+      'webhooks',
+    ]);
+    const byKey = [...external.values()].filter(({ credentials }) => credentials === 'api-key');
+    expect(byKey.map(({ path }) => path.split('/')[4])).not.toContain('api-key');
   });
 });
 

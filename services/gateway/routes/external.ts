@@ -2,7 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import type { Endpoint } from '../http/endpoint.ts';
 
 const EXTERNAL = '/external';
-const OFFERED = /^\/api\/v1\/(?:calls|audio|jobs|scorecards|statistics|webhooks|usage|budget|firm|users)(?:\/|$)/;
+/** Data and campaigns. What a key made of people, such as a user or a link to sign in, would outlive the key. */
+const OFFERED = /^\/api\/v1\/(?:calls|audio|jobs|scorecards|statistics|webhooks|usage|budget)(?:\/|$)/;
 
 /**
  * The endpoints, and those that integrations use a second time under `/external/api/v1/`, where an API key of the firm takes

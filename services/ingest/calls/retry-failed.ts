@@ -1,4 +1,3 @@
-import { Poison } from '@call-analysis/bus';
 import type { BodyOf, Event, RetryRequested } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
 import { NOT_ANNOUNCED } from '../store/announcements.ts';
@@ -40,10 +39,8 @@ async function retryIf(
     });
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
-    // The call was erased in the meantime.
-    if (error.kind === 'not-found') return;
-    // The recording or its archive is deleted, so no later delivery can succeed.
-    if (error.kind === 'conflict') throw new Poison(error.code, error.message, error);
+    // The call was erased in the meantime; or its recording or archive was deleted, and it stays failed.
+    if (error.kind === 'not-found' || error.kind === 'conflict') return;
     throw error;
   }
 }

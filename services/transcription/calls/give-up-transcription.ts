@@ -1,10 +1,36 @@
 import type { Bus, FailureReason, GiveUpResult } from '@call-analysis/bus';
-import { giveUpCall } from '@call-analysis/call-processing';
+import { failCall, giveUpCall } from '@call-analysis/call-processing';
 import type { Event } from '@call-analysis/events';
+import { Fault } from '@call-analysis/fault';
 import type { Database } from '@call-analysis/postgres';
-import { CONSUMER } from './transcribe-call.ts';
+import type { Logger } from '@call-analysis/runtime';
 
+/** The consumer of stored recordings. */
+export const CONSUMER = 'transcription';
+
+/** Codes that describe the recording. A retry would only repeat them. */
 const PERMANENT_CODES = new Set(['AUDIO_UNREADABLE', 'INVALID_FILE_FORMAT']);
+
+const FAILURE = {
+  source: 'transcription',
+  stage: 'transcription',
+  what: 'Transcription',
+  permanentCodes: PERMANENT_CODES,
+} as const;
+
+/** Whether the recording itself is at fault. */
+export function isUnreadable(error: unknown): error is Fault {
+  return error instanceof Fault && PERMANENT_CODES.has(error.code);
+}
+
+/** Fails a call because of its recording. */
+export async function failUnreadable(
+  { db, bus, log }: { db: Database; bus: Bus; log: Logger },
+  event: Event,
+  fault: Fault,
+): Promise<void> {
+  await failCall({ db, bus, log, consumer: CONSUMER }, FAILURE, event, fault);
+}
 
 /** Publishes that a call could not be transcribed, and why. */
 export async function giveUpTranscription(
@@ -12,10 +38,5 @@ export async function giveUpTranscription(
   event: Event,
   reason: FailureReason,
 ): Promise<GiveUpResult> {
-  return giveUpCall(
-    { db, bus, consumer: CONSUMER },
-    { source: 'transcription', stage: 'transcription', what: 'Transcription', permanentCodes: PERMANENT_CODES },
-    event,
-    reason,
-  );
+  return giveUpCall({ db, bus, consumer: CONSUMER }, FAILURE, event, reason);
 }

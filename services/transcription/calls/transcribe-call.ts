@@ -22,6 +22,7 @@ import { type Conversation, conversationOf } from '../domain.ts';
 import { countTranscribed } from '../metrics.ts';
 import type { WorkDirectory } from '../work-directory.ts';
 import type { TranscriptionWorkerPool } from '../workers/worker-pool.ts';
+import { CONSUMER, failUnreadable, isUnreadable } from './give-up-transcription.ts';
 import { progressReporter } from './report-progress.ts';
 
 type AudioStoredEvent = Event<BodyOf<typeof AudioStored>>;
@@ -38,7 +39,6 @@ export interface TranscriptionParts {
   readonly log: Logger;
 }
 
-export const CONSUMER = 'transcription';
 const SOURCE = 'transcription';
 
 /**
@@ -57,7 +57,10 @@ export async function transcribeCall(parts: TranscriptionParts, event: AudioStor
     } catch (error) {
       isWanted = false;
       // If the database does not answer either, for example because the service stops, the first error is more useful.
-      if (!erased.aborted && !(await isErased().catch(() => false))) throw error;
+      if (!erased.aborted && !(await isErased().catch(() => false))) {
+        if (!isUnreadable(error)) throw error;
+        await failUnreadable(parts, event, error);
+      }
     }
     if (!isWanted) await removePackedTranscripts(objects, event.firmuuid, event.subject);
   });
@@ -78,7 +81,7 @@ async function transcribe(parts: TranscriptionParts, event: AudioStoredEvent, er
     log,
   );
   progress.start();
-  const recording = await invalidIsPoison(async () =>
+  const recording = await refusedIsPoison(async () =>
     workDirectory.withFile(await open(objects, key), (file) =>
       pool.transcribe({ file, format, duration, onProgress: (seconds) => progress.advance(seconds), signal: erased }),
     ),
@@ -132,12 +135,13 @@ async function open(objects: Objects, key: string): Promise<Readable> {
   }
 }
 
-/** Turns Faults of kind `invalid` into Poison, because a retry would fail too. */
-async function invalidIsPoison<Result>(work: () => Promise<Result>): Promise<Result> {
+/** Turns refusals that do not come from the recording itself into Poison: a retry would fail too. */
+async function refusedIsPoison<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (error) {
-    if (error instanceof Fault && error.kind === 'invalid') throw new Poison(error.code, error.message, error);
+    if (!isUnreadable(error) && error instanceof Fault && error.kind === 'invalid')
+      throw new Poison(error.code, error.message, error);
     throw error;
   }
 }

@@ -113,6 +113,11 @@ export class TranscriptionTestService {
     await waitUntil(async () => (await bus.depths()).every(({ waiting, active }) => waiting + active === 0), WAIT);
   }
 
+  async deadLetters(): Promise<number> {
+    const depths = await this.#current.bus.depths();
+    return depths.reduce((sum, { dead }) => sum + dead, 0);
+  }
+
   /** The number of recordings in the work directory. */
   async recordingsInProgress(): Promise<number> {
     const entries = await readdir(this.#current.config.workDirectory, { recursive: true, withFileTypes: true });

@@ -62,6 +62,18 @@
 {{- with .trustedProxies }}{{ $_ := set $env "TRUST_PROXY" (join "," .) }}{{ end -}}
 {{- with .corsOrigins }}{{ $_ := set $env "CORS_ORIGINS" (join "," .) }}{{ end -}}
 {{- end -}}
+{{- with $values.jwt.jwksUrl }}{{ $_ := set $env "JWT_JWKS_URL" . }}{{ end -}}
+{{- with $values.jwt.jwksIssuer }}{{ $_ := set $env "JWT_JWKS_ISSUER" . }}{{ end -}}
+{{- with $values.openId -}}
+{{- if .issuer -}}
+{{- $_ := set $env "OIDC_ISSUER" .issuer -}}
+{{- $_ := set $env "OIDC_CLIENT_ID" .clientId -}}
+{{- with .firm }}{{ $_ := set $env "OIDC_FIRM" . }}{{ end -}}
+{{- with .firmClaim }}{{ $_ := set $env "OIDC_FIRM_CLAIM" . }}{{ end -}}
+{{- with .roleClaim }}{{ $_ := set $env "OIDC_ROLE_CLAIM" . }}{{ end -}}
+{{- with .roles }}{{ $_ := set $env "OIDC_ROLES" (join "," .) }}{{ end -}}
+{{- end -}}
+{{- end -}}
 {{- end -}}
 {{- if has .name (list "gateway" "admin") -}}
 {{- $_ := set $env "JWT_ISSUER" $values.jwt.issuer -}}
@@ -81,6 +93,15 @@
 {{- $_ := set $env "SPEECH_WORKERS" (.ears | default .workers | int64 | toString) -}}
 {{- $_ := set $env "SPEECH_THREADS" (.threads | default 1 | int64 | toString) -}}
 {{- if .modelsClaim }}{{ $_ := set $env "SPEECH_MODEL_DIR" "/models" }}{{ end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- if eq .name "analysis" -}}
+{{- with $values.languageModel -}}
+{{- if .url -}}
+{{- $_ := set $env "LLM_URL" .url -}}
+{{- $_ := set $env "LLM_MODEL" .model -}}
+{{- if .provider }}{{ $_ := set $env "LLM_PROVIDER" .provider }}{{ end -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

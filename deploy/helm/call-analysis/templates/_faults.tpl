@@ -37,6 +37,15 @@
 {{- end -}}
 {{- if ne (empty $values.speech.url) (empty $values.speech.model) }}{{ $faults = append $faults "speech.url and speech.model go together." }}{{ end -}}
 {{- if and $values.speech.existingSecret (not $values.speech.url) }}{{ $faults = append $faults "speech.existingSecret is set, so speech.url must be set too." }}{{ end -}}
+{{- with $values.languageModel -}}
+{{- if ne (empty .url) (empty .model) }}{{ $faults = append $faults "languageModel.url and languageModel.model go together." }}{{ end -}}
+{{- if and .existingSecret (not .url) }}{{ $faults = append $faults "languageModel.existingSecret is set, so languageModel.url must be set too." }}{{ end -}}
+{{- end -}}
+{{- with $values.openId -}}
+{{- if and .issuer (not (and .clientId .existingSecret)) }}{{ $faults = append $faults "openId.issuer is set, so openId.clientId and openId.existingSecret must be set too." }}{{ end -}}
+{{- if and .issuer (eq (empty .firm) (empty .firmClaim)) }}{{ $faults = append $faults "openId.issuer is set, so one of openId.firm and openId.firmClaim must be set, and not both." }}{{ end -}}
+{{- end -}}
+{{- if and $values.jwt.previousSecretKey (not $values.jwt.secretKey) }}{{ $faults = append $faults "jwt.previousSecretKey is set, so jwt.secretKey must be set too." }}{{ end -}}
 {{- if and $values.otlp.existingSecret (not $values.otlp.endpoint) }}{{ $faults = append $faults "otlp.existingSecret is set, so otlp.endpoint must be set too." }}{{ end -}}
 {{- with $values.trustedCertificates -}}
 {{- if and .existingSecret .existingConfigMap }}{{ $faults = append $faults "trustedCertificates.existingSecret and trustedCertificates.existingConfigMap are both set; empty one of them." }}{{ end -}}

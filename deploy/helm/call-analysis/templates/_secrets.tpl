@@ -12,15 +12,33 @@ under "list". A service gets no secret that it does not use. Where `variable` en
 {{- if .facts.store -}}
 {{- $list = append $list (dict "variable" "S3_SECRET_KEY_FILE" "secret" $values.s3.existingSecret "key" $values.s3.secretKeyKey "file" "s3-secret-key") -}}
 {{- end -}}
+{{- if and .facts.store $values.encryption.existingSecret -}}
+{{- $list = append $list (dict "variable" "ENCRYPTION_KEY_FILE" "secret" $values.encryption.existingSecret "key" $values.encryption.key "file" "encryption-keys") -}}
+{{- end -}}
 {{- if has .name (list "gateway" "admin") -}}
 {{- if $values.jwt.publicKeyKey -}}
 {{- $list = append $list (dict "variable" "JWT_PUBLIC_KEY_FILE" "secret" $values.jwt.existingSecret "key" $values.jwt.publicKeyKey "file" "jwt-public-key.pem") -}}
 {{- else -}}
 {{- $list = append $list (dict "variable" "JWT_SECRET_FILE" "secret" $values.jwt.existingSecret "key" $values.jwt.secretKey "file" "jwt-secret") -}}
+{{- with $values.jwt.previousSecretKey -}}
+{{- $list = append $list (dict "variable" "JWT_SECRET_PREVIOUS_FILE" "secret" $values.jwt.existingSecret "key" . "file" "jwt-secret-previous") -}}
+{{- end -}}
 {{- end -}}
 {{- end -}}
 {{- if eq .name "key-management" -}}
 {{- $list = append $list (dict "variable" "API_KEY_PEPPER_FILE" "secret" $values.apiKeyPepper.existingSecret "key" $values.apiKeyPepper.key "file" "api-key-pepper") -}}
+{{- with $values.apiKeyPepper.nextKey -}}
+{{- $list = append $list (dict "variable" "API_KEY_PEPPER_NEXT_FILE" "secret" $values.apiKeyPepper.existingSecret "key" . "file" "api-key-pepper-next") -}}
+{{- end -}}
+{{- with $values.apiKeyPepper.previousKey -}}
+{{- $list = append $list (dict "variable" "API_KEY_PEPPER_PREVIOUS_FILE" "secret" $values.apiKeyPepper.existingSecret "key" . "file" "api-key-pepper-previous") -}}
+{{- end -}}
+{{- end -}}
+{{- if and (eq .name "analysis") $values.languageModel.existingSecret -}}
+{{- $list = append $list (dict "variable" "LLM_API_KEY_FILE" "secret" $values.languageModel.existingSecret "key" $values.languageModel.apiKeyKey "file" "language-model-api-key") -}}
+{{- end -}}
+{{- if and (eq .name "gateway") $values.openId.issuer -}}
+{{- $list = append $list (dict "variable" "OIDC_CLIENT_SECRET_FILE" "secret" $values.openId.existingSecret "key" $values.openId.clientSecretKey "file" "oidc-client-secret") -}}
 {{- end -}}
 {{- if and (eq .name "transcription") $values.speech.existingSecret -}}
 {{- $list = append $list (dict "variable" "SPEECH_API_KEY_FILE" "secret" $values.speech.existingSecret "key" $values.speech.apiKeyKey "file" "speech-api-key") -}}

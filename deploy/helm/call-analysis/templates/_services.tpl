@@ -5,6 +5,8 @@ Everything else in this chart follows from this table and the values.
 {{- define "call-analysis.services" -}}
 gateway:
   calls: [key-management, ingest, audio, analysis, webhooks]
+  # No store can encrypt with these keys, so what is put and played passes the gateway.
+  store: {{ include "call-analysis.encrypts" . | default false }}
 key-management:
   database: true
   rpc: true
@@ -31,10 +33,15 @@ webhooks:
   rpc: true
 {{- end -}}
 
+{{/* Whether what is stored is encrypted with keys of the installation's own. */}}
+{{- define "call-analysis.encrypts" -}}
+{{- if .Values.encryption.existingSecret }}true{{ end -}}
+{{- end -}}
+
 {{/* The pod of the admin command: what a service would have in the table above, and in the values. */}}
 {{- define "call-analysis.admin" -}}
 {{- $settings := mergeOverwrite (deepCopy .Values.defaults) (dict "closeTimeout" "0s" "extraEnv" list) (deepCopy .Values.admin) -}}
-{{- dict "name" "admin" "facts" (dict "calls" (list "key-management")) "settings" $settings | toYaml -}}
+{{- dict "name" "admin" "facts" (dict "calls" (list "key-management") "store" (not (empty (include "call-analysis.encrypts" .)))) "settings" $settings | toYaml -}}
 {{- end -}}
 
 {{/* The values of one service: (dict "root" $ "name" "ingest"), as YAML. */}}

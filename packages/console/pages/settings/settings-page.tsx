@@ -26,7 +26,7 @@ const TABS: readonly Tab[] = [
   { name: 'keys', roles: ['SUPERUSER', 'WORKFLOW_ENGINEER'], show: () => <ApiKeys /> },
   { name: 'webhooks', roles: ['ADMIN'], show: () => <Webhooks /> },
   { name: 'money', roles: ['ADMIN'], show: () => <Money /> },
-  { name: 'audit', roles: ['ADMIN', 'SUPERUSER'], show: () => <Audit /> },
+  { name: 'audit', roles: ['ADMIN'], show: () => <Audit /> },
 ];
 
 /** The parts of the settings that the user's role may use. */

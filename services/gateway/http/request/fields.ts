@@ -14,6 +14,14 @@ export function text(maxLength: number) {
     .meta({ documentedAs: { type: 'string', minLength: 1, maxLength, pattern: '^[^\\u0000]*$' } });
 }
 
+/** Text that people write for others. */
+export function written(maxLength: number) {
+  return text(maxLength).refine((given) => given === '' || given.trim() !== '', {
+    error: 'must not be blank',
+    params: { code: 'REQUIRED' },
+  });
+}
+
 /** A name that people give and others read, trimmed (`nameFault`). */
 export function name(maxLength: number) {
   const hidden = String.raw`\u0000-\u001f\u007f-\u009f\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069`;

@@ -45,8 +45,15 @@ function fieldFaults(
       return { field: [...issue.path, name.slice(0, MAX_NAME_LENGTH)].join('.'), code: 'UNKNOWN_FIELD', message };
     });
   }
+  return [{ field: fieldName(issue.path, given), code: codeOf(issue), message: issue.message }];
+}
+
+/** Nothing, an empty text and blanks alone are the same fault. */
+function codeOf(issue: z.core.$ZodIssue): string {
+  if (issue.code === 'custom' && issue.params?.['code'] === 'REQUIRED') return 'REQUIRED';
   const isMissing = issue.code === 'invalid_type' && issue.input === undefined;
-  return [{ field: fieldName(issue.path, given), code: isMissing ? 'REQUIRED' : 'INVALID', message: issue.message }];
+  const isEmpty = issue.code === 'too_small' && issue.origin === 'string' && issue.minimum === 1;
+  return isMissing || isEmpty ? 'REQUIRED' : 'INVALID';
 }
 
 function adviceFor(unknown: string, known: readonly string[]): string {

@@ -90,7 +90,7 @@ export const CallFilter = z.preprocess(
     typeof given === 'object' && given !== null && !Array.isArray(given)
       ? Object.fromEntries(Object.entries(given).map(([name, value]) => [name, asText(value)]))
       : given,
-  z.strictObject({ ...conditions, campaign: Uuid.optional() }),
+  rangesInOrder(z.strictObject({ ...conditions, campaign: Uuid.optional() })),
 );
 
 /** As many as the body of a request has room for. */

@@ -3,7 +3,7 @@ import type { Comment } from '@call-analysis/proto/ingest/v1/Comment';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
-import { page, pathUuid, size, text } from '../../http/request/fields.ts';
+import { page, pathUuid, size, written } from '../../http/request/fields.ts';
 import { CommentPage, CommentSchema } from '../../response-schemas/people.ts';
 import { actorOf, callerOf } from '../ingest-caller.ts';
 
@@ -13,7 +13,7 @@ const MAX_UTTERANCE = 2 ** 31 - 1;
 
 const NewComment = z
   .strictObject({
-    text: text(MAX_TEXT_CHARS).refine((given) => given.trim() !== '', 'must not be blank'),
+    text: written(MAX_TEXT_CHARS),
     utterance: z
       .int()
       .min(0)

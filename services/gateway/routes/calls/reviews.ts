@@ -3,7 +3,7 @@ import type { ingest } from '@call-analysis/proto';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
-import { pathUuid, text } from '../../http/request/fields.ts';
+import { pathUuid, text, written } from '../../http/request/fields.ts';
 import { CallItem, ShownAnalysis } from '../../response-schemas/calls.ts';
 import { actorOf } from '../ingest-caller.ts';
 import type { AddChoices } from './answer-choices.ts';
@@ -25,12 +25,12 @@ const Review = z
             answer: text(MAX_LABEL_CHARS)
               .nullable()
               .meta({ description: 'A label of the question, or null where it does not apply.' }),
-            comment: text(MAX_COMMENT_CHARS).optional(),
+            comment: written(MAX_COMMENT_CHARS).optional(),
           })
           .meta({ id: 'ReviewAnswer' }),
       )
       .max(MAX_ANSWERS),
-    comment: text(MAX_COMMENT_CHARS).optional(),
+    comment: written(MAX_COMMENT_CHARS).optional(),
     done: z
       .boolean()
       .optional()

@@ -6,7 +6,7 @@ import { endpoint, type Endpoint } from '../../http/endpoint.ts';
 import { text, wholeNumber } from '../../http/request/fields.ts';
 import { Grouping, Statistics } from '../../response-schemas/statistics.ts';
 import { callerOf } from '../ingest-caller.ts';
-import { FirmCallQuery } from './calls.ts';
+import { FirmCallQuery, rangesInOrder } from './calls.ts';
 
 const MAX_GROUPS = 1000;
 const MAX_ZONE_CHARS = 64;
@@ -18,8 +18,8 @@ const sorts = SORTABLE_NUMBERS.flatMap((name) => [name, `-${name}`]);
 
 const { sort: _sort, page: _page, size: _size, cursor: _cursor, ...filters } = FirmCallQuery.shape;
 
-const StatisticsQuery = z
-  .strictObject({
+const StatisticsQuery = rangesInOrder(
+  z.strictObject({
     ...filters,
     group_by: Grouping,
     tz: text(MAX_ZONE_CHARS)
@@ -31,19 +31,8 @@ const StatisticsQuery = z
       .optional()
       .meta({ description: 'Default: times ascending, others by `-calls`.' }),
     limit: wholeNumber(1, MAX_GROUPS).default(MAX_GROUPS),
-  })
-  .refine(({ started_from: from, started_to: to }) => from === undefined || to === undefined || from <= to, {
-    path: ['started_to'],
-    error: 'must not be before started_from',
-  })
-  .refine(({ score_min: min, score_max: max }) => min === undefined || max === undefined || min <= max, {
-    path: ['score_max'],
-    error: 'must not be below score_min',
-  })
-  .refine(({ duration_min: min, duration_max: max }) => min === undefined || max === undefined || min <= max, {
-    path: ['duration_max'],
-    error: 'must not be below duration_min',
-  });
+  }),
+);
 
 /** docs/api.md, "Statistics". */
 export function statistics(catalogue: Pick<Client<typeof ingest>, 'readStatistics'>): Endpoint[] {

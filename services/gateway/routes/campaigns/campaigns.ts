@@ -2,7 +2,7 @@ import type { ingest } from '@call-analysis/proto';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
-import { anyOf, name, page, pathUuid, size, text } from '../../http/request/fields.ts';
+import { anyOf, name, page, pathUuid, size, text, written } from '../../http/request/fields.ts';
 import { CampaignItem, CampaignPage, CampaignStatus } from '../../response-schemas/campaigns.ts';
 import { actorOf, callerOf } from '../ingest-caller.ts';
 import { campaignItem } from './campaign-json.ts';
@@ -14,7 +14,7 @@ const MAX_DESCRIPTION = 4096;
 const MOVE_MS = 30_000;
 
 const dates = { starts_at: instant(), ends_at: instant() };
-const description = text(MAX_DESCRIPTION);
+const description = written(MAX_DESCRIPTION);
 
 const NewCampaign = z
   .strictObject({

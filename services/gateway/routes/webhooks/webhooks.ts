@@ -2,7 +2,7 @@ import type { webhooks as definition } from '@call-analysis/proto';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
-import { anyOf, inOrder, instant, page, pathUuid, size, text } from '../../http/request/fields.ts';
+import { anyOf, inOrder, instant, page, pathUuid, size, text, written } from '../../http/request/fields.ts';
 import {
   Delivery,
   DeliveryPage,
@@ -29,7 +29,7 @@ const PATH = '/api/v1/webhooks';
 const access = { credentials: 'bearer', roles: ['ADMIN'] } as const;
 
 const events = z.array(WebhookEvent).min(1);
-const description = text(MAX_DESCRIPTION);
+const description = written(MAX_DESCRIPTION);
 
 const NewWebhook = z.strictObject({ url, events, description: description.nullable().optional() }).meta({
   id: 'CreateWebhookRequest',
