@@ -12,7 +12,7 @@ import {
 } from '@call-analysis/events';
 import { defineService } from '@call-analysis/service';
 import type { TranscriptionParts } from './calls/transcribe-call.ts';
-import { ENGINE_GIVE_UP_AFTER_MS, ENGINE_PAUSE_MS } from './calls/wait-for-engine.ts';
+import { ENGINE_GIVE_UP_AFTER_MS, LONGEST_ENGINE_PAUSE_MS } from './calls/wait-for-engine.ts';
 import type { Config } from './config.ts';
 import { consumers } from './consumers.ts';
 import { watchWorkerPool } from './metrics.ts';
@@ -26,8 +26,8 @@ export type { Config } from './config.ts';
 interface Replacements {
   /** Replaces options of the worker pool, in tests. */
   readonly workerPool: Partial<WorkerPoolOptions>;
-  /** How long a call waits for an engine that is away before it is tried again. */
-  readonly enginePauseMs: number;
+  /** The longest time after which a call that waits for the engine is tried again. */
+  readonly longestEnginePauseMs: number;
 }
 
 /** Rejects with ConfigFault when the engine's models are not where the configuration says. */
@@ -49,7 +49,10 @@ export const { schema, migrations, events, prepare, start } = defineService<Conf
   ],
   // A call takes seconds to minutes to transcribe, and starting it again costs no more than waiting for it.
   handBackAfterMs: 1_000,
-  async open({ config, log, db, bus, objects, closing }, { workerPool, enginePauseMs = ENGINE_PAUSE_MS }) {
+  async open(
+    { config, log, db, bus, objects, closing },
+    { workerPool, longestEnginePauseMs = LONGEST_ENGINE_PAUSE_MS },
+  ) {
     const workDirectory = await openWorkDirectory(config.workDirectory);
     closing.add('work directory', () => workDirectory.close());
     const { pool, size: poolSize, close } = openWorkerPool(config, log, workerPool);
@@ -66,7 +69,7 @@ export const { schema, migrations, events, prepare, start } = defineService<Conf
       inProgress: new WorkInProgress(),
       log,
       outage: openOutageStore(db),
-      waiting: { pauseMs: enginePauseMs, giveUpAfterMs },
+      waiting: { longestPauseMs: longestEnginePauseMs, giveUpAfterMs },
     };
   },
   schedules: ({ db }, { bus }) => [

@@ -10,11 +10,12 @@ export interface WaitingParts {
   readonly db: Database;
   readonly bus: Bus;
   readonly outage: OutageStore;
-  readonly waiting: { readonly pauseMs: number; readonly giveUpAfterMs: number };
+  readonly waiting: { readonly longestPauseMs: number; readonly giveUpAfterMs: number };
 }
 
-/** An engine that is back is noticed after this. Each try of a call costs its download and the engine's own attempts. */
-export const ENGINE_PAUSE_MS = 30_000;
+const FIRST_PAUSE_MS = 1_000;
+/** An engine that is back is noticed after this at the latest. Each try of a call costs its download and the engine's own attempts. */
+export const LONGEST_ENGINE_PAUSE_MS = 30_000;
 export const ENGINE_GIVE_UP_AFTER_MS = 86_400_000;
 
 /** Whether what waits is not the call's fault: no engine answers, or the operator has to correct how it is asked. */
@@ -27,7 +28,7 @@ export function isEngineAway(error: unknown): error is Fault {
  * call and the outage are older than the limit.
  */
 export async function waitForEngine(
-  { db, bus, outage, waiting: { pauseMs, giveUpAfterMs } }: WaitingParts,
+  { db, bus, outage, waiting: { longestPauseMs, giveUpAfterMs } }: WaitingParts,
   event: Event<BodyOf<typeof AudioStored>>,
   fault: Fault,
 ): Promise<never> {
@@ -39,5 +40,6 @@ export async function waitForEngine(
   }
   const reason = `The call waits for the speech engine. ${fault.message}`;
   const source = 'transcription';
+  const pauseMs = Math.min(longestPauseMs, Math.max(FIRST_PAUSE_MS, awayMs));
   return postponeCall({ db, bus }, event, { source, type: TranscriptionWaiting, reason, pauseMs, cause: fault });
 }

@@ -67,13 +67,13 @@ export class TranscriptionTestService {
   async start(
     change: Partial<Config> = {},
     workerPool: Partial<WorkerPoolOptions> = {},
-    enginePauseMs = 1_000,
+    longestEnginePauseMs = 1_000,
   ): Promise<void> {
     const log = createLog({ name: 'transcription', destination: { write: (line) => void this.lines.push(line) } });
     this.#services.push(
       await start(
         { ...this.#current.config, ...change },
-        { log, workerPool: { ...this.#workerPool, ...workerPool }, enginePauseMs },
+        { log, workerPool: { ...this.#workerPool, ...workerPool }, longestEnginePauseMs },
       ),
     );
   }
