@@ -7,6 +7,7 @@ import {
   FirmRemoved,
   RetryRequested,
   TranscriptionProgressed,
+  TranscriptionWaiting,
   TranscriptReady,
 } from '@call-analysis/events';
 import { consume, type Consumer } from '@call-analysis/service';
@@ -67,8 +68,11 @@ export const consumers: readonly Consumer<Parts>[] = [
     consumer: 'ingest.waiting',
     batchSize: 200,
     retries: RETRIES,
-    // A lost note does not matter once the analysis is there.
-    routes: [consume(AnalysisWaiting, { handle: ({ store }, events) => projectWaiting(store, events) })],
+    // A lost note does not matter once the transcript or the analysis is there.
+    routes: [
+      consume(TranscriptionWaiting, { handle: ({ store }, events) => projectWaiting(store, 'transcription', events) }),
+      consume(AnalysisWaiting, { handle: ({ store }, events) => projectWaiting(store, 'analysis', events) }),
+    ],
   },
   {
     consumer: 'ingest.retries',

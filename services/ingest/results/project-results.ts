@@ -7,6 +7,7 @@ import {
   type Event,
   type PublishedAnalysis,
   receivedAnalysis,
+  type TranscriptionWaiting,
 } from '@call-analysis/events';
 import type { Store } from '../store/index.ts';
 import { factsOf } from './analysis-facts.ts';
@@ -58,15 +59,17 @@ function answersToReview({ sections }: PublishedAnalysis): number {
   return sections.reduce((sum, { questions }) => sum + questions.filter((each) => each.needs_review).length, 0);
 }
 
-/** Notes in the history of calls that their analysis waits, and for what. */
+/** Notes in the history of calls that their transcription or analysis waits, and for what. */
 export async function projectWaiting(
   store: Store,
-  events: readonly Event<BodyOf<typeof AnalysisWaiting>>[],
+  stage: 'transcription' | 'analysis',
+  events: readonly Event<BodyOf<typeof TranscriptionWaiting | typeof AnalysisWaiting>>[],
 ): Promise<void> {
   await store.transaction(async (tx) => {
     const claimed = await claim(tx, CONSUMER, events);
     await store.results.wait(
       tx,
+      stage,
       events
         .filter(({ id }) => claimed.has(id))
         .map(({ firmuuid, subject, time, data }) => ({

@@ -97,24 +97,26 @@ export const results = (bodies: AnalysisBodies) => ({
     return rows.map(endedCall);
   },
 
-  /** Calls that are not finished are `analyzing` from now on, with the reason in their history. */
-  async wait(tx: Sql, waiting: readonly WaitingCall[]): Promise<void> {
+  /** Calls that are not past the stage are in it from now on, with the reason in their history. */
+  async wait(tx: Sql, stage: 'transcription' | 'analysis', waiting: readonly WaitingCall[]): Promise<void> {
     if (waiting.length === 0) return;
     await tx.query(
-      `UPDATE call SET status = 'analyzing', updated_at = greatest(waits.at, updated_at),
-         history = history || jsonb_build_object('status', 'analyzing', 'at',
+      `UPDATE call SET status = $6, updated_at = greatest(waits.at, updated_at),
+         history = history || jsonb_build_object('status', $6::text, 'at',
            to_char(greatest(waits.at, created_at) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
            'detail', waits.reason)
        FROM unnest($1::uuid[], $2::uuid[], $3::int[], $4::text[], $5::timestamptz[])
          AS waits (firm_uuid, call_uuid, attempt, reason, at)
        WHERE call.firm_uuid = waits.firm_uuid AND call.uuid = waits.call_uuid AND call.attempt = waits.attempt
-         AND call.status IN ${UNFINISHED_SQL}`,
+         AND call.status = ANY($7::text[])`,
       [
         waiting.map((each) => each.firmUuid),
         waiting.map((each) => each.callUuid),
         waiting.map((each) => each.attempt),
         waiting.map((each) => each.reason),
         waiting.map((each) => each.at),
+        stage === 'transcription' ? 'transcribing' : 'analyzing',
+        statusesBefore(stage),
       ],
     );
   },

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { alreadyClaimed, type Bus, claim, Poison } from '@call-analysis/bus';
+import { alreadyClaimed, claim, Poison } from '@call-analysis/bus';
 import {
   findErased,
   packTranscript,
@@ -16,7 +16,6 @@ import {
 } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
-import type { Database } from '@call-analysis/postgres';
 import type { Logger } from '@call-analysis/runtime';
 import { type Conversation, conversationOf } from '../domain.ts';
 import { countTranscribed } from '../metrics.ts';
@@ -24,12 +23,11 @@ import type { WorkDirectory } from '../work-directory.ts';
 import type { TranscriptionWorkerPool } from '../workers/worker-pool.ts';
 import { CONSUMER, failUnreadable, isUnreadable } from './give-up-transcription.ts';
 import { progressReporter } from './report-progress.ts';
+import { isEngineAway, waitForEngine, type WaitingParts } from './wait-for-engine.ts';
 
 type AudioStoredEvent = Event<BodyOf<typeof AudioStored>>;
 
-export interface TranscriptionParts {
-  readonly db: Database;
-  readonly bus: Bus;
+export interface TranscriptionParts extends WaitingParts {
   readonly objects: Objects;
   readonly pool: Pick<TranscriptionWorkerPool, 'transcribe'>;
   /** Recordings that the pool transcribes at the same time. */
@@ -58,6 +56,7 @@ export async function transcribeCall(parts: TranscriptionParts, event: AudioStor
       isWanted = false;
       // If the database does not answer either, for example because the service stops, the first error is more useful.
       if (!erased.aborted && !(await isErased().catch(() => false))) {
+        if (isEngineAway(error)) await waitForEngine(parts, event, error);
         if (!isUnreadable(error)) throw error;
         await failUnreadable(parts, event, error);
       }
@@ -68,7 +67,7 @@ export async function transcribeCall(parts: TranscriptionParts, event: AudioStor
 
 /** False when the call has been erased. */
 async function transcribe(parts: TranscriptionParts, event: AudioStoredEvent, erased: AbortSignal): Promise<boolean> {
-  const { db, bus, pool, objects, workDirectory, log } = parts;
+  const { db, bus, pool, objects, workDirectory, log, outage } = parts;
   const { key, format, duration, left, right, attempt, segment_type, operator_name } = event.data;
   const startedAt = performance.now();
   const progress = progressReporter(
@@ -112,6 +111,7 @@ async function transcribe(parts: TranscriptionParts, event: AudioStoredEvent, er
     if ((await findErased(tx, [event])).size > 0) return false;
     const claimed = await claim(tx, CONSUMER, [event]);
     if (claimed.size > 0) await bus.publish(tx, [ready]);
+    if (recording.engine !== null) await outage.end(tx);
     return true;
   });
   if (!isWanted) return false;

@@ -1,7 +1,7 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { byteSize, ConfigFault, type Environment, group, parseConfig, readAll } from '@call-analysis/runtime';
+import { byteSize, ConfigFault, duration, type Environment, group, parseConfig, readAll } from '@call-analysis/runtime';
 import { z } from 'zod';
 import type { CommandConfig } from './command/command-engine.ts';
 import { CommandLineFault, parseCommand } from './command/command-line.ts';
@@ -9,9 +9,13 @@ import { providerOf, PROVIDERS } from './server/providers.ts';
 import { MIN_REQUEST_BYTES, type ServerConfig } from './server/server-engine.ts';
 
 /** A speech engine outside the service, as the environment configures it. */
-export type OtherEngine =
+export type OtherEngine = (
   | ({ readonly kind: 'server' } & ServerConfig)
-  | ({ readonly kind: 'command' } & Omit<CommandConfig, 'workDirectory'>);
+  | ({ readonly kind: 'command' } & Omit<CommandConfig, 'workDirectory'>)
+) & {
+  /** How long calls wait for it while it is away; a day when absent. */
+  readonly giveUpAfterMs?: number | undefined;
+};
 
 /** Models on this machine, run by sherpa-onnx. */
 export interface LocalEngine {
@@ -96,6 +100,9 @@ export const SpeechVariables = z.object({
       description: 'Segments that a speech server or program transcribes at the same time.',
       defaultText: '4 for a server, one per core for a program',
     }),
+  SPEECH_GIVE_UP_AFTER: duration()
+    .optional()
+    .meta({ description: 'How long calls wait for a speech server or program before they fail.', defaultText: '24h' }),
 });
 
 const ServerVariables = SpeechVariables.pick({
@@ -110,6 +117,7 @@ const ServerVariables = SpeechVariables.pick({
 /** Settings that mean nothing without SPEECH_URL. */
 const SERVER_ONLY = ['SPEECH_API_KEY', 'SPEECH_PROVIDER', 'SPEECH_MAX_BYTES'] as const;
 const CommandVariables = SpeechVariables.pick({ SPEECH_CONCURRENCY: true });
+const WaitVariables = SpeechVariables.pick({ SPEECH_GIVE_UP_AFTER: true });
 const LocalVariables = SpeechVariables.pick({
   SPEECH_MODEL_DIR: true,
   SPEECH_WORKERS: true,
@@ -157,8 +165,9 @@ export function otherEngine(env: Environment): OtherEngine | null {
   const command = commandConfig(env);
   if (server !== null && command !== null)
     throw new ConfigFault('SPEECH_URL and SPEECH_COMMAND are both set; set only one of them.');
-  if (server !== null) return { kind: 'server', ...server };
-  return command === null ? null : { kind: 'command', ...command };
+  if (server === null && command === null) return null;
+  const waiting = { giveUpAfterMs: parseConfig(WaitVariables, env).SPEECH_GIVE_UP_AFTER };
+  return server !== null ? { kind: 'server', ...server, ...waiting } : { kind: 'command', ...command!, ...waiting };
 }
 
 /** The local engine unless another one is configured. ConfigFault when two are. */

@@ -10,6 +10,7 @@ import {
   CallFailed,
   type Event,
   TranscriptionProgressed,
+  TranscriptionWaiting,
   TranscriptReady,
 } from '@call-analysis/events';
 import { type Objects, openObjects } from '@call-analysis/objects';
@@ -43,6 +44,7 @@ export class TranscriptionTestService {
   readonly ready: ReadyEvent[] = [];
   readonly failed: FailedEvent[] = [];
   readonly progressed: ProgressedEvent[] = [];
+  readonly waiting: Event<BodyOf<typeof TranscriptionWaiting>>[] = [];
   /** The service's log, as JSON lines. */
   readonly lines: string[] = [];
   readonly #workerPool: Partial<WorkerPoolOptions>;
@@ -62,10 +64,17 @@ export class TranscriptionTestService {
     }, OPEN_WITHIN_MS);
   }
 
-  async start(change: Partial<Config> = {}, workerPool: Partial<WorkerPoolOptions> = {}): Promise<void> {
+  async start(
+    change: Partial<Config> = {},
+    workerPool: Partial<WorkerPoolOptions> = {},
+    longestEnginePauseMs = 1_000,
+  ): Promise<void> {
     const log = createLog({ name: 'transcription', destination: { write: (line) => void this.lines.push(line) } });
     this.#services.push(
-      await start({ ...this.#current.config, ...change }, { log, workerPool: { ...this.#workerPool, ...workerPool } }),
+      await start(
+        { ...this.#current.config, ...change },
+        { log, workerPool: { ...this.#workerPool, ...workerPool }, longestEnginePauseMs },
+      ),
     );
   }
 
@@ -88,8 +97,12 @@ export class TranscriptionTestService {
   }
 
   /** Stores a recording and publishes its event. */
-  async store(bytes: Buffer, change: Partial<AudioStoredEvent['data']> = {}): Promise<AudioStoredEvent> {
-    const event = audioStored(change);
+  async store(
+    bytes: Buffer,
+    change: Partial<AudioStoredEvent['data']> = {},
+    at = new Date(),
+  ): Promise<AudioStoredEvent> {
+    const event = { ...audioStored(change), time: at.toISOString() };
     await this.put(event.data.key, bytes);
     await this.publish(event);
     return event;
@@ -106,6 +119,11 @@ export class TranscriptionTestService {
   /** The first progress event. */
   progressOf(event: Event): Promise<ProgressedEvent> {
     return waitUntil(() => this.progressed.find(({ subject }) => subject === event.subject), WAIT);
+  }
+
+  /** Has the outage of the engine begun so long ago. */
+  async setOutageBack(seconds: number): Promise<void> {
+    await this.#current.db.query(`UPDATE engine_outage SET since = now() - $1 * interval '1 second'`, [seconds]);
   }
 
   async settled(): Promise<void> {
@@ -161,6 +179,7 @@ export class TranscriptionTestService {
         route({ event: TranscriptReady, handle: async (events) => void this.ready.push(...events) }),
         route({ event: CallFailed, handle: async (events) => void this.failed.push(...events) }),
         route({ event: TranscriptionProgressed, handle: async (events) => void this.progressed.push(...events) }),
+        route({ event: TranscriptionWaiting, handle: async (events) => void this.waiting.push(...events) }),
       ],
     });
     return { config, db, bus, objects, close: () => closing.close() };

@@ -105,7 +105,7 @@ describe('command engine', () => {
   it('leaves no file behind when the program fails, hangs or is aborted', async () => {
     const hanging = 'setInterval(() => {}, 1000)';
     const impatient = await open(hanging, ['{file}'], { timeoutMs: 100, timeoutMsPerSecond: 0 });
-    await expect(transcribe(impatient)).rejects.toMatchObject({ code: 'ENGINE_UNAVAILABLE' });
+    await expect(transcribe(impatient)).rejects.toMatchObject({ code: 'ENGINE_FAILED' });
     const started = join(programs.directory, 'started');
     const engine = await open(`require('node:fs').writeFileSync(${JSON.stringify(started)}, ''); ${hanging}`, [
       '{file}',
@@ -212,7 +212,7 @@ describe('command engine', () => {
       setTimeout(() => isLong && console.log('done'), isLong ? 500 : 600_000);
     `;
     const engine = await open(source, [], { timeoutMs: 100, timeoutMsPerSecond: 12_000 });
-    await expect(transcribe(engine, 0.1)).rejects.toMatchObject({ code: 'ENGINE_UNAVAILABLE' });
+    await expect(transcribe(engine, 0.1)).rejects.toMatchObject({ code: 'ENGINE_FAILED' });
     await expect(transcribe(engine, 10)).resolves.toMatchObject({ utterances: [{ text: 'done' }] });
   });
 

@@ -36,7 +36,7 @@ const MAX_OUTPUT_BYTES = 1024 * 1024;
 /**
  * The operator's program, run once per segment. It prints plain text, `{ "text": … }` or
  * `{ "segments": [{ "start", "end", "text" }], "language"? }`. Faults: ENGINE_MISCONFIGURED when the program does not
- * exist or may not be run, ENGINE_UNAVAILABLE when it takes too long, otherwise ENGINE_FAILED. The program's standard
+ * exist or may not be run, otherwise ENGINE_FAILED, also when it takes too long. The program's standard
  * error is the fault's cause, which is only logged.
  */
 export function commandEngine(config: CommandConfig): SpeechEngine {
@@ -121,7 +121,7 @@ function faultOf(ending: Ending, standardError: string): Fault {
         ? engineMisconfigured('The speech program cannot be run. Check SPEECH_COMMAND.', ending.error)
         : engineUnavailable('The speech program cannot be started at the moment.', ending.error);
     case 'timed-out':
-      return engineUnavailable('The speech program took too long and was stopped.', cause);
+      return engineFailed('The speech program took too long and was stopped.', cause);
     case 'too-much-output':
       return engineFailed(`The speech program printed more than ${MAX_OUTPUT_BYTES} bytes and was stopped.`, cause);
     case 'exited':

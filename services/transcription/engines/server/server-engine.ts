@@ -3,7 +3,7 @@ import type { Language } from '@call-analysis/events';
 import type { Fault } from '@call-analysis/fault';
 import { retryAfterMs } from '@call-analysis/runtime';
 import { limitConcurrency } from '../concurrency-limit.ts';
-import { engineUnavailable } from '../faults.ts';
+import { engineFailed, engineUnavailable } from '../faults.ts';
 import { SAMPLE_RATE_HZ, type SpeechEngine, type SpeechSegment } from '../speech-engine.ts';
 import { wavFile } from '../wav-file.ts';
 import { interpret, isStuck, type ServerAnswer } from './answer.ts';
@@ -51,6 +51,9 @@ export const MIN_REQUEST_BYTES = 256 * 1024;
 const FORM_BYTES = 4096;
 const BYTES_PER_SECOND = 2 * SAMPLE_RATE_HZ;
 
+/** Statuses that say nothing about the request. */
+const BUSY: ReadonlySet<number> = new Set([408, 425, 429, 502, 503, 504, 529]);
+
 /** An answer for a minute of speech, including tokens, is about 20 KB. */
 const MAX_ANSWER_BYTES = 1024 * 1024;
 const MAX_REFUSAL_BYTES = 2048;
@@ -66,7 +69,8 @@ type Outcome = { readonly answer: ServerAnswer } | { readonly refusal: Refusal }
 
 /**
  * A speech server that is reached over HTTP. Temporary errors (429, 5xx, network errors, time-outs, unreadable answers)
- * are retried with back-off, then fail with ENGINE_UNAVAILABLE; a wrong key, model or URL fails immediately with
+ * are retried with back-off, then fail with ENGINE_UNAVAILABLE, or with ENGINE_FAILED where other segments were answered
+ * meanwhile; a wrong key, model or URL fails immediately with
  * ENGINE_MISCONFIGURED. A Retry-After delays the requests of all segments, not only of the one that received it.
  */
 export function serverEngine(config: ServerConfig): SpeechEngine {
@@ -78,6 +82,7 @@ export function serverEngine(config: ServerConfig): SpeechEngine {
   const unknownHints = new Set<Language>();
   let supportsSegments = true;
   let pausedUntil = 0;
+  let answeredAt = -Infinity;
 
   async function send(request: Request, wantsSegments: boolean, signal: AbortSignal): Promise<Outcome> {
     const { url, headers, body: sent } = protocol.request({ ...request, wantsSegments });
@@ -117,13 +122,17 @@ export function serverEngine(config: ServerConfig): SpeechEngine {
 
   async function request(first: Request, signal: AbortSignal): Promise<ServerAnswer> {
     let current = first;
+    const beganAt = performance.now();
     // Besides the attempts, time is limited too, but generously: some servers limit requests by the minute.
     const giveUpAt = Date.now() + Math.max(300_000, 2 * timeoutMs(current.seconds));
     for (let attempt = 1; ;) {
       await untilResumed(signal);
       const wantsSegments = supportsSegments;
       const outcome = await send(current, wantsSegments, signal);
-      if ('answer' in outcome) return outcome.answer;
+      if ('answer' in outcome) {
+        answeredAt = performance.now();
+        return outcome.answer;
+      }
       let failure: Fault;
       let requestedPauseMs = 0;
       if ('failure' in outcome) failure = outcome.failure;
@@ -146,7 +155,11 @@ export function serverEngine(config: ServerConfig): SpeechEngine {
         if (outcome.refusal.status === 500) current = { ...current, hint: null };
       }
       const pauseMs = Math.max(requestedPauseMs, backOffMs(attempt));
-      if (attempt === policy.attempts || Date.now() + pauseMs > giveUpAt) throw failure;
+      if (attempt === policy.attempts || Date.now() + pauseMs > giveUpAt) {
+        // A server that answers about others meanwhile is not away: it fails at this segment.
+        const isBusy = 'refusal' in outcome && BUSY.has(outcome.refusal.status);
+        throw answeredAt > beganAt && !isBusy ? engineFailed(failure.message, failure) : failure;
+      }
       attempt += 1;
       await delay(pauseMs, undefined, { signal });
     }

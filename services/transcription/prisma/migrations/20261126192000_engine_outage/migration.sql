@@ -1,0 +1,5 @@
+CREATE TABLE "engine_outage" (
+    "id" INTEGER NOT NULL DEFAULT 1,
+    "since" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    CONSTRAINT "engine_outage_pkey" PRIMARY KEY ("id")
+);
