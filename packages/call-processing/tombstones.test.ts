@@ -42,10 +42,11 @@ it('writeTombstone waits for a transaction that is storing a result', async () =
   const event = newEvent();
   const order: string[] = [];
   const asked = Promise.withResolvers<void>();
+  const observer = openDatabase({ url: database.url('ingest'), schema: 'ingest', poolSize: 1 });
   const storing = service.transaction(async (tx) => {
     expect((await findErased(tx, [event, newEvent(), newEvent()])).size).toBe(0);
     asked.resolve();
-    await waitUntil(async () => (await service.query(WAITING_FOR_A_LOCK)).length > 0);
+    await waitUntil(async () => (await observer.query(WAITING_FOR_A_LOCK)).length > 0);
     order.push('stored');
   });
   await asked.promise;
@@ -54,6 +55,7 @@ it('writeTombstone waits for a transaction that is storing a result', async () =
     order.push('erased');
   });
   await storing;
+  await observer.close();
   expect(order).toEqual(['stored', 'erased']);
 });
 
