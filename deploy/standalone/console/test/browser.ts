@@ -25,7 +25,7 @@ export async function visit(
   const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, locale: 'en-US', ...options });
   const problems: string[] = [];
   const page = await context.newPage();
-  page.setDefaultTimeout(20_000);
+  page.setDefaultTimeout(60_000);
   page.on('console', (message) => {
     if (['error', 'warning'].includes(message.type())) problems.push(message.text());
   });

@@ -25,11 +25,14 @@ export function describeDashboard(running: () => { system: SystemUnderTest; brow
     const metadata_key = await client.upload([HEADER, ...rows].join('\n'));
     await client.call('POST', '/api/v1/calls/process-upload', { metadata_key });
     const calls = page.getByRole('link', { name: /^Calls ?3/ });
-    for (let tries = 0; tries < 40 && (await calls.count()) === 0; tries++) {
+    const some = page.getByRole('link', { name: /^Calls ?\d/ });
+    const none = page.getByRole('heading', { name: 'No calls in this period' });
+    await eventually(async () => {
       await page.reload();
-      await page.getByRole('heading', { name: 'Dashboard' }).waitFor();
-      await page.waitForTimeout(500);
-    }
+      // One of them appears once the figures have arrived.
+      await some.or(none).first().waitFor();
+      return (await calls.count()) > 0;
+    }, 500);
     const operators = page.getByRole('region', { name: 'Operators', exact: true });
     await operators.getByRole('row', { name: /^Emily 2/ }).waitFor();
     await page.getByRole('img', { name: 'Calls' }).locator('canvas').waitFor();
