@@ -56,7 +56,7 @@ class Tones {
   readonly #imaginary = new Float64Array(FRAME);
   #endedInTone = false;
 
-  /** RMS of the frames that are no tone. A tone begins and ends within the frames beside it. */
+  /** RMS, with silence in the place of tones. A tone begins and ends within the frames beside it. */
   levelWithout(part: Float32Array): number {
     if (part.length < LEAST_FRAMES * FRAME) return Math.sqrt(meanSquare(part));
     const frames = Array.from({ length: Math.floor(part.length / FRAME) }, (_, index) =>
@@ -67,7 +67,7 @@ class Tones {
       (_, index) => !tones[index] && !(tones[index - 1] ?? this.#endedInTone) && tones[index + 1] === false,
     );
     this.#endedInTone = tones.at(-1) ?? false;
-    return Math.sqrt(voiced.reduce((sum, frame) => sum + meanSquare(frame), 0) / Math.max(voiced.length, 1));
+    return Math.sqrt(voiced.reduce((sum, frame) => sum + meanSquare(frame), 0) / (frames.length - 1));
   }
 
   #isTone(frame: Float32Array): boolean {
