@@ -61,3 +61,25 @@ export function notFound(what: string): Fault {
 export function unavailable(part: string, cause?: unknown): Fault {
   return new Fault('unavailable', 'UNAVAILABLE', `${part} does not answer. Try again shortly.`, { cause });
 }
+
+/** What failed while something was done to many, so that one which fails does not keep the others behind it. */
+export class Failures {
+  readonly #errors: unknown[] = [];
+
+  /** Returns whether it succeeded. Only Fault `unavailable` is thrown: the others would wait for the same part. */
+  async attempt(work: () => Promise<unknown>): Promise<boolean> {
+    try {
+      await work();
+      return true;
+    } catch (error) {
+      if (error instanceof Fault && error.kind === 'unavailable') throw error;
+      this.#errors.push(error);
+      return false;
+    }
+  }
+
+  /** Throws the errors together, if there were any. Call it when nothing is left to do. */
+  throwAll(): void {
+    if (this.#errors.length > 0) throw new AggregateError(this.#errors, `${this.#errors.length} of many failed`);
+  }
+}

@@ -4,7 +4,7 @@ import { expect, it } from '@jest/globals';
 import { erasures } from './erasure/erasure-store.ts';
 import { sweep } from './sweep.ts';
 import { audioCsvOf, csvOf } from './test/csv.ts';
-import { faultOf, fileNames, zipOf } from './test/fixtures.ts';
+import { faultOf, fileNames, objectsBut, zipOf } from './test/fixtures.ts';
 import { IngestUnderTest } from './test/ingest-under-test.ts';
 import type { Owner } from './uploads/upload-store.ts';
 
@@ -263,4 +263,24 @@ it('old claims, tombstones and receipts are found without reading all of them', 
     );
   });
   expect(scans).toEqual(['claimed_event', 'erased_subject', 'erasure'].map((name) => ({ name, scans: 0 })));
+});
+
+it('what cannot be removed keeps nothing else, and is tried again', async () => {
+  const owner = service.newOwner();
+  const [first, second] = [
+    await service.put(owner, csvOf([{}]), 'a.csv'),
+    await service.put(owner, csvOf([{}]), 'b.csv'),
+  ];
+  const { objects } = service.parts;
+  const remove = async (key: string) => {
+    if (key === first) throw new Error('damaged');
+    await objects.remove(key);
+  };
+  await service.db.query(`INSERT INTO claimed_event VALUES ('old', gen_random_uuid(), now() - interval '31 days')`);
+  const now = new Date(Date.now() + HOUR + MINUTE);
+  await expect(sweep({ ...service.parts, objects: objectsBut(objects, { remove }) }, now)).rejects.toThrow('failed');
+  expect([await exists(first), await exists(second)]).toEqual([true, false]);
+  expect(await service.db.query(`SELECT 1 FROM claimed_event WHERE consumer = 'old'`)).toEqual([]);
+  await sweep(service.parts, now);
+  expect(await exists(first)).toBe(false);
 });

@@ -1,5 +1,6 @@
 import type { Bus } from '@call-analysis/bus';
 import { CampaignFinished, createEvent } from '@call-analysis/events';
+import { Failures } from '@call-analysis/fault';
 import { UNFINISHED } from '../calls/call-status.ts';
 import type { Store } from '../store/index.ts';
 import type { CampaignName } from './campaign-store.ts';
@@ -24,16 +25,21 @@ export function campaignFinisher({ store, bus }: { store: Store; bus: Bus }) {
     });
   }
 
-  return async function finishCampaigns(): Promise<void> {
-    const deadline = Date.now() + RUN_MS;
+  async function finishUntil(deadline: number, failures: Failures): Promise<void> {
     do {
       const campaigns: CampaignName[] = await store.campaigns.unfinished(after, CAMPAIGNS_PER_QUERY);
       for (const campaign of campaigns) {
         if (Date.now() > deadline) return;
-        await finish(campaign);
+        await failures.attempt(() => finish(campaign));
         after = campaign;
       }
       if (campaigns.length < CAMPAIGNS_PER_QUERY) after = null;
     } while (after !== null);
+  }
+
+  return async function finishCampaigns(): Promise<void> {
+    const failures = new Failures();
+    await finishUntil(Date.now() + RUN_MS, failures);
+    failures.throwAll();
   };
 }

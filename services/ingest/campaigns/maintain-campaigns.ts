@@ -1,4 +1,5 @@
 import type { Bus } from '@call-analysis/bus';
+import { Failures } from '@call-analysis/fault';
 import type { Store } from '../store/index.ts';
 import { cancelQueuedCalls } from './cancel-queued-calls.ts';
 
@@ -11,8 +12,10 @@ export async function maintainCampaigns(parts: { store: Store; bus: Bus }): Prom
   const { store } = parts;
   await store.tally.fold();
   const deadline = Date.now() + RUN_MS;
+  const failures = new Failures();
   for (const campaign of await store.campaigns.withCallsToCancel(CAMPAIGNS_PER_RUN)) {
-    if (Date.now() > deadline) return;
-    await cancelQueuedCalls(parts, campaign, deadline);
+    if (Date.now() > deadline) break;
+    await failures.attempt(() => cancelQueuedCalls(parts, campaign, deadline));
   }
+  failures.throwAll();
 }

@@ -89,6 +89,23 @@ describe('batch.finished.v1', () => {
     expect(ofFirm(batches, first)).toMatchObject([{ data: { by_status: { completed: 2, failed: 1 } } }]);
   });
 
+  it('is published of the batches behind one that cannot be finished', async () => {
+    const [damaged] = (await uploaded(1)) as [Call];
+    const [other] = (await uploaded(1)) as [Call];
+    await analyzed(damaged, other);
+    const { store } = service.parts;
+    const { batch } = (await service.callsOf(damaged.owner))[0]!;
+    const finishOthers: typeof store.batches.finish = async (tx, each) => {
+      if (each.uuid === batch) throw new Error('damaged');
+      return store.batches.finish(tx, each);
+    };
+    const parts = { ...service.parts, store: { ...store, batches: { ...store.batches, finish: finishOthers } } };
+    await expect(batchFinisher(parts)()).rejects.toThrow('failed');
+    await settled();
+    expect(ofFirm(batches, other)).toHaveLength(1);
+    expect(ofFirm(batches, damaged)).toEqual([]);
+  });
+
   it('waits for a call that was retried in the meantime', async () => {
     const [first, second] = (await uploaded(2)) as [Call, Call];
     const finish = batchFinisher(service.parts);

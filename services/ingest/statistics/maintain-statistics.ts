@@ -1,3 +1,4 @@
+import { Failures } from '@call-analysis/fault';
 import { type Sql, sqlState } from '@call-analysis/postgres';
 import type { Store } from '../store/index.ts';
 import { FACET_GROUPINGS } from './groupings.ts';
@@ -20,17 +21,22 @@ export async function maintainStatistics({ store }: { store: Store }, quietMs = 
   const deadline = Date.now() + RUN_MS;
   const changed = await store.statistics.changedPeriods(new Date(Date.now() - quietMs), CHANGES_PER_RUN);
   const months = new Map<string, { firm: number; day: string }>();
+  const failures = new Failures();
   for (const ofDay of Map.groupBy(changed, ({ firm, day }) => `${firm} ${day}`).values()) {
     if (Date.now() > deadline) break;
     const { firm, day } = ofDay[0]!;
-    const missing = await store.statistics.noteMissing(firm, sixHoursOf(day));
-    const begins = [...ofDay.map(({ beginsAt }) => beginsAt), ...missing];
-    if (await unlessChanged(store.statistics.snapshot((tx) => addUpDay(store, tx, firm, day, begins))))
-      months.set(`${firm} ${day.slice(0, 7)}`, { firm, day });
+    await failures.attempt(async () => {
+      const missing = await store.statistics.noteMissing(firm, sixHoursOf(day));
+      const begins = [...ofDay.map(({ beginsAt }) => beginsAt), ...missing];
+      if (await unlessChanged(store.statistics.snapshot((tx) => addUpDay(store, tx, firm, day, begins))))
+        months.set(`${firm} ${day.slice(0, 7)}`, { firm, day });
+    });
   }
   for (const { firm, day } of months.values()) {
-    await unlessChanged(store.statistics.snapshot((tx) => addUpMonth(store, tx, firm, day)));
+    const addUp = () => unlessChanged(store.statistics.snapshot((tx) => addUpMonth(store, tx, firm, day)));
+    await failures.attempt(addUp);
   }
+  failures.throwAll();
 }
 
 /** Adds up these six hours of a day, and the day itself when all of them have sums. */

@@ -1,5 +1,6 @@
 import type { Bus } from '@call-analysis/bus';
 import { BatchFinished, createEvent } from '@call-analysis/events';
+import { Failures } from '@call-analysis/fault';
 import type { Store, UnfinishedBatch } from '../store/index.ts';
 
 const BATCHES_PER_QUERY = 200;
@@ -32,16 +33,21 @@ export function batchFinisher({ store, bus }: { store: Store; bus: Bus }) {
     });
   }
 
-  return async function finishBatches(): Promise<void> {
-    const deadline = Date.now() + RUN_MS;
+  async function finishUntil(deadline: number, failures: Failures): Promise<void> {
     do {
       const batches: UnfinishedBatch[] = await store.batches.unfinished(after, BATCHES_PER_QUERY);
       for (const batch of batches) {
         if (Date.now() > deadline) return;
-        await finish(batch);
+        await failures.attempt(() => finish(batch));
         after = batch.uuid;
       }
       if (batches.length < BATCHES_PER_QUERY) after = null;
     } while (after !== null);
+  }
+
+  return async function finishBatches(): Promise<void> {
+    const failures = new Failures();
+    await finishUntil(Date.now() + RUN_MS, failures);
+    failures.throwAll();
   };
 }

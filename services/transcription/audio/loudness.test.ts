@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { sound } from '../test/sounds.ts';
 import { areEqual, mix, voice } from '../test/voices.ts';
 import { Loudness } from './loudness.ts';
 import { meanSquare } from './mean-square.ts';
@@ -23,6 +24,24 @@ describe('loudness correction', () => {
     const [left, right] = raised(mix([speech, 0.01]), mix([voice(4, 2), 0.001]));
     expect(decibels(left)).toBeGreaterThan(decibels(speech) - 20);
     expect(decibels(left) - decibels(right)).toBeCloseTo(20, 0);
+  });
+
+  it.each([0.05, 0.1, 0.13, 1])('amplifies a quiet voice after a key tone of %d s as without it', (seconds) => {
+    const quiet = mix([speech, 0.03]);
+    for (const begins of [0, 0.1, 0.2, 0.244]) {
+      const key = sound(begins + seconds, (time) =>
+        time < begins ? 0 : 0.1 * (Math.sin(2 * Math.PI * 770 * time) + Math.sin(2 * Math.PI * 1336 * time)),
+      );
+      const without = new Float32Array(key.length + quiet.length);
+      without.set(quiet, key.length);
+      const both = without.slice();
+      both.set(key);
+      // The step with the end of the tone is amplified less.
+      const after = (samples: Float32Array) =>
+        decibels(raised(samples, new Float32Array(samples.length))[0].slice(key.length + 4_000));
+      expect(after(without)).toBeGreaterThan(decibels(quiet) + 10);
+      expect(Math.abs(after(both) - after(without))).toBeLessThan(2);
+    }
   });
 
   it('never exceeds full scale and keeps silence silent', () => {
