@@ -84,13 +84,17 @@ export async function removeFirm({ db, bus, objects }: Parts, data: FirmData, ev
 
 /**
  * Removes what requests that were in progress have stored after all, of firms that were removed within a day. No
- * request runs longer.
+ * request runs longer. A firm whose data cannot be removed keeps no other from it; its error is thrown in the end.
  */
 export async function sweepRemovedFirms({ db, objects }: Omit<Parts, 'bus'>, data: FirmData): Promise<void> {
   const firms = await db.query<{ firm: string; country: string }>(
     `SELECT firm_uuid AS firm, country FROM firm_removal WHERE at > now() - interval '1 day'`,
   );
-  for (const { firm, country } of firms) await removeData(db, objects, data, firm, country);
+  const errors: unknown[] = [];
+  for (const { firm, country } of firms) {
+    await removeData(db, objects, data, firm, country).catch((error: unknown) => errors.push(error));
+  }
+  if (errors.length > 0) throw errors[0];
 }
 
 async function removeEvents(db: Database, bus: Bus, firmUuid: string): Promise<void> {

@@ -16,9 +16,17 @@ interface Parts {
   readonly claimDays?: number;
 }
 
-/** Removes the recordings and markers of uploads that were broken off before their call was registered. */
+/**
+ * Removes the recordings and markers of uploads that were broken off before their call was registered. Where that fails,
+ * the others are removed nevertheless, and the error is thrown in the end.
+ */
 export async function sweep(parts: Parts, orphanAfterMs: number, now: Date): Promise<void> {
   const before = now.getTime() - orphanAfterMs;
+  const { claimDays = 30 } = parts;
+  await pruneProcessed(parts.db, claimDays);
+  const errors: unknown[] = [];
+  const remove = (firmUuid: string, keys: readonly string[]) =>
+    removeOrphans(parts, firmUuid, keys).catch((error: unknown) => errors.push(error));
   const found = new Map<string, string[]>();
   for await (const { key, modifiedAt } of parts.objects.list(UPLOADING)) {
     const marker = modifiedAt.getTime() < before ? readMarker(key) : null;
@@ -27,11 +35,10 @@ export async function sweep(parts: Parts, orphanAfterMs: number, now: Date): Pro
     found.set(marker.firmUuid, [...keys, key]);
     if (keys.length + 1 < CALLS_PER_REQUEST) continue;
     found.delete(marker.firmUuid);
-    await removeOrphans(parts, marker.firmUuid, [...keys, key]);
+    await remove(marker.firmUuid, [...keys, key]);
   }
-  for (const [firmUuid, keys] of found) await removeOrphans(parts, firmUuid, keys);
-  const { claimDays = 30 } = parts;
-  await pruneProcessed(parts.db, claimDays);
+  for (const [firmUuid, keys] of found) await remove(firmUuid, keys);
+  if (errors.length > 0) throw errors[0];
 }
 
 /** Only the call catalogue knows which uploads became calls. Without its answer nothing is removed. */
