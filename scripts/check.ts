@@ -1,15 +1,16 @@
 // npm run check: types, lint, format, import rules, unused dependencies, sizes of folders, whether migrations match the
-// Prisma schemas, whether the RPC contracts are compatible with the last release, and whether docs/configuration.md is
-// current.
+// Prisma schemas, whether the RPC contracts are compatible with the last release, whether docs/configuration.md is
+// current, and whether the commands and API paths that documents, alerts and messages name exist.
 import { spawnSync } from 'node:child_process';
 import { checkBoundaries } from './boundaries.ts';
 import { checkConfiguration } from './configuration.ts';
 import { checkDependencies } from './dependencies.ts';
 import { checkFolders } from './folders.ts';
+import { checkMentions } from './mentions.ts';
 import { checkMigrations } from './migrations.ts';
 import { checkProtos } from './proto.ts';
 
-const steps: { name: string; run: () => readonly string[] }[] = [
+const steps: { name: string; run: () => readonly string[] | Promise<readonly string[]> }[] = [
   // Made from the OpenAPI document; the client and the console use them.
   {
     name: 'types of the API',
@@ -28,11 +29,12 @@ const steps: { name: string; run: () => readonly string[] }[] = [
   { name: 'migrations', run: () => checkMigrations() },
   { name: 'proto', run: () => checkProtos() },
   { name: 'configuration', run: () => checkConfiguration() },
+  { name: 'commands and paths', run: () => checkMentions() },
 ];
 
 let failed = 0;
 for (const { name, run } of steps) {
-  const faults = run();
+  const faults = await run();
   console.log(`${faults.length === 0 ? 'ok    ' : 'FAILED'}  ${name}`);
   for (const fault of faults) console.log(fault);
   if (faults.length > 0) failed++;

@@ -84,7 +84,7 @@ export async function removeFirm({ db, bus, objects }: Parts, data: FirmData, ev
 
 /**
  * Removes what requests that were in progress have stored after all, of firms that were removed within a day. No
- * request runs longer.
+ * request runs longer. A firm whose data cannot be removed keeps no other from it; its error is thrown in the end.
  */
 export async function sweepRemovedFirms({ db, objects }: Omit<Parts, 'bus'>, data: FirmData): Promise<void> {
   const firms = await db.query<{ firm: string; country: string }>(

@@ -73,6 +73,18 @@ describe('the sweep of uploads', () => {
     expect(await service.stored()).toHaveLength(2);
   });
 
+  it('removes what is left of other firms when it fails for one', async () => {
+    const failing = await orphan();
+    await orphan(randomUUID());
+    await orphan(randomUUID());
+    service.catalogue.findCalls = async ({ firm_uuid }) => {
+      if (firm_uuid === firmUuid) throw new Fault('internal', 'INTERNAL', 'A bug.');
+      return { call_uuids: [] };
+    };
+    await expect(sweepAt(inTwoHours())).rejects.toThrow();
+    expect((await service.stored()).sort()).toEqual(failing.keys.toSorted());
+  });
+
   it('never removes a recording without a marker', async () => {
     const { audio_id } = await service.upload(upload(wavOf()));
     await sweepAt(inTwoHours());

@@ -1,4 +1,5 @@
 import { pruneProcessed } from '@call-analysis/call-processing';
+import { Failures } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
 import type { Database } from '@call-analysis/postgres';
 import type { ingest } from '@call-analysis/proto';
@@ -16,9 +17,17 @@ interface Parts {
   readonly claimDays?: number;
 }
 
-/** Removes what is left of uploads that were broken off before their call was registered, and of playbacks in the making. */
+/**
+ * Removes what is left of uploads that were broken off before their call was registered, and of playbacks in the making.
+ * Where that fails, the others are removed nevertheless, and the error is thrown in the end.
+ */
 export async function sweep(parts: Parts, orphanAfterMs: number, now: Date): Promise<void> {
   const before = now.getTime() - orphanAfterMs;
+  const { claimDays = 30 } = parts;
+  await pruneProcessed(parts.db, claimDays);
+  const failures = new Failures();
+  const remove = (firmUuid: string, keys: readonly string[]) =>
+    failures.attempt(() => removeOrphans(parts, firmUuid, keys));
   const found = new Map<string, string[]>();
   for await (const { key, modifiedAt } of parts.objects.list(UPLOADING)) {
     const marker = modifiedAt.getTime() < before ? readMarker(key) : null;
@@ -27,11 +36,10 @@ export async function sweep(parts: Parts, orphanAfterMs: number, now: Date): Pro
     found.set(marker.firmUuid, [...keys, key]);
     if (keys.length + 1 < CALLS_PER_REQUEST) continue;
     found.delete(marker.firmUuid);
-    await removeOrphans(parts, marker.firmUuid, [...keys, key]);
+    await remove(marker.firmUuid, [...keys, key]);
   }
-  for (const [firmUuid, keys] of found) await removeOrphans(parts, firmUuid, keys);
-  const { claimDays = 30 } = parts;
-  await pruneProcessed(parts.db, claimDays);
+  for (const [firmUuid, keys] of found) await remove(firmUuid, keys);
+  failures.throwAll();
 }
 
 /** Only the call catalogue knows which uploads became calls. Without its answer nothing is removed. */

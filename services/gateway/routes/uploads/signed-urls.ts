@@ -52,7 +52,7 @@ export function signedUrls(store: Objects & SignedUrls): Endpoint[] {
         summary: 'Upload a file',
         params: { key: z.string().min(1) },
         description:
-          'Uploads a file to a signed URL of an upload. Use the URL unchanged and send the bytes as the body.',
+          'Uploads a file to a signed URL of an upload. Use the URL unchanged and send the bytes as the body. `Content-MD5` and `Content-Digest` are ignored.',
         bytes: 'The bytes of the file.',
         responses: { 200: { description: 'The complete file is stored.' } },
         errors: [
