@@ -1,16 +1,11 @@
 import { createAnthropic } from '@ai-sdk/anthropic';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
-import {
-  APICallError,
-  generateText,
-  jsonSchema,
-  type LanguageModel as Model,
-  NoObjectGeneratedError,
-  Output,
-} from 'ai';
-import { NO_TOKENS, type Tokens } from '../money/prices.ts';
+import { generateText, jsonSchema, type LanguageModel as Model, NoObjectGeneratedError, Output } from 'ai';
+import { Agent, fetch as fetchBy } from 'undici';
+import type { Tokens } from '../money/prices.ts';
 import { type LanguageModelConfig, Structured } from './config.ts';
 import { ModelFailure, type Quirk } from './outcome.ts';
+import { readAnswer } from './read-answer.ts';
 import { readFailure } from './read-failure.ts';
 
 const PROBE_MS = 2_000;
@@ -180,10 +175,6 @@ async function askOnce(
     if (NoObjectGeneratedError.isInstance(error)) {
       return replyOf(error.text ?? '', error.finishReason, error.usage, error.response?.body);
     }
-    // The server answered, but not as a chat completion.
-    if (!deadline.isOver && APICallError.isInstance(error) && (error.statusCode ?? 500) < 300) {
-      return { text: '', isCutOff: true, tokens: { ...NO_TOKENS, requests: 1 } };
-    }
     if (error instanceof ModelFailure) throw error;
     throw readFailure(deadline.isOver ? deadline.signal.reason : error, config.model, config.timeoutMs);
   } finally {
@@ -255,9 +246,27 @@ function refusalIn(body: unknown): boolean {
   return (typeof refusal === 'string' && refusal !== '') || stop_reason === 'refusal';
 }
 
+/** LLM_TIMEOUT alone says how long an answer may take. Node's own fetch waits 300 s for its first byte. */
+const patient = new Agent({ headersTimeout: 0, bodyTimeout: 0 });
+
+/** Asks a server, and reduces its answer to what is read of it. */
+function openFetch(provider: LanguageModelConfig['provider']): typeof fetch {
+  return async (url, init) => {
+    // Both are the same interface; undici is part of Node.
+    const request = { ...init, dispatcher: patient } as Parameters<typeof fetchBy>[1];
+    const response = await fetchBy(String(url), request);
+    const text = await response.text();
+    const { status, body } = response.ok ? readAnswer(provider, text) : { status: response.status, body: text };
+    // A status that has no body, such as 304, is no answer either.
+    const isBodiless = status < 200 || status === 304;
+    return new Response(body, { status: isBodiless ? 503 : status, headers: [...response.headers] });
+  };
+}
+
 /** The library's model for a way to ask. Making one takes longer than asking it, so they are kept. */
 function openModels({ provider, url, apiKey, model }: LanguageModelConfig) {
   const opened = new Map<string, Model>();
+  const askServer = openFetch(provider);
   return (structured: Structured, quirks: ReadonlySet<Quirk>): Model => {
     const limit = quirks.has('max_completion_tokens') ? 'max_completion_tokens' : 'max_tokens';
     const key = `${structured} ${limit}`;
@@ -265,10 +274,11 @@ function openModels({ provider, url, apiKey, model }: LanguageModelConfig) {
     if (known !== undefined) return known;
     const made =
       provider === 'anthropic'
-        ? createAnthropic({ baseURL: url, apiKey: apiKey ?? '' })(model)
+        ? createAnthropic({ baseURL: url, apiKey: apiKey ?? '', fetch: askServer })(model)
         : createOpenAICompatible({
             name: 'llm',
             baseURL: url,
+            fetch: askServer,
             supportsStructuredOutputs: structured === 'json_schema' || structured === 'json_object_schema',
             ...(apiKey !== undefined && { apiKey }),
             transformRequestBody({ max_tokens, response_format, ...body }: RequestBody) {

@@ -40,6 +40,8 @@ export class ModelFailure extends Error {
   readonly quirk: Quirk | null;
   /** The request was sent, and its answer not waited for. Nobody says what it cost. */
   readonly isUnanswered: boolean;
+  /** Of `refused`: the server does not say why. */
+  readonly mayBeTooLong: boolean;
   /** The cost of the requests, which is due all the same. */
   readonly tokens: Tokens;
 
@@ -52,6 +54,7 @@ export class ModelFailure extends Error {
       isThrottled?: boolean;
       quirk?: Quirk;
       isUnanswered?: boolean;
+      mayBeTooLong?: boolean;
       tokens?: Tokens;
       cause?: unknown;
     } = {},
@@ -63,6 +66,7 @@ export class ModelFailure extends Error {
     this.isThrottled = more.isThrottled ?? false;
     this.quirk = more.quirk ?? null;
     this.isUnanswered = more.isUnanswered ?? false;
+    this.mayBeTooLong = more.mayBeTooLong ?? false;
     this.tokens = more.tokens ?? NO_TOKENS;
   }
 }

@@ -4,9 +4,12 @@ import { ModelFailure, type Quirk } from './outcome.ts';
 
 const MAX_RETRY_AFTER_MS = 3_600_000;
 const TOO_LONG =
-  /context.{0,20}(length|window|size|limit)|maximum context|too (long|large|many tokens)|exceed.{0,40}(token|context)|reduce the length/iu;
+  /context.{0,20}(length|window|size|limit|overflow)|(maximum|max|overflows?|exceeds?).{0,20}context|(too|so) (long|many tokens)|(prompt|request|input|message|body|conversation)s?\b.{0,20}too large|too large for model|exceed.{0,40}(tokens?\b|context|input)|tokens?\b.{0,30}(exceed|over the limit|must be <=)|reduce the length|input.{0,10}length|max_model_len|prompt_too_long|context_length/iu;
 const UNSUPPORTED =
-  /response_format|json_schema|json_object|structured|grammar|schema|output_format|output_config|tool_choice|strict|format.{0,20}not supported/iu;
+  /response_format|json_schema|json_object|structured|grammar|schema|output_format|output_config|tool_choice|\bstrict\b|format.{0,20}not supported/iu;
+/** Refusals of the content, which are the same for a part of it. */
+const FORBIDDEN = /content|policy|policies|safety|moderat|flagged|filter|guardrail|harm|prohibited/iu;
+const LEAST_CONTEXT_TOKENS = 1_000;
 const NO_MODEL =
   /model.{0,80}(not found|does not exist|not exist|unknown|not available|not loaded|invalid)|(unknown|no such|invalid) model|not_found_error.{0,40}model:/iu;
 const NO_CREDIT =
@@ -22,10 +25,13 @@ export function readFailure(error: unknown, model: string, timeoutMs: number): M
   const call = APICallError.isInstance(error) ? error : null;
   if (call === null || call.statusCode === undefined) return unreachable(call?.cause ?? error, timeoutMs);
   const status = call.statusCode;
-  const text = call.responseBody ?? '';
+  const body = call.responseBody ?? '';
+  // The page of a proxy says nothing about the request, whatever words are in it.
+  const text = /^\s*</u.test(body) ? '' : body;
   const retryAfter = readRetryAfter(call.responseHeaders);
   // Anthropic answers 400 when nothing is left to pay with, and others 403.
   const isSpent = status === 402 || (NO_CREDIT.test(text) && [400, 403, 429].includes(status));
+  if (!isSpent && (status === 413 || isTooLong(status, text))) return tooLong(text);
   if (status === 429 || status === 529 || isSpent) {
     const message = isSpent
       ? `The server of the language model answers ${status}: its account has no credit left. Pay there; calls wait meanwhile.`
@@ -41,11 +47,9 @@ export function readFailure(error: unknown, model: string, timeoutMs: number): M
   if (NOT_NOW.has(status) || status >= 500) {
     // Some servers answer 500 to what they do not know; the caller tries a simpler way to ask.
     if (UNSUPPORTED.test(text)) return new ModelFailure('unsupported', `HTTP ${status}`);
-    if (TOO_LONG.test(text)) return tooLong(text);
     const message = `The server of the language model fails (HTTP ${status}). Calls wait until it answers.`;
     return new ModelFailure('away', message, { retryAfterMs: retryAfter });
   }
-  if (status === 413 || TOO_LONG.test(text)) return tooLong(text);
   if (NO_MODEL.test(text)) {
     const message = `The server of the language model knows no model ${model}. Set LLM_MODEL and restart; calls wait meanwhile.`;
     return new ModelFailure('misconfigured', message);
@@ -56,7 +60,18 @@ export function readFailure(error: unknown, model: string, timeoutMs: number): M
   }
   if (UNSUPPORTED.test(text)) return new ModelFailure('unsupported', `HTTP ${status}`);
   const message = `The server of the language model refused the request (HTTP ${status}). Retry the call, or use another model.`;
-  return new ModelFailure('refused', message);
+  return new ModelFailure('refused', message, { mayBeTooLong: !FORBIDDEN.test(text) });
+}
+
+/** A limit per minute is waited for, unless one request is over it. */
+function isTooLong(status: number, text: string): boolean {
+  if (status !== 429 && status !== 529) return TOO_LONG.test(text);
+  const limit = /limit:? ([\d,]+)\D{1,40}requested:? ([\d,]+)/iu.exec(text);
+  return limit !== null && numberIn(limit[2]!) > numberIn(limit[1]!) && !/used:? [1-9]/iu.test(text);
+}
+
+function numberIn(text: string): number {
+  return Number(text.replace(/[,._ ]/gu, ''));
 }
 
 function readQuirk(text: string): Quirk | null {
@@ -68,12 +83,14 @@ function readQuirk(text: string): Quirk | null {
 function tooLong(text: string): ModelFailure {
   const said =
     /\d+ > (\d{3,9})/u.exec(text) ??
-    /(?:context (?:length|window|size)[^\d]{0,40}|maximum[^\d]{0,40}|n_ctx[^\d]{0,10}|limit[^\d]{0,20})(\d{3,9})/iu.exec(
+    /(?:context (?:length|window|size)[^\d]{0,40}|maximum[^\d]{0,40}|max size[^\d]{0,10}|n_ctx[^\d]{0,10}|limit[^\d]{0,20}|<=\s*|(?:cannot|must not) exceed )(\d[\d,]{2,10}\d)(?!\w)/iu.exec(
       text,
-    );
-  const contextTokens = said === null ? null : Number(said[1]);
+    ) ??
+    /(\d{3,9}) maximum context/iu.exec(text);
+  const tokens = said === null ? 0 : numberIn(said[1]!);
   return new ModelFailure('too_long', 'The call has more tokens than the language model takes.', {
-    contextTokens,
+    // No model takes less; it is another number then, such as one in thousands.
+    contextTokens: tokens >= LEAST_CONTEXT_TOKENS ? tokens : null,
   });
 }
 

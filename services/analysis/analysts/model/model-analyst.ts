@@ -23,6 +23,8 @@ const MAX_SUMMARY = 1200;
 const MARGIN_TOKENS = 200;
 /** A server that refuses even windows of this size refuses something else. */
 const LEAST_WINDOW_TOKENS = 200;
+/** A window of this size is too long for no model in use: one that is refused without a reason is refused for another. */
+const SURELY_TAKEN_TOKENS = 1_000;
 /** From this accuracy on, a rule's answer is a reason to doubt the model's. */
 const RELIABLE = 0.9;
 
@@ -64,8 +66,10 @@ export function modelAnalyst(model: LanguageModel, options: ModelAnalystOptions)
         }
         return { asked, tokens: call.tokens };
       } catch (error) {
-        if (!(error instanceof ModelFailure) || error.kind !== 'too_long') throw withTokens(error, call.tokens);
+        if (!(error instanceof ModelFailure)) throw error;
         const largest = Math.max(...windows.map(tokensOf));
+        const isTooLong = error.kind === 'too_long' || (error.mayBeTooLong && largest > SURELY_TAKEN_TOKENS);
+        if (!isTooLong) throw withTokens(error, call.tokens);
         if (largest <= LEAST_WINDOW_TOKENS) {
           const message = 'The scorecard alone has more tokens than the language model takes. Use another model.';
           throw new ModelFailure('refused', message, { tokens: call.tokens, cause: error });
@@ -73,8 +77,8 @@ export function modelAnalyst(model: LanguageModel, options: ModelAnalystOptions)
         const tried = around + largest;
         const said = error.contextTokens;
         if (said !== null && said < tried * 0.9) knownContext = Math.min(knownContext, said);
-        // A limit that was kept already: the estimate is too low for this text.
-        else if (said !== null) ownContext = tried - largest / 2;
+        // A limit that was kept already, so the estimate is too low for this text; or not said to be one.
+        else if (said !== null || error.kind !== 'too_long') ownContext = tried - largest / 2;
         else knownContext = Math.min(knownContext, tried - largest / 2);
       }
     }
