@@ -208,7 +208,7 @@ describe('a temporary failure', () => {
     expect(ofUnknown).toMatchObject({ stage: 'extraction', code: 'INTERNAL', retryable: true });
     // The message of an internal error belongs in the log.
     expect(ofBug.message).not.toContain('secret');
-    expect((await service.stored()).sort()).toEqual([cut!, bug!, unknown!].map(keyOf).sort());
+    expect((await service.stored()).sort()).toEqual([cut!, bug!, unknown!].map((event) => keyOf(event)).sort());
   });
 
   it('leaves no bytes of a call that no longer exists', async () => {
