@@ -204,20 +204,23 @@ describe('an entry that is not a valid recording fails its call permanently and 
 
 describe('a temporary failure', () => {
   it('is retried, then fails the call so that a user can retry it, and keeps the bytes for that', async () => {
-    const [cut, bug] = await requested({ 'a.wav': wav, 'b.wav': wav });
+    const [cut, bug, unknown] = await requested({ 'a.wav': wav, 'b.wav': wav, 'c.wav': wav });
     service.catalogue.recordAudio = async ({ call_uuid }) => {
       if (call_uuid === bug!.subject) throw new Error('secret words');
+      if (call_uuid === unknown!.subject) throw new Fault('invalid', 'VALIDATION_ERROR', 'format: an earlier release');
       throw new Fault('unavailable', 'UNAVAILABLE', 'ingest does not answer. Try again shortly.');
     };
-    await service.publish(cut!, bug!);
+    await service.publish(cut!, bug!, unknown!);
     const { data } = await service.failureOf(cut!);
     expect(data).toMatchObject({ stage: 'extraction', code: 'UNAVAILABLE', retryable: true });
     expect(data.attempts).toBeGreaterThan(1);
     const { data: ofBug } = await service.failureOf(bug!);
     expect(ofBug).toMatchObject({ stage: 'extraction', code: 'INTERNAL', retryable: true });
+    const { data: ofUnknown } = await service.failureOf(unknown!);
+    expect(ofUnknown).toMatchObject({ stage: 'extraction', code: 'INTERNAL', retryable: true });
     // The message of an internal error belongs in the log.
     expect(ofBug.message).not.toContain('secret');
-    expect((await service.stored()).sort()).toEqual([keyOf(cut!), keyOf(bug!)].sort());
+    expect((await service.stored()).sort()).toEqual([cut!, bug!, unknown!].map((event) => keyOf(event)).sort());
   });
 
   it('leaves no bytes of a call that no longer exists', async () => {

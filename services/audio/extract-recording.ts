@@ -89,6 +89,9 @@ async function isAccepted(reported: Promise<unknown>): Promise<boolean> {
     return true;
   } catch (error) {
     if (error instanceof Fault && error.kind === 'not-found') return false;
+    // The two services disagree, as those of two releases may: it says nothing about the recording.
+    if (error instanceof Fault && error.kind === 'invalid')
+      throw new Error('ingest does not accept the recording', { cause: error });
     throw error;
   }
 }

@@ -196,10 +196,10 @@ describe('a recording that was extracted from its archive', () => {
     const [call] = await archived();
     for (const change of [{ format: 'opus' }, { sha256: Buffer.alloc(5) }, { channels: 0 }, { object_key: '' }]) {
       await expect(record(call!, { recording: { ...recording, ...change } })).rejects.toMatchObject({
-        kind: 'internal',
+        kind: 'invalid',
       });
     }
-    await expect(record(call!, { recording: null })).rejects.toMatchObject({ kind: 'internal' });
+    await expect(record(call!, { recording: null })).rejects.toMatchObject({ kind: 'invalid' });
   });
 });
 
