@@ -241,3 +241,20 @@ it('a call whose transcription waits is transcribing, and its history has the re
   ]);
   expect((await read(call)).call.status).toBe('analyzing');
 });
+
+it('a call whose new analysis fails is completed with its earlier one, and its history says so', async () => {
+  const call = await uploaded();
+  await analyzed(call, 1, 40);
+  await analyzeCall(service.parts, call.owner.firmUuid, call.uuid);
+  await projectFailures(service.parts, [callFailed(call, { attempt: 2, stage: 'analysis', code: 'ANALYST_REFUSED' })]);
+  const shown = await read(call);
+  expect(shown.call).toMatchObject({ status: 'completed', outcome: 'scored', score: 40, failure: null });
+  expect(shown.history.at(-1)).toMatchObject({
+    status: 'completed',
+    detail: expect.stringContaining('ANALYST_REFUSED'),
+  });
+  // A later analysis replaces it as ever.
+  await analyzeCall(service.parts, call.owner.firmUuid, call.uuid);
+  await analyzed(call, 3, 60);
+  expect((await read(call)).call).toMatchObject({ status: 'completed', score: 60 });
+});

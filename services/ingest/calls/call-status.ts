@@ -12,3 +12,6 @@ export function statusesBefore(stage: string): readonly string[] {
   if (stage === 'extraction') return ['queued'];
   return stage === 'transcription' ? ['queued', 'transcribing'] : UNFINISHED;
 }
+
+/** In the history of a call: its operator and client changed places, and what was made of them before is wrong. */
+export const CHANNELS_SWAPPED = 'channels swapped';

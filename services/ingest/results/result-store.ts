@@ -1,7 +1,7 @@
 import type { Analysis, BodyOf, CallEnded } from '@call-analysis/events';
 import { confidential, type Sql } from '@call-analysis/postgres';
 import type { Failure } from '../calls/call-row.ts';
-import { statusesBefore, UNFINISHED_SQL } from '../calls/call-status.ts';
+import { CHANNELS_SWAPPED, statusesBefore, UNFINISHED_SQL } from '../calls/call-status.ts';
 import type { AnalysisBodies } from './analysis-body-store.ts';
 
 interface AnalyzedCall {
@@ -121,17 +121,53 @@ export const results = (bodies: AnalysisBodies) => ({
     );
   },
 
-  /** Does nothing when the call has ended, is past the stage, or is in another attempt. Returns the failed call. */
+  /**
+   * Does nothing when the call has ended, is past the stage, or is in another attempt. A call that was only to be analyzed
+   * anew keeps its earlier analysis and is completed. Returns the call.
+   */
   async fail(
     tx: Sql,
     { firmUuid, callUuid, attempt }: { firmUuid: string; callUuid: string; attempt: number },
     failure: Failure,
     now: Date,
   ): Promise<EndedCall[]> {
+    if (failure.stage === 'analysis') {
+      const kept = await keepAnalysis(tx, { firmUuid, callUuid, attempt }, failure, now);
+      if (kept.length > 0) return kept;
+    }
     const which = 'firm_uuid = $5 AND uuid = $6 AND attempt = $7 AND status = ANY($8)';
     return failWhere(tx, failure, now, which, [firmUuid, callUuid, attempt, statusesBefore(failure.stage)]);
   },
 });
+
+/** An analysis from before the channels were swapped is none of the call any more. */
+async function keepAnalysis(
+  tx: Sql,
+  { firmUuid, callUuid, attempt }: { firmUuid: string; callUuid: string; attempt: number },
+  { stage, code }: Failure,
+  now: Date,
+): Promise<EndedCall[]> {
+  const rows = await tx.query<EndedRow>(
+    `UPDATE call SET status = 'completed', outcome = 'scored', updated_at = greatest($4, created_at),
+       history = history || jsonb_build_object('status', 'completed', 'at', $5::text, 'detail', $6::text)
+     WHERE firm_uuid = $1 AND uuid = $2 AND attempt = $3 AND status = ANY($7) AND EXISTS (
+       SELECT FROM analysis WHERE analysis.firm_uuid = $1 AND analysis.call_uuid = $2 AND created_at > coalesce(
+         (SELECT max((entry->>'at')::timestamptz) FROM jsonb_array_elements(call.history) AS entry
+          WHERE entry->>'detail' = $8), '-infinity'))
+     RETURNING ${ENDED_COLUMNS}`,
+    [
+      firmUuid,
+      callUuid,
+      attempt,
+      now,
+      now.toISOString(),
+      `the new analysis failed (${code}); the earlier one stays`,
+      statusesBefore(stage),
+      CHANNELS_SWAPPED,
+    ],
+  );
+  return rows.map(endedCall);
+}
 
 /** Fails the calls that `which` selects, a condition whose parameters begin with $5, and returns them. */
 export async function failWhere(

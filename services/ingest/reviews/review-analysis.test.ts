@@ -10,12 +10,12 @@ import { swapChannels } from '../calls/swap-channels.ts';
 import { commentOnCall, deleteComment } from '../comments/comment-on-call.ts';
 import { eraseCall } from '../erasure/erase-call.ts';
 import { listCalls } from '../listing/list-calls.ts';
-import { projectAnalyses } from '../results/project-results.ts';
+import { projectAnalyses, projectFailures } from '../results/project-results.ts';
 import { projectTranscripts } from '../results/project-transcripts.ts';
 import { applyRetention } from '../retention/apply-retention.ts';
 import { type CallFilter, NO_FILTER } from '../store/index.ts';
 import { csvOf, goodAudio } from '../test/csv.ts';
-import { analysis, type Call, callAnalyzed, transcriptReady } from '../test/events.ts';
+import { analysis, type Call, callAnalyzed, callFailed, transcriptReady } from '../test/events.ts';
 import { faultOf, recordingOf } from '../test/fixtures.ts';
 import { IngestUnderTest } from '../test/ingest-under-test.ts';
 import { measureAgreement } from './measure-agreement.ts';
@@ -396,6 +396,9 @@ describe('swapping channels', () => {
     expect((await service.parts.store.recordings.find(owner.firmUuid, call.uuid))!.right).toBe(left);
     expect(after.history.at(-1)).toMatchObject({ status: 'analyzing', detail: 'channels swapped' });
     await waitUntil(() => ready.some(({ subject, data }) => subject === call.uuid && data.attempt === 2));
+    // The earlier analysis took one for the other, so it is not kept when this one fails.
+    await projectFailures(service.parts, [callFailed(call, { attempt: 2, stage: 'analysis' })]);
+    expect((await read(call)).call.status).toBe('failed');
   });
 
   it('is refused for a transcription', async () => {
