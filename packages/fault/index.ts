@@ -78,8 +78,9 @@ export class Failures {
     }
   }
 
-  /** Throws the errors together, if there were any. Call it when nothing is left to do. */
+  /** Throws the error, or several together, if there were any. Call it when nothing is left to do. */
   throwAll(): void {
-    if (this.#errors.length > 0) throw new AggregateError(this.#errors, `${this.#errors.length} of many failed`);
+    if (this.#errors.length === 1) throw this.#errors[0];
+    if (this.#errors.length > 1) throw new AggregateError(this.#errors, `${this.#errors.length} of many failed`);
   }
 }

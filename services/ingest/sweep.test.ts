@@ -278,7 +278,7 @@ it('what cannot be removed keeps nothing else, and is tried again', async () => 
   };
   await service.db.query(`INSERT INTO claimed_event VALUES ('old', gen_random_uuid(), now() - interval '31 days')`);
   const now = new Date(Date.now() + HOUR + MINUTE);
-  await expect(sweep({ ...service.parts, objects: objectsBut(objects, { remove }) }, now)).rejects.toThrow('failed');
+  await expect(sweep({ ...service.parts, objects: objectsBut(objects, { remove }) }, now)).rejects.toThrow('damaged');
   expect([await exists(first), await exists(second)]).toEqual([true, false]);
   expect(await service.db.query(`SELECT 1 FROM claimed_event WHERE consumer = 'old'`)).toEqual([]);
   await sweep(service.parts, now);
