@@ -254,15 +254,19 @@ it('old claims, tombstones and receipts are found without reading all of them', 
      SELECT gen_random_uuid(), gen_random_uuid(), '[]', now(), now() FROM generate_series(1, 20000)`,
   );
   await service.db.query('ANALYZE claimed_event, erased_subject, erasure');
-  const scans = await service.db.transaction(async (tx) => {
+  const [before, after] = await service.db.transaction(async (tx) => {
+    // Counts of earlier transactions on the connection are reported for a while.
+    const counted = () =>
+      tx.query<{ name: string; scans: number }>(
+        `SELECT name, pg_stat_get_xact_numscans(name::regclass) AS scans
+         FROM unnest(ARRAY['claimed_event', 'erased_subject', 'erasure']) AS name ORDER BY name`,
+      );
+    const earlier = await counted();
     await pruneProcessed(tx, 30);
     await erasures(tx).prune(30);
-    return tx.query<{ name: string; scans: number }>(
-      `SELECT name, pg_stat_get_xact_numscans(name::regclass) AS scans
-       FROM unnest(ARRAY['claimed_event', 'erased_subject', 'erasure']) AS name ORDER BY name`,
-    );
+    return [earlier, await counted()];
   });
-  expect(scans).toEqual(['claimed_event', 'erased_subject', 'erasure'].map((name) => ({ name, scans: 0 })));
+  expect(after).toEqual(before);
 });
 
 it('what cannot be removed keeps nothing else, and is tried again', async () => {

@@ -100,7 +100,7 @@ describe('batch.finished.v1', () => {
       return store.batches.finish(tx, each);
     };
     const parts = { ...service.parts, store: { ...store, batches: { ...store.batches, finish: finishOthers } } };
-    await expect(batchFinisher(parts)()).rejects.toThrow('failed');
+    await expect(batchFinisher(parts)()).rejects.toThrow('damaged');
     await settled();
     expect(ofFirm(batches, other)).toHaveLength(1);
     expect(ofFirm(batches, damaged)).toEqual([]);
