@@ -8,6 +8,8 @@ export interface DemoCall {
   readonly language: string | null;
   readonly status: string;
   readonly score: number | null;
+  readonly questions: number | null;
+  readonly answered: number | null;
   readonly failure: { readonly code: string; readonly message: string } | null;
   readonly transcript: { readonly engine: string | null; readonly utterances: readonly Spoken[] } | null;
   readonly analysis: Analysis | null;
@@ -23,6 +25,7 @@ interface Spoken {
 const columns = [
   { title: 'score', width: 5 },
   { title: '', width: 10 },
+  { title: 'answered', width: 8 },
   { title: 'call', width: 14 },
   { title: 'lang', width: 4 },
   { title: 'operator', width: 12 },
@@ -39,6 +42,7 @@ export function report(calls: readonly DemoCall[]): string {
       row([
         call.score?.toFixed(1).padStart(5) ?? call.status,
         call.score === null ? '' : '#'.repeat(Math.round(call.score / 10)),
+        call.answered === null ? '' : `${call.answered} of ${call.questions}`,
         call.partner_call_id ?? '',
         call.language ?? '?',
         call.operator_name,
@@ -81,7 +85,7 @@ function averages(scored: readonly DemoCall[]): string[] {
 }
 
 function title(call: DemoCall): string {
-  return `${call.partner_call_id ?? ''}, ${call.operator_name}, ${call.score?.toFixed(1)} points`;
+  return `${call.partner_call_id ?? ''}, ${call.operator_name}, ${call.score?.toFixed(1)} points for ${call.answered} of ${call.questions} questions`;
 }
 
 function why(call: DemoCall): string[] {
