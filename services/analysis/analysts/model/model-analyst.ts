@@ -2,6 +2,7 @@ import type { Answer, Question } from '@call-analysis/events';
 import type { LanguageModel, Prompt, Reply } from '../../language-model/language-model.ts';
 import { ModelFailure } from '../../language-model/outcome.ts';
 import { addTokens, NO_TOKENS, type Prices, type Tokens, usageOf } from '../../money/prices.ts';
+import { RELIABLE } from '../../rules/confidence.ts';
 import { maxPoints, type Scorecard } from '../../scorecards/scorecard.ts';
 import { computeTotals, type ScoredAnswer } from '../../scorecards/totals.ts';
 import type { AnalysisResult, Analyst, Conversation } from '../analyst.ts';
@@ -23,8 +24,6 @@ const MAX_SUMMARY = 1200;
 const MARGIN_TOKENS = 200;
 /** A server that refuses even windows of this size refuses something else. */
 const LEAST_WINDOW_TOKENS = 200;
-/** From this accuracy on, a rule's answer is a reason to doubt the model's. */
-const RELIABLE = 0.9;
 
 interface ModelAnalystOptions {
   /** Answers that are less sure than this need a review. */
@@ -201,9 +200,7 @@ function toAnswer(
   const choice = question.choices.find(({ label }) => label === merged?.label) ?? null;
   const confidence = merged?.confidence ?? null;
   const isContradicted =
-    fallback?.decided_by === 'fallback' &&
-    (fallback.confidence ?? 0) >= RELIABLE &&
-    fallback.answer !== (choice?.label ?? null);
+    fallback !== undefined && (fallback.confidence ?? 0) >= RELIABLE && fallback.answer !== (choice?.label ?? null);
   const doubts = [
     ...(merged === null ? [sentences.open] : []),
     ...(merged?.isUnproved === true ? [sentences.unproved] : []),
