@@ -1,4 +1,4 @@
-import type { Analysis } from '@call-analysis/events';
+import type { Analysis, Answer } from '@call-analysis/events';
 
 /** The fields of a call that the report uses (docs/api.md, "Calls"). */
 export interface DemoCall {
@@ -94,9 +94,11 @@ function why(call: DemoCall): string[] {
   const lines = analysis.summary.split('\n').map((line) => `  ${line}`);
   if (analysis.auto_failed) lines.push('  The call failed outright, whatever its points.');
   for (const section of analysis.sections) {
-    lines.push(`  ${section.name}: ${section.score === null ? 'does not apply' : section.score.toFixed(1)}`);
+    const isOpen = section.questions.some((question) => isUnanswered(question));
+    const score = section.score?.toFixed(1) ?? (isOpen ? 'open' : 'does not apply');
+    lines.push(`  ${section.name}: ${score}`);
     for (const question of section.questions) {
-      if (question.not_applicable) continue;
+      if (question.not_applicable || isUnanswered(question)) continue;
       const quote = question.evidence[0];
       const reason =
         quote === undefined
@@ -105,7 +107,13 @@ function why(call: DemoCall): string[] {
       lines.push(`    ${String(question.points).padStart(3)} of ${question.max_points}  ${question.text} ${reason}`);
     }
   }
+  const open = analysis.sections.flatMap((section) => section.questions.filter(isUnanswered));
+  if (open.length > 0) lines.push(`  Open: ${open.map(({ text }) => text).join(' ')}`);
   return lines;
+}
+
+function isUnanswered({ answer, not_applicable }: Pick<Answer, 'answer' | 'not_applicable'>): boolean {
+  return answer === null && !not_applicable;
 }
 
 function row(cells: readonly string[]): string {
