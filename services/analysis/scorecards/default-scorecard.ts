@@ -1,6 +1,6 @@
 import type { Choice, Language, Lexicon, PhraseDecision, Question } from '@call-analysis/events';
 import { DEFAULT_TEXTS, type DefaultTexts } from './default-texts.ts';
-import type { Scorecard } from './scorecard.ts';
+import { questionUuids, type Scorecard } from './scorecard.ts';
 
 /** The subject of a question. Its text and labels come from DEFAULT_TEXTS. */
 interface Subject {
@@ -174,3 +174,8 @@ export function defaultScorecardIn(language: Language): Scorecard {
 }
 
 export const defaultScorecard = defaultScorecardIn('en');
+
+/** The uuids that a new revision may name: those of the one before, and of the default scorecard, which may replace it. */
+export function revisableUuids(newest: Pick<Scorecard, 'sections'>): Set<string> {
+  return questionUuids(newest).union(questionUuids(defaultScorecard));
+}

@@ -179,6 +179,15 @@ export function openScorecardStore(db: Database) {
     /** A scorecard at its newest revision, or at the given one. Fault: NOT_FOUND. */
     find: (firmUuid: string, uuid: string, revision?: number, sql: Sql = db) => find(sql, firmUuid, uuid, revision),
 
+    /** The scorecard that the firm was given, at its newest revision. Fault: NOT_FOUND. */
+    async findDefault(firmUuid: string): Promise<StoredScorecard> {
+      const [row] = await db.query<{ uuid: string }>('SELECT uuid FROM scorecard WHERE firm_uuid = $1 AND is_default', [
+        firmUuid,
+      ]);
+      if (row === undefined) throw notFound('scorecard');
+      return find(db, firmUuid, row.uuid);
+    },
+
     /** Newest first. */
     async list(firmUuid: string, { page, size }: Page): Promise<{ count: number; items: ScorecardRow[] }> {
       const [{ count } = { count: 0 }] = await db.query<{ count: number }>(
