@@ -501,6 +501,10 @@ describe('every analysis', () => {
   it('accepts a huge utterance and half a million tiny ones', () => {
     const huge = conversationOf('en', `O:${'I am sorry, I will not. '.repeat(40_000)}`);
     expect(answered(analyzeByRules(huge, defaultScorecard), /greet/u).answer).toBe('No');
+    const loud = conversationOf('en', `O:${'THIS IS XA '.repeat(100_000)}`);
+    expect(answered(analyzeByRules(loud, defaultScorecard), /name or the company/u).answer).toBe('No');
+    const asking = conversationOf('en', `O:${'this is Xa '.repeat(100_000)}?`);
+    expect(analyzeByRules(asking, defaultScorecard).sections).toHaveLength(3);
     const tiny = {
       ...huge,
       utterances: Array.from({ length: 500_000 }, (): Utterance => ({

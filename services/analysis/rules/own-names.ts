@@ -76,18 +76,26 @@ export function introducesName(text: string, words: Words, at: number, phrase: n
   return isName(text, words, at, isFirst ? phraseWords() : commonWords());
 }
 
-/** The first word within a sentence that can only be a name, or -1. */
+/** The first word within a sentence, of those at the beginning of a text, that can only be a name, or -1. */
 export function findAnyName(text: string, words: Words): number {
-  for (let at = 1; at < words.count; at += 1) {
+  for (let at = 1; at < Math.min(words.count, OPENING_WORDS); at += 1) {
     if (words.breaks[at] !== SENTENCE_BREAK && isName(text, words, at, phraseWords())) return at;
   }
   return -1;
 }
 
-/** A name is known by its capital letter, so a text without small letters has none. */
+/** Nobody introduces themselves later than that. */
+const OPENING_WORDS = 50;
+/** The letters on either side of a word that tell whether it is a name. */
+const NEARBY = 200;
+
+/** A name is known by its capital letter, so there is none among capital letters alone. */
 function isName(text: string, words: Words, at: number, ordinary: ReadonlySet<string>): boolean {
-  const word = text.slice(words.starts[at], words.ends[at]);
-  if (!/^\p{Lu}\p{L}/u.test(word) || ordinary.has(foldWord(word)) || !/\p{Ll}/u.test(text)) return false;
+  const [start = 0, end = 0] = [words.starts[at], words.ends[at]];
+  const word = text.slice(start, end);
+  if (!/^\p{Lu}\p{L}/u.test(word) || ordinary.has(foldWord(word))) return false;
+  const after = text.slice(end, end + NEARBY);
+  if (!/\p{Ll}/u.test(text.slice(Math.max(0, start - NEARBY), end) + after)) return false;
   // "Это Анна?" asks who the other person is.
-  return !/^[^,;.!…—–]*\?/u.test(text.slice(words.ends[at]));
+  return !/^[^,;.!…—–]*\?/u.test(after);
 }
