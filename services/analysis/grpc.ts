@@ -61,6 +61,7 @@ export function scorecardService(
         name,
         sections_json: JSON.stringify(sections),
         is_current: isDeepStrictEqual(own.sections, sections),
+        is_edited: own.isEdited,
       };
     },
     async reviseScorecard(request) {

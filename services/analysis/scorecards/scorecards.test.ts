@@ -342,8 +342,8 @@ describe('the default scorecard of a later release', () => {
        WHERE scorecard_uuid = $1`,
       [uuid, JSON.stringify(rule)],
     );
-    const { is_current, name, sections_json, scorecard } = await offered();
-    expect([is_current, scorecard!.revision]).toEqual([false, 1]);
+    const { is_current, is_edited, name, sections_json, scorecard } = await offered();
+    expect([is_current, is_edited, scorecard!.revision]).toEqual([false, false, 1]);
     const before = await score('support', 'Good morning, please hold.');
     expect(before.scorecard.revision).toBe(1);
     expect(before.sections.map((section) => section.name)).toEqual(['Old']);
@@ -351,7 +351,7 @@ describe('the default scorecard of a later release', () => {
 
     const document = JSON.stringify({ name, segment_type: null, sections: JSON.parse(sections_json) as unknown });
     await revise(uuid, 1, document);
-    expect(await offered()).toMatchObject({ is_current: true, scorecard: { revision: 2 } });
+    expect(await offered()).toMatchObject({ is_current: true, is_edited: true, scorecard: { revision: 2 } });
     const after = await score('support', 'Good morning, please hold.');
     expect([after.scorecard.revision, after.sections.length]).toEqual([2, 3]);
     expect(after.sections[0]!.questions[0]).toMatchObject({ answer: 'Yes', decided_by: 'rule', needs_review: false });

@@ -99,6 +99,7 @@ export const DefaultScorecard = z
     scorecard_uuid: Uuid.meta({ description: 'The scorecard that the firm was given at first.' }),
     revision: Revision.meta({ description: 'Its newest revision, for the If-Match header of a change.' }),
     is_current: z.boolean().meta({ description: 'Whether it has these sections.' }),
+    is_edited: z.boolean().meta({ description: 'Whether its newest revision is a person’s.' }),
     name: z.string(),
     segment_type: z.string().nullable(),
     sections: ScorecardDraft.shape.sections,
@@ -110,6 +111,7 @@ export const DefaultScorecard = z
         scorecard_uuid: exampleItem.uuid,
         revision: 1,
         is_current: false,
+        is_edited: false,
         name: 'Quality of service',
         segment_type: null,
         sections: [

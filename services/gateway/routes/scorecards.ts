@@ -82,13 +82,13 @@ export function scorecards(service: Omit<Client<typeof analysis>, 'ready' | 'clo
         responses: { 200: { description: 'The default scorecard.', schema: DefaultScorecard } },
       },
       async handle({ caller }) {
-        const { scorecard, name, sections_json, is_current } = await service.getDefaultScorecard({
+        const { scorecard, name, sections_json, is_current, is_edited } = await service.getDefaultScorecard({
           caller: callerOf(caller),
         });
         if (scorecard === null) throw new Fault('internal', 'INTERNAL', 'analysis returned no scorecard.');
         const { uuid: scorecard_uuid, revision, segment_type = null } = scorecard;
         const sections = JSON.parse(sections_json) as unknown;
-        return { status: 200, body: { scorecard_uuid, revision, is_current, name, segment_type, sections } };
+        return { status: 200, body: { scorecard_uuid, revision, is_current, is_edited, name, segment_type, sections } };
       },
     }),
     endpoint({

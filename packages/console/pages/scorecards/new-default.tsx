@@ -7,7 +7,7 @@ import type { Scorecard } from './draft.ts';
 import { scorecardsTexts } from './texts.ts';
 import { TrialDialog } from './trial/trial-dialog.tsx';
 
-/** Offers the default scorecard of this release to a firm whose own has other questions. */
+/** Offers the default scorecard of this release to a firm that has an earlier one, and has not made it its own. */
 export function NewDefault({ scorecard }: { scorecard: Scorecard }) {
   const t = scorecardsTexts.use();
   const client = useQueryClient();
@@ -30,7 +30,8 @@ export function NewDefault({ scorecard }: { scorecard: Scorecard }) {
     },
     onError: failed,
   });
-  if (offered.data === undefined || offered.data.scorecard_uuid !== uuid || offered.data.is_current) return null;
+  if (offered.data === undefined || offered.data.scorecard_uuid !== uuid) return null;
+  if (offered.data.is_current || offered.data.is_edited) return null;
   return (
     <section className="card card-body scorecards-row">
       <p className="scorecards-wide">{t('default.offer')}</p>
