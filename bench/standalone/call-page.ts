@@ -82,6 +82,8 @@ function call(number: number): Call {
     created_at: '2026-10-01T18:00:00.120Z',
     updated_at: '2026-10-01T18:00:01.873Z',
     needs_review: number % 4,
+    questions: 15,
+    answered: 15,
     score_source: 'machine',
   } as Call;
 }
@@ -94,7 +96,7 @@ function pageByHand(rows: readonly Call[]): string {
 function itemByHand(call: Call): string {
   const plain = (value: string | undefined) => (value === undefined ? 'null' : `"${value}"`);
   const free = (value: string | undefined) => (value === undefined ? 'null' : JSON.stringify(value));
-  return `{"uuid":"${call.uuid}","source":"${call.source}","status":"${call.status}","outcome":${plain(call.outcome)},"partner_call_id":${free(call.partner_call_id)},"client_phone_number":"${call.client_phone_number}","operator_name":${free(call.operator_name)},"operator_id":${free(call.operator_id)},"operator_group_name":${free(call.operator_group_name)},"direction":${plain(call.direction)},"segment_type":${free(call.segment_type)},"start_time":"${call.start_time}","duration":${call.duration ?? null},"disconnect_reason":${free(call.disconnect_reason)},"language":${plain(call.language)},"score":${call.score ?? null},"batch_id":${plain(call.batch_uuid)},"campaign_id":${plain(call.campaign_uuid)},"failure":${failureByHand(call)},"created_at":"${call.created_at}","updated_at":"${call.updated_at}","needs_review":${call.needs_review ?? null},"reviewed_at":${plain(call.reviewed_at)},"score_source":${plain(call.score_source)}}`;
+  return `{"uuid":"${call.uuid}","source":"${call.source}","status":"${call.status}","outcome":${plain(call.outcome)},"partner_call_id":${free(call.partner_call_id)},"client_phone_number":"${call.client_phone_number}","operator_name":${free(call.operator_name)},"operator_id":${free(call.operator_id)},"operator_group_name":${free(call.operator_group_name)},"direction":${plain(call.direction)},"segment_type":${free(call.segment_type)},"start_time":"${call.start_time}","duration":${call.duration ?? null},"disconnect_reason":${free(call.disconnect_reason)},"language":${plain(call.language)},"score":${call.score ?? null},"batch_id":${plain(call.batch_uuid)},"campaign_id":${plain(call.campaign_uuid)},"failure":${failureByHand(call)},"created_at":"${call.created_at}","updated_at":"${call.updated_at}","needs_review":${call.needs_review ?? null},"questions":${call.questions ?? null},"answered":${call.answered ?? null},"reviewed_at":${plain(call.reviewed_at)},"score_source":${plain(call.score_source)}}`;
 }
 
 function failureByHand({ failure }: Call): string {

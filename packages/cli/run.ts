@@ -7,6 +7,7 @@ import { addKeyCommands } from './commands/keys.ts';
 import { addLogin } from './commands/login.ts';
 import { addMcp } from './commands/mcp.ts';
 import { addReview } from './commands/review.ts';
+import { addScorecardCommands } from './commands/scorecards.ts';
 import { addUpload } from './commands/upload.ts';
 import { addWebhookCommands } from './commands/webhooks.ts';
 import { CliError, exitCodes } from './exit-codes.ts';
@@ -46,6 +47,7 @@ Example:
   addKeyCommands(program, session);
   addWebhookCommands(program, session);
   addReview(program, session);
+  addScorecardCommands(program, session);
   addMcp(program, session);
   addCompletion(program, session);
   const interrupt = () => stop.abort(new CliError(130, 'Stopped.'));

@@ -154,6 +154,23 @@ export const ReviewedAnalysis = Analysis.extend({
 });
 export type ReviewedAnalysis = z.infer<typeof ReviewedAnalysis>;
 
+/** How many questions an analysis has, and how many of them are answered. A score is that of the answered ones. */
+export interface AnswerCounts {
+  readonly questions: number;
+  readonly answered: number;
+}
+
+/** "Does not apply" is an answer. An open question has none. */
+export function countAnswers(
+  sections: readonly { readonly questions: readonly Pick<Answer, 'answer' | 'not_applicable'>[] }[],
+): AnswerCounts {
+  const all = sections.flatMap(({ questions }) => questions);
+  return {
+    questions: all.length,
+    answered: all.filter(({ answer, not_applicable }) => answer !== null || not_applicable).length,
+  };
+}
+
 /** The stages of processing a call, in their order. */
 export const Stage = z.enum(['extraction', 'transcription', 'analysis']);
 export type Stage = z.infer<typeof Stage>;

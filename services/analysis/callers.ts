@@ -6,6 +6,7 @@ export const callers: Callers<typeof analysis> = {
   listScorecards: ['gateway'],
   createScorecard: ['gateway'],
   getScorecard: ['gateway'],
+  getDefaultScorecard: ['gateway'],
   reviseScorecard: ['gateway'],
   activateScorecard: ['gateway'],
   tryScorecard: ['gateway'],

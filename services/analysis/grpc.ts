@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Bus } from '@call-analysis/bus';
 import { Language, Utterance, Uuid } from '@call-analysis/events';
 import { analysis } from '@call-analysis/proto';
@@ -13,6 +14,7 @@ import type { Firms } from './firms.ts';
 import { type MoneyParts, moneyRpcs } from './money/money-rpcs.ts';
 import { addUp, type GivenAnswer } from './scorecards/add-up.ts';
 import { createScorecard } from './scorecards/create-scorecard.ts';
+import { defaultScorecardIn } from './scorecards/default-scorecard.ts';
 import { reviseScorecard } from './scorecards/revise-scorecard.ts';
 import type { ScorecardRow, StoredScorecard } from './scorecards/scorecard-store.ts';
 import { type TrialParts, tryScorecard } from './scorecards/try-scorecard.ts';
@@ -46,6 +48,20 @@ export function scorecardService(
     async getScorecard(request) {
       const { firmUuid } = callerOf(request.caller);
       return reply(await scorecards.find(firmUuid, Uuid.parse(request.scorecard_uuid), request.revision));
+    },
+    async getDefaultScorecard(request) {
+      const { firmUuid } = callerOf(request.caller);
+      const { language } = await parts.firms.settings(firmUuid);
+      await scorecards.ensureDefault(firmUuid, async () => language);
+      const own = await scorecards.findDefault(firmUuid);
+      const { name, sections } = defaultScorecardIn(language);
+      return {
+        scorecard: scorecardMessage(own),
+        name,
+        sections_json: JSON.stringify(sections),
+        is_current: isDeepStrictEqual(own.sections, sections),
+        is_edited: own.isEdited,
+      };
     },
     async reviseScorecard(request) {
       const base = { uuid: Uuid.parse(request.scorecard_uuid), revision: Revision.parse(request.expected_revision) };

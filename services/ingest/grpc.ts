@@ -365,6 +365,8 @@ function callMessage(call: CallRow): Call {
       batch_uuid: call.batch_uuid,
       campaign_uuid: call.campaign_uuid,
       needs_review: call.needs_review,
+      questions: call.questions,
+      answered: call.answered,
       reviewed_at: call.reviewed_at?.toISOString() ?? null,
       score_source: call.score === null ? null : call.reviewed_at === null ? 'machine' : 'reviewed',
     }),

@@ -2,6 +2,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { ModelServer } from '../../../services/analysis/test/model-server.ts';
 import { eventually } from '../test/client/retry.ts';
 import { long } from '../test/long-run.ts';
 import { startCommand, postgresOf, run } from '../test/system/command.ts';
@@ -45,8 +46,10 @@ describe('the demo', () => {
     expect(stdout).toMatch(/^score .* call .* lang .* operator/m);
     expect(stdout.match(/^ *\d+\.\d {2}#* /gm)!.length).toBeGreaterThanOrEqual(40);
     for (const language of ['en', 'ru', 'uz', 'ky', 'es']) expect(stdout).toMatch(new RegExp(` ${language} `));
-    expect(stdout).toMatch(/^Best call: .+ points$/m);
-    expect(stdout).toMatch(/^Worst call: .+ points$/m);
+    expect(stdout).toMatch(/^Best call: .+ points for 3 of 15 questions$/m);
+    expect(stdout).toMatch(/^Worst call: .+ points for 3 of 15 questions$/m);
+    expect(stdout).toMatch(/^ {2}Open: Did the operator find out what the client needs\?/m);
+    expect(stdout).toMatch(/^ {2}export LLM_URL=\S+\n {2}export LLM_MODEL=\S+$/m);
     expect(stdout).toMatch(/“.+” \(utterance \d+\)/);
     if (long) {
       for (const file of ['lost-parcel.wav', 'double-charge.mp3', 'new-router.flac'])
@@ -60,6 +63,32 @@ describe('the demo', () => {
     const postgres = await seen;
     expect(postgres).not.toBeNull();
     expect(() => process.kill(postgres!, 0)).toThrow('ESRCH');
+  }, 600_000);
+
+  it('has the language model that LLM_URL names answer every question', async () => {
+    const server = await new ModelServer().listen();
+    try {
+      const { child, outcome } = startCommand('demo/main.ts', ['--exit'], {
+        TMPDIR,
+        LLM_URL: server.url,
+        LLM_MODEL: 'test-model',
+      });
+      let shown = '';
+      child.stdout!.on('data', function look(text: string) {
+        shown += text;
+        if (!shown.includes('Worst call')) return;
+        child.stdout!.off('data', look);
+        child.kill('SIGINT');
+      });
+      const { code, stdout } = await outcome;
+      expect(code).toBe(0);
+      expect(stdout).toMatch(/^Best call: .+ points for 15 of 15 questions$/m);
+      expect(stdout).not.toMatch(/Open:|export LLM_URL/);
+      expect(server.requests.length).toBeGreaterThanOrEqual(53);
+    } finally {
+      await server.close();
+    }
+    expect(await readdir(TMPDIR)).toEqual([]);
   }, 600_000);
 
   it('exits with 0 and leaves no files when it is interrupted before the table is shown', async () => {

@@ -18,6 +18,9 @@ Starts the service on a free port with a temporary data directory, and uploads t
 transcripts as a CSV, recordings one by one, and recordings as a CSV with a ZIP. Prints the score of each call with its
 reasons, and a transcript. The service then keeps running until it is stopped.
 
+A language model that LLM_URL and LLM_MODEL name (docs/language-models.md) answers every question. Without one, words decide
+what they can, and the other questions stay open.
+
   --exit   stop after the results are printed`;
 
 const options = process.argv.slice(2);
@@ -31,6 +34,13 @@ if (unknown !== undefined) {
   process.exit(2);
 }
 
+/** Ollama's, as in docs/language-models.md. */
+const CONNECT_MODEL = `Words alone decided this. A language model answers the open questions too; for one that Ollama serves:
+
+  export LLM_URL=http://127.0.0.1:11434/v1
+  export LLM_MODEL=qwen3:8b
+`;
+
 const log = createLog({ name: 'demo', level: 'warn' });
 
 await runProcess({
@@ -40,8 +50,9 @@ await runProcess({
     const removeData = () => rm(directory, { recursive: true, force: true });
     try {
       console.log('Starting the service with its own database…');
-      // The environment is ignored: the demo must not use the database or the keys of the real service.
-      const settings = readSettings({ PORT: '0', DATA_DIR: directory });
+      // Of the environment only the language model counts: the demo must not use the database or the keys of the real service.
+      const model = Object.entries(process.env).filter(([name]) => name.startsWith('LLM_'));
+      const settings = readSettings({ ...Object.fromEntries(model), PORT: '0', DATA_DIR: directory });
       const running = await start(settings, { log, signal });
       const close = async () => {
         await running.close();
@@ -73,6 +84,7 @@ async function show(running: Standalone, settings: Settings, signal: AbortSignal
   const texts = await accept(api, { metadata_key });
   await finished(api, texts.accepted, signal);
   console.log(report(await calls(api, 'transcription')));
+  if (process.env['LLM_URL'] === undefined) console.log(CONNECT_MODEL);
 
   const [single, batched] = await recordings();
   for (const { fileName, bytes, metadata } of single) {

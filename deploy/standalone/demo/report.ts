@@ -1,4 +1,4 @@
-import type { Analysis } from '@call-analysis/events';
+import type { Analysis, Answer } from '@call-analysis/events';
 
 /** The fields of a call that the report uses (docs/api.md, "Calls"). */
 export interface DemoCall {
@@ -8,6 +8,8 @@ export interface DemoCall {
   readonly language: string | null;
   readonly status: string;
   readonly score: number | null;
+  readonly questions: number | null;
+  readonly answered: number | null;
   readonly failure: { readonly code: string; readonly message: string } | null;
   readonly transcript: { readonly engine: string | null; readonly utterances: readonly Spoken[] } | null;
   readonly analysis: Analysis | null;
@@ -23,6 +25,7 @@ interface Spoken {
 const columns = [
   { title: 'score', width: 5 },
   { title: '', width: 10 },
+  { title: 'answered', width: 8 },
   { title: 'call', width: 14 },
   { title: 'lang', width: 4 },
   { title: 'operator', width: 12 },
@@ -39,6 +42,7 @@ export function report(calls: readonly DemoCall[]): string {
       row([
         call.score?.toFixed(1).padStart(5) ?? call.status,
         call.score === null ? '' : '#'.repeat(Math.round(call.score / 10)),
+        call.answered === null ? '' : `${call.answered} of ${call.questions}`,
         call.partner_call_id ?? '',
         call.language ?? '?',
         call.operator_name,
@@ -81,7 +85,7 @@ function averages(scored: readonly DemoCall[]): string[] {
 }
 
 function title(call: DemoCall): string {
-  return `${call.partner_call_id ?? ''}, ${call.operator_name}, ${call.score?.toFixed(1)} points`;
+  return `${call.partner_call_id ?? ''}, ${call.operator_name}, ${call.score?.toFixed(1)} points for ${call.answered} of ${call.questions} questions`;
 }
 
 function why(call: DemoCall): string[] {
@@ -90,9 +94,11 @@ function why(call: DemoCall): string[] {
   const lines = analysis.summary.split('\n').map((line) => `  ${line}`);
   if (analysis.auto_failed) lines.push('  The call failed outright, whatever its points.');
   for (const section of analysis.sections) {
-    lines.push(`  ${section.name}: ${section.score === null ? 'does not apply' : section.score.toFixed(1)}`);
+    const isOpen = section.questions.some((question) => isUnanswered(question));
+    const score = section.score?.toFixed(1) ?? (isOpen ? 'open' : 'does not apply');
+    lines.push(`  ${section.name}: ${score}`);
     for (const question of section.questions) {
-      if (question.not_applicable) continue;
+      if (question.not_applicable || isUnanswered(question)) continue;
       const quote = question.evidence[0];
       const reason =
         quote === undefined
@@ -101,7 +107,13 @@ function why(call: DemoCall): string[] {
       lines.push(`    ${String(question.points).padStart(3)} of ${question.max_points}  ${question.text} ${reason}`);
     }
   }
+  const open = analysis.sections.flatMap((section) => section.questions.filter(isUnanswered));
+  if (open.length > 0) lines.push(`  Open: ${open.map(({ text }) => text).join(' ')}`);
   return lines;
+}
+
+function isUnanswered({ answer, not_applicable }: Pick<Answer, 'answer' | 'not_applicable'>): boolean {
+  return answer === null && !not_applicable;
 }
 
 function row(cells: readonly string[]): string {

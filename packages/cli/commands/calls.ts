@@ -54,11 +54,12 @@ async function list(session: Session, limit: number, filter: CallFilter): Promis
 
 function callTable(calls: readonly Schemas['ListedCall'][]): string {
   return table(
-    ['uuid', 'status', 'score', 'operator', 'start_time', 'partner_call_id'],
+    ['uuid', 'status', 'score', 'answered', 'operator', 'start_time', 'partner_call_id'],
     calls.map((call) => [
       call.uuid,
       call.status,
       call.score,
+      call.answered === null ? null : `${call.answered} of ${call.questions}`,
       call.operator_name,
       call.start_time,
       call.partner_call_id,
@@ -155,6 +156,7 @@ function describe(call: Schemas['CallDetail']): string {
       ['uuid', call.uuid],
       ['status', call.status],
       ['score', call.score],
+      ['answered', analysis === null ? null : `${analysis.answered} of ${analysis.questions} questions`],
       ['operator', call.operator_name],
       ['started', call.start_time],
       ['duration', call.duration === null ? null : `${Number(call.duration.toFixed(1))} s`],

@@ -6,11 +6,14 @@ type Question = Analysis['sections'][number]['questions'][number];
 /** An analysis without its answers. Text about the conversation may quote it. */
 export function analysisFacts(analysis: Analysis) {
   const { uuid, scorecard, analyst, score, score_source, auto_failed, auto_fail_suspected, resolution } = analysis;
+  const { questions, answered } = analysis;
   return {
     uuid,
     scorecard,
     analyst,
     score,
+    questions,
+    answered,
     score_source,
     auto_failed,
     auto_fail_suspected,

@@ -10,7 +10,8 @@ import {
 } from '@call-analysis/events';
 import { maxPoints } from '../scorecards/scorecard.ts';
 import type { ScoredAnswer } from '../scorecards/totals.ts';
-import { confidenceOf, type OutcomeKind } from './confidence.ts';
+import { confidenceOf, type OutcomeKind, RELIABLE } from './confidence.ts';
+import { hasPhrases } from './phrases/language-phrases.ts';
 import type { SearchResult } from './search-conversation.ts';
 import { SENTENCES, type Sentences } from './sentences.ts';
 
@@ -31,24 +32,30 @@ interface AnswerOptions {
 
 /**
  * Answers a question of a scorecard from the matches in a conversation. The phrases of a question for a language model
- * answer as its fallback, for a person to review.
+ * decide it like those of a rule where their answers are nearly always right. Otherwise they answer as its fallback, for a person to
+ * review.
  */
 export function answerQuestion(question: Question, result: SearchResult, options: AnswerOptions): AnsweredQuestion {
   const { language, firmLanguage, reviewBelow } = options;
   const sentences = SENTENCES[firmLanguage];
   const phrases = phrasesOf(question.decided);
   if (phrases === null) return leaveForReview(question, sentences.leftToModel);
-  if (result.isFirmSearchIncomplete && usesFirmPhrases(phrases)) {
+  const sources = sourcesOf(phrases);
+  if (sources.some(({ lexicon }) => lexicon !== undefined && !hasPhrases(lexicon))) {
+    return leaveForReview(question, question.decided.by === 'model' ? sentences.leftToModel : sentences.withoutPhrases);
+  }
+  if (result.isFirmSearchIncomplete && sources.some((source) => source.phrases !== undefined)) {
     return leaveForReview(question, sentences.tooManyMatches);
   }
   const outcome = applyRule(phrases, result, sentences);
   const { answer, scored, isAutoFail } = toAnswer(question, outcome);
-  const isFallback = question.decided.by === 'model';
   const explanation = language === null ? `${outcome.explanation} ${sentences.unknownLanguage}` : outcome.explanation;
   const confidence = language === null ? null : confidenceOf(phrases, outcome.kind, language);
+  const isFallback = question.decided.by === 'model' && (confidence ?? 0) < RELIABLE;
+  const decided_by: DecidedBy = isFallback ? 'fallback' : 'rule';
   const isUnsure = confidence !== null && confidence < reviewBelow;
   const needs_review = isFallback || language === null || isAutoFail || isUnsure;
-  return { answer: { ...answer, explanation, confidence, needs_review }, scored };
+  return { answer: { ...answer, decided_by, explanation, confidence, needs_review }, scored };
 }
 
 interface RuleOutcome {
@@ -93,9 +100,10 @@ function applyRule(
   };
 }
 
-function usesFirmPhrases({ applies, cases }: PhraseDecision): boolean {
-  const conditions = [...(applies.heard === null ? [] : [applies.heard]), ...cases.map(({ heard }) => heard)];
-  return conditions.some(({ source }) => source.phrases !== undefined);
+function sourcesOf({ applies, cases }: PhraseDecision): Heard['source'][] {
+  return [...(applies.heard === null ? [] : [applies.heard]), ...cases.map(({ heard }) => heard)].map(
+    ({ source }) => source,
+  );
 }
 
 /** Leaves a question open, for a person to answer. It does not count for the score. */
@@ -119,7 +127,7 @@ function toAnswer(question: Question, { label, evidence, explanation }: RuleOutc
     text: question.text,
     weight: question.weight,
     answer: choice?.label ?? null,
-    decided_by: question.decided.by === 'model' ? 'fallback' : 'rule',
+    decided_by: 'rule',
     confidence: null,
     points,
     max_points: most,

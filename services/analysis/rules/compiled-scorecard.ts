@@ -2,6 +2,7 @@ import { type Heard, type Language, listenedFor, type Role } from '@call-analysi
 import type { Scorecard } from '../scorecards/scorecard.ts';
 import { builtInPhrasebook, compileFirmPhrasebook, CONCEPT_COUNT, LEXICON_ID } from './concepts.ts';
 import type { Concept, Phrasebook } from './matching/phrasebook.ts';
+import { hasPhrases } from './phrases/language-phrases.ts';
 
 /** The phrases of a scorecard in one language, ready for searching. */
 export interface CompiledScorecard {
@@ -38,6 +39,7 @@ function compile(scorecard: Scorecard, language: Language | null): CompiledScore
   conditions.forEach(({ role, source }, index) => {
     let concept = CONCEPT_COUNT + firmConcepts.length;
     if (source.lexicon !== undefined) {
+      if (!hasPhrases(source.lexicon)) return;
       concept = LEXICON_ID[source.lexicon];
     } else {
       const byLanguage = source.phrases ?? {};

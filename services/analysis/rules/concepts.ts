@@ -1,10 +1,17 @@
-import type { Language, Lexicon } from '@call-analysis/events';
+import type { Language } from '@call-analysis/events';
 import { foldWord } from './matching/phrase-syntax.ts';
 import { compilePhrasebook, type Concept, type Negations, type Phrasebook } from './matching/phrasebook.ts';
 import { en } from './phrases/en.ts';
 import { es } from './phrases/es.ts';
+import { everydayWords } from './phrases/everyday-words.ts';
 import { ky } from './phrases/ky.ts';
-import { CUE_NAMES, type LanguagePhrases, LEXICON_NAMES, splitPhrases } from './phrases/language-phrases.ts';
+import {
+  CUE_NAMES,
+  type LanguagePhrases,
+  LEXICON_NAMES,
+  type LexiconName,
+  splitPhrases,
+} from './phrases/language-phrases.ts';
 import { ru } from './phrases/ru.ts';
 import { uz } from './phrases/uz.ts';
 import { toCyrillic } from './phrases/uzbek-cyrillic.ts';
@@ -18,19 +25,15 @@ export const FIRST_TOPIC_ID = LEXICON_NAMES.length + CUE_NAMES.length;
 export const CONCEPT_COUNT = FIRST_TOPIC_ID + TOPICS.length;
 
 /** Words addressed to the other person. Reported speech does not count: "he told me to shut up" insults no one. */
-const TO_SOMEONE: readonly Lexicon[] = [
+const TO_SOMEONE: readonly LexiconName[] = [
   'greeting',
   'introduction',
   'empathy',
-  'refusal',
   'understanding',
-  'dead_promise',
-  'courtesy',
   'further_help',
   'farewell',
   'abuse',
   'rudeness',
-  'blame',
 ];
 const OWN_WORDS_ONLY = new Set(TO_SOMEONE.map((name) => LEXICON_ID[name]));
 
@@ -39,15 +42,24 @@ export function isOwnWordsOnly(concept: number): boolean {
   return OWN_WORDS_ONLY.has(concept);
 }
 
-/** The words of all built-in phrases, folded. Words with any ending are left out. */
+/** The words of all built-in phrases and the most common ones of every language, folded. */
 export function phraseWords(): ReadonlySet<string> {
   return (knownWords ??= collectPhraseWords());
 }
 
 let knownWords: ReadonlySet<string> | null = null;
 
+/** The most common short words of all languages, folded. */
+export function commonWords(): ReadonlySet<string> {
+  return (knownCommonWords ??= new Set(
+    Object.values(everydayWords).flatMap((list) => list.trim().split(/\s+/u).map(foldWord)),
+  ));
+}
+
+let knownCommonWords: ReadonlySet<string> | null = null;
+
 function collectPhraseWords(): ReadonlySet<string> {
-  const found = new Set<string>();
+  const found = new Set<string>(commonWords());
   for (const { phrases, write } of SOURCES.unknown) {
     for (const group of [phrases.lexicons, phrases.cues, phrases.topics]) {
       for (const list of Object.values(group)) {

@@ -4,6 +4,9 @@ import measured from './confidence.json' with { type: 'json' };
 /** How a rule came to its answer: by the case of this number, by none, or because the question does not apply. */
 export type OutcomeKind = number | 'otherwise' | 'not_applicable';
 
+/** From this share on, phrases decide without a person or a language model. */
+export const RELIABLE = 0.9;
+
 /** By language, then by kind of answer: the share of such answers that were right. `npm run evaluate` writes it. */
 type Table = Readonly<Record<string, Readonly<Record<string, number>>>>;
 

@@ -1,8 +1,8 @@
 import type { Conversation } from '../analysts/analyst.ts';
-import { phraseWords } from './concepts.ts';
+import { commonWords, phraseWords } from './concepts.ts';
 import { FOLD } from './matching/characters.ts';
 import { foldWord } from './matching/phrase-syntax.ts';
-import type { Words } from './matching/words.ts';
+import { SENTENCE_BREAK, type Words } from './matching/words.ts';
 
 /** Shorter names only count as complete words, longer ones with any ending: `Тимуром`, `Sardorman`, `Азаматмын`. */
 const LEAST_STEM = 4;
@@ -61,4 +61,41 @@ export function findOwnName(text: string, words: Words, { sequences, beginnings 
     if (sequences.some((sequence) => sequence.every((name, offset) => isSpokenAt(at + offset, name)))) return at;
   }
   return -1;
+}
+
+/**
+ * Whether the word at `at` is a name with which the speaker is introduced by the phrase that begins at `phrase`: "this is Carol",
+ * "Carol here". With `isApart`, a comma stands between the two: "Carol, I am listening".
+ */
+export function introducesName(text: string, words: Words, at: number, phrase: number, isApart: boolean): boolean {
+  if (at < 0 || at >= words.count) return false;
+  const isAfter = at > phrase;
+  if (words.breaks[isAfter ? at : phrase] === SENTENCE_BREAK) return false;
+  if (!isAfter && isApart !== (words.breaks[phrase] !== 0)) return false;
+  const isFirst = at === 0 || words.breaks[at] === SENTENCE_BREAK;
+  return isName(text, words, at, isFirst ? phraseWords() : commonWords());
+}
+
+/** The first word within a sentence, of those at the beginning of a text, that can only be a name, or -1. */
+export function findAnyName(text: string, words: Words): number {
+  for (let at = 1; at < Math.min(words.count, OPENING_WORDS); at += 1) {
+    if (words.breaks[at] !== SENTENCE_BREAK && isName(text, words, at, phraseWords())) return at;
+  }
+  return -1;
+}
+
+/** Nobody introduces themselves later than that. */
+const OPENING_WORDS = 50;
+/** The letters on either side of a word that tell whether it is a name. */
+const NEARBY = 200;
+
+/** A name is known by its capital letter, so there is none among capital letters alone. */
+function isName(text: string, words: Words, at: number, ordinary: ReadonlySet<string>): boolean {
+  const [start = 0, end = 0] = [words.starts[at], words.ends[at]];
+  const word = text.slice(start, end);
+  if (!/^\p{Lu}\p{L}/u.test(word) || ordinary.has(foldWord(word))) return false;
+  const after = text.slice(end, end + NEARBY);
+  if (!/\p{Ll}/u.test(text.slice(Math.max(0, start - NEARBY), end) + after)) return false;
+  // "Это Анна?" asks who the other person is.
+  return !/^[^,;.!…—–]*\?/u.test(after);
 }

@@ -1,9 +1,11 @@
-import { Language, type Role } from '@call-analysis/events';
+import { Language, type Lexicon, phrasesOf, type Role } from '@call-analysis/events';
 import { describe, expect, it } from '@jest/globals';
 import type { Conversation } from '../analysts/analyst.ts';
+import { labelWithoutQuote } from '../analysts/model/prompt.ts';
 import { analyzeByRules } from '../analysts/rule-analyst.ts';
 import { defaultScorecard, defaultScorecardIn } from '../scorecards/default-scorecard.ts';
 import { conversationOf } from '../test/conversations.ts';
+import { lexiconScorecard } from '../test/lexicon-scorecard.ts';
 import { SENTENCES } from './sentences.ts';
 import { seemSwapped } from './swapped-channels.ts';
 
@@ -17,6 +19,11 @@ function answer(language: Language, text: RegExp, ...lines: readonly string[]): 
   return answersTo(conversationOf(language, ...lines))(text)?.answer;
 }
 
+/** Whether an operator who says this says something of the lexicon. */
+function isHeard(language: Language, lexicon: Lexicon, line: string): boolean {
+  return analyzeByRules(conversationOf(language, `O: ${line}`), lexiconScorecard(lexicon)).score === 100;
+}
+
 describe('what an operator reads out or reports is not what the operator says', () => {
   it.each<[Language, string]>([
     ['en', 'Your neighbour wrote “you idiots, shut up”, I have read it.'],
@@ -27,7 +34,7 @@ describe('what an operator reads out or reports is not what the operator says', 
     ['uz', 'Kuryer sizga «ahmoq» dedi, shundaymi?'],
     ['ky', 'Айдоочу «акмак» деп кыйкырды дейсизби?'],
   ])('and insults nobody (%s: %s)', (language, line) => {
-    expect(answer(language, /respectful/, `O: ${line}`)).toBe('Respectful');
+    expect(isHeard(language, 'abuse', line) || isHeard(language, 'rudeness', line)).toBe(false);
   });
 
   it.each<[Language, string]>([
@@ -35,7 +42,7 @@ describe('what an operator reads out or reports is not what the operator says', 
     ['en', '"Shut up!"'],
     ['ru', 'Вы идиот.'],
   ])('but the own words count (%s: %s)', (language, line) => {
-    expect(answer(language, /respectful/, `O: ${line}`)).not.toBe('Respectful');
+    expect(isHeard(language, 'abuse', line) || isHeard(language, 'rudeness', line)).toBe(true);
   });
 
   it('and greets nobody', () => {
@@ -44,7 +51,7 @@ describe('what an operator reads out or reports is not what the operator says', 
   });
 
   it('but what others have arranged is a next step', () => {
-    expect(answer('en', /next step/, 'O: The engineer says he will be with you by noon tomorrow at 10.')).toBe('Yes');
+    expect(isHeard('en', 'next_step', 'The engineer says he will be with you by noon tomorrow at 10.')).toBe(true);
   });
 });
 
@@ -55,7 +62,7 @@ it.each<[Language, string]>([
   ['ky', 'Дагы бир мүнөт күтүңүз.'],
   ['uz', 'Yana bir daqiqa kuting.'],
 ])('a check or a request to wait is no offer of further help (%s: %s)', (language, line) => {
-  expect(answer(language, /further help/, `O: ${line}`)).toBe('No');
+  expect(isHeard(language, 'further_help', line)).toBe(false);
 });
 
 it.each(['Кайырдуу таң', 'Кайырдуу күн!', 'Кайырлуу кеч'])('the Kyrgyz «%s» is a greeting', (line) => {
@@ -70,7 +77,7 @@ it.each<[Language, string]>([
   ['uz', 'Bir daqiqa kutib turing, ma’qulmi?'],
   ['ky', 'Бир мүнөт күтүп туруңуз, макулбу?'],
 ])('a request to hold is no check of understanding (%s: %s)', (language, line) => {
-  expect(answer(language, /understood each other/, `O: ${line}`)).toBe('No');
+  expect(isHeard(language, 'understanding', line)).toBe(false);
 });
 
 describe('an introduction', () => {
@@ -78,16 +85,67 @@ describe('an introduction', () => {
     answersTo({ ...conversationOf(language, `O: ${line}`, 'C: Yes.'), ...names })(/name or the company/);
 
   it.each<[Language, string]>([
-    ['en', 'Morning, Dana here.'],
     ['en', 'Northline, morning.'],
     ['ru', 'Сивербанк, добрый день.'],
-    ['uz', 'Nurtel, Sardorman, eshitamiz.'],
     ['ky', 'Чынарамын, кандайсыз?'],
-    ['es', 'Buenas, Lucía al aparato.'],
-  ])('is the name of the operator or the firm (%s: %s)', (language, line) => {
-    const names = { operatorName: 'Dana Lucía Sardor Чынара', firmName: 'Northline Internet, Сивербанк' };
+  ])('is the name of the operator or the firm, where the metadata has it (%s: %s)', (language, line) => {
+    const names = { operatorName: 'Dana Чынара', firmName: 'Northline Internet, Сивербанк' };
     expect(call(language, line, names)).toMatchObject({ answer: 'Yes', evidence: [{ utterance: 0 }] });
-    expect(call(language, line)).toMatchObject({ answer: /eshitamiz/.test(line) ? expect.anything() : 'No' });
+    expect(call(language, line)).toMatchObject({ answer: 'No' });
+  });
+
+  it.each<[Language, string]>([
+    ['en', 'Hello, this is Carol.'],
+    ['en', "Good morning, you're speaking with Dominic, how can I help?"],
+    ['en', 'Hi there, it’s Priya from billing.'],
+    ['en', 'I’m Tom, what can I do for you?'],
+    ['en', 'Carol here, good afternoon.'],
+    ['en', 'Good evening, Harbour Dental.'],
+    ['ru', 'Здравствуйте, это Анна из «Севера».'],
+    ['ru', 'Добрый день, меня зовут Олег.'],
+    ['ru', 'Я Тимур, слушаю вас.'],
+    ['ru', 'Алло, с вами говорит Марина.'],
+    ['ru', 'Ольга слушает.'],
+    ['ru', 'Алло, Виктор, слушаю.'],
+    ['uz', 'Assalomu alaykum, mening ismim Nodira.'],
+    ['uz', 'Salom, men Sardorman.'],
+    ['uz', 'Salom, bu Dilnoza.'],
+    ['uz', 'Ассалому алайкум, мен Жасурман.'],
+    ['uz', 'Салом, исмим Гулнора.'],
+    ['ky', 'Саламатсызбы, менин атым Нуржан.'],
+    ['ky', 'Салам, мен Айбекмин.'],
+    ['ky', 'Салам, бул Жылдыз.'],
+    ['es', 'Hola, soy Lucía.'],
+    ['es', 'Buenas, le atiende Rosa.'],
+    ['es', 'Buenas tardes, aquí Marcos.'],
+    ['es', 'Buenas, Lucía al aparato.'],
+  ])('is heard whatever the metadata calls the operator (%s: %s)', (language, line) => {
+    const names = { operatorName: 'agent 4711', firmName: 'ООО «Ромашка»' };
+    // Also when the client has spoken first.
+    const later = conversationOf(language, 'C: …', `O: ${line}`);
+    for (const conversation of [conversationOf(language, `O: ${line}`), later]) {
+      const found = answersTo({ ...conversation, ...names })(/name or the company/);
+      if (conversation === later && /Harbour/.test(line)) continue;
+      expect(found).toMatchObject({ answer: 'Yes', decided_by: 'rule', needs_review: false });
+    }
+  });
+
+  it.each<[Language, string]>([
+    ['en', 'Hello, this is about your order.'],
+    ['en', 'It’s fine, I am listening.'],
+    ['en', 'HELLO THIS IS WRONG'],
+    ['ru', 'Это Анна?'],
+    ['ru', 'Я Вам перезвоню.'],
+    ['uz', 'Bu Nodirami?'],
+    ['ky', 'Бул Нуржанбы?'],
+    ['es', '¿Habla Rosa?'],
+  ])('is not every sentence that begins like one, and its absence is for review (%s: %s)', (language, line) => {
+    expect(call(language, line)).toMatchObject({ answer: 'No', decided_by: 'fallback', needs_review: true });
+  });
+
+  it('is not the name of the client', () => {
+    const called = conversationOf('en', 'C: Marcus Tobin speaking.', 'O: Thank you, Marcus, I have found it.');
+    expect(answersTo(called)(/name or the company/)).toMatchObject({ answer: 'No' });
   });
 
   it('is no ordinary word of a name', () => {
@@ -124,15 +182,25 @@ describe('the confidence of an answer', () => {
 });
 
 describe('the default scorecard', () => {
-  it('leaves to a language model what phrases cannot decide, with the phrases for the time without one', () => {
-    const { sections } = analyzeByRules(conversationOf('en', 'O: Hello.', 'C: I am angry.'), defaultScorecard);
-    const answers = sections.flatMap(({ questions }) => questions);
-    const decidedBy = Object.groupBy(answers, ({ decided_by }) => decided_by);
-    expect(decidedBy.rule).toHaveLength(7);
-    expect(decidedBy.fallback).toHaveLength(7);
-    // Who is meant by a name takes understanding.
-    expect(decidedBy.model).toMatchObject([{ text: expect.stringMatching(/by name/), answer: null }]);
-    expect(decidedBy.fallback?.every(({ needs_review }) => needs_review)).toBe(true);
+  it('leaves every question to a language model, and three to words while there is none', () => {
+    const questions = defaultScorecard.sections.flatMap((section) => section.questions);
+    expect(questions.every(({ decided }) => decided.by === 'model' && decided.instructions !== null)).toBe(true);
+    expect(questions.filter(({ decided }) => phrasesOf(decided) !== null).map(({ text }) => text)).toEqual([
+      'Did the operator greet the client?',
+      'Did the operator give a name or the company?',
+      'Did the operator say goodbye politely?',
+    ]);
+  });
+
+  it('tells the model of each question which answer has no quote', () => {
+    const questions = defaultScorecard.sections.flatMap((section) => section.questions);
+    const labels = questions.map((each) => labelWithoutQuote(each));
+    expect(labels.filter((label) => label !== 'No')).toEqual([
+      'No solution',
+      'No vague promise',
+      'Respectful',
+      'No blame',
+    ]);
   });
 
   it.each(Language.options)('has the same questions in %s, each with texts of its own', (language) => {

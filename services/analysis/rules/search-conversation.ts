@@ -4,7 +4,7 @@ import type { CompiledScorecard } from './compiled-scorecard.ts';
 import { CONCEPT_COUNT, CUE_ID, FIRST_TOPIC_ID, isOwnWordsOnly, LEXICON_ID } from './concepts.ts';
 import { findPhrases, type SearchBudget } from './matching/find-phrases.ts';
 import { SENTENCE_BREAK, Words } from './matching/words.ts';
-import { findOwnName, type OwnNames } from './own-names.ts';
+import { findAnyName, findOwnName, introducesName, type OwnNames } from './own-names.ts';
 import { quotedSpans } from './quotations.ts';
 import { clauseAround, type Span, toEvidence } from './quote.ts';
 import { INFORMATIVE_WORDS, Summary } from './summary.ts';
@@ -71,7 +71,7 @@ export function searchConversation(
   /** The utterances of each role so far, including the current one. */
   const spoken = { operator: 0, client: 0 };
   const summary = new Summary();
-  const introductions = names.sequences.length === 0 ? [] : (conditionsOf.operator[LEXICON_ID.introduction] ?? []);
+  const introductions = conditionsOf.operator[LEXICON_ID.introduction] ?? [];
   let questionsAsked = 0;
   const budget: SearchBudget = { steps: INITIAL_STEPS };
 
@@ -108,6 +108,13 @@ export function searchConversation(
       reported.push(from, first);
       return;
     }
+    if (concept === CUE_ID.then_name || concept === CUE_ID.name_then || concept === CUE_ID.name_apart) {
+      const at = concept === CUE_ID.then_name ? end : first - 1;
+      const isApart = concept === CUE_ID.name_apart;
+      const isSelf = introductions.length > 0 && role === 'operator' && introducesName(text, words, at, first, isApart);
+      if (isSelf) matched.push(LEXICON_ID.introduction, Math.min(at, first), Math.max(at + 1, end));
+      return;
+    }
     if (concept === CUE_ID.question) {
       const before = first - words.openSentence;
       if (before >= 0 && before <= WORDS_BEFORE_QUESTION_WORD) isUnmarkedQuestion = true;
@@ -117,7 +124,7 @@ export function searchConversation(
       if (first >= words.openSentence && end === words.count) isUnmarkedQuestion = true;
       return;
     }
-    const weight = summaryWeight(concept, first, end);
+    const weight = summaryWeight(concept);
     if (weight > 0) summary.addCandidate(role, weight, text, index, words, first, end);
     if (conditionsOf[role][concept] !== undefined) matched.push(concept, first, end);
   };
@@ -150,15 +157,13 @@ export function searchConversation(
   };
 
   /** How suitable a match of the current role is for the summary; 0 when it is not. */
-  const summaryWeight = (concept: number, first: number, end: number): number => {
+  const summaryWeight = (concept: number): number => {
     if (role === 'client') {
       const isInformative = words.count >= INFORMATIVE_WORDS;
       if (concept === CUE_ID.problem) return isInformative ? 3 : 1;
       if (concept === LEXICON_ID.unhappy) return isInformative ? 2 : 1;
       return 0;
     }
-    if (concept === LEXICON_ID.solution) return words.isNegated(first, end, builtInBook) ? 0 : 3;
-    if (concept === LEXICON_ID.refusal || concept === LEXICON_ID.dead_promise) return 2;
     return concept === LEXICON_ID.next_step ? 1 : 0;
   };
 
@@ -193,7 +198,9 @@ export function searchConversation(
       reported.length = 0;
       held.length = 0;
       if (role === 'operator' && introductions.length > 0 && spoken.operator <= edge.operator) {
-        const name = findOwnName(text, words, names);
+        // Before the client has said anything, the only names that an operator has to say are those of operator and firm.
+        const own = findOwnName(text, words, names);
+        const name = own < 0 && spoken.client === 0 ? findAnyName(text, words) : own;
         if (name >= 0) for (const condition of introductions) addMatch(conditions[condition], name, name + 1);
       }
       if (role === 'operator') questionsAsked += words.questionMarks + (isUnmarkedQuestion ? 1 : 0);

@@ -12,6 +12,8 @@ export interface Sentences {
   said(label: string, role: Role, where: Where, times: number): string;
   notSaid(label: string, role: Role, where: Where): string;
   readonly leftToModel: string;
+  /** The lexicon that the question listens for has no phrases any more. */
+  readonly withoutPhrases: string;
   readonly tooManyMatches: string;
   readonly unknownLanguage: string;
 }
@@ -36,7 +38,8 @@ export const SENTENCES: Readonly<Record<Language, Sentences>> = {
     said: (label, role, where, times) =>
       `${label}: the ${role} said it ${times === 1 ? 'once' : `${times} times`}${EN[where]}.`,
     notSaid: (label, role, where) => `${label}: nothing of the kind was heard from the ${role}${EN[where]}.`,
-    leftToModel: 'It is left to a language model, and none has answered.',
+    leftToModel: 'It needs a language model, and none has answered.',
+    withoutPhrases: 'It needs a language model or phrases of your own: the built-in phrases were too often wrong.',
     tooManyMatches: 'The phrases of this scorecard match so often that the call was not searched to its end.',
     unknownLanguage: 'The language of the call is unknown.',
   },
@@ -47,7 +50,8 @@ export const SENTENCES: Readonly<Record<Language, Sentences>> = {
     said: (label, role, where, times) =>
       `${label}: ${ru(role)} сказал это ${times} ${russianTimes.select(times) === 'few' ? 'раза' : 'раз'}${RU[where]}.`,
     notSaid: (label, role, where) => `${label}: ${ru(role)} ничего подобного не сказал${RU[where]}.`,
-    leftToModel: 'На этот вопрос отвечает языковая модель, а её ответа нет.',
+    leftToModel: 'Нужна языковая модель, а её ответа нет.',
+    withoutPhrases: 'Нужна языковая модель или ваши собственные фразы: встроенные слишком часто ошибались.',
     tooManyMatches: 'Фразы этой анкеты встречаются так часто, что разговор просмотрен не до конца.',
     unknownLanguage: 'Язык разговора неизвестен.',
   },
@@ -57,7 +61,8 @@ export const SENTENCES: Readonly<Record<Language, Sentences>> = {
     notApplicable: (role, where) => `Tegishli emas: ${uz(role)} ${UZ[where]}bunday gap aytmadi.`,
     said: (label, role, where, times) => `${label}: ${uz(role)} buni ${UZ[where]}${times} marta aytdi.`,
     notSaid: (label, role, where) => `${label}: ${uz(role)} ${UZ[where]}bunday gap aytmadi.`,
-    leftToModel: 'Bu savolga til modeli javob beradi, lekin javobi yo‘q.',
+    leftToModel: 'Til modeli kerak, lekin uning javobi yo‘q.',
+    withoutPhrases: 'Til modeli yoki o‘z iboralaringiz kerak: tayyor iboralar juda ko‘p yanglishgan.',
     tooManyMatches: 'Bu so‘rovnomaning iboralari shu qadar ko‘p uchraydiki, suhbat oxirigacha tekshirilmadi.',
     unknownLanguage: 'Suhbat tili noma’lum.',
   },
@@ -67,7 +72,8 @@ export const SENTENCES: Readonly<Record<Language, Sentences>> = {
     notApplicable: (role, where) => `Тиешеси жок: ${ky(role)} ${KY[where]}мындай сөз айткан жок.`,
     said: (label, role, where, times) => `${label}: ${ky(role)} муну ${KY[where]}${times} жолу айтты.`,
     notSaid: (label, role, where) => `${label}: ${ky(role)} ${KY[where]}мындай сөз айткан жок.`,
-    leftToModel: 'Бул суроого тил модели жооп берет, бирок жообу жок.',
+    leftToModel: 'Тил модели керек, бирок анын жообу жок.',
+    withoutPhrases: 'Тил модели же өзүңүздүн сөз айкаштарыңыз керек: даярлары өтө көп жаңылган.',
     tooManyMatches: 'Бул баракчанын сөз айкаштары ушунча көп кездешкендиктен, сүйлөшүү аягына чейин каралган жок.',
     unknownLanguage: 'Сүйлөшүүнүн тили белгисиз.',
   },
@@ -78,7 +84,8 @@ export const SENTENCES: Readonly<Record<Language, Sentences>> = {
     said: (label, role, where, times) =>
       `${label}: el ${es(role)} lo dijo ${times === 1 ? 'una vez' : `${times} veces`}${ES[where]}.`,
     notSaid: (label, role, where) => `${label}: el ${es(role)} no dijo nada parecido${ES[where]}.`,
-    leftToModel: 'Queda para un modelo de lenguaje, y ninguno ha respondido.',
+    leftToModel: 'Necesita un modelo de lenguaje, y ninguno ha respondido.',
+    withoutPhrases: 'Necesita un modelo de lenguaje o frases propias: las incorporadas fallaban demasiado.',
     tooManyMatches: 'Las frases de esta ficha aparecen tanto que la llamada no se revisó hasta el final.',
     unknownLanguage: 'El idioma de la llamada es desconocido.',
   },

@@ -3,8 +3,9 @@ import { Fault } from '@call-analysis/fault';
 import { type Actor, auditEntry } from '@call-analysis/service';
 import { v7 as uuidv7 } from 'uuid';
 import type { Store } from '../store.ts';
+import { revisableUuids } from './default-scorecard.ts';
 import type { RevisionId, StoredScorecard } from './scorecard-store.ts';
-import { questionUuids, toScorecardBody } from './scorecard.ts';
+import { toScorecardBody } from './scorecard.ts';
 import { validateScorecardDraft } from './validate-scorecard-draft.ts';
 
 /**
@@ -29,7 +30,7 @@ export async function reviseScorecard(
         { details: { revision: newest.revision } },
       );
     }
-    const references = { segmentTypes: null, segmentType, questionUuids: questionUuids(newest) };
+    const references = { segmentTypes: null, segmentType, questionUuids: revisableUuids(newest) };
     const body = toScorecardBody(validateScorecardDraft(document, references), uuidv7);
     await scorecards.addRevision(tx, { uuid, revision: revision + 1 }, body, userUuid);
     await bus.publish(tx, [auditEntry('analysis', actor, 'scorecard.revised', uuid)]);

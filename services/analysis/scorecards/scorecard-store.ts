@@ -179,6 +179,18 @@ export function openScorecardStore(db: Database) {
     /** A scorecard at its newest revision, or at the given one. Fault: NOT_FOUND. */
     find: (firmUuid: string, uuid: string, revision?: number, sql: Sql = db) => find(sql, firmUuid, uuid, revision),
 
+    /** The scorecard that the firm was given, at its newest revision, and whether that is a person's. Fault: NOT_FOUND. */
+    async findDefault(firmUuid: string): Promise<StoredScorecard & { readonly isEdited: boolean }> {
+      const [row] = await db.query<{ uuid: string; isEdited: boolean }>(
+        `SELECT uuid, created_by IS NOT NULL AS "isEdited"
+         FROM scorecard JOIN scorecard_revision AS newest ON scorecard_uuid = uuid AND newest.revision = scorecard.revision
+         WHERE firm_uuid = $1 AND is_default`,
+        [firmUuid],
+      );
+      if (row === undefined) throw notFound('scorecard');
+      return { ...(await find(db, firmUuid, row.uuid)), isEdited: row.isEdited };
+    },
+
     /** Newest first. */
     async list(firmUuid: string, { page, size }: Page): Promise<{ count: number; items: ScorecardRow[] }> {
       const [{ count } = { count: 0 }] = await db.query<{ count: number }>(

@@ -20,7 +20,7 @@ export function maxPoints(question: Pick<Question, 'choices'>): number {
   return Math.max(...question.choices.map((choice) => choice.points));
 }
 
-export function questionUuids({ sections }: ScorecardBody): Set<string> {
+export function questionUuids({ sections }: Pick<ScorecardBody, 'sections'>): Set<string> {
   return new Set(sections.flatMap(({ questions }) => questions.map(({ uuid }) => uuid)));
 }
 

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { phrasesOf } from '@call-analysis/events';
 import type { ScorecardReply } from '@call-analysis/proto/analysis/v1/ScorecardReply';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { ruleAnalyst } from '../analysts/rule-analyst.ts';
+import { estimateAnalyses } from '../money/estimate.ts';
 import { type CallAnalyzedEvent, TestService, transcriptReady } from '../test/test-service.ts';
 import { defaultScorecard } from './default-scorecard.ts';
 
@@ -305,5 +307,68 @@ describe('a trial', () => {
     await expect(attempt('{"name":""}')).rejects.toMatchObject({ code: 'VALIDATION_ERROR' });
     caller = { ...caller, firm_uuid: randomUUID() };
     await expect(attempt()).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  });
+});
+
+describe('the default scorecard of a later release', () => {
+  const offered = () => service.client.getDefaultScorecard({ caller });
+
+  it('is what a new firm has', async () => {
+    const { scorecard, is_current, sections_json } = await offered();
+    expect([scorecard?.revision, scorecard?.is_active, is_current]).toEqual([1, true, true]);
+    const stored = await service.client.getScorecard({ caller, scorecard_uuid: scorecard!.uuid });
+    expect(JSON.parse(stored.sections_json)).toEqual(JSON.parse(sections_json));
+  });
+
+  it('changes nothing of a firm that has an earlier one until it is taken, with questions of the same uuids', async () => {
+    const uuid = (await offered()).scorecard!.uuid;
+    // Earlier defaults had other questions and decided some of them by phrases.
+    const heard = {
+      role: 'operator',
+      source: { lexicon: 'courtesy' },
+      where: 'anywhere',
+      even_negated: false,
+      at_least: 1,
+    };
+    const rule = {
+      by: 'rule',
+      applies: { spoke: [], heard: null },
+      cases: [{ heard, answer: 'Yes' }],
+      otherwise: 'No',
+    };
+    await service.db.query(
+      `UPDATE scorecard_revision SET body = jsonb_set(body::jsonb, '{sections}',
+         jsonb_build_array(jsonb_set(jsonb_set(body::jsonb #> '{sections,1}', '{questions,4,decided}', $2::jsonb), '{name}', '"Old"')))
+       WHERE scorecard_uuid = $1`,
+      [uuid, JSON.stringify(rule)],
+    );
+    const { is_current, is_edited, name, sections_json, scorecard } = await offered();
+    expect([is_current, is_edited, scorecard!.revision]).toEqual([false, false, 1]);
+    const before = await score('support', 'Good morning, please hold.');
+    expect(before.scorecard.revision).toBe(1);
+    expect(before.sections.map((section) => section.name)).toEqual(['Old']);
+    expect(before.sections[0]!.questions[4]).toMatchObject({ answer: null, decided_by: 'rule', needs_review: true });
+
+    const document = JSON.stringify({ name, segment_type: null, sections: JSON.parse(sections_json) as unknown });
+    await revise(uuid, 1, document);
+    expect(await offered()).toMatchObject({ is_current: true, is_edited: true, scorecard: { revision: 2 } });
+    const after = await score('support', 'Good morning, please hold.');
+    expect([after.scorecard.revision, after.sections.length]).toEqual([2, 3]);
+    expect(after.sections[0]!.questions[0]).toMatchObject({ answer: 'Yes', decided_by: 'rule', needs_review: false });
+    const old = await service.client.getScorecard({ caller, scorecard_uuid: uuid, revision: 1 });
+    expect(JSON.parse(old.sections_json)).toMatchObject([{ name: 'Old' }]);
+  });
+
+  it('costs more by the estimate when more of its questions are for the model', () => {
+    const ruled = structuredClone(defaultScorecard);
+    for (const { questions } of ruled.sections) {
+      for (const question of questions) {
+        const phrases = phrasesOf(question.decided);
+        if (phrases !== null) question.decided = { by: 'rule', ...phrases };
+      }
+    }
+    const [less, more] = [ruled, defaultScorecard].map((each) => estimateAnalyses(10, 10_000, each, undefined));
+    expect(more!.outputTokens).toBeGreaterThan(less!.outputTokens);
+    expect(more!.inputTokens).toBeGreaterThan(less!.inputTokens);
   });
 });

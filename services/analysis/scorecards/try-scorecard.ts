@@ -10,7 +10,8 @@ import { ModelFailure } from '../language-model/outcome.ts';
 import { NO_TOKENS, type Tokens, tokensOf, usageOf } from '../money/prices.ts';
 import { recognizeLanguage } from '../rules/recognize-language.ts';
 import type { Store } from '../store.ts';
-import { questionUuids, type Scorecard, toScorecardBody } from './scorecard.ts';
+import { revisableUuids } from './default-scorecard.ts';
+import { type Scorecard, toScorecardBody } from './scorecard.ts';
 import { validateScorecardDraft } from './validate-scorecard-draft.ts';
 
 export interface TrialParts {
@@ -53,7 +54,7 @@ export async function tryScorecard(
 ): Promise<Analysis> {
   const { store, firms, model, ruleAnalyst } = parts;
   const { segmentType, ...stored } = await store.scorecards.find(firmUuid, scorecardUuid);
-  const references = { segmentTypes: null, segmentType, questionUuids: questionUuids(stored) };
+  const references = { segmentTypes: null, segmentType, questionUuids: revisableUuids(stored) };
   const body = document === null ? stored : toScorecardBody(validateScorecardDraft(document, references), uuidv7);
   const scorecard: Scorecard = { ...body, uuid: scorecardUuid, revision: stored.revision };
   const settings = await firms.settings(firmUuid);

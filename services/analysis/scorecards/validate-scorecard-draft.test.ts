@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Language, Lexicon, MAX_QUESTIONS, ScorecardDraft } from '@call-analysis/events';
+import { Language, Lexicon, MAX_QUESTIONS, phrasesOf, ScorecardDraft } from '@call-analysis/events';
 import { Fault, type FieldFault } from '@call-analysis/fault';
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
@@ -8,7 +8,13 @@ import { defaultScorecard } from './default-scorecard.ts';
 import { questionUuids, toScorecardBody } from './scorecard.ts';
 import { validateScorecardDraft, type References } from './validate-scorecard-draft.ts';
 
-const { uuid: _uuid, revision: _revision, ...body } = defaultScorecard;
+const { uuid: _uuid, revision: _revision, ...body } = structuredClone(defaultScorecard);
+// The first question is decided by phrases.
+const [greeting] = body.sections[0]!.questions;
+greeting!.decided = { by: 'rule', ...phrasesOf(greeting!.decided)! };
+const [nextStep] = body.sections[2]!.questions;
+nextStep!.decided = greeting!.decided;
+
 const known: References = {
   segmentTypes: new Set(['support', 'sales']),
   segmentType: null,

@@ -24,7 +24,14 @@ const ShownAnswer = ReviewedAnswer.extend({
 const { element: ReviewedSection } = ReviewedAnalysis.shape.sections;
 const ShownSection = ReviewedSection.extend({ questions: z.array(ShownAnswer) });
 /** An analysis as the API shows it. */
-export const ShownAnalysis = ReviewedAnalysis.extend({ sections: z.array(ShownSection) });
+export const ShownAnalysis = ReviewedAnalysis.extend({
+  questions: Count,
+  answered: Count.meta({
+    description:
+      'How many of the questions are answered, "does not apply" included. The score is that of these answers.',
+  }),
+  sections: z.array(ShownSection),
+});
 
 nameSchema(Stage, 'FailureStage');
 nameSchema(Outcome, 'CallOutcome');
@@ -78,6 +85,10 @@ const item = {
   needs_review: Count.nullable().meta({
     description: 'How many answers of the current analysis need a review. Null without an analysis.',
   }),
+  questions: Count.nullable().meta({ description: 'How many questions the current analysis has.' }),
+  answered: Count.nullable().meta({
+    description: 'How many of them are answered, "does not apply" included. The score is that of these answers.',
+  }),
   reviewed_at: Time.nullable().meta({ description: 'When a person reviewed the current analysis.' }),
   score_source: z
     .enum(['machine', 'reviewed'])
@@ -108,6 +119,8 @@ const exampleCall = {
   created_at: '2026-10-01T18:00:00.120Z',
   updated_at: '2026-10-01T18:00:01.873Z',
   needs_review: 0,
+  questions: 1,
+  answered: 1,
   reviewed_at: null,
   score_source: 'machine',
 } as const;
@@ -119,6 +132,8 @@ const exampleAnalysis = {
   score: 87.5,
   auto_failed: false,
   auto_fail_suspected: false,
+  questions: 1,
+  answered: 1,
   sections: [
     {
       name: 'Opening',

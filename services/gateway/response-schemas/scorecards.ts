@@ -94,6 +94,33 @@ export const Scorecard = ScorecardItem.extend({ sections: ScorecardDraft.shape.s
   ],
 });
 
+export const DefaultScorecard = z
+  .object({
+    scorecard_uuid: Uuid.meta({ description: 'The scorecard that the firm was given at first.' }),
+    revision: Revision.meta({ description: 'Its newest revision, for the If-Match header of a change.' }),
+    is_current: z.boolean().meta({ description: 'Whether it has these sections.' }),
+    is_edited: z.boolean().meta({ description: 'Whether its newest revision is a person’s.' }),
+    name: z.string(),
+    segment_type: z.string().nullable(),
+    sections: ScorecardDraft.shape.sections,
+  })
+  .meta({
+    id: 'DefaultScorecard',
+    examples: [
+      {
+        scorecard_uuid: exampleItem.uuid,
+        revision: 1,
+        is_current: false,
+        is_edited: false,
+        name: 'Quality of service',
+        segment_type: null,
+        sections: [
+          { name: 'Offer', questions: [{ uuid: '019a4f3e-7777-7000-8000-000000000001', ...exampleQuestion }] },
+        ],
+      },
+    ],
+  });
+
 export const RevisionPage = pageOf(
   z
     .object({

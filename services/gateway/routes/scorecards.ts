@@ -11,7 +11,13 @@ import { endpoint, type Endpoint } from '../http/endpoint.ts';
 import { page, pathUuid, size, wholeNumber } from '../http/request/fields.ts';
 import { textOfBody } from '../http/request/json-body.ts';
 import type { JsonResponse } from '../http/response/json-response.ts';
-import { exampleDraft, RevisionPage, Scorecard, ScorecardPage } from '../response-schemas/scorecards.ts';
+import {
+  DefaultScorecard,
+  exampleDraft,
+  RevisionPage,
+  Scorecard,
+  ScorecardPage,
+} from '../response-schemas/scorecards.ts';
 
 const PATH = '/api/v1/scorecards';
 const MAX_REVISION = 2 ** 31 - 1;
@@ -65,6 +71,28 @@ export function scorecards(service: Omit<Client<typeof analysis>, 'ready' | 'clo
           document: textOfBody(body),
         });
         return scorecardResponse(created, 201);
+      },
+    }),
+    endpoint({
+      ...ofAdmins,
+      method: 'GET',
+      path: `${PATH}/default`,
+      docs: {
+        tag,
+        id: 'getDefaultScorecard',
+        summary: 'Get the default scorecard of this release',
+        description:
+          'What a new firm gets, in the language of the firm. A firm keeps the scorecard that it has: to take this one, try it and send its `name`, `segment_type` and `sections` as a revision of `scorecard_uuid`.',
+        responses: { 200: { description: 'The default scorecard.', schema: DefaultScorecard } },
+      },
+      async handle({ caller }) {
+        const { scorecard, name, sections_json, is_current, is_edited } = await service.getDefaultScorecard({
+          caller: callerOf(caller),
+        });
+        if (scorecard === null) throw new Fault('internal', 'INTERNAL', 'analysis returned no scorecard.');
+        const { uuid: scorecard_uuid, revision, segment_type = null } = scorecard;
+        const sections = JSON.parse(sections_json) as unknown;
+        return { status: 200, body: { scorecard_uuid, revision, is_current, is_edited, name, segment_type, sections } };
       },
     }),
     endpoint({

@@ -49,6 +49,9 @@ export interface CallRow {
   readonly updated_at: Date;
   /** How many answers of the current analysis need a review; null without an analysis, and if not counted. */
   readonly needs_review: number | null;
+  /** How many questions the current analysis has, and how many are answered; null likewise. */
+  readonly questions: number | null;
+  readonly answered: number | null;
   /** When the current analysis was reviewed. */
   readonly reviewed_at: Date | null;
   /** When it ended, where a review has moved `updated_at` since; else null. */
@@ -58,4 +61,4 @@ export interface CallRow {
 /** The columns of a `CallRow`. */
 export const CALL_COLUMNS = `uuid, source, status, attempt, outcome, partner_call_id, client_phone_number, operator_name, operator_id,
   operator_group_name, direction, segment_type, start_time, duration, disconnect_reason, language, engine, score, batch_uuid,
-  campaign_uuid, failure, history, created_at, updated_at, needs_review, reviewed_at, ended_at`;
+  campaign_uuid, failure, history, created_at, updated_at, needs_review, questions, answered, reviewed_at, ended_at`;

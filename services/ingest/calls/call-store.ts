@@ -1,4 +1,4 @@
-import { ReviewedAnalysis } from '@call-analysis/events';
+import { countAnswers, ReviewedAnalysis } from '@call-analysis/events';
 import { Fault, notFound } from '@call-analysis/fault';
 import { type Database, type Sql, sqlState, type Transaction } from '@call-analysis/postgres';
 import type { CallRecord } from '../intake/rows/call-fields.ts';
@@ -90,12 +90,13 @@ export function calls(db: Database, stored: AnalysisBodies) {
         [firmUuid, uuid],
       );
       const { bodies, uuids, ...call } = found(rows);
-      const analyses = await stored.unpack(db, bodies);
       // Parsing fills in what an analysis lacks that was stored before a field existed.
-      return {
-        call,
-        analyses: analyses.map((each, index) => ReviewedAnalysis.parse({ ...each, uuid: uuids[index] })),
-      };
+      const analyses = (await stored.unpack(db, bodies)).map((each, index) =>
+        ReviewedAnalysis.parse({ ...each, uuid: uuids[index] }),
+      );
+      const [current] = analyses;
+      const isCounted = call.answered !== null || call.outcome !== 'scored' || current === undefined;
+      return { call: isCounted ? call : { ...call, ...countAnswers(current.sections) }, analyses };
     },
 
     /** An uploaded transcript as it was sent; null when the call has none. */

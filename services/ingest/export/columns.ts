@@ -33,6 +33,8 @@ const CALL_FIELDS: readonly Column[] = [
   { name: 'created_at', kind: 'time' },
   { name: 'updated_at', kind: 'time' },
   { name: 'needs_review', kind: 'integer' },
+  { name: 'questions', kind: 'integer' },
+  { name: 'answered', kind: 'integer' },
   { name: 'reviewed_at', kind: 'time' },
   { name: 'score_source', kind: 'text' },
 ];

@@ -11,7 +11,8 @@ const iso = (column: string) => `to_char(${column} AT TIME ZONE 'UTC', ${ISO})`;
 /** In the order of CALL_FIELDS. */
 const FIELDS = `uuid, source, status, outcome, partner_call_id, client_phone_number, operator_name, operator_id,
   operator_group_name, direction, segment_type, ${iso('start_time')}, duration, disconnect_reason, language, score,
-  batch_uuid, campaign_uuid, failure, ${iso('created_at')}, ${iso('updated_at')}, needs_review, ${iso('reviewed_at')},
+  batch_uuid, campaign_uuid, failure, ${iso('created_at')}, ${iso('updated_at')}, needs_review, questions, answered,
+  ${iso('reviewed_at')},
   CASE WHEN score IS NULL THEN NULL WHEN reviewed_at IS NULL THEN 'machine' ELSE 'reviewed' END`;
 
 const asText = { getTypeParser: () => (value: string) => value };

@@ -18,7 +18,7 @@ export function listing(db: Database, bodies: AnalysisBodies) {
         firmUuid,
         uuids,
       ]);
-      const counted = await countReviews(db, bodies, firmUuid, rows);
+      const counted = await countAnswers(db, bodies, firmUuid, rows);
       return new Map(counted.map((row) => [row.uuid, row]));
     },
 
@@ -58,7 +58,7 @@ export function listing(db: Database, bodies: AnalysisBodies) {
         `SELECT ${CALL_COLUMNS} FROM call WHERE firm_uuid = $1 AND partner_call_id = $2`,
         [firmUuid, partnerCallId],
       );
-      return rows[0] === undefined ? null : (await countReviews(db, bodies, firmUuid, rows))[0]!;
+      return rows[0] === undefined ? null : (await countAnswers(db, bodies, firmUuid, rows))[0]!;
     },
 
     /** The texts of a call's utterances, in order. */
@@ -155,24 +155,30 @@ export function listing(db: Database, bodies: AnalysisBodies) {
   };
 }
 
-/** Fills in how many answers need a review, for calls that an earlier release has completed. */
-async function countReviews(
+/** Fills in how many questions are answered and how many need a review, for calls that an earlier release has completed. */
+async function countAnswers(
   sql: Sql,
   bodies: AnalysisBodies,
   firmUuid: string,
   rows: readonly CallRow[],
 ): Promise<CallRow[]> {
-  const uncounted = rows.filter((row) => row.needs_review === null && row.outcome === 'scored');
+  const uncounted = rows.filter((row) => row.answered === null && row.outcome === 'scored');
   if (uncounted.length === 0) return [...rows];
   const analyses = await sql.query<{ uuid: string; body: Buffer }>(
-    `SELECT DISTINCT ON (call_uuid) call_uuid AS uuid, body FROM analysis
-     WHERE firm_uuid = $1 AND call_uuid = ANY($2) ORDER BY call_uuid, created_at DESC, analysis.uuid DESC`,
+    `SELECT DISTINCT ON (analysis.call_uuid) analysis.call_uuid AS uuid, coalesce(review.body, analysis.body) AS body
+     FROM analysis LEFT JOIN review ON review.firm_uuid = analysis.firm_uuid AND review.call_uuid = analysis.call_uuid
+       AND review.analysis_uuid = analysis.uuid
+     WHERE analysis.firm_uuid = $1 AND analysis.call_uuid = ANY($2)
+     ORDER BY analysis.call_uuid, analysis.created_at DESC, analysis.uuid DESC`,
     [firmUuid, uncounted.map(({ uuid }) => uuid)],
   );
   const unpacked = await bodies.unpack(
     sql,
     analyses.map(({ body }) => body),
   );
-  const counts = new Map(analyses.map(({ uuid }, at) => [uuid, factsOf(unpacked[at])?.needsReview ?? null]));
-  return rows.map((row) => ({ ...row, needs_review: row.needs_review ?? counts.get(row.uuid) ?? null }));
+  const facts = new Map(analyses.map(({ uuid }, at) => [uuid, factsOf(unpacked[at])]));
+  return rows.map((row) => {
+    const found = facts.get(row.uuid) ?? null;
+    return found === null ? row : { ...row, needs_review: row.needs_review ?? found.needsReview, ...found.counts };
+  });
 }

@@ -1,9 +1,11 @@
+import { type AnswerCounts, countAnswers } from '@call-analysis/events';
 import { z } from 'zod';
 
 /** The facts of an analysis that lists and statistics use. */
 export interface AnalysisFacts {
   /** How many answers need a review. */
   readonly needsReview: number;
+  readonly counts: AnswerCounts;
   readonly autoFailed: boolean;
   readonly topics: readonly string[];
   readonly resolution: string | null;
@@ -35,6 +37,8 @@ const Body = z.object({
         z.object({
           uuid: z.string(),
           text: z.string(),
+          answer: z.string().nullable(),
+          not_applicable: z.boolean().default(false),
           points: z.number().nullable(),
           max_points: z.number(),
           needs_review: z.boolean(),
@@ -55,6 +59,7 @@ export function factsOf(analysis: unknown): AnalysisFacts | null {
   const { scorecard, auto_failed, sections, topics, resolution, sentiment, metrics } = parsed.data;
   const questions = sections.flatMap((section) => section.questions);
   return {
+    counts: countAnswers(sections),
     needsReview: questions.filter(({ needs_review }) => needs_review).length,
     autoFailed: auto_failed,
     topics: [...new Set(topics)],

@@ -5,7 +5,6 @@ import {
   type CallAnalyzed,
   type CallFailed,
   type Event,
-  type PublishedAnalysis,
   receivedAnalysis,
   type TranscriptionWaiting,
 } from '@call-analysis/events';
@@ -34,7 +33,8 @@ export async function projectAnalyses(
       tx,
       fresh.map(({ firmuuid, subject, time, data }) => {
         const analysis = data.analysis === null ? null : receivedAnalysis(data.analysis);
-        if (analysis !== null) store.recentFacts.add(subject, { uuid: data.analysis_uuid, facts: factsOf(analysis) });
+        const facts = analysis && factsOf(analysis);
+        if (analysis !== null) store.recentFacts.add(subject, { uuid: data.analysis_uuid, facts });
         return {
           firmUuid: firmuuid,
           callUuid: subject,
@@ -46,17 +46,13 @@ export async function projectAnalyses(
           analysisUuid: data.analysis_uuid,
           analysis,
           note: data.note ?? null,
-          needsReview: data.analysis === null ? null : answersToReview(data.analysis),
+          facts,
         };
       }),
     );
     const origins = new Map(fresh.map((event) => [`${event.firmuuid}/${event.subject}`, event]));
     await publishEnded(bus, tx, ended, (call) => origins.get(`${call.firmUuid}/${call.callUuid}`)!);
   });
-}
-
-function answersToReview({ sections }: PublishedAnalysis): number {
-  return sections.reduce((sum, { questions }) => sum + questions.filter((each) => each.needs_review).length, 0);
 }
 
 /** Notes in the history of calls that their transcription or analysis waits, and for what. */

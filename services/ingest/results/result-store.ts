@@ -3,6 +3,7 @@ import { confidential, type Sql } from '@call-analysis/postgres';
 import type { Failure } from '../calls/call-row.ts';
 import { CHANNELS_SWAPPED, statusesBefore, UNFINISHED_SQL } from '../calls/call-status.ts';
 import type { AnalysisBodies } from './analysis-body-store.ts';
+import type { AnalysisFacts } from './analysis-facts.ts';
 
 interface AnalyzedCall {
   readonly firmUuid: string;
@@ -15,8 +16,8 @@ interface AnalyzedCall {
   readonly analysisUuid: string;
   /** Null when there was nothing to analyze. */
   readonly analysis: Analysis | null;
-  /** How many answers need a review; null when there was nothing to analyze. */
-  readonly needsReview?: number | null;
+  /** Of the analysis; null when there was nothing to analyze. */
+  readonly facts?: Pick<AnalysisFacts, 'needsReview' | 'counts'> | null;
   /** A sentence for the history. */
   readonly note?: string | null;
 }
@@ -59,11 +60,13 @@ export const results = (bodies: AnalysisBodies) => ({
     const rows = await tx.query<EndedRow>(
       `WITH result AS (
          SELECT * FROM unnest($1::uuid[], $2::int[], $3::timestamptz[], $4::text[], $5::text[], $6::float8[],
-           $7::uuid[], $8::bytea[], $9::uuid[], $10::int[], $11::text[])
-           AS r (call_uuid, attempt, at, outcome, language, score, analysis_uuid, body, firm_uuid, needs_review, note)),
+           $7::uuid[], $8::bytea[], $9::uuid[], $10::int[], $11::text[],
+           $12::int[], $13::int[])
+           AS r (call_uuid, attempt, at, outcome, language, score, analysis_uuid, body, firm_uuid, needs_review, note,
+             questions, answered)),
        completed AS (
          UPDATE call SET status = 'completed', outcome = result.outcome, failure = NULL, score = result.score,
-           needs_review = result.needs_review, reviewed_at = NULL,
+           needs_review = result.needs_review, questions = result.questions, answered = result.answered, reviewed_at = NULL,
            language = coalesce(call.language, result.language), updated_at = greatest(result.at, created_at),
            history = history || jsonb_build_object('status', 'completed', 'at',
              to_char(greatest(result.at, created_at) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
@@ -90,8 +93,10 @@ export const results = (bodies: AnalysisBodies) => ({
         analyzed.map((each) => each.analysisUuid),
         analyzed.map(({ analysisUuid }) => confidential(packed.get(analysisUuid) ?? null)),
         analyzed.map((each) => each.firmUuid),
-        analyzed.map((each) => each.needsReview ?? null),
+        analyzed.map((each) => each.facts?.needsReview ?? null),
         analyzed.map((each) => each.note ?? null),
+        analyzed.map((each) => each.facts?.counts.questions ?? null),
+        analyzed.map((each) => each.facts?.counts.answered ?? null),
       ],
     );
     return rows.map(endedCall);

@@ -152,7 +152,9 @@ describe('a review', () => {
 
   it("shows the person's answer together with the machine's, and leaves the other answers unchanged", async () => {
     const { call, analysisUuid } = await analyzed();
-    expect(await list(call, { needsReview: true })).toMatchObject([{ needs_review: 2, score: 50, reviewed_at: null }]);
+    expect(await list(call, { needsReview: true })).toMatchObject([
+      { needs_review: 2, questions: 3, answered: 2, score: 50, reviewed_at: null },
+    ]);
     const reviewed = await review(call, analysisUuid, [answer(manners, 'yes', 'She was kind.')]);
     const detail = await read(call);
     expect(detail.analyses).toEqual([reviewed]);
@@ -191,14 +193,27 @@ describe('a review', () => {
     const before = await read(call);
     await review(call, analysisUuid, [answer(open, null)], true);
     expect(await list(call, { needsReview: true })).toEqual([]);
-    expect(await list(call, { needsReview: false, reviewed: true })).toHaveLength(1);
+    expect(await list(call, { needsReview: false, reviewed: true })).toMatchObject([{ questions: 3, answered: 3 }]);
     const machine = await withdrawReview(service.parts, actorOf(call), call.uuid);
     const after = await read(call);
     expect(after.analyses).toEqual(before.analyses);
     expect(after.analyses).toEqual([machine]);
-    expect(after.call).toMatchObject({ score: 50, needs_review: 2, reviewed_at: null });
+    expect(after.call).toMatchObject({ score: 50, needs_review: 2, answered: 2, reviewed_at: null });
     expect(await list(call, { needsReview: true, reviewed: false })).toHaveLength(1);
     expect(await faultOf(withdrawReview(service.parts, actorOf(call), call.uuid))).toMatchObject({ code: 'NOT_FOUND' });
+  });
+
+  it('counts the answers of a call that an earlier release has completed', async () => {
+    const { call, analysisUuid } = await analyzed();
+    const forget = () =>
+      service.db.query('UPDATE call SET questions = NULL, answered = NULL WHERE uuid = $1', [call.uuid]);
+    await forget();
+    expect(await list(call, {})).toMatchObject([{ questions: 3, answered: 2 }]);
+    expect((await read(call)).call).toMatchObject({ questions: 3, answered: 2 });
+    await review(call, analysisUuid, [answer(open, null)]);
+    await forget();
+    expect(await list(call, {})).toMatchObject([{ questions: 3, answered: 3 }]);
+    expect((await read(call)).call).toMatchObject({ questions: 3, answered: 3 });
   });
 
   it('of an analysis that is no longer the current one is refused, and stays with the old analysis', async () => {

@@ -108,8 +108,7 @@ async function applyToCall(
   reviewedAt: Date | null,
 ): Promise<void> {
   if (call.outcome === 'no_speech') throw analysisChanged();
-  const needsReview = factsOf(analysis)?.needsReview ?? null;
-  await store.reviews.applyToCall(tx, { firmUuid, callUuid: call.uuid }, analysis.score, needsReview, reviewedAt);
+  await store.reviews.applyToCall(tx, { firmUuid, callUuid: call.uuid }, analysis.score, factsOf(analysis), reviewedAt);
 }
 
 async function currentAnalysis(

@@ -4,6 +4,7 @@ import { notFound } from '@call-analysis/fault';
 import { confidential, type Database, type Sql } from '@call-analysis/postgres';
 import { UNFINISHED_SQL } from '../calls/call-status.ts';
 import type { AnalysisBodies } from '../results/analysis-body-store.ts';
+import type { AnalysisFacts } from '../results/analysis-facts.ts';
 import type { ComparedAnswer } from './compare-answers.ts';
 import type { PersonAnswer } from './scorecards.ts';
 
@@ -150,14 +151,23 @@ export function reviews(db: Database, bodies: AnalysisBodies) {
       tx: Sql,
       { firmUuid, callUuid }: CallId,
       score: number | null,
-      needsReview: number | null,
+      facts: Pick<AnalysisFacts, 'needsReview' | 'counts'> | null,
       reviewedAt: Date | null,
     ): Promise<void> {
       await tx.query(
-        `UPDATE call SET score = $3, needs_review = $4, reviewed_at = $5, updated_at = greatest(updated_at, now()),
+        `UPDATE call SET score = $3, needs_review = $4, questions = $5, answered = $6, reviewed_at = $7,
+           updated_at = greatest(updated_at, now()),
            ended_at = CASE WHEN status IN ${UNFINISHED_SQL} THEN NULL ELSE coalesce(ended_at, updated_at) END
          WHERE firm_uuid = $1 AND uuid = $2`,
-        [firmUuid, callUuid, score, needsReview, reviewedAt],
+        [
+          firmUuid,
+          callUuid,
+          score,
+          facts?.needsReview ?? null,
+          facts?.counts.questions ?? null,
+          facts?.counts.answered ?? null,
+          reviewedAt,
+        ],
       );
     },
 

@@ -42,7 +42,7 @@ const KEYS: Record<Grouping, string> = {
   topic: 'topics',
   resolution: 'ARRAY[resolution]',
   scorecard: 'ARRAY[scorecard]',
-  question: 'questions',
+  question: 'points_of',
 };
 
 /** The same numbers by plain SQL over the catalogue, for calls that a plain filter chooses. */
@@ -56,11 +56,11 @@ async function plainly(firmUuid: string, groupBy: Grouping, calls: readonly Call
     silence: known?.silence ?? null,
     topics: known === null || known.topics.length === 0 ? [null] : known.topics,
     resolution: known?.resolution ?? null,
-    questions: (known?.points ?? []).filter(([, points]) => points !== null).map(([question]) => question),
+    points_of: (known?.points ?? []).filter(([, points]) => points !== null).map(([question]) => question),
   }));
   const rows = await service.db.query<Record<string, number | string | null>>(
     `WITH facts AS (SELECT * FROM jsonb_to_recordset($2::jsonb) AS f (uuid uuid, has boolean, failed boolean, open int, silence float8,
-       topics text[], resolution text, questions text[])),
+       topics text[], resolution text, points_of text[])),
      chosen AS (SELECT call.*, facts.*, CASE WHEN has THEN '00000000-0000-7000-8000-00000000aaaa' END AS scorecard
        FROM call JOIN facts USING (uuid) WHERE firm_uuid = $1 AND call.uuid = ANY($4)),
      keyed AS (SELECT chosen.*, key FROM chosen CROSS JOIN LATERAL unnest(

@@ -72,6 +72,7 @@ export function describeCli(running: () => ServiceProcess): void {
     ['calls', 'list', '--limit', '0'],
     ['webhooks', 'listen', '--port', 'http'],
     ['upload', '/no/such/file.csv'],
+    ['scorecards', 'take-default', '--try', '11'],
   ])('a mistake in usage ends with 2: %s %s', async (...words) => {
     expect(await cli(words.filter((word) => typeof word === 'string'))).toMatchObject({ code: 2, out: '' });
   });
@@ -87,6 +88,14 @@ export function describeCli(running: () => ServiceProcess): void {
     const shown = await cli(['calls', 'show', uuid]);
     expect(shown).toMatchObject({ code: 0, err: '' });
     expect(shown.out).toMatch(/^duration +\d+(\.\d)? s$/m);
+    expect(shown.out).toMatch(/^answered +3 of 15 questions$/m);
+    const tried = await cli(['scorecards', 'take-default', '--try', '1']);
+    expect(tried).toMatchObject({
+      code: 0,
+      err: '',
+      out: expect.stringMatching(new RegExp(`^${uuid} .* 3 of 15$`, 'm')),
+    });
+    expect((await cli(['scorecards', 'take-default'])).out).toMatch(/ has the questions of this release already\.$/m);
     expect(await cli(['review', uuid])).toMatchObject({ code: 2, out: '' });
     expect((await cli(['calls', 'show', uuid, '--json'])).out).toMatch(/"reviewed_at":null/);
     expect(await cli(['review', uuid, '--done'])).toMatchObject({ code: 0 });

@@ -237,6 +237,7 @@ export function describeOpenapi(system: () => SystemUnderTest): void {
       const made = await ask('POST /api/v1/scorecards', {}, { name: 'Ours', sections: [section] });
       const scorecard = { uuid: String(made.body['uuid']) };
       await ask('GET /api/v1/scorecards');
+      await ask('GET /api/v1/scorecards/default');
       await ask('GET /api/v1/scorecards/{uuid}', scorecard);
       const ifMatch = { 'if-match': made.headers.get('etag') ?? '' };
       await ask(

@@ -35,6 +35,12 @@ export function ScorePanel({ analysis, review, active, onActivate, onQuote }: Pr
             <span className="badge">{t(analysis.score_source === 'reviewed' ? 'byPerson' : 'byMachine')}</span>
             {analysis.auto_failed && <span className="badge badge-bad">{t('autoFailed')}</span>}
             {analysis.auto_fail_suspected && <span className="badge badge-warn">{t('autoFailSuspected')}</span>}
+            <span className="badge">
+              {t('answeredOf', {
+                answered: format.number(analysis.answered),
+                questions: format.number(analysis.questions),
+              })}
+            </span>
             {open > 0 && (
               <span className="badge badge-warn">{t('needReview', { n: open, count: format.number(open) })}</span>
             )}

@@ -5,6 +5,7 @@ import { api, send } from '../../api/client.ts';
 import { LoadingOrFailed, State } from '../../widgets/states.tsx';
 import { useTitle } from '../../widgets/use-title.ts';
 import { Editor } from './editor.tsx';
+import { NewDefault } from './new-default.tsx';
 import { Revisions } from './revisions.tsx';
 import { scorecardsTexts } from './texts.ts';
 
@@ -58,6 +59,7 @@ function One({ uuid }: { uuid: string }) {
   if (scorecard.data === undefined) return <LoadingOrFailed query={scorecard} />;
   return (
     <>
+      <NewDefault scorecard={scorecard.data} />
       <Editor key={scorecard.data.revision} scorecard={scorecard.data} />
       <Revisions scorecard={scorecard.data} />
     </>

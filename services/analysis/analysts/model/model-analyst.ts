@@ -2,6 +2,7 @@ import type { Answer, Question } from '@call-analysis/events';
 import type { LanguageModel, Prompt, Reply } from '../../language-model/language-model.ts';
 import { ModelFailure } from '../../language-model/outcome.ts';
 import { addTokens, NO_TOKENS, type Prices, type Tokens, usageOf } from '../../money/prices.ts';
+import { RELIABLE } from '../../rules/confidence.ts';
 import { maxPoints, type Scorecard } from '../../scorecards/scorecard.ts';
 import { computeTotals, type ScoredAnswer } from '../../scorecards/totals.ts';
 import type { AnalysisResult, Analyst, Conversation } from '../analyst.ts';
@@ -25,8 +26,6 @@ const MARGIN_TOKENS = 200;
 const LEAST_WINDOW_TOKENS = 200;
 /** A window of this size is too long for no model in use: one that is refused without a reason is refused for another. */
 const SURELY_TAKEN_TOKENS = 1_000;
-/** From this accuracy on, a rule's answer is a reason to doubt the model's. */
-const RELIABLE = 0.9;
 
 interface ModelAnalystOptions {
   /** Answers that are less sure than this need a review. */
@@ -205,9 +204,7 @@ function toAnswer(
   const choice = question.choices.find(({ label }) => label === merged?.label) ?? null;
   const confidence = merged?.confidence ?? null;
   const isContradicted =
-    fallback?.decided_by === 'fallback' &&
-    (fallback.confidence ?? 0) >= RELIABLE &&
-    fallback.answer !== (choice?.label ?? null);
+    fallback !== undefined && (fallback.confidence ?? 0) >= RELIABLE && fallback.answer !== (choice?.label ?? null);
   const doubts = [
     ...(merged === null ? [sentences.open] : []),
     ...(merged?.isUnproved === true ? [sentences.unproved] : []),

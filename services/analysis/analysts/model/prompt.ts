@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Language, Question } from '@call-analysis/events';
 import { TOPICS } from '../../rules/topics.ts';
+import { AVOIDANCES } from '../../scorecards/default-scorecard.ts';
 import type { SentUtterance } from './sent-conversation.ts';
 
 /** The file with the instructions. A changed text is a new file with the next version. */
@@ -24,10 +25,10 @@ const TOKENS_OF_THE_REST = 400;
 /**
  * The label that needs no quote, because it says that nothing of the kind happened; null when every answer needs one.
  */
-export function labelWithoutQuote({ choices, decided }: Question): string | null {
+export function labelWithoutQuote({ uuid, choices, decided }: Question): string | null {
   if (decided.by === 'model' && decided.fallback !== null) return decided.fallback.otherwise;
   // A question about something that fails the call asks whether it was avoided; another asks whether it was done.
-  const isForbidding = choices.some((choice) => choice.auto_fail);
+  const isForbidding = AVOIDANCES.has(uuid) || choices.some((choice) => choice.auto_fail);
   const sorted = choices.toSorted((one, other) => one.points - other.points);
   return (isForbidding ? sorted.at(-1) : sorted.at(0))?.label ?? null;
 }

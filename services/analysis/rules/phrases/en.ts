@@ -1,22 +1,5 @@
 import type { LanguagePhrases } from './language-phrases.ts';
 
-const ACTION =
-  'check*|refund*|send*|sent|resend*|fix*|issu*|process*|arrang*|book*|schedul*|cancel*|replac*|ship*|deliver*|' +
-  'reset*|restor*|activat*|block*|unblock*|unlock*|open*|creat*|register*|updat*|chang*|transfer*|escalat*|' +
-  'credit*|correct*|adjust*|waiv*|remov*|connect*|restart*|resolv*|solv*|sort*|extend*|order*|submit*|file|' +
-  'filed|appl*|prepar*|renew*|revers*|forward*|look|reissu*|reschedul*|repair*|confirm*|walk|guide|pull*|put|' +
-  'note*|investigat*|switch*|upgrad*|reserv*|expedit*|dispatch*|assign*|reimburs*|deduct*|lower*|add|added|' +
-  'mark*|move|moved|find|review*|verif*|trac*|take|' +
-  'split*|spread*|clos*|stop*|pause*|end|ended';
-
-const DONE =
-  'checked|refunded|sent|resent|fixed|issued|processed|arranged|booked|scheduled|cancelled|canceled|replaced|' +
-  'shipped|reset|restored|activated|blocked|unblocked|unlocked|opened|created|registered|updated|changed|' +
-  'transferred|escalated|credited|corrected|adjusted|waived|removed|connected|restarted|resolved|solved|sorted|' +
-  'extended|submitted|filed|applied|prepared|renewed|reversed|forwarded|reissued|rescheduled|confirmed|found|' +
-  'added|marked|moved|reserved|assigned|put|noted|switched|' +
-  'closed|stopped|ended|split|paused';
-
 export const en: LanguagePhrases = {
   lexicons: {
     greeting: `
@@ -39,28 +22,6 @@ export const en: LanguagePhrases = {
       ask who is speaking; ! whos speaking; hello|hi|morning|afternoon|evening .. plumbing|taxis|cabs|dental|
       dentist|dentists|vets|garage|hotel|gym|restaurant|salon|finance|energy|pharmacy|surgery|practice|airlines|
       helpdesk|office|care; thanks|thank .. for calling .. here
-    `,
-    need: `
-      how can|may|could|might|shall|should i|we .. help|assist|serve|direct; how can|may|could i|we be of; what can|
-      may|could i|we do|help|assist; can|may i|we help you; how .. be of [any] help|assistance|service; what seems
-      to be; (what is|whats|what was) the problem|issue|matter|reason|trouble|nature|purpose; what happened; whats
-      happened; what brings you; can|could|would|will|may you|i [please] tell|give|describe|explain|provide|confirm|
-      spell|read|share|clarify|repeat|elaborate|verify me|us|the|your|what|how|when|which|a|that|for|whether|if;
-      could|can|may i [please] [just] have|get|take|ask|know|confirm|verify; may i ask; mind telling|giving|
-      confirming|if i ask; what [exactly] .. happening|wrong|happens|see|shows|error|message|looking; when did [it|
-      this|you|the]; since when; how long has|have|ago; which [one] order|product|card|account|plan|model|date|
-      flight|branch|service|address|number|part|day|city|city|clinic|doctor; what kind|type|sort|size|colour|color|
-      model of; tell me [a] [bit|little] [more] about|what|how|exactly; please tell|describe|explain|share|provide|
-      confirm; do you have .. number|reference|receipt|email|name|date|account|order|copy|code|card; is it|this ..
-      about; what error; have you tried|checked|noticed|received|already|been; are you calling|looking|interested|
-      seeing|using|able|still; what would you like|prefer|need; what are you looking|calling|hoping; what do you
-      need|have|see|use; (what is|whats) your [full|order|account|phone|email] number|address|name|id|date|email|
-      postcode|budget|booking|policy|reference|order|account; your [full] order|account|policy|reference|booking|
-      phone|customer|contract|card number|name|id; let me ask; few [quick] questions|details; when would|do you;
-      where do|would|are|did you; how many|much .. you need|want|have|would; would you prefer|like; what about ..
-      are you; to whom am i speaking; who am i speaking; am i speaking with|to; what .. can i do for you; what can i
-      do for you; help you with [today]?; is there a .. number|light|message|error; is there a|any reason; what made
-      you; talk me through; have you got the|your|a .. number|reference|name|receipt|address
     `,
     unhappy: `
       upset; angry; frustrat*; annoy*; unacceptable; ridiculous; terrible; awful; horrible; disgust*; disappoint*;
@@ -102,63 +63,6 @@ export const en: LanguagePhrases = {
       really] get why|how; how awful|dreadful|frustrating|upsetting; ! sorry could|can|may|would|what|whats|say; !
       sorry i missed
     `,
-    solution: `
-      i|we will|shall|can|could .. ${ACTION}; ill|let .. ${ACTION}; i|we have .. ${DONE}; ive|weve .. ${DONE}; well
-      [just|now|also] ${ACTION}; going to ${ACTION}; lets .. ${ACTION}; (im|i am|we are|were) [now|just|already|currently]
-      checking|refunding|sending|resending|fixing|issuing|processing|arranging|booking|scheduling|cancelling|
-      canceling|replacing|shipping|resetting|restoring|activating|blocking|unblocking|opening|creating|registering|
-      updating|changing|transferring|escalating|crediting|correcting|adjusting|removing|connecting|restarting|
-      submitting|filing|applying|preparing|reversing|looking|pulling|adding|putting; (i will|i can|ill) personally;
-      has|have|is|are|been [now|just|already|been|successfully|fully] refunded|fixed|resolved|cancelled|canceled|
-      activated|unblocked|blocked|sent|issued|processed|booked|scheduled|updated|changed|restored|replaced|
-      dispatched|credited|corrected|removed|registered|submitted|approved|confirmed|reset|reversed|escalated|
-      assigned|arranged|transferred|reserved|waived; (it is|its) [all|now] (done|fixed|sorted|resolved|active|
-      working again); is now active|working|open|fixed|live; all set; all done; all sorted; youre all set; good
-      news; i found|see .. your|the|it|that; the [best] solution|option|way|fix is; what i|we can|will|suggest|
-      recommend|propose; heres|here is what|how; i|we [would|can|d] suggest|recommend|offer|propose|advise; id
-      suggest|recommend; please try|restart|unplug|open|click|go|enter|log|press|turn|check|follow|download|select|
-      switch|hold|remove|install; try restarting|turning|to|unplugging|again|logging|clearing; you can [now|also|
-      simply|just|then|either|easily] do|go|click|use|open|visit|download|pay|choose|pick|change|return|collect|log|
-      exchange|get|apply|cancel; you [just|only] need|have to; click on|the; go to the|your|settings; restart the|
-      your; follow the|these|this .. steps|instructions; turn .. off and on; your .. is|are booked|confirmed|
-      scheduled|ready|approved|active|processed; (you will|youll) get|receive .. refund|replacement|money|credit|
-      compensation|discount|new; i|we [have|can|do] [an] available|appointment|slot; free of charge; at no [extra]
-      cost|charge; full refund; compensation|discount of; arrange a|for|the|your; for you right now|away; right
-      away|now .. i|we; take care of [it|this|that]; earliest|first|next [available] slot|appointment|date; costs #;
-      price is; the fee is; i|we just|already ${DONE}; id .. put you; (comes to|works out at|it costs|price is|it
-      would be) .. pounds|dollars|euros|hundred|thousand; i|we can|could fit you in
-    `,
-    refusal: `
-      nothing i|we can do; nothing .. can do about; not my problem|job|business|department|concern|responsibility|
-      area; not our problem|concern|business|responsibility; (cant|cannot|wont|can not) help you; i (cant|cannot|can
-      not|wont) do anything; no idea; how should|would i know; i [really] dont know (anything|how|what you|when|what
-      to|why you); thats not possible; deal with it; call another|someone|somebody|some other; call somewhere; its
-      your problem; thats your problem; your own problem; sort it out yourself; figure it out yourself; find it
-      yourself; look it up; google it; read the website|contract|terms|rules|instructions|manual; (its|it is) on the
-      website; check .. yourself; cant be bothered; i dont [really] care; rules are rules; thats [just] how it is|
-      works; thats the rule|rules|policy|way; dont ask me; ask someone|somebody else; go somewhere else; nothing to
-      do with me|us; take it or leave it; i dont make the; theres|there is nothing [more|else] (i can|we can|to do);
-      i cannot|cant see anything; not interested in; we dont do that; go to [the|a] branch|office|store yourself;
-      (not able|unable) to (help|assist|do anything); isnt|not something we|i handle|deal|do|cover; (you|youll|youd|
-      you will|you would) have to (ask|call|ring|contact|speak to|find) (someone|somebody|another|elsewhere)
-    `,
-    explanation: `
-      because; the reason; due to; (that is|thats|which is) why; this|that|which|it means; so that; in other words;
-      let me explain; ill explain; explain .. why|how|what; i will explain; this|it|that happened|happens|occurs|
-      occurred|can happen when|because|after|if|since|due|as; caused by; the way it|this works; how it|this works;
-      what happened|happens is|was|here; in order to; first .. then; step by step; for example; for instance; it
-      [usually|normally|typically] takes; takes [about|up|around|from|between|only|usually] #; as a result; as soon
-      as the|your|we|it; since the|your|our|we; the (issue|problem|delay|charge|error|fee|difference|payment|amount|
-      order|parcel) was|is|occurred|happened|comes|came .. because|due|caused|from|by|that|held|stuck|delayed; was
-      (caused|delayed|held|blocked|declined|charged|stuck|duplicated|returned|damaged|lost|changed|entered|affected)
-      by|because|due|at|in|for|twice|on; it turns out; turned out; i [can] see [here] that; what this means; depends
-      on; includes; consists of; is charged|calculated|applied|included|covered|paid; our|the system .. shows|shown|
-      charged|blocked|applied|flagged|recorded; a (technical|temporary|system|billing|duplicate) error|fault|issue|
-      failure|problem|glitch; maintenance|outage in|on|at|near; the rate|term|price|policy|plan|tariff is|covers|
-      includes|changed|was|costs; as long as; provided that|you|it; on condition; ! what .. the reason; ! the reason
-      for|of your|you; ! the reason [why] you; ! because of that|it; no|not|cannot|cant|dont|wont .. (because|as
-      long as|due to); since its|youve|youre|thats|weve|theres
-    `,
     understanding: `
       tell|say|repeat|read .. back; back to me; same page; does that sound|match|fit; is that what|how you;
       so we agree; so we are|were agreed; agreed then; do|have i [got|have] .. that|it|this right; have i got; is that|it how|what you; does that cover; are we clear|agreed; clear so far; following me; do you follow; in your own words; let me read|say|play .. back; reading it back; so to be clear|sure; so thats; still .. still; make sense .. way; you get me; is that what you; so what you need|want; just so i|we|im; that right; all correct;
@@ -173,35 +77,6 @@ export const en: LanguagePhrases = {
       work|be|suit|help|sound|okay|ok; is that okay|ok; sound|sounds good|okay|ok|right; you said|mentioned
       [that|your|you|it|the]; do you [now] see|understand|follow|agree; do you agree; you mean; i
       understood|understand [correctly] that|you; got it .. you|your|so
-    `,
-    dead_promise: `
-      someone|somebody will|might|may|should|is|from .. call|contact|get|reach|be|ring|look; (someone|somebody|
-      theyll|they will|they may) .. call|contact|ring|get [you|back] .. sometime|someday|eventually|maybe|possibly|
-      when; (they will|theyll) call|contact|ring you; sometime|someday|some day; eventually; at some point; when ..
-      possible|time|chance|can|feel; one of these days; maybe tomorrow|later|next|someone|somebody|they|soon;
-      probably tomorrow|later|next|someone|soon|sometime; perhaps someone|somebody|tomorrow|later; [well] see what;
-      well see; we will see; just wait; [just|you] have to wait; keep waiting; wait and see; you [will|just] [have|
-      need] to wait; wait for [a|the|some|their|someone|somebody] .. call|message; call|try|ring [back|us|again|it]
-      [again|back] later|tomorrow|another|next|in|some|when|sometime; call back; try again; try calling; call|ring
-      again; sooner or later; i guess; i suppose; i think so; hopefully someone|somebody|soon|they; it should .. be|
-      work|come|arrive .. soon|sometime|eventually|somehow|itself; might take .. while; takes as long; who knows;
-      hard to say; cant say when|how; dont know when|how long|exactly; no idea when; if [we|they|i] .. have time;
-      pass .. on to someone|somebody|them; will fix itself; should fix itself; ! someone|somebody will|from .. call|
-      contact|get|reach|be|ring [you|back] .. within|in|today|tomorrow|by|before|at|between|on|#; ! someone|somebody
-      .. within|today|tomorrow|before|by|between; ! (ill|well|i will|we will) [personally] call|ring|try|phone ..
-      back|again; ! when .. possible .. we|i will|ll; ! call back .. number|within|today|tomorrow|at|by; ! call|get
-      you back; ! a call back; ! call us back if|any|anytime|whenever|should; ! (they will|theyll) call|contact|ring
-      you .. within|today|tomorrow|by|before|at|between|in|on; ! let me try again; ! please try again; ! could|can
-      you try again; ! try again now|please; ! call back (at|on|within|by|#); ! (ill|i will) try again; (someone|
-      somebody|well|we will|theyll) [will] be in touch; let you know when we know|can|hear; at some stage; in due
-      course; ! be in touch .. within|today|tomorrow|by|before|on|this|#; ! (someone|somebody|well|we will|theyll)
-      [will] be in touch .. within|today|tomorrow|by|before|on|this|#
-    `,
-    courtesy: `
-      please; thank you; thanks; of course; certainly; absolutely; my pleasure; happy|glad|pleased to help|assist|
-      hear; would you mind; gladly; kindly; sure thing; with pleasure; (youre|you are) [very|most] welcome; no
-      problem at all; not at all; by all means; i appreciate; id be happy|glad; may i; bear with me; one moment;
-      just a moment|second|minute; no worries; much appreciated
     `,
     next_step: `
       at|by|before|after|until|around|from [about|around] (five|ten|quarter|twenty|twenty five|half) past|to; at|by|before|after|until one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|noon|midnight; on the first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth|thirteenth|fourteenth|fifteenth|sixteenth|seventeenth|eighteenth|nineteenth|twentieth|twenty|thirtieth; ! at one point|time|of; ! at two;
@@ -278,23 +153,6 @@ export const en: LanguagePhrases = {
       a grip; grow up; ! ask|asked|tell|told|get .. to hurry up; ! if you dont like it .. you can; ! if you dont
       like it .. we|well; ! if you dont like it .. return|exchange|refund
     `,
-    blame: `
-      your [own] fault|mistake|carelessness; you should|shouldve|shouldnt [not] have|of|ve; you should .. thought|
-      read|checked|called|known|listened|done|paid|looked; shouldve|should have .. thought|read|checked|called|
-      known|listened|paid|looked; you must have .. done|entered|pressed|broken|lost|misread|dropped|forgotten|typed|
-      given|broke|deleted|clicked; you did [it|this|something] .. wrong; you broke; you [just] didnt|did not read|
-      pay|listen|check|follow|bother|look|call|pick|answer|notice; why didnt|dont you; why did you; you forgot; you
-      were supposed; you yourself; because of you; you [just|clearly|obviously] (dont|do not|didnt) understand|know
-      anything|it|how; (its|that is|thats) on you; blame yourself; only yourself to blame; (nobody|no one) told|
-      made|forced|asked you; read .. before [you] (sign|buy|order|call); next time read|check|listen|pay|look|be|
-      think|dont; thats what you get; you signed; you agreed to (it|this|that|these|the terms|the conditions); you
-      chose|picked|bought|ordered it|this|that; who told you; your own doing; your own stupid*; what did you expect;
-      you probably .. did|broke|forgot|dropped|entered|wrong|pressed|spilled; you gave .. wrong; you typed|entered
-      .. wrong|incorrectly; customers|clients|people always; learn to|how; ! not your [own] fault|mistake; ! isnt
-      your fault|mistake; ! you should have received|gotten|got|been|had|a|an|it|the|your|now|just; ! you signed
-      [up] in|for|on; ! why dont you (try|take|let|send|give|come|choose|tell|check); ! you should have [already|
-      now] [already] received; ! why did you .. choose|decide|contact|call
-    `,
   },
   cues: {
     problem: `
@@ -329,6 +187,13 @@ export const en: LanguagePhrases = {
       note|form|website says|said|reads; in his|her|their words; quote; so called; the words
     `,
     reported: 'he|she|they said|says; said|says he|she; unquote',
+    then_name: `
+      this is; its; it is; i am; im; youve got; you have got; youre with; you are with; call me
+    `,
+    name_then: `
+      here; speaking; on the line; at your service; with you; is my name; calling from; will be helping|assisting
+    `,
+    name_apart: '',
   },
   topics: {
     refund: 'refund*; money back; reimburs*; chargeback; give .. money back; get .. money back',

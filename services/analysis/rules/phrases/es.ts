@@ -1,24 +1,5 @@
 import type { LanguagePhrases } from './language-phrases.ts';
 
-/** Infinitives, as after "voy a", "puedo" and "vamos a". */
-const ACTION =
-  'revisar*|verificar*|comprobar*|enviar*|reenviar*|mandar*|devolver*|reembolsar*|arreglar*|solucionar*|' +
-  'resolver*|tramitar*|gestionar*|procesar*|programar*|agendar*|reservar*|cancelar*|cambiar*|reemplazar*|' +
-  'reponer*|activar*|desactivar*|bloquear*|desbloquear*|abrir*|crear*|registrar*|actualizar*|transferir*|' +
-  'pasar*|escalar*|corregir*|ajustar*|anular*|conectar*|reiniciar*|restablecer*|ampliar*|solicitar*|generar*|' +
-  'ofrecer*|ayudar*|aplicar*|abonar*|acreditar*|coordinar*|confirmar*|asignar*|reprogramar*|entregar*|hacer*|' +
-  'poner*|dar|darle|buscar*|consultar*|indicar*|explicar*|facilitar*|levantar*|emitir*|quitar*|eliminar*|' +
-  'agregar*|anadir*|renovar*|recomendar*|proponer*|apartar*|liberar*|descontar*|compensar*';
-
-/** Participles, as after "he", "hemos", "ha sido" and "queda". */
-const DONE =
-  'revisado|verificado|comprobado|enviado|reenviado|mandado|devuelto|reembolsado|arreglado|solucionado|' +
-  'resuelto|tramitado|gestionado|procesado|programad*|agendad*|reservad*|cancelad*|cambiad*|reemplazado|' +
-  'activad*|desactivad*|bloquead*|desbloquead*|abiert*|cread*|registrad*|actualizad*|transferid*|escalad*|' +
-  'corregid*|ajustad*|anulad*|conectad*|restablecid*|ampliad*|solicitad*|generad*|aplicad*|abonad*|acreditad*|' +
-  'confirmad*|asignad*|reprogramad*|encontrado|hecho|puesto|localizado|eliminad*|emitid*|descontad*|list*|' +
-  'renovad*';
-
 export const es: LanguagePhrases = {
   lexicons: {
     greeting: `
@@ -38,34 +19,6 @@ export const es: LanguagePhrases = {
       con quien|quién hablo; ! no soy; ! soy consciente; ! soy yo; te (habla|atiende|saluda|asiste|llamo|hablo);
       esta|estas llamando a|al; hola|buenas|dias|tardes|noches|dia|alo .. taxis|gimnasio|farmacia|taller|hotel|
       restaurante|dentista|dental|fontaneria|optica|academia|clinica|tienda|banco|seguros
-    `,
-    need: `
-      (en que|como|con que) [le|lo|la|te] (puedo|podemos|podria) ayudar*|ayudarle|ayudarlo|ayudarla|servir*|
-      servirle|asistir*|colaborar*|apoyar*|atender*; en que puedo; como puedo; como le puedo|podemos ayudar|servir|
-      asistir; que puedo hacer; puedo ayudar*; cual es [el|su] (motivo|problema|consulta|inconveniente|numero|
-      nombre|direccion|correo|duda|solicitud|asunto|razon|presupuesto|pedido|modelo|fecha|telefono|documento|cedula|
-      dni|horario|destino); que [es lo que] [le ha|le] (paso|pasado|sucedio|ocurrio|ocurrido|ocurre|sucede|pasa);
-      que problema; cuenteme; digame (por|su|el|en|que|cual|como|cuando|la|con); expliqueme; describame; me (puede|
-      podria|podrias|puedes|permite|regala|confirma|indica|da|facilita|dice|brinda|proporciona|comparte|presta)
-      (indicar|decir|dar|confirmar|facilitar|proporcionar|explicar|contar|describir|brindar|compartir|repetir|por|
-      su|el|un|que|cual|favor|la|los|las|si|a); puede|podria|podrias|puedes [usted] decirme|indicarme|darme|
-      confirmarme|facilitarme|proporcionarme|explicarme|contarme|describirme|describir|brindarme|compartirme|
-      repetirme|confirmar|verificar|revisar|darnos|decirnos; indiqueme; confirmeme; deme (su|el|por|un|los|la);
-      facilite* .. numero|nombre|datos; con quien tengo; tengo el (gusto|placer); con quien hablo; a nombre de
-      quien; desde cuando; desde que (dia|fecha|hora); hace cuanto; cuando (lo|la|le|fue|hizo|compro|realizo|
-      recibio|empezo|ocurrio|comenzo|desea|quiere|prefiere|le|necesita|noto|piensa|viaja); que (tipo|clase|modelo|
-      numero|mensaje|error|producto|plan|fecha|dia|hora|horario|servicio|sintomas|luces|luz|talla|color|
-      especialidad|desea|necesita|busca|quiere|aparece|ve|observa|cantidad|monto|direccion|ciudad|destino); cuanto
-      tiempo|necesita|desea; cuantas|cuantos (personas|dias|luces|noches|veces); tiene [usted] (a|el|su|algun|la|un)
-      (mano|numero|pedido|factura|correo|codigo|preferencia|contrato|sintoma|mensaje|recibo|tarjeta); ha [usted]
-      (probado|intentado|reiniciado|verificado|recibido|revisado|notado); su numero|nombre|cedula|documento|
-      direccion|correo|contrato|dni (de|completo|por|por favor|es|electronico); numero de (pedido|contrato|cuenta|
-      cliente|factura|documento|orden|poliza|guia|seguimiento|reserva|telefono|tarjeta|linea|identificacion|cedula);
-      permitame (hacerle|preguntarle|un|unos); unas preguntas; para que (fecha|dia|hora); es (para|sobre|por) [el|
-      la|un|una|usted]; prefiere (usted|por|la|el|en); le gustaria; que (necesitas|deseas|buscas|te pasa|te paso|te
-      ha pasado|te ocurre|fue lo que paso); cuentame; explicame; dime (tu|el|que|cual|en|por|como|cuando|la); dame
-      (tu|el|la|un|los); me (dices|das|confirmas|indicas|cuentas|facilitas) (el|la|tu|que|un|los|como); cual es tu;
-      tu (numero|nombre|dni|direccion|correo|contrato)
     `,
     unhappy: `
       molest*; enojad*; enfadad*; furios*; indignad*; indignante; inaceptable; ridiculo; ridicula; terrible;
@@ -111,69 +64,6 @@ export const es: LanguagePhrases = {
       entiendo tu; siento lo (ocurrido|sucedido|pasado|que); tu (molestia|frustracion|preocupacion|enojo|inquietud|
       enfado|malestar); tienes [toda] [la] razon; ! no te entiendo
     `,
-    solution: `
-      voy|vamos a ${ACTION}; puedo|podemos|podria|podriamos .. ${ACTION}; [se] lo|la|le|te voy|vamos|puedo|podemos a
-      ${ACTION}; dejeme|permitame|dejame .. ${ACTION}; he|hemos|ha|han [sido] [ya] ${DONE}; acabo|acabamos de ${ACTION};
-      ya (le|lo|la|se|esta|quedo|queda|he|hemos|fue|ha) .. ${DONE}; queda|quedo|quedado|esta|estan|fue|sera [ya]
-      ${DONE}; [le|lo|la|se|ya] (estoy|estamos) revisando|enviando|tramitando|procesando|generando|cancelando|
-      activando|bloqueando|gestionando|solicitando|registrando|abriendo|cambiando|reservando|agendando|verificando|
-      haciendo|programando|corrigiendo|reiniciando; le|se|lo|la|te [lo|la] (envio|mando|agendo|reservo|cambio|
-      devuelvo|reembolso|cancelo|activo|bloqueo|programo|registro|ofrezco|recomiendo|sugiero|propongo|paso|hago|
-      genero|tramito|confirmo|abro|enviamos|devolvemos|cambiamos|enviaremos|devolveremos|reembolsaremos|cambiaremos|
-      entregaremos|haremos|ofrecemos|enviare|hare|cambiare|llamare|reembolsamos|bonificamos|descontamos|abonamos|
-      abonaremos|instalaremos|reponemos); la [mejor] solucion|opcion|alternativa es; hare|haremos; enviare|
-      enviaremos; resolvere|resolveremos; solucionaremos|solucionare; revisare; registro|abro|creo|genero .. caso|
-      reclamo|orden|solicitud|reporte|ticket; reembolso (completo|total|de|se|llegara|le|sera); se [le] (devolvera|
-      reembolsara|enviara|acreditara|abonara|cambiara|instalara|descontara|reembolsa|devuelve|hara|entregara|
-      aplicara|realizara|refleja|reflejara); le|te (llegara|sera|devolveran|enviaran|instalaran|llegaran|cambiaran|
-      cobraran); recibira .. reembolso|dinero|nuevo|nueva|repuesto|descuento; sin [ningun] costo|coste|cargo;
-      gratis; gratuit*; descuento de|del|por; bonificacion; compensacion; tenemos|hay|tengo [un] (disponible|
-      disponibilidad|cita|turno|espacio|hueco|lugar); disponible|disponibles (para|el|a); [ya] (veo|encontre|
-      localice|tengo) (aqui|que|su|el|la) (pedido|orden|solicitud|factura|cargo|paquete|reserva|cuenta|esta|en|hay|
-      su); reinicie; apague; desconecte; conecte; presione; pulse; haga clic; ingrese [a|en|su]; entre [a|en] [la|
-      el|su]; descargue; seleccione; vaya a; abra [la|el|su]; espere .. segundos|minutos y; intente (ahora|
-      nuevamente|de nuevo|entrar|reiniciar|con); pruebe (ahora|a|con|de); siga (estos|los|las) (pasos|
-      instrucciones); puede [usted] (ahora|tambien|pasar|pagar|recoger|retirar|hacer|hacerlo|ingresar|entrar|elegir|
-      cambiar|usar|descargar|acudir|solicitar|devolver|devolverlo|seguir); solo (tiene|necesita|debe) [que];
-      solucionado; resuelto; todo listo; listo (ya|su|senor|senora|quedo|el|la); el costo|precio [total] (es|seria);
-      le recomiendo|sugiero|propongo|ofrezco|conviene; con mucho gusto [le] (ayudo|reviso|verifico|cambio); ! puedo
-      hacer nada; ! que|como [le|lo|la] [puedo|podemos|podria] ayudar*|servir*; ! en que .. ayudar*|servir*|
-      colaborar*; ! puedo ayudar* en (algo|que); te (he|hemos|acabo de) ${DONE}; le|se|lo|la|te [lo|la] (apunte|
-      agende|anote|cambie|active|cancele|reserve|programe|agendo|apunto); (doy|dado|damos) de baja; (quedaria|
-      saldria|costaria|sale|cuesta|seria) .. (dolares|pesos|euros|soles|quetzales); reinicia; apaga; desconecta;
-      pulsa; descarga; ! que [es lo que|fue lo que] le|te|se paso
-    `,
-    refusal: `
-      no [le|te|lo|la] puedo ayudar*; no [le|te] puedo hacer (nada|mas); no [le|te|lo|la] podemos ayudar*; no
-      podemos hacer (nada|mas); no hay nada que (hacer|pueda|podamos|yo); no se (puede|nada|que|decirle|como|cuando|
-      quien|sabria); yo no se; no tengo idea; ni idea; no es mi (problema|culpa|asunto|trabajo|departamento|area);
-      no es nuestro (problema|asunto); es su problema; ese [ya] es su problema; eso [ya] es (su|problema|cosa)
-      (problema|suyo|suya|de usted|cosa); no me (importa|interesa|corresponde|toca); llame a (otro|otra|la|su|el)
-      (numero|lado|departamento|area|compania|banco|oficina|lugar); llame a otro; busque (usted|en|por) (mismo|
-      misma|internet|otro|la pagina|otra); busquelo usted; vea [la|en] (pagina|internet|usted); lea [el|la|las|los]
-      (contrato|condiciones|pagina|terminos|instrucciones|manual); esta en la (pagina|web); pregunte [a|en] (otro|
-      otra|alguien); yo no (puedo|trabajo|manejo|soy|hago|tengo) .. nada|eso|responsable|culpa|idea|eso; que quiere
-      que (haga|le|yo); asi (es|son) (la|las|el|esto|los|reglas); son las reglas; es la (politica|regla);
-      arregleselas; arreglelo usted; resuelvalo usted; no depende de mi; no esta en mis manos; vaya a (la|una|otra)
-      (oficina|tienda|sucursal); que le vamos a hacer; imposible; a mi (no|que) [me]; y yo que; no (vemos|llevamos|
-      manejamos|tratamos) (ese|esos|eso|esas)
-    `,
-    explanation: `
-      porque; debido a; ya que; dado que; a causa de; la razon; el motivo (de|es|fue); esto (significa|quiere|se
-      debe|ocurre|sucede|pasa|paso|ocurrio|sucedio|fue); eso (significa|quiere|se debe|ocurre|pasa); significa que;
-      quiere decir; es decir; le explico; explicarle; permitame explicar*; lo que (paso|pasa|sucede|sucedio|ocurre|
-      ocurrio) (es|fue); se debe a; se debio a; se produjo|genero|presento|origino (por|un|una|porque|debido); por
-      [un|una] (error|falla|fallo|problema|averia|retraso|mantenimiento|actualizacion|corte); hubo [un|una] (error|
-      falla|fallo|retraso|problema|averia|corte|demora|incidencia|duplicado); para que; por ejemplo; primero ..
-      despues|luego; en este caso; tarda (entre|de|unos|aproximadamente|hasta|normalmente); demora (entre|de|unos|
-      aproximadamente|hasta|normalmente); normalmente; consiste en; depende de; incluye; cubre; se (cobra|cobro|
-      calcula|aplica|aplico|duplico) (por|dos|un|una|porque|el|al|segun); (segun|de acuerdo) (con|el|al|la|su); veo
-      que (el|la|su|hay|hubo|se|en|fue); el (cargo|cobro|retraso|error|problema|pedido|plan) .. (corresponde|se
-      debe|ocurrio|proviene|incluye|quedo|fue por|es por); corresponde a; la tasa (es|de); siempre y cuando; a
-      condicion de; depende del; ! para que (dia|hora|fecha|persona|cuando|sirve); ! cual es|era|fue el|la motivo|
-      razon; ! (decir|decirme|indicar|indicarme|saber|conocer) el motivo [de]; ! el motivo de su|tu; no .. (porque|
-      debido|siempre y cuando|ya que)
-    `,
     understanding: `
       es lo que .. (querias|queria|quiere|quieres|necesita|necesitas|buscaba|pedia); misma pagina; digame|dime con sus|tus palabras; que me repita|repitas;
       lo tengo bien; es asi|eso; estamos [de acuerdo|claros]; entendi* bien; repito; me sigue|sigues; se entiende; asi quedamos|es; a ver si (entendi*|lo|te|le); o sea que (usted|quiere|necesita|le|te|el|la); le leo; repaso; todo (claro|correcto|bien anotado); quedamos en; recapitul*; verdad que; si no entendi mal;
@@ -187,38 +77,6 @@ export const es: LanguagePhrases = {
       bien|funciona|acomoda|va bien); le parece; es asi; esta [usted] de acuerdo; comprendo que
       (usted|su|desea|quiere|necesita|lo); entiendo que (usted|su|desea|quiere|necesita|lo); te (parece|conviene|queda
       bien|sirve|viene bien|va bien); [ha] quedado [todo] claro; te queda claro
-    `,
-    dead_promise: `
-      alguien (le|lo|la|se|te|ya|de|nos|va) (va|pondra|comunicara|llamara|contactara|llama|contacta|a|lo|le|
-      atendera|revisara|avisara|avisa); alguien .. llamara|llame|llama|contactara|comunicara|avisara|revisara|va; ya
-      [le|lo|la|te] (llamaran|llamaremos|avisaran|contactaran|llaman|avisamos|avisaremos|llamamos|contactaremos|
-      diran); le|te (llamaran|llaman|avisaran|contactaran|marcaran); lo (llamaran|llaman|contactaran); la (llamaran|
-      llaman|contactaran); ya (veremos|vera|vamos a ver|se vera|se arreglara|se solucionara|se le|llegara|pasara|
-      volvera); a ver [que|si] (pasa|se|podemos|alguien); vamos a ver; [en] algun (dia|momento); algun (dia|
-      momento); cuando (se pueda|podamos|puedan|pueda|tengamos|haya|tengan|sea posible|alguien|tenga tiempo); tal
-      vez (manana|la|alguien|mas|despues|luego|en); quizas|quiza (manana|la|alguien|mas|despues|luego|en); a lo
-      mejor; puede [ser] que (manana|alguien|la|llegue|se|tarde); llame|llamenos|marque|vuelva|intente [usted|mas|a]
-      (mas tarde|despues|luego|otro|manana|llamar|tarde|otra|en); (vuelva|intente) (a llamar|mas tarde|luego|otro
-      dia|despues); llame (mas tarde|despues|luego|otro|manana|de nuevo|otra vez); espere (nada|no|y|a que|nomas|a
-      ver|solo|la|pues|su); solo espere; tiene que esperar; hay que esperar; tendra|debera que esperar; le toca
-      esperar; toca esperar; tarde o temprano; no se [sabe] (cuando|cuanto); no sabria decirle; quien sabe; supongo
-      que; creo que (si|manana|alguien|ya|se|llega); seguramente (manana|alguien|llega|la|en|ya); probablemente
-      (manana|alguien|llegue|la|en); se arreglara solo; se arregla solo; [un] dia de estos; pronto|luego .. alguien|
-      llamaran|avisan; eventualmente; yo [le] (paso|dejo) [el|la|su] (nota|mensaje|recado); ! alguien .. manana|hoy|
-      antes|dentro|entre|#; ! le|lo|la|te (llamaran|contactaran|avisaran) .. hoy|manana|antes|dentro|entre|en|al|#|
-      por|para; ! alguien .. llamara|contactara|comunicara .. hoy|manana|antes|dentro|entre|en|#; ! vamos a ver ..
-      su|que tenemos|juntos|la|el; ! espere [un] (momento|segundo|minuto|instante|por|en linea|#); ! espere ..
-      minutos|segundos|momento; ! llame|llamenos|vuelva .. si; ! cuando sea posible para; ! si .. llame|llamenos; !
-      intente de nuevo|nuevamente|ahora; ! espere su .. #|manana|hoy|el; se le|te (avisara|llamara|informara|
-      contactara|notificara); cuando corresponda; ! se le|te (avisara|llamara|informara|contactara|notificara) ..
-      hoy|manana|antes|dentro|entre|en|al|por|el|#
-    `,
-    courtesy: `
-      por favor; gracias; muchas gracias; muy amable; con [mucho] gusto; con [todo] gusto|placer; por supuesto;
-      claro que si; desde luego; sera un placer; es un placer; un placer; encantado|encantada de; de nada; no hay de
-      que; para servirle; a la orden; a sus ordenes; un momento por; si es tan amable; si me permite; permitame; no
-      hay problema; le agradezco; gustosamente; estoy para ayudar*; para eso estamos; ! gracias por nada; agradezco;
-      agradecemos; porfa
     `,
     next_step: `
       en [las|los|un|una|el|unas|unos] (proximas|proximos|siguientes|plazo|maximo|menos|aproximadamente) (de|#|dos|
@@ -305,26 +163,6 @@ export const es: LanguagePhrases = {
       calmate; haz lo que (quieras|te); no te importa; deja de (gritar|molestar|quejarte|llamar|llorar|insistir);
       que quieres que (haga|te|le); quejate; pobrecit*; ! calmate .. por favor
     `,
-    blame: `
-      (es|fue) (su|por su|tu|por tu) culpa; culpa (suya|tuya|de usted); la culpa es (suya|tuya|de usted); su
-      [propia] culpa; por su culpa; su propio error; error suyo; usted (mismo|misma) (lo|la|se|tiene|firmo|hizo|
-      rompio|acepto|eligio|puso); usted (tiene la culpa|se equivoco|rompio|no leyo|no pago|no reviso|no entiende|no
-      sabe|firmo|acepto|lo rompio|lo hizo mal|hizo mal|debio|deberia haber|tenia que|tuvo|olvido|no escucho|no
-      contesto|escribio mal|puso mal|dio mal|eligio|lo daño); debio [haber] (leer|leido|pensar|pensado|revisar|
-      revisado|llamar|llamado|fijarse|pagar|avisar|avisado|mirar|guardar|verificar); deberia haber (leido|pensado|
-      revisado|llamado|pagado|avisado|mirado|guardado|verificado); tenia que [haber] (leer|leido|revisar|revisado|
-      pagar|avisar|fijarse|llamar|pensar); haber (leido|pensado) (antes|el); lo hubiera (leido|pensado|revisado|
-      dicho); hubiera (leido|pensado|revisado|llamado|avisado|pagado); por que no (leyo|reviso|llamo|pago|aviso|
-      pregunto|lo leyo|lo reviso|lo dijo|lo penso); no (leyo|reviso|presto|se fijo) (el|las|bien|atencion); (la
-      proxima|para la proxima) [vez] (lea|revise|fijese|piense|pague|ponga); lea (bien|antes); fijese (bien|antes|
-      mejor|la proxima); seguramente|seguro (usted|que usted|lo|la) .. (rompio|golpeo|hizo|puso|escribio|dio|toco|
-      movio|equivoco); usted sabra; quien le (mando|manda|dijo); nadie [le|lo|la] (obligo|obliga|mando); se lo
-      (busco|merece); los clientes (siempre|nunca); ustedes (siempre|nunca|los clientes); ! no (es|fue) (su|por su|
-      tu|por tu) culpa; ! no (es|fue) culpa suya|tuya; ! usted tenia que (recibir|haber recibido); tenias que
-      haber*; debiste [haber] (leer|leido|pensar|pensado|revisar|revisado|llamar|llamado|mirar|mirado); deberias
-      haber (leido|pensado|revisado|llamado|mirado); haberlo (leido|pensado|mirado|dicho|revisado); por que no
-      (leiste|revisaste|llamaste|pagaste|lo leiste)
-    `,
   },
   cues: {
     problem: `
@@ -356,6 +194,15 @@ export const es: LanguagePhrases = {
       textuales
     `,
     reported: 'dice|dijo (el|ella)',
+    then_name: `
+      habla; le|te habla|atiende|saluda|asiste|escucha; aqui; aca; por aqui; habla|hablas|hablando con; operador|
+      operadora|asesor|asesora|agente|ejecutivo|ejecutiva|consultor|consultora|gestor|gestora
+    `,
+    name_then: `
+      al aparato|habla|telefono; a su servicio; a sus ordenes; para servirle|servirte|ayudarle|ayudarte|atenderle; en
+      linea; le|te atiende|habla|saluda|escucha|asiste; de atencion|soporte|servicio
+    `,
+    name_apart: 'digame; dime; cuenteme; cuentame; le|te escucho',
   },
   topics: {
     refund: 'reembols*; devolucion|devoluciones; devolver* .. dinero; devuelvan; mi dinero; reintegro',

@@ -1,30 +1,5 @@
 import type { LanguagePhrases } from './language-phrases.ts';
 
-/**
- * Verbs for what an operator does or has done, in the first person. Uzbek negates inside the verb (`tekshirmayman`), so
- * each stem is long enough to match the positive form only.
- */
-const ACTION =
-  'tekshirib|tekshiraman|tekshiramiz|tekshirdim|tekshirdik|tekshiryapman|yuboraman|yuboramiz|yubordim|yubordik|' +
-  "yuboryapman|jo'nataman|jo'natamiz|jo'natdim|jo'natdik|qaytaramiz|qaytaraman|qaytardik|qaytardim|" +
-  "tuzataman|tuzatamiz|tuzatdim|tuzatdik|to'g'rilayman|to'g'rilaymiz|to'g'riladim|to'g'riladik|" +
-  'hal qilamiz|hal qilaman|rasmiylashtiraman|rasmiylashtiramiz|rasmiylashtirdim|rasmiylashtirdik|' +
-  "yozib qo'ydim|yozib qo'yaman|yozaman|yozamiz|yozdim|yozdik|ochaman|ochamiz|ochdim|ochdik|ochyapman|" +
-  'bekor qilaman|bekor qilamiz|bekor qildim|bekor qildik|almashtiramiz|almashtiraman|almashtirdim|almashtirib|' +
-  "o'zgartiraman|o'zgartiramiz|o'zgartirdim|o'zgartirdik|ulayman|ulaymiz|uladim|uladik|yoqaman|yoqdim|" +
-  'faollashtiraman|faollashtirdim|faollashtiramiz|bloklayman|bloklaymiz|blokladim|bloklandi|blokdan chiqaraman|' +
-  'blokdan chiqardim|tiklayman|tiklaymiz|tikladim|tikladik|yangilayman|yangiladim|yangilaymiz|hisoblayman|' +
-  "hisoblab|ro'yxatga oldim|ro'yxatga olaman|ro'yxatdan o'tkazdim|ro'yxatdan o'tkazaman|qayd etdim|" +
-  'qayd etaman|qayd qildim|band qilaman|band qilamiz|band qildim|band qildik|belgilayman|belgilaymiz|' +
-  "belgiladim|belgilab|ko'chiraman|ko'chiramiz|ko'chirdim|yetkazamiz|yetkazib beramiz|olib boramiz|" +
-  'olib keladi|beramiz|beraman|berdim|berdik|qilamiz|qildim|qildik|qilyapman|aniqlayman|aniqladim|aniqlab|' +
-  "topshirdim|topshiraman|topdim|topdik|ko'rib chiqamiz|ko'rib chiqaman|ko'rib chiqdim|qo'shaman|qo'shdim|" +
-  "qo'shamiz|o'chiraman|o'chirdim|o'chiramiz|uzaytiraman|uzaytirdim|tezlashtiraman|tezlashtiramiz|" +
-  "tezlashtirdim|yo'naltiraman|yo'naltirdim|yo'naltiramiz|tayyorlayman|tayyorlaymiz|tayyorladim|chiqaraman|" +
-  "chiqaramiz|qoplaymiz|kamaytiramiz|yordam beraman|yordam beramiz|o'tkazaman|o'tkazamiz|o'tkazdim|" +
-  "o'tkazib|kiritdim|kiritaman|kiritamiz|taqdim etamiz|taklif qilaman|taklif qilamiz|tavsiya qilaman|" +
-  'maslahat beraman';
-
 export const uz: LanguagePhrases = {
   lexicons: {
     greeting: `
@@ -45,26 +20,6 @@ export const uz: LanguagePhrases = {
       kompaniyasi operatori; call markaz; kontakt markaz; kurerlik xizmati; yetkazib berish xizmati; kompaniyasi
       sizni; ! ismingiz; ! sizning ismingiz; ! ismim emas; ! aloqada qoling|bo'ling|kuting|qolasiz; eshitadi; taksi
       xizmati; alaykum .. taksi; taksi .. alaykum; ! meni eshitadi
-    `,
-    need: `
-      qanday (yordam|xizmat|ko'mak); sizga qanday .. yordam|xizmat|foydam; qanday .. yordam bera|berishim|beray|
-      kerak; nima yordam; yordam bera olaman|olamiz|olishim; yordam kerakmi; nima xizmat; qaysi masala; qanday
-      masala|muammo|savol|savolingiz|murojaat|xatolik|xabar|tovar; nima masala|bo'ldi|muammo|yuz|gap|haqida|uchun|
-      deb|ko'rsatyapti|deyapti; nima bo'ldi; nima yuz berdi; tushuntirib bering; gapirib|aytib|so'zlab|tushuntirib|
-      ma'lum|batafsil .. bering|bera|berasiz|berolasizmi|bersangiz; ayting; aytsangiz; ayta olasizmi; aytasizmi;
-      ayting chi; aytingchi; aytib yuboring; ayting iltimos; aniqlashtir*; bera olasizmi; berasizmi; berib yuboring|
-      tursangiz; ismingiz (nima|va|kim); ismingizni|familiyangizni; telefon|buyurtma|shartnoma|karta|hisob|passport|
-      pasport|mijoz|abonent raqami|raqamingiz|raqamingizni|raqamini; raqamini|raqamingizni .. ayting|aytib|bering|
-      diktovka|aytasizmi|ayta; manzilingiz*; qachon .. bo'ldi|buyurtma|oldingiz|to'lagansiz|to'ladingiz|berdingiz|
-      berilgan|boshlandi|qulay|sodir|kelgan|edi|xohlaysiz|kerak|bergansiz|qilingan|qilgansiz; qachondan beri;
-      qachondan; qaysi .. model|modelda|karta|sana|kun|kuni|kunga|vaqt|vaqtda|tarif|shahar|shifokor|manzil|raqam|
-      filial|dori|mahsulot|buyurtma|ilova|telefon|tuman|mutaxassis|chiroq; necha .. kishi|kun|marta|oy|yosh|pul|
-      so'm; qancha .. summa|pul|vaqt|kerak|miqdor; kimning nomiga; nomingizga; sizga .. qulay|kerak|qiziq; sizni ..
-      qiziqtir*|bezovta; qayerda|qayerga|qaysi yerda; tekshirib .. ko'rdingizmi|ko'ring; o'chirib yoqdingizmi; sinab
-      .. ko'rdingizmi; xohlaysizmi; xohlaysiz; istaysiz; bormi; murojaat .. sababi; savolim bor; bir nechta savol;
-      kim bilan gaplash*; eshitaman; eshitaman sizni; sizni eshitaman; qulog'im sizda; tinglayman; sizni tinglayman;
-      nima istaysiz ayting; ! qanday yordam bersin; ! nima deb .. bezovta; nima sabab*; nima uchun .. kechik*|
-      to'lanma*; nega .. kechik*
     `,
     unhappy: `
       norozi*; xafa; xafaman; jahlim; jahl*; asabim; asab*; g'azab*; yomon; juda yomon; dahshat*; sharmanda*; uyat;
@@ -101,45 +56,6 @@ export const uz: LanguagePhrases = {
       lekin|ammo|siz; ! kechirasiz .. eshitmadim; ! tushunmay*; ! uzr .. eshitmadim; ! kechirasiz ismingiz|kim; !
       kechirasiz|uzr bu|men|biz
     `,
-    solution: `
-      (${ACTION}); hozir .. ko'raman|ko'ramiz; sizga .. yuboriladi|beriladi|qaytariladi; zudlik bilan; qaytariladi;
-      qaytarib beriladi|beramiz|berildi; pulingiz .. qaytadi|qaytariladi|qaytarildi|tushadi|qaytarib; mablag' ..
-      qaytadi|qaytariladi|tushadi; hal bo'ldi|qilindi|qilamiz|etamiz|bo'ladi|etildi; muammo .. hal|bartaraf|
-      tuzatildi; bartaraf .. etamiz|etildi|qilamiz|etiladi; tayyor; ariza .. qabul|yubor*|qoldir*|ochildi|ro'yxat*|
-      rasmiylashtir*; so'rov* .. qabul|yubor*|ro'yxat*|yaratildi; buyurtma* .. qabul|rasmiylashtir*|tayyor|bekor|
-      yangilan*; almashtirib .. beramiz|beriladi; yangi .. yuboramiz|yuboriladi|karta|beramiz; bepul; tekin;
-      chegirma; kompensatsiya; yechim*; variant*; taklif .. qilaman|qilamiz; tavsiya .. qilaman|etaman|qilamiz;
-      maslahat .. beraman; siz .. olishingiz|qilishingiz|kirishingiz|to'lashingiz|borishingiz|o'tkazishingiz|
-      almashtirishingiz mumkin; ilovaga kir*; kiring; bosing; tanlang; yuklab oling; o'chirib .. yoqing|qayta; qayta
-      .. (yoqing|ishga tushiring|yuklang|kirib); qayta yoqib .. ko'ring; urinib ko'ring .. hozir; tekshirib ..
-      ko'ring; sozlama*; kerakli .. hujjat*; buning uchun; faollashtirildi; bloklandi; yoqildi; ulandi; o'chirildi;
-      bekor qilindi; o'zgartirildi; band qilindi; belgilandi; ro'yxatga olindi; qayd etildi; yuborildi; jo'natildi;
-      to'g'rilandi; tuzatildi; tiklandi; ochildi; yangilandi; qo'shildi; bo'sh .. vaqt|joy|o'rin; eng yaqin .. vaqt|
-      kun; eng qulay; narxi .. so'm|ming; ko'ryapman; ko'rib turibman; topdim; so'm|so'mga tushadi|chiqadi|bo'ladi;
-      ! qo'ng'iroq|telefon qilyapman|qildim|qildik
-    `,
-    refusal: `
-      (hech narsa|hech nima) .. (qila olmayman|qilolmayman|qila olmaymiz|qilolmaymiz|bilmayman); yordam .. (bera
-      olmayman|berolmayman|bera olmaymiz|berolmaymiz); qo'limdan .. kelmaydi|kelmas; bilmayman; bilmadim; qaydam;
-      qayerdan bilay|bilaman; men qayerdan; mening .. ishim|muammom|aybim emas; menga .. (aloqasi|daxli|farqi) ..
-      yo'q; menga baribir; baribir menga; bizga .. (aloqasi|daxli) yo'q; bizning .. (aybimiz|muammomiz|ishimiz)
-      emas; bu sizning .. muammo*|ishingiz; o'zingizning .. muammo*|ishingiz; o'z muammongiz; o'zingiz .. hal|
-      qidir*|toping|ko'ring|bilasiz|o'qing|hal qiling; boshqa .. (joyga|raqamga|bo'limga) .. qo'ng'iroq|murojaat|
-      qiling; boshqa .. joyga|raqamga|bo'limga; qoida shunaqa|shunday; tartib shunaqa|shunday; shunaqa .. qoida|
-      tartib; saytda .. yozilgan|o'qing|bor; saytdan .. o'qing|ko'ring; shartnomani o'qing; imkoni yo'q; ilojimiz|
-      ilojim yo'q; iloji yo'q; mumkin emas; nima qilay; nima qila olaman|olardim; men nima qilay|qilardim; bunga ..
-      javob bermayman; men shug'ullanmayman; filialga boring o'zingiz; vakolat* .. kirmaydi|emas; hal qilmaymiz|
-      qilmayman; ! boshqa .. bo'limga|raqamga ulayman|ulaymiz|ulab|o'tkaz*|yo'naltir*|bog'layman
-    `,
-    explanation: `
-      chunki; sababi; sabab*; shu sababli; shuning uchun; shu bois; ya'ni; tushuntir*; tushuntirib bera*; izohla*;
-      sodir bo'l*; yuz ber*; nima uchun .. desangiz; sababli; tufayli; natijasida; bu .. degani; masalan; misol
-      uchun; odatda; odatda .. davom; texnik .. ishlar|nosozlik|xatolik|sabab*|muammo; nosozlik; tizimda .. xatolik|
-      nosozlik|ko'rin*|uzilish; xatolik .. yuz|bo'l*|tufayli|sabab*; avariya; profilaktika; avval .. keyin|so'ng;
-      shartiga|shartnomaga .. ko'ra|asosan|muvofiq; ko'ra; hisoblan*; o'z ichiga; kiradi; bog'liq; ... kun ichida;
-      to'lov .. uchun; uchun to'lov|yechilgan|haq; yechilgan; yil* foiz; stavka; ! nima|qanday|qaysi sabab*; chunki|
-      sababli|tufayli .. emas*|yo'q|olmay*|bermay*|bo'lmay*|qilmay*
-    `,
     understanding: `
       to'g'ri angladimmi|anglabmanmi|eshitdimmi; tekshirib olaylik; o'z so'zingiz bilan; xohlagandingiz to'g'rimi; qaytarib bering;
       to'g'ri tushundingiz; shumi; shu ikkalasini .. so'rayapsizmi; qaytaraman; qaytarib .. chiqaman; takrorlayman; to'g'ri yozdimmi|eshitdimmi|oldimmi; adashmadimmi; demak .. to'g'rimi|shundaymi; yana bir bor .. aytaman; tushuntira oldimmi;
@@ -148,31 +64,6 @@ export const uz: LanguagePhrases = {
       to'g'ri keladimi; rozimisiz; rozimi; kelishdikmi; qoniqtiradimi; takrorla*; qaytarib .. aytaman|o'tay; takrorlab
       .. o'taman; tasdiqla*; tasdiqlaysizmi; tekshirib olay; aniqlashtirib .. olay|olsak; demak siz; siz ..
       demoqchimisiz|xohlaysizmi; ya'ni siz; xulosa qil*; to'g'ri .. tushungan bo'lsam; sizni to'g'ri
-    `,
-    dead_promise: `
-      kimdir .. qo'ng'iroq|bog'lanadi|aloqaga|keladi|telefon|javob|ko'radi|borib|chiqadi; (birortasi|biror kim|kim
-      bo'lsa) .. qo'ng'iroq|bog'lanadi|keladi; (qo'ng'iroq|telefon) (qilishadi|qilib qolishar|qilishar|qilib
-      qolishadi); bog'lanishadi; bog'lanishar; chiqishadi; qachondir; biror kun; biror vaqt; bir kuni; vaqti kelsa;
-      vaqt bo'lsa; imkon bo'lsa; keyinroq .. qo'ng'iroq|urinib|telefon|bog'laning|kiring; keyin .. (qo'ng'iroq
-      qiling|urinib ko'ring|telefon qiling); ertaga .. (qo'ng'iroq qiling|telefon qiling|urinib ko'ring); yana ..
-      (qo'ng'iroq qiling|telefon qiling|urinib ko'ring); boshqa payt|kuni|safar .. qo'ng'iroq qiling|telefon qiling;
-      qo'ng'iroq qiling .. keyin|ertaga; kuting; kutib turing .. bir|balki|hali; kutasiz; kutishga to'g'ri; kutish
-      kerak; kutavering; sabr qiling; balki; balkim; ehtimol; shoyad; bo'lsa kerak; qilishsa kerak; kelib qolar;
-      bo'lib qolar; ko'rarmiz; ko'ramiz; bir gap bo'lar; o'zi .. ishlab ketadi|tuzaladi|ketadi|tushadi|o'tib; o'z
-      o'zidan; aniq .. bilmayman|aytolmayman|ayta olmayman; qachonligini .. bilmayman|bilmadim; qachon ..
-      (bilmayman|bilmadim|aytolmayman); bir amallab; yaqin orada .. balki|kimdir; ! kimdir .. soat ichida|bugun|
-      ertaga; ! hozir .. ko'ramiz; ! (qo'ng'iroq|telefon) qilishadi .. bugun|soat; ! iltimos kuting; ! kuting
-      iltimos; ! bir daqiqa kuting; ! biroz .. kuting|kutib; ! liniyada kuting; ! kuting hozir|tekshir*; ! daqiqa
-      kuting; ! hozir tekshirib ko'ramiz; ! tekshirib ko'ramiz; ! agar .. qo'ng'iroq qiling; ! qaytadan qo'ng'iroq
-      qilishingiz shart emas; ! (bugun|ertaga|soat|ichida|gacha) .. (bog'lanishadi|qilishadi); ! kuryerni|kurerni|
-      ustani|texnikni|xabarni|sms|qo'ng'iroqni kuting; ! birga .. ko'ramiz; ! sinab ko'ramiz; kelsa kelar; yangilik
-      .. bo'lsa .. xabar|aytishadi; aniq ayta olmayman|aytolmayman|bilmayman
-    `,
-    courtesy: `
-      iltimos; marhamat; rahmat; raxmat; tashakkur; minnatdor*; albatta; bosh ustiga; mamnuniyat bilan; xursandmiz|
-      xursandman; jonim bilan; arzimaydi; arzimas; qulluq; hozir bir daqiqa; bir daqiqa; bir soniya; bir zum;
-      xizmatingizga; xizmatingizdamiz; sog' bo'ling; kechirasiz .. daqiqa; ruxsat bering; ruxsatingiz bilan; doim ..
-      xizmat*|tayyormiz
     `,
     next_step: `
       # .. soat|kun|daqiqa|minut|ish|hafta; # soatgacha|kungacha|soatda|daqiqada|kunda;
@@ -238,20 +129,6 @@ export const uz: LanguagePhrases = {
       gap .. yordam; tushligim; tushlik vaqtim|qilyapman; jahlimni chiqarmang; asabimni buzmang; tortishmang;
       urishmang; ! yana .. nima kerak; ! nima kerak edi
     `,
-    blame: `
-      o'zingiz .. aybdor*|buz*|xato|adash*|yo'qot*|noto'g'ri|bosgan*|kiritgan*|tanlagan*|imzola*|aybingiz|sindir*|
-      o'qima*; o'zingizdan ko'ring; ayb sizda; ayb o'zingizda; sizning .. aybingiz|xatoingiz|xatongiz; sizda ayb;
-      siz .. noto'g'ri .. bosgan*|kiritgan*|qilgan*|tushungan*|yozgan*; siz aybdor*; aybdor .. siz|o'zingiz; o'qib
-      .. (imzolash|ko'rish|chiqish) kerak edi; o'qish|o'ylash|qarash|tekshirish|to'lash|aytish|so'rash kerak edi;
-      oldinroq|avvalroq|vaqtida .. (o'ylash|to'lash|aytish|qo'ng'iroq) kerak edi; (o'ylash|o'qish|tekshirish|
-      to'lash) kerak edi; o'qimabsiz; o'qimagansiz; o'qimadingizmi; nega .. (o'qimadingiz|tekshirmadingiz|
-      to'lamadingiz|aytmadingiz|qaramadingiz|o'qimagansiz); nimaga .. (o'qimadingiz|tekshirmadingiz|to'lamadingiz|
-      aytmadingiz|qaramadingiz); kim .. majbur qildi|aytdi sizga; hech kim .. majburlamadi|majbur qilmagan;
-      e'tibor.. bermagansiz; e'tiborsiz*; siz .. (buzgansiz|sindirgansiz|tashlab yuborgansiz|buzib|tushirib);
-      keyingi safar .. o'qing|qarang|e'tibor; mijozlar .. o'zi|doim; sizlar .. doim; adashgansiz; xato qilgansiz;
-      xato .. kiritgansiz|yozgansiz|qilibsiz; ! aybingiz yo'q; ! sizning aybingiz emas; ! o'zingizni aybla*; aybi
-      o'zingizda|sizda; noto'g'ri yozgansiz|kiritgansiz|aytgansiz
-    `,
   },
   cues: {
     problem: `
@@ -285,6 +162,15 @@ export const uz: LanguagePhrases = {
       dedi; dedilar; deyishdi; deydi; deyishadi; deyapti; deyishyapti; degan edi; degandi; deb aytdi|aytishdi|
       baqirdi|yozdi|yozgan|yozibdi|so'radi|so'kdi|ketdi|haqorat; deb .. aytdi|aytishdi
     `,
+    then_name: `
+      men; bu; bu yerda; operator|mutaxassis|menejer|maslahatchi|xodim|konsultant|administrator|dispetcher; operatori|
+      mutaxassisi|menejeri|xodimi; aloqada|telefonda|go'shakda|liniyada; sizni tinglayotgan; sizga xizmat ko'rsatayotgan
+    `,
+    name_then: `
+      bo'laman; gapiryapman|gapirmoqda|so'zlayapman|gaplashyapti; aloqada|telefonda|go'shakda|liniyada; xizmatingizda;
+      eshitadi|tinglaydi|tinglayapti; eshitaman|eshityapman|tinglayman|tinglayapman
+    `,
+    name_apart: "eshitaman; eshitamiz; eshityapman; tinglayman; tinglayapman; qulog'im sizda",
   },
   topics: {
     refund: `

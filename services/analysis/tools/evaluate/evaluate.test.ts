@@ -71,6 +71,7 @@ it('two analysts stand side by side, with a paired test of the same answers', as
   );
   expect(stdout).toContain('Analyst: model (test-model). Conversations: 2.');
   expect(stdout).toContain('Analyst: rules. Conversations: 2.');
+  expect(stdout).toContain('Wrong answers that are not marked for review: 0.0 % of all.');
   expect(stdout).toMatch(/only model \(test-model\) right \| only rules right \| +p/);
   const json = await runEvaluate(
     [...files, '--analyst', 'rules', '--against', 'model', '--json'],

@@ -59,7 +59,7 @@ describe('the figures of an evaluation follow their definitions', () => {
     );
   });
 
-  it('accuracy, balanced accuracy, the majority, the share for review and the accuracy of the rest', () => {
+  it('accuracy, balanced accuracy, the majority, the share for review, the accuracy of the rest and what is wrong in it', () => {
     fc.assert(
       fc.property(pairs(ANSWERS), (sample) => {
         const accuracyOf = (some: readonly Pair[]) => mean(some.map(({ right, given }) => (right === given ? 1 : 0)));
@@ -77,6 +77,8 @@ describe('the figures of an evaluation follow their definitions', () => {
         );
         same(figures.reviewShare, mean(sample.map(({ needsReview }) => (needsReview ? 1 : 0))));
         same(figures.restAccuracy, accuracyOf(sample.filter(({ needsReview }) => !needsReview)));
+        const isUnmarkedWrong = ({ right, given, needsReview }: Pair) => !needsReview && right !== given;
+        same(figures.unmarkedWrongShare, mean(sample.map((pair) => (isUnmarkedWrong(pair) ? 1 : 0))));
       }),
     );
   });

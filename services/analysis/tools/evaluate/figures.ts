@@ -15,6 +15,8 @@ export interface Figures {
   readonly reviewShare: number | null;
   /** The accuracy of the answers that are not marked; null when all are. */
   readonly restAccuracy: number | null;
+  /** The share of answers that are wrong and not marked: nobody is asked to look at them. */
+  readonly unmarkedWrongShare: number | null;
 }
 
 /** An answer beside the right one. Null, "does not apply", is an answer like any other. */
@@ -46,6 +48,7 @@ export function figuresOf(pairs: readonly Pair[]): Figures {
     majorityAccuracy: share(Math.max(0, ...right.values()), n),
     reviewShare: share(n - rest.length, n),
     restAccuracy: share(rest.filter(isRight).length, rest.length),
+    unmarkedWrongShare: share(rest.filter((pair) => !isRight(pair)).length, n),
   };
 }
 

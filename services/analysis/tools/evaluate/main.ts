@@ -72,7 +72,7 @@ async function main(): Promise<void> {
     if (values.analyst !== 'rules' || url !== undefined || values.scorecard !== undefined) {
       throw new EvaluationFault('--write-confidence measures the rules under the default scorecard, on files.');
     }
-    const table = measureConfidence(judged.answers, scorecard, questions);
+    const table = await measureConfidence(scorecard, questions, groups[0]!.conversations);
     await writeFile(CONFIDENCE, `${JSON.stringify(table, null, 2)}\n`);
   }
   const report = reportOf(judged);

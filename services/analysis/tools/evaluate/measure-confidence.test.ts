@@ -1,24 +1,18 @@
 import { globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from '@jest/globals';
-import { ruleAnalyst } from '../../analysts/rule-analyst.ts';
 import { defaultScorecard } from '../../scorecards/default-scorecard.ts';
-import { judge, type JudgedAnswer } from './judged-answers.ts';
+import type { JudgedAnswer } from './judged-answers.ts';
 import { readLabelledConversations } from './labelled-conversations.ts';
-import { measureConfidence } from './measure-confidence.ts';
+import { measureConfidence, shareRight } from './measure-confidence.ts';
 import { readQuestionMap, WRITERS_QUESTIONS } from './questions.ts';
 
 it('the confidence of the rules is what they reach on the tuning conversations, as the command writes it', async () => {
   const files = globSync(fileURLToPath(new URL('../../evaluation/tuning/*.jsonl', import.meta.url)));
   const questions = await readQuestionMap(WRITERS_QUESTIONS);
-  const { answers } = await judge(
-    { analyst: ruleAnalyst },
-    defaultScorecard,
-    questions,
-    await readLabelledConversations(files),
-  );
+  const conversations = await readLabelledConversations(files);
   const written = readFileSync(new URL('../../rules/confidence.json', import.meta.url), 'utf8');
-  expect(JSON.parse(written)).toEqual(measureConfidence(answers, defaultScorecard, questions));
+  expect(JSON.parse(written)).toEqual(await measureConfidence(defaultScorecard, questions, conversations));
 });
 
 it('few answers of a kind are drawn towards all languages, and those towards one half', async () => {
@@ -36,7 +30,7 @@ it('few answers of a kind are drawn towards all languages, and those towards one
   const answers = [answer('en', 'Yes'), answer('en', 'Yes'), answer('en', 'Yes'), answer('es', 'No')];
   const kind = 'operator greeting opening: operator greeting opening';
   const together = (3 + 2) / (4 + 4);
-  expect(measureConfidence(answers, defaultScorecard, questions)).toEqual({
+  expect(shareRight(answers, defaultScorecard, questions)).toEqual({
     en: { [kind]: Math.round(((3 + 4 * together) / (3 + 4)) * 100) / 100 },
     es: { [kind]: Math.round(((0 + 4 * together) / (1 + 4)) * 100) / 100 },
   });

@@ -1,7 +1,9 @@
 import { type Answer, type Language, type PhraseDecision, phrasesOf } from '@call-analysis/events';
+import { ruleAnalyst } from '../../analysts/rule-analyst.ts';
 import { kindOf, type OutcomeKind } from '../../rules/confidence.ts';
 import type { Scorecard } from '../../scorecards/scorecard.ts';
-import type { JudgedAnswer } from './judged-answers.ts';
+import { judge, type JudgedAnswer } from './judged-answers.ts';
+import type { LabelledConversation } from './labelled-conversations.ts';
 import type { QuestionMap } from './questions.ts';
 
 /** A kind counts as if it had been seen this often more, in all languages together as right as wrong. */
@@ -13,13 +15,28 @@ interface Count {
 }
 
 /**
- * By language and kind of answer, the share of answers that were right. With few answers of a kind in a language the share
- * is drawn towards that of all languages, and that towards one half.
+ * The confidence of the rules on these conversations. Each counts half as it is, and half as if neither operator nor firm were known by
+ * name: metadata may give a number, or write a name in another script.
  */
-export function measureConfidence(
+export async function measureConfidence(
+  scorecard: Scorecard,
+  questions: QuestionMap,
+  conversations: readonly LabelledConversation[],
+): Promise<Record<string, Record<string, number>>> {
+  const unnamed = conversations.map((each) => ({ ...each, operator_name: null, company: null }));
+  const { answers } = await judge({ analyst: ruleAnalyst }, scorecard, questions, [...conversations, ...unnamed]);
+  return shareRight(answers, scorecard, questions, 1 / 2);
+}
+
+/**
+ * By language and kind of answer, the share of answers that were right. With few answers of a kind in a language the share
+ * is drawn towards that of all languages, and that towards one half. Each answer counts as `weight` of one.
+ */
+export function shareRight(
   answers: readonly JudgedAnswer[],
   scorecard: Scorecard,
   questions: QuestionMap,
+  weight = 1,
 ): Record<string, Record<string, number>> {
   const decisions = new Map(
     scorecard.sections.flatMap((section) => section.questions.map(({ uuid, decided }) => [uuid, phrasesOf(decided)])),
@@ -40,8 +57,8 @@ export function measureConfidence(
     for (const counts of [together, byLanguage.get(language)!]) {
       const count = counts.get(kind) ?? { right: 0, n: 0 };
       counts.set(kind, count);
-      count.n += 1;
-      if (right === given) count.right += 1;
+      count.n += weight;
+      if (right === given) count.right += weight;
     }
   }
   return Object.fromEntries(

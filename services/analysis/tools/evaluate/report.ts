@@ -91,7 +91,20 @@ function cellsOf<Each extends { readonly question: string; readonly language: st
 
 /** The report as a table for people. */
 export function writeReport({ analyst, conversations, rows, order, failed, cost }: Report): string {
-  const header = ['question', 'language', 'n', 'right', 'balanced', 'MCC', 'kappa', 'majority', 'review', 'rest right'];
+  const header = [
+    'question',
+    'language',
+    'n',
+    'right',
+    'balanced',
+    'MCC',
+    'kappa',
+    'majority',
+    'review',
+    'rest right',
+    'unmarked wrong',
+  ];
+  const wrong = rows.find(({ question, language }) => question === ALL && language === ALL)?.unmarkedWrongShare ?? null;
   const body = rows.map((row) => [
     row.question,
     row.language,
@@ -103,6 +116,7 @@ export function writeReport({ analyst, conversations, rows, order, failed, cost 
     percent(row.majorityAccuracy),
     percent(row.reviewShare),
     percent(row.restAccuracy),
+    percent(row.unmarkedWrongShare),
   ]);
   const ordered = Object.entries(order)
     .filter(([, { pairs }]) => pairs > 0)
@@ -116,6 +130,7 @@ export function writeReport({ analyst, conversations, rows, order, failed, cost 
     table([header, ...body]),
     '',
     ...(ordered.length === 0 ? [] : [`Pairs in which the better call has the higher score: ${ordered.join(', ')}.`]),
+    ...(wrong === null ? [] : [`Wrong answers that are not marked for review: ${(wrong * 100).toFixed(1)} % of all.`]),
     ...(failed === 0 ? [] : [`Conversations without an answer, whose questions count as open: ${failed}.`]),
     `Cost: ${cost === null ? 'none, or unknown' : `${cost.amount.toFixed(6)} ${cost.currency}`}.`,
   ].join('\n');

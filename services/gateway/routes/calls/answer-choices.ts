@@ -1,10 +1,13 @@
-import type { ReviewedAnalysis, ScorecardDraft } from '@call-analysis/events';
+import { countAnswers, type ReviewedAnalysis, type ScorecardDraft } from '@call-analysis/events';
 import type { analysis } from '@call-analysis/proto';
 import type { Client } from '@call-analysis/rpc';
 import type { z } from 'zod';
 import type { Caller } from '../../authentication/caller.ts';
 
-/** Adds to each question of analyses the labels that a review may choose among; null while they cannot be read. */
+/**
+ * Adds to analyses how many of their questions are answered, and to each question the labels that a review may choose among; null
+ * while these cannot be read.
+ */
 export type AddChoices = (caller: Caller, analyses: readonly string[]) => Promise<object[]>;
 
 type Labels = ReadonlyMap<string, readonly string[]>;
@@ -54,7 +57,7 @@ export function answerChoices(scorecards: Pick<Client<typeof analysis>, 'getScor
             choices: labels?.get(question.uuid) ?? null,
           })),
         }));
-        return { ...each, sections };
+        return { ...each, ...countAnswers(sections), sections };
       }),
     );
   };

@@ -52,6 +52,8 @@ export function callItem(call: Call) {
     created_at: call.created_at,
     updated_at: call.updated_at,
     needs_review: call.needs_review ?? null,
+    questions: call.questions ?? null,
+    answered: call.answered ?? null,
     reviewed_at: call.reviewed_at ?? null,
     score_source: call.score_source ?? null,
   };

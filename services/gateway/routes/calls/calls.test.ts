@@ -34,6 +34,8 @@ const full = {
   campaign_uuid: 'c',
   failure: { stage: 'analysis', code: 'X', message: 'm', retryable: true, attempts: 6 },
   needs_review: 2,
+  questions: 15,
+  answered: 4,
   reviewed_at: '2026-01-02T00:00:00.000Z',
   score_source: 'reviewed',
 };
@@ -53,13 +55,16 @@ const unknown = {
   batch_id: null,
   campaign_id: null,
   needs_review: null,
+  questions: null,
+  answered: null,
   reviewed_at: null,
   score_source: null,
 };
 const fields = [
   'uuid, source, status, outcome, partner_call_id, client_phone_number, operator_name, operator_id',
   'operator_group_name, direction, segment_type, start_time, duration, disconnect_reason, language, score, batch_id',
-  'campaign_id, failure, created_at, updated_at, needs_review, reviewed_at, score_source',
+  'campaign_id, failure, created_at, updated_at, needs_review, questions, answered, reviewed_at',
+  'score_source',
 ].flatMap((line) => line.split(', '));
 
 let edge: Fixture;
@@ -218,13 +223,18 @@ describe('one call', () => {
       { role: 'operator', text: 'Салом', start: null, end: null },
       { role: 'client', text: 'Hi', start: 1.5, end: 2 },
     ];
+    const question = { answer: null, not_applicable: false, choices: null };
+    const sections = [{ questions: [question, { ...question, not_applicable: true }] }];
     let asked: unknown;
     edge.calls.getCall = async (request) => {
       asked = request;
       return {
         call: full,
         transcript_json: JSON.stringify({ language: 'uz', engine: 'upload', utterances }),
-        analyses_json: ['{"score":71.4,"scorecard":{},"sections":[]}', '{"score":60,"scorecard":{},"sections":[]}'],
+        analyses_json: [
+          JSON.stringify({ score: 71.4, scorecard: {}, sections }),
+          '{"score":60,"scorecard":{},"sections":[]}',
+        ],
         audio: null,
         history: [
           { status: 'queued', at: 't1' },
@@ -244,10 +254,10 @@ describe('one call', () => {
         engine: 'upload',
         utterances: utterances.map((utterance, index) => ({ index, ...utterance })),
       },
-      analysis: { score: 71.4, scorecard: {}, sections: [] },
+      analysis: { score: 71.4, scorecard: {}, questions: 2, answered: 1, sections },
       analyses: [
-        { score: 71.4, scorecard: {}, sections: [] },
-        { score: 60, scorecard: {}, sections: [] },
+        { score: 71.4, scorecard: {}, questions: 2, answered: 1, sections },
+        { score: 60, scorecard: {}, questions: 0, answered: 0, sections: [] },
       ],
       history: [
         { status: 'queued', at: 't1', detail: null },

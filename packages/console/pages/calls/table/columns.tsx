@@ -42,6 +42,14 @@ export const COLUMNS = {
   language: { width: 'minmax(112px, 0.7fr)', cell: ({ language }) => languageName(language) },
   status: { width: 'minmax(118px, 0.8fr)', cell: ({ status }) => <StatusBadge status={status} /> },
   score: { width: 'minmax(68px, 0.5fr)', isNumber: true, sort: 'score', cell: ({ score }) => <Score value={score} /> },
+  answered: {
+    width: 'minmax(84px, 0.5fr)',
+    isNumber: true,
+    cell: ({ answered, questions }) =>
+      answered === null || questions === null
+        ? ''
+        : t('answeredOf', { answered: format.number(answered), questions: format.number(questions) }),
+  },
   needs_review: {
     width: 'minmax(88px, 0.6fr)',
     isNumber: true,
@@ -74,6 +82,7 @@ const DEFAULTS: readonly ColumnName[] = [
   'language',
   'status',
   'score',
+  'answered',
   'needs_review',
 ];
 const STORED = 'console.calls.columns';

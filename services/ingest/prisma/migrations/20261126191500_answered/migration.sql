@@ -1,0 +1,2 @@
+ALTER TABLE "call" ADD COLUMN "questions" INTEGER;
+ALTER TABLE "call" ADD COLUMN "answered" INTEGER;
