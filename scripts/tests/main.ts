@@ -13,13 +13,14 @@ tests passed, failed and were skipped. Exits with 0 if none failed.
   TEST_RUN=long      also the files named long, and more kills
   TEST_SUMMARY=FILE  appends the counts to FILE, as one line of JSON`;
 
-// A system is several processes. Two at the same time would take the processor from each other for seconds.
+// A system is several processes. Two at the same time would take the processor from each other for seconds. The other files wait
+// for more than half of their time.
 const systems = (config: string): Group => ({ name: 'systems', config, roots: ['deploy'], workers: 1 });
 const others = (config: string): Group => ({
   name: 'other files',
   config,
   roots: ['packages', 'services', 'scripts'],
-  workers: Math.max(1, availableParallelism() - 1),
+  workers: availableParallelism(),
 });
 
 /** The groups of a suite run at the same time, each with servers of its own. */

@@ -119,7 +119,7 @@ async function expectSentences(firm: string): Promise<void> {
     [['token', 'issue', '--user', unknown], /There is no user/],
     [['token', 'issue', '--user', 'ann'], /user/],
     [['user', 'remove', '--user', unknown], /^There is no such user\. Check the uuid\.$/m],
-    [['user', 'remove', '--user', 'ann'], /user_uuid: must be a uuid/],
+    [['user', 'remove', '--user', 'ann'], /user_uuid: must be a UUID/],
     [['audit', 'list', '--firm', unknown], /^There is no such firm\. Check the uuid\.$/m],
     [['firm', 'create', '--name', 'N', '--country', 'Uzbekistan'], /country/],
     [['firm', 'create', '--name', ' ', '--country', 'UZ'], /name/],

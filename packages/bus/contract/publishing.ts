@@ -109,12 +109,18 @@ export function publishing(fixture: Fixture): void {
       const { Happened, consumer } = newConsumer();
       const received: Event[] = [];
       await fixture.bus.subscribe({ consumer, routes: [route({ event: Happened, handle: collectInto(received) })] });
-      await fixture.transport.transaction(async (tx) => {
+      const [published, checked] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const open = fixture.transport.transaction(async (tx) => {
         await fixture.bus.publish(tx, [newEvent(Happened, 1)]);
-        await publish(newEvent(Happened, 2));
-        await waitUntil(() => received.length > 0);
-        expect(received.map(numberOf)).toEqual([2]);
+        published.resolve();
+        await checked.promise;
       });
+      await published.promise;
+      await publish(newEvent(Happened, 2));
+      await waitUntil(() => received.length > 0);
+      expect(received.map(numberOf)).toEqual([2]);
+      checked.resolve();
+      await open;
       await waitUntil(() => received.length === 2);
     });
 
