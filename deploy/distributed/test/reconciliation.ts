@@ -1,7 +1,7 @@
 import { type Objects, openObjects } from '@call-analysis/objects';
 import { waitUntil } from '@call-analysis/testing';
 import { Client } from 'pg';
-import { admin } from '../../standalone/test/system/command.ts';
+import { adminProcess } from '../../standalone/test/system/command.ts';
 import type { RetryingClient } from './retrying-client.ts';
 import type { DistributedSystem } from './system.ts';
 
@@ -35,7 +35,7 @@ export function storedBy(
         createBucket: false,
       }),
     deadLetters: () =>
-      admin(
+      adminProcess(
         { ...variables, KAFKA_BROKERS: kafka.brokers.join(','), KAFKA_TOPIC_PREFIX: kafka.prefix },
         'dead-letter',
         'list',

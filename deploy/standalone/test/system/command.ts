@@ -68,7 +68,15 @@ function collector(): { stream: Writable; text(): string } {
 
 /** Runs an admin command that must succeed, in this process, and returns the JSON value that it prints. */
 export async function admin<Result>(variables: Record<string, string>, ...args: string[]): Promise<Result> {
-  const { code, stdout, stderr } = await runAdminHere(args, variables);
+  return printedBy<Result>(args, await runAdminHere(args, variables));
+}
+
+/** The same in a process of its own, for variables that only a process can have, such as NODE_OPTIONS. */
+export async function adminProcess<Result>(variables: Record<string, string>, ...args: string[]): Promise<Result> {
+  return printedBy<Result>(args, await run('admin/main.ts', args, variables));
+}
+
+function printedBy<Result>(args: readonly string[], { code, stdout, stderr }: Outcome): Result {
   if (code !== 0 || stderr !== '') throw new Error(`admin ${args.join(' ')}: exit ${code}, ${stderr}`);
   return JSON.parse(stdout) as Result;
 }
