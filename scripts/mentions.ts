@@ -1,7 +1,6 @@
-import { execFile } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { Writable } from 'node:stream';
-import { promisify } from 'node:util';
+import { runAdmin } from '../deploy/standalone/admin/main.ts';
 import { run } from '../packages/cli/run.ts';
 import { Readiness } from '../packages/runtime/index.ts';
 import { endpointsOf } from '../services/gateway/gateway.ts';
@@ -70,12 +69,13 @@ function scriptNames(): Set<string> {
 /** What a program prints for these words and `--help`. */
 type Help = (...words: string[]) => Promise<string>;
 
-const adminHelp: Help = async (...words) => {
-  const args = ['deploy/standalone/admin/main.ts', ...words, '--help'];
-  return (await promisify(execFile)(process.execPath, args)).stdout;
-};
+const adminHelp: Help = (...words) =>
+  printedBy((stdout) => runAdmin([...words, '--help'], { env: {}, stdout, stderr: process.stderr }));
 
-const cliHelp: Help = async (...words) => {
+const cliHelp: Help = (...words) =>
+  printedBy((stdout) => run([...words, '--help'], { env: {}, stdin: process.stdin, stdout, stderr: process.stderr }));
+
+async function printedBy(program: (stdout: Writable) => Promise<unknown>): Promise<string> {
   let printed = '';
   const stdout = new Writable({
     write(text, _encoding, done) {
@@ -83,9 +83,9 @@ const cliHelp: Help = async (...words) => {
       done();
     },
   });
-  await run([...words, '--help'], { env: {}, stdin: process.stdin, stdout, stderr: process.stderr });
+  await program(stdout);
   return printed;
-};
+}
 
 /** The commands of a program with their subcommands. */
 async function commandsOf(help: Help): Promise<Map<string, Set<string>>> {
@@ -93,8 +93,9 @@ async function commandsOf(help: Help): Promise<Map<string, Set<string>>> {
     const [, list = ''] = /^Commands:\n((?: .*\n)+)/m.exec(await help(...words)) ?? [];
     return [...list.matchAll(/^ {2}([a-z-]+)/gm)].map(([, name]) => name!).filter((name) => name !== 'help');
   };
-  const names = await listed();
-  return new Map(await Promise.all(names.map(async (name) => [name, new Set(await listed(name))] as const)));
+  const commands = new Map<string, Set<string>>();
+  for (const name of await listed()) commands.set(name, new Set(await listed(name)));
+  return commands;
 }
 
 /** Whether a method serves a path. In the path of a text, a segment with `{`, `$`, `:` or `…` stands for any. */
