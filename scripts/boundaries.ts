@@ -83,6 +83,61 @@ export function checkBoundaries(): string[] {
   });
 }
 
+/** Where folders still import each other in a circle. */
+const circular = [
+  'services/analysis',
+  'services/gateway',
+  'services/ingest',
+  'services/key-management',
+  'packages/console',
+];
+
+/**
+ * The circles of imports, types included, between the folders of each package, and files beside these folders. Tests
+ * may import what they test.
+ */
+export function checkCircles(): string[] {
+  return globSync(['packages/*', 'services/*'])
+    .map((root) => root.split(sep).join('/'))
+    .filter((root) => !circular.includes(root))
+    .flatMap((root) => circlesIn(root).map((names) => `${root}: a circle of imports between ${names.join(', ')}`));
+}
+
+function circlesIn(root: string): string[][] {
+  const imports = new Map<string, Set<string>>();
+  const nodeOf = (file: string) => file.slice(root.length + 1).split('/')[0]!;
+  const files = globSync(`${root}/**/*.{ts,tsx}`, { exclude: (path) => /node_modules|generated/.test(String(path)) });
+  for (const file of files.map((each) => each.split(sep).join('/'))) {
+    if (isTest.test(file) || /\/(contract|tools)(\/|\.)/.test(file)) continue;
+    const targets = importsOf(readFileSync(file, 'utf8'))
+      .map((specifier) => resolveImport(file, specifier, new Map()))
+      .filter((target) => target?.startsWith(`${root}/`))
+      .map((target) => nodeOf(target!));
+    const known = imports.get(nodeOf(file)) ?? new Set();
+    imports.set(nodeOf(file), known.union(new Set(targets)));
+  }
+  const reached = new Map([...imports.keys()].map((node) => [node, reachedFrom(node, imports)]));
+  const circles = [...reached].map(([node, targets]) =>
+    [...targets].filter((target) => reached.get(target)?.has(node)),
+  );
+  return [
+    ...new Map(circles.filter(({ length }) => length > 1).map((names) => [names.toSorted().join(), names])).values(),
+  ];
+}
+
+/** What a folder imports, directly or through others. Itself is included if it is part of a circle. */
+function reachedFrom(node: string, imports: ReadonlyMap<string, ReadonlySet<string>>): Set<string> {
+  const reached = new Set<string>();
+  const next = [node];
+  for (let from = next.pop(); from !== undefined; from = next.pop())
+    for (const to of imports.get(from) ?? []) {
+      if (to === from || reached.has(to)) continue;
+      reached.add(to);
+      next.push(to);
+    }
+  return reached;
+}
+
 function broken(file: string, target: string): string[] {
   return rules.flatMap(({ from, to, except, why }) => {
     const match = from.exec(file);

@@ -2,7 +2,7 @@
 // Prisma schemas, whether the RPC contracts are compatible with the last release, whether docs/configuration.md is
 // current, and whether the commands and API paths that documents, alerts and messages name exist.
 import { spawnSync } from 'node:child_process';
-import { checkBoundaries } from './boundaries.ts';
+import { checkBoundaries, checkCircles } from './boundaries.ts';
 import { checkConfiguration } from './configuration.ts';
 import { checkDependencies } from './dependencies.ts';
 import { checkFolders } from './folders.ts';
@@ -23,7 +23,7 @@ const steps: { name: string; run: () => readonly string[] | Promise<readonly str
     run: () => command('oxlint', ['--deny-warnings', 'packages', 'services', 'deploy', 'bench', 'scripts', 'proto']),
   },
   { name: 'format', run: () => command('oxfmt', ['--check', '.']) },
-  { name: 'imports', run: () => checkBoundaries() },
+  { name: 'imports', run: () => [...checkBoundaries(), ...checkCircles()] },
   { name: 'dependencies', run: () => checkDependencies() },
   { name: 'folders', run: () => checkFolders() },
   { name: 'migrations', run: () => checkMigrations() },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { type BusConfig, redeliveryWindowDays } from './config.ts';
-import { topicRetentionDays } from './kafka/config.ts';
+import { topicRetentionDays } from './kafka-config.ts';
 
 const DAY_MS = 24 * 3600 * 1000;
 const kafka = (retentionMs: number) => ({

@@ -1,7 +1,8 @@
+import type { EventType } from '@call-analysis/events';
 import type { ObjectsConfig } from '@call-analysis/objects';
 import type { Logger } from '@call-analysis/runtime';
 import { z } from 'zod';
-import { Kafka, topicRetentionDays } from './kafka/config.ts';
+import { Kafka, topicRetentionDays } from './kafka-config.ts';
 
 /** Longer than any event waits for its last retry. */
 const RETRY_DAYS = 30;
@@ -33,6 +34,12 @@ export type BusConfig = z.infer<typeof BusConfig>;
 
 /** For a process that only listens: over Kafka it needs no database. */
 export type ListenConfig = BusConfig | { readonly transport: 'kafka'; readonly kafka: Kafka };
+
+/** The events that a service publishes and consumes. */
+export interface EventUse {
+  readonly publishes: readonly EventType[];
+  readonly consumes: readonly EventType[];
+}
 
 export type Log = Pick<Logger, 'info' | 'warn' | 'error' | 'isLevelEnabled'>;
 

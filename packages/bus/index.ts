@@ -3,7 +3,7 @@ export { BusConfig, redeliveryWindowDays } from './config.ts';
 export type { ListenConfig } from './config.ts';
 export { REDELIVER } from './dead-letters.ts';
 export type { ChooseReplayAction, DeadLetterFilter, DeadLetters, ReplayAction } from './dead-letters.ts';
-export type { Kafka } from './kafka/config.ts';
+export type { Kafka } from './kafka-config.ts';
 export { removeLargeBodies } from './kafka/large-bodies.ts';
 export type { KafkaUse } from './kafka/rights/rights.ts';
 export { kafkaFrom, KafkaVariables, requiredKafka, RequiredKafkaVariables } from './kafka/variables.ts';

@@ -1,14 +1,7 @@
-import type { EventType } from '@call-analysis/events';
 import { ensureSchema } from '@call-analysis/postgres';
-import type { BusOptions, ListenConfig } from './config.ts';
+import type { BusOptions, EventUse, ListenConfig } from './config.ts';
 import { createOutboxTable } from './kafka/outbox/outbox-store.ts';
 import { type BusSchema, migrateQueues } from './queue/migrate.ts';
-
-/** The events that a service publishes and consumes. */
-export interface EventUse {
-  readonly publishes: readonly EventType[];
-  readonly consumes: readonly EventType[];
-}
 
 /** Creates the bus's tables, or brings them up to date. Safe at every start, and in several processes at the same time. */
 export async function migrateBus(config: BusSchema): Promise<void> {

@@ -11,23 +11,23 @@ import { consume, type Consumer } from '@call-analysis/service';
 import { eraseCall } from './calls/erase-call.ts';
 import { recordEvents } from './deliveries/record-events.ts';
 import { batchFinished, budgetSpent, callEnded, callReviewed, campaignFinished } from './deliveries/webhook-body.ts';
+import type { Deps } from './deps.ts';
 import { removeFirm } from './firms/remove-firm.ts';
-import type { Parts } from './parts.ts';
 
 const RETRIES = 10;
 
-export const consumers: readonly Consumer<Parts>[] = [
+export const consumers: readonly Consumer<Deps>[] = [
   {
     consumer: 'webhooks.events',
     batchSize: 200,
     concurrency: 2,
     retries: RETRIES,
     routes: [
-      consume(CallEnded, { handle: (parts: Parts, events) => recordEvents(parts, events, callEnded) }),
-      consume(CallReviewed, { handle: (parts: Parts, events) => recordEvents(parts, events, callReviewed) }),
-      consume(BatchFinished, { handle: (parts: Parts, events) => recordEvents(parts, events, batchFinished) }),
-      consume(CampaignFinished, { handle: (parts: Parts, events) => recordEvents(parts, events, campaignFinished) }),
-      consume(BudgetSpent, { handle: (parts: Parts, events) => recordEvents(parts, events, budgetSpent) }),
+      consume(CallEnded, { handle: (deps: Deps, events) => recordEvents(deps, events, callEnded) }),
+      consume(CallReviewed, { handle: (deps: Deps, events) => recordEvents(deps, events, callReviewed) }),
+      consume(BatchFinished, { handle: (deps: Deps, events) => recordEvents(deps, events, batchFinished) }),
+      consume(CampaignFinished, { handle: (deps: Deps, events) => recordEvents(deps, events, campaignFinished) }),
+      consume(BudgetSpent, { handle: (deps: Deps, events) => recordEvents(deps, events, budgetSpent) }),
     ],
   },
   {

@@ -9,11 +9,11 @@ import { z } from 'zod';
 import { callers } from './callers.ts';
 import type { Delivery } from './deliveries/delivery-store.ts';
 import { replay, retryDelivery, sendTest } from './deliveries/send-again.ts';
+import type { Deps } from './deps.ts';
 import { changeEndpoint, deleteEndpoint } from './endpoints/change-endpoint.ts';
 import { createEndpoint } from './endpoints/create-endpoint.ts';
 import { type Endpoint, EventName } from './endpoints/endpoint.ts';
 import { rotateSecret } from './endpoints/rotate-secret.ts';
-import type { Parts } from './parts.ts';
 
 const Page = z.object({ page: z.int().min(1), size: z.int().min(1).max(100) });
 const Events = z.array(EventName);
@@ -21,12 +21,12 @@ const Statuses = z.array(z.enum(['pending', 'delivered', 'failed']));
 const Time = z.iso.datetime().transform((time) => new Date(time));
 
 /** The service of proto/webhooks.proto. The gateway has validated requests; URLs are checked here. */
-export function webhookService(parts: Parts) {
-  const { endpoints, deliveries } = parts.store;
+export function webhookService(deps: Deps) {
+  const { endpoints, deliveries } = deps;
   return implement(webhooks, callers, {
     async createWebhook({ caller, url, events, description }) {
       const given = { url, events: Events.min(1).parse(events), description: description ?? null };
-      return withSecret(await createEndpoint(parts, actorOf(caller), given));
+      return withSecret(await createEndpoint(deps, actorOf(caller), given));
     },
     async listWebhooks(request) {
       const { page, size } = Page.parse(request);
@@ -37,7 +37,7 @@ export function webhookService(parts: Parts) {
       return webhookMessage(await endpoints.get(actorOf(caller).firmUuid, Uuid.parse(webhook_uuid)));
     },
     async changeWebhook({ caller, webhook_uuid, url, events, description, clear_description, enabled }) {
-      const changed = await changeEndpoint(parts, actorOf(caller), Uuid.parse(webhook_uuid), {
+      const changed = await changeEndpoint(deps, actorOf(caller), Uuid.parse(webhook_uuid), {
         ...(url !== undefined && { url }),
         ...(events.length > 0 && { events: Events.parse(events) }),
         ...(description !== undefined && { description }),
@@ -47,14 +47,14 @@ export function webhookService(parts: Parts) {
       return webhookMessage(changed);
     },
     async deleteWebhook({ caller, webhook_uuid }) {
-      await deleteEndpoint(parts, actorOf(caller), Uuid.parse(webhook_uuid));
+      await deleteEndpoint(deps, actorOf(caller), Uuid.parse(webhook_uuid));
       return {};
     },
     async rotateSecret({ caller, webhook_uuid }) {
-      return withSecret(await rotateSecret(parts, actorOf(caller), Uuid.parse(webhook_uuid)));
+      return withSecret(await rotateSecret(deps, actorOf(caller), Uuid.parse(webhook_uuid)));
     },
     async testWebhook({ caller, webhook_uuid }) {
-      return deliveryMessage(await sendTest(parts, actorOf(caller).firmUuid, Uuid.parse(webhook_uuid)));
+      return deliveryMessage(await sendTest(deps, actorOf(caller).firmUuid, Uuid.parse(webhook_uuid)));
     },
     async listDeliveries(request) {
       const { page, size } = Page.parse(request);
@@ -64,11 +64,11 @@ export function webhookService(parts: Parts) {
     },
     async retryDelivery({ caller, webhook_uuid, delivery_uuid }) {
       const { firmUuid } = actorOf(caller);
-      return deliveryMessage(await retryDelivery(parts, firmUuid, Uuid.parse(webhook_uuid), Uuid.parse(delivery_uuid)));
+      return deliveryMessage(await retryDelivery(deps, firmUuid, Uuid.parse(webhook_uuid), Uuid.parse(delivery_uuid)));
     },
     async replay({ caller, webhook_uuid, from, to }) {
       const period = { from: Time.parse(from), to: Time.parse(to) };
-      return { deliveries: await replay(parts, actorOf(caller), Uuid.parse(webhook_uuid), period) };
+      return { deliveries: await replay(deps, actorOf(caller), Uuid.parse(webhook_uuid), period) };
     },
   });
 }

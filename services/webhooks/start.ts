@@ -5,13 +5,15 @@ import { defineService } from '@call-analysis/service';
 import { type Resolve, resolveBySystem } from './addresses/lookup.ts';
 import type { Config } from './config.ts';
 import { consumers } from './consumers.ts';
+import { deliveries as deliveriesIn } from './deliveries/delivery-store.ts';
+import type { Deps } from './deps.ts';
+import { endpoints as endpointsIn } from './endpoints/endpoint-store.ts';
 import { firmData } from './firms/remove-firm.ts';
 import { webhookService } from './grpc.ts';
 import { watchWebhooks } from './metrics.ts';
-import type { Parts } from './parts.ts';
 import { openHttpSender } from './sending/http-sender.ts';
+import { leases } from './sending/lease-store.ts';
 import { runSender, type SenderOptions } from './sending/sender.ts';
-import { openStore } from './store.ts';
 import { settleEndpoints, sweep } from './sweep.ts';
 
 export type { Config } from './config.ts';
@@ -27,24 +29,24 @@ interface Replacements {
 /** When the service closes, attempts in progress have this long to end; then another process repeats them. */
 const CLOSE_MS = 5_000;
 
-export const { schema, migrations, events, prepare, start } = defineService<Config, Parts, Replacements>({
+export const { schema, migrations, events, prepare, start } = defineService<Config, Deps, Replacements>({
   name: 'webhooks',
   migrations: new URL('./prisma/migrations', import.meta.url),
   publishes: [AuditEntryAdded, FirmDataRemoved],
   consumers,
   open({ config: { allowPrivate }, log, db, bus, closing }, { resolve = resolveBySystem, answerMs, sender: options }) {
-    const store = openStore(db);
-    closing.add('metrics of webhooks', watchWebhooks(store));
+    const [endpoints, deliveries] = [endpointsIn(db), deliveriesIn(db)];
+    closing.add('metrics of webhooks', watchWebhooks(endpoints, deliveries));
     const http = openHttpSender({ allowPrivate, resolve, ...(answerMs !== undefined && { answerMs }) });
     closing.add('connections to endpoints', () => http.close());
-    const sender = runSender({ leases: store.leases, http, log }, options);
+    const sender = runSender({ leases: leases(db), http, log }, options);
     closing.add('sender', () => sender.close(CLOSE_MS));
-    return { store, bus, sender, urlRules: { allowPrivate, resolve } };
+    return { db, endpoints, deliveries, bus, sender, urlRules: { allowPrivate, resolve } };
   },
-  rpcs: (parts) => [webhookService(parts)],
-  schedules: ({ store }, { bus }) => [
-    { name: 'deleted and disabled webhooks', everyMs: 2_000, run: () => settleEndpoints(store) },
-    { name: 'sweep', everyMs: 10 * 60_000, run: () => sweep(store, redeliveryWindowDays(bus)) },
-    { name: 'removed firms', everyMs: 10 * 60_000, run: () => sweepRemovedFirms(store, firmData(store)) },
+  rpcs: (deps) => [webhookService(deps)],
+  schedules: ({ db, endpoints, deliveries }, { bus }) => [
+    { name: 'deleted and disabled webhooks', everyMs: 2_000, run: () => settleEndpoints(endpoints, deliveries) },
+    { name: 'sweep', everyMs: 10 * 60_000, run: () => sweep(db, deliveries, redeliveryWindowDays(bus)) },
+    { name: 'removed firms', everyMs: 10 * 60_000, run: () => sweepRemovedFirms({ db }, firmData(endpoints)) },
   ],
 });

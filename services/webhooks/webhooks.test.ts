@@ -3,6 +3,7 @@ import { BatchFinished, BudgetSpent, CallEnded, CampaignFinished } from '@call-a
 import { waitUntil } from '@call-analysis/testing';
 import { describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
+import { deliveries } from './deliveries/delivery-store.ts';
 import { ok, status } from './test/sink.ts';
 import { callCompleted, callErased, completed, eventOf, WebhooksUnderTest } from './test/webhooks-under-test.ts';
 
@@ -304,6 +305,6 @@ it('deliveries are removed after 30 days', async () => {
   await service.db.query(`UPDATE delivery SET created_at = now() - interval '30 days 1 minute' WHERE uuid = $1`, [
     old.id,
   ]);
-  await service.store.deliveries.prune(30, 100);
+  await deliveries(service.db).prune(30, 100);
   expect((await service.deliveries(hook)).items.map(({ uuid }) => uuid)).toEqual([recent.id]);
 });

@@ -7,7 +7,7 @@ import { kafkaForTests } from '@call-analysis/testing/servers';
 import { type Admin, AssignerProtocol } from 'kafkajs';
 import type { BusConfig } from '../config.ts';
 import type { TransportUnderTest } from '../contract/index.ts';
-import type { Kafka } from '../kafka/config.ts';
+import type { Kafka } from '../kafka-config.ts';
 import { connect } from '../kafka/connection/client.ts';
 import { outboxDepth } from '../kafka/outbox/outbox.ts';
 import { busDatabase } from './embedded.ts';

@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import type { CallFilter, Schemas } from '@call-analysis/client';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type Session, table } from '../session.ts';
-import { batchText, watchBatch } from './watch-batch.ts';
+import { batchText, watchBatch } from '../upload/watch-batch.ts';
 
 /** Filters of Get Calls as `name=value`, so that none has to be repeated here. */
 function filterOption(): Option {

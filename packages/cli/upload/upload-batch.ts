@@ -1,9 +1,9 @@
 import { openAsBlob } from 'node:fs';
 import { basename } from 'node:path';
 import type { Client } from '@call-analysis/client';
-import { batchText, watchBatch } from '../commands/watch-batch.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { Session } from '../session.ts';
+import { batchText, watchBatch } from './watch-batch.ts';
 
 interface Choices {
   readonly campaign?: string;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { isSecretName } from '../log/redaction.ts';
-import { StartFault } from '../process/start-fault.ts';
+import { StartFault } from '../start-fault.ts';
 
 /** The shape of `process.env`. An empty variable counts as not set. */
 export type Environment = Readonly<Record<string, string | undefined>>;

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import { StartFault } from '../process/start-fault.ts';
+import { StartFault } from '../start-fault.ts';
 import { exposition, EXPOSITION_TYPE } from '../telemetry/metrics.ts';
 import type { Readiness } from './readiness.ts';
 

@@ -1,7 +1,7 @@
 import { types } from 'node:util';
 import type { Logger } from '../log/log.ts';
+import { StartFault } from '../start-fault.ts';
 import { returnIdleMemory } from './idle-memory.ts';
-import { StartFault } from './start-fault.ts';
 
 export interface Running {
   close(): Promise<void>;

@@ -7,10 +7,10 @@ import type { ProcessSettings } from '../config/process-variables.ts';
 import { type HealthServer, serveHealth } from '../health/health-server.ts';
 import type { Readiness } from '../health/readiness.ts';
 import { createLog, type Logger } from '../log/log.ts';
+import { StartFault } from '../start-fault.ts';
 import { exportSpans } from '../telemetry/span-export.ts';
 import { Closing } from './closing.ts';
 import { type Running, runProcess } from './process.ts';
-import { StartFault } from './start-fault.ts';
 import { SHUTDOWN_MARGIN_MS, type TimeLeft, timeLeft } from './time-left.ts';
 
 /** The settings of a process that runs one service. */

@@ -169,3 +169,5 @@ export function deliveries(db: Database) {
     },
   };
 }
+
+export type Deliveries = ReturnType<typeof deliveries>;

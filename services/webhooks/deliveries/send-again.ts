@@ -1,22 +1,34 @@
+import type { Bus } from '@call-analysis/bus';
 import { Fault } from '@call-analysis/fault';
+import type { Database } from '@call-analysis/postgres';
 import { type Actor, auditEntry } from '@call-analysis/service';
 import { v7 as uuidv7 } from 'uuid';
+import type { Endpoints } from '../endpoints/endpoint-store.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
-import type { Parts } from '../parts.ts';
-import type { Delivery } from './delivery-store.ts';
+import type { Sender } from '../sending/sender.ts';
+import type { Deliveries, Delivery } from './delivery-store.ts';
 import { test } from './webhook-body.ts';
 
-type SendingParts = Pick<Parts, 'store' | 'bus' | 'sender'>;
+interface Deps {
+  readonly db: Database;
+  readonly endpoints: Endpoints;
+  readonly deliveries: Deliveries;
+  readonly sender: Sender;
+}
 
 const DELIVERIES_PER_TRANSACTION = 5_000;
 
 /** Sends the event webhook.test to an enabled endpoint. */
-export async function sendTest({ store, sender }: SendingParts, firmUuid: string, uuid: string): Promise<Delivery> {
+export async function sendTest(
+  { db, endpoints, deliveries, sender }: Deps,
+  firmUuid: string,
+  uuid: string,
+): Promise<Delivery> {
   const time = new Date().toISOString();
   const event = { id: uuidv7(), source: 'webhooks', type: '', time, subject: uuid, firmuuid: firmUuid, priority: 0 };
-  const delivery = await store.db.transaction(async (tx) => {
-    requireEnabled(await store.endpoints.get(firmUuid, uuid, tx));
-    return store.deliveries.addFor(tx, uuid, test({ ...event, data: null }));
+  const delivery = await db.transaction(async (tx) => {
+    requireEnabled(await endpoints.get(firmUuid, uuid, tx));
+    return deliveries.addFor(tx, uuid, test({ ...event, data: null }));
   });
   sender.wake([uuid]);
   return delivery;
@@ -24,14 +36,14 @@ export async function sendTest({ store, sender }: SendingParts, firmUuid: string
 
 /** Sends a delivery again now, even if it was delivered. */
 export async function retryDelivery(
-  { store, sender }: SendingParts,
+  { db, endpoints, deliveries, sender }: Deps,
   firmUuid: string,
   uuid: string,
   deliveryUuid: string,
 ): Promise<Delivery> {
-  const delivery = await store.db.transaction(async (tx) => {
-    requireEnabled(await store.endpoints.get(firmUuid, uuid, tx));
-    return store.deliveries.retry(tx, uuid, deliveryUuid);
+  const delivery = await db.transaction(async (tx) => {
+    requireEnabled(await endpoints.get(firmUuid, uuid, tx));
+    return deliveries.retry(tx, uuid, deliveryUuid);
   });
   sender.wake([uuid]);
   return delivery;
@@ -42,16 +54,16 @@ export async function retryDelivery(
  * their number. When it is interrupted, some are sent again; repeating it sends all.
  */
 export async function replay(
-  { store, bus, sender }: SendingParts,
+  { db, endpoints, deliveries, sender, bus }: Deps & { readonly bus: Bus },
   actor: Actor,
   uuid: string,
   period: { from: Date; to: Date },
 ): Promise<number> {
-  requireEnabled(await store.endpoints.get(actor.firmUuid, uuid));
-  await store.db.transaction((tx) => bus.publish(tx, [auditEntry('webhooks', actor, 'webhook.replayed', uuid)]));
+  requireEnabled(await endpoints.get(actor.firmUuid, uuid));
+  await db.transaction((tx) => bus.publish(tx, [auditEntry('webhooks', actor, 'webhook.replayed', uuid)]));
   let total = 0;
   for (let after: string | null = null; ;) {
-    const { count, last } = await store.deliveries.replay(uuid, period, after, DELIVERIES_PER_TRANSACTION);
+    const { count, last } = await deliveries.replay(uuid, period, after, DELIVERIES_PER_TRANSACTION);
     total += count;
     sender.wake([uuid]);
     if (last === null) return total;

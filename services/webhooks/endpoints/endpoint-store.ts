@@ -159,3 +159,5 @@ export function endpoints(db: Database) {
     },
   };
 }
+
+export type Endpoints = ReturnType<typeof endpoints>;

@@ -1,9 +1,10 @@
+import type { Bus } from '@call-analysis/bus';
 import { type FirmData, removeFirm as removeData } from '@call-analysis/call-processing';
 import type { BodyOf, Event, FirmRemoved } from '@call-analysis/events';
-import type { Parts } from '../parts.ts';
-import type { Store } from '../store.ts';
+import type { Database } from '@call-analysis/postgres';
+import type { Endpoints } from '../endpoints/endpoint-store.ts';
 
-export function firmData({ endpoints }: Store): FirmData {
+export function firmData(endpoints: Endpoints): FirmData {
   return {
     service: 'webhooks',
     rows: [(tx, firmUuid, limit) => endpoints.removeOfFirm(tx, firmUuid, limit)],
@@ -11,7 +12,10 @@ export function firmData({ endpoints }: Store): FirmData {
 }
 
 /** Removes the endpoints of a removed firm and their deliveries. Nothing is sent to them any more. */
-export async function removeFirm({ store, bus }: Parts, event: Event<BodyOf<typeof FirmRemoved>>): Promise<void> {
-  await store.db.transaction((tx) => store.endpoints.markDeletedOfFirm(tx, event.firmuuid));
-  await removeData({ db: store.db, bus }, firmData(store), event);
+export async function removeFirm(
+  { db, endpoints, bus }: { readonly db: Database; readonly endpoints: Endpoints; readonly bus: Bus },
+  event: Event<BodyOf<typeof FirmRemoved>>,
+): Promise<void> {
+  await db.transaction((tx) => endpoints.markDeletedOfFirm(tx, event.firmuuid));
+  await removeData({ db, bus }, firmData(endpoints), event);
 }

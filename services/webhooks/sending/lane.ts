@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
+import { signingKey } from '../endpoints/signature.ts';
 import type { DueDelivery, DuePosition, LeasedEndpoint } from './lease-store.ts';
-import { signingKey } from './signature.ts';
 
 /** The most attempts at the same time for one endpoint. */
 const MAX_CONCURRENCY = 32;

@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Logger } from '@call-analysis/runtime';
-import { countAttempt } from '../metrics.ts';
+import { counter, type Logger } from '@call-analysis/runtime';
+import { signatures } from '../endpoints/signature.ts';
 import type { Answer, HttpSender } from './http-sender.ts';
 import { Lane } from './lane.ts';
 import type { AttemptResult, DueDelivery, Leases } from './lease-store.ts';
 import { openResultWriter } from './result-writer.ts';
 import { pauseMs } from './schedule.ts';
-import { signatures } from './signature.ts';
 
 export interface SenderOptions {
   /** After the death of a process, others take over its endpoints when their leases end. */
@@ -40,6 +39,8 @@ const ACQUIRED_AT_ONCE = 200;
 const WRITE_MS = 3_000;
 const USER_AGENT = 'call-analysis-webhooks/1.0';
 const GONE = 410;
+
+const attempts = counter('webhook_attempts_total', 'Attempts to deliver an event, by what came of them.', ['result']);
 
 export interface Sender {
   /** Looks for deliveries of these endpoints now instead of at the next poll. */
@@ -181,7 +182,9 @@ export function runSender(
     }
     const { status, error, retryAfterMs, isTimeout } = answer;
     const outcome = error === null ? 'success' : isTimeout ? 'silence' : 'refusal';
-    countAttempt(error === null ? 'delivered' : status !== null ? 'refused' : isTimeout ? 'timeout' : 'unreachable');
+    attempts
+      .of(error === null ? 'delivered' : status !== null ? 'refused' : isTimeout ? 'timeout' : 'unreachable')
+      .add();
     lane.learn(outcome, error === null ? null : retryAfterMs);
     writer.add(resultOf(lane.endpointUuid, delivery, answer));
   }

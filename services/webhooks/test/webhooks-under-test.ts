@@ -8,7 +8,6 @@ import { Closing, createLog } from '@call-analysis/runtime';
 import { serviceDatabase } from '@call-analysis/service/test';
 import { afterAll, beforeAll, jest } from '@jest/globals';
 import { type Config, migrations, schema, start } from '../start.ts';
-import { type Store, openStore } from '../store.ts';
 import { openSink, type Sink } from './sink.ts';
 
 // A busy machine may take ten times as long as usual.
@@ -29,7 +28,6 @@ export class WebhooksUnderTest {
   config!: Config;
   db!: Database;
   bus!: Bus;
-  store!: Store;
   sink!: Sink;
   client!: ReturnType<typeof dialWebhooks>;
 
@@ -48,7 +46,6 @@ export class WebhooksUnderTest {
     this.config = { databaseUrl, bus, listen: '127.0.0.1:0', allowPrivate: true, ...this.#settings };
     this.db = openDatabase({ url: databaseUrl, schema });
     this.#closing.add('pool', () => this.db.close());
-    this.store = openStore(this.db);
     const log = createLog({ name: 'test', level: 'silent' });
     this.bus = await openBus(bus, { name: 'test', log });
     this.#closing.add('bus', () => this.bus.close());

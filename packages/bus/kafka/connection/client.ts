@@ -2,7 +2,7 @@ import { connect as connectPlain, isIP } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { type ISocketFactory, Kafka as Client, type KafkaConfig, type LogEntry, logLevel } from 'kafkajs';
 import type { BusOptions, Log } from '../../config.ts';
-import type { Kafka } from '../config.ts';
+import type { Kafka } from '../../kafka-config.ts';
 import { registerZstd } from './compression.ts';
 import { stopIdleTimers } from './idle-connections.ts';
 

@@ -7,10 +7,10 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import kafkajs, { type Admin, CompressionTypes, type Producer } from 'kafkajs';
 import { z } from 'zod';
 import type { TransportUnderTest } from '../../contract/index.ts';
+import type { Kafka } from '../../kafka-config.ts';
 import { openBus } from '../../open.ts';
 import { type Bus, route } from '../../port.ts';
 import { testKafka, openKafkaTransport } from '../../test/kafka.ts';
-import type { Kafka } from '../config.ts';
 import { toMessage } from '../message.ts';
 import { topicOf } from '../topics/topics.ts';
 import { connect } from './client.ts';

@@ -1,7 +1,7 @@
 import { promisify } from 'node:util';
 import { zstdCompress, zstdDecompress } from 'node:zlib';
 import kafkajs from 'kafkajs';
-import type { Kafka } from '../config.ts';
+import type { Kafka } from '../../kafka-config.ts';
 
 /**
  * The `compression.type` of the topics that are created: the brokers then store messages in this compression, whatever other

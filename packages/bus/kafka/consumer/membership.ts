@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { StartFault } from '@call-analysis/runtime';
 import type { Consumer, EachBatchPayload, Kafka as Client } from 'kafkajs';
 import type { Log } from '../../config.ts';
-import type { Kafka } from '../config.ts';
+import type { Kafka } from '../../kafka-config.ts';
 import { explain } from '../connection/explain.ts';
 import { within } from '../connection/within.ts';
 import type { KnownTopics } from '../topics/known-topics.ts';

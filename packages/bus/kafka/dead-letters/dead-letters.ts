@@ -19,7 +19,7 @@ import {
   type ReplayAction,
   type ReplayResult,
 } from '../../dead-letters.ts';
-import type { Kafka } from '../config.ts';
+import type { Kafka } from '../../kafka-config.ts';
 import { connect } from '../connection/client.ts';
 import { explain } from '../connection/explain.ts';
 import { fromMessage, headerOf, toMessage } from '../message.ts';

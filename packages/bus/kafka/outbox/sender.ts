@@ -4,7 +4,7 @@ import type { Objects } from '@call-analysis/objects';
 import { StartFault } from '@call-analysis/runtime';
 import { CompressionTypes, type Kafka as Client, type Producer } from 'kafkajs';
 import type { Log } from '../../config.ts';
-import type { Kafka } from '../config.ts';
+import type { Kafka } from '../../kafka-config.ts';
 import { explain } from '../connection/explain.ts';
 import { within } from '../connection/within.ts';
 import { LARGE_BODY_BYTES, largeBodyKey } from '../large-bodies.ts';

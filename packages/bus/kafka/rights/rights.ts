@@ -1,5 +1,5 @@
 import type { EventType } from '@call-analysis/events';
-import type { EventUse } from '../../prepare.ts';
+import type { EventUse } from '../../config.ts';
 import { deadLetterTopic } from '../dead-letters/headers.ts';
 
 /** How a service uses Kafka. */

@@ -2,7 +2,7 @@ import { Fault } from '@call-analysis/fault';
 import { StartFault } from '@call-analysis/runtime';
 import type { Admin, Kafka as Client } from 'kafkajs';
 import type { Log } from '../../config.ts';
-import type { Kafka } from '../config.ts';
+import type { Kafka } from '../../kafka-config.ts';
 import { explain } from '../connection/explain.ts';
 import { within } from '../connection/within.ts';
 import { ensureTopics, topicOf } from './topics.ts';

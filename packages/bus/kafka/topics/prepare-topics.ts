@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { EventType } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
 import type { BusOptions } from '../../config.ts';
-import type { Kafka } from '../config.ts';
+import type { Kafka } from '../../kafka-config.ts';
 import { connect } from '../connection/client.ts';
 import { explain } from '../connection/explain.ts';
 import { deadLetterTopic } from '../dead-letters/headers.ts';

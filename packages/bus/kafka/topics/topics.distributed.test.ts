@@ -2,8 +2,8 @@ import { StartFault } from '@call-analysis/runtime';
 import { makeTopic } from '@call-analysis/testing/servers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import kafkajs, { type Admin } from 'kafkajs';
+import type { Kafka } from '../../kafka-config.ts';
 import { testKafka } from '../../test/kafka.ts';
-import type { Kafka } from '../config.ts';
 import { connect } from '../connection/client.ts';
 import { ensureTopics, LARGEST_BATCH_BYTES, topicOf } from './topics.ts';
 

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { StartFault } from '@call-analysis/runtime';
 import kafkajs, { type Admin } from 'kafkajs';
 import type { Log } from '../../config.ts';
-import type { Kafka } from '../config.ts';
+import type { Kafka } from '../../kafka-config.ts';
 import { COMPRESSION, compressionCommand, UNREADABLE_COMPRESSIONS } from '../connection/compression.ts';
 import { explain } from '../connection/explain.ts';
 

@@ -8,7 +8,7 @@ import tar, { type Header } from 'tar-stream';
 import yazl from 'yazl';
 import { unpack, type UnpackLimits } from './unpack.ts';
 
-const tiny = new URL('../../fixtures/tiny-model.tar.bz2', import.meta.url);
+const tiny = new URL('../fixtures/tiny-model.tar.bz2', import.meta.url);
 const limits: UnpackLimits = { entries: 20, bytes: 10_000, depth: 4 };
 let root: string;
 let folder: string;

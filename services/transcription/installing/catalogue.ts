@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { KINDS } from '../model.ts';
+import { KINDS } from '../models/model.ts';
 
 const CatalogueModel = z.strictObject({
   name: z.string().regex(/^[a-z0-9.-]+$/),

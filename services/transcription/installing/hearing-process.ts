@@ -1,9 +1,9 @@
 // The main file of a process that transcribes samples with a new model. A file that is not a model ends only this
 // process.
-import { readStereo } from '../../audio/stereo.ts';
-import { SAMPLE_RATE_HZ } from '../../engines/speech-engine.ts';
-import { LoadedModels } from '../../recognition/loaded-models.ts';
-import { maxSegmentSeconds } from '../model.ts';
+import { readStereo } from '../audio/stereo.ts';
+import { SAMPLE_RATE_HZ } from '../engines/speech-engine.ts';
+import { maxSegmentSeconds } from '../models/model.ts';
+import { LoadedModels } from '../recognition/loaded-models.ts';
 import type { Heard, HearSamples } from './hearing-messages.ts';
 
 function send(message: Heard): void {

@@ -1,8 +1,8 @@
 import { readdir, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { ConfigFault } from '@call-analysis/runtime';
-import { isModelFile, readModel } from '../find-models.ts';
-import { type Kind, KINDS, type Model } from '../model.ts';
+import { isModelFile, readModel } from '../models/find-models.ts';
+import { type Kind, KINDS, type Model } from '../models/model.ts';
 import { modelFault } from './model-fault.ts';
 import { onnxMetadata } from './onnx-metadata.ts';
 

@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createLog } from '@call-analysis/runtime';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { ModelServer } from '../../test/model-server.ts';
-import { packBundledModel } from '../../test/pack-bundled-model.ts';
-import { configuredModels } from '../configured-models.ts';
+import { configuredModels } from '../models/configured-models.ts';
+import { ModelServer } from '../test/model-server.ts';
+import { packBundledModel } from '../test/pack-bundled-model.ts';
 import { type AddOptions, InstalledModels } from './installed-models.ts';
 
-const tiny = fileURLToPath(new URL('../../fixtures/tiny-model.tar.bz2', import.meta.url));
-const voices = fileURLToPath(new URL('../../fixtures/two-voices.wav', import.meta.url));
+const tiny = fileURLToPath(new URL('../fixtures/tiny-model.tar.bz2', import.meta.url));
+const voices = fileURLToPath(new URL('../fixtures/two-voices.wav', import.meta.url));
 const log = createLog({ name: 'test', level: 'silent' });
 const server = new ModelServer();
 let root: string;

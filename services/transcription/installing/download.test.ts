@@ -4,7 +4,7 @@ import { mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/prom
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { ModelServer, openProxy } from '../../test/model-server.ts';
+import { ModelServer, openProxy } from '../test/model-server.ts';
 import { download, type DownloadOptions, type Remote } from './download.ts';
 
 const bytes = randomBytes(300_000);

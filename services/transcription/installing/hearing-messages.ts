@@ -1,5 +1,5 @@
 import type { Format } from '@call-analysis/recordings';
-import type { Model } from '../model.ts';
+import type { Model } from '../models/model.ts';
 
 /** Messages to the process that transcribes samples. */
 export interface HearSamples {

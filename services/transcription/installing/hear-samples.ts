@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Format, formatOf } from '@call-analysis/recordings';
-import { wordErrors } from '../../recognition/word-errors.ts';
-import type { Model } from '../model.ts';
+import type { Model } from '../models/model.ts';
+import { wordErrors } from '../recognition/word-errors.ts';
 import type { Heard, HearSamples } from './hearing-messages.ts';
 import { modelFault } from './model-fault.ts';
 
@@ -32,7 +32,7 @@ interface Sample {
 }
 
 const PROGRAM = fileURLToPath(new URL('./hearing-process.ts', import.meta.url));
-const SAMPLES = fileURLToPath(new URL('../samples/', import.meta.url));
+const SAMPLES = fileURLToPath(new URL('../models/samples/', import.meta.url));
 /** Where upstream's archives have recordings. */
 const UPSTREAM = 'test_wavs';
 const MOST_OF_UPSTREAM = 6;
