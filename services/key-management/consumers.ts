@@ -2,7 +2,7 @@ import { AuditEntryAdded, AuditEntryCreated, FirmDataRemoved, FirmRemoved } from
 import { consume, type Consumer } from '@call-analysis/service';
 import { recordAuditEntries } from './audit/record-audit-entries.ts';
 import { recordRemovedData, removeAuditLog } from './firm-removal/remove-firm.ts';
-import type { Store } from './store.ts';
+import type { Store } from './store/store.ts';
 
 export const consumers: readonly Consumer<{ readonly store: Store }>[] = [
   {

@@ -16,11 +16,9 @@ import { listKeys } from './api-keys/list-keys.ts';
 import type { Uses } from './api-keys/record-use.ts';
 import { rotateKey } from './api-keys/rotate-key.ts';
 import { verifyKeys } from './api-keys/verify-keys.ts';
-import type { AuditEntry, Refusal } from './audit/audit-store.ts';
 import { listAuditEntries } from './audit/list-audit-entries.ts';
 import { callers } from './callers.ts';
 import type { Firm, User } from './domain.ts';
-import type { FirmRemoval } from './firm-removal/firm-removal-store.ts';
 import { removeFirm, SERVICES } from './firm-removal/remove-firm.ts';
 import { addSegmentType } from './firms-and-users/add-segment-type.ts';
 import { changeUser } from './firms-and-users/change-user.ts';
@@ -37,7 +35,10 @@ import { createSignInCode } from './sessions/create-sign-in-code.ts';
 import { openProviderSession } from './sessions/provider-session.ts';
 import type { SessionKey } from './sessions/session-keys.ts';
 import { closeSession, type OpenedSession, openSession, refreshSession } from './sessions/sessions.ts';
-import type { ListedKey, Store } from './store.ts';
+import type { ListedKey } from './store/api-keys.ts';
+import type { AuditEntry, Refusal } from './store/audit.ts';
+import type { FirmRemoval } from './store/firm-removals.ts';
+import type { Store } from './store/store.ts';
 
 /** The service of proto/key-management.proto. */
 export function keyManagementService(parts: {

@@ -10,7 +10,7 @@ import { announceUnfinished } from './firm-removal/remove-firm.ts';
 import { PrismaClient } from './generated/client.ts';
 import { keyManagementService } from './grpc.ts';
 import { sessionKey } from './sessions/session-keys.ts';
-import { openStore } from './store.ts';
+import { openStore } from './store/store.ts';
 
 export type { Config } from './config.ts';
 

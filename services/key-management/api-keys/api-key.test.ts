@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import type { FoundKey, Store } from '../store.ts';
+import type { FoundKey } from '../store/api-keys.ts';
+import type { Store } from '../store/store.ts';
 import { hasKeyForm, keyHasher, keyPrefix, makeKey } from './api-key.ts';
 import { verifyKeys } from './verify-keys.ts';
 

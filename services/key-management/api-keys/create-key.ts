@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Fault } from '@call-analysis/fault';
 import { type Caller, noSuch, requireRole } from '../domain.ts';
-import { Duplicate, type Store, type Transaction } from '../store.ts';
+import { Duplicate, type Store, type Transaction } from '../store/store.ts';
 import { type HashKey, keyPrefix, makeKey } from './api-key.ts';
 
 export interface CreatedKey {

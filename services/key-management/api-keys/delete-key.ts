@@ -1,6 +1,6 @@
 import { ApiKeyRevoked } from '@call-analysis/events';
 import { type Caller, noSuch, requireRole } from '../domain.ts';
-import type { Store } from '../store.ts';
+import type { Store } from '../store/store.ts';
 
 /**
  * Deletes a key permanently and publishes that it was revoked, because gateways cache keys. The keys that it replaced end

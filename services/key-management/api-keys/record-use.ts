@@ -1,5 +1,5 @@
 import type { Logger } from '@call-analysis/runtime';
-import type { Store } from '../store.ts';
+import type { Store } from '../store/store.ts';
 
 /** `last_used` may be up to 60 s old (docs/api.md, "Keys and users"). The gateway's cache takes 5 s of that. */
 const FLUSH_EVERY_MS = 10_000;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { ApiKeyRevoked } from '@call-analysis/events';
 import { type Caller, noSuch, requireRole } from '../domain.ts';
-import type { Store } from '../store.ts';
+import type { Store } from '../store/store.ts';
 import { type HashKey, keyPrefix, makeKey } from './api-key.ts';
 import type { CreatedKey } from './create-key.ts';
 

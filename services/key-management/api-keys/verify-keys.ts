@@ -1,5 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
-import type { FoundKey, Store } from '../store.ts';
+import type { FoundKey } from '../store/api-keys.ts';
+import type { Store } from '../store/store.ts';
 import { hasKeyForm, type HashKey, type KeyVerdict } from './api-key.ts';
 import type { Uses } from './record-use.ts';
 

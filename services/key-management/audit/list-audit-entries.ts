@@ -1,6 +1,6 @@
 import { noSuch } from '../domain.ts';
-import type { Store } from '../store.ts';
-import type { AuditEntry, AuditFilter } from './audit-store.ts';
+import type { AuditEntry, AuditFilter } from '../store/audit.ts';
+import type { Store } from '../store/store.ts';
 
 /** Entries of the audit log, newest first, of one firm or of all; of one, with the names of its users. Fault: NOT_FOUND. */
 export async function listAuditEntries(

@@ -1,4 +1,4 @@
-import type { Store } from '../store.ts';
+import type { Store } from '../store/store.ts';
 
 /** About 30 MB. */
 const MAX_REFUSALS = 100_000;

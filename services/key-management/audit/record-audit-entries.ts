@@ -1,5 +1,5 @@
 import type { AuditEntryAdded, AuditEntryCreated, BodyOf, Event } from '@call-analysis/events';
-import type { Store } from '../store.ts';
+import type { Store } from '../store/store.ts';
 
 /** Adds the audit entries that other services publish to the audit log, once for each event. */
 export async function recordAuditEntries(

@@ -1,8 +1,8 @@
 import { ApiKeyRevoked, type BodyOf, type Event, type FirmDataRemoved, FirmRemoved } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
 import { ADMINISTRATOR, noSuch } from '../domain.ts';
-import type { Store } from '../store.ts';
-import type { FirmRemoval } from './firm-removal-store.ts';
+import type { FirmRemoval } from '../store/firm-removals.ts';
+import type { Store } from '../store/store.ts';
 
 const OWN = 'key-management';
 

@@ -1,5 +1,5 @@
 import { ADMINISTRATOR, type Firm, noSuch } from '../domain.ts';
-import type { Store } from '../store.ts';
+import type { Store } from '../store/store.ts';
 
 /** Adds a segment type to a firm unless the firm already has it. Fault: NOT_FOUND. */
 export async function addSegmentType({ store }: { store: Store }, firmUuid: string, name: string): Promise<Firm> {

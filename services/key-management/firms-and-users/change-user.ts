@@ -7,7 +7,7 @@ import {
   requirePerson,
   type User,
 } from '../domain.ts';
-import type { Store } from '../store.ts';
+import type { Store } from '../store/store.ts';
 
 /**
  * Changes the name or the role of a user of the caller's firm. Tokens carry the role, so those that were issued before a

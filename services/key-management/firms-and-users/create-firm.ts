@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Fault } from '@call-analysis/fault';
 import { ADMINISTRATOR, DEFAULT_SETTINGS, type Firm, type FirmSettings } from '../domain.ts';
-import { Duplicate, type Store } from '../store.ts';
+import { Duplicate, type Store } from '../store/store.ts';
 
 /**
  * Creates a firm. Without a uuid, it gets one of version 4, whose first characters are random: the prefix of its API key

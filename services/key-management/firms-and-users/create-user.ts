@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { ADMINISTRATOR, type FirmCaller, noSuch, requireManagerOf, type User } from '../domain.ts';
-import type { Store } from '../store.ts';
+import type { Store } from '../store/store.ts';
 
 /** Creates a user of a firm. Without a caller, for the admin command. Faults: NOT_FOUND, FORBIDDEN. */
 export async function createUser(

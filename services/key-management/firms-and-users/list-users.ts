@@ -1,5 +1,5 @@
 import { noSuch, type Page, type User } from '../domain.ts';
-import type { Store } from '../store.ts';
+import type { Store } from '../store/store.ts';
 
 /** A firm's users, including its API user and without removed users, oldest first. Fault: NOT_FOUND. */
 export async function listUsers(

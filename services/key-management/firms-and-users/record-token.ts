@@ -1,5 +1,5 @@
 import { ADMINISTRATOR, noSuch, requirePerson, type User } from '../domain.ts';
-import type { Store } from '../store.ts';
+import type { Store } from '../store/store.ts';
 
 /** Records that a bearer token is issued to a user, before it is shown. Faults: NOT_FOUND, API_USER. */
 export async function recordToken({ store }: { store: Store }, userUuid: string, tokenUuid: string): Promise<User> {

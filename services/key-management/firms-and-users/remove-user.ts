@@ -8,7 +8,7 @@ import {
   requireOtherAdmin,
   type User,
 } from '../domain.ts';
-import type { Store } from '../store.ts';
+import type { Store } from '../store/store.ts';
 
 interface RemovedUser extends User {
   readonly removedAt: Date;

@@ -1,5 +1,5 @@
 import { ADMINISTRATOR, noSuch, type User } from '../domain.ts';
-import type { Store } from '../store.ts';
+import type { Store } from '../store/store.ts';
 
 /**
  * Revokes every bearer token that was issued to a user before now, and ends the user's sessions. The gateway refuses them

@@ -8,7 +8,7 @@ import {
   requireRole,
   type Retention,
 } from '../domain.ts';
-import type { Store, Transaction } from '../store.ts';
+import type { Store, Transaction } from '../store/store.ts';
 
 /** Undefined fields do not change. */
 type FirmChange = {

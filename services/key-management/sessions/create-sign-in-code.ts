@@ -1,5 +1,5 @@
 import { ADMINISTRATOR, type FirmCaller, noSuch, requireManagerOf, requirePerson } from '../domain.ts';
-import type { Store } from '../store.ts';
+import type { Store } from '../store/store.ts';
 import { hashSecret, newSecret } from './secret.ts';
 
 const CODE_TTL_MS = 10 * 60 * 1000;

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { Fault } from '@call-analysis/fault';
 import type { User } from '../domain.ts';
-import type { Transaction } from '../store.ts';
-import type { ProviderIdentity } from './session-store.ts';
+import type { ProviderIdentity } from '../store/sessions.ts';
+import type { Transaction } from '../store/store.ts';
 import { type NewSession, type Parts, signIn } from './sessions.ts';
 
 /** A person according to the identity provider. */

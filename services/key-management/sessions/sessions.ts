@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Fault } from '@call-analysis/fault';
 import type { User } from '../domain.ts';
-import type { Store, Transaction } from '../store.ts';
+import type { Store, Transaction } from '../store/store.ts';
 import { hashSecret, newSecret } from './secret.ts';
 import { type SessionKey, sessionToken } from './session-keys.ts';
 

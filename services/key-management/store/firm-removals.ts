@@ -1,4 +1,3 @@
-import type { Database } from '@call-analysis/postgres';
 import type { Prisma, PrismaClient } from '../generated/client.ts';
 
 export interface RemovedThing {
@@ -21,28 +20,20 @@ export interface RemovalReport {
   readonly finishedAt: Date | null;
 }
 
-/** Removals of firms, as part of a transaction. */
-export interface FirmRemovalRows {
-  findRemoval(firmUuid: string): Promise<FirmRemoval | null>;
-  /** Removes the firm with its users, keys and sessions, and records the removal. Returns what was removed. */
-  removeFirm(firm: { readonly uuid: string; readonly country: string }, at: Date): Promise<readonly RemovedThing[]>;
-  /** The uuids of the keys of a firm that still work. */
-  listWorkingKeys(firmUuid: string): Promise<string[]>;
-  /** Adds what a service removed, or replaces what it said before. */
-  setReport(firmUuid: string, report: RemovalReport): Promise<void>;
-  /** Takes up to `limit` removals that some of these services have not finished, last announced before `before`. */
-  takeUnfinished(services: readonly string[], before: Date, limit: number): Promise<FirmRemoval[]>;
-}
-
 const REPORTS = { reports: { orderBy: { service: 'asc' } } } as const;
 
-/** The entries that stay in the audit log of a removed firm. They contain no person's name or address. */
-const KEPT = ['firm.created', 'firm.removed'];
-
-export function firmRemovalRows(tx: Prisma.TransactionClient): FirmRemovalRows {
+export function firmRemovalRows(tx: Prisma.TransactionClient) {
   return {
-    findRemoval: (firmUuid) => findRemoval(tx, firmUuid),
-    async removeFirm({ uuid: firmUuid, country }, at) {
+    findRemoval: (firmUuid: string): Promise<FirmRemoval | null> => findRemoval(tx, firmUuid),
+    /** Until the transaction ends, no other one that locks the removal changes its reports. */
+    async lockRemoval(firmUuid: string): Promise<void> {
+      await tx.$queryRaw`SELECT 1 FROM firm_removal WHERE firm_uuid = ${firmUuid}::uuid FOR NO KEY UPDATE`;
+    },
+    /** Removes the firm with its users, keys and sessions, and records the removal. Returns what was removed. */
+    async removeFirm(
+      { uuid: firmUuid, country }: { readonly uuid: string; readonly country: string },
+      at: Date,
+    ): Promise<readonly RemovedThing[]> {
       const users = await tx.user.findMany({ where: { firmUuid }, select: { uuid: true, deletedAt: true } });
       const ofUsers = { userUuid: { in: users.map(({ uuid }) => uuid) } };
       const sessions = await tx.session.deleteMany({ where: ofUsers });
@@ -59,7 +50,8 @@ export function firmRemovalRows(tx: Prisma.TransactionClient): FirmRemovalRows {
         { what: 'session', count: sessions.count },
       ];
     },
-    async listWorkingKeys(firmUuid) {
+    /** The uuids of the keys of a firm that still work. */
+    async listWorkingKeys(firmUuid: string): Promise<string[]> {
       const now = new Date();
       const keys = await tx.apiKey.findMany({
         where: { firmUuid, OR: [{ deletedAt: null }, { graceUntil: { gt: now } }] },
@@ -67,7 +59,8 @@ export function firmRemovalRows(tx: Prisma.TransactionClient): FirmRemovalRows {
       });
       return keys.map(({ uuid }) => uuid);
     },
-    async setReport(firmUuid, { service, removed, finishedAt }) {
+    /** Adds what a service removed, or replaces what it said before. */
+    async setReport(firmUuid: string, { service, removed, finishedAt }: RemovalReport): Promise<void> {
       const data = { removed: removed.map((each) => ({ ...each })), finishedAt };
       await tx.firmRemovalReport.upsert({
         where: { firmUuid_service: { firmUuid, service } },
@@ -75,7 +68,8 @@ export function firmRemovalRows(tx: Prisma.TransactionClient): FirmRemovalRows {
         update: data,
       });
     },
-    async takeUnfinished(services, before, limit) {
+    /** Takes up to `limit` removals that some of these services have not finished, last announced before `before`. */
+    async takeUnfinished(services: readonly string[], before: Date, limit: number): Promise<FirmRemoval[]> {
       const found = await tx.$queryRaw<{ firm: string }[]>`
         UPDATE firm_removal SET announced_at = now() WHERE firm_uuid IN (
           SELECT firm_uuid FROM firm_removal WHERE announced_at < ${before}
@@ -110,17 +104,4 @@ export async function findRemovedFirms(prisma: PrismaClient, firmUuids: readonly
     select: { firmUuid: true },
   });
   return new Set(rows.map(({ firmUuid }) => firmUuid));
-}
-
-/**
- * Removes up to `limit` entries of a removed firm's audit log and returns their number. The entry about the removal
- * stays.
- */
-export async function removeAuditEntries(database: Database, firmUuid: string, limit: number): Promise<number> {
-  const removed = await database.query(
-    `DELETE FROM audit_entry WHERE id IN (
-       SELECT id FROM audit_entry WHERE firm_uuid = $1 AND action <> ALL($2::text[]) LIMIT $3) RETURNING 1`,
-    [firmUuid, KEPT, limit],
-  );
-  return removed.length;
 }

@@ -1,0 +1,184 @@
+import type { Database } from '@call-analysis/postgres';
+import { currentContext } from '@call-analysis/runtime';
+import type { Actor } from '../domain.ts';
+import type { Prisma, PrismaClient } from '../generated/client.ts';
+import { findRemovedFirms } from './firm-removals.ts';
+
+export interface AuditEntry {
+  /** Ascending in the order in which entries were added. */
+  readonly id: bigint;
+  readonly at: Date;
+  /** A user's uuid, `admin` for the admin command, or `unknown` for a caller who could not be identified. */
+  readonly actor: string;
+  readonly action: string;
+  /** The uuid of the action's object. */
+  readonly subject: string;
+  /** The name of the part of the subject that the action concerns, if that part has no uuid. */
+  readonly part: string | null;
+  readonly requestId: string;
+  readonly address: string;
+  /** The error code of a refused request. */
+  readonly code: string | null;
+}
+
+/** An audit entry that another service has published. */
+export interface PublishedAuditEntry extends Omit<AuditEntry, 'id' | 'code'> {
+  readonly eventId: string;
+  readonly firmUuid: string;
+}
+
+/** An entry for a refused request. */
+export interface Refusal extends Omit<AuditEntry, 'id' | 'part'> {
+  readonly eventId: string;
+  readonly firmUuid: string;
+}
+
+/** Undefined fields do not restrict the entries. */
+export interface AuditFilter {
+  readonly firmUuid: string | undefined;
+  readonly actor: string | undefined;
+  readonly action: string | undefined;
+  readonly subject: { readonly uuid: string; readonly part: string | undefined } | undefined;
+  /** Inclusive. */
+  readonly from: Date | undefined;
+  /** Exclusive. */
+  readonly to: Date | undefined;
+  readonly beforeId: bigint | undefined;
+  readonly limit: number;
+  /** Undefined: entries are not counted. */
+  readonly page: number | undefined;
+}
+
+/** What this service records about its own objects. */
+export type Action =
+  | 'api_key.created'
+  | 'api_key.deleted'
+  | 'api_key.rotated'
+  | 'firm.created'
+  | 'firm.changed'
+  | 'firm.removed'
+  | 'segment_type.added'
+  | 'segment_type.removed'
+  | 'session.opened'
+  | 'session.closed'
+  | 'sign_in_link.created'
+  | 'token.issued'
+  | 'token.revoked'
+  | 'user.changed'
+  | 'user.created'
+  | 'user.removed';
+
+/** The entries that stay in the audit log of a removed firm. They contain no person's name or address. */
+const KEPT = ['firm.created', 'firm.removed'];
+
+/** An actor may be a word. */
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/u;
+
+const PRUNE_REFUSALS = `
+  WITH removed AS (
+    DELETE FROM audit_entry
+    WHERE code IS NOT NULL
+      AND (at < $2 OR id < (SELECT min(id) FROM (
+        SELECT id FROM audit_entry WHERE code IS NOT NULL ORDER BY id DESC LIMIT $1) AS newest))
+    RETURNING 1)
+  SELECT count(*)::int AS count FROM removed`;
+
+export function auditLog(prisma: PrismaClient, database: Database) {
+  return {
+    /** Newest first. */
+    async listAuditEntries({
+      firmUuid,
+      actor,
+      action,
+      subject,
+      from,
+      to,
+      beforeId,
+      limit,
+      page,
+    }: AuditFilter): Promise<{ count: number; entries: AuditEntry[] }> {
+      const where: Prisma.AuditEntryWhereInput = {
+        ...(firmUuid !== undefined && { firmUuid }),
+        ...(actor !== undefined && { actor }),
+        ...(action !== undefined && { action }),
+        ...(subject !== undefined && { subject: subject.uuid }),
+        ...(subject?.part !== undefined && { part: subject.part }),
+        ...((from !== undefined || to !== undefined) && {
+          at: { ...(from !== undefined && { gte: from }), ...(to !== undefined && { lt: to }) },
+        }),
+        ...(beforeId !== undefined && { id: { lt: beforeId } }),
+      };
+      const count = page === undefined ? 0 : await prisma.auditEntry.count({ where });
+      const skip = ((page ?? 1) - 1) * limit;
+      if (page !== undefined && skip >= count) return { count, entries: [] };
+      const entries = await prisma.auditEntry.findMany({ where, orderBy: { id: 'desc' }, skip, take: limit });
+      return { count, entries };
+    },
+    /**
+     * The names of those users of the firm who act in the entries or are subjects of them, by uuid. Removed users count.
+     */
+    async namesInEntries(firmUuid: string, entries: readonly AuditEntry[]): Promise<Record<string, string>> {
+      const uuids = [...new Set(entries.flatMap(({ actor, subject }) => [actor, subject]))].filter((text) =>
+        UUID.test(text),
+      );
+      const where = { firmUuid, uuid: { in: uuids } };
+      const users = await prisma.user.findMany({ where, select: { uuid: true, name: true } });
+      return Object.fromEntries(users.map(({ uuid, name }) => [uuid, name]));
+    },
+    /** Adds entries to the audit log. An event that is delivered again adds nothing. */
+    async addPublishedAuditEntries(entries: readonly PublishedAuditEntry[]): Promise<void> {
+      await prisma.auditEntry.createMany({ data: await ofExistingFirms(prisma, entries), skipDuplicates: true });
+    },
+    /** Adds refused requests to the audit log. One that is reported again adds nothing. */
+    async addRefusals(refusals: readonly Refusal[]): Promise<void> {
+      await prisma.auditEntry.createMany({ data: await ofExistingFirms(prisma, refusals), skipDuplicates: true });
+    },
+    /** Removes the oldest entries of refused requests, except the newest `keep`. Returns their number. */
+    async pruneRefusals(keep: number, before: Date): Promise<number> {
+      const [row] = await database.query<{ count: number }>(PRUNE_REFUSALS, [keep, before]);
+      return row?.count ?? 0;
+    },
+    /**
+     * Removes up to `limit` entries of a removed firm's audit log and returns their number. The entry about the removal
+     * stays.
+     */
+    async removeAuditEntries(firmUuid: string, limit: number): Promise<number> {
+      const removed = await database.query(
+        `DELETE FROM audit_entry WHERE id IN (
+           SELECT id FROM audit_entry WHERE firm_uuid = $1 AND action <> ALL($2::text[]) LIMIT $3) RETURNING 1`,
+        [firmUuid, KEPT, limit],
+      );
+      return removed.length;
+    },
+  };
+}
+
+export function auditRows(tx: Prisma.TransactionClient) {
+  return {
+    /** Adds an audit entry with the id of the current request. `part` names a part of the subject that has no uuid. */
+    async addAuditEntry(
+      { name, address }: Actor,
+      action: Action,
+      subject: string,
+      firmUuid: string,
+      part?: string,
+    ): Promise<void> {
+      const requestId = currentContext()?.requestId ?? '';
+      await tx.auditEntry.create({
+        data: { actor: name, address, action, subject, part: part ?? null, firmUuid, requestId },
+      });
+    },
+  };
+}
+
+/** The entries of firms that were not removed: what arrives late is dropped. */
+async function ofExistingFirms<Entry extends { readonly firmUuid: string }>(
+  prisma: PrismaClient,
+  entries: readonly Entry[],
+): Promise<Entry[]> {
+  const removed = await findRemovedFirms(
+    prisma,
+    entries.map(({ firmUuid }) => firmUuid),
+  );
+  return entries.filter(({ firmUuid }) => !removed.has(firmUuid));
+}
