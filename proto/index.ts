@@ -5,12 +5,14 @@ import type { ProtoGrpcType as AnalysisRoot } from './generated/analysis.ts';
 import type { ProtoGrpcType as AudioRoot } from './generated/audio.ts';
 import type { AnalysisDefinition, AnalysisHandlers } from './generated/call_analysis/analysis/v1/Analysis.ts';
 import type { AudioDefinition, AudioHandlers } from './generated/call_analysis/audio/v1/Audio.ts';
+import type { DeskDefinition, DeskHandlers } from './generated/call_analysis/desk/v1/Desk.ts';
 import type { IngestDefinition, IngestHandlers } from './generated/call_analysis/ingest/v1/Ingest.ts';
 import type {
   KeyManagementDefinition,
   KeyManagementHandlers,
 } from './generated/call_analysis/key_management/v1/KeyManagement.ts';
 import type { WebhooksDefinition, WebhooksHandlers } from './generated/call_analysis/webhooks/v1/Webhooks.ts';
+import type { ProtoGrpcType as DeskRoot } from './generated/desk.ts';
 import type { ProtoGrpcType as IngestRoot } from './generated/ingest.ts';
 import type { ProtoGrpcType as KeyManagementRoot } from './generated/key-management.ts';
 import type { ProtoGrpcType as WebhooksRoot } from './generated/webhooks.ts';
@@ -41,3 +43,6 @@ export const analysis: Service<AnalysisDefinition, AnalysisHandlers> =
 
 export const webhooks: Service<WebhooksDefinition, WebhooksHandlers> =
   load<WebhooksRoot>('./webhooks.proto').call_analysis.webhooks.v1.Webhooks.service;
+
+export const desk: Service<DeskDefinition, DeskHandlers> =
+  load<DeskRoot>('./desk.proto').call_analysis.desk.v1.Desk.service;

@@ -1,5 +1,12 @@
 import type { Objects, SignedUrls } from '@call-analysis/objects';
-import type { analysis, audio, ingest, keyManagement, webhooks as webhooksDefinition } from '@call-analysis/proto';
+import type {
+  analysis,
+  audio,
+  desk as deskDefinition,
+  ingest,
+  keyManagement,
+  webhooks as webhooksDefinition,
+} from '@call-analysis/proto';
 import type { Channel, Client } from '@call-analysis/rpc';
 import { type Logger, type Part, Readiness, timeLeft } from '@call-analysis/runtime';
 import { createApp } from './app.ts';
@@ -26,6 +33,11 @@ import { reviews } from './routes/calls/reviews.ts';
 import { statistics } from './routes/calls/statistics.ts';
 import { campaignCalls } from './routes/campaigns/campaign-calls.ts';
 import { campaigns } from './routes/campaigns/campaigns.ts';
+import { assignments } from './routes/desk/assignments.ts';
+import { calibrations } from './routes/desk/calibrations.ts';
+import { disputes } from './routes/desk/disputes.ts';
+import { inbox } from './routes/desk/inbox.ts';
+import { views } from './routes/desk/views.ts';
 import { withExternal } from './routes/external.ts';
 import { firm } from './routes/firms-and-users/firm.ts';
 import { users } from './routes/firms-and-users/users.ts';
@@ -51,6 +63,8 @@ import type { Edge } from './variables.ts';
 export interface Backends {
   readonly keyManagement: Client<typeof keyManagement> & Pick<Channel, 'ready'>;
   readonly ingest: Client<typeof ingest> & Pick<Channel, 'ready'>;
+  /** Served by ingest. */
+  readonly desk: Client<typeof deskDefinition>;
   readonly audio: Client<typeof audio> & Pick<Channel, 'ready'>;
   readonly analysis: Client<typeof analysis> & Pick<Channel, 'ready'>;
   readonly webhooks: Client<typeof webhooksDefinition> & Pick<Channel, 'ready'>;
@@ -164,7 +178,12 @@ export function endpointsOf(
     ...jobs(backends.ingest, backends.analysis),
     ...reviews(backends.ingest, addChoices),
     ...agreement(backends.ingest, backends.analysis),
-    ...comments(backends.ingest),
+    ...comments(backends.ingest, backends.keyManagement),
+    ...views(backends.desk),
+    ...assignments(backends.desk, backends.keyManagement),
+    ...disputes(backends.desk),
+    ...calibrations(backends.desk, backends.keyManagement),
+    ...inbox(backends.desk),
     ...statistics(backends.ingest),
     ...playback(backends.audio, absolute),
     ...scorecards(backends.analysis),

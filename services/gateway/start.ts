@@ -1,7 +1,7 @@
 import { type KafkaUse, openListener, prepareBus } from '@call-analysis/bus';
 import { ApiKeyRevoked, FirmRemoved } from '@call-analysis/events';
 import { type ObjectsConfig, openObjects } from '@call-analysis/objects';
-import { analysis, audio, ingest, keyManagement, webhooks } from '@call-analysis/proto';
+import { analysis, audio, desk, ingest, keyManagement, webhooks } from '@call-analysis/proto';
 import { dial } from '@call-analysis/rpc';
 import {
   Closing,
@@ -49,6 +49,8 @@ export async function start(
     closing.add('key-management channel', () => keys.close());
     const calls = dial(ingest, config.ingest, { name: 'ingest', tls, log });
     closing.add('ingest channel', () => calls.close());
+    const desks = dial(desk, config.ingest, { name: 'ingest', tls, log });
+    closing.add('desk channel', () => desks.close());
     const recordings = dial(audio, config.audio, { name: 'audio', tls, log });
     closing.add('audio channel', () => recordings.close());
     const scorecards = dial(analysis, config.analysis, { name: 'analysis', tls, log });
@@ -67,6 +69,7 @@ export async function start(
     const backends = {
       keyManagement: keys,
       ingest: calls,
+      desk: desks,
       audio: recordings,
       analysis: scorecards,
       webhooks: hooks,

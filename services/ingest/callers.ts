@@ -1,4 +1,4 @@
-import type { ingest } from '@call-analysis/proto';
+import type { desk, ingest } from '@call-analysis/proto';
 import type { Callers } from '@call-analysis/rpc';
 
 /** The services whose certificates may call each method of proto/ingest.proto. */
@@ -42,4 +42,24 @@ export const callers: Callers<typeof ingest> = {
   changeCampaign: ['gateway'],
   moveCampaign: ['gateway'],
   admitToCampaign: ['gateway'],
+};
+
+/** The same for proto/desk.proto. */
+export const deskCallers: Callers<typeof desk> = {
+  listViews: ['gateway'],
+  getView: ['gateway'],
+  createView: ['gateway'],
+  changeView: ['gateway'],
+  deleteView: ['gateway'],
+  assignCall: ['gateway'],
+  acknowledgeReview: ['gateway'],
+  disputeAnswer: ['gateway'],
+  listDisputes: ['gateway'],
+  decideDispute: ['gateway'],
+  createCalibration: ['gateway'],
+  listCalibrations: ['gateway'],
+  getCalibration: ['gateway'],
+  answerCalibration: ['gateway'],
+  closeCalibration: ['gateway'],
+  readInbox: ['gateway'],
 };

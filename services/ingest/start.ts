@@ -22,6 +22,7 @@ import { campaignFinisher } from './campaigns/finish-campaigns.ts';
 import { maintainCampaigns } from './campaigns/maintain-campaigns.ts';
 import type { Config } from './config.ts';
 import { consumers } from './consumers.ts';
+import { deskService } from './desk/desk-rpcs.ts';
 import { firmData } from './firm-removal/remove-firm.ts';
 import { dialFirms } from './firms.ts';
 import { rpcs } from './grpc.ts';
@@ -73,7 +74,7 @@ export const { schema, migrations, events, prepare, start } = defineService<Conf
     closing.add('index of calls', () => indexer.stop());
     return { store, bus, objects, firms, scorecards };
   },
-  rpcs: (parts, { limits }) => [rpcs({ ...parts, limits })],
+  rpcs: (parts, { limits }) => [rpcs({ ...parts, limits }), deskService(parts)],
   // Lists, uploads and results do not need the firm's settings; processing an upload does, and is refused until then.
   dependencies: ({ firms, scorecards }) => [
     { name: 'key-management', vital: false, check: () => firms.ready() },

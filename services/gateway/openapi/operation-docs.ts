@@ -6,6 +6,7 @@ export const tags = {
   Uploads: 'Upload transcripts and recordings: request upload URLs, put the files there, have them processed.',
   Batches: 'The calls that one upload brought, and their progress.',
   Reviews: "People's judgement beside the machine's: reviews, comments, and how far both agree.",
+  Desk: 'What a team of reviewers shares: saved views, assignments, disputes, calibrations, and what waits for a person.',
   Scorecards:
     'The questions by which calls are scored. A change makes a new revision; calls that were scored keep theirs.',
   Webhooks: 'Addresses of the firm to which events are sent, signed as Standard Webhooks 1.0 defines.',

@@ -9,6 +9,7 @@ const exampleComment = {
   utterance: 4,
   by: '019a4f3e-0000-7000-8000-0000000000b1',
   at: '2026-10-02T08:00:00.000Z',
+  mentions: [],
 };
 
 export const CommentSchema = z
@@ -18,6 +19,7 @@ export const CommentSchema = z
     utterance: Count.nullable().meta({ description: 'The `index` of an utterance. Null for the whole call.' }),
     by: Uuid.meta({ description: 'The user who wrote it.' }),
     at: Time,
+    mentions: z.array(Uuid).meta({ description: 'The users whom it calls.' }),
   })
   .meta({ id: 'Comment', examples: [exampleComment] });
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Fault } from '@call-analysis/fault';
 import { type Objects, openObjects, type SignedUrls } from '@call-analysis/objects';
-import { analysis, audio, ingest, keyManagement, webhooks } from '@call-analysis/proto';
+import { analysis, audio, desk, ingest, keyManagement, webhooks } from '@call-analysis/proto';
 import { type Callers, dial, type Handlers, implement, serve } from '@call-analysis/rpc';
 import { Closing, createLog, Readiness, timeLeft } from '@call-analysis/runtime';
 import jwt from 'jsonwebtoken';
@@ -21,6 +21,7 @@ export const apiKey = '1a2b3c4$abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQ';
 
 type Keys = Handlers<typeof keyManagement>;
 type Ingest = Handlers<typeof ingest>;
+type Desk = Handlers<typeof desk>;
 type Audio = Handlers<typeof audio>;
 type Analysis = Handlers<typeof analysis>;
 type Webhooks = Handlers<typeof webhooks>;
@@ -34,6 +35,7 @@ export interface Fixture {
   /** The RPC handlers of the backends. Tests set the ones that they need. */
   readonly keys: Partial<Keys>;
   readonly calls: Partial<Ingest>;
+  readonly desk: Partial<Desk>;
   readonly recordings: Partial<Audio>;
   readonly scorecards: Partial<Analysis>;
   readonly webhooks: Partial<Webhooks>;
@@ -99,6 +101,7 @@ export async function openFixture(
         : {},
   };
   const calls: Partial<Ingest> = {};
+  const team: Partial<Desk> = {};
   const keyServer = await serve({
     address: '127.0.0.1:0',
     services: [
@@ -109,7 +112,10 @@ export async function openFixture(
   closing.add('key-management', () => keyServer.stop(0));
   const ingestServer = await serve({
     address: '127.0.0.1:0',
-    services: [implement(ingest, byGateway<typeof ingest>(ingest), replaceable<Ingest>(calls, ingest))],
+    services: [
+      implement(ingest, byGateway<typeof ingest>(ingest), replaceable<Ingest>(calls, ingest)),
+      implement(desk, byGateway<typeof desk>(desk), replaceable<Desk>(team, desk)),
+    ],
     log: quiet,
   });
   closing.add('ingest', () => ingestServer.stop(0));
@@ -138,6 +144,8 @@ export async function openFixture(
   closing.add('channel', () => keyChannel.close());
   const ingestChannel = dial(ingest, ingestServer.address, { name: 'ingest', deadlineMs });
   closing.add('channel', () => ingestChannel.close());
+  const deskChannel = dial(desk, ingestServer.address, { name: 'ingest', deadlineMs });
+  closing.add('channel', () => deskChannel.close());
   const audioChannel = dial(audio, audioServer.address, { name: 'audio', deadlineMs });
   closing.add('channel', () => audioChannel.close());
   const analysisChannel = dial(analysis, analysisServer.address, { name: 'analysis', deadlineMs });
@@ -155,6 +163,7 @@ export async function openFixture(
   const backends = {
     keyManagement: keyChannel,
     ingest: ingestChannel,
+    desk: deskChannel,
     audio: audioChannel,
     analysis: analysisChannel,
     webhooks: webhookChannel,
@@ -181,6 +190,7 @@ export async function openFixture(
     apiKeys,
     keys,
     calls,
+    desk: team,
     recordings,
     scorecards,
     webhooks: hooks,

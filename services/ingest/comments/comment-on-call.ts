@@ -15,7 +15,7 @@ export async function commentOnCall(
   { store, bus }: Parts,
   actor: Actor,
   callUuid: string,
-  { text, utterance }: { readonly text: string; readonly utterance: number | null },
+  { text, utterance, mentions = [] }: Pick<Comment, 'text' | 'utterance'> & Partial<Pick<Comment, 'mentions'>>,
 ): Promise<Comment> {
   const { firmUuid, userUuid } = actor;
   await store.calls.get(firmUuid, callUuid);
@@ -26,7 +26,7 @@ export async function commentOnCall(
       throw invalidFields([{ field: 'utterance', code: 'INVALID', message }]);
     }
   }
-  const comment: Comment = { uuid: uuidv7(), text, utterance, by: userUuid, at: new Date() };
+  const comment: Comment = { uuid: uuidv7(), text, utterance, by: userUuid, at: new Date(), mentions };
   await store.transaction(async (tx) => {
     // Locked, so that an erasure at the same time removes the comment too, or makes the call unknown.
     await store.calls.lock(tx, firmUuid, callUuid);

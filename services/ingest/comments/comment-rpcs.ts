@@ -17,7 +17,11 @@ export function commentRpcs(parts: { store: Store; bus: Bus }) {
   return {
     addComment: async (request) => {
       const { text, utterance } = request;
-      const written = { text, utterance: Utterance.optional().parse(utterance) ?? null };
+      const written = {
+        text,
+        utterance: Utterance.optional().parse(utterance) ?? null,
+        mentions: z.array(Uuid).parse(request.mentions),
+      };
       return commentMessage(
         await commentOnCall(parts, actorOf(request.caller), Uuid.parse(request.call_uuid), written),
       );
@@ -41,8 +45,8 @@ export function commentRpcs(parts: { store: Store; bus: Bus }) {
   } satisfies Partial<Handlers<typeof ingest>>;
 }
 
-function commentMessage({ uuid, text, utterance, by, at }: Comment) {
-  return { uuid, text, by, at: at.toISOString(), ...(utterance !== null && { utterance }) };
+function commentMessage({ uuid, text, utterance, by, at, mentions }: Comment) {
+  return { uuid, text, by, at: at.toISOString(), mentions: [...mentions], ...(utterance !== null && { utterance }) };
 }
 
 function actorOf(caller: Caller | null): Actor {

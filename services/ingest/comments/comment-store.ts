@@ -8,17 +8,21 @@ export interface Comment {
   /** The user's uuid. */
   readonly by: string;
   readonly at: Date;
+  /** The uuids of the users whom it calls. */
+  readonly mentions: readonly string[];
 }
 
-const COLUMNS = 'uuid, text, utterance, by_uuid AS by, at';
+const COLUMNS = 'uuid, text, utterance, by_uuid AS by, at, mentions';
 
 /** Comments on calls. Every statement is limited to one firm. */
 export function comments(db: Database) {
   return {
-    async add(tx: Sql, firmUuid: string, callUuid: string, { uuid, text, utterance, by, at }: Comment): Promise<void> {
+    async add(tx: Sql, firmUuid: string, callUuid: string, comment: Comment): Promise<void> {
+      const { uuid, text, utterance, by, at, mentions } = comment;
       await tx.query(
-        'INSERT INTO comment (firm_uuid, call_uuid, uuid, text, utterance, by_uuid, at) VALUES ($1, $2, $3, $4, $5, $6, $7)',
-        [firmUuid, callUuid, uuid, confidential(text), utterance, by, at],
+        `INSERT INTO comment (firm_uuid, call_uuid, uuid, text, utterance, by_uuid, at, mentions)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+        [firmUuid, callUuid, uuid, confidential(text), utterance, by, at, mentions],
       );
     },
 

@@ -82,6 +82,9 @@ export function erasures(db: Sql) {
       const reviews = await tx.query('DELETE FROM review WHERE firm_uuid = $1 AND call_uuid = $2 RETURNING 1', which);
       await tx.query('DELETE FROM compared_answer WHERE firm_uuid = $1 AND call_uuid = $2', which);
       const comments = await tx.query('DELETE FROM comment WHERE firm_uuid = $1 AND call_uuid = $2 RETURNING 1', which);
+      const disputes = await tx.query('DELETE FROM dispute WHERE firm_uuid = $1 AND call_uuid = $2 RETURNING 1', which);
+      for (const table of ['assignment', 'acknowledgement', 'calibration_answer', 'calibration_call'])
+        await tx.query(`DELETE FROM ${table} WHERE firm_uuid = $1 AND call_uuid = $2`, which);
       const [call] = await tx.query<{ batch: string | null; uploaded: number; history: number }>(
         `DELETE FROM call WHERE firm_uuid = $1 AND uuid = $2
          RETURNING batch_uuid AS batch, (tagged_text IS NOT NULL)::int AS uploaded,
@@ -98,6 +101,7 @@ export function erasures(db: Sql) {
         { what: 'history_entry', count: call.history },
         { what: 'review', count: reviews.length },
         { what: 'comment', count: comments.length },
+        { what: 'dispute', count: disputes.length },
         ...before,
       ]);
       await tx.query(

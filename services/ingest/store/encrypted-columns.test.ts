@@ -1,9 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import { openDatabase } from '@call-analysis/postgres';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { analyzeCall } from '../calls/analyze-call.ts';
 import { registerCall } from '../calls/register-call.ts';
 import { swapChannels } from '../calls/swap-channels.ts';
 import { commentOnCall } from '../comments/comment-on-call.ts';
+import { type Dispute, disputes as disputesIn } from '../desk/dispute-store.ts';
 import { projectAnalyses } from '../results/project-results.ts';
 import { projectTranscripts } from '../results/project-transcripts.ts';
 import { applyRetention } from '../retention/apply-retention.ts';
@@ -32,6 +34,8 @@ const COLUMNS = [
   'review.body',
   'review.comment',
   'comment.text',
+  'dispute.reason',
+  'dispute.comment',
 ] as const;
 
 let store: Store;
@@ -101,6 +105,14 @@ it('whatever writes conversation text, what is stored is encrypted where the ser
       await written();
     }
     await commentOnCall(parts, actor, call.uuid, { text: 'a comment', utterance: null });
+    const disputes = disputesIn(store.db);
+    const open = { status: 'open', comment: null, decided_by: null, decided_at: null } as const;
+    const question = { uuid: randomUUID(), call_uuid: call.uuid, question_uuid: randomUUID() };
+    const dispute: Dispute = { ...question, ...open, reason: 'a reason', by: owner.userUuid, at: new Date() };
+    await store.transaction(async (tx) => {
+      await disputes.add(tx, owner.firmUuid, dispute);
+      await disputes.decide(tx, owner.firmUuid, { ...dispute, status: 'rejected', comment: 'a decision' });
+    });
   }
   expect(await written()).toEqual(COLUMNS);
 
@@ -113,5 +125,5 @@ it('whatever writes conversation text, what is stored is encrypted where the ser
   const firm = { firmUuid: owner.firmUuid, timeZone: 'UTC', audioDays: null, transcriptDays: 0, callsDays: null };
   const settings = { listRetention: async () => [firm], findRetention: async () => firm };
   for await (const _ of applyRetention(parts, settings, new Date(Date.now() + 48 * 3600 * 1000)));
-  expect(await written()).toEqual(['analysis.body', 'review.body', 'review.comment', 'comment.text']);
+  expect(await written()).toEqual(COLUMNS.filter((name) => !/^(?:call|transcript)\./.test(name)));
 });

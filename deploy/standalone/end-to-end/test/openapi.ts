@@ -135,6 +135,7 @@ async function judge(uuid: string): Promise<void> {
   const { body } = await ask('GET /api/v1/calls/{uuid}', { uuid });
   const { uuid: analysis_uuid } = body['analysis'] as { uuid: string };
   await ask('PUT /api/v1/calls/{uuid}/review', { uuid }, { analysis_uuid, answers: [], comment: 'Right.', done: true });
+  await workAtDesk(uuid, body['analysis'] as { sections: { questions: { uuid: string; answer: string | null }[] }[] });
   await ask('DELETE /api/v1/calls/{uuid}/review', { uuid });
   const comment = await ask('POST /api/v1/calls/{uuid}/comments', { uuid }, { text: 'A good start.', utterance: 0 });
   await ask('GET /api/v1/calls/{uuid}/comments', { uuid });
@@ -142,6 +143,41 @@ async function judge(uuid: string): Promise<void> {
     uuid,
     comment_uuid: String(comment.body['uuid']),
   });
+}
+
+async function workAtDesk(
+  uuid: string,
+  { sections }: { sections: { questions: { uuid: string; answer: string | null }[] }[] },
+): Promise<void> {
+  const { uuid: question_uuid, answer } = sections
+    .flatMap(({ questions }) => questions)
+    .find((each) => each.answer !== null)!;
+  const made = await ask('POST /api/v1/views', {}, { name: 'Low scores', query: { score_max: 60 } });
+  const view = { uuid: String(made.body['uuid']) };
+  await ask('GET /api/v1/views');
+  await ask('GET /api/v1/views/{uuid}', view);
+  await ask('PATCH /api/v1/views/{uuid}', view, { shared: true });
+  await ask('DELETE /api/v1/views/{uuid}', view);
+  await ask('POST /api/v1/calls/{uuid}/acknowledge', { uuid });
+  await ask('PUT /api/v1/calls/{uuid}/assignment', { uuid }, { user_uuid: admin.userUuid });
+  await ask('GET /api/v1/inbox');
+  const opened = await ask('POST /api/v1/calls/{uuid}/disputes', { uuid }, { question_uuid, reason: 'Listen again.' });
+  const dispute = { uuid: String(opened.body['uuid']) };
+  await ask('GET /api/v1/disputes');
+  await ask('PATCH /api/v1/disputes/{uuid}', dispute, { status: 'rejected', comment: 'It is right.' });
+  const started = { name: 'October', call_uuids: [uuid], user_uuids: [admin.userUuid] };
+  const { body } = await ask('POST /api/v1/calibrations', {}, started);
+  const calibration = { uuid: String(body['uuid']) };
+  await ask('GET /api/v1/calibrations');
+  await ask(
+    'PUT /api/v1/calibrations/{uuid}/calls/{call_uuid}',
+    { ...calibration, call_uuid: uuid },
+    {
+      answers: [{ question_uuid, answer }],
+    },
+  );
+  await ask('GET /api/v1/calibrations/{uuid}', calibration);
+  await ask('POST /api/v1/calibrations/{uuid}/close', calibration);
 }
 
 async function receiveEvents(): Promise<void> {

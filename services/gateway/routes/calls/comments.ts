@@ -1,14 +1,16 @@
-import type { ingest } from '@call-analysis/proto';
+import type { ingest, keyManagement } from '@call-analysis/proto';
 import type { Comment } from '@call-analysis/proto/ingest/v1/Comment';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
 import { page, pathUuid, size, written } from '../../http/request/fields.ts';
 import { CommentPage, CommentSchema } from '../../response-schemas/people.ts';
+import { people, requirePeople } from '../firms-and-users/people.ts';
 import { actorOf, callerOf } from '../ingest-caller.ts';
 
 const PATH = '/api/v1/calls/:uuid/comments';
 const MAX_TEXT_CHARS = 5_000;
+const MAX_MENTIONS = 20;
 const MAX_UTTERANCE = 2 ** 31 - 1;
 
 const NewComment = z
@@ -20,12 +22,14 @@ const NewComment = z
       .max(MAX_UTTERANCE)
       .optional()
       .meta({ description: 'The `index` of the utterance that the comment is about.' }),
+    mentions: people(MAX_MENTIONS).optional().meta({ description: 'Users whom it calls: it is in their inbox.' }),
   })
   .meta({ examples: [{ text: 'She should have offered to call back.', utterance: 4 }] });
 
 /** Comments on calls (docs/api.md, "People's judgement"). */
 export function comments(
   catalogue: Pick<Client<typeof ingest>, 'addComment' | 'listComments' | 'deleteComment'>,
+  keys: Pick<Client<typeof keyManagement>, 'findUser'>,
 ): Endpoint[] {
   const tag = 'Reviews';
   return [
@@ -43,12 +47,14 @@ export function comments(
       },
       async handle({ caller, params, body, address }) {
         const call_uuid = pathUuid(params['uuid'], 'call');
-        const { utterance } = body;
+        const { utterance, mentions = [] } = body;
+        await requirePeople(keys, caller, { mentions });
         const comment = await catalogue.addComment({
           caller: actorOf(caller, address),
           call_uuid,
           text: body.text,
           ...(utterance !== undefined && { utterance }),
+          mentions,
         });
         return { status: 201, body: commentJson(comment) };
       },
@@ -95,6 +101,6 @@ export function comments(
   ];
 }
 
-function commentJson({ uuid, text: written, utterance, by, at }: Comment) {
-  return { uuid, text: written, utterance: utterance ?? null, by, at };
+function commentJson({ uuid, text: written, utterance, by, at, mentions }: Comment) {
+  return { uuid, text: written, utterance: utterance ?? null, by, at, mentions };
 }

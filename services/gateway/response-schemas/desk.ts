@@ -1,0 +1,176 @@
+import { z } from 'zod';
+import { Count, pageOf, Time, Uuid } from './fields.ts';
+
+/** docs/api.md, "The desk of a team". */
+
+const user = '019a4f3e-0000-7000-8000-0000000000b1';
+const call = '019a4f3e-7c1a-7d20-9b1e-5f2a61c0d3b2';
+const question = '019a4f3e-0000-7000-8000-000000000011';
+const at = '2026-10-02T08:00:00.000Z';
+
+const exampleView = {
+  uuid: '019a4f3e-9c1a-7d20-9b1e-5f2a61c0d3d1',
+  name: 'Low scores in Sales',
+  query: { segment_type: ['Sales'], score_max: '60', sort: 'score' },
+  shared: true,
+  start_page: false,
+  by: user,
+  created_at: at,
+  updated_at: at,
+};
+
+export const View = z
+  .object({
+    uuid: Uuid,
+    name: z.string(),
+    query: z
+      .record(z.string(), z.union([z.string(), z.array(z.string())]))
+      .meta({ description: 'Parameters of GET /api/v1/calls, by name.' }),
+    shared: z.boolean().meta({ description: 'Everyone of the firm sees it.' }),
+    start_page: z.boolean().meta({ description: "It opens first: a person's own one, otherwise a shared one." }),
+    by: Uuid.meta({ description: 'Its owner.' }),
+    created_at: Time,
+    updated_at: Time,
+  })
+  .meta({ id: 'View', examples: [exampleView] });
+export const ViewPage = pageOf(View).meta({ id: 'ViewPage', examples: [{ count: 1, items: [exampleView] }] });
+
+export const Assignment = z
+  .object({
+    call_uuid: Uuid,
+    assigned_to: Uuid.nullable(),
+    due: Time.nullable(),
+    by: Uuid.meta({ description: 'The user who assigned it.' }),
+    at: Time,
+  })
+  .meta({ id: 'Assignment', examples: [{ call_uuid: call, assigned_to: user, due: null, by: user, at }] });
+
+export const Acknowledgement = z
+  .object({ call_uuid: Uuid, acknowledged_by: Uuid, acknowledged_at: Time })
+  .meta({ id: 'Acknowledgement', examples: [{ call_uuid: call, acknowledged_by: user, acknowledged_at: at }] });
+
+const exampleDispute = {
+  uuid: '019a4f3e-9c1a-7d20-9b1e-5f2a61c0d3d2',
+  call_uuid: call,
+  question_uuid: question,
+  reason: 'The client had named the price before.',
+  status: 'open' as const,
+  by: user,
+  at,
+  comment: null,
+  decided_by: null,
+  decided_at: null,
+};
+
+export const DisputeStatus = z.enum(['open', 'accepted', 'rejected']);
+export const Dispute = z
+  .object({
+    uuid: Uuid,
+    call_uuid: Uuid,
+    question_uuid: Uuid,
+    reason: z.string(),
+    status: DisputeStatus,
+    by: Uuid,
+    at: Time,
+    comment: z.string().nullable().meta({ description: 'Of the decision.' }),
+    decided_by: Uuid.nullable(),
+    decided_at: Time.nullable(),
+  })
+  .meta({ id: 'Dispute', examples: [exampleDispute] });
+export const DisputePage = pageOf(Dispute).meta({
+  id: 'DisputePage',
+  examples: [{ count: 1, items: [exampleDispute] }],
+});
+
+const Answer = z.object({
+  question_uuid: Uuid,
+  answer: z.string().nullable().meta({ description: 'Null: the question does not apply.' }),
+});
+const Share = z.number().min(0).max(1).nullable().meta({
+  description:
+    'Of the pairs of people who answered the same question of the same call, how many agree. Null without pairs.',
+});
+
+const calibrationFields = {
+  uuid: Uuid,
+  name: z.string(),
+  due: Time.nullable(),
+  users: z.array(Uuid).meta({ description: 'Who is invited.' }),
+  by: Uuid,
+  created_at: Time,
+  closed_at: Time.nullable(),
+};
+const exampleCalibration = {
+  uuid: '019a4f3e-9c1a-7d20-9b1e-5f2a61c0d3d3',
+  name: 'October',
+  due: null,
+  users: [user],
+  by: user,
+  created_at: at,
+  closed_at: null,
+};
+
+export const Calibration = z
+  .object({
+    ...calibrationFields,
+    status: z.enum(['open', 'closed']).meta({ description: '`closed`: all have answered, or it was closed.' }),
+    calls: z.array(
+      z.object({
+        call_uuid: Uuid,
+        analysis_uuid: Uuid.meta({ description: 'The analysis whose questions are answered.' }),
+        answered_by: z.array(Uuid),
+        answers: z
+          .array(z.object({ user_uuid: Uuid, answers: z.array(Answer) }))
+          .meta({ description: "While it is open: the caller's own alone." }),
+      }),
+    ),
+    agreement: z
+      .object({
+        questions: z.array(
+          z.object({
+            uuid: Uuid,
+            text: z.string().nullable(),
+            n: Count,
+            agreement: Share,
+            kappa: z.number().min(-1).max(1).nullable().meta({
+              description:
+                "Fleiss' kappa: agreement beyond what chance alone would give. 1 is complete, 0 is chance. Null where chance alone would always agree.",
+            }),
+          }),
+        ),
+        people: z.array(z.object({ user_uuid: Uuid, n: Count, agreement: Share })),
+        calls: z.array(z.object({ call_uuid: Uuid, n: Count, agreement: Share })),
+      })
+      .nullable()
+      .meta({ description: 'Null while it is open.' }),
+  })
+  .meta({ id: 'Calibration', examples: [{ ...exampleCalibration, status: 'open', calls: [], agreement: null }] });
+export const CalibrationPage = pageOf(z.object(calibrationFields).meta({ id: 'ListedCalibration' })).meta({
+  id: 'CalibrationPage',
+  examples: [{ count: 1, items: [exampleCalibration] }],
+});
+export const CalibrationAnswers = z.object({ call_uuid: Uuid, answers: z.array(Answer) }).meta({
+  id: 'CalibrationAnswers',
+  examples: [{ call_uuid: call, answers: [{ question_uuid: question, answer: 'yes' }] }],
+});
+
+export const InboxPage = pageOf(
+  z
+    .object({
+      kind: z.enum(['mention', 'assignment', 'dispute', 'calibration']),
+      uuid: Uuid.meta({ description: 'Of the comment, the dispute or the calibration; of an assignment the call.' }),
+      call_uuid: Uuid.nullable(),
+      at: Time,
+      by: Uuid,
+      text: z.string().nullable().meta({
+        description: 'The comment, the reason of the dispute, or the name of the calibration.',
+      }),
+      due: Time.nullable(),
+    })
+    .meta({ id: 'InboxItem' }),
+).meta({
+  id: 'InboxPage',
+  examples: [
+    { count: 1, items: [{ kind: 'assignment', uuid: call, call_uuid: call, at, by: user, text: null, due: null }] },
+  ],
+});

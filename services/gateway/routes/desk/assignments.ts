@@ -1,0 +1,72 @@
+import { Uuid } from '@call-analysis/events';
+import type { desk, keyManagement } from '@call-analysis/proto';
+import type { Client } from '@call-analysis/rpc';
+import { z } from 'zod';
+import { endpoint, type Endpoint } from '../../http/endpoint.ts';
+import { instant, pathUuid } from '../../http/request/fields.ts';
+import { Acknowledgement, Assignment } from '../../response-schemas/desk.ts';
+import { requirePeople } from '../firms-and-users/people.ts';
+import { answered, callerOf } from './desk-caller.ts';
+
+const tag = 'Desk';
+
+const NewAssignment = z
+  .strictObject({
+    user_uuid: Uuid.nullable().meta({ description: 'Null: to nobody.' }),
+    due: instant().optional().meta({ description: 'When the review should be there.' }),
+  })
+  .meta({
+    id: 'AssignCallRequest',
+    examples: [{ user_uuid: '019a4f3e-0000-7000-8000-0000000000b1', due: '2026-10-09T12:00:00Z' }],
+  });
+
+/** docs/api.md, "The desk of a team". */
+export function assignments(
+  team: Pick<Client<typeof desk>, 'assignCall' | 'acknowledgeReview'>,
+  keys: Pick<Client<typeof keyManagement>, 'findUser'>,
+): Endpoint[] {
+  return [
+    endpoint({
+      method: 'PUT',
+      path: '/api/v1/calls/:uuid/assignment',
+      credentials: 'bearer',
+      body: NewAssignment,
+      docs: {
+        tag,
+        id: 'assignCall',
+        summary: 'Assign a call',
+        description: 'Makes its review the task of a user. An ADMIN assigns to anybody, others to themselves.',
+        responses: { 200: { description: 'The assignment.', schema: Assignment } },
+      },
+      handle: async ({ caller, params, body: { user_uuid, due }, address }) => {
+        const call_uuid = pathUuid(params['uuid'], 'call');
+        await requirePeople(keys, caller, { user_uuid });
+        return answered(
+          await team.assignCall({
+            caller: callerOf(caller, address),
+            call_uuid,
+            ...(user_uuid !== null && { user_uuid }),
+            ...(due !== undefined && { due }),
+          }),
+        );
+      },
+    }),
+    endpoint({
+      method: 'POST',
+      path: '/api/v1/calls/:uuid/acknowledge',
+      credentials: 'bearer',
+      docs: {
+        tag,
+        id: 'acknowledgeReview',
+        summary: 'Acknowledge a review',
+        description: 'Notes that you have read the review of the call. 200 also when that was noted before.',
+        responses: { 200: { description: 'Who acknowledged it, and when.', schema: Acknowledgement } },
+        errors: ['INVALID_TRANSITION'],
+      },
+      handle: async ({ caller, params, address }) => {
+        const call_uuid = pathUuid(params['uuid'], 'call');
+        return answered(await team.acknowledgeReview({ caller: callerOf(caller, address), call_uuid }));
+      },
+    }),
+  ];
+}

@@ -1,0 +1,53 @@
+import type { Bus } from '@call-analysis/bus';
+import { Fault } from '@call-analysis/fault';
+import { auditEntry } from '@call-analysis/service';
+import type { Store } from '../store/index.ts';
+import { assignments } from './assignment-store.ts';
+import type { DeskCaller } from './caller.ts';
+
+interface Deps {
+  readonly store: Pick<Store, 'transaction' | 'calls'>;
+  readonly bus: Bus;
+}
+
+/**
+ * Makes the review of a call the task of a user, or of nobody. An ADMIN assigns to anybody, others to themselves alone,
+ * and give back what is theirs. Faults: NOT_FOUND, FORBIDDEN.
+ */
+export async function assignCall(
+  { store, bus }: Deps,
+  caller: DeskCaller,
+  callUuid: string,
+  { userUuid, due }: { readonly userUuid: string | null; readonly due: Date | null },
+) {
+  const { firmUuid, userUuid: by, role } = caller;
+  return store.transaction(async (tx) => {
+    await store.calls.lock(tx, firmUuid, callUuid);
+    const former = await assignments.assignee(tx, firmUuid, callUuid);
+    const isOwn = [userUuid, former].every((each) => each === null || each === by);
+    if (role !== 'ADMIN' && !isOwn)
+      throw new Fault('forbidden', 'FORBIDDEN', 'Only an ADMIN assigns calls to others. Assign it to yourself.');
+    const at = new Date();
+    if (userUuid === null) await assignments.remove(tx, firmUuid, callUuid);
+    else await assignments.set(tx, firmUuid, callUuid, { userUuid, due, by, at });
+    await bus.publish(tx, [auditEntry('ingest', caller, 'call.assigned', callUuid)]);
+    return { call_uuid: callUuid, assigned_to: userUuid, due: userUuid === null ? null : due, by, at };
+  });
+}
+
+/** Notes that the review of a call has been read. Faults: NOT_FOUND; INVALID_TRANSITION without a review. */
+export async function acknowledgeReview({ store, bus }: Deps, caller: DeskCaller, callUuid: string) {
+  const { firmUuid, userUuid } = caller;
+  return store.transaction(async (tx) => {
+    const { reviewed_at: reviewedAt } = await store.calls.lock(tx, firmUuid, callUuid);
+    if (reviewedAt === null) {
+      const message = 'Nobody has reviewed this call. A review can be acknowledged once it is there.';
+      throw new Fault('conflict', 'INVALID_TRANSITION', message);
+    }
+    const now = new Date();
+    const { by, at } = await assignments.acknowledge(tx, firmUuid, callUuid, { by: userUuid, at: now, reviewedAt });
+    if (at.getTime() === now.getTime())
+      await bus.publish(tx, [auditEntry('ingest', caller, 'call.review_acknowledged', callUuid)]);
+    return { call_uuid: callUuid, acknowledged_by: by, acknowledged_at: at };
+  });
+}

@@ -1,0 +1,56 @@
+import type { Sql } from '@call-analysis/postgres';
+
+/** Whose task the review of a call is. */
+export interface Assignment {
+  readonly userUuid: string;
+  readonly due: Date | null;
+  readonly by: string;
+  readonly at: Date;
+}
+
+/** Assignments of calls and acknowledgements of their reviews. Every statement is limited to one firm. */
+export const assignments = {
+  async set(tx: Sql, firmUuid: string, callUuid: string, { userUuid, due, by, at }: Assignment): Promise<void> {
+    await tx.query(
+      `INSERT INTO assignment (firm_uuid, call_uuid, user_uuid, due, by_uuid, at) VALUES ($1, $2, $3, $4, $5, $6)
+       ON CONFLICT (firm_uuid, call_uuid) DO UPDATE SET user_uuid = excluded.user_uuid, due = excluded.due,
+         by_uuid = excluded.by_uuid, at = excluded.at`,
+      [firmUuid, callUuid, userUuid, due, by, at],
+    );
+  },
+
+  /** The user whose task it was, or null. */
+  async remove(tx: Sql, firmUuid: string, callUuid: string): Promise<string | null> {
+    const [removed] = await tx.query<{ user: string }>(
+      'DELETE FROM assignment WHERE firm_uuid = $1 AND call_uuid = $2 RETURNING user_uuid AS user',
+      [firmUuid, callUuid],
+    );
+    return removed?.user ?? null;
+  },
+
+  async assignee(tx: Sql, firmUuid: string, callUuid: string): Promise<string | null> {
+    const [found] = await tx.query<{ user: string }>(
+      'SELECT user_uuid AS user FROM assignment WHERE firm_uuid = $1 AND call_uuid = $2 FOR UPDATE',
+      [firmUuid, callUuid],
+    );
+    return found?.user ?? null;
+  },
+
+  /** When the review of the call was acknowledged: an earlier acknowledgement of the same review stays. */
+  async acknowledge(
+    tx: Sql,
+    firmUuid: string,
+    callUuid: string,
+    { by, at, reviewedAt }: { readonly by: string; readonly at: Date; readonly reviewedAt: Date },
+  ): Promise<{ by: string; at: Date }> {
+    const [row] = await tx.query<{ by: string; at: Date }>(
+      `INSERT INTO acknowledgement AS a (firm_uuid, call_uuid, by_uuid, at) VALUES ($1, $2, $3, $4)
+       ON CONFLICT (firm_uuid, call_uuid) DO UPDATE SET
+         by_uuid = CASE WHEN a.at >= $5 THEN a.by_uuid ELSE excluded.by_uuid END,
+         at = CASE WHEN a.at >= $5 THEN a.at ELSE excluded.at END
+       RETURNING by_uuid AS by, at`,
+      [firmUuid, callUuid, by, at, reviewedAt],
+    );
+    return row!;
+  },
+};

@@ -1,0 +1,172 @@
+import type { Bus } from '@call-analysis/bus';
+import type { ReviewedAnalysis } from '@call-analysis/events';
+import { Fault, type FieldFault, invalidFields, notFound } from '@call-analysis/fault';
+import { auditEntry } from '@call-analysis/service';
+import { v7 as uuidv7 } from 'uuid';
+import type { Scorecards } from '../reviews/scorecards.ts';
+import type { Store } from '../store/index.ts';
+import { agreementOfPeople } from './agreement-of-people.ts';
+import type { CalibratedCall, Calibration, Calibrations, GivenAnswer } from './calibration-store.ts';
+import type { DeskCaller } from './caller.ts';
+
+interface Deps {
+  readonly store: Store;
+  readonly bus: Bus;
+  readonly calibrations: Calibrations;
+  readonly scorecards: Scorecards;
+}
+
+interface NewCalibration {
+  readonly name: string;
+  readonly callUuids: readonly string[];
+  readonly userUuids: readonly string[];
+  readonly due: Date | null;
+}
+
+/** Faults: VALIDATION_ERROR for calls that are unknown or have no analysis. */
+export async function createCalibration(
+  { store, bus, calibrations }: Deps,
+  caller: DeskCaller,
+  { name, callUuids, userUuids, due }: NewCalibration,
+) {
+  const { firmUuid, userUuid: by } = caller;
+  const known = new Set(await store.calls.known(firmUuid, [...callUuids]));
+  const calls: CalibratedCall[] = [];
+  const faults: FieldFault[] = [];
+  for (const [at, callUuid] of callUuids.entries()) {
+    const analysisUuid = known.has(callUuid) ? await store.reviews.currentUuid(store.db, firmUuid, callUuid) : null;
+    if (analysisUuid !== null) calls.push({ callUuid, analysisUuid });
+    else faults.push({ field: `call_uuids.${at}`, code: 'INVALID', message: 'is not a call that has an analysis' });
+  }
+  if (faults.length > 0) throw invalidFields(faults);
+  const calibration = { uuid: uuidv7(), name, due, users: userUuids, by, created_at: new Date(), closed_at: null };
+  await store.transaction(async (tx) => {
+    await calibrations.add(tx, firmUuid, calibration, calls);
+    await bus.publish(tx, [auditEntry('ingest', caller, 'calibration.created', calibration.uuid)]);
+  });
+  return shown(calibration, calls, [], null);
+}
+
+/**
+ * A calibration with who has answered what: only the caller's own answers, until all have answered or an ADMIN has
+ * closed it. Then with all answers and how far they agree. Fault: NOT_FOUND.
+ */
+export async function readCalibration({ store, calibrations }: Deps, caller: DeskCaller, uuid: string) {
+  const { firmUuid } = caller;
+  const calibration = await visible(calibrations, caller, uuid);
+  const [calls, answers] = await Promise.all([
+    calibrations.calls(store.db, firmUuid, uuid),
+    calibrations.answers(store.db, firmUuid, uuid),
+  ]);
+  const isOpen = calibration.closed_at === null && !isComplete(calibration, calls, answers);
+  if (isOpen) return shown(calibration, calls, answers, null, caller.userUuid);
+  const texts = await questionTexts(store, firmUuid, calls);
+  const { questions, ...rest } = agreementOfPeople(answers);
+  const agreement = { questions: questions.map((each) => ({ text: texts.get(each.uuid) ?? null, ...each })), ...rest };
+  return shown(calibration, calls, answers, agreement);
+}
+
+/**
+ * Stores the caller's answers about a call, instead of earlier ones. The score of the call stays. Faults: NOT_FOUND;
+ * FORBIDDEN for those who are not invited; INVALID_TRANSITION once everyone may see the answers; VALIDATION_ERROR.
+ */
+export async function answerCalibration(
+  { store, bus, calibrations, scorecards }: Deps,
+  caller: DeskCaller,
+  uuid: string,
+  callUuid: string,
+  answers: readonly Pick<GivenAnswer, 'questionUuid' | 'answer'>[],
+) {
+  const { firmUuid, userUuid } = caller;
+  const calibration = await visible(calibrations, caller, uuid);
+  if (!calibration.users.includes(userUuid))
+    throw new Fault('forbidden', 'FORBIDDEN', 'You are not invited to this calibration.');
+  const call = (await calibrations.calls(store.db, firmUuid, uuid)).find((each) => each.callUuid === callUuid);
+  if (call === undefined) throw notFound('call');
+  const machine = await store.reviews.machineAnalysis(store.db, firmUuid, callUuid, call.analysisUuid);
+  const given = answers.map((each) => ({ ...each, comment: null }));
+  // Checks questions and labels.
+  await scorecards.addUp(caller, machine, given);
+  return store.transaction(async (tx) => {
+    const current = await calibrations.find(firmUuid, uuid, tx);
+    if (current === null) throw notFound('calibration');
+    const calls = await calibrations.calls(tx, firmUuid, uuid);
+    if (current.closed_at !== null || isComplete(current, calls, await calibrations.answers(tx, firmUuid, uuid))) {
+      const message = 'The answers of this calibration are open to everyone, so none can be changed.';
+      throw new Fault('conflict', 'INVALID_TRANSITION', message);
+    }
+    if (!calls.some((each) => each.callUuid === callUuid)) throw notFound('call');
+    await calibrations.answer(tx, firmUuid, uuid, { callUuid, userUuid }, answers);
+    await bus.publish(tx, [auditEntry('ingest', caller, 'calibration.answered', uuid)]);
+    return { call_uuid: callUuid, answers: answers.map(answerOf) };
+  });
+}
+
+/** Shows everyone's answers, also where some are missing. Closing it again changes nothing. Fault: NOT_FOUND. */
+export async function closeCalibration(deps: Deps, caller: DeskCaller, uuid: string) {
+  const { store, bus, calibrations } = deps;
+  await store.transaction(async (tx) => {
+    const calibration = await calibrations.find(caller.firmUuid, uuid, tx);
+    if (calibration === null) throw notFound('calibration');
+    if (calibration.closed_at !== null) return;
+    await calibrations.close(tx, caller.firmUuid, uuid, new Date());
+    await bus.publish(tx, [auditEntry('ingest', caller, 'calibration.closed', uuid)]);
+  });
+  return readCalibration(deps, caller, uuid);
+}
+
+async function visible(calibrations: Calibrations, caller: DeskCaller, uuid: string): Promise<Calibration> {
+  const calibration = await calibrations.find(caller.firmUuid, uuid);
+  if (calibration === null) throw notFound('calibration');
+  return calibration;
+}
+
+/** Whether everyone who is invited has answered about every call. */
+function isComplete(
+  { users }: Calibration,
+  calls: readonly CalibratedCall[],
+  answers: readonly Pick<GivenAnswer, 'callUuid' | 'userUuid'>[],
+): boolean {
+  const given = new Set(answers.map(({ callUuid, userUuid }) => `${callUuid} ${userUuid}`));
+  return calls.every(({ callUuid }) => users.every((user) => given.has(`${callUuid} ${user}`)));
+}
+
+/** `viewer`: whose answers are shown; undefined shows all. */
+function shown<Agreement>(
+  calibration: Calibration,
+  calls: readonly CalibratedCall[],
+  answers: readonly GivenAnswer[],
+  agreement: Agreement,
+  viewer?: string,
+) {
+  return {
+    ...calibration,
+    status: agreement === null ? ('open' as const) : ('closed' as const),
+    calls: calls.map(({ callUuid, analysisUuid }) => {
+      const ofCall = answers.filter((each) => each.callUuid === callUuid);
+      const byUser = [...Map.groupBy(ofCall, ({ userUuid }) => userUuid)];
+      return {
+        call_uuid: callUuid,
+        analysis_uuid: analysisUuid,
+        answered_by: byUser.map(([user]) => user),
+        answers: byUser
+          .filter(([user]) => viewer === undefined || user === viewer)
+          .map(([user_uuid, own]) => ({ user_uuid, answers: own.map(answerOf) })),
+      };
+    }),
+    agreement,
+  };
+}
+
+function answerOf({ questionUuid, answer }: Pick<GivenAnswer, 'questionUuid' | 'answer'>) {
+  return { question_uuid: questionUuid, answer };
+}
+
+async function questionTexts(store: Store, firmUuid: string, calls: readonly CalibratedCall[]) {
+  const texts = new Map<string, string>();
+  for (const { callUuid, analysisUuid } of calls) {
+    const analysis: ReviewedAnalysis = await store.reviews.machineAnalysis(store.db, firmUuid, callUuid, analysisUuid);
+    for (const { questions } of analysis.sections) for (const { uuid, text } of questions) texts.set(uuid, text);
+  }
+  return texts;
+}

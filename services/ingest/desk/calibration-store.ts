@@ -1,0 +1,114 @@
+import type { Database, Sql } from '@call-analysis/postgres';
+
+/** Calls that several people review without seeing each other's answers. */
+export interface Calibration {
+  readonly uuid: string;
+  readonly name: string;
+  readonly due: Date | null;
+  readonly users: readonly string[];
+  readonly by: string;
+  readonly created_at: Date;
+  readonly closed_at: Date | null;
+}
+
+export interface CalibratedCall {
+  readonly callUuid: string;
+  /** Its questions are answered, also after the call has been analysed anew. */
+  readonly analysisUuid: string;
+}
+
+/** Null: the question does not apply. */
+export interface GivenAnswer {
+  readonly callUuid: string;
+  readonly userUuid: string;
+  readonly questionUuid: string;
+  readonly answer: string | null;
+}
+
+const COLUMNS = 'uuid, name, due, user_uuids AS users, by_uuid AS by, created_at, closed_at';
+
+/** Calibrations. Every statement is limited to one firm. */
+export function calibrations(db: Database) {
+  return {
+    async add(tx: Sql, firmUuid: string, calibration: Calibration, calls: readonly CalibratedCall[]): Promise<void> {
+      const { uuid, name, due, users, by, created_at } = calibration;
+      await tx.query(
+        `INSERT INTO calibration (firm_uuid, uuid, name, due, user_uuids, by_uuid, created_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+        [firmUuid, uuid, name, due, users, by, created_at],
+      );
+      await tx.query(
+        `INSERT INTO calibration_call (firm_uuid, calibration_uuid, call_uuid, analysis_uuid, position)
+         SELECT $1, $2, * FROM unnest($3::uuid[], $4::uuid[]) WITH ORDINALITY`,
+        [firmUuid, uuid, calls.map(({ callUuid }) => callUuid), calls.map(({ analysisUuid }) => analysisUuid)],
+      );
+    },
+
+    /** Newest first. With a user, those that the user is invited to. */
+    async list(firmUuid: string, userUuid: string | null, page: number, size: number) {
+      const matching = 'FROM calibration WHERE firm_uuid = $1 AND ($2::uuid IS NULL OR $2 = ANY(user_uuids))';
+      const [items, [counted]] = await Promise.all([
+        db.query<Calibration>(`SELECT ${COLUMNS} ${matching} ORDER BY uuid DESC LIMIT $3 OFFSET $4`, [
+          firmUuid,
+          userUuid,
+          size,
+          (page - 1) * size,
+        ]),
+        db.query<{ count: number }>(`SELECT count(*)::int AS count ${matching}`, [firmUuid, userUuid]),
+      ]);
+      return { count: counted!.count, items };
+    },
+
+    /** Null when there is none. In a transaction it is locked until the end. */
+    async find(firmUuid: string, uuid: string, tx?: Sql): Promise<Calibration | null> {
+      const [found] = await (tx ?? db).query<Calibration>(
+        `SELECT ${COLUMNS} FROM calibration WHERE firm_uuid = $1 AND uuid = $2 ${tx === undefined ? '' : 'FOR UPDATE'}`,
+        [firmUuid, uuid],
+      );
+      return found ?? null;
+    },
+
+    /** Without calls that were erased. */
+    async calls(sql: Sql, firmUuid: string, uuid: string): Promise<CalibratedCall[]> {
+      return sql.query<CalibratedCall>(
+        `SELECT call_uuid AS "callUuid", analysis_uuid AS "analysisUuid" FROM calibration_call
+         WHERE firm_uuid = $1 AND calibration_uuid = $2 ORDER BY position`,
+        [firmUuid, uuid],
+      );
+    },
+
+    async answers(sql: Sql, firmUuid: string, uuid: string): Promise<GivenAnswer[]> {
+      return sql.query<GivenAnswer>(
+        `SELECT call_uuid AS "callUuid", user_uuid AS "userUuid", question_uuid AS "questionUuid", answer
+         FROM calibration_answer WHERE firm_uuid = $1 AND calibration_uuid = $2`,
+        [firmUuid, uuid],
+      );
+    },
+
+    /** Instead of the person's earlier answers about the call. */
+    async answer(
+      tx: Sql,
+      firmUuid: string,
+      uuid: string,
+      { callUuid, userUuid }: Pick<GivenAnswer, 'callUuid' | 'userUuid'>,
+      answers: readonly Pick<GivenAnswer, 'questionUuid' | 'answer'>[],
+    ): Promise<void> {
+      const which = [firmUuid, uuid, callUuid, userUuid];
+      await tx.query(
+        'DELETE FROM calibration_answer WHERE firm_uuid = $1 AND calibration_uuid = $2 AND call_uuid = $3 AND user_uuid = $4',
+        which,
+      );
+      await tx.query(
+        `INSERT INTO calibration_answer (firm_uuid, calibration_uuid, call_uuid, user_uuid, question_uuid, answer)
+         SELECT $1, $2, $3, $4, * FROM unnest($5::uuid[], $6::text[])`,
+        [...which, answers.map(({ questionUuid }) => questionUuid), answers.map(({ answer }) => answer)],
+      );
+    },
+
+    async close(tx: Sql, firmUuid: string, uuid: string, at: Date): Promise<void> {
+      await tx.query('UPDATE calibration SET closed_at = $3 WHERE firm_uuid = $1 AND uuid = $2', [firmUuid, uuid, at]);
+    },
+  };
+}
+
+export type Calibrations = ReturnType<typeof calibrations>;

@@ -1,0 +1,6 @@
+import type { Actor } from '@call-analysis/service';
+
+/** A person at the desk. The gateway has checked the role's general rights. */
+export interface DeskCaller extends Actor {
+  readonly role: string;
+}

@@ -1,0 +1,137 @@
+import type { Bus } from '@call-analysis/bus';
+import { Uuid } from '@call-analysis/events';
+import { notFound } from '@call-analysis/fault';
+import { desk } from '@call-analysis/proto';
+import type { Caller } from '@call-analysis/proto/desk/v1/Caller';
+import type { ViewFields as ViewFieldsMessage } from '@call-analysis/proto/desk/v1/ViewFields';
+import { implement } from '@call-analysis/rpc';
+import { z } from 'zod';
+import { deskCallers } from '../callers.ts';
+import type { Scorecards } from '../reviews/scorecards.ts';
+import type { Store } from '../store/index.ts';
+import { acknowledgeReview, assignCall } from './assign-call.ts';
+import { answerCalibration, closeCalibration, createCalibration, readCalibration } from './calibrate.ts';
+import { calibrations as calibrationsIn } from './calibration-store.ts';
+import type { DeskCaller } from './caller.ts';
+import { decideDispute, disputeAnswer } from './dispute-answer.ts';
+import { disputes as disputesIn } from './dispute-store.ts';
+import { readInbox } from './inbox-store.ts';
+import { changeView, createView, deleteView } from './save-view.ts';
+import { type ViewFields, views as viewsIn } from './view-store.ts';
+
+const Page = z.object({ page: z.int().min(1), size: z.int().min(1).max(100) });
+const Time = z.iso.datetime().transform((time) => new Date(time));
+const Query = z.record(z.string(), z.unknown());
+
+/** The service of proto/desk.proto. The gateway has validated requests and checked the roles. */
+export function deskService(parts: { store: Store; bus: Bus; scorecards: Scorecards }) {
+  const { db } = parts.store;
+  const [views, disputes, calibrations] = [viewsIn(db), disputesIn(db), calibrationsIn(db)];
+  const deps = { ...parts, db, views, disputes, calibrations };
+  return implement(desk, deskCallers, {
+    listViews: async ({ caller, page }) => {
+      const { firmUuid, userUuid } = callerOf(caller);
+      const { page: number, size } = Page.parse(page);
+      return answer(await views.list(firmUuid, userUuid, number, size));
+    },
+    getView: async ({ caller, view_uuid }) => {
+      const { firmUuid, userUuid } = callerOf(caller);
+      const view = await views.find(firmUuid, userUuid, Uuid.parse(view_uuid));
+      if (view === null) throw notFound('view');
+      return answer(view);
+    },
+    createView: async ({ caller, fields }) => {
+      const given = { name: '', query: {}, shared: false, start_page: false, ...viewFields(fields) };
+      return answer(await createView(deps, callerOf(caller), given));
+    },
+    changeView: async ({ caller, view_uuid, fields }) =>
+      answer(await changeView(deps, callerOf(caller), Uuid.parse(view_uuid), viewFields(fields))),
+    deleteView: async ({ caller, view_uuid }) => {
+      await deleteView(deps, callerOf(caller), Uuid.parse(view_uuid));
+      return answer({});
+    },
+    assignCall: async ({ caller, call_uuid, user_uuid, due }) =>
+      answer(
+        await assignCall(deps, callerOf(caller), Uuid.parse(call_uuid), {
+          userUuid: Uuid.optional().parse(user_uuid) ?? null,
+          due: Time.optional().parse(due) ?? null,
+        }),
+      ),
+    acknowledgeReview: async ({ caller, call_uuid }) =>
+      answer(await acknowledgeReview(deps, callerOf(caller), Uuid.parse(call_uuid))),
+    disputeAnswer: async ({ caller, call_uuid, question_uuid, reason }) =>
+      answer(
+        await disputeAnswer(deps, callerOf(caller), Uuid.parse(call_uuid), {
+          questionUuid: Uuid.parse(question_uuid),
+          reason,
+        }),
+      ),
+    listDisputes: async ({ caller, status, page }) => {
+      const { page: number, size } = Page.parse(page);
+      return answer(await disputes.list(callerOf(caller).firmUuid, status, number, size));
+    },
+    decideDispute: async ({ caller, dispute_uuid, status, changes_answer, answer: label, comment }) =>
+      answer(
+        await decideDispute(deps, callerOf(caller), Uuid.parse(dispute_uuid), {
+          status: z.enum(['accepted', 'rejected']).parse(status),
+          answer: changes_answer ? (label ?? null) : undefined,
+          comment,
+        }),
+      ),
+    createCalibration: async ({ caller, name, call_uuids, user_uuids, due }) =>
+      answer(
+        await createCalibration(deps, callerOf(caller), {
+          name,
+          callUuids: z.array(Uuid).parse(call_uuids),
+          userUuids: z.array(Uuid).parse(user_uuids),
+          due: Time.optional().parse(due) ?? null,
+        }),
+      ),
+    listCalibrations: async ({ caller, page }) => {
+      const { firmUuid } = callerOf(caller);
+      const { page: number, size } = Page.parse(page);
+      return answer(await calibrations.list(firmUuid, null, number, size));
+    },
+    getCalibration: async ({ caller, calibration_uuid }) =>
+      answer(await readCalibration(deps, callerOf(caller), Uuid.parse(calibration_uuid))),
+    answerCalibration: async ({ caller, calibration_uuid, call_uuid, answers }) =>
+      answer(
+        await answerCalibration(
+          deps,
+          callerOf(caller),
+          Uuid.parse(calibration_uuid),
+          Uuid.parse(call_uuid),
+          answers.map((each) => ({ questionUuid: Uuid.parse(each.question_uuid), answer: each.answer ?? null })),
+        ),
+      ),
+    closeCalibration: async ({ caller, calibration_uuid }) =>
+      answer(await closeCalibration(deps, callerOf(caller), Uuid.parse(calibration_uuid))),
+    readInbox: async ({ caller, page }) => {
+      const { page: number, size } = Page.parse(page);
+      return answer(await readInbox(db, { ...callerOf(caller), decidesDisputes: true }, number, size));
+    },
+  });
+}
+
+function answer(json: unknown) {
+  return { json: JSON.stringify(json) };
+}
+
+function callerOf(caller: Caller | null): DeskCaller {
+  return {
+    firmUuid: Uuid.parse(caller?.firm_uuid),
+    userUuid: Uuid.parse(caller?.user_uuid),
+    role: caller?.role ?? '',
+    address: caller?.address ?? '',
+  };
+}
+
+function viewFields(fields: ViewFieldsMessage | null): Partial<ViewFields> {
+  const { name, query_json: query, shared, start_page } = fields ?? {};
+  return {
+    ...(name !== undefined && { name }),
+    ...(query !== undefined && { query: Query.parse(JSON.parse(query)) }),
+    ...(shared !== undefined && { shared }),
+    ...(start_page !== undefined && { start_page }),
+  };
+}

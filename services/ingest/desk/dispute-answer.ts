@@ -1,0 +1,128 @@
+import type { Bus } from '@call-analysis/bus';
+import type { ReviewedAnalysis } from '@call-analysis/events';
+import { Fault, invalidFields, notFound } from '@call-analysis/fault';
+import { auditEntry } from '@call-analysis/service';
+import { v7 as uuidv7 } from 'uuid';
+import { reviewAnalysis } from '../reviews/review-analysis.ts';
+import type { PersonAnswer, Scorecards } from '../reviews/scorecards.ts';
+import type { Store } from '../store/index.ts';
+import type { DeskCaller } from './caller.ts';
+import type { Dispute, Disputes } from './dispute-store.ts';
+
+interface Deps {
+  readonly store: Store;
+  readonly bus: Bus;
+  readonly disputes: Disputes;
+  readonly scorecards: Scorecards;
+}
+
+/**
+ * Disagrees with an answer of the call's current analysis. Faults: NOT_FOUND; VALIDATION_ERROR for a question that the
+ * analysis does not have; DISPUTE_EXISTS while another dispute of the question is open.
+ */
+export async function disputeAnswer(
+  { store, bus, disputes }: Omit<Deps, 'scorecards'>,
+  caller: DeskCaller,
+  callUuid: string,
+  { questionUuid, reason }: { readonly questionUuid: string; readonly reason: string },
+): Promise<Dispute> {
+  const { firmUuid, userUuid } = caller;
+  const analysis = await currentAnalysis(store, firmUuid, callUuid);
+  if (analysis === null || !questionsOf(analysis).some(({ uuid }) => uuid === questionUuid)) {
+    const message = 'is not a question of the current analysis of this call';
+    throw invalidFields([{ field: 'question_uuid', code: 'INVALID', message }]);
+  }
+  const dispute: Dispute = {
+    uuid: uuidv7(),
+    call_uuid: callUuid,
+    question_uuid: questionUuid,
+    reason,
+    status: 'open',
+    by: userUuid,
+    at: new Date(),
+    comment: null,
+    decided_by: null,
+    decided_at: null,
+  };
+  await store.transaction(async (tx) => {
+    // Locked, so that an erasure at the same time removes the dispute too, or makes the call unknown.
+    await store.calls.lock(tx, firmUuid, callUuid);
+    if (!(await disputes.add(tx, firmUuid, dispute))) {
+      const message = 'A dispute of this answer is open already. Wait until it is decided.';
+      throw new Fault('conflict', 'DISPUTE_EXISTS', message);
+    }
+    await bus.publish(tx, [auditEntry('ingest', caller, 'call.answer_disputed', callUuid)]);
+  });
+  return dispute;
+}
+
+/**
+ * Accepts or rejects an open dispute. With an answer, an accepted one changes the review of the call first, so that a
+ * repeated decision after an interruption ends the same. Faults: NOT_FOUND; INVALID_TRANSITION when it has been decided;
+ * those of a review.
+ */
+export async function decideDispute(
+  deps: Deps,
+  caller: DeskCaller,
+  uuid: string,
+  decision: {
+    readonly status: 'accepted' | 'rejected';
+    /** Undefined: the answer stays. Null: the question does not apply. */
+    readonly answer: string | null | undefined;
+    readonly comment: string;
+  },
+): Promise<Dispute> {
+  const { store, bus, disputes } = deps;
+  const { firmUuid } = caller;
+  const found = await disputes.find(firmUuid, uuid);
+  if (found === null) throw notFound('dispute');
+  requireOpen(found);
+  if (decision.status === 'accepted' && decision.answer !== undefined)
+    await changeAnswer(deps, caller, found, decision.answer, decision.comment);
+  return store.transaction(async (tx) => {
+    const dispute = await disputes.find(firmUuid, uuid, tx);
+    if (dispute === null) throw notFound('dispute');
+    requireOpen(dispute);
+    const { status, comment } = decision;
+    const decided = { ...dispute, status, comment, decided_by: caller.userUuid, decided_at: new Date() };
+    await disputes.decide(tx, firmUuid, decided);
+    await bus.publish(tx, [auditEntry('ingest', caller, `dispute.${status}`, dispute.call_uuid)]);
+    return decided;
+  });
+}
+
+function requireOpen({ status }: Dispute): void {
+  if (status !== 'open') throw new Fault('conflict', 'INVALID_TRANSITION', `The dispute has been ${status} already.`);
+}
+
+/** What people have answered before stays. */
+async function changeAnswer(
+  deps: Deps,
+  caller: DeskCaller,
+  { call_uuid: callUuid, question_uuid: questionUuid }: Dispute,
+  answer: string | null,
+  comment: string,
+): Promise<void> {
+  const { store } = deps;
+  const current = await currentAnalysis(store, caller.firmUuid, callUuid);
+  if (current === null) throw notFound('analysis');
+  const earlier: PersonAnswer[] = questionsOf(current)
+    .filter(({ uuid, decided_by }) => decided_by === 'person' && uuid !== questionUuid)
+    .map((each) => ({ questionUuid: each.uuid, answer: each.answer, comment: each.comment }));
+  await reviewAnalysis(deps, caller, callUuid, {
+    analysisUuid: current.uuid,
+    answers: [...earlier, { questionUuid, answer, comment }],
+    comment: current.review?.comment ?? null,
+    done: current.review?.done ?? false,
+  });
+}
+
+/** With its review; null without one. Fault: NOT_FOUND. */
+async function currentAnalysis(store: Store, firmUuid: string, callUuid: string): Promise<ReviewedAnalysis | null> {
+  const { analyses } = await store.calls.withAnalyses(firmUuid, callUuid);
+  return analyses[0] ?? null;
+}
+
+function questionsOf({ sections }: ReviewedAnalysis) {
+  return sections.flatMap(({ questions }) => questions);
+}

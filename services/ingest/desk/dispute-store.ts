@@ -1,0 +1,74 @@
+import { confidential, type Database, type Sql } from '@call-analysis/postgres';
+
+/** An answer of a call that somebody disagrees with. */
+export interface Dispute {
+  readonly uuid: string;
+  readonly call_uuid: string;
+  readonly question_uuid: string;
+  readonly reason: string;
+  readonly status: 'open' | 'accepted' | 'rejected';
+  readonly by: string;
+  readonly at: Date;
+  readonly comment: string | null;
+  readonly decided_by: string | null;
+  readonly decided_at: Date | null;
+}
+
+const COLUMNS = 'uuid, call_uuid, question_uuid, reason, status, by_uuid AS by, at, comment, decided_by, decided_at';
+
+/** Disputes of answers. Every statement is limited to one firm. */
+export function disputes(db: Database) {
+  return {
+    /** False when a dispute of the question is open. */
+    async add(tx: Sql, firmUuid: string, dispute: Dispute): Promise<boolean> {
+      const added = await tx.query(
+        `INSERT INTO dispute (firm_uuid, uuid, call_uuid, question_uuid, reason, status, by_uuid, at)
+         VALUES ($1, $2, $3, $4, $5, 'open', $6, $7)
+         ON CONFLICT (firm_uuid, call_uuid, question_uuid) WHERE status = 'open' DO NOTHING RETURNING 1`,
+        [
+          firmUuid,
+          dispute.uuid,
+          dispute.call_uuid,
+          dispute.question_uuid,
+          confidential(dispute.reason),
+          dispute.by,
+          dispute.at,
+        ],
+      );
+      return added.length > 0;
+    },
+
+    /** Newest first. */
+    async list(firmUuid: string, statuses: readonly string[], page: number, size: number) {
+      const matching = "FROM dispute WHERE firm_uuid = $1 AND ($2 = '{}' OR status = ANY($2::text[]))";
+      const [items, [counted]] = await Promise.all([
+        db.query<Dispute>(`SELECT ${COLUMNS} ${matching} ORDER BY uuid DESC LIMIT $3 OFFSET $4`, [
+          firmUuid,
+          statuses,
+          size,
+          (page - 1) * size,
+        ]),
+        db.query<{ count: number }>(`SELECT count(*)::int AS count ${matching}`, [firmUuid, statuses]),
+      ]);
+      return { count: counted!.count, items };
+    },
+
+    /** Null when there is none. In a transaction it is locked until the end. */
+    async find(firmUuid: string, uuid: string, tx?: Sql): Promise<Dispute | null> {
+      const [found] = await (tx ?? db).query<Dispute>(
+        `SELECT ${COLUMNS} FROM dispute WHERE firm_uuid = $1 AND uuid = $2 ${tx === undefined ? '' : 'FOR UPDATE'}`,
+        [firmUuid, uuid],
+      );
+      return found ?? null;
+    },
+
+    async decide(tx: Sql, firmUuid: string, dispute: Dispute): Promise<void> {
+      await tx.query(
+        `UPDATE dispute SET status = $3, comment = $4, decided_by = $5, decided_at = $6 WHERE firm_uuid = $1 AND uuid = $2`,
+        [firmUuid, dispute.uuid, dispute.status, confidential(dispute.comment), dispute.decided_by, dispute.decided_at],
+      );
+    },
+  };
+}
+
+export type Disputes = ReturnType<typeof disputes>;

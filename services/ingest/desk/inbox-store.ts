@@ -1,0 +1,54 @@
+import type { Database } from '@call-analysis/postgres';
+
+/** Something that waits for a person. */
+export interface InboxItem {
+  readonly kind: 'mention' | 'assignment' | 'dispute' | 'calibration';
+  /** Of the comment, the dispute or the calibration; of an assignment the call. */
+  readonly uuid: string;
+  readonly call_uuid: string | null;
+  readonly at: Date;
+  readonly by: string;
+  /** The comment, the reason of the dispute, or the name of the calibration. */
+  readonly text: string | null;
+  readonly due: Date | null;
+}
+
+const ITEMS = `
+  SELECT 'mention' AS kind, uuid, call_uuid, at, by_uuid AS by, text, NULL::timestamptz AS due
+  FROM comment WHERE firm_uuid = $1 AND mentions @> ARRAY[$2::uuid] AND NOT EXISTS (
+    SELECT FROM comment AS answer WHERE answer.firm_uuid = comment.firm_uuid AND answer.call_uuid = comment.call_uuid
+      AND answer.by_uuid = $2 AND answer.uuid > comment.uuid)
+  UNION ALL
+  SELECT 'assignment', call_uuid, call_uuid, at, by_uuid, NULL, due
+  FROM assignment WHERE firm_uuid = $1 AND user_uuid = $2 AND NOT EXISTS (
+    SELECT FROM review WHERE review.firm_uuid = assignment.firm_uuid AND review.call_uuid = assignment.call_uuid
+      AND review.done AND review.at > assignment.at)
+  UNION ALL
+  SELECT 'dispute', uuid, call_uuid, at, by_uuid, reason, NULL
+  FROM dispute WHERE firm_uuid = $1 AND status = 'open' AND by_uuid <> $2 AND $3::boolean
+  UNION ALL
+  SELECT 'calibration', uuid, NULL, created_at, by_uuid, name, due
+  FROM calibration WHERE firm_uuid = $1 AND closed_at IS NULL AND user_uuids @> ARRAY[$2::uuid] AND EXISTS (
+    SELECT FROM calibration_call AS call WHERE call.firm_uuid = calibration.firm_uuid
+      AND call.calibration_uuid = calibration.uuid AND NOT EXISTS (
+        SELECT FROM calibration_answer AS given WHERE given.firm_uuid = call.firm_uuid
+          AND given.calibration_uuid = call.calibration_uuid AND given.call_uuid = call.call_uuid AND given.user_uuid = $2))`;
+
+/**
+ * What waits for a person, newest first: comments that mention them until they comment on the call themselves, calls that
+ * are assigned to them until they are reviewed, open disputes of others for those who decide them, and calibrations until
+ * they have answered.
+ */
+export async function readInbox(
+  db: Database,
+  { firmUuid, userUuid, decidesDisputes }: { firmUuid: string; userUuid: string; decidesDisputes: boolean },
+  page: number,
+  size: number,
+): Promise<{ count: number; items: InboxItem[] }> {
+  const who = [firmUuid, userUuid, decidesDisputes];
+  const [items, [counted]] = await Promise.all([
+    db.query<InboxItem>(`${ITEMS} ORDER BY at DESC, uuid LIMIT $4 OFFSET $5`, [...who, size, (page - 1) * size]),
+    db.query<{ count: number }>(`SELECT count(*)::int AS count FROM (${ITEMS}) AS item`, who),
+  ]);
+  return { count: counted!.count, items };
+}

@@ -1,0 +1,62 @@
+import { Fault, notFound } from '@call-analysis/fault';
+import type { Database } from '@call-analysis/postgres';
+import { v7 as uuidv7 } from 'uuid';
+import type { DeskCaller } from './caller.ts';
+import type { View, ViewFields, Views } from './view-store.ts';
+
+const MAX_PER_PERSON = 200;
+
+interface Deps {
+  readonly db: Database;
+  readonly views: Views;
+}
+
+/** Fault TOO_MANY_VIEWS. */
+export async function createView({ db, views }: Deps, caller: DeskCaller, fields: ViewFields): Promise<View> {
+  const at = new Date();
+  const view = { uuid: uuidv7(), ...fields, by: caller.userUuid, created_at: at, updated_at: at };
+  await db.transaction(async (tx) => {
+    if ((await views.countLocked(tx, caller.firmUuid, caller.userUuid)) >= MAX_PER_PERSON) {
+      const message = `A person has at most ${MAX_PER_PERSON} views. Delete one that is no longer used.`;
+      throw new Fault('conflict', 'TOO_MANY_VIEWS', message);
+    }
+    await views.save(tx, caller.firmUuid, view);
+  });
+  return view;
+}
+
+/** Changes the given fields of the caller's own view; an ADMIN changes shared ones too. Faults: NOT_FOUND, FORBIDDEN. */
+export async function changeView(
+  { db, views }: Deps,
+  caller: DeskCaller,
+  uuid: string,
+  fields: Partial<ViewFields>,
+): Promise<View> {
+  return db.transaction(async (tx) => {
+    const view = await changeable(views, caller, uuid, tx);
+    const changed = { ...view, ...fields, updated_at: new Date() };
+    await views.save(tx, caller.firmUuid, changed);
+    return changed;
+  });
+}
+
+/** Faults as `changeView`. */
+export async function deleteView({ db, views }: Deps, caller: DeskCaller, uuid: string): Promise<void> {
+  await db.transaction(async (tx) => {
+    await changeable(views, caller, uuid, tx);
+    await views.remove(tx, caller.firmUuid, uuid);
+  });
+}
+
+async function changeable(
+  views: Views,
+  { firmUuid, userUuid, role }: DeskCaller,
+  uuid: string,
+  tx: Parameters<Views['find']>[3],
+): Promise<View> {
+  const view = await views.find(firmUuid, userUuid, uuid, tx);
+  if (view === null) throw notFound('view');
+  if (view.by !== userUuid && role !== 'ADMIN')
+    throw new Fault('forbidden', 'FORBIDDEN', 'Only its owner and an ADMIN change a shared view. Save your own.');
+  return view;
+}
