@@ -37,15 +37,21 @@ function tablesOfSchema(text: string): Map<string, Set<string>> {
   );
 }
 
+const STATEMENT =
+  /CREATE TABLE "(?<created>\w+)" \(\n(?<body>[\s\S]*?)^\)|DROP TABLE "(?<dropped>\w+)"|ALTER TABLE "(?<altered>\w+)" (?:ADD COLUMN "(?<added>\w+)"|DROP COLUMN "(?<removed>\w+)")/gm;
+
 function tablesOfMigrations(folder: string): Map<string, Set<string>> {
   const tables = new Map<string, Set<string>>();
   for (const file of globSync(`${folder}/*/migration.sql`).sort()) {
     const text = readFileSync(file, 'utf8');
-    for (const [, table, body] of text.matchAll(/CREATE TABLE "(\w+)" \(\n([\s\S]*?)^\)/gm)) {
-      tables.set(table!, new Set([...body!.matchAll(/^\s+"(\w+)" /gm)].map((match) => match[1]!)));
+    for (const { groups } of text.matchAll(STATEMENT)) {
+      const { created, body, dropped, altered, added, removed } = groups!;
+      if (created !== undefined)
+        tables.set(created, new Set([...body!.matchAll(/^\s+"(\w+)" /gm)].map((match) => match[1]!)));
+      if (dropped !== undefined) tables.delete(dropped);
+      if (added !== undefined) tables.get(altered!)?.add(added);
+      if (removed !== undefined) tables.get(altered!)?.delete(removed);
     }
-    for (const [, table, column] of text.matchAll(/ALTER TABLE "(\w+)" ADD COLUMN "(\w+)"/g))
-      tables.get(table!)?.add(column!);
   }
   return tables;
 }

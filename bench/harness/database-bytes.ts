@@ -35,10 +35,7 @@ export async function logBytes(url: string): Promise<number> {
 /** Resolves when the search index of ingest is up to date. */
 export async function indexed(url: string): Promise<void> {
   for (;;) {
-    const [row] = await asked<{ waits: boolean }>(
-      url,
-      'SELECT EXISTS (SELECT FROM ingest.call_change) OR EXISTS (SELECT FROM ingest.text_change) AS waits',
-    );
+    const [row] = await asked<{ waits: boolean }>(url, 'SELECT EXISTS (SELECT FROM ingest.queued_words) AS waits');
     if (row?.waits === false) return;
     await pause(200);
   }

@@ -156,7 +156,7 @@ export function rpcs(parts: {
     },
 
     listCalls: async (request) => {
-      const { items, count, isEstimate, nextCursor, matches } = await listCalls(
+      const { items, count, isEstimate, nextCursor, matches, wordsUntil } = await listCalls(
         store,
         ownerOf(request.caller).firmUuid,
         {
@@ -174,7 +174,7 @@ export function rpcs(parts: {
           ...(matches.has(item.uuid) && { matches_json: JSON.stringify(matches.get(item.uuid)) }),
         })),
         count_is_estimate: isEstimate,
-        ...present({ next_cursor: nextCursor }),
+        ...present({ next_cursor: nextCursor, words_until: wordsUntil?.toISOString() ?? null }),
       };
     },
 

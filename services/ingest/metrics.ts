@@ -1,6 +1,6 @@
 import type { Sql } from '@call-analysis/postgres';
 import { counter, gauge, cachedFor } from '@call-analysis/runtime';
-import { countByStatus } from './search/queries/count-calls.ts';
+import { countByStatus } from './listing/listing-store.ts';
 import type { Batch } from './store/index.ts';
 
 const calls = gauge('calls', 'Calls in the catalogue by status, at most half a minute old.', ['status']);

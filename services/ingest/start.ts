@@ -31,7 +31,7 @@ import { watchCalls } from './metrics.ts';
 import type { Parts } from './parts.ts';
 import { retentionSweep } from './retention/apply-retention.ts';
 import { dialScorecards } from './reviews/scorecards.ts';
-import { runIndexer } from './search/indexer/run-indexer.ts';
+import { runIndexer } from './search/run-indexer.ts';
 import { maintainStatistics } from './statistics/maintain-statistics.ts';
 import { openStore } from './store/index.ts';
 import { sweep } from './sweep.ts';
@@ -71,7 +71,9 @@ export const { schema, migrations, events, prepare, start } = defineService<Conf
     const scorecards = dialScorecards(config.analysis, { tls: config.tls, log });
     closing.add('analysis client', () => scorecards.close());
     const indexer = runIndexer(store, log);
-    closing.add('index of calls', () => indexer.stop());
+    closing.add('index of words', () => indexer.stop());
+    store.carryOver.start(log);
+    closing.add('calls that are carried over', () => store.carryOver.stop());
     return { store, bus, objects, firms, scorecards };
   },
   rpcs: (parts, { limits }) => [rpcs({ ...parts, limits }), deskService(parts)],

@@ -46,7 +46,7 @@ const PERIODS = [
 
 /**
  * The 95th percentile of the time of statistics in a firm with ten million calls, for every grouping. The yardstick is one
- * plain aggregate of the same calls by operator in SQL. A call of the last six hours has just changed, so that their calls are added up.
+ * plain aggregate of the same calls by operator in SQL. A call of the last day has just changed, so that its calls are added up.
  */
 export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
   const perDay = Math.ceil((quick ? 100_000 : 10_000_000) / DAYS);
@@ -62,7 +62,7 @@ export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
       await client.query(`SET search_path = ${schema}`);
       await timed('all days added up', () => addUp(store, client));
       await client.query(
-        `UPDATE call_search SET score = score WHERE start_time >= $1 AND uuid = (SELECT max(uuid::text)::uuid FROM call_search WHERE start_time >= $1)`,
+        `UPDATE listed_call SET score = score WHERE start_time >= $1 AND uuid = (SELECT max(uuid::text)::uuid FROM listed_call WHERE start_time >= $1)`,
         [new Date(END - DAY_MS)],
       );
       return await measure(store, client, firmUuid, quick ? 5 : 20);
@@ -74,52 +74,23 @@ export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
   });
 }
 
-/**
- * Adds up one day, whose sums are copied to the others, because all days have the same calls; then the first days of the
- * months, and the months.
- */
+/** Adds up one day, whose sums are copied to the others, because all days have the same calls. */
 async function addUp(store: Store, client: Client): Promise<void> {
-  const [model, ...firsts] = await daysToAddUp(client);
+  const model = new Date(BEGIN);
   await client.query(
-    `CREATE TEMPORARY TABLE other AS SELECT *, date_trunc('day', begins_at, 'UTC') AS day FROM statistic_change
-     WHERE date_trunc('day', begins_at, 'UTC') <> $1`,
+    'CREATE TEMPORARY TABLE other AS SELECT DISTINCT firm_uuid, begins_at AS day FROM statistic_change WHERE begins_at <> $1',
     [model],
   );
-  await client.query(`DELETE FROM statistic_change WHERE date_trunc('day', begins_at, 'UTC') <> $1`, [model]);
+  await client.query('DELETE FROM statistic_change WHERE begins_at <> $1', [model]);
   await maintain(store, client);
-  await client.query('CREATE TEMPORARY TABLE other_day AS SELECT DISTINCT firm, day FROM other');
-  const shifted = 'begins_at + (day - $1::timestamptz)';
   await client.query(
-    `INSERT INTO statistic_sum SELECT added.firm, period, ${shifted}, kind, key, amounts, scores
-     FROM other_day JOIN statistic_sum AS added USING (firm) ORDER BY day, period, kind, key`,
+    `INSERT INTO statistic_sum SELECT firm_uuid, period, begins_at + (day - $1::timestamptz), kind, key, amounts, scores
+     FROM other JOIN statistic_sum AS added USING (firm_uuid) ORDER BY day, period, kind, key`,
     [model],
   );
-  await client.query(
-    `INSERT INTO statistic_period SELECT added.firm, period, ${shifted} FROM other_day JOIN statistic_period AS added USING (firm)`,
-    [model],
-  );
-  await client.query('INSERT INTO statistic_change SELECT firm, begins_at, changed_at FROM other WHERE day = ANY($1)', [
-    firsts,
-  ]);
-  await maintain(store, client);
-  for (const table of ['statistic_sum', 'statistic_period', 'statistic_change'])
+  await client.query('INSERT INTO statistic_day SELECT firm_uuid, day FROM other');
+  for (const table of ['statistic_sum', 'statistic_day', 'statistic_change'])
     await client.query(`VACUUM ANALYZE ${table}`);
-}
-
-/** A day of the second month, and a day of each month. */
-async function daysToAddUp(client: Client): Promise<Date[]> {
-  const { rows } = await client.query<{ day: Date }>(
-    `SELECT min(date_trunc('day', begins_at, 'UTC')) AS day FROM statistic_change
-     GROUP BY date_trunc('month', begins_at, 'UTC') ORDER BY 1`,
-  );
-  const days = rows.map(({ day }) => day);
-  const [model] = (
-    await client.query<{ day: Date }>(
-      `SELECT max(date_trunc('day', begins_at, 'UTC')) AS day FROM statistic_change WHERE begins_at < $1`,
-      [days[2]],
-    )
-  ).rows;
-  return [model!.day, ...days];
 }
 
 /** As the schedule does, without waiting until days are quiet. */
@@ -181,8 +152,8 @@ async function plainAggregate(client: Client, from: Date): Promise<number> {
   for (let round = 0; round < 2; round++) {
     const began = performance.now();
     await client.query(
-      `SELECT operator, count(*), avg(score) FILTER (WHERE score >= 0), avg(duration_ms), avg(silence)
-       FROM call_search WHERE start_time >= $1 AND start_time < $2 GROUP BY operator`,
+      `SELECT operator_name, count(*), avg(score) FILTER (WHERE score >= 0), avg(duration), avg(silence)
+       FROM listed_call WHERE start_time >= $1 AND start_time < $2 GROUP BY operator_name`,
       [from, new Date(END)],
     );
     tookMs = performance.now() - began;
@@ -190,7 +161,7 @@ async function plainAggregate(client: Client, from: Date): Promise<number> {
   return tookMs;
 }
 
-/** Writes entries of the search index, of 200 operators, with analyses of ten questions. All days have the same calls. */
+/** Writes rows for lists, of 200 operators, with analyses of ten questions. All days have the same calls. */
 async function fill(url: string, firmUuid: string, perDay: number): Promise<void> {
   const calls = perDay * DAYS;
   const client = new Client({ connectionString: url });
@@ -201,64 +172,39 @@ async function fill(url: string, firmUuid: string, perDay: number): Promise<void
     );
     const indexes = await client.query<{ name: string; definition: string }>(
       `SELECT indexname AS name, indexdef AS definition FROM pg_indexes
-       WHERE schemaname = '${schema}' AND tablename = 'call_search' AND indexname NOT LIKE '%pkey'`,
+       WHERE schemaname = '${schema}' AND tablename = 'listed_call' AND indexname NOT LIKE '%pkey'`,
     );
     for (const { name } of indexes.rows) await client.query(`DROP INDEX ${name}`);
-    const kinds: [string, number][] = [
-      ['all', 1],
-      ['state', 3],
-      ['origin', 4],
-      ['segment', 10],
-      ['operator', 200],
-      ['team', 20],
-      ['language', 3],
-      ['resolution', 4],
-      ['topic', 40],
-      ['scorecard', 2],
-      ['question', 10],
-      ['mark', 1],
-    ];
-    for (const [kind, values] of kinds) {
-      await client.query(
-        `INSERT INTO facet (firm_uuid, kind, value, calls)
-         SELECT $1, $2, CASE $2 WHEN 'all' THEN '' WHEN 'state' THEN (ARRAY['completed:scored', 'completed:no_speech', 'failed:'])[n] ELSE $2 || ' ' || n END, ${calls}
-         FROM generate_series(1, $3::int) AS n`,
-        [firmUuid, kind, values],
-      );
-    }
-    await client.query(
-      `INSERT INTO facet (firm_uuid, kind, value, calls)
-       SELECT $1, 'day', to_char(day, 'YYYY-MM-DD'), ${perDay} FROM generate_series($2::timestamp, $3::timestamp - interval '1 day', '1 day') AS day`,
-      [firmUuid, new Date(BEGIN).toISOString().slice(0, 10), new Date(END).toISOString().slice(0, 10)],
-    );
-    const first = (kind: string) => `(SELECT min(id) FROM facet WHERE kind = '${kind}')`;
     const share = (seed: number) => `(hashint8extended(place, ${seed}) & 1048575) / 1048576.0::float8`;
     for (let from = 0; from < calls; from += ROWS_PER_INSERT) {
       await client.query(
-        `INSERT INTO call_search (firm, uuid, start_time, score, state, origin, segment, operator, team, day, mark, language, resolution,
-           scorecard, topics, open_answers, is_reviewed, auto_failed, duration_ms, operator_talk, silence, interruptions, client_sentiment)
-         SELECT ${first('all')}, uuid, to_timestamp(at), CASE WHEN one < 0.97 THEN round(1000 * sqrt(other)) ELSE -1 END,
-           ${first('state')} + CASE WHEN one < 0.97 THEN 0 WHEN one < 0.99 THEN 1 ELSE 2 END, ${first('origin')} + place % 4,
-           ${first('segment')} + floor(10 * other * other)::int, ${first('operator')} + (place * 7919::bigint / 13 % 200)::int,
-           ${first('team')} + (place * 7919::bigint / 13 % 20)::int, ${first('day')} + floor((at - ${BEGIN / 1000}) / 86400)::int, ${first('mark')},
-           ${first('language')} + place % 3, ${first('resolution')} + place % 4, ${first('scorecard')} + place % 2,
-           ARRAY[${first('topic')} + floor(20 * one)::int, ${first('topic')} + 20 + floor(20 * other)::int], CASE WHEN other < 0.2 THEN 1 ELSE 0 END,
+        `INSERT INTO listed_call (firm_uuid, uuid, start_time, score, status, outcome, source, direction, segment_type, operator_name,
+           operator_group_name, client_phone, language, resolution, scorecard_uuid, topics, needs_review, is_reviewed, auto_failed, duration,
+           operator_talk, silence, interruptions, client_sentiment)
+         SELECT '${firmUuid}', uuid, to_timestamp(at), CASE WHEN one < 0.97 THEN round(1000 * sqrt(other)) ELSE -1 END,
+           CASE WHEN one < 0.99 THEN 'completed' ELSE 'failed' END,
+           CASE WHEN one < 0.97 THEN 'scored' WHEN one < 0.99 THEN 'no_speech' END,
+           (ARRAY['audio', 'transcription'])[1 + place % 2], (ARRAY['inbound', 'outbound'])[1 + place / 2 % 2],
+           'segment ' || floor(10 * other * other)::int, 'operator ' || (place * 7919::bigint / 13 % 200)::int,
+           'team ' || (place * 7919::bigint / 13 % 20)::int, '99890' || n % 10000000, (ARRAY['en', 'ru', 'uz'])[1 + place % 3],
+           'resolution ' || place % 4, ('00000000-0000-7000-8000-00000000000' || place % 2)::uuid,
+           ARRAY['topic ' || floor(20 * one)::int, 'topic ' || 20 + floor(20 * other)::int], CASE WHEN other < 0.2 THEN 1 ELSE 0 END,
            other > 0.9, one < 0.02, round(600000 * one), round(600000 * other), round(400000 * one), floor(6 * one), round(100 * other) - 50
          FROM (
-           SELECT place, ${share(1)} AS one, ${share(2)} AS other, ${BEGIN / 1000} + day * 86400 + place * 86400.0 / ${perDay} AS at,
+           SELECT n, place, ${share(1)} AS one, ${share(2)} AS other, ${BEGIN / 1000} + day * 86400 + place * 86400.0 / ${perDay} AS at,
              (lpad(to_hex(${BEGIN} + day * ${DAY_MS} + place * ${DAY_MS} / ${perDay}), 12, '0') || '70008' || lpad(to_hex(n), 15, '0'))::uuid AS uuid
            FROM (SELECT n, n / ${perDay} AS day, n % ${perDay} AS place
              FROM generate_series(${from}::bigint, ${Math.min(from + ROWS_PER_INSERT, calls) - 1}) AS n) AS numbered) AS made`,
       );
     }
     await client.query(
-      `INSERT INTO call_points (firm, uuid, questions, points, max_points)
-       SELECT firm, uuid, (SELECT array_agg(id ORDER BY id) FROM facet WHERE kind = 'question'),
+      `INSERT INTO listed_points (firm_uuid, uuid, questions, points, max_points)
+       SELECT firm_uuid, uuid, ARRAY(SELECT ('00000000-0000-7000-8000-0000000001' || to_char(n, 'FM00'))::uuid FROM generate_series(1, 10) AS n),
          ARRAY[1000, 0, 1000, 500, 1000, score, 0, 1000, 2000, 0], ARRAY[1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 2000, 1000]
-       FROM call_search WHERE score >= 0 ORDER BY uuid`,
+       FROM listed_call WHERE score >= 0 ORDER BY uuid`,
     );
     for (const { definition } of indexes.rows) await client.query(definition);
-    for (const table of ['call_search', 'call_points', 'facet', 'statistic_change'])
+    for (const table of ['listed_call', 'listed_points', 'statistic_change'])
       await client.query(`VACUUM ANALYZE ${table}`);
   } finally {
     await client.end();

@@ -204,6 +204,10 @@ export const CallPage = pageOf(ListedCall)
       .nullable()
       .meta({ description: 'Send it as `cursor` to get the next page. Null on the last page.' }),
     count_is_estimate: z.boolean().meta({ description: 'True when so many calls match that `count` is an estimate.' }),
+    words_until: z.iso.datetime().optional().meta({
+      description:
+        'With `q`, while words of calls are not indexed yet: the calls that ended before this time are found by their words.',
+    }),
   })
   .meta({
     id: 'CallPage',

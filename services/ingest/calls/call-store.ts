@@ -3,7 +3,6 @@ import { Fault, notFound } from '@call-analysis/fault';
 import { type Database, type Sql, sqlState, type Transaction } from '@call-analysis/postgres';
 import type { CallRecord } from '../intake/rows/call-fields.ts';
 import type { AnalysisBodies } from '../results/analysis-body-store.ts';
-import { noteNewCalls } from '../search/indexer/pending-changes.ts';
 import { CALL_COLUMNS, type CallRow, type Failure } from './call-row.ts';
 import { UNFINISHED_SQL } from './call-status.ts';
 
@@ -167,7 +166,6 @@ export function calls(db: Database, stored: AnalysisBodies) {
           createdAt(call.uuid),
         ],
       );
-      if (rows.length > 0) await noteNewCalls(tx, call.firmUuid, call.uuid, call.uuid, 1);
       return rows.length > 0;
     },
 

@@ -111,23 +111,23 @@ describe('an erased call', () => {
     expect(left).toHaveLength(1);
   });
 
-  it('is removed from the search index, indexed or pending, with the facet values that only it had', async () => {
+  it('is removed from lists and from the index of words, indexed or waiting', async () => {
     const owner = service.newOwner();
     const [row, waiting] = [secrets(), secrets()];
     const [call] = await calls.upload(owner, [row]);
     // The analysis sets the language, and then the words are indexed.
     await analyzed(call!);
     await waitUntil(async () => {
-      await service.parts.store.search.catchUp(owner.firmUuid, { words: true, withinMs: 60_000 });
+      await service.parts.store.words.catchUp(owner.firmUuid, 60_000);
       return (await calls.tracesOf(row)).some((trace) => trace.startsWith('ingest.call_text'));
     });
     await calls.erase(call!);
     await calls.expectNothingLeft(row, call!);
     const [late] = await calls.upload(owner, [waiting]);
     await calls.erase(late!);
-    expect(await service.parts.store.search.catchUp(owner.firmUuid, { words: true, withinMs: 60_000 })).toBe(true);
+    expect(await service.parts.store.words.catchUp(owner.firmUuid, 60_000)).toBe(true);
     await calls.expectNothingLeft(waiting, late!);
-    expect(await service.parts.store.search.count(owner.firmUuid)).toBe(0);
+    expect(await service.db.query('SELECT FROM listed_call WHERE firm_uuid = $1', [owner.firmUuid])).toEqual([]);
   });
 
   it('cannot be erased by another firm', async () => {

@@ -108,8 +108,6 @@ async function erase(parts: Parts, firmUuid: string, callUuid: string, { by, wit
       if (batch_uuid !== null)
         await store.batches.erased(tx, batch_uuid, UNFINISHED.includes(status) ? now : (ended_at ?? updated_at));
       await within?.(tx);
-      // Last: deleting the rows has added a pending change for the index, and its other writers wait from here on.
-      await store.search.removeCall(tx, firmUuid, callUuid);
       return erased;
     };
     return store.transaction(work, { retries: DEADLOCKS });

@@ -1,9 +1,8 @@
 import { invalidFields, unavailable } from '@call-analysis/fault';
-import { listCalls } from '../listing/list-calls.ts';
-import { type CallFilter, needsIndex, type Position, type Sort, type Store } from '../store/index.ts';
+import type { CallFilter, Position, Sort, Store } from '../store/index.ts';
 import type { Row } from './columns.ts';
 
-/** How long the index may take to contain all calls of the firm. */
+/** How long the words of the firm's calls may take to be indexed. */
 const CATCH_UP_MS = 20_000;
 
 export interface Walk {
@@ -15,10 +14,10 @@ export interface Walk {
 
 /**
  * All calls that match when the walk begins, page by page at constant cost. A call that is erased meanwhile is left out.
- * Faults: VALIDATION_ERROR; UNAVAILABLE when the index does not contain all calls of the firm in time.
+ * Faults: VALIDATION_ERROR; UNAVAILABLE when words are searched and those of all calls are not indexed in time.
  */
 export async function* walkCalls(store: Store, walk: Walk): AsyncGenerator<Row[]> {
-  const { firmUuid, filter, sort, pageSize } = walk;
+  const { firmUuid, sort, pageSize } = walk;
   if (isUnfiltered(walk)) {
     for (let after: string | null = null; ;) {
       const rows: Row[] = await store.exports.inOrder(firmUuid, sort.isDescending, after, pageSize);
@@ -29,9 +28,7 @@ export async function* walkCalls(store: Store, walk: Walk): AsyncGenerator<Row[]
   }
   for await (const uuids of walkPositions(store, walk)) {
     const rows = new Map((await store.exports.byUuid(firmUuid, uuids)).map((row) => [row[0]!, row]));
-    // A call that has changed since it was indexed is written as it is now, or not at all.
-    const matching = await store.listing.matching(firmUuid, filter, [...rows.keys()]);
-    const page = uuids.flatMap((uuid) => (matching.has(uuid) ? [rows.get(uuid)!] : []));
+    const page = uuids.flatMap((uuid) => (rows.has(uuid) ? [rows.get(uuid)!] : []));
     if (page.length > 0) yield page;
   }
 }
@@ -56,21 +53,14 @@ export async function* walkPositions(
   store: Store,
   { firmUuid, filter, sort, pageSize }: Walk,
 ): AsyncGenerator<string[]> {
-  if (filter.partnerCallId !== null) {
-    const { items } = await listCalls(store, firmUuid, { filter, sort, page: 1, cursor: null, size: 1 });
-    if (items.length > 0) yield items.map(({ uuid }) => uuid);
-    return;
-  }
-  const words = filter.q === null ? null : await store.search.parseWords(filter.q);
+  if (filter.q !== null && !(await store.words.catchUp(firmUuid, CATCH_UP_MS))) throw unavailable('The index of words');
+  const words = filter.q === null ? null : await store.words.parse(firmUuid, filter.q);
   if (filter.q !== null && words === null) {
     throw invalidFields([{ field: 'q', code: 'INVALID', message: 'must have a word in it' }]);
   }
-  const isCurrent = await store.search.catchUp(firmUuid, { words: words !== null, withinMs: CATCH_UP_MS });
-  if (!isCurrent || (needsIndex(filter) && (await store.search.hasBackfill(firmUuid))))
-    throw unavailable('The index of calls');
   for (let after: Position | null = null; ;) {
-    const query = { firmUuid, filter, sort, after, offset: 0, limit: pageSize };
-    const positions: readonly Position[] = await store.search.positions(query, words);
+    const query = { firmUuid, filter, words, sort, after, offset: 0, limit: pageSize };
+    const positions: readonly Position[] = await store.listing.positions(query);
     if (positions.length > 0) yield positions.map(({ uuid }) => uuid);
     if (positions.length < pageSize) return;
     after = positions.at(-1)!;

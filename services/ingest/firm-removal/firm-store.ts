@@ -1,12 +1,12 @@
 import type { RemovedThing } from '@call-analysis/call-processing';
 import type { Sql } from '@call-analysis/postgres';
-import { lockIndex } from '../search/indexer/index-lock.ts';
 
 type Remove = (tx: Sql, firmUuid: string, limit: number) => Promise<RemovedThing[]>;
 
 /**
- * The tables that hold data of a firm. First what would make more of it: jobs, uploads and batches. Then the calls,
- * whose triggers write the queues of the index and of the campaigns' tallies; and last those, with the index itself.
+ * The tables that hold data of a firm. First what would make more of it: jobs, uploads and batches. Then the calls, whose
+ * triggers remove their rows for lists and their documents, and note changes of statistics and of the campaigns' tallies; and
+ * last those.
  */
 export const firmRows: readonly Remove[] = [
   ofFirm('job', 'job'),
@@ -31,18 +31,13 @@ export const firmRows: readonly Remove[] = [
   ofFirm('analysis_form', null),
   ofFirm('erasure', null),
   removeCampaigns,
-  ofFirm('call_backfill', null),
-  // New entries are in a table that inherits from this one.
-  ofIndex('ONLY call_search'),
-  ofIndex('call_search_new'),
-  ofIndex('call_points'),
-  ofIndex('call_text'),
-  ofIndex('statistic_change'),
-  ofIndex('statistic_period'),
-  ofIndex('statistic_sum'),
-  ofFirm('call_change', null),
-  ofFirm('text_change', null),
+  ofFirm('scorecard_label', null),
+  ofFirm('statistic_change', null),
+  ofFirm('statistic_day', null),
+  ofFirm('statistic_sum', null),
+  ofFirm('queued_words', null),
   ofFirm('facet', null),
+  ofFirm('firm_number', null),
   async function removeTombstones(tx, firmUuid, limit) {
     const where = `firm_uuid = $1 AND subject <> $1`;
     return [{ what: null, count: await removeRows(tx, 'erased_subject', where, firmUuid, limit) }];
@@ -50,19 +45,9 @@ export const firmRows: readonly Remove[] = [
 ];
 
 function ofFirm(table: string, what: string | null): Remove {
-  return async (tx, firmUuid, limit) => {
-    await lockIndex(tx);
-    return [{ what, count: await removeRows(tx, table, 'firm_uuid = $1', firmUuid, limit) }];
-  };
-}
-
-/** Of the tables of the index, which identify a firm by its facet. */
-function ofIndex(table: string): Remove {
-  const where = `firm IN (SELECT id FROM facet WHERE firm_uuid = $1 AND kind = 'all')`;
-  return async (tx, firmUuid, limit) => {
-    await lockIndex(tx);
-    return [{ what: null, count: await removeRows(tx, table, where, firmUuid, limit) }];
-  };
+  return async (tx, firmUuid, limit) => [
+    { what, count: await removeRows(tx, table, 'firm_uuid = $1', firmUuid, limit) },
+  ];
 }
 
 /** With their analyses, which are found by call alone. */

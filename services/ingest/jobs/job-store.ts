@@ -1,7 +1,7 @@
 import { notFound } from '@call-analysis/fault';
 import type { Database, Sql } from '@call-analysis/postgres';
 import type { Actor } from '@call-analysis/service';
-import type { CallFilter } from '../search/index.ts';
+import type { CallFilter } from '../listing/call-filter.ts';
 
 /** The action that a job performs on each of its calls. */
 export type JobKind = 'erase_calls' | 'analyze_calls';

@@ -44,7 +44,7 @@ export async function eraseCallsOfNumber(
   const { firmUuid, ...by } = actor;
   const filter = { ...NO_FILTER, clientPhoneNumber };
   const first = await matchingCalls(store, firmUuid, filter, null, ERASED_AT_ONCE + 1);
-  if (first === null) throw unavailable('The index of calls');
+  if (first === null) throw unavailable('The index of words');
   const isMany = first.length > ERASED_AT_ONCE;
   const calls = isMany ? (await countCalls(store, firmUuid, filter)).calls : first.length;
   if (isDryRun) return { calls, receipts: [], jobUuid: null };

@@ -4,22 +4,82 @@ import { parseTranscript } from '../intake/rows/transcript-format.ts';
 import type { AnalysisBodies } from '../results/analysis-body-store.ts';
 import { factsOf } from '../results/analysis-facts.ts';
 import { utterancesIn } from '../results/transcript-store.ts';
-import { type CallFilter, type CallQuery, matchesFilter, type Position, scoreRange } from '../search/index.ts';
+import type { CallQuery, Count, Position } from './call-filter.ts';
+import type { CarryOver } from './carry-over-store.ts';
+import { type FilteredCalls, type ListedTable, matching, pageOf, Values } from './filter-sql.ts';
 
-/** Reads for listings that go to the catalogue itself. All others go to the index in search/. */
-export function listing(db: Database, bodies: AnalysisBodies) {
+/** Up to here counts are exact: counting that many calls takes some tens of milliseconds. */
+const COUNTED = 100_000;
+/**
+ * Beyond, they are estimated from 1, 4 or 16 of 256 parts of the firm's calls, the first that has so many matches: with 5,000
+ * the error is under 5 % in 999 of 1,000 cases. PostgreSQL's own estimates are wrong by half where filters depend on each other.
+ */
+const SAMPLES = [1, 4, 16];
+const PARTS = 256;
+const ENOUGH = 5_000;
+const PART_OF_CALL = 'get_byte(uuid_send(c.uuid), 15)';
+
+/** A call of a list, and its position in the list. */
+interface ListedRow {
+  readonly row: CallRow;
+  readonly position: Position;
+}
+
+/** Lists of a firm's calls. */
+export function listing(db: Database, bodies: AnalysisBodies, carryOver: CarryOver) {
   let key: Buffer | undefined;
 
+  async function tableNow(): Promise<ListedTable> {
+    await carryOver.ready();
+    return carryOver.table();
+  }
+
   return {
-    /** Calls by uuid. Unknown uuids are absent. */
-    async read(firmUuid: string, uuids: readonly string[]): Promise<Map<string, CallRow>> {
-      if (uuids.length === 0) return new Map();
-      const rows = await db.query<CallRow>(`SELECT ${CALL_COLUMNS} FROM call WHERE firm_uuid = $1 AND uuid = ANY($2)`, [
-        firmUuid,
-        uuids,
-      ]);
-      const counted = await countAnswers(db, bodies, firmUuid, rows);
-      return new Map(counted.map((row) => [row.uuid, row]));
+    /** The calls of a page, by one statement and so of one moment. */
+    async page(query: CallQuery & FilteredCalls): Promise<ListedRow[]> {
+      const values = new Values();
+      const page = pageOf(values, await tableNow(), query);
+      const rows = await db.query<CallRow & { position_start: Date; position_score: number }>(
+        `WITH page AS MATERIALIZED (
+           SELECT uuid AS position_uuid, start_time AS position_start, score AS position_score, row_number() OVER () AS place
+           FROM (${page}) AS c)
+         SELECT ${CALL_COLUMNS}, position_start, position_score
+         FROM page JOIN call ON call.firm_uuid = ${values.add(query.firmUuid, 'uuid')} AND call.uuid = position_uuid
+         ORDER BY place`,
+        values.all,
+      );
+      const positions = rows.map(({ uuid, position_start: startTime, position_score: score }) => ({
+        uuid,
+        startTime,
+        score,
+      }));
+      const calls = rows.map(({ position_start: _start, position_score: _score, ...row }) => row);
+      const counted = await countAnswers(db, bodies, query.firmUuid, calls);
+      return counted.map((row, at) => ({ row, position: positions[at]! }));
+    },
+
+    /** The positions of a page. */
+    async positions(query: CallQuery & FilteredCalls): Promise<Position[]> {
+      const values = new Values();
+      const rows = await db.query<{ uuid: string; start_time: Date; score: number }>(
+        pageOf(values, await tableNow(), query),
+        values.all,
+      );
+      return rows.map(({ uuid, start_time: startTime, score }) => ({ uuid, startTime, score }));
+    },
+
+    /** How many calls match. Of one batch or one campaign alone it is exact, however many there are. */
+    async count(query: FilteredCalls): Promise<Count> {
+      const table = await tableNow();
+      const isExact = isGroupAlone(query);
+      const counted = await countIn(db, table, query, { limit: isExact ? null : COUNTED + 1, parts: PARTS });
+      if (isExact || counted <= COUNTED) return { count: counted, isEstimate: false };
+      for (const parts of SAMPLES) {
+        const matched = await countIn(db, table, query, { limit: null, parts });
+        if (matched < ENOUGH && parts !== SAMPLES.at(-1)) continue;
+        return { count: Math.max(Math.round((matched * PARTS) / parts), counted), isEstimate: true };
+      }
+      throw new Error('there is no sample');
     },
 
     /** Those of the calls that the firm has, the newest first: at most `limit`, of those before `after`. */
@@ -34,31 +94,6 @@ export function listing(db: Database, bodies: AnalysisBodies) {
         [firmUuid, uuids, after, limit],
       );
       return rows.map(({ uuid }) => uuid);
-    },
-
-    /** The calls that match the filter now, by the catalogue's rows. */
-    async matching(firmUuid: string, filter: CallFilter, uuids: readonly string[]): Promise<Set<string>> {
-      const rows = await this.read(firmUuid, uuids);
-      return new Set([...rows.values()].filter((row) => matchesFilter(filter, row)).map(({ uuid }) => uuid));
-    },
-
-    /** The positions of all calls in the order of creation: their uuids begin with the time. */
-    async inOrder({ firmUuid, sort, after, offset, limit }: CallQuery): Promise<Position[]> {
-      const [than, direction] = sort.isDescending ? ['<', 'DESC'] : ['>', 'ASC'];
-      const rows = await db.query<{ uuid: string }>(
-        `SELECT uuid FROM call WHERE firm_uuid = $1 AND ($2::uuid IS NULL OR uuid ${than} $2) ORDER BY uuid ${direction} LIMIT $3 OFFSET $4`,
-        [firmUuid, after?.uuid ?? null, limit, offset],
-      );
-      return rows.map(({ uuid }) => ({ uuid, startTime: new Date(0), score: 0 }));
-    },
-
-    /** Null when there is none. */
-    async findByPartnerCallId(firmUuid: string, partnerCallId: string): Promise<CallRow | null> {
-      const rows = await db.query<CallRow>(
-        `SELECT ${CALL_COLUMNS} FROM call WHERE firm_uuid = $1 AND partner_call_id = $2`,
-        [firmUuid, partnerCallId],
-      );
-      return rows[0] === undefined ? null : (await countAnswers(db, bodies, firmUuid, rows))[0]!;
     },
 
     /** The texts of a call's utterances, in order. */
@@ -84,75 +119,39 @@ export function listing(db: Database, bodies: AnalysisBodies) {
       return new Map(rows.flatMap(({ word, stem }) => (stem === null ? [] : [[word, stem] as const])));
     },
 
-    /**
-     * The positions of the newest or oldest calls that match the filter, its words excepted. Null when the page is not
-     * complete after reading `maxReads` calls.
-     */
-    async inOrderMatching(query: CallQuery, maxReads: number): Promise<Position[] | null> {
-      const { firmUuid, sort, after, filter, offset, limit } = query;
-      const [than, direction] = sort.isDescending ? ['<', 'DESC'] : ['>', 'ASC'];
-      const score = scoreRange(filter);
-      const rows = await db.query<{ uuid: string | null; read: number }>(
-        `WITH read AS MATERIALIZED (
-           SELECT uuid, status, outcome, segment_type, direction, operator_name, operator_group_name, campaign_uuid, source,
-             start_time, score, operator_id, language, client_phone_number, duration, reviewed_at
-           FROM call WHERE firm_uuid = $1 AND ($2::uuid IS NULL OR uuid ${than} $2)
-             AND ($3::uuid IS NULL OR (batch_uuid = $3
-               AND uuid BETWEEN (SELECT first_call FROM batch WHERE firm_uuid = $1 AND batch.uuid = $3)
-                 AND (SELECT last_call FROM batch WHERE firm_uuid = $1 AND batch.uuid = $3)))
-           ORDER BY uuid ${direction} LIMIT $4),
-         matching AS (
-           SELECT uuid FROM read
-           WHERE ($5 = '{}' OR status = ANY($5::text[])) AND ($6 = '{}' OR outcome = ANY($6::text[]))
-             AND ($7 = '{}' OR segment_type = ANY($7::text[])) AND ($8 = '{}' OR direction = ANY($8::text[]))
-             AND ($9::text IS NULL OR lower(operator_name) = lower($9)) AND ($10::text IS NULL OR lower(operator_group_name) = lower($10))
-             AND ($11::uuid IS NULL OR campaign_uuid = $11) AND ($12::text IS NULL OR source = $12)
-             AND ($13::timestamptz IS NULL OR start_time >= $13) AND ($14::timestamptz IS NULL OR start_time < $14)
-             AND ($15::int IS NULL OR round(score * 10) BETWEEN $15 AND $16::int)
-             AND ($19::text IS NULL OR operator_id = $19) AND ($20::text IS NULL OR language = $20)
-             AND ($21::text IS NULL OR regexp_replace(client_phone_number, '\\D', '', 'g') = regexp_replace($21, '\\D', '', 'g'))
-             AND ($22::float8 IS NULL OR duration >= $22) AND ($23::float8 IS NULL OR duration <= $23)
-             AND ($24::boolean IS NULL OR (reviewed_at IS NOT NULL) = $24)
-           ORDER BY uuid ${direction} LIMIT $17 OFFSET $18)
-         SELECT uuid, count::int AS read FROM (SELECT count(*) FROM read) AS counted LEFT JOIN matching ON true ORDER BY uuid ${direction}`,
-        [
-          firmUuid,
-          after?.uuid ?? null,
-          filter.batch,
-          maxReads,
-          filter.status,
-          filter.outcome,
-          filter.segmentType,
-          filter.direction,
-          filter.operatorName,
-          filter.operatorGroupName,
-          filter.campaign,
-          filter.source,
-          filter.startedFrom,
-          filter.startedTo,
-          score?.low ?? null,
-          score?.high ?? null,
-          limit,
-          offset,
-          filter.operatorId,
-          filter.language,
-          filter.clientPhoneNumber,
-          filter.durationMin,
-          filter.durationMax,
-          filter.reviewed,
-        ],
-      );
-      const found = rows.flatMap(({ uuid }) => (uuid === null ? [] : [uuid]));
-      if (found.length < limit && rows[0]!.read === maxReads) return null;
-      return found.map((uuid) => ({ uuid, startTime: new Date(0), score: 0 }));
-    },
-
     /** The key that signs cursors. */
     async cursorKey(): Promise<Buffer> {
       key ??= (await db.query<{ key: Buffer }>('SELECT key FROM cursor_key'))[0]!.key;
       return key;
     },
   };
+}
+
+/** The calls of all firms. Counting a million takes a tenth of a second. */
+export function countByStatus(sql: Sql): Promise<{ status: string; calls: number }[]> {
+  return sql.query('SELECT status, count(*) AS calls FROM listed_call GROUP BY status ORDER BY status');
+}
+
+function isGroupAlone({ filter }: FilteredCalls): boolean {
+  const { batch, campaign, ...rest } = filter;
+  const isOne = (batch === null) !== (campaign === null);
+  return isOne && Object.values(rest).every((value) => value === null || (Array.isArray(value) && value.length === 0));
+}
+
+async function countIn(
+  sql: Sql,
+  table: ListedTable,
+  query: FilteredCalls,
+  { limit, parts }: { readonly limit: number | null; readonly parts: number },
+): Promise<number> {
+  const values = new Values();
+  const from = matching(values, table, query);
+  const sample = parts === PARTS ? '' : `AND ${PART_OF_CALL} < 16 AND ${PART_OF_CALL} < ${values.add(parts, 'int')}`;
+  const [row] = await sql.query<{ calls: number }>(
+    `SELECT count(*) AS calls FROM (SELECT 1 FROM ${from} ${sample} ${limit === null ? '' : `LIMIT ${values.add(limit, 'int')}`}) AS found`,
+    values.all,
+  );
+  return row!.calls;
 }
 
 /** Fills in how many questions are answered and how many need a review, for calls that an earlier release has completed. */

@@ -34,7 +34,6 @@ export async function projectAnalyses(
       fresh.map(({ firmuuid, subject, time, data }) => {
         const analysis = data.analysis === null ? null : receivedAnalysis(data.analysis);
         const facts = analysis && factsOf(analysis);
-        if (analysis !== null) store.recentFacts.add(subject, { uuid: data.analysis_uuid, facts });
         return {
           firmUuid: firmuuid,
           callUuid: subject,

@@ -2,6 +2,13 @@ import type { Analysis, BodyOf, CallEnded } from '@call-analysis/events';
 import { confidential, type Sql } from '@call-analysis/postgres';
 import type { Failure } from '../calls/call-row.ts';
 import { CHANNELS_SWAPPED, statusesBefore, UNFINISHED_SQL } from '../calls/call-status.ts';
+import {
+  COPIED_COLUMNS,
+  factsFrom,
+  factsParameter,
+  labelScorecards,
+  writeListed,
+} from '../listing/listed-call-store.ts';
 import type { AnalysisBodies } from './analysis-body-store.ts';
 import type { AnalysisFacts } from './analysis-facts.ts';
 
@@ -17,7 +24,7 @@ interface AnalyzedCall {
   /** Null when there was nothing to analyze. */
   readonly analysis: Analysis | null;
   /** Of the analysis; null when there was nothing to analyze. */
-  readonly facts?: Pick<AnalysisFacts, 'needsReview' | 'counts'> | null;
+  readonly facts?: AnalysisFacts | null;
   /** A sentence for the history. */
   readonly note?: string | null;
 }
@@ -57,6 +64,10 @@ export const results = (bodies: AnalysisBodies) => ({
     const packed = new Map(
       (await bodies.pack(tx, withAnalysis)).map((body, at) => [withAnalysis[at]!.analysisUuid, body]),
     );
+    const facts = analyzed.map((each) => ({ ...each, facts: each.facts ?? null }));
+    const { listed, points } = writeListed(
+      `completed AS call JOIN ${factsFrom('$14')} ON facts.analysis_uuid = call.analysis_uuid`,
+    );
     const rows = await tx.query<EndedRow>(
       `WITH result AS (
          SELECT * FROM unnest($1::uuid[], $2::int[], $3::timestamptz[], $4::text[], $5::text[], $6::float8[],
@@ -74,14 +85,16 @@ export const results = (bodies: AnalysisBodies) => ({
          FROM result
          WHERE call.firm_uuid = result.firm_uuid AND call.uuid = result.call_uuid AND call.attempt = result.attempt
            AND call.status IN ${UNFINISHED_SQL}
-         RETURNING ${ENDED_COLUMNS}, call.attempt, result.analysis_uuid, result.body, result.at),
+         RETURNING ${COPIED_COLUMNS}, call.partner_call_id, call.failure, call.attempt, result.analysis_uuid, result.body, result.at),
        stored AS (
          INSERT INTO analysis (uuid, call_uuid, firm_uuid, body, created_at)
          SELECT analysis_uuid, uuid, firm_uuid, body, CASE WHEN attempt = 1 THEN at ELSE greatest(at, (
            SELECT max(created_at) + interval '1 millisecond' FROM analysis AS earlier
            WHERE earlier.firm_uuid = completed.firm_uuid AND earlier.call_uuid = completed.uuid)) END
          FROM completed WHERE body IS NOT NULL
-         ON CONFLICT (uuid) DO NOTHING)
+         ON CONFLICT (uuid) DO NOTHING),
+       listed AS (${listed}),
+       points AS (${points})
        SELECT ${ENDED_COLUMNS} FROM completed AS call`,
       [
         analyzed.map((each) => each.callUuid),
@@ -97,8 +110,10 @@ export const results = (bodies: AnalysisBodies) => ({
         analyzed.map((each) => each.note ?? null),
         analyzed.map((each) => each.facts?.counts.questions ?? null),
         analyzed.map((each) => each.facts?.counts.answered ?? null),
+        factsParameter(facts),
       ],
     );
+    await labelScorecards(tx, facts);
     return rows.map(endedCall);
   },
 

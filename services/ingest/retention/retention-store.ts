@@ -82,11 +82,10 @@ export function retained(db: Database, bodies: AnalysisBodies) {
       await removeQuotes(tx, bodies, 'analysis', 'uuid', firmUuid, uuids);
       await removeQuotes(tx, bodies, 'review', 'analysis_uuid', firmUuid, uuids);
       await noteRemoval(tx, firmUuid, uuids, 'transcript', at);
-      await tx.query(
-        `INSERT INTO text_change (firm_uuid, uuid, ripe) SELECT $1, unnest($2::uuid[]), true
-         ON CONFLICT (firm_uuid, uuid) DO UPDATE SET ripe = true`,
-        [firmUuid, uuids],
-      );
+      await tx.query('INSERT INTO queued_words (firm_uuid, uuid, has_new_words) SELECT $1, unnest($2::uuid[]), true', [
+        firmUuid,
+        uuids,
+      ]);
       return uuids;
     },
   };

@@ -95,9 +95,9 @@ describe('a transcript that its firm no longer keeps', () => {
     const { word, text } = said();
     const call = await calls.newCall({ ...secrets(), anonymized_text: text });
     await completed(call, `Where is my ${word}?`);
-    const { search } = service.parts.store;
+    const { words } = service.parts.store;
     const { firmUuid } = call.owner;
-    await search.catchUp(firmUuid, { words: true, withinMs: 60_000 });
+    await words.catchUp(firmUuid, 60_000);
     const before = await calls.tracesOf({ word });
     expect(before.length).toBeGreaterThan(2);
     expect(before).toContain(`ingest.analysis: ${word}`);
@@ -109,7 +109,7 @@ describe('a transcript that its firm no longer keeps', () => {
     expect([transcript, row.status, analyses.length]).toEqual([null, 'completed', 1]);
     expect(transcriptErasedAt).toMatch(/Z$/);
     expect(analyses[0]!.score).toBe(analysis.score);
-    await search.catchUp(firmUuid, { words: true, withinMs: 60_000 });
+    await words.catchUp(firmUuid, 60_000);
     // The uploaded file is removed when its session ends.
     const traces = await calls.tracesOf({ word });
     expect(traces.filter((trace) => !trace.startsWith('bus.') && !trace.includes('calls.csv'))).toEqual([]);

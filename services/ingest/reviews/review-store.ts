@@ -3,6 +3,7 @@ import { ReviewedAnalysis } from '@call-analysis/events';
 import { notFound } from '@call-analysis/fault';
 import { confidential, type Database, type Sql } from '@call-analysis/postgres';
 import { UNFINISHED_SQL } from '../calls/call-status.ts';
+import { listFacts } from '../listing/listed-call-store.ts';
 import type { AnalysisBodies } from '../results/analysis-body-store.ts';
 import type { AnalysisFacts } from '../results/analysis-facts.ts';
 import type { ComparedAnswer } from './compare-answers.ts';
@@ -151,7 +152,7 @@ export function reviews(db: Database, bodies: AnalysisBodies) {
       tx: Sql,
       { firmUuid, callUuid }: CallId,
       score: number | null,
-      facts: Pick<AnalysisFacts, 'needsReview' | 'counts'> | null,
+      facts: AnalysisFacts | null,
       reviewedAt: Date | null,
     ): Promise<void> {
       await tx.query(
@@ -169,6 +170,7 @@ export function reviews(db: Database, bodies: AnalysisBodies) {
           reviewedAt,
         ],
       );
+      await listFacts(tx, [{ firmUuid, callUuid, facts }]);
     },
 
     /** How many calls have a review, and how often machine and person gave which answer to each question. */

@@ -2,7 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { deflateRawSync } from 'node:zlib';
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { anyFilter, anySort, CallListing, callOf, modelled, sampleCalls } from '../test/call-listing.ts';
+import { listCalls } from '../listing/list-calls.ts';
+import { NO_FILTER } from '../store/index.ts';
+import { anyFilter, anySort, CallListing, callOf, modelled, NEWEST, sampleCalls } from '../test/call-listing.ts';
 import { faultOf } from '../test/fixtures.ts';
 import { IngestUnderTest } from '../test/ingest-under-test.ts';
 
@@ -157,7 +159,11 @@ describe('a search for words', () => {
 
   it('works with every filter and sort, and with the cursor', async () => {
     const firmUuid = randomUUID();
-    const calls = sampleCalls(40, 3);
+    // Words are indexed once a call has ended.
+    const calls = sampleCalls(40, 3).map((call) => ({
+      ...call,
+      status: call.status === 'failed' ? 'failed' : 'completed',
+    }));
     await listing.add(firmUuid, calls, '<operator>needle in a haystack');
     await listing.add(firmUuid, [callOf()], '<operator>nothing');
     await fc.assert(
@@ -168,6 +174,27 @@ describe('a search for words', () => {
       }),
       { numRuns: 40 },
     );
+  });
+
+  it('says until when words are found while some are not indexed', async () => {
+    const firmUuid = randomUUID();
+    const call = callOf({ status: 'queued', outcome: null, score: null });
+    await listing.add(firmUuid, [call], '<operator>needle');
+    const { store } = service.parts;
+    const asked = () =>
+      listCalls(store, firmUuid, {
+        filter: { ...NO_FILTER, q: 'needle' },
+        sort: NEWEST,
+        page: 1,
+        cursor: null,
+        size: 10,
+      });
+    expect(await asked()).toMatchObject({ items: [], wordsUntil: null });
+    await service.db.query(`UPDATE call SET status = 'completed' WHERE uuid = $1`, [call.uuid]);
+    const [queued] = await service.db.query<{ at: Date }>('SELECT at FROM queued_words WHERE uuid = $1', [call.uuid]);
+    expect(await asked()).toMatchObject({ items: [], wordsUntil: queued!.at });
+    expect(await store.words.index(null)).toBe(1);
+    expect(await asked()).toMatchObject({ items: [{ uuid: call.uuid }], wordsUntil: null });
   });
 
   it('refuses a query without a word, and accepts any other text', async () => {

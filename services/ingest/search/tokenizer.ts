@@ -23,8 +23,8 @@ export function configurationTag(configuration: string): string {
   return `#${configuration}`;
 }
 
-export function facetTag(id: number): string {
-  return `#${id}`;
+export function firmTag(number: number): string {
+  return `#${number}`;
 }
 
 /** A number between utterances that takes up a word position, so that no phrase matches across two utterances. */

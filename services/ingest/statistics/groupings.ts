@@ -2,24 +2,24 @@
 export const TIMES = { hour: 'HH24', day: 'YYYY-MM-DD', week: 'IYYY-"W"IW', month: 'YYYY-MM' } as const;
 export type TimeGrouping = keyof typeof TIMES;
 
-/** Groupings by a facet of the entry `c`: the expression of its id, null where the call has none. */
-export const FACETS = {
-  operator_name: 'c.operator',
-  operator_group_name: 'c.team',
-  segment_type: 'c.segment',
+/** Groupings by a property of the call `c`: its expression, null where the call has none. */
+export const PROPERTIES = {
+  operator_name: 'c.operator_name',
+  operator_group_name: 'c.operator_group_name',
+  segment_type: 'c.segment_type',
   language: 'c.language',
-  status: 'c.state',
-  topic: 'topic.id',
+  status: 'c.status',
+  topic: 'topic',
   resolution: 'c.resolution',
-  scorecard: 'c.scorecard',
+  scorecard: 'c.scorecard_uuid',
   question: 'question',
 } as const;
-export type FacetGrouping = keyof typeof FACETS;
+export type PropertyGrouping = keyof typeof PROPERTIES;
 
-export type Grouping = TimeGrouping | FacetGrouping;
+export type Grouping = TimeGrouping | PropertyGrouping;
 
-export const FACET_GROUPINGS = Object.keys(FACETS) as FacetGrouping[];
-export const GROUPINGS: readonly Grouping[] = [...(Object.keys(TIMES) as TimeGrouping[]), ...FACET_GROUPINGS];
+export const PROPERTY_GROUPINGS = Object.keys(PROPERTIES) as PropertyGrouping[];
+export const GROUPINGS: readonly Grouping[] = [...(Object.keys(TIMES) as TimeGrouping[]), ...PROPERTY_GROUPINGS];
 
 export function isTime(grouping: Grouping): grouping is TimeGrouping {
   return grouping in TIMES;

@@ -1,10 +1,9 @@
 import { invalidFields } from '@call-analysis/fault';
 import type { Sql } from '@call-analysis/postgres';
-import { foldName } from '../search/facets.ts';
 import { type CallFilter, NO_FILTER, type Store } from '../store/index.ts';
-import { type FacetGrouping, type Grouping, isTime, overlaps } from './groupings.ts';
-import { cutIntoPieces, joinRanges, rangeOfDay, rangeOfSixHours } from './periods.ts';
-import type { Slot, Source, SumsByKey, TimeRange } from './statistic-store.ts';
+import { type Grouping, isTime, overlaps } from './groupings.ts';
+import { cutIntoPieces, joinRanges, rangeOfDay, type TimeRange } from './periods.ts';
+import type { Slot, Source, SumsByKey } from './statistic-store.ts';
 import { compareKeys, type Group, type SortableNumber, sortGroups, type Statistic, statisticOf } from './statistic.ts';
 import { addSums, noSums, subtractSums, type Sums } from './sums.ts';
 
@@ -23,29 +22,26 @@ export interface Statistics {
   readonly total: Statistic;
 }
 
-/** How long to wait until the firm's pending changes are indexed. */
-const CATCH_UP_MS = 5_000;
-
 /**
  * What the calls that match a filter add up to, by group (docs/api.md, "Statistics"). The numbers are those of Get Calls
  * under the same filter. Fault VALIDATION_ERROR for a time zone that is not known, and for words without a word.
  */
 export async function readStatistics(store: Store, firmUuid: string, request: StatisticsRequest): Promise<Statistics> {
   const { filter, groupBy } = request;
-  const words = filter.q === null ? null : await store.search.parseWords(filter.q);
+  const words = filter.q === null ? null : await store.words.parse(firmUuid, filter.q);
   if (filter.q !== null && words === null)
     throw invalidFields([{ field: 'q', code: 'INVALID', message: 'must have a word in it' }]);
   if (!(await store.statistics.knowsZone(request.tz)))
     throw invalidFields([
       { field: 'tz', code: 'INVALID', message: 'must be the name of a time zone, such as Asia/Tashkent' },
     ]);
-  await store.search.catchUp(firmUuid, { words: words !== null, withinMs: CATCH_UP_MS });
-  const source = isTimeOnly(filter) ? null : await sourceOf(store, firmUuid, filter, words);
+  await store.carryOver.ready();
+  const source = isTimeOnly(filter) ? null : { firmUuid, filter, words };
   const { groups, total } = await store.statistics.snapshot(async (tx) => {
     const byKey = await addUp(store, tx, firmUuid, request, source, groupBy);
     // A call with several topics is in several groups.
     const all = overlaps(groupBy) ? await addUp(store, tx, firmUuid, request, source, 'all') : byKey;
-    return { groups: await groupsOf(store, tx, groupBy, byKey), total: totalOf(all, byKey) };
+    return { groups: await groupsOf(store, tx, firmUuid, groupBy, byKey), total: totalOf(all, byKey) };
   });
   const sorted =
     request.sort !== null
@@ -62,67 +58,40 @@ function isTimeOnly(filter: CallFilter): boolean {
   return JSON.stringify(rest) === JSON.stringify(NO_FILTER);
 }
 
-async function sourceOf(
-  store: Store,
-  firmUuid: string,
-  filter: CallFilter,
-  words: string | null,
-): Promise<Source | 'none'> {
-  const { partnerCallId } = filter;
-  const row = partnerCallId === null ? null : await store.listing.findByPartnerCallId(firmUuid, partnerCallId);
-  if (partnerCallId !== null && row === null) return 'none';
-  const resolved = await store.search.resolve(firmUuid, filter);
-  return resolved === null ? 'none' : { filter: resolved, words, callUuid: row?.uuid ?? null };
-}
-
 async function addUp(
   { statistics }: Store,
   tx: Sql,
   firmUuid: string,
   { filter, tz }: StatisticsRequest,
-  source: Source | 'none' | null,
+  source: Source | null,
   by: Grouping | 'all',
 ): Promise<SumsByKey> {
   const keys = by === 'all' ? { by } : { by, tz };
-  if (source === 'none') return new Map();
   if (source !== null) return statistics.add(tx, source, keys);
-  const known = await statistics.daysOf(tx, firmUuid);
-  if (known === null) return new Map();
-  const { firm, days } = known;
   const range = { from: filter.startedFrom, to: filter.startedTo };
-  const stored = await statistics.storedPeriods(tx, firm, { ...range, from: beginningOfMonth(range.from) });
-  const pieces = cutIntoPieces(days, stored, range, by !== 'all' && isTime(by));
-  if (by !== 'all' && isTime(by)) {
+  const isByTime = by !== 'all' && isTime(by);
+  const pieces = cutIntoPieces(await statistics.daysOf(tx, firmUuid, range), range, isByTime);
+  if (isByTime) {
     const zoned = { by, tz };
-    const whole = [...pieces.days.map(rangeOfDay), ...pieces.sixHours.map(rangeOfSixHours)];
+    const whole = pieces.days.map(rangeOfDay);
     const slot = await slotFor(statistics, tx, zoned, whole);
     const uneven = new Set(slot.uneven.map(({ from }) => from.getTime()));
     const even = whole.filter(({ from }) => !uneven.has(from.getTime()));
     const ranges = joinRanges([...pieces.ranges, ...slot.uneven]);
     return mergeAll([
-      await statistics.addSlots(tx, firm, zoned, slot.slot, joinRanges(even)),
-      ranges.length === 0 ? new Map() : await statistics.add(tx, { firm, ranges }, zoned),
+      await statistics.addSlots(tx, firmUuid, zoned, slot.slot, joinRanges(even)),
+      ranges.length === 0 ? new Map() : await statistics.add(tx, { firmUuid, ranges }, zoned),
     ]);
   }
-  const kind: FacetGrouping | 'all' = by;
   const ofCalls = async (ranges: typeof pieces.ranges): Promise<SumsByKey> =>
-    ranges.length === 0 ? new Map() : statistics.add(tx, { firm, ranges }, keys);
-  const sums = mergeAll([
-    await statistics.addStored(tx, firm, 'month', kind, pieces.months),
-    await statistics.addStored(tx, firm, 'day', kind, pieces.days),
-    await statistics.addStored(tx, firm, 'six_hours', kind, pieces.sixHours),
-    await ofCalls(pieces.ranges),
-  ]);
+    ranges.length === 0 ? new Map() : statistics.add(tx, { firmUuid, ranges }, keys);
+  const sums = mergeAll([await statistics.addStored(tx, firmUuid, by, pieces.days), await ofCalls(pieces.ranges)]);
   for (const [key, less] of await ofCalls(pieces.outside)) {
     const sum = sums.get(key)!;
     subtractSums(sum, less);
     if (sum.amounts.calls === 0) sums.delete(key);
   }
   return sums;
-}
-
-function beginningOfMonth(time: Date | null): Date | null {
-  return time === null ? null : new Date(Date.UTC(time.getUTCFullYear(), time.getUTCMonth()));
 }
 
 /** Hours where they fit the time zone, otherwise quarters of an hour. */
@@ -162,31 +131,26 @@ function totalOf(all: SumsByKey, byKey: SumsByKey): Sums {
   return total;
 }
 
-async function groupsOf(store: Store, tx: Sql, by: Grouping, byKey: SumsByKey): Promise<Group[]> {
+async function groupsOf(store: Store, tx: Sql, firmUuid: string, by: Grouping, byKey: SumsByKey): Promise<Group[]> {
   if (isTime(by)) return [...byKey].map(([key, sums]) => ({ key, label: key, ...statisticOf(sums) }));
-  const facets = await store.statistics.facets(
-    tx,
-    [...byKey.keys()].map(Number).filter((id) => id > 0),
-  );
-  const known = new Map(facets.map(({ id, value, label }) => [String(id), { value: valueOf(by, value), label }]));
+  const isNamed = by === 'scorecard' || by === 'question';
+  const uuids = isNamed ? [...byKey.keys()].filter((key) => key !== '') : [];
+  const labels = await store.statistics.labels(tx, firmUuid, uuids);
   // Values that mean the same are one group, named as most of its calls are.
-  const sameAs = (value: string) => (by === 'operator_name' || by === 'operator_group_name' ? foldName(value) : value);
-  const groups = Map.groupBy(byKey, ([id]) => {
-    const facet = known.get(id);
-    return facet === undefined ? null : sameAs(facet.value);
-  });
+  const isFolded = by === 'operator_name' || by === 'operator_group_name';
+  const groups = Map.groupBy(byKey, ([key]) => (isFolded ? foldName(key) : key));
   return [...groups.values()].map((members) => {
     const [most] = members.toSorted(([, one], [, other]) => other.amounts.calls - one.amounts.calls) as [
       [string, Sums],
     ];
     const sums = noSums();
     for (const [, each] of members) addSums(sums, each);
-    const facet = known.get(most[0]);
-    return { key: facet?.value ?? null, label: facet?.label ?? facet?.value ?? null, ...statisticOf(sums) };
+    const key = most[0] === '' ? null : most[0];
+    return { key, label: key && (labels.get(key) ?? key), ...statisticOf(sums) };
   });
 }
 
-/** A state is a status with an outcome. */
-function valueOf(by: FacetGrouping, value: string): string {
-  return by === 'status' ? value.slice(0, value.indexOf(':')) : value;
+/** A name without regard to case and to how its accents are encoded, as filters compare it. */
+function foldName(name: string): string {
+  return name.normalize('NFC').toUpperCase().toLowerCase().normalize('NFC');
 }

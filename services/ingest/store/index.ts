@@ -9,14 +9,14 @@ import { erasures } from '../erasure/erasure-store.ts';
 import { rejectedFilters } from '../erasure/rejected-filter-store.ts';
 import { exports } from '../export/export-store.ts';
 import { jobs } from '../jobs/job-store.ts';
+import { CarryOver } from '../listing/carry-over-store.ts';
 import { listing } from '../listing/listing-store.ts';
 import { AnalysisBodies } from '../results/analysis-body-store.ts';
-import { RecentFacts } from '../results/recent-facts.ts';
 import { results } from '../results/result-store.ts';
 import { transcripts } from '../results/transcript-store.ts';
 import { retained } from '../retention/retention-store.ts';
 import { reviews } from '../reviews/review-store.ts';
-import { search } from '../search/index.ts';
+import { words } from '../search/word-store.ts';
 import { statistics } from '../statistics/statistic-store.ts';
 import { batches } from '../uploads/batch-store.ts';
 import { uploads } from '../uploads/upload-store.ts';
@@ -33,8 +33,8 @@ const INTAKE_LIMITS: SessionLimits = { statementMs: 60 * 60_000, idleInTransacti
  */
 export function openStore(db: Database, url: string, { intakes = 4 } = {}) {
   const prisma = openPrisma(db);
-  const recentFacts = new RecentFacts();
   const bodies = new AnalysisBodies();
+  const carryOver = new CarryOver(db, bodies);
   // A batch upload may hold its connection for minutes. Its own pool keeps the rest of the service from waiting.
   const intake = openDatabase({
     url,
@@ -54,12 +54,12 @@ export function openStore(db: Database, url: string, { intakes = 4 } = {}) {
     announcements: announcements(db),
     calls: calls(db, bodies),
     recordings: recordings(db),
-    listing: listing(db, bodies),
+    carryOver,
+    listing: listing(db, bodies, carryOver),
     exports: exports(db, bodies),
-    search: search(db, { recentFacts, bodies }),
-    statistics: statistics(db),
+    words: words(db),
+    statistics: statistics(db, carryOver),
     results: results(bodies),
-    recentFacts,
     transcripts: transcripts(db),
     reviews: reviews(db, bodies),
     comments: comments(db),
@@ -95,5 +95,6 @@ export type { Recording, StoredRecording } from '../calls/recording-store.ts';
 export type { Campaign } from '../campaigns/campaign-store.ts';
 export type { CallIdentity, Erasure, Removed } from '../erasure/erasure-store.ts';
 export type { TranscribedCall } from '../results/transcript-store.ts';
-export { matchesFilter, needsIndex, NO_FILTER } from '../search/index.ts';
-export type { CallFilter, CallQuery, Count, Page, Position, Sort } from '../search/index.ts';
+export { NO_FILTER } from '../listing/call-filter.ts';
+export type { CallFilter, CallQuery, Count, Position, Sort } from '../listing/call-filter.ts';
+export type { FilteredCalls } from '../listing/filter-sql.ts';

@@ -83,7 +83,7 @@ export class ErasedCalls {
 
   /** Nothing is left but the records of the erasure and the uuid range of the batch. */
   async expectNothingLeft(row: Record<string, string>, call: Call): Promise<void> {
-    const lasting = /^(ingest\.(batch|call_change|erasure|erased_subject)|bus\.job_common): /;
+    const lasting = /^(ingest\.(batch|erasure|erased_subject)|bus\.job_common): /;
     const traces = await this.tracesOf(row, call);
     expect(traces.filter((trace) => !(lasting.test(trace) && trace.endsWith(call.uuid)))).toEqual([]);
     expect(

@@ -111,11 +111,12 @@ describe('listing calls', () => {
     expect(asked).not.toHaveProperty('batch');
   });
 
-  it('forwards every filter, the sort and the cursor, with times in UTC, and reports whether the count is an estimate', async () => {
+  it('forwards every filter, the sort and the cursor, with times in UTC, and reports an estimated count and waiting words', async () => {
     let asked: unknown;
+    const words_until = '2026-01-01T00:00:00.000Z';
     edge.calls.listCalls = async (request) => {
       asked = request;
-      return { count: 20_000, count_is_estimate: true, items: [], next_cursor: 'next' };
+      return { count: 20_000, count_is_estimate: true, items: [], next_cursor: 'next', words_until };
     };
     const query = new URLSearchParams([
       ['outcome', 'scored'],
@@ -152,7 +153,13 @@ describe('listing calls', () => {
       sort: '-score',
       cursor: 'here',
     });
-    expect(response.body).toEqual({ count: 20_000, count_is_estimate: true, items: [], next_cursor: 'next' });
+    expect(response.body).toEqual({
+      count: 20_000,
+      count_is_estimate: true,
+      items: [],
+      next_cursor: 'next',
+      words_until,
+    });
   });
 
   it('accepts a score with many digits', async () => {

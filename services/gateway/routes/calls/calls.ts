@@ -136,7 +136,7 @@ export function rangesInOrder<Query extends z.ZodObject<typeof conditions>>(quer
 }
 
 export const listCallsDescription =
-  'A call must match all filters. `status`, `outcome`, `segment_type` and `direction` may be repeated; any of their values matches. `q` finds all forms of a word in English, Russian and Spanish, and the exact word in other languages.\n\nTo read more than a few pages use `cursor`: its cost does not grow, and no call is skipped or repeated while new calls arrive. `page` reaches the first 1,000,000 calls.\n\n`count` is exact without a filter, and with one filter other than `q` (a time range must begin and end at midnight UTC). With several filters it is exact while one of them matches at most 20,000 calls. With `q` it is exact up to 200 calls, or up to 20,000 in a firm of at most 250,000 calls. Otherwise, and while a large upload is processed, it is an estimate and `count_is_estimate` is true.';
+  'A call must match all filters. `status`, `outcome`, `segment_type` and `direction` may be repeated; any of their values matches. `q` finds all forms of a word in English, Russian and Spanish, and the exact word in other languages.\n\nTo read more than a few pages use `cursor`: its cost does not grow, and no call is skipped or repeated while new calls arrive. `page` reaches the first 10,000 calls.\n\n`count` is exact up to 10,000 calls, and always for one `batch` or `campaign` alone. Beyond, it may be an estimate within 5 %: `count_is_estimate` is true.';
 
 /** A page of the calls of a firm, or of a campaign. */
 export async function listCalls(
@@ -151,9 +151,10 @@ export async function listCalls(
     page: query.page ?? 1,
     ...(campaign !== undefined && { campaign }),
   };
-  const { count, items, next_cursor, count_is_estimate } = await catalogue.listCalls(request);
+  const { count, items, next_cursor, count_is_estimate, words_until } = await catalogue.listCalls(request);
   const page = { count, count_is_estimate: count_is_estimate ?? false, items: items.map(listedCall) };
-  return { status: 200, body: { ...page, next_cursor: next_cursor ?? null } };
+  const waiting = words_until === undefined ? {} : { words_until };
+  return { status: 200, body: { ...page, next_cursor: next_cursor ?? null, ...waiting } };
 }
 
 /** docs/api.md, "Calls". */

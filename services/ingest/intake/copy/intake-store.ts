@@ -5,7 +5,6 @@ import type { Event } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
 import { type Database, type Sql, sqlState, type Transaction } from '@call-analysis/postgres';
 import { from as copyFrom } from 'pg-copy-streams';
-import { noteNewCalls } from '../../search/indexer/pending-changes.ts';
 import type { Batch } from '../../uploads/batch-store.ts';
 import type { CallRecord } from '../rows/call-fields.ts';
 import { CallUuids, Chunk, type CopyTarget, type KnownIds, type RowOutcome } from './chunk.ts';
@@ -140,9 +139,6 @@ export class IntakeTransaction<Record extends CallRecord> {
         batch.endedDuplicates,
       ],
     );
-    if (batch.firstCall !== null && batch.lastCall !== null) {
-      await noteNewCalls(this.sql, batch.firmUuid, batch.firstCall, batch.lastCall, batch.accepted);
-    }
     await this.#bus.publish(this.sql, events);
   }
 

@@ -1,4 +1,4 @@
-/** The filters of a listing (docs/api.md, "Calls"). An empty or null field matches every call. */
+/** The filters of a list (docs/api.md, "Calls"). An empty or null field matches every call. */
 export interface CallFilter {
   readonly status: readonly string[];
   readonly outcome: readonly string[];
@@ -62,11 +62,6 @@ export const NO_FILTER: CallFilter = {
   durationMax: null,
 };
 
-/** Whether only the index knows if a call matches, because the catalogue has no column for a condition. */
-export function needsIndex({ needsReview, topic, resolution, autoFailed, lostPoints }: CallFilter): boolean {
-  return [needsReview, topic, resolution, autoFailed, lostPoints].some((condition) => condition !== null);
-}
-
 /**
  * Calls with the same time or score are ordered by uuid. Calls without a score come last in both directions. Uuids
  * begin with the creation time, so `created_at` is the order of uuids.
@@ -97,12 +92,6 @@ export interface CallQuery {
 export interface Count {
   readonly count: number;
   readonly isEstimate: boolean;
-}
-
-/** One page of positions, in the order of the sort, and the count of all matches. */
-export interface Page {
-  readonly positions: readonly Position[];
-  readonly count: Count;
 }
 
 /** Durations are compared in whole milliseconds. */

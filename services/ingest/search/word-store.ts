@@ -1,0 +1,78 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Database } from '@call-analysis/postgres';
+import type { FilteredCalls } from '../listing/filter-sql.ts';
+import { indexWords } from './index-words.ts';
+import { configurations, configurationTag, webSearchText } from './tokenizer.ts';
+
+/**
+ * The words of transcripts, which are indexed after the call: a document for each in `call_text`, its words as a tsvector under a GIN
+ * index. Extra words that begin with `#` hold the document's language and the number of its firm. Triggers of `call` and
+ * `transcript` queue what is to be indexed.
+ */
+const WAIT_MS = 5;
+
+export function words(db: Database) {
+  const numbers = new Map<string, number>();
+
+  /** 0, which no firm has, for a firm without documents. */
+  async function numberOf(firmUuid: string): Promise<number> {
+    const known = numbers.get(firmUuid);
+    if (known !== undefined) return known;
+    const [row] = await db.query<{ number: number }>('SELECT number FROM firm_number WHERE firm_uuid = $1', [firmUuid]);
+    if (row === undefined) return 0;
+    numbers.set(firmUuid, row.number);
+    return row.number;
+  }
+
+  return {
+    /**
+     * Parses the words of a query into a tsquery that matches documents of every language, each by its own stems. Null when the
+     * text has no word. Quotes make a phrase and a minus excludes a word, as in web searches. No text is invalid.
+     */
+    async parse(firmUuid: string, q: string): Promise<FilteredCalls['words']> {
+      const query = await parseWords(db, q);
+      return query === null ? null : { query, firmNumber: await numberOf(firmUuid) };
+    },
+
+    /** Indexes the next words, of one firm or of all, and returns how many rows of the queue that took. */
+    index: (firmUuid: string | null) => indexWords(db, firmUuid),
+
+    /** Indexes the firm's words. False when that takes longer than `withinMs`. */
+    async catchUp(firmUuid: string, withinMs: number): Promise<boolean> {
+      const deadline = performance.now() + withinMs;
+      while ((await this.until(firmUuid)) !== null) {
+        if (performance.now() > deadline) return false;
+        // Another process is indexing.
+        if ((await indexWords(db, firmUuid)) === 0) await pause(WAIT_MS);
+      }
+      return true;
+    },
+
+    /** When the first call ended whose words are not indexed yet; null when all are. */
+    async until(firmUuid: string): Promise<Date | null> {
+      const [row] = await db.query<{ at: Date | null }>('SELECT min(at) AS at FROM queued_words WHERE firm_uuid = $1', [
+        firmUuid,
+      ]);
+      return row?.at ?? null;
+    },
+  };
+}
+
+async function parseWords(db: Database, q: string): Promise<string | null> {
+  const [row] = await db.query<{ queries: string[] }>(
+    `SELECT array_agg(websearch_to_tsquery(configuration::regconfig, text)::text ORDER BY position) AS queries
+     FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS parsed (configuration, text, position)`,
+    [configurations, configurations.map((configuration) => webSearchText(q, configuration))],
+  );
+  const queries = row!.queries;
+  if (queries.at(-1) === '') return null;
+  const [query] = queries;
+  // A query that is equal in all languages needs no tags. With only excluded words it does: otherwise it would have no
+  // posting list to read.
+  if (queries.every((each) => each === query && !each.includes('!'))) return query!;
+  return configurations
+    .flatMap((configuration, index) =>
+      queries[index] === '' ? [] : [`( '${configurationTag(configuration)}' & ( ${queries[index]} ) )`],
+    )
+    .join(' | ');
+}
