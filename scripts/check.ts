@@ -1,7 +1,9 @@
 // npm run check: types, lint, format, import rules, unused dependencies, sizes of folders, whether migrations match the
 // Prisma schemas, whether the RPC contracts are compatible with the last release, whether docs/configuration.md is
-// current, and whether the commands and API paths that documents, alerts and messages name exist.
+// current, and whether the commands and API paths that documents, alerts and messages name exist. Prints how much code there
+// is.
 import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { checkBoundaries, checkCircles } from './boundaries.ts';
 import { checkConfiguration } from './configuration.ts';
 import { checkDependencies } from './dependencies.ts';
@@ -39,7 +41,18 @@ for (const { name, run } of steps) {
   for (const fault of faults) console.log(fault);
   if (faults.length > 0) failed++;
 }
+console.log(sizeOfProduction());
 process.exitCode = failed === 0 ? 0 : 1;
+
+/** Without tests and what only they use. */
+function sizeOfProduction(): string {
+  const { stdout } = spawnSync('git', ['ls-files', '*.ts', '*.tsx'], { encoding: 'utf8' });
+  const files = stdout
+    .split('\n')
+    .filter((file) => file !== '' && !/\.test\.ts|(^|\/)test\/|testing\/|contract|fixtures\//.test(file));
+  const lines = files.reduce((sum, file) => sum + readFileSync(file, 'utf8').split('\n').length - 1, 0);
+  return `${lines.toLocaleString('en')} lines in ${files.length.toLocaleString('en')} files of production TypeScript`;
+}
 
 function command(name: string, args: readonly string[]): string[] {
   const { status, stdout, stderr } = spawnSync(`node_modules/.bin/${name}`, args, {

@@ -1,6 +1,7 @@
-// npm run check:deploy: checks the Dockerfile, docker-compose.yml, the chart and the files for Prometheus and Grafana without a container engine and without a
-// cluster. Downloads the programs that it needs.
+// npm run check:deploy: checks the Dockerfile, docker-compose.yml, the chart and the files for Prometheus and Grafana without
+// a container engine and without a cluster. Downloads the programs that it needs.
 import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { chartFaults } from './deploy/chart.ts';
 import { composeFaults } from './deploy/compose.ts';
 import { observabilityFaults } from './deploy/observability.ts';
@@ -22,7 +23,15 @@ for (const { name, run } of steps) {
 }
 process.exitCode = failed === 0 ? 0 : 1;
 
+/** Besides hadolint: the base image has the Node of the tests, and the label has the version of package.json. */
 async function dockerfileFaults(): Promise<string[]> {
   const { status, stdout, stderr } = spawnSync(await hadolint(), ['deploy/Dockerfile'], { encoding: 'utf8' });
-  return status === 0 ? [] : [`${stdout}${stderr}`.trim()];
+  const faults = status === 0 ? [] : [`${stdout}${stderr}`.trim()];
+  const dockerfile = readFileSync('deploy/Dockerfile', 'utf8');
+  const pinned = /^ {2}node: (\S+)$/m.exec(readFileSync('pnpm-workspace.yaml', 'utf8'))?.[1];
+  if (!dockerfile.includes(`ARG NODE=${pinned}-`)) faults.push(`ARG NODE of deploy/Dockerfile is not ${pinned}.`);
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+  if (!dockerfile.includes(`ARG VERSION=${version}\n`))
+    faults.push(`ARG VERSION of deploy/Dockerfile is not ${version}.`);
+  return faults;
 }

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { amountText, type Figure, ratioText } from './figure.ts';
-import { recordFigures, type Section } from './performance-page.ts';
+import { recordFigures } from './performance-page.ts';
 
 export interface Benchmark {
   run(options: { quick: boolean }): Promise<Figure[]>;
@@ -42,12 +42,8 @@ export function readCommand(benchmarks: Benchmarks, help: string): Asked {
   };
 }
 
-/** Runs the benchmarks and prints their figures. `section` of docs/performance.md has those that `--record` writes. */
-export async function measure(
-  benchmarks: Benchmarks,
-  { names, quick, json, record }: Asked,
-  section: Section,
-): Promise<void> {
+/** Runs the benchmarks and prints their figures. */
+export async function measure(benchmarks: Benchmarks, { names, quick, json, record }: Asked): Promise<void> {
   const measured: Record<string, readonly Figure[]> = {};
   const scratch = await mkdtemp(join(tmpdir(), 'call-analysis-bench-'));
   // The folder of the first start, which startService copies.
@@ -63,7 +59,7 @@ export async function measure(
   }
   const figures = Object.values(measured).flat();
   console.log(json ? JSON.stringify(figures, null, 2) : table(figures));
-  if (record) recordFigures(section, measured, { order: Object.keys(benchmarks), quick });
+  if (record) recordFigures(measured, { order: Object.keys(benchmarks), quick });
 }
 
 function table(rows: readonly Figure[]): string {

@@ -50,7 +50,7 @@ export function grown(after: Bytes, before: Bytes, calls: number): [string, numb
 }
 
 /** The rows of one query. */
-export async function asked<Row>(url: string, text: string): Promise<Row[]> {
+async function asked<Row>(url: string, text: string): Promise<Row[]> {
   const client = new Client({ connectionString: url });
   await client.connect();
   try {

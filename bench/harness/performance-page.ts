@@ -6,31 +6,28 @@ const PAGE = new URL('../../docs/performance.md', import.meta.url);
 const GIB = 1024 ** 3;
 const HEADING = '### ';
 
-/** The sections of docs/performance.md that are written by command. */
-export type Section = 'standalone' | 'distributed';
+const BEGIN = '<!-- standalone: written by npm run bench -- --record -->\n';
+const END = '<!-- end of standalone -->\n';
 
 /** The figures of the benchmarks that ran, by name. */
 type Measured = Readonly<Record<string, readonly Figure[]>>;
 
 /**
  * Replaces the figures of these benchmarks in docs/performance.md, with the machine and the date. Those of the others stay.
- * `order` has the names of all benchmarks of the section.
+ * `order` has the names of all benchmarks.
  */
 export function recordFigures(
-  section: Section,
   measured: Measured,
   { order, quick }: { order: readonly string[]; quick: boolean },
 ): void {
-  const begin = `<!-- ${section}: written by npm run bench${section === 'distributed' ? ':distributed' : ''} -- --record -->\n`;
-  const end = `<!-- end of ${section} -->\n`;
   const text = readFileSync(PAGE, 'utf8');
-  const [from, to] = [text.indexOf(begin), text.indexOf(end)];
-  if (from < 0 || to < from) throw new Error(`docs/performance.md has no marks for ${section}.`);
-  const parts = partsOf(text.slice(from + begin.length, to));
+  const [from, to] = [text.indexOf(BEGIN), text.indexOf(END)];
+  if (from < 0 || to < from) throw new Error('docs/performance.md has no marks.');
+  const parts = partsOf(text.slice(from + BEGIN.length, to));
   for (const [name, figures] of Object.entries(measured))
     parts.set(name, `${conditions(quick)}\n\n${tableOf(figures)}`);
   const written = order.filter((name) => parts.has(name)).map((name) => `${HEADING}${name}\n\n${parts.get(name)!}\n`);
-  writeFileSync(PAGE, `${text.slice(0, from)}${begin}${written.join('\n')}${text.slice(to)}`);
+  writeFileSync(PAGE, `${text.slice(0, from)}${BEGIN}${written.join('\n')}${text.slice(to)}`);
 }
 
 /** The text below each benchmark's heading. */

@@ -1,16 +1,15 @@
-import { readFileSync, statSync } from 'node:fs';
+import { openAsBlob, readFileSync, statSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { databaseUrl } from '@call-analysis/postgres';
 import { findServer } from '@call-analysis/postgres/server';
-import type { ApiClient } from '../../deploy/standalone/api-client.ts';
+import type { ApiClient, Batch } from '../../deploy/standalone/api-client.ts';
 import { newFirm } from '../../deploy/standalone/test/client/new-firm.ts';
 import { type ServiceProcess, startService } from '../../deploy/standalone/test/system/service-process.ts';
-import { writeConversations } from '../distributed/conversations.ts';
-import { processBatch } from '../distributed/process-batch.ts';
-import { asked, type Bytes, grown, indexed, logBytes, tableBytes } from '../harness/database-bytes.ts';
+import { writeConversations } from '../harness/conversations.ts';
+import { type Bytes, grown, indexed, logBytes, tableBytes } from '../harness/database-bytes.ts';
 import { atLeast, atMost, type Figure, median, noted } from '../harness/figure.ts';
 import { proportionalMiB } from '../harness/memory.ts';
 import { processorSeconds, watchDatabase } from '../harness/processor.ts';
@@ -49,7 +48,6 @@ export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
     await writeRows(csv, WARM_UP, 'warm-up');
     await processBatch(firm, csv);
     await indexed(server.url);
-    await countTriggers(server.url);
     const short: Passage[] = [];
     const long: Passage[] = [];
     for (let round = 0; round < (quick ? 1 : 5); round++) {
@@ -63,8 +61,6 @@ export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
       ...figuresOf(`call of ${SIZE}`, `calls of ${SIZE}`, long, { microseconds: 4_000, perSecond: 600 }),
       ...bytesOf('short call', short),
       ...bytesOf(`call of ${SIZE}`, long, { tables: 1.3, log: 3 }),
-      // The service adds up days after a minute without changes, which is too long for a quick run.
-      ...(quick ? [] : await upkeepFigures(service, server, short, long)),
       ...(await idleFigures(service, server, quick ? 10 : 60)),
     ];
   } finally {
@@ -194,64 +190,6 @@ function bytesOf(
   ];
 }
 
-/** From now on PostgreSQL counts the time that functions take. */
-async function countTriggers(url: string): Promise<void> {
-  await asked(url, "ALTER SYSTEM SET track_functions = 'pl'");
-  await asked(url, 'SELECT pg_reload_conf()');
-}
-
-/**
- * The cost of the stored sums of statistics per call: the triggers that mark its six hours, and adding them up
- * afterwards.
- */
-async function upkeepFigures(
-  service: ServiceProcess,
-  server: Server,
-  short: readonly Passage[],
-  long: readonly Passage[],
-): Promise<Figure[]> {
-  const calls = [...short, ...long].reduce((sum, passage) => sum + passage.calls, 0);
-  const [marking] = await asked<{ ms: number }>(
-    server.url,
-    `SELECT coalesce(sum(total_time), 0)::float8 AS ms FROM pg_stat_user_functions WHERE funcname LIKE 'forget_sums_of_%'`,
-  );
-  const changedPeriods = async () => {
-    const [periods] = await asked<{ changed: number }>(
-      server.url,
-      'SELECT count(*)::int AS changed FROM ingest.statistic_change',
-    );
-    return periods!.changed;
-  };
-  const usage = async (ends: () => Promise<boolean>) => {
-    const [before, began] = [seconds(service, server), performance.now()];
-    while (!(await ends())) await pause(1_000);
-    return { taken: total(minus(seconds(service, server), before)), milliseconds: performance.now() - began };
-  };
-  // Six hours are added up after a minute without changes. The processor time of the first part is that of the idle
-  // service.
-  await pause(5_000);
-  const idleUntil = performance.now() + 20_000;
-  const idle = await usage(async () => performance.now() > idleUntil);
-  const periods = await changedPeriods();
-  if (periods === 0) throw new Error('The calls were added up before that could be measured.');
-  const busy = await usage(async () => (await changedPeriods()) === 0);
-  const taken = busy.taken - idle.taken * (busy.milliseconds / idle.milliseconds);
-  const cost = median(short.map(({ byPart, calls }) => (total(byPart) * 1e6) / calls));
-  const yardstick = { name: 'a short call in all, µs', value: cost };
-  const marked = (marking!.ms * 1e3) / calls;
-  const added = (taken * 1e6) / calls;
-  return [
-    noted({ name: 'statistics: marking the six hours of a call', value: marked, unit: 'µs', yardstick }),
-    noted({
-      name: `statistics: adding up six hours, ${periods} of them, by call`,
-      value: added,
-      unit: 'µs',
-      yardstick,
-    }),
-    atMost(0.03, { name: 'statistics: both', value: marked + added, unit: 'µs', yardstick }),
-  ];
-}
-
 async function idleFigures(service: ServiceProcess, server: Server, idleSeconds: number): Promise<Figure[]> {
   await pause(5_000);
   const before = seconds(service, server);
@@ -285,4 +223,25 @@ function minus(after: Record<string, number>, before: Record<string, number>): R
 
 function total(parts: Record<string, number>): number {
   return Object.values(parts).reduce((sum, each) => sum + each, 0);
+}
+
+/**
+ * Uploads a CSV and processes it. Returns the milliseconds from the acceptance of its calls until the last has ended. Polls
+ * rarely, because counting a large batch costs time too. Throws when a call fails.
+ */
+async function processBatch(firm: ApiClient, csv: string, everyMs = 250): Promise<number> {
+  const key = await firm.upload(await openAsBlob(csv));
+  const { data } = await firm.call<{ data: { batch_id: string } }>('POST', '/api/v1/calls/process-upload', {
+    metadata_key: key,
+  });
+  const began = performance.now();
+  for (;;) {
+    const { finished_at, by_status } = await firm.call<Batch>('GET', `/api/v1/calls/batches/${data.batch_id}`);
+    if (finished_at !== null) {
+      const failed = by_status['failed'] ?? 0;
+      if (failed > 0) throw new Error(`${failed} calls failed.`);
+      return performance.now() - began;
+    }
+    await pause(everyMs);
+  }
 }

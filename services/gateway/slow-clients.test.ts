@@ -6,10 +6,12 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { waitUntil } from '@call-analysis/testing';
 import { describe, expect, it } from '@jest/globals';
+import express, { type NextFunction, type Request } from 'express';
 import { bodyStream } from './http/request/body-stream.ts';
 import { readJson } from './http/request/json-body.ts';
 import { errorResponse } from './http/response/http-error.ts';
-import { sendJson } from './http/response/json-response.ts';
+import type { Response } from './http/response/response.ts';
+import { send } from './http/response/send.ts';
 import { listen, type Listening } from './server.ts';
 import { rawExchange, openFixture } from './test/fixture.ts';
 
@@ -33,9 +35,7 @@ async function served(edge: Listening, use: () => Promise<void>): Promise<void> 
 }
 
 function impatient(): Promise<Listening> {
-  return listen((request, response) => void sendJson(request, response, { status: 204 }), address, {
-    headersMs: HEADERS_MS,
-  });
+  return listen((_request, response) => response.writeHead(204).end(), address, { headersMs: HEADERS_MS });
 }
 
 describe('a client with slow headers', () => {
@@ -84,14 +84,17 @@ describe('a client with slow headers', () => {
 
 describe('a client that sends its body a byte at a time', () => {
   it.each([
-    ['JSON', (request, response) => readJson(request, response, 300)],
+    ['JSON', (request, response) => readJson(request, response, { deadlineMs: 300 })],
     ['a file', async (request) => void (await bodyStream(request, { maxMs: 300 }).forEach(() => {}))],
-  ] satisfies [string, (...parts: Parameters<Parameters<typeof listen>[0]>) => Promise<unknown>][])(
+  ] satisfies [string, (request: Request, response: Response) => Promise<unknown>][])(
     'gets 408 when the time for %s is over, although it is never idle, and is cut off',
     async (_, read) => {
-      const edge = await listen((request, response) => {
-        read(request, response).catch((error: unknown) => sendJson(request, response, errorResponse(error, '')));
-      }, address);
+      const app = express();
+      app.use((request, response: Response) => read(request, response));
+      app.use((error: unknown, _request: Request, response: Response, _next: NextFunction) =>
+        send(response, errorResponse(error, '')),
+      );
+      const edge = await listen(app, address);
       await served(edge, async () => {
         const response = await rawExchange(edge.url, (socket) => {
           socket.write(

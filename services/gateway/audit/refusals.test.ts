@@ -2,14 +2,14 @@ import { Fault } from '@call-analysis/fault';
 import type { RefusalInit } from '@call-analysis/proto/key_management/v1/Refusal';
 import { createLog } from '@call-analysis/runtime';
 import { describe, expect, it } from '@jest/globals';
-import type { EdgeResponse } from '../http/response/edge-response.ts';
+import type { RequestState } from '../http/response/response.ts';
 import { Refusals } from './refusals.ts';
 
 const log = createLog({ name: 'gateway', level: 'silent' });
 
-function refused(network: string, user?: string): EdgeResponse {
+function refused(network: string, user?: string): RequestState {
   const logFields = user === undefined ? {} : { user_uuid: user, firm_uuid: `firm of ${user}` };
-  return { client: { address: network, network }, logFields } as EdgeResponse;
+  return { client: { address: network, network }, logFields };
 }
 
 function opened(isAway = () => false, isInvalid: (refusal: RefusalInit) => boolean = () => false) {

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { type Context, histogram, isTraceparent, isTracing, type Logger, recordSpan } from '@call-analysis/runtime';
-import type { EdgeResponse, LogFields } from './response/edge-response.ts';
+import type { LogFields, Response } from './response/response.ts';
 
 const duration = histogram('http_request_duration_seconds', 'From the head of a request to the end of its response.', [
   'method',
@@ -9,12 +9,12 @@ const duration = histogram('http_request_duration_seconds', 'From the head of a 
 ]);
 
 /** Writes one log line, counts the request and traces it when its connection is done with it, however it ends. */
-export function logOutcome(log: Logger, context: Context, request: IncomingMessage, response: EdgeResponse): void {
+export function logOutcome(log: Logger, context: Context, request: IncomingMessage, response: Response): void {
   const beganAt = Date.now();
   const mark = performance.now();
   response.on('close', () => {
     const ms = performance.now() - mark;
-    const { route = 'none', firm_uuid, user_uuid, call_uuid, tool } = response.logFields;
+    const { route = 'none', firm_uuid, user_uuid, call_uuid, tool } = response.locals.logFields;
     const fields = {
       // `close` is emitted outside the request's async context, so the ids are passed explicitly.
       request_id: context.requestId,

@@ -1,26 +1,24 @@
-import type { IncomingMessage } from 'node:http';
 import { Uuid } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
+import type { IRouter, Request } from 'express';
 import { z } from 'zod';
 import type { Caller, Role } from '../authentication/caller.ts';
 import type { OperationDocs } from '../openapi/operation-docs.ts';
 import type { Admission, Lane } from '../rate-limits/admission.ts';
 import type { RateLimits } from '../rate-limits/rate-limits.ts';
 import { type Form, type FormPiece, readForm } from './multipart/form.ts';
-import { readJson, readOptionalJson } from './request/json-body.ts';
+import { hasBody, readJson } from './request/json-body.ts';
 import { parse, queryOf } from './request/parse.ts';
-import type { EdgeResponse } from './response/edge-response.ts';
-import { type JsonResponse, sendJson } from './response/json-response.ts';
+import { HttpError } from './response/http-error.ts';
+import type { Response } from './response/response.ts';
+import { type JsonResponse, send } from './response/send.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 /** How a caller identifies itself. */
 export type Credentials = 'none' | 'bearer' | 'api-key';
 
 /** Identifies the caller of a request. Returns the caller itself, not a promise, when it is cached. */
-export type Authentication = Record<
-  Exclude<Credentials, 'none'>,
-  (request: IncomingMessage) => Caller | Promise<Caller>
->;
+export type Authentication = Record<Exclude<Credentials, 'none'>, (request: Request) => Caller | Promise<Caller>>;
 
 /** One method on one path, with everything that a request must send. */
 export interface Endpoint {
@@ -57,8 +55,8 @@ export interface HandlerInput<WhoCalls, Query, Body> extends RoutedRequest {
 }
 
 interface RoutedRequest {
-  readonly request: IncomingMessage;
-  readonly response: EdgeResponse;
+  readonly request: Request;
+  readonly response: Response;
   readonly params: Params;
 }
 
@@ -104,18 +102,58 @@ export interface AccessChecks {
 }
 
 /**
+ * Registers endpoints with express. Every path also answers OPTIONS with its methods, and refuses other methods with 405.
+ * HEAD is GET without the body.
+ */
+export function registerEndpoints(router: IRouter, endpoints: readonly Endpoint[], checks: AccessChecks): void {
+  for (const [path, onPath] of byPath(endpoints)) {
+    const methods = onPath.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
+    const allow = [...methods, 'OPTIONS'].join(', ');
+    const route = router.route(path).all((_request, response: Response, next) => {
+      response.locals.logFields.route = path;
+      next();
+    });
+    for (const endpoint of onPath) {
+      const method = endpoint.method.toLowerCase() as Lowercase<Method>;
+      route[method]((request, response: Response) => handleRequest(endpoint, checks, request, response));
+    }
+    route.options((_request, response: Response) => {
+      response.setHeader('allow', allow);
+      const isPreflight = response.hasHeader('access-control-allow-methods');
+      if (isPreflight) response.setHeader('access-control-allow-methods', allow);
+      return send(response, { status: 204 });
+    });
+    route.all(() => {
+      throw new HttpError(405, 'METHOD_NOT_ALLOWED', `This address accepts ${allow}.`, { allow });
+    });
+  }
+}
+
+/** Express takes the first path that matches, so `/calls/batches` comes before `/calls/:uuid`. */
+function byPath(endpoints: readonly Endpoint[]): [path: string, endpoints: Endpoint[]][] {
+  const parametersLast = (path: string) => path.replaceAll(/[:*]/g, '~');
+  return [...Map.groupBy(endpoints, ({ path }) => path)].sort(([a], [b]) =>
+    parametersLast(a) < parametersLast(b) ? -1 : 1,
+  );
+}
+
+/**
  * Checks a request and has it handled. The order of the checks reveals the least to unauthenticated callers. Awaits
  * nothing that is available already.
  */
-export async function handleRequest(endpoint: Endpoint, checks: AccessChecks, routed: RoutedRequest): Promise<void> {
-  const { request, response, params } = routed;
-  const { address } = response.client;
+async function handleRequest(
+  endpoint: Endpoint,
+  checks: AccessChecks,
+  request: Request,
+  response: Response,
+): Promise<void> {
+  const params = request.params as Params;
+  const { client, logFields } = response.locals;
   const found = endpoint.credentials === 'none' ? null : authenticate(checks, endpoint.credentials, request, response);
   const caller = found instanceof Promise ? await found : found;
   if (caller !== null) {
-    response.logFields.firm_uuid = caller.firmUuid;
-    response.logFields.user_uuid = caller.userUuid;
-    if (endpoint.path.includes('/calls/:')) Object.assign(response.logFields, callOf(endpoint, params));
+    Object.assign(logFields, { firm_uuid: caller.firmUuid, user_uuid: caller.userUuid });
+    if (endpoint.path.includes('/calls/:')) Object.assign(logFields, callOf(endpoint, params));
     checks.limits.countFirm(caller.firmUuid, response);
     requireRole(endpoint, caller);
   }
@@ -131,9 +169,8 @@ export async function handleRequest(endpoint: Endpoint, checks: AccessChecks, ro
   }
   let body: unknown = {};
   if (endpoint.body !== null) body = await readBody(endpoint.body, endpoint.optionalBody, request, response);
-  else if (endpoint.docs.bytes === undefined) {
-    const sent = readOptionalJson(request, response);
-    if (sent instanceof Promise) parse(NO_FIELDS, await sent);
+  else if (endpoint.docs.bytes === undefined && hasBody(request)) {
+    parse(NO_FIELDS, await readJson(request, response, { isOptional: true }));
   }
   if (caller !== null && lane === 'requests') {
     // After the body has arrived, so that a client that sends slowly delays no other request of its firm.
@@ -141,8 +178,9 @@ export async function handleRequest(endpoint: Endpoint, checks: AccessChecks, ro
     if (ahead !== undefined) await ahead;
   }
   const beginUpload = (firmUuid: string) => begin('uploads', firmUuid);
-  const result = await endpoint.handle({ ...routed, caller, query, body, address, beginUpload });
-  return result === undefined ? undefined : sendJson(request, response, result);
+  const { address } = client;
+  const result = await endpoint.handle({ request, response, params, caller, query, body, address, beginUpload });
+  if (result !== undefined) await send(response, result);
 }
 
 /**
@@ -163,12 +201,12 @@ export async function answerWithin(
 function authenticate(
   { authentication, limits }: AccessChecks,
   credentials: Exclude<Credentials, 'none'>,
-  request: IncomingMessage,
-  response: EdgeResponse,
+  request: Request,
+  response: Response,
 ): Caller | Promise<Caller> {
   const failed = (error: unknown): never => {
     const isRefused = error instanceof Fault && (error.kind === 'unauthenticated' || error.kind === 'forbidden');
-    if (isRefused) limits.countFailedAuthentication(response.client.network, response);
+    if (isRefused) limits.countFailedAuthentication(response.locals.client.network, response);
     throw error;
   };
   try {
@@ -182,15 +220,15 @@ function authenticate(
 async function readBody(
   body: z.ZodObject | Form,
   isOptional: boolean | undefined,
-  request: IncomingMessage,
-  response: EdgeResponse,
+  request: Request,
+  response: Response,
 ): Promise<unknown> {
   if ('parts' in body) return readForm(body, request, response);
-  return parse(body, await (isOptional ? readOptionalJson : readJson)(request, response));
+  return parse(body, await readJson(request, response, { isOptional }));
 }
 
 /** Whether the body may be large. It is in memory while the request waits. */
-function hasLargeBody({ headers }: IncomingMessage): boolean {
+function hasLargeBody({ headers }: Request): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > LARGE_BODY_BYTES;
 }
 

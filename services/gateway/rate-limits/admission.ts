@@ -1,6 +1,7 @@
 import { gauge } from '@call-analysis/runtime';
-import type { EdgeResponse } from '../http/response/edge-response.ts';
+import onHeaders from 'on-headers';
 import { HttpError } from '../http/response/http-error.ts';
+import type { Response } from '../http/response/response.ts';
 import { FairQueue, type FairQueueLimits, type NoTurn } from './fair-queue.ts';
 
 /** How many requests are in progress at the same time, of one firm and of all. 0 is no limit. */
@@ -56,21 +57,34 @@ export class Admission {
    * written or its connection is closed. Rejects with RATE_LIMITED when the firm has too many, and UNAVAILABLE when all firms
    * together have.
    */
-  begin(lane: Lane, firmUuid: string, response: EdgeResponse): Promise<void> | undefined {
+  begin(lane: Lane, firmUuid: string, response: Response): Promise<void> | undefined {
     const entered = this.#lanes[lane].enter(firmUuid);
     if (typeof entered === 'string') throw refusal(lane, entered);
     if (typeof entered === 'function') {
-      response.onHead(entered);
+      whenAnswered(response, entered);
       return undefined;
     }
-    response.onHead(entered.leave);
+    whenAnswered(response, entered.leave);
     return entered.turn.then((turn) => {
       if (typeof turn === 'string') throw refusal(lane, turn);
       // Nobody is there to get the error of a request whose connection was closed.
       if (turn === null) throw new HttpError(503, 'UNAVAILABLE', 'The connection was closed.');
-      response.onHead(turn);
+      whenAnswered(response, turn);
     });
   }
+}
+
+/** Calls this once, when the head is written or the connection is closed. */
+function whenAnswered(response: Response, end: () => void): void {
+  let hasEnded = false;
+  const endOnce = () => {
+    if (hasEnded) return;
+    hasEnded = true;
+    end();
+  };
+  if (response.headersSent || response.destroyed) return end();
+  onHeaders(response, endOnce);
+  response.once('close', endOnce);
 }
 
 function refusal(lane: Lane, why: NoTurn): HttpError {

@@ -1,5 +1,5 @@
-import type { EdgeResponse } from '../http/response/edge-response.ts';
 import { HttpError } from '../http/response/http-error.ts';
+import type { Response } from '../http/response/response.ts';
 import { type Decision, TokenBuckets, WINDOW_MS } from './token-buckets.ts';
 
 /** Requests per minute, all of which may be sent at the same time. 0 is no limit. */
@@ -33,12 +33,12 @@ export class RateLimits {
   }
 
   /** Throws RATE_LIMITED when the address has used up its quota. */
-  countAddress(address: string, response: EdgeResponse): void {
+  countAddress(address: string, response: Response): void {
     this.#byAddress?.count(address, response);
   }
 
   /** Throws RATE_LIMITED when the firm has used up its quota. */
-  countFirm(firmUuid: string, response: EdgeResponse): void {
+  countFirm(firmUuid: string, response: Response): void {
     this.#byFirm?.count(firmUuid, response);
   }
 
@@ -46,7 +46,7 @@ export class RateLimits {
    * Throws RATE_LIMITED when too many authentications from the address have failed. They have a quota of their own and
    * do not count by address: so authenticated callers behind the same proxy are not refused because of them.
    */
-  countFailedAuthentication(address: string, response: EdgeResponse): void {
+  countFailedAuthentication(address: string, response: Response): void {
     this.#byAddress?.giveBack(address);
     this.#failures?.count(address, response);
   }
@@ -67,11 +67,11 @@ export class Quota {
   }
 
   /** Throws RATE_LIMITED when the key has used it up. */
-  count(key: string, response: EdgeResponse): void {
+  count(key: string, response: Response): void {
     const decision = this.#buckets.take(key, performance.now());
     const { remaining, fullInMs } = decision;
-    response.appendToList('ratelimit-policy', this.#policy);
-    response.appendToList('ratelimit', `"${this.#name}";r=${remaining};t=${Math.ceil(fullInMs / 1000)}`);
+    response.append('RateLimit-Policy', this.#policy);
+    response.append('RateLimit', `"${this.#name}";r=${remaining};t=${Math.ceil(fullInMs / 1000)}`);
     if (!decision.isAllowed) throw this.#rateLimited(decision);
   }
 

@@ -60,7 +60,7 @@ export function mcp(options: McpOptions): Endpoint[] {
         const { request, response, body } = input;
         requireOrigin(request, origins);
         const tool = toolOf(body);
-        if (tool !== undefined) response.logFields.tool = tool;
+        if (tool !== undefined) response.locals.logFields.tool = tool;
         // Loaded by the first message, because most installations never get one.
         const { answerMcp } = await import('@call-analysis/mcp/http');
         const answer = await answerMcp(apiFor(byId, input), requestOf(request, body), body, options.report);

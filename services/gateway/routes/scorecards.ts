@@ -10,7 +10,7 @@ import type { Caller } from '../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
 import { page, pathUuid, size, wholeNumber } from '../http/request/fields.ts';
 import { textOfBody } from '../http/request/json-body.ts';
-import type { JsonResponse } from '../http/response/json-response.ts';
+import type { JsonResponse } from '../http/response/send.ts';
 import {
   DefaultScorecard,
   exampleDraft,

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import { Fault, type FieldFault, invalidFields } from '@call-analysis/fault';
 import { bodyStream } from '../request/body-stream.ts';
-import { sendContinue } from '../response/json-response.ts';
+import { sendContinue } from '../response/send.ts';
 import { partNames } from './content-disposition.ts';
 import { MalformedMultipart, type Part, partsOf } from './parts.ts';
 
@@ -142,9 +142,9 @@ function boundaryOf(form: Form, request: IncomingMessage): string {
   if (type.trim().toLowerCase() !== 'multipart/form-data') throw missingParts(form, Object.keys(form.parts));
   const [, quoted, bare] = /;\s*boundary\s*=\s*(?:"([^"]*)"|([^\s;"]*))/i.exec(given) ?? [];
   const boundary = quoted ?? bare ?? '';
-  if (boundary === '') throw notAForm('has no boundary; let the HTTP client set this header');
-  if (boundary.length > MAX_BOUNDARY_LENGTH) {
-    throw notAForm(`has a boundary of more than ${MAX_BOUNDARY_LENGTH} characters`);
+  if (boundary === '' || boundary.length > MAX_BOUNDARY_LENGTH) {
+    const message = `needs a boundary of 1 to ${MAX_BOUNDARY_LENGTH} characters; let the HTTP client set this header`;
+    throw invalidFields([{ field: 'Content-Type', code: 'INVALID', message }]);
   }
   return boundary;
 }
@@ -170,10 +170,6 @@ function missingParts(form: Form, missing: readonly string[], faults: readonly F
   const message = `${missing.join(' and ')} ${missing.length === 1 ? 'is' : 'are'} missing. Send multipart/form-data with the parts ${parts.join(' and ')}.`;
   const also = faults.length === 0 ? '' : ` Also wrong: ${invalidFields(faults).message}.`;
   return new Fault('invalid', 'MISSING_FILE', message + also, { details: { missing } });
-}
-
-function notAForm(message: string): Fault {
-  return invalidFields([{ field: 'Content-Type', code: 'INVALID', message }]);
 }
 
 function tooLarge(maxBytes: number): Fault {

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
-import { IDLE_TIMEOUT_MS } from '../response/json-response.ts';
+import { IDLE_TIMEOUT_MS } from '../response/send.ts';
 import { bodyStream } from './body-stream.ts';
 
 let server: Server;

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { PassThrough, type Readable } from 'node:stream';
 import { HttpError } from '../response/http-error.ts';
-import { IDLE_TIMEOUT_MS } from '../response/json-response.ts';
+import { IDLE_TIMEOUT_MS } from '../response/send.ts';
 
 const BUFFER_BYTES = 256 * 1024;
 

@@ -1,111 +1,81 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { isUtf8 } from 'node:buffer';
+import type { IncomingMessage } from 'node:http';
 import { Fault } from '@call-analysis/fault';
+import express, { type Request } from 'express';
 import { HttpError } from '../response/http-error.ts';
-import { sendContinue } from '../response/json-response.ts';
+import type { Response } from '../response/response.ts';
+import { sendContinue } from '../response/send.ts';
 
 const MAX_BYTES = 1024 * 1024;
 /** The complete body must have arrived by then. */
 const DEADLINE_MS = 30_000;
 
+/** Of any type: whether a chunked body is empty, and may have none, is only known at its end. */
+const parser = express.json({ limit: MAX_BYTES, inflate: false, type: () => true, verify: requireJson });
+
 /**
- * The JSON object in a request's body. Refuses anything else as early as possible, and with REQUEST_TIMEOUT a body that
- * is not complete after `deadlineMs`.
- *
- * express.json() is not used because it has no deadline, replaces bytes that are not UTF-8 instead of refusing them, and
- * cannot send `100 Continue` after the checks.
+ * The JSON object in a request's body, read by express; of an optional one that is not there, an empty object. A body
+ * that is too large or too slow (REQUEST_TIMEOUT) is refused as soon as that is known: express itself would first read
+ * all of it, however long it takes.
  */
-export async function readJson(
-  request: IncomingMessage,
-  response: ServerResponse,
-  deadlineMs = DEADLINE_MS,
+export function readJson(
+  request: Request,
+  response: Response,
+  { isOptional = false, deadlineMs = DEADLINE_MS } = {},
 ): Promise<object> {
-  requireJson(request);
   if (Number(request.headers['content-length'] ?? 0) > MAX_BYTES) throw tooLarge();
   sendContinue(request, response);
-  return objectIn(await collect(request, deadlineMs));
+  const { promise, resolve, reject } = Promise.withResolvers<object>();
+  const timer = setTimeout(() => {
+    reject(new HttpError(408, 'REQUEST_TIMEOUT', 'The body took too long to arrive. Send it again.'));
+  }, deadlineMs);
+  let size = 0;
+  request.on('data', (chunk: Buffer) => {
+    size += chunk.length;
+    if (size > MAX_BYTES) reject(tooLarge());
+  });
+  parser(request, response, (error?: unknown) => {
+    const body: unknown = request.body;
+    if (error !== undefined) reject(faultOf(error));
+    else if (size === 0 && isOptional) resolve({});
+    else if (size === 0) reject(invalidJson('The body is empty; send a JSON object.'));
+    else if (typeof body === 'object' && body !== null && !Array.isArray(body)) resolve(body);
+    else reject(invalidJson('The body must be a JSON object.'));
+  });
+  return promise.finally(() => clearTimeout(timer));
 }
 
-/** The same for a request that may have no body: then an empty object, and not a promise. */
-export function readOptionalJson(request: IncomingMessage, response: ServerResponse): object | Promise<object> {
-  const { 'content-length': length, 'transfer-encoding': encoding } = request.headers;
-  if (Number(length ?? 0) > 0) return readJson(request, response);
-  return encoding === undefined ? {} : readOptionalChunks(request, response);
+/** Whether the request has a body. That of a chunked one may be empty. */
+export function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
-/** Whether a chunked body is empty is only known at its end. */
-async function readOptionalChunks(request: IncomingMessage, response: ServerResponse): Promise<object> {
-  sendContinue(request, response);
-  const bytes = await collect(request, DEADLINE_MS);
-  if (bytes.length === 0) return {};
-  requireJson(request);
-  return objectIn(bytes);
-}
-
-function objectIn(bytes: Buffer): object {
-  const value = parseJson(bytes);
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
-  throw invalidJson('The body must be a JSON object.');
-}
-
-function requireJson(request: IncomingMessage): void {
-  const [type = '', ...parameters] = (request.headers['content-type'] ?? '').split(';');
-  if (type.trim().toLowerCase() !== 'application/json') {
+function requireJson(request: IncomingMessage, _response: unknown, body: Buffer, charset: string): void {
+  if (body.length === 0) return;
+  if (!/^\s*application\/json\s*(?:;|$)/i.test(request.headers['content-type'] ?? '')) {
     throw invalidJson('Send the body as JSON, with the header `Content-Type: application/json`.');
   }
-  for (const parameter of parameters) {
-    const [, charset] = /^\s*charset\s*=\s*"?([^"]*?)"?\s*$/i.exec(parameter) ?? [];
-    if (charset !== undefined && !/^utf-?8$/i.test(charset)) throw invalidJson('Send the body in UTF-8.');
-  }
-  const encoding = request.headers['content-encoding'];
-  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') throw invalidJson('Send the body uncompressed.');
+  if (charset !== 'utf-8') throw invalidJson(NOT_UTF8);
+  // Express would replace such bytes.
+  if (!isUtf8(body)) throw invalidJson('The body is not UTF-8.');
 }
 
-function collect(request: IncomingMessage, deadlineMs: number): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let size = 0;
-    const timer = setTimeout(() => {
-      settle(() => reject(new HttpError(408, 'REQUEST_TIMEOUT', 'The body took too long to arrive. Send it again.')));
-    }, deadlineMs);
+const NOT_UTF8 = 'Send the body in UTF-8.';
 
-    function settle(action: () => void) {
-      clearTimeout(timer);
-      request.off('data', take).off('end', finish).off('close', abandon);
-      action();
-    }
-    function take(chunk: Buffer) {
-      size += chunk.length;
-      if (size > MAX_BYTES) settle(() => reject(tooLarge()));
-      else chunks.push(chunk);
-    }
-    function finish() {
-      settle(() => resolve(Buffer.concat(chunks)));
-    }
-    function abandon() {
-      settle(() => reject(new HttpError(400, 'INVALID_JSON', 'The body ended early.')));
-    }
-    // Node always emits `close` after an error.
-    request
-      .on('data', take)
-      .on('end', finish)
-      .on('close', abandon)
-      .on('error', () => {});
-  });
-}
+/** What express refuses, by its type of error. */
+const REFUSALS: Readonly<Record<string, string>> = {
+  'charset.unsupported': NOT_UTF8,
+  'encoding.unsupported': 'Send the body uncompressed.',
+  // Its message quotes the body, so it is not passed on.
+  'entity.parse.failed': 'The body is not valid JSON.',
+  'request.aborted': 'The body ended early.',
+  'request.size.invalid': 'The body ended early.',
+};
 
-function parseJson(bytes: Buffer): unknown {
-  let text: string;
-  try {
-    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    throw invalidJson('The body is not UTF-8.');
-  }
-  try {
-    return JSON.parse(text);
-  } catch {
-    // The message of JSON.parse quotes the body, so it is not passed on.
-    throw invalidJson(text.trim() === '' ? 'The body is empty; send a JSON object.' : 'The body is not valid JSON.');
-  }
+function faultOf(error: unknown): unknown {
+  if (error instanceof Fault || !(error instanceof Error) || !('type' in error)) return error;
+  const message = REFUSALS[String(error.type)];
+  return message === undefined ? error : invalidJson(message);
 }
 
 /** The JSON text of a body. INVALID_JSON when it is nested too deeply: JSON.parse accepts any depth, JSON.stringify does not. */

@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import { Fault, type FaultKind } from '@call-analysis/fault';
-import type { JsonResponse } from './json-response.ts';
+import type { JsonResponse } from './send.ts';
 
 /** An error of the HTTP layer, for which there is no Fault. */
 export class HttpError extends Error {

@@ -6,7 +6,7 @@ import type { Caller } from '../../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
 import { anyOf, flag, instant, isInstant, number, page, pathUuid, size, text } from '../../http/request/fields.ts';
 import type { PublicUrl } from '../../http/request/public-url.ts';
-import type { JsonResponse } from '../../http/response/json-response.ts';
+import type { JsonResponse } from '../../http/response/send.ts';
 import { CallDetail, CallItem, CallPage, CallStatus, ErasureReceipt } from '../../response-schemas/calls.ts';
 import { actorOf, callerOf } from '../ingest-caller.ts';
 import type { AddChoices } from './answer-choices.ts';

@@ -1,14 +1,11 @@
-import type { IncomingMessage } from 'node:http';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { type ScorecardDraft, Uuid } from '@call-analysis/events';
 import type { analysis, ingest } from '@call-analysis/proto';
-import { type Client, LONGEST_CALL_MS } from '@call-analysis/rpc';
+import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import type { Caller } from '../../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
 import { flag, pathUuid } from '../../http/request/fields.ts';
-import type { EdgeResponse } from '../../http/response/edge-response.ts';
+import { sendStream } from '../../http/response/send.ts';
 import { TranscriptDocument } from '../../response-schemas/exports.ts';
 import { actorOf, callerOf } from '../ingest-caller.ts';
 import { type Calls, readCall } from './call-json.ts';
@@ -16,8 +13,6 @@ import { CallUuids, rangesInOrder, WholeCallQuery } from './calls.ts';
 import { transcriptFile } from './transcript-file.ts';
 
 const PATH = '/api/v1/calls';
-/** A client that reads nothing for this long is disconnected. */
-const IDLE_TIMEOUT_MS = 60_000;
 
 const types = {
   csv: 'text/csv; charset=utf-8',
@@ -79,11 +74,11 @@ export function callExports(
         responses: { 200: exportedFile },
         errors: ['TOO_MANY_ROWS', 'NOT_FOUND'],
       },
-      async handle({ caller, query, request, response, address }) {
+      async handle({ caller, query, response, address }) {
         const { format, questions, transcripts, ...listing } = query;
         const shape = { format, transcripts, ...(await questionsOf(caller, questions)) };
         const asked = { listing: { caller: actorOf(caller, address), ...listing }, ...shape };
-        await sendFile(request, response, format, (options) => catalogue.exportCalls(asked, options));
+        await sendStream(response, fileHeaders(format), (options) => catalogue.exportCalls(asked, options));
         return undefined;
       },
     }),
@@ -101,11 +96,11 @@ export function callExports(
         responses: { 200: exportedFile },
         errors: ['NOT_FOUND'],
       },
-      async handle({ caller, body, request, response, address }) {
+      async handle({ caller, body, response, address }) {
         const { format, questions, transcripts, call_uuids } = body;
         const shape = { format, transcripts, ...(await questionsOf(caller, questions)) };
         const asked = { caller: actorOf(caller, address), call_uuids, ...shape };
-        await sendFile(request, response, format, (options) => catalogue.exportSelectedCalls(asked, options));
+        await sendStream(response, fileHeaders(format), (options) => catalogue.exportSelectedCalls(asked, options));
         return undefined;
       },
     }),
@@ -130,17 +125,16 @@ export function callExports(
         },
         errors: ['NO_TIMES'],
       },
-      async handle({ caller, params, query: { format }, response }) {
+      async handle({ caller, params, query: { format } }) {
         const call_uuid = pathUuid(params['uuid'], 'call');
         const { transcript_json } = await readCall(catalogue, { caller: callerOf(caller), call_uuid });
         const file = transcriptFile(transcript_json, format);
         if (format === 'json') return { status: 200, body: file as object };
-        response.writeHead(200, {
+        const headers = {
           'content-type': transcriptTypes[format],
           'content-disposition': `attachment; filename="${call_uuid}.${format}"`,
-        });
-        response.end(file);
-        return undefined;
+        };
+        return { status: 200, headers, body: Buffer.from(file as string) };
       },
     }),
   ];
@@ -158,34 +152,7 @@ export function callExports(
   }
 }
 
-/** Streams a file to a client, which ends the request to the catalogue when it goes away. */
-async function sendFile(
-  request: IncomingMessage,
-  response: EdgeResponse,
-  format: keyof typeof types,
-  open: (options: { deadlineMs: number; signal: AbortSignal }) => AsyncIterable<{ data: Buffer }>,
-): Promise<void> {
-  const clientGone = new AbortController();
-  response.once('close', () => clientGone.abort());
-  const file = open({ deadlineMs: LONGEST_CALL_MS, signal: clientGone.signal });
-  const pieces = file[Symbol.asyncIterator]();
-  // The headers wait for the first piece, which decides between 200 and a fault.
-  let next = await pieces.next();
+function fileHeaders(format: keyof typeof types) {
   const day = new Date().toISOString().slice(0, 10);
-  response.writeHead(200, {
-    'content-type': types[format],
-    'content-disposition': `attachment; filename="calls-${day}.${format}"`,
-  });
-  if (request.method === 'HEAD') {
-    response.end();
-    await pieces.return?.();
-    return;
-  }
-  response.setTimeout(IDLE_TIMEOUT_MS);
-  // Compression, limits and the pipeline each listen for the end of the response: more than Node.js warns of.
-  response.setMaxListeners(20);
-  const bytes = async function* () {
-    for (; !next.done; next = await pieces.next()) yield next.value.data;
-  };
-  await pipeline(Readable.from(bytes(), { objectMode: false }), response);
+  return { 'content-type': types[format], 'content-disposition': `attachment; filename="calls-${day}.${format}"` };
 }

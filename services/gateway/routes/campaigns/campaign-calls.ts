@@ -92,8 +92,8 @@ export function campaignCalls(
         id: 'getCampaignRejectedRows',
         summary: 'Get the refused rows of a campaign upload',
       },
-      async handle({ caller, params, request, response }) {
-        await downloadRejected(catalogue, pathUuid(params['uuid'], 'file of refused rows'), caller, request, response);
+      async handle({ caller, params, response }) {
+        await downloadRejected(catalogue, pathUuid(params['uuid'], 'file of refused rows'), caller, response);
         return undefined;
       },
     }),

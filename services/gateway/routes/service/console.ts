@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import { type Asset, type Encoding, openSite, type Site } from '@call-analysis/console';
 import { Fault } from '@call-analysis/fault';
 import { z } from 'zod';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
-import type { EdgeResponse } from '../../http/response/edge-response.ts';
+import { securePage } from '../../http/response/headers.ts';
 import { routeNotFound } from '../../http/response/http-error.ts';
-import { pageHeaders } from '../../http/response/security-headers.ts';
+import type { Response } from '../../http/response/response.ts';
+import type { JsonResponse } from '../../http/response/send.ts';
 
 const YEAR_SECONDS = 31_536_000;
 const ASSETS = 'assets/';
@@ -26,15 +26,11 @@ export function consolePage(base: string, objectsOrigin?: string): Endpoint[] {
     site = undefined;
     throw new Fault('unavailable', 'UNAVAILABLE', 'The console was not built. Run `node scripts/prepare.mjs`.');
   };
-  const sendPage = async (request: IncomingMessage, response: EdgeResponse) => {
+  const page = async (response: Response): Promise<JsonResponse> => {
     const nonce = randomBytes(16).toString('base64');
-    const page = Buffer.from((await opened()).page(path, nonce));
-    send(request, response, page, {
-      ...policyHeaders(nonce, objectsOrigin === undefined ? [] : [objectsOrigin]),
-      'content-type': 'text/html; charset=utf-8',
-      'cache-control': 'no-store',
-    });
-    return undefined;
+    const body = Buffer.from((await opened()).page(path, nonce));
+    securePage(response, policyOf(nonce, objectsOrigin === undefined ? [] : [objectsOrigin]));
+    return { status: 200, headers: { 'content-type': 'text/html; charset=utf-8' }, body };
   };
   return [
     endpoint({
@@ -49,10 +45,9 @@ export function consolePage(base: string, objectsOrigin?: string): Endpoint[] {
         responses: { 302: { description: 'The console.', headers: { Location: 'The path of the console.' } } },
         errors: ['NOT_FOUND'],
       },
-      async handle({ request, response }) {
+      async handle({ request }) {
         if (!/\btext\/html\b/.test(request.headers.accept ?? '')) throw routeNotFound();
-        response.writeHead(302, { location: path, vary: 'Accept', 'content-length': 0 }).end();
-        return undefined;
+        return { status: 302, headers: { location: path, vary: 'Accept' } };
       },
     }),
     endpoint({
@@ -69,9 +64,8 @@ export function consolePage(base: string, objectsOrigin?: string): Endpoint[] {
         },
       },
       async handle({ request, response }) {
-        if (/^[^?#]*\/(?:[?#]|$)/.test(request.url ?? '')) return sendPage(request, response);
-        response.writeHead(302, { location: path, 'content-length': 0 }).end();
-        return undefined;
+        if (/^[^?#]*\/(?:[?#]|$)/.test(request.url)) return page(response);
+        return { status: 302, headers: { location: path } };
       },
     }),
     endpoint({
@@ -94,31 +88,26 @@ export function consolePage(base: string, objectsOrigin?: string): Endpoint[] {
         errors: ['NOT_FOUND'],
       },
       async handle({ request, response }) {
-        const [name = ''] = (request.url ?? '').slice('/console/'.length).split(/[?#]/);
-        if (!name.startsWith(ASSETS)) return sendPage(request, response);
+        const [name = ''] = request.url.slice('/console/'.length).split(/[?#]/);
+        if (!name.startsWith(ASSETS)) return page(response);
         const asset = (await opened()).assets.get(name.slice(ASSETS.length));
         if (asset === undefined) throw routeNotFound();
-        sendAsset(request, response, asset);
-        return undefined;
+        return answerWith(asset, request.headers['accept-encoding']);
       },
     }),
   ];
 }
 
-function sendAsset(request: IncomingMessage, response: EdgeResponse, { type, bytes }: Asset): void {
-  const accepted = acceptedEncodings(request.headers['accept-encoding']);
+function answerWith({ type, bytes }: Asset, acceptEncoding: string | undefined): JsonResponse {
+  const accepted = acceptedEncodings(acceptEncoding);
   const encoding = ENCODINGS.find((each) => accepted.has(each) && bytes[each] !== undefined);
-  send(request, response, bytes[encoding ?? 'identity'] ?? bytes.identity, {
+  const headers = {
     'content-type': type,
     ...(encoding !== undefined && { 'content-encoding': encoding }),
     vary: 'Accept-Encoding',
     'cache-control': `public, max-age=${YEAR_SECONDS}, immutable`,
-  });
-}
-
-function send(request: IncomingMessage, response: EdgeResponse, bytes: Buffer, headers: OutgoingHttpHeaders): void {
-  response.writeHead(200, { ...headers, 'content-length': bytes.length });
-  response.end(request.method === 'HEAD' ? undefined : bytes);
+  };
+  return { status: 200, headers, body: bytes[encoding ?? 'identity'] ?? bytes.identity };
 }
 
 /** RFC 9110, 12.5.3, without preferences: encodings with a weight above 0. */
@@ -139,8 +128,8 @@ function acceptedEncodings(header: string | undefined): ReadonlySet<string> {
  * Scripts come from this server only. Recordings and uploads may be in an object store of another origin, whose URLs the
  * API returns. wavesurfer.js makes a style element, which needs the nonce.
  */
-function policyHeaders(nonce: string, stores: readonly string[]): Record<string, string> {
-  return pageHeaders({
+function policyOf(nonce: string, stores: readonly string[]): Record<string, readonly string[]> {
+  return {
     'default-src': ["'none'"],
     'script-src': ["'self'"],
     'style-src': ["'self'", `'nonce-${nonce}'`],
@@ -150,5 +139,5 @@ function policyHeaders(nonce: string, stores: readonly string[]): Record<string,
     'base-uri': ["'self'"],
     'form-action': ["'none'"],
     'frame-ancestors': ["'none'"],
-  });
+  };
 }

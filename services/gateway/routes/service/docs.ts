@@ -1,10 +1,9 @@
 import { readFile } from 'node:fs/promises';
-import type { ServerResponse } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
+import { securePage } from '../../http/response/headers.ts';
 import { routeNotFound } from '../../http/response/http-error.ts';
-import { pageHeaders } from '../../http/response/security-headers.ts';
 import { type OpenApi, openApiDocument } from '../../openapi/document.ts';
 
 /** Links are relative, so that they work under any path that a proxy serves the page under. */
@@ -38,7 +37,7 @@ const SCRIPT = `SwaggerUIBundle({
 `;
 
 /** Allows resources of this server only. Swagger UI sets inline styles and draws icons as data URLs. */
-const PAGE_HEADERS = pageHeaders({
+const POLICY = {
   'default-src': ["'none'"],
   'script-src': ["'self'"],
   'style-src': ["'self'", "'unsafe-inline'"],
@@ -47,7 +46,7 @@ const PAGE_HEADERS = pageHeaders({
   'base-uri': ["'none'"],
   'form-action': ["'none'"],
   'frame-ancestors': ["'none'"],
-});
+};
 
 const ASSET_SECONDS = 3600;
 
@@ -93,11 +92,9 @@ export function docs(endpoints: readonly Endpoint[], base: string): Endpoint[] {
       },
       async handle({ request, response }) {
         const directory = /^[^?#]*\/(?:[?#]|$)/.test(request.url ?? '') ? '.' : 'docs';
-        sendBytes(response, Buffer.from(page(directory)), {
-          ...PAGE_HEADERS,
-          'content-type': 'text/html; charset=utf-8',
-        });
-        return undefined;
+        securePage(response, POLICY);
+        const headers = { 'content-type': 'text/html; charset=utf-8' };
+        return { status: 200, headers, body: Buffer.from(page(directory)) };
       },
     }),
     endpoint({
@@ -111,14 +108,14 @@ export function docs(endpoints: readonly Endpoint[], base: string): Endpoint[] {
         params: { asset: Asset },
         responses: { 200: { description: 'The asset.', type: Object.values(TYPES) } },
       },
-      async handle({ params, response }) {
+      async handle({ params }) {
         const asset = Asset.safeParse(params['asset']);
         if (!asset.success) throw routeNotFound();
-        sendBytes(response, await bytesOf(asset.data), {
+        const headers = {
           'content-type': TYPES[asset.data.slice(asset.data.lastIndexOf('.') + 1) as keyof typeof TYPES],
           'cache-control': `private, max-age=${ASSET_SECONDS}`,
-        });
-        return undefined;
+        };
+        return { status: 200, headers, body: await bytesOf(asset.data) };
       },
     }),
   ];
@@ -128,8 +125,4 @@ export function docs(endpoints: readonly Endpoint[], base: string): Endpoint[] {
 function bytesOf(asset: z.infer<typeof Asset>): Promise<Buffer> | Buffer {
   if (asset === 'page.js') return Buffer.from(SCRIPT);
   return readFile(fileURLToPath(import.meta.resolve(`swagger-ui-dist/${asset}`)));
-}
-
-function sendBytes(response: ServerResponse, bytes: Buffer, headers: Record<string, string>): void {
-  response.writeHead(200, { ...headers, 'content-length': bytes.length }).end(bytes);
 }

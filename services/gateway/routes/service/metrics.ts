@@ -25,12 +25,10 @@ export function metrics(): Endpoint[] {
         responses: { 200: { description: 'The metrics.', type: 'text/plain' } },
         errors: ['RATE_LIMITED'],
       },
-      async handle({ request, response }) {
-        quota.count(response.client.network, response);
-        const metrics = Buffer.from(await exposition());
-        response.writeHead(200, { 'content-type': EXPOSITION_TYPE, 'content-length': metrics.length });
-        response.end(request.method === 'HEAD' ? undefined : metrics);
-        return undefined;
+      async handle({ response }) {
+        quota.count(response.locals.client.network, response);
+        const headers = { 'content-type': EXPOSITION_TYPE };
+        return { status: 200, headers, body: Buffer.from(await exposition()) };
       },
     }),
   ];

@@ -1,15 +1,14 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
+import type { IncomingMessage } from 'node:http';
 import type { ingest } from '@call-analysis/proto';
 import type { Batch } from '@call-analysis/proto/ingest/v1/Batch';
-import { type Client, LONGEST_CALL_MS } from '@call-analysis/rpc';
+import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import type { Caller } from '../../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
 import { page, pathUuid, size } from '../../http/request/fields.ts';
 import type { PublicUrl } from '../../http/request/public-url.ts';
-import { IDLE_TIMEOUT_MS } from '../../http/response/json-response.ts';
+import type { Response } from '../../http/response/response.ts';
+import { sendStream } from '../../http/response/send.ts';
 import type { OperationDocs } from '../../openapi/operation-docs.ts';
 import { BatchItem, BatchPage } from '../../response-schemas/uploads.ts';
 import { pathForCaller } from '../external.ts';
@@ -76,8 +75,8 @@ export function batches(
       path: `${REJECTED}/:uuid`,
       credentials: 'bearer',
       docs: rejectedDocs,
-      async handle({ caller, params, request, response }) {
-        await downloadRejected(catalogue, pathUuid(params['uuid'], 'file of refused rows'), caller, request, response);
+      async handle({ caller, params, response }) {
+        await downloadRejected(catalogue, pathUuid(params['uuid'], 'file of refused rows'), caller, response);
         return undefined;
       },
     }),
@@ -100,37 +99,18 @@ export function batches(
 }
 
 /** Sends the firm's CSV of refused rows. */
-export async function downloadRejected(
+export function downloadRejected(
   catalogue: Pick<Client<typeof ingest>, 'downloadRejected'>,
   uuid: string,
   caller: Caller,
-  request: IncomingMessage,
-  response: ServerResponse,
+  response: Response,
 ): Promise<void> {
-  const clientGone = new AbortController();
-  response.once('close', () => clientGone.abort());
-  const file = catalogue.downloadRejected(
-    { caller: callerOf(caller), rejected_uuid: uuid },
-    // The file may have gigabytes, and the client may be slow.
-    { deadlineMs: LONGEST_CALL_MS, signal: clientGone.signal },
-  );
-  const chunks = file[Symbol.asyncIterator]();
-  // The headers wait for the first chunk, which decides between 200 and 404.
-  let next = await chunks.next();
-  response.writeHead(200, {
+  const headers = {
     'content-type': 'text/csv; charset=utf-8',
     'content-disposition': `attachment; filename="rejected-${uuid}.csv"`,
-  });
-  if (request.method === 'HEAD') {
-    response.end();
-    await chunks.return?.();
-    return;
-  }
-  response.setTimeout(IDLE_TIMEOUT_MS);
-  const bytes = async function* () {
-    for (; !next.done; next = await chunks.next()) yield next.value.data;
   };
-  await pipeline(Readable.from(bytes(), { objectMode: false }), response);
+  const asked = { caller: callerOf(caller), rejected_uuid: uuid };
+  return sendStream(response, headers, (options) => catalogue.downloadRejected(asked, options));
 }
 
 /** The URL of a CSV of refused rows, for the caller of this request. */

@@ -1,13 +1,15 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { Fault } from '@call-analysis/fault';
 import { MEDIA_TYPES, mediaType, type Objects, type SignedUrl, type SignedUrls } from '@call-analysis/objects';
+import type { Request } from 'express';
 import { z } from 'zod';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
 import { bodyStream } from '../../http/request/body-stream.ts';
 import { byteRange } from '../../http/request/byte-range.ts';
 import { HttpError } from '../../http/response/http-error.ts';
-import { IDLE_TIMEOUT_MS, sendContinue } from '../../http/response/json-response.ts';
+import type { Response } from '../../http/response/response.ts';
+import { IDLE_TIMEOUT_MS, sendContinue } from '../../http/response/send.ts';
 
 /** Parameters of a signed URL, for the document only. The object store verifies them. */
 const SignedQuery = z.looseObject(
@@ -128,25 +130,21 @@ function refusalMessage(refused: 'expired' | 'not-signed', method: 'PUT' | 'GET'
   return 'This URL was changed or has expired. Use it exactly as it was returned, or request a new one.';
 }
 
-async function download(
-  store: Objects,
-  key: string,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
+async function download(store: Objects, key: string, request: Request, response: Response): Promise<void> {
   const found = await store.head(key);
   if (found === null) throw new Fault('not-found', 'NOT_FOUND', 'Nothing is stored at this address.');
   const { sizeBytes, modifiedAt } = found;
   const etag = `"${sizeBytes.toString(36)}-${modifiedAt.getTime().toString(36)}"`;
-  const headers = {
+  const { type, disposition } = mediaType(key);
+  response.set({
     etag,
     'last-modified': modifiedAt.toUTCString(),
     'accept-ranges': 'bytes',
     // A client that has the URL may play the recording in its own page.
     'cross-origin-resource-policy': 'cross-origin',
-  };
+  });
   if (isCurrent(request.headers['if-none-match'], etag)) {
-    response.writeHead(304, headers).end();
+    response.status(304).end();
     return;
   }
   // RFC 9110, 14.2: Range applies to GET only.
@@ -157,9 +155,7 @@ async function download(
     });
   }
   const { start, end } = range ?? { start: 0, end: sizeBytes - 1 };
-  const { type, disposition } = mediaType(key);
   response.writeHead(range === null ? 200 : 206, {
-    ...headers,
     'content-type': type,
     'content-disposition': disposition,
     'content-length': end - start + 1,

@@ -7,7 +7,7 @@ import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
 import type { PublicUrl } from '../../http/request/public-url.ts';
-import type { JsonResponse } from '../../http/response/json-response.ts';
+import type { JsonResponse } from '../../http/response/send.ts';
 import type { OperationDocs } from '../../openapi/operation-docs.ts';
 import { OpenedUpload, ProcessedUpload } from '../../response-schemas/uploads.ts';
 import { callerOf } from '../ingest-caller.ts';

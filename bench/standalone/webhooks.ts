@@ -1,20 +1,17 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { createHmac, createSecretKey, randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { startServer } from '@call-analysis/postgres/server';
 import { Pool } from 'pg';
-import { Agent } from 'undici';
-import { newFirm } from '../../../deploy/standalone/test/client/new-firm.ts';
-import { startService } from '../../../deploy/standalone/test/system/service-process.ts';
-import { atLeast, atMost, type Figure, median } from '../../harness/figure.ts';
-import { peakMiB, resetPeak, residentMiB } from '../../harness/memory.ts';
+import { newFirm } from '../../deploy/standalone/test/client/new-firm.ts';
+import { startService } from '../../deploy/standalone/test/system/service-process.ts';
+import { atLeast, atMost, type Figure, median } from '../harness/figure.ts';
+import { peakMiB, resetPeak, residentMiB } from '../harness/memory.ts';
 
 const ROUNDS = 3;
-/** As the service, for one endpoint. */
-const CONCURRENCY = 32;
 const GOAL = 2_000;
 const GOAL_MEMORY_MIB = 150;
 
@@ -32,8 +29,8 @@ const data = {
 const BODY = JSON.stringify({ type: 'call.completed', timestamp: new Date().toISOString(), data });
 
 /**
- * Deliveries a second to an endpoint on this machine, from rows that wait to results that are stored; compared with a loop
- * that sends the same signed requests with undici and stores nothing. And the memory that many waiting deliveries add.
+ * Deliveries a second to an endpoint on this machine, from rows that wait to results that are stored; and the memory that
+ * many waiting deliveries add.
  */
 export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
   const each = quick ? 10_000 : 50_000;
@@ -61,7 +58,7 @@ export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
 
     await add(uuid, 2_000, '0');
     while (await pending()) await pause(20);
-    const [rates, bare]: [number[], number[]] = [[], []];
+    const rates: number[] = [];
     for (let round = 0; round < ROUNDS; round += 1) {
       await add(uuid, each, '1 second');
       await pool.query('CHECKPOINT');
@@ -69,7 +66,6 @@ export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
       const began = performance.now();
       while (await pending()) await pause(10);
       rates.push((each / (performance.now() - began)) * 1000);
-      bare.push(await sendBare(sink.url, each));
     }
 
     const slow = await firm.call<{ uuid: string }>('POST', '/api/v1/webhooks', { ...request, url: `${sink.url}/slow` });
@@ -83,13 +79,6 @@ export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
     const value = median(rates);
     return [
       atLeast(1, { name: 'webhook deliveries', value, unit: '/s', yardstick: { name: 'goal, /s', value: GOAL } }),
-      atLeast(0.6, {
-        name: 'webhook deliveries, sent and stored',
-        value,
-        unit: '/s',
-        yardstick: { name: 'undici with the same signature, /s', value: median(bare) },
-        ratios: rates.map((rate, round) => rate / bare[round]!),
-      }),
       atMost(1, {
         name: `memory that ${waiting.toLocaleString('en')} waiting deliveries add`,
         value: added,
@@ -105,40 +94,8 @@ export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
 }
 
 async function openSink(): Promise<{ url: string; process: ChildProcess }> {
-  const program = fileURLToPath(new URL('./sink.ts', import.meta.url));
+  const program = fileURLToPath(new URL('./webhook-sink.ts', import.meta.url));
   const child = spawn(process.execPath, [program], { stdio: ['ignore', 'pipe', 'inherit'] });
   const [port] = (await once(child.stdout!, 'data')) as [Buffer];
   return { url: `http://127.0.0.1:${port.toString().trim()}`, process: child };
-}
-
-/** Requests a second of a loop that signs and sends and does nothing else. */
-async function sendBare(url: string, requests: number): Promise<number> {
-  const agent = new Agent();
-  const key = createSecretKey(randomBytes(32));
-  let left = requests;
-  const work = async () => {
-    while (left > 0) {
-      left -= 1;
-      const id = randomUUID();
-      const seconds = String(Math.floor(Date.now() / 1000));
-      const { body } = await agent.request({
-        origin: url,
-        path: '/',
-        method: 'POST',
-        headers: {
-          'content-type': 'application/json',
-          'webhook-id': id,
-          'webhook-timestamp': seconds,
-          'webhook-signature': `v1,${createHmac('sha256', key).update(`${id}.${seconds}.${BODY}`).digest('base64')}`,
-        },
-        body: BODY,
-      });
-      await body.dump();
-    }
-  };
-  const began = performance.now();
-  await Promise.all(Array.from({ length: CONCURRENCY }, work));
-  const rate = (requests / (performance.now() - began)) * 1000;
-  await agent.close();
-  return rate;
 }

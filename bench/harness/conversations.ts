@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createWriteStream, readFileSync } from 'node:fs';
 import { finished } from 'node:stream/promises';
-import { header } from '../harness/rows.ts';
+import { header } from './rows.ts';
 
 /** The utterances of the samples with their role tags, in five languages. */
 const lines = readFileSync(new URL('../../samples/transcripts.csv', import.meta.url), 'utf8')
