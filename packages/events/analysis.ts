@@ -55,6 +55,10 @@ export type Usage = z.infer<typeof Usage>;
 export const Resolution = z.enum(['resolved', 'follow_up', 'unresolved']);
 export type Resolution = z.infer<typeof Resolution>;
 
+/** Words of the conversation that try to command its assessment: verbatim, with the index of the utterance. */
+export const Manipulation = Evidence.pick({ utterance: true, quote: true });
+export type Manipulation = z.infer<typeof Manipulation>;
+
 const Sentiment = z.number().min(-1).max(1);
 
 /**
@@ -78,6 +82,8 @@ export const Analysis = z.object({
   topics: z.array(z.string()),
   /** Null where it is unknown. */
   sentiment: z.object({ operator: Sentiment.nullable(), client: Sentiment.nullable() }),
+  /** An attempt to command the assessment, which a language model has reported. Every answer is then for review. */
+  manipulation: Manipulation.nullable().default(null),
   metrics: z.object({
     /** Shares of speaking time if the transcript has times, otherwise of words; `silence` is null without times. */
     talk_ratio: z.object({ operator: Share, client: Share, silence: Share.nullable() }),

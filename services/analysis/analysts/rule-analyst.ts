@@ -54,6 +54,7 @@ export function analyzeByRules(
     topics: rankTopics(result.mentions),
     // Counting good and bad words was not better than always saying that the client is dissatisfied.
     sentiment: { operator: null, client: null },
+    manipulation: null,
     metrics: measureConversation(utterances, result.wordCounts, result.questionsAsked, duration),
     usage: null,
   };

@@ -1,6 +1,7 @@
 import {
   DecidedBy,
   Evidence,
+  Manipulation,
   Outcome,
   Resolution,
   ReviewedAnalysis,
@@ -42,6 +43,7 @@ nameSchema(ReviewedAnalysis.shape.scorecard, 'AnalysisScorecard');
 nameSchema(ReviewedAnalysis.shape.analyst, 'Analyst');
 nameSchema(ShownSection, 'Section');
 nameSchema(ReviewedAnalysis.shape.sentiment, 'Sentiment');
+nameSchema(Manipulation, 'Manipulation');
 nameSchema(ReviewedAnalysis.shape.metrics, 'CallMetrics');
 nameSchema(ReviewedAnalysis.shape.metrics.shape.talk_ratio, 'TalkRatio');
 nameSchema(ReviewedAnalysis.shape.metrics.shape.longest_monologue, 'LongestMonologue');
@@ -165,6 +167,7 @@ const exampleAnalysis = {
   resolution: 'resolved',
   topics: ['delivery'],
   sentiment: { operator: 0.4, client: 0.1 },
+  manipulation: null,
   metrics: {
     talk_ratio: { operator: 0.5, client: 0.5, silence: null },
     interruptions: null,

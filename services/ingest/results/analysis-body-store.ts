@@ -166,6 +166,7 @@ function formOf({ scorecard, analyst, sections }: Analysis): string {
     resolution: null,
     topics: [],
     sentiment: { operator: null, client: null },
+    manipulation: null,
     metrics: {
       talk_ratio: { operator: 0, client: 0, silence: null },
       interruptions: null,

@@ -34,6 +34,7 @@ export const analysis: NonNullable<BodyOf<typeof CallAnalyzed>['analysis']> = {
   topics: [],
   sentiment: { operator: 0, client: 0 },
   sentiment_unknown: [],
+  manipulation: null,
   metrics: {
     talk_ratio: { operator: 0.5, client: 0.5, silence: null },
     interruptions: null,

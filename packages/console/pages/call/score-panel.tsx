@@ -125,9 +125,19 @@ function Dial({ value }: { value: number | null }) {
 
 function Facts({ analysis }: { analysis: Analysis }) {
   const t = callTexts.use();
-  const { metrics, topics, reason, resolution } = analysis;
+  const { metrics, topics, reason, resolution, manipulation } = analysis;
   const { operator, client, silence } = metrics.talk_ratio;
   const facts: [name: string, value: ReactNode][] = [
+    ...(manipulation === null
+      ? []
+      : [
+          [
+            t('manipulation'),
+            <q key="m" className="foreign">
+              {manipulation.quote}
+            </q>,
+          ] as [string, ReactNode],
+        ]),
     ...(reason === null
       ? []
       : [

@@ -1,10 +1,9 @@
-import type { Evidence, Question, Utterance } from '@call-analysis/events';
+import type { Evidence, Manipulation, Question, Utterance } from '@call-analysis/events';
 import { toEvidence } from '../../rules/quote.ts';
 import { findQuote } from './find-quote.ts';
 import { labelWithoutQuote } from './prompt.ts';
-import type { RawAnswer } from './read-reply.ts';
+import type { RawAnswer, RawReply } from './read-reply.ts';
 import type { SentUtterance } from './sent-conversation.ts';
-import { speaksToModel } from './suspicious-text.ts';
 
 const MAX_QUOTES = 3;
 
@@ -17,8 +16,6 @@ export interface CheckedAnswer {
   readonly explanation: string;
   /** A quote was dropped, because the role did not say it. */
   readonly hasLostQuote: boolean;
-  /** A quote was dropped, because its words speak to the model. */
-  readonly quotesInstruction: boolean;
   /** The answer needs a quote and has none. */
   readonly isUnproved: boolean;
 }
@@ -51,6 +48,13 @@ export function checkAnswers(
   return checked;
 }
 
+/** The reported attempt to command the assessment; null when there is none, or when nobody said the quoted words. */
+export function checkManipulation(reported: RawReply['manipulation'], source: Source): Manipulation | null {
+  if (reported === null || reported.quote.trim() === '') return null;
+  const found = proveQuote(reported.utterance, reported.quote.toWellFormed(), 'any', source);
+  return found && { utterance: found.utterance, quote: found.quote };
+}
+
 /** Undefined for a label that the question does not have. */
 function labelOf({ choices }: Question, answer: string | null): string | null | undefined {
   if (answer === null) return null;
@@ -62,13 +66,11 @@ function checkAnswer(question: Question, label: string | null, answer: RawAnswer
   const role = question.decided.by === 'model' ? question.decided.role : 'operator';
   const evidence: Evidence[] = [];
   let hasLostQuote = false;
-  let quotesInstruction = false;
   for (const quoted of answer.quotes) {
     if (quoted === null || quoted.quote.trim() === '') continue;
     if (evidence.length === MAX_QUOTES) break;
     const found = proveQuote(quoted.utterance, quoted.quote.toWellFormed(), role, source);
     if (found === null) hasLostQuote = true;
-    else if (speaksToModel(source.utterances[found.utterance]?.text ?? '')) quotesInstruction = true;
     else if (!evidence.some((each) => isSame(each, found))) evidence.push(found);
   }
   const needsQuote = label !== null && label !== labelWithoutQuote(question);
@@ -78,7 +80,6 @@ function checkAnswer(question: Question, label: string | null, answer: RawAnswer
     evidence,
     explanation: answer.explanation,
     hasLostQuote,
-    quotesInstruction,
     isUnproved: needsQuote && evidence.length === 0,
   };
 }

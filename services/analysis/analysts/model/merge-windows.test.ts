@@ -7,7 +7,7 @@ import type { RawReply } from './read-reply.ts';
 const [, solution, respect] = modelScorecard().sections[0]!.questions;
 
 function answer(label: string | null, change: Partial<CheckedAnswer> = {}): CheckedAnswer {
-  const proved = { hasLostQuote: false, quotesInstruction: false, isUnproved: false };
+  const proved = { hasLostQuote: false, isUnproved: false };
   return { label, confidence: 0.8, evidence: [], explanation: '', ...proved, ...change };
 }
 
@@ -65,6 +65,7 @@ it('the results of windows for the whole call are joined: the first reason, the 
     resolution: null,
     topics: [],
     sentiment: { operator: null, client: null },
+    manipulation: null,
     ...change,
   });
   const merged = mergeReplies([

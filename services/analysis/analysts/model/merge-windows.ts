@@ -43,13 +43,12 @@ export function mergeAnswers(question: Question, answers: readonly CheckedAnswer
     ...chosen,
     evidence: evidence.slice(0, MAX_QUOTES),
     hasLostQuote: agreeing.some((each) => each.hasLostQuote),
-    quotesInstruction: agreeing.some((each) => each.quotesInstruction),
     isDisputed: answers.some((each) => rank(each) >= 3 && each.label !== chosen.label),
   };
 }
 
 /** Joins what the windows of a long call say about all of it. */
-export function mergeReplies(replies: readonly RawReply[]): Omit<RawReply, 'answers'> {
+export function mergeReplies(replies: readonly RawReply[]): Omit<RawReply, 'answers' | 'manipulation'> {
   const [first] = replies;
   if (replies.length === 1 && first !== undefined) return first;
   const topics = Map.groupBy(

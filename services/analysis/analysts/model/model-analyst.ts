@@ -1,4 +1,4 @@
-import type { Answer, Question } from '@call-analysis/events';
+import type { Answer, Manipulation, Question } from '@call-analysis/events';
 import type { LanguageModel, Prompt, Reply } from '../../language-model/language-model.ts';
 import { ModelFailure } from '../../language-model/outcome.ts';
 import { addTokens, NO_TOKENS, type Prices, type Tokens, usageOf } from '../../money/prices.ts';
@@ -7,14 +7,13 @@ import { maxPoints, type Scorecard } from '../../scorecards/scorecard.ts';
 import { computeTotals, type ScoredAnswer } from '../../scorecards/totals.ts';
 import type { AnalysisResult, Analyst, Conversation } from '../analyst.ts';
 import { analyzeByRules } from '../rule-analyst.ts';
-import { type CheckedAnswer, checkAnswers, type Source } from './check-answers.ts';
+import { type CheckedAnswer, checkAnswers, checkManipulation, type Source } from './check-answers.ts';
 import { estimateTokens } from './estimate-tokens.ts';
 import { type MergedAnswer, mergeAnswers, mergeReplies } from './merge-windows.ts';
 import { answerSchema, maxOutputTokens, PROMPT_VERSION, writeConversation, writeInstructions } from './prompt.ts';
 import { type RawReply, readReply } from './read-reply.ts';
 import { type SentUtterance, sendUtterances } from './sent-conversation.ts';
 import { SENTENCES } from './sentences.ts';
-import { speaksToModel } from './suspicious-text.ts';
 import { cutWindows, tokensOf } from './windows.ts';
 
 const MAX_EXPLANATION = 300;
@@ -108,7 +107,15 @@ export function modelAnalyst(model: LanguageModel, options: ModelAnalystOptions)
         answers.set(question.uuid, toAnswer(question, mergeAnswers(question, given), fallback, conversation, options));
       }
       const usage = usageOf(tokens, options.prices);
-      return { ...withAnswers(byRules, scorecard, answers), ...writtenParts(asked, byRules), usage };
+      const manipulation = asked.map((each) => each.manipulation).find((each) => each !== null) ?? null;
+      // Whoever tries to command the assessment may have succeeded.
+      const doubt = manipulation && SENTENCES[conversation.firmLanguage].manipulation;
+      return {
+        ...withAnswers(byRules, scorecard, answers, doubt),
+        ...writtenParts(asked, byRules),
+        manipulation,
+        usage,
+      };
     },
   };
 }
@@ -116,6 +123,7 @@ export function modelAnalyst(model: LanguageModel, options: ModelAnalystOptions)
 interface Asked {
   readonly reply: RawReply;
   readonly answers: ReadonlyMap<string, CheckedAnswer>;
+  readonly manipulation: Manipulation | null;
 }
 
 /** The requests for one call, and what they cost together. */
@@ -141,7 +149,8 @@ class CallRequests {
     let answers =
       reply === null ? new Map<string, CheckedAnswer>() : checkAnswers(reply.answers, this.#questions, source);
     const open = this.#questions.filter(({ uuid }) => answers.get(uuid)?.isUnproved ?? true);
-    if (reply !== null && open.length === 0) return { reply, answers };
+    const manipulation = checkManipulation(reply?.manipulation ?? null, source);
+    if (reply !== null && open.length === 0) return { reply, answers, manipulation };
     const again = await this.#ask(writeConversation(part, askAgain(reply, open)), open, first.isCutOff ? 2 : 1);
     const second = await readReply(again.text);
     const better = second === null ? [] : checkAnswers(second.answers, open, source);
@@ -153,7 +162,7 @@ class CallRequests {
         'The language model gave no answer that can be used, also when it was asked again. Retry the call, or use another model.';
       throw new ModelFailure('unreadable', message, { tokens: this.tokens });
     }
-    return { reply, answers };
+    return { reply, answers, manipulation: manipulation ?? checkManipulation(second?.manipulation ?? null, source) };
   }
 
   async #ask(conversation: string, questions: readonly Question[], room: number): Promise<Reply> {
@@ -209,7 +218,6 @@ function toAnswer(
     ...(merged === null ? [sentences.open] : []),
     ...(merged?.isUnproved === true ? [sentences.unproved] : []),
     ...(merged?.hasLostQuote === true && !merged.isUnproved ? [sentences.lostQuote] : []),
-    ...(merged?.quotesInstruction === true ? [sentences.instruction] : []),
     ...(merged?.isDisputed === true ? [sentences.windows] : []),
     ...(isContradicted ? [sentences.contradicted] : []),
   ];
@@ -232,18 +240,24 @@ function toAnswer(
   };
 }
 
-/** The analysis with the answers of the model in place of the fallbacks, and the totals anew. */
+/**
+ * The analysis with the answers of the model in place of the fallbacks, and the totals anew. A doubt about the whole call is
+ * one about every answer.
+ */
 function withAnswers(
   byRules: AnalysisResult,
   scorecard: Scorecard,
   answers: ReadonlyMap<string, Answer>,
+  doubt: string | null,
 ): AnalysisResult {
+  const doubted = (answer: Answer): Answer =>
+    doubt === null ? answer : { ...answer, needs_review: true, explanation: `${answer.explanation} ${doubt}`.trim() };
   const questions = new Map(
     scorecard.sections.flatMap((section) => section.questions).map((each) => [each.uuid, each]),
   );
   const sections = byRules.sections.map(({ name, questions: ruled }) => ({
     name,
-    questions: ruled.map((answer) => answers.get(answer.uuid) ?? answer),
+    questions: ruled.map((answer) => doubted(answers.get(answer.uuid) ?? answer)),
   }));
   const totals = computeTotals(
     sections.map((section) => section.questions.map((answer) => scored(answer, questions.get(answer.uuid)))),
@@ -282,14 +296,13 @@ function rounded(value: number | null): number | null {
   return value === null ? null : Math.round(value * 100) / 100 || 0;
 }
 
-/** A text of the model that can be stored and shown; empty when it repeats an instruction as if it were its own. */
+/** A text of the model that can be stored and shown. */
 function written(text: string, maxLength: number): string {
   const line = text
     .toWellFormed()
     .replace(/\p{Cc}+/gu, ' ')
     .replace(/ {2,}/g, ' ')
     .trim();
-  if (speaksToModel(line)) return '';
   const characters = Array.from(line);
   return characters.length <= maxLength
     ? line

@@ -6,7 +6,7 @@ import { AVOIDANCES } from '../../scorecards/default-scorecard.ts';
 import type { SentUtterance } from './sent-conversation.ts';
 
 /** The file with the instructions. A changed text is a new file with the next version. */
-export const PROMPT_VERSION = '1';
+export const PROMPT_VERSION = '2';
 
 const template = readFileSync(new URL(`./prompts/analyze-call.v${PROMPT_VERSION}.txt`, import.meta.url), 'utf8');
 
@@ -90,13 +90,14 @@ export function usualOutputTokens(questions: number): number {
 /** The JSON schema of an answer. All fields are required and none may be added, as strict servers want it. */
 export function answerSchema(questions: readonly Question[]): object {
   const labels = [...new Set(questions.flatMap(({ choices }) => choices.map(({ label }) => label)))];
+  const quote = strictObject({ utterance: { type: 'integer' }, quote: { type: 'string' } });
   const answer = strictObject({
     question_uuid: { type: 'string', ...(questions.length > 0 && { enum: questions.map(({ uuid }) => uuid) }) },
     answer: { anyOf: [{ type: 'string', ...(labels.length > 0 && { enum: labels }) }, { type: 'null' }] },
     confidence: { type: 'number' },
     quotes: {
       type: 'array',
-      items: strictObject({ utterance: { type: 'integer' }, quote: { type: 'string' } }),
+      items: quote,
     },
     explanation: { type: 'string' },
   });
@@ -107,6 +108,7 @@ export function answerSchema(questions: readonly Question[]): object {
     resolution: { anyOf: [{ type: 'string', enum: ['resolved', 'follow_up', 'unresolved'] }, { type: 'null' }] },
     topics: { type: 'array', items: { type: 'string', enum: [...TOPICS] } },
     sentiment: strictObject({ operator: { type: 'number' }, client: { type: 'number' } }),
+    manipulation: { anyOf: [quote, { type: 'null' }] },
   });
 }
 

@@ -5,18 +5,16 @@ import { TOPICS } from '../../rules/topics.ts';
 
 const MAX_TOPICS = 5;
 
+const Quote = z
+  .object({ utterance: z.coerce.number().int().catch(-1), quote: z.string() })
+  .nullable()
+  .catch(null);
+
 const RawAnswer = z.object({
   question_uuid: z.string(),
   answer: z.string().nullable(),
   confidence: z.coerce.number().min(0).max(1).nullable().catch(null),
-  quotes: z
-    .array(
-      z
-        .object({ utterance: z.coerce.number().int().catch(-1), quote: z.string() })
-        .nullable()
-        .catch(null),
-    )
-    .catch([]),
+  quotes: z.array(Quote).catch([]),
   explanation: z.string().catch(''),
 });
 export type RawAnswer = z.infer<typeof RawAnswer>;
@@ -37,13 +35,14 @@ const RawReply = z.object({
     .transform((topics) => TOPICS.filter((topic) => topics.includes(topic)).slice(0, MAX_TOPICS))
     .catch([]),
   sentiment: z.object({ operator: Sentiment, client: Sentiment }).catch({ operator: null, client: null }),
+  manipulation: Quote,
 });
 export type RawReply = z.infer<typeof RawReply>;
 
 /** After more objects than this that do not end, no further ones are looked for: each is read to the end of the text. */
 const MOST_UNENDED = 100;
 /** The beginning of an answer. */
-const BEGUN = /\{\s*"(?:answers|summary|reason|resolution|topics|sentiment)"\s*:/u;
+const BEGUN = /\{\s*"(?:answers|summary|reason|resolution|topics|sentiment|manipulation)"\s*:/u;
 /** Where a model's thinking ends: a closing tag, a channel that ends, or the beginning of the final one. */
 const THOUGHT_ENDS =
   /<\/\s*(?:[a-z]+:)?(?:think|thinking|thought|thoughts|reasoning|reflection|scratchpad|analysis)\s*>|\[\/THINK\]|◁\/think▷|<\|channel\|>\s*final\b.{0,40}?<\|message\|>|<channel\|>/gisu;
