@@ -53,7 +53,7 @@ export function analyzeByRules(
     resolution: null,
     topics: rankTopics(result.mentions),
     // Counting good and bad words was not better than always saying that the client is dissatisfied.
-    sentiment: { operator: null, client: null },
+    sentiment: null,
     manipulation: null,
     metrics: measureConversation(utterances, result.wordCounts, result.questionsAsked, duration),
     usage: null,

@@ -6,6 +6,7 @@ import {
   Resolution,
   ReviewedAnalysis,
   ReviewedAnswer,
+  Sentiment,
   Stage,
   Usage,
 } from '@call-analysis/events';
@@ -42,7 +43,8 @@ nameSchema(ReviewedAnswer.shape.machine.unwrap().unwrap(), 'MachineAnswer');
 nameSchema(ReviewedAnalysis.shape.scorecard, 'AnalysisScorecard');
 nameSchema(ReviewedAnalysis.shape.analyst, 'Analyst');
 nameSchema(ShownSection, 'Section');
-nameSchema(ReviewedAnalysis.shape.sentiment, 'Sentiment');
+nameSchema(Sentiment, 'Sentiment');
+nameSchema(Sentiment.shape.start, 'Feelings');
 nameSchema(Manipulation, 'Manipulation');
 nameSchema(ReviewedAnalysis.shape.metrics, 'CallMetrics');
 nameSchema(ReviewedAnalysis.shape.metrics.shape.talk_ratio, 'TalkRatio');
@@ -166,7 +168,12 @@ const exampleAnalysis = {
   reason: 'An order has not arrived.',
   resolution: 'resolved',
   topics: ['delivery'],
-  sentiment: { operator: 0.4, client: 0.1 },
+  sentiment: {
+    operator: 0.4,
+    client: 0.1,
+    start: { operator: 0.3, client: -0.4 },
+    end: { operator: 0.5, client: 0.6 },
+  },
   manipulation: null,
   metrics: {
     talk_ratio: { operator: 0.5, client: 0.5, silence: null },

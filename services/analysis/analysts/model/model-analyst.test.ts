@@ -95,7 +95,12 @@ describe('a language model', () => {
       reason: 'A parcel is missing.',
       resolution: 'resolved',
       topics: ['delivery'],
-      sentiment: { operator: 0.5, client: -0.25 },
+      sentiment: {
+        operator: 0.5,
+        client: -0.25,
+        start: { operator: 0.25, client: -0.75 },
+        end: { operator: 0.5, client: 0.5 },
+      },
       usage: { requests: 1, cost: null },
     });
   });

@@ -1,4 +1,4 @@
-import type { Answer, Manipulation, Question } from '@call-analysis/events';
+import { type Answer, type Manipulation, type Question, sentimentOf } from '@call-analysis/events';
 import type { LanguageModel, Prompt, Reply } from '../../language-model/language-model.ts';
 import { ModelFailure } from '../../language-model/outcome.ts';
 import { addTokens, NO_TOKENS, type Prices, type Tokens, usageOf } from '../../money/prices.ts';
@@ -287,13 +287,19 @@ function writtenParts(asked: readonly Asked[], byRules: AnalysisResult) {
     reason: written(reason ?? '', MAX_REASON) || null,
     resolution,
     topics: [...topics],
-    sentiment: { operator: rounded(sentiment.operator), client: rounded(sentiment.client) },
+    sentiment: sentimentOf(rounded(sentiment), rounded(sentiment.start), rounded(sentiment.end)),
   };
 }
 
-function rounded(value: number | null): number | null {
+interface Feelings {
+  readonly operator: number | null;
+  readonly client: number | null;
+}
+
+function rounded({ operator, client }: Feelings): Feelings {
   // Never -0, which becomes 0 when it is stored.
-  return value === null ? null : Math.round(value * 100) / 100 || 0;
+  const hundredths = (value: number | null) => (value === null ? null : Math.round(value * 100) / 100 || 0);
+  return { operator: hundredths(operator), client: hundredths(client) };
 }
 
 /** A text of the model that can be stored and shown. */

@@ -90,6 +90,7 @@ export function usualOutputTokens(questions: number): number {
 /** The JSON schema of an answer. All fields are required and none may be added, as strict servers want it. */
 export function answerSchema(questions: readonly Question[]): object {
   const labels = [...new Set(questions.flatMap(({ choices }) => choices.map(({ label }) => label)))];
+  const feelings = { operator: { type: 'number' }, client: { type: 'number' } };
   const quote = strictObject({ utterance: { type: 'integer' }, quote: { type: 'string' } });
   const answer = strictObject({
     question_uuid: { type: 'string', ...(questions.length > 0 && { enum: questions.map(({ uuid }) => uuid) }) },
@@ -107,7 +108,7 @@ export function answerSchema(questions: readonly Question[]): object {
     reason: { anyOf: [{ type: 'string' }, { type: 'null' }] },
     resolution: { anyOf: [{ type: 'string', enum: ['resolved', 'follow_up', 'unresolved'] }, { type: 'null' }] },
     topics: { type: 'array', items: { type: 'string', enum: [...TOPICS] } },
-    sentiment: strictObject({ operator: { type: 'number' }, client: { type: 'number' } }),
+    sentiment: strictObject({ ...feelings, start: strictObject(feelings), end: strictObject(feelings) }),
     manipulation: { anyOf: [quote, { type: 'null' }] },
   });
 }

@@ -19,7 +19,9 @@ const RawAnswer = z.object({
 });
 export type RawAnswer = z.infer<typeof RawAnswer>;
 
-const Sentiment = z.number().min(-1).max(1).nullable().catch(null);
+const Feeling = z.number().min(-1).max(1).nullable().catch(null);
+const UNKNOWN = { operator: null, client: null };
+const Feelings = z.object({ operator: Feeling, client: Feeling });
 
 /** A model's answer as far as it can be used: what is missing or wrong is null, or left out. */
 const RawReply = z.object({
@@ -34,7 +36,11 @@ const RawReply = z.object({
     .array(z.unknown())
     .transform((topics) => TOPICS.filter((topic) => topics.includes(topic)).slice(0, MAX_TOPICS))
     .catch([]),
-  sentiment: z.object({ operator: Sentiment, client: Sentiment }).catch({ operator: null, client: null }),
+  sentiment: Feelings.extend({ start: Feelings.catch(UNKNOWN), end: Feelings.catch(UNKNOWN) }).catch({
+    ...UNKNOWN,
+    start: UNKNOWN,
+    end: UNKNOWN,
+  }),
   manipulation: Quote,
 });
 export type RawReply = z.infer<typeof RawReply>;
