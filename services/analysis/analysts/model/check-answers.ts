@@ -1,7 +1,7 @@
 import type { Evidence, Manipulation, Question, Utterance } from '@call-analysis/events';
 import { toEvidence } from '../../rules/quote.ts';
 import { findQuote } from './find-quote.ts';
-import { labelWithoutQuote } from './prompt.ts';
+import { type AskedQuestions, labelWithoutQuote } from './prompt.ts';
 import type { RawAnswer, RawReply } from './read-reply.ts';
 import type { SentUtterance } from './sent-conversation.ts';
 
@@ -29,18 +29,21 @@ export interface Source {
 }
 
 /**
- * Checks the answers to these questions. Answers to other questions and with unknown labels are left out; the first
+ * Checks the answers to these questions, which name them by their short id or their uuid. Answers to other questions and with unknown labels are left out; the first
  * counts.
  */
 export function checkAnswers(
   answers: readonly RawAnswer[],
-  questions: readonly Question[],
+  questions: AskedQuestions,
   source: Source,
 ): Map<string, CheckedAnswer> {
-  const byUuid = new Map(questions.map((question) => [question.uuid.toLowerCase(), question]));
+  const named = new Map([
+    ...questions,
+    ...[...questions.values()].map((each) => [each.uuid.toLowerCase(), each] as const),
+  ]);
   const checked = new Map<string, CheckedAnswer>();
   for (const answer of answers) {
-    const question = byUuid.get(answer.question_uuid.trim().toLowerCase());
+    const question = named.get(answer.question_uuid.trim().toLowerCase());
     if (question === undefined || checked.has(question.uuid)) continue;
     const label = labelOf(question, answer.answer);
     if (label !== undefined) checked.set(question.uuid, checkAnswer(question, label, answer, source));

@@ -7,7 +7,7 @@ import { modelConfig, modelScorecard } from '../../test/model-scorecard.ts';
 import { goodReply, ModelServer, replyWith } from '../../test/model-server.ts';
 import { analyzeByRules } from '../rule-analyst.ts';
 import { modelAnalyst } from './model-analyst.ts';
-import { writeConversation, writeInstructions } from './prompt.ts';
+import { askedQuestions, writeConversation, writeInstructions } from './prompt.ts';
 import { sendUtterances } from './sent-conversation.ts';
 
 const server = new ModelServer();
@@ -53,13 +53,13 @@ describe.each(cases)('in %s, “%s” said by %s', (language, injection, role) =
 
   it('stays one line of data between delimiters that it cannot know', () => {
     const sent = sendUtterances(call.utterances, null);
-    const message = writeConversation({ utterances: sent, number: 1, count: 1 });
+    const message = writeConversation({ facts: null, utterances: sent, number: 1, count: 1 });
     const lines = message.split('\n');
     const [, delimiter] = /^--- ([0-9a-f]{24}) ---$/.exec(lines[1]!)!;
     expect(lines).toHaveLength(call.utterances.length + 3);
     expect(lines.filter((line) => line.includes(delimiter!))).toHaveLength(3);
     expect(JSON.parse(lines[3]!.replace(/^1 (operator|client) /, ''))).toBe(injection);
-    expect(writeInstructions(questions, language)).not.toContain(injection);
+    expect(writeInstructions(askedQuestions(questions), language)).not.toContain(injection);
   });
 
   it('makes no answer out of what is no label of the scorecard, and no quote out of what nobody said, when the model obeys', async () => {

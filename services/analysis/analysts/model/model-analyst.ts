@@ -10,7 +10,16 @@ import { analyzeByRules } from '../rule-analyst.ts';
 import { type CheckedAnswer, checkAnswers, checkManipulation, type Source } from './check-answers.ts';
 import { estimateTokens } from './estimate-tokens.ts';
 import { type MergedAnswer, mergeAnswers, mergeReplies } from './merge-windows.ts';
-import { answerSchema, maxOutputTokens, PROMPT_VERSION, writeConversation, writeInstructions } from './prompt.ts';
+import {
+  answerSchema,
+  type AskedQuestions,
+  askedQuestions,
+  maxOutputTokens,
+  PROMPT_VERSION,
+  writeConversation,
+  writeFacts,
+  writeInstructions,
+} from './prompt.ts';
 import { type RawReply, readReply } from './read-reply.ts';
 import { type SentUtterance, sendUtterances } from './sent-conversation.ts';
 import { SENTENCES } from './sentences.ts';
@@ -44,12 +53,13 @@ export function modelAnalyst(model: LanguageModel, options: ModelAnalystOptions)
   async function askAll(
     { utterances }: Conversation,
     sent: readonly SentUtterance[],
-    questions: readonly Question[],
+    questions: AskedQuestions,
+    facts: string | null,
     instructions: string,
     signal?: AbortSignal,
   ): Promise<{ asked: Asked[]; tokens: Tokens }> {
-    const call = new CallRequests(model, questions, instructions, signal);
-    const around = estimateTokens(instructions) + maxOutputTokens(questions.length) + MARGIN_TOKENS;
+    const call = new CallRequests(model, questions, facts, instructions, signal);
+    const around = estimateTokens(instructions) + maxOutputTokens(questions.size) + MARGIN_TOKENS;
     /** For this call alone: its text may have more tokens than estimated. */
     let ownContext = Infinity;
     for (;;) {
@@ -94,9 +104,11 @@ export function modelAnalyst(model: LanguageModel, options: ModelAnalystOptions)
       // Loaded only for firms that want it.
       const redact = conversation.redactForModel === true ? (await import('@call-analysis/redaction')).redact : null;
       const sent = sendUtterances(conversation.utterances, redact);
-      const instructions = writeInstructions(questions, conversation.firmLanguage);
+      const byId = askedQuestions(questions);
+      const facts = writeFacts(conversation, redact);
+      const instructions = writeInstructions(byId, conversation.firmLanguage);
       const answered = await turn?.();
-      const { asked, tokens } = await askAll(conversation, sent, questions, instructions, signal);
+      const { asked, tokens } = await askAll(conversation, sent, byId, facts, instructions, signal);
       answered?.();
       const answers = new Map<string, Answer>();
       for (const question of questions) {
@@ -130,34 +142,45 @@ interface Asked {
 class CallRequests {
   tokens: Tokens = NO_TOKENS;
   readonly #model: LanguageModel;
-  readonly #questions: readonly Question[];
+  readonly #questions: AskedQuestions;
+  readonly #facts: string | null;
   readonly #instructions: string;
   readonly #signal: AbortSignal | undefined;
 
-  constructor(model: LanguageModel, questions: readonly Question[], instructions: string, signal?: AbortSignal) {
+  constructor(
+    model: LanguageModel,
+    questions: AskedQuestions,
+    facts: string | null,
+    instructions: string,
+    signal?: AbortSignal,
+  ) {
     this.#model = model;
     this.#questions = questions;
+    this.#facts = facts;
     this.#instructions = instructions;
     this.#signal = signal;
   }
 
   /** Asks about one window, and once more about answers that are missing or lack a verified quote. */
   async askPart(source: Source, number: number, count: number): Promise<Asked> {
-    const part = { utterances: source.sent, number, count };
+    const part = { facts: this.#facts, utterances: source.sent, number, count };
     const first = await this.#ask(writeConversation(part), this.#questions, 1);
     let reply = await readReply(first.text);
     let answers =
       reply === null ? new Map<string, CheckedAnswer>() : checkAnswers(reply.answers, this.#questions, source);
-    const open = this.#questions.filter(({ uuid }) => answers.get(uuid)?.isUnproved ?? true);
+    const open = new Map([...this.#questions].filter(([, { uuid }]) => answers.get(uuid)?.isUnproved ?? true));
     const manipulation = checkManipulation(reply?.manipulation ?? null, source);
-    if (reply !== null && open.length === 0) return { reply, answers, manipulation };
+    if (reply !== null && open.size === 0) return { reply, answers, manipulation };
     const again = await this.#ask(writeConversation(part, askAgain(reply, open)), open, first.isCutOff ? 2 : 1);
     const second = await readReply(again.text);
     const better = second === null ? [] : checkAnswers(second.answers, open, source);
-    // A second answer that is not proved either does not replace the first.
-    answers = new Map([...answers, ...[...better].filter(([uuid, each]) => !each.isUnproved || !answers.has(uuid))]);
+    // Only a quote is better than the first answer: a model that has none may take back what is right.
+    answers = new Map([
+      ...answers,
+      ...[...better].filter(([uuid, { evidence }]) => evidence.length > 0 || !answers.has(uuid)),
+    ]);
     reply ??= second;
-    if (reply === null || (answers.size === 0 && this.#questions.length > 0)) {
+    if (reply === null || (answers.size === 0 && this.#questions.size > 0)) {
       const message =
         'The language model gave no answer that can be used, also when it was asked again. Retry the call, or use another model.';
       throw new ModelFailure('unreadable', message, { tokens: this.tokens });
@@ -165,12 +188,12 @@ class CallRequests {
     return { reply, answers, manipulation: manipulation ?? checkManipulation(second?.manipulation ?? null, source) };
   }
 
-  async #ask(conversation: string, questions: readonly Question[], room: number): Promise<Reply> {
+  async #ask(conversation: string, questions: AskedQuestions, room: number): Promise<Reply> {
     const prompt = {
       instructions: this.#instructions,
       conversation,
       schema: answerSchema(questions),
-      maxOutputTokens: maxOutputTokens(questions.length) * room,
+      maxOutputTokens: maxOutputTokens(questions.size) * room,
     };
     try {
       const reply = await this.#model.ask(prompt, this.#signal);
@@ -190,10 +213,9 @@ function sentTokens({ instructions, conversation }: Prompt): Tokens {
 }
 
 /** These sentences follow the conversation, so that the text before them stays the same for a provider's cache. */
-function askAgain(reply: RawReply | null, open: readonly Question[]): string {
+function askAgain(reply: RawReply | null, open: AskedQuestions): string {
   if (reply === null) return 'Answer with one JSON object of the schema and nothing else.';
-  const uuids = open.map(({ uuid }) => uuid).join(', ');
-  return `Answer these questions again, and no others: ${uuids}. Use a label of each question, and copy quotes letter by letter from an utterance of the role that the question names. If there are no such words, choose the label that needs no quote.`;
+  return `Answer these questions again, and no others: ${[...open.keys()].join(', ')}. Use a label of each question, and copy quotes letter by letter from an utterance of the role that the question names. Do not change an answer that is right because no words prove it: leave its \`quotes\` empty.`;
 }
 
 function withTokens(error: unknown, tokens: Tokens): unknown {

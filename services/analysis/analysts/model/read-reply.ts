@@ -1,7 +1,7 @@
 import { Resolution } from '@call-analysis/events';
 import { parsePartialJson } from 'ai';
 import { z } from 'zod';
-import { TOPICS } from '../../rules/topics.ts';
+import { TOPICS, type Topic } from '../../rules/topics.ts';
 
 const MAX_TOPICS = 5;
 
@@ -23,6 +23,10 @@ const Feeling = z.number().min(-1).max(1).nullable().catch(null);
 const UNKNOWN = { operator: null, client: null };
 const Feelings = z.object({ operator: Feeling, client: Feeling });
 
+function isTopic(topic: unknown): topic is Topic {
+  return TOPICS.some((each) => each === topic);
+}
+
 /** A model's answer as far as it can be used: what is missing or wrong is null, or left out. */
 const RawReply = z.object({
   answers: z
@@ -34,7 +38,7 @@ const RawReply = z.object({
   resolution: Resolution.nullable().catch(null),
   topics: z
     .array(z.unknown())
-    .transform((topics) => TOPICS.filter((topic) => topics.includes(topic)).slice(0, MAX_TOPICS))
+    .transform((topics) => [...new Set(topics)].filter(isTopic).slice(0, MAX_TOPICS))
     .catch([]),
   sentiment: Feelings.extend({ start: Feelings.catch(UNKNOWN), end: Feelings.catch(UNKNOWN) }).catch({
     ...UNKNOWN,
