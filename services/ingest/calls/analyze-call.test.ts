@@ -68,6 +68,9 @@ it('a completed call gets a second analysis, keeps the first, and its history sh
   expect(await analyze(call)).toMatchObject({ status: 'analyzing', attempt: 2, outcome: null, failure: null });
   expect((await announced(call, 2)).data).toMatchObject({
     source: 'transcription',
+    operator_name: expect.any(String),
+    direction: null,
+    start_time: expect.stringMatching(/Z$/),
     transcript: { utterances: [{}, {}] },
   });
   await analyzed(call, 2, 60);
@@ -119,6 +122,8 @@ it('a transcribed recording is analyzed again from its stored transcript', async
   await analyze(call);
   expect((await announced(call, 2)).data).toMatchObject({
     source: 'audio',
+    operator_name: 'Aziza',
+    start_time: '2026-01-02T03:04:05.000Z',
     transcript: { utterances: [{ role: 'client', text: 'Hi', start: 0, end: 1 }] },
   });
 });

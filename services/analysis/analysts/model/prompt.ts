@@ -69,7 +69,7 @@ export function writeInstructions(questions: AskedQuestions, language: Language)
  * so it is data as the conversation is.
  */
 export function writeFacts(
-  { firmName, operatorName, duration }: Conversation,
+  { firmName, operatorName, direction, startTime, duration }: Conversation,
   redact: ((text: string) => Redaction) | null,
 ): string | null {
   const name = (text: string | null | undefined) => {
@@ -79,6 +79,8 @@ export function writeFacts(
   const facts = JSON.stringify({
     firm: name(firmName),
     operator: name(operatorName),
+    direction: direction ?? undefined,
+    started: startTime,
     seconds: duration === null ? undefined : Math.round(duration),
   });
   return facts === '{}' ? null : `call ${facts}`;
