@@ -55,7 +55,32 @@ export type Usage = z.infer<typeof Usage>;
 export const Resolution = z.enum(['resolved', 'follow_up', 'unresolved']);
 export type Resolution = z.infer<typeof Resolution>;
 
-const Sentiment = z.number().min(-1).max(1);
+/** Words of the conversation that try to command its assessment: verbatim, with the index of the utterance. */
+export const Manipulation = Evidence.pick({ utterance: true, quote: true });
+export type Manipulation = z.infer<typeof Manipulation>;
+
+/** From -1 to 1. */
+const Feeling = z.number().min(-1).max(1);
+const Feelings = z.object({ operator: Feeling.nullable(), client: Feeling.nullable() });
+type Feelings = z.infer<typeof Feelings>;
+
+/** How each of the two feels towards the other in the whole call, and at its start and its end. Null where it is unknown. */
+export const Sentiment = Feelings.extend({ start: Feelings, end: Feelings });
+export type Sentiment = z.infer<typeof Sentiment>;
+
+const UNKNOWN: Feelings = { operator: null, client: null };
+
+/** Null when nothing is known. */
+export function sentimentOf(whole: Feelings, start: Feelings = UNKNOWN, end: Feelings = UNKNOWN): Sentiment | null {
+  const isKnown = [whole, start, end].some(({ operator, client }) => operator !== null || client !== null);
+  return isKnown ? { operator: whole.operator, client: whole.client, start, end } : null;
+}
+
+/** Analyses from before `start` and `end` existed have the sentiment at the end of the call alone. */
+function ofTheEnd(stored: unknown): unknown {
+  const earlier = z.strictObject(Feelings.shape).safeParse(stored);
+  return earlier.success ? sentimentOf(earlier.data, UNKNOWN, earlier.data) : stored;
+}
 
 /**
  * One call under one scorecard revision, as the analyst made it. A reader of an older version drops fields it does not
@@ -76,8 +101,10 @@ export const Analysis = z.object({
   reason: z.string().nullable().default(null),
   resolution: Resolution.nullable().default(null),
   topics: z.array(z.string()),
-  /** Null where it is unknown. */
-  sentiment: z.object({ operator: Sentiment.nullable(), client: Sentiment.nullable() }),
+  /** Null when nothing has decided it. */
+  sentiment: z.preprocess(ofTheEnd, Sentiment.nullable()),
+  /** An attempt to command the assessment, which a language model has reported. Every answer is then for review. */
+  manipulation: Manipulation.nullable().default(null),
   metrics: z.object({
     /** Shares of speaking time if the transcript has times, otherwise of words; `silence` is null without times. */
     talk_ratio: z.object({ operator: Share, client: Share, silence: Share.nullable() }),
@@ -95,11 +122,16 @@ export const Analysis = z.object({
 export type Analysis = z.infer<typeof Analysis>;
 
 /**
- * An analysis as `call.analyzed.v1` carries it. Its sentiment is always a number, because readers of an older version
- * refuse null: it is 0 for the roles in `sentiment_unknown`.
+ * An analysis as `call.analyzed.v1` carries it. The sentiment of the whole call is always a number, because readers of an older
+ * version refuse null: it is 0 for the roles in `sentiment_unknown`. `start` and `end` are absent in events of an older version.
  */
 export const PublishedAnalysis = Analysis.extend({
-  sentiment: z.object({ operator: Sentiment, client: Sentiment }),
+  sentiment: z.object({
+    operator: Feeling,
+    client: Feeling,
+    start: Feelings.optional(),
+    end: Feelings.optional(),
+  }),
   sentiment_unknown: z.array(Role).default([]),
 });
 export type PublishedAnalysis = z.infer<typeof PublishedAnalysis>;
@@ -107,14 +139,18 @@ export type PublishedAnalysis = z.infer<typeof PublishedAnalysis>;
 export function publishedAnalysis({ sentiment, ...analysis }: Analysis): PublishedAnalysis {
   return {
     ...analysis,
-    sentiment: { operator: sentiment.operator ?? 0, client: sentiment.client ?? 0 },
-    sentiment_unknown: Role.options.filter((role) => sentiment[role] === null),
+    sentiment: { ...sentiment, operator: sentiment?.operator ?? 0, client: sentiment?.client ?? 0 },
+    sentiment_unknown: Role.options.filter((role) => (sentiment?.[role] ?? null) === null),
   };
 }
 
 export function receivedAnalysis({ sentiment, sentiment_unknown, ...analysis }: PublishedAnalysis): Analysis {
   const known = (role: Role) => (sentiment_unknown.includes(role) ? null : sentiment[role]);
-  return { ...analysis, sentiment: { operator: known('operator'), client: known('client') } };
+  const whole = { operator: known('operator'), client: known('client') };
+  return {
+    ...analysis,
+    sentiment: sentimentOf(whole, sentiment.start, sentiment.start === undefined ? whole : sentiment.end),
+  };
 }
 
 /** A person's review of an analysis. */

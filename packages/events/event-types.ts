@@ -53,6 +53,13 @@ export const AudioExtractionRequested = eventType(
   ofCall,
 );
 
+/** What analysts may know about a call. Absent or null when unknown. */
+const metadata = {
+  operator_name: z.string().nullable().optional(),
+  direction: z.enum(['inbound', 'outbound']).nullable().optional(),
+  start_time: z.iso.datetime().optional(),
+};
+
 /** The recording of a call is stored and can be transcribed. */
 export const AudioStored = eventType(
   'audio.stored.v1',
@@ -70,8 +77,7 @@ export const AudioStored = eventType(
     left: Role,
     right: Role,
     segment_type: z.string(),
-    /** Absent or null when unknown. */
-    operator_name: z.string().nullable().optional(),
+    ...metadata,
     /** Personal data in the transcript is replaced before it is stored anywhere. Absent means no. */
     redact: z.boolean().optional(),
   }),
@@ -117,8 +123,7 @@ export const TranscriptReady = eventType(
     segment_type: z.string(),
     /** The scorecard that the call is analyzed by; absent: the active one of its segment type. */
     scorecard_uuid: Uuid.optional(),
-    /** From the call's metadata. Absent or null when unknown. */
-    operator_name: z.string().nullable().optional(),
+    ...metadata,
     /** The speech engine, with the name of its model. */
     engine: z.string().optional(),
     /** Seconds of speech that the engine transcribed for this event, both channels together. */

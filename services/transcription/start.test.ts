@@ -18,6 +18,9 @@ describe('a recording', () => {
       attempt: 2,
       left: 'client',
       right: 'operator',
+      operator_name: 'Aziza',
+      direction: 'outbound',
+      start_time: '2026-01-02T03:04:05.000Z',
       duration: LONG,
     });
     const ready = await service.transcriptOf(event);
@@ -32,6 +35,9 @@ describe('a recording', () => {
       source: 'audio',
       duration: 10,
       language: 'en',
+      operator_name: 'Aziza',
+      direction: 'outbound',
+      start_time: '2026-01-02T03:04:05.000Z',
       tags: [],
       segment_type: 'support',
       engine: 'test',

@@ -20,6 +20,10 @@ export function analysisFacts(analysis: Analysis) {
     sections: analysis.sections.map(({ name, score: points }) => ({ name, score: points })),
     resolution,
     sentiment: analysis.sentiment,
+    manipulation: analysis.manipulation && {
+      utterance: analysis.manipulation.utterance,
+      untrusted_quote: analysis.manipulation.quote,
+    },
     metrics: analysis.metrics,
     created_at: analysis.created_at,
     untrusted_summary: analysis.summary,

@@ -15,6 +15,9 @@ export interface Conversation {
   /** Null or absent when unknown. Saying it counts as an introduction, and so does the name of the firm. */
   readonly operatorName?: string | null | undefined;
   readonly firmName?: string | null | undefined;
+  readonly direction?: 'inbound' | 'outbound' | null | undefined;
+  /** ISO 8601. */
+  readonly startTime?: string | undefined;
   /** In seconds; null when unknown. */
   readonly duration: number | null;
   readonly utterances: readonly Utterance[];

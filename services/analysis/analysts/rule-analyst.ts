@@ -16,7 +16,7 @@ const REVIEW_BELOW = 0.7;
 export function openRuleAnalyst(reviewBelow = REVIEW_BELOW): Analyst {
   return {
     name: 'rules',
-    version: '5',
+    version: '6',
     model: null,
     analyze: (conversation, scorecard) => Promise.resolve(analyzeByRules(conversation, scorecard, reviewBelow)),
   };
@@ -53,7 +53,8 @@ export function analyzeByRules(
     resolution: null,
     topics: rankTopics(result.mentions),
     // Counting good and bad words was not better than always saying that the client is dissatisfied.
-    sentiment: { operator: null, client: null },
+    sentiment: null,
+    manipulation: null,
     metrics: measureConversation(utterances, result.wordCounts, result.questionsAsked, duration),
     usage: null,
   };

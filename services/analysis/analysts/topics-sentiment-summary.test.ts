@@ -16,6 +16,15 @@ describe('topics', () => {
     ['uz', 'Кредит фоизи қанча?', 'loan'],
     ['ky', 'Дарыгердин кабыл алуусуна жазылайын дегем', 'appointment'],
     ['es', 'Quiero cancelar el seguro del coche', 'insurance'],
+    ['en', 'There is no hot water in the whole house', 'utilities'],
+    ['en', 'I left my bag on the bus', 'lost_property'],
+    ['ru', 'На площадке пахнет газом', 'safety'],
+    ['ru', 'Забыла в автобусе рюкзак', 'lost_property'],
+    ['uz', 'Uyda suv yo‘q', 'utilities'],
+    ['uz', 'Dorini qayerdan olsam bo‘ladi?', 'health'],
+    ['ky', 'Үйдө жарык жок', 'utilities'],
+    ['es', 'Huele a gas en la escalera', 'safety'],
+    ['es', 'Necesito la receta del medicamento', 'health'],
   ])('are found in %s: %s', (language, line, topic) => {
     expect(analyze(language, `C:${line}`).topics).toContain(topic);
   });
@@ -27,10 +36,7 @@ describe('topics', () => {
 });
 
 it('sentiment is null: without a language model it would be a guess', () => {
-  expect(analyze('en', 'O:Great, happy to help.', 'C:Terrible, I am angry.').sentiment).toEqual({
-    operator: null,
-    client: null,
-  });
+  expect(analyze('en', 'O:Great, happy to help.', 'C:Terrible, I am angry.').sentiment).toBeNull();
 });
 
 describe('questions asked', () => {

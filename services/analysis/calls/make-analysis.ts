@@ -51,6 +51,8 @@ export async function makeAnalysis(
         redactForModel: firm.redactForModel,
         operatorName: data.operator_name,
         firmName: firm.name,
+        direction: data.direction,
+        startTime: data.start_time,
         tags: data.tags,
         segmentType: data.segment_type,
         duration: data.duration,

@@ -1,5 +1,5 @@
 import { estimateTokens } from '../analysts/model/estimate-tokens.ts';
-import { maxOutputTokens, usualOutputTokens, writeInstructions } from '../analysts/model/prompt.ts';
+import { askedQuestions, maxOutputTokens, usualOutputTokens, writeInstructions } from '../analysts/model/prompt.ts';
 import type { Scorecard } from '../scorecards/scorecard.ts';
 import { costOf, type Prices } from './prices.ts';
 
@@ -28,7 +28,7 @@ export function estimateAnalyses(
   const questions = scorecard.sections
     .flatMap((each) => each.questions)
     .filter(({ decided }) => decided.by === 'model');
-  const perCall = estimateTokens(writeInstructions(questions, 'en')) + TOKENS_PER_REQUEST;
+  const perCall = estimateTokens(writeInstructions(askedQuestions(questions), 'en')) + TOKENS_PER_REQUEST;
   const inputTokens = Math.ceil(calls * perCall + textBytes * TOKENS_PER_BYTE);
   const outputTokens = calls * usualOutputTokens(questions.length);
   if (prices === undefined) return { inputTokens, outputTokens, cost: null };

@@ -22,6 +22,10 @@ export const TOPICS = [
   'documents',
   'travel',
   'employment',
+  'health',
+  'utilities',
+  'safety',
+  'lost_property',
 ] as const;
 export type Topic = (typeof TOPICS)[number];
 

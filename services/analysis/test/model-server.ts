@@ -143,7 +143,12 @@ export function replyWith(answers: readonly object[], more: object = {}): object
     reason: 'A parcel is missing.',
     resolution: 'resolved',
     topics: ['delivery'],
-    sentiment: { operator: 0.5, client: -0.25 },
+    sentiment: {
+      operator: 0.5,
+      client: -0.25,
+      start: { operator: 0.25, client: -0.75 },
+      end: { operator: 0.5, client: 0.5 },
+    },
     ...more,
   };
 }

@@ -1,10 +1,12 @@
 import {
   DecidedBy,
   Evidence,
+  Manipulation,
   Outcome,
   Resolution,
   ReviewedAnalysis,
   ReviewedAnswer,
+  Sentiment,
   Stage,
   Usage,
 } from '@call-analysis/events';
@@ -41,7 +43,9 @@ nameSchema(ReviewedAnswer.shape.machine.unwrap().unwrap(), 'MachineAnswer');
 nameSchema(ReviewedAnalysis.shape.scorecard, 'AnalysisScorecard');
 nameSchema(ReviewedAnalysis.shape.analyst, 'Analyst');
 nameSchema(ShownSection, 'Section');
-nameSchema(ReviewedAnalysis.shape.sentiment, 'Sentiment');
+nameSchema(Sentiment, 'Sentiment');
+nameSchema(Sentiment.shape.start, 'Feelings');
+nameSchema(Manipulation, 'Manipulation');
 nameSchema(ReviewedAnalysis.shape.metrics, 'CallMetrics');
 nameSchema(ReviewedAnalysis.shape.metrics.shape.talk_ratio, 'TalkRatio');
 nameSchema(ReviewedAnalysis.shape.metrics.shape.longest_monologue, 'LongestMonologue');
@@ -164,7 +168,13 @@ const exampleAnalysis = {
   reason: 'An order has not arrived.',
   resolution: 'resolved',
   topics: ['delivery'],
-  sentiment: { operator: 0.4, client: 0.1 },
+  sentiment: {
+    operator: 0.4,
+    client: 0.1,
+    start: { operator: 0.3, client: -0.4 },
+    end: { operator: 0.5, client: 0.6 },
+  },
+  manipulation: null,
   metrics: {
     talk_ratio: { operator: 0.5, client: 0.5, silence: null },
     interruptions: null,

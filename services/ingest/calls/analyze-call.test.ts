@@ -1,8 +1,11 @@
+import { deflateRawSync } from 'node:zlib';
 import {
   AnalysisWaiting,
   type BodyOf,
   CallAnalyzed,
   type Event,
+  publishedAnalysis,
+  receivedAnalysis,
   TranscriptionWaiting,
   TranscriptReady,
 } from '@call-analysis/events';
@@ -65,6 +68,9 @@ it('a completed call gets a second analysis, keeps the first, and its history sh
   expect(await analyze(call)).toMatchObject({ status: 'analyzing', attempt: 2, outcome: null, failure: null });
   expect((await announced(call, 2)).data).toMatchObject({
     source: 'transcription',
+    operator_name: expect.any(String),
+    direction: null,
+    start_time: expect.stringMatching(/Z$/),
     transcript: { utterances: [{}, {}] },
   });
   await analyzed(call, 2, 60);
@@ -116,6 +122,8 @@ it('a transcribed recording is analyzed again from its stored transcript', async
   await analyze(call);
   expect((await announced(call, 2)).data).toMatchObject({
     source: 'audio',
+    operator_name: 'Aziza',
+    start_time: '2026-01-02T03:04:05.000Z',
     transcript: { utterances: [{ role: 'client', text: 'Hi', start: 0, end: 1 }] },
   });
 });
@@ -184,7 +192,17 @@ it('the notes of an analysis are in the history of the call', async () => {
 it('an analysis that was published before its newer fields existed is read with what they were then', async () => {
   const call = await uploaded();
   const event = callAnalyzed(call);
-  const { analyst, auto_fail_suspected: _1, reason: _2, resolution: _3, usage: _4, ...older } = event.data.analysis!;
+  const {
+    analyst,
+    auto_fail_suspected: _1,
+    reason: _2,
+    resolution: _3,
+    usage: _4,
+    ...older
+  } = {
+    ...event.data.analysis!,
+    sentiment: { operator: 0, client: 0.25 },
+  };
   const { sentiment_unknown: _5, ...published } = { ...older, analyst: { name: analyst.name, version: '2' } };
   const data = CallAnalyzed.body.parse({ ...event.data, analysis: published });
   await projectAnalyses(service.parts, [{ ...event, data }]);
@@ -196,7 +214,12 @@ it('an analysis that was published before its newer fields existed is read with 
       reason: null,
       resolution: null,
       usage: null,
-      sentiment: { operator: 0, client: 0 },
+      sentiment: {
+        operator: 0,
+        client: 0.25,
+        start: { operator: null, client: null },
+        end: { operator: 0, client: 0.25 },
+      },
       score_source: 'machine',
       review: null,
     }),
@@ -208,7 +231,29 @@ it('a sentiment that is unknown is published as 0 and read as null', async () =>
   await projectAnalyses(service.parts, [
     callAnalyzed(call, { analysis: { ...analysis, sentiment_unknown: ['client'] } }),
   ]);
-  expect((await read(call)).analyses[0]?.sentiment).toEqual({ operator: 0, client: null });
+  expect((await read(call)).analyses[0]?.sentiment).toMatchObject({ operator: 0, client: null });
+  const other = await uploaded();
+  const undecided = publishedAnalysis({ ...receivedAnalysis(analysis), sentiment: null });
+  expect(undecided.sentiment).toEqual({ operator: 0, client: 0 });
+  await projectAnalyses(service.parts, [callAnalyzed(other, { analysis: undecided })]);
+  expect((await read(other)).analyses[0]?.sentiment).toBeNull();
+});
+
+it('a sentiment that was stored for the end of a call alone is read as that of the end, and as unknown for the start', async () => {
+  const sentimentAs = async (stored: object) => {
+    const call = await uploaded();
+    await analyzed(call, 1, 40);
+    const body = { ...receivedAnalysis(analysis), sentiment: stored };
+    await service.db.query('UPDATE analysis SET body = $2 WHERE call_uuid = $1', [
+      call.uuid,
+      deflateRawSync(JSON.stringify(body)),
+    ]);
+    return (await read(call)).analyses[0]?.sentiment;
+  };
+  const earlier = { operator: 0.5, client: null };
+  const unknown = { operator: null, client: null };
+  expect(await sentimentAs(earlier)).toEqual({ ...earlier, start: unknown, end: earlier });
+  expect(await sentimentAs(unknown)).toBeNull();
 });
 
 it('a call whose analysis waits is analyzing, and its history has the reason, until it is completed', async () => {

@@ -23,12 +23,14 @@ export interface UploadedTranscript {
   readonly duration: number | null;
   readonly segment_type: string;
   readonly operator_name: string;
+  readonly direction: string | null;
+  readonly start_time: Date;
   readonly language: string | null;
   readonly tagged_text: string;
 }
 
 export const UPLOADED_TRANSCRIPT_COLUMNS =
-  'uuid, attempt, duration, segment_type, operator_name, language, tagged_text';
+  'uuid, attempt, duration, segment_type, operator_name, direction, start_time, language, tagged_text';
 
 const LOCK_TIMEOUT_MS = 2_000;
 const lockNotAvailable = '55P03';

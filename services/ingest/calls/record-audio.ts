@@ -33,7 +33,6 @@ export async function recordAudio(
     await store.calls.recordingExtracted(tx, firmUuid, callUuid, recording.duration, at);
     // A retry concerns one call, so it goes ahead of the rest of its batch.
     const origin = { firmuuid: firmUuid, priority: attempt === 1 ? known.priority : 0, traceparent };
-    const announced = { uuid: callUuid, attempt, segmentType: call.segment_type, operatorName: call.operator_name };
-    await bus.publish(tx, [audioStored(announced, known, recording, redact, origin)]);
+    await bus.publish(tx, [audioStored(call, known, recording, redact, origin)]);
   });
 }

@@ -95,6 +95,9 @@ describe('a single upload', () => {
         left: 'operator',
         right: 'client',
         segment_type: 'support',
+        operator_name: 'Aziza',
+        direction: 'inbound',
+        start_time: '2026-01-02T03:04:05.000Z',
       },
     });
     const before = Date.now();

@@ -78,8 +78,10 @@ export async function registerCall(
     const announced = {
       uuid: callUuid,
       attempt: 1,
-      segmentType: record.segmentType,
-      operatorName: record.operatorName,
+      segment_type: record.segmentType,
+      operator_name: record.operatorName,
+      direction: record.direction,
+      start_time: new Date(record.startedMs),
     };
     await bus.publish(tx, [audioStored(announced, record, recording, redact, origin)]);
     return { callUuid, isRepeated: false, hasEnded: false };

@@ -77,15 +77,9 @@ async function nextEvent(
   const recording = await store.recordings.read(tx, firmuuid, call.uuid);
   const stored = recording?.stored ?? null;
   if (recording !== null && stored !== null) {
-    const announced = {
-      uuid: call.uuid,
-      attempt: call.attempt,
-      segmentType: call.segment_type,
-      operatorName: call.operator_name,
-    };
     if (redact === null)
       throw new Fault('unavailable', 'UNAVAILABLE', 'The settings of the firm cannot be read now. Retry.');
-    return audioStored(announced, recording, stored, redact, origin);
+    return audioStored(call, recording, stored, redact, origin);
   }
   const entry = recording?.entry ?? null;
   const archive = call.batch_uuid === null ? null : await store.batches.lockArchive(tx, firmuuid, call.batch_uuid);

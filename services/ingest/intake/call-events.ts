@@ -30,14 +30,24 @@ export function extractionRequested(
   });
 }
 
+/** The part of a row of the catalogue that is announced together with a recording. */
+type DescribedCall = Pick<CallRow, 'uuid' | 'attempt' | 'segment_type' | 'operator_name' | 'direction' | 'start_time'>;
+
+function metadataOf({
+  operator_name,
+  direction,
+  start_time,
+}: Omit<DescribedCall, 'uuid' | 'attempt' | 'segment_type'>) {
+  return {
+    operator_name,
+    direction: direction as 'inbound' | 'outbound' | null,
+    start_time: start_time.toISOString(),
+  };
+}
+
 /** The recording of a call is stored and can be transcribed. */
 export function audioStored(
-  call: {
-    readonly uuid: string;
-    readonly attempt: number;
-    readonly segmentType: string;
-    readonly operatorName: string;
-  },
+  call: DescribedCall,
   channels: Pick<Recording, 'left' | 'right'>,
   stored: StoredRecording,
   redact: boolean,
@@ -53,8 +63,8 @@ export function audioStored(
     size_bytes: stored.sizeBytes,
     left: channels.left,
     right: channels.right,
-    segment_type: call.segmentType,
-    operator_name: call.operatorName,
+    segment_type: call.segment_type,
+    ...metadataOf(call),
     ...(redact && { redact }),
   });
 }
@@ -84,7 +94,7 @@ export async function uploadedTranscriptReady(
     language: call.language as Language | null,
     tags: parsed.tags,
     segment_type: call.segment_type,
-    operator_name: call.operator_name,
+    ...metadataOf(call),
     transcript: isShort ? { utterances } : await packTranscript(objects, attemptOf(call, origin), utterances),
   });
 }
@@ -103,7 +113,7 @@ export async function transcribedRecordingReady(
     language: call.language as Language | null,
     tags: [],
     segment_type: call.segment_type,
-    operator_name: call.operator_name,
+    ...metadataOf(call),
     ...(call.engine === null ? {} : { engine: call.engine }),
     transcript: await packTranscript(objects, attemptOf(call, origin), utterances),
   });

@@ -165,7 +165,8 @@ function formOf({ scorecard, analyst, sections }: Analysis): string {
     reason: null,
     resolution: null,
     topics: [],
-    sentiment: { operator: null, client: null },
+    sentiment: null,
+    manipulation: null,
     metrics: {
       talk_ratio: { operator: 0, client: 0, silence: null },
       interruptions: null,

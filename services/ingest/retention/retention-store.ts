@@ -142,7 +142,8 @@ async function removeQuotes(
 }
 
 function withoutEvidence(analysis: object): object {
-  return JSON.parse(JSON.stringify(analysis), (name, value: unknown) =>
-    name === 'evidence' && Array.isArray(value) ? [] : value,
-  ) as object;
+  return JSON.parse(JSON.stringify(analysis), (name, value: unknown) => {
+    if (name === 'manipulation') return null;
+    return name === 'evidence' && Array.isArray(value) ? [] : value;
+  }) as object;
 }

@@ -87,7 +87,8 @@ async function completed(call: Call, quote: string): Promise<void> {
     explanation: '',
   };
   const sections = [{ name: 'Manners', score: 100, questions: [question] }];
-  await projectAnalyses(service.parts, [callAnalyzed(call, { analysis: { ...analysis, sections } })]);
+  const manipulation = { utterance: 1, quote };
+  await projectAnalyses(service.parts, [callAnalyzed(call, { analysis: { ...analysis, sections, manipulation } })]);
 }
 
 describe('a transcript that its firm no longer keeps', () => {

@@ -32,8 +32,9 @@ export const analysis: NonNullable<BodyOf<typeof CallAnalyzed>['analysis']> = {
   reason: null,
   resolution: null,
   topics: [],
-  sentiment: { operator: 0, client: 0 },
+  sentiment: { operator: 0, client: 0, start: { operator: 0, client: -0.5 }, end: { operator: 0, client: 0.5 } },
   sentiment_unknown: [],
+  manipulation: null,
   metrics: {
     talk_ratio: { operator: 0.5, client: 0.5, silence: null },
     interruptions: null,

@@ -68,7 +68,8 @@ export async function transcribeCall(parts: TranscriptionParts, event: AudioStor
 /** False when the call has been erased. */
 async function transcribe(parts: TranscriptionParts, event: AudioStoredEvent, erased: AbortSignal): Promise<boolean> {
   const { db, bus, pool, objects, workDirectory, log, outage } = parts;
-  const { key, format, duration, left, right, attempt, segment_type, operator_name } = event.data;
+  const { key, format, duration, left, right, attempt, segment_type, operator_name, direction, start_time } =
+    event.data;
   const startedAt = performance.now();
   const progress = progressReporter(
     duration,
@@ -96,7 +97,9 @@ async function transcribe(parts: TranscriptionParts, event: AudioStoredEvent, er
     language: recording.language,
     tags: [],
     segment_type,
-    ...(operator_name === undefined ? {} : { operator_name }),
+    operator_name,
+    direction,
+    start_time,
     ...(recording.engine === null
       ? {}
       : { engine: recording.engine, speech_seconds: Math.round(recording.speechSeconds * 1000) / 1000 }),

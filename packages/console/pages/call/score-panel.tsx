@@ -123,11 +123,26 @@ function Dial({ value }: { value: number | null }) {
   );
 }
 
+/** From -1 to 1. */
+function feeling(value: number | null): string {
+  return value === null ? '–' : format.number(value, 2);
+}
+
 function Facts({ analysis }: { analysis: Analysis }) {
   const t = callTexts.use();
-  const { metrics, topics, reason, resolution } = analysis;
+  const { metrics, topics, reason, resolution, manipulation, sentiment } = analysis;
   const { operator, client, silence } = metrics.talk_ratio;
   const facts: [name: string, value: ReactNode][] = [
+    ...(manipulation === null
+      ? []
+      : [
+          [
+            t('manipulation'),
+            <q key="m" className="foreign">
+              {manipulation.quote}
+            </q>,
+          ] as [string, ReactNode],
+        ]),
     ...(reason === null
       ? []
       : [
@@ -153,6 +168,16 @@ function Facts({ analysis }: { analysis: Analysis }) {
       t('talk'),
       `${t('role.operator')} ${format.percent(operator)} · ${t('role.client')} ${format.percent(client)}${silence === null ? '' : ` · ${t('silence')} ${format.percent(silence)}`}`,
     ],
+    ...(sentiment === null
+      ? []
+      : (['operator', 'client'] as const).map((role): [string, ReactNode] => [
+          t('sentiment', { role: t(`role.${role}`) }),
+          t('sentimentOf', {
+            whole: feeling(sentiment[role]),
+            start: feeling(sentiment.start[role]),
+            end: feeling(sentiment.end[role]),
+          }),
+        ])),
     ...(metrics.interruptions === null
       ? []
       : [[t('interruptions'), format.number(metrics.interruptions)] as [string, ReactNode]]),

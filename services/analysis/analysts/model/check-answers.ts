@@ -1,10 +1,9 @@
-import type { Evidence, Question, Utterance } from '@call-analysis/events';
+import type { Evidence, Manipulation, Question, Utterance } from '@call-analysis/events';
 import { toEvidence } from '../../rules/quote.ts';
 import { findQuote } from './find-quote.ts';
-import { labelWithoutQuote } from './prompt.ts';
-import type { RawAnswer } from './read-reply.ts';
+import { type AskedQuestions, labelWithoutQuote } from './prompt.ts';
+import type { RawAnswer, RawReply } from './read-reply.ts';
 import type { SentUtterance } from './sent-conversation.ts';
-import { speaksToModel } from './suspicious-text.ts';
 
 const MAX_QUOTES = 3;
 
@@ -17,8 +16,6 @@ export interface CheckedAnswer {
   readonly explanation: string;
   /** A quote was dropped, because the role did not say it. */
   readonly hasLostQuote: boolean;
-  /** A quote was dropped, because its words speak to the model. */
-  readonly quotesInstruction: boolean;
   /** The answer needs a quote and has none. */
   readonly isUnproved: boolean;
 }
@@ -32,23 +29,33 @@ export interface Source {
 }
 
 /**
- * Checks the answers to these questions. Answers to other questions and with unknown labels are left out; the first
+ * Checks the answers to these questions, which name them by their short id or their uuid. Answers to other questions and with unknown labels are left out; the first
  * counts.
  */
 export function checkAnswers(
   answers: readonly RawAnswer[],
-  questions: readonly Question[],
+  questions: AskedQuestions,
   source: Source,
 ): Map<string, CheckedAnswer> {
-  const byUuid = new Map(questions.map((question) => [question.uuid.toLowerCase(), question]));
+  const named = new Map([
+    ...questions,
+    ...[...questions.values()].map((each) => [each.uuid.toLowerCase(), each] as const),
+  ]);
   const checked = new Map<string, CheckedAnswer>();
   for (const answer of answers) {
-    const question = byUuid.get(answer.question_uuid.trim().toLowerCase());
+    const question = named.get(answer.question_uuid.trim().toLowerCase());
     if (question === undefined || checked.has(question.uuid)) continue;
     const label = labelOf(question, answer.answer);
     if (label !== undefined) checked.set(question.uuid, checkAnswer(question, label, answer, source));
   }
   return checked;
+}
+
+/** The reported attempt to command the assessment; null when there is none, or when nobody said the quoted words. */
+export function checkManipulation(reported: RawReply['manipulation'], source: Source): Manipulation | null {
+  if (reported === null || reported.quote.trim() === '') return null;
+  const found = proveQuote(reported.utterance, reported.quote.toWellFormed(), 'any', source);
+  return found && { utterance: found.utterance, quote: found.quote };
 }
 
 /** Undefined for a label that the question does not have. */
@@ -62,13 +69,11 @@ function checkAnswer(question: Question, label: string | null, answer: RawAnswer
   const role = question.decided.by === 'model' ? question.decided.role : 'operator';
   const evidence: Evidence[] = [];
   let hasLostQuote = false;
-  let quotesInstruction = false;
   for (const quoted of answer.quotes) {
     if (quoted === null || quoted.quote.trim() === '') continue;
     if (evidence.length === MAX_QUOTES) break;
     const found = proveQuote(quoted.utterance, quoted.quote.toWellFormed(), role, source);
     if (found === null) hasLostQuote = true;
-    else if (speaksToModel(source.utterances[found.utterance]?.text ?? '')) quotesInstruction = true;
     else if (!evidence.some((each) => isSame(each, found))) evidence.push(found);
   }
   const needsQuote = label !== null && label !== labelWithoutQuote(question);
@@ -78,7 +83,6 @@ function checkAnswer(question: Question, label: string | null, answer: RawAnswer
     evidence,
     explanation: answer.explanation,
     hasLostQuote,
-    quotesInstruction,
     isUnproved: needsQuote && evidence.length === 0,
   };
 }

@@ -7,7 +7,7 @@ import type { RawReply } from './read-reply.ts';
 const [, solution, respect] = modelScorecard().sections[0]!.questions;
 
 function answer(label: string | null, change: Partial<CheckedAnswer> = {}): CheckedAnswer {
-  const proved = { hasLostQuote: false, quotesInstruction: false, isUnproved: false };
+  const proved = { hasLostQuote: false, isUnproved: false };
   return { label, confidence: 0.8, evidence: [], explanation: '', ...proved, ...change };
 }
 
@@ -57,26 +57,46 @@ describe('the answers of the windows of a long call', () => {
   });
 });
 
-it('the results of windows for the whole call are joined: the first reason, the last resolution, the most frequent topics, the mean sentiment', () => {
+it('the results of windows for the whole call are joined: the first reason, the last resolution, the most frequent topics, the mean sentiment with the first start and the last end', () => {
+  const unknown = { operator: null, client: null };
   const reply = (change: Partial<RawReply>): RawReply => ({
     answers: [],
     summary: '',
     reason: null,
     resolution: null,
     topics: [],
-    sentiment: { operator: null, client: null },
+    sentiment: { ...unknown, start: unknown, end: unknown },
+    manipulation: null,
     ...change,
   });
   const merged = mergeReplies([
     reply({ summary: 'First.', reason: 'A parcel.', resolution: 'unresolved', topics: ['delivery'] }),
-    reply({ sentiment: { operator: 0.5, client: -1 }, topics: ['billing', 'delivery'] }),
-    reply({ summary: 'Last.', reason: 'Later.', resolution: 'resolved', sentiment: { operator: 0, client: null } }),
+    reply({
+      sentiment: { operator: 0.5, client: -1, start: { operator: 0.25, client: -0.5 }, end: unknown },
+      topics: ['billing', 'delivery'],
+    }),
+    reply({
+      summary: 'Last.',
+      reason: 'Later.',
+      resolution: 'resolved',
+      sentiment: {
+        operator: 0,
+        client: null,
+        start: { operator: 1, client: 1 },
+        end: { operator: 0.75, client: 0.5 },
+      },
+    }),
   ]);
   expect(merged).toMatchObject({
     summary: 'First.\nLast.',
     reason: 'A parcel.',
     resolution: 'resolved',
     topics: ['delivery', 'billing'],
-    sentiment: { operator: 0.25, client: -1 },
+    sentiment: {
+      operator: 0.25,
+      client: -1,
+      start: { operator: 0.25, client: -0.5 },
+      end: { operator: 0.75, client: 0.5 },
+    },
   });
 });

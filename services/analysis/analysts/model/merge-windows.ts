@@ -43,23 +43,23 @@ export function mergeAnswers(question: Question, answers: readonly CheckedAnswer
     ...chosen,
     evidence: evidence.slice(0, MAX_QUOTES),
     hasLostQuote: agreeing.some((each) => each.hasLostQuote),
-    quotesInstruction: agreeing.some((each) => each.quotesInstruction),
     isDisputed: answers.some((each) => rank(each) >= 3 && each.label !== chosen.label),
   };
 }
 
 /** Joins what the windows of a long call say about all of it. */
-export function mergeReplies(replies: readonly RawReply[]): Omit<RawReply, 'answers'> {
+export function mergeReplies(replies: readonly RawReply[]): Omit<RawReply, 'answers' | 'manipulation'> {
   const [first] = replies;
   if (replies.length === 1 && first !== undefined) return first;
   const topics = Map.groupBy(
     replies.flatMap((reply) => reply.topics),
     (topic) => topic,
   );
-  const mean = (role: 'operator' | 'client') => {
-    const values = replies.map(({ sentiment }) => sentiment[role]).filter((value) => value !== null);
-    return values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length;
-  };
+  const known = (values: readonly (number | null)[]) => values.filter((value) => value !== null);
+  const feelings = (value: (role: 'operator' | 'client') => number | null) => ({
+    operator: value('operator'),
+    client: value('client'),
+  });
   return {
     summary: replies
       .map(({ summary }) => summary.trim())
@@ -72,6 +72,14 @@ export function mergeReplies(replies: readonly RawReply[]): Omit<RawReply, 'answ
       .sort(([, one], [, other]) => other.length - one.length)
       .slice(0, 5)
       .map(([topic]) => topic),
-    sentiment: { operator: mean('operator'), client: mean('client') },
+    sentiment: {
+      ...feelings((role) => mean(known(replies.map(({ sentiment }) => sentiment[role])))),
+      start: feelings((role) => known(replies.map(({ sentiment }) => sentiment.start[role])).at(0) ?? null),
+      end: feelings((role) => known(replies.map(({ sentiment }) => sentiment.end[role])).at(-1) ?? null),
+    },
   };
+}
+
+function mean(values: readonly number[]): number | null {
+  return values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length;
 }

@@ -1,4 +1,4 @@
-import type { Answer, Question } from '@call-analysis/events';
+import { type Answer, type Manipulation, type Question, sentimentOf } from '@call-analysis/events';
 import type { LanguageModel, Prompt, Reply } from '../../language-model/language-model.ts';
 import { ModelFailure } from '../../language-model/outcome.ts';
 import { addTokens, NO_TOKENS, type Prices, type Tokens, usageOf } from '../../money/prices.ts';
@@ -7,14 +7,22 @@ import { maxPoints, type Scorecard } from '../../scorecards/scorecard.ts';
 import { computeTotals, type ScoredAnswer } from '../../scorecards/totals.ts';
 import type { AnalysisResult, Analyst, Conversation } from '../analyst.ts';
 import { analyzeByRules } from '../rule-analyst.ts';
-import { type CheckedAnswer, checkAnswers, type Source } from './check-answers.ts';
+import { type CheckedAnswer, checkAnswers, checkManipulation, type Source } from './check-answers.ts';
 import { estimateTokens } from './estimate-tokens.ts';
 import { type MergedAnswer, mergeAnswers, mergeReplies } from './merge-windows.ts';
-import { answerSchema, maxOutputTokens, PROMPT_VERSION, writeConversation, writeInstructions } from './prompt.ts';
+import {
+  answerSchema,
+  type AskedQuestions,
+  askedQuestions,
+  maxOutputTokens,
+  PROMPT_VERSION,
+  writeConversation,
+  writeFacts,
+  writeInstructions,
+} from './prompt.ts';
 import { type RawReply, readReply } from './read-reply.ts';
 import { type SentUtterance, sendUtterances } from './sent-conversation.ts';
 import { SENTENCES } from './sentences.ts';
-import { speaksToModel } from './suspicious-text.ts';
 import { cutWindows, tokensOf } from './windows.ts';
 
 const MAX_EXPLANATION = 300;
@@ -45,12 +53,13 @@ export function modelAnalyst(model: LanguageModel, options: ModelAnalystOptions)
   async function askAll(
     { utterances }: Conversation,
     sent: readonly SentUtterance[],
-    questions: readonly Question[],
+    questions: AskedQuestions,
+    facts: string | null,
     instructions: string,
     signal?: AbortSignal,
   ): Promise<{ asked: Asked[]; tokens: Tokens }> {
-    const call = new CallRequests(model, questions, instructions, signal);
-    const around = estimateTokens(instructions) + maxOutputTokens(questions.length) + MARGIN_TOKENS;
+    const call = new CallRequests(model, questions, facts, instructions, signal);
+    const around = estimateTokens(instructions) + maxOutputTokens(questions.size) + MARGIN_TOKENS;
     /** For this call alone: its text may have more tokens than estimated. */
     let ownContext = Infinity;
     for (;;) {
@@ -95,9 +104,11 @@ export function modelAnalyst(model: LanguageModel, options: ModelAnalystOptions)
       // Loaded only for firms that want it.
       const redact = conversation.redactForModel === true ? (await import('@call-analysis/redaction')).redact : null;
       const sent = sendUtterances(conversation.utterances, redact);
-      const instructions = writeInstructions(questions, conversation.firmLanguage);
+      const byId = askedQuestions(questions);
+      const facts = writeFacts(conversation, redact);
+      const instructions = writeInstructions(byId, conversation.firmLanguage);
       const answered = await turn?.();
-      const { asked, tokens } = await askAll(conversation, sent, questions, instructions, signal);
+      const { asked, tokens } = await askAll(conversation, sent, byId, facts, instructions, signal);
       answered?.();
       const answers = new Map<string, Answer>();
       for (const question of questions) {
@@ -108,7 +119,15 @@ export function modelAnalyst(model: LanguageModel, options: ModelAnalystOptions)
         answers.set(question.uuid, toAnswer(question, mergeAnswers(question, given), fallback, conversation, options));
       }
       const usage = usageOf(tokens, options.prices);
-      return { ...withAnswers(byRules, scorecard, answers), ...writtenParts(asked, byRules), usage };
+      const manipulation = asked.map((each) => each.manipulation).find((each) => each !== null) ?? null;
+      // Whoever tries to command the assessment may have succeeded.
+      const doubt = manipulation && SENTENCES[conversation.firmLanguage].manipulation;
+      return {
+        ...withAnswers(byRules, scorecard, answers, doubt),
+        ...writtenParts(asked, byRules),
+        manipulation,
+        usage,
+      };
     },
   };
 }
@@ -116,52 +135,65 @@ export function modelAnalyst(model: LanguageModel, options: ModelAnalystOptions)
 interface Asked {
   readonly reply: RawReply;
   readonly answers: ReadonlyMap<string, CheckedAnswer>;
+  readonly manipulation: Manipulation | null;
 }
 
 /** The requests for one call, and what they cost together. */
 class CallRequests {
   tokens: Tokens = NO_TOKENS;
   readonly #model: LanguageModel;
-  readonly #questions: readonly Question[];
+  readonly #questions: AskedQuestions;
+  readonly #facts: string | null;
   readonly #instructions: string;
   readonly #signal: AbortSignal | undefined;
 
-  constructor(model: LanguageModel, questions: readonly Question[], instructions: string, signal?: AbortSignal) {
+  constructor(
+    model: LanguageModel,
+    questions: AskedQuestions,
+    facts: string | null,
+    instructions: string,
+    signal?: AbortSignal,
+  ) {
     this.#model = model;
     this.#questions = questions;
+    this.#facts = facts;
     this.#instructions = instructions;
     this.#signal = signal;
   }
 
   /** Asks about one window, and once more about answers that are missing or lack a verified quote. */
   async askPart(source: Source, number: number, count: number): Promise<Asked> {
-    const part = { utterances: source.sent, number, count };
+    const part = { facts: this.#facts, utterances: source.sent, number, count };
     const first = await this.#ask(writeConversation(part), this.#questions, 1);
     let reply = await readReply(first.text);
     let answers =
       reply === null ? new Map<string, CheckedAnswer>() : checkAnswers(reply.answers, this.#questions, source);
-    const open = this.#questions.filter(({ uuid }) => answers.get(uuid)?.isUnproved ?? true);
-    if (reply !== null && open.length === 0) return { reply, answers };
+    const open = new Map([...this.#questions].filter(([, { uuid }]) => answers.get(uuid)?.isUnproved ?? true));
+    const manipulation = checkManipulation(reply?.manipulation ?? null, source);
+    if (reply !== null && open.size === 0) return { reply, answers, manipulation };
     const again = await this.#ask(writeConversation(part, askAgain(reply, open)), open, first.isCutOff ? 2 : 1);
     const second = await readReply(again.text);
     const better = second === null ? [] : checkAnswers(second.answers, open, source);
-    // A second answer that is not proved either does not replace the first.
-    answers = new Map([...answers, ...[...better].filter(([uuid, each]) => !each.isUnproved || !answers.has(uuid))]);
+    // Only a quote is better than the first answer: a model that has none may take back what is right.
+    answers = new Map([
+      ...answers,
+      ...[...better].filter(([uuid, { evidence }]) => evidence.length > 0 || !answers.has(uuid)),
+    ]);
     reply ??= second;
-    if (reply === null || (answers.size === 0 && this.#questions.length > 0)) {
+    if (reply === null || (answers.size === 0 && this.#questions.size > 0)) {
       const message =
         'The language model gave no answer that can be used, also when it was asked again. Retry the call, or use another model.';
       throw new ModelFailure('unreadable', message, { tokens: this.tokens });
     }
-    return { reply, answers };
+    return { reply, answers, manipulation: manipulation ?? checkManipulation(second?.manipulation ?? null, source) };
   }
 
-  async #ask(conversation: string, questions: readonly Question[], room: number): Promise<Reply> {
+  async #ask(conversation: string, questions: AskedQuestions, room: number): Promise<Reply> {
     const prompt = {
       instructions: this.#instructions,
       conversation,
       schema: answerSchema(questions),
-      maxOutputTokens: maxOutputTokens(questions.length) * room,
+      maxOutputTokens: maxOutputTokens(questions.size) * room,
     };
     try {
       const reply = await this.#model.ask(prompt, this.#signal);
@@ -181,10 +213,9 @@ function sentTokens({ instructions, conversation }: Prompt): Tokens {
 }
 
 /** These sentences follow the conversation, so that the text before them stays the same for a provider's cache. */
-function askAgain(reply: RawReply | null, open: readonly Question[]): string {
+function askAgain(reply: RawReply | null, open: AskedQuestions): string {
   if (reply === null) return 'Answer with one JSON object of the schema and nothing else.';
-  const uuids = open.map(({ uuid }) => uuid).join(', ');
-  return `Answer these questions again, and no others: ${uuids}. Use a label of each question, and copy quotes letter by letter from an utterance of the role that the question names. If there are no such words, choose the label that needs no quote.`;
+  return `Answer these questions again, and no others: ${[...open.keys()].join(', ')}. Use a label of each question, and copy quotes letter by letter from an utterance of the role that the question names. Do not change an answer that is right because no words prove it: leave its \`quotes\` empty.`;
 }
 
 function withTokens(error: unknown, tokens: Tokens): unknown {
@@ -209,7 +240,6 @@ function toAnswer(
     ...(merged === null ? [sentences.open] : []),
     ...(merged?.isUnproved === true ? [sentences.unproved] : []),
     ...(merged?.hasLostQuote === true && !merged.isUnproved ? [sentences.lostQuote] : []),
-    ...(merged?.quotesInstruction === true ? [sentences.instruction] : []),
     ...(merged?.isDisputed === true ? [sentences.windows] : []),
     ...(isContradicted ? [sentences.contradicted] : []),
   ];
@@ -232,18 +262,24 @@ function toAnswer(
   };
 }
 
-/** The analysis with the answers of the model in place of the fallbacks, and the totals anew. */
+/**
+ * The analysis with the answers of the model in place of the fallbacks, and the totals anew. A doubt about the whole call is
+ * one about every answer.
+ */
 function withAnswers(
   byRules: AnalysisResult,
   scorecard: Scorecard,
   answers: ReadonlyMap<string, Answer>,
+  doubt: string | null,
 ): AnalysisResult {
+  const doubted = (answer: Answer): Answer =>
+    doubt === null ? answer : { ...answer, needs_review: true, explanation: `${answer.explanation} ${doubt}`.trim() };
   const questions = new Map(
     scorecard.sections.flatMap((section) => section.questions).map((each) => [each.uuid, each]),
   );
   const sections = byRules.sections.map(({ name, questions: ruled }) => ({
     name,
-    questions: ruled.map((answer) => answers.get(answer.uuid) ?? answer),
+    questions: ruled.map((answer) => doubted(answers.get(answer.uuid) ?? answer)),
   }));
   const totals = computeTotals(
     sections.map((section) => section.questions.map((answer) => scored(answer, questions.get(answer.uuid)))),
@@ -273,23 +309,28 @@ function writtenParts(asked: readonly Asked[], byRules: AnalysisResult) {
     reason: written(reason ?? '', MAX_REASON) || null,
     resolution,
     topics: [...topics],
-    sentiment: { operator: rounded(sentiment.operator), client: rounded(sentiment.client) },
+    sentiment: sentimentOf(rounded(sentiment), rounded(sentiment.start), rounded(sentiment.end)),
   };
 }
 
-function rounded(value: number | null): number | null {
-  // Never -0, which becomes 0 when it is stored.
-  return value === null ? null : Math.round(value * 100) / 100 || 0;
+interface Feelings {
+  readonly operator: number | null;
+  readonly client: number | null;
 }
 
-/** A text of the model that can be stored and shown; empty when it repeats an instruction as if it were its own. */
+function rounded({ operator, client }: Feelings): Feelings {
+  // Never -0, which becomes 0 when it is stored.
+  const hundredths = (value: number | null) => (value === null ? null : Math.round(value * 100) / 100 || 0);
+  return { operator: hundredths(operator), client: hundredths(client) };
+}
+
+/** A text of the model that can be stored and shown. */
 function written(text: string, maxLength: number): string {
   const line = text
     .toWellFormed()
     .replace(/\p{Cc}+/gu, ' ')
     .replace(/ {2,}/g, ' ')
     .trim();
-  if (speaksToModel(line)) return '';
   const characters = Array.from(line);
   return characters.length <= maxLength
     ? line

@@ -1,27 +1,31 @@
 import { Resolution } from '@call-analysis/events';
 import { parsePartialJson } from 'ai';
 import { z } from 'zod';
-import { TOPICS } from '../../rules/topics.ts';
+import { TOPICS, type Topic } from '../../rules/topics.ts';
 
 const MAX_TOPICS = 5;
+
+const Quote = z
+  .object({ utterance: z.coerce.number().int().catch(-1), quote: z.string() })
+  .nullable()
+  .catch(null);
 
 const RawAnswer = z.object({
   question_uuid: z.string(),
   answer: z.string().nullable(),
   confidence: z.coerce.number().min(0).max(1).nullable().catch(null),
-  quotes: z
-    .array(
-      z
-        .object({ utterance: z.coerce.number().int().catch(-1), quote: z.string() })
-        .nullable()
-        .catch(null),
-    )
-    .catch([]),
+  quotes: z.array(Quote).catch([]),
   explanation: z.string().catch(''),
 });
 export type RawAnswer = z.infer<typeof RawAnswer>;
 
-const Sentiment = z.number().min(-1).max(1).nullable().catch(null);
+const Feeling = z.number().min(-1).max(1).nullable().catch(null);
+const UNKNOWN = { operator: null, client: null };
+const Feelings = z.object({ operator: Feeling, client: Feeling });
+
+function isTopic(topic: unknown): topic is Topic {
+  return TOPICS.some((each) => each === topic);
+}
 
 /** A model's answer as far as it can be used: what is missing or wrong is null, or left out. */
 const RawReply = z.object({
@@ -34,16 +38,21 @@ const RawReply = z.object({
   resolution: Resolution.nullable().catch(null),
   topics: z
     .array(z.unknown())
-    .transform((topics) => TOPICS.filter((topic) => topics.includes(topic)).slice(0, MAX_TOPICS))
+    .transform((topics) => [...new Set(topics)].filter(isTopic).slice(0, MAX_TOPICS))
     .catch([]),
-  sentiment: z.object({ operator: Sentiment, client: Sentiment }).catch({ operator: null, client: null }),
+  sentiment: Feelings.extend({ start: Feelings.catch(UNKNOWN), end: Feelings.catch(UNKNOWN) }).catch({
+    ...UNKNOWN,
+    start: UNKNOWN,
+    end: UNKNOWN,
+  }),
+  manipulation: Quote,
 });
 export type RawReply = z.infer<typeof RawReply>;
 
 /** After more objects than this that do not end, no further ones are looked for: each is read to the end of the text. */
 const MOST_UNENDED = 100;
 /** The beginning of an answer. */
-const BEGUN = /\{\s*"(?:answers|summary|reason|resolution|topics|sentiment)"\s*:/u;
+const BEGUN = /\{\s*"(?:answers|summary|reason|resolution|topics|sentiment|manipulation)"\s*:/u;
 /** Where a model's thinking ends: a closing tag, a channel that ends, or the beginning of the final one. */
 const THOUGHT_ENDS =
   /<\/\s*(?:[a-z]+:)?(?:think|thinking|thought|thoughts|reasoning|reflection|scratchpad|analysis)\s*>|\[\/THINK\]|◁\/think▷|<\|channel\|>\s*final\b.{0,40}?<\|message\|>|<channel\|>/gisu;

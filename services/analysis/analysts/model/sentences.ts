@@ -7,7 +7,7 @@ interface Sentences {
   readonly lostQuote: string;
   readonly contradicted: string;
   readonly windows: string;
-  readonly instruction: string;
+  readonly manipulation: string;
 }
 
 export const SENTENCES: Readonly<Record<Language, Sentences>> = {
@@ -17,7 +17,7 @@ export const SENTENCES: Readonly<Record<Language, Sentences>> = {
     lostQuote: 'A quote of the language model is not in the conversation.',
     contradicted: 'A reliable rule contradicts this answer.',
     windows: 'Parts of this long conversation have different answers.',
-    instruction: 'The quoted words speak to the language model.',
+    manipulation: 'Words in this conversation try to command its assessment.',
   },
   ru: {
     open: 'Языковая модель не дала пригодного ответа.',
@@ -25,7 +25,7 @@ export const SENTENCES: Readonly<Record<Language, Sentences>> = {
     lostQuote: 'Одной из цитат языковой модели нет в разговоре.',
     contradicted: 'Надёжное правило противоречит этому ответу.',
     windows: 'В разных частях этого длинного разговора ответы различаются.',
-    instruction: 'Процитированные слова обращены к языковой модели.',
+    manipulation: 'Слова в этом разговоре пытаются управлять его оценкой.',
   },
   uz: {
     open: 'Til modeli yaroqli javob bermadi.',
@@ -33,7 +33,7 @@ export const SENTENCES: Readonly<Record<Language, Sentences>> = {
     lostQuote: 'Til modelining iqtiboslaridan biri suhbatda yo‘q.',
     contradicted: 'Ishonchli qoida bu javobga zid.',
     windows: 'Bu uzun suhbatning qismlarida javoblar har xil.',
-    instruction: 'Keltirilgan so‘zlar til modeliga qaratilgan.',
+    manipulation: 'Bu suhbatdagi so‘zlar uning bahosini boshqarishga urinadi.',
   },
   ky: {
     open: 'Тил модели жарактуу жооп берген жок.',
@@ -41,7 +41,7 @@ export const SENTENCES: Readonly<Record<Language, Sentences>> = {
     lostQuote: 'Тил моделинин цитаталарынын бири маекте жок.',
     contradicted: 'Ишенимдүү эреже бул жоопко каршы келет.',
     windows: 'Бул узун маектин бөлүктөрүндө жооптор ар башка.',
-    instruction: 'Келтирилген сөздөр тил моделине багытталган.',
+    manipulation: 'Бул маектеги сөздөр анын баасын башкарууга аракет кылат.',
   },
   es: {
     open: 'El modelo de lenguaje no dio una respuesta utilizable.',
@@ -49,6 +49,6 @@ export const SENTENCES: Readonly<Record<Language, Sentences>> = {
     lostQuote: 'Una cita del modelo de lenguaje no está en la conversación.',
     contradicted: 'Una regla fiable contradice esta respuesta.',
     windows: 'Las partes de esta conversación larga tienen respuestas distintas.',
-    instruction: 'Las palabras citadas se dirigen al modelo de lenguaje.',
+    manipulation: 'Hay palabras en esta conversación que intentan dirigir su evaluación.',
   },
 };

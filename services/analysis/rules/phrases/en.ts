@@ -262,6 +262,22 @@ export const en: LanguagePhrases = {
       ticket number; ! support ticket
     `,
     employment: 'vacanc*; resume; interview; salary; job opening; employ*; hiring',
+    health: `
+      symptom*; fever; prescription*; medicine*; medication*; pharmac*; hospital*; nurse*; ambulance; vaccin*; pregnan*;
+      surgery; lab|blood|test result|results; treatment*
+    `,
+    utilities: `
+      electricity; power outage|cut|supply; blackout*; gas supply|meter|bill; water supply|meter|pressure|bill; no
+      water|power|heating|electricity; hot water; heating; boiler*; sewage; meter reading*; kilowatt*
+    `,
+    safety: `
+      danger*; unsafe; hazard*; gas leak; smell* .. gas|smoke|burning; smoke; fire; sparks|sparking; electric shock;
+      evacuat*; emergency; injur*
+    `,
+    lost_property: `
+      lost property; lost and found; left .. bag|wallet|umbrella|coat|jacket|keys|suitcase|backpack; lost my
+      bag|wallet|keys|suitcase|backpack
+    `,
   },
   negations: {
     before: `

@@ -270,6 +270,21 @@ export const es: LanguagePhrases = {
       aeropuerto; tour; habitacion; visado
     `,
     employment: 'vacante*; curriculum; entrevista; sueldo; salario; empleo*; contratacion de personal',
+    health: `
+      sintoma*; dolor|dolores|duele; fiebre; receta*; medicamento*; medicina*; farmacia*; hospital*; enfermer*;
+      ambulancia*; vacuna*; embaraz*; cirugia*; tratamiento*
+    `,
+    utilities: `
+      electricidad; corte* de luz|agua|gas; sin luz|agua|gas|calefaccion; agua caliente; calefaccion; medidor*;
+      contador*; caldera*; alcantarillado; recibo de luz|agua
+    `,
+    safety: `
+      peligro*; fuga de gas; olor|huele a gas|humo|quemado; humo; incendio*; fuego; chispa*; descarga electrica;
+      evacua*; emergencia*; herido*
+    `,
+    lost_property: `
+      objetos perdidos; olvide|deje|perdi .. bolso|bolsa|cartera|billetera|paraguas|mochila|llaves|maleta
+    `,
   },
   negations: {
     before: 'no; nunca; jamas; tampoco; ni; sin; imposible; nadie; ningun; ninguna; nada',

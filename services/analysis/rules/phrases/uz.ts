@@ -220,6 +220,16 @@ export const uz: LanguagePhrases = {
       parvoz*
     `,
     employment: "ish o'rni; vakansiya*; rezyume; suhbat; ish haqi; maosh*",
+    health: `
+      kasalxona*; shifoxona*; dorixona*; dori|dorilar|dorini; retsept*; og'riq*; og'riyapti; isitma*; tez yordam;
+      davolan*; emlash*
+    `,
+    utilities: `
+      elektr energiya*; elektr ta'minot*; svet|svetni; suv yo'q; issiq suv; gaz yo'q; gaz ta'minot*; isitish*;
+      hisoblagich*; kommunal*; kanalizatsiya*
+    `,
+    safety: "xavfli; gaz hidi; tutun*; yong'in*; yonyapti; uchqun*; tok urdi; evakuatsiya*",
+    lost_property: "unutib qoldir*; qoldirib ket*; yo'qotib qo'y*; topilma*; yo'qolgan|unutilgan buyum*",
   },
   negations: {
     before: 'hech; na; hechqachon; aslo',
