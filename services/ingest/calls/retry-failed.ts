@@ -49,7 +49,7 @@ function failedIn({ status, attempt: current }: CallRow, attempt: number | null)
   if (attempt !== null && attempt !== current) return false;
   // The CallFailed event was published before this one, but may be consumed after it.
   if (attempt !== null && UNFINISHED.includes(status)) {
-    throw new Fault('unavailable', 'UNAVAILABLE', 'The failure of this call is not recorded yet. Retry.');
+    throw new Fault('unavailable', 'NOT_FAILED_YET', 'The failure of this call is not recorded yet. Retry.');
   }
   return status === 'failed';
 }
