@@ -220,6 +220,7 @@ function adminFaults(container: Container | undefined, directory: string): strin
     const [remote, kafka] = [readRemote(environment), kafkaOf(environment)];
     return [
       ...(remote === undefined ? ['docker-compose.yml: admin does not have the address of key-management.'] : []),
+      ...(remote?.ingest === undefined ? ['docker-compose.yml: admin does not have the address of ingest.'] : []),
       ...(kafka === undefined ? ['docker-compose.yml: admin does not find the dead letters in Kafka.'] : []),
     ];
   } catch (error) {
