@@ -208,13 +208,13 @@ export function readSettings(environment: Environment): Settings {
   };
 }
 
-const REMOTE = AddressVariables.pick({ KEY_MANAGEMENT_ADDRESS: true }).partial();
+const REMOTE = AddressVariables.pick({ KEY_MANAGEMENT_ADDRESS: true, INGEST_ADDRESS: true }).partial();
 
 const PUBLIC = EdgeVariables.pick({ PUBLIC_URL: true });
 
 /**
- * The variables of the admin command when each service is its own process. Dead letters are then in Kafka;
- * key-management answers everything else.
+ * The variables of the admin command when each service is its own process. Dead letters are then in Kafka, ingest retries
+ * calls, and key-management answers everything else.
  */
 export const remoteVariables = [
   REMOTE,
@@ -229,6 +229,8 @@ export const remoteVariables = [
 /** How the admin command reaches a key-management that is not on this machine. */
 export interface RemoteSettings {
   readonly address: string;
+  /** Where ingest is; undefined when the environment does not say. */
+  readonly ingest?: string | undefined;
   readonly tls?: Tls | undefined;
   /** The identity provider for sign-ins. */
   readonly openId?: OpenIdSettings | undefined;
@@ -241,13 +243,13 @@ export interface RemoteSettings {
 export function readRemote(environment: Environment): RemoteSettings | undefined {
   if ((environment['KEY_MANAGEMENT_ADDRESS'] ?? '') === '') return undefined;
   const env = withSecrets(environment, remoteVariables);
-  const { address, tls, jwt, publicUrl } = readAll({
+  const { addresses, tls, jwt, publicUrl } = readAll({
     publicUrl: () => parseConfig(PUBLIC, env).PUBLIC_URL,
-    address: () => parseConfig(REMOTE.required(), env).KEY_MANAGEMENT_ADDRESS,
+    addresses: () => parseConfig(REMOTE.required({ KEY_MANAGEMENT_ADDRESS: true }), env),
     tls: () => rpcTlsFrom(parseConfig(RpcTlsVariables, env)),
     jwt: () => jwtFrom(parseConfig(SigningVariables, env)),
   });
-  return { address, tls, jwt, publicUrl };
+  return { address: addresses.KEY_MANAGEMENT_ADDRESS, ingest: addresses.INGEST_ADDRESS, tls, jwt, publicUrl };
 }
 
 /** Throws ConfigFault when the keys do not go together, or one cannot be read. */

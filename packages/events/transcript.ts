@@ -8,6 +8,10 @@ export type Role = z.infer<typeof Role>;
 export const Language = z.enum(['en', 'ru', 'uz', 'ky', 'es']);
 export type Language = z.infer<typeof Language>;
 
+/** What is done with personal data in a firm's transcripts. `for_model`: it is kept from language models; `stored`: it is not stored. */
+export const Redaction = z.enum(['none', 'for_model', 'stored']);
+export type Redaction = z.infer<typeof Redaction>;
+
 /** `start` and `end` are seconds from the start of the recording; null in uploaded transcripts. */
 export const Utterance = z.object({
   role: Role,

@@ -62,6 +62,14 @@ export function unavailable(part: string, cause?: unknown): Fault {
   return new Fault('unavailable', 'UNAVAILABLE', `${part} does not answer. Try again shortly.`, { cause });
 }
 
+/** Codes of Faults about a part that is away, or full. Others of kind `unavailable` may be about what was asked for. */
+const OUTAGES = new Set(['UNAVAILABLE', 'INSUFFICIENT_STORAGE', 'WORK_DIRECTORY_FULL']);
+
+/** Whether a part does not answer that any other work of the same kind would need too. */
+export function isOutage(error: unknown): error is Fault {
+  return error instanceof Fault && OUTAGES.has(error.code);
+}
+
 /** What failed while something was done to many, so that one which fails does not keep the others behind it. */
 export class Failures {
   readonly #errors: unknown[] = [];

@@ -1,5 +1,6 @@
-import { type FailureReason, type GiveUpResult, route, type SubscriptionOptions } from '@call-analysis/bus';
+import { type FailureReason, type GiveUpResult, Postponed, route, type SubscriptionOptions } from '@call-analysis/bus';
 import type { Event, EventType } from '@call-analysis/events';
+import { isOutage } from '@call-analysis/fault';
 
 /** A consumer of a service: which events it takes and what handles them. `Parts` is what the handlers work with. */
 export interface Consumer<Parts> {
@@ -31,22 +32,62 @@ interface Handlers<Parts, Body> {
   giveUp?(parts: Parts, event: Event, reason: FailureReason): Promise<GiveUpResult>;
 }
 
-/** How a consumer handles one type of event. */
+/**
+ * How a consumer handles one type of event. An event waits while a part is away that its handler needs, which uses up none
+ * of its tries.
+ */
 export function consume<Parts, Body>(event: EventType<Body>, handlers: Handlers<Parts, Body>): ConsumerRoute<Parts> {
   const { from, handle, each, giveUp } = handlers;
   return {
     event,
-    bind: (parts) =>
-      route({
+    bind(parts) {
+      const outage = new Outage();
+      return route({
         event,
         ...(from !== undefined && { from }),
         async handle(events) {
-          await handle?.(parts, events);
-          if (each !== undefined) for (const one of events) await each(parts, one);
+          try {
+            await handle?.(parts, events);
+            if (each !== undefined) for (const one of events) await each(parts, one);
+          } catch (error) {
+            throw outage.postpones(events, error);
+          }
+          outage.end();
         },
         ...(giveUp !== undefined && { giveUp: (failed, reason) => giveUp(parts, failed, reason) }),
-      }),
+      });
+    },
   };
+}
+
+const FIRST_PAUSE_MS = 1_000;
+/** A part that is back is noticed after this at the latest. */
+const LONGEST_PAUSE_MS = 30_000;
+const LONGEST_WAIT_MS = 86_400_000;
+
+/** An outage of a part that a route's handlers need, as far as this process sees it. */
+class Outage {
+  #since: number | undefined;
+
+  end(): void {
+    this.#since = undefined;
+  }
+
+  /**
+   * The error to throw in the place of `error`: Postponed in an outage. After a day an event waits no longer, unless only
+   * the outage keeps the consumer from everything: a part that answers others in time has something against this event.
+   */
+  postpones(events: readonly Event[], error: unknown): unknown {
+    const [event] = events;
+    // Several events of a delivery are delivered again, each by itself.
+    if (!isOutage(error) || event === undefined || events.length > 1) return error;
+    const now = Date.now();
+    const ageMs = now - Date.parse(event.time);
+    const awayMs = now - (this.#since ??= now);
+    const isWaiting = ageMs < LONGEST_WAIT_MS || (awayMs > 0 && awayMs < LONGEST_WAIT_MS);
+    if (!isWaiting) return error;
+    return new Postponed(error.message, Math.min(LONGEST_PAUSE_MS, Math.max(FIRST_PAUSE_MS, ageMs / 4)), error);
+  }
 }
 
 /** The subscription of a consumer. `retries` overrides the consumer's own. */

@@ -30,7 +30,7 @@ const calls = [
 ];
 
 /** The pod of the admin command, where there is one. */
-const ofAdmin = 'admin → key-management';
+const ofAdmin = ['admin → key-management', 'admin → ingest'];
 
 const withDatabase = ['key-management', 'ingest', 'audio', 'transcription', 'analysis', 'webhooks', 'migrations'];
 
@@ -76,7 +76,7 @@ export function networkFaults(manifests: readonly Manifest[], values: Values): s
     }
   }
   const hasAdmin = manifests.some((each) => each.kind === 'Deployment' && componentOf(each) === 'admin');
-  const permitted = hasAdmin ? [...calls, ofAdmin] : calls;
+  const permitted = hasAdmin ? [...calls, ...ofAdmin] : calls;
   const isTest = (edge: string) => edge.startsWith('test → ');
   const faults = [
     ...differences(

@@ -8,9 +8,9 @@ import type { Scorecard as ScorecardMessage } from '@call-analysis/proto/analysi
 import type { ScorecardReply } from '@call-analysis/proto/analysis/v1/ScorecardReply';
 import { implement } from '@call-analysis/rpc';
 import { type Actor, auditEntry } from '@call-analysis/service';
+import type { Firms } from '@call-analysis/service/firms';
 import { z } from 'zod';
 import { callers } from './callers.ts';
-import type { Firms } from './firms.ts';
 import { type MoneyParts, moneyRpcs } from './money/money-rpcs.ts';
 import { addUp, type GivenAnswer } from './scorecards/add-up.ts';
 import { createScorecard } from './scorecards/create-scorecard.ts';

@@ -11,13 +11,13 @@ import {
   FirmRemoved,
 } from '@call-analysis/events';
 import { defineService } from '@call-analysis/service';
+import { dialFirms, type FirmsClient } from '@call-analysis/service/firms';
 import type { Analyst } from './analysts/analyst.ts';
 import { openRuleAnalyst } from './analysts/rule-analyst.ts';
 import type { Parts as AnalysisParts } from './calls/analyze-calls.ts';
 import { firmData } from './calls/remove-firm.ts';
 import type { Config } from './config.ts';
 import { consumers } from './consumers.ts';
-import { dialFirms } from './firms.ts';
 import { scorecardService } from './grpc.ts';
 import type { LanguageModelConfig } from './language-model/config.ts';
 import type { LanguageModel } from './language-model/language-model.ts';
@@ -28,7 +28,7 @@ import { openStore, type Store } from './store.ts';
 export type { Config } from './config.ts';
 
 interface Parts extends AnalysisParts {
-  readonly firms: ReturnType<typeof dialFirms>;
+  readonly firms: FirmsClient;
   readonly modelQueue: ModelQueue | undefined;
   readonly model: AskedModel | undefined;
 }

@@ -31,6 +31,13 @@ async function codeOf(promise: Promise<unknown>): Promise<string> {
   throw new Error('The promise was fulfilled.');
 }
 
+it.each([
+  ['names no firm', { uploader: { firm_uuid: 'x', user_uuid: randomUUID() } }],
+  ['is a chunk', { chunk: wav }],
+])("an upload whose first message %s is the caller's mistake", async (_what, first) => {
+  expect(await codeOf(service.upload([first]))).toBe('VALIDATION_ERROR');
+});
+
 describe('a valid recording', () => {
   it('is stored under the uuid of its call and registered in the call catalogue', async () => {
     const { audio_id, ignored_fields } = await service.upload(upload(wav, { metadata: '{"x":1}' }));

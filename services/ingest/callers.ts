@@ -12,6 +12,7 @@ export const callers: Callers<typeof ingest> = {
   getCall: ['gateway'],
   readLargeCall: ['gateway'],
   retryCall: ['gateway'],
+  retryFailedCalls: ['admin'],
   analyzeCall: ['gateway'],
   eraseCall: ['gateway'],
   eraseCallsOfNumber: ['gateway'],

@@ -1,6 +1,6 @@
 import type { Bus } from '@call-analysis/bus';
 import type { Objects } from '@call-analysis/objects';
-import type { dialFirms } from './firms.ts';
+import type { FirmsClient } from '@call-analysis/service/firms';
 import type { dialScorecards } from './reviews/scorecards.ts';
 import type { Store } from './store/index.ts';
 
@@ -9,6 +9,6 @@ export interface Parts {
   readonly store: Store;
   readonly bus: Bus;
   readonly objects: Objects;
-  readonly firms: ReturnType<typeof dialFirms>;
+  readonly firms: FirmsClient;
   readonly scorecards: ReturnType<typeof dialScorecards>;
 }

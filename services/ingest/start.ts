@@ -18,18 +18,18 @@ import {
 } from '@call-analysis/events';
 import { shareConnections } from '@call-analysis/postgres';
 import { defineService } from '@call-analysis/service';
+import { dialFirms } from '@call-analysis/service/firms';
 import { campaignFinisher } from './campaigns/finish-campaigns.ts';
 import { maintainCampaigns } from './campaigns/maintain-campaigns.ts';
 import type { Config } from './config.ts';
 import { consumers } from './consumers.ts';
 import { deskService } from './desk/desk-rpcs.ts';
 import { firmData } from './firm-removal/remove-firm.ts';
-import { dialFirms } from './firms.ts';
 import { rpcs } from './grpc.ts';
 import { runJobs } from './jobs/run-jobs.ts';
 import { watchCalls } from './metrics.ts';
 import type { Parts } from './parts.ts';
-import { retentionSweep } from './retention/apply-retention.ts';
+import { retentionSettings, retentionSweep } from './retention/apply-retention.ts';
 import { dialScorecards } from './reviews/scorecards.ts';
 import { runIndexer } from './search/run-indexer.ts';
 import { maintainStatistics } from './statistics/maintain-statistics.ts';
@@ -92,7 +92,7 @@ export const { schema, migrations, events, prepare, start } = defineService<Conf
     {
       name: 'retention',
       everyMs: 10_000,
-      run: retentionSweep({ ...parts, limits }, parts.firms),
+      run: retentionSweep({ ...parts, limits }, retentionSettings(parts.firms)),
     },
     {
       name: 'removed firms',

@@ -98,6 +98,10 @@ describe('the bundled engine', () => {
     const { data } = await service.failureOf(event);
     expect(data).toMatchObject({ code: 'LANGUAGE_NOT_SUPPORTED', retryable: true, attempts: 1 });
     expect(data.message).toContain('SPEECH_MODEL_DIR');
+    // It is a result of the call and no incident.
+    await service.settled();
+    expect(await service.deadLetters()).toBe(0);
+    expect(service.lines.filter((line) => line.includes('"level":"error"'))).toEqual([]);
   });
 
   it('fails a call with a broken recording at the first attempt', async () => {

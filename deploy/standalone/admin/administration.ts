@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Fault } from '@call-analysis/fault';
-import { keyManagement } from '@call-analysis/proto';
+import { ingest as ingestService, keyManagement } from '@call-analysis/proto';
 import type { AuditEntry } from '@call-analysis/proto/key_management/v1/AuditEntry';
 import { type Client, dial } from '@call-analysis/rpc';
 import { StartFault } from '@call-analysis/runtime';
@@ -189,6 +189,32 @@ export function dialAdministration(
   const keys = dial(keyManagement, address, { name: 'key-management', deadlineMs: 15_000, tls: settings.tls });
   return { ...administration(keys, settings, storedSecret), ready: () => keys.ready(), close: () => keys.close() };
 }
+
+/** The admin command's requests to ingest. */
+export function dialCalls(address: string, tls: RemoteSettings['tls']) {
+  const ingest = dial(ingestService, address, { name: 'ingest', deadlineMs: 60_000, tls });
+  return {
+    /** Starts a new attempt of a firm's calls that failed with this code; returns their number. */
+    async retryFailed(firmUuid: string, code: string): Promise<number> {
+      let retried = 0;
+      let after: string | undefined;
+      do {
+        const page = await ingest.retryFailedCalls({
+          firm_uuid: firmUuid,
+          code,
+          ...(after !== undefined && { after }),
+        });
+        retried += page.retried;
+        after = page.next;
+      } while (after !== undefined);
+      return retried;
+    },
+    ready: () => ingest.ready(),
+    close: () => ingest.close(),
+  };
+}
+
+export type CallAdministration = Omit<ReturnType<typeof dialCalls>, 'ready' | 'close'>;
 
 function firmOf(firm: { uuid: string; name: string; country: string; segment_types: string[] }) {
   return { uuid: firm.uuid, name: firm.name, country: firm.country, segment_types: firm.segment_types };

@@ -4,7 +4,7 @@ import { Language } from '@call-analysis/events';
 import { type Environment, parseDuration, StartFault } from '@call-analysis/runtime';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Terminal } from '../backup/progress.ts';
-import type { Administration, AuditFilter } from './administration.ts';
+import type { Administration, AuditFilter, CallAdministration } from './administration.ts';
 import { addBackupCommands } from './backup-commands.ts';
 import type { DeadLetterAdmin } from './dead-letters.ts';
 import { addEncryptionCommands } from './encryption-commands.ts';
@@ -41,6 +41,38 @@ async function administer<Result>(env: Environment, work: (admin: Administration
       }
     });
   });
+}
+
+/**
+ * Runs `work` with the ingest that the environment names or, on one machine, with that of the running service. Rejects with
+ * StartFault when it does not answer.
+ */
+async function withCalls<Result>(
+  env: Environment,
+  work: (calls: CallAdministration) => Promise<Result>,
+): Promise<Result> {
+  const [{ readRemote, readSettings }, { openDataDirectory }, { dialCalls }] = await Promise.all([
+    import('../config.ts'),
+    import('../data-directory.ts'),
+    import('./administration.ts'),
+  ]);
+  const remote = readRemote(env);
+  const address =
+    remote === undefined ? openDataDirectory(readSettings(env).dataDirectory).socket('ingest') : remote.ingest;
+  if (address === undefined) {
+    throw new StartFault('KEY_MANAGEMENT_ADDRESS is set, so calls are retried by ingest. Set INGEST_ADDRESS too.');
+  }
+  const calls = dialCalls(address, remote?.tls);
+  try {
+    await calls.ready().catch((cause: unknown) => {
+      throw new StartFault('Calls are retried by the running service. Start it, then run the command again.', {
+        cause,
+      });
+    });
+    return await work(calls);
+  } finally {
+    calls.close();
+  }
 }
 
 /** Runs `work` on the dead letters in Kafka or, without Kafka, on those in the database of this machine. */
@@ -378,7 +410,13 @@ command again for the receipt.`,
     });
 
   addEncryptionCommands(program, env, write);
-  addSpeechModelCommands(program, { env, stderr, write, withDeadLetters: (work) => withDeadLetters(env, work) });
+  addSpeechModelCommands(program, {
+    env,
+    stderr,
+    write,
+    administer: (work) => administer(env, work),
+    withCalls: (work) => withCalls(env, work),
+  });
   addBackupCommands(program, { env, stderr, version: versionOf(), write });
 
   return program;

@@ -82,6 +82,22 @@ describe('the admin command with a remote key-management', () => {
     expect(existsSync(DATA_DIR)).toBe(false);
   });
 
+  it('retries calls by ingest, and says before a model is added that its address is missing or nothing answers there', async () => {
+    const add = ['speech-model', 'add', 'no-such-file', '--retry'];
+    const there = { KEY_MANAGEMENT_ADDRESS, SPEECH_MODEL_DIR: DATA_DIR };
+    const missing = await runAdminHere(add, there);
+    expect([missing.code, missing.stderr]).toEqual([
+      1,
+      'KEY_MANAGEMENT_ADDRESS is set, so calls are retried by ingest. Set INGEST_ADDRESS too.\n',
+    ]);
+    const away = await runAdminHere(add, { ...there, INGEST_ADDRESS: '127.0.0.1:1' });
+    expect([away.code, away.stderr]).toEqual([
+      1,
+      'Calls are retried by the running service. Start it, then run the command again.\n',
+    ]);
+    expect(existsSync(DATA_DIR)).toBe(false);
+  });
+
   it.each([
     [
       'an address where nothing listens',

@@ -2,7 +2,7 @@ import { type Environment, parseConfig, StartFault } from '@call-analysis/runtim
 import type { CatalogueModel, InstalledModels } from '@call-analysis/transcription/models';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Terminal } from '../backup/progress.ts';
-import type { DeadLetterAdmin } from './dead-letters.ts';
+import type { Administration, CallAdministration } from './administration.ts';
 
 const ADD = `
 NAME is a model of the catalogue ("speech-model list"). A URL or FILE is an archive as sherpa-onnx publishes them (tar.bz2, tar.gz
@@ -14,18 +14,20 @@ command is run again. HTTP_PROXY, HTTPS_PROXY and NO_PROXY are honoured.
   npm run -s admin -- speech-model add https://example.com/sherpa-onnx-zipformer-ru-2024-09-18.tar.bz2
   npm run -s admin -- speech-model add ./model.tar.bz2 --name russian --languages ru
 
-Prints { model, heard }, and with --retry { retried }: of how many calls a new attempt was started.`;
+Prints { model, heard }, and with --retry { retried }: of how many calls a new attempt was started. --retry needs the running
+service.`;
 const WHERE = `
 Models are in SPEECH_MODEL_DIR, or without it in the folder models of DATA_DIR.`;
 
-/** The consumer and the code of the dead letters that a new model can help. */
-const UNSUPPORTED = { consumer: 'transcription', code: 'LANGUAGE_NOT_SUPPORTED' };
+/** The code of failed calls that a new model can help. */
+const UNSUPPORTED = 'LANGUAGE_NOT_SUPPORTED';
 
 interface Tools {
   readonly env: Environment;
   readonly stderr: Terminal;
   readonly write: (value: unknown) => void;
-  readonly withDeadLetters: <Result>(work: (deadLetters: DeadLetterAdmin) => Promise<Result>) => Promise<Result>;
+  readonly administer: <Result>(work: (admin: Administration) => Promise<Result>) => Promise<Result>;
+  readonly withCalls: <Result>(work: (calls: CallAdministration) => Promise<Result>) => Promise<Result>;
 }
 
 interface AddArguments {
@@ -38,7 +40,7 @@ interface AddArguments {
 }
 
 /** Adds `speech-model add`, `list`, `remove` and `test`. */
-export function addSpeechModelCommands(program: Command, { env, stderr, write, withDeadLetters }: Tools): void {
+export function addSpeechModelCommands(program: Command, { env, stderr, write, administer, withCalls }: Tools): void {
   const models = program.command('speech-model').description('models of the local speech engine');
   models
     .command('add')
@@ -58,13 +60,19 @@ export function addSpeechModelCommands(program: Command, { env, stderr, write, w
       if (kind !== undefined && known === undefined) command.error(`error: --kind is one of ${KINDS.join(', ')}`);
       const installed = await openModels(env);
       const progress = showProgress(stderr);
-      const added = await installed
-        .add(reference, { ...options, kind: known, environment: env, onProgress: progress.show })
-        .finally(() => progress.end());
-      if (retry !== true) return write(added);
-      const filter = { ...UNSUPPORTED, ...(firm !== undefined && { firmUuid: firm }) };
-      const { retried } = await withDeadLetters((deadLetters) => deadLetters.replay(filter));
-      write({ ...added, retried });
+      const add = () =>
+        installed
+          .add(reference, { ...options, kind: known, environment: env, onProgress: progress.show })
+          .finally(() => progress.end());
+      if (retry !== true) return write(await add());
+      // Whether the service answers is known before the model is downloaded.
+      await withCalls(async (calls) => {
+        const added = await add();
+        const firms = firm === undefined ? await administer((admin) => admin.listFirms()) : [{ uuid: firm }];
+        let retried = 0;
+        for (const { uuid } of firms) retried += await calls.retryFailed(uuid, UNSUPPORTED);
+        write({ ...added, retried });
+      });
     });
   models
     .command('list')

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, mkdir, readdir, rm, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rename, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -142,6 +142,25 @@ describe('disk', () => {
       code: 'UNAVAILABLE',
       message: expect.stringContaining('object store'),
     });
+  });
+
+  it('whose directory is gone holds no object to be missing or removed: it is away', async () => {
+    const root = await temporaryDirectory();
+    const disk = await openDisk({ directory: root, secret });
+    await disk.put('a/kept', Readable.from(['x']));
+    await rename(root, `${root}-away`);
+    const away = { kind: 'unavailable', code: 'UNAVAILABLE' };
+    await expect(disk.open('a/kept')).rejects.toMatchObject(away);
+    await expect(disk.head('a/kept')).rejects.toMatchObject(away);
+    await expect(disk.copy('a/kept', 'a/copy')).rejects.toMatchObject(away);
+    await expect(disk.remove('a/kept')).rejects.toMatchObject(away);
+    await expect(disk.put('a/new', Readable.from(['x']))).rejects.toMatchObject(away);
+    await expect(Array.fromAsync(disk.list('a/'))).rejects.toMatchObject(away);
+    await rename(`${root}-away`, root);
+    expect(await text(await disk.open('a/kept'))).toBe('x');
+    expect(await disk.head('a/other')).toBeNull();
+    await disk.remove('a/other');
+    await rm(root, { recursive: true });
   });
 
   it('rethrows an error that is not about the key', async () => {

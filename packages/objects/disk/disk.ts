@@ -96,12 +96,13 @@ class Disk implements Objects, SignedUrls {
       throw new RangeError(`Not a range of bytes: ${range.start} to ${range.end}`);
     }
     const file = await unlessMissing(open(this.#path(key), 'r'));
-    if (!file) throw missing();
+    if (!file) throw await this.#missing();
     return file.createReadStream({ ...range, highWaterMark: READ_BYTES });
   }
 
   async head(key: string): Promise<{ sizeBytes: number; modifiedAt: Date } | null> {
     const found = await unlessMissing(stat(this.#path(key)));
+    if (found === null) await this.ready();
     return found && { sizeBytes: found.size, modifiedAt: found.mtime };
   }
 
@@ -112,7 +113,7 @@ class Disk implements Objects, SignedUrls {
       try {
         await link(source, incoming);
       } catch (error) {
-        if (codeOf(error) === 'ENOENT') throw missing();
+        if (codeOf(error) === 'ENOENT') throw await this.#missing();
         await copyBytes(source, incoming);
       }
     });
@@ -122,7 +123,8 @@ class Disk implements Objects, SignedUrls {
     const path = this.#path(key);
     const isHeld = await areRemovalsHeld(this.#root);
     const removing = isHeld ? holdRemoval(this.#root, path) : unlink(path);
-    if ((await unlessMissing(removing.then(() => true))) === null) return;
+    // While the directory is away, for example not mounted, nothing is known to be removed.
+    if ((await unlessMissing(removing.then(() => true))) === null) return this.ready();
     if (isHeld) await this.removeHeldLater();
     await sync(dirname(path));
     for (let folder = dirname(path); folder !== this.#root; folder = dirname(folder)) {
@@ -148,6 +150,7 @@ class Disk implements Objects, SignedUrls {
 
   async *list(prefix: string): AsyncGenerator<{ key: string; modifiedAt: Date }> {
     const names = folderPath(prefixParts(prefix));
+    await this.ready();
     yield* walk(join(this.#root, ...names), names.map(readName).join(''));
   }
 
@@ -164,6 +167,12 @@ class Disk implements Objects, SignedUrls {
     return this.#signer.sign('GET', key, options.expiresInSeconds, 0);
   }
 
+  /** The Fault for an object that is not there. Fault UNAVAILABLE when no object is, because the directory is away. */
+  async #missing(): Promise<Fault> {
+    await this.ready();
+    return missing();
+  }
+
   #path(key: string): string {
     return join(this.#root, ...filePath(keyParts(key)));
   }
@@ -175,6 +184,9 @@ class Disk implements Objects, SignedUrls {
       const result = await make(incoming);
       await this.#name(incoming, target).catch(explain);
       return result;
+    } catch (error) {
+      if (codeOf(error) === 'ENOENT') await this.ready();
+      throw error;
     } finally {
       // Needed after success too: renaming a file to another hard link of itself does nothing.
       await rm(incoming, { force: true });
@@ -328,12 +340,16 @@ async function unlessMissing<Value>(work: Promise<Value>): Promise<Value | null>
     return await work;
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return null;
-    throw error;
+    return explain(error);
   }
 }
 
+/** What a disk or a network file system answers that is away. */
+const AWAY = new Set(['EIO', 'ENODEV', 'ENOTCONN', 'ESTALE', 'ETIMEDOUT', 'EHOSTDOWN', 'EHOSTUNREACH']);
+
 function explain(error: unknown): never {
   const code = codeOf(error);
+  if (AWAY.has(String(code))) throw unavailable('The object store', error);
   if (code === 'ENOSPC' || code === 'EDQUOT') {
     throw new Fault('unavailable', 'INSUFFICIENT_STORAGE', 'The disk is full. Free some space, then try again.', {
       cause: error,

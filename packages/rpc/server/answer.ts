@@ -91,15 +91,17 @@ export function answer(
 async function produce(method: Method, handler: UntypedHandler, wire: ServerCall, call: IncomingCall): Promise<void> {
   // Until it has received these headers, the caller sends no more requests than it could send again to another server.
   if (method.requestStream) wire.sendMetadata(new Metadata());
-  const input = method.requestStream ? requestsOf(wire, call) : wire.request;
+  const parsing = new Parsing();
+  const input = method.requestStream ? requestsOf(wire, call, parsing) : wire.request;
+  if (!method.requestStream) parsing.begin();
   const output = handler(input as never, call);
   if (!method.responseStream) {
-    send(method, wire, call, await aboutRequest(output as Promise<unknown>));
+    send(method, wire, call, await parsing.of(output as Promise<unknown>));
     return;
   }
   const messages = (output as AsyncIterable<unknown>)[Symbol.asyncIterator]();
   try {
-    for (let next = await aboutRequest(messages.next()); next.done !== true; next = await messages.next())
+    for (let next = await parsing.of(messages.next()); next.done !== true; next = await messages.next())
       if (!send(method, wire, call, next.value)) await once(wire, 'drain', { signal: call.signal });
   } finally {
     await messages.return?.();
@@ -107,28 +109,40 @@ async function produce(method: Method, handler: UntypedHandler, wire: ServerCall
 }
 
 /**
- * Handlers parse their request before they wait for anything. So a zod error that is there at once says that the request is
- * wrong, and not what the service stores.
+ * Handlers parse a request before they wait for anything. So a zod error that is thrown before the promises that a request
+ * fulfils have settled says that the request is wrong, and not what the service stores.
  */
-async function aboutRequest<Result>(begun: Promise<Result>): Promise<Result> {
-  try {
-    await Promise.race([begun, undefined]);
-  } catch (error) {
-    if (!(error instanceof z.ZodError)) throw error;
-    const fields = error.issues.map(({ path, message }) => ({
-      field: path.join('.') || 'request',
-      code: 'INVALID',
-      message,
-    }));
-    throw Object.assign(invalidFields(fields), { cause: error });
+class Parsing {
+  #isUnderWay = false;
+
+  /** The handler gets a request. */
+  begin(): void {
+    this.#isUnderWay = true;
+    // A tick that is asked for by a promise's reaction follows all reactions that are due.
+    queueMicrotask(() => process.nextTick(() => (this.#isUnderWay = false)));
   }
-  return begun;
+
+  /** What the handler returns; Fault VALIDATION_ERROR when it does not get past parsing. */
+  async of<Result>(result: Promise<Result>): Promise<Result> {
+    try {
+      return await result;
+    } catch (error) {
+      if (!this.#isUnderWay || !(error instanceof z.ZodError)) throw error;
+      const fields = error.issues.map(({ path, message }) => ({
+        field: path.join('.') || 'request',
+        code: 'INVALID',
+        message,
+      }));
+      throw Object.assign(invalidFields(fields), { cause: error });
+    }
+  }
 }
 
-async function* requestsOf(wire: ServerCall, call: IncomingCall): AsyncGenerator<unknown> {
+async function* requestsOf(wire: ServerCall, call: IncomingCall, parsing: Parsing): AsyncGenerator<unknown> {
   // Leaving the iteration early must not close the stream: the answer is still to be sent on it.
   for await (const request of wire.iterator({ destroyOnReturn: false })) {
     if (request === END) return;
+    parsing.begin();
     yield request;
   }
   throw call.cancelledBy ?? new Fault('invalid', 'BROKEN_OFF', 'The caller broke off in the middle of its requests.');

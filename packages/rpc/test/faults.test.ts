@@ -189,6 +189,13 @@ describe.each(WAYS)('a zod error, %s,', (_way, address) => {
           yield { ...request, ...parse(request) };
           yield { ...request, ...parse({}) };
         },
+        async upload(requests) {
+          for await (const request of requests) {
+            if (request.count === 3) await pause(1);
+            parse(request);
+          }
+          return { what: 'all', count: 0, data: nothing };
+        },
       },
       { address: address() },
     );
@@ -201,6 +208,13 @@ describe.each(WAYS)('a zod error, %s,', (_way, address) => {
     expect(await failure(client.echo({}))).toMatchObject(refused);
     expect(await failure(client.read({}))).toMatchObject({ kind: 'internal', code: 'INTERNAL' });
     expect(await failure(client.download({})[Symbol.asyncIterator]().next())).toMatchObject(refused);
+    async function* sent(...requests: { what?: string; count?: number }[]) {
+      yield* requests;
+    }
+    expect(await failure(client.upload(sent({})))).toMatchObject(refused);
+    expect(await failure(client.upload(sent({ what: 'it' }, { count: 2 })))).toMatchObject(refused);
+    expect(await failure(client.upload(sent({ what: 'it' }, { count: 3 })))).toMatchObject({ kind: 'internal' });
+    expect(await client.upload(sent({ what: 'it' }))).toMatchObject({ what: 'all' });
     const seen: string[] = [];
     const all = async () => {
       for await (const { what } of client.download({ what: 'it' })) seen.push(what);

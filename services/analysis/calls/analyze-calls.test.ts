@@ -293,6 +293,21 @@ describe('a conversation that the analyst cannot answer', () => {
 });
 
 describe('a transcript that cannot be read', () => {
+  it('because the object store is away is waited for, whatever the number of tries', async () => {
+    const key = `transcripts/${randomUUID()}/1.json`;
+    const event = transcriptReady({ key });
+    await service.setStoreAway(true);
+    await service.publish(event);
+    const postponed = () =>
+      service.logLines.filter((line) => line.includes('"postponed"') && line.includes(event.subject));
+    // An event has two tries before it is given up.
+    await waitUntil(() => postponed().length >= 4);
+    await service.setStoreAway(false);
+    await service.put(key, JSON.stringify({ utterances: toUtterances(lines) }));
+    await service.analysisOf(event);
+    expect(service.failed.some(({ subject }) => subject === event.subject)).toBe(false);
+  });
+
   it('is retried when its object does not exist, and then fails its call', async () => {
     const missing = transcriptReady({ key: `transcripts/${randomUUID()}/1.json` });
     await service.publish(missing);

@@ -9,9 +9,9 @@ import {
   type TranscriptReady,
 } from '@call-analysis/events';
 import type { Objects } from '@call-analysis/objects';
+import type { FirmSettings } from '@call-analysis/service/firms';
 import { v7 as uuidv7 } from 'uuid';
 import type { AnalysisResult, Analyst, Turn } from '../analysts/analyst.ts';
-import type { FirmSettings } from '../firms.ts';
 import { recognizeLanguage } from '../rules/recognize-language.ts';
 import { seemSwapped, SWAPPED_NOTE } from '../rules/swapped-channels.ts';
 import type { Scorecard } from '../scorecards/scorecard.ts';

@@ -2,8 +2,8 @@ import type { Bus } from '@call-analysis/bus';
 import { isFirmRemoved } from '@call-analysis/call-processing';
 import { notFound } from '@call-analysis/fault';
 import { type Actor, auditEntry } from '@call-analysis/service';
+import type { Firms } from '@call-analysis/service/firms';
 import { v7 as uuidv7 } from 'uuid';
-import type { Firms } from '../firms.ts';
 import type { Store } from '../store.ts';
 import type { StoredScorecard } from './scorecard-store.ts';
 import { toScorecardBody } from './scorecard.ts';
@@ -16,7 +16,7 @@ export async function createScorecard(
   document: string,
 ): Promise<StoredScorecard> {
   const { firmUuid, userUuid } = actor;
-  const segmentTypes = await firms.segmentTypes(firmUuid);
+  const { segmentTypes } = await firms.find(firmUuid);
   const draft = validateScorecardDraft(document, { segmentTypes, segmentType: null, questionUuids: new Set() });
   // The default comes first: once another scorecard is active for all segment types, it could no longer be added.
   await store.scorecards.ensureDefault(firmUuid, async () => (await firms.settings(firmUuid)).language);

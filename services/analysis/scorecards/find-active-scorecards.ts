@@ -1,4 +1,4 @@
-import type { Firms } from '../firms.ts';
+import type { Firms } from '@call-analysis/service/firms';
 import type { Store } from '../store.ts';
 import type { ScorecardCache } from './scorecard-cache.ts';
 import type { CallKind, RevisionId } from './scorecard-store.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -42,6 +42,8 @@ interface Opened {
   readonly db: Database;
   readonly bus: Bus;
   readonly readiness: readonly Readiness[];
+  /** The directory of the object store. */
+  readonly directory: string;
   put(key: string, text: string): Promise<void>;
   close(): Promise<void>;
 }
@@ -87,6 +89,13 @@ export class TestService {
 
   put(key: string, text: string): Promise<void> {
     return required(this.#opened).put(key, text);
+  }
+
+  /** As while the directory of the object store is not mounted. */
+  async setStoreAway(isAway: boolean): Promise<void> {
+    const { directory } = required(this.#opened);
+    const elsewhere = `${directory}-away`;
+    await (isAway ? rename(directory, elsewhere) : rename(elsewhere, directory));
   }
 
   async publish(...events: Event[]): Promise<void> {
@@ -201,7 +210,7 @@ export class TestService {
       ],
     });
     const put = async (key: string, text: string) => void (await objects.put(key, Readable.from([text])));
-    return { config, client, db, bus, readiness, put, close: () => closing.close() };
+    return { config, client, db, bus, readiness, directory, put, close: () => closing.close() };
   }
 }
 

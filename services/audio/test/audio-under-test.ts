@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm, utimes } from 'node:fs/promises';
+import { mkdtemp, readdir, rename, rm, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Bus, type ConsumerDepth, openBus, route } from '@call-analysis/bus';
@@ -105,6 +105,12 @@ export class AudioUnderTest {
     for (const path of await readdir(directory, { recursive: true })) {
       if (path.startsWith('uploading') && path.includes(callUuid)) await utimes(join(directory, path), begun, begun);
     }
+  }
+
+  async setStoreAway(isAway: boolean): Promise<void> {
+    const { directory } = present(this.#opened);
+    const elsewhere = `${directory}-away`;
+    await (isAway ? rename(directory, elsewhere) : rename(elsewhere, directory));
   }
 
   async publish(...events: Event[]): Promise<void> {

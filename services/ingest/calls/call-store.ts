@@ -57,6 +57,16 @@ export function calls(db: Database, stored: AnalysisBodies) {
       return one(db, firmUuid, uuid, false);
     },
 
+    /** Those of the calls that failed with this code, in the order of uuids. */
+    async failedWith(firmUuid: string, uuids: readonly string[], code: string): Promise<string[]> {
+      const rows = await db.query<{ uuid: string }>(
+        `SELECT uuid FROM call
+         WHERE firm_uuid = $1 AND uuid = ANY($2::uuid[]) AND status = 'failed' AND failure->>'code' = $3 ORDER BY uuid`,
+        [firmUuid, uuids, code],
+      );
+      return rows.map(({ uuid }) => uuid);
+    },
+
     /** How long the transcripts of these calls are together, in bytes of UTF-8; of recordings about. */
     async textBytes(firmUuid: string, uuids: readonly string[]): Promise<number> {
       const [row] = await db.query<{ bytes: number }>(

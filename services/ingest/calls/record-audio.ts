@@ -1,6 +1,6 @@
 import type { Bus } from '@call-analysis/bus';
 import { notFound } from '@call-analysis/fault';
-import type { Firms } from '../firms.ts';
+import type { Firms } from '@call-analysis/service/firms';
 import { audioStored } from '../intake/call-events.ts';
 import type { Store, StoredRecording } from '../store/index.ts';
 
@@ -18,10 +18,10 @@ interface ExtractedRecording {
  * canceled before: the caller then deletes the recording.
  */
 export async function recordAudio(
-  { store, bus, firms }: { store: Store; bus: Bus; firms: Pick<Firms, 'redactsStored'> },
+  { store, bus, firms }: { store: Store; bus: Bus; firms: Pick<Firms, 'settings'> },
   { firmUuid, callUuid, attempt, recording, traceparent }: ExtractedRecording,
 ): Promise<void> {
-  const redact = await firms.redactsStored(firmUuid);
+  const redact = (await firms.settings(firmUuid)).redaction === 'stored';
   await store.transaction(async (tx) => {
     const call = await store.calls.lock(tx, firmUuid, callUuid);
     const known = await store.recordings.read(tx, firmUuid, callUuid);

@@ -4,7 +4,7 @@ import { Fault } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
 import type { Transaction } from '@call-analysis/postgres';
 import { currentContext } from '@call-analysis/runtime';
-import type { Firms } from '../firms.ts';
+import type { Firms } from '@call-analysis/service/firms';
 import {
   audioStored,
   extractionRequested,
@@ -18,7 +18,7 @@ export interface Parts {
   readonly store: Store;
   readonly bus: Bus;
   readonly objects: Objects;
-  readonly firms: Pick<Firms, 'redactsStored'>;
+  readonly firms: Pick<Firms, 'settings'>;
 }
 
 /**
@@ -40,7 +40,10 @@ export async function retryCall(parts: Parts, firmUuid: string, callUuid: string
 
 /** Null when key-management is away: only a recording that is still to be transcribed needs the answer. */
 export async function redactsStored({ firms }: Parts, firmUuid: string): Promise<boolean | null> {
-  return firms.redactsStored(firmUuid).catch(() => null);
+  return firms.settings(firmUuid).then(
+    ({ redaction }) => redaction === 'stored',
+    () => null,
+  );
 }
 
 /**

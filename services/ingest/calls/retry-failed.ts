@@ -25,22 +25,25 @@ export async function retryFailed(parts: Parts, event: Event<BodyOf<typeof Retry
   }
 }
 
-async function retryIf(
+/** Whether a new attempt was started. */
+export async function retryIf(
   parts: Parts,
   firmUuid: string,
   callUuid: string,
   applies: (call: CallRow) => boolean,
-): Promise<void> {
+): Promise<boolean> {
   const redact = await redactsStored(parts, firmUuid);
   try {
-    await parts.store.transaction(async (tx) => {
+    return await parts.store.transaction(async (tx) => {
       const call = await parts.store.calls.lock(tx, firmUuid, callUuid);
-      if (applies(call)) await startAttempt(parts, tx, firmUuid, call, redact);
+      if (!applies(call)) return false;
+      await startAttempt(parts, tx, firmUuid, call, redact);
+      return true;
     });
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
     // The call was erased in the meantime; or its recording or archive was deleted, and it stays failed.
-    if (error.kind === 'not-found' || error.kind === 'conflict') return;
+    if (error.kind === 'not-found' || error.kind === 'conflict') return false;
     throw error;
   }
 }
@@ -49,7 +52,7 @@ function failedIn({ status, attempt: current }: CallRow, attempt: number | null)
   if (attempt !== null && attempt !== current) return false;
   // The CallFailed event was published before this one, but may be consumed after it.
   if (attempt !== null && UNFINISHED.includes(status)) {
-    throw new Fault('unavailable', 'UNAVAILABLE', 'The failure of this call is not recorded yet. Retry.');
+    throw new Fault('unavailable', 'NOT_FAILED_YET', 'The failure of this call is not recorded yet. Retry.');
   }
   return status === 'failed';
 }

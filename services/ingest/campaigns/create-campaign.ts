@@ -1,8 +1,8 @@
 import type { Bus } from '@call-analysis/bus';
 import { Fault, invalidFields } from '@call-analysis/fault';
 import type { Actor } from '@call-analysis/service';
+import type { Firms } from '@call-analysis/service/firms';
 import { v7 as uuidv7 } from 'uuid';
-import type { Firms } from '../firms.ts';
 import type { Campaign, Store } from '../store/index.ts';
 import { campaignAuditEntry } from './audit-entry.ts';
 import { requireDateOrder } from './campaign-rules.ts';

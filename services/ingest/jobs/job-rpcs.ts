@@ -7,18 +7,20 @@ import type { Job as JobMessage } from '@call-analysis/proto/ingest/v1/Job';
 import type { ListCallsRequest } from '@call-analysis/proto/ingest/v1/ListCallsRequest';
 import type { Handlers } from '@call-analysis/rpc';
 import type { Actor } from '@call-analysis/service';
+import type { Firms } from '@call-analysis/service/firms';
 import { z } from 'zod';
 import type { Limits } from '../limits.ts';
 import type { ActiveScorecards } from '../reviews/scorecards.ts';
 import type { CallFilter, Store } from '../store/index.ts';
 import type { Job } from './job-store.ts';
+import { retryFailedCalls } from './retry-failed-calls.ts';
 import { analyzeCalls, eraseCallsOfNumber, measureCalls } from './start-jobs.ts';
 
 const Uuids = z.array(Uuid);
 
 /** The RPCs for actions on many calls. `filterOf` translates the filter of a listing. */
 export function jobRpcs(
-  parts: { store: Store; bus: Bus; objects: Objects; limits: Limits; scorecards: ActiveScorecards },
+  parts: { store: Store; bus: Bus; objects: Objects; limits: Limits; firms: Firms; scorecards: ActiveScorecards },
   filterOf: (request: ListCallsRequest) => CallFilter,
 ): Pick<
   Handlers<typeof ingest>,
@@ -27,6 +29,7 @@ export function jobRpcs(
   | 'measureCalls'
   | 'analyzeSelectedCalls'
   | 'measureSelectedCalls'
+  | 'retryFailedCalls'
   | 'getJob'
   | 'cancelJob'
 > {
@@ -69,6 +72,12 @@ export function jobRpcs(
       const selection = { callUuids: Uuids.parse(request.call_uuids) };
       const { calls, textBytes } = await measureCalls(store, firmOf(request.caller), selection);
       return { calls, text_bytes: textBytes };
+    },
+    retryFailedCalls: async ({ firm_uuid, code, after }) => {
+      const firmUuid = Uuid.parse(firm_uuid);
+      const position = Uuid.optional().parse(after) ?? null;
+      const { retried, next } = await retryFailedCalls(parts, firmUuid, z.string().min(1).parse(code), position);
+      return { retried, ...(next !== null && { next }) };
     },
     getJob: async (request) => jobMessage(await store.jobs.get(firmOf(request.caller), Uuid.parse(request.job_uuid))),
     cancelJob: async (request) =>

@@ -9,6 +9,7 @@ import { csvOf } from '../test/csv.ts';
 import { faultOf } from '../test/fixtures.ts';
 import { IngestUnderTest } from '../test/ingest-under-test.ts';
 import type { Owner } from '../uploads/upload-store.ts';
+import { retryFailedCalls } from './retry-failed-calls.ts';
 import { runJobs } from './run-jobs.ts';
 import { analyzeCalls, eraseCallsOfNumber, measureCalls } from './start-jobs.ts';
 
@@ -285,5 +286,56 @@ describe('a job', () => {
   it('is not created with a scorecard that is not the firm’s', async () => {
     const wrong = analyzeCalls(parts, actorOf(service.newOwner()), NO_FILTER, randomUUID());
     expect(await faultOf(wrong)).toMatchObject({ code: 'VALIDATION_ERROR' });
+  });
+});
+
+describe('failed calls are retried by their code', () => {
+  const failedOf = (owner: Owner) =>
+    service.db.query<{ uuid: string }>('SELECT uuid FROM call WHERE firm_uuid = $1 ORDER BY uuid DESC', [
+      owner.firmUuid,
+    ]);
+  const fail = (owner: Owner, uuids: readonly string[], code: string) =>
+    service.db.query(`UPDATE call SET status = 'failed', failure = $3 WHERE firm_uuid = $1 AND uuid = ANY($2)`, [
+      owner.firmUuid,
+      uuids,
+      JSON.stringify({ stage: 'transcription', code, message: 'No.', retryable: true, attempts: 1 }),
+    ]);
+
+  it('page by page, those with another code and those of other firms not', async () => {
+    const [owner, other] = [service.newOwner(), service.newOwner()];
+    for (const each of [owner, other]) await addCalls(each, 0, 7);
+    const uuids = (await failedOf(owner)).map(({ uuid }) => uuid);
+    const [mute, ...foreign] = uuids;
+    await fail(owner, foreign, 'LANGUAGE_NOT_SUPPORTED');
+    await fail(owner, [mute!], 'AUDIO_UNREADABLE');
+    await fail(
+      other,
+      (await failedOf(other)).map(({ uuid }) => uuid),
+      'LANGUAGE_NOT_SUPPORTED',
+    );
+    const pages: number[] = [];
+    let after: string | null = null;
+    do {
+      const page = await retryFailedCalls(service.parts, owner.firmUuid, 'LANGUAGE_NOT_SUPPORTED', after, 3);
+      pages.push(page.retried);
+      after = page.next;
+    } while (after !== null);
+    expect(pages.reduce((sum, retried) => sum + retried, 0)).toBe(6);
+    expect(Math.max(...pages)).toBeLessThanOrEqual(3);
+    const again = () => ready.filter(({ firmuuid, data }) => firmuuid === owner.firmUuid && data.attempt === 2);
+    await waitUntil(() => again().length === 6);
+    expect(again().some(({ subject }) => subject === mute)).toBe(false);
+    const rows = await service.db.query<{ firm: string; status: string; count: number }>(
+      'SELECT firm_uuid AS firm, status, count(*)::int AS count FROM call WHERE firm_uuid = ANY($1) GROUP BY 1, 2',
+      [[owner.firmUuid, other.firmUuid]],
+    );
+    expect(rows).toHaveLength(3);
+    expect(rows).toEqual(
+      expect.arrayContaining([
+        { firm: owner.firmUuid, status: 'failed', count: 1 },
+        { firm: owner.firmUuid, status: 'queued', count: 6 },
+        { firm: other.firmUuid, status: 'failed', count: 7 },
+      ]),
+    );
   });
 });

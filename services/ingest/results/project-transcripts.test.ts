@@ -90,9 +90,9 @@ const redactOf = ({ uuid }: Call) =>
   waitUntil(() => stored.find(({ subject }) => subject === uuid)).then(({ data }) => data.redact);
 
 it.each([
-  ['none', undefined],
-  ['for_model', undefined],
-  ['stored', true],
+  ['none' as const, undefined],
+  ['for_model' as const, undefined],
+  ['stored' as const, true],
 ])(
   'with the setting redaction: %s of a firm the transcription of a recording is told: redact %s',
   async (redaction, redact) => {

@@ -3,18 +3,15 @@ import { AuditEntryAdded, createEvent, RecordingErased } from '@call-analysis/ev
 import { Fault } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
 import type { Sql } from '@call-analysis/postgres';
+import type { Firm, FirmsClient } from '@call-analysis/service/firms';
 import { eraseCall, unlessErased } from '../erasure/erase-call.ts';
 import type { Limits } from '../limits.ts';
 import type { Store } from '../store/index.ts';
 import type { LocalDay, OldData } from './retention-store.ts';
 
 /** For how many days a firm keeps what it has. Null: until it is erased. */
-export interface FirmRetention {
+export interface FirmRetention extends Pick<Firm, 'timeZone' | 'audioDays' | 'transcriptDays' | 'callsDays'> {
   readonly firmUuid: string;
-  readonly timeZone: string;
-  readonly audioDays: number | null;
-  readonly transcriptDays: number | null;
-  readonly callsDays: number | null;
 }
 
 interface Parts {
@@ -37,6 +34,22 @@ export interface RetentionSettings {
   listRetention(): Promise<readonly FirmRetention[]>;
   /** Null when there is no such firm. */
   findRetention(firmUuid: string): Promise<FirmRetention | null>;
+}
+
+/** As key-management has them at the moment. */
+export function retentionSettings(firms: Pick<FirmsClient, 'list' | 'find'>): RetentionSettings {
+  const retentionOf = ({ uuid, ...firm }: Firm): FirmRetention => ({ firmUuid: uuid, ...firm });
+  return {
+    listRetention: async () =>
+      (await firms.list())
+        .filter(({ audioDays, transcriptDays, callsDays }) => (audioDays ?? transcriptDays ?? callsDays) !== null)
+        .map(retentionOf),
+    findRetention: (firmUuid) =>
+      firms.find(firmUuid).then(retentionOf, (error: unknown) => {
+        if (error instanceof Fault && error.kind === 'not-found') return null;
+        throw error;
+      }),
+  };
 }
 
 /**

@@ -3,8 +3,8 @@ import type { ingest } from '@call-analysis/proto';
 import type { ListCallsRequest } from '@call-analysis/proto/ingest/v1/ListCallsRequest';
 import { SORTABLE_NUMBERS } from '@call-analysis/proto/values';
 import type { Handlers } from '@call-analysis/rpc';
+import type { Firms } from '@call-analysis/service/firms';
 import { z } from 'zod';
-import type { Firms } from '../firms.ts';
 import type { CallFilter, Store } from '../store/index.ts';
 import { GROUPINGS } from './groupings.ts';
 import { readStatistics } from './read-statistics.ts';
@@ -20,7 +20,7 @@ export function statisticRpcs(
     readStatistics: async (request) => {
       const firmUuid = Uuid.parse(request.caller?.firm_uuid);
       const { sort } = request;
-      const tz = request.tz ?? (await firms.find(firmUuid)).timeZone ?? 'UTC';
+      const tz = request.tz ?? (await firms.find(firmUuid)).timeZone;
       const { items, total } = await readStatistics(store, firmUuid, {
         groupBy: z.enum(GROUPINGS).parse(request.group_by),
         filter: filterOf(request.filter!),

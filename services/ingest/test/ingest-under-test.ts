@@ -4,8 +4,8 @@ import { route } from '@call-analysis/bus';
 import type { Event, EventType } from '@call-analysis/events';
 import { notFound } from '@call-analysis/fault';
 import type { Database } from '@call-analysis/postgres';
+import type { Firm } from '@call-analysis/service/firms';
 import { afterAll, beforeAll, jest } from '@jest/globals';
-import type { Firm } from '../firms.ts';
 import type { Config } from '../start.ts';
 import type { Batch } from '../store/index.ts';
 import { openUpload } from '../uploads/open-upload.ts';
@@ -65,7 +65,19 @@ export class IngestUnderTest {
   /** A user of a new firm. */
   newOwner(firm: Partial<Firm> = {}): Owner {
     const uuid = randomUUID();
-    this.#firms.set(uuid, { uuid, country: 'UZ', segmentTypes: new Set(['support']), ...firm });
+    this.#firms.set(uuid, {
+      uuid,
+      name: 'Firm',
+      country: 'UZ',
+      segmentTypes: new Set(['support']),
+      language: 'en',
+      timeZone: 'UTC',
+      redaction: 'none',
+      audioDays: null,
+      transcriptDays: null,
+      callsDays: null,
+      ...firm,
+    });
     return { firmUuid: uuid, userUuid: randomUUID() };
   }
 

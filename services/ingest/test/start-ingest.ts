@@ -7,8 +7,8 @@ import { type Database, openDatabase } from '@call-analysis/postgres';
 import { ingest, keyManagement } from '@call-analysis/proto';
 import { dial, serve } from '@call-analysis/rpc';
 import { Closing, createLog } from '@call-analysis/runtime';
+import type { Firm, Firms } from '@call-analysis/service/firms';
 import { serviceDatabase } from '@call-analysis/service/test';
-import type { Firm, Firms } from '../firms.ts';
 import { defaultLimits } from '../limits.ts';
 import { type Config, migrations, schema, start } from '../start.ts';
 import { openStore, type Store } from '../store/index.ts';
@@ -82,16 +82,16 @@ export async function startIngest({ serving, retries, findFirm }: IngestOptions)
   closing.add('bus', () => bus.close());
   const objects = await openObjects(config.objects);
   const served = serving ? await serveIngest(config, findFirm, closing) : undefined;
-  const redactsStored = async (uuid: string) => (await findFirm(uuid)).redaction === 'stored';
-  const parts = { store, bus, objects, firms: { find: findFirm, redactsStored, close() {} }, limits: config.limits };
+  const firms: Firms = { find: findFirm, settings: findFirm };
+  const parts = { store, bus, objects, firms, limits: config.limits };
   return { parts, db, config, served, close: () => closing.close() };
 }
 
 /** Starts the service, and a key-management service that knows the test's firms. */
 async function serveIngest(config: Config, find: (uuid: string) => Promise<Firm>, closing: Closing): Promise<Served> {
   const findFirm = async ({ firm_uuid }: { firm_uuid: string }) => {
-    const { uuid, country, segmentTypes, redaction } = await find(firm_uuid);
-    return { firm: { uuid, name: 'Firm', country, segment_types: [...segmentTypes], redaction } };
+    const { uuid, name, country, segmentTypes, redaction } = await find(firm_uuid);
+    return { firm: { uuid, name, country, segment_types: [...segmentTypes], redaction } };
   };
   const { FindFirm } = keyManagement;
   const firms = await serve({

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Objects } from '@call-analysis/objects';
+import type { Firms } from '@call-analysis/service/firms';
 import { requireActiveCampaign } from '../campaigns/add-calls.ts';
-import type { Firms } from '../firms.ts';
 import type { Limits } from '../limits.ts';
 import type { Store } from '../store/index.ts';
 import { keyPrefix, type Owner } from './upload-store.ts';

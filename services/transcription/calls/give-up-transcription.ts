@@ -10,6 +10,8 @@ export const CONSUMER = 'transcription';
 
 /** Codes that describe the recording. A retry would only repeat them. */
 const PERMANENT_CODES = new Set(['AUDIO_UNREADABLE', 'INVALID_FILE_FORMAT']);
+/** Codes that describe what was recorded. LANGUAGE_NOT_SUPPORTED: a retry helps once the engine has a model for the language. */
+const CODES_OF_CALL = new Set([...PERMANENT_CODES, 'LANGUAGE_NOT_SUPPORTED']);
 
 const FAILURE = {
   source: 'transcription',
@@ -18,13 +20,13 @@ const FAILURE = {
   permanentCodes: PERMANENT_CODES,
 } as const;
 
-/** Whether the recording itself is at fault. */
-export function isUnreadable(error: unknown): error is Fault {
-  return error instanceof Fault && PERMANENT_CODES.has(error.code);
+/** Whether the call fails because of its recording: a result, and no incident of ours. */
+export function isOfCall(error: unknown): error is Fault {
+  return error instanceof Fault && CODES_OF_CALL.has(error.code);
 }
 
 /** Fails a call because of its recording. */
-export async function failUnreadable(
+export async function failTranscription(
   { db, bus, log }: { db: Database; bus: Bus; log: Logger },
   event: Event,
   fault: Fault,

@@ -21,7 +21,7 @@ import { type Conversation, conversationOf } from '../domain.ts';
 import { countTranscribed } from '../metrics.ts';
 import type { WorkDirectory } from '../work-directory.ts';
 import type { TranscriptionWorkerPool } from '../workers/worker-pool.ts';
-import { CONSUMER, failUnreadable, isUnreadable } from './give-up-transcription.ts';
+import { CONSUMER, failTranscription, isOfCall } from './give-up-transcription.ts';
 import { progressReporter } from './report-progress.ts';
 import { isEngineAway, waitForEngine, type WaitingParts } from './wait-for-engine.ts';
 
@@ -57,8 +57,8 @@ export async function transcribeCall(parts: TranscriptionParts, event: AudioStor
       // If the database does not answer either, for example because the service stops, the first error is more useful.
       if (!erased.aborted && !(await isErased().catch(() => false))) {
         if (isEngineAway(error)) await waitForEngine(parts, event, error);
-        if (!isUnreadable(error)) throw error;
-        await failUnreadable(parts, event, error);
+        if (!isOfCall(error)) throw error;
+        await failTranscription(parts, event, error);
       }
     }
     if (!isWanted) await removePackedTranscripts(objects, event.firmuuid, event.subject);
@@ -143,7 +143,7 @@ async function refusedIsPoison<Result>(work: () => Promise<Result>): Promise<Res
   try {
     return await work();
   } catch (error) {
-    if (!isUnreadable(error) && error instanceof Fault && error.kind === 'invalid')
+    if (!isOfCall(error) && error instanceof Fault && error.kind === 'invalid')
       throw new Poison(error.code, error.message, error);
     throw error;
   }

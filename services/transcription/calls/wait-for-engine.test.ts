@@ -3,7 +3,7 @@ import { waitUntil } from '@call-analysis/testing';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { Config } from '../config.ts';
 import { answers, openSpeechServer, type SpeechServer } from '../test/speech-server.ts';
-import { type AudioStoredEvent, TranscriptionTestService } from '../test/transcription-service.ts';
+import { audioStored, type AudioStoredEvent, TranscriptionTestService } from '../test/transcription-service.ts';
 
 const program = fileURLToPath(new URL('../test/scripted-worker.ts', import.meta.url));
 const service = new TranscriptionTestService({ program, stallMs: 600_000 }, 0);
@@ -55,5 +55,21 @@ it('after the limit a call fails, and can be retried; the time counts from the l
   expect(data.message).toContain('did not answer for 1 h');
   server.script(answers(hello));
   await service.transcriptOf(fresh);
+  await service.stop();
+}, 300_000);
+
+it('calls wait for an object store that is away, whatever their number of tries', async () => {
+  server.script(answers(hello));
+  await service.start({ engine });
+  await service.setStoreAway(true);
+  const event = audioStored();
+  const postponed = () => service.lines.filter((line) => line.includes('"postponed"') && line.includes(event.subject));
+  await service.publish(event);
+  // An event has two tries before it is given up.
+  await waitUntil(() => postponed().length >= 4, WAIT);
+  await service.setStoreAway(false);
+  await service.put(event.data.key, Buffer.from('segment'));
+  await service.transcriptOf(event);
+  expect(service.failed.filter(({ subject }) => subject === event.subject)).toEqual([]);
   await service.stop();
 }, 300_000);

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -89,6 +89,14 @@ export class TranscriptionTestService {
 
   async get(key: string): Promise<string> {
     return Buffer.concat(await (await this.#current.objects.open(key)).toArray()).toString('utf8');
+  }
+
+  /** As while the directory of the object store is not mounted. */
+  async setStoreAway(isAway: boolean): Promise<void> {
+    const { objects } = this.#current.config;
+    if (objects.store !== 'disk') throw new Error('The store is not on disk.');
+    const elsewhere = `${objects.directory}-away`;
+    await (isAway ? rename(objects.directory, elsewhere) : rename(elsewhere, objects.directory));
   }
 
   async publish(...events: Event[]): Promise<void> {

@@ -41,7 +41,7 @@ webhooks:
 {{/* The pod of the admin command: what a service would have in the table above, and in the values. */}}
 {{- define "call-analysis.admin" -}}
 {{- $settings := mergeOverwrite (deepCopy .Values.defaults) (dict "closeTimeout" "0s" "extraEnv" list) (deepCopy .Values.admin) -}}
-{{- dict "name" "admin" "facts" (dict "calls" (list "key-management") "store" (not (empty (include "call-analysis.encrypts" .)))) "settings" $settings | toYaml -}}
+{{- dict "name" "admin" "facts" (dict "calls" (list "key-management" "ingest") "store" (not (empty (include "call-analysis.encrypts" .)))) "settings" $settings | toYaml -}}
 {{- end -}}
 
 {{/* The values of one service: (dict "root" $ "name" "ingest"), as YAML. */}}
