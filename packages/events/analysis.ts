@@ -161,6 +161,8 @@ export const Review = z.object({
   comment: z.string().nullable(),
   /** Whether the person has looked at every answer. */
   done: z.boolean(),
+  /** Counts the changes of the review, from 1. Reviews from before it was counted are at 1. */
+  revision: z.int().min(1).default(1),
 });
 export type Review = z.infer<typeof Review>;
 

@@ -9,6 +9,7 @@ export type FaultKind =
   | 'not-found' // does not exist in the caller's firm
   | 'conflict' // in a state that does not allow the request
   | 'stale' // changed since the caller read it
+  | 'unseen' // would replace what the caller does not say it has read
   | 'too-large' // over a documented limit
   | 'rate-limited' // too many requests
   | 'unavailable' // a part does not answer; a retry may succeed

@@ -28,6 +28,8 @@ export const callers: Callers<typeof ingest> = {
   recordAudio: ['audio'],
   findCalls: ['audio'],
   reviewAnalysis: ['gateway'],
+  changeReview: ['gateway'],
+  readReview: ['gateway'],
   withdrawReview: ['gateway'],
   measureAgreement: ['gateway'],
   listComparedCalls: ['gateway'],

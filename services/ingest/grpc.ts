@@ -179,6 +179,10 @@ export function rpcs(parts: {
     },
 
     getCall: async (request) => {
+      // Before the rest, so that no version is newer than what it names.
+      const version = await store.calls.version(ownerOf(request.caller).firmUuid, Uuid.parse(request.call_uuid));
+      if (version !== null && version === request.known_version)
+        return { call: null, audio: null, analyses_json: [], history: [], version };
       const detail = await readDetail(request);
       const documents = documentsOf(detail);
       const bytes = [documents.transcript_json ?? '', ...documents.analyses_json].map((json) =>
@@ -190,7 +194,7 @@ export function rpcs(parts: {
         ...(is_large ? { is_large, analyses_json: [] } : documents),
         history: detail.history.map(({ status, at, detail: note }) => ({ status, at, ...present({ detail: note }) })),
         audio: detail.audio === null ? null : audioMessage(detail.audio),
-        ...present({ audio_erased_at: detail.audioErasedAt, transcript_erased_at: detail.transcriptErasedAt }),
+        ...present({ audio_erased_at: detail.audioErasedAt, transcript_erased_at: detail.transcriptErasedAt, version }),
       };
     },
 

@@ -11,13 +11,12 @@ interface ReviewOptions {
 export function addReview(program: Command, session: Session): void {
   program
     .command('review <call_uuid>')
-    .description("Put a person's answers in the place of the machine's. What is not named is as the machine answered.")
+    .description("Put a person's answers in the place of the machine's. What is not named stays as it is.")
     .option('--answer <question=label...>', 'uuid of a question and the answer; `null` for not applicable', answer, [])
     .option('--comment <text>', 'on the whole review')
     .option('--done', 'agree with all that is not named')
     .addHelpText('after', '\nExample:\n  $ call-analysis review 019a4f3e-7c1a-7d20-9b1e-5f2a61c0d301 --done')
     .action(async (uuid: string, { answer: given, comment, done }: ReviewOptions) => {
-      // A review of nothing would take the place of one that says something.
       if (given.length === 0 && comment === undefined && done !== true)
         throw new CliError(exitCodes.usage, 'Say what the review is: --answer, --comment or --done.');
       const client = await session.client();
@@ -29,9 +28,13 @@ export function addReview(program: Command, session: Session): void {
         analysis_uuid: call.analysis.uuid,
         answers: given.map(([question_uuid, label]) => ({ question_uuid, answer: label === 'null' ? null : label })),
         ...(comment !== undefined && { comment }),
-        done: done === true,
+        ...(done === true && { done }),
       };
-      const reviewed = await client.send(client.api.PUT('/api/v1/calls/{uuid}/review', { params, body }));
+      const { review } = call.analysis;
+      const header = review === null ? {} : { 'If-Match': `"${review.revision}"` };
+      const reviewed = await client.send(
+        client.api.PATCH('/api/v1/calls/{uuid}/review', { params: { ...params, header }, body }),
+      );
       session.print(reviewed, `${uuid} score ${reviewed.score ?? '-'}`);
     });
 }

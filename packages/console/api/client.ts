@@ -27,6 +27,29 @@ export async function send<Data>(request: Promise<Answer<Data>>): Promise<Data> 
   throw new ApiError(answer.response, answer.error);
 }
 
+const tags = new WeakMap<object, string>();
+
+/**
+ * As `send`, but with the ETag of the body that is known, which is returned while it is current: a query that polls renders
+ * nothing then. Such a query does not share structure, because a body is known by its identity.
+ */
+export async function follow<Data extends object>(
+  known: Data | undefined,
+  request: (headers: { 'If-None-Match'?: string }) => Promise<Answer<Data>>,
+): Promise<Data> {
+  const tag = known === undefined ? undefined : tags.get(known);
+  const asked = request(tag === undefined ? {} : { 'If-None-Match': tag });
+  const unchanged = asked.then(
+    ({ response }) => response.status === 304,
+    () => false,
+  );
+  if (known !== undefined && (await unchanged)) return known;
+  const body = await send(asked);
+  const etag = (await asked).response.headers.get('etag');
+  if (etag !== null) tags.set(body, etag);
+  return body;
+}
+
 /** A request with the user's token. A refused token is renewed once. */
 export async function authorized(request: Request): Promise<Response> {
   const again = request.clone();

@@ -29,6 +29,7 @@ const CODES: [FaultKind, status][] = [
   ['not-found', status.NOT_FOUND],
   ['conflict', status.FAILED_PRECONDITION],
   ['stale', status.ABORTED],
+  ['unseen', status.FAILED_PRECONDITION],
   ['too-large', status.OUT_OF_RANGE],
   ['rate-limited', status.RESOURCE_EXHAUSTED],
   ['unavailable', status.UNAVAILABLE],

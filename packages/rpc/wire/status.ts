@@ -8,6 +8,7 @@ const CODES: Record<FaultKind, status> = {
   'not-found': status.NOT_FOUND,
   conflict: status.FAILED_PRECONDITION,
   stale: status.ABORTED,
+  unseen: status.FAILED_PRECONDITION,
   'too-large': status.OUT_OF_RANGE,
   'rate-limited': status.RESOURCE_EXHAUSTED,
   unavailable: status.UNAVAILABLE,

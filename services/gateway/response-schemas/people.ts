@@ -28,6 +28,50 @@ export const CommentPage = pageOf(CommentSchema).meta({
   examples: [{ count: 1, items: [exampleComment] }],
 });
 
+const answeredBy = { by: Uuid.meta({ description: 'The user who gave the answer.' }), at: Time };
+
+export const WholeReview = z
+  .object({
+    analysis_uuid: Uuid,
+    revision: z.int().min(1).meta({ description: 'Counts the changes of the review, from 1.' }),
+    by: Uuid.meta({ description: 'The user who has changed the review last.' }),
+    at: Time,
+    comment: z.string().nullable(),
+    done: z.boolean(),
+    answers: z.array(
+      z
+        .object({
+          question_uuid: Uuid,
+          answer: z.string().nullable().meta({ description: 'A label; null is "not applicable".' }),
+          comment: z.string().nullable(),
+          ...answeredBy,
+        })
+        .meta({ id: 'GivenAnswer' }),
+    ),
+  })
+  .meta({
+    id: 'WholeReview',
+    examples: [
+      {
+        analysis_uuid: '019a4f3e-7d00-7aa1-8c11-0d9e4f6a7b03',
+        revision: 2,
+        by: '019a4f3e-0000-7000-8000-0000000000b1',
+        at: '2026-10-02T08:00:00.000Z',
+        comment: null,
+        done: true,
+        answers: [
+          {
+            question_uuid: '019a4f3e-0000-7000-8000-000000000011',
+            answer: 'no',
+            comment: 'She began without.',
+            by: '019a4f3e-0000-7000-8000-0000000000b1',
+            at: '2026-10-02T08:00:00.000Z',
+          },
+        ],
+      },
+    ],
+  });
+
 const Confusion = z
   .object({ machine: z.string().nullable(), person: z.string().nullable(), count: Count })
   .meta({ id: 'Confusion', description: 'Null is "not applicable".' });

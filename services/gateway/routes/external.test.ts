@@ -42,6 +42,8 @@ describe('what an integration needs', () => {
     'GET /calls/batches/:batch_id',
     'GET /calls/rejected/:uuid',
     'PUT /calls/:uuid/review',
+    'PATCH /calls/:uuid/review',
+    'GET /calls/:uuid/review',
     'POST /calls/:uuid/comments',
     'POST /audio/upload',
     'POST /scorecards',

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { ScorecardDraft } from '@call-analysis/events';
-import { Fault, invalidFields } from '@call-analysis/fault';
+import { Fault } from '@call-analysis/fault';
 import type { analysis } from '@call-analysis/proto';
 import type { Scorecard as ScorecardMessage } from '@call-analysis/proto/analysis/v1/Scorecard';
 import type { ScorecardReply } from '@call-analysis/proto/analysis/v1/ScorecardReply';
@@ -18,6 +18,7 @@ import {
   Scorecard,
   ScorecardPage,
 } from '../response-schemas/scorecards.ts';
+import { etagOf, IfMatch, ifMatchFault, revisionInIfMatch } from './if-match.ts';
 
 const PATH = '/api/v1/scorecards';
 const MAX_REVISION = 2 ** 31 - 1;
@@ -131,10 +132,7 @@ export function scorecards(service: Omit<Client<typeof analysis>, 'ready' | 'clo
           'If-Match': {
             description:
               'The revision that you changed, as returned in ETag. If it is no longer the newest, the change is refused.',
-            schema: z
-              .string()
-              .regex(/^"\d{1,9}"$/)
-              .meta({ examples: ['"1"'] }),
+            schema: IfMatch,
           },
         },
       },
@@ -209,12 +207,9 @@ function uuidOf(params: Readonly<Record<string, string | undefined>>): string {
 
 /** The revision in `If-Match`, to which the change was made. */
 function changedRevision(request: IncomingMessage): number {
-  const given = request.headers['if-match'];
-  const [, revision] = /^"(\d{1,9})"$/.exec(given?.trim() ?? '') ?? [];
-  if (revision !== undefined) return Number(revision);
-  const code = given === undefined ? 'REQUIRED' : 'INVALID';
-  const message = 'must be the revision that you changed, in double quotes, as returned in ETag; for example "1"';
-  throw invalidFields([{ field: 'If-Match', code, message }]);
+  const revision = revisionInIfMatch(request);
+  if (revision === null) throw ifMatchFault('REQUIRED');
+  return revision;
 }
 
 function scorecardJson(scorecard: ScorecardMessage) {
@@ -226,7 +221,7 @@ function scorecardResponse({ scorecard, sections_json }: ScorecardReply, status 
   if (scorecard === null) throw new Fault('internal', 'INTERNAL', 'analysis returned no scorecard.');
   return {
     status,
-    headers: { etag: `"${scorecard.revision}"` },
+    headers: { etag: etagOf(scorecard.revision) },
     body: { ...scorecardJson(scorecard), sections: JSON.parse(sections_json) as unknown },
   };
 }

@@ -110,6 +110,23 @@ export function calls(db: Database, stored: AnalysisBodies) {
       return { call: isCounted ? call : { ...call, ...countAnswers(current.sections) }, analyses };
     },
 
+    /**
+     * Changes with anything that is shown of a call, and every half an hour, because a recording's URL expires. Reads neither
+     * the transcript nor the bodies of analyses. Null for an unknown call.
+     */
+    async version(firmUuid: string, uuid: string): Promise<string | null> {
+      const [row] = await db.query<{ version: string }>(
+        `SELECT md5(concat_ws(' ', ROW(${CALL_COLUMNS})::text, floor(extract(epoch FROM now()) / 1800),
+           (SELECT string_agg(concat_ws(' ', uuid, review_log->>'revision'), ' ' ORDER BY uuid) FROM analysis
+            WHERE analysis.firm_uuid = call.firm_uuid AND call_uuid = call.uuid),
+           (SELECT concat_ws(' ', object_key, left_role) FROM recording
+            WHERE recording.firm_uuid = call.firm_uuid AND call_uuid = call.uuid))) AS version
+         FROM call WHERE firm_uuid = $1 AND uuid = $2`,
+        [firmUuid, uuid],
+      );
+      return row?.version ?? null;
+    },
+
     /** An uploaded transcript as it was sent; null when the call has none. */
     async taggedText(firmUuid: string, uuid: string): Promise<string | null> {
       const rows = await db.query<{ tagged_text: string | null }>(

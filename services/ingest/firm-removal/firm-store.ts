@@ -10,6 +10,7 @@ type Remove = (tx: Sql, firmUuid: string, limit: number) => Promise<RemovedThing
  */
 export const firmRows: readonly Remove[] = [
   ofFirm('job', 'job'),
+  ofFirm('job_call', null),
   ofFirm('upload_session', 'upload_session'),
   ofFirm('batch', 'batch'),
   ofFirm('rejected_file', 'refused_file'),

@@ -4,8 +4,10 @@ import { invalidFields, unavailable } from '@call-analysis/fault';
 import { waitUntil } from '@call-analysis/testing';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { eraseCall } from '../erasure/erase-call.ts';
+import { projectAnalyses, projectFailures } from '../results/project-results.ts';
 import { NO_FILTER, type Store } from '../store/index.ts';
 import { csvOf } from '../test/csv.ts';
+import { analysis, callAnalyzed, callFailed } from '../test/events.ts';
 import { faultOf } from '../test/fixtures.ts';
 import { IngestUnderTest } from '../test/ingest-under-test.ts';
 import type { Owner } from '../uploads/upload-store.ts';
@@ -88,6 +90,18 @@ async function whileAt(callUuid: string, run: () => Promise<void>, work: () => P
   await running;
 }
 
+/** The analyses of these calls arrive, in the attempt that a job has begun. */
+async function endAnalyses(owner: Owner, calls: readonly string[]): Promise<void> {
+  const events = calls.map((uuid) => callAnalyzed({ owner, uuid }, { attempt: 2, analysis }));
+  await projectAnalyses(service.parts, events);
+}
+
+/** Runs the jobs although the pause before the next look at their calls is not over. */
+async function runAgain(uuid: string): Promise<void> {
+  await service.db.query(`UPDATE job SET leased_until = now() - interval '1 second' WHERE uuid = $1`, [uuid]);
+  await runJobs(service.parts, forever);
+}
+
 const reopened = async (owner: Owner) =>
   (
     await service.db.query<{ uuid: string }>('SELECT uuid FROM call WHERE firm_uuid = $1 AND attempt = 2', [
@@ -160,19 +174,23 @@ describe('a job', () => {
     expect(await numbersOf(owner)).toHaveLength(120);
   });
 
-  it('that is canceled while it works has counted what it did, and does no more', async () => {
+  it('that is canceled while it works does no more', async () => {
     const owner = service.newOwner();
     const { uuid, calls } = await startAnalyzing(owner);
     const { jobs } = service.parts.store;
     const cancel = async () => void (await jobs.cancel(owner.firmUuid, uuid));
     await whileAt(calls[7]!, () => runJobs(service.parts, forever), cancel);
-    expect(await jobs.get(owner.firmUuid, uuid)).toMatchObject({ status: 'canceled', done: 7, failed: 0 });
+    expect(await jobs.get(owner.firmUuid, uuid)).toMatchObject({ status: 'canceled', begun: 0, done: 0, failed: 0 });
     expect(await reopened(owner)).toBe(7);
+    // Calls that it has begun end by themselves.
+    await endAnalyses(owner, calls.slice(0, 7));
+    await runAgain(uuid);
+    expect(await jobs.get(owner.firmUuid, uuid)).toMatchObject({ status: 'canceled', done: 0, failed: 0 });
   });
 
   it('that dies between two calls goes on with the next one, and none counts as failed', async () => {
     const owner = service.newOwner();
-    const { uuid } = await startAnalyzing(owner);
+    const { uuid, calls } = await startAnalyzing(owner);
     const { jobs, bus } = { ...service.parts.store, bus: service.parts.bus };
     let published = 0;
     const dying = new Proxy(bus, {
@@ -185,9 +203,11 @@ describe('a job', () => {
       },
     });
     await expect(runJobs({ ...service.parts, bus: dying }, forever)).rejects.toThrow();
-    expect(await jobs.get(owner.firmUuid, uuid)).toMatchObject({ status: 'running', done: 7, failed: 0 });
-    await service.db.query(`UPDATE job SET leased_until = now() - interval '1 second' WHERE uuid = $1`, [uuid]);
-    await runJobs(service.parts, forever);
+    expect(await jobs.get(owner.firmUuid, uuid)).toMatchObject({ status: 'running', begun: 7, failed: 0 });
+    await runAgain(uuid);
+    expect(await jobs.get(owner.firmUuid, uuid)).toMatchObject({ status: 'running', begun: 20, failed: 0 });
+    await endAnalyses(owner, calls);
+    await runAgain(uuid);
     expect(await jobs.get(owner.firmUuid, uuid)).toMatchObject({ status: 'done', done: 20, failed: 0 });
     expect(await reopened(owner)).toBe(20);
   });
@@ -210,7 +230,7 @@ describe('a job', () => {
       },
     );
     await second;
-    expect(await jobs.get(owner.firmUuid, uuid)).toMatchObject({ status: 'done', done: 20, failed: 0 });
+    expect(await jobs.get(owner.firmUuid, uuid)).toMatchObject({ status: 'running', begun: 20, failed: 0 });
     expect(await reopened(owner)).toBe(20);
   });
 
@@ -224,8 +244,9 @@ describe('a job', () => {
     };
     const damaged = { ...service.parts, store: { ...store, calls: { ...store.calls, reopen } } };
     await expect(runJobs(damaged, forever)).rejects.toThrow('damaged');
-    await service.db.query(`UPDATE job SET leased_until = now() - interval '1 second' WHERE uuid = $1`, [uuid]);
-    await runJobs(service.parts, forever);
+    await runAgain(uuid);
+    await endAnalyses(owner, calls.slice(1));
+    await runAgain(uuid);
     const { jobs } = service.parts.store;
     expect(await jobs.get(owner.firmUuid, uuid)).toMatchObject({ status: 'done', done: 19, failed: 1 });
   });
@@ -244,13 +265,18 @@ describe('a job', () => {
     const { jobs } = service.parts.store;
     let groups = 0;
     await runJobs(service.parts, () => groups++ > 0);
-    expect(await jobs.get(owner.firmUuid, uuid)).toMatchObject({ status: 'running', done: 100 });
+    expect(await jobs.get(owner.firmUuid, uuid)).toMatchObject({ status: 'running', begun: 100 });
     // A process that died with the lease.
     await service.db.query(`UPDATE job SET leased_until = now() + interval '1 hour' WHERE uuid = $1`, [uuid]);
     await runJobs(service.parts, forever);
-    expect(await jobs.get(owner.firmUuid, uuid)).toMatchObject({ status: 'running', done: 100 });
-    await service.db.query(`UPDATE job SET leased_until = now() - interval '1 second' WHERE uuid = $1`, [uuid]);
-    await runJobs(service.parts, forever);
+    expect(await jobs.get(owner.firmUuid, uuid)).toMatchObject({ status: 'running', begun: 100 });
+    await runAgain(uuid);
+    expect(await jobs.get(owner.firmUuid, uuid)).toMatchObject({ status: 'running', total: 150, begun: 150, done: 0 });
+    await endAnalyses(
+      owner,
+      (await service.callsOf(owner)).map((call) => call.uuid),
+    );
+    await runAgain(uuid);
     expect(await jobs.get(owner.firmUuid, uuid)).toMatchObject({ status: 'done', total: 150, done: 150, failed: 0 });
     const attempts = await service.db.query<{ attempt: number }>('SELECT attempt FROM call WHERE firm_uuid = $1', [
       owner.firmUuid,
@@ -275,12 +301,57 @@ describe('a job', () => {
     const uuid = await analyzeCalls(parts, actorOf(owner), selection);
     expect(await store.jobs.get(owner.firmUuid, uuid)).toMatchObject({ status: 'running', total: 2 });
     await runJobs(service.parts, forever);
+    await endAnalyses(owner, [own[2]!, own[0]!]);
+    await runAgain(uuid);
     expect(await store.jobs.get(owner.firmUuid, uuid)).toMatchObject({ status: 'done', total: 2, done: 2, failed: 0 });
     const again = await service.db.query<{ uuid: string }>(
       'SELECT uuid FROM call WHERE attempt = 2 AND uuid = ANY($1)',
       [[...own, ...foreign]],
     );
     expect(again.map((row) => row.uuid).sort()).toEqual([own[0], own[2]].sort());
+  });
+
+  it('ends when the last of its calls has ended, and counts as failed those that have no new analysis', async () => {
+    const owner = service.newOwner();
+    const { uuid, calls } = await startAnalyzing(owner);
+    const { jobs } = service.parts.store;
+    const get = () => jobs.get(owner.firmUuid, uuid);
+    // An earlier analysis, which stays the current one of a call whose new analysis fails.
+    await service.db.query(
+      `INSERT INTO analysis (uuid, call_uuid, firm_uuid, body, created_at)
+       SELECT gen_random_uuid(), uuid, firm_uuid, ''::bytea, now() - interval '1 day' FROM call WHERE firm_uuid = $1`,
+      [owner.firmUuid],
+    );
+    await runJobs(service.parts, forever);
+    expect(await get()).toMatchObject({ status: 'running', total: 20, begun: 20, done: 0, failed: 0 });
+    const [refused, silent, failed, erased, retried, ...analyzed] = calls as [string, string, string, string, string];
+    const refuse = (call: string) =>
+      projectFailures(service.parts, [callFailed({ owner, uuid: call }, { attempt: 2, stage: 'analysis' })]);
+    await refuse(refused);
+    expect(await service.parts.store.calls.get(owner.firmUuid, refused)).toMatchObject({ status: 'completed' });
+    await projectAnalyses(service.parts, [
+      callAnalyzed({ owner, uuid: silent }, { attempt: 2, outcome: 'no_speech', analysis: null }),
+    ]);
+    await service.db.query('DELETE FROM analysis WHERE call_uuid = $1', [failed]);
+    await refuse(failed);
+    await eraseCall(service.parts, owner.firmUuid, erased);
+    // A later attempt has begun without a result of the one that the job wanted.
+    await service.db.query('UPDATE call SET attempt = 3 WHERE uuid = $1', [retried]);
+    await endAnalyses(owner, analyzed.slice(1));
+    await runAgain(uuid);
+    expect(await get()).toMatchObject({
+      status: 'running',
+      total: 20,
+      begun: 1,
+      done: 15,
+      failed: 4,
+      finishedAt: null,
+    });
+    await endAnalyses(owner, analyzed);
+    await runAgain(uuid);
+    expect(await get()).toMatchObject({ status: 'done', total: 20, begun: 0, done: 16, failed: 4 });
+    expect((await get()).finishedAt).not.toBeNull();
+    expect(await service.db.query('SELECT 1 FROM job_call WHERE job_uuid = $1', [uuid])).toEqual([]);
   });
 
   it('is not created with a scorecard that is not the firm’s', async () => {

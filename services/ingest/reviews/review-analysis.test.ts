@@ -19,7 +19,8 @@ import { analysis, type Call, callAnalyzed, callFailed, transcriptReady } from '
 import { faultOf, recordingOf } from '../test/fixtures.ts';
 import { IngestUnderTest } from '../test/ingest-under-test.ts';
 import { measureAgreement } from './measure-agreement.ts';
-import { reviewAnalysis, withdrawReview } from './review-analysis.ts';
+import { readReview, reviewAnalysis, withdrawReview } from './review-analysis.ts';
+import { givenAnswers } from './review-log.ts';
 import type { PersonAnswer } from './scorecards.ts';
 
 const service = new IngestUnderTest();
@@ -110,6 +111,8 @@ const answer = (questionUuid: string, label: string | null, comment: string | nu
 });
 const review = (call: Call, analysisUuid: string, answers: PersonAnswer[], done = false) =>
   reviewAnalysis({ ...service.parts, scorecards }, actorOf(call), call.uuid, {
+    isWhole: true,
+    basedOn: null,
     analysisUuid,
     answers,
     comment: null,
@@ -324,6 +327,160 @@ describe('a review', () => {
   });
 });
 
+describe('a review that two people write', () => {
+  /** A person of the call's firm. */
+  const person = (call: Call) => {
+    const actor = { ...actorOf(call), userUuid: uuidv7() };
+    const write = (isWhole: boolean) => (analysisUuid: string, basedOn: number | null, answers: PersonAnswer[]) =>
+      reviewAnalysis({ ...service.parts, scorecards }, actor, call.uuid, {
+        analysisUuid,
+        basedOn,
+        answers,
+        ...(isWhole ? { isWhole, comment: null, done: false } : { isWhole }),
+      });
+    const withdraw = (basedOn: number | null) => withdrawReview(service.parts, actor, call.uuid, basedOn);
+    return { uuid: actor.userUuid, replace: write(true), change: write(false), withdraw, actor };
+  };
+
+  async function twoPeople() {
+    const { call, analysisUuid } = await analyzed();
+    return { call, analysisUuid, anna: person(call), boris: person(call) };
+  }
+
+  const standing = async ({ owner, uuid }: Call) => {
+    const found = await readReview(service.parts.store, owner.firmUuid, uuid);
+    return { revision: found.log!.revision, answers: givenAnswers(found) };
+  };
+
+  it('is replaced by the other one only when they name the revision that stands', async () => {
+    const { call, analysisUuid, anna, boris } = await twoPeople();
+    const first = await anna.replace(analysisUuid, null, [answer(manners, 'yes')]);
+    expect(first.review).toMatchObject({ by: anna.uuid, revision: 1 });
+    expect(await faultOf(boris.replace(analysisUuid, null, [answer(open, 'no')]))).toMatchObject({
+      kind: 'unseen',
+      code: 'IF_MATCH_REQUIRED',
+      details: { by: anna.uuid, revision: 1, answers: [{ question_uuid: manners, answer: 'yes', by: anna.uuid }] },
+    });
+    const second = await anna.replace(analysisUuid, null, [answer(manners, 'yes'), answer(open, 'yes', 'Really.')]);
+    expect(second.review!.revision).toBe(2);
+    expect(await faultOf(boris.replace(analysisUuid, 1, [answer(open, 'no')]))).toMatchObject({
+      kind: 'stale',
+      code: 'REVIEW_CHANGED',
+      details: {
+        by: anna.uuid,
+        at: second.review!.at,
+        revision: 2,
+        answers: [{ question_uuid: open, answer: 'yes', comment: 'Really.', by: anna.uuid, at: second.review!.at }],
+      },
+    });
+    const third = await boris.replace(analysisUuid, 2, [answer(open, 'no')]);
+    expect(third.review).toMatchObject({ by: boris.uuid, revision: 3 });
+    expect(await standing(call)).toMatchObject({ revision: 3, answers: [{ question_uuid: open, by: boris.uuid }] });
+  });
+
+  it('keeps the answers of both where they changed different questions', async () => {
+    const { call, analysisUuid, anna, boris } = await twoPeople();
+    await anna.change(analysisUuid, null, [answer(manners, 'yes')]);
+    await anna.change(analysisUuid, 1, [answer(greeting, 'no')]);
+    // Boris has seen the first change alone, or none.
+    await boris.change(analysisUuid, 1, [answer(open, 'yes')]);
+    const reviewed = await boris.change(analysisUuid, null, [answer(open, 'no')]);
+    expect(reviewed).toMatchObject({ review: { revision: 4, by: boris.uuid } });
+    expect(await standing(call)).toMatchObject({
+      answers: [
+        { question_uuid: manners, answer: 'yes', by: anna.uuid },
+        { question_uuid: greeting, answer: 'no', by: anna.uuid },
+        { question_uuid: open, answer: 'no', by: boris.uuid },
+      ],
+    });
+  });
+
+  it('is refused where both answered the same question, until one has read what the other said', async () => {
+    const { call, analysisUuid, anna, boris } = await twoPeople();
+    await anna.change(analysisUuid, null, [answer(greeting, 'no')]);
+    await anna.change(analysisUuid, 1, [answer(manners, 'yes')]);
+    const both = [answer(manners, 'no'), answer(open, 'no')];
+    const others = { revision: 2, answers: [{ question_uuid: manners, answer: 'yes', by: anna.uuid }] };
+    expect(await faultOf(boris.change(analysisUuid, null, both))).toMatchObject({ code: 'IF_MATCH_REQUIRED' });
+    expect(await faultOf(boris.change(analysisUuid, 1, both))).toMatchObject({
+      code: 'REVIEW_CHANGED',
+      details: others,
+    });
+    expect(await standing(call)).toMatchObject({ revision: 2 });
+    await boris.change(analysisUuid, 2, both);
+    expect(await standing(call)).toMatchObject({ revision: 3 });
+    // What Anna sends is based on what she has read, and her own changes are not another person's.
+    expect(await faultOf(anna.change(analysisUuid, 2, [answer(manners, 'yes')]))).toMatchObject({
+      code: 'REVIEW_CHANGED',
+      details: { by: boris.uuid },
+    });
+    await anna.change(analysisUuid, 1, [answer(greeting, 'yes')]);
+  });
+
+  it('says the same twice without a change, as after a lost response', async () => {
+    const { call, analysisUuid, anna } = await twoPeople();
+    const first = await anna.replace(analysisUuid, null, [answer(manners, 'yes')]);
+    const second = await anna.replace(analysisUuid, 1, [answer(open, 'yes')]);
+    expect(await anna.replace(analysisUuid, 1, [answer(open, 'yes')])).toEqual(second);
+    expect(await anna.change(analysisUuid, 1, [answer(open, 'yes')])).toEqual(second);
+    expect(second.review!.revision).toBe(first.review!.revision + 1);
+    expect(await standing(call)).toMatchObject({ revision: 2 });
+  });
+
+  it('has no revision twice, also when it was withdrawn', async () => {
+    const { call, analysisUuid, anna, boris } = await twoPeople();
+    await anna.change(analysisUuid, null, [answer(manners, 'yes')]);
+    await boris.change(analysisUuid, null, [answer(open, 'yes')]);
+    expect(await faultOf(boris.withdraw(1))).toMatchObject({ code: 'REVIEW_CHANGED', details: { revision: 2 } });
+    await boris.withdraw(2);
+    // The machine's answer counts again.
+    expect(await faultOf(anna.change(analysisUuid, 1, [answer(manners, 'yes')]))).toMatchObject({
+      code: 'REVIEW_CHANGED',
+      details: { revision: 3, answers: [{ answer: 'no', by: boris.uuid }, { by: boris.uuid }] },
+    });
+    expect(await faultOf(anna.replace(analysisUuid, 2, []))).toMatchObject({ code: 'REVIEW_CHANGED' });
+    expect((await anna.change(analysisUuid, null, [answer(manners, 'yes')])).review!.revision).toBe(4);
+    expect(await standing(call)).toMatchObject({ revision: 4, answers: [{ by: anna.uuid }] });
+  });
+
+  it('from before its changes were counted is at its first revision', async () => {
+    const { call, analysisUuid, anna, boris } = await twoPeople();
+    await anna.change(analysisUuid, null, [answer(manners, 'yes')]);
+    await service.db.query('UPDATE analysis SET review_log = NULL WHERE uuid = $1', [analysisUuid]);
+    expect(await standing(call)).toMatchObject({ revision: 1, answers: [{ by: anna.uuid }] });
+    expect(await faultOf(boris.replace(analysisUuid, null, []))).toMatchObject({ code: 'IF_MATCH_REQUIRED' });
+    expect((await boris.change(analysisUuid, 1, [answer(manners, 'no')])).review!.revision).toBe(2);
+  });
+
+  it('keeps both answers when they arrive while the other one is added up', async () => {
+    const { call, analysisUuid, anna, boris } = await twoPeople();
+    let hasAnswered = false;
+    const meanwhile: typeof scorecards = {
+      async addUp(...request) {
+        if (!hasAnswered) await boris.change(analysisUuid, null, [answer(open, 'yes')]);
+        hasAnswered = true;
+        return scorecards.addUp(...request);
+      },
+    };
+    const given = { isWhole: false, analysisUuid, basedOn: null, answers: [answer(manners, 'yes')] } as const;
+    await reviewAnalysis({ ...service.parts, scorecards: meanwhile }, anna.actor, call.uuid, given);
+    expect(await standing(call)).toMatchObject({ revision: 2, answers: [{ by: boris.uuid }, { by: anna.uuid }] });
+  });
+
+  it('changes the version of its call, as does everything that is shown of it', async () => {
+    const { call, analysisUuid, anna } = await twoPeople();
+    const version = () => service.parts.store.calls.version(call.owner.firmUuid, call.uuid);
+    const before = await version();
+    expect(await version()).toBe(before);
+    await anna.change(analysisUuid, null, [answer(manners, 'yes')]);
+    const reviewed = await version();
+    expect(reviewed).not.toBe(before);
+    await analyzeCall(service.parts, call.owner.firmUuid, call.uuid);
+    expect(await version()).not.toBe(reviewed);
+    expect(await service.parts.store.calls.version(service.newOwner().firmUuid, call.uuid)).toBeNull();
+  });
+});
+
 it('a review that is written while retention removes the transcript stores none of its quotes', async () => {
   const owner = service.newOwner();
   await service.upload(owner, csvOf([{ anonymized_text: '<operator>Hello<client>Hi' }]));
@@ -343,6 +500,8 @@ it('a review that is written while retention removes the transcript stores none 
     },
   };
   const written = {
+    isWhole: true as const,
+    basedOn: null,
     analysisUuid: event.data.analysis_uuid,
     answers: [answer(manners, 'yes')],
     comment: null,

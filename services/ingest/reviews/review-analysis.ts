@@ -7,7 +7,17 @@ import { factsOf } from '../results/analysis-facts.ts';
 import type { CallRow, Store } from '../store/index.ts';
 import { compareAnswers } from './compare-answers.ts';
 import { mergeReview } from './merge-review.ts';
-import type { PersonAnswer, Scorecards } from './scorecards.ts';
+import {
+  changed,
+  isRepeated,
+  logged,
+  type MachineAnswers,
+  requireChangeable,
+  requireReplaceable,
+  type ReviewContent,
+  type Standing,
+} from './review-log.ts';
+import type { Scorecards } from './scorecards.ts';
 
 interface Parts {
   readonly store: Store;
@@ -15,39 +25,73 @@ interface Parts {
   readonly scorecards: Scorecards;
 }
 
-interface NewReview {
+/** What is written: a review instead of the one that stands, or changes of some of its answers. */
+type NewReview = {
   readonly analysisUuid: string;
-  readonly answers: readonly PersonAnswer[];
-  readonly comment: string | null;
-  readonly done: boolean;
+  /** The revision that the person has read; null: not said. */
+  readonly basedOn: number | null;
+} & (({ readonly isWhole: true } & ReviewContent) | ({ readonly isWhole: false } & ReviewChange));
+
+/** Answers that are not named stay, and so does what is absent. */
+type ReviewChange = Pick<ReviewContent, 'answers'> & Partial<Pick<ReviewContent, 'comment' | 'done'>>;
+
+/** A call's review and the analysis that it is of. */
+interface CurrentReview extends Standing {
+  readonly analysisUuid: string;
 }
 
 /**
- * Stores a person's review of a call's current analysis, instead of an earlier one, and returns the analysis with it.
- * The machine's analysis stays as it is beside the review. Faults: NOT_FOUND; ANALYSIS_CHANGED when another analysis is
- * current; VALIDATION_ERROR.
+ * Stores a person's review of a call's current analysis, or changes the one that stands, and returns the analysis with it.
+ * The machine's analysis stays as it is beside the review. What the same person says again changes nothing. Faults:
+ * NOT_FOUND; ANALYSIS_CHANGED when another analysis is current; REVIEW_CHANGED and IF_MATCH_REQUIRED where this would replace
+ * what another person has said since, or at all (review-log.ts); VALIDATION_ERROR.
  */
 export async function reviewAnalysis(
-  { store, bus, scorecards }: Parts,
+  parts: Parts,
   actor: Actor,
   callUuid: string,
   review: NewReview,
 ): Promise<ReviewedAnalysis> {
-  const { firmUuid } = actor;
+  for (;;) {
+    const reviewed = await tryToReview(parts, actor, callUuid, review);
+    if (reviewed !== null) return reviewed;
+  }
+}
+
+/** Null when another person has changed the review meanwhile: then all is to be read again. */
+async function tryToReview(
+  { store, bus, scorecards }: Parts,
+  actor: Actor,
+  callUuid: string,
+  review: NewReview,
+): Promise<ReviewedAnalysis | null> {
+  const { firmUuid, userUuid } = actor;
   const { analysisUuid } = review;
+  const ofCall = { firmUuid, callUuid };
   // Adding up is another service's work, so it is done before the transaction.
   const read = await currentAnalysis(store, firmUuid, callUuid, analysisUuid);
-  const totals = await scorecards.addUp(actor, read, review.answers);
+  const before = await store.reviews.standing(store.db, ofCall, analysisUuid);
+  const next = review.isWhole ? contentOf(review) : changed(before, review);
+  if (isRepeated(before, userUuid, next)) return store.reviews.reviewed(store.db, ofCall, analysisUuid);
+  const author = { userUuid, basedOn: review.basedOn };
+  if (review.isWhole) requireReplaceable(before, author, answersOf(read));
+  else requireChangeable(before, author, review.answers, answersOf(read));
+  const totals = await scorecards.addUp(actor, read, next.answers);
   return store.transaction(async (tx) => {
     const call = await store.calls.lock(tx, firmUuid, callUuid);
     if ((await store.reviews.currentUuid(tx, firmUuid, callUuid)) !== analysisUuid) throw analysisChanged();
+    const standing = await store.reviews.standing(tx, ofCall, analysisUuid);
+    if (standing.log?.revision !== before.log?.revision) return null;
     // Read again: retention may have removed its quotes meanwhile.
     const machine = await store.reviews.machineAnalysis(tx, firmUuid, callUuid, analysisUuid);
     const at = new Date();
-    const said = { by: actor.userUuid, at: at.toISOString(), comment: review.comment, done: review.done };
-    const reviewed = mergeReview(machine, review.answers, said, totals);
-    await store.reviews.save(tx, { firmUuid, callUuid }, reviewed, review.answers);
-    await store.reviews.saveCompared(tx, { firmUuid, callUuid }, machine, compareAnswers(machine, review));
+    const log = logged(standing, userUuid, at, next);
+    const { comment, done } = next;
+    const said = { by: userUuid, at: at.toISOString(), comment, done, revision: log.revision };
+    const reviewed = mergeReview(machine, next.answers, said, totals);
+    await store.reviews.save(tx, ofCall, reviewed, next.answers);
+    await store.reviews.saveLog(tx, ofCall, analysisUuid, log);
+    await store.reviews.saveCompared(tx, ofCall, machine, compareAnswers(machine, next));
     await applyToCall(store, tx, firmUuid, call, reviewed, at);
     await bus.publish(tx, [
       auditEntry('ingest', actor, 'call.reviewed', callUuid),
@@ -57,26 +101,50 @@ export async function reviewAnalysis(
   });
 }
 
+/** The review of the current analysis. Fault NOT_FOUND, also when there is none. */
+export async function readReview(store: Store, firmUuid: string, callUuid: string): Promise<CurrentReview> {
+  await store.calls.get(firmUuid, callUuid);
+  const analysisUuid = await store.reviews.currentUuid(store.db, firmUuid, callUuid);
+  if (analysisUuid === null) throw notFound('review');
+  const standing = await store.reviews.standing(store.db, { firmUuid, callUuid }, analysisUuid);
+  if (standing.review === null) throw notFound('review');
+  return { ...standing, analysisUuid };
+}
+
 /**
  * Takes back the review of the current analysis: the machine's answers count again. Faults: NOT_FOUND, also when there
- * is no review.
+ * is no review; REVIEW_CHANGED when its revision is not `basedOn`.
  */
 export async function withdrawReview(
   { store, bus }: Pick<Parts, 'store' | 'bus'>,
   actor: Actor,
   callUuid: string,
+  basedOn: number | null = null,
 ): Promise<ReviewedAnalysis> {
-  const { firmUuid } = actor;
+  const { firmUuid, userUuid } = actor;
+  const ofCall = { firmUuid, callUuid };
   return store.transaction(async (tx) => {
     const call = await store.calls.lock(tx, firmUuid, callUuid);
     const current = await store.reviews.currentUuid(tx, firmUuid, callUuid);
-    if (current === null || !(await store.reviews.remove(tx, { firmUuid, callUuid }, current)))
-      throw notFound('review');
+    if (current === null) throw notFound('review');
+    const standing = await store.reviews.standing(tx, ofCall, current);
+    if (standing.review === null) throw notFound('review');
     const machine = await store.reviews.machineAnalysis(tx, firmUuid, callUuid, current);
+    if (basedOn !== null) requireReplaceable(standing, { userUuid, basedOn }, answersOf(machine));
+    await store.reviews.remove(tx, ofCall, current);
+    await store.reviews.saveLog(tx, ofCall, current, logged(standing, userUuid, new Date(), null));
     await applyToCall(store, tx, firmUuid, call, machine, null);
     await bus.publish(tx, [auditEntry('ingest', actor, 'call.review_withdrawn', callUuid)]);
     return machine;
   });
+}
+
+function contentOf({ answers, comment, done }: ReviewContent): ReviewContent {
+  return { answers, comment, done };
+}
+
+function answersOf({ sections }: ReviewedAnalysis): MachineAnswers {
+  return new Map(sections.flatMap(({ questions }) => questions).map(({ uuid, answer }) => [uuid, answer]));
 }
 
 /** The event about a review. None while the call is processed: its end is published anyway. */

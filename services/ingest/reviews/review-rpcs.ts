@@ -3,14 +3,16 @@ import { Uuid } from '@call-analysis/events';
 import type { ingest } from '@call-analysis/proto';
 import type { Caller } from '@call-analysis/proto/ingest/v1/Caller';
 import type { MeasureAgreementRequest } from '@call-analysis/proto/ingest/v1/MeasureAgreementRequest';
+import type { PersonAnswer as PersonAnswerMessage } from '@call-analysis/proto/ingest/v1/PersonAnswer';
 import type { Handlers } from '@call-analysis/rpc';
 import type { Actor } from '@call-analysis/service';
 import { z } from 'zod';
 import type { Store } from '../store/index.ts';
 import { measureAgreement } from './measure-agreement.ts';
-import { reviewAnalysis, withdrawReview } from './review-analysis.ts';
+import { readReview, reviewAnalysis, withdrawReview } from './review-analysis.ts';
+import { givenAnswers } from './review-log.ts';
 import type { AgreementFilter } from './review-store.ts';
-import type { Scorecards } from './scorecards.ts';
+import type { PersonAnswer, Scorecards } from './scorecards.ts';
 
 const Page = z.object({ page: z.int().min(1), size: z.int().min(1).max(100) });
 
@@ -19,23 +21,52 @@ export function reviewRpcs(parts: { store: Store; bus: Bus; scorecards: Scorecar
   return {
     reviewAnalysis: async (request) => {
       const analysis = await reviewAnalysis(parts, actorOf(request.caller), Uuid.parse(request.call_uuid), {
+        isWhole: true,
         analysisUuid: Uuid.parse(request.analysis_uuid),
-        answers: request.answers.map(({ question_uuid, answer, comment }) => ({
-          questionUuid: Uuid.parse(question_uuid),
-          answer: answer ?? null,
-          comment: comment ?? null,
-        })),
+        basedOn: request.based_on ?? null,
+        answers: request.answers.map(answerOf),
         comment: request.comment ?? null,
         done: request.done,
       });
       return { analysis_json: JSON.stringify(analysis) };
     },
 
-    withdrawReview: async (request) => ({
-      analysis_json: JSON.stringify(
-        await withdrawReview(parts, actorOf(request.caller), Uuid.parse(request.call_uuid)),
-      ),
-    }),
+    changeReview: async (request) => {
+      const analysis = await reviewAnalysis(parts, actorOf(request.caller), Uuid.parse(request.call_uuid), {
+        isWhole: false,
+        analysisUuid: Uuid.parse(request.analysis_uuid),
+        basedOn: request.based_on ?? null,
+        answers: request.answers.map(answerOf),
+        ...(request.comment !== undefined && { comment: request.comment }),
+        ...(request.done !== undefined && { done: request.done }),
+      });
+      return { analysis_json: JSON.stringify(analysis) };
+    },
+
+    readReview: async (request) => {
+      const { firmUuid } = actorOf(request.caller);
+      const found = await readReview(parts.store, firmUuid, Uuid.parse(request.call_uuid));
+      const { review, log, analysisUuid } = found;
+      return {
+        analysis_uuid: analysisUuid,
+        revision: log!.revision,
+        by_uuid: log!.by,
+        at: log!.at,
+        ...(review!.comment !== null && { comment: review!.comment }),
+        done: review!.done,
+        answers: givenAnswers(found).map(({ question_uuid, answer, comment, by, at }) => ({
+          given: { question_uuid, ...(answer !== null && { answer }), ...(comment !== null && { comment }) },
+          by_uuid: by,
+          at,
+        })),
+      };
+    },
+
+    withdrawReview: async (request) => {
+      const callUuid = Uuid.parse(request.call_uuid);
+      const analysis = await withdrawReview(parts, actorOf(request.caller), callUuid, request.based_on ?? null);
+      return { analysis_json: JSON.stringify(analysis) };
+    },
 
     measureAgreement: async (request) => {
       const { firmUuid } = actorOf(request.caller);
@@ -79,6 +110,10 @@ export function reviewRpcs(parts: { store: Store; bus: Bus; scorecards: Scorecar
       };
     },
   } satisfies Partial<Handlers<typeof ingest>>;
+}
+
+function answerOf({ question_uuid, answer, comment }: PersonAnswerMessage): PersonAnswer {
+  return { questionUuid: Uuid.parse(question_uuid), answer: answer ?? null, comment: comment ?? null };
 }
 
 function filterOf(request: MeasureAgreementRequest): AgreementFilter {

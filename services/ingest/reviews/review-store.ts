@@ -7,6 +7,7 @@ import { listFacts } from '../listing/listed-call-store.ts';
 import type { AnalysisBodies } from '../results/analysis-body-store.ts';
 import type { AnalysisFacts } from '../results/analysis-facts.ts';
 import type { ComparedAnswer } from './compare-answers.ts';
+import { type ReviewContent, ReviewLog, type Standing } from './review-log.ts';
 import type { PersonAnswer } from './scorecards.ts';
 
 interface CallId {
@@ -71,17 +72,37 @@ export function reviews(db: Database, bodies: AnalysisBodies) {
       return ReviewedAnalysis.parse({ ...analysis, uuid });
     },
 
-    /** The reviewed analyses of a call, by their uuids. */
-    async ofCall(firmUuid: string, callUuid: string): Promise<Map<string, ReviewedAnalysis>> {
-      const rows = await db.query<{ uuid: string; body: Buffer }>(
-        'SELECT analysis_uuid AS uuid, body FROM review WHERE firm_uuid = $1 AND call_uuid = $2',
-        [firmUuid, callUuid],
+    /** What stands of an analysis' review, and its changes. */
+    async standing(sql: Sql, { firmUuid, callUuid }: CallId, analysisUuid: string): Promise<Standing> {
+      const [row] = await sql.query<StandingRow>(
+        `SELECT review_log AS log, by_uuid AS "byUuid", at, comment, done, answers
+         FROM analysis LEFT JOIN review ON review.firm_uuid = analysis.firm_uuid AND review.call_uuid = analysis.call_uuid
+           AND review.analysis_uuid = analysis.uuid
+         WHERE analysis.firm_uuid = $1 AND analysis.call_uuid = $2 AND analysis.uuid = $3`,
+        [firmUuid, callUuid, analysisUuid],
       );
-      const analyses = await bodies.unpack(
-        db,
-        rows.map(({ body }) => body),
+      return row === undefined ? { review: null, log: null } : standingOf(row);
+    },
+
+    /** The analysis with the review that stands. */
+    async reviewed(sql: Sql, { firmUuid, callUuid }: CallId, uuid: string): Promise<ReviewedAnalysis> {
+      const [row] = await sql.query<{ body: Buffer }>(
+        'SELECT body FROM review WHERE firm_uuid = $1 AND call_uuid = $2 AND analysis_uuid = $3',
+        [firmUuid, callUuid, uuid],
       );
-      return new Map(rows.map(({ uuid }, at) => [uuid, ReviewedAnalysis.parse({ ...analyses[at], uuid })]));
+      if (row === undefined) throw notFound('review');
+      const [analysis] = await bodies.unpack(sql, [row.body]);
+      return ReviewedAnalysis.parse({ ...analysis, uuid });
+    },
+
+    /** Stores the changes of an analysis' review. */
+    async saveLog(tx: Sql, { firmUuid, callUuid }: CallId, analysisUuid: string, log: ReviewLog): Promise<void> {
+      await tx.query('UPDATE analysis SET review_log = $4 WHERE firm_uuid = $1 AND call_uuid = $2 AND uuid = $3', [
+        firmUuid,
+        callUuid,
+        analysisUuid,
+        JSON.stringify(log),
+      ]);
     },
 
     /** Stores the review of a reviewed analysis, instead of an earlier one. */
@@ -229,4 +250,34 @@ async function removeCompared(tx: Sql, { firmUuid, callUuid }: CallId, analysisU
     callUuid,
     analysisUuid,
   ]);
+}
+
+interface StandingRow {
+  readonly log: unknown;
+  readonly byUuid: string | null;
+  readonly at: Date | null;
+  readonly comment: string | null;
+  readonly done: boolean | null;
+  readonly answers: readonly { question_uuid: string; answer: string | null; comment: string | null }[] | null;
+}
+
+/** A review from before its changes were stored is one change, by the person who wrote it. */
+function standingOf({ log, byUuid, at, comment, done, answers }: StandingRow): Standing {
+  const changes = log === null ? null : ReviewLog.parse(log);
+  if (byUuid === null || at === null) return { review: null, log: changes };
+  const review: ReviewContent = {
+    answers: (answers ?? []).map((each) => ({
+      questionUuid: each.question_uuid,
+      answer: each.answer,
+      comment: each.comment,
+    })),
+    comment,
+    done: done ?? false,
+  };
+  const first = { revision: 1, by: byUuid, at: at.toISOString() };
+  const unlogged = {
+    ...first,
+    answers: review.answers.map((each) => ({ ...first, question_uuid: each.questionUuid })),
+  };
+  return { review, log: changes ?? unlogged };
 }

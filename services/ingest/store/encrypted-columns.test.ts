@@ -97,6 +97,8 @@ it('whatever writes conversation text, what is stored is encrypted where the ser
     };
     for (const comment of ['first', 'second']) {
       await reviewAnalysis({ ...parts, scorecards }, actor, call.uuid, {
+        isWhole: true,
+        basedOn: null,
         analysisUuid: event.data.analysis_uuid,
         answers: [],
         comment,

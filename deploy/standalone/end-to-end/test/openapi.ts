@@ -135,6 +135,8 @@ async function judge(uuid: string): Promise<void> {
   const { body } = await ask('GET /api/v1/calls/{uuid}', { uuid });
   const { uuid: analysis_uuid } = body['analysis'] as { uuid: string };
   await ask('PUT /api/v1/calls/{uuid}/review', { uuid }, { analysis_uuid, answers: [], comment: 'Right.', done: true });
+  await ask('GET /api/v1/calls/{uuid}/review', { uuid });
+  await ask('PATCH /api/v1/calls/{uuid}/review', { uuid }, { analysis_uuid, answers: [], done: false });
   await workAtDesk(uuid, body['analysis'] as { sections: { questions: { uuid: string; answer: string | null }[] }[] });
   await ask('DELETE /api/v1/calls/{uuid}/review', { uuid });
   const comment = await ask('POST /api/v1/calls/{uuid}/comments', { uuid }, { text: 'A good start.', utterance: 0 });

@@ -126,7 +126,7 @@ interface JudgementProps {
 /** The score and its keys. */
 function Judgement({ call, analysis, active, onActivate, onQuote }: JudgementProps) {
   const review = useReview(call, analysis);
-  const questions = questionsOf(analysis);
+  const questions = questionsOf(review.shown);
   const at = questions.findIndex(({ uuid }) => uuid === active?.uuid);
   const labels = active === null ? [] : (active.choices ?? []);
   const move = (by: number) => {
@@ -151,7 +151,7 @@ function Judgement({ call, analysis, active, onActivate, onQuote }: JudgementPro
   useEffect(() => {
     if (active !== null && at < 0) onActivate(null);
   });
-  return <ScorePanel {...{ analysis, review, active, onActivate, onQuote }} />;
+  return <ScorePanel {...{ review, active, onActivate, onQuote }} analysis={review.shown} />;
 }
 
 function Meta({ call }: { call: CallDetail }) {

@@ -7,6 +7,7 @@ import { useSession } from '../../session/session.ts';
 import { Icon } from '../../widgets/icon.tsx';
 import { failed } from '../../widgets/toasts.tsx';
 import { callTexts } from './texts.ts';
+import { FOLLOW_MS } from './use-call.ts';
 
 type Comment = Schemas['Comment'];
 
@@ -19,6 +20,7 @@ export function useComments(uuid: string): readonly Comment[] {
     queryKey: key(uuid),
     queryFn: ({ signal }) =>
       send(api.GET('/api/v1/calls/{uuid}/comments', { params: { path: { uuid }, query: { size: 100 } }, signal })),
+    refetchInterval: FOLLOW_MS,
   });
   return data?.items ?? [];
 }

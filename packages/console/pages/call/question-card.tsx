@@ -9,6 +9,8 @@ interface Props {
   readonly number: number;
   readonly question: Question;
   readonly isActive: boolean;
+  /** A person's answer is not saved yet, because the service does not respond. */
+  readonly isWaiting: boolean;
   readonly onToggle: () => void;
   readonly onQuote: (index: number) => void;
   readonly onAnswer: (answer: string | null, comment?: string) => void;
@@ -16,7 +18,7 @@ interface Props {
 
 /** A question with its answer; open, with what the answer rests on and a way to correct it. */
 export function QuestionCard(props: Props) {
-  const { number, question, isActive, onToggle } = props;
+  const { number, question, isActive, isWaiting, onToggle } = props;
   const t = callTexts.use();
   const { answer, not_applicable, points, max_points, needs_review } = question;
   return (
@@ -31,7 +33,12 @@ export function QuestionCard(props: Props) {
           </span>
         </span>
         {needs_review && <span className="badge badge-warn">{t('review')}</span>}
-        {question.decided_by === 'person' && <span className="badge badge-accent">{t('person')}</span>}
+        {question.decided_by === 'person' && !isWaiting && <span className="badge badge-accent">{t('person')}</span>}
+        {isWaiting && (
+          <span className="badge badge-warn" role="status">
+            {t('notSaved')}
+          </span>
+        )}
       </button>
       {isActive && <Details {...props} />}
     </li>

@@ -4,6 +4,7 @@ import { topicName } from '../../i18n/topics/texts.ts';
 import { Score, scoreTone } from '../../widgets/call-facts.tsx';
 import { Icon } from '../../widgets/icon.tsx';
 import { QuestionCard } from './question-card.tsx';
+import { ReviewConflict } from './review-conflict.tsx';
 import { callTexts } from './texts.ts';
 import type { Analysis, Question } from './use-call.ts';
 import { questionsOf, type useReview } from './use-review.ts';
@@ -73,12 +74,14 @@ export function ScorePanel({ analysis, review, active, onActivate, onQuote }: Pr
                 isActive={active?.uuid === question.uuid}
                 onToggle={() => onActivate(active?.uuid === question.uuid ? null : question)}
                 onQuote={(index) => onQuote(question, index)}
+                isWaiting={review.waiting.has(question.uuid)}
                 onAnswer={(answer, comment) => review.answer(question, answer, comment)}
               />
             ))}
           </ul>
         </div>
       ))}
+      <ReviewConflict analysis={analysis} review={review} />
       <div className="score-actions">
         {analysis.review?.done !== true && (
           <button

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { api, type Schemas, send } from '../../api/client.ts';
+import { api, follow, type Schemas } from '../../api/client.ts';
 
 export type CallDetail = Schemas['CallDetail'];
 export type Analysis = Schemas['Analysis'];
@@ -7,16 +7,24 @@ export type Question = Schemas['Question'];
 export type Utterance = Schemas['Utterance'];
 
 const POLL_MS = 2_000;
+/** An open call shows what others do with it. */
+export const FOLLOW_MS = 4_000;
 const IN_PROGRESS = ['queued', 'transcribing', 'analyzing'];
 
 export const callKey = (uuid: string) => ['call', uuid] as const;
 
-/** A call with everything. Fetched again while it is processed. */
-export function useCall(uuid: string) {
+/** A call with everything. Fetched again while it is processed, and when others change it, unless it is only prefetched. */
+export function useCall(uuid: string, { isAhead = false } = {}) {
   return useQuery({
     queryKey: callKey(uuid),
-    queryFn: ({ signal }) => send(api.GET('/api/v1/calls/{uuid}', { params: { path: { uuid } }, signal })),
-    refetchInterval: ({ state }) =>
-      state.data !== undefined && IN_PROGRESS.includes(state.data.status) ? POLL_MS : false,
+    queryFn: ({ signal, client }) =>
+      follow(client.getQueryData<CallDetail>(callKey(uuid)), (header) =>
+        api.GET('/api/v1/calls/{uuid}', { params: { path: { uuid }, header }, signal }),
+      ),
+    structuralSharing: false,
+    refetchInterval: ({ state }) => {
+      if (isAhead) return false;
+      return state.data !== undefined && IN_PROGRESS.includes(state.data.status) ? POLL_MS : FOLLOW_MS;
+    },
   });
 }

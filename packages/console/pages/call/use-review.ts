@@ -1,19 +1,45 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { api, send } from '../../api/client.ts';
+import { ApiError } from '@call-analysis/client/errors';
+import { useMutation, useMutationState, useQueryClient } from '@tanstack/react-query';
+import { useRef, useState } from 'react';
+import { api, type Schemas, send } from '../../api/client.ts';
+import { useSession } from '../../session/session.ts';
 import { failed } from '../../widgets/toasts.tsx';
 import { type Analysis, type CallDetail, callKey, type Question } from './use-call.ts';
 
 /** One answer of a person: a label, or null where the question does not apply. */
 interface Judgement {
-  readonly question: Question;
+  readonly questionUuid: string;
   readonly answer: string | null;
-  readonly comment?: string;
+  readonly comment: string | null;
 }
 
-/** Saves a person's answers one by one. Each save sends all of them, because a review replaces the one before. */
+/** What is saved at once. `basedOn`: the revision of the review that the person saw; null without one. */
+interface Change {
+  readonly analysisUuid: string;
+  readonly basedOn: number | null;
+  readonly judged?: Judgement;
+  readonly done?: boolean;
+}
+
+/** Two people answered the same question. */
+export interface Conflict {
+  readonly mine: Judgement;
+  readonly theirs: Schemas['GivenAnswer'];
+  /** The revision of the review that has their answer. */
+  readonly revision: number;
+}
+
+/**
+ * A person's answers, saved one by one: each changes its question alone, so that what others answer meanwhile stays. They are
+ * shown at once, before they are saved.
+ */
 export function useReview(call: CallDetail, analysis: Analysis) {
   const client = useQueryClient();
+  const { userUuid } = useSession();
+  const [conflicts, setConflicts] = useState<readonly Conflict[]>([]);
+  const answered = useRef<Promise<boolean>>(Promise.resolve(true));
   const path = { uuid: call.uuid };
+  const mutationKey = ['review', call.uuid];
   const keep = (reviewed: Analysis) => {
     client.setQueryData<CallDetail>(callKey(call.uuid), (before) =>
       before === undefined
@@ -28,59 +54,115 @@ export function useReview(call: CallDetail, analysis: Analysis) {
     void client.invalidateQueries({ queryKey: ['calls'] });
     void client.invalidateQueries({ queryKey: ['review-queue'] });
   };
+  /** The call as others have left it. */
+  const refresh = () => client.invalidateQueries({ queryKey: callKey(call.uuid) });
   const save = useMutation({
-    mutationKey: ['review', call.uuid],
-    // In their order: each contains those before.
+    mutationKey,
+    // In their order: the later one of two answers to a question counts.
     scope: { id: `review-${call.uuid}` },
-    mutationFn: ({ judged, done }: { judged?: Judgement | undefined; done?: boolean | undefined }) => {
-      const current = client.getQueryData<CallDetail>(callKey(call.uuid))?.analysis ?? analysis;
-      const { review } = current;
-      const answers = judgements(current, judged).map(({ question, answer, comment }) => ({
-        question_uuid: question.uuid,
-        answer,
-        ...(comment !== undefined && comment !== '' && { comment }),
-      }));
-      const body = {
-        analysis_uuid: current.uuid,
-        answers,
-        done: done ?? review?.done ?? false,
-        ...(review?.comment !== null && review?.comment !== undefined && { comment: review.comment }),
-      };
-      return send(api.PUT('/api/v1/calls/{uuid}/review', { params: { path }, body }));
+    mutationFn: ({ analysisUuid, basedOn, judged, done }: Change) => {
+      const answers = judged === undefined ? [] : [answerOf(judged)];
+      const body = { analysis_uuid: analysisUuid, answers, ...(done !== undefined && { done }) };
+      const params = { path, ...(basedOn !== null && { header: { 'If-Match': `"${basedOn}"` } }) };
+      return send(api.PATCH('/api/v1/calls/{uuid}/review', { params, body }));
     },
     onSuccess: keep,
-    onError: failed,
+    onError: (error, { judged }) => {
+      const conflict = judged === undefined ? null : conflictOf(error, judged);
+      if (conflict === null || conflict.theirs.by === userUuid) failed(error);
+      else if (!isAgreed(conflict)) setConflicts((before) => [...before, conflict]);
+      void refresh();
+    },
   });
   const withdraw = useMutation({
-    mutationFn: () => send(api.DELETE('/api/v1/calls/{uuid}/review', { params: { path } })),
+    mutationFn: (basedOn: number) =>
+      send(api.DELETE('/api/v1/calls/{uuid}/review', { params: { path, header: { 'If-Match': `"${basedOn}"` } } })),
     onSuccess: keep,
-    onError: failed,
+    onError: (error) => {
+      failed(error);
+      void refresh();
+    },
   });
+  const unsaved = useMutationState({
+    filters: { mutationKey, status: 'pending' },
+    select: ({ state }) => ({ ...(state.variables as Change), isWaiting: state.isPaused || state.failureCount > 0 }),
+  }).filter(({ analysisUuid }) => analysisUuid === analysis.uuid);
+  const basedOn = analysis.review?.revision ?? null;
+  const judge = (judged: Judgement, seen = basedOn) => {
+    const saved = save.mutateAsync({ analysisUuid: analysis.uuid, basedOn: seen, judged }).then(
+      () => true,
+      () => false,
+    );
+    answered.current = Promise.all([answered.current, saved]).then((all) => !all.includes(false));
+  };
   return {
     isSaving: save.isPending || withdraw.isPending,
-    answer: (question: Question, answer: string | null, comment?: string) =>
-      save.mutate({ judged: { question, answer, ...(comment !== undefined && { comment }) } }),
-    finish: () => save.mutateAsync({ done: true }),
-    withdraw: () => withdraw.mutate(),
+    /** The analysis with the answers that are being saved. */
+    shown: withAnswers(
+      analysis,
+      unsaved.flatMap(({ judged }) => judged ?? []),
+    ),
+    /** The questions whose answers wait for the service. */
+    waiting: new Set(unsaved.flatMap(({ judged, isWaiting }) => (isWaiting ? (judged?.questionUuid ?? []) : []))),
+    answer: (question: Question, answer: string | null, comment = question.comment) =>
+      judge({ questionUuid: question.uuid, answer, comment: comment === '' ? null : comment }),
+    /** Rejects when an answer before it was not saved. */
+    finish: async () => {
+      const areSaved = await answered.current;
+      answered.current = Promise.resolve(true);
+      if (!areSaved) throw new Error('An answer was not saved.');
+      return save.mutateAsync({ analysisUuid: analysis.uuid, basedOn, done: true });
+    },
+    withdraw: () => basedOn !== null && withdraw.mutate(basedOn),
+    conflict: conflicts[0] ?? null,
+    /** Keeps the other person's answer, or puts one's own in its place. */
+    settle: ({ mine, revision }: Conflict, isMine: boolean) => {
+      setConflicts((before) => before.slice(1));
+      if (isMine) judge(mine, revision);
+    },
   };
 }
 
-/** People's answers so far, with one more. An answer equal to the machine's is left out. */
-function judgements(analysis: Analysis, added: Judgement | undefined): readonly Judgement[] {
-  const before = questionsOf(analysis)
-    .filter(({ decided_by, uuid }) => decided_by === 'person' && uuid !== added?.question.uuid)
-    .map((question): Judgement => ({ question, answer: question.answer, ...withComment(question.comment) }));
-  if (added === undefined) return before;
-  const comment = added.comment ?? added.question.comment ?? undefined;
-  const { answer } = machineAnswer(added.question);
-  const isMachines = added.answer === answer && (comment === undefined || comment === '');
-  return isMachines && added.question.decided_by === 'person'
-    ? before
-    : [...before, { question: added.question, answer: added.answer, ...withComment(comment) }];
+function answerOf({ questionUuid, answer, comment }: Judgement) {
+  return { question_uuid: questionUuid, answer, ...(comment !== null && { comment }) };
 }
 
-function withComment(comment: string | null | undefined): { comment?: string } {
-  return comment === null || comment === undefined ? {} : { comment };
+/** What another person answered meanwhile, as the service says it; null for any other error. */
+function conflictOf(error: unknown, mine: Judgement): Conflict | null {
+  if (!(error instanceof ApiError) || !['REVIEW_CHANGED', 'IF_MATCH_REQUIRED'].includes(error.code)) return null;
+  const { revision, answers } = error.details as { revision: number; answers: readonly Schemas['GivenAnswer'][] };
+  const theirs = answers.find(({ question_uuid }) => question_uuid === mine.questionUuid);
+  return theirs === undefined ? null : { mine, theirs, revision };
+}
+
+/** Where both say the same there is nothing to ask. */
+function isAgreed({ mine, theirs }: Conflict): boolean {
+  return theirs.answer === mine.answer && (mine.comment === null || mine.comment === theirs.comment);
+}
+
+/** The analysis as the person sees it who gave these answers. Points and score follow when they are saved. */
+function withAnswers(analysis: Analysis, answers: readonly Judgement[]): Analysis {
+  if (answers.length === 0) return analysis;
+  const given = new Map(answers.map((each) => [each.questionUuid, each]));
+  const sections = analysis.sections.map((section) => ({
+    ...section,
+    questions: section.questions.map((question): Question => {
+      const judged = given.get(question.uuid);
+      if (judged === undefined) return question;
+      const { answer, comment } = judged;
+      return {
+        ...question,
+        answer,
+        comment,
+        not_applicable: answer === null,
+        points: answer === question.answer ? question.points : null,
+        decided_by: 'person',
+        machine: machineAnswer(question),
+        needs_review: false,
+      };
+    }),
+  }));
+  return { ...analysis, sections };
 }
 
 export function questionsOf(analysis: Analysis): readonly Question[] {

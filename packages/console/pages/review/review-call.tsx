@@ -8,6 +8,7 @@ import { useMedia } from '../../widgets/use-media.ts';
 import { PlayerPanel, usePlayback } from '../call/player/player-panel.tsx';
 import { SKIP_SECONDS, usePlayer } from '../call/player/use-player.ts';
 import { Evidence } from '../call/question-card.tsx';
+import { ReviewConflict } from '../call/review-conflict.tsx';
 import { callTexts } from '../call/texts.ts';
 import { Transcript } from '../call/transcript.tsx';
 import type { Analysis, CallDetail, Question } from '../call/use-call.ts';
@@ -110,6 +111,7 @@ function Judge({ call, analysis, onNext }: Props & { analysis: Analysis }) {
         />
       </div>
       <section className="score-panel" aria-label={t('question')}>
+        <ReviewConflict analysis={analysis} review={review} />
         <div className="card card-body review-call">
           <div className="review-line">
             <Link to="/calls/$uuid" params={{ uuid: call.uuid }} className="foreign">

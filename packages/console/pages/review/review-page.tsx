@@ -70,6 +70,6 @@ function Ahead({ uuid }: { uuid: string | null }) {
 }
 
 function Fetch({ uuid }: { uuid: string }) {
-  useCall(uuid);
+  useCall(uuid, { isAhead: true });
   return null;
 }

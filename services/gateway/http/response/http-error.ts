@@ -25,6 +25,7 @@ const STATUS: Record<FaultKind, number> = {
   conflict: 409,
   stale: 412,
   'too-large': 413,
+  unseen: 428,
   'rate-limited': 429,
   internal: 500,
   unavailable: 503,

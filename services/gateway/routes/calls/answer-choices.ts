@@ -8,7 +8,11 @@ import type { Caller } from '../../authentication/caller.ts';
  * Adds to analyses how many of their questions are answered, and to each question the labels that a review may choose among; null
  * while these cannot be read.
  */
-export type AddChoices = (caller: Caller, analyses: readonly string[]) => Promise<object[]>;
+export type AddChoices = (caller: Caller, analyses: readonly string[]) => Promise<WithChoices[]>;
+
+interface WithChoices {
+  readonly sections: readonly { readonly questions: readonly { readonly choices: readonly string[] | null }[] }[];
+}
 
 type Labels = ReadonlyMap<string, readonly string[]>;
 

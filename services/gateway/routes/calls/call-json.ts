@@ -4,6 +4,7 @@ import type { Call } from '@call-analysis/proto/ingest/v1/Call';
 import type { GetCallReply } from '@call-analysis/proto/ingest/v1/GetCallReply';
 import type { GetCallRequestInit } from '@call-analysis/proto/ingest/v1/GetCallRequest';
 import type { Client } from '@call-analysis/rpc';
+import type { AddChoices } from './answer-choices.ts';
 
 interface StoredTranscript {
   language: string | null;
@@ -69,7 +70,7 @@ export function listedCall(call: Call) {
 export async function callDetail(
   reply: GetCallReply,
   absolute: (url: string) => string,
-  withChoices: (analyses: readonly string[]) => Promise<object[]>,
+  withChoices: (analyses: readonly string[]) => ReturnType<AddChoices>,
 ) {
   if (reply.call === null) throw new Fault('internal', 'INTERNAL', 'ingest returned no call.');
   const analyses = await withChoices(reply.analyses_json);

@@ -186,18 +186,44 @@ export function calls(
         tag: 'Calls',
         id: 'getCall',
         summary: 'Get a call',
-        description: 'The call with its transcript, all its analyses, and the quotes that support every answer.',
-        responses: { 200: { description: 'The call.', schema: CallDetail } },
+        description:
+          'The call with its transcript, all its analyses, and the quotes that support every answer. To follow a call, send the ETag of the response before in If-None-Match: 304 means that nothing has changed.',
+        responses: {
+          200: {
+            description: 'The call.',
+            schema: CallDetail,
+            headers: { ETag: 'Names this state of the call. Absent while it cannot be shown completely.' },
+          },
+          304: { description: 'The call is as the client knows it.' },
+        },
+        headers: {
+          'If-None-Match': {
+            description: 'The ETag of an earlier response.',
+            schema: z
+              .string()
+              .max(MAX_VALUE_CHARS)
+              .optional()
+              .meta({ examples: ['W/"0cc175b9c0f1b6a831c399e269772661"'] }),
+          },
+        },
       },
       async handle({ caller, params, request }) {
         const call_uuid = pathUuid(params['uuid'], 'call');
-        const call = await readCall(catalogue, { caller: callerOf(caller), call_uuid });
+        const known = /^(?:W\/)?"([0-9a-f]{32})"$/.exec(request.headers['if-none-match']?.trim() ?? '')?.[1];
+        const call = await readCall(catalogue, {
+          caller: callerOf(caller),
+          call_uuid,
+          ...(known !== undefined && { known_version: known }),
+        });
+        // Weak: the URL of the recording differs in each response.
+        const headers = call.version === undefined ? {} : { etag: `W/"${call.version}"` };
+        if (known !== undefined && call.version === known) return { status: 304, headers };
         const body = await callDetail(
           call,
           (url) => publicUrl(request, url),
           (analyses) => addChoices(caller, analyses),
         );
-        return { status: 200, body };
+        return isComplete(body) ? { status: 200, headers, body } : { status: 200, body };
       },
     }),
     endpoint({
@@ -254,4 +280,11 @@ export function calls(
       },
     }),
   ];
+}
+
+/** Whether the choices of all questions could be read. A client would keep a call that lacks them. */
+function isComplete({ analyses }: Awaited<ReturnType<typeof callDetail>>): boolean {
+  return analyses.every(({ sections }) =>
+    sections.every(({ questions }) => questions.every(({ choices }) => choices !== null)),
+  );
 }

@@ -1,10 +1,15 @@
-import { Uuid } from '@call-analysis/events';
+import { type ReviewedAnalysis, Uuid } from '@call-analysis/events';
 import type { ingest } from '@call-analysis/proto';
+import type { ReadReviewReply } from '@call-analysis/proto/ingest/v1/ReadReviewReply';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
+import type { Caller } from '../../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
 import { pathUuid, text, written } from '../../http/request/fields.ts';
+import type { JsonResponse } from '../../http/response/json-response.ts';
 import { CallItem, ShownAnalysis } from '../../response-schemas/calls.ts';
+import { WholeReview } from '../../response-schemas/people.ts';
+import { etagOf, IfMatch, revisionInIfMatch } from '../if-match.ts';
 import { actorOf } from '../ingest-caller.ts';
 import type { AddChoices } from './answer-choices.ts';
 import { callItem } from './call-json.ts';
@@ -14,7 +19,7 @@ const MAX_LABEL_CHARS = 255;
 const MAX_COMMENT_CHARS = 5_000;
 const MAX_ANSWERS = 1_000;
 
-const Review = z
+const ReviewBody = z
   .strictObject({
     analysis_uuid: Uuid,
     answers: z
@@ -48,36 +53,91 @@ const Review = z
     ],
   });
 
+const etag = { ETag: 'The revision of the review in double quotes, for If-Match.' };
+
+const ifMatch = (description: string) => ({ 'If-Match': { description, schema: IfMatch.optional() } });
+
 /** Reviews of analyses, and what follows from them (docs/api.md, "People's judgement"). */
 export function reviews(
-  catalogue: Pick<Client<typeof ingest>, 'reviewAnalysis' | 'withdrawReview' | 'swapChannels'>,
+  catalogue: Pick<
+    Client<typeof ingest>,
+    'reviewAnalysis' | 'changeReview' | 'readReview' | 'withdrawReview' | 'swapChannels'
+  >,
   addChoices: AddChoices,
 ): Endpoint[] {
+  const reviewed = async (caller: Caller, analysisJson: string): Promise<JsonResponse> => {
+    const { review } = JSON.parse(analysisJson) as ReviewedAnalysis;
+    const [body] = await addChoices(caller, [analysisJson]);
+    return { status: 200, ...(review !== null && { headers: { etag: etagOf(review.revision) } }), body };
+  };
   return [
+    endpoint({
+      method: 'GET',
+      path: `${PATH}/review`,
+      credentials: 'bearer',
+      docs: {
+        tag: 'Reviews',
+        id: 'getReview',
+        summary: 'Get the review of a call',
+        description: 'What people answered, and who gave which answer. 404 when the current analysis has no review.',
+        responses: { 200: { description: 'The review.', schema: WholeReview, headers: etag } },
+      },
+      async handle({ caller, params, address }) {
+        const call_uuid = pathUuid(params['uuid'], 'call');
+        const review = await catalogue.readReview({ caller: actorOf(caller, address), call_uuid });
+        return { status: 200, headers: { etag: etagOf(review.revision) }, body: reviewJson(review) };
+      },
+    }),
     endpoint({
       method: 'PUT',
       path: `${PATH}/review`,
       credentials: 'bearer',
-      body: Review,
+      body: ReviewBody,
       docs: {
         tag: 'Reviews',
         id: 'reviewCall',
         summary: 'Review a call',
         description:
-          'Replaces an earlier review of the analysis. Answers that you do not name stay as the machine gave them. The score is added up anew.',
-        responses: { 200: { description: 'The analysis with the review.', schema: ShownAnalysis } },
-        errors: ['ANALYSIS_CHANGED'],
+          'Replaces an earlier review of the analysis. Answers that you do not name stay as the machine gave them. The score is added up anew. A review with answers of another person is replaced only with If-Match.',
+        responses: { 200: { description: 'The analysis with the review.', schema: ShownAnalysis, headers: etag } },
+        errors: ['ANALYSIS_CHANGED', 'REVIEW_CHANGED', 'IF_MATCH_REQUIRED'],
+        headers: ifMatch('The revision of the review that you read. If it was changed since, the request is refused.'),
       },
-      async handle({ caller, params, body, address }) {
+      async handle({ caller, params, body, request, address }) {
         const { analysis_json } = await catalogue.reviewAnalysis({
+          ...reviewRequest(body, revisionInIfMatch(request)),
           caller: actorOf(caller, address),
           call_uuid: pathUuid(params['uuid'], 'call'),
-          analysis_uuid: body.analysis_uuid,
-          answers: body.answers.map(({ answer, ...rest }) => ({ ...rest, ...(answer !== null && { answer }) })),
-          ...(body.comment !== undefined && { comment: body.comment }),
           done: body.done ?? false,
         });
-        return { status: 200, body: (await addChoices(caller, [analysis_json]))[0]! };
+        return reviewed(caller, analysis_json);
+      },
+    }),
+    endpoint({
+      method: 'PATCH',
+      path: `${PATH}/review`,
+      credentials: 'bearer',
+      body: ReviewBody,
+      docs: {
+        tag: 'Reviews',
+        id: 'changeReview',
+        summary: 'Change answers of a review',
+        description:
+          'Changes the answers that you name and keeps all others, also those of other people; begins a review where there is none. `comment` and `done` stay as they are when you leave them out.',
+        responses: { 200: { description: 'The analysis with the review.', schema: ShownAnalysis, headers: etag } },
+        errors: ['ANALYSIS_CHANGED', 'REVIEW_CHANGED', 'IF_MATCH_REQUIRED'],
+        headers: ifMatch(
+          'The revision of the review that you read. If another person has since changed an answer that you name, the request is refused. Without it, it is refused if another person has given such an answer.',
+        ),
+      },
+      async handle({ caller, params, body, request, address }) {
+        const { analysis_json } = await catalogue.changeReview({
+          ...reviewRequest(body, revisionInIfMatch(request)),
+          caller: actorOf(caller, address),
+          call_uuid: pathUuid(params['uuid'], 'call'),
+          ...(body.done !== undefined && { done: body.done }),
+        });
+        return reviewed(caller, analysis_json);
       },
     }),
     endpoint({
@@ -90,11 +150,17 @@ export function reviews(
         summary: 'Withdraw a review',
         description: "The machine's answers count again. 404 when the current analysis has no review.",
         responses: { 200: { description: 'The analysis without the review.', schema: ShownAnalysis } },
+        errors: ['REVIEW_CHANGED'],
+        headers: ifMatch('The revision of the review that you read. If it was changed since, the request is refused.'),
       },
-      async handle({ caller, params, address }) {
-        const call_uuid = pathUuid(params['uuid'], 'call');
-        const { analysis_json } = await catalogue.withdrawReview({ caller: actorOf(caller, address), call_uuid });
-        return { status: 200, body: (await addChoices(caller, [analysis_json]))[0]! };
+      async handle({ caller, params, request, address }) {
+        const basedOn = revisionInIfMatch(request);
+        const { analysis_json } = await catalogue.withdrawReview({
+          caller: actorOf(caller, address),
+          call_uuid: pathUuid(params['uuid'], 'call'),
+          ...(basedOn !== null && { based_on: basedOn }),
+        });
+        return reviewed(caller, analysis_json);
       },
     }),
     endpoint({
@@ -118,4 +184,31 @@ export function reviews(
       },
     }),
   ];
+}
+
+function reviewRequest({ analysis_uuid, answers, comment }: z.output<typeof ReviewBody>, basedOn: number | null) {
+  return {
+    analysis_uuid,
+    answers: answers.map(({ answer, ...rest }) => ({ ...rest, ...(answer !== null && { answer }) })),
+    ...(comment !== undefined && { comment }),
+    ...(basedOn !== null && { based_on: basedOn }),
+  };
+}
+
+function reviewJson({ analysis_uuid, revision, by_uuid, at, comment, done, answers }: ReadReviewReply) {
+  return {
+    analysis_uuid,
+    revision,
+    by: by_uuid,
+    at,
+    comment: comment ?? null,
+    done,
+    answers: answers.map(({ given, by_uuid: by, at: answeredAt }) => ({
+      question_uuid: given?.question_uuid,
+      answer: given?.answer ?? null,
+      comment: given?.comment ?? null,
+      by,
+      at: answeredAt,
+    })),
+  };
 }
