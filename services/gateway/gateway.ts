@@ -1,3 +1,4 @@
+import type { ListenConfig } from '@call-analysis/bus';
 import type { Objects, SignedUrls } from '@call-analysis/objects';
 import type { analysis, audio, ingest, keyManagement, webhooks as webhooksDefinition } from '@call-analysis/proto';
 import type { Channel, Client } from '@call-analysis/rpc';
@@ -36,6 +37,7 @@ import { scorecardTrials } from './routes/scorecard-trials.ts';
 import { scorecards } from './routes/scorecards.ts';
 import { consolePage } from './routes/service/console.ts';
 import { docs } from './routes/service/docs.ts';
+import { events } from './routes/service/events.ts';
 import { health } from './routes/service/health.ts';
 import { metrics } from './routes/service/metrics.ts';
 import { sessions } from './routes/sessions.ts';
@@ -78,7 +80,7 @@ export function backendParts(backends: Backends): Part[] {
 
 /** Serves the HTTP API on top of the backends. */
 export async function serveEdge(
-  edge: Edge,
+  edge: Edge & { readonly bus?: ListenConfig },
   backends: Backends,
   log: Logger,
   readiness = new Readiness(backendParts(backends)),
@@ -134,6 +136,7 @@ export async function serveEdge(
 export function endpointsOf(
   edge: Pick<Edge, 'publicUrl' | 'platformFirms' | 'objectsOrigin' | 'corsOrigins'> & {
     readonly signIn?: OpenIdProvider | undefined;
+    readonly bus?: ListenConfig;
   },
   backends: Backends,
   readiness: Readiness,
@@ -144,6 +147,7 @@ export function endpointsOf(
   const endpoints = withExternal([
     ...health(readiness),
     ...metrics(),
+    ...events(edge.bus),
     ...apiKeys(backends.keyManagement, edge.platformFirms),
     ...audit(backends.keyManagement),
     ...firm(backends.keyManagement, backends.ingest),

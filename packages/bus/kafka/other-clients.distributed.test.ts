@@ -10,7 +10,7 @@ import { type Bus, route } from '../port.ts';
 import { testKafka, openKafkaTransport } from '../test/kafka.ts';
 import { openOtherClient, type OtherClient } from '../test/other-client.ts';
 import type { Kafka } from './config.ts';
-import { topicOf } from './topics/topics.ts';
+import { topicOf } from './topics/topic.ts';
 
 const Happened = eventType('test.happened.v1', z.unknown());
 const silent = { info() {}, warn() {}, error() {} };
