@@ -248,7 +248,9 @@ export const CallReviewed = declareEvent('call.reviewed.v1', CallState, {
   audience: 'public',
 });
 
-const ByStatus = z.record(z.string(), z.int().min(0)).describe('The number of calls by their status.');
+const ByStatus = z
+  .record(z.string(), z.int().min(0))
+  .describe('The number of calls by their status, without calls that were erased before.');
 
 export const BatchFinished = declareEvent('batch.finished.v1', z.object({ by_status: ByStatus }), {
   description: 'The last call of a batch has ended. Published once for each batch.',

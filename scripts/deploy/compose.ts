@@ -3,7 +3,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { rightsByUser } from '../../deploy/prepare-kafka/rights.ts';
+import { rightsByUser, rightsOfReaders } from '../../deploy/prepare-kafka/rights.ts';
 import { kafkaOf } from '../../deploy/standalone/admin/dead-letters.ts';
 import { readRemote } from '../../deploy/standalone/config.ts';
 import { SHUTDOWN_MARGIN_MS, parseDuration } from '../../packages/runtime/index.ts';
@@ -276,7 +276,11 @@ async function rightsFaults(containers: Readonly<Record<string, Container>>): Pr
   demand(temporary?.split(/[:,]/).includes('exec') === true, 'Kafka cannot run its library for zstd from /tmp');
   const login = broker['KAFKA_LISTENER_NAME_CLIENTS_PLAIN_SASL_JAAS_CONFIG'] ?? '';
   const users = [...login.matchAll(/user_([\w-]+)=/g)].map(([, name]) => name!).filter((name) => name !== OWNER);
-  const rights = await rightsByUser();
+  const prepare = containers['prepare-kafka'] ?? {};
+  const rights = {
+    ...(await rightsByUser()),
+    ...rightsOfReaders(environmentOf(prepare)['KAFKA_READERS'] ?? ''),
+  };
   demand(
     broker['KAFKA_AUTHORIZER_CLASS_NAME'] === 'org.apache.kafka.metadata.authorizer.StandardAuthorizer' &&
       broker['KAFKA_ALLOW_EVERYONE_IF_NO_ACL_FOUND'] === undefined,
@@ -287,7 +291,6 @@ async function rightsFaults(containers: Readonly<Record<string, Container>>): Pr
   for (const listener of (broker['KAFKA_LISTENERS'] ?? '').split(','))
     demand(/^CLIENTS:|:\/\/127\.0\.0\.1:/.test(listener), `Kafka listens on ${listener} without users`);
   demand(users.toSorted().join() === Object.keys(rights).toSorted().join(), `Kafka has users without rights: ${users}`);
-  const prepare = containers['prepare-kafka'] ?? {};
   demand(environmentOf(prepare)['KAFKA_SASL_USERNAME'] === OWNER, 'prepare-kafka is not the owner of Kafka');
   for (const [name, container] of Object.entries(containers)) {
     const isOwner = environmentOf(container)['KAFKA_SASL_USERNAME'] === OWNER;
