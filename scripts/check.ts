@@ -1,12 +1,13 @@
 // npm run check: types, lint, format, import rules, unused dependencies, sizes of folders, whether migrations match the
-// Prisma schemas, whether the RPC contracts are compatible with the last release, whether docs/configuration.md is
-// current, and whether the commands and API paths that documents, alerts and messages name exist. Prints how much code there
-// is.
+// Prisma schemas, whether the RPC contracts are compatible with the last release, whether docs/configuration.md and
+// docs/events.md are current, and whether the commands and API paths that documents, alerts and messages name exist.
+// Prints how much code there is.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { checkBoundaries, checkCircles } from './boundaries.ts';
 import { checkConfiguration } from './configuration.ts';
 import { checkDependencies } from './dependencies.ts';
+import { checkEvents } from './events.ts';
 import { checkFolders } from './folders.ts';
 import { checkMentions } from './mentions.ts';
 import { checkMigrations } from './migrations.ts';
@@ -31,6 +32,7 @@ const steps: { name: string; run: () => readonly string[] | Promise<readonly str
   { name: 'migrations', run: () => checkMigrations() },
   { name: 'proto', run: () => checkProtos() },
   { name: 'configuration', run: () => checkConfiguration() },
+  { name: 'events', run: () => checkEvents() },
   { name: 'commands and paths', run: () => checkMentions() },
 ];
 

@@ -1,7 +1,10 @@
+import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { randomOf, waitUntil } from '@call-analysis/testing';
 import { type KafkaServer, s3ForTests, startKafka } from '@call-analysis/testing/servers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -9,9 +12,10 @@ import { requiredKafka } from '../../packages/bus/index.ts';
 import { connect } from '../../packages/bus/kafka/connection/client.ts';
 import { toMessage } from '../../packages/bus/kafka/message.ts';
 import { grantRights } from '../../packages/bus/kafka/rights/grant-rights.ts';
-import { AudioExtractionRequested, createEvent } from '../../packages/events/index.ts';
+import { type DocumentConsumer, openDocumentConsumer } from '../../packages/bus/test/document-consumer.ts';
+import { AudioExtractionRequested, createEvent, declaredEvents } from '../../packages/events/index.ts';
 import { newAuthority } from '../../packages/rpc/test/certificates.ts';
-import { rightsByUser } from '../prepare-kafka/rights.ts';
+import { ownTopics, rightsByUser, rightsOfReaders } from '../prepare-kafka/rights.ts';
 import { newFirm, recordingsBatch } from '../soak/firm.ts';
 import { startReceiver } from '../soak/receiver.ts';
 import { administrator } from '../standalone/test/client/new-firm.ts';
@@ -27,6 +31,7 @@ const silent = { info() {}, warn() {}, error() {} };
 let directory: string;
 let kafka: KafkaServer;
 let system: DistributedSystem;
+let documentConsumer: DocumentConsumer;
 const said: string[] = [];
 const never = new AbortController().signal;
 
@@ -51,11 +56,29 @@ function kafkaAs(name: string) {
   return requiredKafka({ KAFKA_BROKERS: kafka.brokers.join(), KAFKA_TOPIC_PREFIX: PREFIX, ...user(name) });
 }
 
+/** Grants the rights of the user `reader` as the job of the chart does. */
+async function grantReader(): Promise<void> {
+  const passwordFile = join(directory, 'owner-password');
+  await writeFile(passwordFile, 'owner');
+  const { KAFKA_SASL_PASSWORD: _, ...owner } = user('owner');
+  const command = fileURLToPath(new URL('../prepare-kafka/main.ts', import.meta.url));
+  await promisify(execFile)(process.execPath, [command, 'readers'], {
+    env: {
+      KAFKA_BROKERS: kafka.brokers.join(),
+      KAFKA_TOPIC_PREFIX: PREFIX,
+      ...owner,
+      KAFKA_SASL_PASSWORD_FILE: passwordFile,
+      KAFKA_READERS: 'reader',
+    },
+  });
+}
+
 beforeAll(async () => {
+  documentConsumer = await openDocumentConsumer();
   directory = await mkdtemp(join(tmpdir(), 'kafka-rights-'));
   await writeFile(join(directory, 'ca.pem'), authority.ca);
   const broker = authority.issue(['127.0.0.1']);
-  const users = [...SERVICES, 'admin', 'guest', 'owner'].map((name) => `user_${name}="${name}"`).join(' ');
+  const users = [...SERVICES, 'admin', 'guest', 'owner', 'reader'].map((name) => `user_${name}="${name}"`).join(' ');
   const plain = 'org.apache.kafka.common.security.plain.PlainLoginModule';
   kafka = await startKafka({
     protocol: 'SASL_SSL',
@@ -71,6 +94,7 @@ beforeAll(async () => {
     },
   });
   await grantRights(kafkaAs('owner'), await rightsByUser(), { name: 'test', log: silent });
+  await grantReader();
   const variables = Object.fromEntries(SERVICES.map((name) => [name, user(name)])) as Record<
     ServiceName,
     Record<string, string>
@@ -84,7 +108,7 @@ beforeAll(async () => {
     variables,
     onLine: (service, line) => said.push(`${service}: ${line}`),
   });
-}, 400_000);
+}, 600_000);
 
 afterAll(async () => {
   await system?.stop();
@@ -172,5 +196,77 @@ describe('services whose users have the rights in Kafka that they declare', () =
     await grantRights(kafkaAs('owner'), { guest: [] }, { name: 'test', log: silent });
     expect(await client.listTopics()).toEqual([]);
     await client.disconnect();
+  });
+});
+
+describe('a user of another system', () => {
+  it('consumes the events of a call by the AsyncAPI document alone, in another language', async () => {
+    const receiver = await startReceiver(randomOf(1, 'receiver of the reader'));
+    const stored = storedBy(system, { brokers: kafka.brokers, prefix: PREFIX }, user('admin'));
+    try {
+      const firm = await newFirm({ ...system, stored, victims: [], stderr: () => '' }, receiver);
+      const batch = await firm.client.batch(1);
+      await settled(stored, firm.uuid, 120_000);
+      const list = await firm.client.ask<{ items: { uuid: string; score: number | null }[] }>(
+        'list',
+        'GET',
+        '/api/v1/calls',
+      );
+      const [call] = list.body.items;
+      const document = await (await fetch(`${system.url}/asyncapi.json`)).text();
+      const configuration = {
+        'bootstrap.servers': kafka.brokers.join(),
+        'security.protocol': 'SASL_SSL',
+        'ssl.ca.location': join(directory, 'ca.pem'),
+        'sasl.mechanism': 'PLAIN',
+        'sasl.username': 'reader',
+        'sasl.password': 'reader',
+      };
+      const consume = (group: string, subject: string, types: readonly string[]) =>
+        documentConsumer.consume({ document, configuration: { ...configuration, 'group.id': group }, subject, types });
+      const [finished] = await consume(`${PREFIX}reader.batches`, batch, ['batch.finished.v1']);
+      expect(finished!.body).toMatchObject({ by_status: { completed: 1 } });
+      await firm.client.erase(call!.uuid);
+      const events = await consume(`${PREFIX}reader.calls`, call!.uuid, ['call.ended.v1', 'call.erased.v1']);
+      const ended = events.find(({ type }) => type === 'call.ended.v1')!;
+      expect(ended.body).toMatchObject({ status: 'completed', score: call!.score, batch_uuid: batch });
+      expect(ended.headers).toMatchObject({ ce_firmuuid: firm.uuid, ce_source: 'ingest' });
+    } finally {
+      receiver.stop();
+    }
+  }, 300_000);
+
+  it('sees the public events and nothing else, and writes nowhere', async () => {
+    const client = connect(kafkaAs('reader'), { name: 'test', log: silent });
+    const asked = client.admin({ retry: { retries: 0 } });
+    await asked.connect();
+    const promised = declaredEvents.filter(({ audience }) => audience === 'public');
+    expect((await asked.listTopics()).toSorted()).toEqual(promised.map(({ type }) => `${PREFIX}${type}`).toSorted());
+    await expect(asked.fetchOffsets({ groupId: `${PREFIX}ingest.catalogue` })).rejects.toThrow();
+    await asked.disconnect();
+    const producer = client.producer({ retry: { retries: 0 } });
+    await producer.connect();
+    const send = producer.send({ topic: `${PREFIX}call.ended.v1`, messages: [{ value: '{}' }] });
+    await expect(send).rejects.toThrow(/authoriz/i);
+    await producer.disconnect();
+  });
+
+  it('keeps its rights on topics of others, and loses those on ours that are no longer promised', async () => {
+    const options = { name: 'test', log: silent };
+    const right = (name: string) => ({ on: 'topic', name, operations: ['READ', 'CREATE'] }) as const;
+    const guest = connect(kafkaAs('guest'), options).admin();
+    await guest.connect();
+    const visible = async () => (await guest.listTopics()).map((topic) => topic.slice(PREFIX.length));
+    try {
+      await grantRights(kafkaAs('owner'), { guest: [right('reports'), right('call.analyzed.v1')] }, options);
+      await guest.createTopics({ waitForLeaders: false, topics: [{ topic: `${PREFIX}reports`, numPartitions: 1 }] });
+      expect(await visible()).toEqual(expect.arrayContaining(['reports', 'call.analyzed.v1']));
+      await grantRights(kafkaAs('owner'), rightsOfReaders('guest'), { ...options, within: ownTopics });
+      expect(await visible()).toEqual(expect.arrayContaining(['reports', 'call.ended.v1']));
+      expect(await visible()).not.toContain('call.analyzed.v1');
+    } finally {
+      await grantRights(kafkaAs('owner'), { guest: [] }, options);
+      await guest.disconnect();
+    }
   });
 });

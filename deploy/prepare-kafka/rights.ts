@@ -1,11 +1,16 @@
+import { deadLetterTopic } from '../../packages/bus/kafka/dead-letters/headers.ts';
 import {
   type KafkaUse,
   type Right,
   rightsOfAdministrator,
+  rightsOfReader,
   rightsOfService,
 } from '../../packages/bus/kafka/rights/rights.ts';
+import { declaredEvents } from '../../packages/events/index.ts';
 
 const SERVICES = ['gateway', 'key-management', 'ingest', 'audio', 'transcription', 'analysis', 'webhooks'];
+/** Their consumer groups begin with these names. */
+const RESERVED = new Set([...SERVICES, 'admin', 'dead-letters']);
 
 /** The rights in Kafka by user. Each service has a user of its name, the admin command has `admin`. */
 export async function rightsByUser(): Promise<Record<string, readonly Right[]>> {
@@ -20,3 +25,18 @@ export async function rightsByUser(): Promise<Record<string, readonly Right[]>> 
     admin: rightsOfAdministrator(uses.map(([, use]) => use)),
   };
 }
+
+/** The rights of the users of other systems that may read the public events, whose names are separated by commas. */
+export function rightsOfReaders(names: string): Record<string, readonly Right[]> {
+  const users = names.split(',').map((name) => name.trim());
+  for (const user of users) {
+    // A certificate's name would need a rule of the brokers that maps it to one word.
+    if (!/^[A-Za-z0-9_-]{1,100}$/.test(user))
+      throw new Error(`KAFKA_READERS: ${user || 'an empty name'} is no name of a user.`);
+    if (RESERVED.has(user)) throw new Error(`KAFKA_READERS: ${user} is the name of a user of this system.`);
+  }
+  return Object.fromEntries(users.map((user) => [user, rightsOfReader(user)]));
+}
+
+/** The topics of this system. A reader may have rights on others, which are not ours to remove. */
+export const ownTopics = declaredEvents.flatMap(({ type }) => [type, deadLetterTopic(type)]);

@@ -10,6 +10,20 @@ export interface EventType<Body = unknown> {
   readonly subjectField?: string;
 }
 
+/** Who publishes events: the services, and the admin command. */
+export type Publisher = 'key-management' | 'ingest' | 'audio' | 'transcription' | 'analysis' | 'webhooks' | 'admin';
+
+/** An event type of this system, with what its readers have to know (docs/events.md). */
+export interface DeclaredEventType<Body = unknown> extends EventType<Body> {
+  /** What happened, and what follows from it. */
+  readonly description: string;
+  /** What the subject is, which is the key of the messages: `call`. */
+  readonly subject: string;
+  readonly publishers: readonly Publisher[];
+  /** `public`: other systems may rely on it. `internal`: it may be replaced with any release. */
+  readonly audience: 'public' | 'internal';
+}
+
 /** The body of the events of a type. */
 export type BodyOf<Type> = Type extends EventType<infer Body> ? Body : never;
 
@@ -44,15 +58,19 @@ export type WireEvent<Body = unknown> = Omit<Event<Body>, 'priority'> & { readon
  */
 export const Envelope = z
   .object({
-    id: Uuid,
-    source: z.string().min(1),
-    type: z.string().min(1),
-    time: z.iso.datetime(),
-    subject: Uuid,
-    firmuuid: Uuid,
-    turn: z.int().min(0),
-    traceparent: z.string().optional(),
-    requestid: z.string().max(128).optional(),
+    id: Uuid.describe('The id of the event, and of its repetitions: an event can be delivered more than once.'),
+    source: z.string().min(1).describe('The publisher.'),
+    type: z.string().min(1).describe('The name of the event with its version.'),
+    time: z.iso.datetime().describe('When it was published, in UTC.'),
+    subject: Uuid.describe('What the event is about.'),
+    firmuuid: Uuid.describe('The firm that the event belongs to.'),
+    turn: z.int().min(0).describe('The priority among events that wait: lower numbers are more urgent.'),
+    traceparent: z.string().optional().describe('The W3C trace context of the work that published it.'),
+    requestid: z
+      .string()
+      .max(128)
+      .optional()
+      .describe('The `x-request-id` of the request to the API that it results from.'),
     data: z.unknown(),
   })
   .transform(fromWire);
@@ -73,4 +91,13 @@ export function eventType<Body>(
   options: Pick<EventType, 'subjectField'> = {},
 ): EventType<Body> {
   return { type, body, ...options };
+}
+
+/** An event type of this system, as `event-types.ts` declares them. */
+export function declareEvent<Body>(
+  type: string,
+  body: z.ZodType<Body>,
+  declaration: Omit<DeclaredEventType<Body>, 'type' | 'body'>,
+): DeclaredEventType<Body> {
+  return { type, body, ...declaration };
 }

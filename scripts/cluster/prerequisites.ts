@@ -8,6 +8,7 @@ const secrets: Readonly<Record<string, readonly string[]>> = {
   databases: ['key-management', 'ingest', 'audio', 'transcription', 'analysis', 'webhooks'],
   'ingest-database': ['uri'],
   kafka: ['ca.crt', 'tls.crt', 'tls.key', 'password'],
+  'kafka-owner': ['owner-password'],
   store: ['access-key', 'secret-key'],
   tokens: ['jwt-secret', 'public.pem'],
   pepper: ['api-key-pepper', 'pepper'],

@@ -127,6 +127,8 @@ const refusals: readonly (readonly [set: string, says: RegExp])[] = [
   ['kafka.brokers={kafka}', /kafka\/brokers\/0/],
   ['kafka.sasl.mechanism=plain', /kafka\.sasl\.username and kafka\.sasl\.existingSecret must be set too/],
   ['kafka.sasl.mechanism=gssapi', /kafka\/sasl\/mechanism/],
+  ['kafka.readers.users={reporting}', /kafka\.readers\.superUser and kafka\.readers\.existingSecret must be set too/],
+  ['kafka.readers.users={CN=reporting}', /kafka\/readers\/users\/0/],
   ['kafka.tls.certKey=tls.crt', /certKey and kafka\.tls\.keyKey go together/],
   ['s3.endpoint=', /s3\.endpoint must be the URL/],
   ['s3.endpoint=store:7070', /s3\/endpoint/],

@@ -39,7 +39,7 @@ const parts: Readonly<
   Record<string, { readonly by: readonly string[]; readonly variables?: readonly string[]; readonly port?: number }>
 > = {
   database: { by: withDatabase, port: 5432 },
-  kafka: { by: [...withDatabase, 'gateway', 'admin'], variables: ['KAFKA_BROKERS'] },
+  kafka: { by: [...withDatabase, 'gateway', 'admin', 'kafka-readers'], variables: ['KAFKA_BROKERS'] },
   s3: { by: ['ingest', 'audio', 'transcription', 'analysis', 'gateway', 'admin'], variables: ['S3_ENDPOINT'] },
   // Addresses of firms.
   webhooks: { by: ['webhooks'], port: 443 },
@@ -103,12 +103,13 @@ export function networkFaults(manifests: readonly Manifest[], values: Values): s
   return faults;
 }
 
-/** The ports of the addresses in the environments of each service and of the job of migrations. */
+/** The ports of the addresses in the environments of each service, of the admin command and of the jobs. */
 function needs(manifests: readonly Manifest[], values: Values): Map<string, number[]> {
   const needed = new Map<string, number[]>();
   for (const manifest of manifests) {
     const name = componentOf(manifest);
-    const containers = name === 'admin' ? containersOf(manifest) : processesOf(manifest);
+    const isOther = name === 'admin' || name === 'kafka-readers';
+    const containers = isOther ? containersOf(manifest) : processesOf(manifest);
     const environments = containers.map(environmentOf);
     if (name === undefined || environments.length === 0) continue;
     const ports = [DNS];

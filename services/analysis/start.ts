@@ -1,15 +1,6 @@
 import { redeliveryWindowDays } from '@call-analysis/bus';
 import { pruneProcessed, sweepRemovedFirms } from '@call-analysis/call-processing';
-import {
-  AnalysisWaiting,
-  AuditEntryAdded,
-  BudgetSpent,
-  CallAnalyzed,
-  CallErased,
-  CallFailed,
-  FirmDataRemoved,
-  FirmRemoved,
-} from '@call-analysis/events';
+import { CallErased, FirmRemoved, publishedBy } from '@call-analysis/events';
 import { defineService } from '@call-analysis/service';
 import { dialFirms, type FirmsClient } from '@call-analysis/service/firms';
 import type { Analyst } from './analysts/analyst.ts';
@@ -43,7 +34,7 @@ interface AskedModel {
 export const { schema, migrations, events, prepare, start } = defineService<Config, Parts, { analyst: Analyst }>({
   name: 'analysis',
   migrations: new URL('./prisma/migrations', import.meta.url),
-  publishes: [AuditEntryAdded, CallAnalyzed, CallFailed, AnalysisWaiting, BudgetSpent, FirmDataRemoved],
+  publishes: publishedBy('analysis'),
   consumers,
   async open({ config, log, db, bus, objects, closing }, { analyst = openRuleAnalyst(config.reviewBelow) }) {
     const firms = dialFirms(config.keyManagement, { tls: config.tls, log });

@@ -1,6 +1,6 @@
 import { redeliveryWindowDays } from '@call-analysis/bus';
 import { sweepRemovedFirms, WorkInProgress } from '@call-analysis/call-processing';
-import { CallErased, CallFailed, FirmDataRemoved, FirmRemoved } from '@call-analysis/events';
+import { CallErased, FirmRemoved, publishedBy } from '@call-analysis/events';
 import { ingest as ingestService } from '@call-analysis/proto';
 import { type Channel, type Client, dial } from '@call-analysis/rpc';
 import { defineService } from '@call-analysis/service';
@@ -24,7 +24,7 @@ interface Parts extends ExtractionParts {
 export const { schema, migrations, events, prepare, start } = defineService<Config, Parts>({
   name: 'audio',
   migrations: new URL('./prisma/migrations', import.meta.url),
-  publishes: [CallFailed, FirmDataRemoved],
+  publishes: publishedBy('audio'),
   consumers,
   // One replica consumes the erasure for certain; another may be extracting the recording.
   listeners: [

@@ -1,3 +1,4 @@
+import type { ListenConfig } from '@call-analysis/bus';
 import type { Objects, SignedUrls } from '@call-analysis/objects';
 import type {
   analysis,
@@ -48,6 +49,7 @@ import { scorecardTrials } from './routes/scorecard-trials.ts';
 import { scorecards } from './routes/scorecards.ts';
 import { consolePage } from './routes/service/console.ts';
 import { docs } from './routes/service/docs.ts';
+import { events } from './routes/service/events.ts';
 import { health } from './routes/service/health.ts';
 import { metrics } from './routes/service/metrics.ts';
 import { sessions } from './routes/sessions.ts';
@@ -92,7 +94,7 @@ export function backendParts(backends: Backends): Part[] {
 
 /** Serves the HTTP API on top of the backends. */
 export async function serveEdge(
-  edge: Edge,
+  edge: Edge & { readonly bus?: ListenConfig },
   backends: Backends,
   log: Logger,
   readiness = new Readiness(backendParts(backends)),
@@ -148,6 +150,7 @@ export async function serveEdge(
 export function endpointsOf(
   edge: Pick<Edge, 'publicUrl' | 'platformFirms' | 'objectsOrigin' | 'corsOrigins'> & {
     readonly signIn?: OpenIdProvider | undefined;
+    readonly bus?: ListenConfig;
   },
   backends: Backends,
   readiness: Readiness,
@@ -158,6 +161,7 @@ export function endpointsOf(
   const endpoints = withExternal([
     ...health(readiness),
     ...metrics(),
+    ...events(edge.bus),
     ...apiKeys(backends.keyManagement, edge.platformFirms),
     ...audit(backends.keyManagement),
     ...firm(backends.keyManagement, backends.ingest),

@@ -1,21 +1,6 @@
 import { redeliveryWindowDays } from '@call-analysis/bus';
 import { sweepRemovedFirms } from '@call-analysis/call-processing';
-import {
-  AudioExtractionRequested,
-  AudioStored,
-  AuditEntryAdded,
-  AuditEntryCreated,
-  BatchFinished,
-  CallEnded,
-  CallReviewed,
-  CallErased,
-  CallsAccepted,
-  CallsCanceled,
-  CampaignFinished,
-  FirmDataRemoved,
-  RecordingErased,
-  TranscriptReady,
-} from '@call-analysis/events';
+import { publishedBy } from '@call-analysis/events';
 import { shareConnections } from '@call-analysis/postgres';
 import { defineService } from '@call-analysis/service';
 import { dialFirms } from '@call-analysis/service/firms';
@@ -45,22 +30,7 @@ const JOBS_MS = 5_000;
 export const { schema, migrations, events, prepare, start } = defineService<Config, Parts>({
   name: 'ingest',
   migrations: new URL('./prisma/migrations', import.meta.url),
-  publishes: [
-    AudioExtractionRequested,
-    AudioStored,
-    TranscriptReady,
-    CallsAccepted,
-    CallEnded,
-    CallReviewed,
-    CallErased,
-    CallsCanceled,
-    AuditEntryAdded,
-    BatchFinished,
-    CampaignFinished,
-    AuditEntryCreated,
-    FirmDataRemoved,
-    RecordingErased,
-  ],
+  publishes: publishedBy('ingest'),
   consumers,
   open({ config, log, db, bus, objects, closing }) {
     const store = openStore(db, config.databaseUrl, { intakes: shareConnections(config.connections).long });

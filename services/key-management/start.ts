@@ -1,4 +1,4 @@
-import { ApiKeyRevoked, FirmRemoved } from '@call-analysis/events';
+import { publishedBy } from '@call-analysis/events';
 import { prismaAdapter } from '@call-analysis/postgres';
 import { defineService } from '@call-analysis/service';
 import { keyHasher } from './api-keys/api-key.ts';
@@ -22,7 +22,7 @@ type Parts = Parameters<typeof keyManagementService>[0];
 export const { schema, migrations, events, prepare, start } = defineService<Config, Parts>({
   name: 'key-management',
   migrations: new URL('./prisma/migrations/', import.meta.url),
-  publishes: [ApiKeyRevoked, FirmRemoved],
+  publishes: publishedBy('key-management'),
   consumers,
   open({ config, log, db, bus, closing }) {
     const prisma = new PrismaClient({ adapter: prismaAdapter(db) });

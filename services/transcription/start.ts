@@ -1,15 +1,6 @@
 import { redeliveryWindowDays } from '@call-analysis/bus';
 import { pruneProcessed, WorkInProgress } from '@call-analysis/call-processing';
-import {
-  CallErased,
-  CallFailed,
-  CallsCanceled,
-  FirmDataRemoved,
-  FirmRemoved,
-  TranscriptionProgressed,
-  TranscriptionWaiting,
-  TranscriptReady,
-} from '@call-analysis/events';
+import { CallErased, CallsCanceled, FirmRemoved, publishedBy } from '@call-analysis/events';
 import { defineService } from '@call-analysis/service';
 import type { TranscriptionParts } from './calls/transcribe-call.ts';
 import { ENGINE_GIVE_UP_AFTER_MS, LONGEST_ENGINE_PAUSE_MS } from './calls/wait-for-engine.ts';
@@ -34,7 +25,7 @@ interface Replacements {
 export const { schema, migrations, events, prepare, start } = defineService<Config, TranscriptionParts, Replacements>({
   name: 'transcription',
   migrations: new URL('./prisma/migrations', import.meta.url),
-  publishes: [TranscriptionProgressed, TranscriptionWaiting, TranscriptReady, CallFailed, FirmDataRemoved],
+  publishes: publishedBy('transcription'),
   consumers,
   // One replica consumes an erasure or a cancellation for certain; another may be transcribing the call.
   listeners: [

@@ -1,6 +1,6 @@
 import { redeliveryWindowDays } from '@call-analysis/bus';
 import { sweepRemovedFirms } from '@call-analysis/call-processing';
-import { AuditEntryAdded, FirmDataRemoved } from '@call-analysis/events';
+import { publishedBy } from '@call-analysis/events';
 import { defineService } from '@call-analysis/service';
 import { type Resolve, resolveBySystem } from './addresses/lookup.ts';
 import type { Config } from './config.ts';
@@ -32,7 +32,7 @@ const CLOSE_MS = 5_000;
 export const { schema, migrations, events, prepare, start } = defineService<Config, Deps, Replacements>({
   name: 'webhooks',
   migrations: new URL('./prisma/migrations', import.meta.url),
-  publishes: [AuditEntryAdded, FirmDataRemoved],
+  publishes: publishedBy('webhooks'),
   consumers,
   open({ config: { allowPrivate }, log, db, bus, closing }, { resolve = resolveBySystem, answerMs, sender: options }) {
     const [endpoints, deliveries] = [endpointsIn(db), deliveriesIn(db)];

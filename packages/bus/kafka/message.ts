@@ -26,9 +26,10 @@ export const DATA_REF = 'ce_dataref';
 /** Only the consumer of this name takes the message. */
 export const REPLAY_TO = 'replay-to';
 
-const ATTRIBUTE_PREFIX = 'ce_';
-const SPEC_VERSION = '1.0';
-const CONTENT_TYPE = 'application/json';
+/** The header of an attribute has this before its name. */
+export const ATTRIBUTE_PREFIX = 'ce_';
+export const SPEC_VERSION = '1.0';
+export const CONTENT_TYPE = 'application/json';
 
 export function toMessage(event: Event): Message {
   const { data, ...attributes } = toWire(event);

@@ -12,7 +12,7 @@ import { testKafka, type KafkaUnderTest, openKafkaTransport } from '../test/kafk
 import { newEvent } from '../test/new-event.ts';
 import { connect } from './connection/client.ts';
 import { SESSION_TIMEOUT_MS } from './consumer/membership.ts';
-import { topicOf } from './topics/topics.ts';
+import { topicOf } from './topics/topic.ts';
 
 const silent = { info() {}, warn() {}, error() {} };
 

@@ -71,7 +71,7 @@ export interface ReceivedResponse {
  * only a handler that never returns misses it. A test of that sets a shorter `deadlineMs`.
  */
 export async function openFixture(
-  edge: Partial<Edge> & { keyTtlMs?: number; deadlineMs?: number; closeMs?: number } = {},
+  edge: Partial<Parameters<typeof serveEdge>[0]> & { keyTtlMs?: number; deadlineMs?: number; closeMs?: number } = {},
 ): Promise<Fixture> {
   const { keyTtlMs, deadlineMs = 60_000, closeMs, ...rest } = edge;
   const closing = new Closing();

@@ -4,7 +4,7 @@ import { Fault, invalidFields, notFound } from '@call-analysis/fault';
 import { auditEntry } from '@call-analysis/service';
 import { v7 as uuidv7 } from 'uuid';
 import { reviewAnalysis } from '../reviews/review-analysis.ts';
-import type { PersonAnswer, Scorecards } from '../reviews/scorecards.ts';
+import type { Scorecards } from '../reviews/scorecards.ts';
 import type { Store } from '../store/index.ts';
 import type { DeskCaller } from './caller.ts';
 import type { Dispute, Disputes } from './dispute-store.ts';
@@ -106,14 +106,12 @@ async function changeAnswer(
   const { store } = deps;
   const current = await currentAnalysis(store, caller.firmUuid, callUuid);
   if (current === null) throw notFound('analysis');
-  const earlier: PersonAnswer[] = questionsOf(current)
-    .filter(({ uuid, decided_by }) => decided_by === 'person' && uuid !== questionUuid)
-    .map((each) => ({ questionUuid: each.uuid, answer: each.answer, comment: each.comment }));
   await reviewAnalysis(deps, caller, callUuid, {
     analysisUuid: current.uuid,
-    answers: [...earlier, { questionUuid, answer, comment }],
-    comment: current.review?.comment ?? null,
-    done: current.review?.done ?? false,
+    // Whoever decides the dispute has read what stands.
+    basedOn: current.review?.revision ?? null,
+    isWhole: false,
+    answers: [{ questionUuid, answer, comment }],
   });
 }
 

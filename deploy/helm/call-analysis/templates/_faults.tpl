@@ -33,6 +33,7 @@
 {{- if not (or $values.jwt.secretKey $values.jwt.publicKeyKey) }}{{ $faults = append $faults "jwt.secretKey or jwt.publicKeyKey must be set." }}{{ end -}}
 {{- with $values.kafka -}}
 {{- if and .sasl.mechanism (not (and .sasl.username .sasl.existingSecret)) }}{{ $faults = append $faults "kafka.sasl.mechanism is set, so kafka.sasl.username and kafka.sasl.existingSecret must be set too." }}{{ end -}}
+{{- if and .readers.users (not (and .sasl.mechanism .readers.superUser .readers.existingSecret)) }}{{ $faults = append $faults "kafka.readers.users is set, so kafka.sasl.mechanism, kafka.readers.superUser and kafka.readers.existingSecret must be set too." }}{{ end -}}
 {{- if ne (empty .tls.certKey) (empty .tls.keyKey) }}{{ $faults = append $faults "kafka.tls.certKey and kafka.tls.keyKey go together." }}{{ end -}}
 {{- end -}}
 {{- if ne (empty $values.speech.url) (empty $values.speech.model) }}{{ $faults = append $faults "speech.url and speech.model go together." }}{{ end -}}

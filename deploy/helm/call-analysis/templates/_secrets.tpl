@@ -46,9 +46,10 @@ under "list". A service gets no secret that it does not use. Where `variable` en
 {{- if $values.otlp.existingSecret -}}
 {{- $list = append $list (dict "variable" "OTEL_EXPORTER_OTLP_HEADERS_FILE" "secret" $values.otlp.existingSecret "key" $values.otlp.headersKey "file" "otlp-headers") -}}
 {{- end -}}
+{{- $user := ternary $values.kafka.readers $values.kafka.sasl (eq .name "kafka-readers") -}}
 {{- with $values.kafka -}}
 {{- if .sasl.mechanism -}}
-{{- $list = append $list (dict "variable" "KAFKA_SASL_PASSWORD_FILE" "secret" .sasl.existingSecret "key" .sasl.passwordKey "file" "kafka-password") -}}
+{{- $list = append $list (dict "variable" "KAFKA_SASL_PASSWORD_FILE" "secret" $user.existingSecret "key" $user.passwordKey "file" "kafka-password") -}}
 {{- end -}}
 {{- if and .tls.enabled .tls.existingSecret -}}
 {{- $list = append $list (dict "variable" "KAFKA_TLS_CA_FILE" "secret" .tls.existingSecret "key" .tls.caKey "file" "kafka-ca.pem") -}}

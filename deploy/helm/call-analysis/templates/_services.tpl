@@ -44,6 +44,13 @@ webhooks:
 {{- dict "name" "admin" "facts" (dict "calls" (list "key-management" "ingest") "store" (not (empty (include "call-analysis.encrypts" .)))) "settings" $settings | toYaml -}}
 {{- end -}}
 
+{{/* The job that grants rights to readers of Kafka, likewise. */}}
+{{- define "call-analysis.readers" -}}
+{{- $env := list (dict "name" "KAFKA_READERS" "value" (join "," .Values.kafka.readers.users)) (dict "name" "KAFKA_SASL_USERNAME" "value" .Values.kafka.readers.superUser) -}}
+{{- $settings := mergeOverwrite (deepCopy .Values.defaults) (dict "closeTimeout" "0s" "extraEnv" $env) -}}
+{{- dict "name" "kafka-readers" "facts" dict "settings" $settings | toYaml -}}
+{{- end -}}
+
 {{/* The values of one service: (dict "root" $ "name" "ingest"), as YAML. */}}
 {{- define "call-analysis.settings" -}}
 {{- $own := default (dict) (index .root.Values.services .name) -}}

@@ -213,7 +213,9 @@ export function describeOpenapi(system: () => SystemUnderTest): void {
   describe('every response is described in the OpenAPI document', () => {
     it('when requests succeed, on every route', async () => {
       await Promise.all(
-        ['GET /healthz', 'GET /readyz', 'GET /metrics', 'GET /openapi.json', 'GET /docs'].map((each) => ask(each)),
+        ['GET /healthz', 'GET /readyz', 'GET /metrics', 'GET /openapi.json', 'GET /asyncapi.json', 'GET /docs'].map(
+          (each) => ask(each),
+        ),
       );
       for (const asset of ['page.js', 'swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png']) {
         await ask('GET /docs/{asset}', { asset });

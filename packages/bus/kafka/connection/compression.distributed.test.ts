@@ -12,7 +12,7 @@ import { openBus } from '../../open.ts';
 import { type Bus, route } from '../../port.ts';
 import { testKafka, openKafkaTransport } from '../../test/kafka.ts';
 import { toMessage } from '../message.ts';
-import { topicOf } from '../topics/topics.ts';
+import { topicOf } from '../topics/topic.ts';
 import { connect } from './client.ts';
 
 const Compressed = eventType('test.pressed.v1', z.object({ greeting: z.string() }));

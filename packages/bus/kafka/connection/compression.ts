@@ -2,13 +2,8 @@ import { promisify } from 'node:util';
 import { zstdCompress, zstdDecompress } from 'node:zlib';
 import kafkajs from 'kafkajs';
 import type { Kafka } from '../../kafka-config.ts';
+import { COMPRESSION } from '../topics/topic.ts';
 
-/**
- * The `compression.type` of the topics that are created: the brokers then store messages in this compression, whatever other
- * producers and the brokers' defaults prefer. A single batch in a compression that cannot be read here blocks its partition
- * for as long as it stays. Analyses and transcripts take an eighth to a fifth of their bytes.
- */
-export const COMPRESSION = 'zstd';
 /** Neither Node nor a maintained library reads these. */
 export const UNREADABLE_COMPRESSIONS: ReadonlySet<string> = new Set(['snappy', 'lz4']);
 

@@ -6,7 +6,7 @@ import type { Kafka } from '../../kafka-config.ts';
 import { explain } from '../connection/explain.ts';
 import { within } from '../connection/within.ts';
 import type { KnownTopics } from '../topics/known-topics.ts';
-import { topicOf } from '../topics/topics.ts';
+import { topicOf } from '../topics/topic.ts';
 
 // The time after which others take over from a member that died silently, and for which a group pauses after its only broker
 // has died. By default, brokers accept nothing shorter.

@@ -24,7 +24,8 @@ import { connect } from '../connection/client.ts';
 import { explain } from '../connection/explain.ts';
 import { fromMessage, headerOf, toMessage } from '../message.ts';
 import { READERS } from '../rights/rights.ts';
-import { ensureTopics, topicOf } from '../topics/topics.ts';
+import { topicOf } from '../topics/topic.ts';
+import { ensureTopics } from '../topics/topics.ts';
 import {
   deadLetterTopic,
   isDeadLetterTopic,

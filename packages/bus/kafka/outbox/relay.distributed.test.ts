@@ -16,7 +16,7 @@ import { testKafka, type KafkaUnderTest, openKafkaTransport } from '../../test/k
 import { newEvent } from '../../test/new-event.ts';
 import { connect } from '../connection/client.ts';
 import { headerOf } from '../message.ts';
-import { topicOf } from '../topics/topics.ts';
+import { topicOf } from '../topics/topic.ts';
 import { outboxDepth, putIntoOutbox } from './outbox.ts';
 
 const silent = { info() {}, warn() {}, error() {} };

@@ -10,7 +10,7 @@ import { within } from '../connection/within.ts';
 import { LARGE_BODY_BYTES, largeBodyKey } from '../large-bodies.ts';
 import { type Message, toMessage, withDataRef } from '../message.ts';
 import type { KnownTopics } from '../topics/known-topics.ts';
-import { LARGEST_BATCH_BYTES, topicOf } from '../topics/topics.ts';
+import { LARGEST_BATCH_BYTES, topicOf } from '../topics/topic.ts';
 import type { OutboxRow } from './outbox-store.ts';
 import { eventsOf, headersOf } from './outbox.ts';
 

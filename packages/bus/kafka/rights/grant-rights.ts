@@ -5,6 +5,11 @@ import { connect } from '../connection/client.ts';
 import { explain } from '../connection/explain.ts';
 import type { Right } from './rights.ts';
 
+interface GrantOptions extends Pick<BusOptions, 'name' | 'log'> {
+  /** Rights on topics and groups of other names stay. Default: none stays. */
+  readonly within?: readonly string[];
+}
+
 /**
  * Makes these the rights of the users: adds what is missing, then removes what they had beside. Rights of other users stay.
  * The user of `kafka` must be a super user of the brokers, which need an authorizer.
@@ -12,8 +17,9 @@ import type { Right } from './rights.ts';
 export async function grantRights(
   kafka: Kafka,
   users: Readonly<Record<string, readonly Right[]>>,
-  options: Pick<BusOptions, 'name' | 'log'>,
+  { within, ...options }: GrantOptions,
 ): Promise<void> {
+  const ours = within && new Set(within.map((name) => `${kafka.prefix}${name}`));
   const admin = connect(kafka, options).admin();
   try {
     await admin.connect();
@@ -21,7 +27,9 @@ export async function grantRights(
       const wanted = rights.flatMap((right) => entriesOf(kafka, `User:${user}`, right));
       if (wanted.length > 0) await admin.createAcls({ acl: wanted });
       const kept = new Set(wanted.map(keyOf));
-      const outdated = (await entriesIn(admin, `User:${user}`)).filter((entry) => !kept.has(keyOf(entry)));
+      const outdated = (await entriesIn(admin, `User:${user}`)).filter(
+        (entry) => !kept.has(keyOf(entry)) && (ours?.has(entry.resourceName) ?? true),
+      );
       if (outdated.length > 0) await admin.deleteAcls({ filters: outdated });
       options.log.info({ user, rights: kept.size, removed: outdated.length }, 'the rights in Kafka are granted');
     }

@@ -1,4 +1,4 @@
-import type { EventType } from '@call-analysis/events';
+import { declaredEvents, type EventType } from '@call-analysis/events';
 import type { EventUse } from '../../config.ts';
 import { deadLetterTopic } from '../dead-letters/headers.ts';
 
@@ -41,6 +41,20 @@ export function rightsOfAdministrator(services: readonly EventUse[]): Right[] {
     ...types.map((type): Right => ({ on: 'topic', name: deadLetterTopic(type), operations: ['READ', 'WRITE'] })),
     { on: 'group', name: READERS, isPrefix: true, operations: ['READ', 'DELETE'] },
   ];
+}
+
+/** The least with which another system can consume the events that are promised to it (docs/events.md). */
+export function rightsOfReader(user: string): Right[] {
+  const promised = declaredEvents.filter(({ audience }) => audience === 'public');
+  return [
+    ...promised.map(({ type }): Right => ({ on: 'topic', name: type, operations: ['READ'] })),
+    { on: 'group', name: readerGroups(user), isPrefix: true, operations: ['READ'] },
+  ];
+}
+
+/** The prefix of the consumer groups of a reader. */
+export function readerGroups(user: string): string {
+  return `${user}.`;
 }
 
 /** The prefix of the consumer groups of a service's listeners. */

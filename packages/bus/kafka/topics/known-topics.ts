@@ -5,7 +5,8 @@ import type { Log } from '../../config.ts';
 import type { Kafka } from '../../kafka-config.ts';
 import { explain } from '../connection/explain.ts';
 import { within } from '../connection/within.ts';
-import { ensureTopics, topicOf } from './topics.ts';
+import { topicOf } from './topic.ts';
+import { ensureTopics } from './topics.ts';
 
 // Callers retry by themselves.
 const retry = { initialRetryTime: 50, maxRetryTime: 500, retries: 3 };

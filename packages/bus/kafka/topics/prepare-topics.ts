@@ -6,7 +6,8 @@ import type { Kafka } from '../../kafka-config.ts';
 import { connect } from '../connection/client.ts';
 import { explain } from '../connection/explain.ts';
 import { deadLetterTopic } from '../dead-letters/headers.ts';
-import { ensureTopics, topicOf } from './topics.ts';
+import { topicOf } from './topic.ts';
+import { ensureTopics } from './topics.ts';
 
 /** A broker refuses requests while it starts, and while other processes create the same topics. */
 const RETRY_FOR_MS = 30_000;

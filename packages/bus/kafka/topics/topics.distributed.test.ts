@@ -5,7 +5,8 @@ import kafkajs, { type Admin } from 'kafkajs';
 import type { Kafka } from '../../kafka-config.ts';
 import { testKafka } from '../../test/kafka.ts';
 import { connect } from '../connection/client.ts';
-import { ensureTopics, LARGEST_BATCH_BYTES, topicOf } from './topics.ts';
+import { LARGEST_BATCH_BYTES, topicOf } from './topic.ts';
+import { ensureTopics } from './topics.ts';
 
 const warnings: object[] = [];
 const log = { info() {}, warn: (fields: object) => void warnings.push(fields), error() {} };

@@ -3,24 +3,12 @@ import { StartFault } from '@call-analysis/runtime';
 import kafkajs, { type Admin } from 'kafkajs';
 import type { Log } from '../../config.ts';
 import type { Kafka } from '../../kafka-config.ts';
-import { COMPRESSION, compressionCommand, UNREADABLE_COMPRESSIONS } from '../connection/compression.ts';
+import { compressionCommand, UNREADABLE_COMPRESSIONS } from '../connection/compression.ts';
 import { explain } from '../connection/explain.ts';
-
-/**
- * The most bytes that one request may send to one partition, which is Kafka's own default. The client sends all
- * messages of a request to the same partition as one batch, and the brokers limit the batch.
- */
-export const LARGEST_BATCH_BYTES = 1_048_588;
+import { LARGEST_BATCH_BYTES, settingsOf } from './topic.ts';
 
 const KNOWN_WITHIN_MS = 10_000;
 const ASK_EVERY_MS = 50;
-
-/** The topic of an event type. Kafka takes at most 249 letters, digits, dots, hyphens and underscores. */
-export function topicOf(kafka: Pick<Kafka, 'prefix'>, type: string): string {
-  const topic = `${kafka.prefix}${type}`;
-  if (/^[A-Za-z0-9._-]{1,249}$/.test(topic) && topic !== '.' && topic !== '..') return topic;
-  throw new StartFault(`Kafka takes no topic of the name ${topic}.`);
-}
 
 /**
  * Creates the missing ones of these topics, which are named by `topicOf`, and checks the others. Throws StartFault with
@@ -43,7 +31,7 @@ export async function ensureTopics(admin: Admin, topics: readonly string[], kafk
 async function create(admin: Admin, missing: readonly string[], kafka: Kafka): Promise<void> {
   const { create: mayCreate, partitions, replication } = kafka.topics;
   if (!mayCreate) throw new StartFault(missingSentence(missing, kafka, 'KAFKA_CREATE_TOPICS is off'));
-  const configEntries = Object.entries(settingsOf(kafka)).map(([name, value]) => ({ name, value }));
+  const configEntries = Object.entries(settingsOf(kafka.topics)).map(([name, value]) => ({ name, value }));
   try {
     await admin.createTopics({
       // Waiting would report a failure when one broker has not learned of a new topic yet.
@@ -83,17 +71,9 @@ async function untilListed(admin: Admin, topics: readonly string[]): Promise<voi
   }
 }
 
-function settingsOf({ topics }: Kafka): Record<string, string> {
-  return {
-    'retention.ms': String(topics.retentionMs),
-    'max.message.bytes': String(LARGEST_BATCH_BYTES),
-    'compression.type': COMPRESSION,
-  };
-}
-
 function missingSentence(missing: readonly string[], kafka: Kafka, why: string): string {
   const { partitions, replication } = kafka.topics;
-  const settings = Object.entries(settingsOf(kafka)).map(([name, value]) => ` --config ${name}=${value}`);
+  const settings = Object.entries(settingsOf(kafka.topics)).map(([name, value]) => ` --config ${name}=${value}`);
   const copies = replication === -1 ? '' : ` --replication-factor ${replication}`;
   return (
     `Kafka at ${kafka.brokers.join(',')} lacks the topics ${missing.join(', ')}, and ${why}. Create each of them: ` +

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { Caller } from '../../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
 import { pathUuid, text, written } from '../../http/request/fields.ts';
-import type { JsonResponse } from '../../http/response/json-response.ts';
+import type { JsonResponse } from '../../http/response/send.ts';
 import { CallItem, ShownAnalysis } from '../../response-schemas/calls.ts';
 import { WholeReview } from '../../response-schemas/people.ts';
 import { etagOf, IfMatch, revisionInIfMatch } from '../if-match.ts';
