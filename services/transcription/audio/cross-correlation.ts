@@ -1,19 +1,26 @@
 import { FourierTransform } from './fourier.ts';
 
-/** The best match of a pattern in a longer signal. */
+/** How well a signal matches an equally long one. */
 export interface Match {
-  /** Normalized correlation at the best position, 0 to 1, regardless of its sign. */
+  /** Normalized correlation, 0 to 1, regardless of its sign. */
   readonly correlation: number;
-  /** The position in the signal where the pattern begins. */
-  readonly position: number;
-  /** Energy of the pattern divided by the energy of the matching part of the signal. */
-  readonly gain: number;
+  /** Energy of the other signal divided by the energy of this one. */
+  readonly ratio: number;
 }
 
-/** Parts with less energy than this share of the loudest part are not compared, because noise matches anything. */
-const MIN_ENERGY_SHARE = 0.01;
+export function compare(signal: Float32Array, other: Float32Array): Match {
+  let [product, energy, otherEnergy] = [0, 0, 0];
+  for (let at = 0; at < signal.length; at++) {
+    const [a, b] = [signal[at]!, other[at]!];
+    product += a * b;
+    energy += a * a;
+    otherEnergy += b * b;
+  }
+  if (product === 0) return { correlation: 0, ratio: 0 };
+  return { correlation: Math.abs(product) / Math.sqrt(energy * otherEnergy), ratio: otherEnergy / energy };
+}
 
-/** Finds patterns in signals by cross-correlation, computed for all positions at the same time by Fourier transform. */
+/** Finds the delays between two signals by cross-correlation, computed for all of them at once by Fourier transform. */
 export class CrossCorrelator {
   readonly #fourier: FourierTransform;
   readonly #real: Float64Array;
@@ -21,7 +28,7 @@ export class CrossCorrelator {
   readonly #productReal: Float64Array;
   readonly #productImaginary: Float64Array;
 
-  /** `size`: the length of the longest signal, a power of two. */
+  /** `size`: the length of a signal and the longest delay together at most, a power of two. */
   constructor(size: number) {
     this.#fourier = new FourierTransform(size);
     this.#real = new Float64Array(size);
@@ -30,56 +37,46 @@ export class CrossCorrelator {
     this.#productImaginary = new Float64Array(size);
   }
 
-  bestMatch(pattern: Float32Array, signal: Float32Array): Match {
-    this.#correlate(pattern, signal);
-    const positions = signal.length - pattern.length + 1;
-    const patternEnergy = energyOf(pattern);
-    let windowEnergy = energyOf(signal.subarray(0, pattern.length));
-    const energies = new Float64Array(positions);
-    for (let at = 0; at < positions; at++) {
-      energies[at] = windowEnergy;
-      windowEnergy += (signal[at + pattern.length] ?? 0) ** 2 - signal[at]! ** 2;
+  /**
+   * The likeliest delays, `count` at most, of which each is a peak of the correlation, regardless of its sign. A delay is
+   * by how many samples the first signal is later, from `-longest` to `longest`.
+   */
+  delays(first: Float32Array, second: Float32Array, longest: number, count: number): number[] {
+    this.#correlate(first, second);
+    const product = this.#productReal;
+    const heights = new Float64Array(2 * longest + 1);
+    heights.set(product.subarray(product.length - longest));
+    heights.set(product.subarray(0, longest + 1), longest);
+    for (let at = 0; at < heights.length; at++) heights[at] = Math.abs(heights[at]!);
+    const peaks: { delay: number; height: number }[] = [];
+    let lowest = 0;
+    for (let at = 0; at < heights.length; at++) {
+      const height = heights[at]!;
+      if (height <= lowest || height < (heights[at - 1] ?? 0) || height < (heights[at + 1] ?? 0)) continue;
+      peaks.splice(peaks.findLastIndex((peak) => peak.height >= height) + 1, 0, { delay: at - longest, height });
+      if (peaks.length > count) peaks.pop();
+      if (peaks.length === count) lowest = peaks[count - 1]!.height;
     }
-    const minEnergy = MIN_ENERGY_SHARE * energies.reduce((most, each) => Math.max(most, each), 0);
-    let best = 0;
-    let position = 0;
-    for (let at = 0; at < positions; at++) {
-      const energy = energies[at]!;
-      if (energy <= minEnergy) continue;
-      const square = this.#productReal[at]! ** 2 / (energy * patternEnergy);
-      if (square > best) {
-        best = square;
-        position = at;
-      }
-    }
-    const gain = best === 0 ? 0 : patternEnergy / energies[position]!;
-    return { correlation: Math.min(Math.sqrt(best), 1), position, gain };
+    return peaks.map(({ delay }) => delay);
   }
 
-  /** One transform serves both: the signal is its real part and the pattern its imaginary part. */
-  #correlate(pattern: Float32Array, signal: Float32Array): void {
+  /** One transform serves both signals: the first is its real part and the second its imaginary part. */
+  #correlate(first: Float32Array, second: Float32Array): void {
     const { size } = this.#fourier;
     const real = this.#real.fill(0);
     const imaginary = this.#imaginary.fill(0);
-    real.set(signal);
-    imaginary.set(pattern);
+    real.set(first);
+    imaginary.set(second);
     this.#fourier.transform(real, imaginary);
     for (let at = 0; at < size; at++) {
       const mirror = (size - at) % size;
-      const signalReal = (real[at]! + real[mirror]!) / 2;
-      const signalImaginary = (imaginary[at]! - imaginary[mirror]!) / 2;
-      const patternReal = (imaginary[at]! + imaginary[mirror]!) / 2;
-      const patternImaginary = (real[mirror]! - real[at]!) / 2;
-      this.#productReal[at] = signalReal * patternReal + signalImaginary * patternImaginary;
-      this.#productImaginary[at] = signalImaginary * patternReal - signalReal * patternImaginary;
+      const firstReal = (real[at]! + real[mirror]!) / 2;
+      const firstImaginary = (imaginary[at]! - imaginary[mirror]!) / 2;
+      const secondReal = (imaginary[at]! + imaginary[mirror]!) / 2;
+      const secondImaginary = (real[mirror]! - real[at]!) / 2;
+      this.#productReal[at] = firstReal * secondReal + firstImaginary * secondImaginary;
+      this.#productImaginary[at] = firstImaginary * secondReal - firstReal * secondImaginary;
     }
     this.#fourier.transform(this.#productImaginary, this.#productReal);
-    for (let at = 0; at < size; at++) this.#productReal[at] = this.#productReal[at]! / size;
   }
-}
-
-function energyOf(samples: Float32Array): number {
-  let sum = 0;
-  for (const sample of samples) sum += sample * sample;
-  return sum;
 }

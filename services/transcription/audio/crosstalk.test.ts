@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { SAMPLE_RATE_HZ } from '../engines/speech-engine.ts';
 import { areEqual, mix, voice } from '../test/voices.ts';
 import { Crosstalk } from './crosstalk.ts';
 import { meanSquare } from './mean-square.ts';
@@ -78,6 +79,30 @@ describe('crosstalk removal', () => {
     expect(share(result.left, operator)).toBeLessThan(1.02);
     expect(share(result.right, client)).toBeGreaterThan(0.97);
     expect(share(result.right, client)).toBeLessThan(1.02);
+  });
+
+  it.each(
+    [0, 0.25, 0.32, 0.5, 0.75, 1].flatMap((delay) => [-6, -10, -15, -20].map((decibels) => [delay, decibels] as const)),
+  )('silences the echoes of both parties that are %d s late at %d dB', (delay, decibels) => {
+    const gain = 10 ** (decibels / 20);
+    const left = mix([operator, 1], [client, gain, delay]);
+    const right = mix([client, 1], [operator, gain, 0.9 * delay]);
+    const result = process(left, right);
+    expect(result.isDualMono).toBe(false);
+    expect(share(result.left, operator)).toBeCloseTo(1, 1);
+    expect(share(result.right, client)).toBeCloseTo(1, 1);
+    // What one party says has a third of the recording's time to itself on the other channel.
+    const between = (samples: Float32Array, from: number, to: number) =>
+      samples.subarray(from * SAMPLE_RATE_HZ, to * SAMPLE_RATE_HZ);
+    expect(share(between(result.left, 5.3, 7.7), between(left, 5.3, 7.7))).toBeLessThan(0.02);
+    expect(share(between(result.right, 1.3, 3.7), between(right, 1.3, 3.7))).toBeLessThan(0.02);
+  });
+
+  it('detects one recording on both channels, one of them a second later', () => {
+    const left = mix([both, 1, 1]);
+    const result = process(left, both);
+    expect(result.isDualMono).toBe(true);
+    expect(share(result.left, left) + share(result.right, both)).toBeLessThan(1.15);
   });
 
   it('treats a channel that only echoes the other as silent, not as the same recording', () => {

@@ -1,17 +1,20 @@
 import { SAMPLE_RATE_HZ } from '../engines/speech-engine.ts';
-import { CrossCorrelator, type Match } from './cross-correlation.ts';
+import { compare, CrossCorrelator, type Match } from './cross-correlation.ts';
 import { meanSquare } from './mean-square.ts';
 import { SampleBuffer } from './sample-buffer.ts';
 import type { Side } from './stereo.ts';
 
-/** Decisions are made frame by frame. */
+/** Decisions are made frame by frame, by the half second around a frame. */
 const FRAME = SAMPLE_RATE_HZ / 4;
+const MARGIN = SAMPLE_RATE_HZ / 8;
 /**
- * One channel's half second around a frame is searched in the other channel, up to a quarter of a second earlier or
- * later.
+ * A voice appears on the other channel up to a second later, by satellite or through the buffers of a conference. The
+ * likeliest delays are searched for in blocks, and frames are compared at those of their block and the next alone: a
+ * voice may begin at a block's end.
  */
-const PATTERN = SAMPLE_RATE_HZ / 2;
-const LAG = SAMPLE_RATE_HZ / 4;
+const LONGEST_DELAY = 1.05 * SAMPLE_RATE_HZ;
+const BLOCK = 1.5 * SAMPLE_RATE_HZ;
+const LIKELIEST = 6;
 /** Low frequencies identify speech, and comparing at a quarter of the rate takes a tenth of the time. */
 const DECIMATION = 4;
 const STEP = SAMPLE_RATE_HZ / 50;
@@ -35,10 +38,10 @@ const SAME = 0.8;
  */
 const KNOWN_ECHO = 0.35;
 const KNOWN_FRAMES = 2;
-/** Positions of matches that count as the same delay: 1 ms. */
-const SAME_DELAY = 4;
+/** Delays that count as the same: 1 ms. */
+const SAME_DELAY = SAMPLE_RATE_HZ / DECIMATION / 1000;
 /** An echo is at least 6 dB weaker than its source. */
-const MAX_ECHO_GAIN = 0.25;
+const ECHO_RATIO = 4;
 /** The louder channel is kept. The choice changes when the other one is 3 dB louder. */
 const LOUDER = 2;
 /** A step that is 6 dB louder than the expected echo contains speech of its own. */
@@ -51,35 +54,97 @@ const STEADY_DECIBELS = 4;
 const MAX_DECIBELS = 12;
 const MIN_FRAMES = 4;
 
+const SIDES = ['left', 'right'] as const;
+const otherThan = (side: Side) => (side === 'left' ? 'right' : 'left');
+
+/** A frame of a channel matches the other channel `delay` decimated samples earlier. */
+interface FrameMatch extends Match {
+  readonly side: Side;
+  readonly delay: number;
+}
+
+/** The latest samples of a channel. */
+class Channel {
+  readonly samples = new SampleBuffer();
+  /** The delay of the latest clear echoes, and how many there were in a row. */
+  readonly echo = { delay: 0, frames: 0 };
+  readonly #decimated = new SampleBuffer();
+  #mean = 0;
+
+  constructor() {
+    // Silence before the recording begins, so that the first samples can be compared with what is earlier.
+    this.#decimated.append(new Float32Array(AROUND));
+  }
+
+  append(samples: Float32Array): void {
+    this.samples.append(samples);
+    const from = (this.#decimated.end - AROUND) * DECIMATION;
+    this.#decimated.append(this.#decimate(this.samples.view(from, this.samples.end)));
+  }
+
+  /** Appends silence, so that the last samples can be compared with what is later. */
+  end(): void {
+    this.#decimated.append(new Float32Array(AROUND + BLOCK / DECIMATION));
+  }
+
+  /** Decimated samples from a position in the recording; valid until the next `append`. */
+  decimated(from: number, length: number): Float32Array {
+    const start = Math.round(from / DECIMATION) + AROUND;
+    return this.#decimated.view(start, start + length);
+  }
+
+  discard(before: number): void {
+    this.samples.discard(before);
+    this.#decimated.discard(before / DECIMATION + AROUND);
+  }
+
+  /** Differences between the means of four samples each, which removes hum. */
+  #decimate(samples: Float32Array): Float32Array {
+    const decimated = new Float32Array(Math.floor(samples.length / DECIMATION));
+    for (let at = 0; at < decimated.length; at++) {
+      const from = at * DECIMATION;
+      const mean = (samples[from]! + samples[from + 1]! + samples[from + 2]! + samples[from + 3]!) / DECIMATION;
+      decimated[at] = mean - this.#mean;
+      this.#mean = mean;
+    }
+    return decimated;
+  }
+}
+
+/** Decimated samples that are searched before and after a frame, with a few more because delays are rounded. */
+const AROUND = (LONGEST_DELAY + MARGIN) / DECIMATION + SAME_DELAY;
+
 /**
  * Removes speech that is on both channels, so that nothing is transcribed twice: an echo of the other party, or one
  * recording on two channels. The sound stays on the louder channel and is silenced on the other. Speech over an echo
  * stays. Detects at the end whether both channels carry the same recording.
  */
 export class Crosstalk {
-  readonly #left = new SampleBuffer();
-  readonly #right = new SampleBuffer();
-  readonly #correlator = new CrossCorrelator(4096);
+  readonly #channels = { left: new Channel(), right: new Channel() };
+  readonly #correlator = new CrossCorrelator(16_384);
   #next = 0;
+  /** By how much the left channel may be later, in the current and the next block; undefined until a frame needs it. */
+  #likeliest: (readonly number[] | undefined)[] = [];
   #kept: Side = 'left';
   #loud = SPEECH;
+  /** The echo of the latest speech has ended here. */
+  #echoesUntil = 0;
   #speechFrames = 0;
-  /** The delay of the latest clear matches, as their position, and how many there were in a row; for each source. */
-  readonly #delays = { left: { position: 0, frames: 0 }, right: { position: 0, frames: 0 } };
   /** Matching frames, by how many decibels the left is louder than the right, from -40 to 40. */
   readonly #matching = new Uint32Array(81);
 
-  /** Takes equally many samples of both channels; returns the processed ones, up to half a second later. */
+  /** Takes equally many samples of both channels; returns the processed ones, up to five seconds later. */
   push(left: Float32Array, right: Float32Array): [Float32Array, Float32Array] {
-    this.#left.append(left);
-    this.#right.append(right);
-    const frames = Math.floor((this.#left.end - LAG - PATTERN / 2 - this.#next) / FRAME);
-    return this.#decide(this.#next + Math.max(frames, 0) * FRAME);
+    this.#channels.left.append(left);
+    this.#channels.right.append(right);
+    const blocks = Math.floor((this.#end - LONGEST_DELAY - MARGIN - this.#next) / BLOCK) - 1;
+    return this.#decide(this.#next + Math.max(blocks, 0) * BLOCK);
   }
 
   /** Returns the remaining samples. */
   flush(): [Float32Array, Float32Array] {
-    return this.#decide(this.#left.end);
+    for (const side of SIDES) this.#channels[side].end();
+    return this.#decide(this.#end);
   }
 
   /** Both channels carry the same recording. */
@@ -93,81 +158,122 @@ export class Crosstalk {
     return around.reduce((sum, count) => sum + count, 0) >= STEADY_SHARE * matching;
   }
 
+  get #end(): number {
+    return this.#channels.left.samples.end;
+  }
+
   #decide(until: number): [Float32Array, Float32Array] {
     const from = this.#next;
-    const left = this.#left.copy(from, until);
-    const right = this.#right.copy(from, until);
-    for (let start = from; start < until; start += FRAME) {
-      const end = Math.min(start + FRAME, until);
-      this.#decideFrame(start, left.subarray(start - from, end - from), right.subarray(start - from, end - from));
+    const [left, right] = SIDES.map((side) => this.#channels[side].samples.copy(from, until)) as [
+      Float32Array,
+      Float32Array,
+    ];
+    for (; this.#next < until; this.#next += BLOCK) {
+      for (let start = this.#next; start < Math.min(this.#next + BLOCK, until); start += FRAME) {
+        const at = start - from;
+        this.#decideFrame(start, { left: left.subarray(at, at + FRAME), right: right.subarray(at, at + FRAME) });
+      }
+      this.#likeliest.shift();
     }
     this.#next = until;
-    this.#left.discard(until - PATTERN - LAG);
-    this.#right.discard(until - PATTERN - LAG);
+    for (const side of SIDES) this.#channels[side].discard(until - LONGEST_DELAY - BLOCK);
     return [left, right];
   }
 
-  #decideFrame(start: number, left: Float32Array, right: Float32Array): void {
-    const levelLeft = meanSquare(left);
-    const levelRight = meanSquare(right);
-    const level = Math.max(levelLeft, levelRight);
+  #decideFrame(start: number, frame: Readonly<Record<Side, Float32Array>>): void {
+    const levels = { left: meanSquare(frame.left), right: meanSquare(frame.right) };
+    const level = Math.max(levels.left, levels.right);
     this.#loud = Math.max(level, this.#loud * LOUDNESS_DECAY, SPEECH);
-    if (level < SPEECH) return;
-    const counts = level > this.#loud * MIN_SHARE_OF_LOUD;
+    if (level >= SPEECH) this.#echoesUntil = start + FRAME + LONGEST_DELAY;
+    if (start >= this.#echoesUntil) return;
+    const counts = level >= SPEECH && level > this.#loud * MIN_SHARE_OF_LOUD;
     if (counts) this.#speechFrames += 1;
-    if (Math.min(levelLeft, levelRight) < SILENCE) return;
-    const match = this.#compare(start);
-    // How much louder the left channel is than the matching right one.
-    const ratio = match.gain === 0 ? 0 : 1 / match.gain;
-    const isEcho = ratio <= MAX_ECHO_GAIN || ratio >= 1 / MAX_ECHO_GAIN;
-    if (match.correlation < (isEcho ? this.#minEcho(match, ratio) : SAME)) return;
-    if (isEcho && match.correlation >= ECHO) this.#remember(match, ratio);
-    if (counts && match.correlation >= SAME) {
-      const decibels = Math.round(10 * Math.log10(ratio));
+    const sides = SIDES.filter((side) => levels[side] >= SILENCE && this.#canBeCopy(start, side));
+    const matches = sides.map((side) => this.#match(start, side));
+    const [best] = matches.toSorted((one, other) => other.correlation - one.correlation);
+    if (best !== undefined && best.correlation >= SAME) this.#compareLoudness(best, counts);
+    for (const match of matches) {
+      if (!this.#isCopy(match)) continue;
+      const { side, ratio, delay } = match;
+      silenceEcho(frame[side], this.#channels[otherThan(side)].samples, start - delay * DECIMATION, 1 / ratio);
+    }
+  }
+
+  #compareLoudness({ side, ratio }: FrameMatch, counts: boolean): void {
+    const leftToRight = side === 'left' ? 1 / ratio : ratio;
+    if (counts) {
+      const decibels = Math.round(10 * Math.log10(leftToRight));
       this.#matching[Math.min(Math.max(decibels + 40, 0), 80)]! += 1;
     }
-    if (this.#kept === 'left' ? ratio < 1 / LOUDER : ratio > LOUDER)
-      this.#kept = this.#kept === 'left' ? 'right' : 'left';
-    const lag = match.position * DECIMATION - LAG;
-    if (this.#kept === 'left') silenceEcho(right, this.#left, start + lag, 1 / ratio);
-    else silenceEcho(left, this.#right, start - lag, ratio);
+    if (this.#kept === 'left' ? leftToRight < 1 / LOUDER : leftToRight > LOUDER) this.#kept = otherThan(this.#kept);
   }
 
-  #minEcho({ position }: Match, ratio: number): number {
-    const known = this.#delays[ratio > 1 ? 'left' : 'right'];
-    const isKnown = known.frames >= KNOWN_FRAMES && Math.abs(position - known.position) <= SAME_DELAY;
-    return isKnown ? KNOWN_ECHO : ECHO;
-  }
-
-  #remember({ position }: Match, ratio: number): void {
-    const known = this.#delays[ratio > 1 ? 'left' : 'right'];
-    known.frames = Math.abs(position - known.position) <= SAME_DELAY ? known.frames + 1 : 1;
-    known.position = position;
-  }
-
-  /**
-   * Searches the left channel for the right channel's half second around a frame. Position 0 is LAG samples earlier.
-   */
-  #compare(start: number): Match {
-    const middle = start + FRAME / 2;
-    const pattern = this.#decimated(this.#right, middle - PATTERN / 2, PATTERN);
-    const signal = this.#decimated(this.#left, middle - PATTERN / 2 - LAG, PATTERN + 2 * LAG);
-    return this.#correlator.bestMatch(pattern, signal);
-  }
-
-  /** Differences between the means of four samples each, which removes hum; silence beyond the recording's ends. */
-  #decimated(buffer: SampleBuffer, start: number, length: number): Float32Array {
-    const skipped = Math.max(-start, 0);
-    const samples = buffer.view(start + skipped, start + length);
-    const decimated = new Float32Array(length / DECIMATION);
-    let before = 0;
-    for (let at = 0; at + DECIMATION <= samples.length; at += DECIMATION) {
-      const mean = (samples[at]! + samples[at + 1]! + samples[at + 2]! + samples[at + 3]!) / DECIMATION;
-      decimated[(at + skipped) / DECIMATION] = at === 0 ? 0 : mean - before;
-      before = mean;
+  /** Whether the frame is an echo, or the same recording on the channel that is not kept. */
+  #isCopy({ side, ratio, correlation, delay }: FrameMatch): boolean {
+    if (ratio < ECHO_RATIO) return ratio > 1 / ECHO_RATIO && correlation >= SAME && side !== this.#kept;
+    const { echo } = this.#channels[side];
+    const isKnown = Math.abs(delay - echo.delay) <= SAME_DELAY;
+    if (correlation >= ECHO) {
+      echo.frames = isKnown ? echo.frames + 1 : 1;
+      echo.delay = delay;
+      return true;
     }
-    return decimated;
+    return isKnown && echo.frames >= KNOWN_FRAMES && correlation >= KNOWN_ECHO;
   }
+
+  /** A frame that is far louder than all of the other channel around it is no copy. Most frames are, which saves the search. */
+  #canBeCopy(start: number, side: Side): boolean {
+    const level = meanSquare(this.#channels[side].decimated(start, FRAME / DECIMATION));
+    const around = this.#channels[otherThan(side)].decimated(
+      start - LONGEST_DELAY,
+      (2 * LONGEST_DELAY + FRAME) / DECIMATION,
+    );
+    return ECHO_RATIO * loudest(around) > level;
+  }
+
+  /** The best match of the half second around a frame of one channel in the other channel. */
+  #match(start: number, side: Side): FrameMatch {
+    const likeliest = [0, 1].flatMap((block) => (this.#likeliest[block] ??= this.#search(this.#next + block * BLOCK)));
+    const [from, length] = [start - MARGIN, (FRAME + 2 * MARGIN) / DECIMATION];
+    const own = this.#channels[side].decimated(from, length);
+    let best = { side, delay: 0, correlation: 0, ratio: 0 };
+    const consider = (delay: number) => {
+      const match = compare(own, this.#channels[otherThan(side)].decimated(from - delay * DECIMATION, length));
+      if (match.correlation > best.correlation) best = { side, delay, ...match };
+    };
+    for (const delay of likeliest) consider(side === 'left' ? delay : -delay);
+    consider(this.#channels[side].echo.delay);
+    const { delay } = best;
+    consider(delay - 1);
+    consider(delay + 1);
+    return best;
+  }
+
+  /** Either channel may have an echo of what the other had before the block. */
+  #search(start: number): number[] {
+    const from = start - LONGEST_DELAY - MARGIN;
+    const length = (LONGEST_DELAY + BLOCK + 2 * MARGIN) / DECIMATION;
+    const [left, right] = SIDES.map((side) => leveled(this.#channels[side].decimated(from, length)));
+    return this.#correlator.delays(left!, right!, LONGEST_DELAY / DECIMATION, LIKELIEST);
+  }
+}
+
+function loudest(decimated: Float32Array): number {
+  let level = 0;
+  for (let from = 0; from < decimated.length; from += FRAME / DECIMATION)
+    level = Math.max(level, meanSquare(decimated.subarray(from, from + FRAME / DECIMATION)));
+  return level;
+}
+
+/** Each frame made equally loud, so that an echo counts beside louder speech of the same block. */
+function leveled(decimated: Float32Array): Float32Array {
+  const result = decimated.slice();
+  for (let from = 0; from < result.length; from += FRAME / DECIMATION) {
+    const frame = result.subarray(from, from + FRAME / DECIMATION);
+    const gain = 1 / Math.sqrt(meanSquare(frame) + SILENCE);
+    for (let at = 0; at < frame.length; at++) frame[at] = gain * frame[at]!;
+  }
+  return result;
 }
 
 /** Silences the steps of 20 ms that are no louder than the expected echo. `from`: where the echo's source begins. */

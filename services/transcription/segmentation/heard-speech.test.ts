@@ -1,9 +1,10 @@
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import { Crosstalk } from '../audio/crosstalk.ts';
 import { readStereo, type Side, type Stereo } from '../audio/stereo.ts';
 import { SAMPLE_RATE_HZ } from '../engines/speech-engine.ts';
 import { LINE_SOUNDS, noise, sound } from '../test/sounds.ts';
-import { mix } from '../test/voices.ts';
+import { areEqual, mix } from '../test/voices.ts';
 import { transcribeRecording } from '../workers/transcribe-recording.ts';
 import { openSilero, SileroDetectors } from './silero.ts';
 
@@ -111,6 +112,28 @@ describe('all speech is found, with its times,', () => {
   it.each([0.005, 0.02, 0.05])('in spite of crosstalk at -20 dB that is %d s late', (delay) =>
     expectAllHeard(mix([left, 1], [right, 0.1, delay]), mix([right, 1], [left, 0.1, delay])),
   );
+
+  it.each([
+    [0.32, 0.3],
+    [0.7, 0.5],
+    [1, 0.1],
+  ])('in spite of echoes that are %d s late, %d times as loud', (delay, gain) =>
+    expectAllHeard(mix([left, 1], [right, gain, delay]), mix([right, 1], [left, gain, delay])),
+  );
+
+  it('when both parties speak at the same time', async () => {
+    // The left channel twice, the second time while the right party speaks.
+    const later = mix([left, 1], [left, 1, 3.6]);
+    const segments = await heard(later, right);
+    const timeOf = (side: Side) =>
+      segments.filter(([each]) => each === side).reduce((sum, [, start, end]) => sum + end - start, 0);
+    expect(timeOf('right')).toBeGreaterThan(3.4);
+    expect(timeOf('left')).toBeGreaterThan(7);
+    const crosstalk = new Crosstalk();
+    const sides = [crosstalk.push(later, right), crosstalk.flush()];
+    expect(areEqual(Float32Array.from(sides.flatMap(([one]) => [...one])), later)).toBe(true);
+    expect(areEqual(Float32Array.from(sides.flatMap(([, other]) => [...other])), right)).toBe(true);
+  });
 
   it('alike by detectors that heard another recording before', async () => {
     const detectors = new SileroDetectors();
