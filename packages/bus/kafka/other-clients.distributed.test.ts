@@ -5,11 +5,11 @@ import { waitUntil } from '@call-analysis/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import type { TransportUnderTest } from '../contract/index.ts';
+import type { Kafka } from '../kafka-config.ts';
 import { openBus } from '../open.ts';
 import { type Bus, route } from '../port.ts';
 import { testKafka, openKafkaTransport } from '../test/kafka.ts';
 import { openOtherClient, type OtherClient } from '../test/other-client.ts';
-import type { Kafka } from '../kafka-config.ts';
 import { topicOf } from './topics/topic.ts';
 
 const Happened = eventType('test.happened.v1', z.unknown());
