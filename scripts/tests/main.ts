@@ -15,7 +15,12 @@ tests passed, failed and were skipped. Exits with 0 if none failed.
 
 // A system is several processes. Two at the same time would take the processor from each other for seconds. The other files wait
 // for more than half of their time.
-const systems = (config: string): Group => ({ name: 'systems', config, roots: ['deploy'], workers: 1 });
+const systems = (config: string, ...roots: readonly string[]): Group => ({
+  name: 'systems',
+  config,
+  roots,
+  workers: 1,
+});
 const others = (config: string): Group => ({
   name: 'other files',
   config,
@@ -25,9 +30,14 @@ const others = (config: string): Group => ({
 
 /** The groups of a suite run at the same time, each with servers of its own. */
 const SUITES: Readonly<Record<string, readonly Group[]>> = {
-  default: [systems('jest.config.js'), others('jest.config.js')],
-  distributed: [systems('jest.distributed.config.js'), others('jest.distributed.config.js')],
-  browser: [systems('jest.browser.config.js')],
+  default: [systems('jest.config.js', 'deploy'), others('jest.config.js')],
+  distributed: [
+    systems('jest.distributed.config.js', 'deploy/standalone', 'deploy/soak'),
+    // Links that fail, which is mostly waiting.
+    { name: 'failures', config: 'jest.distributed.config.js', roots: ['deploy/distributed'], workers: 1 },
+    others('jest.distributed.config.js'),
+  ],
+  browser: [systems('jest.browser.config.js', 'deploy')],
   speech: [{ name: 'engines', config: 'jest.real.config.js', roots: ['services/transcription'], workers: 1 }],
   model: [{ name: 'language model', config: 'jest.real.config.js', roots: ['services/analysis'], workers: 1 }],
 };

@@ -175,6 +175,15 @@ describe('a client that is refused while it sends', () => {
   });
 });
 
+describe('HOST', () => {
+  it.each(['192.0.2.1', 'no-such-host.invalid'])('says that %s is not an address of this machine', async (host) => {
+    await expect(openFixture({ host })).rejects.toMatchObject({
+      name: 'StartFault',
+      message: `${host} is not an address of this machine. Set HOST to one that is.`,
+    });
+  });
+});
+
 describe('closing', () => {
   it('returns 503 from /readyz first, finishes requests in flight and closes idle connections', async () => {
     const stopping = await openFixture();

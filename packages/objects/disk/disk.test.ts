@@ -7,7 +7,8 @@ import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { objectsContract } from '../contract.ts';
+import { objectsContract } from '../contract/contract.ts';
+import { objectsMemory } from '../contract/memory.ts';
 import { openDisk } from './disk.ts';
 
 const secret = 'a secret of thirty-two bytes or more';
@@ -19,6 +20,11 @@ async function temporaryDirectory(): Promise<string> {
 objectsContract('disk', async () => {
   const directory = await temporaryDirectory();
   return { objects: await openDisk({ directory, secret }), close: () => rm(directory, { recursive: true }) };
+});
+
+objectsMemory('disk', async () => {
+  const directory = await temporaryDirectory();
+  return { config: { store: 'disk', directory, secret }, close: () => rm(directory, { recursive: true }) };
 });
 
 describe('disk', () => {

@@ -7,7 +7,8 @@ import { buffer, text } from 'node:stream/consumers';
 import { encryptionKeysFrom } from '@call-analysis/encryption';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { objectsContract } from '../contract.ts';
+import { objectsContract } from '../contract/contract.ts';
+import { objectsMemory } from '../contract/memory.ts';
 import { openDisk } from '../disk/disk.ts';
 import { openObjects } from '../open.ts';
 import { dataKeysOf } from './open-encrypted.ts';
@@ -22,6 +23,15 @@ const BLOCK = 65_536;
 objectsContract('encrypted disk', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'objects-'));
   return { objects: await open(directory, line('first')), close: () => rm(directory, { recursive: true }) };
+});
+
+objectsMemory('encrypted disk', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'objects-'));
+  return {
+    config: { store: 'disk', directory, secret },
+    encryptionKey: line('first'),
+    close: () => rm(directory, { recursive: true }),
+  };
 });
 
 describe('encrypted objects', () => {

@@ -46,11 +46,7 @@ async function ask(
     try {
       return await attempt(reply);
     } catch (error) {
-      if (isRefusedStream(error, reply) && Date.now() + REFUSED_PAUSE_MS < deadline) {
-        await pause(REFUSED_PAUSE_MS);
-        options.signal?.throwIfAborted();
-        continue;
-      }
+      if (await mayBeMadeAgain(error, reply, deadline, options.signal)) continue;
       // grpc-js retries nothing once the header of the answer has arrived. When connections were reset under load, that
       // was the state of one lost call in eight.
       const isLost =
@@ -65,11 +61,21 @@ const REFUSED_PAUSE_MS = 50;
 
 /**
  * Whether a server that is closing refused the call before any handler saw it (HTTP/2's REFUSED_STREAM), so that any method may
- * be called again. grpc-js does that once; a busy process meets several closing connections while replicas are replaced.
+ * be called again, after a pause. grpc-js does that once; a busy process meets several closing connections while replicas are
+ * replaced. Rejects with the reason of the signal.
  */
-function isRefusedStream(error: unknown, { hasBegun }: ReplyReader): boolean {
+async function mayBeMadeAgain(
+  error: unknown,
+  { hasBegun }: ReplyReader,
+  deadline: number,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
   const cause = error instanceof Fault ? (error.cause as Partial<ServiceError> | undefined) : undefined;
-  return !hasBegun && cause?.code === status.UNAVAILABLE && cause.details === 'Stream refused by server';
+  const isRefused = cause?.code === status.UNAVAILABLE && cause.details === 'Stream refused by server';
+  if (hasBegun || !isRefused || Date.now() + REFUSED_PAUSE_MS >= deadline) return false;
+  await pause(REFUSED_PAUSE_MS);
+  signal?.throwIfAborted();
+  return true;
 }
 
 async function upload(
@@ -79,28 +85,32 @@ async function upload(
   options: CallOptions = {},
 ): Promise<unknown> {
   const { metadata, deadline } = await remote.start(options);
-  const reply = new ReplyReader(method);
   const over = new AbortController();
-  let sourceFailure: { error: unknown } | undefined;
+  const sender = new Sender(over.signal);
+  void sender.send(requests);
   try {
-    return await replied(remote, options, reply, (done) => {
-      const call = remote.connection.client.makeClientStreamRequest(
-        method.path,
-        writeWithEnd(method),
-        reply.read,
-        metadata,
-        { deadline },
-        done,
-      );
-      void writeAll(requests, call, over.signal).catch((error: unknown) => {
-        if (over.signal.aborted) return;
-        sourceFailure = { error };
-        call.cancel();
+    for (;;) {
+      const reply = new ReplyReader(method);
+      const replying = replied(remote, options, reply, (done) => {
+        const call = remote.connection.client.makeClientStreamRequest(
+          method.path,
+          writeWithEnd(method),
+          reply.read,
+          metadata,
+          { deadline },
+          done,
+        );
+        call.once('metadata', () => (reply.hasBegun = true));
+        sender.use(call);
+        return call;
       });
-      return call;
-    });
-  } catch (error) {
-    throw sourceFailure === undefined ? error : sourceFailure.error;
+      try {
+        return await replying;
+      } catch (error) {
+        if (sender.failure !== undefined) throw sender.failure.error;
+        if (!(await mayBeMadeAgain(error, reply, deadline, options.signal))) throw error;
+      }
+    }
   } finally {
     over.abort();
   }
@@ -112,23 +122,64 @@ async function upload(
  */
 const SENT_BEFORE_BEGUN_BYTES = 512 * 1024;
 
-/** Writes as fast as the server reads, until the source ends or the call is over. */
-async function writeAll(
-  requests: AsyncIterable<unknown>,
-  call: ClientWritableStream<unknown>,
-  over: AbortSignal,
-): Promise<void> {
-  let hasBegun = false;
-  call.once('metadata', () => (hasBegun = true));
-  let bytes = 0;
-  for await (const request of requests) {
-    if (!hasBegun && bytes >= SENT_BEFORE_BEGUN_BYTES && !over.aborted) await once(call, 'metadata', { signal: over });
-    if (over.aborted) return;
-    bytes += sizeOf(request);
-    if (!call.write(request)) await once(call, 'drain', { signal: over });
+/** Sends the requests of an upload. It keeps those that it has sent until a server has begun the call. */
+class Sender {
+  /** The error of the source, which ended the call. */
+  failure: { readonly error: unknown } | undefined;
+  readonly #over: AbortSignal;
+  readonly #begun = Promise.withResolvers<void>();
+  #hasBegun = false;
+  #kept: unknown[] = [];
+  #call: ClientWritableStream<unknown> | undefined;
+
+  constructor(over: AbortSignal) {
+    this.#over = over;
+    over.addEventListener('abort', () => this.#begun.resolve());
   }
-  call.write(END);
-  call.end();
+
+  /** Sends to this call, first what was sent to the calls before it. */
+  use(call: ClientWritableStream<unknown>): void {
+    this.#call = call;
+    call.once('metadata', () => {
+      this.#hasBegun = true;
+      this.#kept = [];
+      this.#begun.resolve();
+    });
+    for (const request of this.#kept) write(call, request);
+  }
+
+  /** Sends as fast as the server reads, until the source ends or the upload is over. */
+  async send(requests: AsyncIterable<unknown>): Promise<void> {
+    try {
+      let bytes = 0;
+      for await (const request of requests) {
+        if (bytes >= SENT_BEFORE_BEGUN_BYTES) await this.#begun.promise;
+        if (this.#over.aborted) return;
+        bytes += sizeOf(request);
+        await this.#write(request);
+      }
+      await this.#write(END);
+    } catch (error) {
+      if (this.#over.aborted) return;
+      this.failure = { error };
+      this.#call?.cancel();
+    }
+  }
+
+  async #write(request: unknown): Promise<void> {
+    if (!this.#hasBegun) this.#kept.push(request);
+    const call = this.#call;
+    // A call that no server has begun may be replaced and then never drain.
+    if (call !== undefined && !write(call, request) && this.#hasBegun)
+      await once(call, 'drain', { signal: this.#over });
+  }
+}
+
+/** False when the buffer is full and the next request should wait for 'drain'. */
+function write(call: ClientWritableStream<unknown>, request: unknown): boolean {
+  const hasRoom = call.write(request);
+  if (request === END) call.end();
+  return hasRoom || request === END;
 }
 
 /** An estimate: what is large in a request is bytes or text. */
@@ -147,28 +198,33 @@ async function* download(
   options: CallOptions = {},
 ): AsyncGenerator<unknown> {
   const { metadata, deadline } = await remote.start(options);
-  const reply = new ReplyReader(method);
-  const call = remote.connection.client.makeServerStreamRequest(
-    method.path,
-    method.requestSerialize,
-    reply.read,
-    request,
-    metadata,
-    { deadline },
-  );
-  const cancel = () => call.cancel();
-  options.signal?.addEventListener('abort', cancel);
-  try {
-    for await (const message of call) {
-      if (message !== FAULT_MESSAGE) yield message;
+  for (;;) {
+    const reply = new ReplyReader(method);
+    const call = remote.connection.client.makeServerStreamRequest(
+      method.path,
+      method.requestSerialize,
+      reply.read,
+      request,
+      metadata,
+      { deadline },
+    );
+    call.once('metadata', () => (reply.hasBegun = true));
+    const cancel = () => call.cancel();
+    options.signal?.addEventListener('abort', cancel);
+    try {
+      for await (const message of call) {
+        if (message !== FAULT_MESSAGE) yield message;
+      }
+      remote.succeeded();
+      return;
+    } catch (error) {
+      options.signal?.throwIfAborted();
+      const fault = reply.fault ?? remote.failed(error as ServiceError);
+      if (!(await mayBeMadeAgain(fault, reply, deadline, options.signal))) throw fault;
+    } finally {
+      options.signal?.removeEventListener('abort', cancel);
+      call.cancel();
     }
-    remote.succeeded();
-  } catch (error) {
-    options.signal?.throwIfAborted();
-    throw reply.fault ?? remote.failed(error as ServiceError);
-  } finally {
-    options.signal?.removeEventListener('abort', cancel);
-    call.cancel();
   }
 }
 

@@ -170,34 +170,68 @@ describe('when the network fails', () => {
     expect(requests - before).toBe(1);
   });
 
-  it('a call that closing servers refuse before any handler sees it is made until one takes it', async () => {
-    let refused = 0;
-    const server = createHttp2Server();
-    server.on('stream', (stream) => {
-      stream.on('error', () => {});
-      if (refused < 5) {
-        refused += 1;
-        stream.close(constants.NGHTTP2_REFUSED_STREAM);
-        return;
+  describe('a call that closing servers refuse before any handler sees it', () => {
+    /** A server that refuses calls while `refuses` says so, and answers others without reading them. */
+    async function openRefusing(refuses: () => boolean) {
+      const received: Buffer[] = [];
+      const server = createHttp2Server();
+      server.on('stream', (stream) => {
+        stream.on('error', () => {});
+        if (refuses()) {
+          stream.close(constants.NGHTTP2_REFUSED_STREAM);
+          return;
+        }
+        stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true });
+        stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }));
+        stream.on('data', (bytes: Buffer) => received.push(bytes));
+        // A message without fields: not compressed, of no bytes.
+        stream.on('end', () => stream.end(Buffer.alloc(5)));
+      });
+      server.listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      const address = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+      const client = dial(trial, address, { name: 'The trial', deadlineMs: 60_000 });
+      closing.push(
+        () => void server.close(),
+        () => client.close(),
+      );
+      return { client, received: () => Buffer.concat(received) };
+    }
+
+    it.each(['echo', 'download', 'upload'] as const)('is made until one takes it: %s', async (method) => {
+      let refused = 0;
+      const { client, received } = await openRefusing(() => refused < 5 && (refused += 1) > 0);
+      const sent = Buffer.alloc(100_000, 'sent once');
+      async function* requests() {
+        yield { data: sent.subarray(0, 60_000) };
+        // The others are sent while servers refuse the call.
+        await waitUntil(() => refused >= 3);
+        yield { data: sent.subarray(60_000) };
       }
-      stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true });
-      stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }));
-      // A message without fields: not compressed, of no bytes.
-      stream.end(Buffer.alloc(5));
+      if (method === 'echo') expect(await client.echo({ what: 'once' })).toMatchObject({ what: '' });
+      if (method === 'download') expect(await Array.fromAsync(client.download({}))).toHaveLength(1);
+      if (method === 'upload') {
+        expect(await client.upload(requests())).toMatchObject({ what: '' });
+        // Each piece once, in its order, with a few bytes around it.
+        const bytes = received();
+        const first = bytes.indexOf(sent.subarray(0, 60_000));
+        expect(first).toBeGreaterThan(0);
+        expect(bytes.indexOf(sent.subarray(60_000), first + 60_000)).toBeGreaterThan(first);
+        expect(bytes.length).toBeLessThan(sent.length + 100);
+      }
+      expect(refused).toBe(5);
     });
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const address = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const client = dial(trial, address, { name: 'The trial', deadlineMs: 60_000 });
-    closing.push(
-      () => void server.close(),
-      () => client.close(),
-    );
-    expect(await client.echo({ what: 'once' })).toMatchObject({ what: '' });
-    expect(refused).toBe(5);
-    refused = -1_000;
-    const brief = client.echo({ what: 'in vain' }, { deadlineMs: 500 });
-    await expect(brief).rejects.toMatchObject(UNAVAILABLE);
+
+    it.each(['echo', 'download', 'upload'] as const)('fails at its deadline when none takes it: %s', async (method) => {
+      const { client } = await openRefusing(() => true);
+      const options = { deadlineMs: 500 };
+      const made = {
+        echo: () => client.echo({}, options),
+        download: () => Array.fromAsync(client.download({}, options)),
+        upload: () => client.upload(chunks(3), options),
+      };
+      await expect(made[method]()).rejects.toMatchObject(UNAVAILABLE);
+    });
   });
 });
 

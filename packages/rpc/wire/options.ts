@@ -1,4 +1,5 @@
 import { type ChannelOptions, logVerbosity, setLogVerbosity } from '@grpc/grpc-js';
+import './closing-connections.ts';
 
 // Every failure is thrown as a Fault and logged by its caller; the library's own lines would only repeat it.
 setLogVerbosity(logVerbosity.NONE);
@@ -18,6 +19,9 @@ export const LONGEST_CALL_MS = 60 * 60_000;
 /** Flow-control window of a connection. Node's default of 64 KiB halves the throughput of a stream of chunks. */
 export const WINDOW_BYTES = 8 * 1024 * 1024;
 
+/** How often each side pings the other. */
+export const KEEPALIVE_MS = 5_000;
+
 /** The options of both ends of a connection. */
 export const CONNECTION_OPTIONS: ChannelOptions = {
   'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
@@ -25,7 +29,7 @@ export const CONNECTION_OPTIONS: ChannelOptions = {
   'grpc-node.flow_control_window': WINDOW_BYTES,
   // A connection that died without being closed is noticed within 10 s, even between calls. The server of grpc-js does
   // not count pings, so it needs no permission for them.
-  'grpc.keepalive_time_ms': 5_000,
+  'grpc.keepalive_time_ms': KEEPALIVE_MS,
   'grpc.keepalive_timeout_ms': 5_000,
   'grpc.keepalive_permit_without_calls': 1,
   // Statistics that nothing reads; they cost a tenth of a call.

@@ -10,11 +10,16 @@ interface Started {
 }
 
 /**
- * A new data directory in the state after a first start. The first start happens once in a test run and its directory is
- * copied, because creating the database and its tables takes longer than the rest of a start.
+ * Makes a data directory in the state after a first start, by default a temporary one, and returns its path. The first start
+ * happens once in a test run and its directory is copied, because creating the database and its tables takes longer than the
+ * rest of a start.
  */
-export async function copyOfFirstStart(startOn: (directory: string) => Promise<Started>): Promise<string> {
-  const copy = await mkdtemp(join(tmpdir(), 'call-analysis-'));
+export async function copyOfFirstStart(
+  startOn: (directory: string) => Promise<Started>,
+  path?: string,
+): Promise<string> {
+  const copy = path ?? (await mkdtemp(join(tmpdir(), 'call-analysis-')));
+  await mkdir(copy, { recursive: true });
   const original = await firstStart(startOn);
   // The owners are preserved: when root runs the tests, another user owns PostgreSQL's files.
   await promisify(execFile)('cp', ['-a', `${original}/.`, copy]);

@@ -31,6 +31,11 @@ interface ServiceOptions {
   readonly spawned?: (child: ChildProcess) => void;
 }
 
+/** A data directory in the state after a first start, by default a temporary one. */
+export function startedDirectory(path?: string): Promise<string> {
+  return copyOfFirstStart((made) => startService(made), path);
+}
+
 /**
  * Starts the service in a child process, as `npm start` does. Without `dataDirectory`, on a new one in the state after a
  * first start. The process gets these variables, and no settings of the test's environment.
@@ -40,7 +45,7 @@ export async function startService(
   variables: Record<string, string> = {},
   { detached = false, spawned }: ServiceOptions = {},
 ): Promise<ServiceProcess> {
-  const directory = dataDirectory ?? (await copyOfFirstStart((made) => startService(made)));
+  const directory = dataDirectory ?? (await startedDirectory());
   const began = performance.now();
   // A watchdog recognises the process by the folder in its arguments.
   const child = spawn(process.execPath, [...v8Flags, `--diagnostic-dir=${directory}`, main], {

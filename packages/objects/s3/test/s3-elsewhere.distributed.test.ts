@@ -3,7 +3,7 @@ import dns from 'node:dns';
 import { text } from 'node:stream/consumers';
 import { type S3Server, startS3 } from '@call-analysis/testing/servers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { objectsContract } from '../../contract.ts';
+import { objectsContract } from '../../contract/contract.ts';
 import type { S3Config } from '../config.ts';
 import { openS3 } from '../s3.ts';
 

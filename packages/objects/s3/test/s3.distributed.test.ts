@@ -8,7 +8,8 @@ import { openTcpProxy, type TcpProxy, waitUntil } from '@call-analysis/testing';
 import { s3ForTests } from '@call-analysis/testing/servers';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { Client } from 'minio';
-import { objectsContract } from '../../contract.ts';
+import { objectsContract } from '../../contract/contract.ts';
+import { objectsMemory } from '../../contract/memory.ts';
 import { openObjects } from '../../open.ts';
 import type { S3Config, S3Limits } from '../config.ts';
 import { openS3 } from '../s3.ts';
@@ -40,19 +41,23 @@ const pieces = (bytes: Buffer, size = 64 * 1024) =>
   );
 
 objectsContract('s3', async () => ({ objects: await openS3(config()), close: async () => {} }));
+objectsMemory('s3', async () => ({ config: config(), close: async () => {} }));
 
 // Larger puts and copies are done in parts.
+const inParts = { partBytes: 5 * MiB, copyBytes: 5 * MiB };
+objectsMemory('s3 in parts', async () => ({ config: config(), limits: inParts, close: async () => {} }));
 objectsContract('s3 in parts', async () => {
-  const limits = { partBytes: 5 * MiB, copyBytes: 5 * MiB };
-  return { objects: await openS3(config(), { limits }), close: async () => {} };
+  return { objects: await openS3(config(), { limits: inParts }), close: async () => {} };
 });
 
 // Puts of several parts and ranged reads of encrypted bytes.
+const encrypted = () => config({ bucket: `encrypted-${randomBytes(6).toString('hex')}` });
+const encryptionKey = `test:${randomBytes(32).toString('base64')}`;
 objectsContract('encrypted s3', async () => {
-  const encryption = encryptionKeysFrom({ ENCRYPTION_KEY: `test:${randomBytes(32).toString('base64')}` })!;
-  const s3 = { ...config({ bucket: `encrypted-${randomBytes(6).toString('hex')}` }), encryption };
-  return { objects: await openObjects(s3), close: async () => {} };
+  const encryption = encryptionKeysFrom({ ENCRYPTION_KEY: encryptionKey })!;
+  return { objects: await openObjects({ ...encrypted(), encryption }), close: async () => {} };
 });
+objectsMemory('encrypted s3', async () => ({ config: encrypted(), encryptionKey, close: async () => {} }));
 
 describe('s3 in parts', () => {
   const broken: Record<string, () => Readable> = {
@@ -258,9 +263,11 @@ describe('s3 over a bad network', () => {
       }
       return Buffer.concat(got);
     };
+    await s3.put('a', Readable.from([bytes]));
     // A paused machine makes the store silent once, and not each time.
-    await waitUntil(() => s3.put('a', slow()));
-    expect((await waitUntil(slowlyRead)).equals(bytes)).toBe(true);
+    const [read] = await Promise.all([waitUntil(slowlyRead), waitUntil(() => s3.put('b', slow()))]);
+    expect(read.equals(bytes)).toBe(true);
+    expect((await buffer(await s3.open('b'))).equals(bytes)).toBe(true);
   });
 
   it('closes the connection when reading stops early', async () => {
