@@ -23,8 +23,7 @@ export {
   TelemetryVariables,
   tracesFrom,
 } from './config/process-variables.ts';
-export { exportParts } from './health/part-metrics.ts';
-export { type Part, Readiness } from './health/readiness.ts';
+export { exportParts, type Part, Readiness } from './health/readiness.ts';
 export {
   childTraceparent,
   type Context,

@@ -70,7 +70,8 @@ export function createApp(options: AppOptions): RequestListener {
     });
     withContext(context, next);
   });
-  app.use(securityHeaders, sharing(corsOrigins), compressed);
+  app.use(securityHeaders, compressed);
+  if (corsOrigins.length > 0) app.use(sharing(corsOrigins));
   app.use((request, response: Response, next) => {
     if (!unlimited.has(request.url)) limits.countAddress(response.locals.client.network, response);
     requireOneHost(request);

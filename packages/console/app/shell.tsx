@@ -1,13 +1,32 @@
 import { Link, Outlet, useRouterState } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
-import { navigation } from '../pages/navigation.ts';
-import { useSessionState } from '../session/session.ts';
-import { Icon } from '../widgets/icon.tsx';
+import { type Role, useSessionState } from '../session/session.ts';
+import { Icon, type IconName } from '../widgets/icon.tsx';
 import { Toasts } from '../widgets/toasts.tsx';
 import { Logo } from './logo.tsx';
 import { Preferences } from './preferences.tsx';
 import { shellTexts } from './shell-texts.ts';
 import { SignIn } from './sign-in.tsx';
+import type en from './texts/en.json';
+
+interface NavigationEntry {
+  readonly to: string;
+  /** Its name in app/texts. */
+  readonly text: Extract<keyof typeof en, `nav.${string}`>;
+  readonly icon: IconName;
+  /** Absent: every role has it. */
+  readonly roles?: readonly Role[];
+}
+
+/** The pages in the navigation, in its order. */
+const navigation: readonly NavigationEntry[] = [
+  { to: '/calls', text: 'nav.calls', icon: 'calls' },
+  { to: '/review', text: 'nav.review', icon: 'review' },
+  { to: '/dashboard', text: 'nav.dashboard', icon: 'dashboard' },
+  { to: '/upload', text: 'nav.upload', icon: 'upload' },
+  { to: '/scorecards', text: 'nav.scorecards', icon: 'scorecards', roles: ['ADMIN'] },
+  { to: '/settings', text: 'nav.settings', icon: 'settings' },
+];
 
 /** The frame of every page: navigation, preferences, and the sign-in of a user who is not signed in. */
 export function Shell() {

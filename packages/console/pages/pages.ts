@@ -1,19 +1,85 @@
-import { callRoute } from './call/route.ts';
-import { callsRoute, homeRoute } from './calls/route.ts';
-import { dashboardRoute } from './dashboard/route.ts';
-import { reviewRoute } from './review/route.ts';
-import { scorecardsRoute } from './scorecards/route.ts';
-import { settingsRoute } from './settings/route.ts';
-import { uploadRoute } from './upload/route.ts';
+import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { rootRoute } from '../app/root-route.ts';
+import { currentLocale } from '../i18n/texts.ts';
+import { topicTexts } from '../i18n/topics/texts.ts';
+import { callTexts } from './call/texts.ts';
+import { callSearch } from './calls/call-search.ts';
+import { callsTexts } from './calls/texts.ts';
+import { dashboardTexts } from './dashboard/texts.ts';
+import { reviewTexts } from './review/texts.ts';
+import { scorecardsTexts } from './scorecards/texts.ts';
+import { settingsTexts } from './settings/texts.ts';
+import { uploadTexts } from './upload/texts.ts';
 
-/** Every page. A page is a folder with its route, its component and its texts. The navigation is in navigation.ts. */
+const getParentRoute = () => rootRoute;
+
+/** Reads these parameters of a URL. Those that are empty, or no text, are as if they were left out. */
+function texts<Name extends string>(...names: readonly Name[]) {
+  return (raw: Record<string, unknown>): { readonly [Each in Name]?: string } =>
+    Object.fromEntries(
+      names.flatMap((name) => (typeof raw[name] === 'string' && raw[name] !== '' ? [[name, raw[name]]] : [])),
+    ) as { readonly [Each in Name]?: string };
+}
+
+/** Every page. A page is a folder with its component and its texts. The navigation is in app/shell.tsx. */
 export const pageRoutes = [
-  homeRoute,
-  callsRoute,
-  callRoute,
-  reviewRoute,
-  uploadRoute,
-  settingsRoute,
-  dashboardRoute,
-  scorecardsRoute,
+  createRoute({
+    getParentRoute,
+    path: '/',
+    beforeLoad: () => {
+      throw redirect({ to: '/calls', replace: true });
+    },
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/calls',
+    validateSearch: callSearch,
+    loader: () => Promise.all([callsTexts.load(currentLocale()), topicTexts.load(currentLocale())]),
+    component: lazyRouteComponent(() => import('./calls/calls-page.tsx'), 'CallsPage'),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/calls/$uuid',
+    // `q`: the words that the call was found by. `question`: the one to open first.
+    validateSearch: texts('q', 'question'),
+    loader: () => Promise.all([callTexts.load(currentLocale()), topicTexts.load(currentLocale())]),
+    component: lazyRouteComponent(() => import('./call/call-page.tsx'), 'CallPage'),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/review',
+    // The transcript and the answers are those of the page of a call.
+    loader: () => Promise.all([reviewTexts.load(currentLocale()), callTexts.load(currentLocale())]),
+    component: lazyRouteComponent(() => import('./review/review-page.tsx'), 'ReviewPage'),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/upload',
+    loader: () => uploadTexts.load(currentLocale()),
+    component: lazyRouteComponent(() => import('./upload/upload-page.tsx'), 'UploadPage'),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/settings',
+    // `tab`: the part that is shown. `webhook`: the one whose deliveries are shown. The others filter the audit log.
+    validateSearch: texts('tab', 'webhook', 'actor', 'action', 'subject', 'from', 'to'),
+    loader: () => settingsTexts.load(currentLocale()),
+    component: lazyRouteComponent(() => import('./settings/settings-page.tsx'), 'SettingsPage'),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/dashboard',
+    // `days`: the length of the period, which ends today. `tz`: an IANA time zone. `scorecard`: whose agreement is shown.
+    validateSearch: texts('days', 'tz', 'measure', 'scorecard'),
+    loader: () => Promise.all([dashboardTexts.load(currentLocale()), topicTexts.load(currentLocale())]),
+    component: lazyRouteComponent(() => import('./dashboard/dashboard-page.tsx'), 'DashboardPage'),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/scorecards',
+    // `uuid`: the scorecard that is shown. `compare`: the earlier revision that it is compared with.
+    validateSearch: texts('uuid', 'compare'),
+    loader: () => scorecardsTexts.load(currentLocale()),
+    component: lazyRouteComponent(() => import('./scorecards/scorecards-page.tsx'), 'ScorecardsPage'),
+  }),
 ] as const;

@@ -5,7 +5,7 @@ import { chunk, concat, encodeSamples, type SampleKind, sampleValue, text, u32 }
 import { decodeAll, expectContainerContract, faultOf, watchedSource } from '../test/containers.ts';
 import { aiffFile, type AiffShape, commChunk, extendedFloat, iffForm, ssndChunk } from '../test/wav-aiff-au-files.ts';
 import { aiff } from './aiff.ts';
-import { readExtendedFloat } from './extended-float.ts';
+import { readExtendedFloat } from './common-chunk.ts';
 
 const probe = (bytes: Uint8Array): ReturnType<typeof aiff.probe> => aiff.probe(sourceOfBytes(bytes));
 const ints = Array.from({ length: 200 }, (_, i) => Math.round(30_000 * Math.sin(i / 7)));

@@ -5,7 +5,6 @@ import { bytesForBits, pcm } from '../codecs/pcm.ts';
 import { checkChannelsAndRate } from '../codecs/sample-data.ts';
 import { unreadable, unsupportedCodec } from '../faults.ts';
 import { fourCC } from '../reading/bytes.ts';
-import { readExtendedFloat } from './extended-float.ts';
 
 /** The content of the `COMM` chunk. */
 export interface Common {
@@ -105,4 +104,14 @@ function nameOf(compression: string): string {
   const known = NAMES[compression.trim()];
   if (known) return known;
   return /^[ -~]{4}$/.test(compression) ? `the codec "${compression}"` : 'a codec without a name';
+}
+
+/**
+ * Reads the 80-bit floating-point number in which AIFF stores the sample rate: sign and exponent, then 64 bits of
+ * mantissa with an explicit integer bit. NaN for a negative number, an infinity or NaN.
+ */
+export function readExtendedFloat(view: DataView, at: number): number {
+  const exponent = view.getUint16(at);
+  if (exponent >= 0x7fff) return Number.NaN;
+  return (view.getUint32(at + 2) * 2 ** 32 + view.getUint32(at + 6)) * 2 ** (exponent - 16_383 - 63);
 }

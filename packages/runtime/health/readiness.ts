@@ -1,4 +1,5 @@
 import { Fault, unavailable } from '@call-analysis/fault';
+import { gauge } from '../telemetry/metrics.ts';
 
 /** Something that a service needs. */
 export interface Part {
@@ -88,4 +89,19 @@ async function answersWithin(check: () => Promise<unknown>, boundMs: number): Pr
   } finally {
     clearTimeout(timer);
   }
+}
+
+const states = gauge('part_available', '1 while a part that a service needs answers, 0 while it does not.', [
+  'service',
+  'part',
+]);
+
+/** Exports whether each part of the service answers until the returned function is called. */
+export function exportParts(service: string, readiness: Readiness): () => void {
+  return states.from(async () =>
+    (await readiness.states()).map(({ part, hasAnswered }) => ({
+      labels: [service, part.name],
+      value: hasAnswered ? 1 : 0,
+    })),
+  );
 }

@@ -1,8 +1,7 @@
 import 'uplot/dist/uPlot.min.css';
-import { useEffect, useRef } from 'react';
+import { useEffect, useRef, useSyncExternalStore } from 'react';
 import UPlot from 'uplot';
 import * as format from '../../i18n/format.ts';
-import { useScheme } from '../../widgets/use-scheme.ts';
 
 interface Props {
   /** "2026-10-03". */
@@ -14,6 +13,7 @@ interface Props {
 }
 
 const HEIGHT = 220;
+const DARK = '(prefers-color-scheme: dark)';
 
 /** Lines over days. uPlot draws on a canvas, so colours are read when it is made. The table beside it says the same. */
 export default function Plot({ days, values, labels, most }: Props) {
@@ -75,4 +75,21 @@ function resolved(element: HTMLElement, name: string): string {
   const { color } = getComputedStyle(probe);
   probe.remove();
   return color;
+}
+
+/** The colours in use, now and when the user or the browser changes them: for what is drawn and does not follow CSS. */
+function useScheme(): string {
+  return useSyncExternalStore(
+    (listener) => {
+      const list = matchMedia(DARK);
+      list.addEventListener('change', listener);
+      const observer = new MutationObserver(listener);
+      observer.observe(document.documentElement, { attributeFilter: ['data-theme'] });
+      return () => {
+        list.removeEventListener('change', listener);
+        observer.disconnect();
+      };
+    },
+    () => document.documentElement.dataset['theme'] ?? (matchMedia(DARK).matches ? 'dark' : 'light'),
+  );
 }

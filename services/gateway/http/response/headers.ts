@@ -49,7 +49,7 @@ export function sharing(origins: readonly string[]): RequestHandler {
     preflightContinue: true,
   };
   const choose: CorsOptionsDelegate<Request> = ({ headers: { origin = '' }, res }, use) => {
-    if (origins.length > 0 && !isAny) res?.vary('Origin');
+    if (!isAny) res?.vary('Origin');
     // The package would send `exposedHeaders` to every origin.
     use(
       null,

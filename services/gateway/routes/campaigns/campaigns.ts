@@ -1,11 +1,11 @@
 import type { ingest } from '@call-analysis/proto';
+import type { Campaign } from '@call-analysis/proto/ingest/v1/Campaign';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
 import { anyOf, name, page, pathUuid, size, text, written } from '../../http/request/fields.ts';
 import { CampaignItem, CampaignPage, CampaignStatus } from '../../response-schemas/campaigns.ts';
 import { actorOf, callerOf } from '../ingest-caller.ts';
-import { campaignItem } from './campaign-json.ts';
 
 export const CAMPAIGNS = '/external/api/v1/call-campaign';
 
@@ -204,5 +204,23 @@ function instant() {
 function present<Fields extends object>(fields: Fields): { [Name in keyof Fields]?: NonNullable<Fields[Name]> } {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null)) as {
     [Name in keyof Fields]?: NonNullable<Fields[Name]>;
+  };
+}
+
+/** A campaign. No field is missing; unknown ones are null (docs/api.md, "Campaigns"). */
+function campaignItem(campaign: Campaign) {
+  return {
+    uuid: campaign.uuid,
+    name: campaign.name,
+    external_id: campaign.external_id ?? null,
+    description: campaign.description ?? null,
+    status: campaign.status,
+    segment_type: campaign.segment_type ?? null,
+    starts_at: campaign.starts_at ?? null,
+    ends_at: campaign.ends_at ?? null,
+    created_at: campaign.created_at,
+    updated_at: campaign.updated_at,
+    calls: { total: campaign.calls_total, by_status: campaign.calls_by_status, erased: campaign.calls_erased ?? 0 },
+    average_score: campaign.average_score ?? null,
   };
 }

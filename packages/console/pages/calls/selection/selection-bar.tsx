@@ -1,3 +1,4 @@
+import { ApiError } from '@call-analysis/client/errors';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api, send } from '../../../api/client.ts';
@@ -10,7 +11,6 @@ import { ExportMenu } from '../export-menu.tsx';
 import { callsTexts } from '../texts.ts';
 import { type Call, CALLS_KEY } from '../use-calls.ts';
 import { AnalyzeDialog, startAnalysis, type Target } from './analyze-dialog.tsx';
-import { eachCall } from './each-call.ts';
 import { EraseDialog } from './erase-dialog.tsx';
 
 interface Props {
@@ -22,6 +22,9 @@ interface Props {
 }
 
 type Action = 'retry' | 'analyze' | 'erase';
+
+/** Requests at the same time. */
+const AT_ONCE = 4;
 
 const REQUESTS: Readonly<Record<Action, (uuid: string) => Promise<unknown>>> = {
   retry: (uuid) => send(api.POST('/api/v1/calls/{uuid}/retry', { params: { path: { uuid } } })),
@@ -132,4 +135,27 @@ export function SelectionBar({ selected, search, matching, onClear }: Props) {
 /** The filters alone: a job has no order. */
 function filterOf({ sort: _sort, ...filters }: CallSearch): object {
   return filters;
+}
+
+/** Does something with every call, a few at a time. Returns the errors, save of calls that are gone already. */
+async function eachCall(
+  calls: readonly Call[],
+  request: (uuid: string) => Promise<unknown>,
+  onProgress: (count: number) => void,
+): Promise<unknown[]> {
+  const left = [...calls];
+  const errors: unknown[] = [];
+  let count = 0;
+  const worker = async () => {
+    for (let call = left.shift(); call !== undefined; call = left.shift()) {
+      try {
+        await request(call.uuid);
+      } catch (error) {
+        if (!(error instanceof ApiError && error.status === 404)) errors.push(error);
+      }
+      onProgress(++count);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  return errors;
 }

@@ -1,0 +1,51 @@
+import { createRouter, type ErrorComponentProps, Link, useRouter } from '@tanstack/react-router';
+import { pageRoutes } from '../pages/pages.ts';
+import { Failed, Loading, State } from '../widgets/states.tsx';
+import { rootRoute } from './root-route.ts';
+import { parseSearch, stringifySearch } from './search-params.ts';
+import { shellTexts } from './shell-texts.ts';
+
+export const router = createRouter({
+  routeTree: rootRoute.addChildren(pageRoutes),
+  basepath: new URL(document.baseURI).pathname,
+  parseSearch,
+  stringifySearch,
+  defaultPreload: 'intent',
+  defaultPreloadStaleTime: 0,
+  defaultPendingMs: 300,
+  defaultPendingComponent: Loading,
+  defaultErrorComponent: PageFailed,
+  defaultNotFoundComponent: NotFound,
+  scrollRestoration: true,
+});
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router;
+  }
+}
+
+/** In place of a page that failed. */
+function PageFailed({ error, reset }: ErrorComponentProps) {
+  const router = useRouter();
+  return (
+    <Failed
+      error={error}
+      retry={() => {
+        reset();
+        void router.invalidate();
+      }}
+    />
+  );
+}
+
+function NotFound() {
+  const t = shellTexts.use();
+  return (
+    <State isPage title={t('notFound.title')} text={t('notFound.text')}>
+      <Link to="/" className="button">
+        {t('notFound.back')}
+      </Link>
+    </State>
+  );
+}
