@@ -1,6 +1,7 @@
 // npm run check: types, lint, format, import rules, unused dependencies, sizes of folders, whether migrations match the
-// Prisma schemas, whether the RPC contracts are compatible with the last release, whether docs/configuration.md and
-// docs/events.md are current, and whether the commands and API paths that documents, alerts and messages name exist.
+// Prisma schemas, whether the RPC contracts and the public events are compatible with the last release, whether
+// docs/configuration.md and docs/events.md are current, and whether the commands and API paths that documents, alerts and
+// messages name exist.
 // Prints how much code there is.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -12,6 +13,7 @@ import { checkFolders } from './folders.ts';
 import { checkMentions } from './mentions.ts';
 import { checkMigrations } from './migrations.ts';
 import { checkProtos } from './proto.ts';
+import { checkReleasedEvents } from './released-events.ts';
 
 const steps: { name: string; run: () => readonly string[] | Promise<readonly string[]> }[] = [
   // Made from the OpenAPI document; the client and the console use them.
@@ -32,7 +34,7 @@ const steps: { name: string; run: () => readonly string[] | Promise<readonly str
   { name: 'migrations', run: () => checkMigrations() },
   { name: 'proto', run: () => checkProtos() },
   { name: 'configuration', run: () => checkConfiguration() },
-  { name: 'events', run: () => checkEvents() },
+  { name: 'events', run: () => [...checkEvents(), ...checkReleasedEvents()] },
   { name: 'commands and paths', run: () => checkMentions() },
 ];
 
