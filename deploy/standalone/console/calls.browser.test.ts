@@ -284,6 +284,9 @@ describe('a call', () => {
     }
     await page.keyboard.press('Enter');
     await page.locator('.question').first().waitFor();
+    // No language model is configured.
+    await page.getByText('3 of 15 questions answered', { exact: true }).waitFor();
+    await page.getByText('12 open questions need a language model', { exact: true }).waitFor();
     const uuid = page.url().split('/').at(-1)!.split('?')[0]!;
     const firstAnswer = async () => {
       const call = await client.call<{

@@ -204,6 +204,15 @@ describe('an export', () => {
       { uuid: question, text: 'score' },
       { uuid: second, text: 'score' },
     ];
+    // As a release left it that counted no answers.
+    await service.db.query(
+      `UPDATE call SET outcome = 'scored', needs_review = NULL, questions = NULL, answered = NULL WHERE uuid = $1`,
+      [scored.uuid],
+    );
+    for (const change of [{}, { uuids: [scored.uuid] }]) {
+      const [row] = (await jsonRows(change, firm)).filter(({ uuid }) => uuid === scored.uuid);
+      expect(row).toMatchObject({ needs_review: 0, questions: 1, answered: 1 });
+    }
     const asked = { questions, scorecardUuid: scorecard.uuid, hasTranscripts: true };
     const rows = await jsonRows(asked, firm);
     const transcript = 'operator: Hello\nclient: =Hi';

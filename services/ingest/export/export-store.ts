@@ -2,8 +2,9 @@ import { ReviewedAnalysis, type Utterance } from '@call-analysis/events';
 import { type Database, translateError } from '@call-analysis/postgres';
 import { parseTranscript } from '../intake/rows/transcript-format.ts';
 import type { AnalysisBodies } from '../results/analysis-body-store.ts';
+import { currentFacts } from '../results/current-facts-store.ts';
 import { utterancesIn } from '../results/transcript-store.ts';
-import type { Row } from './columns.ts';
+import { columnsOf, type Row } from './columns.ts';
 
 const ISO = `'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'`;
 const iso = (column: string) => `to_char(${column} AT TIME ZONE 'UTC', ${ISO})`;
@@ -14,6 +15,11 @@ const FIELDS = `uuid, source, status, outcome, partner_call_id, client_phone_num
   batch_uuid, campaign_uuid, failure, ${iso('created_at')}, ${iso('updated_at')}, needs_review, questions, answered,
   ${iso('reviewed_at')},
   CASE WHEN score IS NULL THEN NULL WHEN reviewed_at IS NULL THEN 'machine' ELSE 'reviewed' END`;
+
+const COLUMNS = columnsOf([], false).map(({ name }) => name);
+const [OUTCOME, NEEDS_REVIEW, QUESTIONS, ANSWERED] = ['outcome', 'needs_review', 'questions', 'answered'].map((name) =>
+  COLUMNS.indexOf(name),
+) as [number, number, number, number];
 
 const asText = { getTypeParser: () => (value: string) => value };
 
@@ -29,20 +35,37 @@ export function exports(db: Database, bodies: AnalysisBodies) {
     }
   }
 
+  /** Calls that an earlier release has completed are counted when they are read, as lists do. */
+  async function counted(firmUuid: string, found: readonly Row[]): Promise<Row[]> {
+    const uncounted = found.filter((row) => row[ANSWERED] === null && row[OUTCOME] === 'scored');
+    const uuids = uncounted.map((row) => row[0]!);
+    const facts = await currentFacts(db, bodies, firmUuid, uuids);
+    return found.map((row) => {
+      const known = row[ANSWERED] === null ? facts.get(row[0]!) : undefined;
+      if (known === undefined) return row;
+      return row
+        .with(NEEDS_REVIEW, row[NEEDS_REVIEW] ?? String(known.needsReview))
+        .with(QUESTIONS, String(known.counts.questions))
+        .with(ANSWERED, String(known.counts.answered));
+    });
+  }
+
   return {
     /** The next calls in the order of creation. */
     async inOrder(firmUuid: string, isDescending: boolean, after: string | null, limit: number): Promise<Row[]> {
       const [than, direction] = isDescending ? ['<', 'DESC'] : ['>', 'ASC'];
-      return rows(
+      const found = await rows(
         `SELECT ${FIELDS} FROM call WHERE firm_uuid = $1 AND ($2::uuid IS NULL OR uuid ${than} $2)
          ORDER BY uuid ${direction} LIMIT $3`,
         [firmUuid, after, limit],
       );
+      return counted(firmUuid, found);
     },
 
     /** Calls by uuid, in any order. Those that were erased are absent. */
     async byUuid(firmUuid: string, uuids: readonly string[]): Promise<Row[]> {
-      return rows(`SELECT ${FIELDS} FROM call WHERE firm_uuid = $1 AND uuid = ANY($2)`, [firmUuid, uuids]);
+      const found = await rows(`SELECT ${FIELDS} FROM call WHERE firm_uuid = $1 AND uuid = ANY($2)`, [firmUuid, uuids]);
+      return counted(firmUuid, found);
     },
 
     /** The current analyses of calls, with their reviews. */

@@ -2,7 +2,7 @@ import type { Database, Sql } from '@call-analysis/postgres';
 import { CALL_COLUMNS, type CallRow } from '../calls/call-row.ts';
 import { parseTranscript } from '../intake/rows/transcript-format.ts';
 import type { AnalysisBodies } from '../results/analysis-body-store.ts';
-import { factsOf } from '../results/analysis-facts.ts';
+import { currentFacts } from '../results/current-facts-store.ts';
 import { utterancesIn } from '../results/transcript-store.ts';
 import type { CallQuery, Count, Position } from './call-filter.ts';
 import type { CarryOver } from './carry-over-store.ts';
@@ -162,20 +162,12 @@ async function countAnswers(
   rows: readonly CallRow[],
 ): Promise<CallRow[]> {
   const uncounted = rows.filter((row) => row.answered === null && row.outcome === 'scored');
-  if (uncounted.length === 0) return [...rows];
-  const analyses = await sql.query<{ uuid: string; body: Buffer }>(
-    `SELECT DISTINCT ON (analysis.call_uuid) analysis.call_uuid AS uuid, coalesce(review.body, analysis.body) AS body
-     FROM analysis LEFT JOIN review ON review.firm_uuid = analysis.firm_uuid AND review.call_uuid = analysis.call_uuid
-       AND review.analysis_uuid = analysis.uuid
-     WHERE analysis.firm_uuid = $1 AND analysis.call_uuid = ANY($2)
-     ORDER BY analysis.call_uuid, analysis.created_at DESC, analysis.uuid DESC`,
-    [firmUuid, uncounted.map(({ uuid }) => uuid)],
-  );
-  const unpacked = await bodies.unpack(
+  const facts = await currentFacts(
     sql,
-    analyses.map(({ body }) => body),
+    bodies,
+    firmUuid,
+    uncounted.map(({ uuid }) => uuid),
   );
-  const facts = new Map(analyses.map(({ uuid }, at) => [uuid, factsOf(unpacked[at])]));
   return rows.map((row) => {
     const found = facts.get(row.uuid) ?? null;
     return found === null ? row : { ...row, needs_review: row.needs_review ?? found.needsReview, ...found.counts };

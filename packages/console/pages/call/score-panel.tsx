@@ -7,7 +7,7 @@ import { QuestionCard } from './question-card.tsx';
 import { ReviewConflict } from './review-conflict.tsx';
 import { callTexts } from './texts.ts';
 import type { Analysis, Question } from './use-call.ts';
-import { questionsOf, type useReview } from './use-review.ts';
+import { isLeftToModel, questionsOf, type useReview } from './use-review.ts';
 
 interface Props {
   readonly analysis: Analysis;
@@ -22,7 +22,8 @@ interface Props {
 export function ScorePanel({ analysis, review, active, onActivate, onQuote }: Props) {
   const t = callTexts.use();
   const numbers = new Map(questionsOf(analysis).map(({ uuid }, index) => [uuid, index + 1]));
-  const open = questionsOf(analysis).filter(({ needs_review }) => needs_review).length;
+  const open = questionsOf(analysis).filter((question) => isLeftToModel(analysis, question)).length;
+  const toReview = questionsOf(analysis).filter(({ needs_review }) => needs_review).length - open;
   const panel = useRef<HTMLElement>(null);
   useEffect(() => {
     panel.current?.querySelector('[data-active="true"]')?.scrollIntoView({ block: 'nearest' });
@@ -42,8 +43,11 @@ export function ScorePanel({ analysis, review, active, onActivate, onQuote }: Pr
                 questions: format.number(analysis.questions),
               })}
             </span>
-            {open > 0 && (
-              <span className="badge badge-warn">{t('needReview', { n: open, count: format.number(open) })}</span>
+            {open > 0 && <span className="badge">{t('leftToModel', { n: open, count: format.number(open) })}</span>}
+            {toReview > 0 && (
+              <span className="badge badge-warn">
+                {t('needReview', { n: toReview, count: format.number(toReview) })}
+              </span>
             )}
             {analysis.review?.done === true && (
               <span className="badge badge-good">
@@ -71,6 +75,7 @@ export function ScorePanel({ analysis, review, active, onActivate, onQuote }: Pr
                 key={question.uuid}
                 number={numbers.get(question.uuid)!}
                 question={question}
+                isLeftToModel={isLeftToModel(analysis, question)}
                 isActive={active?.uuid === question.uuid}
                 onToggle={() => onActivate(active?.uuid === question.uuid ? null : question)}
                 onQuote={(index) => onQuote(question, index)}

@@ -173,3 +173,12 @@ export function questionsOf(analysis: Analysis): readonly Question[] {
 export function machineAnswer({ machine, answer, decided_by, confidence }: Question) {
   return machine ?? { answer, decided_by, confidence };
 }
+
+/** Whether a question is open because no language model was asked. */
+export function isLeftToModel(
+  { analyst }: Analysis,
+  { decided_by, answer, not_applicable, needs_review }: Question,
+): boolean {
+  const isOpen = answer === null && !not_applicable;
+  return analyst.name === 'rules' && decided_by === 'model' && isOpen && needs_review;
+}
