@@ -1,4 +1,5 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { whenOnline } from '../../api/connection.ts';
 import { rootRoute } from '../../app/root-route.ts';
 import { currentLocale } from '../../i18n/texts.ts';
 import { topicTexts } from '../../i18n/topics/texts.ts';
@@ -16,5 +17,5 @@ export const callRoute = createRoute({
   validateSearch: (raw: Record<string, unknown>): CallPageSearch =>
     Object.fromEntries(['q', 'question'].flatMap((name) => (typeof raw[name] === 'string' ? [[name, raw[name]]] : []))),
   loader: () => Promise.all([callTexts.load(currentLocale()), topicTexts.load(currentLocale())]),
-  component: lazyRouteComponent(() => import('./call-page.tsx'), 'CallPage'),
+  component: lazyRouteComponent(() => whenOnline(() => import('./call-page.tsx')), 'CallPage'),
 });

@@ -1,4 +1,5 @@
 import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { whenOnline } from '../../api/connection.ts';
 import { rootRoute } from '../../app/root-route.ts';
 import { currentLocale } from '../../i18n/texts.ts';
 import { topicTexts } from '../../i18n/topics/texts.ts';
@@ -18,5 +19,5 @@ export const callsRoute = createRoute({
   path: '/calls',
   validateSearch: callSearch,
   loader: () => Promise.all([callsTexts.load(currentLocale()), topicTexts.load(currentLocale())]),
-  component: lazyRouteComponent(() => import('./calls-page.tsx'), 'CallsPage'),
+  component: lazyRouteComponent(() => whenOnline(() => import('./calls-page.tsx')), 'CallsPage'),
 });

@@ -1,4 +1,5 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { whenOnline } from '../../api/connection.ts';
 import { rootRoute } from '../../app/root-route.ts';
 import { currentLocale } from '../../i18n/texts.ts';
 import { topicTexts } from '../../i18n/topics/texts.ts';
@@ -22,5 +23,5 @@ export const dashboardRoute = createRoute({
       ),
     ),
   loader: () => Promise.all([dashboardTexts.load(currentLocale()), topicTexts.load(currentLocale())]),
-  component: lazyRouteComponent(() => import('./dashboard-page.tsx'), 'DashboardPage'),
+  component: lazyRouteComponent(() => whenOnline(() => import('./dashboard-page.tsx')), 'DashboardPage'),
 });

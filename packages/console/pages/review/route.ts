@@ -1,4 +1,5 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { whenOnline } from '../../api/connection.ts';
 import { rootRoute } from '../../app/root-route.ts';
 import { currentLocale } from '../../i18n/texts.ts';
 import { callTexts } from '../call/texts.ts';
@@ -9,5 +10,5 @@ export const reviewRoute = createRoute({
   path: '/review',
   // The transcript and the answers are those of the page of a call.
   loader: () => Promise.all([reviewTexts.load(currentLocale()), callTexts.load(currentLocale())]),
-  component: lazyRouteComponent(() => import('./review-page.tsx'), 'ReviewPage'),
+  component: lazyRouteComponent(() => whenOnline(() => import('./review-page.tsx')), 'ReviewPage'),
 });

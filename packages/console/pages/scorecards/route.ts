@@ -1,4 +1,5 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { whenOnline } from '../../api/connection.ts';
 import { rootRoute } from '../../app/root-route.ts';
 import { currentLocale } from '../../i18n/texts.ts';
 import { scorecardsTexts } from './texts.ts';
@@ -17,5 +18,5 @@ export const scorecardsRoute = createRoute({
       ['uuid', 'compare'].flatMap((name) => (typeof raw[name] === 'string' ? [[name, raw[name]]] : [])),
     ),
   loader: () => scorecardsTexts.load(currentLocale()),
-  component: lazyRouteComponent(() => import('./scorecards-page.tsx'), 'ScorecardsPage'),
+  component: lazyRouteComponent(() => whenOnline(() => import('./scorecards-page.tsx')), 'ScorecardsPage'),
 });

@@ -1,4 +1,5 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { whenOnline } from '../../api/connection.ts';
 import { rootRoute } from '../../app/root-route.ts';
 import { currentLocale } from '../../i18n/texts.ts';
 import { settingsTexts } from './texts.ts';
@@ -24,5 +25,5 @@ export const settingsRoute = createRoute({
       NAMES.flatMap((name) => (typeof raw[name] === 'string' && raw[name] !== '' ? [[name, raw[name]]] : [])),
     ),
   loader: () => settingsTexts.load(currentLocale()),
-  component: lazyRouteComponent(() => import('./settings-page.tsx'), 'SettingsPage'),
+  component: lazyRouteComponent(() => whenOnline(() => import('./settings-page.tsx')), 'SettingsPage'),
 });

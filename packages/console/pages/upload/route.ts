@@ -1,4 +1,5 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { whenOnline } from '../../api/connection.ts';
 import { rootRoute } from '../../app/root-route.ts';
 import { currentLocale } from '../../i18n/texts.ts';
 import { uploadTexts } from './texts.ts';
@@ -7,5 +8,5 @@ export const uploadRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/upload',
   loader: () => uploadTexts.load(currentLocale()),
-  component: lazyRouteComponent(() => import('./upload-page.tsx'), 'UploadPage'),
+  component: lazyRouteComponent(() => whenOnline(() => import('./upload-page.tsx')), 'UploadPage'),
 });
