@@ -147,3 +147,113 @@ describe('two people who review a call', () => {
     }
   });
 });
+
+/** The question of the browser itself, before a reload, is answered with yes. */
+function agreeToReload(page: Page): void {
+  page.removeAllListeners('dialog');
+  page.on('dialog', (dialog) => void dialog.accept());
+}
+
+const leaveQuestion = (page: Page) => page.getByRole('dialog', { name: 'Leave without saving?' });
+
+/** Goes to another page of the navigation: first the question is answered with no, then with yes. */
+async function leaveWithQuestion(page: Page): Promise<void> {
+  const link = page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Calls', exact: true });
+  const before = page.url();
+  await link.click();
+  await leaveQuestion(page).getByRole('button', { name: 'Keep editing' }).click();
+  await leaveQuestion(page).waitFor({ state: 'detached' });
+  expect(page.url()).toBe(before);
+  await link.click();
+  await leaveQuestion(page).getByRole('button', { name: 'Discard changes' }).click();
+  await page.locator('.calls-body [role=row]').first().waitFor();
+}
+
+describe('what is not saved', () => {
+  it.each([
+    ['a scorecard', '/console/scorecards', 'Name'],
+    ['the settings of the firm', '/console/settings?tab=firm', 'Name'],
+  ])('survives a reload, and is not left without a question: %s', async (_, path, label) => {
+    await newCall();
+    const { page, problems } = await open(anna, path);
+    agreeToReload(page);
+    const field = page.getByLabel(label, { exact: true }).first();
+    await field.waitFor();
+    const saved = await field.inputValue();
+    await field.fill('Changed and not saved');
+    await page.reload();
+    await field.waitFor();
+    await eventually(async () => (await field.inputValue()) === 'Changed and not saved');
+    await leaveWithQuestion(page);
+    await page.goto(service.url + path);
+    await field.waitFor();
+    expect(await field.inputValue()).toBe(saved);
+    expect(problems).toEqual([]);
+  });
+
+  it('survives a reload, and is not left without a question: a comment', async () => {
+    const uuid = await newCall();
+    const { page, problems } = await open(anna, `/console/calls/${uuid}`);
+    agreeToReload(page);
+    await page.getByRole('button', { name: 'Add a comment' }).click();
+    const field = page.getByRole('textbox', { name: 'Comment' });
+    await field.fill('A long thought');
+    await page.reload();
+    await field.waitFor();
+    expect(await field.inputValue()).toBe('A long thought');
+    await field.press('Escape');
+    await leaveQuestion(page).getByRole('button', { name: 'Keep editing' }).click();
+    await leaveWithQuestion(page);
+    await page.goto(`${service.url}/console/calls/${uuid}`);
+    await page.getByRole('button', { name: 'Add a comment' }).waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  it('is saved by itself when the service is back, and every page says that there is no connection', async () => {
+    const uuid = await newCall();
+    const { page } = await open(anna, `/console/calls/${uuid}`);
+    await question(page, 0).waitFor();
+    const lost = page.getByRole('status').filter({ hasText: 'No connection to the service' });
+    await page.route('**/api/**', (route) => route.abort());
+    await answer(page, 0, 0);
+    await question(page, 0).getByText('Not saved yet').waitFor();
+    expect(await choice(page, 0, 0).getAttribute('aria-pressed')).toBe('true');
+    await lost.waitFor();
+    await page.getByRole('button', { name: 'Add a comment' }).click();
+    await page
+      .getByRole('region', { name: 'Comments' })
+      .getByRole('textbox', { name: 'Comment' })
+      .fill('While you were away');
+    await page.keyboard.press('Control+Enter');
+    await page.unroute('**/api/**');
+    await question(page, 0).getByText('Person').waitFor();
+    await page.locator('.comment', { hasText: 'While you were away' }).waitFor();
+    await lost.waitFor({ state: 'detached' });
+    expect((await reviewOf(uuid)).answers).toHaveLength(1);
+    const { count } = await anna.call<{ count: number }>('GET', `/api/v1/calls/${uuid}/comments`);
+    expect(count).toBe(1);
+
+    await page.route('**/api/**', (route) => route.abort());
+    await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Settings' }).click();
+    await lost.waitFor();
+    await page.getByText('This page appears as soon as the service responds.').waitFor();
+    await page.unroute('**/api/**');
+    await page.getByLabel('Name', { exact: true }).waitFor();
+    await lost.waitFor({ state: 'detached' });
+  });
+
+  it('is saved after a reload without connection', async () => {
+    const uuid = await newCall();
+    const { page } = await open(anna, `/console/calls/${uuid}`);
+    agreeToReload(page);
+    await question(page, 0).waitFor();
+    await page.route(`**/api/v1/calls/${uuid}/review`, (route) => route.abort());
+    await answer(page, 0, 0);
+    await question(page, 0).getByText('Not saved yet').waitFor();
+    await page.unroute(`**/api/v1/calls/${uuid}/review`);
+    await page.reload();
+    await eventually(async () => (await anna.request('GET', `/api/v1/calls/${uuid}/review`)).status === 200);
+    expect((await reviewOf(uuid)).answers).toHaveLength(1);
+    await question(page, 0).getByText('Person').waitFor();
+  });
+});

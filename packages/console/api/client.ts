@@ -2,6 +2,7 @@ import type { components, paths } from '@call-analysis/client/api-types';
 import { ApiError, Unreachable } from '@call-analysis/client/errors';
 import createClient from 'openapi-fetch';
 import { bearerToken, endSession, renewSession, SERVICE_URL } from '../session/session.ts';
+import { connectionLost } from './connection.ts';
 
 export type Schemas = components['schemas'];
 
@@ -21,10 +22,20 @@ export async function send<Data>(request: Promise<Answer<Data>>): Promise<Data> 
     answer = await request;
   } catch (error) {
     if (error instanceof DOMException && error.name === 'AbortError') throw error;
-    throw new Unreachable(SERVICE_URL, error);
+    throw unreachable(error);
   }
   if (answer.response.ok) return answer.data as Data;
-  throw new ApiError(answer.response, answer.error);
+  const error = new ApiError(answer.response, answer.error);
+  // A proxy answers for a service that does not respond.
+  if (error.code === '' && PROXY_FAILURES.includes(error.status)) throw unreachable(error);
+  throw error;
+}
+
+const PROXY_FAILURES: readonly number[] = [502, 503, 504];
+
+function unreachable(cause: unknown): Unreachable {
+  connectionLost();
+  return new Unreachable(SERVICE_URL, cause);
 }
 
 const tags = new WeakMap<object, string>();
@@ -55,7 +66,9 @@ export async function authorized(request: Request): Promise<Response> {
   const again = request.clone();
   const response = await fetch(await withToken(request));
   if (response.status !== 401) return response;
-  if (await renewSession()) return fetch(await withToken(again));
+  const renewal = await renewSession();
+  if (renewal === 'renewed') return fetch(await withToken(again));
+  if (renewal === 'unreachable') throw new TypeError('The session could not be renewed.');
   endSession();
   return response;
 }

@@ -1,5 +1,6 @@
 import { useLingui } from '@lingui/react';
 import { useState } from 'react';
+import { mayLeavePage } from '../drafts/leave-question.tsx';
 import { LOCALE_NAMES, LOCALES, type Locale, storeLocale } from '../i18n/locales.ts';
 import { activateLocale } from '../i18n/texts.ts';
 import { signOut } from '../session/session.ts';
@@ -15,7 +16,11 @@ export function Preferences() {
     <div className="side-foot">
       <LanguageChoice />
       <ThemeChoice />
-      <button type="button" className="button button-quiet" onClick={() => void signOut()}>
+      <button
+        type="button"
+        className="button button-quiet"
+        onClick={() => void mayLeavePage().then((mayLeave) => (mayLeave ? signOut() : undefined))}
+      >
         <Icon name="exit" />
         {t('signOut')}
       </button>

@@ -1,5 +1,7 @@
 import { Link, Outlet, useRouterState } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
+import { useIsOnline } from '../api/connection.ts';
+import { LeaveQuestion } from '../drafts/leave-question.tsx';
 import { type Role, useSessionState } from '../session/session.ts';
 import { Icon, type IconName } from '../widgets/icon.tsx';
 import { Toasts } from '../widgets/toasts.tsx';
@@ -85,9 +87,26 @@ function Frame() {
         </div>
       </header>
       <main id="main" className="main" ref={main} tabIndex={-1}>
+        <Connection />
         <Outlet />
       </main>
       <Toasts />
+      <LeaveQuestion />
+    </div>
+  );
+}
+
+/** Says on every page that the service does not respond. */
+function Connection() {
+  const t = shellTexts.use();
+  const isOnline = useIsOnline();
+  return (
+    <div className="connection" role="status">
+      {!isOnline && (
+        <p>
+          <strong>{t('failed.offline')}.</strong> {t('offline.trying')}
+        </p>
+      )}
     </div>
   );
 }

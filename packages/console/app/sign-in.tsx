@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'react';
+import { untilReachable } from '../api/connection.ts';
 import {
   type IdentityProvider,
   identityProvider,
@@ -15,6 +16,9 @@ import { shellTexts } from './shell-texts.ts';
 export function SignIn({ state }: { state: Extract<SessionState, string> }) {
   const t = shellTexts.use();
   const provider = useIdentityProvider();
+  useEffect(() => {
+    if (state === 'unreachable') void untilReachable().then(startSession);
+  }, [state]);
   return (
     <main className="sign-in">
       <div className="card">

@@ -1,4 +1,5 @@
 import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { whenOnline } from '../api/connection.ts';
 import { rootRoute } from '../app/root-route.ts';
 import { currentLocale } from '../i18n/texts.ts';
 import { topicTexts } from '../i18n/topics/texts.ts';
@@ -35,7 +36,7 @@ export const pageRoutes = [
     path: '/calls',
     validateSearch: callSearch,
     loader: () => Promise.all([callsTexts.load(currentLocale()), topicTexts.load(currentLocale())]),
-    component: lazyRouteComponent(() => import('./calls/calls-page.tsx'), 'CallsPage'),
+    component: lazyRouteComponent(() => whenOnline(() => import('./calls/calls-page.tsx')), 'CallsPage'),
   }),
   createRoute({
     getParentRoute,
@@ -43,20 +44,20 @@ export const pageRoutes = [
     // `q`: the words that the call was found by. `question`: the one to open first.
     validateSearch: texts('q', 'question'),
     loader: () => Promise.all([callTexts.load(currentLocale()), topicTexts.load(currentLocale())]),
-    component: lazyRouteComponent(() => import('./call/call-page.tsx'), 'CallPage'),
+    component: lazyRouteComponent(() => whenOnline(() => import('./call/call-page.tsx')), 'CallPage'),
   }),
   createRoute({
     getParentRoute,
     path: '/review',
     // The transcript and the answers are those of the page of a call.
     loader: () => Promise.all([reviewTexts.load(currentLocale()), callTexts.load(currentLocale())]),
-    component: lazyRouteComponent(() => import('./review/review-page.tsx'), 'ReviewPage'),
+    component: lazyRouteComponent(() => whenOnline(() => import('./review/review-page.tsx')), 'ReviewPage'),
   }),
   createRoute({
     getParentRoute,
     path: '/upload',
     loader: () => uploadTexts.load(currentLocale()),
-    component: lazyRouteComponent(() => import('./upload/upload-page.tsx'), 'UploadPage'),
+    component: lazyRouteComponent(() => whenOnline(() => import('./upload/upload-page.tsx')), 'UploadPage'),
   }),
   createRoute({
     getParentRoute,
@@ -64,7 +65,7 @@ export const pageRoutes = [
     // `tab`: the part that is shown. `webhook`: the one whose deliveries are shown. The others filter the audit log.
     validateSearch: texts('tab', 'webhook', 'actor', 'action', 'subject', 'from', 'to'),
     loader: () => settingsTexts.load(currentLocale()),
-    component: lazyRouteComponent(() => import('./settings/settings-page.tsx'), 'SettingsPage'),
+    component: lazyRouteComponent(() => whenOnline(() => import('./settings/settings-page.tsx')), 'SettingsPage'),
   }),
   createRoute({
     getParentRoute,
@@ -72,7 +73,7 @@ export const pageRoutes = [
     // `days`: the length of the period, which ends today. `tz`: an IANA time zone. `scorecard`: whose agreement is shown.
     validateSearch: texts('days', 'tz', 'measure', 'scorecard'),
     loader: () => Promise.all([dashboardTexts.load(currentLocale()), topicTexts.load(currentLocale())]),
-    component: lazyRouteComponent(() => import('./dashboard/dashboard-page.tsx'), 'DashboardPage'),
+    component: lazyRouteComponent(() => whenOnline(() => import('./dashboard/dashboard-page.tsx')), 'DashboardPage'),
   }),
   createRoute({
     getParentRoute,
@@ -80,6 +81,6 @@ export const pageRoutes = [
     // `uuid`: the scorecard that is shown. `compare`: the earlier revision that it is compared with.
     validateSearch: texts('uuid', 'compare'),
     loader: () => scorecardsTexts.load(currentLocale()),
-    component: lazyRouteComponent(() => import('./scorecards/scorecards-page.tsx'), 'ScorecardsPage'),
+    component: lazyRouteComponent(() => whenOnline(() => import('./scorecards/scorecards-page.tsx')), 'ScorecardsPage'),
   }),
 ] as const;

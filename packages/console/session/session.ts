@@ -24,8 +24,12 @@ const SESSION_URL = `${SERVICE_URL}/api/v1/session`;
 const SOON_MS = 60_000;
 
 let state: SessionState = 'starting';
-let renewal: Promise<boolean> | null = null;
+let renewal: Promise<Renewal> | null = null;
+/** Of the address, until the service has answered. */
+let unusedCode: string | null = null;
 const listeners = new Set<() => void>();
+
+type Renewal = 'renewed' | 'refused' | 'unreachable';
 
 function sessionState(): SessionState {
   return state;
@@ -57,15 +61,15 @@ function become(next: SessionState): void {
 /** Signs in by the one-time code in the address, or by the cookie of an earlier sign-in. */
 export async function startSession(): Promise<void> {
   const given = new URLSearchParams(location.hash.slice(1));
-  const code = given.get('code');
+  const code = given.get('code') ?? unusedCode;
+  unusedCode = code;
   const refusal = PROVIDER_REFUSALS.find((each) => each === given.get('refused'));
   if (code !== null || given.has('refused')) {
     // A code works once. It must not stay in the history.
     history.replaceState(history.state, '', location.pathname + location.search);
-    if (code !== null && (await signInByCode(code))) return;
   }
-  if (await renewSession()) return;
-  if (state === 'unreachable') return;
+  if (code !== null && (await signInByCode(code)) !== 'refused') return;
+  if ((await renewSession()) !== 'refused') return;
   if (refusal !== undefined) become(`provider-${refusal}`);
   else become(code === null ? 'signed-out' : 'code-refused');
 }
@@ -88,13 +92,24 @@ export async function identityProvider(): Promise<IdentityProvider | null> {
   }
 }
 
-/** Whether the code was accepted. It is refused when it was used before, or is older than ten minutes. */
-async function signInByCode(code: string): Promise<boolean> {
-  return accept(await post(SESSION_URL, { code }));
+/** Whether the service responds, and not only a proxy before it. */
+export async function isReachable(): Promise<boolean> {
+  try {
+    return (await fetch(`${SESSION_URL}/methods`, { credentials: 'same-origin', cache: 'no-store' })).status < 500;
+  } catch {
+    return false;
+  }
+}
+
+/** A code is refused when it was used before, or is older than ten minutes. */
+async function signInByCode(code: string): Promise<Renewal> {
+  const accepted = await accept(await post(SESSION_URL, { code }));
+  if (accepted !== 'unreachable') unusedCode = null;
+  return accepted;
 }
 
 /** A new token for the cookie of the session. Several callers share one request. */
-export function renewSession(): Promise<boolean> {
+export function renewSession(): Promise<Renewal> {
   renewal ??= post(`${SESSION_URL}/refresh`, {})
     .then(accept)
     .finally(() => {
@@ -138,19 +153,19 @@ async function post(url: string, body: object): Promise<Response | null> {
   }
 }
 
-async function accept(response: Response | null): Promise<boolean> {
+async function accept(response: Response | null): Promise<Renewal> {
   if (response === null || response.status >= 500 || response.status === 429) {
     // A user stays signed in while the service does not respond.
     if (currentSession() === null) become('unreachable');
-    return false;
+    return 'unreachable';
   }
   if (!response.ok) {
     if (response.status === 401) become('signed-out');
-    return false;
+    return 'refused';
   }
   const { token, expires_at } = (await response.json()) as { token: string; expires_at: string };
   become(sessionOf(token, Date.parse(expires_at)));
-  return true;
+  return 'renewed';
 }
 
 /** The service checks the token at every request. Here its claims only decide what is shown. */

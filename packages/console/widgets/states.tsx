@@ -1,5 +1,6 @@
 import { ApiError, Unreachable } from '@call-analysis/client/errors';
 import { type ReactNode, useEffect, useState } from 'react';
+import { useIsOnline } from '../api/connection.ts';
 import { shellTexts } from '../app/shell-texts.ts';
 
 interface StateProps {
@@ -26,11 +27,13 @@ const SLOW_MS = 6_000;
 /** Shown while data is fetched. Adds a note when that takes long. */
 export function Loading() {
   const t = shellTexts.use();
+  const isOnline = useIsOnline();
   const [isSlow, setSlow] = useState(false);
   useEffect(() => {
     const timer = setTimeout(() => setSlow(true), SLOW_MS);
     return () => clearTimeout(timer);
   }, []);
+  if (!isOnline) return <State title={t('failed.offline')} text={t('offline.page')} />;
   return (
     <div className="state" role="status">
       <span className="visually-hidden">{t('loading')}</span>
@@ -87,6 +90,7 @@ export function useFailure(error: unknown): { title: string; text: string } {
   if (error instanceof ApiError) {
     if (error.status === 404) return { title: t('failed.notFound'), text: t('failed.notFoundText') };
     if (error.status === 403) return { title: t('failed.forbidden'), text: t('failed.forbiddenText') };
+    if (error.status === 412) return { title: t('failed.changed'), text: t('failed.changedText') };
     if (error.status === 429 || error.status === 503) return { title: t('failed.busy'), text: t('failed.busyText') };
     return { title: t('failed.title'), text: error.message };
   }

@@ -1,7 +1,10 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import { api, type Schemas, send } from '../../api/client.ts';
+import { saving } from '../../api/query-client.ts';
 import { shellTexts } from '../../app/shell-texts.ts';
+import { draftOf, useDraft } from '../../drafts/drafts.ts';
+import { leaveForm } from '../../drafts/leave-question.tsx';
 import * as format from '../../i18n/format.ts';
 import { useSession } from '../../session/session.ts';
 import { Icon } from '../../widgets/icon.tsx';
@@ -35,14 +38,15 @@ interface Props {
 /** Comments on a call or an utterance, and a button that opens a field for another. */
 export function Comments({ callUuid, comments, utterance }: Props) {
   const t = callTexts.use();
-  const [isWriting, setWriting] = useState(false);
+  const draftKey = `comment ${callUuid} ${utterance ?? ''}`;
+  const [isWriting, setWriting] = useState(() => draftOf(draftKey) !== undefined);
   return (
     <div className="comments">
       {comments.map((comment) => (
         <OneComment key={comment.uuid} callUuid={callUuid} comment={comment} />
       ))}
       {isWriting ? (
-        <NewComment callUuid={callUuid} utterance={utterance} onClose={() => setWriting(false)} />
+        <NewComment {...{ callUuid, utterance, draftKey }} onClose={() => setWriting(false)} />
       ) : (
         <button
           type="button"
@@ -94,34 +98,49 @@ function OneComment({ callUuid, comment }: { callUuid: string; comment: Comment 
   );
 }
 
-function NewComment({
-  callUuid,
-  utterance,
-  onClose,
-}: {
-  callUuid: string;
-  utterance: number | undefined;
-  onClose: () => void;
-}) {
+interface NewCommentProps {
+  readonly callUuid: string;
+  readonly utterance: number | undefined;
+  readonly draftKey: string;
+  readonly onClose: () => void;
+}
+
+function NewComment({ callUuid, utterance, draftKey, onClose }: NewCommentProps) {
   const t = callTexts.use();
   const shell = shellTexts.use();
   const client = useQueryClient();
-  const [text, setText] = useState('');
+  const { userUuid } = useSession();
+  const { value: text, isChanged, set, discard } = useDraft(draftKey, '');
+  const path = { uuid: callUuid };
+  // The comments before this one, once it was sent.
+  const before = useRef<ReadonlySet<string> | null>(null);
+  /** Whether a request that was not answered has been carried out. */
+  const isStored = async () => {
+    if (before.current === null) return false;
+    const { items } = await send(api.GET('/api/v1/calls/{uuid}/comments', { params: { path, query: { size: 100 } } }));
+    return items.some(({ uuid, by, ...comment }) => {
+      const isNew = by === userUuid && !before.current!.has(uuid);
+      return isNew && comment.text === text.trim() && comment.utterance === (utterance ?? null);
+    });
+  };
   const add = useMutation({
-    mutationFn: () =>
-      send(
-        api.POST('/api/v1/calls/{uuid}/comments', {
-          params: { path: { uuid: callUuid } },
-          body: { text: text.trim(), ...(utterance !== undefined && { utterance }) },
-        }),
-      ),
+    ...saving,
+    mutationFn: async () => {
+      if (await isStored()) return;
+      const known = client.getQueryData<Schemas['CommentPage']>(key(callUuid));
+      before.current ??= new Set(known?.items.map(({ uuid }) => uuid));
+      const body = { text: text.trim(), ...(utterance !== undefined && { utterance }) };
+      await send(api.POST('/api/v1/calls/{uuid}/comments', { params: { path }, body }));
+    },
     onSuccess: async () => {
+      discard();
       await client.invalidateQueries({ queryKey: key(callUuid) });
       onClose();
     },
     // Keeps the typed text.
     onError: failed,
   });
+  const leave = () => void leaveForm(draftKey, isChanged, onClose);
   return (
     <form
       className="comment-form"
@@ -138,14 +157,18 @@ function NewComment({
         maxLength={MAX_CHARS}
         aria-label={t('comment')}
         value={text}
-        onChange={({ target }) => setText(target.value)}
+        onChange={({ target }) => set(target.value)}
         onKeyDown={(event) => {
           if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) event.currentTarget.form?.requestSubmit();
-          if (event.key === 'Escape') onClose();
+          if (event.key === 'Escape') {
+            // The same key press would close the question.
+            event.preventDefault();
+            leave();
+          }
         }}
       />
       <div className="dialog-actions">
-        <button type="button" className="button button-small" onClick={onClose}>
+        <button type="button" className="button button-small" onClick={leave}>
           {shell('cancel')}
         </button>
         <button
@@ -153,7 +176,7 @@ function NewComment({
           className="button button-primary button-small"
           disabled={add.isPending || text.trim() === ''}
         >
-          {t('save')}
+          {add.failureCount > 0 && add.isPending ? t('notSaved') : t('save')}
         </button>
       </div>
     </form>

@@ -1,4 +1,5 @@
-import { useEffect, useState } from 'react';
+import { useEffect } from 'react';
+import { useDraft } from '../../drafts/drafts.ts';
 import * as format from '../../i18n/format.ts';
 import { Icon } from '../../widgets/icon.tsx';
 import { callTexts } from './texts.ts';
@@ -11,6 +12,10 @@ interface Props {
   /** It is open, because no language model was asked. */
   readonly isLeftToModel: boolean;
   readonly isActive: boolean;
+  /** Of the comment on the answer. */
+  readonly draftKey: string;
+  /** A person's answer is being saved. */
+  readonly isPending: boolean;
   /** A person's answer is not saved yet, because the service does not respond. */
   readonly isWaiting: boolean;
   readonly onToggle: () => void;
@@ -47,7 +52,7 @@ export function QuestionCard(props: Props) {
   );
 }
 
-function Details({ question, onQuote, onAnswer }: Props) {
+function Details({ question, draftKey, isPending, onQuote, onAnswer }: Props) {
   const t = callTexts.use();
   const machine = machineAnswer(question);
   const isPersons = question.decided_by === 'person';
@@ -86,7 +91,10 @@ function Details({ question, onQuote, onAnswer }: Props) {
               {t('notApplicable')}
             </button>
           </div>
-          <AnswerComment question={question} onSave={(comment) => onAnswer(question.answer, comment)} />
+          <AnswerComment
+            {...{ question, draftKey, isPending }}
+            onSave={(comment) => onAnswer(question.answer, comment)}
+          />
         </>
       )}
     </div>
@@ -94,11 +102,19 @@ function Details({ question, onQuote, onAnswer }: Props) {
 }
 
 /** A person's reason for an answer. The typed text is kept until it is saved. */
-function AnswerComment({ question, onSave }: { question: Question; onSave: (comment: string) => void }) {
+function AnswerComment({
+  question,
+  draftKey,
+  isPending,
+  onSave,
+}: Pick<Props, 'question' | 'draftKey' | 'isPending'> & { onSave: (comment: string) => void }) {
   const t = callTexts.use();
   const saved = question.comment ?? '';
-  const [typed, setTyped] = useState(saved);
-  useEffect(() => setTyped(saved), [saved]);
+  const { value: typed, isChanged, set, discard } = useDraft(draftKey, saved);
+  const isSaved = !isPending && typed.trim() === saved;
+  useEffect(() => {
+    if (isChanged && isSaved) discard();
+  }, [isChanged, isSaved, discard]);
   return (
     <form
       className="answer-comment"
@@ -113,7 +129,7 @@ function AnswerComment({ question, onSave }: { question: Question; onSave: (comm
         placeholder={t('comment')}
         aria-label={t('comment')}
         value={typed}
-        onChange={({ target }) => setTyped(target.value)}
+        onChange={({ target }) => set(target.value)}
       />
       {typed.trim() !== saved && (
         <button type="submit" className="button">

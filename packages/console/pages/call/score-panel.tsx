@@ -79,6 +79,8 @@ export function ScorePanel({ analysis, review, active, onActivate, onQuote }: Pr
                 isActive={active?.uuid === question.uuid}
                 onToggle={() => onActivate(active?.uuid === question.uuid ? null : question)}
                 onQuote={(index) => onQuote(question, index)}
+                draftKey={`answer ${analysis.uuid} ${question.uuid}`}
+                isPending={review.pending.has(question.uuid)}
                 isWaiting={review.waiting.has(question.uuid)}
                 onAnswer={(answer, comment) => review.answer(question, answer, comment)}
               />

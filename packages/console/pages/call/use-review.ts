@@ -1,7 +1,9 @@
 import { ApiError } from '@call-analysis/client/errors';
 import { useMutation, useMutationState, useQueryClient } from '@tanstack/react-query';
-import { useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { api, type Schemas, send } from '../../api/client.ts';
+import { saving } from '../../api/query-client.ts';
+import { discardDraft, draftOf, keepDraft } from '../../drafts/drafts.ts';
 import { useSession } from '../../session/session.ts';
 import { failed } from '../../widgets/toasts.tsx';
 import { type Analysis, type CallDetail, callKey, type Question } from './use-call.ts';
@@ -41,6 +43,8 @@ export function useReview(call: CallDetail, analysis: Analysis) {
   const path = { uuid: call.uuid };
   const mutationKey = ['review', call.uuid];
   const keep = (reviewed: Analysis) => {
+    // A call that was fetched before would take the answer away until the next one.
+    void client.cancelQueries({ queryKey: callKey(call.uuid) });
     client.setQueryData<CallDetail>(callKey(call.uuid), (before) =>
       before === undefined
         ? before
@@ -57,6 +61,7 @@ export function useReview(call: CallDetail, analysis: Analysis) {
   /** The call as others have left it. */
   const refresh = () => client.invalidateQueries({ queryKey: callKey(call.uuid) });
   const save = useMutation({
+    ...saving,
     mutationKey,
     // In their order: the later one of two answers to a question counts.
     scope: { id: `review-${call.uuid}` },
@@ -88,13 +93,33 @@ export function useReview(call: CallDetail, analysis: Analysis) {
     select: ({ state }) => ({ ...(state.variables as Change), isWaiting: state.isPaused || state.failureCount > 0 }),
   }).filter(({ analysisUuid }) => analysisUuid === analysis.uuid);
   const basedOn = analysis.review?.revision ?? null;
-  const judge = (judged: Judgement, seen = basedOn) => {
-    const saved = save.mutateAsync({ analysisUuid: analysis.uuid, basedOn: seen, judged }).then(
+  const draftKey = `answers ${call.uuid}`;
+  const submit = (change: Change) => {
+    const left = (draftOf(draftKey) as readonly Change[] | undefined) ?? [];
+    keepDraft(draftKey, [...left, change], { isOpen: false });
+    const saved = save.mutateAsync(change).then(
       () => true,
-      () => false,
+      (error: unknown) => {
+        const conflict = change.judged === undefined ? null : conflictOf(error, change.judged);
+        return conflict !== null && isAgreed(conflict);
+      },
     );
+    void saved.then(() => {
+      const others = ((draftOf(draftKey) as readonly Change[] | undefined) ?? []).slice(1);
+      if (others.length === 0) discardDraft(draftKey);
+      else keepDraft(draftKey, others, { isOpen: false });
+    });
     answered.current = Promise.all([answered.current, saved]).then((all) => !all.includes(false));
   };
+  const judge = (judged: Judgement, seen = basedOn) => submit({ analysisUuid: analysis.uuid, basedOn: seen, judged });
+  // Answers that a reload has kept from being saved are saved now.
+  useEffect(() => {
+    const left = draftOf(draftKey) as readonly Change[] | undefined;
+    if (left === undefined || client.isMutating({ mutationKey }) > 0) return;
+    discardDraft(draftKey);
+    for (const change of left) submit(change);
+    // oxlint-disable-next-line react-hooks/exhaustive-deps
+  }, [draftKey]);
   return {
     isSaving: save.isPending || withdraw.isPending,
     /** The analysis with the answers that are being saved. */
@@ -102,6 +127,7 @@ export function useReview(call: CallDetail, analysis: Analysis) {
       analysis,
       unsaved.flatMap(({ judged }) => judged ?? []),
     ),
+    pending: new Set(unsaved.flatMap(({ judged }) => judged?.questionUuid ?? [])),
     /** The questions whose answers wait for the service. */
     waiting: new Set(unsaved.flatMap(({ judged, isWaiting }) => (isWaiting ? (judged?.questionUuid ?? []) : []))),
     answer: (question: Question, answer: string | null, comment = question.comment) =>

@@ -19,7 +19,9 @@ export function SavedViews({ search, onOpen }: { search: CallSearch; onOpen: (se
   const t = callsTexts.use();
   const [views, setViews] = useState(storedViews);
   const [name, setName] = useState('');
-  const change = (next: readonly View[]) => {
+  /** Of the views as they are stored: another tab may have changed them. */
+  const change = (how: (stored: readonly View[]) => readonly View[]) => {
+    const next = how(storedViews());
     setViews(next);
     localStorage.setItem(storageKey(), JSON.stringify(next));
   };
@@ -52,7 +54,7 @@ export function SavedViews({ search, onOpen }: { search: CallSearch; onOpen: (se
                 type="button"
                 className="button button-quiet button-icon button-small"
                 aria-label={t('deleteView', { name: view.name })}
-                onClick={() => change(views.filter((each) => each !== view))}
+                onClick={() => change((stored) => stored.filter((each) => each.name !== view.name))}
               >
                 <Icon name="close" size={13} />
               </button>
@@ -64,7 +66,9 @@ export function SavedViews({ search, onOpen }: { search: CallSearch; onOpen: (se
               event.preventDefault();
               const given = name.trim();
               if (given === '') return;
-              change([...views.filter((each) => each.name !== given), { name: given, search }].slice(-MOST));
+              change((stored) =>
+                [...stored.filter((each) => each.name !== given), { name: given, search }].slice(-MOST),
+              );
               setName('');
             }}
           >

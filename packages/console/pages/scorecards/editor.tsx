@@ -3,7 +3,9 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { api, type Schemas, send } from '../../api/client.ts';
+import { saving } from '../../api/query-client.ts';
 import { shellTexts } from '../../app/shell-texts.ts';
+import { useDraft } from '../../drafts/drafts.ts';
 import * as format from '../../i18n/format.ts';
 import { Field } from '../../widgets/field.tsx';
 import { Icon } from '../../widgets/icon.tsx';
@@ -14,34 +16,50 @@ import { QuestionEditor } from './question-editor.tsx';
 import { scorecardsTexts } from './texts.ts';
 import { TrialDialog } from './trial/trial-dialog.tsx';
 
+/** What is changed, and the revision that it was changed from. */
+interface Draft {
+  readonly name: string;
+  readonly sections: readonly Section[];
+  readonly changedRevision: number;
+}
+
 /** A scorecard as it may be changed. Saving makes a new revision; the old ones stay. */
 export function Editor({ scorecard }: { scorecard: Scorecard }) {
   const t = scorecardsTexts.use();
   const shell = shellTexts.use();
   const client = useQueryClient();
   const navigate = useNavigate();
-  const [name, setName] = useState(scorecard.name);
-  const [sections, setSections] = useState<readonly Section[]>(scorecard.sections);
   const [isTrying, setTrying] = useState(false);
-  const isChanged = name !== scorecard.name || sections !== scorecard.sections;
   const { uuid, segment_type, revision } = scorecard;
+  const draft = useDraft<Draft>(`scorecard ${uuid}`, {
+    name: scorecard.name,
+    sections: scorecard.sections,
+    changedRevision: revision,
+  });
+  const { isChanged } = draft;
+  const { name, sections, changedRevision } = draft.value;
+  const setName = (next: string) => draft.set({ ...draft.value, name: next });
+  const setSections = (next: readonly Section[]) => draft.set({ ...draft.value, sections: next });
   const params = { path: { uuid } };
 
   const show = async (saved: Scorecard, text: string) => {
+    draft.discard();
     client.setQueryData(['scorecards', saved.uuid], saved);
     await client.invalidateQueries({ queryKey: ['scorecards', 'list'] });
     done(text);
   };
+  const body = { name, segment_type, sections: [...sections] };
   const save = useMutation({
-    mutationFn: async (kind: 'revision' | 'copy') => {
-      const body = { name, segment_type, sections: [...sections] };
-      if (kind === 'revision') {
-        const header = { 'If-Match': `"${revision}"` };
-        return show(
-          await send(api.PUT('/api/v1/scorecards/{uuid}', { params: { ...params, header }, body })),
-          t('saved'),
-        );
-      }
+    ...saving,
+    mutationFn: async () => {
+      const header = { 'If-Match': `"${changedRevision}"` };
+      const saved = await send(api.PUT('/api/v1/scorecards/{uuid}', { params: { ...params, header }, body }));
+      await show(saved, t('saved'));
+    },
+  });
+  // Not sent again by itself: a copy that was made and not answered would be made twice.
+  const copy = useMutation({
+    mutationFn: async () => {
       const copied = sections.map((section) => ({
         ...section,
         questions: section.questions.map(({ text, weight, choices, decided }) => ({ text, weight, choices, decided })),
@@ -51,13 +69,16 @@ export function Editor({ scorecard }: { scorecard: Scorecard }) {
       await navigate({ to: '/scorecards', search: { uuid: created.uuid } });
     },
   });
+  const isSaving = save.isPending || copy.isPending;
+  const fault = save.error ?? copy.error;
   const activate = useMutation({
     mutationFn: async () => {
+      // Only a scorecard without changes is activated, so none is discarded.
       await show(await send(api.POST('/api/v1/scorecards/{uuid}/activate', { params })), t('activated'));
     },
     onError: failed,
   });
-  const failure = useFailure(save.error);
+  const failure = useFailure(fault);
   const change = (at: number, section: Section | null) => setSections(withItem(sections, at, section));
 
   return (
@@ -65,7 +86,7 @@ export function Editor({ scorecard }: { scorecard: Scorecard }) {
       className="scorecards-part"
       onSubmit={(event) => {
         event.preventDefault();
-        save.mutate('revision');
+        save.mutate();
       }}
     >
       <div className="card card-body scorecards-row">
@@ -77,10 +98,26 @@ export function Editor({ scorecard }: { scorecard: Scorecard }) {
           <span className="foreign">{segment_type ?? t('anySegment')}</span>
         </span>
         <span className="scorecards-row">
-          <button type="submit" className="button button-primary" disabled={!isChanged || save.isPending}>
+          <button type="submit" className="button button-primary" disabled={!isChanged || isSaving}>
             {shell('save')}
           </button>
-          <button type="button" className="button" disabled={save.isPending} onClick={() => save.mutate('copy')}>
+          {isChanged && (
+            <button
+              type="button"
+              className="button"
+              disabled={isSaving}
+              onClick={() => {
+                draft.discard();
+                save.reset();
+                copy.reset();
+                // Where another person has saved a revision meanwhile, it is shown now.
+                void client.invalidateQueries({ queryKey: ['scorecards', uuid] });
+              }}
+            >
+              {shell('leave.discard')}
+            </button>
+          )}
+          <button type="button" className="button" disabled={isSaving} onClick={() => copy.mutate()}>
             <Icon name="copy" />
             {t('copy')}
           </button>
@@ -102,13 +139,13 @@ export function Editor({ scorecard }: { scorecard: Scorecard }) {
         </span>
       </div>
       {isTrying && <TrialDialog scorecard={scorecard} draft={{ name, sections }} onClose={() => setTrying(false)} />}
-      {save.isError && (
+      {fault !== null && (
         <div role="alert" className="scorecards-fault">
           <p>
             {failure.title}. {failure.text}
           </p>
           <ul>
-            {fieldsOf(save.error).map(({ field, message }) => (
+            {fieldsOf(fault).map(({ field, message }) => (
               <li key={`${field} ${message}`} className="foreign">
                 <code>{field}</code> {message}
               </li>

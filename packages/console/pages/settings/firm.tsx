@@ -2,7 +2,10 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { SyntheticEvent } from 'react';
 import { api, type Schemas, send } from '../../api/client.ts';
 import { firmQuery } from '../../api/firm.ts';
+import { saving } from '../../api/query-client.ts';
 import { shellTexts } from '../../app/shell-texts.ts';
+import { mergeLists } from '../../drafts/merge-lists.ts';
+import { useFormDraft } from '../../drafts/use-form-draft.ts';
 import * as format from '../../i18n/format.ts';
 import { useSession } from '../../session/session.ts';
 import { Field } from '../../widgets/field.tsx';
@@ -15,6 +18,7 @@ type FirmSettings = Schemas['FirmSettings'];
 
 const LANGUAGES = ['en', 'ru', 'uz', 'ky', 'es'] as const;
 const REDACTIONS = ['none', 'for_model', 'stored'] as const;
+const FIELDS = ['name', 'language', 'time_zone', 'redaction'] as const;
 const LIMITS = ['audio_days', 'transcript_days', 'calls_days'] as const;
 const MOST_DAYS = 36_500;
 
@@ -35,9 +39,19 @@ function Form({ firm }: { firm: FirmSettings }) {
   const shell = shellTexts.use();
   const client = useQueryClient();
   const mayChange = useSession().role === 'ADMIN';
+  const draft = useFormDraft('firm');
   const save = useMutation({
-    mutationFn: (body: object) => send(api.PATCH('/api/v1/firm', { body })),
+    ...saving,
+    mutationFn: async ({ types, ...body }: { types: string[] | null }) => {
+      // The list is replaced as a whole: what another person has changed of it meanwhile stays.
+      const segment_types =
+        types === null
+          ? null
+          : mergeLists(firm.segment_types, types, (await send(api.GET('/api/v1/firm'))).segment_types);
+      return send(api.PATCH('/api/v1/firm', { body: { ...body, ...(segment_types !== null && { segment_types }) } }));
+    },
     onSuccess: (changed) => {
+      draft.discard();
       client.setQueryData(firmQuery.queryKey, changed);
       done(t('firm.saved'));
     },
@@ -50,18 +64,18 @@ function Form({ firm }: { firm: FirmSettings }) {
       .split('\n')
       .map((line) => line.trim())
       .filter((line) => line !== '');
+    const changed = (names: readonly string[]) => names.filter((name) => draft.changed.has(name));
+    const limits = changed(LIMITS).map((name) => [name, text(name) === '' ? null : Number(text(name))]);
     save.mutate({
-      name: text('name'),
-      language: text('language'),
-      time_zone: text('time_zone'),
-      redaction: text('redaction'),
-      ...(types.join('\n') !== firm.segment_types.join('\n') && { segment_types: types }),
-      retention: Object.fromEntries(LIMITS.map((name) => [name, text(name) === '' ? null : Number(text(name))])),
+      types: draft.changed.has('segment_types') ? types : null,
+      // Only what was changed: another person may have changed the rest.
+      ...Object.fromEntries(changed(FIELDS).map((name) => [name, text(name)])),
+      ...(limits.length > 0 && { retention: Object.fromEntries(limits) }),
     });
   };
   const { used_bytes, quota_bytes } = firm.storage;
   return (
-    <form className="settings-part" onSubmit={submit}>
+    <form className="settings-part" onSubmit={submit} {...draft.form}>
       <fieldset className="settings-fields" disabled={!mayChange}>
         <div className="card card-body settings-part">
           <h2>{t('firm.general')}</h2>
@@ -142,7 +156,7 @@ function Form({ firm }: { firm: FirmSettings }) {
       {save.isError && <SaveFault error={save.error} />}
       {mayChange ? (
         <div className="settings-row">
-          <button type="submit" className="button button-primary" disabled={save.isPending}>
+          <button type="submit" className="button button-primary" disabled={save.isPending || !draft.isChanged}>
             {shell('save')}
           </button>
         </div>

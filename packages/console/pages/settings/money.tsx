@@ -1,7 +1,9 @@
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type SyntheticEvent, useState } from 'react';
 import { api, type Schemas, send } from '../../api/client.ts';
+import { saving } from '../../api/query-client.ts';
 import { shellTexts } from '../../app/shell-texts.ts';
+import { useFormDraft } from '../../drafts/use-form-draft.ts';
 import * as format from '../../i18n/format.ts';
 import { Field } from '../../widgets/field.tsx';
 import { LoadingOrFailed } from '../../widgets/states.tsx';
@@ -49,9 +51,14 @@ function BudgetCard({ budget }: { budget: Schemas['Budget'] }) {
   const t = settingsTexts.use();
   const shell = shellTexts.use();
   const client = useQueryClient();
+  const draft = useFormDraft('budget');
   const save = useMutation({
-    mutationFn: async (body: { monthly: Schemas['Money'] | null; when_spent: 'wait' | 'fallback' }) => {
-      await send(api.PUT('/api/v1/budget', { body }));
+    ...saving,
+    mutationFn: async (changed: { monthly?: Schemas['Money'] | null; when_spent?: 'wait' | 'fallback' }) => {
+      // A budget is replaced as a whole: what another person has changed of it meanwhile stays.
+      const { monthly: amount, when_spent } = await send(api.GET('/api/v1/budget'));
+      await send(api.PUT('/api/v1/budget', { body: { monthly: amount, when_spent, ...changed } }));
+      draft.discard();
       await client.invalidateQueries({ queryKey: BUDGET });
       done(t('budget.saved'));
     },
@@ -63,8 +70,12 @@ function BudgetCard({ budget }: { budget: Schemas['Budget'] }) {
     const form = new FormData(event.currentTarget);
     const amount = String(form.get('amount')).trim();
     save.mutate({
-      monthly: amount === '' ? null : { amount, currency: spent?.currency ?? '' },
-      when_spent: form.get('when_spent') === 'fallback' ? 'fallback' : 'wait',
+      ...(draft.changed.has('amount') && {
+        monthly: amount === '' ? null : { amount, currency: spent?.currency ?? '' },
+      }),
+      ...(draft.changed.has('when_spent') && {
+        when_spent: form.get('when_spent') === 'fallback' ? 'fallback' : 'wait',
+      }),
     });
   };
   return (
@@ -89,7 +100,12 @@ function BudgetCard({ budget }: { budget: Schemas['Budget'] }) {
           {monthly !== null && budget.warning === null && (
             <progress aria-label={t('budget')} max={Number(monthly.amount)} value={Number(spent.amount)} />
           )}
-          <form className="settings-filters" onSubmit={submit}>
+          <form
+            className="settings-filters"
+            onSubmit={submit}
+            key={JSON.stringify([monthly, budget.when_spent])}
+            {...draft.form}
+          >
             <Field label={t('budget.monthly', { currency: spent.currency })}>
               <input
                 className="input"

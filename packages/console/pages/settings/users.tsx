@@ -1,7 +1,10 @@
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type SyntheticEvent, useState } from 'react';
 import { api, type Schemas, send } from '../../api/client.ts';
+import { saving } from '../../api/query-client.ts';
 import { shellTexts } from '../../app/shell-texts.ts';
+import { leaveForm } from '../../drafts/leave-question.tsx';
+import { useFormDraft } from '../../drafts/use-form-draft.ts';
 import * as format from '../../i18n/format.ts';
 import { type Role, useSession } from '../../session/session.ts';
 import { Dialog, DialogActions } from '../../widgets/dialog.tsx';
@@ -169,17 +172,26 @@ function UserForm({ user, onSaved, onClose }: FormProps) {
   const shell = shellTexts.use();
   const { userUuid, role: own } = useSession();
   const roles = own === 'SUPERUSER' && user?.uuid !== userUuid ? ROLES : [user?.role ?? 'ADMIN'];
+  const key = `user ${user?.uuid ?? 'new'}`;
+  const draft = useFormDraft(key);
+  const leave = () => void leaveForm(key, draft.isChanged, onClose);
   const save = useMutation({
+    ...saving,
+    // One that was created and not answered would be created twice.
+    retry: (count, error) => user !== null && saving.retry(count, error),
     mutationFn: ({ name, role }: { name: string; role: Role }) =>
       user === null
         ? send(api.POST('/api/v1/users', { body: { name, role } }))
         : send(
             api.PATCH('/api/v1/users/{uuid}', {
               ...path(user.uuid),
-              body: { name, ...(role !== user.role && { role }) },
+              body: { ...(name !== user.name && { name }), ...(role !== user.role && { role }) },
             }),
           ),
-    onSuccess: onSaved,
+    onSuccess: () => {
+      draft.discard();
+      onSaved();
+    },
   });
   const submit = (event: SyntheticEvent<HTMLFormElement>) => {
     event.preventDefault();
@@ -188,8 +200,8 @@ function UserForm({ user, onSaved, onClose }: FormProps) {
     save.mutate({ name: String(form.get('name')).trim(), role });
   };
   return (
-    <Dialog title={t(user === null ? 'users.create' : 'users.change')} onClose={onClose}>
-      <form className="settings-form" onSubmit={submit}>
+    <Dialog title={t(user === null ? 'users.create' : 'users.change')} onClose={leave}>
+      <form className="settings-form" onSubmit={submit} {...draft.form}>
         <Field label={t('users.name')}>
           <input
             className="input"
@@ -217,7 +229,7 @@ function UserForm({ user, onSaved, onClose }: FormProps) {
         )}
         {user !== null && roles.length > 1 && <p className="muted">{t('users.roleText')}</p>}
         {save.isError && <SaveFault error={save.error} />}
-        <DialogActions onClose={onClose}>
+        <DialogActions onClose={leave}>
           <button type="submit" className="button button-primary" disabled={save.isPending}>
             {shell('save')}
           </button>

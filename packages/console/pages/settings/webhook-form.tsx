@@ -1,7 +1,11 @@
 import { useMutation } from '@tanstack/react-query';
 import type { SyntheticEvent } from 'react';
 import { api, type Schemas, send } from '../../api/client.ts';
+import { saving } from '../../api/query-client.ts';
 import { shellTexts } from '../../app/shell-texts.ts';
+import { leaveForm } from '../../drafts/leave-question.tsx';
+import { mergeLists } from '../../drafts/merge-lists.ts';
+import { useFormDraft } from '../../drafts/use-form-draft.ts';
 import { Dialog, DialogActions } from '../../widgets/dialog.tsx';
 import { Field } from '../../widgets/field.tsx';
 import { SaveFault } from './save-fault.tsx';
@@ -30,13 +34,30 @@ interface Props {
 export function WebhookForm({ webhook, onSaved, onClose }: Props) {
   const t = settingsTexts.use();
   const shell = shellTexts.use();
+  const key = `webhook ${webhook?.uuid ?? 'new'}`;
+  const draft = useFormDraft(key);
+  const leave = () => void leaveForm(key, draft.isChanged, onClose);
   const save = useMutation({
+    ...saving,
+    // One that was created and not answered would be created twice.
+    retry: (count, error) => webhook !== null && saving.retry(count, error),
     mutationFn: async (body: { url: string; events: Event[]; description: string | null }) => {
       if (webhook === null) return (await send(api.POST('/api/v1/webhooks', { body }))).secret;
-      await send(api.PATCH('/api/v1/webhooks/{uuid}', { params: { path: { uuid: webhook.uuid } }, body }));
+      const params = { path: { uuid: webhook.uuid } };
+      // Only what was changed, and of the events too: another person may have changed the rest.
+      const names = (Object.keys(body) as (keyof typeof body)[]).filter((name) => draft.changed.has(name));
+      const changed: Partial<typeof body> = Object.fromEntries(names.map((name) => [name, body[name]]));
+      if (changed.events !== undefined) {
+        const { events } = await send(api.GET('/api/v1/webhooks/{uuid}', { params }));
+        changed.events = mergeLists(webhook.events, changed.events, events);
+      }
+      await send(api.PATCH('/api/v1/webhooks/{uuid}', { params, body: changed }));
       return null;
     },
-    onSuccess: onSaved,
+    onSuccess: (secret) => {
+      draft.discard();
+      onSaved(secret);
+    },
   });
   const submit = (event: SyntheticEvent<HTMLFormElement>) => {
     event.preventDefault();
@@ -49,8 +70,8 @@ export function WebhookForm({ webhook, onSaved, onClose }: Props) {
     });
   };
   return (
-    <Dialog title={t(webhook === null ? 'hooks.create' : 'hooks.change')} onClose={onClose}>
-      <form className="settings-form" onSubmit={submit}>
+    <Dialog title={t(webhook === null ? 'hooks.create' : 'hooks.change')} onClose={leave}>
+      <form className="settings-form" onSubmit={submit} {...draft.form}>
         <Field label={t('hooks.url')}>
           <input
             className="input"
@@ -79,7 +100,7 @@ export function WebhookForm({ webhook, onSaved, onClose }: Props) {
           ))}
         </fieldset>
         {save.isError && <SaveFault error={save.error} />}
-        <DialogActions onClose={onClose}>
+        <DialogActions onClose={leave}>
           <button type="submit" className="button button-primary" disabled={save.isPending}>
             {shell('save')}
           </button>

@@ -1,6 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { type SyntheticEvent, useId, useState } from 'react';
 import { api, send } from '../../api/client.ts';
+import { leaveForm } from '../../drafts/leave-question.tsx';
+import { useFormDraft } from '../../drafts/use-form-draft.ts';
 import * as format from '../../i18n/format.ts';
 import { localInput } from '../../i18n/local-input.ts';
 import { Dialog, DialogActions } from '../../widgets/dialog.tsx';
@@ -18,6 +20,9 @@ interface Props {
 export function RecordingForm({ recordings, onSend, onClose }: Props) {
   const t = uploadTexts.use();
   const list = useId();
+  const key = `recording ${recordings.map(({ name }) => name).join(' ')}`;
+  const draft = useFormDraft(key);
+  const leave = () => void leaveForm(key, draft.isChanged, onClose);
   const [operatorSide, setOperatorSide] = useState<'left' | 'right'>('left');
   // The firm's segment types that have a scorecard are offered. Others can be typed.
   const scorecards = useQuery({
@@ -31,6 +36,7 @@ export function RecordingForm({ recordings, onSend, onClose }: Props) {
     const form = new FormData(event.currentTarget);
     const text = (name: string) => String(form.get(name) ?? '').trim();
     const direction = text('direction');
+    draft.discard();
     onSend({
       client_phone_number: text('client_phone_number'),
       operator_name: text('operator_name'),
@@ -45,10 +51,10 @@ export function RecordingForm({ recordings, onSend, onClose }: Props) {
   return (
     <Dialog
       title={t('recording.title', { n: recordings.length, count: format.number(recordings.length) })}
-      onClose={onClose}
+      onClose={leave}
     >
       <p className="muted foreign">{recordings.map(({ name }) => name).join(', ')}</p>
-      <form onSubmit={submit} className="upload-form">
+      <form onSubmit={submit} className="upload-form" {...draft.form}>
         <Field label={t('recording.operator')}>
           <input className="input" name="operator_name" required maxLength={255} autoComplete="off" />
         </Field>
@@ -98,7 +104,7 @@ export function RecordingForm({ recordings, onSend, onClose }: Props) {
             <option value="outbound">{t('recording.outbound')}</option>
           </select>
         </Field>
-        <DialogActions onClose={onClose}>
+        <DialogActions onClose={leave}>
           <button type="submit" className="button button-primary">
             {t('recording.send')}
           </button>

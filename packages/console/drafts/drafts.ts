@@ -1,0 +1,92 @@
+import { useCallback, useEffect, useSyncExternalStore } from 'react';
+import { currentSession } from '../session/session.ts';
+
+/**
+ * What a person has typed or chosen and not saved, by the name of its form. It is kept in the tab, so that it survives a
+ * reload and a new sign-in, and is no other user's.
+ */
+const PREFIX = 'console.draft.';
+
+/** Those that were changed on the page that is open: it is not left without a question. */
+const open = new Set<string>();
+const listeners = new Set<() => void>();
+/** As they are stored, so that a reader gets the same object until it changes. */
+const parsed = new Map<string, { text: string; value: unknown }>();
+
+function storageKey(key: string): string {
+  return `${PREFIX}${currentSession()?.userUuid ?? ''}.${key}`;
+}
+
+export function draftOf(key: string): unknown {
+  const text = sessionStorage.getItem(storageKey(key));
+  if (text === null) return undefined;
+  const known = parsed.get(key);
+  if (known?.text === text) return known.value;
+  try {
+    const value = JSON.parse(text) as unknown;
+    parsed.set(key, { text, value });
+    return value;
+  } catch {
+    return undefined;
+  }
+}
+
+/** With `isOpen: false` it only survives a reload: something else cares for it on the page. */
+export function keepDraft(key: string, value: unknown, { isOpen = true } = {}): void {
+  if (isOpen) open.add(key);
+  try {
+    sessionStorage.setItem(storageKey(key), JSON.stringify(value));
+  } catch {
+    // There is no room. The page still asks before it is left.
+  }
+  tell();
+}
+
+export function discardDraft(key: string): void {
+  open.delete(key);
+  parsed.delete(key);
+  sessionStorage.removeItem(storageKey(key));
+  tell();
+}
+
+export function discardOpenDrafts(): void {
+  for (const key of open) discardDraft(key);
+}
+
+export function hasOpenDrafts(): boolean {
+  return open.size > 0;
+}
+
+function tell(): void {
+  for (const listener of listeners) listener();
+}
+
+interface Draft<Value> {
+  readonly value: Value;
+  /** Whether it differs from what is saved. */
+  readonly isChanged: boolean;
+  set(value: Value): void;
+  /** After it was saved, or when it is given up. */
+  discard(): void;
+}
+
+/** A form's value: what was typed and not saved, else what is saved. */
+export function useDraft<Value>(key: string, saved: Value): Draft<Value> {
+  const draft = useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    () => draftOf(key) as Value | undefined,
+  );
+  const isChanged = draft !== undefined;
+  useEffect(() => {
+    if (isChanged) open.add(key);
+  }, [key, isChanged]);
+  return {
+    value: draft ?? saved,
+    isChanged,
+    set: (value) => (JSON.stringify(value) === JSON.stringify(saved) ? discardDraft(key) : keepDraft(key, value)),
+    discard: useCallback(() => discardDraft(key), [key]),
+  };
+}
