@@ -18,5 +18,14 @@ export const Utterance = z.object({
   text: z.string().min(1),
   start: z.number().min(0).nullable(),
   end: z.number().min(0).nullable(),
+  /** How sure the speech engine is of the words; absent where it does not tell, and in uploaded transcripts. */
+  confidence: z.number().min(0).max(1).optional(),
 });
 export type Utterance = z.infer<typeof Utterance>;
+
+/** Words that are as likely wrong as right. Whisper has 0.7 to 0.9 for clear speech, and gives a text up under 0.37. */
+const DOUBTFUL_BELOW = 0.5;
+
+export function isDoubtful({ confidence }: { readonly confidence?: number | null | undefined }): boolean {
+  return typeof confidence === 'number' && confidence < DOUBTFUL_BELOW;
+}

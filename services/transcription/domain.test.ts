@@ -30,6 +30,11 @@ describe('a conversation', () => {
     expect(notes).toEqual([]);
   });
 
+  it('tells how sure the engine is of an utterance, where it is known', () => {
+    const { utterances } = conversation([{ ...utterance('left', 1, 2), confidence: 0.456 }, utterance('left', 3, 4)]);
+    expect(utterances.map(({ confidence }) => confidence)).toEqual([0.46, undefined]);
+  });
+
   it('has a note that names the role of a silent channel', () => {
     expect(conversation([utterance('left', 1, 2)]).notes).toEqual(["Nothing is said on the client's (right) channel."]);
     const swapped = conversationOf(

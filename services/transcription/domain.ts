@@ -12,6 +12,7 @@ export interface TranscribedChannels {
     readonly text: string;
     readonly start: number;
     readonly end: number;
+    readonly confidence?: number | undefined;
   }[];
 }
 
@@ -30,13 +31,14 @@ export function conversationOf(channels: TranscribedChannels, roles: Readonly<Re
   const { isDualMono, duration } = channels;
   const distinct = isDualMono ? withoutDuplicates(channels.utterances) : channels.utterances;
   const utterances = distinct
-    .map(({ side, text, start, end }) => {
+    .map(({ side, text, start, end, confidence }) => {
       const startsAt = toHundredths(Math.min(start, duration));
       return {
         role: roles[isDualMono ? 'left' : side],
         text,
         start: startsAt,
         end: Math.max(startsAt, toHundredths(Math.min(end, duration))),
+        ...(confidence !== undefined && { confidence: toHundredths(confidence) }),
       };
     })
     .toSorted((a, b) => a.start - b.start || a.end - b.end);
@@ -62,6 +64,6 @@ function withoutDuplicates(utterances: TranscribedChannels['utterances']): Trans
   return utterances.filter((each) => each.side === 'left' || !isDuplicate(each));
 }
 
-function toHundredths(seconds: number): number {
-  return Math.round(seconds * 100) / 100;
+function toHundredths(value: number): number {
+  return Math.round(value * 100) / 100;
 }

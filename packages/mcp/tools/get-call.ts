@@ -29,13 +29,14 @@ function withoutUrl({ url: _url, url_expires_at: _expiry, ...audio }: Schemas['R
   return audio;
 }
 
-function utteranceParts({ index, role, text, start, end }: Schemas['Utterance']): object[] {
+function utteranceParts({ index, role, text, start, end, doubtful }: Schemas['Utterance']): object[] {
   const parts = partsOf(text);
   const times = start === null ? {} : { start, end };
   return parts.map((part, at) => ({
     index,
     role,
     ...times,
+    ...(doubtful && { doubtful }),
     ...(parts.length > 1 && { part: at + 1, parts: parts.length }),
     untrusted_text: part,
   }));

@@ -115,6 +115,20 @@ describe('a transcript', () => {
     expect((await service.analysisOf(uploaded)).data.note).toBeNull();
   });
 
+  it('marks the answers for review that quote words of which the speech engine is unsure', async () => {
+    const said = (confidence: number) => ({
+      transcript: { utterances: toUtterances(lines).map((each) => ({ ...each, confidence })) },
+    });
+    const [doubtful, sure] = [transcriptReady(lines, said(0.3)), transcriptReady(lines, said(0.8))];
+    await service.publish(doubtful, sure);
+    const answersTo = async (event: typeof sure) =>
+      (await service.analysisOf(event)).data.analysis!.sections.flatMap(({ questions }) => questions);
+    const clear = await answersTo(sure);
+    expect(clear.some(({ evidence, needs_review }) => evidence.length > 0 && !needs_review)).toBe(true);
+    for (const [at, { evidence, needs_review }] of (await answersTo(doubtful)).entries())
+      expect(needs_review).toBe(evidence.length > 0 || clear[at]!.needs_review);
+  });
+
   it('of a new firm is scored and explained in its language, and the names that it knows are an introduction', async () => {
     const event = transcriptReady([['operator', 'Dana here, good morning.'], ...lines.slice(1, 2)], {
       operator_name: 'Dana Reed',

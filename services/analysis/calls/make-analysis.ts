@@ -5,8 +5,10 @@ import {
   CallAnalyzed,
   createEvent,
   type Event,
+  isDoubtful,
   publishedAnalysis,
   type TranscriptReady,
+  type Utterance,
 } from '@call-analysis/events';
 import type { Objects } from '@call-analysis/objects';
 import type { FirmSettings } from '@call-analysis/service/firms';
@@ -65,8 +67,9 @@ export async function makeAnalysis(
     const names = { operatorName: data.operator_name, firmName: firm.name };
     if (data.source === 'audio' && seemSwapped({ language, utterances, ...names })) {
       note = SWAPPED_NOTE[firm.language];
-      result = allForReview(result);
+      result = forReview(result, () => true);
     }
+    result = forReview(result, restsOnDoubtfulWords(utterances));
     analysis = {
       scorecard: { uuid: scorecard.uuid, name: scorecard.name, revision: scorecard.revision },
       analyst: { name: analyst.name, version: analyst.version, model: analyst.model },
@@ -95,10 +98,17 @@ export async function makeAnalysis(
   return { event, analyzed, row, analysis };
 }
 
-function allForReview(result: AnalysisResult): AnalysisResult {
+type Answer = AnalysisResult['sections'][number]['questions'][number];
+
+/** Whether the speech engine is unsure of the words that an answer quotes. */
+function restsOnDoubtfulWords(utterances: readonly Utterance[]) {
+  return ({ evidence }: Answer) => evidence.some(({ utterance }) => isDoubtful(utterances[utterance] ?? {}));
+}
+
+function forReview(result: AnalysisResult, isFor: (answer: Answer) => boolean): AnalysisResult {
   const sections = result.sections.map((section) => ({
     ...section,
-    questions: section.questions.map((question) => ({ ...question, needs_review: true })),
+    questions: section.questions.map((question) => (isFor(question) ? { ...question, needs_review: true } : question)),
   }));
   return { ...result, sections };
 }

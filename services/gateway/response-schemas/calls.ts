@@ -246,13 +246,21 @@ const Recording = z
   })
   .meta({ id: 'Recording' });
 
-const Utterance = z
+const exampleUtterance = { start: null, end: null, confidence: null, doubtful: false };
+export const Utterance = z
   .object({
     index: Count,
     role: z.enum(['operator', 'client']),
     text: z.string(),
     start: z.number().nullable().meta({ description: 'Seconds. Null for uploaded transcripts.' }),
     end: z.number().nullable().meta({ description: 'Seconds. Null for uploaded transcripts.' }),
+    confidence: z.number().min(0).max(1).nullable().meta({
+      description: 'How sure the speech engine is of the words. Null where it does not tell.',
+    }),
+    doubtful: z.boolean().meta({
+      description:
+        'Whether the confidence is so low that the words are likely to be wrong. Answers that quote them need review.',
+    }),
   })
   .meta({ id: 'Utterance' });
 
@@ -291,8 +299,8 @@ export const CallDetail = z
           language: 'en',
           engine: null,
           utterances: [
-            { index: 0, role: 'operator', text: 'Good morning, how can I help?', start: null, end: null },
-            { index: 1, role: 'client', text: 'Where is my order?', start: null, end: null },
+            { ...exampleUtterance, index: 0, role: 'operator', text: 'Good morning, how can I help?' },
+            { ...exampleUtterance, index: 1, role: 'client', text: 'Where is my order?' },
           ],
         },
         analysis: exampleAnalysis,

@@ -50,6 +50,14 @@ export function engineContract(name: string, open: (options: { concurrency: numb
       });
     });
 
+    it('returns how sure it is of the words, where the recognizer tells, as a probability', async () => {
+      test.returns([{ text: 'Perhaps this', start: 0, end: 1, confidence: 0.42 }]);
+      const [utterance] = (await transcribe()).utterances;
+      expect(utterance!.confidence).toBeCloseTo(0.42);
+      test.returns([{ text: 'Perhaps this', start: 0, end: 1, confidence: 42 }]);
+      expect((await transcribe()).utterances[0]).not.toHaveProperty('confidence');
+    });
+
     it('returns no utterances when nothing was said', async () => {
       test.returns([]);
       await expect(transcribe()).resolves.toMatchObject({ utterances: [] });

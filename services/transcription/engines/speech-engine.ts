@@ -14,6 +14,8 @@ export interface TimedText {
   readonly text: string;
   readonly start: number;
   readonly end: number;
+  /** 0 to 1; absent when the engine does not tell. */
+  readonly confidence?: number | undefined;
 }
 
 /**

@@ -6,9 +6,12 @@ import type { TimedText } from './speech-engine.ts';
  */
 export function tidyText(texts: readonly TimedText[], segmentSeconds: number): TimedText[] {
   return texts
-    .map(({ text, start, end }) => {
+    .map(({ text, start, end, confidence }) => {
       const from = Math.max(0, start);
-      return { text: cleanText(text), start: from, end: Math.min(Math.max(from, end), segmentSeconds) };
+      const timed = { text: cleanText(text), start: from, end: Math.min(Math.max(from, end), segmentSeconds) };
+      // Figures that are no probability say nothing.
+      const isKnown = confidence !== undefined && confidence >= 0 && confidence <= 1;
+      return isKnown ? { ...timed, confidence } : timed;
     })
     .filter(({ text, start }) => /[\p{L}\p{N}]/u.test(text) && start < segmentSeconds)
     .sort((one, other) => one.start - other.start);

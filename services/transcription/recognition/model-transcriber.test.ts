@@ -67,6 +67,21 @@ describe('the models of the local engine', () => {
     expect(withBundledModel([english, russian])).toEqual([english, russian]);
   });
 
+  it('tell how sure they are of the words, where the model returns probabilities', async () => {
+    const { source } = models({ kyrgyz: inRussian, russian: inRussian });
+    const sure: Models = {
+      ...source,
+      async recognizer(of) {
+        const recognizer = await source.recognizer(of);
+        const logprobs = of.name === 'kyrgyz' ? [Math.log(0.9), Math.log(0.4)] : [];
+        return { ...recognizer, getResult: (stream) => ({ ...recognizer.getResult(stream), ys_log_probs: logprobs }) };
+      },
+    };
+    const confidenceOf = async (of: Model) => (await transcribe(sure, [of], 1)).segments[0]![0]!.confidence;
+    expect(await confidenceOf({ ...kyrgyz, languages: [] })).toBeCloseTo(0.6);
+    expect(await confidenceOf(russian)).toBeUndefined();
+  });
+
   it('keep the model that identifies the language no longer than it is needed, and at most until the end', async () => {
     const sure = models({ english: inEnglish }, 'en', null, { language: 'en', probability: 0.95, english: 0.95 });
     const transcriber = new ModelTranscriber(sure.source, [english]);

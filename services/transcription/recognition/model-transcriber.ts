@@ -41,7 +41,11 @@ const SLOWER = 0.95;
  */
 interface Candidate {
   readonly model: Model;
-  readonly attempts: (Attempt & { readonly result: string; readonly language: string | null })[];
+  readonly attempts: (Attempt & {
+    readonly result: string;
+    readonly language: string | null;
+    readonly confidence: number | undefined;
+  })[];
 }
 
 /**
@@ -81,10 +85,10 @@ export class ModelTranscriber implements Transcriber {
     }
     for (const { model, attempts } of this.#candidates) {
       const recognizer = await this.#models.recognizer(model);
-      const { text, lang } = recognize(recognizer, samples);
+      const { text, lang, ys_log_probs: logprobs } = recognize(recognizer, samples);
       const language = /[a-z]{2,3}/.exec(lang ?? '')?.[0] ?? null;
       const result = model.kind === 'moonshine' ? retryTrimmed(recognizer, samples, text) : text;
-      attempts.push({ text, result, seconds, side, language });
+      attempts.push({ text, result, seconds, side, language, confidence: confidenceOf(logprobs) });
     }
     this.#trialSeconds += seconds;
     if (this.#candidates.length > 1 && this.#trialSeconds >= TRIAL_SECONDS) this.#chooseByText();
@@ -111,8 +115,8 @@ export class ModelTranscriber implements Transcriber {
     return {
       engine: model.name,
       language: language.success ? language.data : null,
-      segments: attempts.map(({ result, seconds }) =>
-        isCircular(result) ? [] : [{ text: result, start: 0, end: seconds }],
+      segments: attempts.map(({ result, seconds, confidence }) =>
+        isCircular(result) ? [] : [{ text: result, start: 0, end: seconds, confidence }],
       ),
     };
   }
@@ -180,11 +184,17 @@ function unsupportedLanguage(): Fault {
   );
 }
 
-function recognize(recognizer: OfflineRecognizer, samples: Float32Array): { text: string; lang?: string } {
+function recognize(recognizer: OfflineRecognizer, samples: Float32Array): ReturnType<OfflineRecognizer['getResult']> {
   const stream = recognizer.createStream();
   stream.acceptWaveform({ samples, sampleRate: SAMPLE_RATE_HZ });
   recognizer.decode(stream);
   return recognizer.getResult(stream);
+}
+
+/** The geometric mean of the tokens' probabilities, as Whisper's servers have it. */
+function confidenceOf(logprobs: readonly number[] = []): number | undefined {
+  if (logprobs.length === 0) return undefined;
+  return Math.min(Math.exp(logprobs.reduce((sum, each) => sum + each, 0) / logprobs.length), 1);
 }
 
 /** The same speech, slower and lower, by linear interpolation. */

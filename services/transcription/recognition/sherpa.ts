@@ -32,7 +32,8 @@ export interface OfflineRecognizer {
   createStream(): OfflineStream;
   /** Blocks until the stream is decoded. */
   decode(stream: OfflineStream): void;
-  getResult(stream: OfflineStream): { text: string; lang?: string };
+  /** `ys_log_probs`: of each token, from transducers; other models leave it empty. */
+  getResult(stream: OfflineStream): { text: string; lang?: string; ys_log_probs?: readonly number[] };
 }
 
 export interface SpokenLanguageIdentification {

@@ -13,6 +13,8 @@ export interface ChannelUtterance {
   readonly text: string;
   readonly start: number;
   readonly end: number;
+  /** 0 to 1; absent when the engine does not tell. */
+  readonly confidence?: number | undefined;
 }
 
 export interface RecordingTranscript {
@@ -83,7 +85,9 @@ export async function transcribeRecording(
       if (!/[\p{L}\p{N}]/u.test(text)) return [];
       // The padding around a segment is not part of the utterance.
       const startsAt = Math.min(Math.max(from + each.start, start), end);
-      return [{ side, text, start: startsAt, end: Math.min(Math.max(from + each.end, startsAt), end) }];
+      const endsAt = Math.min(Math.max(from + each.end, startsAt), end);
+      const { confidence } = each;
+      return [{ side, text, start: startsAt, end: endsAt, ...(confidence !== undefined && { confidence }) }];
     }),
   );
   return { duration, isDualMono, speechSeconds, engine, language, utterances };

@@ -48,7 +48,7 @@ export function Transcript({ call, player, question, words, shown, under }: Prop
       </div>
       <ol ref={list}>
         {utterances.map((utterance) => {
-          const { index, role, text, start } = utterance;
+          const { index, role, text, start, confidence, doubtful } = utterance;
           return (
             <li
               key={index}
@@ -66,6 +66,11 @@ export function Transcript({ call, player, question, words, shown, under }: Prop
                   >
                     {format.duration(start)}
                   </button>
+                )}
+                {doubtful && (
+                  <span className="badge badge-warn">
+                    {t('confidence', { share: format.percent(confidence ?? 0) })}
+                  </span>
                 )}
               </div>
               <div>

@@ -1,3 +1,4 @@
+import { isDoubtful } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
 import type { ingest } from '@call-analysis/proto';
 import type { Call } from '@call-analysis/proto/ingest/v1/Call';
@@ -9,7 +10,7 @@ import type { AddChoices } from './answer-choices.ts';
 interface StoredTranscript {
   language: string | null;
   engine: string | null;
-  utterances: { role: string; text: string; start: number | null; end: number | null }[];
+  utterances: { role: string; text: string; start: number | null; end: number | null; confidence?: number }[];
 }
 
 /** Everything that ingest knows of a call, also where that does not fit into a message. */
@@ -109,11 +110,20 @@ function audioOf({ audio }: GetCallReply, absolute: (url: string) => string) {
   };
 }
 
-function transcriptOf(json: string) {
+/** The transcript as the API shows it. */
+export function transcriptOf(json: string) {
   const { language, engine, utterances }: StoredTranscript = JSON.parse(json);
   return {
     language,
     engine,
-    utterances: utterances.map(({ role, text, start, end }, index) => ({ index, role, text, start, end })),
+    utterances: utterances.map(({ role, text, start, end, confidence = null }, index) => ({
+      index,
+      role,
+      text,
+      start,
+      end,
+      confidence,
+      doubtful: isDoubtful({ confidence }),
+    })),
   };
 }

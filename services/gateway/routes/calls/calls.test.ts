@@ -228,7 +228,8 @@ describe('one call', () => {
   it('has numbered utterances and its newest analysis first', async () => {
     const utterances = [
       { role: 'operator', text: 'Салом', start: null, end: null },
-      { role: 'client', text: 'Hi', start: 1.5, end: 2 },
+      { role: 'client', text: 'Hi', start: 1.5, end: 2, confidence: 0.49 },
+      { role: 'client', text: 'Hello', start: 3, end: 4, confidence: 0.5 },
     ];
     const question = { answer: null, not_applicable: false, choices: null };
     const sections = [{ questions: [question, { ...question, not_applicable: true }] }];
@@ -259,7 +260,12 @@ describe('one call', () => {
       transcript: {
         language: 'uz',
         engine: 'upload',
-        utterances: utterances.map((utterance, index) => ({ index, ...utterance })),
+        utterances: utterances.map((utterance, index) => ({
+          index,
+          confidence: null,
+          ...utterance,
+          doubtful: index === 1,
+        })),
       },
       analysis: { score: 71.4, scorecard: {}, questions: 2, answered: 1, sections },
       analyses: [
@@ -321,7 +327,7 @@ describe('one call', () => {
     expect(response.body['transcript']).toEqual({
       language: null,
       engine: null,
-      utterances: [{ index: 0, ...utterances[0] }],
+      utterances: [{ index: 0, ...utterances[0], confidence: null, doubtful: false }],
     });
   });
 

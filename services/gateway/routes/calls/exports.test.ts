@@ -154,7 +154,7 @@ describe('GET /api/v1/calls/{uuid}/transcript', () => {
     expect(json.body).toEqual({
       language: 'en',
       engine: 'tiny',
-      utterances: utterances.map((each, index) => ({ index, ...each })),
+      utterances: utterances.map((each, index) => ({ index, ...each, confidence: null, doubtful: false })),
     });
   });
 

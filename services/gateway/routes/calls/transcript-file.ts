@@ -1,4 +1,5 @@
 import { Fault, notFound } from '@call-analysis/fault';
+import { transcriptOf } from './call-json.ts';
 
 interface Utterance {
   readonly role: string;
@@ -8,21 +9,13 @@ interface Utterance {
   readonly end: number | null;
 }
 
-interface Transcript {
-  readonly language: string | null;
-  readonly engine: string | null;
-  readonly utterances: readonly Utterance[];
-}
-
 /** The transcript of a call as a file, or for `json` as an object. Faults: NOT_FOUND without one, NO_TIMES. */
 export function transcriptFile(json: string | undefined, format: 'txt' | 'srt' | 'vtt' | 'json'): string | object {
   if (json === undefined) throw notFound('transcript of this call');
-  const { language, engine, utterances } = JSON.parse(json) as Transcript;
+  const transcript = transcriptOf(json);
+  const { utterances } = transcript;
   if (format === 'txt') return utterances.map(({ role, text }) => `${speaker(role)}: ${text}\n`).join('');
-  if (format === 'json') {
-    const items = utterances.map(({ role, text, start, end }, index) => ({ index, role, text, start, end }));
-    return { language, engine, utterances: items };
-  }
+  if (format === 'json') return transcript;
   const cues = utterances.map(cueOf);
   if (format === 'srt') {
     const blocks = cues.map(({ role, text, start, end }, index) => {

@@ -35,7 +35,7 @@ const MAX_OUTPUT_BYTES = 1024 * 1024;
 
 /**
  * The operator's program, run once per segment. It prints plain text, `{ "text": … }` or
- * `{ "segments": [{ "start", "end", "text" }], "language"? }`. Faults: ENGINE_MISCONFIGURED when the program does not
+ * `{ "segments": [{ "start", "end", "text", "confidence"? }], "language"? }`. Faults: ENGINE_MISCONFIGURED when the program does not
  * exist or may not be run, otherwise ENGINE_FAILED, also when it takes too long. The program's standard
  * error is the fault's cause, which is only logged.
  */

@@ -1,6 +1,12 @@
 import { z } from 'zod';
 
-const OutputSegment = z.object({ start: z.number(), end: z.number(), text: z.string() });
+/** `confidence`: 0 to 1. */
+const OutputSegment = z.object({
+  start: z.number(),
+  end: z.number(),
+  text: z.string(),
+  confidence: z.number().optional(),
+});
 
 const Output = z
   .object({

@@ -87,11 +87,12 @@ describe('the answer of a speech server', () => {
           { id: 1, start: 2.5, end: 6, text: ' Чем могу помочь?', ...common },
         ],
       };
+      const confidence = avg_logprob === null ? {} : { confidence: Math.exp(avg_logprob) };
       expect(interpret(readAnswer(JSON.stringify(answer))!, 6.25, null)).toEqual({
         language: 'ru',
         utterances: [
-          { text: 'Здравствуйте.', start: 0, end: 2.5 },
-          { text: 'Чем могу помочь?', start: 2.5, end: 6 },
+          { text: 'Здравствуйте.', start: 0, end: 2.5, ...confidence },
+          { text: 'Чем могу помочь?', start: 2.5, end: 6, ...confidence },
         ],
       });
     },

@@ -13,6 +13,8 @@ const AnswerSegment = z.object({
   avg_logprob: z.number().nullish(),
   no_speech_prob: z.number().nullish(),
   compression_ratio: z.number().nullish(),
+  /** Deepgram's. */
+  confidence: z.number().nullish(),
 });
 type AnswerSegment = z.infer<typeof AnswerSegment>;
 
@@ -55,7 +57,8 @@ export function interpret(
   const segments = segmentsOf(answer, segmentSeconds).filter(
     (each) => !isLoop(each) && !isSilence(each) && !isCredit(each),
   );
-  const utterances = tidyText(segments, segmentSeconds);
+  const texts = segments.map((each) => ({ ...each, confidence: confidenceOf(each) }));
+  const utterances = tidyText(texts, segmentSeconds);
   const language = languageNamed(answer.language);
   if (language !== 'other') return { utterances, language };
   const logprobs = segments.flatMap(({ avg_logprob: logprob }) => logprob ?? []);
@@ -67,6 +70,12 @@ export function interpret(
   });
   if (known === null && isSure) throw languageNotSupported(answer.language ?? '');
   return { utterances, language: null };
+}
+
+/** Whisper tells the average logarithm of the probabilities of a segment's tokens. */
+function confidenceOf({ avg_logprob: logprob, confidence }: AnswerSegment): number | undefined {
+  if (typeof logprob === 'number') return Math.exp(logprob);
+  return confidence ?? undefined;
 }
 
 function segmentsOf({ segments, text }: ServerAnswer, segmentSeconds: number): AnswerSegment[] {

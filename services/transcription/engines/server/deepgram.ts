@@ -2,13 +2,19 @@ import { z } from 'zod';
 import type { ServerAnswer } from './answer.ts';
 import type { Protocol, ServerAddress } from './protocol.ts';
 
-const Utterance = z.object({ start: z.number(), end: z.number(), transcript: z.string() });
+const Utterance = z.object({
+  start: z.number(),
+  end: z.number(),
+  transcript: z.string(),
+  confidence: z.number().nullish(),
+});
 const Channel = z.object({
   detected_language: z.string().nullish(),
   language_confidence: z.number().nullish(),
   alternatives: z.array(
     z.object({
       transcript: z.string(),
+      confidence: z.number().nullish(),
       words: z
         .array(z.object({ start: z.number(), end: z.number() }))
         .max(10_000)
@@ -56,7 +62,14 @@ export function readDeepgramAnswer(body: string): ServerAnswer | null {
   const whole =
     best === undefined || words.length === 0
       ? []
-      : [{ text: best.transcript, start: words[0]!.start, end: words.at(-1)!.end }];
+      : [
+          {
+            text: best.transcript,
+            start: words[0]!.start,
+            end: words.at(-1)!.end,
+            confidence: best.confidence,
+          },
+        ];
   return {
     text: best?.transcript ?? '',
     language,
@@ -64,7 +77,7 @@ export function readDeepgramAnswer(body: string): ServerAnswer | null {
     segments:
       utterances === null || utterances === undefined || utterances.length === 0
         ? whole
-        : utterances.map(({ transcript, start, end }) => ({ text: transcript, start, end })),
+        : utterances.map(({ transcript, ...rest }) => ({ text: transcript, ...rest })),
   };
 }
 

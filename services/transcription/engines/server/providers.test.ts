@@ -87,7 +87,7 @@ describe("Deepgram's API", () => {
         alternatives: [{ transcript: 'Good morning.', confidence: 0.9, words }],
       },
     ];
-    const heard = { text: 'Good morning.', start: 0.4, end: 1.1 };
+    const heard = { text: 'Good morning.', start: 0.4, end: 1.1, confidence: 0.9 };
     const expected = { text: 'Good morning.', language: 'en', language_probability: 0.98, segments: [heard] };
     const utterances = [{ start: 0.4, end: 1.1, confidence: 0.9, channel: 0, transcript: 'Good morning.', words }];
     expect(readDeepgramAnswer(JSON.stringify({ results: { channels, utterances } }))).toEqual(expected);

@@ -17,7 +17,13 @@ const never = new AbortController().signal;
 /** A server's answer in the form of its API. */
 function answerOf(provider: Provider, texts: readonly TimedText[], language: string | undefined): unknown {
   const text = texts.map((each) => each.text).join(' ');
-  if (provider !== 'deepgram') return { text, language, segments: texts };
+  if (provider !== 'deepgram') {
+    const segments = texts.map(({ confidence, ...each }) => ({
+      ...each,
+      ...(confidence !== undefined && { avg_logprob: Math.log(confidence) }),
+    }));
+    return { text, language, segments };
+  }
   const words = texts.map(({ start, end }) => ({ word: 'x', start, end, confidence: 0.9 }));
   return {
     metadata: { request_id: 'r', channels: 1 },
@@ -32,7 +38,7 @@ function answerOf(provider: Provider, texts: readonly TimedText[], language: str
       utterances: texts.map((each) => ({
         start: each.start,
         end: each.end,
-        confidence: 0.9,
+        confidence: each.confidence ?? 0.9,
         transcript: each.text,
         words: [],
       })),
