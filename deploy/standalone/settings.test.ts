@@ -9,7 +9,7 @@ import { issueToken } from './admin/issue-token.ts';
 import { readSettings, start } from './start.ts';
 import { fetchWhenAvailable } from './test/client/retry.ts';
 import { admin, run } from './test/system/command.ts';
-import { type ServiceProcess, startService } from './test/system/service-process.ts';
+import { type ServiceProcess, startedDirectory, startService } from './test/system/service-process.ts';
 import './test/time-limit.ts';
 
 const log = createLog({ name: 'test', level: 'silent' });
@@ -158,7 +158,7 @@ describe('the keys of bearer tokens', () => {
   let DATA_DIR: string;
 
   beforeAll(async () => {
-    DATA_DIR = join(scratch, 'data');
+    DATA_DIR = await startedDirectory(join(scratch, 'data'));
     const firm = await admin<{ uuid: string }>({ DATA_DIR }, 'firm', 'create', '--name', 'F', '--country', 'UZ');
     const user = await admin<{ uuid: string }>(
       { DATA_DIR },

@@ -107,8 +107,10 @@ async function upload(
       try {
         return await replying;
       } catch (error) {
+        const again = sender.failure === undefined && (await mayBeMadeAgain(error, reply, deadline, options.signal));
+        // The source may also fail in the pause between two attempts.
         if (sender.failure !== undefined) throw sender.failure.error;
-        if (!(await mayBeMadeAgain(error, reply, deadline, options.signal))) throw error;
+        if (!again) throw error;
       }
     }
   } finally {

@@ -222,6 +222,19 @@ describe('when the network fails', () => {
       expect(refused).toBe(5);
     });
 
+    it('fails with the error of its source, also between two attempts', async () => {
+      let refused = 0;
+      const { client } = await openRefusing(() => refused < 4 && (refused += 1) > 0);
+      async function* requests() {
+        yield { data: Buffer.alloc(1) };
+        await waitUntil(() => refused >= 4, { everyMs: 1 });
+        // In the middle of the pause before the call is made again, on a machine that is not too busy.
+        await pause(25);
+        throw new Error('the file cannot be read');
+      }
+      await expect(client.upload(requests())).rejects.toThrow('the file cannot be read');
+    });
+
     it.each(['echo', 'download', 'upload'] as const)('fails at its deadline when none takes it: %s', async (method) => {
       const { client } = await openRefusing(() => true);
       const options = { deadlineMs: 500 };
