@@ -59,6 +59,7 @@ export async function composeFaults(): Promise<string[]> {
       ...adminFaults(containers['admin'], directory),
       ...certificateFaults(containers, directory),
       ...accountFaults(containers, env),
+      ...modelFaults(containers, modelsEnv(directory)),
       ...(await rightsFaults(containers)),
     ];
   } finally {
@@ -89,6 +90,47 @@ function newEnv(directory: string): Record<string, string> {
       throw new Error(`new-env.sh --add ${name === 'ADMIN_KAFKA_PASSWORD' ? 'does not add' : 'changes'} ${name}.`);
   }
   return after;
+}
+
+/** The .env of an installation whose operator wants the servers of models too. */
+function modelsEnv(directory: string): Record<string, string> {
+  const file = join(directory, '.env');
+  const before = variablesIn(readFileSync(file, 'utf8'));
+  const added = spawnSync('sh', ['deploy/compose/new-env.sh', '--models'], { cwd: directory, encoding: 'utf8' });
+  if (added.status !== 0) throw new Error(`new-env.sh --models: ${added.stderr}`);
+  const after = variablesIn(readFileSync(file, 'utf8'));
+  for (const [name, value] of Object.entries(before))
+    if (value !== '' && value !== after[name]) throw new Error(`new-env.sh --models changes ${name}.`);
+  return after;
+}
+
+/** The services ask the servers of the profile "models" where these listen, for the models that they load. */
+function modelFaults(containers: Readonly<Record<string, Container>>, env: Readonly<Record<string, string>>): string[] {
+  const faults: string[] = [];
+  const demand = (holds: boolean, what: string) => {
+    if (!holds) faults.push(`docker-compose.yml: ${what}.`);
+  };
+  const isServer = (name: string | undefined) => containers[name ?? '']?.profiles?.includes('models') === true;
+  for (const [name, port] of [
+    ['LLM_URL', '11434'],
+    ['SPEECH_URL', '8000'],
+  ] as const) {
+    const url = new URL(env[name] ?? '');
+    demand(isServer(url.hostname) && url.port === port, `no server of the profile models is at ${name}`);
+  }
+  const ollama = environmentOf(containers['ollama'] ?? {});
+  demand(ollama['OLLAMA_HOST'] === '0.0.0.0:11434', 'Ollama does not listen for analysis');
+  demand(ollama['OLLAMA_CONTEXT_LENGTH'] === env['LLM_CONTEXT_TOKENS'], 'Ollama cuts what LLM_CONTEXT_TOKENS allows');
+  const pull = environmentOf(containers['ollama-model'] ?? {});
+  demand(pull['OLLAMA_URL'] === new URL(env['LLM_URL'] ?? '').origin, 'the model is pulled by another server');
+  const preloaded = environmentOf(containers['speech'] ?? {})['PRELOAD_MODELS'] ?? '';
+  demand(
+    preloaded === JSON.stringify([env['SPEECH_MODEL']]),
+    'the speech server loads another model than is asked for',
+  );
+  for (const name of Object.keys(containers).filter(isServer))
+    demand(containers[name]?.ports === undefined, `${name} is published`);
+  return faults;
 }
 
 function variablesIn(text: string): Record<string, string> {
@@ -137,12 +179,9 @@ function containerFaults(name: string, container: Container, all: Readonly<Recor
     if (!holds) faults.push(`docker-compose.yml: ${name} ${what}.`);
   };
   const isOnce =
-    name.startsWith('migrate-') ||
-    name === 'store-volume' ||
-    name.startsWith('prepare-') ||
-    container.profiles !== undefined;
+    name.startsWith('migrate-') || name.endsWith('-volume') || name.startsWith('prepare-') || name === 'admin';
   demand(
-    container.user !== undefined && (name === 'store-volume' || !/^0?(:|$)|root/.test(container.user)),
+    container.user !== undefined && (name.endsWith('-volume') || !/^0?(:|$)|root/.test(container.user)),
     'runs as root',
   );
   demand(container.read_only === true, 'can write to its root');
@@ -151,7 +190,7 @@ function containerFaults(name: string, container: Container, all: Readonly<Recor
   demand(isOnce || container.healthcheck !== undefined, 'has no health check');
   demand(isOnce || container.restart === 'unless-stopped', 'is not started again');
   demand(isOnce || container.stop_grace_period !== undefined, 'has no time to stop');
-  demand(name === 'store-volume' || container.mem_limit !== undefined, 'has no limit of memory');
+  demand(name.endsWith('-volume') || container.mem_limit !== undefined, 'has no limit of memory');
   for (const { host_ip: address } of container.ports ?? [])
     demand(address === '127.0.0.1', `is published on ${address}`);
   demand(container.ports === undefined || ['gateway', 'store'].includes(name), 'is published');
