@@ -1,10 +1,9 @@
 import type { Bus } from '@call-analysis/bus';
 import { Uuid } from '@call-analysis/events';
 import type { ingest } from '@call-analysis/proto';
-import type { Caller } from '@call-analysis/proto/ingest/v1/Caller';
 import type { MeasureAgreementRequest } from '@call-analysis/proto/ingest/v1/MeasureAgreementRequest';
 import type { Handlers } from '@call-analysis/rpc';
-import type { Actor } from '@call-analysis/service';
+import { requireCaller } from '@call-analysis/service';
 import { z } from 'zod';
 import type { Store } from '../store/index.ts';
 import { measureAgreement } from './measure-agreement.ts';
@@ -18,7 +17,7 @@ const Page = z.object({ page: z.int().min(1), size: z.int().min(1).max(100) });
 export function reviewRpcs(parts: { store: Store; bus: Bus; scorecards: Scorecards }) {
   return {
     reviewAnalysis: async (request) => {
-      const analysis = await reviewAnalysis(parts, actorOf(request.caller), Uuid.parse(request.call_uuid), {
+      const analysis = await reviewAnalysis(parts, requireCaller(request.caller), Uuid.parse(request.call_uuid), {
         analysisUuid: Uuid.parse(request.analysis_uuid),
         answers: request.answers.map(({ question_uuid, answer, comment }) => ({
           questionUuid: Uuid.parse(question_uuid),
@@ -33,12 +32,12 @@ export function reviewRpcs(parts: { store: Store; bus: Bus; scorecards: Scorecar
 
     withdrawReview: async (request) => ({
       analysis_json: JSON.stringify(
-        await withdrawReview(parts, actorOf(request.caller), Uuid.parse(request.call_uuid)),
+        await withdrawReview(parts, requireCaller(request.caller), Uuid.parse(request.call_uuid)),
       ),
     }),
 
     measureAgreement: async (request) => {
-      const { firmUuid } = actorOf(request.caller);
+      const { firmUuid } = requireCaller(request.caller);
       const { reviewedCalls, questions } = await measureAgreement(parts.store, firmUuid, filterOf(request));
       return {
         reviewed_calls: reviewedCalls,
@@ -55,7 +54,7 @@ export function reviewRpcs(parts: { store: Store; bus: Bus; scorecards: Scorecar
     },
 
     listComparedCalls: async (request) => {
-      const { firmUuid } = actorOf(request.agreement!.caller);
+      const { firmUuid } = requireCaller(request.agreement!.caller);
       const { count, items } = await parts.store.reviews.comparedCalls(
         firmUuid,
         filterOf(request.agreement!),
@@ -90,13 +89,5 @@ function filterOf(request: MeasureAgreementRequest): AgreementFilter {
     to: time(request.to),
     language: request.language ?? null,
     segmentType: request.segment_type ?? null,
-  };
-}
-
-function actorOf(caller: Caller | null): Actor {
-  return {
-    firmUuid: Uuid.parse(caller?.firm_uuid),
-    userUuid: Uuid.parse(caller?.user_uuid),
-    address: caller?.address ?? '',
   };
 }

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
 import { pathUuid, text, written } from '../../http/request/fields.ts';
 import { CallItem, ShownAnalysis } from '../../response-schemas/calls.ts';
-import { actorOf } from '../ingest-caller.ts';
+import { actorOf } from '../rpc-caller.ts';
 import type { AddChoices } from './answer-choices.ts';
 import { callItem } from './call-json.ts';
 

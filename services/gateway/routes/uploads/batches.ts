@@ -13,7 +13,7 @@ import { IDLE_TIMEOUT_MS } from '../../http/response/json-response.ts';
 import type { OperationDocs } from '../../openapi/operation-docs.ts';
 import { BatchItem, BatchPage } from '../../response-schemas/uploads.ts';
 import { pathForCaller } from '../external.ts';
-import { callerOf } from '../ingest-caller.ts';
+import { callerOf } from '../rpc-caller.ts';
 
 const PATH = '/api/v1/calls/batches';
 const REJECTED = '/api/v1/calls/rejected';
