@@ -39,7 +39,7 @@ const rules: readonly Rule[] = [
 
 /** Only these may read the environment of the process; account.ts passes some of it to PostgreSQL's programs. */
 const readsEnvironment =
-  /^(deploy\/standalone\/(admin\/|demo\/)?main\.ts|deploy\/(prepare-kafka|prepare-store|soak)\/main\.ts|services\/[^/]+\/(tools\/[^/]+\/)?main\.ts|packages\/testing\/|packages\/postgres\/server\/account\.ts$|scripts\/|bench\/)|\.test\.ts$|\/test\//;
+  /^(deploy\/standalone\/(admin\/|demo\/)?main\.ts|deploy\/(models|prepare-kafka|prepare-store|soak)\/main\.ts|services\/[^/]+\/(tools\/[^/]+\/)?main\.ts|packages\/testing\/|packages\/postgres\/server\/account\.ts$|scripts\/|bench\/)|\.test\.ts$|\/test\//;
 
 /** The bus's tables, and the only product file with SQL on them. */
 const stores = [

@@ -3,10 +3,11 @@
 #
 #   sh deploy/compose/new-env.sh          # refuses when .env exists
 #   sh deploy/compose/new-env.sh --add    # adds what a newer version needs to an .env that exists
+#   sh deploy/compose/new-env.sh --models # as --add, and sets the empty variables of the profile "models"
 set -eu
 cd "$(dirname "$0")/../.."
 
-if [ -e .env ] && [ "${1-}" != --add ]; then
+if [ -e .env ] && [ "${1-}" != --add ] && [ "${1-}" != --models ]; then
   echo ".env exists already, and the stored data depends on its secrets. Edit it, move it away, or run this with --add." >&2
   exit 1
 fi
@@ -26,6 +27,22 @@ while IFS= read -r line; do
     *) printf '%s\n' "$line" ;;
   esac
 done <.env.example >>.env.part
+# Changes lines of .env.part. `sed -i` is not the same everywhere.
+change() {
+  sed "$1" .env.part >.env.changed
+  mv .env.changed .env.part
+}
+if [ "${1-}" = --models ]; then
+  # A server and its model go together.
+  if grep -q '^LLM_URL=$' .env.part; then
+    change 's|^LLM_URL=$|LLM_URL=http://ollama:11434/v1|; s|^LLM_MODEL=$|LLM_MODEL=qwen3:4b-instruct|'
+    change 's|^LLM_CONTEXT_TOKENS=$|LLM_CONTEXT_TOKENS=16384|; s|^LLM_CONCURRENCY=$|LLM_CONCURRENCY=1|'
+  fi
+  if grep -q '^SPEECH_URL=$' .env.part; then
+    change 's|^SPEECH_URL=$|SPEECH_URL=http://speech:8000/v1|; s|^SPEECH_CONCURRENCY=$|SPEECH_CONCURRENCY=1|'
+    change 's|^SPEECH_MODEL=$|SPEECH_MODEL=deepdml/faster-whisper-large-v3-turbo-ct2|'
+  fi
+fi
 sh deploy/compose/new-certificates.sh
 mv .env.part .env
 echo "Wrote .env. Keep it with your backups: without API_KEY_PEPPER every API key becomes invalid." >&2

@@ -144,6 +144,8 @@ function versions(): { version: string; images: Record<string, string> } {
       postgres: named('postgres'),
       kafka: named('apache/kafka'),
       store: named('versity/versitygw'),
+      ollama: named('ollama/ollama'),
+      speech: named('ghcr.io/speaches-ai/speaches'),
       frontend: /^# syntax=(\S+)/.exec(dockerfile)![1]!,
     },
   };

@@ -40,8 +40,11 @@ try {
   );
   await step('wait until all are healthy', () => up('--scale', 'analysis=2'));
   await step('take in more', () => takeIn(token));
+  await step('add the servers of models, and take in more', () => takeInByModels(repository, token));
   await step('see that no health check failed', () => refuseFailedChecks());
-  await step('take it down', () => run(['docker', 'compose', 'down', '--volumes', '--timeout', '30'], { quiet: true }));
+  await step('take it down', () =>
+    run(['docker', 'compose', '--profile', 'models', 'down', '--volumes', '--timeout', '30'], { quiet: true }),
+  );
   console.log(`ok      containers, ${seconds(began)}`);
   await end(0);
 } catch (error) {
@@ -108,6 +111,25 @@ function takeIn(token: string): void {
     encoding: 'utf8',
   });
   if (status !== 0) throw new Error(`The calls did not all complete: ${stdout}${stderr}`);
+}
+
+/** The services ask the servers of the profile, for the models that these have. */
+function takeInByModels(repository: string, token: string): void {
+  const { status, stderr } = spawnSync('sh', ['deploy/compose/new-env.sh', '--models'], {
+    cwd: repository,
+    encoding: 'utf8',
+  });
+  if (status !== 0) throw new Error(`new-env.sh --models: ${stderr}`);
+  const compose = ['docker', 'compose', '--profile', 'models'];
+  engine!.run([...compose, 'up', '--detach', '--no-build', '--wait'], { quiet: true });
+  takeIn(token);
+  const logs = engine!.run([...compose, 'logs', '--no-color', 'ollama', 'ollama-model', 'speech']);
+  for (const expected of [
+    'Ollama has qwen3:4b-instruct.',
+    '/v1/chat/completions qwen3:4b-instruct 200',
+    '/v1/audio/transcriptions  200',
+  ])
+    if (!logs.includes(expected)) throw new Error(`The servers of models do not say "${expected}": ${logs}`);
 }
 
 /** Runs the tests of the test servers, which start, kill and restart containers by testcontainers. */

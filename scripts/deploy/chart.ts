@@ -145,6 +145,12 @@ const refusals: readonly (readonly [set: string, says: RegExp])[] = [
   ['speech.url=http://speech', /speech\.url and speech\.model go together/],
   ['languageModel.url=http://models', /languageModel\.url and languageModel\.model go together/],
   ['languageModel.existingSecret=models', /languageModel\.url must be set too/],
+  [
+    'models.ollama.enabled=true,languageModel.url=http://m/v1,languageModel.model=m',
+    /languageModel\.url .* must be empty/,
+  ],
+  ['models.speech.enabled=true,speech.url=http://m/v1,speech.model=m', /speech\.url .* must be empty/],
+  ['models.ollama.model=', /models\/ollama\/model/],
   ['openId.issuer=https://login', /openId\.clientId and openId\.existingSecret must be set too/],
   ['openId.issuer=https://login', /one of openId\.firm and openId\.firmClaim must be set/],
   ['jwt.secretKey=,jwt.publicKeyKey=a.pem,jwt.previousSecretKey=b', /jwt\.secretKey must be set too/],

@@ -32,6 +32,9 @@ const calls = [
 /** The pod of the admin command, where there is one. */
 const ofAdmin = ['admin → key-management', 'admin → ingest'];
 
+/** The servers of models, where the chart runs them, and who asks them. */
+const ofModels: Readonly<Record<string, string>> = { ollama: 'analysis', speech: 'transcription' };
+
 const withDatabase = ['key-management', 'ingest', 'audio', 'transcription', 'analysis', 'webhooks', 'migrations'];
 
 /** Parts outside the chart: the services that reach them, and the variables with their addresses. A database URL is in a Secret, which has a usual port. */
@@ -76,7 +79,14 @@ export function networkFaults(manifests: readonly Manifest[], values: Values): s
     }
   }
   const hasAdmin = manifests.some((each) => each.kind === 'Deployment' && componentOf(each) === 'admin');
-  const permitted = hasAdmin ? [...calls, ...ofAdmin] : calls;
+  const servers = manifests.filter(({ kind }) => kind === 'StatefulSet').map(componentOf);
+  const permitted = [
+    ...calls,
+    ...(hasAdmin ? ofAdmin : []),
+    ...Object.entries(ofModels)
+      .filter(([server]) => servers.includes(server))
+      .map(([server, caller]) => `${caller} → ${server}`),
+  ];
   const isTest = (edge: string) => edge.startsWith('test → ');
   const faults = [
     ...differences(
@@ -106,8 +116,11 @@ export function networkFaults(manifests: readonly Manifest[], values: Values): s
 /** The ports of the addresses in the environments of each service, of the admin command and of the jobs. */
 function needs(manifests: readonly Manifest[], values: Values): Map<string, number[]> {
   const needed = new Map<string, number[]>();
+  const inside = new Set(manifests.filter(({ kind }) => kind === 'Service').map(({ metadata }) => metadata.name));
   for (const manifest of manifests) {
     const name = componentOf(manifest);
+    if (manifest.kind === 'StatefulSet')
+      needed.set(name!, [DNS, ...(values.networkPolicy?.['models']?.ports ?? [443])]);
     const isOther = name === 'admin' || name === 'kafka-readers';
     const containers = isOther ? containersOf(manifest) : processesOf(manifest);
     const environments = containers.map(environmentOf);
@@ -115,7 +128,9 @@ function needs(manifests: readonly Manifest[], values: Values): Map<string, numb
     const ports = [DNS];
     for (const [part, { by, variables, port }] of Object.entries(parts)) {
       const named = environments.flatMap((each) => variables?.map((variable) => each[variable] ?? '') ?? []);
-      const addresses = named.flatMap((text) => text.split(',')).filter((address) => address !== '');
+      const addresses = named
+        .flatMap((text) => text.split(','))
+        .filter((address) => address !== '' && !inside.has(hostOf(address)));
       if (!by.includes(name) || (variables !== undefined && addresses.length === 0)) continue;
       const configured = values.networkPolicy?.[part]?.ports ?? [];
       if (configured.length > 0) ports.push(...configured);
@@ -126,9 +141,17 @@ function needs(manifests: readonly Manifest[], values: Values): Map<string, numb
   return needed;
 }
 
+function urlOf(address: string): URL {
+  return new URL(address.includes('://') ? address : `tcp://${address}`);
+}
+
+function hostOf(address: string): string {
+  return urlOf(address).hostname;
+}
+
 /** The port of a URL or of host:port. */
 function portOf(address: string): number {
-  const { port, protocol } = new URL(address.includes('://') ? address : `tcp://${address}`);
+  const { port, protocol } = urlOf(address);
   if (port !== '') return Number(port);
   return protocol === 'http:' ? 80 : 443;
 }

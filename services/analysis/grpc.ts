@@ -2,12 +2,11 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Bus } from '@call-analysis/bus';
 import { Language, Utterance, Uuid } from '@call-analysis/events';
 import { analysis } from '@call-analysis/proto';
-import type { Caller } from '@call-analysis/proto/analysis/v1/Caller';
 import type { GivenAnswer as GivenAnswerMessage } from '@call-analysis/proto/analysis/v1/GivenAnswer';
 import type { Scorecard as ScorecardMessage } from '@call-analysis/proto/analysis/v1/Scorecard';
 import type { ScorecardReply } from '@call-analysis/proto/analysis/v1/ScorecardReply';
 import { implement } from '@call-analysis/rpc';
-import { type Actor, auditEntry } from '@call-analysis/service';
+import { auditEntry, requireCaller } from '@call-analysis/service';
 import type { Firms } from '@call-analysis/service/firms';
 import { z } from 'zod';
 import { callers } from './callers.ts';
@@ -37,20 +36,20 @@ export function scorecardService(
   return implement(analysis, callers, {
     ...moneyRpcs(parts),
     async listScorecards(request) {
-      const { firmUuid } = callerOf(request.caller);
+      const { firmUuid } = requireCaller(request.caller);
       await scorecards.ensureDefault(firmUuid, async () => (await parts.firms.settings(firmUuid)).language);
       const { count, items } = await scorecards.list(firmUuid, Page.parse(request));
       return { count, items: items.map(scorecardMessage) };
     },
     async createScorecard(request) {
-      return reply(await createScorecard(parts, callerOf(request.caller), request.document));
+      return reply(await createScorecard(parts, requireCaller(request.caller), request.document));
     },
     async getScorecard(request) {
-      const { firmUuid } = callerOf(request.caller);
+      const { firmUuid } = requireCaller(request.caller);
       return reply(await scorecards.find(firmUuid, Uuid.parse(request.scorecard_uuid), request.revision));
     },
     async getDefaultScorecard(request) {
-      const { firmUuid } = callerOf(request.caller);
+      const { firmUuid } = requireCaller(request.caller);
       const { language } = await parts.firms.settings(firmUuid);
       await scorecards.ensureDefault(firmUuid, async () => language);
       const own = await scorecards.findDefault(firmUuid);
@@ -65,10 +64,10 @@ export function scorecardService(
     },
     async reviseScorecard(request) {
       const base = { uuid: Uuid.parse(request.scorecard_uuid), revision: Revision.parse(request.expected_revision) };
-      return reply(await reviseScorecard(parts, callerOf(request.caller), base, request.document));
+      return reply(await reviseScorecard(parts, requireCaller(request.caller), base, request.document));
     },
     async activateScorecard(request) {
-      const actor = callerOf(request.caller);
+      const actor = requireCaller(request.caller);
       const uuid = Uuid.parse(request.scorecard_uuid);
       return reply(
         await scorecards.activate(actor.firmUuid, uuid, (tx) =>
@@ -79,7 +78,7 @@ export function scorecardService(
     async tryScorecard(request, { signal }) {
       const analysis = await tryScorecard(
         { store: parts.store, firms: parts.firms, bus: parts.bus, ...parts.trial },
-        callerOf(request.caller),
+        requireCaller(request.caller),
         Uuid.parse(request.scorecard_uuid),
         request.document ?? null,
         {
@@ -97,7 +96,7 @@ export function scorecardService(
       return { analysis_json: JSON.stringify(analysis) };
     },
     async addUp(request) {
-      const { firmUuid } = callerOf(request.caller);
+      const { firmUuid } = requireCaller(request.caller);
       const scorecard = await scorecards.find(firmUuid, Uuid.parse(request.scorecard_uuid), request.revision);
       const added = addUp(
         scorecard,
@@ -118,7 +117,7 @@ export function scorecardService(
       };
     },
     async listRevisions(request) {
-      const { firmUuid } = callerOf(request.caller);
+      const { firmUuid } = requireCaller(request.caller);
       const uuid = Uuid.parse(request.scorecard_uuid);
       const { count, items } = await scorecards.listRevisions(firmUuid, uuid, Page.parse(request));
       return {
@@ -136,14 +135,6 @@ export function scorecardService(
 
 function givenAnswer({ question_uuid, answer, decided_by }: GivenAnswerMessage): GivenAnswer {
   return { questionUuid: question_uuid, answer: answer ?? null, decidedBy: decided_by };
-}
-
-function callerOf(caller: Caller | null): Actor {
-  return {
-    firmUuid: Uuid.parse(caller?.firm_uuid),
-    userUuid: Uuid.parse(caller?.user_uuid),
-    address: caller?.address ?? '',
-  };
 }
 
 function reply(scorecard: StoredScorecard): ScorecardReply {

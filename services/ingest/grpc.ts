@@ -6,13 +6,12 @@ import { ingest } from '@call-analysis/proto';
 import type { Audio } from '@call-analysis/proto/ingest/v1/Audio';
 import type { Batch } from '@call-analysis/proto/ingest/v1/Batch';
 import type { Call } from '@call-analysis/proto/ingest/v1/Call';
-import type { Caller } from '@call-analysis/proto/ingest/v1/Caller';
 import type { GetCallRequest } from '@call-analysis/proto/ingest/v1/GetCallRequest';
 import type { ListCallsRequest } from '@call-analysis/proto/ingest/v1/ListCallsRequest';
 import type { Recording } from '@call-analysis/proto/ingest/v1/Recording';
 import type { RegisterCallRequest } from '@call-analysis/proto/ingest/v1/RegisterCallRequest';
 import { implement, MAX_MESSAGE_BYTES } from '@call-analysis/rpc';
-import type { Actor } from '@call-analysis/service';
+import { requireCaller } from '@call-analysis/service';
 import type { Firms } from '@call-analysis/service/firms';
 import { z } from 'zod';
 import { callers } from './callers.ts';
@@ -36,7 +35,6 @@ import { statisticRpcs } from './statistics/statistic-rpcs.ts';
 import type { BatchProgress, CallFilter, CallRow, Sort, Store, StoredRecording } from './store/index.ts';
 import { openUpload } from './uploads/open-upload.ts';
 import { processUpload } from './uploads/process-upload.ts';
-import type { Owner } from './uploads/upload-store.ts';
 
 const Page = z.int().min(1);
 const Size = z.int().min(1).max(100);
@@ -71,7 +69,12 @@ export function rpcs(parts: {
 }) {
   const { store, objects } = parts;
   const readDetail = ({ caller, call_uuid, campaign_uuid }: GetCallRequest) =>
-    readCall(parts, ownerOf(caller).firmUuid, Uuid.parse(call_uuid), Uuid.optional().parse(campaign_uuid) ?? null);
+    readCall(
+      parts,
+      requireCaller(caller).firmUuid,
+      Uuid.parse(call_uuid),
+      Uuid.optional().parse(campaign_uuid) ?? null,
+    );
   return implement(ingest, callers, {
     ...campaignRpcs(parts),
     ...reviewRpcs(parts),
@@ -80,7 +83,7 @@ export function rpcs(parts: {
     ...jobRpcs(parts, filterOf),
 
     openUpload: async (request) => {
-      const { metadata, audios, expiresIn } = await openUpload(parts, ownerOf(request.caller), {
+      const { metadata, audios, expiresIn } = await openUpload(parts, requireCaller(request.caller), {
         metadata: z.string().min(4).parse(request.metadata_filename),
         audios: z.string().min(4).optional().parse(request.audios_filename) ?? null,
         campaignUuid: Uuid.optional().parse(request.campaign_uuid) ?? null,
@@ -94,7 +97,7 @@ export function rpcs(parts: {
     },
 
     processUpload: async (request) => {
-      const actor = { ...ownerOf(request.caller), address: request.caller?.address ?? '' };
+      const actor = requireCaller(request.caller);
       const batch = await processUpload(parts, actor, {
         metadataKey: request.metadata_key,
         audiosKey: request.audios_key ?? null,
@@ -113,44 +116,36 @@ export function rpcs(parts: {
     },
 
     downloadRejected: async function* (request) {
-      const { firmUuid } = ownerOf(request.caller);
+      const { firmUuid } = requireCaller(request.caller);
       const key = await store.batches.rejectedKey(firmUuid, Uuid.parse(request.rejected_uuid), new Date());
       for await (const data of await objects.open(key)) yield { data: data as Buffer };
     },
 
     exportCalls: async function* ({ listing, format, scorecard_uuid, questions, transcripts }) {
       const { caller } = listing!;
-      const pieces = exportCalls(
-        parts,
-        { ...ownerOf(caller), address: caller?.address ?? '' },
-        {
-          format: ExportFormat.parse(format),
-          calls: { filter: filterOf(listing!), sort: sortOf(listing!.sort) },
-          questions,
-          scorecardUuid: scorecard_uuid ?? null,
-          hasTranscripts: transcripts,
-        },
-      );
+      const pieces = exportCalls(parts, requireCaller(caller), {
+        format: ExportFormat.parse(format),
+        calls: { filter: filterOf(listing!), sort: sortOf(listing!.sort) },
+        questions,
+        scorecardUuid: scorecard_uuid ?? null,
+        hasTranscripts: transcripts,
+      });
       for await (const data of pieces) yield { data };
     },
 
     exportSelectedCalls: async function* ({ caller, call_uuids, format, scorecard_uuid, questions, transcripts }) {
-      const pieces = exportCalls(
-        parts,
-        { ...ownerOf(caller), address: caller?.address ?? '' },
-        {
-          format: ExportFormat.parse(format),
-          calls: { uuids: call_uuids },
-          questions,
-          scorecardUuid: scorecard_uuid ?? null,
-          hasTranscripts: transcripts,
-        },
-      );
+      const pieces = exportCalls(parts, requireCaller(caller), {
+        format: ExportFormat.parse(format),
+        calls: { uuids: call_uuids },
+        questions,
+        scorecardUuid: scorecard_uuid ?? null,
+        hasTranscripts: transcripts,
+      });
       for await (const data of pieces) yield { data };
     },
 
     getStorage: async ({ caller }) => {
-      const used_bytes = await store.uploads.storedBytes(ownerOf(caller).firmUuid);
+      const used_bytes = await store.uploads.storedBytes(requireCaller(caller).firmUuid);
       const { storageQuotaBytes: quota } = parts.limits;
       return { used_bytes, ...(quota !== null && { quota_bytes: quota }) };
     },
@@ -158,7 +153,7 @@ export function rpcs(parts: {
     listCalls: async (request) => {
       const { items, count, isEstimate, nextCursor, matches, wordsUntil } = await listCalls(
         store,
-        ownerOf(request.caller).firmUuid,
+        requireCaller(request.caller).firmUuid,
         {
           filter: filterOf(request),
           sort: sortOf(request.sort),
@@ -180,7 +175,7 @@ export function rpcs(parts: {
 
     getCall: async (request) => {
       // Before the rest, so that no version is newer than what it names.
-      const version = await store.calls.version(ownerOf(request.caller).firmUuid, Uuid.parse(request.call_uuid));
+      const version = await store.calls.version(requireCaller(request.caller).firmUuid, Uuid.parse(request.call_uuid));
       if (version !== null && version === request.known_version)
         return { call: null, audio: null, analyses_json: [], history: [], version };
       const detail = await readDetail(request);
@@ -204,30 +199,30 @@ export function rpcs(parts: {
     },
 
     retryCall: async (request) =>
-      callMessage(await retryCall(parts, ownerOf(request.caller).firmUuid, Uuid.parse(request.call_uuid))),
+      callMessage(await retryCall(parts, requireCaller(request.caller).firmUuid, Uuid.parse(request.call_uuid))),
 
     analyzeCall: async (request) =>
-      callMessage(await analyzeCall(parts, ownerOf(request.caller).firmUuid, Uuid.parse(request.call_uuid))),
+      callMessage(await analyzeCall(parts, requireCaller(request.caller).firmUuid, Uuid.parse(request.call_uuid))),
 
     swapChannels: async (request) =>
-      callMessage(await swapChannels(parts, actorOf(request.caller), Uuid.parse(request.call_uuid))),
+      callMessage(await swapChannels(parts, requireCaller(request.caller), Uuid.parse(request.call_uuid))),
 
     eraseCall: async (request) => {
       const { callUuid, erasedAt, removed } = await eraseCall(
         parts,
-        ownerOf(request.caller).firmUuid,
+        requireCaller(request.caller).firmUuid,
         Uuid.parse(request.call_uuid),
-        { by: actorOf(request.caller) },
+        { by: requireCaller(request.caller) },
       );
       return { uuid: callUuid, erased_at: erasedAt.toISOString(), removed: removed.map((each) => ({ ...each })) };
     },
 
     getBatch: async (request) =>
-      batchMessage(await store.batches.get(ownerOf(request.caller).firmUuid, Uuid.parse(request.batch_uuid))),
+      batchMessage(await store.batches.get(requireCaller(request.caller).firmUuid, Uuid.parse(request.batch_uuid))),
 
     listBatches: async (request) => {
       const { count, items } = await store.batches.list(
-        ownerOf(request.caller).firmUuid,
+        requireCaller(request.caller).firmUuid,
         Page.parse(request.page),
         Size.parse(request.size),
       );
@@ -235,13 +230,17 @@ export function rpcs(parts: {
     },
 
     registerCall: async (request) => {
-      const { callUuid, ignoredFields, isRepeated, hasEnded } = await registerCall(parts, ownerOf(request.caller), {
-        callUuid: Uuid.parse(request.call_uuid),
-        fileName: request.file_name,
-        metadata: request.metadata,
-        found: foundOf(request),
-        campaignUuid: Uuid.optional().parse(request.campaign_uuid) ?? null,
-      });
+      const { callUuid, ignoredFields, isRepeated, hasEnded } = await registerCall(
+        parts,
+        requireCaller(request.caller),
+        {
+          callUuid: Uuid.parse(request.call_uuid),
+          fileName: request.file_name,
+          metadata: request.metadata,
+          found: foundOf(request),
+          campaignUuid: Uuid.optional().parse(request.campaign_uuid) ?? null,
+        },
+      );
       return {
         call_uuid: callUuid,
         ignored_fields: [...ignoredFields],
@@ -334,14 +333,6 @@ function audioMessage(audio: NonNullable<CallDetail['audio']>): Audio {
     url: audio.url,
     url_expires_at: audio.urlExpiresAt.toISOString(),
   };
-}
-
-function ownerOf(caller: Caller | null | undefined): Owner {
-  return { firmUuid: Uuid.parse(caller?.firm_uuid), userUuid: Uuid.parse(caller?.user_uuid) };
-}
-
-function actorOf(caller: Caller | null | undefined): Actor {
-  return { ...ownerOf(caller), address: caller?.address ?? '' };
 }
 
 function callMessage(call: CallRow): Call {

@@ -1,10 +1,9 @@
 import { Uuid } from '@call-analysis/events';
 import { webhooks } from '@call-analysis/proto';
-import type { Caller } from '@call-analysis/proto/webhooks/v1/Caller';
 import type { Delivery as DeliveryMessage } from '@call-analysis/proto/webhooks/v1/Delivery';
 import type { Webhook } from '@call-analysis/proto/webhooks/v1/Webhook';
 import { implement } from '@call-analysis/rpc';
-import type { Actor } from '@call-analysis/service';
+import { requireCaller } from '@call-analysis/service';
 import { z } from 'zod';
 import { callers } from './callers.ts';
 import type { Delivery } from './deliveries/delivery-store.ts';
@@ -26,18 +25,18 @@ export function webhookService(deps: Deps) {
   return implement(webhooks, callers, {
     async createWebhook({ caller, url, events, description }) {
       const given = { url, events: Events.min(1).parse(events), description: description ?? null };
-      return withSecret(await createEndpoint(deps, actorOf(caller), given));
+      return withSecret(await createEndpoint(deps, requireCaller(caller), given));
     },
     async listWebhooks(request) {
       const { page, size } = Page.parse(request);
-      const { count, items } = await endpoints.list(actorOf(request.caller).firmUuid, page, size);
+      const { count, items } = await endpoints.list(requireCaller(request.caller).firmUuid, page, size);
       return { count, items: items.map(webhookMessage) };
     },
     async getWebhook({ caller, webhook_uuid }) {
-      return webhookMessage(await endpoints.get(actorOf(caller).firmUuid, Uuid.parse(webhook_uuid)));
+      return webhookMessage(await endpoints.get(requireCaller(caller).firmUuid, Uuid.parse(webhook_uuid)));
     },
     async changeWebhook({ caller, webhook_uuid, url, events, description, clear_description, enabled }) {
-      const changed = await changeEndpoint(deps, actorOf(caller), Uuid.parse(webhook_uuid), {
+      const changed = await changeEndpoint(deps, requireCaller(caller), Uuid.parse(webhook_uuid), {
         ...(url !== undefined && { url }),
         ...(events.length > 0 && { events: Events.parse(events) }),
         ...(description !== undefined && { description }),
@@ -47,38 +46,30 @@ export function webhookService(deps: Deps) {
       return webhookMessage(changed);
     },
     async deleteWebhook({ caller, webhook_uuid }) {
-      await deleteEndpoint(deps, actorOf(caller), Uuid.parse(webhook_uuid));
+      await deleteEndpoint(deps, requireCaller(caller), Uuid.parse(webhook_uuid));
       return {};
     },
     async rotateSecret({ caller, webhook_uuid }) {
-      return withSecret(await rotateSecret(deps, actorOf(caller), Uuid.parse(webhook_uuid)));
+      return withSecret(await rotateSecret(deps, requireCaller(caller), Uuid.parse(webhook_uuid)));
     },
     async testWebhook({ caller, webhook_uuid }) {
-      return deliveryMessage(await sendTest(deps, actorOf(caller).firmUuid, Uuid.parse(webhook_uuid)));
+      return deliveryMessage(await sendTest(deps, requireCaller(caller).firmUuid, Uuid.parse(webhook_uuid)));
     },
     async listDeliveries(request) {
       const { page, size } = Page.parse(request);
-      const { uuid } = await endpoints.get(actorOf(request.caller).firmUuid, Uuid.parse(request.webhook_uuid));
+      const { uuid } = await endpoints.get(requireCaller(request.caller).firmUuid, Uuid.parse(request.webhook_uuid));
       const { count, items } = await deliveries.list(uuid, Statuses.parse(request.status), page, size);
       return { count, items: items.map(deliveryMessage) };
     },
     async retryDelivery({ caller, webhook_uuid, delivery_uuid }) {
-      const { firmUuid } = actorOf(caller);
+      const { firmUuid } = requireCaller(caller);
       return deliveryMessage(await retryDelivery(deps, firmUuid, Uuid.parse(webhook_uuid), Uuid.parse(delivery_uuid)));
     },
     async replay({ caller, webhook_uuid, from, to }) {
       const period = { from: Time.parse(from), to: Time.parse(to) };
-      return { deliveries: await replay(deps, actorOf(caller), Uuid.parse(webhook_uuid), period) };
+      return { deliveries: await replay(deps, requireCaller(caller), Uuid.parse(webhook_uuid), period) };
     },
   });
-}
-
-function actorOf(caller: Caller | null): Actor {
-  return {
-    firmUuid: Uuid.parse(caller?.firm_uuid),
-    userUuid: Uuid.parse(caller?.user_uuid),
-    address: caller?.address ?? '',
-  };
 }
 
 function webhookMessage(endpoint: Endpoint): Webhook {

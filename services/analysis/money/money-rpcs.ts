@@ -3,8 +3,8 @@ import { Uuid } from '@call-analysis/events';
 import { Fault, invalidFields } from '@call-analysis/fault';
 import type { analysis } from '@call-analysis/proto';
 import type { Budget as BudgetMessage } from '@call-analysis/proto/analysis/v1/Budget';
-import type { Caller } from '@call-analysis/proto/analysis/v1/Caller';
 import type { Handlers } from '@call-analysis/rpc';
+import { requireCaller } from '@call-analysis/service';
 import type { Firms } from '@call-analysis/service/firms';
 import { z } from 'zod';
 import { findActiveScorecards } from '../scorecards/find-active-scorecards.ts';
@@ -39,17 +39,18 @@ export function moneyRpcs({
   const { money, scorecards } = store;
   const prices = model?.prices;
   return {
-    getBudget: async (request) => budgetMessage(await readBudget(money, prices, firmOf(request.caller))),
+    getBudget: async (request) =>
+      budgetMessage(await readBudget(money, prices, requireCaller(request.caller).firmUuid)),
     setBudget: async (request) => {
       const amount = request.amount === undefined ? null : Amount.parse(request.amount);
       const whenSpent = z.enum(['wait', 'fallback']).parse(request.when_spent);
       const budget = { amount, currency: amount === null ? null : (request.currency ?? null), whenSpent };
-      return budgetMessage(await changeBudget({ store, bus }, prices, firmOf(request.caller), budget));
+      return budgetMessage(await changeBudget({ store, bus }, prices, requireCaller(request.caller).firmUuid, budget));
     },
     listUsage: async (request) => {
       const [from, to] = [request.from, request.to].map((time) => (time === undefined ? null : Time.parse(time)));
       const group = z.enum(GROUPS).parse(request.group_by);
-      const items = await listUsage(money, firmOf(request.caller), { from: from!, to: to!, group });
+      const items = await listUsage(money, requireCaller(request.caller).firmUuid, { from: from!, to: to!, group });
       return {
         items: items.map(({ key, model: asked, speech }) => ({
           key,
@@ -67,7 +68,7 @@ export function moneyRpcs({
       };
     },
     estimateAnalyses: async (request) => {
-      const firmUuid = firmOf(request.caller);
+      const firmUuid = requireCaller(request.caller).firmUuid;
       const { scorecard_uuid: uuid, calls, text_bytes: bytes } = request;
       const scorecard =
         uuid === undefined
@@ -107,10 +108,6 @@ async function findNamedScorecard(scorecards: Store['scorecards'], firmUuid: str
   });
   if (!found.isActive) throw wrong('is not active; activate it first');
   return found;
-}
-
-function firmOf(caller: Caller | null | undefined): string {
-  return Uuid.parse(caller?.firm_uuid);
 }
 
 function budgetMessage({ amount, currency, whenSpent, spent, warning, resetsAt }: Budget): BudgetMessage {

@@ -2,10 +2,10 @@ import type { analysis } from '@call-analysis/proto';
 import type { Budget as BudgetMessage } from '@call-analysis/proto/analysis/v1/Budget';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
-import type { Caller } from '../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
 import { inOrder, instant } from '../http/request/fields.ts';
 import { Budget, Usage } from '../response-schemas/money.ts';
+import { callerOf } from './rpc-caller.ts';
 
 const ofAdmins = { credentials: 'bearer', roles: ['ADMIN'] } as const;
 const tag = 'Usage';
@@ -104,10 +104,6 @@ export function money(service: Pick<Client<typeof analysis>, 'getBudget' | 'setB
       },
     }),
   ];
-}
-
-function callerOf({ firmUuid, userUuid }: Caller) {
-  return { firm_uuid: firmUuid, user_uuid: userUuid };
 }
 
 function budgetJson({ amount, currency, when_spent, spent, spent_currency, warning, resets_at }: BudgetMessage) {

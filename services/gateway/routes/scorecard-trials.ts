@@ -8,7 +8,7 @@ import type { Caller } from '../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
 import { pathUuid } from '../http/request/fields.ts';
 import { exampleDraft, ScorecardTrial } from '../response-schemas/scorecards.ts';
-import { callerOf } from './ingest-caller.ts';
+import { callerOf } from './rpc-caller.ts';
 
 const MOST_CALLS = 10;
 /** A language model may take a minute for a call. */

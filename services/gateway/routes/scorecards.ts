@@ -6,7 +6,6 @@ import type { Scorecard as ScorecardMessage } from '@call-analysis/proto/analysi
 import type { ScorecardReply } from '@call-analysis/proto/analysis/v1/ScorecardReply';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
-import type { Caller } from '../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
 import { page, pathUuid, size, wholeNumber } from '../http/request/fields.ts';
 import { textOfBody } from '../http/request/json-body.ts';
@@ -19,6 +18,7 @@ import {
   ScorecardPage,
 } from '../response-schemas/scorecards.ts';
 import { etagOf, IfMatch, ifMatchFault, revisionInIfMatch } from './if-match.ts';
+import { actorOf, callerOf } from './rpc-caller.ts';
 
 const PATH = '/api/v1/scorecards';
 const MAX_REVISION = 2 ** 31 - 1;
@@ -68,7 +68,7 @@ export function scorecards(service: Omit<Client<typeof analysis>, 'ready' | 'clo
       },
       async handle({ caller, body, address }) {
         const created = await service.createScorecard({
-          caller: callerOf(caller, address),
+          caller: actorOf(caller, address),
           document: textOfBody(body),
         });
         return scorecardResponse(created, 201);
@@ -138,7 +138,7 @@ export function scorecards(service: Omit<Client<typeof analysis>, 'ready' | 'clo
       },
       async handle({ caller, params, body, request, address }) {
         const revised = await service.reviseScorecard({
-          caller: callerOf(caller, address),
+          caller: actorOf(caller, address),
           scorecard_uuid: uuidOf(params),
           expected_revision: changedRevision(request),
           document: textOfBody(body),
@@ -189,16 +189,11 @@ export function scorecards(service: Omit<Client<typeof analysis>, 'ready' | 'clo
       },
       async handle({ caller, params, address }) {
         return scorecardResponse(
-          await service.activateScorecard({ caller: callerOf(caller, address), scorecard_uuid: uuidOf(params) }),
+          await service.activateScorecard({ caller: actorOf(caller, address), scorecard_uuid: uuidOf(params) }),
         );
       },
     }),
   ];
-}
-
-/** The audit log also stores the client's address. */
-function callerOf({ firmUuid, userUuid }: Caller, address = '') {
-  return { firm_uuid: firmUuid, user_uuid: userUuid, address };
 }
 
 function uuidOf(params: Readonly<Record<string, string | undefined>>): string {

@@ -1,10 +1,9 @@
 import type { Bus } from '@call-analysis/bus';
 import { Uuid } from '@call-analysis/events';
 import type { ingest } from '@call-analysis/proto';
-import type { Caller } from '@call-analysis/proto/ingest/v1/Caller';
 import type { Campaign as CampaignMessage } from '@call-analysis/proto/ingest/v1/Campaign';
 import type { Handlers } from '@call-analysis/rpc';
-import type { Actor } from '@call-analysis/service';
+import { requireCaller } from '@call-analysis/service';
 import type { Firms } from '@call-analysis/service/firms';
 import { z } from 'zod';
 import type { Campaign, Store } from '../store/index.ts';
@@ -29,7 +28,7 @@ export function campaignRpcs(parts: { store: Store; bus: Bus; firms: Firms }): C
   return {
     createCampaign: async (request) =>
       campaignMessage(
-        await createCampaign(parts, actorOf(request.caller), {
+        await createCampaign(parts, requireCaller(request.caller), {
           name: z.string().min(1).parse(request.name),
           externalId: request.external_id ?? null,
           description: request.description ?? null,
@@ -42,17 +41,19 @@ export function campaignRpcs(parts: { store: Store; bus: Bus; firms: Firms }): C
     listCampaigns: async (request) => {
       const { page, size } = Pages.parse(request);
       const filter = { status: request.status, externalId: request.external_id ?? null };
-      const { count, items } = await store.campaigns.list(firmOf(request.caller), filter, page, size);
+      const { count, items } = await store.campaigns.list(requireCaller(request.caller).firmUuid, filter, page, size);
       return { count, items: items.map(campaignMessage) };
     },
 
     getCampaign: async (request) =>
-      campaignMessage(await store.campaigns.get(firmOf(request.caller), Uuid.parse(request.campaign_uuid))),
+      campaignMessage(
+        await store.campaigns.get(requireCaller(request.caller).firmUuid, Uuid.parse(request.campaign_uuid)),
+      ),
 
     changeCampaign: async (request) => {
       const cleared = new Set<string>(Clearable.parse(request.clear));
       return campaignMessage(
-        await changeCampaign(parts, actorOf(request.caller), Uuid.parse(request.campaign_uuid), {
+        await changeCampaign(parts, requireCaller(request.caller), Uuid.parse(request.campaign_uuid), {
           name: request.name,
           description: cleared.has('description') ? null : request.description,
           startsAt: cleared.has('starts_at') ? null : instant(request.starts_at),
@@ -64,23 +65,15 @@ export function campaignRpcs(parts: { store: Store; bus: Bus; firms: Firms }): C
     moveCampaign: async (request) => {
       const action = z.enum(campaignActions).parse(request.action);
       return campaignMessage(
-        await changeCampaignState(parts, actorOf(request.caller), Uuid.parse(request.campaign_uuid), action),
+        await changeCampaignState(parts, requireCaller(request.caller), Uuid.parse(request.campaign_uuid), action),
       );
     },
 
     admitToCampaign: async (request) => {
-      await requireActiveCampaign(store, firmOf(request.caller), Uuid.parse(request.campaign_uuid));
+      await requireActiveCampaign(store, requireCaller(request.caller).firmUuid, Uuid.parse(request.campaign_uuid));
       return {};
     },
   };
-}
-
-function firmOf(caller: Caller | null): string {
-  return Uuid.parse(caller?.firm_uuid);
-}
-
-function actorOf(caller: Caller | null): Actor {
-  return { firmUuid: firmOf(caller), userUuid: Uuid.parse(caller?.user_uuid), address: caller?.address ?? '' };
 }
 
 function instant(text: string | undefined): Date | undefined {

@@ -1,9 +1,8 @@
 import type { Bus } from '@call-analysis/bus';
 import { Uuid } from '@call-analysis/events';
 import type { ingest } from '@call-analysis/proto';
-import type { Caller } from '@call-analysis/proto/ingest/v1/Caller';
 import type { Handlers } from '@call-analysis/rpc';
-import type { Actor } from '@call-analysis/service';
+import { requireCaller } from '@call-analysis/service';
 import { z } from 'zod';
 import type { Store } from '../store/index.ts';
 import { commentOnCall, deleteComment } from './comment-on-call.ts';
@@ -23,12 +22,12 @@ export function commentRpcs(parts: { store: Store; bus: Bus }) {
         mentions: z.array(Uuid).parse(request.mentions),
       };
       return commentMessage(
-        await commentOnCall(parts, actorOf(request.caller), Uuid.parse(request.call_uuid), written),
+        await commentOnCall(parts, requireCaller(request.caller), Uuid.parse(request.call_uuid), written),
       );
     },
 
     listComments: async (request) => {
-      const { firmUuid } = actorOf(request.caller);
+      const { firmUuid } = requireCaller(request.caller);
       const callUuid = Uuid.parse(request.call_uuid);
       const { page, size } = Page.parse(request);
       // An unknown call is NOT_FOUND, not an empty list.
@@ -38,7 +37,7 @@ export function commentRpcs(parts: { store: Store; bus: Bus }) {
     },
 
     deleteComment: async (request) => {
-      const actor = { ...actorOf(request.caller), isAdmin: request.is_admin };
+      const actor = { ...requireCaller(request.caller), isAdmin: request.is_admin };
       await deleteComment(parts, actor, Uuid.parse(request.call_uuid), Uuid.parse(request.comment_uuid));
       return {};
     },
@@ -47,12 +46,4 @@ export function commentRpcs(parts: { store: Store; bus: Bus }) {
 
 function commentMessage({ uuid, text, utterance, by, at, mentions }: Comment) {
   return { uuid, text, by, at: at.toISOString(), mentions: [...mentions], ...(utterance !== null && { utterance }) };
-}
-
-function actorOf(caller: Caller | null): Actor {
-  return {
-    firmUuid: Uuid.parse(caller?.firm_uuid),
-    userUuid: Uuid.parse(caller?.user_uuid),
-    address: caller?.address ?? '',
-  };
 }

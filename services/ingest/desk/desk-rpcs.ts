@@ -5,6 +5,7 @@ import { desk } from '@call-analysis/proto';
 import type { Caller } from '@call-analysis/proto/desk/v1/Caller';
 import type { ViewFields as ViewFieldsMessage } from '@call-analysis/proto/desk/v1/ViewFields';
 import { implement } from '@call-analysis/rpc';
+import { requireCaller } from '@call-analysis/service';
 import { z } from 'zod';
 import { deskCallers } from '../callers.ts';
 import type { Scorecards } from '../reviews/scorecards.ts';
@@ -118,12 +119,7 @@ function answer(json: unknown) {
 }
 
 function callerOf(caller: Caller | null): DeskCaller {
-  return {
-    firmUuid: Uuid.parse(caller?.firm_uuid),
-    userUuid: Uuid.parse(caller?.user_uuid),
-    role: caller?.role ?? '',
-    address: caller?.address ?? '',
-  };
+  return { ...requireCaller(caller), role: caller?.role ?? '' };
 }
 
 function viewFields(fields: ViewFieldsMessage | null): Partial<ViewFields> {

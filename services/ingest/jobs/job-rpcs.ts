@@ -2,11 +2,10 @@ import type { Bus } from '@call-analysis/bus';
 import { Uuid } from '@call-analysis/events';
 import type { Objects } from '@call-analysis/objects';
 import type { ingest } from '@call-analysis/proto';
-import type { Caller } from '@call-analysis/proto/ingest/v1/Caller';
 import type { Job as JobMessage } from '@call-analysis/proto/ingest/v1/Job';
 import type { ListCallsRequest } from '@call-analysis/proto/ingest/v1/ListCallsRequest';
 import type { Handlers } from '@call-analysis/rpc';
-import type { Actor } from '@call-analysis/service';
+import { requireCaller } from '@call-analysis/service';
 import type { Firms } from '@call-analysis/service/firms';
 import { z } from 'zod';
 import type { Limits } from '../limits.ts';
@@ -37,7 +36,7 @@ export function jobRpcs(
   return {
     eraseCallsOfNumber: async (request) => {
       const number = z.string().min(1).parse(request.client_phone_number);
-      const erased = await eraseCallsOfNumber(parts, actorOf(request.caller), number, request.dry_run);
+      const erased = await eraseCallsOfNumber(parts, requireCaller(request.caller), number, request.dry_run);
       return {
         calls: erased.calls,
         receipts: erased.receipts.map(({ callUuid, erasedAt, removed }) => ({
@@ -51,26 +50,30 @@ export function jobRpcs(
     analyzeCalls: async (request) => ({
       job_uuid: await analyzeCalls(
         parts,
-        actorOf(request.caller),
+        requireCaller(request.caller),
         filterOf(request.filter!),
         Uuid.optional().parse(request.scorecard_uuid) ?? null,
       ),
     }),
     measureCalls: async (request) => {
-      const { calls, textBytes } = await measureCalls(store, firmOf(request.caller), filterOf(request.filter!));
+      const { calls, textBytes } = await measureCalls(
+        store,
+        requireCaller(request.caller).firmUuid,
+        filterOf(request.filter!),
+      );
       return { calls, text_bytes: textBytes };
     },
     analyzeSelectedCalls: async (request) => ({
       job_uuid: await analyzeCalls(
         parts,
-        actorOf(request.caller),
+        requireCaller(request.caller),
         { callUuids: Uuids.parse(request.call_uuids) },
         Uuid.optional().parse(request.scorecard_uuid) ?? null,
       ),
     }),
     measureSelectedCalls: async (request) => {
       const selection = { callUuids: Uuids.parse(request.call_uuids) };
-      const { calls, textBytes } = await measureCalls(store, firmOf(request.caller), selection);
+      const { calls, textBytes } = await measureCalls(store, requireCaller(request.caller).firmUuid, selection);
       return { calls, text_bytes: textBytes };
     },
     retryFailedCalls: async ({ firm_uuid, code, after }) => {
@@ -79,18 +82,11 @@ export function jobRpcs(
       const { retried, next } = await retryFailedCalls(parts, firmUuid, z.string().min(1).parse(code), position);
       return { retried, ...(next !== null && { next }) };
     },
-    getJob: async (request) => jobMessage(await store.jobs.get(firmOf(request.caller), Uuid.parse(request.job_uuid))),
+    getJob: async (request) =>
+      jobMessage(await store.jobs.get(requireCaller(request.caller).firmUuid, Uuid.parse(request.job_uuid))),
     cancelJob: async (request) =>
-      jobMessage(await store.jobs.cancel(firmOf(request.caller), Uuid.parse(request.job_uuid))),
+      jobMessage(await store.jobs.cancel(requireCaller(request.caller).firmUuid, Uuid.parse(request.job_uuid))),
   };
-}
-
-function firmOf(caller: Caller | null | undefined): string {
-  return Uuid.parse(caller?.firm_uuid);
-}
-
-function actorOf(caller: Caller | null | undefined): Actor {
-  return { firmUuid: firmOf(caller), userUuid: Uuid.parse(caller?.user_uuid), address: caller?.address ?? '' };
 }
 
 function jobMessage(job: Job): JobMessage {

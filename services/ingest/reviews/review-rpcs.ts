@@ -1,11 +1,10 @@
 import type { Bus } from '@call-analysis/bus';
 import { Uuid } from '@call-analysis/events';
 import type { ingest } from '@call-analysis/proto';
-import type { Caller } from '@call-analysis/proto/ingest/v1/Caller';
 import type { MeasureAgreementRequest } from '@call-analysis/proto/ingest/v1/MeasureAgreementRequest';
 import type { PersonAnswer as PersonAnswerMessage } from '@call-analysis/proto/ingest/v1/PersonAnswer';
 import type { Handlers } from '@call-analysis/rpc';
-import type { Actor } from '@call-analysis/service';
+import { requireCaller } from '@call-analysis/service';
 import { z } from 'zod';
 import type { Store } from '../store/index.ts';
 import { measureAgreement } from './measure-agreement.ts';
@@ -20,7 +19,7 @@ const Page = z.object({ page: z.int().min(1), size: z.int().min(1).max(100) });
 export function reviewRpcs(parts: { store: Store; bus: Bus; scorecards: Scorecards }) {
   return {
     reviewAnalysis: async (request) => {
-      const analysis = await reviewAnalysis(parts, actorOf(request.caller), Uuid.parse(request.call_uuid), {
+      const analysis = await reviewAnalysis(parts, requireCaller(request.caller), Uuid.parse(request.call_uuid), {
         isWhole: true,
         analysisUuid: Uuid.parse(request.analysis_uuid),
         basedOn: request.based_on ?? null,
@@ -32,7 +31,7 @@ export function reviewRpcs(parts: { store: Store; bus: Bus; scorecards: Scorecar
     },
 
     changeReview: async (request) => {
-      const analysis = await reviewAnalysis(parts, actorOf(request.caller), Uuid.parse(request.call_uuid), {
+      const analysis = await reviewAnalysis(parts, requireCaller(request.caller), Uuid.parse(request.call_uuid), {
         isWhole: false,
         analysisUuid: Uuid.parse(request.analysis_uuid),
         basedOn: request.based_on ?? null,
@@ -44,7 +43,7 @@ export function reviewRpcs(parts: { store: Store; bus: Bus; scorecards: Scorecar
     },
 
     readReview: async (request) => {
-      const { firmUuid } = actorOf(request.caller);
+      const { firmUuid } = requireCaller(request.caller);
       const found = await readReview(parts.store, firmUuid, Uuid.parse(request.call_uuid));
       const { review, log, analysisUuid } = found;
       return {
@@ -64,12 +63,12 @@ export function reviewRpcs(parts: { store: Store; bus: Bus; scorecards: Scorecar
 
     withdrawReview: async (request) => {
       const callUuid = Uuid.parse(request.call_uuid);
-      const analysis = await withdrawReview(parts, actorOf(request.caller), callUuid, request.based_on ?? null);
+      const analysis = await withdrawReview(parts, requireCaller(request.caller), callUuid, request.based_on ?? null);
       return { analysis_json: JSON.stringify(analysis) };
     },
 
     measureAgreement: async (request) => {
-      const { firmUuid } = actorOf(request.caller);
+      const { firmUuid } = requireCaller(request.caller);
       const { reviewedCalls, questions } = await measureAgreement(parts.store, firmUuid, filterOf(request));
       return {
         reviewed_calls: reviewedCalls,
@@ -86,7 +85,7 @@ export function reviewRpcs(parts: { store: Store; bus: Bus; scorecards: Scorecar
     },
 
     listComparedCalls: async (request) => {
-      const { firmUuid } = actorOf(request.agreement!.caller);
+      const { firmUuid } = requireCaller(request.agreement!.caller);
       const { count, items } = await parts.store.reviews.comparedCalls(
         firmUuid,
         filterOf(request.agreement!),
@@ -125,13 +124,5 @@ function filterOf(request: MeasureAgreementRequest): AgreementFilter {
     to: time(request.to),
     language: request.language ?? null,
     segmentType: request.segment_type ?? null,
-  };
-}
-
-function actorOf(caller: Caller | null): Actor {
-  return {
-    firmUuid: Uuid.parse(caller?.firm_uuid),
-    userUuid: Uuid.parse(caller?.user_uuid),
-    address: caller?.address ?? '',
   };
 }

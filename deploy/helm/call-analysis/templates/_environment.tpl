@@ -81,7 +81,7 @@
 {{- end -}}
 {{- if eq .name "transcription" -}}
 {{- $_ := set $env "WORK_DIR" "/scratch" -}}
-{{- with $values.speech -}}
+{{- with include "call-analysis.speech" $root | fromYaml -}}
 {{- if .url -}}
 {{- $_ := set $env "SPEECH_URL" .url -}}
 {{- $_ := set $env "SPEECH_MODEL" .model -}}
@@ -97,11 +97,13 @@
 {{- end -}}
 {{- end -}}
 {{- if eq .name "analysis" -}}
-{{- with $values.languageModel -}}
+{{- with include "call-analysis.languageModel" $root | fromYaml -}}
 {{- if .url -}}
 {{- $_ := set $env "LLM_URL" .url -}}
 {{- $_ := set $env "LLM_MODEL" .model -}}
 {{- if .provider }}{{ $_ := set $env "LLM_PROVIDER" .provider }}{{ end -}}
+{{- with .contextTokens }}{{ $_ := set $env "LLM_CONTEXT_TOKENS" (. | int64 | toString) }}{{ end -}}
+{{- with .concurrency }}{{ $_ := set $env "LLM_CONCURRENCY" (. | int64 | toString) }}{{ end -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

@@ -38,6 +38,8 @@
 {{- end -}}
 {{- if ne (empty $values.speech.url) (empty $values.speech.model) }}{{ $faults = append $faults "speech.url and speech.model go together." }}{{ end -}}
 {{- if and $values.speech.existingSecret (not $values.speech.url) }}{{ $faults = append $faults "speech.existingSecret is set, so speech.url must be set too." }}{{ end -}}
+{{- if and $values.models.ollama.enabled (or $values.languageModel.url $values.languageModel.existingSecret) }}{{ $faults = append $faults "models.ollama.enabled is on, so languageModel.url and languageModel.existingSecret must be empty." }}{{ end -}}
+{{- if and $values.models.speech.enabled (or $values.speech.url $values.speech.existingSecret) }}{{ $faults = append $faults "models.speech.enabled is on, so speech.url and speech.existingSecret must be empty." }}{{ end -}}
 {{- with $values.languageModel -}}
 {{- if ne (empty .url) (empty .model) }}{{ $faults = append $faults "languageModel.url and languageModel.model go together." }}{{ end -}}
 {{- if and .existingSecret (not .url) }}{{ $faults = append $faults "languageModel.existingSecret is set, so languageModel.url must be set too." }}{{ end -}}

@@ -16,7 +16,7 @@
 {{- if eq .name "transcription" }}
 - name: scratch
   mountPath: /scratch
-{{- if and .root.Values.speech.modelsClaim (not .root.Values.speech.url) }}
+{{- if and .root.Values.speech.modelsClaim (not (include "call-analysis.speech" .root | fromYaml).url) }}
 - name: models
   mountPath: /models
   readOnly: true
@@ -69,7 +69,7 @@
 - name: scratch
   emptyDir:
     sizeLimit: {{ .root.Values.speech.workSize }}
-{{- with .root.Values.speech }}
+{{- with include "call-analysis.speech" .root | fromYaml }}
 {{- if and .modelsClaim (not .url) }}
 - name: models
   persistentVolumeClaim:

@@ -38,6 +38,30 @@ webhooks:
 {{- if .Values.encryption.existingSecret }}true{{ end -}}
 {{- end -}}
 
+{{/* Servers of models that this chart runs, with their ports and the services that ask them. */}}
+{{- define "call-analysis.modelServers" -}}
+{{- if .Values.models.ollama.enabled }}
+ollama: { port: 11434, caller: analysis, user: 10001 }
+{{- end }}
+{{- if .Values.models.speech.enabled }}
+speech: { port: 8000, caller: transcription, user: 1000 }
+{{- end }}
+{{- end -}}
+
+{{/* `languageModel`, with the address of the chart's own server where that runs. */}}
+{{- define "call-analysis.languageModel" -}}
+{{- $own := .Values.models.ollama -}}
+{{- $url := printf "http://%s:11434/v1" (include "call-analysis.serviceName" (dict "root" . "name" "ollama")) -}}
+{{- mergeOverwrite (deepCopy .Values.languageModel) (ternary (dict "url" $url "model" $own.model "contextTokens" $own.contextTokens "concurrency" $own.concurrency) dict $own.enabled) | toYaml -}}
+{{- end -}}
+
+{{/* `speech`, likewise. */}}
+{{- define "call-analysis.speech" -}}
+{{- $own := .Values.models.speech -}}
+{{- $url := printf "http://%s:8000/v1" (include "call-analysis.serviceName" (dict "root" . "name" "speech")) -}}
+{{- mergeOverwrite (deepCopy .Values.speech) (ternary (dict "url" $url "model" $own.model "concurrency" $own.concurrency) dict $own.enabled) | toYaml -}}
+{{- end -}}
+
 {{/* The pod of the admin command: what a service would have in the table above, and in the values. */}}
 {{- define "call-analysis.admin" -}}
 {{- $settings := mergeOverwrite (deepCopy .Values.defaults) (dict "closeTimeout" "0s" "extraEnv" list) (deepCopy .Values.admin) -}}

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
 import { inOrder, instant, page, pathUuid, size, text, wholeNumber } from '../../http/request/fields.ts';
 import { Agreement, ComparedCallPage } from '../../response-schemas/people.ts';
-import { callerOf } from '../ingest-caller.ts';
+import { callerOf } from '../rpc-caller.ts';
 
 const PATH = '/api/v1/scorecards/:uuid/agreement';
 const MAX_LABEL_CHARS = 255;

@@ -8,7 +8,7 @@ import { anyOf, flag, instant, isInstant, number, page, pathUuid, size, text } f
 import type { PublicUrl } from '../../http/request/public-url.ts';
 import type { JsonResponse } from '../../http/response/send.ts';
 import { CallDetail, CallItem, CallPage, CallStatus, ErasureReceipt } from '../../response-schemas/calls.ts';
-import { actorOf, callerOf } from '../ingest-caller.ts';
+import { actorOf, callerOf } from '../rpc-caller.ts';
 import type { AddChoices } from './answer-choices.ts';
 import { callDetail, callItem, type Calls, listedCall, readCall } from './call-json.ts';
 

@@ -6,7 +6,7 @@ import { endpoint, type Endpoint } from '../../http/endpoint.ts';
 import { page, pathUuid, size, written } from '../../http/request/fields.ts';
 import { CommentPage, CommentSchema } from '../../response-schemas/people.ts';
 import { people, requirePeople } from '../firms-and-users/people.ts';
-import { actorOf, callerOf } from '../ingest-caller.ts';
+import { actorOf, callerOf } from '../rpc-caller.ts';
 
 const PATH = '/api/v1/calls/:uuid/comments';
 const MAX_TEXT_CHARS = 5_000;

@@ -7,7 +7,7 @@ import { endpoint, type Endpoint } from '../../http/endpoint.ts';
 import { flag, pathUuid } from '../../http/request/fields.ts';
 import { sendStream } from '../../http/response/send.ts';
 import { TranscriptDocument } from '../../response-schemas/exports.ts';
-import { actorOf, callerOf } from '../ingest-caller.ts';
+import { actorOf, callerOf } from '../rpc-caller.ts';
 import { type Calls, readCall } from './call-json.ts';
 import { CallUuids, rangesInOrder, WholeCallQuery } from './calls.ts';
 import { transcriptFile } from './transcript-file.ts';

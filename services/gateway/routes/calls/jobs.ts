@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
 import { flag, pathUuid, text } from '../../http/request/fields.ts';
 import { AnalysisEstimate, ErasedCalls, Job, JobStarted } from '../../response-schemas/jobs.ts';
-import { callerOf } from '../ingest-caller.ts';
+import { callerOf } from '../rpc-caller.ts';
 import { CallFilter, CallUuids } from './calls.ts';
 
 const CALLS = '/api/v1/calls';

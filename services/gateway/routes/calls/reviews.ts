@@ -10,7 +10,7 @@ import type { JsonResponse } from '../../http/response/send.ts';
 import { CallItem, ShownAnalysis } from '../../response-schemas/calls.ts';
 import { WholeReview } from '../../response-schemas/people.ts';
 import { etagOf, IfMatch, revisionInIfMatch } from '../if-match.ts';
-import { actorOf } from '../ingest-caller.ts';
+import { actorOf } from '../rpc-caller.ts';
 import type { AddChoices } from './answer-choices.ts';
 import { callItem } from './call-json.ts';
 

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
 import { text, wholeNumber } from '../../http/request/fields.ts';
 import { Grouping, Statistics } from '../../response-schemas/statistics.ts';
-import { callerOf } from '../ingest-caller.ts';
+import { callerOf } from '../rpc-caller.ts';
 import { FirmCallQuery, rangesInOrder } from './calls.ts';
 
 const MAX_GROUPS = 1000;

@@ -7,7 +7,7 @@ import { CallDetail, CallPage } from '../../response-schemas/calls.ts';
 import type { AddChoices } from '../calls/answer-choices.ts';
 import { callDetail, readCall } from '../calls/call-json.ts';
 import { listCallsDescription, CallQuery, listCalls } from '../calls/calls.ts';
-import { actorOf, callerOf } from '../ingest-caller.ts';
+import { actorOf, callerOf } from '../rpc-caller.ts';
 import { rejectedDocs, downloadRejected } from '../uploads/batches.ts';
 import { recordingDocs, recordingForm, uploadRecording } from '../uploads/recordings.ts';
 import {

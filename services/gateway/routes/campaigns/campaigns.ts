@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
 import { anyOf, name, page, pathUuid, size, text, written } from '../../http/request/fields.ts';
 import { CampaignItem, CampaignPage, CampaignStatus } from '../../response-schemas/campaigns.ts';
-import { actorOf, callerOf } from '../ingest-caller.ts';
+import { actorOf, callerOf } from '../rpc-caller.ts';
 
 export const CAMPAIGNS = '/external/api/v1/call-campaign';
 

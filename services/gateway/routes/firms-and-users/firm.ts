@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
 import { name } from '../../http/request/fields.ts';
 import { FirmSettings, Language, Redaction } from '../../response-schemas/access/firms-and-users.ts';
-import { callerOf } from '../ingest-caller.ts';
+import { callerOf } from '../rpc-caller.ts';
 import { managerOf } from './manager.ts';
 
 const PATH = '/api/v1/firm';

@@ -12,7 +12,7 @@ import { sendStream } from '../../http/response/send.ts';
 import type { OperationDocs } from '../../openapi/operation-docs.ts';
 import { BatchItem, BatchPage } from '../../response-schemas/uploads.ts';
 import { pathForCaller } from '../external.ts';
-import { callerOf } from '../ingest-caller.ts';
+import { callerOf } from '../rpc-caller.ts';
 
 const PATH = '/api/v1/calls/batches';
 const REJECTED = '/api/v1/calls/rejected';

@@ -10,7 +10,7 @@ import type { PublicUrl } from '../../http/request/public-url.ts';
 import type { JsonResponse } from '../../http/response/send.ts';
 import type { OperationDocs } from '../../openapi/operation-docs.ts';
 import { OpenedUpload, ProcessedUpload } from '../../response-schemas/uploads.ts';
-import { callerOf } from '../ingest-caller.ts';
+import { callerOf } from '../rpc-caller.ts';
 import { rejectedUrl } from './batches.ts';
 
 type Catalogue = Client<typeof ingest>;

@@ -13,7 +13,7 @@ import {
   WebhookPage,
   WebhookWithSecret,
 } from '../../response-schemas/webhooks.ts';
-import { actorOf } from '../ingest-caller.ts';
+import { actorOf } from '../rpc-caller.ts';
 import { deliveryJson, webhookJson, webhookWithSecretJson } from './webhook-json.ts';
 
 /** The webhooks service. */

@@ -1,7 +1,7 @@
 import type { CallerInit } from '@call-analysis/proto/ingest/v1/Caller';
 import type { Caller } from '../authentication/caller.ts';
 
-/** The caller in a request to ingest. */
+/** The caller in a request to a service. */
 export function callerOf(caller: Caller): CallerInit {
   return { firm_uuid: caller.firmUuid, user_uuid: caller.userUuid };
 }
