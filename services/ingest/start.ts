@@ -74,6 +74,7 @@ export const { schema, migrations, events, prepare, start } = defineService<Conf
       everyMs: 1_000,
       run: (now) => runJobs({ ...parts, limits }, () => Date.now() > now.getTime() + JOBS_MS),
     },
+    { name: 'plans of lists', everyMs: 5_000, run: () => parts.store.listing.refreshPlans() },
     { name: 'statistics', everyMs: 5_000, run: () => maintainStatistics(parts) },
     { name: 'stored bytes', everyMs: 5_000, run: () => parts.store.uploads.foldStoredBytes() },
     { name: 'campaigns', everyMs: 5_000, run: () => maintainCampaigns(parts) },

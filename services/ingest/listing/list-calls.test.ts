@@ -140,6 +140,71 @@ describe('a list of calls', () => {
     }
   });
 
+  it('is of one moment while calls change, and counts a batch that only changes alike', async () => {
+    const firmUuid = randomUUID();
+    const batch = randomUUID();
+    const calls = Array.from({ length: 60 }, () => callOf({ status: 'queued', outcome: null, score: null, batch }));
+    await listing.add(firmUuid, calls);
+    const over = new AbortController();
+    const change = async () => {
+      for (let round = 0; !over.signal.aborted; round++) {
+        const { uuid } = calls[round % calls.length]!;
+        const [status, score] = round % 2 === 0 ? ['completed', 71.4] : ['queued', null];
+        await service.db.query('UPDATE call SET status = $2, score = $3 WHERE uuid = $1', [uuid, status, score]);
+      }
+    };
+    const ask = async () => {
+      for (let round = 0; round < 40; round++) {
+        const { items } = await listing.ask(firmUuid, { status: ['queued'] }, { size: 100 });
+        expect(items.filter(({ status }) => status !== 'queued')).toEqual([]);
+        const scored = await listing.ask(firmUuid, { scoreMin: 50 }, { size: 100 });
+        expect(scored.items.filter(({ score }) => score !== 71.4)).toEqual([]);
+        expect(await listing.ask(firmUuid, { batch }, { size: 7 })).toMatchObject({ count: 60, isEstimate: false });
+      }
+    };
+    await Promise.all([change(), ask().finally(() => over.abort())]);
+  });
+
+  it.each(['created_at', 'start_time'] as const)(
+    'by %s has every call once on its pages while calls are processed and none is added',
+    async (by) => {
+      const firmUuid = randomUUID();
+      const calls = sampleCalls(120, 13).map((call): Call => ({ ...call, operator: 'Aziza' }));
+      await listing.add(firmUuid, calls);
+      const sort = { by, isDescending: true };
+      const seen: string[] = [];
+      for (let page = 1; page <= 13; page++) {
+        const { items, count } = await listing.ask(firmUuid, { operatorName: 'aziza' }, { sort, page });
+        expect(count).toBe(120);
+        seen.push(...items.map(({ uuid }) => uuid));
+        await service.db.query(
+          `UPDATE call SET status = 'completed', score = $2, language = 'en' WHERE firm_uuid = $1 AND get_byte(uuid_send(uuid), 15) % 3 = 0`,
+          [firmUuid, page],
+        );
+      }
+      expect(seen).toEqual(modelled(calls, { ...NO_FILTER, operatorName: 'Aziza' }, sort));
+    },
+  );
+
+  it('reaches the first 10,000 calls by pages, and refuses further ones with the advice to use the cursor', async () => {
+    const firmUuid = randomUUID();
+    await service.db.query(
+      `INSERT INTO call (firm_uuid, uuid, source, client_phone_number, operator_name, segment_type, start_time)
+       SELECT $1, gen_random_uuid(), 'audio', '1', 'Aziza', 'support', now() FROM generate_series(1, 10100)`,
+      [firmUuid],
+    );
+    const last = await listing.ask(firmUuid, {}, { page: 100, size: 100 });
+    expect([last.items.length, last.count, last.nextCursor === null]).toEqual([100, 10_100, false]);
+    expect(await listing.ask(firmUuid, {}, { cursor: last.nextCursor, size: 100 })).toMatchObject({ nextCursor: null });
+    expect(await faultOf(listing.ask(firmUuid, {}, { page: 101, size: 100 }))).toMatchObject({
+      code: 'VALIDATION_ERROR',
+      details: { fields: [{ field: 'page', message: expect.stringMatching('cursor') as unknown }] },
+    });
+    expect(await listing.ask(firmUuid, { operatorName: 'nobody' }, { page: 101, size: 100 })).toMatchObject({
+      items: [],
+    });
+  });
+
   it('keeps firms apart, even those with equal calls', async () => {
     const [one, other] = [randomUUID(), randomUUID()];
     await listing.add(one, [callOf(), callOf()], '<operator>shared words');

@@ -19,6 +19,8 @@ const PARTS = 256;
 const ENOUGH = 5_000;
 const PART_OF_CALL = 'get_byte(uuid_send(c.uuid), 15)';
 
+const CHANGED_CALLS = 5_000;
+
 /** A call of a list, and its position in the list. */
 interface ListedRow {
   readonly row: CallRow;
@@ -80,6 +82,18 @@ export function listing(db: Database, bodies: AnalysisBodies, carryOver: CarryOv
         return { count: Math.max(Math.round((matched * PARTS) / parts), counted), isEstimate: true };
       }
       throw new Error('there is no sample');
+    },
+
+    /**
+     * Refreshes what PostgreSQL plans by when half of the calls have changed since, as after the first large batches. Its own
+     * schedule looks once a minute, while lists are asked for.
+     */
+    async refreshPlans(): Promise<void> {
+      const rows = await db.query(
+        `SELECT FROM pg_stat_user_tables WHERE relid = 'listed_call'::regclass
+           AND n_mod_since_analyze > ${CHANGED_CALLS} + n_live_tup / 2`,
+      );
+      if (rows.length > 0) await db.query('ANALYZE listed_call');
     },
 
     /** Those of the calls that the firm has, the newest first: at most `limit`, of those before `after`. */
