@@ -110,6 +110,8 @@ describe('an accepted call', () => {
         tags: ['operator', 'клиент'],
         segment_type: 'support',
         operator_name: 'Aziza',
+        direction: null,
+        start_time: '2026-01-02T03:04:05.000Z',
         transcript: {
           utterances: [
             { role: 'operator', text: 'Hello', start: null, end: null },

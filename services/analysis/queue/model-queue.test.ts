@@ -21,6 +21,8 @@ afterAll(() => server.close());
 
 beforeEach(async () => {
   await service.waitUntilIdle();
+  // A refusal that arrived late may have left one.
+  await service.db.query('DELETE FROM model_outage');
   server.requests.length = 0;
   server.behaviour = goodReply;
   server.delayMs = 0;
