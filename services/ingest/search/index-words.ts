@@ -73,7 +73,9 @@ async function documentsOf(tx: Sql, queued: readonly Queued[]): Promise<QueuedDo
        JOIN call ON call.firm_uuid = named.firm_uuid AND call.uuid = named.uuid
        JOIN firm_number ON firm_number.firm_uuid = named.firm_uuid
        LEFT JOIN transcript ON transcript.firm_uuid = named.firm_uuid AND transcript.call_uuid = named.uuid
-       LEFT JOIN call_text AS known ON known.firm = number AND known.uuid = named.uuid
+       -- Looked up one by one: without statistics PostgreSQL would read all documents of the firm for each.
+       LEFT JOIN LATERAL (
+         SELECT uuid, language FROM call_text WHERE firm = number AND call_text.uuid = named.uuid OFFSET 0) AS known ON true
      WHERE (is_new OR known.uuid IS NULL OR known.language IS DISTINCT FROM call.language)
        AND (tagged_text IS NOT NULL OR transcript.body IS NOT NULL OR known.uuid IS NOT NULL)
      ORDER BY call.uuid FOR KEY SHARE OF call`,
