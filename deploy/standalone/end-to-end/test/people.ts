@@ -107,8 +107,11 @@ export function describePeople(system: () => SystemUnderTest): void {
   });
 
   it('a search returns the places of its words', async () => {
-    const { items } = await client.listCalls<Item>('q=order');
-    expect(items.length).toBeGreaterThan(0);
+    // Words follow within some seconds.
+    const { items } = await eventually(async () => {
+      const found = await client.listCalls<Item>('q=order');
+      return found.items.length > 0 && found;
+    });
     for (const { uuid, matches } of items) {
       const { transcript } = await client.call<{ transcript: { utterances: { text: string }[] } }>(
         'GET',
