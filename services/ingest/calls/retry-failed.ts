@@ -52,7 +52,7 @@ function failedIn({ status, attempt: current }: CallRow, attempt: number | null)
   if (attempt !== null && attempt !== current) return false;
   // The CallFailed event was published before this one, but may be consumed after it.
   if (attempt !== null && UNFINISHED.includes(status)) {
-    throw new Fault('unavailable', 'NOT_FAILED_YET', 'The failure of this call is not recorded yet. Retry.');
+    throw new Error('The failure of this call is not recorded yet; the event is delivered again.');
   }
   return status === 'failed';
 }
