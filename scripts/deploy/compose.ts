@@ -80,7 +80,7 @@ function variableFaults(text: string, example: Readonly<Record<string, string>>)
 
 function containerFaults(name: string, container: Container): string[] {
   const { user, ports = [] } = container;
-  const isVolume = name === 'store-volume';
+  const isVolume = name.endsWith('-volume');
   const isOnce = isVolume || /^(?:migrate|prepare)-/.test(name) || container.profiles !== undefined;
   const demands: readonly [holds: boolean, otherwise: string][] = [
     [user !== undefined && (isVolume || !/^0?(:|$)|root/.test(user)), 'runs as root'],

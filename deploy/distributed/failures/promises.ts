@@ -211,7 +211,7 @@ export const edgePromises: readonly EdgePromise[] = [
     },
     backS: SOON_S,
     completedS: 10,
-    why: 'New uploads are refused: each upload needs the settings of the firm, with a deadline of 5 s.',
+    why: 'New uploads are refused: each upload needs the settings of the firm, with a deadline of 5 s. What was accepted goes on by the last known settings for five minutes, and then waits.',
   },
   {
     edge: 'key-management → database',
