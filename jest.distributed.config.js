@@ -17,5 +17,4 @@ export default {
   testPathIgnorePatterns: ['/node_modules/', ...(isLong ? [] : ['\\.long\\.test\\.ts$'])],
   globalSetup: '<rootDir>/packages/testing/jest/start-distributed.ts',
   globalTeardown: '<rootDir>/packages/testing/jest/stop-distributed.ts',
-  testTimeout: 120_000,
 };

@@ -8,7 +8,6 @@ import { callers as ofAudio } from '../services/audio/callers.ts';
 import { callers as ofIngest } from '../services/ingest/callers.ts';
 import { callers as ofKeyManagement } from '../services/key-management/callers.ts';
 import { callers as ofWebhooks } from '../services/webhooks/callers.ts';
-import './standalone/test/time-limit.ts';
 
 type Table = Readonly<Record<string, readonly RpcCaller[]>>;
 

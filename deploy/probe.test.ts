@@ -4,7 +4,6 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import './standalone/test/time-limit.ts';
 
 const closing: (() => unknown)[] = [];
 afterEach(async () => {

@@ -10,7 +10,6 @@ import { events as ingest } from '../services/ingest/start.ts';
 import { events as keyManagement } from '../services/key-management/start.ts';
 import { events as transcription } from '../services/transcription/start.ts';
 import { events as webhooks } from '../services/webhooks/start.ts';
-import './standalone/test/time-limit.ts';
 
 const script = fileURLToPath(new URL('./service.ts', import.meta.url));
 

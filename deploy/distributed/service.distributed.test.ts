@@ -7,7 +7,6 @@ import { openDatabase } from '../../packages/postgres/index.ts';
 import { freshDatabase, type TestDatabase } from '../../packages/testing/database.ts';
 import { kafkaForTests, s3ForTests } from '../../packages/testing/servers/index.ts';
 import { eventually, fetchWhenAvailable } from '../standalone/test/client/retry.ts';
-import '../standalone/test/time-limit.ts';
 
 const script = fileURLToPath(new URL('../service.ts', import.meta.url));
 let database: TestDatabase;

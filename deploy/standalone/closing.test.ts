@@ -6,7 +6,6 @@ import { administrator } from './test/client/new-firm.ts';
 import { eventually } from './test/client/retry.ts';
 import { silence } from './test/client/silence.ts';
 import { startService } from './test/system/service-process.ts';
-import './test/time-limit.ts';
 
 /** Starts a service and an upload whose second half is held back. */
 async function halfUploaded(variables: Record<string, string>) {

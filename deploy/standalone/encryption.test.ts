@@ -13,7 +13,6 @@ import { csvOf, metadataOf } from './test/client/valid-uploads.ts';
 import { everyCall } from './test/kills.ts';
 import { admin } from './test/system/command.ts';
 import { type ServiceProcess, startService } from './test/system/service-process.ts';
-import './test/time-limit.ts';
 
 const WORD = 'parcel';
 const recording = new Uint8Array(silence(1));

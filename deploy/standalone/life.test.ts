@@ -14,7 +14,6 @@ import { type Client, newFirm } from './test/client/new-firm.ts';
 import { eventually, fetchWhenAvailable } from './test/client/retry.ts';
 import { admin, startCommand, postgresOf, run } from './test/system/command.ts';
 import { type ServiceProcess, startedDirectory, startService } from './test/system/service-process.ts';
-import './test/time-limit.ts';
 
 let scratch: string;
 beforeAll(async () => {

@@ -10,7 +10,6 @@ import { readSettings, start } from './start.ts';
 import { fetchWhenAvailable } from './test/client/retry.ts';
 import { admin, run } from './test/system/command.ts';
 import { type ServiceProcess, startedDirectory, startService } from './test/system/service-process.ts';
-import './test/time-limit.ts';
 
 const log = createLog({ name: 'test', level: 'silent' });
 const long = 'a'.repeat(32);

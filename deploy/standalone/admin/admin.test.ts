@@ -5,7 +5,6 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually, fetchWhenAvailable } from '../test/client/retry.ts';
 import { admin, startCommand, type StartedCommand, postgresOf, run, runAdminHere } from '../test/system/command.ts';
 import { type ServiceProcess, startService } from '../test/system/service-process.ts';
-import '../test/time-limit.ts';
 
 interface Firm {
   uuid: string;

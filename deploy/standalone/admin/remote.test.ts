@@ -9,7 +9,6 @@ import { Closing, createLog } from '@call-analysis/runtime';
 import { freshDatabase } from '@call-analysis/testing/database';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { admin, runAdminHere } from '../test/system/command.ts';
-import '../test/time-limit.ts';
 
 const closing = new Closing();
 const JWT_SECRET = 's'.repeat(32);

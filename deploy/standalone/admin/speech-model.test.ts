@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { admin, run, runAdminHere } from '../test/system/command.ts';
-import '../test/time-limit.ts';
 
 let DATA_DIR: string;
 

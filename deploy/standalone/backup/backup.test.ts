@@ -10,7 +10,6 @@ import { csvOf, metadataOf } from '../test/client/valid-uploads.ts';
 import { everyCall } from '../test/kills.ts';
 import { admin, runAdminHere, startCommand } from '../test/system/command.ts';
 import { type ServiceProcess, startService } from '../test/system/service-process.ts';
-import '../test/time-limit.ts';
 
 interface CallItem {
   readonly uuid: string;

@@ -6,7 +6,6 @@ import { ModelServer } from '../../../services/analysis/test/model-server.ts';
 import { eventually } from '../test/client/retry.ts';
 import { long } from '../test/long-run.ts';
 import { startCommand, postgresOf, run } from '../test/system/command.ts';
-import '../test/time-limit.ts';
 
 /** A temporary folder for the demo alone, so that leftover files are found. */
 let TMPDIR: string;

@@ -10,7 +10,6 @@ import { type Client, newFirm } from '../test/client/new-firm.ts';
 import { metadataOf } from '../test/client/valid-uploads.ts';
 import { admin, run } from '../test/system/command.ts';
 import { type ServiceProcess, startService } from '../test/system/service-process.ts';
-import '../test/time-limit.ts';
 
 const fixture = (name: string) => new URL(`../../../services/transcription/fixtures/${name}`, import.meta.url);
 

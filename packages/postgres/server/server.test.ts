@@ -4,14 +4,11 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isAlive } from '@call-analysis/runtime';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
 import { waitUntil } from '../../testing/index.ts';
 import { openDatabase } from '../database/database.ts';
 import { type PostgresServer, startServer } from './server.ts';
-
-// Each test starts servers, which is slow where much else is.
-jest.setTimeout(240_000);
 
 let seed: string;
 let directory: string;

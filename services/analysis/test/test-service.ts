@@ -23,12 +23,9 @@ import { dial, serve } from '@call-analysis/rpc';
 import { Closing, createLog, type Readiness } from '@call-analysis/runtime';
 import { serviceDatabase } from '@call-analysis/service/test';
 import { waitUntil } from '@call-analysis/testing';
-import { afterAll, beforeAll, jest } from '@jest/globals';
+import { afterAll, beforeAll } from '@jest/globals';
 import type { Analyst } from '../analysts/analyst.ts';
 import { type Config, migrations, schema, start } from '../start.ts';
-
-// A busy machine may take ten times as long as usual.
-jest.setTimeout(180_000);
 
 export type TranscriptReadyEvent = Event<BodyOf<typeof TranscriptReady>>;
 export type CallAnalyzedEvent = Event<BodyOf<typeof CallAnalyzed>>;

@@ -5,16 +5,13 @@ import type { Event, EventType } from '@call-analysis/events';
 import { notFound } from '@call-analysis/fault';
 import type { Database } from '@call-analysis/postgres';
 import type { Firm } from '@call-analysis/service/firms';
-import { afterAll, beforeAll, jest } from '@jest/globals';
+import { afterAll, beforeAll } from '@jest/globals';
 import type { Config } from '../start.ts';
 import type { Batch } from '../store/index.ts';
 import { openUpload } from '../uploads/open-upload.ts';
 import { processUpload, type ProcessUploadRequest } from '../uploads/process-upload.ts';
 import type { Owner } from '../uploads/upload-store.ts';
 import { type Client, type Parts, type Served, type StartedIngest, startIngest } from './start-ingest.ts';
-
-// A busy machine may take ten times as long as usual.
-jest.setTimeout(180_000);
 
 /**
  * The service of one test file: its parts on a database, a bus and a disk of their own, and with `serving` the running

@@ -5,7 +5,7 @@ import { dial } from '@call-analysis/rpc';
 import { createLog } from '@call-analysis/runtime';
 import { serviceDatabase } from '@call-analysis/service/test';
 import type { TestDatabase } from '@call-analysis/testing/database';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, expect } from '@jest/globals';
 import { type Config, migrations, schema, start } from '../start.ts';
 
 /** A well-formed uuid that is not in use. */
@@ -14,9 +14,6 @@ export const UNKNOWN_UUID = '3b9f6c1e-4a52-4d0e-9a77-5d1f0c2b8e64';
 export const superuser = { user_uuid: UNKNOWN_UUID, firm_uuid: UNKNOWN_UUID, role: 'SUPERUSER', address: '192.0.2.7' };
 export const engineer = { ...superuser, role: 'WORKFLOW_ENGINEER' };
 export const admin = { ...superuser, role: 'ADMIN' };
-
-// A busy machine may take ten times as long as usual.
-jest.setTimeout(180_000);
 
 type Client = ReturnType<typeof dialService>;
 

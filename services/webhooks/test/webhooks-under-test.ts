@@ -6,12 +6,9 @@ import { webhooks } from '@call-analysis/proto';
 import { dial } from '@call-analysis/rpc';
 import { Closing, createLog } from '@call-analysis/runtime';
 import { serviceDatabase } from '@call-analysis/service/test';
-import { afterAll, beforeAll, jest } from '@jest/globals';
+import { afterAll, beforeAll } from '@jest/globals';
 import { type Config, migrations, schema, start } from '../start.ts';
 import { openSink, type Sink } from './sink.ts';
-
-// A busy machine may take ten times as long as usual.
-jest.setTimeout(120_000);
 
 type Replacements = Omit<Parameters<typeof start>[1], 'log' | 'left'>;
 

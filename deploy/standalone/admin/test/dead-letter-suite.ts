@@ -12,7 +12,6 @@ import { silence } from '../../test/client/silence.ts';
 import { metadataOf } from '../../test/client/valid-uploads.ts';
 import { admin, runAdminHere } from '../../test/system/command.ts';
 import { type ServiceProcess, startService } from '../../test/system/service-process.ts';
-import '../../test/time-limit.ts';
 
 const speech = await readFile(new URL('../../../../services/transcription/fixtures/two-voices.wav', import.meta.url));
 

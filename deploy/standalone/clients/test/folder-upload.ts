@@ -12,7 +12,6 @@ import { eventually, retryUntilSuccess } from '../../test/client/retry.ts';
 import { metadataOf, recordingsCsvOf } from '../../test/client/valid-uploads.ts';
 import { everyCall } from '../../test/kills.ts';
 import { type ServiceProcess, startService } from '../../test/system/service-process.ts';
-import '../../test/time-limit.ts';
 
 const cli = fileURLToPath(new URL('../../../../packages/cli/main.ts', import.meta.url));
 

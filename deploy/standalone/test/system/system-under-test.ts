@@ -1,7 +1,6 @@
 import type { Objects } from '@call-analysis/objects';
 import type { Database } from '@call-analysis/postgres';
 import type { ServiceName } from '../../../distributed/test/system.ts';
-import '../time-limit.ts';
 
 /** The complete system for an end-to-end test, in one process or in six. */
 export interface SystemUnderTest {
