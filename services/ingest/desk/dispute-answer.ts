@@ -1,6 +1,7 @@
 import type { Bus } from '@call-analysis/bus';
 import type { ReviewedAnalysis } from '@call-analysis/events';
 import { Fault, invalidFields, notFound } from '@call-analysis/fault';
+import type { Sql } from '@call-analysis/postgres';
 import { auditEntry } from '@call-analysis/service';
 import { v7 as uuidv7 } from 'uuid';
 import { reviewAnalysis } from '../reviews/review-analysis.ts';
@@ -57,9 +58,9 @@ export async function disputeAnswer(
 }
 
 /**
- * Accepts or rejects an open dispute. With an answer, an accepted one changes the review of the call first, so that a
- * repeated decision after an interruption ends the same. Faults: NOT_FOUND; INVALID_TRANSITION when it has been decided;
- * those of a review.
+ * Accepts or rejects an open dispute. With an answer, an accepted one changes the review of the call in the same
+ * transaction, so that of two decisions at the same time one counts. Faults: NOT_FOUND; INVALID_TRANSITION when it has been
+ * decided; those of a review.
  */
 export async function decideDispute(
   deps: Deps,
@@ -77,18 +78,21 @@ export async function decideDispute(
   const found = await disputes.find(firmUuid, uuid);
   if (found === null) throw notFound('dispute');
   requireOpen(found);
-  if (decision.status === 'accepted' && decision.answer !== undefined)
-    await changeAnswer(deps, caller, found, decision.answer, decision.comment);
-  return store.transaction(async (tx) => {
+  let decided: Dispute | undefined;
+  const decide = async (tx: Sql) => {
     const dispute = await disputes.find(firmUuid, uuid, tx);
     if (dispute === null) throw notFound('dispute');
     requireOpen(dispute);
     const { status, comment } = decision;
-    const decided = { ...dispute, status, comment, decided_by: caller.userUuid, decided_at: new Date() };
+    decided = { ...dispute, status, comment, decided_by: caller.userUuid, decided_at: new Date() };
     await disputes.decide(tx, firmUuid, decided);
     await bus.publish(tx, [auditEntry('ingest', caller, `dispute.${status}`, dispute.call_uuid)]);
     return decided;
-  });
+  };
+  if (decision.status === 'accepted' && decision.answer !== undefined)
+    await changeAnswer(deps, caller, found, { answer: decision.answer, comment: decision.comment }, decide);
+  // Also where the review has the answer already.
+  return decided ?? store.transaction(decide);
 }
 
 function requireOpen({ status }: Dispute): void {
@@ -100,19 +104,20 @@ async function changeAnswer(
   deps: Deps,
   caller: DeskCaller,
   { call_uuid: callUuid, question_uuid: questionUuid }: Dispute,
-  answer: string | null,
-  comment: string,
+  answer: { readonly answer: string | null; readonly comment: string },
+  alongside: (tx: Sql) => Promise<unknown>,
 ): Promise<void> {
   const { store } = deps;
   const current = await currentAnalysis(store, caller.firmUuid, callUuid);
   if (current === null) throw notFound('analysis');
-  await reviewAnalysis(deps, caller, callUuid, {
+  const review = {
     analysisUuid: current.uuid,
     // Whoever decides the dispute has read what stands.
     basedOn: current.review?.revision ?? null,
     isWhole: false,
-    answers: [{ questionUuid, answer, comment }],
-  });
+    answers: [{ questionUuid, ...answer }],
+  } as const;
+  await reviewAnalysis(deps, caller, callUuid, review, alongside);
 }
 
 /** With its review; null without one. Fault: NOT_FOUND. */

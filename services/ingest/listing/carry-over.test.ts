@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Database, migrate, openDatabase } from '@call-analysis/postgres';
 import { freshDatabase } from '@call-analysis/testing/database';
-import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { maintainStatistics } from '../statistics/maintain-statistics.ts';
 import { readStatistics } from '../statistics/read-statistics.ts';
@@ -21,8 +21,6 @@ import {
   sampleCalls,
 } from '../test/call-listing.ts';
 import { listCalls } from './list-calls.ts';
-
-jest.setTimeout(180_000);
 
 const MIGRATIONS = new URL('../prisma/migrations', import.meta.url);
 const THIS = '20261126210000_listed_calls';

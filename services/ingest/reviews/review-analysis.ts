@@ -1,6 +1,7 @@
 import type { Bus } from '@call-analysis/bus';
 import { CallReviewed, createEvent, type Event, type ReviewedAnalysis } from '@call-analysis/events';
 import { Fault, notFound } from '@call-analysis/fault';
+import type { Sql } from '@call-analysis/postgres';
 import { currentContext } from '@call-analysis/runtime';
 import { type Actor, auditEntry } from '@call-analysis/service';
 import { factsOf } from '../results/analysis-facts.ts';
@@ -44,16 +45,18 @@ interface CurrentReview extends Standing {
  * Stores a person's review of a call's current analysis, or changes the one that stands, and returns the analysis with it.
  * The machine's analysis stays as it is beside the review. What the same person says again changes nothing. Faults:
  * NOT_FOUND; ANALYSIS_CHANGED when another analysis is current; REVIEW_CHANGED and IF_MATCH_REQUIRED where this would replace
- * what another person has said since, or at all (review-log.ts); VALIDATION_ERROR.
+ * what another person has said since, or at all (review-log.ts); VALIDATION_ERROR. `alongside` is done in the transaction that
+ * writes the review, and not where nothing is written.
  */
 export async function reviewAnalysis(
   parts: Parts,
   actor: Actor,
   callUuid: string,
   review: NewReview,
+  alongside?: (tx: Sql) => Promise<unknown>,
 ): Promise<ReviewedAnalysis> {
   for (;;) {
-    const reviewed = await tryToReview(parts, actor, callUuid, review);
+    const reviewed = await tryToReview(parts, actor, callUuid, review, alongside);
     if (reviewed !== null) return reviewed;
   }
 }
@@ -64,6 +67,7 @@ async function tryToReview(
   actor: Actor,
   callUuid: string,
   review: NewReview,
+  alongside?: (tx: Sql) => Promise<unknown>,
 ): Promise<ReviewedAnalysis | null> {
   const { firmUuid, userUuid } = actor;
   const { analysisUuid } = review;
@@ -82,6 +86,7 @@ async function tryToReview(
     if ((await store.reviews.currentUuid(tx, firmUuid, callUuid)) !== analysisUuid) throw analysisChanged();
     const standing = await store.reviews.standing(tx, ofCall, analysisUuid);
     if (standing.log?.revision !== before.log?.revision) return null;
+    await alongside?.(tx);
     // Read again: retention may have removed its quotes meanwhile.
     const machine = await store.reviews.machineAnalysis(tx, firmUuid, callUuid, analysisUuid);
     const at = new Date();
