@@ -43,15 +43,17 @@ export const COLUMNS = {
   status: { width: 'minmax(118px, 0.8fr)', cell: ({ status }) => <StatusBadge status={status} /> },
   score: { width: 'minmax(68px, 0.5fr)', isNumber: true, sort: 'score', cell: ({ score }) => <Score value={score} /> },
   answered: {
-    width: 'minmax(136px, 0.7fr)',
+    width: 'minmax(84px, 0.5fr)',
     isNumber: true,
     cell: ({ answered, questions }) => {
       if (answered === null || questions === null) return '';
       const open = questions - answered;
-      const facts = { answered: format.number(answered), questions: format.number(questions) };
-      return open === 0
-        ? t('answeredOf', facts)
-        : t('answeredOfOpen', { ...facts, n: open, open: format.number(open) });
+      return (
+        <span className="calls-answered">
+          {t('answeredOf', { answered: format.number(answered), questions: format.number(questions) })}
+          {open > 0 && <small className="muted">{t('open', { n: open, count: format.number(open) })}</small>}
+        </span>
+      );
     },
   },
   needs_review: {
