@@ -3,6 +3,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { api, type Schemas, send } from '../../api/client.ts';
 import * as format from '../../i18n/format.ts';
+import { useMay } from '../../session/rights.ts';
 import { Dialog, DialogActions } from '../../widgets/dialog.tsx';
 import { Icon } from '../../widgets/icon.tsx';
 import { Popup } from '../../widgets/popup.tsx';
@@ -14,7 +15,7 @@ import { type CallDetail, callKey } from './use-call.ts';
 type Window = 'compare' | 'history' | 'erase' | 'swap';
 type Receipt = Schemas['ErasureReceipt'];
 
-/** The actions that the state of the call allows. */
+/** The actions that the state of the call and the user's role allow. */
 export function CallActions({ call, onHelp }: { call: CallDetail; onHelp: () => void }) {
   const t = callTexts.use();
   const client = useQueryClient();
@@ -43,11 +44,12 @@ export function CallActions({ call, onHelp }: { call: CallDetail; onHelp: () => 
     },
     onError: failed,
   });
-  const isSettled = call.status === 'completed';
+  const mayProcess = useMay('process');
+  const isSettled = mayProcess && call.status === 'completed';
   const close = () => setOpen(null);
   return (
     <div className="actions">
-      {call.failure?.retryable === true && call.status === 'failed' && (
+      {mayProcess && call.failure?.retryable === true && call.status === 'failed' && (
         <button type="button" className="button" disabled={retry.isPending} onClick={() => retry.mutate()}>
           <Icon name="refresh" />
           {t('retry')}
@@ -77,7 +79,7 @@ export function CallActions({ call, onHelp }: { call: CallDetail; onHelp: () => 
               {isSettled && call.source === 'audio' && item('swap', t('swap'), () => setOpen('swap'))}
               {call.analyses.length > 1 && item('columns', t('compare'), () => setOpen('compare'))}
               {item('text', t('history'), () => setOpen('history'))}
-              {item('trash', t('erase'), () => setOpen('erase'), true)}
+              {mayProcess && item('trash', t('erase'), () => setOpen('erase'), true)}
             </>
           );
         }}

@@ -20,7 +20,8 @@ interface Props {
   readonly isWaiting: boolean;
   readonly onToggle: () => void;
   readonly onQuote: (index: number) => void;
-  readonly onAnswer: (answer: string | null, comment?: string) => void;
+  /** Null where the user may not correct answers. */
+  readonly onAnswer: ((answer: string | null, comment?: string) => void) | null;
 }
 
 /** A question with its answer; open, with what the answer rests on and a way to correct it. */
@@ -66,7 +67,8 @@ function Details({ question, draftKey, isPending, onQuote, onAnswer }: Props) {
           <span className="foreign"> · {t('machineSaid', { answer: machine.answer ?? t('notApplicable') })}</span>
         )}
       </p>
-      {question.choices !== null && (
+      {onAnswer === null && question.comment !== null && <p className="foreign">{question.comment}</p>}
+      {onAnswer !== null && question.choices !== null && (
         <>
           <div className="choices" role="group" aria-label={t('correct')}>
             {question.choices.map((label, index) => (
