@@ -36,6 +36,7 @@ import { campaignCalls } from './routes/campaigns/campaign-calls.ts';
 import { campaigns } from './routes/campaigns/campaigns.ts';
 import { assignments } from './routes/desk/assignments.ts';
 import { calibrations } from './routes/desk/calibrations.ts';
+import { colleagues } from './routes/desk/colleagues.ts';
 import { disputes } from './routes/desk/disputes.ts';
 import { inbox } from './routes/desk/inbox.ts';
 import { views } from './routes/desk/views.ts';
@@ -183,6 +184,7 @@ export function endpointsOf(
     ...reviews(backends.ingest, addChoices),
     ...agreement(backends.ingest, backends.analysis),
     ...comments(backends.ingest, backends.keyManagement),
+    ...colleagues(backends.keyManagement),
     ...views(backends.desk),
     ...assignments(backends.desk, backends.keyManagement),
     ...disputes(backends.desk),
