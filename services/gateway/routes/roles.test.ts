@@ -39,6 +39,8 @@ const OPEN_TO: Readonly<Record<string, readonly Role[]>> = {
   changeView: ['REVIEWER'],
   deleteView: ['REVIEWER'],
   readInbox: ['REVIEWER', 'OPERATOR'],
+  readCallDesk: ['REVIEWER', 'OPERATOR'],
+  listPeople: ['REVIEWER', 'OPERATOR'],
   getFirm: ['REVIEWER', 'OPERATOR'],
   sendMcpMessage: ['REVIEWER'],
 };

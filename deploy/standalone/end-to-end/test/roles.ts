@@ -57,6 +57,8 @@ const TABLE: readonly (readonly [method: string, path: string, body: object | un
   ['GET', '/api/v1/disputes', undefined, 200, 200, 200, 200, 200],
   ['GET', '/api/v1/calibrations', undefined, 200, 200, 200, 200, 403],
   ['GET', '/api/v1/inbox', undefined, 200, 200, 200, 200, 200],
+  ['GET', '/api/v1/people', undefined, 200, 200, 200, 200, 200],
+  ['GET', '/api/v1/calls/[uuid]/desk', undefined, 200, 200, 200, 200, 200],
   ['GET', '/api/v1/firm', undefined, 200, 200, 200, 200, 200],
   ['PATCH', '/api/v1/firm', {}, 200, 403, 403, 403, 403],
   ['GET', '/api/v1/users', undefined, 200, 403, 200, 403, 403],
@@ -179,6 +181,7 @@ export function describeRoles(system: () => SystemUnderTest): void {
       expect([...new Set(allowed)].toSorted()).toEqual([
         '',
         '/acknowledge',
+        '/desk',
         '/disputes',
         '/playback',
         '/review',
@@ -213,6 +216,18 @@ export function describeRoles(system: () => SystemUnderTest): void {
       }
       const inbox = await operator.call<Page<{ call_uuid: string }>>('GET', '/api/v1/inbox');
       expect([inbox.count, inbox.items.map(({ call_uuid }) => call_uuid)]).toEqual([2, [own[1]!.uuid, own[1]!.uuid]]);
+    });
+
+    it('reads the names of those who judge calls, and of no other OPERATOR', async () => {
+      await newFirm(system(), { firm: admin.firmUuid, role: 'OPERATOR' });
+      const known = await operator.call<Page<{ uuid: string; role: string }>>('GET', '/api/v1/people?size=100');
+      expect(known.count).toBe(known.items.length);
+      expect(known.items.filter(({ role }) => role === 'OPERATOR').map(({ uuid }) => uuid)).toEqual([
+        operator.userUuid,
+      ]);
+      expect(known.items.map(({ uuid }) => uuid)).toEqual(expect.arrayContaining([admin.userUuid, reviewer.userUuid]));
+      const second = await operator.call<Page>('GET', '/api/v1/people?size=1&page=2');
+      expect([second.count, second.items.map(({ uuid }) => uuid)]).toEqual([known.count, [known.items[1]!.uuid]]);
     });
 
     it('sees nothing without operator ids, and other calls within seconds when an ADMIN gives others', async () => {
