@@ -24,7 +24,7 @@ export function ScorePanel({ analysis, review, mayReview, active, onActivate, on
   const t = callTexts.use();
   const numbers = new Map(questionsOf(analysis).map(({ uuid }, index) => [uuid, index + 1]));
   const open = questionsOf(analysis).filter((question) => isLeftToModel(analysis, question)).length;
-  const toReview = questionsOf(analysis).filter(({ needs_review }) => needs_review).length - open;
+  const toReview = questionsOf(analysis).filter(({ needs_review }) => needs_review).length;
   const panel = useRef<HTMLElement>(null);
   useEffect(() => {
     panel.current?.querySelector('[data-active="true"]')?.scrollIntoView({ block: 'nearest' });
@@ -76,7 +76,6 @@ export function ScorePanel({ analysis, review, mayReview, active, onActivate, on
                 key={question.uuid}
                 number={numbers.get(question.uuid)!}
                 question={question}
-                isLeftToModel={isLeftToModel(analysis, question)}
                 isActive={active?.uuid === question.uuid}
                 onToggle={() => onActivate(active?.uuid === question.uuid ? null : question)}
                 onQuote={(index) => onQuote(question, index)}

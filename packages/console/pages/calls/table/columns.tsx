@@ -43,12 +43,16 @@ export const COLUMNS = {
   status: { width: 'minmax(118px, 0.8fr)', cell: ({ status }) => <StatusBadge status={status} /> },
   score: { width: 'minmax(68px, 0.5fr)', isNumber: true, sort: 'score', cell: ({ score }) => <Score value={score} /> },
   answered: {
-    width: 'minmax(84px, 0.5fr)',
+    width: 'minmax(136px, 0.7fr)',
     isNumber: true,
-    cell: ({ answered, questions }) =>
-      answered === null || questions === null
-        ? ''
-        : t('answeredOf', { answered: format.number(answered), questions: format.number(questions) }),
+    cell: ({ answered, questions }) => {
+      if (answered === null || questions === null) return '';
+      const open = questions - answered;
+      const facts = { answered: format.number(answered), questions: format.number(questions) };
+      return open === 0
+        ? t('answeredOf', facts)
+        : t('answeredOfOpen', { ...facts, n: open, open: format.number(open) });
+    },
   },
   needs_review: {
     width: 'minmax(88px, 0.6fr)',
