@@ -56,6 +56,7 @@ export const deskCallers: Callers<typeof desk> = {
   deleteView: ['gateway'],
   assignCall: ['gateway'],
   acknowledgeReview: ['gateway'],
+  readCallDesk: ['gateway'],
   disputeAnswer: ['gateway'],
   listDisputes: ['gateway'],
   decideDispute: ['gateway'],

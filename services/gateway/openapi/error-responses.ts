@@ -1,5 +1,5 @@
 import type { Endpoint } from '../http/endpoint.ts';
-import { type ErrorCode, errors } from './errors.ts';
+import { type ErrorCode, errors } from '../http/errors.ts';
 
 export const RATE_LIMIT_HEADERS = {
   'RateLimit-Policy': 'How many requests are allowed in how many seconds, by firm and by address.',

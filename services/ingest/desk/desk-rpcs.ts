@@ -17,6 +17,7 @@ import type { DeskCaller } from './caller.ts';
 import { decideDispute, disputeAnswer } from './dispute-answer.ts';
 import { disputes as disputesIn } from './dispute-store.ts';
 import { readInbox } from './inbox-store.ts';
+import { readCallDesk } from './read-call-desk.ts';
 import { changeView, createView, deleteView } from './save-view.ts';
 import { type ViewFields, views as viewsIn } from './view-store.ts';
 
@@ -60,6 +61,8 @@ export function deskService(parts: { store: Store; bus: Bus; scorecards: Scoreca
       ),
     acknowledgeReview: async ({ caller, call_uuid }) =>
       answer(await acknowledgeReview(deps, callerOf(caller), Uuid.parse(call_uuid))),
+    readCallDesk: async ({ caller, call_uuid }) =>
+      answer(await readCallDesk(deps, callerOf(caller), Uuid.parse(call_uuid))),
     disputeAnswer: async ({ caller, call_uuid, question_uuid, reason }) =>
       answer(
         await disputeAnswer(deps, callerOf(caller), Uuid.parse(call_uuid), {

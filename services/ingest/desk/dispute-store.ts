@@ -53,6 +53,14 @@ export function disputes(db: Database) {
       return { count: counted!.count, items };
     },
 
+    /** Of one call, the oldest first. */
+    ofCall(firmUuid: string, callUuid: string): Promise<Dispute[]> {
+      return db.query<Dispute>(`SELECT ${COLUMNS} FROM dispute WHERE firm_uuid = $1 AND call_uuid = $2 ORDER BY uuid`, [
+        firmUuid,
+        callUuid,
+      ]);
+    },
+
     /** Null when there is none. In a transaction it is locked until the end. */
     async find(firmUuid: string, uuid: string, tx?: Sql): Promise<Dispute | null> {
       const [found] = await (tx ?? db).query<Dispute>(

@@ -1,6 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import { api, type Schemas, send } from '../../api/client.ts';
+import { usePersonName } from '../../api/people.ts';
 import { saving } from '../../api/query-client.ts';
 import { shellTexts } from '../../app/shell-texts.ts';
 import { draftOf, useDraft } from '../../drafts/drafts.ts';
@@ -65,6 +66,7 @@ export function Comments({ callUuid, comments, utterance }: Props) {
 function OneComment({ callUuid, comment }: { callUuid: string; comment: Comment }) {
   const t = callTexts.use();
   const client = useQueryClient();
+  const nameOf = usePersonName();
   const { userUuid, role } = useSession();
   const isOwn = comment.by === userUuid;
   const remove = useMutation({
@@ -81,7 +83,7 @@ function OneComment({ callUuid, comment }: { callUuid: string; comment: Comment 
     <div className="comment">
       <p className="foreign">{comment.text}</p>
       <span className="muted">
-        {t(isOwn ? 'you' : 'someone')} · {format.dateTime(comment.at)}
+        <span className="foreign">{nameOf(comment.by)}</span> · {format.dateTime(comment.at)}
       </span>
       {(isOwn || role === 'ADMIN') && (
         <button

@@ -9,13 +9,14 @@ import { useTitle } from '../../widgets/use-title.ts';
 import { type CallSearch, isFiltered } from './call-search.ts';
 import { ExportMenu } from './export-menu.tsx';
 import { FilterBar } from './filters/filter-bar.tsx';
-import { SavedViews } from './saved-views.tsx';
 import { SelectionBar } from './selection/selection-bar.tsx';
 import { CallsTable } from './table/calls-table.tsx';
 import { ColumnChoice } from './table/column-choice.tsx';
 import { storeColumns, storedColumns } from './table/columns.tsx';
 import { callsTexts } from './texts.ts';
 import { useCalls } from './use-calls.ts';
+import { LocalViews } from './views/local-views.tsx';
+import { SavedViews } from './views/saved-views.tsx';
 
 const route = getRouteApi('/calls');
 
@@ -48,6 +49,7 @@ export function CallsPage() {
           {calls.isStale && <span className="calls-stale"> · {t('stale')}</span>}
         </p>
       </div>
+      <LocalViews />
       <div className="calls-tools">
         <SearchField value={search.q ?? ''} onChange={(q) => change({ q: q === '' ? undefined : q })} />
         <div className="calls-choices">
