@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { api, type Schemas, send } from '../../api/client.ts';
 import * as format from '../../i18n/format.ts';
 import { useMay } from '../../session/rights.ts';
+import { Confirm } from '../../widgets/confirm.tsx';
 import { Dialog, DialogActions } from '../../widgets/dialog.tsx';
 import { Icon } from '../../widgets/icon.tsx';
 import { Popup } from '../../widgets/popup.tsx';
@@ -38,7 +39,6 @@ export function CallActions({ call, onHelp }: { call: CallDetail; onHelp: () => 
   const swap = useMutation({
     mutationFn: () => send(api.POST('/api/v1/calls/{uuid}/swap-channels', { params: { path } })),
     onSuccess: async () => {
-      setOpen(null);
       done(t('swapping'));
       await refresh();
     },
@@ -88,19 +88,14 @@ export function CallActions({ call, onHelp }: { call: CallDetail; onHelp: () => 
       {open === 'history' && <History call={call} onClose={close} />}
       {open === 'erase' && <Erase call={call} onClose={close} />}
       {open === 'swap' && (
-        <Dialog title={t('swap')} onClose={close}>
-          <p>{t('swapText')}</p>
-          <DialogActions onClose={close}>
-            <button
-              type="button"
-              className="button button-primary"
-              disabled={swap.isPending}
-              onClick={() => swap.mutate()}
-            >
-              {t('swap')}
-            </button>
-          </DialogActions>
-        </Dialog>
+        <Confirm
+          title={t('swap')}
+          text={t('swapText')}
+          action={t('swap')}
+          isSafe
+          onConfirm={() => swap.mutate()}
+          onClose={close}
+        />
       )}
     </div>
   );
@@ -117,13 +112,19 @@ function History({ call, onClose }: { call: CallDetail; onClose: () => void }) {
               {format.date(at)} {format.timeWithSeconds(at)}
             </time>
             <strong>{t(`status.${status}`)}</strong>
-            {detail !== null && <span className="foreign">{detail}</span>}
+            {detail !== null && <span className="foreign">{detailText(detail)}</span>}
           </li>
         ))}
       </ol>
       <DialogActions onClose={onClose} leave="close" />
     </Dialog>
   );
+}
+
+/** What the service adds to a status, in words. A failure's message stays as it is. */
+function detailText(detail: string): string {
+  const name = `detail.${detail}`;
+  return callTexts.has(name) ? callTexts.translate(name) : detail;
 }
 
 /** Asks, erases, and shows the receipt. */
@@ -172,18 +173,14 @@ function Erase({ call, onClose }: { call: CallDetail; onClose: () => void }) {
     );
   }
   return (
-    <Dialog title={t('eraseTitle')} onClose={onClose}>
-      <p>{t('eraseText')}</p>
-      <DialogActions onClose={onClose}>
-        <button
-          type="button"
-          className="button button-danger"
-          disabled={erase.isPending}
-          onClick={() => erase.mutate()}
-        >
-          {t('erase')}
-        </button>
-      </DialogActions>
-    </Dialog>
+    <Confirm
+      title={t('eraseTitle')}
+      text={t('eraseText')}
+      action={t('erase')}
+      staysOpen
+      isPending={erase.isPending}
+      onConfirm={() => erase.mutate()}
+      onClose={onClose}
+    />
   );
 }

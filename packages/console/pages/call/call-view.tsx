@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { shellTexts } from '../../app/shell-texts.ts';
+import { failureText } from '../../i18n/faults/texts.ts';
 import * as format from '../../i18n/format.ts';
 import { useMay } from '../../session/rights.ts';
 import { StatusBadge } from '../../widgets/call-facts.tsx';
@@ -72,7 +73,7 @@ export function CallView({ call, words, firstQuestion }: Props) {
       </div>
       {call.failure !== null && call.status === 'failed' && (
         <p role="alert" className="notice notice-bad foreign">
-          {call.failure.message}
+          {failureText(call.failure)}
         </p>
       )}
       <div className="call-columns">

@@ -1,7 +1,8 @@
-import { type ReactNode, useEffect, useRef } from 'react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import * as format from '../../i18n/format.ts';
 import { topicName } from '../../i18n/topics/texts.ts';
 import { Score, scoreTone } from '../../widgets/call-facts.tsx';
+import { Confirm } from '../../widgets/confirm.tsx';
 import { Icon } from '../../widgets/icon.tsx';
 import { QuestionCard } from './question-card.tsx';
 import { ReviewConflict } from './review-conflict.tsx';
@@ -25,6 +26,7 @@ export function ScorePanel({ analysis, review, mayReview, active, onActivate, on
   const numbers = new Map(questionsOf(analysis).map(({ uuid }, index) => [uuid, index + 1]));
   const open = questionsOf(analysis).filter((question) => isLeftToModel(analysis, question)).length;
   const toReview = questionsOf(analysis).filter(({ needs_review }) => needs_review).length;
+  const [isWithdrawing, setWithdrawing] = useState(false);
   const panel = useRef<HTMLElement>(null);
   useEffect(() => {
     panel.current?.querySelector('[data-active="true"]')?.scrollIntoView({ block: 'nearest' });
@@ -103,11 +105,20 @@ export function ScorePanel({ analysis, review, mayReview, active, onActivate, on
             </button>
           )}
           {analysis.review !== null && (
-            <button type="button" className="button" disabled={review.isSaving} onClick={review.withdraw}>
+            <button type="button" className="button" disabled={review.isSaving} onClick={() => setWithdrawing(true)}>
               {t('withdrawReview')}
             </button>
           )}
         </div>
+      )}
+      {isWithdrawing && (
+        <Confirm
+          title={t('withdrawTitle')}
+          text={t('withdrawText')}
+          action={t('withdrawReview')}
+          onConfirm={review.withdraw}
+          onClose={() => setWithdrawing(false)}
+        />
       )}
     </section>
   );

@@ -7,15 +7,15 @@ import { leaveForm } from '../../drafts/leave-question.tsx';
 import { useFormDraft } from '../../drafts/use-form-draft.ts';
 import * as format from '../../i18n/format.ts';
 import { type Role, useSession } from '../../session/session.ts';
+import { Confirm } from '../../widgets/confirm.tsx';
 import { Dialog, DialogActions } from '../../widgets/dialog.tsx';
+import { Fault } from '../../widgets/fault.tsx';
 import { Field } from '../../widgets/field.tsx';
 import { Icon } from '../../widgets/icon.tsx';
 import { Pager } from '../../widgets/pager.tsx';
 import { LoadingOrFailed } from '../../widgets/states.tsx';
 import { Table } from '../../widgets/table.tsx';
 import { done, failed } from '../../widgets/toasts.tsx';
-import { Confirm } from './confirm.tsx';
-import { SaveFault } from './save-fault.tsx';
 import { Secret } from './secret.tsx';
 import { settingsTexts } from './texts.ts';
 
@@ -262,7 +262,7 @@ function UserForm({ user, onSaved, onClose }: FormProps) {
           <p className="muted">{t('users.operatorIdsText')}</p>
         </div>
         {user !== null && roles.length > 1 && <p className="muted">{t('users.roleText')}</p>}
-        {save.isError && <SaveFault error={save.error} />}
+        {save.isError && <Fault error={save.error} />}
         <DialogActions onClose={leave}>
           <button type="submit" className="button button-primary" disabled={save.isPending}>
             {shell('save')}

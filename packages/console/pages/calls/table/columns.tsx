@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import { shellTexts } from '../../../app/shell-texts.ts';
+import { failureText } from '../../../i18n/faults/texts.ts';
 import * as format from '../../../i18n/format.ts';
 import { Score, StatusBadge } from '../../../widgets/call-facts.tsx';
 import type { Sort } from '../call-search.ts';
@@ -65,7 +66,10 @@ export const COLUMNS = {
   },
   partner_call_id: { width: 'minmax(110px, 1fr)', cell: ({ partner_call_id }) => foreign(partner_call_id) },
   disconnect_reason: { width: 'minmax(110px, 1fr)', cell: (call) => foreign(call.disconnect_reason) },
-  failure: { width: 'minmax(140px, 1.5fr)', cell: ({ failure }) => foreign(failure?.message ?? null) },
+  failure: {
+    width: 'minmax(140px, 1.5fr)',
+    cell: ({ failure }) => foreign(failure === null ? null : failureText(failure)),
+  },
   created_at: {
     width: 'minmax(128px, 1.1fr)',
     sort: 'created_at',
