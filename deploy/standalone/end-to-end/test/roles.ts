@@ -26,14 +26,12 @@ interface Sums {
 
 const said = (words: string) => `"<operator>Good morning, this is the office.<client>${words}"`;
 /** Of each operator three calls, one with a word that no other call has, and one call of nobody. */
-const ROWS = [
-  ...['17', '17', '17', '18', '18', '18', ''].map((operator_id, at) => ({
-    partner_call_id: `c-${at}`,
-    operator_name: operator_id === '' ? 'Nobody' : `Operator ${operator_id}`,
-    anonymized_text: said(['a papaya', 'my order', 'my order', 'a mango', 'my order', 'my order', 'my order'][at]!),
-    operator_id,
-  })),
-];
+const ROWS = ['17', '17', '17', '18', '18', '18', ''].map((operator_id, at) => ({
+  partner_call_id: `c-${at}`,
+  operator_name: operator_id === '' ? 'Nobody' : `Operator ${operator_id}`,
+  anonymized_text: said(['a papaya', 'my order', 'my order', 'a mango', 'my order', 'my order', 'my order'][at]!),
+  operator_id,
+}));
 
 /** What each role gets where nothing is wrong with the request. `[uuid]` is a call of the OPERATOR. */
 const TABLE: readonly (readonly [method: string, path: string, body: object | undefined, ...expected: number[]])[] = [
