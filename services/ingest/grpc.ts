@@ -122,7 +122,7 @@ export function rpcs(parts: {
       for await (const data of await objects.open(key)) yield { data: data as Buffer };
     },
 
-    exportCalls: async function* ({ listing, format, scorecard_uuid, questions, transcripts }) {
+    exportCalls: async function* ({ listing, format, scorecard_uuid, questions, transcripts, headings }) {
       const { caller } = listing!;
       const pieces = exportCalls(parts, requireCaller(caller), {
         format: ExportFormat.parse(format),
@@ -130,17 +130,27 @@ export function rpcs(parts: {
         questions,
         scorecardUuid: scorecard_uuid ?? null,
         hasTranscripts: transcripts,
+        headings: headings ?? {},
       });
       for await (const data of pieces) yield { data };
     },
 
-    exportSelectedCalls: async function* ({ caller, call_uuids, format, scorecard_uuid, questions, transcripts }) {
+    exportSelectedCalls: async function* ({
+      caller,
+      call_uuids,
+      format,
+      scorecard_uuid,
+      questions,
+      transcripts,
+      headings,
+    }) {
       const pieces = exportCalls(parts, requireCaller(caller), {
         format: ExportFormat.parse(format),
         calls: { uuids: call_uuids },
         questions,
         scorecardUuid: scorecard_uuid ?? null,
         hasTranscripts: transcripts,
+        headings: headings ?? {},
       });
       for await (const data of pieces) yield { data };
     },
@@ -386,7 +396,13 @@ function batchMessage(batch: BatchProgress): Batch {
     rejected: batch.rejected,
     by_status: batch.byStatus,
     erased: batch.erased,
-    ...present({ finished_at: batch.finishedAt?.toISOString() ?? null, rejected_uuid: batch.rejectedUuid }),
+    ...present({
+      finished_at: batch.finishedAt?.toISOString() ?? null,
+      rejected_uuid: batch.rejectedUuid,
+      file_name: batch.fileName,
+      archive_name: batch.archiveName,
+      uploaded_by: batch.uploadedBy,
+    }),
   };
 }
 

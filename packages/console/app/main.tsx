@@ -2,6 +2,7 @@ import '../design/tokens.css';
 import '../design/base.css';
 import '../design/controls.css';
 import '../design/layout.css';
+import '../design/print.css';
 import { i18n } from '@lingui/core';
 import { I18nProvider } from '@lingui/react';
 import { QueryClientProvider } from '@tanstack/react-query';
@@ -14,6 +15,7 @@ import { faultTexts } from '../i18n/faults/texts.ts';
 import { preferredLocale } from '../i18n/locales.ts';
 import { activateLocale } from '../i18n/texts.ts';
 import { currentSession, startSession } from '../session/session.ts';
+import { fetchFirstCalls, fetchFirstPage } from './first-page.ts';
 import { takeAddress } from './return-address.ts';
 import { router } from './router.tsx';
 import { shellTexts } from './shell-texts.ts';
@@ -23,6 +25,10 @@ applyTheme();
 // The session is asked for while the texts arrive.
 const session = startSession();
 const locale = preferredLocale();
+fetchFirstPage(locale);
+void session.then(() => {
+  if (currentSession() !== null) fetchFirstCalls();
+});
 await shellTexts.load(locale);
 await activateLocale(locale);
 await session;

@@ -11,7 +11,7 @@ import { shellTexts } from './shell-texts.ts';
 import { applyTheme, storedTheme, type Theme, THEMES } from './theme.ts';
 
 /** The user's language and colours, which the browser remembers, and the way out. */
-export function Preferences() {
+export function Preferences({ onKeys }: { onKeys: () => void }) {
   const t = shellTexts.use();
   const router = useRouter();
   const leave = async () => {
@@ -24,9 +24,13 @@ export function Preferences() {
     <div className="side-foot">
       <LanguageChoice />
       <ThemeChoice />
-      <button type="button" className="button button-quiet" onClick={() => void leave()}>
+      <button type="button" className="button button-quiet keys-button" title={t('keys')} onClick={onKeys}>
+        <Icon name="help" />
+        <span className="side-text">{t('keys')}</span>
+      </button>
+      <button type="button" className="button button-quiet" title={t('signOut')} onClick={() => void leave()}>
         <Icon name="exit" />
-        {t('signOut')}
+        <span className="side-text">{t('signOut')}</span>
       </button>
     </div>
   );

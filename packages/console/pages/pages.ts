@@ -45,8 +45,8 @@ export const pageRoutes = [
   createRoute({
     getParentRoute,
     path: '/calls/$uuid',
-    // `q`: the words that the call was found by. `question`: the one to open first.
-    validateSearch: texts('q', 'question'),
+    // `q`: the words that the call was found by. `question`: the one to open first. `t`: the second to begin at.
+    validateSearch: texts('q', 'question', 't'),
     loader: () => Promise.all([callTexts.load(currentLocale()), topicTexts.load(currentLocale())]),
     component: lazyRouteComponent(() => whenOnline(() => import('./call/call-page.tsx')), 'CallPage'),
   }),

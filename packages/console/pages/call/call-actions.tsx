@@ -2,6 +2,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { api, type Schemas, send } from '../../api/client.ts';
+import { shellTexts } from '../../app/shell-texts.ts';
 import * as format from '../../i18n/format.ts';
 import { useMay } from '../../session/rights.ts';
 import { Confirm } from '../../widgets/confirm.tsx';
@@ -17,8 +18,9 @@ type Window = 'compare' | 'history' | 'erase' | 'swap';
 type Receipt = Schemas['ErasureReceipt'];
 
 /** The actions that the state of the call and the user's role allow. */
-export function CallActions({ call, onHelp }: { call: CallDetail; onHelp: () => void }) {
+export function CallActions({ call }: { call: CallDetail }) {
   const t = callTexts.use();
+  const shell = shellTexts.use();
   const client = useQueryClient();
   const [open, setOpen] = useState<Window | null>(null);
   const path = { uuid: call.uuid };
@@ -55,9 +57,6 @@ export function CallActions({ call, onHelp }: { call: CallDetail; onHelp: () => 
           {t('retry')}
         </button>
       )}
-      <button type="button" className="button button-quiet button-icon" aria-label={t('keys')} onClick={onHelp}>
-        <Icon name="help" />
-      </button>
       <Popup className="button button-icon" label={<Icon name="more" />} name={t('more')}>
         {(closePopup) => {
           const item = (icon: Parameters<typeof Icon>[0]['name'], text: string, act: () => void, isDanger = false) => (
@@ -79,6 +78,7 @@ export function CallActions({ call, onHelp }: { call: CallDetail; onHelp: () => 
               {isSettled && call.source === 'audio' && item('swap', t('swap'), () => setOpen('swap'))}
               {call.analyses.length > 1 && item('columns', t('compare'), () => setOpen('compare'))}
               {item('text', t('history'), () => setOpen('history'))}
+              {item('print', shell('print'), () => print())}
               {mayProcess && item('trash', t('erase'), () => setOpen('erase'), true)}
             </>
           );

@@ -1,4 +1,5 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { usePersonName } from '../../api/people.ts';
 import * as format from '../../i18n/format.ts';
 import { topicName } from '../../i18n/topics/texts.ts';
 import { Score, scoreTone } from '../../widgets/call-facts.tsx';
@@ -26,6 +27,7 @@ export function ScorePanel({ analysis, review, mayReview, active, onActivate, on
   const numbers = new Map(questionsOf(analysis).map(({ uuid }, index) => [uuid, index + 1]));
   const open = questionsOf(analysis).filter((question) => isLeftToModel(analysis, question)).length;
   const toReview = questionsOf(analysis).filter(({ needs_review }) => needs_review).length;
+  const nameOf = usePersonName();
   const [isWithdrawing, setWithdrawing] = useState(false);
   const panel = useRef<HTMLElement>(null);
   useEffect(() => {
@@ -36,29 +38,39 @@ export function ScorePanel({ analysis, review, mayReview, active, onActivate, on
       <div className="card card-body score-head">
         <Dial value={analysis.score} />
         <div className="score-facts">
-          <div className="score-badges">
-            <span className="badge">{t(analysis.score_source === 'reviewed' ? 'byPerson' : 'byMachine')}</span>
-            {analysis.auto_failed && <span className="badge badge-bad">{t('autoFailed')}</span>}
-            {analysis.auto_fail_suspected && <span className="badge badge-warn">{t('autoFailSuspected')}</span>}
-            <span className="badge">
-              {t('answeredOf', {
-                answered: format.number(analysis.answered),
-                questions: format.number(analysis.questions),
-              })}
-            </span>
-            {open > 0 && <span className="badge">{t('leftToModel', { n: open, count: format.number(open) })}</span>}
-            {toReview > 0 && (
-              <span className="badge badge-warn">
-                {t('needReview', { n: toReview, count: format.number(toReview) })}
+          {(analysis.auto_failed || analysis.auto_fail_suspected || toReview > 0) && (
+            <div className="score-badges">
+              {analysis.auto_failed && <span className="badge badge-bad">{t('autoFailed')}</span>}
+              {analysis.auto_fail_suspected && <span className="badge badge-warn">{t('autoFailSuspected')}</span>}
+              {toReview > 0 && (
+                <span className="badge badge-warn">
+                  {t('needReview', { n: toReview, count: format.number(toReview) })}
+                </span>
+              )}
+            </div>
+          )}
+          <p>{t(analysis.score_source === 'reviewed' ? 'byPerson' : 'byMachine')}</p>
+          {analysis.review !== null && (
+            <p>
+              {analysis.review.done ? (
+                <span className="score-good">
+                  <Icon name="check" size={11} /> <span>{t('reviewDone')}</span>
+                </span>
+              ) : (
+                <span>{t('reviewBegun')}</span>
+              )}{' '}
+              <span className="muted foreign">
+                {t('reviewedBy', { name: nameOf(analysis.review.by), at: format.dateTime(analysis.review.at) })}
               </span>
-            )}
-            {analysis.review?.done === true && (
-              <span className="badge badge-good">
-                <Icon name="check" size={11} />
-                {t('reviewDone')}
-              </span>
-            )}
-          </div>
+            </p>
+          )}
+          <p className="muted">
+            {t('answeredOf', {
+              answered: format.number(analysis.answered),
+              questions: format.number(analysis.questions),
+            })}
+          </p>
+          {open > 0 && <p className="muted">{t('leftToModel', { n: open, count: format.number(open) })}</p>}
           <p className="muted foreign">
             {t('scorecard', { name: analysis.scorecard.name, revision: String(analysis.scorecard.revision) })}
           </p>

@@ -1,28 +1,27 @@
 import './calls.css';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
+import { useState } from 'react';
 import { shellTexts } from '../../app/shell-texts.ts';
 import * as format from '../../i18n/format.ts';
 import { useMay } from '../../session/rights.ts';
 import { useSession } from '../../session/session.ts';
-import { Icon } from '../../widgets/icon.tsx';
 import { Failed, Loading, State } from '../../widgets/states.tsx';
 import { useTitle } from '../../widgets/use-title.ts';
-import { type CallSearch, isFiltered } from './call-search.ts';
-import { ExportMenu } from './export-menu.tsx';
+import { type CallSearch, DEFAULT_SORT, isFiltered, type Sort } from './call-search.ts';
+import { ExportButton } from './export-dialog.tsx';
 import { FilterBar } from './filters/filter-bar.tsx';
+import { SearchedElsewhere, SearchField } from './search-field.tsx';
 import { SelectionBar } from './selection/selection-bar.tsx';
 import { CallsTable } from './table/calls-table.tsx';
 import { ColumnChoice } from './table/column-choice.tsx';
 import { storeColumns, storedColumns } from './table/columns.tsx';
+import { SortChoice } from './table/sort-choice.tsx';
 import { callsTexts } from './texts.ts';
 import { useCalls } from './use-calls.ts';
 import { LocalViews } from './views/local-views.tsx';
 import { SavedViews } from './views/saved-views.tsx';
 
 const route = getRouteApi('/calls');
-
-const TYPING_MS = 300;
 
 /** The calls of the firm: find, sort, choose, and open one. */
 export function CallsPage() {
@@ -44,6 +43,8 @@ export function CallsPage() {
     setSelected(new Set());
     void navigate({ search: { ...search, ...changed }, replace: true });
   };
+  const sort = search.sort ?? DEFAULT_SORT;
+  const onSort = (next: Sort) => change({ sort: next === DEFAULT_SORT ? undefined : next });
   return (
     <div className="page calls-page">
       <div className="page-head">
@@ -60,7 +61,7 @@ export function CallsPage() {
         <SearchField value={search.q ?? ''} onChange={(q) => change({ q: q === '' ? undefined : q })} />
         <div className="calls-choices">
           {mayReview && <SavedViews search={search} onOpen={(view) => void navigate({ search: view })} />}
-          {mayReview && calls.count > 0 && <ExportMenu search={search} />}
+          {mayReview && calls.count > 0 && <ExportButton search={search} />}
           <ColumnChoice
             columns={columns}
             onChange={(names) => {
@@ -70,7 +71,10 @@ export function CallsPage() {
           />
         </div>
       </div>
-      <FilterBar search={search} onChange={change} calls={calls.items} />
+      <FilterBar search={search} onChange={change} calls={calls.items}>
+        <SortChoice sort={sort} columns={columns} onSort={onSort} />
+      </FilterBar>
+      {search.q !== undefined && <SearchedElsewhere q={search.q} onChange={change} />}
       {selectedCalls.length > 0 && (
         <SelectionBar
           selected={selectedCalls}
@@ -106,41 +110,14 @@ export function CallsPage() {
           calls={calls.items}
           count={calls.count}
           columns={columns}
-          sort={search.sort ?? '-created_at'}
-          onSort={(sort) => change({ sort: sort === '-created_at' ? undefined : sort })}
+          sort={sort}
+          onSort={onSort}
           selected={selected}
           onSelect={mayReview ? setSelected : null}
           onEnd={calls.loadMore}
           words={search.q}
         />
       )}
-    </div>
-  );
-}
-
-/** Searches when the user stops typing. */
-function SearchField({ value, onChange }: { value: string; onChange: (value: string) => void }) {
-  const t = callsTexts.use();
-  const [typed, setTyped] = useState(value);
-  useEffect(() => setTyped(value), [value]);
-  useEffect(() => {
-    // The service refuses a search without a word.
-    if (typed.trim() === value || (typed.trim() !== '' && !/[\p{L}\p{N}]/u.test(typed))) return;
-    const timer = setTimeout(() => onChange(typed.trim()), TYPING_MS);
-    return () => clearTimeout(timer);
-  });
-  return (
-    <div className="calls-search" role="search">
-      <Icon name="search" />
-      <input
-        type="search"
-        className="input"
-        maxLength={255}
-        value={typed}
-        placeholder={t('search')}
-        aria-label={t('search')}
-        onChange={({ target }) => setTyped(target.value)}
-      />
     </div>
   );
 }

@@ -4,6 +4,8 @@ import { type ReactNode, type SyntheticEvent, useState } from 'react';
 import { api, type Schemas, send } from '../../api/client.ts';
 import { firmQuery } from '../../api/firm.ts';
 import * as format from '../../i18n/format.ts';
+import { addDays, startOfDay } from '../../i18n/zone/days.ts';
+import { timeZone } from '../../i18n/zone/zone.ts';
 import { useSession } from '../../session/session.ts';
 import { Pager } from '../../widgets/pager.tsx';
 import { Failed, Loading, State } from '../../widgets/states.tsx';
@@ -22,7 +24,12 @@ export function Audit() {
   const navigate = useNavigate();
   const [page, setPage] = useState(1);
   const { actor, action, subject, from, to } = search;
-  const query = { actor, action, subject, from, to: to === undefined ? undefined : dayAfter(to), page, size: SIZE };
+  const period = {
+    ...(from !== undefined && { from: startOfDay(from, timeZone()) }),
+    // The last day counts whole: the API's end is exclusive.
+    ...(to !== undefined && { to: startOfDay(addDays(to, 1), timeZone()) }),
+  };
+  const query = { actor, action, subject, ...period, page, size: SIZE };
   const entries = useQuery({
     queryKey: ['audit', query],
     queryFn: ({ signal }) => send(api.GET('/api/v1/audit', { params: { query: query as object }, signal })),
@@ -195,10 +202,3 @@ function Named({ id, name, filter }: { id: string; name: ReactNode; filter: 'act
 
 const UUID = /^[0-9a-f]{8}-/u;
 const SHORT = 8;
-
-/** The last day counts whole: the API's end is exclusive. */
-function dayAfter(day: string): string {
-  const date = new Date(`${day}T00:00:00Z`);
-  date.setUTCDate(date.getUTCDate() + 1);
-  return date.toISOString().slice(0, 10);
-}

@@ -13,6 +13,7 @@ import { CallUuids, rangesInOrder, WholeCallQuery } from './calls.ts';
 import { transcriptFile } from './transcript-file.ts';
 
 const PATH = '/api/v1/calls';
+const MAX_HEADINGS = 100;
 
 const types = {
   csv: 'text/csv; charset=utf-8',
@@ -29,11 +30,32 @@ const exportedFile = {
   headers: { 'Content-Disposition': 'The file name.' },
 };
 
+const Headings = z
+  .record(z.string().max(64), z.string().trim().min(1).max(255))
+  .refine((headings) => Object.keys(headings).length <= MAX_HEADINGS, `must have at most ${MAX_HEADINGS} names`);
+
+/** The same as JSON text, for a query. */
+const HeadingsText = z
+  .string()
+  .max(16_384)
+  .transform((text, context) => {
+    try {
+      const parsed = Headings.safeParse(JSON.parse(text));
+      if (parsed.success) return parsed.data;
+    } catch {
+      // The same fault as that of another shape.
+    }
+    context.addIssue({ code: 'custom', message: 'must be a JSON object of texts' });
+    return z.NEVER;
+  });
+const HEADINGS = 'Names for columns in place of the fields’ names: `{"start_time":"Начало"}`.';
+
 const ExportQuery = rangesInOrder(
   WholeCallQuery.extend({
     format: Format,
     questions: Uuid.optional().meta({ description: 'A scorecard: adds a column for each of its questions.' }),
     transcripts: flag().default(false).meta({ description: 'Adds a column with the text of the conversation.' }),
+    headings: HeadingsText.optional().meta({ documentedAs: { type: 'string' }, description: `As JSON. ${HEADINGS}` }),
   }),
 );
 
@@ -43,6 +65,7 @@ const Selected = z
     format: Format,
     questions: Uuid.optional().meta({ description: 'A scorecard: adds a column for each of its questions.' }),
     transcripts: z.boolean().default(false).meta({ description: 'Adds a column with the text of the conversation.' }),
+    headings: Headings.optional().meta({ description: HEADINGS }),
   })
   .meta({ examples: [{ call_uuids: ['019a4f3e-7d00-7aa1-8c11-0d9e4f6a7b01'], format: 'csv' }] });
 
@@ -76,8 +99,8 @@ export function callExports(
         errors: ['TOO_MANY_ROWS', 'NOT_FOUND'],
       },
       async handle({ caller, query, response, address }) {
-        const { format, questions, transcripts, ...listing } = query;
-        const shape = { format, transcripts, ...(await questionsOf(caller, questions)) };
+        const { format, questions, transcripts, headings = {}, ...listing } = query;
+        const shape = { format, transcripts, headings, ...(await questionsOf(caller, questions)) };
         const asked = { listing: { caller: actorOf(caller, address), ...listing }, ...shape };
         await sendStream(response, fileHeaders(format), (options) => catalogue.exportCalls(asked, options));
         return undefined;
@@ -99,8 +122,8 @@ export function callExports(
         errors: ['NOT_FOUND'],
       },
       async handle({ caller, body, response, address }) {
-        const { format, questions, transcripts, call_uuids } = body;
-        const shape = { format, transcripts, ...(await questionsOf(caller, questions)) };
+        const { format, questions, transcripts, headings = {}, call_uuids } = body;
+        const shape = { format, transcripts, headings, ...(await questionsOf(caller, questions)) };
         const asked = { caller: actorOf(caller, address), call_uuids, ...shape };
         await sendStream(response, fileHeaders(format), (options) => catalogue.exportSelectedCalls(asked, options));
         return undefined;

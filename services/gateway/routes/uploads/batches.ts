@@ -93,6 +93,9 @@ export function batches(
       by_status: batch.by_status,
       erased: batch.erased ?? 0,
       finished_at: batch.finished_at ?? null,
+      file_name: batch.file_name ?? null,
+      archive_name: batch.archive_name ?? null,
+      uploaded_by: batch.uploaded_by ?? null,
       rejected_csv_url: batch.rejected_uuid === undefined ? null : rejectedUrl(publicUrl, request, batch.rejected_uuid),
     };
   }

@@ -8,9 +8,10 @@ import { useSession } from '../../../session/session.ts';
 import { Icon } from '../../../widgets/icon.tsx';
 import { done, failed } from '../../../widgets/toasts.tsx';
 import type { CallSearch } from '../call-search.ts';
-import { ExportMenu } from '../export-menu.tsx';
+import { CALLS_KEY } from '../calls-query.ts';
+import { ExportButton } from '../export-dialog.tsx';
 import { callsTexts } from '../texts.ts';
-import { type Call, CALLS_KEY } from '../use-calls.ts';
+import type { Call } from '../use-calls.ts';
 import { AnalyzeDialog, startAnalysis, type Target } from './analyze-dialog.tsx';
 import { EraseDialog } from './erase-dialog.tsx';
 
@@ -102,7 +103,7 @@ export function SelectionBar({ selected, search, matching, onClear }: Props) {
               {t('analyze')}
             </button>
           )}
-          {all === null ? <ExportMenu uuids={selected.map(({ uuid }) => uuid)} /> : <ExportMenu search={search} />}
+          {all === null ? <ExportButton uuids={selected.map(({ uuid }) => uuid)} /> : <ExportButton search={search} />}
           {mayProcess && all === null && (
             <button type="button" className="button button-danger" onClick={() => setAsked('erase')}>
               <Icon name="trash" />

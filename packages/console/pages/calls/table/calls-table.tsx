@@ -5,7 +5,7 @@ import { useVirtualRows } from '../../../widgets/virtual-rows.ts';
 import type { Sort } from '../call-search.ts';
 import { callsTexts } from '../texts.ts';
 import type { Call } from '../use-calls.ts';
-import { columnOf, type ColumnName, nextSort } from './columns.tsx';
+import { columnOf, type ColumnName, NARROW, nextSort } from './columns.tsx';
 import { Snippet } from './snippet.tsx';
 
 interface Props {
@@ -36,7 +36,7 @@ export function CallsTable(props: Props) {
   const { calls, columns, selected, onSelect, onEnd } = props;
   const t = callsTexts.use();
   const scroller = useRef<HTMLDivElement>(null);
-  const isNarrow = useMedia('(max-width: 700px)');
+  const isNarrow = useMedia(NARROW);
   const rowHeight = (isNarrow ? NARROW_ROW_PX : ROW_PX) + (props.words === undefined ? 0 : SNIPPET_PX);
   const { from, to } = useVirtualRows(scroller, calls.length, rowHeight);
   const last = useRef<number | null>(null);
@@ -72,12 +72,14 @@ export function CallsTable(props: Props) {
           <div className="calls-row" role="row" aria-rowindex={1}>
             {onSelect !== null && (
               <span role="columnheader" className="calls-check">
-                <input
-                  type="checkbox"
-                  aria-label={t('selectAll')}
-                  checked={areAll}
-                  onChange={() => onSelect(areAll ? new Set() : new Set(calls.map(({ uuid }) => uuid)))}
-                />
+                <label>
+                  <input
+                    type="checkbox"
+                    aria-label={t('selectAll')}
+                    checked={areAll}
+                    onChange={() => onSelect(areAll ? new Set() : new Set(calls.map(({ uuid }) => uuid)))}
+                  />
+                </label>
               </span>
             )}
             {columns.map((name) => (
@@ -99,13 +101,16 @@ export function CallsTable(props: Props) {
               >
                 {onSelect !== null && (
                   <span role="cell" className="calls-check">
-                    <input
-                      type="checkbox"
-                      aria-label={t('select', { operator: call.operator_name })}
-                      checked={selected.has(call.uuid)}
-                      onChange={() => {}}
-                      onClick={(event) => toggle(index, event.shiftKey)}
-                    />
+                    {/* As large as a finger needs. */}
+                    <label>
+                      <input
+                        type="checkbox"
+                        aria-label={t('select', { operator: call.operator_name })}
+                        checked={selected.has(call.uuid)}
+                        onChange={() => {}}
+                        onClick={(event) => toggle(index, event.shiftKey)}
+                      />
+                    </label>
                   </span>
                 )}
                 {columns.map((name, position) => (
