@@ -229,14 +229,14 @@ async function pairFigures(store: Store, firmUuid: string, name: string, limitMs
 /** Adds calls and completes them, without what else the service does for them, until it is stopped or there are many. */
 function processCalls(url: string, firmUuid: string) {
   const began = performance.now();
-  let isStopping = false;
+  const stopping = new AbortController();
   async function run() {
     const client = new Client({ connectionString: url });
     await client.connect();
     let calls = 0;
     try {
       await client.query(`SET search_path = ${schema}`);
-      while (!isStopping && calls < MOST_PROCESSED) {
+      while (!stopping.signal.aborted && calls < MOST_PROCESSED) {
         const { rows } = await client.query<{ uuid: string }>(
           `INSERT INTO call (firm_uuid, uuid, source, partner_call_id, client_phone_number, operator_name, operator_group_name, direction,
              segment_type, start_time, duration, batch_uuid, tagged_text)
@@ -260,7 +260,7 @@ function processCalls(url: string, firmUuid: string) {
   const running = run();
   return {
     stop() {
-      isStopping = true;
+      stopping.abort();
       return running;
     },
   };
