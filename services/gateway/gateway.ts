@@ -29,6 +29,7 @@ import { calls } from './routes/calls/calls.ts';
 import { comments } from './routes/calls/comments.ts';
 import { callExports } from './routes/calls/exports.ts';
 import { jobs } from './routes/calls/jobs.ts';
+import { ofSeenCalls } from './routes/calls/own-calls.ts';
 import { playback } from './routes/calls/playback.ts';
 import { reviews } from './routes/calls/reviews.ts';
 import { statistics } from './routes/calls/statistics.ts';
@@ -159,7 +160,7 @@ export function endpointsOf(
 ): Endpoint[] {
   const absolute = publicUrl(edge.publicUrl);
   const addChoices = answerChoices(backends.analysis);
-  const endpoints = withExternal([
+  const own = [
     ...health(readiness),
     ...metrics(),
     ...events(edge.bus),
@@ -197,7 +198,8 @@ export function endpointsOf(
     ...money(backends.analysis),
     ...webhooks(backends.webhooks),
     ...(backends.objects === null ? [] : signedUrls(backends.objects)),
-  ]);
+  ];
+  const endpoints = withExternal(ofSeenCalls(own, backends.ingest));
   endpoints.push(
     ...mcp({
       endpoints,

@@ -9,6 +9,7 @@ export const callers: Callers<typeof ingest> = {
   listCalls: ['gateway'],
   exportCalls: ['gateway'],
   exportSelectedCalls: ['gateway'],
+  seesCall: ['gateway'],
   getCall: ['gateway'],
   readLargeCall: ['gateway'],
   retryCall: ['gateway'],

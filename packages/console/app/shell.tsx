@@ -2,12 +2,13 @@ import { Link, Outlet, useRouterState } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import { useIsOnline, whenOnline } from '../api/connection.ts';
 import { LeaveQuestion } from '../drafts/leave-question.tsx';
-import { type Role, useSessionState } from '../session/session.ts';
+import { may, type Right } from '../session/rights.ts';
+import { useSessionState } from '../session/session.ts';
 import { Icon, type IconName } from '../widgets/icon.tsx';
+import { State } from '../widgets/states.tsx';
 import { Toasts } from '../widgets/toasts.tsx';
-import { useKeys } from '../widgets/use-keys.ts';
+import { FIND_KEYS, useKeys } from '../widgets/use-keys.ts';
 import { useArrival } from './arrival.ts';
-import { FIND_KEYS, KeyHelp } from './key-help.tsx';
 import { Logo } from './logo.tsx';
 import { Preferences } from './preferences.tsx';
 import { shellTexts } from './shell-texts.ts';
@@ -19,6 +20,7 @@ import { useTimeZone, ZoneChoice } from './zone-choice.tsx';
 const LATER_MS = 3_000;
 const loadFind = () => whenOnline(() => import('./find/find-dialog.tsx'));
 const FindDialog = lazy(loadFind);
+const KeyHelp = lazy(() => whenOnline(() => import('./key-help.tsx')));
 
 interface NavigationEntry {
   readonly to: string;
@@ -26,17 +28,17 @@ interface NavigationEntry {
   readonly text: Extract<keyof typeof en, `nav.${string}`>;
   readonly icon: IconName;
   /** Absent: every role has it. */
-  readonly roles?: readonly Role[];
+  readonly right?: Right;
 }
 
 /** The pages in the navigation, in its order. */
 const navigation: readonly NavigationEntry[] = [
   { to: '/calls', text: 'nav.calls', icon: 'calls' },
-  { to: '/review', text: 'nav.review', icon: 'review' },
+  { to: '/review', text: 'nav.review', icon: 'review', right: 'review' },
   { to: '/dashboard', text: 'nav.dashboard', icon: 'dashboard' },
-  { to: '/upload', text: 'nav.upload', icon: 'upload' },
-  { to: '/scorecards', text: 'nav.scorecards', icon: 'scorecards', roles: ['ADMIN'] },
-  { to: '/settings', text: 'nav.settings', icon: 'settings' },
+  { to: '/upload', text: 'nav.upload', icon: 'upload', right: 'process' },
+  { to: '/scorecards', text: 'nav.scorecards', icon: 'scorecards', right: 'scorecards' },
+  { to: '/settings', text: 'nav.settings', icon: 'settings', right: 'settings' },
 ];
 
 /** The frame of every page: navigation, preferences, and the sign-in of a user who is not signed in. */
@@ -52,8 +54,11 @@ function Frame() {
   const path = useRouterState({ select: ({ location }) => location.pathname });
   const [isOpen, setOpen] = useState(false);
   const main = useRef<HTMLElement>(null);
+  const page = useRouterState({ select: ({ matches }) => matches.at(-1)?.routeId });
   const role = typeof session === 'string' ? null : session.role;
   const [dialog, setDialog] = useState<'find' | 'keys' | null>(null);
+  const isTheirs = ({ right }: NavigationEntry) => right === undefined || (role !== null && may(role, right));
+  const isClosed = navigation.some((entry) => entry.to === page && !isTheirs(entry));
   useEffect(() => setOpen(false), [path]);
   useArrival(main);
   const zone = useTimeZone();
@@ -70,9 +75,7 @@ function Frame() {
     const timer = setTimeout(() => void loadFind().catch(() => {}), LATER_MS);
     return () => clearTimeout(timer);
   }, []);
-  const pages = navigation
-    .filter(({ roles }) => roles === undefined || (role !== null && roles.includes(role)))
-    .map(({ to, text, icon }) => ({ to, name: t(text), icon }));
+  const pages = navigation.filter(isTheirs).map(({ to, text, icon }) => ({ to, name: t(text), icon }));
   return (
     <div className="shell">
       <a
@@ -119,7 +122,7 @@ function Frame() {
       </header>
       <main id="main" className="main" ref={main} tabIndex={-1}>
         <Connection />
-        <Outlet key={zone} />
+        {isClosed ? <NotYours /> : <Outlet key={zone} />}
         {/* The dashboard has a choice of its own, which is part of its address. */}
         {!path.endsWith('/dashboard') && <ZoneChoice />}
       </main>
@@ -130,7 +133,11 @@ function Frame() {
           <FindDialog pages={pages} onClose={() => setDialog(null)} />
         </Suspense>
       )}
-      {dialog === 'keys' && <KeyHelp onClose={() => setDialog(null)} />}
+      {dialog === 'keys' && (
+        <Suspense>
+          <KeyHelp onClose={() => setDialog(null)} />
+        </Suspense>
+      )}
     </div>
   );
 }
@@ -151,6 +158,18 @@ function useFindKeys(open: () => void): void {
     addEventListener('keydown', press);
     return () => removeEventListener('keydown', press);
   }, []);
+}
+
+/** In place of a page that the user's role does not have. */
+function NotYours() {
+  const t = shellTexts.use();
+  return (
+    <State isPage title={t('notYours.title')} text={t('notYours.text')}>
+      <Link to="/" className="button">
+        {t('notFound.back')}
+      </Link>
+    </State>
+  );
 }
 
 /** Says on every page that the service does not respond. */

@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { api, type Schemas, send } from '../../api/client.ts';
 import { shellTexts } from '../../app/shell-texts.ts';
 import * as format from '../../i18n/format.ts';
+import { useMay } from '../../session/rights.ts';
 import { Confirm } from '../../widgets/confirm.tsx';
 import { Dialog, DialogActions } from '../../widgets/dialog.tsx';
 import { Icon } from '../../widgets/icon.tsx';
@@ -16,7 +17,7 @@ import { type CallDetail, callKey } from './use-call.ts';
 type Window = 'compare' | 'history' | 'erase' | 'swap';
 type Receipt = Schemas['ErasureReceipt'];
 
-/** The actions that the state of the call allows. */
+/** The actions that the state of the call and the user's role allow. */
 export function CallActions({ call }: { call: CallDetail }) {
   const t = callTexts.use();
   const shell = shellTexts.use();
@@ -45,11 +46,12 @@ export function CallActions({ call }: { call: CallDetail }) {
     },
     onError: failed,
   });
-  const isSettled = call.status === 'completed';
+  const mayProcess = useMay('process');
+  const isSettled = mayProcess && call.status === 'completed';
   const close = () => setOpen(null);
   return (
     <div className="actions">
-      {call.failure?.retryable === true && call.status === 'failed' && (
+      {mayProcess && call.failure?.retryable === true && call.status === 'failed' && (
         <button type="button" className="button" disabled={retry.isPending} onClick={() => retry.mutate()}>
           <Icon name="refresh" />
           {t('retry')}
@@ -77,7 +79,7 @@ export function CallActions({ call }: { call: CallDetail }) {
               {call.analyses.length > 1 && item('columns', t('compare'), () => setOpen('compare'))}
               {item('text', t('history'), () => setOpen('history'))}
               {item('print', shell('print'), () => print())}
-              {item('trash', t('erase'), () => setOpen('erase'), true)}
+              {mayProcess && item('trash', t('erase'), () => setOpen('erase'), true)}
             </>
           );
         }}

@@ -3,6 +3,7 @@ import { useEffect, useState } from 'react';
 import { shellTexts } from '../../app/shell-texts.ts';
 import { failureText } from '../../i18n/faults/texts.ts';
 import * as format from '../../i18n/format.ts';
+import { useMay } from '../../session/rights.ts';
 import { StatusBadge } from '../../widgets/call-facts.tsx';
 import { Icon } from '../../widgets/icon.tsx';
 import { useKeyList, useKeys } from '../../widgets/use-keys.ts';
@@ -28,6 +29,8 @@ const KEYS = [
   ['0', 'key.zero'],
   ['f', 'key.finish'],
 ] as const;
+
+const OF_REVIEWS: ReadonlySet<string> = new Set(['key.numbers', 'key.zero', 'key.finish']);
 
 interface Props {
   readonly call: CallDetail;
@@ -69,7 +72,8 @@ export function CallView({ call, words, firstQuestion, moment }: Props) {
     ArrowRight: () => player.skip(SKIP_SECONDS),
     Escape: () => setActive(null),
   });
-  useKeyList(KEYS.map(([key, text]) => [key, t(text)]));
+  const keys = useMay('review') ? KEYS : KEYS.filter(([, text]) => !OF_REVIEWS.has(text));
+  useKeyList(keys.map(([key, text]) => [key, t(text)]));
   return (
     <div className="page call-page">
       <div className="call-head">
@@ -106,18 +110,22 @@ export function CallView({ call, words, firstQuestion, moment }: Props) {
             question={active}
             words={words}
             shown={shown}
-            under={(index) => (
-              <Comments
-                callUuid={call.uuid}
-                utterance={index}
-                comments={comments.filter(({ utterance }) => utterance === index)}
-              />
-            )}
+            under={(index) =>
+              comments !== null && (
+                <Comments
+                  callUuid={call.uuid}
+                  utterance={index}
+                  comments={comments.filter(({ utterance }) => utterance === index)}
+                />
+              )
+            }
           />
-          <section className="card card-body" aria-label={t('comments')}>
-            <h2>{t('comments')}</h2>
-            <Comments callUuid={call.uuid} comments={comments.filter(({ utterance }) => utterance === null)} />
-          </section>
+          {comments !== null && (
+            <section className="card card-body" aria-label={t('comments')}>
+              <h2>{t('comments')}</h2>
+              <Comments callUuid={call.uuid} comments={comments.filter(({ utterance }) => utterance === null)} />
+            </section>
+          )}
         </div>
         {analysis === null ? (
           <p className="card card-body muted no-score">{t(call.status === 'completed' ? 'noScore' : 'notYet')}</p>
@@ -168,9 +176,10 @@ interface JudgementProps {
 /** The score and its keys. */
 function Judgement({ call, analysis, active, onActivate, onQuote }: JudgementProps) {
   const review = useReview(call, analysis);
+  const mayReview = useMay('review');
   const questions = questionsOf(review.shown);
   const at = questions.findIndex(({ uuid }) => uuid === active?.uuid);
-  const labels = active === null ? [] : (active.choices ?? []);
+  const labels = active === null || !mayReview ? [] : (active.choices ?? []);
   const move = (by: number) => {
     const next = at < 0 ? (by > 0 ? 0 : questions.length - 1) : Math.min(questions.length - 1, Math.max(0, at + by));
     onActivate(questions[next] ?? null);
@@ -185,7 +194,7 @@ function Judgement({ call, analysis, active, onActivate, onQuote }: JudgementPro
     j: () => move(1),
     k: () => move(-1),
     Enter: () => active !== null && onQuote(active, 0),
-    f: () => void review.finish().catch(() => {}),
+    ...(mayReview && { f: () => void review.finish().catch(() => {}) }),
     ...(labels.length > 0 && { '0': () => active !== null && review.answer(active, null) }),
     ...Object.fromEntries(numbers),
   });
@@ -193,7 +202,7 @@ function Judgement({ call, analysis, active, onActivate, onQuote }: JudgementPro
   useEffect(() => {
     if (active !== null && at < 0) onActivate(null);
   });
-  return <ScorePanel {...{ review, active, onActivate, onQuote }} analysis={review.shown} />;
+  return <ScorePanel {...{ review, mayReview, active, onActivate, onQuote }} analysis={review.shown} />;
 }
 
 function Meta({ call }: { call: CallDetail }) {

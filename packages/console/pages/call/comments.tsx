@@ -7,6 +7,7 @@ import { shellTexts } from '../../app/shell-texts.ts';
 import { draftOf, useDraft } from '../../drafts/drafts.ts';
 import { leaveForm } from '../../drafts/leave-question.tsx';
 import * as format from '../../i18n/format.ts';
+import { useMay } from '../../session/rights.ts';
 import { useSession } from '../../session/session.ts';
 import { Icon } from '../../widgets/icon.tsx';
 import { failed } from '../../widgets/toasts.tsx';
@@ -18,15 +19,17 @@ type Comment = Schemas['Comment'];
 const MAX_CHARS = 5000;
 const key = (uuid: string) => ['comments', uuid];
 
-/** The comments on a call, oldest first. */
-export function useComments(uuid: string): readonly Comment[] {
+/** The comments on a call, oldest first; null for those who do not see comments. */
+export function useComments(uuid: string): readonly Comment[] | null {
+  const isShown = useMay('review');
   const { data } = useQuery({
+    enabled: isShown,
     queryKey: key(uuid),
     queryFn: ({ signal }) =>
       send(api.GET('/api/v1/calls/{uuid}/comments', { params: { path: { uuid }, query: { size: 100 } }, signal })),
     refetchInterval: FOLLOW_MS,
   });
-  return data?.items ?? [];
+  return isShown ? (data?.items ?? []) : null;
 }
 
 interface Props {

@@ -1,15 +1,17 @@
 import './calls.css';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
+import { whenOnline } from '../../api/connection.ts';
 import { shellTexts } from '../../app/shell-texts.ts';
 import * as format from '../../i18n/format.ts';
+import { useMay } from '../../session/rights.ts';
+import { useSession } from '../../session/session.ts';
 import { Failed, Loading, State } from '../../widgets/states.tsx';
 import { useTitle } from '../../widgets/use-title.ts';
 import { type CallSearch, DEFAULT_SORT, isFiltered, type Sort } from './call-search.ts';
-import { ExportButton } from './export-dialog.tsx';
+import { ExportButton } from './export-button.tsx';
 import { FilterBar } from './filters/filter-bar.tsx';
 import { SearchedElsewhere, SearchField } from './search-field.tsx';
-import { SelectionBar } from './selection/selection-bar.tsx';
 import { CallsTable } from './table/calls-table.tsx';
 import { ColumnChoice } from './table/column-choice.tsx';
 import { storeColumns, storedColumns } from './table/columns.tsx';
@@ -18,6 +20,11 @@ import { callsTexts } from './texts.ts';
 import { useCalls } from './use-calls.ts';
 import { LocalViews } from './views/local-views.tsx';
 import { SavedViews } from './views/saved-views.tsx';
+
+/** Loaded with the first selection. */
+const SelectionBar = lazy(async () => ({
+  default: (await whenOnline(() => import('./selection/selection-bar.tsx'))).SelectionBar,
+}));
 
 const route = getRouteApi('/calls');
 
@@ -30,7 +37,11 @@ export function CallsPage() {
   const [columns, setColumns] = useState(storedColumns);
   const calls = useCalls(search);
   const selectedCalls = calls.items.filter(({ uuid }) => selected.has(uuid));
-  useTitle(t('title'));
+  const mayProcess = useMay('process');
+  const mayReview = useMay('review');
+  const isOwn = useSession().role === 'OPERATOR';
+  const title = t(isOwn ? 'titleOwn' : 'title');
+  useTitle(title);
   const shell = shellTexts.use();
   const hasFailed = calls.error !== null && calls.items.length === 0;
   const change = (changed: Partial<CallSearch>) => {
@@ -42,7 +53,7 @@ export function CallsPage() {
   return (
     <div className="page calls-page">
       <div className="page-head">
-        <h1>{t('title')}</h1>
+        <h1>{title}</h1>
         <p className="muted number" role="status">
           {calls.isPending || hasFailed
             ? ''
@@ -50,12 +61,12 @@ export function CallsPage() {
           {calls.isStale && <span className="calls-stale"> · {t('stale')}</span>}
         </p>
       </div>
-      <LocalViews />
+      {mayReview && <LocalViews />}
       <div className="calls-tools">
         <SearchField value={search.q ?? ''} onChange={(q) => change({ q: q === '' ? undefined : q })} />
         <div className="calls-choices">
-          <SavedViews search={search} onOpen={(view) => void navigate({ search: view })} />
-          {calls.count > 0 && <ExportButton search={search} />}
+          {mayReview && <SavedViews search={search} onOpen={(view) => void navigate({ search: view })} />}
+          {mayReview && calls.count > 0 && <ExportButton search={search} />}
           <ColumnChoice
             columns={columns}
             onChange={(names) => {
@@ -70,14 +81,16 @@ export function CallsPage() {
       </FilterBar>
       {search.q !== undefined && <SearchedElsewhere q={search.q} onChange={change} />}
       {selectedCalls.length > 0 && (
-        <SelectionBar
-          selected={selectedCalls}
-          search={search}
-          matching={
-            selectedCalls.length === calls.items.length && calls.count > calls.items.length ? calls.count : null
-          }
-          onClear={() => setSelected(new Set())}
-        />
+        <Suspense>
+          <SelectionBar
+            selected={selectedCalls}
+            search={search}
+            matching={
+              selectedCalls.length === calls.items.length && calls.count > calls.items.length ? calls.count : null
+            }
+            onClear={() => setSelected(new Set())}
+          />
+        </Suspense>
       )}
       {calls.isPending ? (
         <Loading />
@@ -91,10 +104,12 @@ export function CallsPage() {
             </button>
           </State>
         ) : (
-          <State title={t('empty.title')} text={t('empty.text')}>
-            <Link to="/upload" className="button">
-              {shell('nav.upload')}
-            </Link>
+          <State title={t('empty.title')} text={t(isOwn ? 'empty.textOwn' : 'empty.text')}>
+            {mayProcess && (
+              <Link to="/upload" className="button">
+                {shell('nav.upload')}
+              </Link>
+            )}
           </State>
         )
       ) : (
@@ -105,7 +120,7 @@ export function CallsPage() {
           sort={sort}
           onSort={onSort}
           selected={selected}
-          onSelect={setSelected}
+          onSelect={mayReview ? setSelected : null}
           onEnd={calls.loadMore}
           words={search.q}
         />

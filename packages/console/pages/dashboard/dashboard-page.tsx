@@ -4,6 +4,7 @@ import { shellTexts } from '../../app/shell-texts.ts';
 import * as format from '../../i18n/format.ts';
 import { isZone } from '../../i18n/zone/days.ts';
 import { timeZone } from '../../i18n/zone/zone.ts';
+import { useMay } from '../../session/rights.ts';
 import { Icon } from '../../widgets/icon.tsx';
 import { LoadingOrFailed, State } from '../../widgets/states.tsx';
 import { useTitle } from '../../widgets/use-title.ts';
@@ -31,6 +32,7 @@ export function DashboardPage() {
   const shell = shellTexts.use();
   const search = route.useSearch();
   const navigate = useNavigate();
+  const mayReview = useMay('review');
   const days = LENGTHS.find((each) => String(each) === search.days) ?? DEFAULT_DAYS;
   const tz = search.tz !== undefined && isZone(search.tz) ? search.tz : timeZone();
   const period = periods(days, tz);
@@ -105,7 +107,7 @@ export function DashboardPage() {
               <Trend by="resolution" period={period.now} before={period.before} tz={tz} />
             </div>
           </div>
-          <Agreement period={period.now} tz={tz} />
+          {mayReview && <Agreement period={period.now} tz={tz} />}
         </>
       )}
     </div>

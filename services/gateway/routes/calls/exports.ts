@@ -2,7 +2,7 @@ import { type ScorecardDraft, Uuid } from '@call-analysis/events';
 import type { analysis, ingest } from '@call-analysis/proto';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
-import type { Caller } from '../../authentication/caller.ts';
+import { AND_REVIEWERS, type Caller, EVERY_ROLE } from '../../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
 import { flag, pathUuid } from '../../http/request/fields.ts';
 import { sendStream } from '../../http/response/send.ts';
@@ -87,6 +87,7 @@ export function callExports(
       method: 'GET',
       path: `${PATH}/export`,
       credentials: 'bearer',
+      roles: AND_REVIEWERS,
       query: ExportQuery,
       docs: {
         tag: 'Calls',
@@ -109,6 +110,7 @@ export function callExports(
       method: 'POST',
       path: `${PATH}/export`,
       credentials: 'bearer',
+      roles: AND_REVIEWERS,
       body: Selected,
       docs: {
         tag: 'Calls',
@@ -131,6 +133,7 @@ export function callExports(
       method: 'GET',
       path: `${PATH}/:uuid/transcript`,
       credentials: 'bearer',
+      roles: EVERY_ROLE,
       query: TranscriptQuery,
       docs: {
         tag: 'Calls',

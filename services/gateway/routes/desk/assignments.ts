@@ -2,6 +2,7 @@ import { Uuid } from '@call-analysis/events';
 import type { desk, keyManagement } from '@call-analysis/proto';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
+import { AND_OPERATORS, AND_REVIEWERS, EVERY_ROLE } from '../../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
 import { instant, pathUuid } from '../../http/request/fields.ts';
 import { Acknowledgement, Assignment, CallDesk } from '../../response-schemas/desk.ts';
@@ -30,6 +31,7 @@ export function assignments(
       method: 'PUT',
       path: '/api/v1/calls/:uuid/assignment',
       credentials: 'bearer',
+      roles: AND_REVIEWERS,
       body: NewAssignment,
       docs: {
         tag,
@@ -55,6 +57,7 @@ export function assignments(
       method: 'GET',
       path: '/api/v1/calls/:uuid/desk',
       credentials: 'bearer',
+      roles: EVERY_ROLE,
       docs: {
         tag,
         id: 'readCallDesk',
@@ -70,6 +73,7 @@ export function assignments(
       method: 'POST',
       path: '/api/v1/calls/:uuid/acknowledge',
       credentials: 'bearer',
+      roles: AND_OPERATORS,
       docs: {
         tag,
         id: 'acknowledgeReview',

@@ -60,12 +60,16 @@ export const COLUMNS = {
   },
   language: { width: 'minmax(112px, 0.7fr)', cell: ({ language }) => languageName(language) },
   answered: {
-    width: 'minmax(84px, 0.5fr)',
+    width: 'minmax(136px, 0.7fr)',
     isNumber: true,
-    cell: ({ answered, questions }) =>
-      answered === null || questions === null
-        ? ''
-        : t('answeredOf', { answered: format.number(answered), questions: format.number(questions) }),
+    cell: ({ answered, questions }) => {
+      if (answered === null || questions === null) return '';
+      const open = questions - answered;
+      const facts = { answered: format.number(answered), questions: format.number(questions) };
+      return open === 0
+        ? t('answeredOf', facts)
+        : t('answeredOfOpen', { ...facts, n: open, open: format.number(open) });
+    },
   },
   reviewed_at: {
     width: 'minmax(128px, 1.1fr)',

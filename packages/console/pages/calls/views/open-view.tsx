@@ -9,7 +9,7 @@ const route = getRouteApi('/views/$uuid');
 /** The start of the console: the view that the person, or else the firm, has chosen for it, otherwise all calls. */
 export function StartPage() {
   const views = useViews();
-  if (views.isPending) return <LoadingOrFailed query={views} />;
+  if (views.isLoading) return <LoadingOrFailed query={views} />;
   const view = startView(views.data ?? []);
   return <Navigate to="/calls" search={view === undefined ? {} : searchOf(view)} replace />;
 }

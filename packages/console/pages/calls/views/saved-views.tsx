@@ -1,4 +1,5 @@
 import { lazy, type SyntheticEvent, Suspense, useState } from 'react';
+import { useMay } from '../../../session/rights.ts';
 import { useSession } from '../../../session/session.ts';
 import { Field } from '../../../widgets/field.tsx';
 import { Icon } from '../../../widgets/icon.tsx';
@@ -99,6 +100,7 @@ export function SavedViews({ search, onOpen }: Props) {
 function NewView({ search }: { search: CallSearch }) {
   const t = callsTexts.use();
   const { create } = useViewChanges();
+  const mayShare = useMay('process');
   const [name, setName] = useState('');
   const [isShared, setShared] = useState(false);
   const submit = (event: SyntheticEvent) => {
@@ -120,10 +122,12 @@ function NewView({ search }: { search: CallSearch }) {
       <Field label={t('viewName')}>
         <input className="input" maxLength={MAX_NAME} value={name} onChange={({ target }) => setName(target.value)} />
       </Field>
-      <label className="check">
-        <input type="checkbox" checked={isShared} onChange={({ target }) => setShared(target.checked)} />
-        {t('views.share')}
-      </label>
+      {mayShare && (
+        <label className="check">
+          <input type="checkbox" checked={isShared} onChange={({ target }) => setShared(target.checked)} />
+          {t('views.share')}
+        </label>
+      )}
       <button type="submit" className="button" disabled={name.trim() === '' || create.isPending}>
         {t('saveView')}
       </button>

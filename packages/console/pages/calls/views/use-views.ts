@@ -1,6 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { allPages } from '../../../api/all-pages.ts';
 import { api, type Schemas, send } from '../../../api/client.ts';
+import { useMay } from '../../../session/rights.ts';
 import { failed } from '../../../widgets/toasts.tsx';
 import { callSearch, type CallSearch } from '../call-search.ts';
 
@@ -19,7 +20,7 @@ export const viewsQuery = {
 
 /** The person's own views, then those of others in the firm. */
 export function useViews() {
-  return useQuery(viewsQuery);
+  return useQuery({ ...viewsQuery, enabled: useMay('review') });
 }
 
 /** The view that opens first. The person's own ones come before those of others. */

@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import { usePersonName } from '../../../api/people.ts';
+import { useMay } from '../../../session/rights.ts';
 import { useSession } from '../../../session/session.ts';
 import { Dialog, DialogActions } from '../../../widgets/dialog.tsx';
 import { Icon } from '../../../widgets/icon.tsx';
@@ -19,6 +20,7 @@ export default function ViewsDialog({ views, onClose }: Props) {
   const nameOf = usePersonName();
   const { userUuid, role } = useSession();
   const { change, remove } = useViewChanges();
+  const mayShare = useMay('process');
   /** What was ticked is shown before it is saved. */
   const shown = (view: View): View =>
     change.isPending && change.variables.uuid === view.uuid ? { ...view, ...change.variables } : view;
@@ -70,7 +72,7 @@ export default function ViewsDialog({ views, onClose }: Props) {
                 type="checkbox"
                 aria-label={t('views.sharedOf', { name: view.name })}
                 checked={view.shared}
-                disabled={!mayChange(view) || change.isPending}
+                disabled={!mayShare || !mayChange(view) || change.isPending}
                 onChange={({ target }) => change.mutate({ uuid: view.uuid, shared: target.checked })}
               />
             ),
