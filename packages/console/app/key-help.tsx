@@ -1,9 +1,9 @@
 import { Dialog, DialogActions } from '../widgets/dialog.tsx';
-import { useKeyLists, useLetterKeys } from '../widgets/use-keys.ts';
+import { FIND_KEYS, useKeyLists, useLetterKeys } from '../widgets/use-keys.ts';
 import { shellTexts } from './shell-texts.ts';
 
 /** The keys of the page and of every page, and the switch for single characters. */
-export function KeyHelp({ onClose }: { onClose: () => void }) {
+export default function KeyHelp({ onClose }: { onClose: () => void }) {
   const t = shellTexts.use();
   const lists = useKeyLists();
   const [areOn, turn] = useLetterKeys();
@@ -36,6 +36,3 @@ export function KeyHelp({ onClose }: { onClose: () => void }) {
     </Dialog>
   );
 }
-
-/** The keys that open the search over everything. */
-export const FIND_KEYS = /Mac|iPhone|iPad/.test(navigator.platform) ? '⌘ K' : 'Ctrl K';

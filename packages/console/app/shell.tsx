@@ -7,9 +7,8 @@ import { useSessionState } from '../session/session.ts';
 import { Icon, type IconName } from '../widgets/icon.tsx';
 import { State } from '../widgets/states.tsx';
 import { Toasts } from '../widgets/toasts.tsx';
-import { useKeys } from '../widgets/use-keys.ts';
+import { FIND_KEYS, useKeys } from '../widgets/use-keys.ts';
 import { useArrival } from './arrival.ts';
-import { FIND_KEYS, KeyHelp } from './key-help.tsx';
 import { Logo } from './logo.tsx';
 import { Preferences } from './preferences.tsx';
 import { shellTexts } from './shell-texts.ts';
@@ -21,6 +20,7 @@ import { useTimeZone, ZoneChoice } from './zone-choice.tsx';
 const LATER_MS = 3_000;
 const loadFind = () => whenOnline(() => import('./find/find-dialog.tsx'));
 const FindDialog = lazy(loadFind);
+const KeyHelp = lazy(() => whenOnline(() => import('./key-help.tsx')));
 
 interface NavigationEntry {
   readonly to: string;
@@ -56,9 +56,9 @@ function Frame() {
   const main = useRef<HTMLElement>(null);
   const page = useRouterState({ select: ({ matches }) => matches.at(-1)?.routeId });
   const role = typeof session === 'string' ? null : session.role;
+  const [dialog, setDialog] = useState<'find' | 'keys' | null>(null);
   const isTheirs = ({ right }: NavigationEntry) => right === undefined || (role !== null && may(role, right));
   const isClosed = navigation.some((entry) => entry.to === page && !isTheirs(entry));
-  const [dialog, setDialog] = useState<'find' | 'keys' | null>(null);
   useEffect(() => setOpen(false), [path]);
   useArrival(main);
   const zone = useTimeZone();
@@ -133,20 +133,12 @@ function Frame() {
           <FindDialog pages={pages} onClose={() => setDialog(null)} />
         </Suspense>
       )}
-      {dialog === 'keys' && <KeyHelp onClose={() => setDialog(null)} />}
+      {dialog === 'keys' && (
+        <Suspense>
+          <KeyHelp onClose={() => setDialog(null)} />
+        </Suspense>
+      )}
     </div>
-  );
-}
-
-/** In place of a page that the user's role does not have. */
-function NotYours() {
-  const t = shellTexts.use();
-  return (
-    <State isPage title={t('notYours.title')} text={t('notYours.text')}>
-      <Link to="/" className="button">
-        {t('notFound.back')}
-      </Link>
-    </State>
   );
 }
 
@@ -166,6 +158,18 @@ function useFindKeys(open: () => void): void {
     addEventListener('keydown', press);
     return () => removeEventListener('keydown', press);
   }, []);
+}
+
+/** In place of a page that the user's role does not have. */
+function NotYours() {
+  const t = shellTexts.use();
+  return (
+    <State isPage title={t('notYours.title')} text={t('notYours.text')}>
+      <Link to="/" className="button">
+        {t('notFound.back')}
+      </Link>
+    </State>
+  );
 }
 
 /** Says on every page that the service does not respond. */

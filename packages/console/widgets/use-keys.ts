@@ -6,6 +6,9 @@ export type KeyList = readonly (readonly [keys: string, text: string])[];
 
 const STORED = 'console.keys';
 
+/** The keys that open the search over everything. */
+export const FIND_KEYS = /Mac|iPhone|iPad/.test(navigator.platform) ? '⌘ K' : 'Ctrl K';
+
 let lists: readonly { readonly list: KeyList }[] = [];
 let areOn = localStorage.getItem(STORED) !== 'off';
 const listeners = new Set<() => void>();

@@ -3,6 +3,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { api, send } from '../../api/client.ts';
 import * as format from '../../i18n/format.ts';
+import { useMay } from '../../session/rights.ts';
 import type { IconName } from '../../widgets/icon.tsx';
 import { shellTexts } from '../shell-texts.ts';
 import { nearest } from './nearest.ts';
@@ -39,8 +40,10 @@ export function useFound(typed: string, pages: readonly Page[]): { found: readon
   // Only what is asked of the service waits for a pause: Enter may follow the last letter at once.
   const asked = useSettled(text);
   const digits = /^[+\d\s()-]+$/u.test(asked) ? asked.replaceAll(/\D/gu, '') : '';
+  const mayReview = useMay('review');
   const views = useQuery({
     queryKey: ['find', 'views'],
+    enabled: mayReview,
     queryFn: ({ signal }) => send(api.GET('/api/v1/views', { params: { query: { size: 100 } }, signal })),
     staleTime: FRESH_MS,
   });

@@ -29,6 +29,7 @@ const KEYS = [
   ['0', 'key.zero'],
   ['f', 'key.finish'],
 ] as const;
+
 const OF_REVIEWS: ReadonlySet<string> = new Set(['key.numbers', 'key.zero', 'key.finish']);
 
 interface Props {

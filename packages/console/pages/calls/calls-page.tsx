@@ -1,6 +1,7 @@
 import './calls.css';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
+import { whenOnline } from '../../api/connection.ts';
 import { shellTexts } from '../../app/shell-texts.ts';
 import * as format from '../../i18n/format.ts';
 import { useMay } from '../../session/rights.ts';
@@ -8,10 +9,9 @@ import { useSession } from '../../session/session.ts';
 import { Failed, Loading, State } from '../../widgets/states.tsx';
 import { useTitle } from '../../widgets/use-title.ts';
 import { type CallSearch, DEFAULT_SORT, isFiltered, type Sort } from './call-search.ts';
-import { ExportButton } from './export-dialog.tsx';
+import { ExportButton } from './export-button.tsx';
 import { FilterBar } from './filters/filter-bar.tsx';
 import { SearchedElsewhere, SearchField } from './search-field.tsx';
-import { SelectionBar } from './selection/selection-bar.tsx';
 import { CallsTable } from './table/calls-table.tsx';
 import { ColumnChoice } from './table/column-choice.tsx';
 import { storeColumns, storedColumns } from './table/columns.tsx';
@@ -20,6 +20,11 @@ import { callsTexts } from './texts.ts';
 import { useCalls } from './use-calls.ts';
 import { LocalViews } from './views/local-views.tsx';
 import { SavedViews } from './views/saved-views.tsx';
+
+/** Loaded with the first selection. */
+const SelectionBar = lazy(async () => ({
+  default: (await whenOnline(() => import('./selection/selection-bar.tsx'))).SelectionBar,
+}));
 
 const route = getRouteApi('/calls');
 
@@ -76,14 +81,16 @@ export function CallsPage() {
       </FilterBar>
       {search.q !== undefined && <SearchedElsewhere q={search.q} onChange={change} />}
       {selectedCalls.length > 0 && (
-        <SelectionBar
-          selected={selectedCalls}
-          search={search}
-          matching={
-            selectedCalls.length === calls.items.length && calls.count > calls.items.length ? calls.count : null
-          }
-          onClear={() => setSelected(new Set())}
-        />
+        <Suspense>
+          <SelectionBar
+            selected={selectedCalls}
+            search={search}
+            matching={
+              selectedCalls.length === calls.items.length && calls.count > calls.items.length ? calls.count : null
+            }
+            onClear={() => setSelected(new Set())}
+          />
+        </Suspense>
       )}
       {calls.isPending ? (
         <Loading />

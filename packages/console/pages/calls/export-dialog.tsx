@@ -3,11 +3,11 @@ import { type SyntheticEvent, useState } from 'react';
 import { api, send } from '../../api/client.ts';
 import { saveFile } from '../../api/save-file.ts';
 import { stringifySearch } from '../../app/search-params.ts';
-import { currentSession, SERVICE_URL } from '../../session/session.ts';
+import { useMay } from '../../session/rights.ts';
+import { SERVICE_URL } from '../../session/session.ts';
 import { Dialog, DialogActions } from '../../widgets/dialog.tsx';
 import { Fault } from '../../widgets/fault.tsx';
 import { Field } from '../../widgets/field.tsx';
-import { Icon } from '../../widgets/icon.tsx';
 import { type CallSearch, DEFAULT_SORT } from './call-search.ts';
 import { callsTexts } from './texts.ts';
 
@@ -15,7 +15,7 @@ const FORMATS = { csv: 'CSV', xlsx: 'Excel', ndjson: 'JSON Lines', parquet: 'Par
 type Format = keyof typeof FORMATS;
 
 /** The exported calls: those of the filters, or calls by uuid. */
-type Exported = { readonly search: CallSearch } | { readonly uuids: readonly string[] };
+export type Exported = { readonly search: CallSearch } | { readonly uuids: readonly string[] };
 
 /** What goes into the file beside the calls' own fields. */
 interface Contents {
@@ -28,31 +28,11 @@ interface Contents {
 }
 
 /** Downloads calls, with what the user chooses. */
-export function ExportButton(calls: Exported) {
-  const t = callsTexts.use();
-  const [isOpen, setOpen] = useState(false);
-  const isChosen = 'uuids' in calls;
-  return (
-    <>
-      <button
-        type="button"
-        className="button"
-        aria-label={t(isChosen ? 'exportSelected' : 'export')}
-        onClick={() => setOpen(true)}
-      >
-        <Icon name="download" />
-        <span className={isChosen ? '' : 'wide-only'}>{t('export')}</span>
-      </button>
-      {isOpen && <ExportDialog calls={calls} onClose={() => setOpen(false)} />}
-    </>
-  );
-}
-
-function ExportDialog({ calls, onClose }: { calls: Exported; onClose: () => void }) {
+export default function ExportDialog({ calls, onClose }: { calls: Exported; onClose: () => void }) {
   const t = callsTexts.use();
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>(null);
-  const mayReadScorecards = currentSession()?.role === 'ADMIN';
+  const mayReadScorecards = useMay('scorecards');
   const scorecards = useQuery({
     queryKey: ['scorecards', 'export'],
     queryFn: ({ signal }) => send(api.GET('/api/v1/scorecards', { params: { query: { size: 100 } }, signal })),

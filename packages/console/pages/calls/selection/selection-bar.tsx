@@ -9,7 +9,7 @@ import { Icon } from '../../../widgets/icon.tsx';
 import { done, failed } from '../../../widgets/toasts.tsx';
 import type { CallSearch } from '../call-search.ts';
 import { CALLS_KEY } from '../calls-query.ts';
-import { ExportButton } from '../export-dialog.tsx';
+import { ExportButton } from '../export-button.tsx';
 import { callsTexts } from '../texts.ts';
 import type { Call } from '../use-calls.ts';
 import { AnalyzeDialog, startAnalysis, type Target } from './analyze-dialog.tsx';
