@@ -6,6 +6,7 @@ import { ingest } from '@call-analysis/proto';
 import type { Audio } from '@call-analysis/proto/ingest/v1/Audio';
 import type { Batch } from '@call-analysis/proto/ingest/v1/Batch';
 import type { Call } from '@call-analysis/proto/ingest/v1/Call';
+import type { Caller } from '@call-analysis/proto/ingest/v1/Caller';
 import type { GetCallRequest } from '@call-analysis/proto/ingest/v1/GetCallRequest';
 import type { ListCallsRequest } from '@call-analysis/proto/ingest/v1/ListCallsRequest';
 import type { Recording } from '@call-analysis/proto/ingest/v1/Recording';
@@ -121,25 +122,35 @@ export function rpcs(parts: {
       for await (const data of await objects.open(key)) yield { data: data as Buffer };
     },
 
-    exportCalls: async function* ({ listing, format, scorecard_uuid, questions, transcripts }) {
+    exportCalls: async function* ({ listing, format, scorecard_uuid, questions, transcripts, headings }) {
       const { caller } = listing!;
       const pieces = exportCalls(parts, requireCaller(caller), {
         format: ExportFormat.parse(format),
-        calls: { filter: filterOf(listing!), sort: sortOf(listing!.sort) },
+        calls: { filter: filterOf(listing!, caller), sort: sortOf(listing!.sort) },
         questions,
         scorecardUuid: scorecard_uuid ?? null,
         hasTranscripts: transcripts,
+        headings: headings ?? {},
       });
       for await (const data of pieces) yield { data };
     },
 
-    exportSelectedCalls: async function* ({ caller, call_uuids, format, scorecard_uuid, questions, transcripts }) {
+    exportSelectedCalls: async function* ({
+      caller,
+      call_uuids,
+      format,
+      scorecard_uuid,
+      questions,
+      transcripts,
+      headings,
+    }) {
       const pieces = exportCalls(parts, requireCaller(caller), {
         format: ExportFormat.parse(format),
         calls: { uuids: call_uuids },
         questions,
         scorecardUuid: scorecard_uuid ?? null,
         hasTranscripts: transcripts,
+        headings: headings ?? {},
       });
       for await (const data of pieces) yield { data };
     },
@@ -155,7 +166,7 @@ export function rpcs(parts: {
         store,
         requireCaller(request.caller).firmUuid,
         {
-          filter: filterOf(request),
+          filter: filterOf(request, request.caller),
           sort: sortOf(request.sort),
           page: Page.parse(request.page),
           cursor: request.cursor ?? null,
@@ -171,6 +182,11 @@ export function rpcs(parts: {
         count_is_estimate: isEstimate,
         ...present({ next_cursor: nextCursor, words_until: wordsUntil?.toISOString() ?? null }),
       };
+    },
+
+    seesCall: async ({ caller, call_uuid }) => {
+      const seen = caller?.sees_only?.operator_ids ?? null;
+      return { sees: await store.calls.isSeen(requireCaller(caller).firmUuid, Uuid.parse(call_uuid), seen) };
     },
 
     getCall: async (request) => {
@@ -265,7 +281,8 @@ export function rpcs(parts: {
   });
 }
 
-function filterOf(request: ListCallsRequest): CallFilter {
+/** `caller`: who asks, for the filter may be a part of a request. */
+function filterOf(request: ListCallsRequest, caller: Caller | null): CallFilter {
   const timeOf = (text: string | undefined) => (text === undefined ? null : new Date(Time.parse(text)));
   return {
     status: request.status,
@@ -294,6 +311,7 @@ function filterOf(request: ListCallsRequest): CallFilter {
     lostPoints: Uuid.optional().parse(request.lost_points) ?? null,
     durationMin: request.duration_min ?? null,
     durationMax: request.duration_max ?? null,
+    seenOperators: caller?.sees_only?.operator_ids ?? null,
   };
 }
 
@@ -378,7 +396,13 @@ function batchMessage(batch: BatchProgress): Batch {
     rejected: batch.rejected,
     by_status: batch.byStatus,
     erased: batch.erased,
-    ...present({ finished_at: batch.finishedAt?.toISOString() ?? null, rejected_uuid: batch.rejectedUuid }),
+    ...present({
+      finished_at: batch.finishedAt?.toISOString() ?? null,
+      rejected_uuid: batch.rejectedUuid,
+      file_name: batch.fileName,
+      archive_name: batch.archiveName,
+      uploaded_by: batch.uploadedBy,
+    }),
   };
 }
 

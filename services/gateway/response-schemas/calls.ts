@@ -11,9 +11,9 @@ import {
   Usage,
 } from '@call-analysis/events';
 import { z } from 'zod';
-import { nameSchema } from '../openapi/schemas.ts';
 import { failureCodes } from './error-details.ts';
 import { Count, pageOf, Time, Uuid } from './fields.ts';
+import { nameSchema } from './json-schemas.ts';
 
 /** docs/api.md, "Calls". */
 

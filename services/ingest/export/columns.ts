@@ -39,16 +39,25 @@ const CALL_FIELDS: readonly Column[] = [
   { name: 'score_source', kind: 'text' },
 ];
 
-/** The columns of an export. A name that occurs before gets a number, because some formats need distinct names. */
-export function columnsOf(questions: readonly { readonly text: string }[], hasTranscripts: boolean): Column[] {
-  const columns = [...CALL_FIELDS];
-  const names = new Set(columns.map(({ name }) => name));
-  if (hasTranscripts) names.add('transcript');
-  for (const { text } of questions) {
-    let name = text;
-    for (let number = 2; names.has(name); number += 1) name = `${text} (${number})`;
-    names.add(name);
-    columns.push({ name, kind: 'text' });
-  }
-  return hasTranscripts ? [...columns, { name: 'transcript', kind: 'text' }] : columns;
+/**
+ * The columns of an export. `headings` name the fields of calls and `transcript` otherwise than the API does. A name that occurs
+ * before gets a number, because some formats need distinct names.
+ */
+export function columnsOf(
+  questions: readonly { readonly text: string }[],
+  hasTranscripts: boolean,
+  headings: Readonly<Record<string, string>> = {},
+): Column[] {
+  const names = new Set<string>();
+  const named = ({ name, kind }: Column): Column => {
+    let distinct = name;
+    for (let number = 2; names.has(distinct); number += 1) distinct = `${name} (${number})`;
+    names.add(distinct);
+    return { name: distinct, kind };
+  };
+  const headed = ({ name, kind }: Column) =>
+    named({ name: Object.hasOwn(headings, name) ? headings[name]! : name, kind });
+  const fields = CALL_FIELDS.map(headed);
+  const transcript = hasTranscripts ? [headed({ name: 'transcript', kind: 'text' })] : [];
+  return [...fields, ...questions.map(({ text }) => named({ name: text, kind: 'text' })), ...transcript];
 }

@@ -25,6 +25,8 @@ export interface Export {
   readonly questions: readonly { readonly uuid: string; readonly text: string }[];
   readonly scorecardUuid: string | null;
   readonly hasTranscripts: boolean;
+  /** Names for columns in place of the API's. */
+  readonly headings: Readonly<Record<string, string>>;
 }
 
 const ROWS_PER_PAGE = 1_000;
@@ -40,13 +42,13 @@ const PIECE_BYTES = 512 * 1024;
 export async function* exportCalls(
   { store, bus }: { store: Store; bus: Bus },
   actor: Actor,
-  { format, calls, questions, scorecardUuid, hasTranscripts }: Export,
+  { format, calls, questions, scorecardUuid, hasTranscripts, headings }: Export,
 ): AsyncGenerator<Buffer> {
   const pageSize = hasTranscripts ? ROWS_PER_PAGE_WITH_TEXT : ROWS_PER_PAGE;
   const { firmUuid } = actor;
   if (format === 'xlsx' && 'filter' in calls) await requireRoom(store, { firmUuid, ...calls, pageSize });
   await store.transaction((tx) => bus.publish(tx, [auditEntry('ingest', actor, 'calls.exported', firmUuid)]));
-  const columns = columnsOf(questions, hasTranscripts);
+  const columns = columnsOf(questions, hasTranscripts, headings);
   for await (const piece of formats[format](columns, pagesOf())) {
     for (let at = 0; at < piece.length; at += PIECE_BYTES) yield piece.subarray(at, at + PIECE_BYTES);
   }

@@ -2,7 +2,7 @@ import { type ScorecardDraft, Uuid } from '@call-analysis/events';
 import type { analysis, ingest } from '@call-analysis/proto';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
-import type { Caller } from '../../authentication/caller.ts';
+import { AND_REVIEWERS, type Caller, EVERY_ROLE } from '../../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
 import { flag, pathUuid } from '../../http/request/fields.ts';
 import { sendStream } from '../../http/response/send.ts';
@@ -13,6 +13,7 @@ import { CallUuids, rangesInOrder, WholeCallQuery } from './calls.ts';
 import { transcriptFile } from './transcript-file.ts';
 
 const PATH = '/api/v1/calls';
+const MAX_HEADINGS = 100;
 
 const types = {
   csv: 'text/csv; charset=utf-8',
@@ -29,11 +30,32 @@ const exportedFile = {
   headers: { 'Content-Disposition': 'The file name.' },
 };
 
+const Headings = z
+  .record(z.string().max(64), z.string().trim().min(1).max(255))
+  .refine((headings) => Object.keys(headings).length <= MAX_HEADINGS, `must have at most ${MAX_HEADINGS} names`);
+
+/** The same as JSON text, for a query. */
+const HeadingsText = z
+  .string()
+  .max(16_384)
+  .transform((text, context) => {
+    try {
+      const parsed = Headings.safeParse(JSON.parse(text));
+      if (parsed.success) return parsed.data;
+    } catch {
+      // The same fault as that of another shape.
+    }
+    context.addIssue({ code: 'custom', message: 'must be a JSON object of texts' });
+    return z.NEVER;
+  });
+const HEADINGS = 'Names for columns in place of the fields’ names: `{"start_time":"Начало"}`.';
+
 const ExportQuery = rangesInOrder(
   WholeCallQuery.extend({
     format: Format,
     questions: Uuid.optional().meta({ description: 'A scorecard: adds a column for each of its questions.' }),
     transcripts: flag().default(false).meta({ description: 'Adds a column with the text of the conversation.' }),
+    headings: HeadingsText.optional().meta({ documentedAs: { type: 'string' }, description: `As JSON. ${HEADINGS}` }),
   }),
 );
 
@@ -43,6 +65,7 @@ const Selected = z
     format: Format,
     questions: Uuid.optional().meta({ description: 'A scorecard: adds a column for each of its questions.' }),
     transcripts: z.boolean().default(false).meta({ description: 'Adds a column with the text of the conversation.' }),
+    headings: Headings.optional().meta({ description: HEADINGS }),
   })
   .meta({ examples: [{ call_uuids: ['019a4f3e-7d00-7aa1-8c11-0d9e4f6a7b01'], format: 'csv' }] });
 
@@ -64,6 +87,7 @@ export function callExports(
       method: 'GET',
       path: `${PATH}/export`,
       credentials: 'bearer',
+      roles: AND_REVIEWERS,
       query: ExportQuery,
       docs: {
         tag: 'Calls',
@@ -75,8 +99,8 @@ export function callExports(
         errors: ['TOO_MANY_ROWS', 'NOT_FOUND'],
       },
       async handle({ caller, query, response, address }) {
-        const { format, questions, transcripts, ...listing } = query;
-        const shape = { format, transcripts, ...(await questionsOf(caller, questions)) };
+        const { format, questions, transcripts, headings = {}, ...listing } = query;
+        const shape = { format, transcripts, headings, ...(await questionsOf(caller, questions)) };
         const asked = { listing: { caller: actorOf(caller, address), ...listing }, ...shape };
         await sendStream(response, fileHeaders(format), (options) => catalogue.exportCalls(asked, options));
         return undefined;
@@ -86,6 +110,7 @@ export function callExports(
       method: 'POST',
       path: `${PATH}/export`,
       credentials: 'bearer',
+      roles: AND_REVIEWERS,
       body: Selected,
       docs: {
         tag: 'Calls',
@@ -97,8 +122,8 @@ export function callExports(
         errors: ['NOT_FOUND'],
       },
       async handle({ caller, body, response, address }) {
-        const { format, questions, transcripts, call_uuids } = body;
-        const shape = { format, transcripts, ...(await questionsOf(caller, questions)) };
+        const { format, questions, transcripts, headings = {}, call_uuids } = body;
+        const shape = { format, transcripts, headings, ...(await questionsOf(caller, questions)) };
         const asked = { caller: actorOf(caller, address), call_uuids, ...shape };
         await sendStream(response, fileHeaders(format), (options) => catalogue.exportSelectedCalls(asked, options));
         return undefined;
@@ -108,6 +133,7 @@ export function callExports(
       method: 'GET',
       path: `${PATH}/:uuid/transcript`,
       credentials: 'bearer',
+      roles: EVERY_ROLE,
       query: TranscriptQuery,
       docs: {
         tag: 'Calls',
