@@ -10,7 +10,7 @@ import {
 } from '@call-analysis/events';
 import type { Registered } from '@call-analysis/service';
 import type { Store } from '../store/index.ts';
-import { factsOf } from './analysis-facts.ts';
+import { factsIn } from './analysis-facts.ts';
 import { eventTime } from './event-time.ts';
 import { publishEnded } from './publish-ended.ts';
 
@@ -29,7 +29,7 @@ export async function projectAnalyses(
       tx,
       fresh.map(({ firmuuid, subject, time, data }) => {
         const analysis = data.analysis === null ? null : receivedAnalysis(data.analysis);
-        const facts = analysis && factsOf(analysis);
+        const facts = analysis && factsIn(analysis);
         return {
           firmUuid: firmuuid,
           callUuid: subject,

@@ -58,9 +58,9 @@ export interface BatchProgress extends Batch {
 }
 
 /**
- * From this many calls on, counting a batch takes tens of milliseconds, and clients that wait for its end poll often.
+ * From this many calls on, counting a batch takes several milliseconds, and clients that wait for its end poll often.
  */
-const LARGE_BATCH = 10_000;
+const LARGE_BATCH = 1_000;
 /** Counting one large batch takes at most a tenth of a connection: its last counts are the answer meanwhile. */
 const COUNTED_AGAIN_AFTER = 9;
 const OLDEST_COUNTS_MS = 2_000;

@@ -41,7 +41,6 @@ const TABLE: readonly (readonly [method: string, path: string, body: object | un
   ['GET', '/api/v1/calls/[uuid]/transcript', undefined, 200, 200, 200, 200, 200],
   ['GET', '/api/v1/calls/[uuid]/comments', undefined, 200, 200, 200, 200, 403],
   ['POST', '/api/v1/calls/[uuid]/comments', { text: 'x' }, 201, 201, 201, 201, 403],
-  ['POST', '/api/v1/calls/[uuid]/analyze', undefined, 202, 409, 409, 403, 403],
   ['POST', '/api/v1/calls/[uuid]/retry', undefined, 409, 409, 409, 403, 403],
   ['POST', '/api/v1/calls/[uuid]/swap-channels', undefined, 409, 409, 409, 403, 403],
   ['PUT', '/api/v1/calls/[uuid]/assignment', { user_uuid: null }, 200, 200, 200, 200, 403],
@@ -243,7 +242,15 @@ export function describeRoles(system: () => SystemUnderTest): void {
         operator_ids: ['18', '17'],
       });
       await eventually(async () => (await unknown.call<Page>('GET', '/api/v1/calls')).count === 6);
-      expect(await statusOf(unknown, 'GET', path('', others[0]))).toBe(200);
+      const ofBoth = [own[0]!, ...others].map(({ operator_id, uuid }) => [
+        operator_id,
+        path('', { operator_id, uuid }),
+      ]);
+      for (const [operatorId, address] of ofBoth)
+        expect([operatorId, await statusOf(unknown, 'GET', address!)]).toEqual([
+          operatorId,
+          operatorId === null ? 404 : 200,
+        ]);
       await admin.call('PATCH', `/api/v1/users/${unknown.userUuid}`, { role: 'REVIEWER' });
       await eventually(async () => (await statusOf(unknown, 'GET', '/api/v1/calls')) === 401);
     });
@@ -259,7 +266,8 @@ export function describeRoles(system: () => SystemUnderTest): void {
     });
     expect(await statusOf(reviewer, 'GET', `/api/v1/calibrations/${foreign.uuid}`)).toBe(404);
     const answers = `/api/v1/calibrations/${foreign.uuid}/calls/${own[0]!.uuid}`;
-    expect(await statusOf(reviewer, 'PUT', answers, { answers: [] })).toBe(404);
+    const given = { answers: [{ question_uuid: own[0]!.uuid, answer: null }] };
+    expect(await statusOf(reviewer, 'PUT', answers, given)).toBe(404);
     expect(await reviewer.call('GET', `/api/v1/calibrations/${theirs.uuid}`)).toMatchObject({ status: 'open' });
     expect(await admin.call('GET', '/api/v1/calibrations')).toMatchObject({ count: 2 });
     expect(await statusOf(reviewer, 'POST', `/api/v1/calibrations/${theirs.uuid}/close`)).toBe(403);
