@@ -39,7 +39,7 @@ export function describeUpload(running: () => { system: SystemUnderTest; browser
     await faults.waitFor();
 
     const download = page.waitForEvent('download');
-    await page.getByRole('button', { name: 'Download the refused rows' }).click();
+    await page.locator('.upload-faults').getByRole('button', { name: 'Download the refused rows' }).click();
     const refused = await readFile(await (await download).path(), 'utf8');
     expect(refused).toContain('reject_reason');
 
