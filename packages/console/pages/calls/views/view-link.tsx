@@ -2,17 +2,9 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Navigate } from '@tanstack/react-router';
 import { api, send } from '../../../api/client.ts';
 import { LoadingOrFailed } from '../../../widgets/states.tsx';
-import { searchOf, startView, useViews } from './use-views.ts';
+import { searchOf } from './use-views.ts';
 
 const route = getRouteApi('/views/$uuid');
-
-/** The start of the console: the view that the person, or else the firm, has chosen for it, otherwise all calls. */
-export function StartPage() {
-  const views = useViews();
-  if (views.isLoading) return <LoadingOrFailed query={views} />;
-  const view = startView(views.data ?? []);
-  return <Navigate to="/calls" search={view === undefined ? {} : searchOf(view)} replace />;
-}
 
 /** The link of a view. */
 export function ViewLink() {
