@@ -1,9 +1,7 @@
 import { CallErased, CallsCanceled, FirmRemoved, TranscriptReady } from '@call-analysis/events';
 import { consume, type Consumer } from '@call-analysis/service';
-import { analyzeCalls, type Parts } from './calls/analyze-calls.ts';
-import { cancelCalls } from './calls/cancel-calls.ts';
-import { eraseCall } from './calls/erase-call.ts';
-import { giveUpAnalysis } from './calls/give-up-analysis.ts';
+import { analyzeCalls, type Parts, giveUpAnalysis } from './calls/analyze-calls.ts';
+import { cancelCalls, eraseCall } from './calls/erase-call.ts';
 import { removeFirm } from './calls/remove-firm.ts';
 
 export const consumers: readonly Consumer<Parts>[] = [

@@ -1,9 +1,7 @@
 import { AudioStored, CallErased, CallsCanceled, FirmRemoved } from '@call-analysis/events';
 import { consume, type Consumer } from '@call-analysis/service';
-import { cancelCalls } from './calls/cancel-calls.ts';
-import { eraseCall } from './calls/erase-call.ts';
+import { cancelCalls, eraseCall, removeFirm } from './calls/erase-call.ts';
 import { giveUpTranscription } from './calls/give-up-transcription.ts';
-import { removeFirm } from './calls/remove-firm.ts';
 import { transcribeCall, type TranscriptionParts } from './calls/transcribe-call.ts';
 
 export const consumers: readonly Consumer<TranscriptionParts>[] = [

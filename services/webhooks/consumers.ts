@@ -8,11 +8,10 @@ import {
   FirmRemoved,
 } from '@call-analysis/events';
 import { consume, type Consumer } from '@call-analysis/service';
-import { eraseCall } from './calls/erase-call.ts';
 import { recordEvents } from './deliveries/record-events.ts';
 import { batchFinished, budgetSpent, callEnded, callReviewed, campaignFinished } from './deliveries/webhook-body.ts';
 import type { Deps } from './deps.ts';
-import { removeFirm } from './firms/remove-firm.ts';
+import { eraseCall, removeFirm } from './erasure.ts';
 
 const RETRIES = 10;
 

@@ -1,20 +1,38 @@
 import { redeliveryWindowDays } from '@call-analysis/bus';
 import { sweepRemovedFirms } from '@call-analysis/call-processing';
 import { publishedBy } from '@call-analysis/events';
+import { cachedFor, gauge } from '@call-analysis/runtime';
 import { defineService } from '@call-analysis/service';
 import { type Resolve, resolveBySystem } from './addresses/lookup.ts';
 import type { Config } from './config.ts';
 import { consumers } from './consumers.ts';
-import { deliveries as deliveriesIn } from './deliveries/delivery-store.ts';
+import { deliveries as deliveriesIn, type Deliveries } from './deliveries/delivery-store.ts';
 import type { Deps } from './deps.ts';
-import { endpoints as endpointsIn } from './endpoints/endpoint-store.ts';
-import { firmData } from './firms/remove-firm.ts';
+import { endpoints as endpointsIn, type Endpoints } from './endpoints/endpoint-store.ts';
+import { firmData } from './erasure.ts';
 import { webhookService } from './grpc.ts';
-import { watchWebhooks } from './metrics.ts';
 import { openHttpSender } from './sending/http-sender.ts';
 import { leases } from './sending/lease-store.ts';
 import { runSender, type SenderOptions } from './sending/sender.ts';
 import { settleEndpoints, sweep } from './sweep.ts';
+
+const states = gauge('webhook_endpoints', 'Webhooks of firms: enabled, or the reason why they are not.', ['state']);
+const oldest = gauge('webhook_oldest_due_seconds', 'For how long the oldest delivery that is due has waited.', []);
+
+const CACHE_MS = 30_000;
+
+/** Reports the state of webhooks until the returned function is called. */
+function watchWebhooks(endpoints: Endpoints, deliveries: Deliveries): () => void {
+  const counts = cachedFor(CACHE_MS, () => endpoints.countByState());
+  const age = cachedFor(CACHE_MS, () => deliveries.oldestDueSeconds());
+  const sources = [
+    states.from(async () => (await counts()).map(({ state, count }) => ({ labels: [state], value: count }))),
+    oldest.from(async () => [{ labels: [], value: (await age()) ?? 0 }]),
+  ];
+  return () => {
+    for (const remove of sources) remove();
+  };
+}
 
 export type { Config } from './config.ts';
 

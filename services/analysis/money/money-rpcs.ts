@@ -12,8 +12,7 @@ import type { ScorecardCache } from '../scorecards/scorecard-cache.ts';
 import type { Store } from '../store.ts';
 import { type Budget, changeBudget, readBudget } from './budgets.ts';
 import { estimateAnalyses } from './estimate.ts';
-import { listUsage } from './list-usage.ts';
-import { GROUPS } from './money-store.ts';
+import { GROUPS, type Group, type MoneyStore, type SpeechRow, type UsageRow } from './money-store.ts';
 import { formatAmount, type Prices } from './prices.ts';
 
 const Time = z.iso.datetime({ offset: true }).transform((text) => new Date(text));
@@ -119,4 +118,33 @@ function budgetMessage({ amount, currency, whenSpent, spent, warning, resetsAt }
     ...(spent !== null && { spent: spent.amount, spent_currency: spent.currency }),
     resets_at: resetsAt.toISOString(),
   };
+}
+
+/** The usage of language models and of speech. Either may be empty. */
+interface UsageItem {
+  readonly key: string;
+  readonly model: UsageRow | null;
+  readonly speech: SpeechRow | null;
+}
+
+/** Usage by day, month, segment type or model. A key with costs in several currencies has an item for each. */
+export async function listUsage(
+  money: MoneyStore,
+  firmUuid: string,
+  { from, to, group }: { readonly from: Date | null; readonly to: Date | null; readonly group: Group },
+): Promise<UsageItem[]> {
+  const [models, speeches] = await Promise.all([
+    money.usage(firmUuid, from, to, group),
+    money.speech(firmUuid, from, to, group),
+  ]);
+  const items: UsageItem[] = models.map((model) => ({ key: model.key, model, speech: null }));
+  for (const speech of speeches) {
+    const at = items.findIndex(({ key, model, speech: other }) => {
+      const isSame = model?.currency === speech.currency || model?.currency === null || speech.currency === null;
+      return key === speech.key && other === null && isSame;
+    });
+    if (at === -1) items.push({ key: speech.key, model: null, speech });
+    else items[at] = { ...items[at]!, speech };
+  }
+  return items.toSorted((one, other) => (one.key < other.key ? -1 : Number(one.key > other.key)));
 }

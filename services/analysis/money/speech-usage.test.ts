@@ -3,7 +3,7 @@ import { waitUntil } from '@call-analysis/testing';
 import { describe, expect, it } from '@jest/globals';
 import { openRuleAnalyst } from '../analysts/rule-analyst.ts';
 import { TestService, type TranscriptReadyEvent } from '../test/test-service.ts';
-import { listUsage } from './list-usage.ts';
+import { listUsage } from './money-rpcs.ts';
 import type { SpeechRow, UsageRow } from './money-store.ts';
 import { costOfSpeech } from './prices.ts';
 

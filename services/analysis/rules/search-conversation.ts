@@ -5,14 +5,38 @@ import { CONCEPT_COUNT, CUE_ID, FIRST_TOPIC_ID, isOwnWordsOnly, LEXICON_ID } fro
 import { findPhrases, type SearchBudget } from './matching/find-phrases.ts';
 import { SENTENCE_BREAK, Words } from './matching/words.ts';
 import { findAnyName, findOwnName, introducesName, type OwnNames } from './own-names.ts';
-import { quotedSpans } from './quotations.ts';
 import { clauseAround, type Span, toEvidence } from './quote.ts';
 import { INFORMATIVE_WORDS, Summary } from './summary.ts';
 import { TOPICS } from './topics.ts';
 
+/** Each opening quotation mark and those that close it. */
+const MARKS: Readonly<Record<string, string>> = { '«': '»', '“': '”“', '„': '“”', '"': '"', '”': '”' };
+const ANY_MARK = /[«“„"”]/u;
+
+/**
+ * The text between quotation marks: words that are read out, not the speaker's own. A mark without its partner encloses
+ * nothing, and neither do marks around the whole text.
+ */
+function quotedSpans(text: string): readonly Span[] {
+  if (!ANY_MARK.test(text)) return NONE;
+  const spans: Span[] = [];
+  for (let at = 0; at < text.length; at += 1) {
+    const closing = MARKS[text[at] ?? ''];
+    if (closing === undefined) continue;
+    let end = at + 1;
+    while (end < text.length && !closing.includes(text[end] ?? '')) end += 1;
+    if (end === text.length) continue;
+    spans.push({ start: at, end: end + 1 });
+    at = end;
+  }
+  return spans.filter(({ start, end }) => /[\p{L}\p{N}]/u.test(text.slice(0, start) + text.slice(end)));
+}
+
+const NONE: readonly Span[] = [];
+
 const MAX_QUOTES = 3;
 /** The opening and the closing are this many utterances of a role, or a quarter of them where that is more. */
-const EDGE_UTTERANCES = 4;
+const OPENING_UTTERANCES = 4;
 /** A topic that the client mentions counts this often. */
 const CLIENT_TOPIC_WEIGHT = 2;
 /** A question word makes a sentence a question only if at most this many words precede it. */
@@ -60,8 +84,8 @@ export function searchConversation(
   const total = { operator: 0, client: 0 };
   for (const utterance of utterances) total[utterance.role] += 1;
   const edge = {
-    operator: Math.max(EDGE_UTTERANCES, Math.ceil(total.operator / 4)),
-    client: Math.max(EDGE_UTTERANCES, Math.ceil(total.client / 4)),
+    operator: Math.max(OPENING_UTTERANCES, Math.ceil(total.operator / 4)),
+    client: Math.max(OPENING_UTTERANCES, Math.ceil(total.client / 4)),
   };
   const matches = new Map<Heard, ConditionMatches>(
     conditions.map((condition) => [condition, { count: 0, evidence: [], utterance: -1, end: 0 }]),

@@ -1,5 +1,11 @@
-import { removePackedTranscripts, stopProcessing } from '@call-analysis/call-processing';
-import type { Event } from '@call-analysis/events';
+import {
+  removePackedTranscripts,
+  stopProcessing,
+  writeTombstone,
+  type FirmData,
+  removeFirm as removeData,
+} from '@call-analysis/call-processing';
+import type { Event, BodyOf, CallsCanceled, FirmRemoved } from '@call-analysis/events';
 import type { TranscriptionParts } from './transcribe-call.ts';
 
 /**
@@ -15,4 +21,33 @@ export async function eraseCall(
   });
   inProgress.abort(event);
   await removePackedTranscripts(objects, event.firmuuid, event.subject);
+}
+
+/**
+ * Stops the transcription of canceled calls. A canceled call is never started again, so it gets a tombstone like an erased
+ * one.
+ */
+export async function cancelCalls(
+  { db, inProgress }: Pick<TranscriptionParts, 'db' | 'inProgress'>,
+  { firmuuid, data }: Event<BodyOf<typeof CallsCanceled>>,
+): Promise<void> {
+  for (const call of data.calls) {
+    // One transaction per call: writing a tombstone blocks other transactions until it ends.
+    await db.transaction((tx) => writeTombstone(tx, firmuuid, call));
+    inProgress.abort({ firmuuid, subject: call });
+  }
+}
+
+/** Stops the transcription of a removed firm's calls and removes the transcripts that were packed for events. */
+export async function removeFirm(
+  { db, bus, objects, inProgress }: Pick<TranscriptionParts, 'db' | 'bus' | 'objects' | 'inProgress'>,
+  event: Event<BodyOf<typeof FirmRemoved>>,
+): Promise<void> {
+  const data: FirmData = {
+    service: 'transcription',
+    rows: [],
+    folders: (firmUuid) => [`transcripts/${firmUuid}/`],
+    stop: (firmUuid) => inProgress.abortFirm(firmUuid),
+  };
+  await removeData({ db, bus, objects }, data, event);
 }

@@ -1,5 +1,6 @@
 import { ApiKeyRevoked } from '@call-analysis/events';
-import { type Caller, noSuch, requireRole } from '../domain.ts';
+import { type Caller, noSuch, requireRole, type Page } from '../domain.ts';
+import type { ListedKey } from '../store/api-keys.ts';
 import type { Store } from '../store/store.ts';
 
 /**
@@ -18,4 +19,14 @@ export async function deleteKey({ store }: { store: Store }, caller: Caller, key
     }
     await tx.addAuditEntry(caller, 'api_key.deleted', keyUuid, firmUuid);
   });
+}
+
+/** One page of the active keys of all firms, newest first, and their total number. Fault: FORBIDDEN. */
+export async function listKeys(
+  { store }: { store: Store },
+  caller: Caller,
+  page: Page,
+): Promise<{ count: number; items: readonly ListedKey[] }> {
+  requireRole(caller, ['SUPERUSER'], 'Listing API keys');
+  return store.listActiveKeys(page);
 }

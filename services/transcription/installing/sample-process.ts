@@ -4,13 +4,13 @@ import { readStereo } from '../audio/stereo.ts';
 import { SAMPLE_RATE_HZ } from '../engines/speech-engine.ts';
 import { maxSegmentSeconds } from '../models/model.ts';
 import { LoadedModels } from '../recognition/loaded-models.ts';
-import type { Heard, HearSamples } from './hearing-messages.ts';
+import type { SampleMessage, SampleRequest } from './transcribe-samples.ts';
 
-function send(message: Heard): void {
+function send(message: SampleMessage): void {
   process.send?.(message);
 }
 
-async function hear({ model, files, directory }: HearSamples): Promise<void> {
+async function transcribe({ model, files, directory }: SampleRequest): Promise<void> {
   const elapsed = () => performance.now() / 1000;
   let startedAt = elapsed();
   const recognizer = await new LoadedModels(directory).recognizer(model);
@@ -31,8 +31,8 @@ async function hear({ model, files, directory }: HearSamples): Promise<void> {
   }
 }
 
-process.once('message', (message: HearSamples) => {
-  void hear(message)
+process.once('message', (message: SampleRequest) => {
+  void transcribe(message)
     .catch((error: unknown) => send({ type: 'error', message: error instanceof Error ? error.message : String(error) }))
     .finally(() => process.disconnect());
 });

@@ -6,11 +6,10 @@ import { fileURLToPath } from 'node:url';
 import { type Format, formatOf } from '@call-analysis/recordings';
 import type { Model } from '../models/model.ts';
 import { wordErrors } from '../recognition/word-errors.ts';
-import type { Heard, HearSamples } from './hearing-messages.ts';
 import { modelFault } from './model-fault.ts';
 
 /** A model's result for a sample. */
-export interface HeardSample {
+export interface TranscribedSample {
   /** `bundled`: spoken by a computer; otherwise the name of a recording that came with the model. */
   readonly sample: string;
   /** Null when it is not known. */
@@ -31,8 +30,8 @@ interface Sample {
   readonly said: string | null;
 }
 
-const PROGRAM = fileURLToPath(new URL('./hearing-process.ts', import.meta.url));
-const SAMPLES = fileURLToPath(new URL('../models/samples/', import.meta.url));
+const PROGRAM = fileURLToPath(new URL('./sample-process.ts', import.meta.url));
+const SAMPLES = fileURLToPath(new URL('../models/samples', import.meta.url));
 /** Where upstream's archives have recordings. */
 const UPSTREAM = 'test_wavs';
 const MOST_OF_UPSTREAM = 6;
@@ -44,7 +43,7 @@ const STANDARD_ERROR_BYTES = 4096;
  * Loads a model in its own process, and transcribes a sample of each of its languages and the recordings that came with
  * it. Fault MODEL_UNUSABLE when it cannot be loaded.
  */
-export async function hearSamples(model: Model): Promise<{ heard: HeardSample[]; loadSeconds: number }> {
+export async function transcribeSamples(model: Model): Promise<{ heard: TranscribedSample[]; loadSeconds: number }> {
   const samples = [...bundledSamples(model), ...upstreamSamples(model)];
   const directory = mkdtempSync(join(tmpdir(), 'call-analysis-model-'));
   try {
@@ -61,7 +60,7 @@ export async function hearSamples(model: Model): Promise<{ heard: HeardSample[];
   }
 }
 
-function resultOf({ name, language, said }: Sample, heard: string, seconds: number, took: number): HeardSample {
+function resultOf({ name, language, said }: Sample, heard: string, seconds: number, took: number): TranscribedSample {
   const { errors, words } = said === null ? { errors: 0, words: 0 } : wordErrors(said, heard);
   return {
     sample: name,
@@ -120,9 +119,9 @@ function entriesOf(folder: string): string[] {
   }
 }
 
-function converse(request: HearSamples, name: string): Promise<Heard[]> {
-  const { promise, resolve, reject } = Promise.withResolvers<Heard[]>();
-  const messages: Heard[] = [];
+function converse(request: SampleRequest, name: string): Promise<SampleMessage[]> {
+  const { promise, resolve, reject } = Promise.withResolvers<SampleMessage[]>();
+  const messages: SampleMessage[] = [];
   let standardError = '';
   const child = fork(PROGRAM, [], { serialization: 'advanced', stdio: ['ignore', 'ignore', 'pipe', 'ipc'], env: {} });
   const kill = () => child.kill('SIGKILL');
@@ -130,7 +129,7 @@ function converse(request: HearSamples, name: string): Promise<Heard[]> {
   child.stderr?.on('data', (bytes: Buffer) => {
     standardError = (standardError + bytes.toString('utf8')).slice(-STANDARD_ERROR_BYTES);
   });
-  child.on('message', (message: Heard) => {
+  child.on('message', (message: SampleMessage) => {
     clearTimeout(timer);
     timer = setTimeout(kill, SILENCE_MS);
     messages.push(message);
@@ -156,3 +155,17 @@ function converse(request: HearSamples, name: string): Promise<Heard[]> {
 function lastLine(text: string): string | undefined {
   return text.trim().split('\n').at(-1)?.trim().slice(0, 300) || undefined;
 }
+
+/** Messages to the process that transcribes samples. */
+export interface SampleRequest {
+  readonly model: Model;
+  readonly files: readonly { readonly file: string; readonly format: Format }[];
+  /** For files that are created once and kept. */
+  readonly directory: string;
+}
+
+/** From that process, for each file in turn; `loaded` comes first. */
+export type SampleMessage =
+  | { readonly type: 'loaded'; readonly tookSeconds: number }
+  | { readonly type: 'heard'; readonly text: string; readonly seconds: number; readonly tookSeconds: number }
+  | { readonly type: 'error'; readonly message: string };

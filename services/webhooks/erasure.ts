@@ -1,0 +1,44 @@
+import type { Bus } from '@call-analysis/bus';
+import { type FirmData, removeFirm as removeData, stopProcessing } from '@call-analysis/call-processing';
+import type { BodyOf, Event, FirmRemoved } from '@call-analysis/events';
+import type { Database } from '@call-analysis/postgres';
+import type { Deliveries } from './deliveries/delivery-store.ts';
+import { callErased } from './deliveries/webhook-body.ts';
+import type { Endpoints } from './endpoints/endpoint-store.ts';
+import type { Sender } from './sending/sender.ts';
+
+export function firmData(endpoints: Endpoints): FirmData {
+  return {
+    service: 'webhooks',
+    rows: [(tx, firmUuid, limit) => endpoints.removeOfFirm(tx, firmUuid, limit)],
+  };
+}
+
+/** Removes the endpoints of a removed firm and their deliveries. Nothing is sent to them any more. */
+export async function removeFirm(
+  { db, endpoints, bus }: { readonly db: Database; readonly endpoints: Endpoints; readonly bus: Bus },
+  event: Event<BodyOf<typeof FirmRemoved>>,
+): Promise<void> {
+  await db.transaction((tx) => endpoints.markDeletedOfFirm(tx, event.firmuuid));
+  await removeData({ db, bus }, firmData(endpoints), event);
+}
+
+interface Deps {
+  readonly db: Database;
+  readonly deliveries: Deliveries;
+  readonly bus: Bus;
+  readonly sender: Sender;
+}
+
+/**
+ * Removes the deliveries of an erased call, sent or not, and notifies its firm's endpoints of the erasure. Events about
+ * the call that arrive later are dropped.
+ */
+export async function eraseCall({ db, deliveries, bus, sender }: Deps, event: Event): Promise<void> {
+  const endpoints = await db.transaction(async (tx) => {
+    await stopProcessing(bus, tx, event);
+    await deliveries.removeSubject(tx, event.firmuuid, event.subject, 'call.erased');
+    return deliveries.add(tx, [callErased(event)]);
+  });
+  sender.wake(endpoints);
+}
