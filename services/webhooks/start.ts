@@ -1,5 +1,4 @@
 import { redeliveryWindowDays } from '@call-analysis/bus';
-import { sweepRemovedFirms } from '@call-analysis/call-processing';
 import { publishedBy } from '@call-analysis/events';
 import { cachedFor, gauge } from '@call-analysis/runtime';
 import { defineService } from '@call-analysis/service';
@@ -9,7 +8,6 @@ import { consumers } from './consumers.ts';
 import { deliveries as deliveriesIn, type Deliveries } from './deliveries/delivery-store.ts';
 import type { Deps } from './deps.ts';
 import { endpoints as endpointsIn, type Endpoints } from './endpoints/endpoint-store.ts';
-import { firmData } from './erasure.ts';
 import { webhookService } from './grpc.ts';
 import { openHttpSender } from './sending/http-sender.ts';
 import { leases } from './sending/lease-store.ts';
@@ -52,6 +50,11 @@ export const { schema, migrations, events, prepare, start } = defineService<Conf
   migrations: new URL('./prisma/migrations', import.meta.url),
   publishes: publishedBy('webhooks'),
   consumers,
+  firmData: ({ db, endpoints }) => ({
+    rows: [(tx, firmUuid, limit) => endpoints.removeOfFirm(tx, firmUuid, limit)],
+    // Nothing is sent to them any more.
+    stop: (firmUuid) => db.transaction((tx) => endpoints.markDeletedOfFirm(tx, firmUuid)),
+  }),
   open({ config: { allowPrivate }, log, db, bus, closing }, { resolve = resolveBySystem, answerMs, sender: options }) {
     const [endpoints, deliveries] = [endpointsIn(db), deliveriesIn(db)];
     closing.add('metrics of webhooks', watchWebhooks(endpoints, deliveries));
@@ -65,6 +68,5 @@ export const { schema, migrations, events, prepare, start } = defineService<Conf
   schedules: ({ db, endpoints, deliveries }, { bus }) => [
     { name: 'deleted and disabled webhooks', everyMs: 2_000, run: () => settleEndpoints(endpoints, deliveries) },
     { name: 'sweep', everyMs: 10 * 60_000, run: () => sweep(db, deliveries, redeliveryWindowDays(bus)) },
-    { name: 'removed firms', everyMs: 10 * 60_000, run: () => sweepRemovedFirms({ db }, firmData(endpoints)) },
   ],
 });

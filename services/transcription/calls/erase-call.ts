@@ -1,11 +1,5 @@
-import {
-  removePackedTranscripts,
-  stopProcessing,
-  writeTombstone,
-  type FirmData,
-  removeFirm as removeData,
-} from '@call-analysis/call-processing';
-import type { Event, BodyOf, CallsCanceled, FirmRemoved } from '@call-analysis/events';
+import { removePackedTranscripts, stopProcessing, writeTombstone } from '@call-analysis/call-processing';
+import type { Event, BodyOf, CallsCanceled } from '@call-analysis/events';
 import type { TranscriptionParts } from './transcribe-call.ts';
 
 /**
@@ -36,18 +30,4 @@ export async function cancelCalls(
     await db.transaction((tx) => writeTombstone(tx, firmuuid, call));
     inProgress.abort({ firmuuid, subject: call });
   }
-}
-
-/** Stops the transcription of a removed firm's calls and removes the transcripts that were packed for events. */
-export async function removeFirm(
-  { db, bus, objects, inProgress }: Pick<TranscriptionParts, 'db' | 'bus' | 'objects' | 'inProgress'>,
-  event: Event<BodyOf<typeof FirmRemoved>>,
-): Promise<void> {
-  const data: FirmData = {
-    service: 'transcription',
-    rows: [],
-    folders: (firmUuid) => [`transcripts/${firmUuid}/`],
-    stop: (firmUuid) => inProgress.abortFirm(firmUuid),
-  };
-  await removeData({ db, bus, objects }, data, event);
 }
