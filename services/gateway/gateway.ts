@@ -29,6 +29,7 @@ import { calls } from './routes/calls/calls.ts';
 import { comments } from './routes/calls/comments.ts';
 import { callExports } from './routes/calls/exports.ts';
 import { jobs } from './routes/calls/jobs.ts';
+import { ofSeenCalls } from './routes/calls/own-calls.ts';
 import { playback } from './routes/calls/playback.ts';
 import { reviews } from './routes/calls/reviews.ts';
 import { statistics } from './routes/calls/statistics.ts';
@@ -36,6 +37,7 @@ import { campaignCalls } from './routes/campaigns/campaign-calls.ts';
 import { campaigns } from './routes/campaigns/campaigns.ts';
 import { assignments } from './routes/desk/assignments.ts';
 import { calibrations } from './routes/desk/calibrations.ts';
+import { colleagues } from './routes/desk/colleagues.ts';
 import { disputes } from './routes/desk/disputes.ts';
 import { inbox } from './routes/desk/inbox.ts';
 import { views } from './routes/desk/views.ts';
@@ -158,7 +160,7 @@ export function endpointsOf(
 ): Endpoint[] {
   const absolute = publicUrl(edge.publicUrl);
   const addChoices = answerChoices(backends.analysis);
-  const endpoints = withExternal([
+  const own = [
     ...health(readiness),
     ...metrics(),
     ...events(edge.bus),
@@ -183,6 +185,7 @@ export function endpointsOf(
     ...reviews(backends.ingest, addChoices),
     ...agreement(backends.ingest, backends.analysis),
     ...comments(backends.ingest, backends.keyManagement),
+    ...colleagues(backends.keyManagement),
     ...views(backends.desk),
     ...assignments(backends.desk, backends.keyManagement),
     ...disputes(backends.desk),
@@ -195,7 +198,8 @@ export function endpointsOf(
     ...money(backends.analysis),
     ...webhooks(backends.webhooks),
     ...(backends.objects === null ? [] : signedUrls(backends.objects)),
-  ]);
+  ];
+  const endpoints = withExternal(ofSeenCalls(own, backends.ingest));
   endpoints.push(
     ...mcp({
       endpoints,

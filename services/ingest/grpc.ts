@@ -6,6 +6,7 @@ import { ingest } from '@call-analysis/proto';
 import type { Audio } from '@call-analysis/proto/ingest/v1/Audio';
 import type { Batch } from '@call-analysis/proto/ingest/v1/Batch';
 import type { Call } from '@call-analysis/proto/ingest/v1/Call';
+import type { Caller } from '@call-analysis/proto/ingest/v1/Caller';
 import type { GetCallRequest } from '@call-analysis/proto/ingest/v1/GetCallRequest';
 import type { ListCallsRequest } from '@call-analysis/proto/ingest/v1/ListCallsRequest';
 import type { Recording } from '@call-analysis/proto/ingest/v1/Recording';
@@ -125,7 +126,7 @@ export function rpcs(parts: {
       const { caller } = listing!;
       const pieces = exportCalls(parts, requireCaller(caller), {
         format: ExportFormat.parse(format),
-        calls: { filter: filterOf(listing!), sort: sortOf(listing!.sort) },
+        calls: { filter: filterOf(listing!, caller), sort: sortOf(listing!.sort) },
         questions,
         scorecardUuid: scorecard_uuid ?? null,
         hasTranscripts: transcripts,
@@ -155,7 +156,7 @@ export function rpcs(parts: {
         store,
         requireCaller(request.caller).firmUuid,
         {
-          filter: filterOf(request),
+          filter: filterOf(request, request.caller),
           sort: sortOf(request.sort),
           page: Page.parse(request.page),
           cursor: request.cursor ?? null,
@@ -171,6 +172,11 @@ export function rpcs(parts: {
         count_is_estimate: isEstimate,
         ...present({ next_cursor: nextCursor, words_until: wordsUntil?.toISOString() ?? null }),
       };
+    },
+
+    seesCall: async ({ caller, call_uuid }) => {
+      const seen = caller?.sees_only?.operator_ids ?? null;
+      return { sees: await store.calls.isSeen(requireCaller(caller).firmUuid, Uuid.parse(call_uuid), seen) };
     },
 
     getCall: async (request) => {
@@ -265,7 +271,8 @@ export function rpcs(parts: {
   });
 }
 
-function filterOf(request: ListCallsRequest): CallFilter {
+/** `caller`: who asks, for the filter may be a part of a request. */
+function filterOf(request: ListCallsRequest, caller: Caller | null): CallFilter {
   const timeOf = (text: string | undefined) => (text === undefined ? null : new Date(Time.parse(text)));
   return {
     status: request.status,
@@ -294,6 +301,7 @@ function filterOf(request: ListCallsRequest): CallFilter {
     lostPoints: Uuid.optional().parse(request.lost_points) ?? null,
     durationMin: request.duration_min ?? null,
     durationMax: request.duration_max ?? null,
+    seenOperators: caller?.sees_only?.operator_ids ?? null,
   };
 }
 

@@ -83,6 +83,22 @@ describe('signing in', () => {
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
   });
 
+  it('leads to the page that was opened before it, also where the link opens another tab', async () => {
+    const context = await browser.newContext({ locale: 'en-US' });
+    const page = await context.newPage();
+    await page.goto(`${service.url}/console/calls?segment_type=billing`);
+    await page.getByText('You will come back to the page that you opened.').waitFor();
+    expect(await page.locator('body').textContent()).not.toContain('npm');
+    const other = await context.newPage();
+    await other.goto(await signInLink(service, client.userUuid));
+    await other.getByRole('button', { name: 'Segment type: billing' }).waitFor();
+    // Once: the next visit begins at the start.
+    await other.goto(`${service.url}/console/`);
+    await rows(other).first().waitFor();
+    expect(new URL(other.url()).search).toBe('');
+    await context.close();
+  });
+
   it('says that a link was used', async () => {
     const link = await signInLink(service, client.userUuid);
     for (const [at, shown] of ['.calls-body', '[role=alert]'].entries()) {
@@ -198,11 +214,11 @@ describe('the calls', () => {
       await rows(page).filter({ hasText: name }).filter({ hasText: 'Completed' }).waitFor();
       await page.getByRole('checkbox', { name: `Select the call of ${name}` }).check();
     }
-    await page.getByRole('button', { name: 'Analyze anew' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Analyze 2 calls anew?' });
+    await page.getByRole('button', { name: 'Analyze again' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Analyze 2 calls again?' });
     await dialog.getByText('No language model is asked, so it costs nothing.').waitFor();
-    await dialog.getByRole('button', { name: 'Analyze anew' }).click();
-    await page.getByText('2 calls are analyzed anew.').waitFor();
+    await dialog.getByRole('button', { name: 'Analyze again' }).click();
+    await page.getByText('2 calls are being analyzed again.').waitFor();
     const [call] = (await list('operator_name=Anew%201')).items;
     await eventually(async () => {
       const { analyses } = await client.call<{ analyses: unknown[] }>('GET', `/api/v1/calls/${call!.uuid}`);
@@ -277,6 +293,7 @@ describe('a call', () => {
   it('is reviewed by keyboard alone, from the list on', async () => {
     const { page, problems } = await open({ path: '/console/calls?source=transcription&language=en&sort=start_time' });
     await rows(page).first().waitFor();
+    await page.getByText('3 of 15, 12 open', { exact: true }).first().waitFor();
     const link = page.locator('.calls-link').first();
     for (let presses = 0; !(await link.evaluate((element) => element.matches(':focus'))); presses++) {
       expect(presses).toBeLessThan(60);
@@ -341,7 +358,7 @@ describe('a call', () => {
     await page.getByRole('button', { name: 'Erase' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Erase' }).click();
     await page.locator('.receipt').getByRole('row', { name: 'Comments 1' }).waitFor();
-    await page.getByRole('button', { name: 'To the calls' }).click();
+    await page.getByRole('button', { name: 'Back to calls' }).click();
     await rows(page).first().waitFor();
     expect((await client.request('GET', `/api/v1/calls/${call!.uuid}`)).status).toBe(404);
     expect(problems).toEqual([]);
@@ -386,7 +403,7 @@ describe('every page', () => {
     await check();
     await page.keyboard.press('Escape');
     await page.locator('.calls-body input[type=checkbox]').nth(3).check();
-    await page.getByRole('button', { name: 'Analyze anew' }).click();
+    await page.getByRole('button', { name: 'Analyze again' }).click();
     await page.getByText('No language model is asked').waitFor();
     await check();
     await page.keyboard.press('Escape');

@@ -9,9 +9,12 @@ import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { queryClient } from '../api/query-client.ts';
+import { translateFieldFaults } from '../i18n/faults/field-faults.ts';
+import { faultTexts } from '../i18n/faults/texts.ts';
 import { preferredLocale } from '../i18n/locales.ts';
 import { activateLocale } from '../i18n/texts.ts';
-import { startSession } from '../session/session.ts';
+import { currentSession, startSession } from '../session/session.ts';
+import { takeAddress } from './return-address.ts';
 import { router } from './router.tsx';
 import { shellTexts } from './shell-texts.ts';
 import { applyTheme } from './theme.ts';
@@ -23,6 +26,10 @@ const locale = preferredLocale();
 await shellTexts.load(locale);
 await activateLocale(locale);
 await session;
+if (currentSession() !== null) {
+  const address = takeAddress();
+  if (address !== null) router.history.replace(address);
+}
 
 createRoot(document.getElementById('app')!).render(
   <StrictMode>
@@ -33,3 +40,5 @@ createRoot(document.getElementById('app')!).render(
     </I18nProvider>
   </StrictMode>,
 );
+translateFieldFaults();
+void faultTexts.load(locale).catch(() => {});

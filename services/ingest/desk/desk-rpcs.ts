@@ -11,12 +11,19 @@ import { deskCallers } from '../callers.ts';
 import type { Scorecards } from '../reviews/scorecards.ts';
 import type { Store } from '../store/index.ts';
 import { acknowledgeReview, assignCall } from './assign-call.ts';
-import { answerCalibration, closeCalibration, createCalibration, readCalibration } from './calibrate.ts';
+import {
+  answerCalibration,
+  closeCalibration,
+  createCalibration,
+  listCalibrations,
+  readCalibration,
+} from './calibrate.ts';
 import { calibrations as calibrationsIn } from './calibration-store.ts';
 import type { DeskCaller } from './caller.ts';
 import { decideDispute, disputeAnswer } from './dispute-answer.ts';
 import { disputes as disputesIn } from './dispute-store.ts';
 import { readInbox } from './inbox-store.ts';
+import { readCallDesk } from './read-call-desk.ts';
 import { changeView, createView, deleteView } from './save-view.ts';
 import { type ViewFields, views as viewsIn } from './view-store.ts';
 
@@ -60,6 +67,8 @@ export function deskService(parts: { store: Store; bus: Bus; scorecards: Scoreca
       ),
     acknowledgeReview: async ({ caller, call_uuid }) =>
       answer(await acknowledgeReview(deps, callerOf(caller), Uuid.parse(call_uuid))),
+    readCallDesk: async ({ caller, call_uuid }) =>
+      answer(await readCallDesk(deps, callerOf(caller), Uuid.parse(call_uuid))),
     disputeAnswer: async ({ caller, call_uuid, question_uuid, reason }) =>
       answer(
         await disputeAnswer(deps, callerOf(caller), Uuid.parse(call_uuid), {
@@ -69,7 +78,7 @@ export function deskService(parts: { store: Store; bus: Bus; scorecards: Scoreca
       ),
     listDisputes: async ({ caller, status, page }) => {
       const { page: number, size } = Page.parse(page);
-      return answer(await disputes.list(callerOf(caller).firmUuid, status, number, size));
+      return answer(await disputes.list(callerOf(caller), status, number, size));
     },
     decideDispute: async ({ caller, dispute_uuid, status, changes_answer, answer: label, comment }) =>
       answer(
@@ -89,9 +98,8 @@ export function deskService(parts: { store: Store; bus: Bus; scorecards: Scoreca
         }),
       ),
     listCalibrations: async ({ caller, page }) => {
-      const { firmUuid } = callerOf(caller);
       const { page: number, size } = Page.parse(page);
-      return answer(await calibrations.list(firmUuid, null, number, size));
+      return answer(await listCalibrations(deps, callerOf(caller), number, size));
     },
     getCalibration: async ({ caller, calibration_uuid }) =>
       answer(await readCalibration(deps, callerOf(caller), Uuid.parse(calibration_uuid))),
@@ -109,7 +117,7 @@ export function deskService(parts: { store: Store; bus: Bus; scorecards: Scoreca
       answer(await closeCalibration(deps, callerOf(caller), Uuid.parse(calibration_uuid))),
     readInbox: async ({ caller, page }) => {
       const { page: number, size } = Page.parse(page);
-      return answer(await readInbox(db, { ...callerOf(caller), decidesDisputes: true }, number, size));
+      return answer(await readInbox(db, callerOf(caller), number, size));
     },
   });
 }
@@ -119,7 +127,11 @@ function answer(json: unknown) {
 }
 
 function callerOf(caller: Caller | null): DeskCaller {
-  return { ...requireCaller(caller), role: caller?.role ?? '' };
+  return {
+    ...requireCaller(caller),
+    role: caller?.role ?? '',
+    seenOperators: caller?.sees_only?.operator_ids ?? null,
+  };
 }
 
 function viewFields(fields: ViewFieldsMessage | null): Partial<ViewFields> {

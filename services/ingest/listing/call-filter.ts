@@ -31,6 +31,8 @@ export interface CallFilter {
   /** Seconds, inclusive. */
   readonly durationMin: number | null;
   readonly durationMax: number | null;
+  /** Calls with one of these operator ids, so none where there are none: what an OPERATOR sees. Null: all calls. */
+  readonly seenOperators: readonly string[] | null;
 }
 
 export const NO_FILTER: CallFilter = {
@@ -60,6 +62,7 @@ export const NO_FILTER: CallFilter = {
   lostPoints: null,
   durationMin: null,
   durationMax: null,
+  seenOperators: null,
 };
 
 /**

@@ -73,16 +73,16 @@ export function describeDashboard(running: () => { system: SystemUnderTest; brow
     const review = { analysis_uuid: analysis.uuid, answers, done: true };
     expect((await client.request('PUT', `/api/v1/calls/${items[0]!.uuid}/review`, review)).status).toBe(200);
     await page.reload();
-    const agreement = page.getByRole('region', { name: 'Machine and people' });
+    const agreement = page.getByRole('region', { name: 'Automatic answers and reviews' });
     await agreement.getByRole('row', { name: new RegExp(`${question.text.replace('?', '.')} Calls: 1 0%`) }).waitFor();
     await agreement.getByRole('button', { name: question.text }).click();
-    await agreement.getByRole('rowheader', { name: `Machine: ${question.answer}` }).waitFor();
+    await agreement.getByRole('rowheader', { name: `Automatic: ${question.answer}` }).waitFor();
     expect(await opened.accessibilityFaults()).toEqual([]);
     await agreement
-      .getByRole('region', { name: /^What the machine answered/ })
+      .getByRole('region', { name: /^Automatic answers by/ })
       .getByRole('button')
       .click();
-    const dialog = page.getByRole('dialog', { name: 'Calls behind the number' });
+    const dialog = page.getByRole('dialog', { name: 'Calls behind this number' });
     await dialog.getByRole('cell', { name: other, exact: true }).waitFor();
     expect(await opened.accessibilityFaults()).toEqual([]);
     await dialog.getByRole('link').click();

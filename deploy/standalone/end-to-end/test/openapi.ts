@@ -163,6 +163,8 @@ async function workAtDesk(
   await ask('POST /api/v1/calls/{uuid}/acknowledge', { uuid });
   await ask('PUT /api/v1/calls/{uuid}/assignment', { uuid }, { user_uuid: admin.userUuid });
   await ask('GET /api/v1/inbox');
+  await ask('GET /api/v1/people');
+  await ask('GET /api/v1/calls/{uuid}/desk', { uuid });
   const opened = await ask('POST /api/v1/calls/{uuid}/disputes', { uuid }, { question_uuid, reason: 'Listen again.' });
   const dispute = { uuid: String(opened.body['uuid']) };
   await ask('GET /api/v1/disputes');

@@ -1,7 +1,9 @@
 import { Link } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { shellTexts } from '../../app/shell-texts.ts';
+import { failureText } from '../../i18n/faults/texts.ts';
 import * as format from '../../i18n/format.ts';
+import { useMay } from '../../session/rights.ts';
 import { StatusBadge } from '../../widgets/call-facts.tsx';
 import { Icon } from '../../widgets/icon.tsx';
 import { useKeys } from '../../widgets/use-keys.ts';
@@ -71,7 +73,7 @@ export function CallView({ call, words, firstQuestion }: Props) {
       </div>
       {call.failure !== null && call.status === 'failed' && (
         <p role="alert" className="notice notice-bad foreign">
-          {call.failure.message}
+          {failureText(call.failure)}
         </p>
       )}
       <div className="call-columns">
@@ -85,18 +87,22 @@ export function CallView({ call, words, firstQuestion }: Props) {
             question={active}
             words={words}
             shown={shown}
-            under={(index) => (
-              <Comments
-                callUuid={call.uuid}
-                utterance={index}
-                comments={comments.filter(({ utterance }) => utterance === index)}
-              />
-            )}
+            under={(index) =>
+              comments !== null && (
+                <Comments
+                  callUuid={call.uuid}
+                  utterance={index}
+                  comments={comments.filter(({ utterance }) => utterance === index)}
+                />
+              )
+            }
           />
-          <section className="card card-body" aria-label={t('comments')}>
-            <h2>{t('comments')}</h2>
-            <Comments callUuid={call.uuid} comments={comments.filter(({ utterance }) => utterance === null)} />
-          </section>
+          {comments !== null && (
+            <section className="card card-body" aria-label={t('comments')}>
+              <h2>{t('comments')}</h2>
+              <Comments callUuid={call.uuid} comments={comments.filter(({ utterance }) => utterance === null)} />
+            </section>
+          )}
         </div>
         {analysis === null ? (
           <p className="card card-body muted">{t(call.status === 'completed' ? 'noScore' : 'notYet')}</p>
@@ -126,9 +132,10 @@ interface JudgementProps {
 /** The score and its keys. */
 function Judgement({ call, analysis, active, onActivate, onQuote }: JudgementProps) {
   const review = useReview(call, analysis);
+  const mayReview = useMay('review');
   const questions = questionsOf(review.shown);
   const at = questions.findIndex(({ uuid }) => uuid === active?.uuid);
-  const labels = active === null ? [] : (active.choices ?? []);
+  const labels = active === null || !mayReview ? [] : (active.choices ?? []);
   const move = (by: number) => {
     const next = at < 0 ? (by > 0 ? 0 : questions.length - 1) : Math.min(questions.length - 1, Math.max(0, at + by));
     onActivate(questions[next] ?? null);
@@ -143,7 +150,7 @@ function Judgement({ call, analysis, active, onActivate, onQuote }: JudgementPro
     j: () => move(1),
     k: () => move(-1),
     Enter: () => active !== null && onQuote(active, 0),
-    f: () => void review.finish().catch(() => {}),
+    ...(mayReview && { f: () => void review.finish().catch(() => {}) }),
     ...(labels.length > 0 && { '0': () => active !== null && review.answer(active, null) }),
     ...Object.fromEntries(numbers),
   });
@@ -151,7 +158,7 @@ function Judgement({ call, analysis, active, onActivate, onQuote }: JudgementPro
   useEffect(() => {
     if (active !== null && at < 0) onActivate(null);
   });
-  return <ScorePanel {...{ review, active, onActivate, onQuote }} analysis={review.shown} />;
+  return <ScorePanel {...{ review, mayReview, active, onActivate, onQuote }} analysis={review.shown} />;
 }
 
 function Meta({ call }: { call: CallDetail }) {

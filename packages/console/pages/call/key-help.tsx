@@ -1,3 +1,4 @@
+import { useMay } from '../../session/rights.ts';
 import { Dialog, DialogActions } from '../../widgets/dialog.tsx';
 import { callTexts } from './texts.ts';
 
@@ -12,13 +13,16 @@ const KEYS = [
   ['?', 'key.help'],
 ] as const;
 
-/** The keys of the page. */
+const OF_REVIEWS: ReadonlySet<string> = new Set(['key.numbers', 'key.zero', 'key.finish']);
+
+/** The keys of the page that the user may use. */
 export function KeyHelp({ onClose }: { onClose: () => void }) {
   const t = callTexts.use();
+  const keys = useMay('review') ? KEYS : KEYS.filter(([, text]) => !OF_REVIEWS.has(text));
   return (
     <Dialog title={t('keys')} onClose={onClose}>
       <dl className="keys">
-        {KEYS.map(([key, text]) => (
+        {keys.map(([key, text]) => (
           <div key={key}>
             <dt>
               <kbd>{key}</kbd>

@@ -9,8 +9,6 @@ import { machineAnswer } from './use-review.ts';
 interface Props {
   readonly number: number;
   readonly question: Question;
-  /** It is open, because no language model was asked. */
-  readonly isLeftToModel: boolean;
   readonly isActive: boolean;
   /** Of the comment on the answer. */
   readonly draftKey: string;
@@ -20,12 +18,13 @@ interface Props {
   readonly isWaiting: boolean;
   readonly onToggle: () => void;
   readonly onQuote: (index: number) => void;
-  readonly onAnswer: (answer: string | null, comment?: string) => void;
+  /** Null where the user may not correct answers. */
+  readonly onAnswer: ((answer: string | null, comment?: string) => void) | null;
 }
 
 /** A question with its answer; open, with what the answer rests on and a way to correct it. */
 export function QuestionCard(props: Props) {
-  const { number, question, isLeftToModel, isActive, isWaiting, onToggle } = props;
+  const { number, question, isActive, isWaiting, onToggle } = props;
   const t = callTexts.use();
   const { answer, not_applicable, points, max_points, needs_review } = question;
   return (
@@ -39,7 +38,7 @@ export function QuestionCard(props: Props) {
             {points === null ? '' : `${format.number(points, 2)} / ${format.number(max_points, 2)}`}
           </span>
         </span>
-        {needs_review && !isLeftToModel && <span className="badge badge-warn">{t('review')}</span>}
+        {needs_review && <span className="badge badge-warn">{t('review')}</span>}
         {question.decided_by === 'person' && !isWaiting && <span className="badge badge-accent">{t('person')}</span>}
         {isWaiting && (
           <span className="badge badge-warn" role="status">
@@ -66,7 +65,8 @@ function Details({ question, draftKey, isPending, onQuote, onAnswer }: Props) {
           <span className="foreign"> · {t('machineSaid', { answer: machine.answer ?? t('notApplicable') })}</span>
         )}
       </p>
-      {question.choices !== null && (
+      {onAnswer === null && question.comment !== null && <p className="foreign">{question.comment}</p>}
+      {onAnswer !== null && question.choices !== null && (
         <>
           <div className="choices" role="group" aria-label={t('correct')}>
             {question.choices.map((label, index) => (

@@ -1,7 +1,8 @@
-import { type ReactNode, useEffect, useRef } from 'react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import * as format from '../../i18n/format.ts';
 import { topicName } from '../../i18n/topics/texts.ts';
 import { Score, scoreTone } from '../../widgets/call-facts.tsx';
+import { Confirm } from '../../widgets/confirm.tsx';
 import { Icon } from '../../widgets/icon.tsx';
 import { QuestionCard } from './question-card.tsx';
 import { ReviewConflict } from './review-conflict.tsx';
@@ -11,19 +12,21 @@ import { isLeftToModel, questionsOf, type useReview } from './use-review.ts';
 
 interface Props {
   readonly analysis: Analysis;
-  /** The labels of each question. Null where the user may not correct answers. */
   readonly review: ReturnType<typeof useReview>;
+  /** Whether the user may correct answers. */
+  readonly mayReview: boolean;
   readonly active: Question | null;
   readonly onActivate: (question: Question | null) => void;
   readonly onQuote: (question: Question, index: number) => void;
 }
 
 /** The score, the answers that it consists of, and a person's review. */
-export function ScorePanel({ analysis, review, active, onActivate, onQuote }: Props) {
+export function ScorePanel({ analysis, review, mayReview, active, onActivate, onQuote }: Props) {
   const t = callTexts.use();
   const numbers = new Map(questionsOf(analysis).map(({ uuid }, index) => [uuid, index + 1]));
   const open = questionsOf(analysis).filter((question) => isLeftToModel(analysis, question)).length;
-  const toReview = questionsOf(analysis).filter(({ needs_review }) => needs_review).length - open;
+  const toReview = questionsOf(analysis).filter(({ needs_review }) => needs_review).length;
+  const [isWithdrawing, setWithdrawing] = useState(false);
   const panel = useRef<HTMLElement>(null);
   useEffect(() => {
     panel.current?.querySelector('[data-active="true"]')?.scrollIntoView({ block: 'nearest' });
@@ -75,38 +78,48 @@ export function ScorePanel({ analysis, review, active, onActivate, onQuote }: Pr
                 key={question.uuid}
                 number={numbers.get(question.uuid)!}
                 question={question}
-                isLeftToModel={isLeftToModel(analysis, question)}
                 isActive={active?.uuid === question.uuid}
                 onToggle={() => onActivate(active?.uuid === question.uuid ? null : question)}
                 onQuote={(index) => onQuote(question, index)}
                 draftKey={`answer ${analysis.uuid} ${question.uuid}`}
                 isPending={review.pending.has(question.uuid)}
                 isWaiting={review.waiting.has(question.uuid)}
-                onAnswer={(answer, comment) => review.answer(question, answer, comment)}
+                onAnswer={mayReview ? (answer, comment) => review.answer(question, answer, comment) : null}
               />
             ))}
           </ul>
         </div>
       ))}
       <ReviewConflict analysis={analysis} review={review} />
-      <div className="score-actions">
-        {analysis.review?.done !== true && (
-          <button
-            type="button"
-            className="button button-primary"
-            disabled={review.isSaving}
-            onClick={() => void review.finish().catch(() => {})}
-          >
-            <Icon name="check" />
-            {t('finishReview')}
-          </button>
-        )}
-        {analysis.review !== null && (
-          <button type="button" className="button" disabled={review.isSaving} onClick={review.withdraw}>
-            {t('withdrawReview')}
-          </button>
-        )}
-      </div>
+      {mayReview && (
+        <div className="score-actions">
+          {analysis.review?.done !== true && (
+            <button
+              type="button"
+              className="button button-primary"
+              disabled={review.isSaving}
+              onClick={() => void review.finish().catch(() => {})}
+            >
+              <Icon name="check" />
+              {t('finishReview')}
+            </button>
+          )}
+          {analysis.review !== null && (
+            <button type="button" className="button" disabled={review.isSaving} onClick={() => setWithdrawing(true)}>
+              {t('withdrawReview')}
+            </button>
+          )}
+        </div>
+      )}
+      {isWithdrawing && (
+        <Confirm
+          title={t('withdrawTitle')}
+          text={t('withdrawText')}
+          action={t('withdrawReview')}
+          onConfirm={review.withdraw}
+          onClose={() => setWithdrawing(false)}
+        />
+      )}
     </section>
   );
 }

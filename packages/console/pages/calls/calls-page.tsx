@@ -3,19 +3,22 @@ import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { shellTexts } from '../../app/shell-texts.ts';
 import * as format from '../../i18n/format.ts';
+import { useMay } from '../../session/rights.ts';
+import { useSession } from '../../session/session.ts';
 import { Icon } from '../../widgets/icon.tsx';
 import { Failed, Loading, State } from '../../widgets/states.tsx';
 import { useTitle } from '../../widgets/use-title.ts';
 import { type CallSearch, isFiltered } from './call-search.ts';
 import { ExportMenu } from './export-menu.tsx';
 import { FilterBar } from './filters/filter-bar.tsx';
-import { SavedViews } from './saved-views.tsx';
 import { SelectionBar } from './selection/selection-bar.tsx';
 import { CallsTable } from './table/calls-table.tsx';
 import { ColumnChoice } from './table/column-choice.tsx';
 import { storeColumns, storedColumns } from './table/columns.tsx';
 import { callsTexts } from './texts.ts';
 import { useCalls } from './use-calls.ts';
+import { LocalViews } from './views/local-views.tsx';
+import { SavedViews } from './views/saved-views.tsx';
 
 const route = getRouteApi('/calls');
 
@@ -30,7 +33,11 @@ export function CallsPage() {
   const [columns, setColumns] = useState(storedColumns);
   const calls = useCalls(search);
   const selectedCalls = calls.items.filter(({ uuid }) => selected.has(uuid));
-  useTitle(t('title'));
+  const mayProcess = useMay('process');
+  const mayReview = useMay('review');
+  const isOwn = useSession().role === 'OPERATOR';
+  const title = t(isOwn ? 'titleOwn' : 'title');
+  useTitle(title);
   const shell = shellTexts.use();
   const hasFailed = calls.error !== null && calls.items.length === 0;
   const change = (changed: Partial<CallSearch>) => {
@@ -40,7 +47,7 @@ export function CallsPage() {
   return (
     <div className="page calls-page">
       <div className="page-head">
-        <h1>{t('title')}</h1>
+        <h1>{title}</h1>
         <p className="muted number" role="status">
           {calls.isPending || hasFailed
             ? ''
@@ -48,11 +55,12 @@ export function CallsPage() {
           {calls.isStale && <span className="calls-stale"> · {t('stale')}</span>}
         </p>
       </div>
+      {mayReview && <LocalViews />}
       <div className="calls-tools">
         <SearchField value={search.q ?? ''} onChange={(q) => change({ q: q === '' ? undefined : q })} />
         <div className="calls-choices">
-          <SavedViews search={search} onOpen={(view) => void navigate({ search: view })} />
-          {calls.count > 0 && <ExportMenu search={search} />}
+          {mayReview && <SavedViews search={search} onOpen={(view) => void navigate({ search: view })} />}
+          {mayReview && calls.count > 0 && <ExportMenu search={search} />}
           <ColumnChoice
             columns={columns}
             onChange={(names) => {
@@ -85,10 +93,12 @@ export function CallsPage() {
             </button>
           </State>
         ) : (
-          <State title={t('empty.title')} text={t('empty.text')}>
-            <Link to="/upload" className="button">
-              {shell('nav.upload')}
-            </Link>
+          <State title={t('empty.title')} text={t(isOwn ? 'empty.textOwn' : 'empty.text')}>
+            {mayProcess && (
+              <Link to="/upload" className="button">
+                {shell('nav.upload')}
+              </Link>
+            )}
           </State>
         )
       ) : (
@@ -99,7 +109,7 @@ export function CallsPage() {
           sort={search.sort ?? '-created_at'}
           onSort={(sort) => change({ sort: sort === '-created_at' ? undefined : sort })}
           selected={selected}
-          onSelect={setSelected}
+          onSelect={mayReview ? setSelected : null}
           onEnd={calls.loadMore}
           words={search.q}
         />

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { firmQuery } from '../../api/firm.ts';
 import * as format from '../../i18n/format.ts';
+import { useMay } from '../../session/rights.ts';
 import { Loading, LoadingOrFailed, State } from '../../widgets/states.tsx';
 import { useTitle } from '../../widgets/use-title.ts';
 import { Agreement } from './agreement.tsx';
@@ -39,6 +40,7 @@ function Dashboard({ firmZone }: { firmZone: string }) {
   const t = dashboardTexts.use();
   const search = route.useSearch();
   const navigate = useNavigate();
+  const mayReview = useMay('review');
   const days = LENGTHS.find((each) => String(each) === search.days) ?? DEFAULT_DAYS;
   const tz = search.tz !== undefined && isZone(search.tz) ? search.tz : firmZone;
   const period = periods(days, tz);
@@ -97,7 +99,7 @@ function Dashboard({ firmZone }: { firmZone: string }) {
               <Trend by="resolution" period={period.now} before={period.before} tz={tz} />
             </div>
           </div>
-          <Agreement period={period.now} tz={tz} />
+          {mayReview && <Agreement period={period.now} tz={tz} />}
         </>
       )}
     </div>

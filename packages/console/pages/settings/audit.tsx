@@ -46,14 +46,17 @@ export function Audit() {
         {FILTERS.map((name) => (
           <label key={name} className="field">
             <span className="field-label">{t(`audit.${name}`)}</span>
-            <input
-              className="input"
-              name={name}
-              type={name === 'from' || name === 'to' ? 'date' : 'text'}
-              defaultValue={search[name] ?? ''}
-              autoComplete="off"
-              {...(name === 'action' && { placeholder: 'api_key.created' })}
-            />
+            {name === 'action' ? (
+              <Actions chosen={search.action ?? ''} />
+            ) : (
+              <input
+                className="input"
+                name={name}
+                type={name === 'from' || name === 'to' ? 'date' : 'text'}
+                defaultValue={search[name] ?? ''}
+                autoComplete="off"
+              />
+            )}
           </label>
         ))}
         <button type="submit" className="button">
@@ -80,7 +83,7 @@ export function Audit() {
                 title: t('audit.action'),
                 cell: ({ action, code }) => (
                   <>
-                    <code>{action}</code>
+                    {nameOfAction(action)}
                     {code !== undefined && <span className="badge badge-bad">{code}</span>}
                   </>
                 ),
@@ -114,6 +117,35 @@ export function Audit() {
 }
 
 type Entry = Schemas['AuditEntry'];
+
+/** The actions in words, in the order of the words. One that a link names and nobody knows stays chosen. */
+function Actions({ chosen }: { chosen: string }) {
+  const t = settingsTexts.use();
+  const known = settingsTexts.keys().flatMap((key) => (key.startsWith(ACTION) ? [key.slice(ACTION.length)] : []));
+  const all = [...new Set([...known, ...(chosen === '' ? [] : [chosen])])].map((action) => ({
+    action,
+    name: nameOfAction(action),
+  }));
+  return (
+    <select className="input" name="action" defaultValue={chosen}>
+      <option value="">{t('audit.anyAction')}</option>
+      {all
+        .toSorted((a, b) => a.name.localeCompare(b.name))
+        .map(({ action, name }) => (
+          <option key={action} value={action}>
+            {name}
+          </option>
+        ))}
+    </select>
+  );
+}
+
+const ACTION = 'action.';
+
+function nameOfAction(action: string): string {
+  const name = ACTION + action;
+  return settingsTexts.has(name) ? settingsTexts.translate(name) : action;
+}
 
 /** The names of objects other than users, as far as an ADMIN may list them. */
 function useNames(): (entry: Entry) => ReactNode {

@@ -4,8 +4,8 @@ import { api, send } from '../../api/client.ts';
 import * as format from '../../i18n/format.ts';
 import { localInput } from '../../i18n/local-input.ts';
 import { Dialog, DialogActions } from '../../widgets/dialog.tsx';
+import { Fault } from '../../widgets/fault.tsx';
 import { Field } from '../../widgets/field.tsx';
-import { useFailure } from '../../widgets/states.tsx';
 import { done } from '../../widgets/toasts.tsx';
 import { settingsTexts } from './texts.ts';
 
@@ -24,7 +24,6 @@ export function Replay({ uuid, onClose }: { uuid: string; onClose: () => void })
       void client.invalidateQueries({ queryKey: ['deliveries', uuid] });
     },
   });
-  const failure = useFailure(replay.error);
   const submit = (event: SyntheticEvent<HTMLFormElement>) => {
     event.preventDefault();
     const form = new FormData(event.currentTarget);
@@ -42,11 +41,7 @@ export function Replay({ uuid, onClose }: { uuid: string; onClose: () => void })
         <Field label={t('replay.to')}>
           <input className="input" name="to" type="datetime-local" required defaultValue={localInput(now + 60_000)} />
         </Field>
-        {replay.isError && (
-          <p role="alert" className="settings-fault foreign">
-            {failure.title}. {failure.text}
-          </p>
-        )}
+        {replay.isError && <Fault error={replay.error} />}
         <DialogActions onClose={onClose}>
           <button type="submit" className="button button-primary" disabled={replay.isPending}>
             {t('replay.send')}

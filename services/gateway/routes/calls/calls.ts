@@ -2,7 +2,7 @@ import { Language, Resolution, Uuid } from '@call-analysis/events';
 import type { ingest } from '@call-analysis/proto';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
-import type { Caller } from '../../authentication/caller.ts';
+import { type Caller, EVERY_ROLE } from '../../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
 import { anyOf, flag, instant, isInstant, number, page, pathUuid, size, text } from '../../http/request/fields.ts';
 import type { PublicUrl } from '../../http/request/public-url.ts';
@@ -168,6 +168,7 @@ export function calls(
       method: 'GET',
       path: PATH,
       credentials: 'bearer',
+      roles: EVERY_ROLE,
       query: FirmCallQuery,
       docs: {
         tag: 'Calls',
@@ -182,6 +183,7 @@ export function calls(
       method: 'GET',
       path: `${PATH}/:uuid`,
       credentials: 'bearer',
+      roles: EVERY_ROLE,
       docs: {
         tag: 'Calls',
         id: 'getCall',

@@ -2,7 +2,7 @@ import { type ScorecardDraft, Uuid } from '@call-analysis/events';
 import type { analysis, ingest } from '@call-analysis/proto';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
-import type { Caller } from '../../authentication/caller.ts';
+import { AND_REVIEWERS, type Caller, EVERY_ROLE } from '../../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
 import { flag, pathUuid } from '../../http/request/fields.ts';
 import { sendStream } from '../../http/response/send.ts';
@@ -64,6 +64,7 @@ export function callExports(
       method: 'GET',
       path: `${PATH}/export`,
       credentials: 'bearer',
+      roles: AND_REVIEWERS,
       query: ExportQuery,
       docs: {
         tag: 'Calls',
@@ -86,6 +87,7 @@ export function callExports(
       method: 'POST',
       path: `${PATH}/export`,
       credentials: 'bearer',
+      roles: AND_REVIEWERS,
       body: Selected,
       docs: {
         tag: 'Calls',
@@ -108,6 +110,7 @@ export function callExports(
       method: 'GET',
       path: `${PATH}/:uuid/transcript`,
       credentials: 'bearer',
+      roles: EVERY_ROLE,
       query: TranscriptQuery,
       docs: {
         tag: 'Calls',

@@ -85,7 +85,7 @@ function FilterChip({ filterKey, isNew, search, onChange, calls }: Props & { fil
       opensAtOnce={isNew}
       label={
         <>
-          {name}
+          {value === null ? name : `${name}:`}
           {value !== null && <span className="chip-value foreign-line">{value}</span>}
           <Icon name="down" size={12} />
         </>

@@ -16,7 +16,8 @@ interface Props {
   readonly sort: Sort;
   readonly onSort: (sort: Sort) => void;
   readonly selected: ReadonlySet<string>;
-  readonly onSelect: (uuids: ReadonlySet<string>) => void;
+  /** Null where there is nothing to do with selected calls. */
+  readonly onSelect: ((uuids: ReadonlySet<string>) => void) | null;
   readonly onEnd: () => void;
   /** The words that were searched for, which the call's page highlights. */
   readonly words: string | undefined;
@@ -54,10 +55,10 @@ export function CallsTable(props: Props) {
       else next.delete(uuid);
     }
     last.current = index;
-    onSelect(next);
+    onSelect?.(next);
   };
   const areAll = calls.length > 0 && calls.every(({ uuid }) => selected.has(uuid));
-  const tracks = ['40px', ...columns.map((name) => columnOf(name).width)].join(' ');
+  const tracks = [...(onSelect === null ? [] : ['40px']), ...columns.map((name) => columnOf(name).width)].join(' ');
   return (
     <div className="calls-scroll card" ref={scroller} tabIndex={0} role="region" aria-label={t('title')}>
       <div
@@ -69,14 +70,16 @@ export function CallsTable(props: Props) {
       >
         <div role="rowgroup" className="calls-head">
           <div className="calls-row" role="row" aria-rowindex={1}>
-            <span role="columnheader" className="calls-check">
-              <input
-                type="checkbox"
-                aria-label={t('selectAll')}
-                checked={areAll}
-                onChange={() => onSelect(areAll ? new Set() : new Set(calls.map(({ uuid }) => uuid)))}
-              />
-            </span>
+            {onSelect !== null && (
+              <span role="columnheader" className="calls-check">
+                <input
+                  type="checkbox"
+                  aria-label={t('selectAll')}
+                  checked={areAll}
+                  onChange={() => onSelect(areAll ? new Set() : new Set(calls.map(({ uuid }) => uuid)))}
+                />
+              </span>
+            )}
             {columns.map((name) => (
               <Heading key={name} name={name} {...props} />
             ))}
@@ -94,15 +97,17 @@ export function CallsTable(props: Props) {
                 aria-selected={selected.has(call.uuid)}
                 style={{ transform: `translateY(${index * rowHeight}px)`, height: rowHeight }}
               >
-                <span role="cell" className="calls-check">
-                  <input
-                    type="checkbox"
-                    aria-label={t('select', { operator: call.operator_name })}
-                    checked={selected.has(call.uuid)}
-                    onChange={() => {}}
-                    onClick={(event) => toggle(index, event.shiftKey)}
-                  />
-                </span>
+                {onSelect !== null && (
+                  <span role="cell" className="calls-check">
+                    <input
+                      type="checkbox"
+                      aria-label={t('select', { operator: call.operator_name })}
+                      checked={selected.has(call.uuid)}
+                      onChange={() => {}}
+                      onClick={(event) => toggle(index, event.shiftKey)}
+                    />
+                  </span>
+                )}
                 {columns.map((name, position) => (
                   <span
                     key={name}

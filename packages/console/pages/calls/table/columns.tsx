@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import { shellTexts } from '../../../app/shell-texts.ts';
+import { failureText } from '../../../i18n/faults/texts.ts';
 import * as format from '../../../i18n/format.ts';
 import { Score, StatusBadge } from '../../../widgets/call-facts.tsx';
 import type { Sort } from '../call-search.ts';
@@ -43,12 +44,16 @@ export const COLUMNS = {
   status: { width: 'minmax(118px, 0.8fr)', cell: ({ status }) => <StatusBadge status={status} /> },
   score: { width: 'minmax(68px, 0.5fr)', isNumber: true, sort: 'score', cell: ({ score }) => <Score value={score} /> },
   answered: {
-    width: 'minmax(84px, 0.5fr)',
+    width: 'minmax(136px, 0.7fr)',
     isNumber: true,
-    cell: ({ answered, questions }) =>
-      answered === null || questions === null
-        ? ''
-        : t('answeredOf', { answered: format.number(answered), questions: format.number(questions) }),
+    cell: ({ answered, questions }) => {
+      if (answered === null || questions === null) return '';
+      const open = questions - answered;
+      const facts = { answered: format.number(answered), questions: format.number(questions) };
+      return open === 0
+        ? t('answeredOf', facts)
+        : t('answeredOfOpen', { ...facts, n: open, open: format.number(open) });
+    },
   },
   needs_review: {
     width: 'minmax(88px, 0.6fr)',
@@ -61,7 +66,10 @@ export const COLUMNS = {
   },
   partner_call_id: { width: 'minmax(110px, 1fr)', cell: ({ partner_call_id }) => foreign(partner_call_id) },
   disconnect_reason: { width: 'minmax(110px, 1fr)', cell: (call) => foreign(call.disconnect_reason) },
-  failure: { width: 'minmax(140px, 1.5fr)', cell: ({ failure }) => foreign(failure?.message ?? null) },
+  failure: {
+    width: 'minmax(140px, 1.5fr)',
+    cell: ({ failure }) => foreign(failure === null ? null : failureText(failure)),
+  },
   created_at: {
     width: 'minmax(128px, 1.1fr)',
     sort: 'created_at',
