@@ -7,12 +7,12 @@ import type { Sql } from '@call-analysis/postgres';
 import type { Registered } from '@call-analysis/service';
 import type { Firms } from '@call-analysis/service/firms';
 import type { Analyst } from '../analysts/analyst.ts';
-import { costOfSpeech, type SpeechPrice } from '../money/prices.ts';
+import { type AnalyzedCall, makeAnalysis, type TranscriptReadyEvent } from '../analysts/make-analysis.ts';
+import { costOfSpeech, type SpeechPrice } from '../language-model/prices.ts';
 import type { ModelQueue } from '../queue/model-queue.ts';
 import { findActiveScorecards } from '../scorecards/find-active-scorecards.ts';
 import type { ScorecardCache } from '../scorecards/scorecard-cache.ts';
 import type { Store } from '../store.ts';
-import { type AnalyzedCall, makeAnalysis, type TranscriptReadyEvent } from './make-analysis.ts';
 
 export interface Parts {
   readonly store: Store;

@@ -7,19 +7,19 @@ import type { Handlers } from '@call-analysis/rpc';
 import { requireCaller } from '@call-analysis/service';
 import type { Firms } from '@call-analysis/service/firms';
 import { z } from 'zod';
+import { formatAmount, type Prices } from '../language-model/prices.ts';
 import { findActiveScorecards } from '../scorecards/find-active-scorecards.ts';
 import type { ScorecardCache } from '../scorecards/scorecard-cache.ts';
-import type { Store } from '../store.ts';
+import type { ScorecardUse } from '../scorecards/scorecard-store.ts';
 import { type Budget, changeBudget, readBudget } from './budgets.ts';
 import { estimateAnalyses } from './estimate.ts';
 import { GROUPS, type Group, type MoneyStore, type SpeechRow, type UsageRow } from './money-store.ts';
-import { formatAmount, type Prices } from './prices.ts';
 
 const Time = z.iso.datetime({ offset: true }).transform((text) => new Date(text));
 const Amount = z.string().regex(/^\d{1,11}(\.\d{1,9})?$/);
 
 export interface MoneyParts {
-  readonly store: Store;
+  readonly store: ScorecardUse & { readonly money: MoneyStore };
   readonly bus: Pick<Bus, 'publish'>;
   readonly scorecardCache: ScorecardCache;
   readonly firms: Pick<Firms, 'settings'>;
@@ -99,7 +99,7 @@ function amountOf(amount: string, currency: string, row: Cost | null) {
 }
 
 /** Fault VALIDATION_ERROR for a scorecard that is not the firm's, or not active. */
-async function findNamedScorecard(scorecards: Store['scorecards'], firmUuid: string, uuid: string) {
+async function findNamedScorecard(scorecards: ScorecardUse['scorecards'], firmUuid: string, uuid: string) {
   const wrong = (message: string) => invalidFields([{ field: 'scorecard_uuid', code: 'INVALID', message }]);
   const found = await scorecards.find(firmUuid, uuid).catch((error: unknown) => {
     if (error instanceof Fault && error.code === 'NOT_FOUND') throw wrong('is not a scorecard of this firm');

@@ -3,12 +3,12 @@ import { findErased } from '@call-analysis/call-processing';
 import { AnalysisWaiting, BudgetSpent, CallFailed, createEvent, type Event } from '@call-analysis/events';
 import type { Sql } from '@call-analysis/postgres';
 import { v7 as uuidv7 } from 'uuid';
-import type { TranscriptReadyEvent } from '../calls/make-analysis.ts';
+import type { NewAnalysis, TranscriptReadyEvent } from '../analysts/make-analysis.ts';
 import type { LanguageModelConfig } from '../language-model/config.ts';
-import { NO_TOKENS, type Tokens, usageOf } from '../money/prices.ts';
-import type { NewAnalysis, Store } from '../store.ts';
+import { NO_TOKENS, type Tokens, usageOf } from '../language-model/prices.ts';
+import type { ClaimedRequest } from '../request-store.ts';
+import type { Store } from '../store.ts';
 import { Grouped } from './grouped.ts';
-import type { ClaimedRequest } from './request-store.ts';
 
 const CHUNK = 500;
 

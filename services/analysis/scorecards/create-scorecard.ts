@@ -4,14 +4,13 @@ import { notFound } from '@call-analysis/fault';
 import { type Actor, auditEntry } from '@call-analysis/service';
 import type { Firms } from '@call-analysis/service/firms';
 import { v7 as uuidv7 } from 'uuid';
-import type { Store } from '../store.ts';
-import type { StoredScorecard } from './scorecard-store.ts';
+import type { ScorecardUse, StoredScorecard } from './scorecard-store.ts';
 import { toScorecardBody } from './scorecard.ts';
 import { validateScorecardDraft } from './validate-scorecard-draft.ts';
 
 /** Stores a firm's new scorecard as its revision 1, not yet active. Faults: NOT_FOUND, VALIDATION_ERROR. */
 export async function createScorecard(
-  { store, firms, bus }: { store: Store; firms: Firms; bus: Pick<Bus, 'publish'> },
+  { store, firms, bus }: { store: ScorecardUse; firms: Firms; bus: Pick<Bus, 'publish'> },
   actor: Actor,
   document: string,
 ): Promise<StoredScorecard> {

@@ -2,9 +2,8 @@ import type { Bus } from '@call-analysis/bus';
 import { Fault } from '@call-analysis/fault';
 import { type Actor, auditEntry } from '@call-analysis/service';
 import { v7 as uuidv7 } from 'uuid';
-import type { Store } from '../store.ts';
 import { revisableUuids } from './default-scorecard.ts';
-import type { RevisionId, StoredScorecard } from './scorecard-store.ts';
+import type { RevisionId, ScorecardUse, StoredScorecard } from './scorecard-store.ts';
 import { toScorecardBody } from './scorecard.ts';
 import { validateScorecardDraft } from './validate-scorecard-draft.ts';
 
@@ -14,7 +13,7 @@ import { validateScorecardDraft } from './validate-scorecard-draft.ts';
  * Faults: NOT_FOUND, REVISION_CONFLICT, VALIDATION_ERROR.
  */
 export async function reviseScorecard(
-  { store: { db, scorecards }, bus }: { store: Store; bus: Pick<Bus, 'publish'> },
+  { store: { db, scorecards }, bus }: { store: ScorecardUse; bus: Pick<Bus, 'publish'> },
   actor: Actor,
   { uuid, revision }: RevisionId,
   document: string,

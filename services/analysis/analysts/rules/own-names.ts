@@ -1,7 +1,7 @@
-import type { Conversation } from '../analysts/analyst.ts';
+import { FOLD } from '../../scorecards/characters.ts';
+import { foldWord } from '../../scorecards/phrase-syntax.ts';
+import type { Conversation } from '../analyst.ts';
 import { commonWords, phraseWords } from './concepts.ts';
-import { FOLD } from './matching/characters.ts';
-import { foldWord } from './matching/phrase-syntax.ts';
 import { SENTENCE_BREAK, type Words } from './matching/words.ts';
 
 /** Shorter names only count as complete words, longer ones with any ending: `Тимуром`, `Sardorman`, `Азаматмын`. */

@@ -1,5 +1,5 @@
 import type { Language } from '@call-analysis/events';
-import { foldWord } from './matching/phrase-syntax.ts';
+import { foldWord } from '../../scorecards/phrase-syntax.ts';
 import { compilePhrasebook, type Concept, type Negations, type Phrasebook } from './matching/phrasebook.ts';
 import { en } from './phrases/en.ts';
 import { es } from './phrases/es.ts';

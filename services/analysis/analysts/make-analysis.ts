@@ -13,11 +13,21 @@ import {
 import type { Objects } from '@call-analysis/objects';
 import type { FirmSettings } from '@call-analysis/service/firms';
 import { v7 as uuidv7 } from 'uuid';
-import type { AnalysisResult, Analyst, Turn } from '../analysts/analyst.ts';
-import { recognizeLanguage } from '../rules/recognize-language.ts';
-import { seemSwapped, SWAPPED_NOTE } from '../rules/swapped-channels.ts';
 import type { Scorecard } from '../scorecards/scorecard.ts';
-import type { NewAnalysis } from '../store.ts';
+import type { AnalysisResult, Analyst, Turn } from './analyst.ts';
+import { recognizeLanguage } from './rules/recognize-language.ts';
+import { seemSwapped, SWAPPED_NOTE } from './rules/swapped-channels.ts';
+
+export interface NewAnalysis {
+  readonly uuid: string;
+  readonly callUuid: string;
+  readonly firmUuid: string;
+  readonly attempt: number;
+  readonly scorecardUuid: string;
+  readonly revision: number;
+  readonly score: number | null;
+  readonly createdAt: Date;
+}
 
 export type TranscriptReadyEvent = Event<BodyOf<typeof TranscriptReady>>;
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
+import { phraseFault } from '../../../scorecards/phrase-syntax.ts';
 import { findPhrases } from './find-phrases.ts';
-import { phraseFault } from './phrase-syntax.ts';
 import { compilePhrasebook, type Negations } from './phrasebook.ts';
 import { Words } from './words.ts';
 

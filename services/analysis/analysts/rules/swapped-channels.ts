@@ -1,5 +1,5 @@
 import type { Language, Role } from '@call-analysis/events';
-import type { Conversation } from '../analysts/analyst.ts';
+import type { Conversation } from '../analyst.ts';
 import { CUE_ID, LEXICON_ID, sidesPhrasebook } from './concepts.ts';
 import { findPhrases } from './matching/find-phrases.ts';
 import { Words } from './matching/words.ts';

@@ -8,8 +8,8 @@ import {
   phrasesOf,
   type Question,
 } from '@call-analysis/events';
-import { maxPoints } from '../scorecards/scorecard.ts';
-import type { ScoredAnswer } from '../scorecards/totals.ts';
+import { maxPoints } from '../../scorecards/scorecard.ts';
+import type { ScoredAnswer } from '../../scorecards/totals.ts';
 import { confidenceOf, type OutcomeKind, RELIABLE } from './confidence.ts';
 import { hasPhrases } from './phrases/language-phrases.ts';
 import type { SearchResult } from './search-conversation.ts';

@@ -1,5 +1,5 @@
 import type { Language, Utterance } from '@call-analysis/events';
-import { KIND, SILENT } from './matching/characters.ts';
+import { KIND, SILENT } from '../../scorecards/characters.ts';
 import { compilePhrasebook, type Phrasebook } from './matching/phrasebook.ts';
 import { Words } from './matching/words.ts';
 import { en } from './phrases/en.ts';

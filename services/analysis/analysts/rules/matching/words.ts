@@ -12,7 +12,7 @@ import {
   QUESTION,
   SILENT,
   SURROGATE,
-} from './characters.ts';
+} from '../../../scorecards/characters.ts';
 import type { Phrasebook } from './phrasebook.ts';
 
 /** Values of `Words.breaks`: a clause or a sentence ended before the word. */

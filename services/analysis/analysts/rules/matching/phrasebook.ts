@@ -1,4 +1,4 @@
-import { FOLD, KIND, LETTER } from './characters.ts';
+import { FOLD, KIND, LETTER } from '../../../scorecards/characters.ts';
 import {
   checkVariant,
   forEachVariant,
@@ -8,7 +8,7 @@ import {
   parsePhrase,
   parseWords,
   type Variant,
-} from './phrase-syntax.ts';
+} from '../../../scorecards/phrase-syntax.ts';
 import { Transitions } from './transitions.ts';
 
 /** Phrases of many concepts, compiled into tries so that one pass over a text finds all of them. */

@@ -1,4 +1,4 @@
-import { GAP_WORDS } from './phrase-syntax.ts';
+import { GAP_WORDS } from '../../../scorecards/phrase-syntax.ts';
 import type { Phrasebook } from './phrasebook.ts';
 import { SENTENCE_BREAK, type Words } from './words.ts';
 

@@ -5,14 +5,14 @@ import type { Actor } from '@call-analysis/service';
 import type { Firms } from '@call-analysis/service/firms';
 import { v7 as uuidv7 } from 'uuid';
 import type { AnalysisResult, Analyst, Conversation } from '../analysts/analyst.ts';
+import { recognizeLanguage } from '../analysts/rules/recognize-language.ts';
 import { isOnThisMachine, type LanguageModelConfig } from '../language-model/config.ts';
 import { ModelFailure } from '../language-model/outcome.ts';
-import { NO_TOKENS, type Tokens, tokensOf, usageOf } from '../money/prices.ts';
-import { recognizeLanguage } from '../rules/recognize-language.ts';
+import { NO_TOKENS, type Tokens, tokensOf, usageOf } from '../language-model/prices.ts';
+import { revisableUuids } from '../scorecards/default-scorecard.ts';
+import { type Scorecard, toScorecardBody } from '../scorecards/scorecard.ts';
+import { validateScorecardDraft } from '../scorecards/validate-scorecard-draft.ts';
 import type { Store } from '../store.ts';
-import { revisableUuids } from './default-scorecard.ts';
-import { type Scorecard, toScorecardBody } from './scorecard.ts';
-import { validateScorecardDraft } from './validate-scorecard-draft.ts';
 
 export interface TrialParts {
   readonly store: Store;

@@ -1,5 +1,5 @@
 import type { Evidence, Heard, Role } from '@call-analysis/events';
-import type { Conversation } from '../analysts/analyst.ts';
+import type { Conversation } from '../analyst.ts';
 import type { CompiledScorecard } from './compiled-scorecard.ts';
 import { CONCEPT_COUNT, CUE_ID, FIRST_TOPIC_ID, isOwnWordsOnly, LEXICON_ID } from './concepts.ts';
 import { findPhrases, type SearchBudget } from './matching/find-phrases.ts';

@@ -1,5 +1,5 @@
 import { type Heard, type Language, listenedFor, type Role } from '@call-analysis/events';
-import type { Scorecard } from '../scorecards/scorecard.ts';
+import type { Scorecard } from '../../scorecards/scorecard.ts';
 import { builtInPhrasebook, compileFirmPhrasebook, CONCEPT_COUNT, LEXICON_ID } from './concepts.ts';
 import type { Concept, Phrasebook } from './matching/phrasebook.ts';
 import { hasPhrases } from './phrases/language-phrases.ts';

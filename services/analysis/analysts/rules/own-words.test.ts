@@ -1,11 +1,11 @@
 import { Language, type Lexicon, phrasesOf, type Role } from '@call-analysis/events';
 import { describe, expect, it } from '@jest/globals';
-import type { Conversation } from '../analysts/analyst.ts';
-import { labelWithoutQuote } from '../analysts/model/prompt.ts';
-import { analyzeByRules } from '../analysts/rule-analyst.ts';
-import { defaultScorecard, defaultScorecardIn } from '../scorecards/default-scorecard.ts';
-import { conversationOf } from '../test/conversations.ts';
-import { lexiconScorecard } from '../test/lexicon-scorecard.ts';
+import { defaultScorecard, defaultScorecardIn } from '../../scorecards/default-scorecard.ts';
+import { conversationOf } from '../../test/conversations.ts';
+import { lexiconScorecard } from '../../test/lexicon-scorecard.ts';
+import type { Conversation } from '../analyst.ts';
+import { labelWithoutQuote } from '../model/prompt.ts';
+import { analyzeByRules } from '../rule-analyst.ts';
 import { SENTENCES } from './sentences.ts';
 import { seemSwapped } from './swapped-channels.ts';
 
