@@ -1,5 +1,5 @@
 import type { Bus } from '@call-analysis/bus';
-import { Uuid } from '@call-analysis/events';
+import { Uuid, WhenSpent } from '@call-analysis/events';
 import { Fault, invalidFields } from '@call-analysis/fault';
 import type { analysis } from '@call-analysis/proto';
 import type { Budget as BudgetMessage } from '@call-analysis/proto/analysis/v1/Budget';
@@ -42,7 +42,7 @@ export function moneyRpcs({
       budgetMessage(await readBudget(money, prices, requireCaller(request.caller).firmUuid)),
     setBudget: async (request) => {
       const amount = request.amount === undefined ? null : Amount.parse(request.amount);
-      const whenSpent = z.enum(['wait', 'fallback']).parse(request.when_spent);
+      const whenSpent = WhenSpent.parse(request.when_spent);
       const budget = { amount, currency: amount === null ? null : (request.currency ?? null), whenSpent };
       return budgetMessage(await changeBudget({ store, bus }, prices, requireCaller(request.caller).firmUuid, budget));
     },
