@@ -273,7 +273,7 @@ describe('what the console offers', () => {
     const reviewer = await newFirm(service, { firm: anna.firmUuid, role: 'REVIEWER' });
     const { page, problems } = await open(reviewer, '/console/');
     await page.getByRole('heading', { name: 'Calls', exact: true }).waitFor();
-    expect(await pagesOf(page)).toEqual(['Calls', 'Review', 'Dashboard']);
+    expect(await pagesOf(page)).toEqual(['Calls', 'For you', 'Review', 'Calibrations', 'Dashboard']);
     await page.locator('.calls-body [role=row] input').first().click();
     const bar = page.getByRole('region', { name: 'Selected calls' });
     await bar.waitFor();
@@ -282,7 +282,7 @@ describe('what the console offers', () => {
     await answer(page, 0, 0);
     await question(page, 0).getByText('Person').waitFor();
     await page.getByRole('button', { name: 'Add a comment' }).waitFor();
-    expect(await menu(page)).toEqual(['History']);
+    expect(await menu(page)).toEqual(['History', 'Print']);
     await page.getByRole('button', { name: 'Finish the review' }).click();
     await page.getByText('Reviewed', { exact: true }).waitFor();
     for (const path of ['upload', 'settings', 'scorecards']) {
@@ -299,7 +299,7 @@ describe('what the console offers', () => {
     const operator = await newFirm(service, { firm: anna.firmUuid, role: 'OPERATOR', operatorIds: ['17'] });
     const { page, problems } = await open(operator, '/console/');
     await page.getByRole('heading', { name: 'My calls' }).waitFor();
-    expect(await pagesOf(page)).toEqual(['Calls', 'Dashboard']);
+    expect(await pagesOf(page)).toEqual(['Calls', 'For you', 'Dashboard']);
     const rows = page.locator('.calls-body [role=row]');
     await rows.first().waitFor();
     expect(await rows.count()).toBe(1);
@@ -312,13 +312,13 @@ describe('what the console offers', () => {
     expect(await question(page, 0).locator('.choices').count()).toBe(0);
     expect(await page.getByRole('region', { name: 'Comments' }).count()).toBe(0);
     expect(await page.getByRole('button', { name: 'Finish the review' }).count()).toBe(0);
-    expect(await menu(page)).toEqual(['History']);
+    expect(await menu(page)).toEqual(['History', 'Print']);
     await page.keyboard.press('1');
     await page.keyboard.press('f');
     await page.goto(`${service.url}/console/dashboard?days=365`);
     await page.getByRole('heading', { name: 'Dashboard' }).waitFor();
     await page.locator('.dashboard-columns').waitFor();
-    expect(await page.getByRole('region', { name: 'Machine and people' }).count()).toBe(0);
+    expect(await page.getByRole('region', { name: 'Automatic answers and reviews' }).count()).toBe(0);
     for (const path of ['review', 'upload', 'settings']) {
       await page.goto(`${service.url}/console/${path}`);
       await closed(page).waitFor();
