@@ -30,3 +30,9 @@ export const WEBHOOK_EVENTS = [
   'budget.spent',
   'webhook.test',
 ] as const;
+
+/**
+ * `review_status` of a list of calls, of which each call has one: there is no review; it was begun; it is done; somebody has read
+ * it; a dispute is open, whatever else.
+ */
+export const REVIEW_STATUSES = ['none', 'open', 'done', 'acknowledged', 'disputed'] as const;

@@ -1,5 +1,5 @@
-/** How the values of a column are written. Times are ISO 8601 text in UTC; `json` is JSON text. */
-export type ColumnKind = 'text' | 'time' | 'number' | 'integer' | 'json';
+/** How the values of a column are written. Times are ISO 8601 text in UTC, local times without a zone; `json` is JSON text. */
+export type ColumnKind = 'text' | 'time' | 'local-time' | 'number' | 'integer' | 'json';
 
 export interface Column {
   readonly name: string;
@@ -37,11 +37,25 @@ const CALL_FIELDS: readonly Column[] = [
   { name: 'answered', kind: 'integer' },
   { name: 'reviewed_at', kind: 'time' },
   { name: 'score_source', kind: 'text' },
+  { name: 'assigned_to', kind: 'text' },
+  { name: 'sampled_by', kind: 'text' },
 ];
 
-/** The columns of an export. A name that occurs before gets a number, because some formats need distinct names. */
-export function columnsOf(questions: readonly { readonly text: string }[], hasTranscripts: boolean): Column[] {
+/** The places of the times among the fields. */
+export const TIMES: readonly number[] = CALL_FIELDS.flatMap(({ kind }, at) => (kind === 'time' ? [at] : []));
+
+/**
+ * The columns of an export: the fields; their times again in a time zone, unless that is UTC; questions; and the transcript. A name
+ * that occurs before gets a number, because some formats need distinct names.
+ */
+export function columnsOf(
+  questions: readonly { readonly text: string }[],
+  hasTranscripts: boolean,
+  timeZone: string = 'UTC',
+): Column[] {
   const columns = [...CALL_FIELDS];
+  if (timeZone !== 'UTC')
+    for (const at of TIMES) columns.push({ name: `${CALL_FIELDS[at]!.name} (${timeZone})`, kind: 'local-time' });
   const names = new Set(columns.map(({ name }) => name));
   if (hasTranscripts) names.add('transcript');
   for (const { text } of questions) {

@@ -7,6 +7,7 @@ export interface AnalysisFacts {
   readonly needsReview: number;
   readonly counts: AnswerCounts;
   readonly autoFailed: boolean;
+  readonly autoFailSuspected: boolean;
   readonly topics: readonly string[];
   readonly resolution: string | null;
   readonly scorecard: { readonly uuid: string; readonly name: string };
@@ -31,6 +32,7 @@ const share = z.number().nullish();
 const Body = z.object({
   scorecard: z.object({ uuid: z.string(), name: z.string() }),
   auto_failed: z.boolean(),
+  auto_fail_suspected: z.boolean().default(false),
   sections: z.array(
     z.object({
       questions: z.array(
@@ -56,12 +58,13 @@ const Body = z.object({
 export function factsOf(analysis: unknown): AnalysisFacts | null {
   const parsed = Body.safeParse(analysis);
   if (!parsed.success) return null;
-  const { scorecard, auto_failed, sections, topics, resolution, sentiment, metrics } = parsed.data;
+  const { scorecard, auto_failed, auto_fail_suspected, sections, topics, resolution, sentiment, metrics } = parsed.data;
   const questions = sections.flatMap((section) => section.questions);
   return {
     counts: countAnswers(sections),
     needsReview: questions.filter(({ needs_review }) => needs_review).length,
     autoFailed: auto_failed,
+    autoFailSuspected: auto_fail_suspected,
     topics: [...new Set(topics)],
     resolution: resolution ?? null,
     scorecard,
