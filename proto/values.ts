@@ -36,3 +36,10 @@ export const WEBHOOK_EVENTS = [
  * it; a dispute is open, whatever else.
  */
 export const REVIEW_STATUSES = ['none', 'open', 'done', 'acknowledged', 'disputed'] as const;
+
+/** `role` of a user. */
+export const ROLES = ['SUPERUSER', 'WORKFLOW_ENGINEER', 'ADMIN', 'REVIEWER', 'OPERATOR'] as const;
+
+/** How many `operator_ids` a user has at most, and how many characters each. */
+export const MAX_OPERATOR_IDS = 100;
+export const MAX_OPERATOR_ID_CHARS = 255;

@@ -11,7 +11,7 @@ Exits with 0 whatever the figures.
   upload       a recording of 50 MB from the client to the store
   speech       the local engine: its speed and word error rate
   request      a request without work, compared with plain express
-  get-calls    filters, cursors and search among ten million calls of one firm
+  get-calls    filters, cursors and search among a million calls of one firm, at rest and while calls are processed
   statistics   every grouping of a month and a year of ten million calls, compared with a plain aggregate
   webhooks     deliveries to an endpoint on this machine, and the memory of those that wait
 

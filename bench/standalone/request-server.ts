@@ -3,7 +3,7 @@ import express from 'express';
 import { createApp } from '../../services/gateway/app.ts';
 import { type Backends, endpointsOf } from '../../services/gateway/gateway.ts';
 import { endpoint } from '../../services/gateway/http/endpoint.ts';
-import { RateLimits } from '../../services/gateway/rate-limits/rate-limits.ts';
+import { RateLimits } from '../../services/gateway/http/rate-limits/rate-limits.ts';
 import { listen } from '../../services/gateway/server.ts';
 
 /**

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type Database, openDatabase } from '@call-analysis/postgres';
 import { freshDatabase, type TestDatabase } from '@call-analysis/testing/database';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { alreadyClaimed, claim, pruneClaims } from './claim.ts';
+import { alreadyClaimed, claim, once, pruneClaims } from './claim.ts';
 
 let database: TestDatabase;
 let service: Database;
@@ -35,6 +35,20 @@ it('an event can be claimed once by each consumer', async () => {
     new Set([one, three.toUpperCase()]),
   );
   expect(await alreadyClaimed(service, 'b', [{ id: two }])).toEqual(new Set());
+});
+
+it('work is done once for each event, and again when its transaction failed', async () => {
+  const [one, two, three] = [randomUUID(), randomUUID(), randomUUID()];
+  const done: string[][] = [];
+  const work = async (_tx: unknown, fresh: readonly { id: string }[]) => void done.push(fresh.map(({ id }) => id));
+  const consuming = { db: service, consumer: 'once' };
+  await once(consuming, identified([one, two]), work);
+  await once(consuming, identified([two]), work);
+  await once({ db: service, consumer: 'other' }, identified([two]), work);
+  const failed = once(consuming, identified([two, three]), async () => Promise.reject(new Error('failed')));
+  await expect(failed).rejects.toThrow('failed');
+  await once(consuming, identified([two, three]), work);
+  expect(done).toEqual([[one, two], [two], [three]]);
 });
 
 it('upper and lower case are the same id, which is returned as given', async () => {

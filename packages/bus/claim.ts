@@ -1,7 +1,30 @@
-import type { Sql } from '@call-analysis/postgres';
+import type { Database, Sql } from '@call-analysis/postgres';
 
 interface Identified {
   readonly id: string;
+}
+
+/** A consumer as it was registered, and where it stores its results. */
+export interface Consuming {
+  readonly db: Pick<Database, 'transaction'>;
+  readonly consumer: string;
+}
+
+/**
+ * Does a consumer's work for those of the events that it was not done for before, in one transaction with the note that
+ * it is done. Not called when there is nothing new.
+ */
+export async function once<Each extends Identified>(
+  { db, consumer }: Consuming,
+  events: readonly Each[],
+  work: (tx: Sql, fresh: readonly Each[]) => Promise<void>,
+  options?: Parameters<Database['transaction']>[1],
+): Promise<void> {
+  await db.transaction(async (tx) => {
+    const claimed = await claim(tx, consumer, events);
+    const fresh = events.filter(({ id }) => claimed.has(id));
+    if (fresh.length > 0) await work(tx, fresh);
+  }, options);
 }
 
 /**

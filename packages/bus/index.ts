@@ -1,4 +1,5 @@
-export { alreadyClaimed, claim, pruneClaims } from './claim.ts';
+export { alreadyClaimed, claim, once, pruneClaims } from './claim.ts';
+export type { Consuming } from './claim.ts';
 export { BusConfig, redeliveryWindowDays } from './config.ts';
 export type { ListenConfig } from './config.ts';
 export { REDELIVER } from './dead-letters.ts';

@@ -19,14 +19,12 @@ import type { Sql } from '@call-analysis/postgres';
  *   priority are delivered first.
  * - **Order** is not promised otherwise: events may arrive late, repeatedly and in any order.
  *
- * Because delivery can repeat, a handler claims the event's id (`claim.ts`) in the transaction that stores its result. The
- * claim succeeds once for each consumer and event, so the result is stored once:
+ * Because delivery can repeat, a handler stores its result by `once` (`claim.ts`), which claims the event's id in the
+ * same transaction. The claim succeeds once for each consumer and event:
  *
  *     async handle([event]) {
  *       const result = await slowWork(event.data);                      // may repeat
- *       await database.transaction(async (tx) => {
- *         const claimed = await claim(tx, 'reports', [event]);
- *         if (claimed.size === 0) return;                               // stored before
+ *       await once({ db, consumer }, [event], async (tx) => {
  *         await saveResult(tx, result);
  *         await bus.publish(tx, [createEvent('reports', ReportReady, event.subject, event, result)]);
  *       });

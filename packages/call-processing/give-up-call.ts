@@ -1,8 +1,7 @@
-import { type Bus, claim, DISCARD, type FailureReason, type GiveUpResult } from '@call-analysis/bus';
+import { type Bus, type Consuming, DISCARD, type FailureReason, type GiveUpResult } from '@call-analysis/bus';
 import { type BodyOf, CallFailed, createEvent, type Event } from '@call-analysis/events';
-import type { Database } from '@call-analysis/postgres';
 import { z } from 'zod';
-import { findErased } from './tombstones.ts';
+import { onceUnlessErased } from './tombstones.ts';
 
 const Attempt = z.object({ attempt: z.int().min(1) });
 
@@ -24,10 +23,8 @@ interface Log {
   info(fields: object, message: string): void;
 }
 
-interface Parts {
-  readonly db: Pick<Database, 'transaction'>;
-  readonly bus: Bus;
-  readonly consumer: string;
+interface Parts extends Consuming {
+  readonly bus: Pick<Bus, 'publish'>;
 }
 
 /**
@@ -66,10 +63,8 @@ export async function giveUpCall(
     retryable: attempt.success && !permanentCodes.has(code),
     attempts,
   });
-  return parts.db.transaction(async (tx) => {
-    if ((await findErased(tx, [event])).size > 0) return DISCARD;
-    // Claimed under a name of its own, because a late success may still claim the event itself.
-    const claimed = await claim(tx, `${parts.consumer}.given-up`, [event]);
-    if (claimed.size > 0) await parts.bus.publish(tx, [failed]);
-  });
+  // Claimed under a name of its own, because a late success may still claim the event itself.
+  const consumer = `${parts.consumer}.given-up`;
+  const erased = await onceUnlessErased({ db: parts.db, consumer }, [event], (tx) => parts.bus.publish(tx, [failed]));
+  if (erased.size > 0) return DISCARD;
 }

@@ -4,6 +4,6 @@ export { pruneProcessed } from './prune.ts';
 export { OUTLAST_ERASURE, stopProcessing } from './stop-processing.ts';
 export { removeFirm, sweepRemovedFirms } from './remove-firm.ts';
 export type { FirmData, RemovedThing } from './remove-firm.ts';
-export { findErased, isFirmRemoved, writeTombstone } from './tombstones.ts';
+export { findErased, isFirmRemoved, onceUnlessErased, writeTombstone } from './tombstones.ts';
 export { packTranscript, removePackedTranscripts, unpackTranscript } from './transcripts.ts';
 export { WorkInProgress } from './work-in-progress.ts';

@@ -1,3 +1,4 @@
+import { claim, type Consuming } from '@call-analysis/bus';
 import type { Event } from '@call-analysis/events';
 import type { Sql } from '@call-analysis/postgres';
 
@@ -72,6 +73,24 @@ export async function findErased(
     ({ firmuuid, subject }) => erased.has(`${firmuuid}/${subject}`) || erased.has(`${firmuuid}/${firmuuid}`),
   );
   return new Set(found.map(({ subject }) => subject));
+}
+
+/**
+ * As `once` of the bus, without the events of erased subjects, which it returns: none of the others can be erased before
+ * their result is stored.
+ */
+export async function onceUnlessErased<Each extends Pick<Event, 'id' | 'firmuuid' | 'subject'>>(
+  { db, consumer }: Consuming,
+  events: readonly Each[],
+  work: (tx: Sql, fresh: readonly Each[]) => Promise<void>,
+): Promise<ReadonlySet<string>> {
+  return db.transaction(async (tx) => {
+    const erased = await findErased(tx, events);
+    const claimed = await claim(tx, consumer, events);
+    const fresh = events.filter(({ id, subject }) => claimed.has(id) && !erased.has(subject));
+    if (fresh.length > 0) await work(tx, fresh);
+    return erased;
+  });
 }
 
 /** Removes tombstones older than this many days. Keep them longer than an event can wait for its last retry. */

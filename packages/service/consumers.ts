@@ -12,7 +12,12 @@ export interface Consumer<Parts> {
   readonly concurrency?: number | ((parts: Parts) => number);
   /** Retries after the first failure. Default 5. */
   readonly retries?: number;
-  readonly routes: readonly ConsumerRoute<Parts>[];
+  readonly routes: readonly ConsumerRoute<Parts & Registered>[];
+}
+
+/** What a handler gets besides the service's parts: the name of its consumer, under which it claims events. */
+export interface Registered {
+  readonly consumer: string;
 }
 
 /** One event type of a consumer; made by `consume`. */
@@ -98,7 +103,7 @@ export function subscriptionOf<Parts>(
 ): SubscriptionOptions {
   return {
     consumer,
-    routes: routes.map((each) => each.bind(parts)),
+    routes: routes.map((each) => each.bind({ ...parts, consumer })),
     ...(batchSize !== undefined && { batchSize }),
     ...(concurrency !== undefined && {
       concurrency: typeof concurrency === 'function' ? concurrency(parts) : concurrency,

@@ -2,6 +2,6 @@ export { type Actor, auditEntry } from './audit-entry.ts';
 export { address, serviceConfig } from './config.ts';
 export type { DatabaseConfig, ObjectsServiceConfig, RpcConfig } from './config.ts';
 export { consume } from './consumers.ts';
-export type { Consumer } from './consumers.ts';
+export type { Consumer, Registered } from './consumers.ts';
 export { defineService } from './define-service.ts';
 export { requireCaller } from './require-caller.ts';

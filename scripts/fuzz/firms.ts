@@ -12,6 +12,7 @@ import { type ApiDocument, probe, type ProbeFigures } from './probe.ts';
 
 const CALLS = 20;
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
+const AUDIT = '/api/v1/audit?size=100';
 /** The requests by which a firm reads its own data. The responses have the ids that others try, and must not change. */
 const READS = [
   '/api/v1/calls?size=100',
@@ -19,13 +20,21 @@ const READS = [
   '/api/v1/scorecards',
   '/api/v1/users',
   '/api/v1/firm',
-  '/api/v1/audit?size=100',
+  AUDIT,
   '/api/v1/calls/batches',
 ];
+/** The same while a user of the firm is refused, which the audit log notes. */
+const READS_OF_OWN = READS.filter((path) => path !== AUDIT);
 /** These change without anyone's doing. */
 const VOLATILE = /"(?:last_used|audio_url|[a-z_]*_url|expires_at|next_at|attempts|last_status)":(?:"[^"]*"|\d+|null)/g;
 
-/** Users and the API key of one firm send requests with everything that belongs to another, until `over`. */
+/** Of the requests, those of an OPERATOR within the firm. */
+const SHARE_OF_OPERATOR = 1 / 4;
+
+/**
+ * Users and the API key of one firm send requests with everything that belongs to another, until `over`. Then an OPERATOR of
+ * the firm does the same with the calls of another operator.
+ */
 export async function probeFirms(options: {
   requests: number;
   seed: number;
@@ -39,6 +48,7 @@ export async function probeFirms(options: {
   process.once('exit', kill);
   try {
     const victim = await newFirm(service);
+    const operator = await newFirm(service, { role: 'OPERATOR', firm: victim.firmUuid, operatorIds: ['17'] });
     const words = await fill(service, victim);
     const before = await readAll(victim);
     const stranger = await newFirm(service);
@@ -52,8 +62,10 @@ export async function probeFirms(options: {
     // First what the operator's name and the transcript contain: that is never sent.
     const secrets = [...new Set([...words, ...ids])].filter((secret) => !shared.includes(secret));
     const document = (await (await fetch(`${service.url}/openapi.json`)).json()) as ApiDocument;
+    const ofOperator = Math.round(options.requests * SHARE_OF_OPERATOR);
     const figures = await probe({
       ...options,
+      requests: options.requests - ofOperator,
       url: service.url,
       document,
       probers: [
@@ -64,8 +76,36 @@ export async function probeFirms(options: {
       hidden: secrets.filter((_, index) => index % 3 === 0 || index <= 1),
     });
     const isChanged = (await readAll(victim)) !== before;
+    const unrefused = await readAll(victim, READS_OF_OWN);
+    const { items } = await victim.call<{ items: { uuid: string }[] }>('GET', '/api/v1/calls?size=100');
+    // What only the calls have: the firm's own ids are the OPERATOR's too.
+    const ofCalls = [...words.filter((each) => !each.includes('/')), ...items.map(({ uuid }) => uuid)];
+    const within = await probe({
+      ...options,
+      requests: ofOperator,
+      url: service.url,
+      document,
+      probers: [{ name: 'OPERATOR', headers: { authorization: `Bearer ${operator.token}` }, paths: /^/ }],
+      tried: ofCalls.filter((_, index) => index % 3 > 0 && index > 1),
+      hidden: ofCalls.filter((_, index) => index % 3 === 0 || index <= 1),
+    });
+    const isChangedWithin = (await readAll(victim, READS_OF_OWN)) !== unrefused;
     const change = { request: 'all', why: 'What the other firm reads of its own has changed.' };
-    return { ...figures, findings: [...figures.findings, ...(isChanged ? [change] : [])] };
+    const changeWithin = { request: 'all of the OPERATOR', why: 'What the firm reads of its own has changed.' };
+    const statuses = { ...figures.statuses };
+    for (const [status, count] of Object.entries(within.statuses)) statuses[status] = (statuses[status] ?? 0) + count;
+    return {
+      ...figures,
+      requests: figures.requests + within.requests,
+      seconds: figures.seconds + within.seconds,
+      statuses,
+      findings: [
+        ...figures.findings,
+        ...(isChanged ? [change] : []),
+        ...within.findings,
+        ...(isChangedWithin ? [changeWithin] : []),
+      ],
+    };
   } finally {
     process.off('exit', kill);
     await service.stop();
@@ -79,7 +119,12 @@ async function fill(service: Awaited<ReturnType<typeof startService>>, client: C
   const [operator, said, campaignName] = [word(), word(), word()];
   const ids = Array.from({ length: CALLS }, word);
   const anonymized_text = `"<operator>Good morning, ${said}.<client>Hello."`;
-  const rows = ids.map((partner_call_id) => ({ partner_call_id, operator_name: operator, anonymized_text }));
+  const rows = ids.map((partner_call_id) => ({
+    partner_call_id,
+    operator_name: operator,
+    anonymized_text,
+    operator_id: '18',
+  }));
   const key = await client.upload(csvOf(rows));
   const { data } = await client.call<{ data: Batch }>('POST', '/api/v1/calls/process-upload', { metadata_key: key });
   const recording = new Blob([new Uint8Array(silence(1))]);
@@ -102,9 +147,9 @@ async function fill(service: Awaited<ReturnType<typeof startService>>, client: C
   return [operator, said, campaignName, key, data.batch_id, uuid, ...ids];
 }
 
-async function readAll(client: Client): Promise<string> {
+async function readAll(client: Client, reads: readonly string[] = READS): Promise<string> {
   const texts: string[] = [];
-  for (const path of READS) {
+  for (const path of reads) {
     const { status, body } = await client.request<unknown>('GET', path);
     texts.push(`${path} ${status} ${JSON.stringify(body).replaceAll(VOLATILE, '')}`);
   }

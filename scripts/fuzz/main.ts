@@ -13,7 +13,8 @@ kept growing memory.
   multipart    forms of a single upload, as the gateway reads them
   archives     ZIP archives: the directory as ingest reads it, then every entry as audio reads it
   firms        requests of one firm with the ids and words of another, to every operation, at a service of its own: no
-               response may show anything of the other firm, and nothing of it may change. SIGINT (Ctrl-C) and SIGTERM
+               response may show anything of the other firm, and nothing of it may change. A quarter of them are an
+               OPERATOR's, with the calls of another operator of the firm. SIGINT (Ctrl-C) and SIGTERM
                end the requests, and those that were sent are compared; a second one stops without figures
 
   --runs N     how many inputs or requests; default 20000

@@ -1,15 +1,15 @@
 import { AudioExtractionRequested, CallErased, FirmRemoved, RecordingErased } from '@call-analysis/events';
 import { consume, type Consumer } from '@call-analysis/service';
-import { eraseCall, eraseRecording, ERASURES } from './erase-call.ts';
-import { CONSUMER, extractRecording, giveUpExtraction, type Parts } from './extract-recording.ts';
-import { FIRM_REMOVALS, removeFirm } from './remove-firm.ts';
+import { eraseCall, eraseRecording } from './erase-call.ts';
+import { extractRecording, giveUpExtraction, type Parts } from './extract-recording.ts';
+import { removeFirm } from './remove-firm.ts';
 
 /** Recordings extracted from archives at the same time. */
 const EXTRACTIONS = 4;
 
 export const consumers: readonly Consumer<Parts>[] = [
   {
-    consumer: CONSUMER,
+    consumer: 'audio.extract',
     concurrency: EXTRACTIONS,
     routes: [
       consume(AudioExtractionRequested, {
@@ -19,7 +19,7 @@ export const consumers: readonly Consumer<Parts>[] = [
     ],
   },
   {
-    consumer: ERASURES,
+    consumer: 'audio.erasures',
     batchSize: 100,
     // An erasure is never given up: it is retried until it succeeds.
     routes: [
@@ -28,7 +28,7 @@ export const consumers: readonly Consumer<Parts>[] = [
     ],
   },
   {
-    consumer: FIRM_REMOVALS,
+    consumer: 'audio.firm-removals',
     // Never given up: key-management publishes the event again until every service has removed its data.
     retries: 10,
     routes: [consume(FirmRemoved, { each: removeFirm })],

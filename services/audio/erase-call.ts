@@ -3,8 +3,6 @@ import type { Event } from '@call-analysis/events';
 import type { Parts } from './extract-recording.ts';
 import { removeRecording } from './recordings/recording-objects.ts';
 
-export const ERASURES = 'audio.erasures';
-
 /**
  * Stops the extraction of a call's recording, and removes the recording and the call's pending events and dead letters.
  * An extraction that still finishes later keeps nothing.

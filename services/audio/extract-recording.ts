@@ -9,6 +9,7 @@ import type { ingest } from '@call-analysis/proto';
 import { formatOf } from '@call-analysis/recordings';
 import type { Client } from '@call-analysis/rpc';
 import type { Logger } from '@call-analysis/runtime';
+import type { Registered } from '@call-analysis/service';
 import { openEntry, storedArchive } from '@call-analysis/zip';
 import { counted } from './metrics.ts';
 import { Digest } from './recordings/digest.ts';
@@ -28,15 +29,13 @@ export interface Parts {
   readonly interrupted: AbortSignal;
 }
 
-export const CONSUMER = 'audio.extract';
-
 /**
  * Extracts a recording from its archive, stores it and reports it to the call catalogue. Safe to repeat at any point: an
  * entry is stored completely or not at all, so an object at the key is the recording, and the archive is no longer
  * needed. When the entry can never become a recording, the bytes are removed and the call fails. When the call is
  * erased meanwhile, nothing is kept or reported.
  */
-export async function extractRecording(parts: Parts, event: ExtractionRequested): Promise<void> {
+export async function extractRecording(parts: Parts & Registered, event: ExtractionRequested): Promise<void> {
   const { db, objects, inProgress } = parts;
   const isErased = async () => (await findErased(db, [event])).size > 0;
   await inProgress.run(event, async (erased) => {
@@ -49,7 +48,7 @@ export async function extractRecording(parts: Parts, event: ExtractionRequested)
       isWanted = false;
       if (!erased.aborted && !(await isErased())) {
         if (!(error instanceof Fault && PERMANENT_CODES.has(error.code))) throw error;
-        await failCall({ ...parts, consumer: CONSUMER }, FAILURE, event, error);
+        await failCall(parts, FAILURE, event, error);
       }
     }
     if (!isWanted) await removeRecording(objects, event);
@@ -150,6 +149,10 @@ const FAILURE = {
 } as const;
 
 /** Publishes that the recording of a call could not be extracted, and why. */
-export async function giveUpExtraction({ db, bus }: Parts, event: Event, reason: FailureReason): Promise<GiveUpResult> {
-  return giveUpCall({ db, bus, consumer: CONSUMER }, FAILURE, event, reason);
+export async function giveUpExtraction(
+  parts: Parts & Registered,
+  event: Event,
+  reason: FailureReason,
+): Promise<GiveUpResult> {
+  return giveUpCall(parts, FAILURE, event, reason);
 }

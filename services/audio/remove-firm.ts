@@ -3,8 +3,6 @@ import type { BodyOf, Event, FirmRemoved } from '@call-analysis/events';
 import type { Parts } from './extract-recording.ts';
 import { foldersOf } from './recordings/recording-objects.ts';
 
-export const FIRM_REMOVALS = 'audio.firm-removals';
-
 export function firmData({ inProgress }: Pick<Parts, 'inProgress'>): FirmData {
   return {
     service: 'audio',

@@ -14,13 +14,13 @@ import onHeaders from 'on-headers';
 import type { Refusals } from './audit/refusals.ts';
 import { logOutcome } from './http/access-log.ts';
 import { type Authentication, type Endpoint, registerEndpoints } from './http/endpoint.ts';
+import { Admission, defaultConcurrency } from './http/rate-limits/admission.ts';
+import type { RateLimits } from './http/rate-limits/rate-limits.ts';
 import { clientAddress, networkOf } from './http/request/client-address.ts';
 import { compressed, securityHeaders, sharing } from './http/response/headers.ts';
 import { errorResponse, HttpError, isBug, routeNotFound } from './http/response/http-error.ts';
 import type { Response } from './http/response/response.ts';
 import { send } from './http/response/send.ts';
-import { Admission, defaultConcurrency } from './rate-limits/admission.ts';
-import type { RateLimits } from './rate-limits/rate-limits.ts';
 
 interface AppOptions {
   readonly endpoints: readonly Endpoint[];

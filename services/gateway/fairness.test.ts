@@ -31,6 +31,7 @@ async function open(concurrency: Partial<NonNullable<Parameters<typeof openFixtu
         name: 'User',
         role: 'ADMIN',
         web_api_only: false,
+        operator_ids: [],
         created_at: '2026-10-01T04:00:00.000Z',
       },
     };

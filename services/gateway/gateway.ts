@@ -17,10 +17,10 @@ import { bearerAuthentication } from './authentication/bearer.ts';
 import type { RemovedFirms } from './authentication/removed-firms.ts';
 import { SessionKeys } from './authentication/session-keys.ts';
 import type { Endpoint } from './http/endpoint.ts';
+import { Admission, defaultConcurrency } from './http/rate-limits/admission.ts';
+import { defaultQuotas, RateLimits } from './http/rate-limits/rate-limits.ts';
 import { publicPath, publicUrl } from './http/request/public-url.ts';
 import type { OpenIdProvider } from './openid-connect/provider.ts';
-import { Admission, defaultConcurrency } from './rate-limits/admission.ts';
-import { defaultQuotas, RateLimits } from './rate-limits/rate-limits.ts';
 import { apiKeys } from './routes/api-keys.ts';
 import { audit } from './routes/audit.ts';
 import { agreement } from './routes/calls/agreement.ts';
@@ -29,6 +29,7 @@ import { calls } from './routes/calls/calls.ts';
 import { comments } from './routes/calls/comments.ts';
 import { callExports } from './routes/calls/exports.ts';
 import { jobs } from './routes/calls/jobs.ts';
+import { ofSeenCalls } from './routes/calls/own-calls.ts';
 import { playback } from './routes/calls/playback.ts';
 import { reviews } from './routes/calls/reviews.ts';
 import { statistics } from './routes/calls/statistics.ts';
@@ -36,6 +37,7 @@ import { campaignCalls } from './routes/campaigns/campaign-calls.ts';
 import { campaigns } from './routes/campaigns/campaigns.ts';
 import { assignments } from './routes/desk/assignments.ts';
 import { calibrations } from './routes/desk/calibrations.ts';
+import { colleagues } from './routes/desk/colleagues.ts';
 import { disputes } from './routes/desk/disputes.ts';
 import { inbox } from './routes/desk/inbox.ts';
 import { reviewQueue } from './routes/desk/review-queue.ts';
@@ -160,7 +162,7 @@ export function endpointsOf(
 ): Endpoint[] {
   const absolute = publicUrl(edge.publicUrl);
   const addChoices = answerChoices(backends.analysis);
-  const endpoints = withExternal([
+  const own = [
     ...health(readiness),
     ...metrics(),
     ...events(edge.bus),
@@ -185,6 +187,7 @@ export function endpointsOf(
     ...reviews(backends.ingest, addChoices),
     ...agreement(backends.ingest, backends.analysis),
     ...comments(backends.ingest, backends.keyManagement),
+    ...colleagues(backends.keyManagement),
     ...views(backends.desk),
     ...assignments(backends.desk, backends.keyManagement),
     ...disputes(backends.desk),
@@ -199,7 +202,8 @@ export function endpointsOf(
     ...money(backends.analysis),
     ...webhooks(backends.webhooks),
     ...(backends.objects === null ? [] : signedUrls(backends.objects)),
-  ]);
+  ];
+  const endpoints = withExternal(ofSeenCalls(own, backends.ingest));
   endpoints.push(
     ...mcp({
       endpoints,

@@ -5,13 +5,13 @@ import { ConfigFault, port, readNamedFile } from '@call-analysis/runtime';
 import { z } from 'zod';
 import type { TokenKey } from './authentication/signing-keys.ts';
 import type { TokenRules } from './authentication/token.ts';
+import { type Concurrency, defaultConcurrency } from './http/rate-limits/admission.ts';
+import { defaultQuotas, type Quotas } from './http/rate-limits/rate-limits.ts';
 import { openIdFrom, type OpenIdSettings, OpenIdVariables } from './openid-connect/variables.ts';
-import { type Concurrency, defaultConcurrency } from './rate-limits/admission.ts';
-import { defaultQuotas, type Quotas } from './rate-limits/rate-limits.ts';
 
 export { keyIdOf } from './authentication/signing-keys.ts';
 export type { OpenIdSettings } from './openid-connect/variables.ts';
-export type { Concurrency } from './rate-limits/admission.ts';
+export type { Concurrency } from './http/rate-limits/admission.ts';
 
 /** The settings of the HTTP edge. */
 export interface Edge {

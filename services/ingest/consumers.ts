@@ -10,10 +10,10 @@ import {
   TranscriptionWaiting,
   TranscriptReady,
 } from '@call-analysis/events';
-import { consume, type Consumer } from '@call-analysis/service';
+import { consume, type Consumer, type Registered } from '@call-analysis/service';
 import { retryFailed } from './calls/retry-failed.ts';
-import { ERASURES, finishErasures } from './erasure/finish-erasure.ts';
-import { FIRM_REMOVALS, removeFirm } from './firm-removal/remove-firm.ts';
+import { finishErasures } from './erasure/finish-erasure.ts';
+import { removeFirm } from './firm-removal/remove-firm.ts';
 import { announceCalls } from './intake/announce-calls.ts';
 import type { Parts } from './parts.ts';
 import { giveUpAnnouncing, giveUpResult, giveUpTranscript } from './results/give-up.ts';
@@ -21,6 +21,8 @@ import { projectAnalyses, projectFailures, projectWaiting } from './results/proj
 import { projectProgress, projectTranscripts } from './results/project-transcripts.ts';
 
 const RETRIES = 10;
+
+type Deps = Parts & Registered;
 
 export const consumers: readonly Consumer<Parts>[] = [
   {
@@ -39,12 +41,12 @@ export const consumers: readonly Consumer<Parts>[] = [
     retries: RETRIES,
     routes: [
       // A lost progress report does not matter once the transcript is there.
-      consume(TranscriptionProgressed, { handle: ({ store }, events) => projectProgress(store, events) }),
+      consume(TranscriptionProgressed, { handle: projectProgress }),
       consume(TranscriptReady, {
         // Uploaded transcripts are published by this service itself.
         from: 'transcription',
         handle: projectTranscripts,
-        giveUp: (parts: Parts, event, reason) => giveUpTranscript(parts, event, reason),
+        giveUp: (parts: Deps, event, reason) => giveUpTranscript(parts, event, reason),
       }),
     ],
   },
@@ -70,8 +72,10 @@ export const consumers: readonly Consumer<Parts>[] = [
     retries: RETRIES,
     // A lost note does not matter once the transcript or the analysis is there.
     routes: [
-      consume(TranscriptionWaiting, { handle: ({ store }, events) => projectWaiting(store, 'transcription', events) }),
-      consume(AnalysisWaiting, { handle: ({ store }, events) => projectWaiting(store, 'analysis', events) }),
+      consume(TranscriptionWaiting, {
+        handle: (parts: Deps, events) => projectWaiting(parts, 'transcription', events),
+      }),
+      consume(AnalysisWaiting, { handle: (parts: Deps, events) => projectWaiting(parts, 'analysis', events) }),
     ],
   },
   {
@@ -80,14 +84,14 @@ export const consumers: readonly Consumer<Parts>[] = [
     routes: [consume(RetryRequested, { each: retryFailed })],
   },
   {
-    consumer: ERASURES,
+    consumer: 'ingest.erasures',
     concurrency: 2,
     retries: RETRIES,
     // An erasure is never given up: it is retried until it succeeds.
     routes: [consume(CallErased, { each: finishErasures, giveUp: finishErasures })],
   },
   {
-    consumer: FIRM_REMOVALS,
+    consumer: 'ingest.firm-removals',
     // Never given up: key-management publishes the event again until every service has removed its data.
     retries: RETRIES,
     routes: [consume(FirmRemoved, { each: removeFirm })],

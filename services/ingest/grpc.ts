@@ -118,20 +118,30 @@ export function rpcs(parts: {
       for await (const data of await objects.open(key)) yield { data: data as Buffer };
     },
 
-    exportCalls: async function* ({ listing, format, scorecard_uuid, questions, transcripts, tz }) {
+    exportCalls: async function* ({ listing, format, scorecard_uuid, questions, transcripts, headings, tz }) {
       const { caller } = listing!;
       const pieces = exportCalls(parts, requireCaller(caller), {
         format: ExportFormat.parse(format),
-        calls: { filter: filterOf(listing!), sort: sortOf(listing!.sort) },
+        calls: { filter: filterOf(listing!, caller), sort: sortOf(listing!.sort) },
         questions,
         scorecardUuid: scorecard_uuid ?? null,
         hasTranscripts: transcripts,
         timeZone: tz ?? null,
+        headings: headings ?? {},
       });
       for await (const data of pieces) yield { data };
     },
 
-    exportSelectedCalls: async function* ({ caller, call_uuids, format, scorecard_uuid, questions, transcripts, tz }) {
+    exportSelectedCalls: async function* ({
+      caller,
+      call_uuids,
+      format,
+      scorecard_uuid,
+      questions,
+      transcripts,
+      headings,
+      tz,
+    }) {
       const pieces = exportCalls(parts, requireCaller(caller), {
         format: ExportFormat.parse(format),
         calls: { uuids: call_uuids },
@@ -139,6 +149,7 @@ export function rpcs(parts: {
         scorecardUuid: scorecard_uuid ?? null,
         hasTranscripts: transcripts,
         timeZone: tz ?? null,
+        headings: headings ?? {},
       });
       for await (const data of pieces) yield { data };
     },
@@ -154,7 +165,7 @@ export function rpcs(parts: {
         store,
         requireCaller(request.caller).firmUuid,
         {
-          filter: filterOf(request),
+          filter: filterOf(request, request.caller),
           sort: sortOf(request.sort),
           page: Page.parse(request.page),
           cursor: request.cursor ?? null,
@@ -170,6 +181,11 @@ export function rpcs(parts: {
         count_is_estimate: isEstimate,
         ...present({ next_cursor: nextCursor, words_until: wordsUntil?.toISOString() ?? null }),
       };
+    },
+
+    seesCall: async ({ caller, call_uuid }) => {
+      const seen = caller?.sees_only?.operator_ids ?? null;
+      return { sees: await store.calls.isSeen(requireCaller(caller).firmUuid, Uuid.parse(call_uuid), seen) };
     },
 
     getCall: async (request) => {
@@ -312,6 +328,12 @@ function batchMessage(batch: BatchProgress): Batch {
     rejected: batch.rejected,
     by_status: batch.byStatus,
     erased: batch.erased,
-    ...present({ finished_at: batch.finishedAt?.toISOString() ?? null, rejected_uuid: batch.rejectedUuid }),
+    ...present({
+      finished_at: batch.finishedAt?.toISOString() ?? null,
+      rejected_uuid: batch.rejectedUuid,
+      file_name: batch.fileName,
+      archive_name: batch.archiveName,
+      uploaded_by: batch.uploadedBy,
+    }),
   };
 }

@@ -1,6 +1,7 @@
 import { Fault } from '@call-analysis/fault';
+import { ROLES } from '@call-analysis/proto/values';
 import { describe, expect, it } from '@jest/globals';
-import { requireRole, ROLES } from './domain.ts';
+import { requireRole } from './domain.ts';
 
 describe('a role', () => {
   it.each(ROLES)('%s is allowed where it is listed and forbidden where it is not', (role) => {

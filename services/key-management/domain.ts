@@ -1,7 +1,7 @@
 import type { Language } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
+import type { ROLES } from '@call-analysis/proto/values';
 
-export const ROLES = ['SUPERUSER', 'WORKFLOW_ENGINEER', 'ADMIN'] as const;
 export type Role = (typeof ROLES)[number];
 
 export const REDACTIONS = ['none', 'for_model', 'stored'] as const;
@@ -49,6 +49,8 @@ export interface User {
   readonly webApiOnly: boolean;
   /** Bearer tokens that were issued before are refused. */
   readonly tokensRevokedBefore: Date | null;
+  /** As an OPERATOR, the user sees the calls with one of these. */
+  readonly operatorIds: readonly string[];
   readonly createdAt: Date;
 }
 
@@ -81,6 +83,9 @@ export function requireRole(caller: Caller, allowed: readonly Role[], action: st
   throw new Fault('forbidden', 'FORBIDDEN', `${action} requires the role ${allowed.join(' or ')}.`);
 }
 
+/** Who has one of these acts on their own firm alone. */
+const ROLES_OF_ONE_FIRM: readonly Role[] = ['ADMIN', 'REVIEWER', 'OPERATOR'];
+
 /**
  * Requires that the caller may manage users with this role. A SUPERUSER or WORKFLOW_ENGINEER acts on other firms too,
  * so an ADMIN must neither become one nor sign in as one. Fault: FORBIDDEN.
@@ -88,7 +93,7 @@ export function requireRole(caller: Caller, allowed: readonly Role[], action: st
 export function requireManagerOf(caller: Caller, role: Role): void {
   requireRole(
     caller,
-    role === 'ADMIN' ? ['ADMIN', 'SUPERUSER'] : ['SUPERUSER'],
+    ROLES_OF_ONE_FIRM.includes(role) ? ['ADMIN', 'SUPERUSER'] : ['SUPERUSER'],
     `Managing users with the role ${role}`,
   );
 }

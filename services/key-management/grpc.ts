@@ -122,9 +122,10 @@ export function keyManagementService(parts: {
       return firmReply(await addSegmentType(parts, firm_uuid, name));
     },
     async createUser(request, call) {
-      const { actor, firm_uuid: firmUuid, name, role } = parse(requests.CreateUser, request);
+      const { actor, firm_uuid, operator_ids: operatorIds, ...user } = parse(requests.CreateUser, request);
       requireActor(actor, call);
-      return userReply(await createUser(parts, actor, { firmUuid: actor?.firmUuid ?? firmUuid, name, role }));
+      const firmUuid = actor?.firmUuid ?? firm_uuid;
+      return userReply(await createUser(parts, actor, { ...user, firmUuid, operatorIds }));
     },
     async listUsers(request) {
       const { firm_uuid, page, size } = parse(requests.ListUsers, request);
@@ -132,8 +133,8 @@ export function keyManagementService(parts: {
       return { count, users: users.map(userReply) };
     },
     async changeUser(request) {
-      const { actor, user_uuid, ...change } = parse(requests.ChangeUser, request);
-      return userReply(await changeUser(parts, actor, user_uuid, change));
+      const { actor, user_uuid, operator_ids: operatorIds, ...change } = parse(requests.ChangeUser, request);
+      return userReply(await changeUser(parts, actor, user_uuid, { ...change, operatorIds }));
     },
     async removeUser(request, call) {
       const { actor, user_uuid } = parse(requests.RemoveUser, request);
@@ -168,12 +169,13 @@ export function keyManagementService(parts: {
         firm_uuid: firmUuid,
         name,
         role,
+        operator_ids: operatorIds,
         address,
       } = parse(requests.OpenProviderSession, request);
       const { secret, ...session } = await openProviderSession(
         parts,
         { issuer, subject },
-        { firmUuid, name, role },
+        { firmUuid, name, role, operatorIds },
         address,
       );
       return { ...sessionReply(session), secret };
@@ -290,13 +292,15 @@ function removalReply({ firmUuid, removedAt, reports }: FirmRemoval): FirmRemova
   };
 }
 
-function userReply({ uuid, firmUuid, name, role, webApiOnly, tokensRevokedBefore, createdAt }: User): UserReply {
+function userReply(user: User): UserReply {
+  const { uuid, firmUuid, name, role, webApiOnly, tokensRevokedBefore, operatorIds, createdAt } = user;
   return {
     uuid,
     firm_uuid: firmUuid,
     name,
     role,
     web_api_only: webApiOnly,
+    operator_ids: [...operatorIds],
     created_at: createdAt.toISOString(),
     ...(tokensRevokedBefore !== null && { tokens_revoked_before: tokensRevokedBefore.toISOString() }),
   };

@@ -1,7 +1,8 @@
 import { Language, Uuid } from '@call-analysis/events';
 import { type FieldFault, invalidFields, nameFault } from '@call-analysis/fault';
+import { MAX_OPERATOR_ID_CHARS, MAX_OPERATOR_IDS, ROLES } from '@call-analysis/proto/values';
 import { z } from 'zod';
-import { REDACTIONS, ROLES } from './domain.ts';
+import { REDACTIONS } from './domain.ts';
 
 const MAX_PAGE_SIZE = 100;
 const MAX_AUDIT_ENTRIES = 1000;
@@ -26,6 +27,24 @@ const Name = z
     const message = nameFault(text);
     if (message !== null) context.addIssue({ code: 'custom', message });
   });
+
+const OperatorIds = z
+  .array(
+    z
+      .string()
+      .trim()
+      .refine(
+        (id) => id !== '' && [...id].length <= MAX_OPERATOR_ID_CHARS && id.isWellFormed() && !id.includes('\0'),
+        `must be text of 1 to ${MAX_OPERATOR_ID_CHARS} characters`,
+      ),
+  )
+  .max(MAX_OPERATOR_IDS)
+  .transform((ids) => [...new Set(ids)]);
+/** Undefined: nothing was said. */
+const OptionalOperatorIds = z
+  .object({ ids: OperatorIds })
+  .nullish()
+  .transform((given) => given?.ids);
 
 const Country = z
   .string()
@@ -95,7 +114,13 @@ export const UpdateFirm = z.object({
 });
 export const RemoveFirm = z.object({ firm_uuid: Uuid, confirmation: z.string().max(1024) });
 export const AddSegmentType = z.object({ firm_uuid: Uuid, name: Name });
-export const CreateUser = z.object({ actor: OptionalActor, firm_uuid: Uuid, name: Name, role: z.enum(ROLES) });
+export const CreateUser = z.object({
+  actor: OptionalActor,
+  firm_uuid: Uuid,
+  name: Name,
+  role: z.enum(ROLES),
+  operator_ids: OperatorIds,
+});
 export const ListUsers = z.object({
   firm_uuid: Uuid,
   page: z.int().min(0).default(0),
@@ -106,6 +131,7 @@ export const ChangeUser = z.object({
   user_uuid: Uuid,
   name: Name.optional(),
   role: z.enum(ROLES).optional(),
+  operator_ids: OptionalOperatorIds,
 });
 export const RemoveUser = z.object({ actor: OptionalActor, user_uuid: Uuid });
 export const OfUser = z.object({ user_uuid: Uuid });
@@ -123,6 +149,7 @@ export const OpenProviderSession = z.object({
   firm_uuid: Uuid,
   name: Name,
   role: z.enum(ROLES),
+  operator_ids: OptionalOperatorIds,
   address: z.string(),
 });
 export const RefreshSession = z.object({ secret: Secret });

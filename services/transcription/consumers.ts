@@ -1,19 +1,19 @@
 import { AudioStored, CallErased, CallsCanceled, FirmRemoved } from '@call-analysis/events';
 import { consume, type Consumer } from '@call-analysis/service';
 import { cancelCalls } from './calls/cancel-calls.ts';
-import { eraseCall, ERASURES } from './calls/erase-call.ts';
-import { CONSUMER, giveUpTranscription } from './calls/give-up-transcription.ts';
-import { FIRM_REMOVALS, removeFirm } from './calls/remove-firm.ts';
+import { eraseCall } from './calls/erase-call.ts';
+import { giveUpTranscription } from './calls/give-up-transcription.ts';
+import { removeFirm } from './calls/remove-firm.ts';
 import { transcribeCall, type TranscriptionParts } from './calls/transcribe-call.ts';
 
 export const consumers: readonly Consumer<TranscriptionParts>[] = [
   {
-    consumer: CONSUMER,
+    consumer: 'transcription',
     concurrency: ({ poolSize }) => poolSize,
     routes: [consume(AudioStored, { each: transcribeCall, giveUp: giveUpTranscription })],
   },
   {
-    consumer: ERASURES,
+    consumer: 'transcription.erasures',
     batchSize: 100,
     routes: [
       // An erasure is never given up: it is retried until it succeeds.
@@ -22,7 +22,7 @@ export const consumers: readonly Consumer<TranscriptionParts>[] = [
     ],
   },
   {
-    consumer: FIRM_REMOVALS,
+    consumer: 'transcription.firm-removals',
     // Never given up: key-management publishes the event again until every service has removed its data.
     retries: 10,
     routes: [consume(FirmRemoved, { each: removeFirm })],

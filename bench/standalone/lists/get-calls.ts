@@ -4,10 +4,16 @@ import { openDatabase } from '@call-analysis/postgres';
 import { Client } from 'pg';
 import { listCalls, type ListCallsRequest } from '../../../services/ingest/listing/list-calls.ts';
 import { type CallFilter, NO_FILTER, openStore, type Sort, type Store } from '../../../services/ingest/store/index.ts';
-import { atMost, type Figure, quantile } from '../../harness/figure.ts';
+import { atMost, type Figure, noted, quantile } from '../../harness/figure.ts';
 import { timed, withIngestDatabase } from './ingest-database.ts';
 
 const LIMIT_MS = 50;
+/** Of two filters with any sort: at rest, and while calls are processed. */
+const PAIR_LIMIT_MS = 100;
+const BUSY_PAIR_LIMIT_MS = 250;
+const CALLS_PER_BATCH = 10_000;
+const PROCESSED_AT_ONCE = 500;
+const MOST_PROCESSED = 100_000;
 const DAY_MS = 86_400_000;
 /** The calls are spread over two years. */
 const BEGIN = Date.UTC(2024, 9, 1);
@@ -35,6 +41,32 @@ const direction = (round: number) => ({ direction: [round % 2 === 0 ? 'inbound' 
 const topic = (round: number) => ({ topic: `topic ${round % 32}` });
 const lengths = (round: number) => ({ durationMin: 60 + (round % 10), durationMax: 90 + (round % 10) });
 const word = (round: number) => ({ q: `word${round % 20}` });
+const batch = (round: number) => ({ batch: batchUuid(round % 20) });
+
+function batchUuid(number: number): string {
+  return `00000000-0000-7000-8000-${number.toString(16).padStart(12, '0')}`;
+}
+
+/** Any two of these are asked for together. */
+const paired: readonly (readonly [string, (round: number) => Partial<CallFilter>])[] = [
+  ['status', status],
+  ['segment_type', segment],
+  ['direction', direction],
+  ['operator_name', operator],
+  ['operator_group_name', team],
+  ['batch', batch],
+  ['source', (round) => ({ source: round % 2 === 0 ? 'audio' : 'transcription' })],
+  ['period', month],
+  ['score', scores],
+  ['needs_review', () => ({ needsReview: true })],
+  ['reviewed', () => ({ reviewed: true })],
+  ['client_phone_number', (round) => ({ clientPhoneNumber: `+99890${1_000_000 + round * 7}` })],
+  ['language', (round) => ({ language: ['en', 'ru', 'uz'][round % 3]! })],
+  ['topic', topic],
+  ['resolution', (round) => ({ resolution: ['resolved', 'unresolved'][round % 2]! })],
+  ['auto_failed', () => ({ autoFailed: true })],
+  ['duration', lengths],
+];
 
 const questions: readonly Asked[] = [
   { name: 'no filter', filter: () => ({}) },
@@ -45,6 +77,7 @@ const questions: readonly Asked[] = [
   { name: 'direction', filter: direction },
   { name: 'operator_name', filter: operator },
   { name: 'operator_group_name', filter: team },
+  { name: 'batch', filter: batch },
   { name: 'source', filter: (round) => ({ source: round % 2 === 0 ? 'audio' : 'transcription' }) },
   { name: 'started_from, started_to', filter: month },
   { name: 'score_min, score_max', filter: scores },
@@ -78,17 +111,17 @@ const questions: readonly Asked[] = [
 ];
 
 /**
- * The 95th percentile of the time of a list, in a firm with ten million calls.
+ * The 95th percentile of the time of a list with its count, in a firm with a million calls.
  */
 export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
-  const calls = quick ? 200_000 : 10_000_000;
+  const calls = quick ? 200_000 : 1_000_000;
   return withIngestDatabase(async (url) => {
     const firmUuid = randomUUID();
     await timed(`${calls.toLocaleString('en')} calls made`, () => fill(url, firmUuid, calls));
     const db = openDatabase({ url, schema });
     const store = openStore(db, url);
     try {
-      return await measure(store, firmUuid, quick ? 20 : 100);
+      return [...(await measure(store, firmUuid, quick ? 20 : 100)), ...(await measurePairs(store, url, firmUuid))];
     } finally {
       await store.close();
       await db.close();
@@ -96,9 +129,8 @@ export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
   });
 }
 
-async function measure(store: Store, firmUuid: string, rounds: number): Promise<Figure[]> {
-  const figures: Figure[] = [];
-  const list = (request: Partial<ListCallsRequest>) =>
+function lister(store: Store, firmUuid: string) {
+  return (request: Partial<ListCallsRequest>) =>
     listCalls(store, firmUuid, {
       filter: NO_FILTER,
       sort: { by: 'created_at', isDescending: true },
@@ -107,6 +139,11 @@ async function measure(store: Store, firmUuid: string, rounds: number): Promise<
       size: 10,
       ...request,
     });
+}
+
+async function measure(store: Store, firmUuid: string, rounds: number): Promise<Figure[]> {
+  const figures: Figure[] = [];
+  const list = lister(store, firmUuid);
   const add = (name: string, times: readonly number[]) => {
     const value = quantile(times, 0.95);
     figures.push(
@@ -139,6 +176,96 @@ async function measure(store: Store, firmUuid: string, rounds: number): Promise<
   return figures;
 }
 
+/** Every two filters with every sort, first at rest, then while other calls are added and completed. */
+async function measurePairs(store: Store, url: string, firmUuid: string): Promise<Figure[]> {
+  const rest = await pairFigures(store, firmUuid, 'two filters, any sort', PAIR_LIMIT_MS);
+  const processing = processCalls(url, firmUuid);
+  const busy = await pairFigures(
+    store,
+    firmUuid,
+    'two filters, any sort, while calls are processed',
+    BUSY_PAIR_LIMIT_MS,
+  );
+  const { calls, seconds } = await processing.stop();
+  return [
+    ...rest,
+    ...busy,
+    noted({
+      name: 'calls processed meanwhile',
+      value: calls / seconds,
+      unit: 'calls/s',
+      yardstick: { name: 'in all', value: calls },
+    }),
+  ];
+}
+
+async function pairFigures(store: Store, firmUuid: string, name: string, limitMs: number): Promise<Figure[]> {
+  const list = lister(store, firmUuid);
+  const all: number[] = [];
+  let slowest = { name: '', ms: 0 };
+  for (const [at, [one, first]] of paired.entries()) {
+    for (const [other, second] of paired.slice(at + 1)) {
+      for (const by of ['created_at', 'start_time', 'score'] as const) {
+        for (let round = -1; round < 4; round++) {
+          const filter = { ...NO_FILTER, ...first(Math.abs(round)), ...second(Math.abs(round)) };
+          const began = performance.now();
+          await list({ filter, sort: { by, isDescending: true } });
+          const ms = performance.now() - began;
+          if (round < 0) continue;
+          all.push(ms);
+          if (ms > slowest.ms) slowest = { name: `${one}, ${other} by ${by}`, ms };
+        }
+      }
+    }
+  }
+  const yardstick = { name: 'limit, ms', value: limitMs };
+  return [
+    noted({ name: `${name}, median`, value: quantile(all, 0.5), unit: 'ms', yardstick }),
+    atMost(1, { name: `${name}, p95`, value: quantile(all, 0.95), unit: 'ms', yardstick }),
+    noted({ name: `${name}, slowest: ${slowest.name}`, value: slowest.ms, unit: 'ms', yardstick }),
+  ];
+}
+
+/** Adds calls and completes them, without what else the service does for them, until it is stopped or there are many. */
+function processCalls(url: string, firmUuid: string) {
+  const began = performance.now();
+  const stopping = new AbortController();
+  async function run() {
+    const client = new Client({ connectionString: url });
+    await client.connect();
+    let calls = 0;
+    try {
+      await client.query(`SET search_path = ${schema}`);
+      while (!stopping.signal.aborted && calls < MOST_PROCESSED) {
+        const { rows } = await client.query<{ uuid: string }>(
+          `INSERT INTO call (firm_uuid, uuid, source, partner_call_id, client_phone_number, operator_name, operator_group_name, direction,
+             segment_type, start_time, duration, batch_uuid, tagged_text)
+           SELECT $1, uuidv7(), 'transcription', 'new-' || $2::int + number, '+99890' || 1000000 + number, 'Operator ' || number % 100,
+             'Team ' || number % 20, 'inbound', 'segment ' || number % 10, now(), 60, $3, '<operator>Hello'
+           FROM generate_series(1, ${PROCESSED_AT_ONCE}) AS number RETURNING uuid`,
+          [firmUuid, calls, batchUuid(1_000_000)],
+        );
+        await client.query(
+          `UPDATE call SET status = 'completed', outcome = 'scored', score = 50, language = 'en', updated_at = now()
+           WHERE firm_uuid = $1 AND uuid = ANY($2)`,
+          [firmUuid, rows.map(({ uuid }) => uuid)],
+        );
+        calls += rows.length;
+      }
+      return { calls, seconds: (performance.now() - began) / 1_000 };
+    } finally {
+      await client.end();
+    }
+  }
+  const running = run();
+  return {
+    stop() {
+      stopping.abort();
+      return running;
+    },
+  };
+}
+
 /** Inserts many calls, their rows for lists and their documents. The indexes are built after the rows are inserted. */
 async function fill(url: string, firmUuid: string, calls: number): Promise<void> {
   const client = new Client({ connectionString: url });
@@ -156,13 +283,14 @@ async function fill(url: string, firmUuid: string, calls: number): Promise<void>
     await client.query(
       `INSERT INTO call (firm_uuid, uuid, source, status, outcome, partner_call_id, client_phone_number, operator_name,
          operator_group_name, direction, segment_type, start_time, score, tagged_text, created_at, operator_id, duration, language,
-         needs_review, reviewed_at)
+         needs_review, reviewed_at, batch_uuid)
        SELECT '${firmUuid}', uuid, source, status, CASE WHEN status <> 'completed' THEN NULL WHEN chance < 0.02 THEN 'no_speech' ELSE 'scored' END,
          'crm-' || number, '+99890' || 1000000 + number % 9000000, 'Operator ' || number * 7919 / 13 % 100, 'Team ' || number * 7919 / 13 % 20,
          CASE WHEN chance < 0.6 THEN 'inbound' ELSE 'outbound' END, 'segment ' || floor(10 * chance * chance), created_at - interval '1 hour' * (number % 9),
          CASE WHEN status = 'completed' AND chance >= 0.02 THEN round((100 * sqrt(other))::numeric, 1) END, '<operator>Hello', created_at,
          'id-' || number * 7919 / 13 % 100, 10 + number % 600, (ARRAY['en', 'ru', 'uz'])[1 + number % 3],
-         CASE WHEN status = 'completed' THEN (chance > 0.9)::int END, CASE WHEN status = 'completed' AND other > 0.98 THEN now() END
+         CASE WHEN status = 'completed' THEN (chance > 0.9)::int END, CASE WHEN status = 'completed' AND other > 0.98 THEN now() END,
+         ('00000000-0000-7000-8000-' || lpad(to_hex(number / ${CALLS_PER_BATCH}), 12, '0'))::uuid
        FROM (
          SELECT number, chance, other, CASE WHEN number % 3 = 0 THEN 'audio' ELSE 'transcription' END AS source,
            CASE WHEN number > ${calls} * 0.98 THEN 'queued' WHEN other < 0.001 THEN 'failed' ELSE 'completed' END AS status,
@@ -172,10 +300,10 @@ async function fill(url: string, firmUuid: string, calls: number): Promise<void>
     );
     await client.query(
       `INSERT INTO listed_call (firm_uuid, uuid, start_time, duration, score, needs_review, is_reviewed, auto_failed, source, status, outcome,
-         direction, segment_type, operator_name, operator_id, operator_group_name, client_phone, language, resolution, topics)
+         direction, segment_type, operator_name, operator_id, operator_group_name, client_phone, language, batch_uuid, resolution, topics)
        SELECT firm_uuid, uuid, start_time, listed_duration(duration), listed_score(score), coalesce(needs_review, 0), reviewed_at IS NOT NULL,
          coalesce(outcome = 'scored' AND score < 10, false), source, status, outcome, direction, segment_type, operator_name, operator_id,
-         operator_group_name, phone_digits(client_phone_number), language,
+         operator_group_name, phone_digits(client_phone_number), language, batch_uuid,
          CASE WHEN outcome = 'scored' THEN CASE WHEN score > 50 THEN 'resolved' ELSE 'unresolved' END END,
          CASE WHEN outcome = 'scored' THEN ARRAY['topic ' || (hashtext(call.uuid::text) & 31)] END
        FROM call ORDER BY uuid`,

@@ -80,15 +80,19 @@ async function useEveryCommand(): Promise<void> {
     name: 'Айгүл',
     role: 'WORKFLOW_ENGINEER',
   });
+  const ofOperator = ['--role', 'OPERATOR', '--operator-id', '17', '--operator-id', 'a-2'];
+  const addOperator = () => command<User>('user', 'create', '--firm', firm.uuid, '--name', 'Ann', ...ofOperator);
   const addBilling = () => command('segment-type', 'add', '--firm', firm.uuid, '--name', 'billing');
   const added = { firm_uuid: firm.uuid, segment_types: [...firm.segment_types, 'billing'] };
   expect(await Promise.all([addBilling(), command('user', 'list', '--firm', firm.uuid)])).toEqual([added, [user]]);
   const asked = Date.now();
-  const [again, issued] = await Promise.all([
+  const [again, operator, issued] = await Promise.all([
     addBilling(),
+    addOperator(),
     command<{ token: string; expires_at: string }>('token', 'issue', '--user', user.uuid, '--ttl', '90m'),
   ]);
   expect(again).toEqual(added);
+  expect(operator).toMatchObject({ role: 'OPERATOR', operator_ids: ['17', 'a-2'] });
   expect(issued).toEqual({
     token: expect.stringMatching(/^[\w-]+\.[\w-]+\.[\w-]+$/),
     expires_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),

@@ -76,8 +76,9 @@ export function administration(
       return { firm_uuid: firm.uuid, segment_types: firm.segment_types };
     },
 
-    async createUser(user: { firm: string; name: string; role: string }) {
-      return userOf(await keys.createUser({ firm_uuid: user.firm, name: user.name, role: user.role }));
+    async createUser(user: { firm: string; name: string; role: string; operatorIds?: readonly string[] }) {
+      const { firm: firm_uuid, name, role, operatorIds = [] } = user;
+      return userOf(await keys.createUser({ firm_uuid, name, role, operator_ids: [...operatorIds] }));
     },
 
     async listUsers(firmUuid: string) {
@@ -220,6 +221,8 @@ function firmOf(firm: { uuid: string; name: string; country: string; segment_typ
   return { uuid: firm.uuid, name: firm.name, country: firm.country, segment_types: firm.segment_types };
 }
 
-function userOf(user: { uuid: string; firm_uuid: string; name: string; role: string }) {
-  return { uuid: user.uuid, firm_uuid: user.firm_uuid, name: user.name, role: user.role };
+/** Operator ids of those who have some: the command's answers do not change for others. */
+function userOf(user: { uuid: string; firm_uuid: string; name: string; role: string; operator_ids: string[] }) {
+  const { uuid, firm_uuid, name, role, operator_ids } = user;
+  return { uuid, firm_uuid, name, role, ...(operator_ids.length > 0 && { operator_ids }) };
 }

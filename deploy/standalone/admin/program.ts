@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { Language } from '@call-analysis/events';
+import { ROLES } from '@call-analysis/proto/values';
 import { type Environment, parseDuration, StartFault } from '@call-analysis/runtime';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Terminal } from '../backup/progress.ts';
@@ -300,12 +301,16 @@ command again for the receipt.`,
     .description('create a user')
     .requiredOption('--firm <uuid>', 'the firm')
     .requiredOption('--name <name>', 'the name of the user')
-    .addOption(
-      new Option('--role <role>', 'what the user may do')
-        .choices(['SUPERUSER', 'WORKFLOW_ENGINEER', 'ADMIN'])
-        .makeOptionMandatory(),
+    .addOption(new Option('--role <role>', 'what the user may do').choices(ROLES).makeOptionMandatory())
+    .option(
+      '--operator-id <id>',
+      'as an OPERATOR, the user sees the calls with this operator_id; repeat it for several',
+      (id: string, before: readonly string[]) => [...before, id],
+      [],
     )
-    .action((options: { firm: string; name: string; role: string }) => print((admin) => admin.createUser(options)));
+    .action(({ operatorId, ...options }: { firm: string; name: string; role: string; operatorId: string[] }) =>
+      print((admin) => admin.createUser({ ...options, operatorIds: operatorId })),
+    );
   user
     .command('list')
     .description("list a firm's users")

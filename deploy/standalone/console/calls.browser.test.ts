@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, Locator, Page } from 'playwright-core';
 import { recordings, transcripts } from '../demo/upload-samples.ts';
 import { type Client, newFirm } from '../test/client/new-firm.ts';
 import { eventually } from '../test/client/retry.ts';
 import { csvOf } from '../test/client/valid-uploads.ts';
 import { startSystemUnderTest, type SystemUnderTest } from '../test/system/system-under-test.ts';
-import { accessibilityFaults, overflow, signInLink, visit, type Visit } from './test/browser.ts';
+import { accessibilityFaults, brokenHeadings, overflow, signInLink, visit, type Visit } from './test/browser.ts';
 import { launchChromium } from './test/console-page.ts';
 
 let service: SystemUnderTest;
@@ -67,6 +67,19 @@ async function open(options: Parameters<typeof visit>[3] = {}): Promise<Visit> {
   return visited;
 }
 
+const now = () => new Date().toISOString().slice(0, 19);
+/** The file that the dialog of an export gives. */
+async function exportedBy(page: Page, button: string, choose: (dialog: Locator) => Promise<void>): Promise<string> {
+  await page.getByRole('button', { name: button, exact: true }).click();
+  const dialog = page.getByRole('dialog', { name: button });
+  await choose(dialog);
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    dialog.getByRole('button', { name: 'Export' }).click(),
+  ]);
+  return (await readFile(await download.path(), 'utf8')).trimEnd();
+}
+
 const rows = (page: Page) => page.locator('.calls-body [role=row]');
 
 describe('signing in', () => {
@@ -81,6 +94,22 @@ describe('signing in', () => {
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
     await page.reload();
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  });
+
+  it('leads to the page that was opened before it, also where the link opens another tab', async () => {
+    const context = await browser.newContext({ locale: 'en-US' });
+    const page = await context.newPage();
+    await page.goto(`${service.url}/console/calls?segment_type=billing`);
+    await page.getByText('You will come back to the page that you opened.').waitFor();
+    expect(await page.locator('body').textContent()).not.toContain('npm');
+    const other = await context.newPage();
+    await other.goto(await signInLink(service, client.userUuid));
+    await other.getByRole('button', { name: 'Segment type: billing' }).waitFor();
+    // Once: the next visit begins at the start.
+    await other.goto(`${service.url}/console/`);
+    await rows(other).first().waitFor();
+    expect(new URL(other.url()).search).toBe('');
+    await context.close();
   });
 
   it('says that a link was used', async () => {
@@ -122,7 +151,7 @@ describe('the calls', () => {
     const { page } = await open();
     await rows(page).first().waitFor();
     const operator = `Live ${Date.now()}`;
-    const key = await client.upload(csvOf([{ operator_name: operator, segment_type: 'support' }]));
+    const key = await client.upload(csvOf([{ operator_name: operator, segment_type: 'support', start_time: now() }]));
     await client.call('POST', '/api/v1/calls/process-upload', { metadata_key: key });
     await rows(page).filter({ hasText: operator }).filter({ hasText: 'Completed' }).waitFor();
   });
@@ -160,14 +189,26 @@ describe('the calls', () => {
   it('are exported as the filters show them', async () => {
     const { page, problems } = await open({ path: '/console/calls?segment_type=billing' });
     await rows(page).first().waitFor();
-    await page.getByRole('button', { name: 'Export' }).click();
-    const [download] = await Promise.all([
-      page.waitForEvent('download'),
-      page.getByRole('button', { name: 'JSON Lines' }).click(),
-    ]);
-    const lines = (await readFile(await download.path(), 'utf8')).trimEnd().split('\n');
+    const exported = (chosen: (dialog: Locator) => Promise<void>) => exportedBy(page, 'Export', chosen);
+    const lines = (
+      await exported(async (dialog) => {
+        await dialog.getByLabel('Format').selectOption('JSON Lines');
+        await dialog.getByLabel('Column names').selectOption('As in the API, for programs');
+      })
+    ).split('\n');
     expect(lines).toHaveLength((await list('segment_type=billing&size=1')).count);
     for (const line of lines) expect(JSON.parse(line)).toMatchObject({ segment_type: 'billing' });
+    // With answers, conversations, and columns as their reader calls them.
+    const csv = await exported(async (dialog) => {
+      await dialog.getByLabel('Format').selectOption('CSV');
+      await dialog.getByLabel('Answers to the questions of').selectOption({ index: 1 });
+      await dialog.getByLabel('Text of the conversations').check();
+    });
+    const [header] = csv.split('\r\n');
+    expect(header).toMatch(/^\uFEFFCall id,Source,Status,/);
+    for (const name of ['Started (UTC)', 'Did the operator greet the client?', 'Conversation'])
+      expect(header).toContain(name);
+    expect(csv).toContain('operator: ');
     expect(problems).toEqual([]);
   });
 
@@ -177,12 +218,12 @@ describe('the calls', () => {
     const boxes = page.locator('.calls-body input[type=checkbox]');
     await boxes.nth(0).check();
     await boxes.nth(1).check();
-    await page.getByRole('button', { name: 'Export the selected calls' }).click();
-    const [download] = await Promise.all([
-      page.waitForEvent('download'),
-      page.getByRole('button', { name: 'JSON Lines' }).click(),
-    ]);
-    const lines = (await readFile(await download.path(), 'utf8')).trimEnd().split('\n');
+    const lines = (
+      await exportedBy(page, 'Export the selected calls', async (dialog) => {
+        await dialog.getByLabel('Format').selectOption('JSON Lines');
+        await dialog.getByLabel('Column names').selectOption('As in the API, for programs');
+      })
+    ).split('\n');
     const first = (await list('segment_type=billing&sort=start_time&size=2')).items;
     expect(lines.map((line) => (JSON.parse(line) as Item).uuid)).toEqual(first.map(({ uuid }) => uuid));
     expect(problems).toEqual([]);
@@ -190,7 +231,7 @@ describe('the calls', () => {
 
   it('are analyzed again after the estimate was shown', async () => {
     const key = await client.upload(
-      csvOf([1, 2].map((n) => ({ operator_name: `Anew ${n}`, segment_type: 'support' }))),
+      csvOf([1, 2].map((n) => ({ operator_name: `Anew ${n}`, segment_type: 'support', start_time: now() }))),
     );
     await client.call('POST', '/api/v1/calls/process-upload', { metadata_key: key });
     const { page, problems } = await open();
@@ -198,11 +239,11 @@ describe('the calls', () => {
       await rows(page).filter({ hasText: name }).filter({ hasText: 'Completed' }).waitFor();
       await page.getByRole('checkbox', { name: `Select the call of ${name}` }).check();
     }
-    await page.getByRole('button', { name: 'Analyze anew' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Analyze 2 calls anew?' });
-    await dialog.getByText('No language model is asked, so it costs nothing.').waitFor();
-    await dialog.getByRole('button', { name: 'Analyze anew' }).click();
-    await page.getByText('2 calls are analyzed anew.').waitFor();
+    await page.getByRole('button', { name: 'Analyze again' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Analyze 2 calls again?' });
+    await dialog.getByText('No language model is needed, so it costs nothing.').waitFor();
+    await dialog.getByRole('button', { name: 'Analyze again' }).click();
+    await page.getByText('2 calls are being analyzed again.').waitFor();
     const [call] = (await list('operator_name=Anew%201')).items;
     await eventually(async () => {
       const { analyses } = await client.call<{ analyses: unknown[] }>('GET', `/api/v1/calls/${call!.uuid}`);
@@ -213,7 +254,7 @@ describe('the calls', () => {
 
   it('are erased only after their number is typed', async () => {
     const key = await client.upload(
-      csvOf([1, 2].map((each) => ({ operator_name: `Erase ${each}`, segment_type: 'support' }))),
+      csvOf([1, 2].map((each) => ({ operator_name: `Erase ${each}`, segment_type: 'support', start_time: now() }))),
     );
     await client.call('POST', '/api/v1/calls/process-upload', { metadata_key: key });
     const { page, problems } = await open();
@@ -234,6 +275,134 @@ describe('the calls', () => {
   });
 });
 
+describe('the keyboard', () => {
+  const focused = (page: Page) => page.evaluate<string>('document.activeElement?.textContent ?? ""');
+
+  it('goes to any page, call and operator, and the focus follows to the heading', async () => {
+    const [call] = (await client.listCalls<{ uuid: string; partner_call_id: string }>('source=audio&size=1')).items;
+    const { page, problems } = await open();
+    await rows(page).first().waitFor();
+    await page.keyboard.press('Control+k');
+    const dialog = page.getByRole('dialog', { name: 'Find' });
+    const field = dialog.getByRole('combobox');
+    await field.fill('dash');
+    await dialog.getByRole('option', { name: 'Dashboard' }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Dashboard', level: 1 }).waitFor();
+    await eventually(async () => (await focused(page)) === 'Dashboard');
+    // A page without a search of its own has this one.
+    await page.keyboard.press('/');
+    await field.fill(call!.partner_call_id);
+    await dialog.getByRole('option', { name: `Call ${call!.partner_call_id}` }).click();
+    await page.waitForURL(`**/calls/${call!.uuid}`);
+    await eventually(
+      async () => (await focused(page)) === (await page.getByRole('heading', { level: 1 }).textContent()),
+    );
+    await page.keyboard.press('Control+k');
+    await field.fill('lucia');
+    await dialog.getByRole('option', { name: 'Calls of Lucía' }).click();
+    await page.getByRole('button', { name: 'Operator: Lucía' }).waitFor();
+    await page.keyboard.press('/');
+    expect(await page.getByRole('searchbox').evaluate((element) => element.matches(':focus'))).toBe(true);
+    expect(problems).toEqual([]);
+  });
+
+  it('acts by single letters and signs only as long as they are switched on', async () => {
+    const [call] = (await list('source=transcription&language=en&size=1')).items;
+    const { page, problems } = await open({ path: `/console/calls/${call!.uuid}` });
+    await page.locator('.question').first().waitFor();
+    await page.keyboard.press('?');
+    const help = page.getByRole('dialog', { name: 'Keyboard' });
+    await help.getByText('Next or previous question').waitFor();
+    await help.getByRole('checkbox').uncheck();
+    await page.keyboard.press('Escape');
+    await page.reload();
+    await page.locator('.question').first().waitFor();
+    await page.keyboard.press('j');
+    await page.keyboard.press('?');
+    await page.getByRole('button', { name: 'Keyboard shortcuts' }).click();
+    await help.getByRole('checkbox').check();
+    await page.keyboard.press('Escape');
+    expect(await page.locator('.question[data-active=true]').count()).toBe(0);
+    await page.keyboard.press('j');
+    await page.locator('.question[data-active=true]').waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  it('finds the number of a client, an external id and a misspelled operator where others search for words', async () => {
+    const [call] = (
+      await client.listCalls<{ client_phone_number: string; partner_call_id: string }>('source=audio&size=1')
+    ).items;
+    const { page, problems } = await open();
+    const { client_phone_number: number, partner_call_id: id } = call!;
+    for (const [typed, offer] of [
+      [number, `Client’s number: ${number}`],
+      [id, `External id: ${id}`],
+      ['Emiyl', 'Operator: Emily'],
+    ] as const) {
+      await page.getByRole('searchbox').fill(typed);
+      await page.getByRole('group', { name: 'Or did you mean' }).getByRole('button', { name: offer }).click();
+      await page.getByRole('group', { name: 'Filters' }).getByRole('button', { name: offer }).waitFor();
+      await rows(page).first().waitFor();
+      expect(await page.getByRole('searchbox').inputValue()).toBe('');
+      await page.getByRole('button', { name: 'Clear all' }).click();
+    }
+    expect(problems).toEqual([]);
+  });
+});
+
+describe('a window of any width', () => {
+  it.each([1280, 1024])(
+    'has the newest call first and its score and what is to review in sight, at %i pixels',
+    async (width) => {
+      const { page, problems } = await open({ viewport: { width, height: 800 } });
+      await rows(page).first().waitFor();
+      await page.getByRole('columnheader', { name: 'Started' }).and(page.locator('[aria-sort=descending]')).waitFor();
+      const times = await page
+        .locator('.cell-start_time time')
+        .evaluateAll((all) => all.map((each) => (each as unknown as { dateTime: string }).dateTime));
+      expect(times).toEqual(times.toSorted().toReversed());
+      const edge = (await page.locator('.calls-scroll').boundingBox())!;
+      for (const column of ['score', 'needs_review', 'status']) {
+        const cell = (await page.locator(`.cell-${column}`).first().boundingBox())!;
+        expect(cell.x + cell.width).toBeLessThan(edge.x + edge.width);
+      }
+      expect(await brokenHeadings(page)).toEqual([]);
+      expect(await overflow(page)).toBeLessThanOrEqual(0);
+      expect(problems).toEqual([]);
+    },
+  );
+
+  it('has the score of a call beside its transcript, or before it on a phone, where the list says how it is sorted', async () => {
+    const [call] = (await list('source=audio&size=1')).items;
+    const { page, problems } = await open({
+      path: `/console/calls/${call!.uuid}`,
+      viewport: { width: 1024, height: 800 },
+    });
+    await page.locator('.question').first().waitFor();
+    const boxes = async () => ({
+      score: (await page.locator('.score-panel').boundingBox())!,
+      transcript: (await page.locator('.transcript').boundingBox())!,
+    });
+    const wide = await boxes();
+    expect(wide.score.x).toBeGreaterThanOrEqual(wide.transcript.x + wide.transcript.width);
+    expect(wide.score.y).toBeLessThan(wide.transcript.y);
+    await page.setViewportSize({ width: 390, height: 800 });
+    const narrow = await boxes();
+    expect(narrow.score.y + narrow.score.height).toBeLessThanOrEqual(narrow.transcript.y);
+    expect(await overflow(page)).toBeLessThanOrEqual(0);
+    await page.getByRole('link', { name: 'Calls', exact: true }).click();
+    await rows(page).first().waitFor();
+    expect(await page.getByRole('combobox', { name: 'Sort' }).inputValue()).toBe('-start_time');
+    await page
+      .locator('.cell-needs_review')
+      .getByText(/to review$/)
+      .first()
+      .waitFor();
+    expect(problems).toEqual([]);
+  });
+});
+
 describe('a call', () => {
   it.each(['power-cut', 'clinic-appointment'])('is drawn and played: %s', async (name) => {
     const { metadata } = (await recordings()).flat().find(({ fileName }) => fileName.startsWith(name))!;
@@ -250,6 +419,57 @@ describe('a call', () => {
     const times = page.locator('.utterance-time');
     await times.nth(2).click();
     await eventually(async () => Number(await position.inputValue()) > 1);
+    expect(problems).toEqual([]);
+  });
+
+  it('is listened to from a linked moment, without its silences, on one channel, and is downloaded', async () => {
+    const { metadata } = (await recordings()).flat().find(({ fileName }) => fileName === 'power-cut.wav')!;
+    const [call] = (await list(`partner_call_id=${metadata['partner_call_id']}`)).items;
+    const { page, problems } = await open({ path: `/console/calls/${call!.uuid}?t=7` });
+    const position = page.getByRole('slider', { name: 'Position' });
+    const at = async () => Number(await position.inputValue());
+    await eventually(async () => (await at()) >= 7);
+    await page.getByRole('button', { name: 'Back 5 seconds' }).click();
+    await eventually(async () => (await at()) < 3);
+    await page.getByRole('button', { name: 'Forward 5 seconds' }).click();
+    await eventually(async () => (await at()) >= 6.9);
+    const menu = page.getByRole('button', { name: 'Sound and link' });
+    await menu.click();
+    await page.getByRole('checkbox', { name: 'Skip silence' }).check();
+    await page.getByRole('slider', { name: 'Volume' }).fill('0.5');
+    await page.getByRole('combobox', { name: 'Listen to' }).selectOption('Client');
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('link', { name: 'Download recording' }).click(),
+    ]);
+    expect((await readFile(await download.path())).subarray(0, 4).toString()).toBe('RIFF');
+    const before = await at();
+    await page.getByRole('button', { name: 'Play', exact: true }).click();
+    await eventually(async () => (await at()) > before + 0.5);
+    await page.reload();
+    await menu.click();
+    expect(await page.getByRole('slider', { name: 'Volume' }).inputValue()).toBe('0.5');
+    expect(await page.getByRole('checkbox', { name: 'Skip silence' }).isChecked()).toBe(true);
+    expect(problems).toEqual([]);
+  });
+
+  it('is printed with its score, quotes, reviewer and dates, and with nothing to press', async () => {
+    const [call] = (await list('source=transcription&language=es&score_min=50&size=1')).items;
+    const path = `/api/v1/calls/${call!.uuid}`;
+    const { analysis } = await client.call<{ analysis: { uuid: string } }>('GET', path);
+    await client.call('PATCH', `${path}/review`, { analysis_uuid: analysis.uuid, answers: [], done: true });
+    const { page, problems } = await open({ path: `/console/calls/${call!.uuid}`, theme: 'dark' });
+    await page.locator('.question').first().waitFor();
+    await page.emulateMedia({ media: 'print' });
+    await page.getByText(/^by \S+.*, \d+ \w+ 20\d\d, \d\d:\d\d$/).waitFor();
+    await page.locator('.print-only q').first().waitFor();
+    for (const hidden of ['.side', '.button', '.player', '.chip'])
+      expect(await page.locator(`${hidden}:visible`).count()).toBe(0);
+    const { background, cut } = await page.evaluate<{ background: string; cut: number }>(`({
+      background: getComputedStyle(document.documentElement).backgroundColor,
+      cut: (({ scrollHeight, clientHeight }) => scrollHeight - clientHeight)(document.querySelector('.score-panel')),
+    })`);
+    expect([background, cut]).toEqual(['rgb(255, 255, 255)', 0]);
     expect(problems).toEqual([]);
   });
 
@@ -277,6 +497,7 @@ describe('a call', () => {
   it('is reviewed by keyboard alone, from the list on', async () => {
     const { page, problems } = await open({ path: '/console/calls?source=transcription&language=en&sort=start_time' });
     await rows(page).first().waitFor();
+    await page.getByText('3 of 15, 12 open', { exact: true }).first().waitFor();
     const link = page.locator('.calls-link').first();
     for (let presses = 0; !(await link.evaluate((element) => element.matches(':focus'))); presses++) {
       expect(presses).toBeLessThan(60);
@@ -341,7 +562,7 @@ describe('a call', () => {
     await page.getByRole('button', { name: 'Erase' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Erase' }).click();
     await page.locator('.receipt').getByRole('row', { name: 'Comments 1' }).waitFor();
-    await page.getByRole('button', { name: 'To the calls' }).click();
+    await page.getByRole('button', { name: 'Back to calls' }).click();
     await rows(page).first().waitFor();
     expect((await client.request('GET', `/api/v1/calls/${call!.uuid}`)).status).toBe(404);
     expect(problems).toEqual([]);
@@ -386,8 +607,8 @@ describe('every page', () => {
     await check();
     await page.keyboard.press('Escape');
     await page.locator('.calls-body input[type=checkbox]').nth(3).check();
-    await page.getByRole('button', { name: 'Analyze anew' }).click();
-    await page.getByText('No language model is asked').waitFor();
+    await page.getByRole('button', { name: 'Analyze again' }).click();
+    await page.getByText('No language model is needed').waitFor();
     await check();
     await page.keyboard.press('Escape');
     await page.goto(`${service.url}/console/calls/${call!.uuid}`);
@@ -419,7 +640,7 @@ describe('every page', () => {
     expect(await overflow(page)).toBeLessThanOrEqual(0);
     await page.goto(`${service.url}/console/calls/${call!.uuid}`);
     await page.getByText('<script>alert(3)</script>').waitFor();
-    expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe(HOSTILE_NAME);
+    expect(await page.getByRole('heading', { level: 1 }).textContent()).toContain(HOSTILE_NAME);
     expect(await overflow(page)).toBeLessThanOrEqual(0);
     expect(problems).toEqual([]);
   });

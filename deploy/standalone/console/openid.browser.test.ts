@@ -43,10 +43,10 @@ describe('signing in by an identity provider', () => {
   });
 
   /** Presses the button of the sign-in page, and signs in at the provider's own pages. */
-  async function signInAs(login: string): Promise<Page> {
+  async function signInAs(login: string, path = ''): Promise<Page> {
     const context = await browser.newContext({ locale: 'en' });
     const page = await context.newPage();
-    await page.goto(`${system.url}/console/`);
+    await page.goto(`${system.url}/console/${path}`);
     await page.getByRole('link', { name: 'Sign in with Company login' }).click();
     await page.locator('input[name=login]').fill(login);
     await page.locator('input[name=password]').fill('any');
@@ -64,6 +64,12 @@ describe('signing in by an identity provider', () => {
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
     await page.reload();
     await page.getByRole('link', { name: 'Sign in with Company login' }).waitFor();
+    await page.context().close();
+  });
+
+  it('comes back to the page that was opened', async () => {
+    const page = await signInAs('ann', 'calls?segment_type=billing');
+    await page.getByRole('button', { name: 'Segment type: billing' }).waitFor();
     await page.context().close();
   });
 

@@ -4,7 +4,7 @@ import { type Client, newFirm } from '../test/client/new-firm.ts';
 import { eventually } from '../test/client/retry.ts';
 import { csvOf } from '../test/client/valid-uploads.ts';
 import { startSystemUnderTest, type SystemUnderTest } from '../test/system/system-under-test.ts';
-import { visit, type Visit } from './test/browser.ts';
+import { accessibilityFaults, visit, type Visit } from './test/browser.ts';
 import { launchChromium } from './test/console-page.ts';
 
 let service: SystemUnderTest;
@@ -51,9 +51,9 @@ interface Review {
 }
 
 /** A new call that was analyzed. */
-async function newCall(): Promise<string> {
+async function newCall(operator_id = ''): Promise<string> {
   const operator = `Call ${Date.now()}`;
-  const key = await anna.upload(csvOf([{ operator_name: operator, segment_type: 'support' }]));
+  const key = await anna.upload(csvOf([{ operator_name: operator, segment_type: 'support', operator_id }]));
   await anna.call('POST', '/api/v1/calls/process-upload', { metadata_key: key });
   return eventually(async () => {
     const query = `operator_name=${encodeURIComponent(operator)}&status=completed`;
@@ -257,3 +257,102 @@ describe('what is not saved', () => {
     await question(page, 0).getByText('Person').waitFor();
   });
 });
+
+describe('what the console offers', () => {
+  const pagesOf = (page: Page) => page.getByRole('navigation', { name: 'Pages' }).getByRole('link').allTextContents();
+  const menu = async (page: Page) => {
+    await page.getByRole('button', { name: 'More', exact: true }).click();
+    const items = await page.locator('.popup-item').allTextContents();
+    await page.keyboard.press('Escape');
+    return items;
+  };
+  const closed = (page: Page) => page.getByRole('heading', { name: 'This page is not part of your role' });
+
+  it('to a reviewer is to review, comment, export and see the figures', async () => {
+    const uuid = await newCall();
+    const reviewer = await newFirm(service, { firm: anna.firmUuid, role: 'REVIEWER' });
+    const { page, problems } = await open(reviewer, '/console/');
+    await page.getByRole('heading', { name: 'Calls', exact: true }).waitFor();
+    expect(await pagesOf(page)).toEqual(['Calls', 'Review', 'Dashboard']);
+    await page.locator('.calls-body [role=row] input').first().click();
+    const bar = page.getByRole('region', { name: 'Selected calls' });
+    await bar.waitFor();
+    expect(await bar.getByRole('button').allTextContents()).toEqual(['Export', 'Clear the selection']);
+    await page.goto(`${service.url}/console/calls/${uuid}`);
+    await answer(page, 0, 0);
+    await question(page, 0).getByText('Person').waitFor();
+    await page.getByRole('button', { name: 'Add a comment' }).waitFor();
+    expect(await menu(page)).toEqual(['History']);
+    await page.getByRole('button', { name: 'Finish the review' }).click();
+    await page.getByText('Reviewed', { exact: true }).waitFor();
+    for (const path of ['upload', 'settings', 'scorecards']) {
+      await page.goto(`${service.url}/console/${path}`);
+      await closed(page).waitFor();
+    }
+    expect(await accessibilityFaults(page)).toEqual([]);
+    expect(problems).toEqual([]);
+  });
+
+  it('to an operator are their own calls and the figures of these, with what people say of them', async () => {
+    const [own] = [await newCall('17'), await newCall('18')];
+    await anna.call('PATCH', `/api/v1/calls/${own}/review`, await correction(own, 'Listen to the greeting'));
+    const operator = await newFirm(service, { firm: anna.firmUuid, role: 'OPERATOR', operatorIds: ['17'] });
+    const { page, problems } = await open(operator, '/console/');
+    await page.getByRole('heading', { name: 'My calls' }).waitFor();
+    expect(await pagesOf(page)).toEqual(['Calls', 'Dashboard']);
+    const rows = page.locator('.calls-body [role=row]');
+    await rows.first().waitFor();
+    expect(await rows.count()).toBe(1);
+    expect(await page.getByRole('checkbox').count()).toBe(0);
+    expect(await page.getByRole('button', { name: 'Export' }).count()).toBe(0);
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await rows.first().getByRole('link').click();
+    await question(page, 0).locator('.question-head').click();
+    await question(page, 0).getByText('Listen to the greeting').waitFor();
+    expect(await question(page, 0).locator('.choices').count()).toBe(0);
+    expect(await page.getByRole('region', { name: 'Comments' }).count()).toBe(0);
+    expect(await page.getByRole('button', { name: 'Finish the review' }).count()).toBe(0);
+    expect(await menu(page)).toEqual(['History']);
+    await page.keyboard.press('1');
+    await page.keyboard.press('f');
+    await page.goto(`${service.url}/console/dashboard?days=365`);
+    await page.getByRole('heading', { name: 'Dashboard' }).waitFor();
+    await page.locator('.dashboard-columns').waitFor();
+    expect(await page.getByRole('region', { name: 'Machine and people' }).count()).toBe(0);
+    for (const path of ['review', 'upload', 'settings']) {
+      await page.goto(`${service.url}/console/${path}`);
+      await closed(page).waitFor();
+    }
+    expect(problems).toEqual([]);
+  });
+
+  it('to an administrator are the roles by name, and the operator ids of an operator', async () => {
+    const { page, problems } = await open(anna, '/console/settings?tab=users');
+    await page.getByRole('button', { name: 'Add a user' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name').fill('Kim');
+    expect(await dialog.getByLabel('Operator ids').isVisible()).toBe(false);
+    await dialog.getByLabel('Role').selectOption({ value: 'OPERATOR' });
+    await dialog.getByLabel('Operator ids').fill('17\n 0017 \n17');
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    const row = page.getByRole('row').filter({ hasText: 'Kim' });
+    await row.getByText('Operator id: 17, 0017').waitFor();
+    await row.getByRole('button', { name: 'Change' }).click();
+    expect(await dialog.getByLabel('Operator ids').inputValue()).toBe('17\n0017');
+    await dialog.getByLabel('Role').selectOption({ value: 'REVIEWER' });
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await row.getByText('Reviewer').waitFor();
+    expect(problems).toEqual([]);
+  });
+});
+
+/** A person's answer to the first question of a call. */
+async function correction(uuid: string, comment: string) {
+  const { analysis } = await anna.call<{
+    analysis: { uuid: string; sections: { questions: { uuid: string; choices: string[] }[] }[] };
+  }>('GET', `/api/v1/calls/${uuid}`);
+  const [first] = analysis.sections[0]!.questions;
+  const answers = [{ question_uuid: first!.uuid, answer: first!.choices[0], comment }];
+  return { analysis_uuid: analysis.uuid, answers };
+}

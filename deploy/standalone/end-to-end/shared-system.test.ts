@@ -6,6 +6,7 @@ import { describeDesk } from './test/desk.ts';
 import { describeMetrics } from './test/metrics.ts';
 import { describeOpenapi } from './test/openapi.ts';
 import { describePeople } from './test/people.ts';
+import { describeRoles } from './test/roles.ts';
 import { describeScorecards } from './test/scorecards.ts';
 
 // One system for all suites that kill nothing, change no settings and measure no memory: starting six processes takes
@@ -27,4 +28,5 @@ describe('calls', () => describeCalls(running));
 describe('campaigns', () => describeCampaigns(running));
 describe('people', () => describePeople(running));
 describe('desk', () => describeDesk(running));
+describe('roles', () => describeRoles(running));
 describe('openapi', () => describeOpenapi(running));

@@ -2,6 +2,7 @@ import '../design/tokens.css';
 import '../design/base.css';
 import '../design/controls.css';
 import '../design/layout.css';
+import '../design/print.css';
 import { i18n } from '@lingui/core';
 import { I18nProvider } from '@lingui/react';
 import { QueryClientProvider } from '@tanstack/react-query';
@@ -9,9 +10,13 @@ import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { queryClient } from '../api/query-client.ts';
+import { translateFieldFaults } from '../i18n/faults/field-faults.ts';
+import { faultTexts } from '../i18n/faults/texts.ts';
 import { preferredLocale } from '../i18n/locales.ts';
 import { activateLocale } from '../i18n/texts.ts';
-import { startSession } from '../session/session.ts';
+import { currentSession, startSession } from '../session/session.ts';
+import { fetchFirstCalls, fetchFirstPage } from './first-page.ts';
+import { takeAddress } from './return-address.ts';
 import { router } from './router.tsx';
 import { shellTexts } from './shell-texts.ts';
 import { applyTheme } from './theme.ts';
@@ -20,9 +25,17 @@ applyTheme();
 // The session is asked for while the texts arrive.
 const session = startSession();
 const locale = preferredLocale();
+fetchFirstPage(locale);
+void session.then(() => {
+  if (currentSession() !== null) fetchFirstCalls();
+});
 await shellTexts.load(locale);
 await activateLocale(locale);
 await session;
+if (currentSession() !== null) {
+  const address = takeAddress();
+  if (address !== null) router.history.replace(address);
+}
 
 createRoot(document.getElementById('app')!).render(
   <StrictMode>
@@ -33,3 +46,5 @@ createRoot(document.getElementById('app')!).render(
     </I18nProvider>
   </StrictMode>,
 );
+translateFieldFaults();
+void faultTexts.load(locale).catch(() => {});

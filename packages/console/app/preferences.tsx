@@ -1,4 +1,5 @@
 import { useLingui } from '@lingui/react';
+import { useRouter } from '@tanstack/react-router';
 import { useState } from 'react';
 import { mayLeavePage } from '../drafts/leave-question.tsx';
 import { LOCALE_NAMES, LOCALES, type Locale, storeLocale } from '../i18n/locales.ts';
@@ -10,19 +11,26 @@ import { shellTexts } from './shell-texts.ts';
 import { applyTheme, storedTheme, type Theme, THEMES } from './theme.ts';
 
 /** The user's language and colours, which the browser remembers, and the way out. */
-export function Preferences() {
+export function Preferences({ onKeys }: { onKeys: () => void }) {
   const t = shellTexts.use();
+  const router = useRouter();
+  const leave = async () => {
+    if (!(await mayLeavePage())) return;
+    await signOut();
+    // Whoever signs in next begins at the start.
+    await router.navigate({ to: '/', replace: true });
+  };
   return (
     <div className="side-foot">
       <LanguageChoice />
       <ThemeChoice />
-      <button
-        type="button"
-        className="button button-quiet"
-        onClick={() => void mayLeavePage().then((mayLeave) => (mayLeave ? signOut() : undefined))}
-      >
+      <button type="button" className="button button-quiet keys-button" title={t('keys')} onClick={onKeys}>
+        <Icon name="help" />
+        <span className="side-text">{t('keys')}</span>
+      </button>
+      <button type="button" className="button button-quiet" title={t('signOut')} onClick={() => void leave()}>
         <Icon name="exit" />
-        {t('signOut')}
+        <span className="side-text">{t('signOut')}</span>
       </button>
     </div>
   );

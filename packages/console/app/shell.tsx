@@ -1,15 +1,26 @@
 import { Link, Outlet, useRouterState } from '@tanstack/react-router';
-import { useEffect, useRef, useState } from 'react';
-import { useIsOnline } from '../api/connection.ts';
+import { lazy, Suspense, useEffect, useRef, useState } from 'react';
+import { useIsOnline, whenOnline } from '../api/connection.ts';
 import { LeaveQuestion } from '../drafts/leave-question.tsx';
-import { type Role, useSessionState } from '../session/session.ts';
+import { may, type Right } from '../session/rights.ts';
+import { useSessionState } from '../session/session.ts';
 import { Icon, type IconName } from '../widgets/icon.tsx';
+import { State } from '../widgets/states.tsx';
 import { Toasts } from '../widgets/toasts.tsx';
+import { FIND_KEYS, useKeys } from '../widgets/use-keys.ts';
+import { useArrival } from './arrival.ts';
 import { Logo } from './logo.tsx';
 import { Preferences } from './preferences.tsx';
 import { shellTexts } from './shell-texts.ts';
 import { SignIn } from './sign-in.tsx';
 import type en from './texts/en.json';
+import { useTimeZone, ZoneChoice } from './zone-choice.tsx';
+
+/** Loaded after the first page, so that what is typed right after its keys is not lost. */
+const LATER_MS = 3_000;
+const loadFind = () => whenOnline(() => import('./find/find-dialog.tsx'));
+const FindDialog = lazy(loadFind);
+const KeyHelp = lazy(() => whenOnline(() => import('./key-help.tsx')));
 
 interface NavigationEntry {
   readonly to: string;
@@ -17,17 +28,17 @@ interface NavigationEntry {
   readonly text: Extract<keyof typeof en, `nav.${string}`>;
   readonly icon: IconName;
   /** Absent: every role has it. */
-  readonly roles?: readonly Role[];
+  readonly right?: Right;
 }
 
 /** The pages in the navigation, in its order. */
 const navigation: readonly NavigationEntry[] = [
   { to: '/calls', text: 'nav.calls', icon: 'calls' },
-  { to: '/review', text: 'nav.review', icon: 'review' },
+  { to: '/review', text: 'nav.review', icon: 'review', right: 'review' },
   { to: '/dashboard', text: 'nav.dashboard', icon: 'dashboard' },
-  { to: '/upload', text: 'nav.upload', icon: 'upload' },
-  { to: '/scorecards', text: 'nav.scorecards', icon: 'scorecards', roles: ['ADMIN'] },
-  { to: '/settings', text: 'nav.settings', icon: 'settings' },
+  { to: '/upload', text: 'nav.upload', icon: 'upload', right: 'process' },
+  { to: '/scorecards', text: 'nav.scorecards', icon: 'scorecards', right: 'scorecards' },
+  { to: '/settings', text: 'nav.settings', icon: 'settings', right: 'settings' },
 ];
 
 /** The frame of every page: navigation, preferences, and the sign-in of a user who is not signed in. */
@@ -43,8 +54,28 @@ function Frame() {
   const path = useRouterState({ select: ({ location }) => location.pathname });
   const [isOpen, setOpen] = useState(false);
   const main = useRef<HTMLElement>(null);
+  const page = useRouterState({ select: ({ matches }) => matches.at(-1)?.routeId });
   const role = typeof session === 'string' ? null : session.role;
+  const [dialog, setDialog] = useState<'find' | 'keys' | null>(null);
+  const isTheirs = ({ right }: NavigationEntry) => right === undefined || (role !== null && may(role, right));
+  const isClosed = navigation.some((entry) => entry.to === page && !isTheirs(entry));
   useEffect(() => setOpen(false), [path]);
+  useArrival(main);
+  const zone = useTimeZone();
+  useKeys({
+    '/': () => {
+      const field = main.current?.querySelector<HTMLInputElement>('[role=search] input');
+      if (field === null || field === undefined) setDialog('find');
+      else field.focus();
+    },
+    '?': () => setDialog('keys'),
+  });
+  useFindKeys(() => setDialog('find'));
+  useEffect(() => {
+    const timer = setTimeout(() => void loadFind().catch(() => {}), LATER_MS);
+    return () => clearTimeout(timer);
+  }, []);
+  const pages = navigation.filter(isTheirs).map(({ to, text, icon }) => ({ to, name: t(text), icon }));
   return (
     <div className="shell">
       <a
@@ -60,7 +91,7 @@ function Frame() {
       <header className="side">
         <Link to="/" className="brand">
           <Logo />
-          <span>{t('product')}</span>
+          <span className="side-text">{t('product')}</span>
         </Link>
         <button
           type="button"
@@ -73,26 +104,71 @@ function Frame() {
           <Icon name={isOpen ? 'close' : 'menu'} />
         </button>
         <div id="side-body" className="side-body" data-open={isOpen}>
+          <button type="button" className="find-button" title={t('find')} onClick={() => setDialog('find')}>
+            <Icon name="search" />
+            <span className="side-text">{t('find')}</span>
+            <kbd aria-hidden="true">{FIND_KEYS}</kbd>
+          </button>
           <nav className="nav" aria-label={t('navigation')}>
-            {navigation
-              .filter(({ roles }) => roles === undefined || (role !== null && roles.includes(role)))
-              .map(({ to, text, icon }) => (
-                <Link key={to} to={to} activeProps={{ 'aria-current': 'page' }}>
-                  <Icon name={icon} />
-                  {t(text)}
-                </Link>
-              ))}
+            {pages.map(({ to, name, icon }) => (
+              <Link key={to} to={to} title={name} activeProps={{ 'aria-current': 'page' }}>
+                <Icon name={icon} />
+                <span className="side-text">{name}</span>
+              </Link>
+            ))}
           </nav>
-          <Preferences />
+          <Preferences onKeys={() => setDialog('keys')} />
         </div>
       </header>
       <main id="main" className="main" ref={main} tabIndex={-1}>
         <Connection />
-        <Outlet />
+        {isClosed ? <NotYours /> : <Outlet key={zone} />}
+        {/* The dashboard has a choice of its own, which is part of its address. */}
+        {!path.endsWith('/dashboard') && <ZoneChoice />}
       </main>
       <Toasts />
       <LeaveQuestion />
+      {dialog === 'find' && (
+        <Suspense>
+          <FindDialog pages={pages} onClose={() => setDialog(null)} />
+        </Suspense>
+      )}
+      {dialog === 'keys' && (
+        <Suspense>
+          <KeyHelp onClose={() => setDialog(null)} />
+        </Suspense>
+      )}
     </div>
+  );
+}
+
+/** Opens the search over everything by Ctrl or ⌘ and K, also while the person types. */
+function useFindKeys(open: () => void): void {
+  const latest = useRef(open);
+  useEffect(() => {
+    latest.current = open;
+  });
+  useEffect(() => {
+    const press = (event: KeyboardEvent) => {
+      if (!(event.ctrlKey || event.metaKey) || event.shiftKey || event.altKey || event.key.toLowerCase() !== 'k')
+        return;
+      event.preventDefault();
+      if (document.querySelector('dialog[open]') === null) latest.current();
+    };
+    addEventListener('keydown', press);
+    return () => removeEventListener('keydown', press);
+  }, []);
+}
+
+/** In place of a page that the user's role does not have. */
+function NotYours() {
+  const t = shellTexts.use();
+  return (
+    <State isPage title={t('notYours.title')} text={t('notYours.text')}>
+      <Link to="/" className="button">
+        {t('notFound.back')}
+      </Link>
+    </State>
   );
 }
 

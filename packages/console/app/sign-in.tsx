@@ -10,12 +10,20 @@ import {
 } from '../session/session.ts';
 import { Logo } from './logo.tsx';
 import { LanguageChoice } from './preferences.tsx';
+import { keepAddress } from './return-address.ts';
 import { shellTexts } from './shell-texts.ts';
 
 /** The page of a user who is not signed in: how to get a link, or that the service does not respond. */
 export function SignIn({ state }: { state: Extract<SessionState, string> }) {
   const t = shellTexts.use();
   const provider = useIdentityProvider();
+  const [returns] = useState(keepAddress);
+  useEffect(() => {
+    // A link that is opened in this window changes nothing but the code after the address.
+    const begin = () => void startSession();
+    addEventListener('hashchange', begin);
+    return () => removeEventListener('hashchange', begin);
+  }, []);
   useEffect(() => {
     if (state === 'unreachable') void untilReachable().then(startSession);
   }, [state]);
@@ -44,9 +52,7 @@ export function SignIn({ state }: { state: Extract<SessionState, string> }) {
               </a>
             )}
             <p>{t('signIn.byLink')}</p>
-            <pre className="code">
-              <code>npm run -s admin -- console link --user …</code>
-            </pre>
+            {returns && <p className="muted">{t('signIn.returns')}</p>}
             {import.meta.env.DEV && <TokenForm />}
           </>
         )}

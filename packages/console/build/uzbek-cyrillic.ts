@@ -23,6 +23,9 @@ const LATIN_NAMES = new Set([
   'Analysis',
   'Standard',
   'Webhooks',
+  'https',
+  'example',
+  'com',
 ]);
 
 /** Words whose Latin spelling does not determine the Cyrillic one. */

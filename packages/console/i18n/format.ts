@@ -1,9 +1,7 @@
 import { NAMES } from './calendar-names.ts';
 import type { Locale } from './locales.ts';
 import { currentLocale } from './texts.ts';
-
-/** Times are shown in the browser's time zone. */
-export const timeZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+import { timeZone } from './zone/zone.ts';
 
 interface Parts {
   readonly year: string;
@@ -14,19 +12,28 @@ interface Parts {
   readonly second: string;
 }
 
-const format = new Intl.DateTimeFormat('en-GB', {
-  timeZone,
-  year: 'numeric',
-  month: 'numeric',
-  day: 'numeric',
-  hour: '2-digit',
-  minute: '2-digit',
-  second: '2-digit',
-  hourCycle: 'h23',
-});
+/** For the zone that was asked for last: to make one takes long. */
+let formatter: { readonly zone: string; readonly format: Intl.DateTimeFormat } | null = null;
+
+function formatIn(timeZone: string): Intl.DateTimeFormat {
+  if (formatter?.zone === timeZone) return formatter.format;
+  const format = new Intl.DateTimeFormat('en-GB', {
+    timeZone,
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+    hourCycle: 'h23',
+  });
+  formatter = { zone: timeZone, format };
+  return format;
+}
 
 /** Every browser has the right numbers of a date, but not the right names. */
 function partsOf(instant: string | Date): Parts {
+  const format = formatIn(timeZone());
   const found = Object.fromEntries(format.formatToParts(new Date(instant)).map(({ type, value }) => [type, value]));
   return {
     year: found['year']!,

@@ -14,6 +14,8 @@ interface Texts<Key extends string> {
   use(): Translate<Key>;
   /** Whether a key exists, for keys that come from the API. */
   has(key: string): key is Key;
+  /** All keys, once the messages are there. */
+  keys(): Key[];
   translate: Translate<Key>;
 }
 
@@ -39,6 +41,10 @@ export function pageTexts<Key extends string>(page: string, urls: Readonly<Recor
       return translate;
     },
     has: (key): key is Key => Object.hasOwn(i18n.messages, `${page}.${key}`),
+    keys: () =>
+      Object.keys(i18n.messages).flatMap((key) =>
+        key.startsWith(`${page}.`) ? [key.slice(page.length + 1) as Key] : [],
+      ),
     translate,
   };
   return texts;

@@ -1,4 +1,4 @@
-import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { whenOnline } from '../api/connection.ts';
 import { rootRoute } from '../app/root-route.ts';
 import { currentLocale } from '../i18n/texts.ts';
@@ -6,6 +6,7 @@ import { topicTexts } from '../i18n/topics/texts.ts';
 import { callTexts } from './call/texts.ts';
 import { callSearch } from './calls/call-search.ts';
 import { callsTexts } from './calls/texts.ts';
+import { StartPage, ViewLink } from './calls/views/open-view.tsx';
 import { dashboardTexts } from './dashboard/texts.ts';
 import { reviewTexts } from './review/texts.ts';
 import { scorecardsTexts } from './scorecards/texts.ts';
@@ -27,9 +28,12 @@ export const pageRoutes = [
   createRoute({
     getParentRoute,
     path: '/',
-    beforeLoad: () => {
-      throw redirect({ to: '/calls', replace: true });
-    },
+    component: StartPage,
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/views/$uuid',
+    component: ViewLink,
   }),
   createRoute({
     getParentRoute,
@@ -41,8 +45,8 @@ export const pageRoutes = [
   createRoute({
     getParentRoute,
     path: '/calls/$uuid',
-    // `q`: the words that the call was found by. `question`: the one to open first.
-    validateSearch: texts('q', 'question'),
+    // `q`: the words that the call was found by. `question`: the one to open first. `t`: the second to begin at.
+    validateSearch: texts('q', 'question', 't'),
     loader: () => Promise.all([callTexts.load(currentLocale()), topicTexts.load(currentLocale())]),
     component: lazyRouteComponent(() => whenOnline(() => import('./call/call-page.tsx')), 'CallPage'),
   }),

@@ -1,6 +1,7 @@
+import type { components } from '@call-analysis/client/api-types';
 import { useSyncExternalStore } from 'react';
 
-export type Role = 'SUPERUSER' | 'WORKFLOW_ENGINEER' | 'ADMIN';
+export type Role = components['schemas']['User']['role'];
 
 export interface Session {
   readonly token: string;

@@ -4,18 +4,19 @@ import * as format from '../i18n/format.ts';
 
 type Status = Schemas['Call']['status'];
 
-const TONES: Readonly<Record<Status, string>> = {
-  queued: '',
-  transcribing: 'badge-accent',
-  analyzing: 'badge-accent',
-  completed: 'badge-good',
-  failed: 'badge-bad',
-  canceled: '',
+const CLASSES: Readonly<Record<Status, string>> = {
+  queued: 'badge',
+  transcribing: 'badge badge-accent',
+  analyzing: 'badge badge-accent',
+  // What nearly every call is tells none apart.
+  completed: 'status-completed muted',
+  failed: 'badge badge-bad',
+  canceled: 'badge',
 };
 
 export function StatusBadge({ status }: { status: Status }) {
   const t = shellTexts.use();
-  return <span className={`badge ${TONES[status]}`}>{t(`status.${status}`)}</span>;
+  return <span className={CLASSES[status]}>{t(`status.${status}`)}</span>;
 }
 
 /** From this score a call is good, and from the next it is acceptable. */

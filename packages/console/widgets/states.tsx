@@ -2,6 +2,7 @@ import { ApiError, Unreachable } from '@call-analysis/client/errors';
 import { type ReactNode, useEffect, useState } from 'react';
 import { useIsOnline } from '../api/connection.ts';
 import { shellTexts } from '../app/shell-texts.ts';
+import { faultText } from '../i18n/faults/texts.ts';
 
 interface StateProps {
   readonly title: string;
@@ -92,7 +93,7 @@ export function useFailure(error: unknown): { title: string; text: string } {
     if (error.status === 403) return { title: t('failed.forbidden'), text: t('failed.forbiddenText') };
     if (error.status === 412) return { title: t('failed.changed'), text: t('failed.changedText') };
     if (error.status === 429 || error.status === 503) return { title: t('failed.busy'), text: t('failed.busyText') };
-    return { title: t('failed.title'), text: error.message };
+    return { title: t('failed.title'), text: faultText(error.code, error.message) };
   }
   return { title: t('failed.title'), text: t('failed.unknown') };
 }

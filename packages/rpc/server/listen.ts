@@ -25,13 +25,21 @@ export async function listen(server: Server, address: string, credentials: Serve
  * the server is stopping. grpc-js widens the window of its clients only, so an upload would wait a round trip for each
  * 64 KiB; and a stopping server forgets connections whose handshake is in progress. grpc-js does not expose its HTTP/2
  * servers: a test fails when they are no longer found here.
+ * Returns what breaks off all connections. `forceShutdown` does not: without channelz it has no list of them, and a caller
+ * would learn only at its deadline that its call was cut off.
  */
-export function tuneConnections(server: Server, log: Logger, isStopping: () => boolean): void {
+export function tuneConnections(server: Server, log: Logger, isStopping: () => boolean): () => void {
+  const connections = new Set<ServerHttp2Session>();
+  const breakOff = () => {
+    for (const session of connections) session.destroy();
+  };
   const listening: unknown = Reflect.get(server, 'http2Servers');
-  if (!(listening instanceof Map)) return;
+  if (!(listening instanceof Map)) return breakOff;
   for (const http2 of listening.keys() as Iterable<Http2Server>) {
     http2.on('tlsClientError', logRefusals(log));
     http2.on('session', (session: ServerHttp2Session) => {
+      connections.add(session);
+      session.once('close', () => connections.delete(session));
       if (isStopping()) session.close();
       else {
         session.settings({ initialWindowSize: WINDOW_BYTES });
@@ -39,6 +47,7 @@ export function tuneConnections(server: Server, log: Logger, isStopping: () => b
       }
     });
   }
+  return breakOff;
 }
 
 const LOG_INTERVAL_MS = 60_000;

@@ -78,7 +78,7 @@ export async function serve(options: ServeOptions): Promise<Server> {
     );
   }
   const address = await listen(server, options.address, serverCredentials(options.tls));
-  tuneConnections(server, options.log, () => stopped !== undefined);
+  const breakOffConnections = tuneConnections(server, options.log, () => stopped !== undefined);
   const withdraw = options.tls === undefined ? offer(address, local) : () => {};
 
   async function stop(graceMs: number): Promise<void> {
@@ -90,6 +90,7 @@ export async function serve(options: ServeOptions): Promise<Server> {
     inFlight.cancelAll(new Error('The server stops.'));
     local.cutOff();
     server.forceShutdown();
+    breakOffConnections();
     await settlesWithin(inFlight.empty(), 1000);
   }
 

@@ -16,7 +16,7 @@ const REVIEW_BELOW = 0.7;
 export function openRuleAnalyst(reviewBelow = REVIEW_BELOW): Analyst {
   return {
     name: 'rules',
-    version: '6',
+    version: '7',
     model: null,
     analyze: (conversation, scorecard) => Promise.resolve(analyzeByRules(conversation, scorecard, reviewBelow)),
   };

@@ -1,9 +1,10 @@
-import { alreadyClaimed, type Bus, claim } from '@call-analysis/bus';
-import { findErased, postponeCall } from '@call-analysis/call-processing';
+import { alreadyClaimed, type Bus } from '@call-analysis/bus';
+import { findErased, onceUnlessErased, postponeCall } from '@call-analysis/call-processing';
 import { AnalysisWaiting } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
 import type { Sql } from '@call-analysis/postgres';
+import type { Registered } from '@call-analysis/service';
 import type { Firms } from '@call-analysis/service/firms';
 import type { Analyst } from '../analysts/analyst.ts';
 import { costOfSpeech, type SpeechPrice } from '../money/prices.ts';
@@ -27,18 +28,16 @@ export interface Parts {
   readonly speechPrice?: SpeechPrice | null | undefined;
 }
 
-/** The name of the consumer. It is data: its queue has this name, and event claims are stored under it. */
-export const CONSUMER = 'analysis';
 const PAUSE_MS = 15_000;
 
 /**
  * Analyzes calls whose transcripts are ready and publishes the results, once for each event. With a language model, calls
  * are queued for it instead.
  */
-export async function analyzeCalls(parts: Parts, events: readonly TranscriptReadyEvent[]): Promise<void> {
-  const { store, bus } = parts;
+export async function analyzeCalls(parts: Parts & Registered, events: readonly TranscriptReadyEvent[]): Promise<void> {
+  const { store, bus, consumer } = parts;
   // An event may be redelivered long after it was handled. A paid language model must not be asked again.
-  const handled = await alreadyClaimed(store.db, CONSUMER, events);
+  const handled = await alreadyClaimed(store.db, consumer, events);
   // A removed firm has no scorecards any more.
   const erased = await findErased(store.db, events);
   const pending = events.filter(({ id, subject }) => !handled.has(id) && !erased.has(subject));
@@ -53,33 +52,26 @@ export async function analyzeCalls(parts: Parts, events: readonly TranscriptRead
     scorecards: await findActiveScorecards(parts, calls),
     settings: await Promise.all(pending.map(({ firmuuid }) => parts.firms.settings(firmuuid))),
   }));
-  const results: AnalyzedCall[] = [];
+  const results = new Map<string, AnalyzedCall>();
   for (const [index, event] of pending.entries()) {
     try {
       const firm = { ...settings[index]!, redactForModel: false };
-      results.push(await makeAnalysis(parts, event, scorecards[index]!, firm));
+      results.set(event.id, await makeAnalysis(parts, event, scorecards[index]!, firm));
     } catch (error) {
       // The transcript of an erased call is gone. A retry would not find it either.
       if ((await findErased(store.db, [event])).size === 0) throw error;
     }
   }
-  await store.db.transaction(async (tx) => {
-    const erasedMeanwhile = await findErased(tx, pending);
-    const claimed = await claim(tx, CONSUMER, pending);
-    const fresh = results.filter(({ event }) => claimed.has(event.id) && !erasedMeanwhile.has(event.subject));
-    if (fresh.length === 0) return;
-    await recordSpeech(
-      parts,
-      tx,
-      fresh.map(({ event }) => event),
-    );
+  await onceUnlessErased({ db: store.db, consumer }, pending, async (tx, fresh) => {
+    const made = fresh.flatMap(({ id }) => results.get(id) ?? []);
+    await recordSpeech(parts, tx, fresh);
     await store.addAnalyses(
       tx,
-      fresh.flatMap(({ row }) => (row === null ? [] : [row])),
+      made.flatMap(({ row }) => row ?? []),
     );
     await bus.publish(
       tx,
-      fresh.map(({ analyzed }) => analyzed),
+      made.map(({ analyzed }) => analyzed),
     );
   });
 }
@@ -103,16 +95,12 @@ async function orPostpone<Result>(
 
 /** The queue has the events from here on: they can wait for the server of the model as long as that is away. */
 async function queueForModel(
-  parts: Parts,
+  parts: Parts & Registered,
   queue: Pick<ModelQueue, 'wake'>,
   events: readonly TranscriptReadyEvent[],
 ): Promise<void> {
-  const { store } = parts;
-  await store.db.transaction(async (tx) => {
-    const erased = await findErased(tx, events);
-    const claimed = await claim(tx, CONSUMER, events);
-    const fresh = events.filter(({ id, subject }) => claimed.has(id) && !erased.has(subject));
-    if (fresh.length === 0) return;
+  const { store, consumer } = parts;
+  await onceUnlessErased({ db: store.db, consumer }, events, async (tx, fresh) => {
     await recordSpeech(parts, tx, fresh);
     await store.requests.add(tx, fresh);
   });

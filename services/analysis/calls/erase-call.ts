@@ -3,9 +3,6 @@ import { stopProcessing } from '@call-analysis/call-processing';
 import type { Event } from '@call-analysis/events';
 import type { Store } from '../store.ts';
 
-/** The name of the consumer. It is data: its queue has this name. */
-export const ERASURE_CONSUMER = 'analysis.erasures';
-
 /**
  * Removes the analyses of a call, its request to a language model, and its pending events and dead letters in this service. The result of an analysis that
  * is still running is dropped when it ends.

@@ -105,10 +105,14 @@ function restsOnDoubtfulWords(utterances: readonly Utterance[]) {
   return ({ evidence }: Answer) => evidence.some(({ utterance }) => isDoubtful(utterances[utterance] ?? {}));
 }
 
+/** Marks answers for review. An open question has none. */
 function forReview(result: AnalysisResult, isFor: (answer: Answer) => boolean): AnalysisResult {
+  const isDoubted = (each: Answer) => (each.answer !== null || each.not_applicable) && isFor(each);
   const sections = result.sections.map((section) => ({
     ...section,
-    questions: section.questions.map((question) => (isFor(question) ? { ...question, needs_review: true } : question)),
+    questions: section.questions.map((question) =>
+      isDoubted(question) ? { ...question, needs_review: true } : question,
+    ),
   }));
   return { ...result, sections };
 }

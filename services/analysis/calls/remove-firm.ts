@@ -4,8 +4,6 @@ import type { BodyOf, Event, FirmRemoved } from '@call-analysis/events';
 import type { ModelQueue } from '../queue/model-queue.ts';
 import type { Store } from '../store.ts';
 
-export const FIRM_REMOVALS = 'analysis.firm-removals';
-
 interface Parts {
   readonly store: Store;
   readonly modelQueue?: Pick<ModelQueue, 'inProgress'> | undefined;

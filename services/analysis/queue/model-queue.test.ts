@@ -468,7 +468,7 @@ describe('a budget', () => {
     const { analysis } = (await service.analysisOf(second)).data;
     expect(analysis).toMatchObject({ analyst: { name: 'rules', model: null }, usage: null });
     const [, solution, respect] = analysis!.sections[0]!.questions;
-    expect(solution).toMatchObject({ answer: null, not_applicable: false, needs_review: true });
+    expect(solution).toMatchObject({ answer: null, not_applicable: false, needs_review: false });
     expect(respect).toMatchObject({ answer: 'Respectful', decided_by: 'fallback', needs_review: true });
     expect((await service.analysisOf(other)).data.analysis!.analyst.name).toBe('model');
     expect(asked('parcel')).toBe(2);

@@ -39,13 +39,15 @@ export function answerQuestion(question: Question, result: SearchResult, options
   const { language, firmLanguage, reviewBelow } = options;
   const sentences = SENTENCES[firmLanguage];
   const phrases = phrasesOf(question.decided);
-  if (phrases === null) return leaveForReview(question, sentences.leftToModel);
+  if (phrases === null) return leaveOpen(question, sentences.leftToModel, false);
   const sources = sourcesOf(phrases);
   if (sources.some(({ lexicon }) => lexicon !== undefined && !hasPhrases(lexicon))) {
-    return leaveForReview(question, question.decided.by === 'model' ? sentences.leftToModel : sentences.withoutPhrases);
+    return question.decided.by === 'model'
+      ? leaveOpen(question, sentences.leftToModel, false)
+      : leaveOpen(question, sentences.withoutPhrases, true);
   }
   if (result.isFirmSearchIncomplete && sources.some((source) => source.phrases !== undefined)) {
-    return leaveForReview(question, sentences.tooManyMatches);
+    return leaveOpen(question, sentences.tooManyMatches, true);
   }
   const outcome = applyRule(phrases, result, sentences);
   const { answer, scored, isAutoFail } = toAnswer(question, outcome);
@@ -106,13 +108,16 @@ function sourcesOf({ applies, cases }: PhraseDecision): Heard['source'][] {
   );
 }
 
-/** Leaves a question open, for a person to answer. It does not count for the score. */
-function leaveForReview(question: Question, explanation: string): AnsweredQuestion {
+/**
+ * Leaves a question open. It does not count for the score. Where nobody but a language model was to answer it, there is no answer
+ * to review: nearly every question of a firm without a model would be for review.
+ */
+function leaveOpen(question: Question, explanation: string, needs_review: boolean): AnsweredQuestion {
   const { answer, scored } = toAnswer(question, { label: null, evidence: [], explanation });
   // No phrases were applied, so the question is still that of the model.
   const decided_by: DecidedBy = question.decided.by === 'model' ? 'model' : 'rule';
   return {
-    answer: { ...answer, decided_by, not_applicable: false, evidence_absent: false, needs_review: true },
+    answer: { ...answer, decided_by, not_applicable: false, evidence_absent: false, needs_review },
     scored,
   };
 }

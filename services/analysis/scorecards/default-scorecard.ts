@@ -62,19 +62,19 @@ function scorecardIn(texts: DefaultTexts): Scorecard {
           question(
             { id: '11', text: texts.greeting, weight: 8 },
             [yes, no],
-            'Yes: any greeting at the beginning, in whatever words. No: none; thanks for the call or a name alone are none.',
+            'Yes: any greeting at the beginning, in whatever words. No: none; thanks for the call, a name alone or a word that takes the call ("speaking", "go ahead") are none.',
             ifSaid('greeting', 'opening'),
           ),
           question(
             { id: '12', text: texts.introduction, weight: 8 },
             [yes, no],
-            'Yes: the operator gives their own name or that of the company or service at the beginning; one of them is enough. No: neither, or only when the client asks for it.',
+            'Yes: the operator gives their own name or that of the company or service at the beginning; one of them is enough. No: neither, or only when the client asks for it; the kind of business or a department ("bank", "reservations") is no name.',
             ifSaid('introduction', 'opening'),
           ),
           question(
             { id: '13', text: texts.need, weight: 10 },
             [yes, choice(texts.partly, 0.5), no],
-            'Yes: the operator understands what the client needs, asked for or told unasked, and shows it by what follows. Partly: it is only noted, or understood late or in part. No: what the client says is ignored or misunderstood to the end, or there is nothing but an opening formula.',
+            'Judge whether it is understood, not whether it is served. Yes: what the operator says shows that they know what the client wants, asked for or told unasked, also where they then refuse, scorn it or do nothing. Partly: late, or only in part, such as the subject without what the client wants to know of it. No: what the operator says goes past it to the end, or there is nothing but an opening formula.',
           ),
           question(
             { id: '1f', text: texts.clientName, weight: 4 },
@@ -89,7 +89,7 @@ function scorecardIn(texts: DefaultTexts): Scorecard {
           question(
             { id: '14', text: texts.empathy, weight: 10 },
             [yes, no],
-            'Does not apply when the client is in no trouble and not upset. Yes: the operator responds to how the client feels, in sincere words even where no help is possible, or without words by care that goes beyond the routine. No: the feelings are passed over; formulas said coldly, in mockery or as a reproach; warm words in place of help that was possible.',
+            'Does not apply when the client is calm about an ordinary matter: a question, an order, a fault that does not distress them. Yes: the operator responds to how the client feels, in sincere words, whether or not help follows, or without words by care that goes beyond the routine. No: the feelings are passed over; a token exclamation; formulas said coldly, in mockery or as a reproach; kind words that doubt or dismissal then takes back.',
           ),
           question(
             { id: '15', text: texts.solution, weight: 14 },
@@ -99,22 +99,22 @@ function scorecardIn(texts: DefaultTexts): Scorecard {
               choice(texts.noSolution, 0),
               choice(texts.sentAway, 0),
             ],
-            'Judge what the client gets, not how it is said. Clear: the matter is settled, or it is certain who does what and by when. Partial: a part of it is settled, it is passed on or put on a list and the client learns what will happen, or the operator says where and how the client can settle it. No solution: nothing comes of it, also when it is passed on or put on a list and nobody says what happens then. Sent away: the operator will not deal with it and leaves the client to a website, a number or another day.',
+            'Judge what the client gets, not how it is said. Clear: the matter is settled, or it is certain who does what and by when. Partial: a part of it is settled; it is passed on or put on a list and the client learns what happens then; or the operator, who cannot settle it, says where and how the client can. No solution: nothing comes of it, also when it is passed on and the client learns no more than that somebody will see to it some time, or is told to do it without being told how. Sent away: the operator will not deal with it and leaves the client to another place, a website, a number or another day.',
           ),
           question(
             { id: '16', text: texts.explanation, weight: 5 },
             [yes, no],
-            'Yes: the client can understand from it why something happened, what applies and why, or what to do for safety. No: a bare rule, an excuse, jargon, or nothing where the client asks why. Does not apply when there is nothing to explain.',
+            'Yes: the client can understand from it why something happened, what applies and why, or what to do for safety, in whatever tone it is said. No: a rule without its reason, a guess, an excuse, jargon, or nothing where the client asks. Does not apply when there is nothing to explain.',
           ),
           question(
             { id: '17', text: texts.understanding, weight: 5 },
             [yes, no],
-            'Yes: the operator makes sure that both mean the same, by repeating what was agreed or said, or by asking whether it is clear or right. No: neither, or a question to which the answer is not awaited.',
+            'Yes: the operator makes sure that both mean the same, by repeating what the client said or what was agreed so that the client can correct it, or by asking whether it is clear or right. No: neither, or a question to which the answer is not awaited; to state terms or to ask for data is none.',
           ),
           question(
             { id: '18', text: texts.courtesy, weight: 6 },
             [yes, no],
-            'Yes: the operator is polite throughout, in whatever words. No: curt or without any courtesy, or polite formulas beside mockery, reproach or indifference.',
+            'Judge the words: help, respect and blame have questions of their own. Yes: polite words such as please, thanks, an apology or good wishes, or an unmistakably courteous manner without them, also where the operator does not help or reproaches the client in courteous form. No: curt; nothing but the opening greeting or the closing formula; polite words only to mock or belittle.',
           ),
           question(
             { id: '19', text: texts.promises, weight: 8 },
@@ -134,23 +134,23 @@ function scorecardIn(texts: DefaultTexts): Scorecard {
           question(
             { id: '1b', text: texts.furtherHelp, weight: 8 },
             [yes, no],
-            'Yes: the operator asks whether the client needs anything else, or offers to be there for more, in whatever words. No: neither, or said so that the client cannot answer.',
+            'Yes: the operator asks whether the client needs anything else, offers something more unasked, or offers to be there for more, in whatever words; a question asked in passing counts. No: none of these; "is that all" to end the call, or what to do if an agreed step fails.',
           ),
           question(
             { id: '1c', text: texts.farewell, weight: 8 },
             [yes, no],
-            'Yes: the operator ends the call with a goodbye or good wishes. No: hanging up, or a farewell in mockery.',
+            'Yes: the operator ends the call with a goodbye or good wishes, also informally or after a call that went badly. No: hanging up, a bare "bye" that cuts the client short, or a farewell in mockery or after an insult.',
             ifSaid('farewell', 'closing'),
           ),
           question(
             { id: '1d', text: texts.respect, weight: 10 },
             [choice(texts.respectful, 1), choice(texts.abusive, 0, true), choice(texts.rude, 0)],
-            'Judge the whole manner, not the tone alone. Respectful: the client is taken seriously, also where the operator is brief or refuses. Rude: mockery, threats, talking down however sweetly, belittling pet names, cheerful neglect of what the client says. Abusive: an insult to the person. What the operator quotes from others is not the operator speaking.',
+            'Judge how the client is treated as a person, not how well they are helped. Respectful: also where the operator is brief, formal, gushing or evasive, or refuses. Rude: mockery, laughing at the client, threats, lecturing, a dismissive or condescending manner, talking down however sweetly, belittling pet names. Abusive: an insult to the person, said outright or by implication. What the operator quotes from others is not the operator speaking.',
           ),
           question(
             { id: '1e', text: texts.blame, weight: 6 },
             [choice(texts.noBlame, 1), choice(texts.blamed, 0)],
-            "Blamed: the operator holds the trouble against the client or reproaches the client. No blame: nothing of the kind, or the client's part in it is named as a fact, without reproach.",
+            "Blamed: the operator holds the trouble against the client or reproaches the client, also in courteous form or by implication. No blame: nothing of the kind, or the client's part in it is named as a fact, without reproach.",
           ),
         ],
       },

@@ -255,7 +255,7 @@ describe('a document', () => {
     expect(await service.db.query('SELECT FROM scorecard WHERE firm_uuid = $1', [caller.firm_uuid])).toEqual([]);
   });
 
-  it('with a question for a language model stays open, marked for review', async () => {
+  it('with a question for a language model leaves it open, and there is no answer to review', async () => {
     const { uuid } = await create(documentAbout('alpha', {}, { decided: { by: 'model', instructions: 'Be fair.' } }));
     await activate(uuid);
     expect(await score('support', 'alpha')).toMatchObject({
@@ -264,7 +264,7 @@ describe('a document', () => {
         {
           score: null,
           questions: [
-            { answer: null, points: null, not_applicable: false, needs_review: true, evidence_absent: false },
+            { answer: null, points: null, not_applicable: false, needs_review: false, evidence_absent: false },
           ],
         },
       ],

@@ -48,7 +48,7 @@ export function modelConfig(url: string, change: Partial<LanguageModelConfig> = 
     url,
     model: 'test-model',
     concurrency: 20,
-    timeoutMs: 10_000,
+    timeoutMs: 300_000,
     giveUpAfterMs: 86_400_000,
     ...change,
   };

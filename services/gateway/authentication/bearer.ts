@@ -16,13 +16,14 @@ type Users = Pick<Client<typeof keyManagement>, 'findUser'>;
 interface Standing {
   readonly firmUuid: string;
   readonly isApiUser: boolean;
+  readonly operatorIds: readonly string[];
   /** Milliseconds since the epoch. */
   readonly tokensRevokedBefore: number;
 }
 
 /**
  * Identifies callers by their bearer token. Role and firm are those of the token. As of at most `ttlMs` ago, the user
- * must exist in that firm, the token must not be revoked, and its session must not have ended.
+ * must exist in that firm and has these operator ids, the token must not be revoked, and its session must not have ended.
  */
 export function bearerAuthentication(options: {
   tokens: TokenRules;
@@ -48,6 +49,7 @@ export function bearerAuthentication(options: {
     return {
       firmUuid: user.firm_uuid.toLowerCase(),
       isApiUser: user.web_api_only,
+      operatorIds: user.operator_ids,
       tokensRevokedBefore: user.tokens_revoked_before === undefined ? 0 : Date.parse(user.tokens_revoked_before),
     };
   }
@@ -79,7 +81,7 @@ function allowed({ caller, issuedAt = 0, sessionUuid }: VerifiedToken, standing:
   if (issuedAt * 1000 < standing.tokensRevokedBefore) {
     throw unauthenticated('The bearer token was revoked. Ask your system administrator for a new one.');
   }
-  return caller;
+  return caller.role === 'OPERATOR' ? { ...caller, operatorIds: standing.operatorIds } : caller;
 }
 
 function unknownUser() {

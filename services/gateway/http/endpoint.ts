@@ -2,11 +2,11 @@ import { Uuid } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
 import type { IRouter, Request } from 'express';
 import { z } from 'zod';
-import type { Caller, Role } from '../authentication/caller.ts';
-import type { OperationDocs } from '../openapi/operation-docs.ts';
-import type { Admission, Lane } from '../rate-limits/admission.ts';
-import type { RateLimits } from '../rate-limits/rate-limits.ts';
+import { type Caller, DEFAULT_ROLES, type Role } from '../authentication/caller.ts';
 import { type Form, type FormPiece, readForm } from './multipart/form.ts';
+import type { OperationDocs } from './operation-docs.ts';
+import type { Admission, Lane } from './rate-limits/admission.ts';
+import type { RateLimits } from './rate-limits/rate-limits.ts';
 import { hasBody, readJson } from './request/json-body.ts';
 import { parse, queryOf } from './request/parse.ts';
 import { HttpError } from './response/http-error.ts';
@@ -26,8 +26,8 @@ export interface Endpoint {
   /** An express path: `/calls/:uuid`, or `/files/*key` for any number of segments. It is logged as it is. */
   readonly path: string;
   readonly credentials: Credentials;
-  /** Undefined allows any role. */
-  readonly roles?: readonly Role[];
+  /** Of callers who may use it. Without credentials it is open to anyone. */
+  readonly roles: readonly Role[];
   readonly query: z.ZodObject;
   /** The parsed query of a request that has none. Undefined when a parameter is required. */
   readonly emptyQuery: unknown;
@@ -76,8 +76,10 @@ export function endpoint<
   Query extends z.ZodObject = NoFields,
   Body extends z.ZodObject | Form = NoFields,
 >(
-  definition: Pick<Endpoint, 'method' | 'path' | 'roles' | 'optionalBody' | 'unlimited' | 'lane' | 'docs'> & {
+  definition: Pick<Endpoint, 'method' | 'path' | 'optionalBody' | 'unlimited' | 'lane' | 'docs'> & {
     credentials: Asks;
+    /** Default: those of the specification. */
+    roles?: readonly Role[];
     query?: Query;
     body?: Body;
     handle: (
@@ -88,6 +90,7 @@ export function endpoint<
   const query: z.ZodObject = definition.query ?? z.strictObject({});
   return {
     ...definition,
+    roles: definition.roles ?? DEFAULT_ROLES,
     query,
     emptyQuery: query.safeParse({}).data,
     body: definition.body ?? null,
@@ -153,7 +156,7 @@ async function handleRequest(
   const caller = found instanceof Promise ? await found : found;
   if (caller !== null) {
     Object.assign(logFields, { firm_uuid: caller.firmUuid, user_uuid: caller.userUuid });
-    if (endpoint.path.includes('/calls/:')) Object.assign(logFields, callOf(endpoint, params));
+    Object.assign(logFields, loggedCall(endpoint, params));
     checks.limits.countFirm(caller.firmUuid, response);
     requireRole(endpoint, caller);
   }
@@ -234,14 +237,18 @@ function hasLargeBody({ headers }: Request): boolean {
 
 const LARGE_BODY_BYTES = 64 * 1024;
 
-/** The call that the path names. A value that is not a uuid names no call and is not logged. */
-function callOf({ path }: Endpoint, params: Params): { call_uuid?: string } {
-  const name = /\/calls\/:(\w+)/.exec(path)?.[1];
-  const value = name === undefined ? undefined : params[name];
+/** The parameter of a path that names a call. Undefined without one. */
+export function callParameter(path: string): string | undefined {
+  return path.includes('/calls/:') ? /\/calls\/:(\w+)/.exec(path)?.[1] : undefined;
+}
+
+/** A value that is not a uuid names no call and is not logged. */
+function loggedCall({ path }: Endpoint, params: Params): { call_uuid?: string } {
+  const value = params[callParameter(path) ?? ''];
   return value !== undefined && Uuid.safeParse(value).success ? { call_uuid: value } : {};
 }
 
 function requireRole(endpoint: Endpoint, caller: Caller): void {
-  if (endpoint.roles === undefined || endpoint.roles.includes(caller.role)) return;
+  if (endpoint.roles.includes(caller.role)) return;
   throw new Fault('forbidden', 'FORBIDDEN', `This requires the role ${endpoint.roles.join(' or ')}.`);
 }

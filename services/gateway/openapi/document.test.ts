@@ -4,8 +4,8 @@ import { describe, expect, it } from '@jest/globals';
 import addFormats from 'ajv-formats';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { type Backends, endpointsOf } from '../gateway.ts';
+import { errors } from '../http/errors.ts';
 import { documentPath, openApiDocument } from './document.ts';
-import { errors } from './errors.ts';
 
 interface Operation {
   operationId: string;

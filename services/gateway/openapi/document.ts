@@ -1,11 +1,12 @@
 import { Uuid } from '@call-analysis/events';
 import { z } from 'zod';
+import { EVERY_ROLE } from '../authentication/caller.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 import type { Form } from '../http/multipart/form.ts';
+import { type OperationDocs, type ResponseDocs, tags } from '../http/operation-docs.ts';
 import { FieldErrors, OtherDetails, RowErrors } from '../response-schemas/error-details.ts';
+import { type JsonSchema, Schemas } from '../response-schemas/json-schemas.ts';
 import { errorExamples, errorResponses, headersOf, methodNotAllowed, RATE_LIMIT_HEADERS } from './error-responses.ts';
-import { type OperationDocs, type ResponseDocs, tags } from './operation-docs.ts';
-import { type JsonSchema, Schemas } from './schemas.ts';
 
 export type OpenApi = Readonly<Record<string, unknown>>;
 
@@ -77,7 +78,8 @@ export function documentPath(path: string): string {
 
 function operation(endpoint: Endpoint, schemas: Schemas): object {
   const { credentials, roles, docs } = endpoint;
-  const role = roles === undefined ? '' : `Requires the role ${roles.join(' or ')}.`;
+  const isLimited = credentials === 'bearer' && roles.length < EVERY_ROLE.length;
+  const role = isLimited ? `Requires the role ${roles.join(' or ')}.` : '';
   const description = [docs.description, role].filter(Boolean).join('\n\n');
   return {
     tags: [docs.tag],

@@ -1,5 +1,6 @@
+import { EVERY_ROLE } from '../authentication/caller.ts';
 import type { Endpoint } from '../http/endpoint.ts';
-import { type ErrorCode, errors } from './errors.ts';
+import { type ErrorCode, errors } from '../http/errors.ts';
 
 export const RATE_LIMIT_HEADERS = {
   'RateLimit-Policy': 'How many requests are allowed in how many seconds, by firm and by address.',
@@ -70,7 +71,7 @@ function usualErrors({ credentials, roles, body, path, unlimited, docs }: Endpoi
     ...(body !== null && !isJson ? (['MISSING_FILE', 'FILE_TOO_LARGE', 'REQUEST_TIMEOUT'] as const) : []),
     ...(credentials === 'bearer' ? (['UNAUTHENTICATED'] as const) : []),
     ...(credentials === 'api-key' ? (['API_KEY_REQUIRED', 'API_KEY_MALFORMED', 'API_KEY_INVALID'] as const) : []),
-    ...(roles !== undefined ? (['FORBIDDEN'] as const) : []),
+    ...(credentials === 'bearer' && roles.length < EVERY_ROLE.length ? (['FORBIDDEN'] as const) : []),
     ...(path.includes(':') ? (['NOT_FOUND'] as const) : []),
     ...(unlimited === true ? [] : (['RATE_LIMITED'] as const)),
     'HEADERS_TOO_LARGE',

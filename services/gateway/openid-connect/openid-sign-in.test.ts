@@ -29,6 +29,7 @@ beforeAll(async () => {
   provider.people.set('ann', { name: 'Ann Lee', firm: firm.uuid, groups: ['staff', 'quality'] });
   provider.people.set('bob', { name: 'Bob', firm: firm.uuid, groups: ['staff'] });
   provider.people.set('eve', { name: 'Eve', groups: ['quality'] });
+  provider.people.set('kim', { name: 'Kim', firm: firm.uuid, groups: ['phones'], extensions: [17, 'a-2', ''] });
   provider.people.set('gone', { name: 'Gone', firm: firm.uuid, groups: ['quality'] });
   fixture = await openFixture({
     host: '127.0.0.1',
@@ -43,7 +44,8 @@ beforeAll(async () => {
         OIDC_SCOPES: 'openid profile work',
         OIDC_FIRM_CLAIM: 'firm',
         OIDC_ROLE_CLAIM: 'groups',
-        OIDC_ROLES: 'platform=SUPERUSER,quality=ADMIN',
+        OIDC_ROLES: 'platform=SUPERUSER,quality=ADMIN,phones=OPERATOR',
+        OIDC_OPERATOR_IDS_CLAIM: 'extensions',
       }),
     ),
   });
@@ -93,6 +95,13 @@ describe('signing in by an identity provider', () => {
     expect(browser.cookie('call_analysis_session')).toBe('the-secret');
     // The attempt is over, so its answer cannot be used again.
     expect(browser.cookie('call_analysis_sign_in')).toBeUndefined();
+  });
+
+  it('gives an OPERATOR the operator ids of the claim', async () => {
+    expect(await signIn('kim')).toBe(consoleUrl);
+    expect(opened.at(-1)).toMatchObject({ subject: 'kim', role: 'OPERATOR', operator_ids: { ids: ['17', 'a-2'] } });
+    await signIn('ann');
+    expect(opened.at(-1)).toMatchObject({ subject: 'ann', operator_ids: { ids: [] } });
   });
 
   it('uses the code flow with PKCE, a state and a nonce', async () => {

@@ -18,6 +18,8 @@ export interface Identified {
   readonly name: string;
   readonly firmUuid: string;
   readonly role: Role;
+  /** Undefined where the settings name no claim with them. */
+  readonly operatorIds: readonly string[] | undefined;
 }
 
 /** An identity provider. Its own description is fetched when the first person signs in. */
@@ -115,7 +117,7 @@ async function claimsFrom(
   }
 }
 
-function identified({ firm, roles, name }: OpenIdSettings, claims: Claims): Identified {
+function identified({ firm, roles, name, operatorIdsClaim }: OpenIdSettings, claims: Claims): Identified {
   const firmUuid = 'uuid' in firm ? firm.uuid : textOf(claims[firm.claim]);
   if (firmUuid === undefined) throw forbidden(`${name} does not say which firm you work for`);
   const values = roles === null ? [] : [claims[roles.claim]].flat();
@@ -123,7 +125,13 @@ function identified({ firm, roles, name }: OpenIdSettings, claims: Claims): Iden
     roles === null ? [null, 'ADMIN' as const] : ([...roles.byValue].find(([value]) => values.includes(value)) ?? []);
   if (role === undefined) throw forbidden(`${name} gives you no role in this service`);
   const called = textOf(claims['name']) ?? textOf(claims['preferred_username']) ?? textOf(claims['email']);
-  return { issuer: claims.iss, subject: claims.sub, name: called ?? claims.sub, firmUuid, role };
+  const operatorIds = operatorIdsClaim === null ? undefined : textsOf(claims[operatorIdsClaim]);
+  return { issuer: claims.iss, subject: claims.sub, name: called ?? claims.sub, firmUuid, role, operatorIds };
+}
+
+/** Some providers send ids of digits alone as numbers. */
+function textsOf(claim: unknown): string[] {
+  return [claim].flat().flatMap((each) => textOf(typeof each === 'number' ? String(each) : each) ?? []);
 }
 
 function textOf(claim: unknown): string | undefined {

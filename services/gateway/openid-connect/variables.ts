@@ -15,6 +15,8 @@ export interface OpenIdSettings {
   readonly firm: { readonly uuid: string } | { readonly claim: string };
   /** Null: everyone who signs in is an ADMIN of the firm. */
   readonly roles: { readonly claim: string; readonly byValue: ReadonlyMap<string, Role> } | null;
+  /** The claim with the operator ids of an OPERATOR. Null: an ADMIN of the firm sets them. */
+  readonly operatorIdsClaim: string | null;
 }
 
 const VALUE_AND_ROLE = /^(.+)=([A-Z_]+)$/;
@@ -68,6 +70,10 @@ export const OpenIdVariables = z.object({
         'Values of OIDC_ROLE_CLAIM with their roles: `quality=ADMIN,platform=SUPERUSER`. The first match counts.',
       defaultText: 'the names of the roles',
     }),
+  OIDC_OPERATOR_IDS_CLAIM: z.string().optional().meta({
+    description:
+      'The claim with the operator ids of an OPERATOR, as text or a list. Without it, an ADMIN of the firm sets them.',
+  }),
 });
 
 /** Undefined without OIDC_ISSUER. Throws ConfigFault when something is missing or contradicts something else. */
@@ -76,7 +82,14 @@ export function openIdFrom(variables: z.output<typeof OpenIdVariables>): OpenIdS
   const { OIDC_FIRM: uuid, OIDC_FIRM_CLAIM: firmClaim, OIDC_ROLE_CLAIM: roleClaim, OIDC_ROLES: roles } = variables;
   if (issuer === undefined) {
     const alone = (
-      ['OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET', 'OIDC_FIRM', 'OIDC_FIRM_CLAIM', 'OIDC_ROLE_CLAIM'] as const
+      [
+        'OIDC_CLIENT_ID',
+        'OIDC_CLIENT_SECRET',
+        'OIDC_FIRM',
+        'OIDC_FIRM_CLAIM',
+        'OIDC_ROLE_CLAIM',
+        'OIDC_OPERATOR_IDS_CLAIM',
+      ] as const
     ).find((each) => variables[each] !== undefined);
     if (alone !== undefined) throw new ConfigFault(`${alone} is set, so OIDC_ISSUER must be set too.`);
     return undefined;
@@ -97,6 +110,7 @@ export function openIdFrom(variables: z.output<typeof OpenIdVariables>): OpenIdS
     name: variables.OIDC_NAME ?? new URL(issuer).host,
     scope: variables.OIDC_SCOPES,
     firm: uuid === undefined ? { claim: firmClaim ?? '' } : { uuid },
+    operatorIdsClaim: variables.OIDC_OPERATOR_IDS_CLAIM ?? null,
     roles: roleClaim === undefined ? null : { claim: roleClaim, byValue: rolesByValue(roles) },
   };
 }

@@ -11,9 +11,9 @@ import {
   Usage,
 } from '@call-analysis/events';
 import { z } from 'zod';
-import { nameSchema } from '../openapi/schemas.ts';
 import { failureCodes } from './error-details.ts';
 import { Count, pageOf, Time, Uuid } from './fields.ts';
+import { nameSchema } from './json-schemas.ts';
 
 /** docs/api.md, "Calls". */
 
@@ -87,7 +87,8 @@ const item = {
   created_at: Time,
   updated_at: Time,
   needs_review: Count.nullable().meta({
-    description: 'How many answers of the current analysis need a review. Null without an analysis.',
+    description:
+      'How many answers of the current analysis need a review; questions that wait for a language model have none. Null without an analysis.',
   }),
   questions: Count.nullable().meta({ description: 'How many questions the current analysis has.' }),
   answered: Count.nullable().meta({

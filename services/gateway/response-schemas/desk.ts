@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Role } from '../authentication/caller.ts';
 import { CallItem, exampleCall } from './calls.ts';
 import { Count, pageOf, Time, Uuid } from './fields.ts';
 
@@ -81,6 +82,22 @@ export const Dispute = z
 export const DisputePage = pageOf(Dispute).meta({
   id: 'DisputePage',
   examples: [{ count: 1, items: [exampleDispute] }],
+});
+
+export const CallDesk = z
+  .object({
+    assignment: Assignment.nullable(),
+    acknowledgement: Acknowledgement.nullable().meta({ description: 'Of the review as it is now.' }),
+    disputes: z.array(Dispute).meta({ description: 'The oldest first.' }),
+  })
+  .meta({ id: 'CallDesk', examples: [{ assignment: null, acknowledgement: null, disputes: [exampleDispute] }] });
+
+const examplePerson = { uuid: user, name: 'Aziza Karimova', role: 'ADMIN' as const, is_api_user: false };
+export const PeoplePage = pageOf(
+  z.object({ uuid: Uuid, name: z.string(), role: Role, is_api_user: z.boolean() }).meta({ id: 'Person' }),
+).meta({
+  id: 'PeoplePage',
+  examples: [{ count: 1, items: [examplePerson] }],
 });
 
 const Answer = z.object({

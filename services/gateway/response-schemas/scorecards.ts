@@ -1,7 +1,7 @@
 import { Choice, ScorecardDraft } from '@call-analysis/events';
 import { z } from 'zod';
-import { nameSchema } from '../openapi/schemas.ts';
 import { pageOf, Time, Uuid } from './fields.ts';
+import { nameSchema } from './json-schemas.ts';
 
 const { element: Section } = ScorecardDraft.shape.sections;
 const { element: Question } = Section.shape.questions;

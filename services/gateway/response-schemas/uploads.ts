@@ -98,6 +98,9 @@ export const BatchItem = z
     by_status: z.record(z.string(), Count).meta({ description: 'Without erased calls.' }),
     erased: Count,
     finished_at: Time.nullable(),
+    file_name: z.string().nullable().meta({ description: 'Of the CSV.' }),
+    archive_name: z.string().nullable().meta({ description: 'Of the ZIP with its recordings.' }),
+    uploaded_by: Uuid.nullable().meta({ description: 'A user.' }),
     rejected_csv_url: z.url().nullable(),
   })
   .meta({
@@ -113,6 +116,9 @@ export const BatchItem = z
         by_status: { completed: 53 },
         erased: 0,
         finished_at: '2026-10-01T18:00:04.310Z',
+        file_name: 'october.csv',
+        archive_name: null,
+        uploaded_by: '1a2b3c4d-0000-4000-8000-000000000002',
         rejected_csv_url: null,
       },
     ],

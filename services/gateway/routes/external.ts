@@ -5,7 +5,7 @@ const EXTERNAL = '/external';
 /** Data and campaigns. What a key made of people, such as a user or a link to sign in, would outlive the key. */
 const OFFERED = /^\/api\/v1\/(?:calls|audio|jobs|scorecards|statistics|webhooks|usage|budget)(?:\/|$)/;
 /** What people do at their desk about a call. A key is nobody. */
-const OF_PEOPLE = /\/(?:acknowledge|assignment|disputes)$/;
+const OF_PEOPLE = /\/(?:acknowledge|assignment|desk|disputes)$/;
 
 /**
  * The endpoints, and those that integrations use a second time under `/external/api/v1/`, where an API key of the firm takes

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { type CallsApi, type Query, Refusal, type Schemas, toolNames } from '@call-analysis/mcp';
 import { z } from 'zod';
-import type { Caller } from '../authentication/caller.ts';
+import { AND_REVIEWERS, type Caller } from '../authentication/caller.ts';
 import { answerWithin, endpoint, type Endpoint, type HandlerInput } from '../http/endpoint.ts';
 import { textOfBody } from '../http/request/json-body.ts';
 import { errorResponse, HttpError, isBug } from '../http/response/http-error.ts';
@@ -43,6 +43,7 @@ export function mcp(options: McpOptions): Endpoint[] {
       method: 'POST',
       path: '/mcp',
       credentials: 'bearer',
+      roles: AND_REVIEWERS,
       body: z.looseObject({}).meta({ documentedAs: Message, examples: [exampleMessage] }),
       docs: {
         tag: 'Service',

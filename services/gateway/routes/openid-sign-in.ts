@@ -100,8 +100,9 @@ export function openIdSignIn(
         try {
           const url = new URL(redirectUri(request));
           url.search = new URL(request.url ?? '', url).search;
-          const { firmUuid: firm_uuid, ...person } = await provider.finish(url, attempt);
-          const session = await keys.openProviderSession({ ...person, firm_uuid, address });
+          const { firmUuid: firm_uuid, operatorIds: ids, ...person } = await provider.finish(url, attempt);
+          const operator_ids = ids === undefined ? {} : { operator_ids: { ids: [...ids] } };
+          const session = await keys.openProviderSession({ ...person, firm_uuid, ...operator_ids, address });
           const signedIn = cookie(request, SESSION_COOKIE, session.secret, new Date(session.session_expires_at));
           const headers = { location: consolePath, 'set-cookie': [signedIn, over], 'cache-control': 'no-store' };
           return { status: 302, headers };

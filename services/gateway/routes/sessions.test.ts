@@ -123,6 +123,7 @@ describe('the token of a session', () => {
       name: 'Ann',
       role: 'ADMIN',
       web_api_only: false,
+      operator_ids: [],
       created_at: '2026-10-01T04:00:00.000Z',
     };
     fixture.keys.findUser = async ({ session_uuid }) => {
@@ -153,6 +154,7 @@ describe('the token of a session', () => {
         ...person,
         uuid: String(user_uuid),
         web_api_only: user_uuid === api,
+        operator_ids: [],
         created_at: '2026-10-01T04:00:00.000Z',
         ...(user_uuid === other && { tokens_revoked_before: new Date(Date.now() + 60_000).toISOString() }),
       },

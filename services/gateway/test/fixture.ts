@@ -95,6 +95,7 @@ export async function openFixture(
               name: 'User',
               role: 'ADMIN',
               web_api_only: false,
+              operator_ids: [],
               created_at: '2026-10-01T04:00:00.000Z',
             },
           }

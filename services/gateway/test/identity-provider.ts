@@ -23,7 +23,7 @@ export async function startIdentityProvider(redirectUri: string): Promise<Identi
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const configuration: Configuration = {
     clients: [{ client_id: CLIENT_ID, client_secret: CLIENT_SECRET, redirect_uris: [redirectUri] }],
-    claims: { openid: ['sub'], profile: ['name'], work: ['firm', 'groups'] },
+    claims: { openid: ['sub'], profile: ['name'], work: ['firm', 'groups', 'extensions'] },
     scopes: ['openid', 'profile', 'work'],
     cookies: { keys: ['a key of cookies'] },
     pkce: { required: () => true },

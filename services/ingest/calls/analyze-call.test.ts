@@ -260,14 +260,14 @@ it('a call whose analysis waits is analyzing, and its history has the reason, un
   const call = await uploaded();
   const reason = 'The language model does not answer.';
   const waiting = eventOf(AnalysisWaiting, call, { attempt: 1, reason });
-  await projectWaiting(service.parts.store, 'analysis', [waiting]);
-  await projectWaiting(service.parts.store, 'analysis', [waiting]);
+  await projectWaiting(service.parts, 'analysis', [waiting]);
+  await projectWaiting(service.parts, 'analysis', [waiting]);
   expect(await read(call)).toMatchObject({
     call: { status: 'analyzing' },
     history: [{ status: 'queued' }, { status: 'analyzing', detail: reason }],
   });
   await analyzed(call, 1, 40);
-  await projectWaiting(service.parts.store, 'analysis', [eventOf(AnalysisWaiting, call, { attempt: 1, reason })]);
+  await projectWaiting(service.parts, 'analysis', [eventOf(AnalysisWaiting, call, { attempt: 1, reason })]);
   expect((await read(call)).call.status).toBe('completed');
 });
 
@@ -275,15 +275,13 @@ it('a call whose transcription waits is transcribing, and its history has the re
   const call = await recorded();
   const reason = 'The call waits for the speech engine.';
   const waiting = eventOf(TranscriptionWaiting, call, { attempt: 1, reason });
-  await projectWaiting(service.parts.store, 'transcription', [waiting]);
-  await projectWaiting(service.parts.store, 'transcription', [waiting]);
+  await projectWaiting(service.parts, 'transcription', [waiting]);
+  await projectWaiting(service.parts, 'transcription', [waiting]);
   const { call: shown, history } = await read(call);
   expect(shown.status).toBe('transcribing');
   expect(history.filter(({ detail }) => detail === reason)).toMatchObject([{ status: 'transcribing' }]);
   await projectTranscripts(service.parts, [transcriptReady(call)]);
-  await projectWaiting(service.parts.store, 'transcription', [
-    eventOf(TranscriptionWaiting, call, { attempt: 1, reason }),
-  ]);
+  await projectWaiting(service.parts, 'transcription', [eventOf(TranscriptionWaiting, call, { attempt: 1, reason })]);
   expect((await read(call)).call.status).toBe('analyzing');
 });
 

@@ -40,6 +40,15 @@ export function callLocked(cause?: unknown): Fault {
 }
 
 /**
+ * A condition in SQL for a row of `table`: its call is one that somebody sees. `seen` is the placeholder of the operator ids
+ * of those calls, null for all.
+ */
+export function seesCallOf(table: string, seen: string): string {
+  return `(${seen}::text[] IS NULL OR EXISTS (SELECT FROM call WHERE call.firm_uuid = ${table}.firm_uuid
+    AND call.uuid = ${table}.call_uuid AND call.operator_id = ANY(${seen}::text[])))`;
+}
+
+/**
  * The catalogue of calls. Every statement is limited to one firm: the firm is the first parameter and the first
  * condition.
  */
@@ -54,6 +63,15 @@ export function calls(db: Database, stored: AnalysisBodies) {
   return {
     async get(firmUuid: string, uuid: string): Promise<CallRow> {
       return found(await one(db, firmUuid, uuid, ''));
+    },
+
+    /** Whether the firm has the call, and one of the operator ids is its own; null is any. */
+    async isSeen(firmUuid: string, uuid: string, operatorIds: readonly string[] | null): Promise<boolean> {
+      const rows = await db.query(
+        `SELECT FROM call WHERE firm_uuid = $1 AND uuid = $2 AND ($3::text[] IS NULL OR operator_id = ANY($3::text[]))`,
+        [firmUuid, uuid, operatorIds],
+      );
+      return rows.length > 0;
     },
 
     /** Those of the calls that failed with this code, in the order of uuids. */

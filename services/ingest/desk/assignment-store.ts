@@ -28,6 +28,25 @@ export const assignments = {
     return removed?.user ?? null;
   },
 
+  /** Null where it is nobody's task. */
+  async find(db: Sql, firmUuid: string, callUuid: string): Promise<Assignment | null> {
+    const [found] = await db.query<Assignment>(
+      'SELECT user_uuid AS "userUuid", due, by_uuid AS by, at FROM assignment WHERE firm_uuid = $1 AND call_uuid = $2',
+      [firmUuid, callUuid],
+    );
+    return found ?? null;
+  },
+
+  /** Who has acknowledged the review as it is now; null where nobody has. */
+  async acknowledged(db: Sql, firmUuid: string, callUuid: string): Promise<{ by: string; at: Date } | null> {
+    const [found] = await db.query<{ by: string; at: Date }>(
+      `SELECT a.by_uuid AS by, a.at FROM acknowledgement AS a JOIN call ON call.firm_uuid = a.firm_uuid AND call.uuid = a.call_uuid
+       WHERE a.firm_uuid = $1 AND a.call_uuid = $2 AND a.at >= call.reviewed_at`,
+      [firmUuid, callUuid],
+    );
+    return found ?? null;
+  },
+
   async assignee(tx: Sql, firmUuid: string, callUuid: string): Promise<string | null> {
     const [found] = await tx.query<{ user: string }>(
       'SELECT user_uuid AS user FROM assignment WHERE firm_uuid = $1 AND call_uuid = $2 FOR UPDATE',

@@ -47,6 +47,16 @@ export async function createCalibration(
   return shown(calibration, calls, [], null);
 }
 
+/** Newest first: a REVIEWER's own and those that they are invited to, for others all of the firm. */
+export function listCalibrations(
+  { calibrations }: Pick<Deps, 'calibrations'>,
+  { firmUuid, userUuid, role }: DeskCaller,
+  page: number,
+  size: number,
+) {
+  return calibrations.list(firmUuid, role === 'REVIEWER' ? userUuid : null, page, size);
+}
+
 /**
  * A calibration with who has answered what: only the caller's own answers, until all have answered or an ADMIN has
  * closed it. Then with all answers and how far they agree. Fault: NOT_FOUND.
@@ -118,6 +128,9 @@ export async function closeCalibration(deps: Deps, caller: DeskCaller, uuid: str
 async function visible(calibrations: Calibrations, caller: DeskCaller, uuid: string): Promise<Calibration> {
   const calibration = await calibrations.find(caller.firmUuid, uuid);
   if (calibration === null) throw notFound('calibration');
+  const { userUuid, role } = caller;
+  const isTheirs = calibration.by === userUuid || calibration.users.includes(userUuid);
+  if (role === 'REVIEWER' && !isTheirs) throw notFound('calibration');
   return calibration;
 }
 

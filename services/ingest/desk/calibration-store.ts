@@ -44,9 +44,10 @@ export function calibrations(db: Database) {
       );
     },
 
-    /** Newest first. With a user, those that the user is invited to. */
+    /** Newest first. With a user, those that the user has made or is invited to. */
     async list(firmUuid: string, userUuid: string | null, page: number, size: number) {
-      const matching = 'FROM calibration WHERE firm_uuid = $1 AND ($2::uuid IS NULL OR $2 = ANY(user_uuids))';
+      const matching =
+        'FROM calibration WHERE firm_uuid = $1 AND ($2::uuid IS NULL OR by_uuid = $2 OR $2 = ANY(user_uuids))';
       const [items, [counted]] = await Promise.all([
         db.query<Calibration>(`SELECT ${COLUMNS} ${matching} ORDER BY uuid DESC LIMIT $3 OFFSET $4`, [
           firmUuid,

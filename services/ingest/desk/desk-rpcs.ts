@@ -11,13 +11,20 @@ import { callMessage, filterOf } from '../listing/call-messages.ts';
 import type { Scorecards } from '../reviews/scorecards.ts';
 import { NO_FILTER, type Store } from '../store/index.ts';
 import { acknowledgeReview, assignCall } from './assign-call.ts';
-import { answerCalibration, closeCalibration, createCalibration, readCalibration } from './calibrate.ts';
+import {
+  answerCalibration,
+  closeCalibration,
+  createCalibration,
+  listCalibrations,
+  readCalibration,
+} from './calibrate.ts';
 import { calibrations as calibrationsIn } from './calibration-store.ts';
 import { decideDispute, disputeAnswer } from './dispute-answer.ts';
 import { disputes as disputesIn } from './dispute-store.ts';
 import { readInbox } from './inbox-store.ts';
 import { reviewQueue } from './queue/queue-store.ts';
 import { readQueue, releaseLease, takeNextCall } from './queue/take-next-call.ts';
+import { readCallDesk } from './read-call-desk.ts';
 import { answer, callerOf, PageRequest } from './requests.ts';
 import { samplingRpcs } from './sampling/sampling-rpcs.ts';
 import { changeView, createView, deleteView } from './save-view.ts';
@@ -64,6 +71,8 @@ export function deskService(parts: { store: Store; bus: Bus; scorecards: Scoreca
       ),
     acknowledgeReview: async ({ caller, call_uuid }) =>
       answer(await acknowledgeReview(deps, callerOf(caller), Uuid.parse(call_uuid))),
+    readCallDesk: async ({ caller, call_uuid }) =>
+      answer(await readCallDesk(deps, callerOf(caller), Uuid.parse(call_uuid))),
     disputeAnswer: async ({ caller, call_uuid, question_uuid, reason }) =>
       answer(
         await disputeAnswer(deps, callerOf(caller), Uuid.parse(call_uuid), {
@@ -73,7 +82,7 @@ export function deskService(parts: { store: Store; bus: Bus; scorecards: Scoreca
       ),
     listDisputes: async ({ caller, status, page }) => {
       const { page: number, size } = PageRequest.parse(page);
-      return answer(await disputes.list(callerOf(caller).firmUuid, status, number, size));
+      return answer(await disputes.list(callerOf(caller), status, number, size));
     },
     decideDispute: async ({ caller, dispute_uuid, status, changes_answer, answer: label, comment }) =>
       answer(
@@ -93,9 +102,8 @@ export function deskService(parts: { store: Store; bus: Bus; scorecards: Scoreca
         }),
       ),
     listCalibrations: async ({ caller, page }) => {
-      const { firmUuid } = callerOf(caller);
       const { page: number, size } = PageRequest.parse(page);
-      return answer(await calibrations.list(firmUuid, null, number, size));
+      return answer(await listCalibrations(deps, callerOf(caller), number, size));
     },
     getCalibration: async ({ caller, calibration_uuid }) =>
       answer(await readCalibration(deps, callerOf(caller), Uuid.parse(calibration_uuid))),
@@ -113,7 +121,7 @@ export function deskService(parts: { store: Store; bus: Bus; scorecards: Scoreca
       answer(await closeCalibration(deps, callerOf(caller), Uuid.parse(calibration_uuid))),
     takeNextCall: async ({ caller, filter, rule_uuid }) => {
       const asked = {
-        filter: filter === null ? NO_FILTER : filterOf(filter),
+        filter: filter === null ? NO_FILTER : filterOf(filter, null),
         ruleUuid: Uuid.optional().parse(rule_uuid) ?? null,
       };
       const taken = await takeNextCall(deps, callerOf(caller), asked, new Date());
@@ -126,7 +134,7 @@ export function deskService(parts: { store: Store; bus: Bus; scorecards: Scoreca
     readQueue: async ({ caller }) => answer(await readQueue(deps, callerOf(caller), new Date())),
     readInbox: async ({ caller, page }) => {
       const { page: number, size } = PageRequest.parse(page);
-      return answer(await readInbox(db, { ...callerOf(caller), decidesDisputes: true }, number, size));
+      return answer(await readInbox(db, callerOf(caller), number, size));
     },
   });
 }

@@ -31,7 +31,7 @@ it('of two decisions at the same time one counts: a dispute that was rejected me
   const body = { ...analysis, score: 0, sections: [{ name: 'All', score: 0, questions: [question] }] };
   await projectAnalyses(service.parts, [callAnalyzed(call, { attempt: 1, analysis: body })]);
 
-  const caller = { ...owner, role: 'ADMIN', address: '192.0.2.7' };
+  const caller = { ...owner, role: 'ADMIN', seenOperators: null, address: '192.0.2.7' };
   const { store } = service.parts;
   const deps = { ...service.parts, disputes: disputesIn(store.db) };
   const { uuid } = await disputeAnswer(deps, caller, call.uuid, { questionUuid, reason: 'Listen again' });

@@ -1,4 +1,6 @@
 import { confidential, type Database, type Sql } from '@call-analysis/postgres';
+import { seesCallOf } from '../calls/call-store.ts';
+import type { DeskCaller } from './caller.ts';
 
 /** An answer of a call that somebody disagrees with. */
 export interface Dispute {
@@ -38,19 +40,33 @@ export function disputes(db: Database) {
       return added.length > 0;
     },
 
-    /** Newest first. */
-    async list(firmUuid: string, statuses: readonly string[], page: number, size: number) {
-      const matching = "FROM dispute WHERE firm_uuid = $1 AND ($2 = '{}' OR status = ANY($2::text[]))";
+    /** Those of calls that the person sees, newest first. */
+    async list(
+      { firmUuid, seenOperators }: Pick<DeskCaller, 'firmUuid' | 'seenOperators'>,
+      statuses: readonly string[],
+      page: number,
+      size: number,
+    ) {
+      const matching = `FROM dispute WHERE firm_uuid = $1 AND ($2 = '{}' OR status = ANY($2::text[]))
+        AND ${seesCallOf('dispute', '$3')}`;
+      const who = [firmUuid, statuses, seenOperators];
       const [items, [counted]] = await Promise.all([
-        db.query<Dispute>(`SELECT ${COLUMNS} ${matching} ORDER BY uuid DESC LIMIT $3 OFFSET $4`, [
-          firmUuid,
-          statuses,
+        db.query<Dispute>(`SELECT ${COLUMNS} ${matching} ORDER BY uuid DESC LIMIT $4 OFFSET $5`, [
+          ...who,
           size,
           (page - 1) * size,
         ]),
-        db.query<{ count: number }>(`SELECT count(*)::int AS count ${matching}`, [firmUuid, statuses]),
+        db.query<{ count: number }>(`SELECT count(*)::int AS count ${matching}`, who),
       ]);
       return { count: counted!.count, items };
+    },
+
+    /** Of one call, the oldest first. */
+    ofCall(firmUuid: string, callUuid: string): Promise<Dispute[]> {
+      return db.query<Dispute>(`SELECT ${COLUMNS} FROM dispute WHERE firm_uuid = $1 AND call_uuid = $2 ORDER BY uuid`, [
+        firmUuid,
+        callUuid,
+      ]);
     },
 
     /** Null when there is none. In a transaction it is locked until the end. */

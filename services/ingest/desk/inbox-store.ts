@@ -1,4 +1,6 @@
 import type { Database } from '@call-analysis/postgres';
+import { seesCallOf } from '../calls/call-store.ts';
+import type { DeskCaller } from './caller.ts';
 
 /** Something that waits for a person. */
 export interface InboxItem {
@@ -13,22 +15,26 @@ export interface InboxItem {
   readonly due: Date | null;
 }
 
+/** $1 the firm, $2 the person, $3 whether they decide disputes, $4 the operator ids of the calls that they see, or null. */
 const ITEMS = `
   SELECT 'mention' AS kind, uuid, call_uuid, at, by_uuid AS by, text, NULL::timestamptz AS due
   FROM comment WHERE firm_uuid = $1 AND mentions @> ARRAY[$2::uuid] AND NOT EXISTS (
     SELECT FROM comment AS answer WHERE answer.firm_uuid = comment.firm_uuid AND answer.call_uuid = comment.call_uuid
       AND answer.by_uuid = $2 AND answer.uuid > comment.uuid)
+    AND ${seesCallOf('comment', '$4')}
   UNION ALL
   SELECT 'assignment', call_uuid, call_uuid, at, by_uuid, NULL, due
   FROM assignment WHERE firm_uuid = $1 AND user_uuid = $2 AND NOT EXISTS (
     SELECT FROM review WHERE review.firm_uuid = assignment.firm_uuid AND review.call_uuid = assignment.call_uuid
       AND review.done AND review.at > assignment.at)
+    AND ${seesCallOf('assignment', '$4')}
   UNION ALL
   SELECT 'dispute', uuid, call_uuid, at, by_uuid, reason, NULL
   FROM dispute WHERE firm_uuid = $1 AND status = 'open' AND by_uuid <> $2 AND $3::boolean
   UNION ALL
   SELECT 'calibration', uuid, NULL, created_at, by_uuid, name, due
-  FROM calibration WHERE firm_uuid = $1 AND closed_at IS NULL AND user_uuids @> ARRAY[$2::uuid] AND EXISTS (
+  FROM calibration WHERE firm_uuid = $1 AND closed_at IS NULL AND user_uuids @> ARRAY[$2::uuid] AND $4::text[] IS NULL
+    AND EXISTS (
     SELECT FROM calibration_call AS call WHERE call.firm_uuid = calibration.firm_uuid
       AND call.calibration_uuid = calibration.uuid AND NOT EXISTS (
         SELECT FROM calibration_answer AS given WHERE given.firm_uuid = call.firm_uuid
@@ -37,17 +43,17 @@ const ITEMS = `
 /**
  * What waits for a person, newest first: comments that mention them until they comment on the call themselves, calls that
  * are assigned to them until they are reviewed, open disputes of others for those who decide them, and calibrations until
- * they have answered.
+ * they have answered. An OPERATOR gets what concerns calls that they see.
  */
 export async function readInbox(
   db: Database,
-  { firmUuid, userUuid, decidesDisputes }: { firmUuid: string; userUuid: string; decidesDisputes: boolean },
+  { firmUuid, userUuid, role, seenOperators }: DeskCaller,
   page: number,
   size: number,
 ): Promise<{ count: number; items: InboxItem[] }> {
-  const who = [firmUuid, userUuid, decidesDisputes];
+  const who = [firmUuid, userUuid, role !== 'OPERATOR', seenOperators];
   const [items, [counted]] = await Promise.all([
-    db.query<InboxItem>(`${ITEMS} ORDER BY at DESC, uuid LIMIT $4 OFFSET $5`, [...who, size, (page - 1) * size]),
+    db.query<InboxItem>(`${ITEMS} ORDER BY at DESC, uuid LIMIT $5 OFFSET $6`, [...who, size, (page - 1) * size]),
     db.query<{ count: number }>(`SELECT count(*)::int AS count FROM (${ITEMS}) AS item`, who),
   ]);
   return { count: counted!.count, items };

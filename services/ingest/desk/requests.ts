@@ -11,5 +11,9 @@ export function answer(json: unknown) {
 }
 
 export function callerOf(caller: Caller | null): DeskCaller {
-  return { ...requireCaller(caller), role: caller?.role ?? '' };
+  return {
+    ...requireCaller(caller),
+    role: caller?.role ?? '',
+    seenOperators: caller?.sees_only?.operator_ids ?? null,
+  };
 }

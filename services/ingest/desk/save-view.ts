@@ -11,8 +11,9 @@ interface Deps {
   readonly views: Views;
 }
 
-/** Fault TOO_MANY_VIEWS. */
+/** Faults: TOO_MANY_VIEWS; FORBIDDEN for a REVIEWER's shared view. */
 export async function createView({ db, views }: Deps, caller: DeskCaller, fields: ViewFields): Promise<View> {
+  requireSharer(caller, fields);
   const at = new Date();
   const view = { uuid: uuidv7(), ...fields, by: caller.userUuid, created_at: at, updated_at: at };
   await db.transaction(async (tx) => {
@@ -32,6 +33,7 @@ export async function changeView(
   uuid: string,
   fields: Partial<ViewFields>,
 ): Promise<View> {
+  requireSharer(caller, fields);
   return db.transaction(async (tx) => {
     const view = await changeable(views, caller, uuid, tx);
     const changed = { ...view, ...fields, updated_at: new Date() };
@@ -46,6 +48,12 @@ export async function deleteView({ db, views }: Deps, caller: DeskCaller, uuid: 
     await changeable(views, caller, uuid, tx);
     await views.remove(tx, caller.firmUuid, uuid);
   });
+}
+
+/** What a REVIEWER arranges is for the REVIEWER alone. */
+function requireSharer({ role }: DeskCaller, { shared }: Partial<ViewFields>): void {
+  if (role !== 'REVIEWER' || shared !== true) return;
+  throw new Fault('forbidden', 'FORBIDDEN', 'A REVIEWER saves views for themselves. Ask an ADMIN to share one.');
 }
 
 async function changeable(

@@ -73,7 +73,7 @@ describe('an erased call', () => {
       const call = await calls.newRecording(row);
       if (status === 'transcribing') {
         const progress = { attempt: 1, heard: 10, duration: 60 };
-        await projectProgress(service.parts.store, [eventOf(TranscriptionProgressed, call, progress)]);
+        await projectProgress(service.parts, [eventOf(TranscriptionProgressed, call, progress)]);
       }
       if (status !== 'queued' && status !== 'transcribing') await transcribed(call, said);
       if (status === 'failed') await failed(call);
@@ -192,7 +192,7 @@ describe('an erased call', () => {
     await analyzed(call, 1, said);
     await failed(call);
     const progress = { attempt: 1, heard: 10, duration: 60 };
-    await projectProgress(service.parts.store, [eventOf(TranscriptionProgressed, call, progress)]);
+    await projectProgress(service.parts, [eventOf(TranscriptionProgressed, call, progress)]);
     const { firmUuid } = call.owner;
     const late = { firmUuid, callUuid: call.uuid, attempt: 1, recording: recordingOf(), traceparent: undefined };
     expect(await faultOf(recordAudio(service.parts, late))).toMatchObject({ code: 'NOT_FOUND' });

@@ -14,8 +14,6 @@ interface Parts {
   readonly objects: Objects;
 }
 
-export const ERASURES = 'ingest.erasures';
-
 /** Removing jobs that consumers take and return may deadlock. The transaction is repeated up to this many times. */
 const DEADLOCK_RETRIES = 5;
 

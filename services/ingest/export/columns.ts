@@ -45,24 +45,27 @@ const CALL_FIELDS: readonly Column[] = [
 export const TIMES: readonly number[] = CALL_FIELDS.flatMap(({ kind }, at) => (kind === 'time' ? [at] : []));
 
 /**
- * The columns of an export: the fields; their times again in a time zone, unless that is UTC; questions; and the transcript. A name
- * that occurs before gets a number, because some formats need distinct names.
+ * The columns of an export: the fields, their times again in a time zone, unless that is UTC, questions and the transcript. `headings` name the fields of calls and `transcript` otherwise than the API does. A name that occurs
+ * before gets a number, because some formats need distinct names.
  */
 export function columnsOf(
   questions: readonly { readonly text: string }[],
   hasTranscripts: boolean,
-  timeZone: string = 'UTC',
+  headings: Readonly<Record<string, string>> = {},
+  timeZone = 'UTC',
 ): Column[] {
-  const columns = [...CALL_FIELDS];
-  if (timeZone !== 'UTC')
-    for (const at of TIMES) columns.push({ name: `${CALL_FIELDS[at]!.name} (${timeZone})`, kind: 'local-time' });
-  const names = new Set(columns.map(({ name }) => name));
-  if (hasTranscripts) names.add('transcript');
-  for (const { text } of questions) {
-    let name = text;
-    for (let number = 2; names.has(name); number += 1) name = `${text} (${number})`;
-    names.add(name);
-    columns.push({ name, kind: 'text' });
-  }
-  return hasTranscripts ? [...columns, { name: 'transcript', kind: 'text' }] : columns;
+  const names = new Set<string>();
+  const named = ({ name, kind }: Column): Column => {
+    let distinct = name;
+    for (let number = 2; names.has(distinct); number += 1) distinct = `${name} (${number})`;
+    names.add(distinct);
+    return { name: distinct, kind };
+  };
+  const headed = ({ name, kind }: Column) =>
+    named({ name: Object.hasOwn(headings, name) ? headings[name]! : name, kind });
+  const fields = CALL_FIELDS.map(headed);
+  const local = timeZone === 'UTC' ? [] : fields.filter(({ kind }) => kind === 'time');
+  const localTimes = local.map(({ name }) => named({ name: `${name} (${timeZone})`, kind: 'local-time' }));
+  const transcript = hasTranscripts ? [headed({ name: 'transcript', kind: 'text' })] : [];
+  return [...fields, ...localTimes, ...questions.map(({ text }) => named({ name: text, kind: 'text' })), ...transcript];
 }

@@ -31,7 +31,7 @@ type Change = Partial<Omit<Export, 'calls'> & { filter: CallFilter; sort: Sort; 
 
 function ask({ filter = NO_FILTER, sort = NEWEST, uuids, ...change }: Change = {}, firm = firmUuid) {
   const actor = { firmUuid: firm, userUuid: randomUUID(), address: '192.0.2.1' };
-  const none = { questions: [], scorecardUuid: null, hasTranscripts: false, timeZone: 'UTC' };
+  const none = { questions: [], scorecardUuid: null, hasTranscripts: false, headings: {}, timeZone: 'UTC' };
   const calls = uuids === undefined ? { filter, sort } : { uuids };
   return exportCalls(service.parts, actor, { format: 'csv', calls, ...none, ...change });
 }

@@ -29,6 +29,8 @@ export interface Export {
   readonly hasTranscripts: boolean;
   /** IANA name; null for the firm's. Times are also written in it. */
   readonly timeZone: string | null;
+  /** Names for columns in place of the API's. */
+  readonly headings: Readonly<Record<string, string>>;
 }
 
 const ROWS_PER_PAGE = 1_000;
@@ -44,7 +46,7 @@ const PIECE_BYTES = 512 * 1024;
 export async function* exportCalls(
   { store, bus, firms }: { store: Store; bus: Bus; firms: Firms },
   actor: Actor,
-  { format, calls, questions, scorecardUuid, hasTranscripts, timeZone }: Export,
+  { format, calls, questions, scorecardUuid, hasTranscripts, headings, timeZone }: Export,
 ): AsyncGenerator<Buffer> {
   const pageSize = hasTranscripts ? ROWS_PER_PAGE_WITH_TEXT : ROWS_PER_PAGE;
   const { firmUuid } = actor;
@@ -53,7 +55,7 @@ export async function* exportCalls(
   const localTimes = localTimesIn(zone);
   if (format === 'xlsx' && 'filter' in calls) await requireRoom(store, { firmUuid, ...calls, pageSize });
   await store.transaction((tx) => bus.publish(tx, [auditEntry('ingest', actor, 'calls.exported', firmUuid)]));
-  const columns = columnsOf(questions, hasTranscripts, zone);
+  const columns = columnsOf(questions, hasTranscripts, headings, zone);
   for await (const piece of formats[format](columns, pagesOf())) {
     for (let at = 0; at < piece.length; at += PIECE_BYTES) yield piece.subarray(at, at + PIECE_BYTES);
   }

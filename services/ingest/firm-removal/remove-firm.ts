@@ -3,8 +3,6 @@ import type { BodyOf, Event, FirmRemoved } from '@call-analysis/events';
 import type { Parts } from '../parts.ts';
 import { firmRows } from './firm-store.ts';
 
-export const FIRM_REMOVALS = 'ingest.firm-removals';
-
 export const firmData: FirmData = {
   service: 'ingest',
   rows: firmRows,

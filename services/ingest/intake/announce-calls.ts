@@ -1,8 +1,9 @@
-import { type Bus, claim } from '@call-analysis/bus';
+import { type Bus, once } from '@call-analysis/bus';
 import { findErased, removePackedTranscripts } from '@call-analysis/call-processing';
 import type { BodyOf, CallsAccepted, Event, EventOrigin } from '@call-analysis/events';
 import type { Objects } from '@call-analysis/objects';
 import type { Sql } from '@call-analysis/postgres';
+import type { Registered } from '@call-analysis/service';
 import { stringify } from 'uuid';
 import type { CallRange } from '../store/announcements.ts';
 import type { AnnouncedBatch, Store } from '../store/index.ts';
@@ -48,21 +49,22 @@ export class CallRanges {
  * (accept-rows.ts).
  */
 export async function announceCalls(
-  parts: { store: Store; bus: Bus; objects: Objects },
+  parts: Registered & { store: Store; bus: Bus; objects: Objects },
   accepted: Event<BodyOf<typeof CallsAccepted>>,
 ): Promise<void> {
-  const { store, bus, objects } = parts;
+  const { store, bus, objects, consumer } = parts;
   const batch = await store.batches.find(accepted.firmuuid, accepted.subject);
   if (batch === null) return;
   const events = await announcements(parts, store.db, batch, accepted.data, accepted);
-  const erased = await store.transaction(async (tx) => {
-    const found = await findErased(tx, events);
-    const claimed = await claim(tx, 'ingest.announce', [accepted]);
-    const wanted = events.filter(({ subject }) => !found.has(subject));
-    if (claimed.size > 0) await bus.publish(tx, wanted);
-    return found;
+  await once({ db: store.db, consumer }, [accepted], async (tx) => {
+    const erased = await findErased(tx, events);
+    await bus.publish(
+      tx,
+      events.filter(({ subject }) => !erased.has(subject)),
+    );
   });
-  for (const callUuid of erased) await removePackedTranscripts(objects, accepted.firmuuid, callUuid);
+  for (const callUuid of await findErased(store.db, events))
+    await removePackedTranscripts(objects, accepted.firmuuid, callUuid);
 }
 
 /**

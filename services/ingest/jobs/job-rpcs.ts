@@ -2,6 +2,7 @@ import type { Bus } from '@call-analysis/bus';
 import { Uuid } from '@call-analysis/events';
 import type { Objects } from '@call-analysis/objects';
 import type { ingest } from '@call-analysis/proto';
+import type { Caller } from '@call-analysis/proto/ingest/v1/Caller';
 import type { Job as JobMessage } from '@call-analysis/proto/ingest/v1/Job';
 import type { ListCallsRequest } from '@call-analysis/proto/ingest/v1/ListCallsRequest';
 import type { Handlers } from '@call-analysis/rpc';
@@ -20,7 +21,7 @@ const Uuids = z.array(Uuid);
 /** The RPCs for actions on many calls. `filterOf` translates the filter of a listing. */
 export function jobRpcs(
   parts: { store: Store; bus: Bus; objects: Objects; limits: Limits; firms: Firms; scorecards: ActiveScorecards },
-  filterOf: (request: ListCallsRequest) => CallFilter,
+  filterOf: (request: ListCallsRequest, caller: Caller | null) => CallFilter,
 ): Pick<
   Handlers<typeof ingest>,
   | 'eraseCallsOfNumber'
@@ -51,7 +52,7 @@ export function jobRpcs(
       job_uuid: await analyzeCalls(
         parts,
         requireCaller(request.caller),
-        filterOf(request.filter!),
+        filterOf(request.filter!, request.caller),
         Uuid.optional().parse(request.scorecard_uuid) ?? null,
       ),
     }),
@@ -59,7 +60,7 @@ export function jobRpcs(
       const { calls, textBytes } = await measureCalls(
         store,
         requireCaller(request.caller).firmUuid,
-        filterOf(request.filter!),
+        filterOf(request.filter!, request.caller),
       );
       return { calls, text_bytes: textBytes };
     },

@@ -39,6 +39,8 @@ export interface CallFilter {
   readonly reviewedBy: string | null;
   readonly reviewStatus: readonly (typeof REVIEW_STATUSES)[number][];
   readonly autoFailSuspected: boolean | null;
+  /** Calls with one of these operator ids, so none where there are none: what an OPERATOR sees. Null: all calls. */
+  readonly seenOperators: readonly string[] | null;
 }
 
 export const NO_FILTER: CallFilter = {
@@ -72,6 +74,7 @@ export const NO_FILTER: CallFilter = {
   reviewedBy: null,
   reviewStatus: [],
   autoFailSuspected: null,
+  seenOperators: null,
 };
 
 /** A filter that was stored as JSON: times are text, and what later releases have added is missing. */

@@ -1,5 +1,6 @@
 import { Uuid } from '@call-analysis/events';
 import type { Call } from '@call-analysis/proto/ingest/v1/Call';
+import type { Caller } from '@call-analysis/proto/ingest/v1/Caller';
 import type { ListCallsRequest } from '@call-analysis/proto/ingest/v1/ListCallsRequest';
 import { REVIEW_STATUSES } from '@call-analysis/proto/values';
 import { z } from 'zod';
@@ -9,8 +10,8 @@ import type { CallFilter } from './call-filter.ts';
 
 const Time = z.iso.datetime();
 
-/** The filter of a list of calls. The gateway has validated it. */
-export function filterOf(request: ListCallsRequest): CallFilter {
+/** The filter of a list of calls, which the gateway has validated. `caller`: who asks, for it may be a part of a request. */
+export function filterOf(request: ListCallsRequest, caller: Caller | null): CallFilter {
   const timeOf = (text: string | undefined) => (text === undefined ? null : new Date(Time.parse(text)));
   return {
     status: request.status,
@@ -43,6 +44,7 @@ export function filterOf(request: ListCallsRequest): CallFilter {
     reviewedBy: Uuid.optional().parse(request.reviewed_by) ?? null,
     reviewStatus: z.array(z.enum(REVIEW_STATUSES)).parse(request.review_status),
     autoFailSuspected: request.auto_fail_suspected ?? null,
+    seenOperators: caller?.sees_only?.operator_ids ?? null,
   };
 }
 

@@ -149,13 +149,13 @@ async function expectRight(known: readonly Call[], numRuns: number): Promise<voi
 
 it('lists and statistics of calls of the last release are right while these are carried over and change meanwhile', async () => {
   // The first step takes those of which the former index lacked a change, and lists wait for it.
+  const waiting = expectRight(calls, 15);
+  expect(await store.carryOver.step()).toEqual({ carried: 0, isElsewhere: false });
+  await waiting;
   const suspected = { ...NO_FILTER, autoFailSuspected: true };
   await expect(store.listing.count({ firmUuid, filter: suspected, words: null })).rejects.toMatchObject({
     code: 'UNAVAILABLE',
   });
-  const waiting = expectRight(calls, 15);
-  expect(await store.carryOver.step()).toEqual({ carried: 0, isElsewhere: false });
-  await waiting;
   let known = calls;
   for (let at = 30; (await store.carryOver.step()) !== null; at += 20) {
     const [erased, changed, analyzed] = [known[at]!, known[at + 1]!, known[at + 510]!];

@@ -75,6 +75,7 @@ function conditionsOf(values: Values, filter: CallFilter): string[] {
     return `c.operator_group_name IS NOT NULL AND fold_name(c.operator_group_name) = fold_name(${name})`;
   });
   where(filter.operatorId, 'text', (id) => `c.operator_id = ${id}`);
+  where(filter.seenOperators, 'text[]', (ids) => `c.operator_id = ANY(${ids})`);
   where(filter.batch, 'uuid', (batch) => `c.batch_uuid = ${batch}`);
   where(filter.campaign, 'uuid', (campaign) => `c.campaign_uuid = ${campaign}`);
   where(filter.source, 'text', (source) => `c.source = ${source}`);

@@ -54,11 +54,23 @@ const Body = z.object({
   metrics: z.object({ talk_ratio: z.object({ operator: share, silence: share }), interruptions: share }),
 });
 
-/** The facts of a stored or published analysis; null when it has none of them, as an empty object. */
+/** The facts of a stored analysis of any release; null when it has none of them, as an empty object. */
 export function factsOf(analysis: unknown): AnalysisFacts | null {
   const parsed = Body.safeParse(analysis);
-  if (!parsed.success) return null;
-  const { scorecard, auto_failed, auto_fail_suspected, sections, topics, resolution, sentiment, metrics } = parsed.data;
+  return parsed.success ? factsIn(parsed.data) : null;
+}
+
+/** The facts of an analysis of this release. */
+export function factsIn({
+  scorecard,
+  auto_failed,
+  auto_fail_suspected,
+  sections,
+  topics,
+  resolution,
+  sentiment,
+  metrics,
+}: z.infer<typeof Body>): AnalysisFacts {
   const questions = sections.flatMap((section) => section.questions);
   return {
     counts: countAnswers(sections),

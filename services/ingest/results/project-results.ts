@@ -1,4 +1,4 @@
-import { type Bus, claim } from '@call-analysis/bus';
+import { type Bus, once } from '@call-analysis/bus';
 import {
   type AnalysisWaiting,
   type BodyOf,
@@ -8,32 +8,28 @@ import {
   receivedAnalysis,
   type TranscriptionWaiting,
 } from '@call-analysis/events';
+import type { Registered } from '@call-analysis/service';
 import type { Store } from '../store/index.ts';
-import { factsOf } from './analysis-facts.ts';
+import { factsIn } from './analysis-facts.ts';
 import { eventTime } from './event-time.ts';
 import { publishEnded } from './publish-ended.ts';
 
-interface Parts {
+interface Parts extends Registered {
   readonly store: Store;
   readonly bus: Bus;
 }
 
-const CONSUMER = 'ingest.catalogue';
-
 /** Writes analyses into the catalogue and publishes CallEnded. An event that is delivered again has no effect. */
 export async function projectAnalyses(
-  { store, bus }: Parts,
+  { store, bus, consumer }: Parts,
   events: readonly Event<BodyOf<typeof CallAnalyzed>>[],
 ): Promise<void> {
-  await store.transaction(async (tx) => {
-    const claimed = await claim(tx, CONSUMER, events);
-    const fresh = events.filter((event) => claimed.has(event.id));
-    if (fresh.length === 0) return;
+  await once({ db: store.db, consumer }, events, async (tx, fresh) => {
     const ended = await store.results.complete(
       tx,
       fresh.map(({ firmuuid, subject, time, data }) => {
         const analysis = data.analysis === null ? null : receivedAnalysis(data.analysis);
-        const facts = analysis && factsOf(analysis);
+        const facts = analysis && factsIn(analysis);
         return {
           firmUuid: firmuuid,
           callUuid: subject,
@@ -56,37 +52,25 @@ export async function projectAnalyses(
 
 /** Notes in the history of calls that their transcription or analysis waits, and for what. */
 export async function projectWaiting(
-  store: Store,
+  { store, consumer }: Omit<Parts, 'bus'>,
   stage: 'transcription' | 'analysis',
   events: readonly Event<BodyOf<typeof TranscriptionWaiting | typeof AnalysisWaiting>>[],
 ): Promise<void> {
-  await store.transaction(async (tx) => {
-    const claimed = await claim(tx, CONSUMER, events);
-    await store.results.wait(
-      tx,
-      stage,
-      events
-        .filter(({ id }) => claimed.has(id))
-        .map(({ firmuuid, subject, time, data }) => ({
-          firmUuid: firmuuid,
-          callUuid: subject,
-          attempt: data.attempt,
-          reason: data.reason,
-          at: eventTime(time),
-        })),
-    );
+  await once({ db: store.db, consumer }, events, async (tx, fresh) => {
+    const waiting = fresh.map(({ firmuuid, subject, time, data: { attempt, reason } }) => {
+      return { firmUuid: firmuuid, callUuid: subject, attempt, reason, at: eventTime(time) };
+    });
+    await store.results.wait(tx, stage, waiting);
   });
 }
 
 /** Fails calls with the reason that the stage reported and publishes CallEnded. An event that is delivered again has no effect. */
 export async function projectFailures(
-  { store, bus }: Parts,
+  { store, bus, consumer }: Parts,
   events: readonly Event<BodyOf<typeof CallFailed>>[],
 ): Promise<void> {
-  await store.transaction(async (tx) => {
-    const claimed = await claim(tx, CONSUMER, events);
-    for (const event of events) {
-      if (!claimed.has(event.id)) continue;
+  await once({ db: store.db, consumer }, events, async (tx, fresh) => {
+    for (const event of fresh) {
       const { attempt, ...failure } = event.data;
       const call = { firmUuid: event.firmuuid, callUuid: event.subject, attempt };
       const ended = await store.results.fail(tx, call, failure, eventTime(event.time));

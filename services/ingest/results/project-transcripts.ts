@@ -1,39 +1,42 @@
-import { claim } from '@call-analysis/bus';
+import { once } from '@call-analysis/bus';
 import { findErased, unpackTranscript } from '@call-analysis/call-processing';
 import type { BodyOf, Event, TranscriptionProgressed, TranscriptReady } from '@call-analysis/events';
 import type { Objects } from '@call-analysis/objects';
+import type { Sql } from '@call-analysis/postgres';
+import type { Registered } from '@call-analysis/service';
 import type { Store, TranscribedCall } from '../store/index.ts';
 import { eventTime } from './event-time.ts';
 
 type Ready = Event<BodyOf<typeof TranscriptReady>>;
 
-const CONSUMER = 'ingest.hearing';
+interface Parts extends Registered {
+  readonly store: Store;
+  readonly objects: Objects;
+}
+
 /** The most history entries about progress in one attempt. */
 const STEPS = 10;
 /** Calls are locked one by one. A transaction that deadlocks with another one is repeated up to this many times. */
 const DEADLOCK_RETRIES = 5;
 
 /** Writes transcripts of recordings into the catalogue. An event that is delivered again has no effect. */
-export async function projectTranscripts(
-  { store, objects }: { store: Store; objects: Objects },
-  events: readonly Ready[],
-): Promise<void> {
-  const transcribed: { id: string; call: TranscribedCall }[] = [];
+export async function projectTranscripts({ store, objects, consumer }: Parts, events: readonly Ready[]): Promise<void> {
+  const calls = new Map<string, TranscribedCall>();
   for (const event of events) {
     try {
-      transcribed.push({ id: event.id, call: await transcribedCall(objects, event) });
+      calls.set(event.id, await transcribedCall(objects, event));
     } catch (error) {
       // The packed transcript of an erased call is gone. A retry would not find it either.
       if ((await findErased(store.db, [event])).size === 0) throw error;
     }
   }
-  await store.transaction(
-    async (tx) => {
-      const claimed = await claim(tx, CONSUMER, events);
-      for (const { id, call } of transcribed) if (claimed.has(id)) await store.transcripts.save(tx, call);
-    },
-    { retries: DEADLOCK_RETRIES },
-  );
+  const save = async (tx: Sql, fresh: readonly Ready[]) => {
+    for (const { id } of fresh) {
+      const call = calls.get(id);
+      if (call !== undefined) await store.transcripts.save(tx, call);
+    }
+  };
+  await once({ db: store.db, consumer }, events, save, { retries: DEADLOCK_RETRIES });
 }
 
 async function transcribedCall(objects: Objects, { firmuuid, subject, time, data }: Ready): Promise<TranscribedCall> {
@@ -53,14 +56,14 @@ async function transcribedCall(objects: Objects, { firmuuid, subject, time, data
 
 /** Writes the progress of transcriptions into the history of their calls. */
 export async function projectProgress(
-  store: Store,
+  { store, consumer }: Omit<Parts, 'objects'>,
   events: readonly Event<BodyOf<typeof TranscriptionProgressed>>[],
 ): Promise<void> {
-  await store.transaction(
-    async (tx) => {
-      const claimed = await claim(tx, CONSUMER, events);
-      for (const { id, firmuuid, subject, time, data } of events) {
-        if (!claimed.has(id)) continue;
+  await once(
+    { db: store.db, consumer },
+    events,
+    async (tx, fresh) => {
+      for (const { firmuuid, subject, time, data } of fresh) {
         const { attempt, heard: transcribedSeconds, duration } = data;
         await store.transcripts.addProgress(tx, {
           firmUuid: firmuuid,

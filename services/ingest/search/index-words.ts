@@ -23,6 +23,8 @@ const WRITER = 7_205_120;
 
 /** Indexes the words of the next transcripts, of one firm or of all, and returns how many rows of the queue that took. */
 export async function indexWords(db: Database, firmUuid: string | null): Promise<number> {
+  const waiting = await db.query('SELECT FROM queued_words ORDER BY id LIMIT 1');
+  if (waiting.length === 0) return 0;
   const taken = await db.transaction(async (tx) => {
     const [lock] = await tx.query<{ is_free: boolean }>('SELECT pg_try_advisory_xact_lock($1) AS is_free', [WRITER]);
     if (!lock!.is_free) return 0;
@@ -65,20 +67,21 @@ async function documentsOf(tx: Sql, queued: readonly Queued[]): Promise<QueuedDo
      WHERE NOT EXISTS (SELECT FROM firm_number WHERE firm_number.firm_uuid = named.firm_uuid) ON CONFLICT DO NOTHING`,
     [keys[0]],
   );
-  // Locked against removal only, so that no document outlives its call.
+  // Calls and documents are looked up one by one: while a large batch has made statistics stale, PostgreSQL would read all calls of the
+  // firm for each. The calls are locked, in one order, against removal only, so that no document outlives its call.
   return tx.query<QueuedDocument>(
-    `SELECT call.firm_uuid, call.uuid, number AS firm, tagged_text, transcript.body, call.language
+    `SELECT named.firm_uuid, named.uuid, number AS firm, tagged_text, transcript.body, call.language
      FROM (SELECT firm_uuid, uuid, bool_or(is_new) AS is_new FROM unnest($1::uuid[], $2::uuid[], $3::boolean[])
-         AS named (firm_uuid, uuid, is_new) GROUP BY 1, 2) AS named
-       JOIN call ON call.firm_uuid = named.firm_uuid AND call.uuid = named.uuid
+         AS named (firm_uuid, uuid, is_new) GROUP BY 1, 2 ORDER BY 2) AS named
+       CROSS JOIN LATERAL (
+         SELECT tagged_text, language FROM call WHERE firm_uuid = named.firm_uuid AND uuid = named.uuid FOR KEY SHARE) AS call
        JOIN firm_number ON firm_number.firm_uuid = named.firm_uuid
        LEFT JOIN transcript ON transcript.firm_uuid = named.firm_uuid AND transcript.call_uuid = named.uuid
-       -- Looked up one by one: without statistics PostgreSQL would read all documents of the firm for each.
        LEFT JOIN LATERAL (
          SELECT uuid, language FROM call_text WHERE firm = number AND call_text.uuid = named.uuid OFFSET 0) AS known ON true
      WHERE (is_new OR known.uuid IS NULL OR known.language IS DISTINCT FROM call.language)
        AND (tagged_text IS NOT NULL OR transcript.body IS NOT NULL OR known.uuid IS NOT NULL)
-     ORDER BY call.uuid FOR KEY SHARE OF call`,
+     ORDER BY named.uuid`,
     [...keys, queued.map(({ has_new_words }) => has_new_words)],
   );
 }

@@ -197,6 +197,55 @@ describe('a search for words', () => {
     expect(await asked()).toMatchObject({ items: [{ uuid: call.uuid }], wordsUntil: null });
   });
 
+  it('knows which calls end or change their language in one statement for many', async () => {
+    const firmUuid = randomUUID();
+    const queued = () => callOf({ status: 'queued', outcome: null, score: null, language: null });
+    const [first, second, english, russian] = [
+      queued(),
+      queued(),
+      callOf({ language: 'en' }),
+      callOf({ language: 'ru' }),
+    ];
+    const calls = [first, second, english, russian];
+    await listing.add(firmUuid, calls, '<operator>needle');
+    expect(await listing.found(firmUuid, 'needle')).toEqual([english.uuid, russian.uuid].toSorted());
+    await service.db.query(`UPDATE call SET status = 'completed', language = 'en' WHERE uuid = ANY($1)`, [
+      calls.map(({ uuid }) => uuid),
+    ]);
+    const rows = await service.db.query<{ uuid: string }>('SELECT uuid FROM queued_words WHERE firm_uuid = $1', [
+      firmUuid,
+    ]);
+    expect(rows.map(({ uuid }) => uuid).toSorted()).toEqual([first.uuid, second.uuid, russian.uuid].toSorted());
+    const all = calls.map(({ uuid }) => uuid).toSorted();
+    expect(await listing.found(firmUuid, 'needles', { status: ['completed'], language: 'en' })).toEqual(all);
+  });
+
+  it('reads each call a few times, also while statistics do not know the firm yet', async () => {
+    const firmUuid = randomUUID();
+    const { store } = service.parts;
+    const calls = 4_000;
+    await service.db.query(
+      `INSERT INTO call (firm_uuid, uuid, source, status, client_phone_number, operator_name, segment_type, start_time, tagged_text)
+       SELECT $1, uuidv7(), 'transcription', 'completed', '+998901234567', 'Ann', 'support', now(), '<operator>needle'
+       FROM generate_series(1, ${calls})`,
+      [firmUuid],
+    );
+    const read = async () => {
+      // The connection of the index of words is the one that was used last.
+      await store.db.query('SELECT pg_stat_force_next_flush()');
+      const [row] = await service.db.query<{ scans: number; rows: number }>(
+        `SELECT sum(idx_scan)::int AS scans, sum(idx_tup_read)::int AS rows FROM pg_stat_user_indexes WHERE relid = 'call'::regclass`,
+      );
+      return row!;
+    };
+    const before = await read();
+    const indexed = await store.words.index(firmUuid);
+    expect(indexed).toBeGreaterThan(0);
+    let after = await read();
+    while (after.scans - before.scans < indexed) after = await read();
+    expect(after.rows - before.rows).toBeLessThan(20 * indexed);
+  });
+
   it('refuses a query without a word, and accepts any other text', async () => {
     const firmUuid = randomUUID();
     await listing.add(firmUuid, [callOf()]);

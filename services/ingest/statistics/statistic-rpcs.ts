@@ -1,5 +1,6 @@
 import { Uuid } from '@call-analysis/events';
 import type { ingest } from '@call-analysis/proto';
+import type { Caller } from '@call-analysis/proto/ingest/v1/Caller';
 import type { ListCallsRequest } from '@call-analysis/proto/ingest/v1/ListCallsRequest';
 import { SORTABLE_NUMBERS } from '@call-analysis/proto/values';
 import type { Handlers } from '@call-analysis/rpc';
@@ -14,7 +15,7 @@ const Limit = z.int().min(1).max(1000);
 /** The RPC of statistics. `filterOf` translates the filter of a listing. */
 export function statisticRpcs(
   { store, firms }: { store: Store; firms: Firms },
-  filterOf: (request: ListCallsRequest) => CallFilter,
+  filterOf: (request: ListCallsRequest, caller: Caller | null) => CallFilter,
 ): Pick<Handlers<typeof ingest>, 'readStatistics'> {
   return {
     readStatistics: async (request) => {
@@ -23,7 +24,7 @@ export function statisticRpcs(
       const tz = request.tz ?? (await firms.find(firmUuid)).timeZone;
       const { items, total } = await readStatistics(store, firmUuid, {
         groupBy: z.enum(GROUPINGS).parse(request.group_by),
-        filter: filterOf(request.filter!),
+        filter: filterOf(request.filter!, request.caller),
         tz,
         sort:
           sort === undefined

@@ -315,6 +315,7 @@ const allFilters = fc.record({
   autoFailed: fc.boolean(),
   lostPoints: fc.constantFrom(question(1), question(2), question(3)),
   operatorId: fc.constantFrom('17', 'nobody'),
+  seenOperators: fc.subarray(['17', 'a-2', 'nobody']),
   clientPhoneNumber: fc.constantFrom('998901234567', '+79161234567', '1234567'),
   language: fc.constantFrom('en', 'uz', 'ky'),
   topic: fc.constantFrom('delivery', 'refund', 'other'),
@@ -375,6 +376,7 @@ export function modelled(calls: readonly Call[], filter: CallFilter, { by, isDes
       isOneOf(filter.reviewStatus, reviewStatus(call)) &&
       (filter.lostPoints === null || lost(call, filter.lostPoints)) &&
       is(filter.operatorId, call.operatorId) &&
+      (filter.seenOperators === null || filter.seenOperators.includes(call.operatorId ?? '-')) &&
       (filter.clientPhoneNumber === null || digits(filter.clientPhoneNumber) === digits(call.phone)) &&
       is(filter.language, call.language) &&
       (filter.topic === null || (call.facts?.topics ?? []).includes(filter.topic)) &&

@@ -25,6 +25,8 @@ export interface Parts {
   readonly bus: Bus;
   readonly objects: Objects;
   readonly firms: Firms;
+  /** The name under which consumers claim events. */
+  readonly consumer: string;
   readonly limits: Config['limits'];
 }
 
@@ -83,7 +85,7 @@ export async function startIngest({ serving, retries, findFirm }: IngestOptions)
   const objects = await openObjects(config.objects);
   const served = serving ? await serveIngest(config, findFirm, closing) : undefined;
   const firms: Firms = { find: findFirm, settings: findFirm };
-  const parts = { store, bus, objects, firms, limits: config.limits };
+  const parts = { store, bus, objects, firms, consumer: 'test', limits: config.limits };
   return { parts, db, config, served, close: () => closing.close() };
 }
 

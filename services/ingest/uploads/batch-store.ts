@@ -45,6 +45,10 @@ export interface RejectedFile {
 }
 
 export interface BatchProgress extends Batch {
+  /** The names of its files, and the user who uploaded them. Null where the upload is no longer known. */
+  readonly fileName: string | null;
+  readonly archiveName: string | null;
+  readonly uploadedBy: string | null;
   /** Without erased calls. */
   readonly byStatus: Record<string, number>;
   /** The number of its erased calls. */
@@ -54,17 +58,32 @@ export interface BatchProgress extends Batch {
 }
 
 /**
- * From this many calls on, counting a batch takes tens of milliseconds, and clients that wait for its end poll often.
+ * From this many calls on, counting a batch takes several milliseconds, and clients that wait for its end poll often.
  */
-const LARGE_BATCH = 10_000;
+const LARGE_BATCH = 1_000;
 /** Counting one large batch takes at most a tenth of a connection: its last counts are the answer meanwhile. */
 const COUNTED_AGAIN_AFTER = 9;
 const OLDEST_COUNTS_MS = 2_000;
 const REMEMBERED_BATCHES = 100;
 
+/** The last part of an object key is the name of the uploaded file. */
+function nameOf(key: string | null | undefined): string | null {
+  return key?.split('/').at(-1) ?? null;
+}
+
 /** Batches and their CSVs of rejected rows. Requests of users are limited to one firm. */
 export function batches(prisma: IngestPrisma, db: Sql) {
   async function withProgress(found: Batch[]): Promise<BatchProgress[]> {
+    const uploads = await db.query<{
+      batch_uuid: string;
+      user_uuid: string;
+      metadata_key: string;
+      audio_key: string | null;
+    }>(
+      `SELECT batch.uuid AS batch_uuid, user_uuid, metadata_key, audio_key
+       FROM batch JOIN upload_session ON upload_session.uuid = batch.session_uuid WHERE batch.uuid = ANY($1)`,
+      [found.map((batch) => batch.uuid)],
+    );
     const groups = await db.query<{ batch_uuid: string; status: string; count: number; latest: Date }>(
       `SELECT call.batch_uuid, status, count(*)::int AS count, max(coalesce(ended_at, updated_at)) AS latest
        FROM batch JOIN call ON call.firm_uuid = batch.firm_uuid AND call.uuid BETWEEN first_call AND last_call
@@ -80,7 +99,16 @@ export function batches(prisma: IngestPrisma, db: Sql) {
       const running = own.some((group) => UNFINISHED.includes(group.status));
       const ended = [batch.createdAt, batch.erasedUntil ?? batch.createdAt, ...own.map((group) => group.latest)];
       const lastMs = Math.max(...ended.map((at) => at.getTime()));
-      return { ...batch, byStatus, erased, finishedAt: running ? null : new Date(lastMs) };
+      const upload = uploads.find(({ batch_uuid }) => batch_uuid === batch.uuid);
+      return {
+        ...batch,
+        fileName: nameOf(upload?.metadata_key),
+        archiveName: nameOf(upload?.audio_key),
+        uploadedBy: upload?.user_uuid ?? null,
+        byStatus,
+        erased,
+        finishedAt: running ? null : new Date(lastMs),
+      };
     });
   }
 

@@ -57,6 +57,7 @@ async function addApiUser(tx: Transaction, caller: Caller, firmUuid: string): Pr
     role: 'ADMIN',
     webApiOnly: true,
     tokensRevokedBefore: null,
+    operatorIds: [],
     createdAt: new Date(),
   });
   await tx.addAuditEntry(caller, 'user.created', uuid, firmUuid);

@@ -6,7 +6,7 @@ import type { Store } from '../store/store.ts';
 export async function createUser(
   { store }: { store: Store },
   caller: FirmCaller | null,
-  properties: Pick<User, 'firmUuid' | 'name' | 'role'>,
+  properties: Pick<User, 'firmUuid' | 'name' | 'role' | 'operatorIds'>,
 ): Promise<User> {
   const user: User = {
     ...properties,

@@ -92,6 +92,7 @@ describe('users', () => {
       name: 'Aziza',
       role: 'WORKFLOW_ENGINEER',
       web_api_only: false,
+      operator_ids: [],
       created_at: expect.stringMatching(/Z$/),
     });
     expect((await service.client.findUser({ user_uuid: user.uuid.toUpperCase() })).user).toEqual(user);

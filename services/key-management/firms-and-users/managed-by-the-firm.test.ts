@@ -63,6 +63,51 @@ describe('an ADMIN', () => {
     }
   });
 
+  it.each(['REVIEWER', 'OPERATOR'])('grants the role %s, takes it back, and signs in who has it', async (role) => {
+    const firm_uuid = await service.newFirm();
+    const { actor } = await newUser(firm_uuid);
+    const { uuid: user_uuid } = await service.client.createUser({ actor, firm_uuid, name: 'Bakyt', role });
+    await service.client.createSignInCode({ actor, user_uuid });
+    const promoted = await service.client.changeUser({ actor, user_uuid, role: 'ADMIN' });
+    expect(promoted).toMatchObject({ role: 'ADMIN', tokens_revoked_before: expect.any(String) });
+    expect(await service.client.changeUser({ actor, user_uuid, role })).toMatchObject({ role });
+    await service.client.removeUser({ actor, user_uuid });
+  });
+
+  it('sets the operator ids of a user, whole and trimmed, without ending sessions', async () => {
+    const firm_uuid = await service.newFirm();
+    const { actor } = await newUser(firm_uuid);
+    const operator_ids = [' 17', '17', 'a-2 '];
+    const created = await service.client.createUser({
+      actor,
+      firm_uuid,
+      name: 'Bakyt',
+      role: 'OPERATOR',
+      operator_ids,
+    });
+    expect(created.operator_ids).toEqual(['17', 'a-2']);
+    const { uuid: user_uuid } = created;
+    const { code } = await service.client.createSignInCode({ actor, user_uuid });
+    const { secret } = await service.client.openSession({ code, address: '192.0.2.7' });
+    const renamed = await service.client.changeUser({ actor, user_uuid, name: 'Bakyt A.' });
+    expect(renamed.operator_ids).toEqual(['17', 'a-2']);
+    const changed = await service.client.changeUser({ actor, user_uuid, operator_ids: { ids: ['18'] } });
+    expect(changed.operator_ids).toEqual(['18']);
+    expect(await newestEntry(firm_uuid)).toMatchObject({
+      action: 'user.changed',
+      subject: `${user_uuid}/operator_ids`,
+    });
+    expect((await service.client.findUser({ user_uuid })).user).toEqual(changed);
+    await service.client.refreshSession({ secret });
+    const none = await service.client.changeUser({ actor, user_uuid, operator_ids: { ids: [] } });
+    expect(none.operator_ids).toEqual([]);
+    const wrong = [[' '], ['a'.repeat(256)], Array.from({ length: 101 }, (_, at) => String(at))];
+    for (const ids of wrong)
+      await expect(service.client.changeUser({ actor, user_uuid, operator_ids: { ids } })).rejects.toMatchObject({
+        code: 'VALIDATION_ERROR',
+      });
+  });
+
   it('finds no user of another firm', async () => {
     const [own, other] = [await service.newFirm('Own'), await service.newFirm('Other')];
     const { actor } = await newUser(own);

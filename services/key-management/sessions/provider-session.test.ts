@@ -13,7 +13,16 @@ function claimsOf(token: string): { sub: string; sid: string; role: string; firm
   return JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as ReturnType<typeof claimsOf>;
 }
 
-async function signIn(person: { subject: string; firm_uuid: string; name?: string; role?: string; issuer?: string }) {
+interface Person {
+  subject: string;
+  firm_uuid: string;
+  name?: string;
+  role?: string;
+  issuer?: string;
+  operator_ids?: { ids: string[] };
+}
+
+async function signIn(person: Person) {
   return service.client.openProviderSession({ issuer, name: 'Ann', role: 'ADMIN', address, ...person });
 }
 
@@ -45,6 +54,18 @@ describe('a person whom an identity provider has identified', () => {
       await expect(service.client.refreshSession({ secret })).rejects.toMatchObject({ kind: 'unauthenticated' });
     }
     await expect(service.client.refreshSession({ secret: promoted.secret })).resolves.toBeDefined();
+  });
+
+  it("gets the provider's operator ids, and keeps those of an ADMIN where the provider does not say", async () => {
+    const person = { subject: newSubject(), firm_uuid: await service.newFirm(), role: 'OPERATOR' };
+    const { token, secret } = await signIn(person);
+    const idsOf = async () => (await service.client.findUser({ user_uuid: claimsOf(token).sub })).user?.operator_ids;
+    expect(await idsOf()).toEqual([]);
+    await signIn({ ...person, operator_ids: { ids: ['17', '17', '18'] } });
+    expect(await idsOf()).toEqual(['17', '18']);
+    await signIn(person);
+    expect(await idsOf()).toEqual(['17', '18']);
+    await expect(service.client.refreshSession({ secret })).resolves.toBeDefined();
   });
 
   it('stays removed after a removal', async () => {

@@ -43,11 +43,14 @@ export function userRows(tx: Prisma.TransactionClient) {
       const user = await tx.user.findFirst({ where: { firmUuid, webApiOnly: true, deletedAt: null } });
       return user?.uuid ?? null;
     },
-    async addUser(user: User): Promise<void> {
-      await tx.user.create({ data: user });
+    async addUser({ operatorIds, ...user }: User): Promise<void> {
+      await tx.user.create({ data: { ...user, operatorIds: [...operatorIds] } });
     },
-    async changeUser(uuid: string, { name, role }: Pick<User, 'name' | 'role'>): Promise<void> {
-      await tx.user.update({ where: { uuid }, data: { name, role } });
+    async changeUser(
+      uuid: string,
+      { name, role, operatorIds }: Pick<User, 'name' | 'role' | 'operatorIds'>,
+    ): Promise<void> {
+      await tx.user.update({ where: { uuid }, data: { name, role, operatorIds: [...operatorIds] } });
     },
     /** The firm's people who have the role. */
     countPeople: (firmUuid: string, role: Role): Promise<number> =>

@@ -2,8 +2,6 @@ import { removePackedTranscripts, stopProcessing } from '@call-analysis/call-pro
 import type { Event } from '@call-analysis/events';
 import type { TranscriptionParts } from './transcribe-call.ts';
 
-export const ERASURES = 'transcription.erasures';
-
 /**
  * Stops the transcription of a call and removes its transcripts, pending events and dead letters. A transcription that ends
  * later is discarded.

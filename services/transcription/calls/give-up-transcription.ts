@@ -1,12 +1,8 @@
-import type { Bus, FailureReason, GiveUpResult } from '@call-analysis/bus';
+import type { Bus, Consuming, FailureReason, GiveUpResult } from '@call-analysis/bus';
 import { failCall, giveUpCall } from '@call-analysis/call-processing';
 import type { Event } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
-import type { Database } from '@call-analysis/postgres';
 import type { Logger } from '@call-analysis/runtime';
-
-/** The consumer of stored recordings. */
-export const CONSUMER = 'transcription';
 
 /** Codes that describe the recording. A retry would only repeat them. */
 const PERMANENT_CODES = new Set(['AUDIO_UNREADABLE', 'INVALID_FILE_FORMAT']);
@@ -27,18 +23,18 @@ export function isOfCall(error: unknown): error is Fault {
 
 /** Fails a call because of its recording. */
 export async function failTranscription(
-  { db, bus, log }: { db: Database; bus: Bus; log: Logger },
+  parts: Consuming & { readonly bus: Bus; readonly log: Logger },
   event: Event,
   fault: Fault,
 ): Promise<void> {
-  await failCall({ db, bus, log, consumer: CONSUMER }, FAILURE, event, fault);
+  await failCall(parts, FAILURE, event, fault);
 }
 
 /** Publishes that a call could not be transcribed, and why. */
 export async function giveUpTranscription(
-  { db, bus }: { db: Database; bus: Bus },
+  parts: Consuming & { readonly bus: Bus },
   event: Event,
   reason: FailureReason,
 ): Promise<GiveUpResult> {
-  return giveUpCall({ db, bus, consumer: CONSUMER }, FAILURE, event, reason);
+  return giveUpCall(parts, FAILURE, event, reason);
 }

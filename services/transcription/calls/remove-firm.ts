@@ -2,8 +2,6 @@ import { type FirmData, removeFirm as removeData } from '@call-analysis/call-pro
 import type { BodyOf, Event, FirmRemoved } from '@call-analysis/events';
 import type { TranscriptionParts } from './transcribe-call.ts';
 
-export const FIRM_REMOVALS = 'transcription.firm-removals';
-
 /** Stops the transcription of a removed firm's calls and removes the transcripts that were packed for events. */
 export async function removeFirm(
   { db, bus, objects, inProgress }: Pick<TranscriptionParts, 'db' | 'bus' | 'objects' | 'inProgress'>,

@@ -1,7 +1,8 @@
 import type { Readable } from 'node:stream';
-import { alreadyClaimed, claim, Poison } from '@call-analysis/bus';
+import { alreadyClaimed, Poison } from '@call-analysis/bus';
 import {
   findErased,
+  onceUnlessErased,
   packTranscript,
   removePackedTranscripts,
   type WorkInProgress,
@@ -17,11 +18,12 @@ import {
 import { Fault } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
 import type { Logger } from '@call-analysis/runtime';
+import type { Registered } from '@call-analysis/service';
 import { type Conversation, conversationOf } from '../domain.ts';
 import { countTranscribed } from '../metrics.ts';
 import type { WorkDirectory } from '../work-directory.ts';
 import type { TranscriptionWorkerPool } from '../workers/worker-pool.ts';
-import { CONSUMER, failTranscription, isOfCall } from './give-up-transcription.ts';
+import { failTranscription, isOfCall } from './give-up-transcription.ts';
 import { progressReporter } from './report-progress.ts';
 import { isEngineAway, waitForEngine, type WaitingParts } from './wait-for-engine.ts';
 
@@ -37,16 +39,18 @@ export interface TranscriptionParts extends WaitingParts {
   readonly log: Logger;
 }
 
+type Parts = TranscriptionParts & Registered;
+
 const SOURCE = 'transcription';
 
 /**
  * Transcribes a call's recording and publishes the transcript, once per event however often it is delivered. When the
  * call is erased meanwhile, the transcription stops and nothing is published.
  */
-export async function transcribeCall(parts: TranscriptionParts, event: AudioStoredEvent): Promise<void> {
-  const { db, objects, inProgress } = parts;
+export async function transcribeCall(parts: Parts, event: AudioStoredEvent): Promise<void> {
+  const { db, objects, inProgress, consumer } = parts;
   // An event may be delivered again long after, for example when a consumer group's offsets are lost.
-  if ((await alreadyClaimed(db, CONSUMER, [event])).size > 0) return;
+  if ((await alreadyClaimed(db, consumer, [event])).size > 0) return;
   const isErased = async () => (await findErased(db, [event])).size > 0;
   await inProgress.run(event, async (erased) => {
     let isWanted = !(await isErased());
@@ -66,7 +70,7 @@ export async function transcribeCall(parts: TranscriptionParts, event: AudioStor
 }
 
 /** False when the call has been erased. */
-async function transcribe(parts: TranscriptionParts, event: AudioStoredEvent, erased: AbortSignal): Promise<boolean> {
+async function transcribe(parts: Parts, event: AudioStoredEvent, erased: AbortSignal): Promise<boolean> {
   const { db, bus, pool, objects, workDirectory, log, outage } = parts;
   const { key, format, duration, left, right, attempt, segment_type, operator_name, direction, start_time } =
     event.data;
@@ -110,14 +114,11 @@ async function transcribe(parts: TranscriptionParts, event: AudioStoredEvent, er
       utterances,
     ),
   });
-  const isWanted = await db.transaction(async (tx) => {
-    if ((await findErased(tx, [event])).size > 0) return false;
-    const claimed = await claim(tx, CONSUMER, [event]);
-    if (claimed.size > 0) await bus.publish(tx, [ready]);
+  const erasedMeanwhile = await onceUnlessErased(parts, [event], async (tx) => {
+    await bus.publish(tx, [ready]);
     if (recording.engine !== null) await outage.end(tx);
-    return true;
   });
-  if (!isWanted) return false;
+  if (erasedMeanwhile.size > 0) return false;
   const seconds = Math.round(performance.now() - startedAt) / 1000;
   log.info({ call: event.subject, duration, seconds, utterances: utterances.length }, 'a call was transcribed');
   return true;

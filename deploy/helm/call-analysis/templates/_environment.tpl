@@ -72,6 +72,7 @@
 {{- with .firmClaim }}{{ $_ := set $env "OIDC_FIRM_CLAIM" . }}{{ end -}}
 {{- with .roleClaim }}{{ $_ := set $env "OIDC_ROLE_CLAIM" . }}{{ end -}}
 {{- with .roles }}{{ $_ := set $env "OIDC_ROLES" (join "," .) }}{{ end -}}
+{{- with .operatorIdsClaim }}{{ $_ := set $env "OIDC_OPERATOR_IDS_CLAIM" . }}{{ end -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

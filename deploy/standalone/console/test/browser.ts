@@ -68,3 +68,19 @@ export async function accessibilityFaults(page: Page): Promise<string[]> {
 export function overflow(page: Page): Promise<number> {
   return page.evaluate('document.documentElement.scrollWidth - innerWidth');
 }
+
+/** The words in headings of tables that stand on two lines. */
+export function brokenHeadings(page: Page): Promise<string[]> {
+  return page.evaluate<string[]>(`[...document.querySelectorAll('th, [role=columnheader]')].flatMap((heading) => {
+    const walker = document.createTreeWalker(heading, NodeFilter.SHOW_TEXT);
+    const broken = [];
+    for (let node = walker.nextNode(); node !== null; node = walker.nextNode())
+      for (const { 0: word, index } of node.data.matchAll(/\\S+/g)) {
+        const range = document.createRange();
+        range.setStart(node, index);
+        range.setEnd(node, index + word.length);
+        if (new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size > 1) broken.push(word);
+      }
+    return broken;
+  })`);
+}

@@ -26,13 +26,15 @@ export interface ConsolePage {
   close(): Promise<void>;
 }
 
-/** A new user of a firm of its own, signed in to the console by a one-time link. */
+/** A new user, of a firm of its own unless one is named, signed in to the console by a one-time link. */
 export async function openConsole(
   system: SystemUnderTest,
   browser: Browser,
-  options: { role?: string } = {},
+  options: { role?: string; firm?: string; name?: string } = {},
 ): Promise<ConsolePage> {
-  const client = await newFirm(system, options);
+  const { name, ...rest } = options;
+  const client = await newFirm(system, rest);
+  if (name !== undefined) await client.call('PATCH', `/api/v1/users/${client.userUuid}`, { name });
   const admin = administrator(system.administration);
   const found = await admin.signInLink(client.userUuid, system.url).finally(() => admin.close());
   const context = await browser.newContext({ locale: 'en', timezoneId: 'Asia/Tashkent' });

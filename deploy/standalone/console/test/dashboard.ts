@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { Browser } from 'playwright-core';
 import { eventually } from '../../test/client/retry.ts';
 import type { SystemUnderTest } from '../../test/system/system-under-test.ts';
+import { brokenHeadings, overflow } from './browser.ts';
 import { type ConsolePage, openConsole, openPage } from './console-page.ts';
 
 const HEADER = 'client_phone_number,operator_name,duration,anonymized_text,start_time,segment_type,operator_group_name';
@@ -35,22 +36,43 @@ export function describeDashboard(running: () => { system: SystemUnderTest; brow
     }, 500);
     const operators = page.getByRole('region', { name: 'Operators', exact: true });
     await operators.getByRole('row', { name: /^Emily 2/ }).waitFor();
-    await page.getByRole('img', { name: 'Calls' }).locator('canvas').waitFor();
+    const chart = page.getByRole('slider', { name: 'Calls' });
+    await chart.locator('canvas').waitFor();
     expect(await opened.accessibilityFaults()).toEqual([]);
 
     // What is drawn follows the colours that the user chooses.
     const drawn = () =>
-      page
-        .getByRole('img', { name: 'Calls' })
-        .locator('canvas')
-        .evaluate((canvas) => {
-          return (canvas as unknown as { toDataURL(): string }).toDataURL();
-        });
+      chart.locator('canvas').evaluate((canvas) => (canvas as unknown as { toDataURL(): string }).toDataURL());
     // The browser prefers dark colours by now.
     const dark = await drawn();
     await page.getByLabel('Colors').selectOption('light');
     await eventually(async () => (await drawn()) !== dark);
     await page.getByLabel('Colors').selectOption('system');
+
+    // The day's numbers are shown and read out, by the pointer and by keys, and it opens its calls.
+    await chart.hover({ position: { x: 400, y: 60 } });
+    await page.locator('.dashboard-readout').waitFor();
+    await page.getByRole('button', { name: 'Score', exact: true }).focus();
+    for (let presses = 0; !(await chart.evaluate((element) => element.matches(':focus'))); presses++) {
+      expect(presses).toBeLessThan(10);
+      await page.keyboard.press('Tab');
+    }
+    await page.keyboard.press('ArrowLeft');
+    await page.locator('.dashboard-readout').getByText('Calls: 0').waitFor();
+    await page.keyboard.press('End');
+    expect(await chart.getAttribute('aria-valuetext')).toMatch(/^\d+ \w+ · today, not over yet, Calls: 3$/);
+    await page.keyboard.press('Enter');
+    await page.getByText('3 calls', { exact: true }).waitFor();
+    await page.goBack();
+    await page.getByRole('button', { name: 'Score', exact: true }).click();
+    await page.getByText('Middle 80% of the calls (p10–p90)').waitFor();
+
+    for (const width of [1024, 390]) {
+      await page.setViewportSize({ width, height: 800 });
+      expect(await brokenHeadings(page)).toEqual([]);
+      expect(await overflow(page)).toBeLessThanOrEqual(0);
+    }
+    await page.setViewportSize({ width: 1280, height: 720 });
 
     const lost = page.getByRole('region', { name: 'Questions that lose most points' }).getByRole('link');
     const lostIn = (await lost.nth(1).textContent())!.replace(/ lost points$/, '');
@@ -73,16 +95,16 @@ export function describeDashboard(running: () => { system: SystemUnderTest; brow
     const review = { analysis_uuid: analysis.uuid, answers, done: true };
     expect((await client.request('PUT', `/api/v1/calls/${items[0]!.uuid}/review`, review)).status).toBe(200);
     await page.reload();
-    const agreement = page.getByRole('region', { name: 'Machine and people' });
+    const agreement = page.getByRole('region', { name: 'Automatic answers and reviews' });
     await agreement.getByRole('row', { name: new RegExp(`${question.text.replace('?', '.')} Calls: 1 0%`) }).waitFor();
     await agreement.getByRole('button', { name: question.text }).click();
-    await agreement.getByRole('rowheader', { name: `Machine: ${question.answer}` }).waitFor();
+    await agreement.getByRole('rowheader', { name: `Automatic: ${question.answer}` }).waitFor();
     expect(await opened.accessibilityFaults()).toEqual([]);
     await agreement
-      .getByRole('region', { name: /^What the machine answered/ })
+      .getByRole('region', { name: /^Automatic answers by/ })
       .getByRole('button')
       .click();
-    const dialog = page.getByRole('dialog', { name: 'Calls behind the number' });
+    const dialog = page.getByRole('dialog', { name: 'Calls behind this number' });
     await dialog.getByRole('cell', { name: other, exact: true }).waitFor();
     expect(await opened.accessibilityFaults()).toEqual([]);
     await dialog.getByRole('link').click();
@@ -113,5 +135,28 @@ export function describeDashboard(running: () => { system: SystemUnderTest; brow
     await page.reload();
     await zone.waitFor();
     expect(await zone.inputValue()).toBe('Asia/Tashkent');
+  });
+
+  it("shows all times in the firm's time zone, names it once on a page, and in another that a person chooses", async () => {
+    const { page, client } = opened;
+    const { items } = await client.listCalls<{ start_time: string }>('sort=-start_time&size=1');
+    const inZone = (timeZone: string) =>
+      new Intl.DateTimeFormat('en-GB', { timeZone, hour: '2-digit', minute: '2-digit' }).format(
+        new Date(items[0]!.start_time),
+      );
+    await openPage(page, 'Calls');
+    const first = page.locator('.cell-start_time').first();
+    const zone = page.getByRole('combobox', { name: 'Time zone' });
+    await first.getByText(inZone('America/New_York')).waitFor();
+    expect(await zone.inputValue()).toBe('America/New_York');
+    await zone.selectOption('Asia/Kathmandu');
+    await first.getByText(inZone('Asia/Kathmandu')).waitFor();
+    await first.click();
+    await page.getByRole('heading', { level: 1 }).getByText(inZone('Asia/Kathmandu')).waitFor();
+    expect(await zone.count()).toBe(1);
+    await page.reload();
+    await zone.selectOption('America/New_York (firm)');
+    await page.getByRole('heading', { level: 1 }).getByText(inZone('America/New_York')).waitFor();
+    expect(await opened.accessibilityFaults()).toEqual([]);
   });
 }

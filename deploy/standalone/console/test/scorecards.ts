@@ -65,8 +65,8 @@ export function describeScorecards(running: () => { system: SystemUnderTest; bro
     await page.getByLabel('Name', { exact: true }).fill('Second');
     await page.getByRole('button', { name: 'Save as a copy' }).click();
     await page.getByRole('link', { name: 'Second' }).waitFor();
-    await page.getByRole('button', { name: 'Put in force' }).click();
-    await page.getByRole('link', { name: 'Second In force' }).waitFor();
+    await page.getByRole('button', { name: 'Activate' }).click();
+    await page.getByRole('link', { name: 'Second Active' }).waitFor();
     expect(await opened.accessibilityFaults()).toEqual([]);
     expect(opened.complaints).toEqual([]);
   });

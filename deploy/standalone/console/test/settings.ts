@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from '@jest/globals';
-import type { Browser } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import type { SystemUnderTest } from '../../test/system/system-under-test.ts';
 import { type ConsolePage, openConsole, openPage } from './console-page.ts';
 
@@ -13,7 +13,7 @@ export function describeSettings(running: () => { system: SystemUnderTest; brows
   };
   afterEach(() => opened?.close());
 
-  it('gives a superuser a key that works, in single quotes and once, and deletes it', async () => {
+  it('gives a superuser a key that works as it is copied, once, and deletes it', async () => {
     const page = await open('SUPERUSER');
     await page.getByRole('link', { name: 'API keys' }).click();
     await page.getByRole('button', { name: 'Create a key' }).click();
@@ -21,10 +21,10 @@ export function describeSettings(running: () => { system: SystemUnderTest; brows
     expect(await dialog.getByLabel('UUID of the firm').inputValue()).toBe(opened.client.firmUuid);
     await dialog.getByRole('button', { name: 'Create a key' }).click();
     const shown = await page.getByRole('textbox', { name: 'API key' }).textContent();
-    expect(shown).toMatch(/^'[0-9a-f]{7}\$[^']+'$/);
+    expect(shown).toMatch(/^[0-9a-f]{7}\$[^']+$/);
     const useKey = (key = shown!) =>
       fetch(`${running().system.url}/external/api/v1/call-campaign`, {
-        headers: { 'x-service-api-key': key.slice(1, -1) },
+        headers: { 'x-service-api-key': key },
       });
     expect((await useKey()).status).toBe(200);
     expect(await opened.accessibilityFaults()).toEqual([]);
@@ -54,7 +54,10 @@ export function describeSettings(running: () => { system: SystemUnderTest; brows
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Address').fill('http://127.0.0.1:9/hook');
     await dialog.getByRole('button', { name: 'Save' }).click();
-    await dialog.getByRole('alert').waitFor();
+    // The service names the same fault for the whole and for its field.
+    expect(await dialog.getByRole('alert').textContent()).toBe(
+      'This did not work. The service does not send to this address. It must begin with https:// and be reachable from the internet.',
+    );
     await dialog.getByLabel('Address').fill('https://crm.example.com/hook');
     await dialog.getByRole('button', { name: 'Save' }).click();
     const secret = page.getByRole('textbox', { name: 'Secret of the webhook' });
@@ -73,7 +76,11 @@ export function describeSettings(running: () => { system: SystemUnderTest; brows
     await page.getByRole('link', { name: 'Budget and usage' }).click();
     await page.getByText('Nothing was used in these days.').waitFor();
     await page.getByRole('link', { name: 'Audit log' }).click();
-    await page.getByRole('row', { name: /webhook\.created Test .*https:\/\/crm\.example\.com\/hook/ }).waitFor();
+    await page.getByRole('row', { name: /Webhook created Test .*https:\/\/crm\.example\.com\/hook/ }).waitFor();
+    await page.getByRole('combobox', { name: 'Action' }).selectOption('Webhook created');
+    await page.getByRole('button', { name: 'Show' }).click();
+    await page.getByRole('cell', { name: 'Signed in' }).waitFor({ state: 'detached' });
+    expect(await page.getByRole('table').getByRole('row').count()).toBe(2);
     await page.setViewportSize({ width: 360, height: 780 });
     const frame = page.getByRole('region', { name: 'Audit log' });
     expect(
@@ -84,6 +91,24 @@ export function describeSettings(running: () => { system: SystemUnderTest; brows
     ).toBe(0);
     expect(await opened.accessibilityFaults()).toEqual([]);
     expect(opened.complaints).toEqual([]);
+  });
+
+  it("says what is wrong with a field in the console's language, and marks those that are required", async () => {
+    const page = await open('ADMIN');
+    await page.getByRole('combobox', { name: 'Language' }).first().selectOption('ru');
+    await page.getByRole('link', { name: 'Пользователи' }).click();
+    await page.getByRole('button', { name: 'Добавить пользователя' }).click();
+    const dialog = page.getByRole('dialog');
+    const name = dialog.getByRole('textbox', { name: 'Имя' });
+    expect(await marksOf(page)).toEqual(['" *" / ""']);
+    await dialog.getByRole('button', { name: 'Сохранить' }).click();
+    const said = await name.evaluate(
+      (element) => (element as unknown as { validationMessage: string }).validationMessage,
+    );
+    expect(said).toBe('Заполните это поле.');
+    await name.fill('a\u0000b');
+    await dialog.getByRole('button', { name: 'Сохранить' }).click();
+    await dialog.getByRole('alert').getByText('Не получилось. Некоторые поля заполнены неверно. Название:').waitFor();
   });
 
   it('lets only an ADMIN change the firm, and saves what was typed when the service responds again', async () => {
@@ -107,7 +132,7 @@ export function describeSettings(running: () => { system: SystemUnderTest; brows
     expect(opened.complaints).toEqual([]);
     await opened.close();
     const other = await open('WORKFLOW_ENGINEER');
-    await other.getByText('Only an ADMIN may change these settings.').waitFor();
+    await other.getByText('Only an administrator may change these settings.').waitFor();
     expect(await other.getByLabel('Name', { exact: true }).isDisabled()).toBe(true);
     expect(await other.getByRole('button', { name: 'Save' }).count()).toBe(0);
     expect(await other.getByRole('link', { name: 'Users' }).count()).toBe(0);
@@ -138,4 +163,11 @@ export function describeSettings(running: () => { system: SystemUnderTest; brows
     expect(opened.complaints).toEqual([]);
     await context.close();
   });
+}
+
+/** What stands after the labels of required fields. */
+function marksOf(page: Page): Promise<string[]> {
+  const script = `[...document.querySelectorAll('dialog .field-label')]
+    .map((label) => getComputedStyle(label, '::after').content).filter((content) => content !== 'none')`;
+  return page.evaluate<string[]>(script);
 }

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { Browser } from 'playwright-core';
+import { recordings } from '../../demo/upload-samples.ts';
 import type { SystemUnderTest } from '../../test/system/system-under-test.ts';
 import { type ConsolePage, openConsole, openPage } from './console-page.ts';
 
@@ -27,6 +28,16 @@ export function describeUpload(running: () => { system: SystemUnderTest; browser
     expect(await faults.getByRole('row').count()).toBeGreaterThan(5);
     expect(await opened.accessibilityFaults()).toEqual([]);
 
+    // It stays in the history after the page was closed.
+    await page.reload();
+    const refusals = page.getByRole('region', { name: 'Refused files' });
+    await refusals.getByRole('heading', { name: 'rejected-example.csv' }).waitFor();
+    expect(await opened.accessibilityFaults()).toEqual([]);
+    const again = page.waitForEvent('filechooser');
+    await page.getByRole('button', { name: 'Choose files' }).click();
+    await (await again).setFiles(REJECTED);
+    await faults.waitFor();
+
     const download = page.waitForEvent('download');
     await page.getByRole('button', { name: 'Download the refused rows' }).click();
     const refused = await readFile(await (await download).path(), 'utf8');
@@ -38,6 +49,16 @@ export function describeUpload(running: () => { system: SystemUnderTest; browser
       .getByText(/^Finished /)
       .first()
       .waitFor();
+    // The batch has the names of its file and of the person who uploaded it, and a single recording stays, too.
+    const [recording] = (await recordings()).flat();
+    await opened.client.uploadRecording(recording!.bytes, recording!.fileName, recording!.metadata);
+    await page.reload();
+    const batch = page.getByRole('region', { name: 'Batches' }).getByRole('article').first();
+    await batch.getByRole('heading', { name: /^rejected-example/ }).waitFor();
+    await batch.getByText(/^Transcripts · You · \d+ \w+ 20\d\d, \d\d:\d\d$/).waitFor();
+    const single = page.getByRole('region', { name: 'Single recordings', exact: true });
+    await single.getByRole('row').filter({ hasText: recording!.metadata['operator_name']! }).waitFor();
+    expect(await opened.accessibilityFaults()).toEqual([]);
     await page.getByRole('link', { name: 'Show the calls' }).first().click();
     await page.getByText('3 calls', { exact: true }).waitFor();
     expect(opened.complaints).toEqual([]);

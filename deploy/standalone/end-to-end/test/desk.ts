@@ -106,11 +106,26 @@ export function describeDesk(system: () => SystemUnderTest): void {
     const item = { kind: 'assignment', uuid: call.uuid, call_uuid: call.uuid, by: admin.userUuid, text: null, due };
     expect((await colleague.call<Page>('GET', '/api/v1/inbox')).items).toEqual([{ ...item, at: expect.any(String) }]);
     expect((await admin.call<Page>('GET', '/api/v1/inbox')).items).toEqual([]);
+    const desk = `/api/v1/calls/${call.uuid}/desk`;
+    const assignment = { call_uuid: call.uuid, assigned_to: colleague.userUuid, due, by: admin.userUuid };
+    expect(await colleague.call('GET', desk)).toEqual({
+      assignment: { ...assignment, at: expect.any(String) },
+      acknowledgement: null,
+      disputes: [],
+    });
+    expect((await stranger.request('GET', desk)).status).toBe(404);
     expect(await colleague.call('PUT', path, { user_uuid: null })).toMatchObject({ assigned_to: null });
+    expect(await colleague.call('GET', desk)).toMatchObject({ assignment: null });
     expect((await colleague.call<Page>('GET', '/api/v1/inbox')).items).toEqual([]);
     const unknown = await admin.request('PUT', path, { user_uuid: stranger.userUuid });
     expect([unknown.status, fieldsOf(unknown.body)]).toEqual([400, ['user_uuid']]);
     expect((await stranger.request('PUT', path, { user_uuid: stranger.userUuid })).status).toBe(404);
+  });
+
+  it('people of the firm have names for each other, whatever their role, and for no other firm', async () => {
+    const { items } = await colleague.call<Page>('GET', '/api/v1/people');
+    expect(items).toContainEqual({ uuid: admin.userUuid, name: 'Test', role: 'ADMIN', is_api_user: false });
+    expect(items.map(({ uuid }) => uuid)).not.toContain(stranger.userUuid);
   });
 
   it('a comment calls people, and waits for them until they comment themselves', async () => {
@@ -163,6 +178,10 @@ export function describeDesk(system: () => SystemUnderTest): void {
     const first = await colleague.call('POST', `/api/v1/calls/${reviewed.uuid}/acknowledge`);
     expect(first).toMatchObject({ call_uuid: reviewed.uuid, acknowledged_by: colleague.userUuid });
     expect(await admin.call('POST', `/api/v1/calls/${reviewed.uuid}/acknowledge`)).toEqual(first);
+    expect(await admin.call('GET', `/api/v1/calls/${reviewed.uuid}/desk`)).toMatchObject({
+      acknowledgement: first,
+      disputes: [{ status: 'accepted', by: colleague.userUuid }],
+    });
     const refused = await admin.request('POST', `/api/v1/calls/${other.uuid}/acknowledge`);
     expect([refused.status, refused.body]).toMatchObject([409, { code: 'INVALID_TRANSITION' }]);
   });
@@ -310,7 +329,8 @@ export function describeDesk(system: () => SystemUnderTest): void {
     const { items } = await admin.call<Page>('GET', '/api/v1/views');
     expect(items.length).toBeGreaterThan(0);
     const document = (await (await fetch(`${system().url}/openapi.json`)).json()) as { paths: object };
-    const desk = /\/(?:review-queue|sampling-rules|views|disputes|calibrations|inbox|acknowledge|assignment)(?:\/|$)/;
+    const desk =
+      /\/(?:review-queue|sampling-rules|views|disputes|calibrations|inbox|people|acknowledge|assignment|desk)(?:\/|$)/;
     const paths = Object.keys(document.paths).filter((path) => desk.test(path));
     expect(paths.length).toBeGreaterThan(5);
     expect(paths.filter((path) => path.startsWith('/external/'))).toEqual([]);

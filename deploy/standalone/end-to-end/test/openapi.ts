@@ -175,6 +175,8 @@ async function workAtDesk(
   await ask('GET /api/v1/review-queue');
   const { uuid: call_uuid } = taken.body['call'] as { uuid: string };
   await ask('DELETE /api/v1/review-queue/leases/{call_uuid}', { call_uuid });
+  await ask('GET /api/v1/people');
+  await ask('GET /api/v1/calls/{uuid}/desk', { uuid });
   const opened = await ask('POST /api/v1/calls/{uuid}/disputes', { uuid }, { question_uuid, reason: 'Listen again.' });
   const dispute = { uuid: String(opened.body['uuid']) };
   await ask('GET /api/v1/disputes');

@@ -31,13 +31,14 @@ export function administrator(variables: Readonly<Record<string, string>>) {
 /** Creates a firm with a user of the role. Returns a client that acts as that user and retries on 503. */
 export async function newFirm(
   service: { readonly url: string; readonly administration: Readonly<Record<string, string>> },
-  options: { role?: string; segmentTypes?: string[]; firm?: string } = {},
+  options: { role?: string; operatorIds?: string[]; segmentTypes?: string[]; firm?: string } = {},
 ): Promise<Client> {
   const admin = administrator(service.administration);
   try {
     const segmentTypes = options.segmentTypes ?? ['support', 'sales', 'billing', 'delivery'];
     const firmUuid = options.firm ?? (await admin.createFirm({ name: 'Test', country: 'UZ', segmentTypes })).uuid;
-    const user = await admin.createUser({ firm: firmUuid, name: 'Test', role: options.role ?? 'ADMIN' });
+    const { role = 'ADMIN', operatorIds = [] } = options;
+    const user = await admin.createUser({ firm: firmUuid, name: 'Test', role, operatorIds });
     const { token } = await admin.issueToken(user.uuid, 3_600_000);
     const client = apiClient(service, token, undefined, fetchWhenAvailable);
     return {

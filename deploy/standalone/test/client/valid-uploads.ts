@@ -17,7 +17,8 @@ const recording = {
   right_channel: 'client',
 };
 
-type Transcript = Partial<typeof transcript>;
+/** An `operator_id` is a further column, which all rows of a file have, or none. */
+type Transcript = Partial<typeof transcript> & { operator_id?: string };
 
 const line = (cells: readonly string[]) => `${cells.join(',')}\n`;
 
@@ -31,7 +32,7 @@ export function row(values: Transcript = {}): string {
 
 /** A CSV of transcripts. */
 export function csvOf(rows: readonly Transcript[]): string {
-  return header + rows.map((values) => row(values)).join('');
+  return line(Object.keys({ ...transcript, ...rows[0] })) + rows.map((values) => row(values)).join('');
 }
 
 /** The metadata of a recording, valid except for `values`. */

@@ -2,7 +2,10 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { api, type Schemas, send } from '../../api/client.ts';
+import { shellTexts } from '../../app/shell-texts.ts';
 import * as format from '../../i18n/format.ts';
+import { useMay } from '../../session/rights.ts';
+import { Confirm } from '../../widgets/confirm.tsx';
 import { Dialog, DialogActions } from '../../widgets/dialog.tsx';
 import { Icon } from '../../widgets/icon.tsx';
 import { Popup } from '../../widgets/popup.tsx';
@@ -14,9 +17,10 @@ import { type CallDetail, callKey } from './use-call.ts';
 type Window = 'compare' | 'history' | 'erase' | 'swap';
 type Receipt = Schemas['ErasureReceipt'];
 
-/** The actions that the state of the call allows. */
-export function CallActions({ call, onHelp }: { call: CallDetail; onHelp: () => void }) {
+/** The actions that the state of the call and the user's role allow. */
+export function CallActions({ call }: { call: CallDetail }) {
   const t = callTexts.use();
+  const shell = shellTexts.use();
   const client = useQueryClient();
   const [open, setOpen] = useState<Window | null>(null);
   const path = { uuid: call.uuid };
@@ -37,25 +41,22 @@ export function CallActions({ call, onHelp }: { call: CallDetail; onHelp: () => 
   const swap = useMutation({
     mutationFn: () => send(api.POST('/api/v1/calls/{uuid}/swap-channels', { params: { path } })),
     onSuccess: async () => {
-      setOpen(null);
       done(t('swapping'));
       await refresh();
     },
     onError: failed,
   });
-  const isSettled = call.status === 'completed';
+  const mayProcess = useMay('process');
+  const isSettled = mayProcess && call.status === 'completed';
   const close = () => setOpen(null);
   return (
     <div className="actions">
-      {call.failure?.retryable === true && call.status === 'failed' && (
+      {mayProcess && call.failure?.retryable === true && call.status === 'failed' && (
         <button type="button" className="button" disabled={retry.isPending} onClick={() => retry.mutate()}>
           <Icon name="refresh" />
           {t('retry')}
         </button>
       )}
-      <button type="button" className="button button-quiet button-icon" aria-label={t('keys')} onClick={onHelp}>
-        <Icon name="help" />
-      </button>
       <Popup className="button button-icon" label={<Icon name="more" />} name={t('more')}>
         {(closePopup) => {
           const item = (icon: Parameters<typeof Icon>[0]['name'], text: string, act: () => void, isDanger = false) => (
@@ -77,7 +78,8 @@ export function CallActions({ call, onHelp }: { call: CallDetail; onHelp: () => 
               {isSettled && call.source === 'audio' && item('swap', t('swap'), () => setOpen('swap'))}
               {call.analyses.length > 1 && item('columns', t('compare'), () => setOpen('compare'))}
               {item('text', t('history'), () => setOpen('history'))}
-              {item('trash', t('erase'), () => setOpen('erase'), true)}
+              {item('print', shell('print'), () => print())}
+              {mayProcess && item('trash', t('erase'), () => setOpen('erase'), true)}
             </>
           );
         }}
@@ -86,19 +88,14 @@ export function CallActions({ call, onHelp }: { call: CallDetail; onHelp: () => 
       {open === 'history' && <History call={call} onClose={close} />}
       {open === 'erase' && <Erase call={call} onClose={close} />}
       {open === 'swap' && (
-        <Dialog title={t('swap')} onClose={close}>
-          <p>{t('swapText')}</p>
-          <DialogActions onClose={close}>
-            <button
-              type="button"
-              className="button button-primary"
-              disabled={swap.isPending}
-              onClick={() => swap.mutate()}
-            >
-              {t('swap')}
-            </button>
-          </DialogActions>
-        </Dialog>
+        <Confirm
+          title={t('swap')}
+          text={t('swapText')}
+          action={t('swap')}
+          isSafe
+          onConfirm={() => swap.mutate()}
+          onClose={close}
+        />
       )}
     </div>
   );
@@ -115,13 +112,19 @@ function History({ call, onClose }: { call: CallDetail; onClose: () => void }) {
               {format.date(at)} {format.timeWithSeconds(at)}
             </time>
             <strong>{t(`status.${status}`)}</strong>
-            {detail !== null && <span className="foreign">{detail}</span>}
+            {detail !== null && <span className="foreign">{detailText(detail)}</span>}
           </li>
         ))}
       </ol>
       <DialogActions onClose={onClose} leave="close" />
     </Dialog>
   );
+}
+
+/** What the service adds to a status, in words. A failure's message stays as it is. */
+function detailText(detail: string): string {
+  const name = `detail.${detail}`;
+  return callTexts.has(name) ? callTexts.translate(name) : detail;
 }
 
 /** Asks, erases, and shows the receipt. */
@@ -170,18 +173,14 @@ function Erase({ call, onClose }: { call: CallDetail; onClose: () => void }) {
     );
   }
   return (
-    <Dialog title={t('eraseTitle')} onClose={onClose}>
-      <p>{t('eraseText')}</p>
-      <DialogActions onClose={onClose}>
-        <button
-          type="button"
-          className="button button-danger"
-          disabled={erase.isPending}
-          onClick={() => erase.mutate()}
-        >
-          {t('erase')}
-        </button>
-      </DialogActions>
-    </Dialog>
+    <Confirm
+      title={t('eraseTitle')}
+      text={t('eraseText')}
+      action={t('erase')}
+      staysOpen
+      isPending={erase.isPending}
+      onConfirm={() => erase.mutate()}
+      onClose={onClose}
+    />
   );
 }

@@ -11,9 +11,10 @@ const route = getRouteApi('/calls/$uuid');
 /** One call: its recording, transcript and scores. */
 export function CallPage() {
   const { uuid } = route.useParams();
-  const { q, question } = route.useSearch();
+  const { q, question, t: moment } = route.useSearch();
   const call = useCall(uuid);
-  if (call.data !== undefined) return <CallView key={uuid} call={call.data} words={q} firstQuestion={question} />;
+  if (call.data !== undefined)
+    return <CallView key={uuid} call={call.data} words={q} firstQuestion={question} moment={Number(moment) || 0} />;
   if (call.isPending) return <Loading />;
   if (call.error instanceof ApiError && call.error.status === 404) return <Gone error={call.error} />;
   return <Failed error={call.error} retry={() => void call.refetch()} />;

@@ -1,15 +1,18 @@
 import { Link } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { shellTexts } from '../../app/shell-texts.ts';
+import { failureText } from '../../i18n/faults/texts.ts';
 import * as format from '../../i18n/format.ts';
+import { useMay } from '../../session/rights.ts';
 import { StatusBadge } from '../../widgets/call-facts.tsx';
 import { Icon } from '../../widgets/icon.tsx';
-import { useKeys } from '../../widgets/use-keys.ts';
+import { useKeyList, useKeys } from '../../widgets/use-keys.ts';
+import { ONE_COLUMN, useMedia } from '../../widgets/use-media.ts';
 import { useTitle } from '../../widgets/use-title.ts';
 import { CallActions } from './call-actions.tsx';
 import { Comments, useComments } from './comments.tsx';
-import { KeyHelp } from './key-help.tsx';
 import { PlayerPanel, usePlayback } from './player/player-panel.tsx';
+import { silencesOf } from './player/silences.ts';
 import { usePlayer, SKIP_SECONDS } from './player/use-player.ts';
 import { ScorePanel } from './score-panel.tsx';
 import { callTexts } from './texts.ts';
@@ -17,22 +20,36 @@ import { Transcript } from './transcript.tsx';
 import type { Analysis, CallDetail, Question } from './use-call.ts';
 import { questionsOf, useReview } from './use-review.ts';
 
+const KEYS = [
+  ['Space', 'key.space'],
+  ['← →', 'key.arrows'],
+  ['j k', 'key.jk'],
+  ['Enter', 'key.enter'],
+  ['1 – 9', 'key.numbers'],
+  ['0', 'key.zero'],
+  ['f', 'key.finish'],
+] as const;
+
+const OF_REVIEWS: ReadonlySet<string> = new Set(['key.numbers', 'key.zero', 'key.finish']);
+
 interface Props {
   readonly call: CallDetail;
   readonly words: string | undefined;
   /** The question to open first. */
   readonly firstQuestion: string | undefined;
+  /** The second to begin at. */
+  readonly moment: number;
 }
 
-export function CallView({ call, words, firstQuestion }: Props) {
+export function CallView({ call, words, firstQuestion, moment }: Props) {
   const t = callTexts.use();
   const playback = usePlayback(call);
-  const player = usePlayer(playback.data?.url ?? null);
+  const player = usePlayer(playback.data?.url ?? null, { startAt: moment, silences: silencesOf(call) });
   const comments = useComments(call.uuid);
   const [activeUuid, setActive] = useState<string | null>(firstQuestion ?? null);
-  const [shown, setShown] = useState<{ index: number } | null>(null);
-  const [isHelp, setHelp] = useState(false);
-  useTitle(t('title', { operator: call.operator_name }));
+  const [shown, setShown] = useState(() => utteranceAt(call, moment));
+  const isNarrow = useMedia(ONE_COLUMN);
+  useTitle(t('title', { operator: call.operator_name, at: format.dateTime(call.start_time) }));
   const { analysis } = call;
   const active = analysis === null ? null : (questionsOf(analysis).find(({ uuid }) => uuid === activeUuid) ?? null);
 
@@ -46,15 +63,17 @@ export function CallView({ call, words, firstQuestion }: Props) {
   };
   const activate = (question: Question | null) => {
     setActive(question?.uuid ?? null);
-    if (question !== null) showQuote(question, 0, false);
+    // Where the columns are below each other, scrolling to the quote would take the question out of sight.
+    if (question !== null && !isNarrow) showQuote(question, 0, false);
   };
   useKeys({
     ' ': () => call.audio !== null && player.toggle(),
     ArrowLeft: () => player.skip(-SKIP_SECONDS),
     ArrowRight: () => player.skip(SKIP_SECONDS),
-    '?': () => setHelp(true),
     Escape: () => setActive(null),
   });
+  const keys = useMay('review') ? KEYS : KEYS.filter(([, text]) => !OF_REVIEWS.has(text));
+  useKeyList(keys.map(([key, text]) => [key, t(text)]));
   return (
     <div className="page call-page">
       <div className="call-head">
@@ -63,17 +82,23 @@ export function CallView({ call, words, firstQuestion }: Props) {
           <Link to="/calls">{t('calls')}</Link>
         </nav>
         <div className="page-head">
-          <h1 className="foreign">{call.operator_name}</h1>
-          <StatusBadge status={call.status} />
-          <CallActions call={call} onHelp={() => setHelp(true)} />
+          <h1>
+            <span className="foreign">{call.operator_name}</span>
+            <span className="call-subject">
+              <span className="foreign">{call.client_phone_number}</span>, {format.dateTime(call.start_time)}
+            </span>
+          </h1>
+          {call.status !== 'completed' && <StatusBadge status={call.status} />}
+          <CallActions call={call} />
         </div>
         <Meta call={call} />
       </div>
       {call.failure !== null && call.status === 'failed' && (
         <p role="alert" className="notice notice-bad foreign">
-          {call.failure.message}
+          {failureText(call.failure)}
         </p>
       )}
+      <Progress call={call} />
       <div className="call-columns">
         <div className="call-main">
           {call.audio !== null && (
@@ -85,21 +110,25 @@ export function CallView({ call, words, firstQuestion }: Props) {
             question={active}
             words={words}
             shown={shown}
-            under={(index) => (
-              <Comments
-                callUuid={call.uuid}
-                utterance={index}
-                comments={comments.filter(({ utterance }) => utterance === index)}
-              />
-            )}
+            under={(index) =>
+              comments !== null && (
+                <Comments
+                  callUuid={call.uuid}
+                  utterance={index}
+                  comments={comments.filter(({ utterance }) => utterance === index)}
+                />
+              )
+            }
           />
-          <section className="card card-body" aria-label={t('comments')}>
-            <h2>{t('comments')}</h2>
-            <Comments callUuid={call.uuid} comments={comments.filter(({ utterance }) => utterance === null)} />
-          </section>
+          {comments !== null && (
+            <section className="card card-body" aria-label={t('comments')}>
+              <h2>{t('comments')}</h2>
+              <Comments callUuid={call.uuid} comments={comments.filter(({ utterance }) => utterance === null)} />
+            </section>
+          )}
         </div>
         {analysis === null ? (
-          <p className="card card-body muted">{t(call.status === 'completed' ? 'noScore' : 'notYet')}</p>
+          <p className="card card-body muted no-score">{t(call.status === 'completed' ? 'noScore' : 'notYet')}</p>
         ) : (
           <Judgement
             call={call}
@@ -110,9 +139,30 @@ export function CallView({ call, words, firstQuestion }: Props) {
           />
         )}
       </div>
-      {isHelp && <KeyHelp onClose={() => setHelp(false)} />}
     </div>
   );
+}
+
+const PROGRESS = /^transcribed (\d+) of (\d+) (seconds|minutes)$/u;
+
+/** How much of a recording has been transcribed, which the service writes into the history. */
+function Progress({ call: { status, history } }: { call: CallDetail }) {
+  const t = callTexts.use();
+  const [, done, all, unit] = PROGRESS.exec(history.findLast(({ detail }) => detail !== null)?.detail ?? '') ?? [];
+  if (status !== 'transcribing' || done === undefined || all === undefined) return null;
+  return (
+    <p className="notice" role="status">
+      {t(unit === 'seconds' ? 'progress.seconds' : 'progress.minutes', { done, all })}{' '}
+      <progress max={Number(all)} value={Number(done)} aria-hidden="true" />
+    </p>
+  );
+}
+
+/** The utterance to show first: that of the linked moment. */
+function utteranceAt(call: CallDetail, moment: number): { index: number } | null {
+  if (moment <= 0) return null;
+  const index = call.transcript?.utterances.findLastIndex(({ start }) => start !== null && start <= moment) ?? -1;
+  return index < 0 ? null : { index };
 }
 
 interface JudgementProps {
@@ -126,9 +176,10 @@ interface JudgementProps {
 /** The score and its keys. */
 function Judgement({ call, analysis, active, onActivate, onQuote }: JudgementProps) {
   const review = useReview(call, analysis);
+  const mayReview = useMay('review');
   const questions = questionsOf(review.shown);
   const at = questions.findIndex(({ uuid }) => uuid === active?.uuid);
-  const labels = active === null ? [] : (active.choices ?? []);
+  const labels = active === null || !mayReview ? [] : (active.choices ?? []);
   const move = (by: number) => {
     const next = at < 0 ? (by > 0 ? 0 : questions.length - 1) : Math.min(questions.length - 1, Math.max(0, at + by));
     onActivate(questions[next] ?? null);
@@ -143,7 +194,7 @@ function Judgement({ call, analysis, active, onActivate, onQuote }: JudgementPro
     j: () => move(1),
     k: () => move(-1),
     Enter: () => active !== null && onQuote(active, 0),
-    f: () => void review.finish().catch(() => {}),
+    ...(mayReview && { f: () => void review.finish().catch(() => {}) }),
     ...(labels.length > 0 && { '0': () => active !== null && review.answer(active, null) }),
     ...Object.fromEntries(numbers),
   });
@@ -151,15 +202,13 @@ function Judgement({ call, analysis, active, onActivate, onQuote }: JudgementPro
   useEffect(() => {
     if (active !== null && at < 0) onActivate(null);
   });
-  return <ScorePanel {...{ review, active, onActivate, onQuote }} analysis={review.shown} />;
+  return <ScorePanel {...{ review, mayReview, active, onActivate, onQuote }} analysis={review.shown} />;
 }
 
 function Meta({ call }: { call: CallDetail }) {
   const t = callTexts.use();
   const language = `language.${call.language ?? ''}`;
   const facts = [
-    [t('started'), format.dateTime(call.start_time)],
-    [t('client'), call.client_phone_number],
     [t('segmentType'), call.segment_type],
     ...(call.duration === null ? [] : [[t('duration'), format.duration(call.duration)]]),
     ...(shellTexts.has(language) ? [[t('language'), shellTexts.translate(language)]] : []),

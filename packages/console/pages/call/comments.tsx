@@ -1,11 +1,13 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import { api, type Schemas, send } from '../../api/client.ts';
+import { usePersonName } from '../../api/people.ts';
 import { saving } from '../../api/query-client.ts';
 import { shellTexts } from '../../app/shell-texts.ts';
 import { draftOf, useDraft } from '../../drafts/drafts.ts';
 import { leaveForm } from '../../drafts/leave-question.tsx';
 import * as format from '../../i18n/format.ts';
+import { useMay } from '../../session/rights.ts';
 import { useSession } from '../../session/session.ts';
 import { Icon } from '../../widgets/icon.tsx';
 import { failed } from '../../widgets/toasts.tsx';
@@ -17,15 +19,17 @@ type Comment = Schemas['Comment'];
 const MAX_CHARS = 5000;
 const key = (uuid: string) => ['comments', uuid];
 
-/** The comments on a call, oldest first. */
-export function useComments(uuid: string): readonly Comment[] {
+/** The comments on a call, oldest first; null for those who do not see comments. */
+export function useComments(uuid: string): readonly Comment[] | null {
+  const isShown = useMay('review');
   const { data } = useQuery({
+    enabled: isShown,
     queryKey: key(uuid),
     queryFn: ({ signal }) =>
       send(api.GET('/api/v1/calls/{uuid}/comments', { params: { path: { uuid }, query: { size: 100 } }, signal })),
     refetchInterval: FOLLOW_MS,
   });
-  return data?.items ?? [];
+  return isShown ? (data?.items ?? []) : null;
 }
 
 interface Props {
@@ -65,6 +69,7 @@ export function Comments({ callUuid, comments, utterance }: Props) {
 function OneComment({ callUuid, comment }: { callUuid: string; comment: Comment }) {
   const t = callTexts.use();
   const client = useQueryClient();
+  const nameOf = usePersonName();
   const { userUuid, role } = useSession();
   const isOwn = comment.by === userUuid;
   const remove = useMutation({
@@ -81,7 +86,7 @@ function OneComment({ callUuid, comment }: { callUuid: string; comment: Comment 
     <div className="comment">
       <p className="foreign">{comment.text}</p>
       <span className="muted">
-        {t(isOwn ? 'you' : 'someone')} · {format.dateTime(comment.at)}
+        <span className="foreign">{nameOf(comment.by)}</span> · {format.dateTime(comment.at)}
       </span>
       {(isOwn || role === 'ADMIN') && (
         <button

@@ -9,8 +9,6 @@ import { machineAnswer } from './use-review.ts';
 interface Props {
   readonly number: number;
   readonly question: Question;
-  /** It is open, because no language model was asked. */
-  readonly isLeftToModel: boolean;
   readonly isActive: boolean;
   /** Of the comment on the answer. */
   readonly draftKey: string;
@@ -20,12 +18,13 @@ interface Props {
   readonly isWaiting: boolean;
   readonly onToggle: () => void;
   readonly onQuote: (index: number) => void;
-  readonly onAnswer: (answer: string | null, comment?: string) => void;
+  /** Null where the user may not correct answers. */
+  readonly onAnswer: ((answer: string | null, comment?: string) => void) | null;
 }
 
 /** A question with its answer; open, with what the answer rests on and a way to correct it. */
 export function QuestionCard(props: Props) {
-  const { number, question, isLeftToModel, isActive, isWaiting, onToggle } = props;
+  const { number, question, isActive, isWaiting, onToggle } = props;
   const t = callTexts.use();
   const { answer, not_applicable, points, max_points, needs_review } = question;
   return (
@@ -34,12 +33,14 @@ export function QuestionCard(props: Props) {
         <span className="question-number number">{number}</span>
         <span className="question-text foreign">{question.text}</span>
         <span className="question-answer">
-          <span className="foreign">{not_applicable ? t('notApplicable') : (answer ?? t('open'))}</span>
-          <span className="muted number">
+          <span className={answer === null ? 'muted' : 'foreign'}>
+            {not_applicable ? t('notApplicable') : (answer ?? t('open'))}
+          </span>
+          <span className={points !== null && points < max_points ? 'score-bad number' : 'muted number'}>
             {points === null ? '' : `${format.number(points, 2)} / ${format.number(max_points, 2)}`}
           </span>
         </span>
-        {needs_review && !isLeftToModel && <span className="badge badge-warn">{t('review')}</span>}
+        {needs_review && <span className="badge badge-warn">{t('review')}</span>}
         {question.decided_by === 'person' && !isWaiting && <span className="badge badge-accent">{t('person')}</span>}
         {isWaiting && (
           <span className="badge badge-warn" role="status">
@@ -47,8 +48,22 @@ export function QuestionCard(props: Props) {
           </span>
         )}
       </button>
-      {isActive && <Details {...props} />}
+      {isActive ? <Details {...props} /> : <Printed question={question} />}
     </li>
+  );
+}
+
+/** What an answer rests on, on paper: nobody can open it there. */
+function Printed({ question: { explanation, evidence, comment } }: Pick<Props, 'question'>) {
+  if (explanation === '' && evidence.length === 0 && comment === null) return null;
+  return (
+    <div className="print-only question-details foreign">
+      {explanation !== '' && <p>{explanation}</p>}
+      {evidence.map(({ utterance, start_char, quote }) => (
+        <q key={`${utterance} ${start_char}`}>{quote}</q>
+      ))}
+      {comment !== null && <p>{comment}</p>}
+    </div>
   );
 }
 
@@ -66,7 +81,8 @@ function Details({ question, draftKey, isPending, onQuote, onAnswer }: Props) {
           <span className="foreign"> · {t('machineSaid', { answer: machine.answer ?? t('notApplicable') })}</span>
         )}
       </p>
-      {question.choices !== null && (
+      {onAnswer === null && question.comment !== null && <p className="foreign">{question.comment}</p>}
+      {onAnswer !== null && question.choices !== null && (
         <>
           <div className="choices" role="group" aria-label={t('correct')}>
             {question.choices.map((label, index) => (

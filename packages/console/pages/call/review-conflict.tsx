@@ -1,7 +1,6 @@
-import { useQuery } from '@tanstack/react-query';
-import { api, send } from '../../api/client.ts';
+import { usePersonName } from '../../api/people.ts';
+import { shellTexts } from '../../app/shell-texts.ts';
 import * as format from '../../i18n/format.ts';
-import { useSession } from '../../session/session.ts';
 import { Dialog } from '../../widgets/dialog.tsx';
 import { callTexts } from './texts.ts';
 import type { Analysis } from './use-call.ts';
@@ -11,7 +10,8 @@ import { questionsOf, type useReview } from './use-review.ts';
 export function ReviewConflict({ analysis, review }: { analysis: Analysis; review: ReturnType<typeof useReview> }) {
   const { conflict } = review;
   const t = callTexts.use();
-  const name = usePersonName(conflict?.theirs.by ?? null);
+  const shell = shellTexts.use();
+  const nameOf = usePersonName();
   if (conflict === null) return null;
   const { mine, theirs } = conflict;
   const question = questionsOf(analysis).find(({ uuid }) => uuid === mine.questionUuid);
@@ -21,8 +21,8 @@ export function ReviewConflict({ analysis, review }: { analysis: Analysis; revie
       <p className="foreign">{question?.text}</p>
       <dl className="facts conflict">
         {[
-          { who: `${name} · ${format.dateTime(theirs.at)}`, ...theirs },
-          { who: t('you'), ...mine },
+          { who: `${nameOf(theirs.by)} · ${format.dateTime(theirs.at)}`, ...theirs },
+          { who: shell('you'), ...mine },
         ].map(({ who, answer, comment }) => (
           <div key={who}>
             <dt className="foreign">{who}</dt>
@@ -43,17 +43,4 @@ export function ReviewConflict({ analysis, review }: { analysis: Analysis; revie
       </div>
     </Dialog>
   );
-}
-
-/** A colleague's name, for the roles that may read it. */
-function usePersonName(uuid: string | null): string {
-  const t = callTexts.use();
-  const { role } = useSession();
-  const { data } = useQuery({
-    queryKey: ['user', uuid],
-    queryFn: ({ signal }) => send(api.GET('/api/v1/users/{uuid}', { params: { path: { uuid: uuid ?? '' } }, signal })),
-    enabled: uuid !== null && (role === 'ADMIN' || role === 'SUPERUSER'),
-    staleTime: Infinity,
-  });
-  return data?.name ?? t('someone');
 }

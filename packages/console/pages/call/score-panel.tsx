@@ -1,7 +1,9 @@
-import { type ReactNode, useEffect, useRef } from 'react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { usePersonName } from '../../api/people.ts';
 import * as format from '../../i18n/format.ts';
 import { topicName } from '../../i18n/topics/texts.ts';
 import { Score, scoreTone } from '../../widgets/call-facts.tsx';
+import { Confirm } from '../../widgets/confirm.tsx';
 import { Icon } from '../../widgets/icon.tsx';
 import { QuestionCard } from './question-card.tsx';
 import { ReviewConflict } from './review-conflict.tsx';
@@ -11,19 +13,22 @@ import { isLeftToModel, questionsOf, type useReview } from './use-review.ts';
 
 interface Props {
   readonly analysis: Analysis;
-  /** The labels of each question. Null where the user may not correct answers. */
   readonly review: ReturnType<typeof useReview>;
+  /** Whether the user may correct answers. */
+  readonly mayReview: boolean;
   readonly active: Question | null;
   readonly onActivate: (question: Question | null) => void;
   readonly onQuote: (question: Question, index: number) => void;
 }
 
 /** The score, the answers that it consists of, and a person's review. */
-export function ScorePanel({ analysis, review, active, onActivate, onQuote }: Props) {
+export function ScorePanel({ analysis, review, mayReview, active, onActivate, onQuote }: Props) {
   const t = callTexts.use();
   const numbers = new Map(questionsOf(analysis).map(({ uuid }, index) => [uuid, index + 1]));
   const open = questionsOf(analysis).filter((question) => isLeftToModel(analysis, question)).length;
-  const toReview = questionsOf(analysis).filter(({ needs_review }) => needs_review).length - open;
+  const toReview = questionsOf(analysis).filter(({ needs_review }) => needs_review).length;
+  const nameOf = usePersonName();
+  const [isWithdrawing, setWithdrawing] = useState(false);
   const panel = useRef<HTMLElement>(null);
   useEffect(() => {
     panel.current?.querySelector('[data-active="true"]')?.scrollIntoView({ block: 'nearest' });
@@ -33,29 +38,39 @@ export function ScorePanel({ analysis, review, active, onActivate, onQuote }: Pr
       <div className="card card-body score-head">
         <Dial value={analysis.score} />
         <div className="score-facts">
-          <div className="score-badges">
-            <span className="badge">{t(analysis.score_source === 'reviewed' ? 'byPerson' : 'byMachine')}</span>
-            {analysis.auto_failed && <span className="badge badge-bad">{t('autoFailed')}</span>}
-            {analysis.auto_fail_suspected && <span className="badge badge-warn">{t('autoFailSuspected')}</span>}
-            <span className="badge">
-              {t('answeredOf', {
-                answered: format.number(analysis.answered),
-                questions: format.number(analysis.questions),
-              })}
-            </span>
-            {open > 0 && <span className="badge">{t('leftToModel', { n: open, count: format.number(open) })}</span>}
-            {toReview > 0 && (
-              <span className="badge badge-warn">
-                {t('needReview', { n: toReview, count: format.number(toReview) })}
+          {(analysis.auto_failed || analysis.auto_fail_suspected || toReview > 0) && (
+            <div className="score-badges">
+              {analysis.auto_failed && <span className="badge badge-bad">{t('autoFailed')}</span>}
+              {analysis.auto_fail_suspected && <span className="badge badge-warn">{t('autoFailSuspected')}</span>}
+              {toReview > 0 && (
+                <span className="badge badge-warn">
+                  {t('needReview', { n: toReview, count: format.number(toReview) })}
+                </span>
+              )}
+            </div>
+          )}
+          <p>{t(analysis.score_source === 'reviewed' ? 'byPerson' : 'byMachine')}</p>
+          {analysis.review !== null && (
+            <p>
+              {analysis.review.done ? (
+                <span className="score-good">
+                  <Icon name="check" size={11} /> <span>{t('reviewDone')}</span>
+                </span>
+              ) : (
+                <span>{t('reviewBegun')}</span>
+              )}{' '}
+              <span className="muted foreign">
+                {t('reviewedBy', { name: nameOf(analysis.review.by), at: format.dateTime(analysis.review.at) })}
               </span>
-            )}
-            {analysis.review?.done === true && (
-              <span className="badge badge-good">
-                <Icon name="check" size={11} />
-                {t('reviewDone')}
-              </span>
-            )}
-          </div>
+            </p>
+          )}
+          <p className="muted">
+            {t('answeredOf', {
+              answered: format.number(analysis.answered),
+              questions: format.number(analysis.questions),
+            })}
+          </p>
+          {open > 0 && <p className="muted">{t('leftToModel', { n: open, count: format.number(open) })}</p>}
           <p className="muted foreign">
             {t('scorecard', { name: analysis.scorecard.name, revision: String(analysis.scorecard.revision) })}
           </p>
@@ -75,38 +90,48 @@ export function ScorePanel({ analysis, review, active, onActivate, onQuote }: Pr
                 key={question.uuid}
                 number={numbers.get(question.uuid)!}
                 question={question}
-                isLeftToModel={isLeftToModel(analysis, question)}
                 isActive={active?.uuid === question.uuid}
                 onToggle={() => onActivate(active?.uuid === question.uuid ? null : question)}
                 onQuote={(index) => onQuote(question, index)}
                 draftKey={`answer ${analysis.uuid} ${question.uuid}`}
                 isPending={review.pending.has(question.uuid)}
                 isWaiting={review.waiting.has(question.uuid)}
-                onAnswer={(answer, comment) => review.answer(question, answer, comment)}
+                onAnswer={mayReview ? (answer, comment) => review.answer(question, answer, comment) : null}
               />
             ))}
           </ul>
         </div>
       ))}
       <ReviewConflict analysis={analysis} review={review} />
-      <div className="score-actions">
-        {analysis.review?.done !== true && (
-          <button
-            type="button"
-            className="button button-primary"
-            disabled={review.isSaving}
-            onClick={() => void review.finish().catch(() => {})}
-          >
-            <Icon name="check" />
-            {t('finishReview')}
-          </button>
-        )}
-        {analysis.review !== null && (
-          <button type="button" className="button" disabled={review.isSaving} onClick={review.withdraw}>
-            {t('withdrawReview')}
-          </button>
-        )}
-      </div>
+      {mayReview && (
+        <div className="score-actions">
+          {analysis.review?.done !== true && (
+            <button
+              type="button"
+              className="button button-primary"
+              disabled={review.isSaving}
+              onClick={() => void review.finish().catch(() => {})}
+            >
+              <Icon name="check" />
+              {t('finishReview')}
+            </button>
+          )}
+          {analysis.review !== null && (
+            <button type="button" className="button" disabled={review.isSaving} onClick={() => setWithdrawing(true)}>
+              {t('withdrawReview')}
+            </button>
+          )}
+        </div>
+      )}
+      {isWithdrawing && (
+        <Confirm
+          title={t('withdrawTitle')}
+          text={t('withdrawText')}
+          action={t('withdrawReview')}
+          onConfirm={review.withdraw}
+          onClose={() => setWithdrawing(false)}
+        />
+      )}
     </section>
   );
 }

@@ -201,10 +201,6 @@ export function machineAnswer({ machine, answer, decided_by, confidence }: Quest
 }
 
 /** Whether a question is open because no language model was asked. */
-export function isLeftToModel(
-  { analyst }: Analysis,
-  { decided_by, answer, not_applicable, needs_review }: Question,
-): boolean {
-  const isOpen = answer === null && !not_applicable;
-  return analyst.name === 'rules' && decided_by === 'model' && isOpen && needs_review;
+export function isLeftToModel({ analyst }: Analysis, { decided_by, answer, not_applicable }: Question): boolean {
+  return analyst.name === 'rules' && decided_by === 'model' && answer === null && !not_applicable;
 }

@@ -34,14 +34,16 @@ export const SINGLES = [
 export type ListFilter = (typeof LISTS)[number];
 export type SingleFilter = (typeof SINGLES)[number];
 
-const SORTS = [
-  'created_at',
-  '-created_at',
-  'start_time',
+export const SORTS = [
   '-start_time',
-  'score',
+  'start_time',
+  '-created_at',
+  'created_at',
   '-score',
+  'score',
 ] as const satisfies readonly Sort[];
+/** The newest call first. */
+export const DEFAULT_SORT: Sort = '-start_time';
 
 /** The filters and the order of the calls page, as in its URL. Absent filters do not apply. */
 export type CallSearch = { readonly [Name in ListFilter]?: string[] } & {
@@ -60,7 +62,7 @@ export function callSearch(raw: Record<string, unknown>): CallSearch {
     if (typeof value === 'string' && value !== '') search[name] = value;
   }
   const sort = SORTS.find((each) => each === raw['sort']);
-  if (sort !== undefined && sort !== '-created_at') search['sort'] = sort;
+  if (sort !== undefined && sort !== DEFAULT_SORT) search['sort'] = sort;
   return search as CallSearch;
 }
 

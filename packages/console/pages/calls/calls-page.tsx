@@ -1,25 +1,32 @@
 import './calls.css';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
+import { whenOnline } from '../../api/connection.ts';
 import { shellTexts } from '../../app/shell-texts.ts';
 import * as format from '../../i18n/format.ts';
-import { Icon } from '../../widgets/icon.tsx';
+import { useMay } from '../../session/rights.ts';
+import { useSession } from '../../session/session.ts';
 import { Failed, Loading, State } from '../../widgets/states.tsx';
 import { useTitle } from '../../widgets/use-title.ts';
-import { type CallSearch, isFiltered } from './call-search.ts';
-import { ExportMenu } from './export-menu.tsx';
+import { type CallSearch, DEFAULT_SORT, isFiltered, type Sort } from './call-search.ts';
+import { ExportButton } from './export-button.tsx';
 import { FilterBar } from './filters/filter-bar.tsx';
-import { SavedViews } from './saved-views.tsx';
-import { SelectionBar } from './selection/selection-bar.tsx';
+import { SearchedElsewhere, SearchField } from './search-field.tsx';
 import { CallsTable } from './table/calls-table.tsx';
 import { ColumnChoice } from './table/column-choice.tsx';
 import { storeColumns, storedColumns } from './table/columns.tsx';
+import { SortChoice } from './table/sort-choice.tsx';
 import { callsTexts } from './texts.ts';
 import { useCalls } from './use-calls.ts';
+import { LocalViews } from './views/local-views.tsx';
+import { SavedViews } from './views/saved-views.tsx';
+
+/** Loaded with the first selection. */
+const SelectionBar = lazy(async () => ({
+  default: (await whenOnline(() => import('./selection/selection-bar.tsx'))).SelectionBar,
+}));
 
 const route = getRouteApi('/calls');
-
-const TYPING_MS = 300;
 
 /** The calls of the firm: find, sort, choose, and open one. */
 export function CallsPage() {
@@ -30,17 +37,23 @@ export function CallsPage() {
   const [columns, setColumns] = useState(storedColumns);
   const calls = useCalls(search);
   const selectedCalls = calls.items.filter(({ uuid }) => selected.has(uuid));
-  useTitle(t('title'));
+  const mayProcess = useMay('process');
+  const mayReview = useMay('review');
+  const isOwn = useSession().role === 'OPERATOR';
+  const title = t(isOwn ? 'titleOwn' : 'title');
+  useTitle(title);
   const shell = shellTexts.use();
   const hasFailed = calls.error !== null && calls.items.length === 0;
   const change = (changed: Partial<CallSearch>) => {
     setSelected(new Set());
     void navigate({ search: { ...search, ...changed }, replace: true });
   };
+  const sort = search.sort ?? DEFAULT_SORT;
+  const onSort = (next: Sort) => change({ sort: next === DEFAULT_SORT ? undefined : next });
   return (
     <div className="page calls-page">
       <div className="page-head">
-        <h1>{t('title')}</h1>
+        <h1>{title}</h1>
         <p className="muted number" role="status">
           {calls.isPending || hasFailed
             ? ''
@@ -48,11 +61,12 @@ export function CallsPage() {
           {calls.isStale && <span className="calls-stale"> · {t('stale')}</span>}
         </p>
       </div>
+      {mayReview && <LocalViews />}
       <div className="calls-tools">
         <SearchField value={search.q ?? ''} onChange={(q) => change({ q: q === '' ? undefined : q })} />
         <div className="calls-choices">
-          <SavedViews search={search} onOpen={(view) => void navigate({ search: view })} />
-          {calls.count > 0 && <ExportMenu search={search} />}
+          {mayReview && <SavedViews search={search} onOpen={(view) => void navigate({ search: view })} />}
+          {mayReview && calls.count > 0 && <ExportButton search={search} />}
           <ColumnChoice
             columns={columns}
             onChange={(names) => {
@@ -62,16 +76,21 @@ export function CallsPage() {
           />
         </div>
       </div>
-      <FilterBar search={search} onChange={change} calls={calls.items} />
+      <FilterBar search={search} onChange={change} calls={calls.items}>
+        <SortChoice sort={sort} columns={columns} onSort={onSort} />
+      </FilterBar>
+      {search.q !== undefined && <SearchedElsewhere q={search.q} onChange={change} />}
       {selectedCalls.length > 0 && (
-        <SelectionBar
-          selected={selectedCalls}
-          search={search}
-          matching={
-            selectedCalls.length === calls.items.length && calls.count > calls.items.length ? calls.count : null
-          }
-          onClear={() => setSelected(new Set())}
-        />
+        <Suspense>
+          <SelectionBar
+            selected={selectedCalls}
+            search={search}
+            matching={
+              selectedCalls.length === calls.items.length && calls.count > calls.items.length ? calls.count : null
+            }
+            onClear={() => setSelected(new Set())}
+          />
+        </Suspense>
       )}
       {calls.isPending ? (
         <Loading />
@@ -85,10 +104,12 @@ export function CallsPage() {
             </button>
           </State>
         ) : (
-          <State title={t('empty.title')} text={t('empty.text')}>
-            <Link to="/upload" className="button">
-              {shell('nav.upload')}
-            </Link>
+          <State title={t('empty.title')} text={t(isOwn ? 'empty.textOwn' : 'empty.text')}>
+            {mayProcess && (
+              <Link to="/upload" className="button">
+                {shell('nav.upload')}
+              </Link>
+            )}
           </State>
         )
       ) : (
@@ -96,41 +117,14 @@ export function CallsPage() {
           calls={calls.items}
           count={calls.count}
           columns={columns}
-          sort={search.sort ?? '-created_at'}
-          onSort={(sort) => change({ sort: sort === '-created_at' ? undefined : sort })}
+          sort={sort}
+          onSort={onSort}
           selected={selected}
-          onSelect={setSelected}
+          onSelect={mayReview ? setSelected : null}
           onEnd={calls.loadMore}
           words={search.q}
         />
       )}
-    </div>
-  );
-}
-
-/** Searches when the user stops typing. */
-function SearchField({ value, onChange }: { value: string; onChange: (value: string) => void }) {
-  const t = callsTexts.use();
-  const [typed, setTyped] = useState(value);
-  useEffect(() => setTyped(value), [value]);
-  useEffect(() => {
-    // The service refuses a search without a word.
-    if (typed.trim() === value || (typed.trim() !== '' && !/[\p{L}\p{N}]/u.test(typed))) return;
-    const timer = setTimeout(() => onChange(typed.trim()), TYPING_MS);
-    return () => clearTimeout(timer);
-  });
-  return (
-    <div className="calls-search" role="search">
-      <Icon name="search" />
-      <input
-        type="search"
-        className="input"
-        maxLength={255}
-        value={typed}
-        placeholder={t('search')}
-        aria-label={t('search')}
-        onChange={({ target }) => setTyped(target.value)}
-      />
     </div>
   );
 }

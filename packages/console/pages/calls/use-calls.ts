@@ -1,15 +1,12 @@
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
-import { api, type Schemas, send } from '../../api/client.ts';
-import { callQuery, type CallSearch } from './call-search.ts';
+import type { Schemas } from '../../api/client.ts';
+import type { CallSearch } from './call-search.ts';
+import { CALLS_KEY, callsQuery, fetchCalls } from './calls-query.ts';
 
 export type Call = Schemas['ListedCall'];
 
-const PAGE_SIZE = 100;
 const POLL_MS = 4_000;
-
-/** Key of everything about lists of calls, to fetch them again after a change. */
-export const CALLS_KEY = ['calls'] as const;
 
 /**
  * The calls of a search: pages by cursor as they are asked for, and the newest page again every few seconds while the tab
@@ -17,18 +14,17 @@ export const CALLS_KEY = ['calls'] as const;
  */
 export function useCalls(search: CallSearch) {
   const list = useInfiniteQuery({
-    queryKey: [...CALLS_KEY, 'pages', search],
-    queryFn: ({ pageParam, signal }) => fetchPage(search, pageParam, signal),
-    initialPageParam: null as string | null,
-    getNextPageParam: (page) => page.next_cursor,
+    ...callsQuery(search),
     placeholderData: keepPreviousData,
-    staleTime: Infinity,
     refetchOnWindowFocus: false,
   });
+  const newest = list.isPlaceholderData ? undefined : list.data?.pages[0];
   const head = useQuery({
     queryKey: [...CALLS_KEY, 'head', search],
-    queryFn: ({ signal }) => fetchPage(search, null, signal),
+    queryFn: ({ signal }) => fetchCalls(search, null, signal),
     enabled: list.isSuccess && !list.isPlaceholderData,
+    // The list's own first page, until it is older than a poll.
+    ...(newest !== undefined && { initialData: newest, initialDataUpdatedAt: list.dataUpdatedAt }),
     refetchInterval: POLL_MS,
     staleTime: POLL_MS,
   });
@@ -51,11 +47,6 @@ export function useCalls(search: CallSearch) {
     },
     retry: () => void list.refetch(),
   };
-}
-
-function fetchPage(search: CallSearch, cursor: string | null, signal: AbortSignal) {
-  const query = { ...callQuery(search), size: PAGE_SIZE, ...(cursor !== null && { cursor }) };
-  return send(api.GET('/api/v1/calls', { params: { query }, signal }));
 }
 
 /** Each call once: as the newest page shows it, else as it was read first. */

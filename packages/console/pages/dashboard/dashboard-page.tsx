@@ -1,13 +1,16 @@
 import './dashboard.css';
-import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
-import { firmQuery } from '../../api/firm.ts';
+import { shellTexts } from '../../app/shell-texts.ts';
 import * as format from '../../i18n/format.ts';
-import { Loading, LoadingOrFailed, State } from '../../widgets/states.tsx';
+import { isZone } from '../../i18n/zone/days.ts';
+import { timeZone } from '../../i18n/zone/zone.ts';
+import { useMay } from '../../session/rights.ts';
+import { Icon } from '../../widgets/icon.tsx';
+import { LoadingOrFailed, State } from '../../widgets/states.tsx';
 import { useTitle } from '../../widgets/use-title.ts';
 import { Agreement } from './agreement.tsx';
 import { DayChart } from './day-chart.tsx';
-import { isZone, LENGTHS, periods } from './period.ts';
+import { LENGTHS, periods } from './period.ts';
 import { Questions } from './questions.tsx';
 import { Ranking } from './ranking.tsx';
 import { dashboardTexts } from './texts.ts';
@@ -19,28 +22,19 @@ const route = getRouteApi('/dashboard');
 
 const DEFAULT_DAYS = 30;
 
-/** Days begin in the firm's time zone until another is chosen, so that all users see the same numbers. */
+/**
+ * The figures of a period compared with the period before. Each number opens the calls that it counts. Days begin in the time
+ * zone of all times, which is the firm's until another is chosen, so that all users see the same numbers.
+ */
 export function DashboardPage() {
   const t = dashboardTexts.use();
   useTitle(t('title'));
-  const { data: firm, isPending } = useQuery(firmQuery);
-  if (isPending)
-    return (
-      <div className="page dashboard">
-        <h1>{t('title')}</h1>
-        <Loading />
-      </div>
-    );
-  return <Dashboard firmZone={firm !== undefined && isZone(firm.time_zone) ? firm.time_zone : format.timeZone} />;
-}
-
-/** The figures of a period compared with the period before. Each number opens the calls that it counts. */
-function Dashboard({ firmZone }: { firmZone: string }) {
-  const t = dashboardTexts.use();
+  const shell = shellTexts.use();
   const search = route.useSearch();
   const navigate = useNavigate();
+  const mayReview = useMay('review');
   const days = LENGTHS.find((each) => String(each) === search.days) ?? DEFAULT_DAYS;
-  const tz = search.tz !== undefined && isZone(search.tz) ? search.tz : firmZone;
+  const tz = search.tz !== undefined && isZone(search.tz) ? search.tz : timeZone();
   const period = periods(days, tz);
   const current = useStatistics({ group_by: 'day', tz, ...period.now, limit: 1000 });
   const previous = useStatistics({ group_by: 'segment_type', tz, ...period.before, limit: 1 });
@@ -65,15 +59,25 @@ function Dashboard({ firmZone }: { firmZone: string }) {
           <label>
             <span className="visually-hidden">{t('zone')}</span>
             <select className="input dashboard-zone" value={tz} onChange={({ target }) => choose('tz', target.value)}>
-              {[...new Set([tz, firmZone, format.timeZone, 'UTC', ...Intl.supportedValuesOf('timeZone')])].map(
-                (each) => (
-                  <option key={each}>{each}</option>
-                ),
-              )}
+              {[...new Set([tz, timeZone(), 'UTC', ...Intl.supportedValuesOf('timeZone')])].map((each) => (
+                <option key={each}>{each}</option>
+              ))}
             </select>
           </label>
+          <button
+            type="button"
+            className="button button-icon"
+            aria-label={shell('print')}
+            title={shell('print')}
+            onClick={() => print()}
+          >
+            <Icon name="print" />
+          </button>
         </div>
       </div>
+      <p className="print-only">
+        {format.date(period.now.started_from)} – {format.date(new Date(Date.parse(period.now.started_to) - 1))}, {tz}
+      </p>
       <LoadingOrFailed query={current} />
       {current.data?.total.calls === 0 && (
         <State title={t('empty.title')} text={t('empty.text')}>
@@ -86,7 +90,13 @@ function Dashboard({ firmZone }: { firmZone: string }) {
       )}
       {current.data !== undefined && current.data.total.calls > 0 && (
         <>
-          <Tiles total={current.data.total} before={previous.data?.total} period={period.now} tz={tz} />
+          <Tiles
+            total={current.data.total}
+            before={previous.data?.total}
+            period={period.now}
+            beforePeriod={period.before}
+            tz={tz}
+          />
           <DayChart days={current.data} period={period.now} />
           <div className="dashboard-columns">
             <Ranking by="operator_name" period={period.now} tz={tz} />
@@ -97,7 +107,7 @@ function Dashboard({ firmZone }: { firmZone: string }) {
               <Trend by="resolution" period={period.now} before={period.before} tz={tz} />
             </div>
           </div>
-          <Agreement period={period.now} tz={tz} />
+          {mayReview && <Agreement period={period.now} tz={tz} />}
         </>
       )}
     </div>

@@ -29,14 +29,34 @@ export function DayChart({ days, period }: { days: Statistics; period: Period })
     reviewed: ({ reviewed, scored }) => (scored === 0 ? null : (100 * reviewed) / scored),
     resolved: ({ key, scored }) => (scored === 0 ? null : (100 * (resolvedOn.get(key) ?? 0)) / scored),
   };
-  const series = [values[measure], ...(measure === 'score' ? [p10, p90] : [])];
   const byDay = new Map(items.map((item) => [item.key, item]));
   const { started_from, started_to } = period;
   const allDays = useMemo(() => daysOf({ started_from, started_to }, tz), [started_from, started_to, tz]);
-  const valueOn = (day: string, value: (item: Group) => number | null) => {
+  const series = (value: (item: Group) => number | null, none: number | null = null) =>
+    allDays.map((day) => {
+      const item = byDay.get(day);
+      return item === undefined ? none : value(item);
+    });
+  const shown = series(values[measure], measure === 'calls' ? 0 : null);
+  const band = measure === 'score' ? ([series(p10), series(p90)] as const) : null;
+  const isUnfinished = Date.parse(started_to) > Date.now();
+  const show = (value: number) =>
+    measure === 'calls'
+      ? format.number(value)
+      : measure === 'score'
+        ? format.score(value)
+        : format.percent(value / 100);
+  const describe = (index: number) => {
+    const [day = '', value = null] = [allDays[index], shown[index]];
     const item = byDay.get(day);
-    if (item !== undefined) return value(item);
-    return measure === 'calls' ? 0 : null;
+    const calls = item?.calls ?? 0;
+    const spread = item !== undefined && measure === 'score' ? spreadOf(item) : null;
+    return [
+      format.dayOfMonth(day) + (isUnfinished && index === allDays.length - 1 ? ` · ${t('legend.unfinished')}` : ''),
+      ...(measure === 'calls' ? [] : [`${t(`measure.${measure}`)}: ${value === null ? '–' : show(value)}`]),
+      ...(spread === null ? [] : [`${t('spread')}: ${spread}`]),
+      `${t('measure.calls')}: ${format.number(calls)}`,
+    ];
   };
   return (
     <section className="card card-body dashboard-part" aria-label={t('byDay')}>
@@ -57,12 +77,34 @@ export function DayChart({ days, period }: { days: Statistics; period: Period })
       <Suspense fallback={<Loading />}>
         <Plot
           key={measure}
+          label={t(`measure.${measure}`)}
           days={allDays}
-          values={series.map((value) => allDays.map((day) => valueOn(day, value)))}
+          values={useStable(shown)}
+          band={useStable(band)}
+          isUnfinished={isUnfinished}
           most={measure === 'calls' ? null : 100}
-          labels={measure === 'score' ? [t('measure.score'), 'p10', 'p90'] : [t(`measure.${measure}`)]}
+          describe={describe}
+          onOpen={(day) => void navigate({ to: '/calls', search: periodOfDay(day, tz) })}
         />
       </Suspense>
+      <ul className="dashboard-legend">
+        <li>
+          <i />
+          {t(measure === 'score' ? 'mean' : `measure.${measure}`)}
+        </li>
+        {measure === 'score' && (
+          <li>
+            <i className="legend-band" />
+            {t('legend.band')}
+          </li>
+        )}
+        {isUnfinished && (
+          <li>
+            <i className="legend-unfinished" />
+            {t('legend.unfinished')}
+          </li>
+        )}
+      </ul>
       <details>
         <summary>{t('table')}</summary>
         <div className="table-frame dashboard-table" tabIndex={0} role="region" aria-label={t('table')}>
@@ -76,7 +118,7 @@ export function DayChart({ days, period }: { days: Statistics; period: Period })
                   </th>
                 ))}
                 <th scope="col" className="number">
-                  p10–p90
+                  {t('spread')}
                 </th>
               </tr>
             </thead>
@@ -106,11 +148,7 @@ export function DayChart({ days, period }: { days: Statistics; period: Period })
                         {format.number(resolvedOn.get(item.key) ?? 0)}
                       </Link>
                     </td>
-                    <td className="number">
-                      {item.score.p10 === null || item.score.p90 === null
-                        ? '–'
-                        : `${format.score(item.score.p10)}–${format.score(item.score.p90)}`}
-                    </td>
+                    <td className="number">{spreadOf(item) ?? '–'}</td>
                   </tr>
                 );
               })}
@@ -124,3 +162,14 @@ export function DayChart({ days, period }: { days: Statistics; period: Period })
 
 const p10 = ({ score }: Group) => score.p10;
 const p90 = ({ score }: Group) => score.p90;
+
+function spreadOf({ score }: Group): string | null {
+  return score.p10 === null || score.p90 === null ? null : `${format.score(score.p10)}–${format.score(score.p90)}`;
+}
+
+/** The same object while it says the same, so that nothing is drawn again. */
+function useStable<Value>(value: Value): Value {
+  const text = JSON.stringify(value);
+  // oxlint-disable-next-line react/exhaustive-deps
+  return useMemo(() => value, [text]);
+}

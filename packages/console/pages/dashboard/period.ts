@@ -1,10 +1,11 @@
+import { addDays, dayIn, startOfDay } from '../../i18n/zone/days.ts';
+
 /** Whole days in a time zone, as the filters of Get Calls take them: the end is exclusive. */
 export interface Period {
   readonly started_from: string;
   readonly started_to: string;
 }
 
-const DAY_MS = 86_400_000;
 export const LENGTHS = [7, 30, 90, 365] as const;
 
 /** The period that ends with today, and the one of the same length before it. */
@@ -28,37 +29,4 @@ export function daysOf({ started_from, started_to }: Period, zone: string): stri
 /** The calls of one day of the kind "2026-10-03". */
 export function periodOfDay(day: string, zone: string): Period {
   return { started_from: startOfDay(day, zone), started_to: startOfDay(addDays(day, 1), zone) };
-}
-
-export function isZone(name: string): boolean {
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
-  } catch {
-    return false;
-  }
-}
-
-function dayIn(instant: Date, zone: string): string {
-  return new Intl.DateTimeFormat('sv-SE', { timeZone: zone }).format(instant);
-}
-
-function addDays(day: string, days: number): string {
-  const date = new Date(`${day}T00:00:00Z`);
-  date.setUTCDate(date.getUTCDate() + days);
-  return date.toISOString().slice(0, 10);
-}
-
-/** Midnight in the zone, the first of two. Where a change of clocks skips it, the first instant of the day. */
-function startOfDay(day: string, zone: string): string {
-  const midnight = Date.parse(`${day}T00:00:00Z`);
-  // Clocks change at most once within these two days, so that one of the two offsets is right.
-  const tries = [midnight - DAY_MS, midnight + DAY_MS].map((instant) => midnight - offsetOf(instant, zone));
-  const within = tries.filter((instant) => dayIn(new Date(instant), zone) === day);
-  return new Date(Math.min(...within)).toISOString();
-}
-
-/** Milliseconds that the zone's clock is ahead of UTC. */
-function offsetOf(instant: number, zone: string): number {
-  const clock = new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short', timeStyle: 'medium' });
-  return Date.parse(`${clock.format(instant).replace(' ', 'T')}Z`) - Math.floor(instant / 1000) * 1000;
 }

@@ -9,12 +9,13 @@ import { type Group, useStatistics } from './use-statistics.ts';
 
 const SHOWN = 10;
 
-/** The questions that get the smallest share of their points. */
+/** The questions that lose the largest share of their points. */
 export function Questions({ period, tz }: { period: Period; tz: string }) {
   const t = dashboardTexts.use();
   const questions = useStatistics({ group_by: 'question', tz, ...period, sort: 'points_ratio', limit: SHOWN });
   const items = (questions.data?.items ?? []).filter(
-    (item): item is Group & { key: string; points_ratio: number } => item.key !== null && item.points_ratio !== null,
+    (item): item is Group & { key: string; points_ratio: number } =>
+      item.key !== null && item.points_ratio !== null && item.points_ratio < 1,
   );
   return (
     <section className="card card-body dashboard-part" aria-label={t('questions')}>
@@ -30,9 +31,11 @@ export function Questions({ period, tz }: { period: Period; tz: string }) {
         {items.map(({ key, label, points_ratio }) => (
           <li key={key}>
             <span className="foreign">{label ?? key}</span>
-            <meter min={0} max={1} value={points_ratio} aria-label={t('points')} />
+            <span className="dashboard-lost" aria-hidden="true">
+              <i style={{ width: `${(1 - points_ratio) * 100}%` }} />
+            </span>
             <span className="dashboard-bar">
-              <span className="number">{t('ofPoints', { share: format.percent(points_ratio) })}</span>
+              <span className="number">{t('lostPoints', { share: format.percent(1 - points_ratio) })}</span>
               <Lost period={period} question={key} />
             </span>
           </li>

@@ -2,6 +2,8 @@ import { Link } from '@tanstack/react-router';
 import type { Schemas } from '../../api/client.ts';
 import * as format from '../../i18n/format.ts';
 import type { CallSearch } from '../calls/call-search.ts';
+import type { Better } from './change-of.ts';
+import { Change } from './change.tsx';
 import type { Period } from './period.ts';
 import { dashboardTexts } from './texts.ts';
 import { useStatistics } from './use-statistics.ts';
@@ -23,6 +25,8 @@ interface Tile {
   readonly show: (value: number) => string;
   /** The calls behind the number. Absent: the calls of the period. */
   readonly filter?: CallSearch;
+  readonly better?: Better;
+  readonly isShare?: boolean;
 }
 
 const share = (part: number, all: number) => (all === 0 ? null : part / all);
@@ -33,32 +37,38 @@ const TILES: readonly Tile[] = [
     name: 'score',
     value: ({ score }) => score.average,
     show: format.score,
+    better: 'more',
     filter: { outcome: ['scored'] },
   },
   {
     name: 'reviewed',
     value: ({ reviewed, scored }) => share(reviewed, scored),
     show: format.percent,
+    better: 'more',
+    isShare: true,
     filter: { reviewed: 'true' },
   },
   {
     name: 'needsReview',
     value: ({ needs_review }) => needs_review,
+    better: 'less',
     show: (value) => format.number(value),
     filter: { needs_review: 'true' },
   },
   {
     name: 'autoFailed',
     value: ({ auto_failed }) => auto_failed,
+    better: 'less',
     show: (value) => format.number(value),
     filter: { auto_failed: 'true' },
   },
   { name: 'duration', value: ({ duration_average }) => duration_average, show: format.duration },
-  { name: 'talk', value: ({ talk_ratio_operator }) => talk_ratio_operator, show: format.percent },
-  { name: 'silence', value: ({ silence_ratio }) => silence_ratio, show: format.percent },
+  { name: 'talk', value: ({ talk_ratio_operator }) => talk_ratio_operator, show: format.percent, isShare: true },
+  { name: 'silence', value: ({ silence_ratio }) => silence_ratio, show: format.percent, isShare: true },
   {
     name: 'interruptions',
     value: ({ interruptions_average }) => interruptions_average,
+    better: 'less',
     show: (value) => format.number(value, 1, 1),
   },
 ];
@@ -67,40 +77,68 @@ interface Props {
   readonly total: Total;
   readonly before: Total | undefined;
   readonly period: Period;
+  readonly beforePeriod: Period;
   readonly tz: string;
 }
 
-/** The numbers of the period, each with what it was in the one before. */
-export function Tiles({ total, before, period, tz }: Props) {
+/** The numbers of the period, each with what it was in the one before. Those that have no value are left out. */
+export function Tiles({ total, before, period, beforePeriod, tz }: Props) {
   const t = dashboardTexts.use();
-  const resolved = useStatistics({ group_by: 'resolution', tz, ...period });
-  const known = (resolved.data?.items ?? []).filter(({ key }) => key !== null);
-  const all = known.reduce((sum, { calls }) => sum + calls, 0);
-  const done = known.find(({ key }) => key === 'resolved')?.calls ?? 0;
+  const now = useResolved(period, tz);
+  const earlier = useResolved(beforePeriod, tz);
+  const shown = TILES.flatMap((tile) => {
+    const number = tile.value(total);
+    return number === null ? [] : [{ ...tile, number }];
+  });
+  const count = shown.length + (now === null ? 0 : 1);
   return (
-    <ul className="dashboard-tiles">
-      {TILES.map(({ name, value, show, filter }) => {
-        const number = value(total);
-        const earlier = before === undefined || before.calls === 0 ? null : value(before);
+    <ul className="dashboard-tiles" style={{ '--all': count, '--half': Math.ceil(count / 2) } as React.CSSProperties}>
+      {shown.map(({ name, number, value, show, filter, ...kind }) => {
+        const was = before === undefined || before.calls === 0 ? null : value(before);
         return (
-          <li key={name} className="card dashboard-tile">
-            <Link to="/calls" search={{ ...period, ...filter }}>
-              <span className="dashboard-name">{t(`tile.${name}`)}</span>
-              <strong className="number">{number === null ? '–' : show(number)}</strong>
-              <span className="muted number">
-                {earlier === null ? t('noBefore') : t('before', { value: show(earlier) })}
-              </span>
-            </Link>
-          </li>
+          <Tile key={name} name={t(`tile.${name}`)} number={number} was={was} show={show} {...kind}>
+            {{ ...period, ...filter }}
+          </Tile>
         );
       })}
-      <li className="card dashboard-tile">
-        <Link to="/calls" search={{ ...period, resolution: 'resolved' }}>
-          <span className="dashboard-name">{t('tile.resolved')}</span>
-          <strong className="number">{all === 0 ? '–' : format.percent(done / all)}</strong>
-          <span className="muted number">{t('ofCalls', { n: all, calls: format.number(all) })}</span>
-        </Link>
-      </li>
+      {now !== null && (
+        <Tile name={t('tile.resolved')} number={now} was={earlier} show={format.percent} better="more" isShare>
+          {{ ...period, resolution: 'resolved' }}
+        </Tile>
+      )}
     </ul>
+  );
+}
+
+/** The share of the calls with a known result that were resolved. Null where none has one. */
+function useResolved(period: Period, tz: string): number | null {
+  const { data } = useStatistics({ group_by: 'resolution', tz, ...period });
+  const known = (data?.items ?? []).filter(({ key }) => key !== null);
+  const all = known.reduce((sum, { calls }) => sum + calls, 0);
+  return share(known.find(({ key }) => key === 'resolved')?.calls ?? 0, all);
+}
+
+interface TileProps extends Pick<Tile, 'show' | 'better' | 'isShare'> {
+  readonly name: string;
+  readonly number: number;
+  /** In the period before. */
+  readonly was: number | null;
+  /** The calls behind the number. */
+  readonly children: CallSearch;
+}
+
+function Tile({ name, number, was, show, better, isShare, children: search }: TileProps) {
+  const t = dashboardTexts.use();
+  return (
+    <li className="card dashboard-tile">
+      <Link to="/calls" search={search}>
+        <span className="dashboard-name">{name}</span>
+        <strong className="number">{show(number)}</strong>
+        <span className="muted number">
+          <Change now={number} before={was} {...(better && { better })} {...(isShare && { isShare })} />{' '}
+          {was === null ? t('noBefore') : t('before', { value: show(was) })}
+        </span>
+      </Link>
+    </li>
   );
 }

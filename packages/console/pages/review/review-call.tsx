@@ -3,8 +3,8 @@ import { useEffect, useState } from 'react';
 import * as format from '../../i18n/format.ts';
 import { Score } from '../../widgets/call-facts.tsx';
 import { Icon } from '../../widgets/icon.tsx';
-import { useKeys } from '../../widgets/use-keys.ts';
-import { useMedia } from '../../widgets/use-media.ts';
+import { useKeyList, useKeys } from '../../widgets/use-keys.ts';
+import { ONE_COLUMN, useMedia } from '../../widgets/use-media.ts';
 import { PlayerPanel, usePlayback } from '../call/player/player-panel.tsx';
 import { SKIP_SECONDS, usePlayer } from '../call/player/use-player.ts';
 import { Evidence } from '../call/question-card.tsx';
@@ -35,6 +35,7 @@ export function ReviewCall({ call, onNext }: Props) {
 
 function Judge({ call, analysis, onNext }: Props & { analysis: Analysis }) {
   const t = reviewTexts.use();
+  const c = callTexts.use();
   const playback = usePlayback(call);
   const player = usePlayer(playback.data?.url ?? null);
   const review = useReview(call, analysis);
@@ -49,7 +50,7 @@ function Judge({ call, analysis, onNext }: Props & { analysis: Analysis }) {
   const [shown, setShown] = useState<{ index: number } | null>(null);
   const first = question?.evidence[0]?.utterance;
   // Where the columns are below each other, scrolling to the quote would take the question out of sight.
-  const isNarrow = useMedia('(max-width: 1080px)');
+  const isNarrow = useMedia(ONE_COLUMN);
   useEffect(
     () => setShown(first === undefined || isNarrow ? null : { index: first }),
     [first, question?.uuid, isNarrow],
@@ -97,6 +98,16 @@ function Judge({ call, analysis, onNext }: Props & { analysis: Analysis }) {
     ...Object.fromEntries(labels.slice(0, 9).map((label, index) => [String(index + 1), () => correct(label)])),
   });
 
+  useKeyList([
+    ['Enter', t('confirm')],
+    ['1 – 9', c('key.numbers')],
+    ['0', c('key.zero')],
+    ['q', c('key.enter')],
+    ['j k', c('key.jk')],
+    ['n', t('skip')],
+    ['Space', c('key.space')],
+    ['← →', c('key.arrows')],
+  ]);
   return (
     <div className="call-columns review-columns">
       <div className="call-main">

@@ -1,15 +1,14 @@
-import { ApiError } from '@call-analysis/client/errors';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { api, type Schemas, send } from '../../api/client.ts';
+import { api, send } from '../../api/client.ts';
 import { saving } from '../../api/query-client.ts';
 import { shellTexts } from '../../app/shell-texts.ts';
 import { useDraft } from '../../drafts/drafts.ts';
 import * as format from '../../i18n/format.ts';
+import { Fault } from '../../widgets/fault.tsx';
 import { Field } from '../../widgets/field.tsx';
 import { Icon } from '../../widgets/icon.tsx';
-import { useFailure } from '../../widgets/states.tsx';
 import { done, failed } from '../../widgets/toasts.tsx';
 import { NEW_QUESTION, type Scorecard, type Section, withItem } from './draft.ts';
 import { QuestionEditor } from './question-editor.tsx';
@@ -78,7 +77,6 @@ export function Editor({ scorecard }: { scorecard: Scorecard }) {
     },
     onError: failed,
   });
-  const failure = useFailure(fault);
   const change = (at: number, section: Section | null) => setSections(withItem(sections, at, section));
 
   return (
@@ -139,20 +137,7 @@ export function Editor({ scorecard }: { scorecard: Scorecard }) {
         </span>
       </div>
       {isTrying && <TrialDialog scorecard={scorecard} draft={{ name, sections }} onClose={() => setTrying(false)} />}
-      {fault !== null && (
-        <div role="alert" className="scorecards-fault">
-          <p>
-            {failure.title}. {failure.text}
-          </p>
-          <ul>
-            {fieldsOf(fault).map(({ field, message }) => (
-              <li key={`${field} ${message}`} className="foreign">
-                <code>{field}</code> {message}
-              </li>
-            ))}
-          </ul>
-        </div>
-      )}
+      {fault !== null && <Fault error={fault} />}
       {sections.map((section, at) => (
         // A section has no identity but its place.
         // oxlint-disable-next-line react/no-array-index-key
@@ -200,8 +185,4 @@ export function Editor({ scorecard }: { scorecard: Scorecard }) {
       </button>
     </form>
   );
-}
-
-function fieldsOf(error: unknown): readonly Schemas['FieldError'][] {
-  return error instanceof ApiError ? ((error.details?.['fields'] as Schemas['FieldError'][] | undefined) ?? []) : [];
 }

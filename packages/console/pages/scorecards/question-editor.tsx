@@ -195,7 +195,7 @@ function Rule({ rule, labels, onChange }: RuleProps) {
               </Field>
             ) : (
               <span className="scorecards-wide">
-                {t('lexicon', { role: t(`role.${each.heard.role}`) })} <code>{source.lexicon}</code>
+                {t('lexicon', { role: t(`role.${each.heard.role}`) })} <strong>{t(`lexicon.${source.lexicon}`)}</strong>
               </span>
             )}
             {answers(each.answer, t('then'), (answer) => set({ ...each, answer }))}

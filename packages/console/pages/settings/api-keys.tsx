@@ -3,14 +3,15 @@ import { type SyntheticEvent, useState } from 'react';
 import { api, type Schemas, send } from '../../api/client.ts';
 import * as format from '../../i18n/format.ts';
 import { useSession } from '../../session/session.ts';
+import { Confirm } from '../../widgets/confirm.tsx';
 import { Dialog, DialogActions } from '../../widgets/dialog.tsx';
+import { Fault } from '../../widgets/fault.tsx';
 import { Field } from '../../widgets/field.tsx';
 import { Icon } from '../../widgets/icon.tsx';
 import { Pager } from '../../widgets/pager.tsx';
-import { LoadingOrFailed, State, useFailure } from '../../widgets/states.tsx';
+import { LoadingOrFailed, State } from '../../widgets/states.tsx';
 import { Table } from '../../widgets/table.tsx';
 import { done, failed } from '../../widgets/toasts.tsx';
-import { Confirm } from './confirm.tsx';
 import { Secret } from './secret.tsx';
 import { settingsTexts } from './texts.ts';
 
@@ -47,7 +48,8 @@ export function ApiKeys() {
       )}
       {created !== null && (
         <Dialog title={t('keys.created')} onClose={() => setCreated(null)}>
-          <Secret name={t('keys.key')} text={`'${created}'`} />
+          <Secret name={t('keys.key')} text={created} />
+          <p className="muted">{t('keys.quoting')}</p>
           <div className="dialog-actions">
             <button type="button" className="button button-primary" onClick={() => setCreated(null)}>
               {t('secret.kept')}
@@ -166,7 +168,6 @@ function CreateKey({ onKey, onClose }: { onKey: (key: string) => void; onClose: 
       void client.invalidateQueries({ queryKey: KEYS });
     },
   });
-  const failure = useFailure(create.error);
   const submit = (event: SyntheticEvent<HTMLFormElement>) => {
     event.preventDefault();
     create.mutate(String(new FormData(event.currentTarget).get('firm')).trim());
@@ -177,11 +178,7 @@ function CreateKey({ onKey, onClose }: { onKey: (key: string) => void; onClose: 
         <Field label={t('keys.firmUuid')}>
           <input className="input" name="firm" required defaultValue={firmOf(token)} autoComplete="off" />
         </Field>
-        {create.isError && (
-          <p role="alert" className="settings-fault">
-            {failure.title}. {failure.text}
-          </p>
-        )}
+        {create.isError && <Fault error={create.error} />}
         <DialogActions onClose={onClose}>
           <button type="submit" className="button button-primary" disabled={create.isPending}>
             {t('keys.create')}

@@ -4,6 +4,8 @@ import { type ReactNode, type SyntheticEvent, useState } from 'react';
 import { api, type Schemas, send } from '../../api/client.ts';
 import { firmQuery } from '../../api/firm.ts';
 import * as format from '../../i18n/format.ts';
+import { addDays, startOfDay } from '../../i18n/zone/days.ts';
+import { timeZone } from '../../i18n/zone/zone.ts';
 import { useSession } from '../../session/session.ts';
 import { Pager } from '../../widgets/pager.tsx';
 import { Failed, Loading, State } from '../../widgets/states.tsx';
@@ -22,7 +24,12 @@ export function Audit() {
   const navigate = useNavigate();
   const [page, setPage] = useState(1);
   const { actor, action, subject, from, to } = search;
-  const query = { actor, action, subject, from, to: to === undefined ? undefined : dayAfter(to), page, size: SIZE };
+  const period = {
+    ...(from !== undefined && { from: startOfDay(from, timeZone()) }),
+    // The last day counts whole: the API's end is exclusive.
+    ...(to !== undefined && { to: startOfDay(addDays(to, 1), timeZone()) }),
+  };
+  const query = { actor, action, subject, ...period, page, size: SIZE };
   const entries = useQuery({
     queryKey: ['audit', query],
     queryFn: ({ signal }) => send(api.GET('/api/v1/audit', { params: { query: query as object }, signal })),
@@ -46,14 +53,17 @@ export function Audit() {
         {FILTERS.map((name) => (
           <label key={name} className="field">
             <span className="field-label">{t(`audit.${name}`)}</span>
-            <input
-              className="input"
-              name={name}
-              type={name === 'from' || name === 'to' ? 'date' : 'text'}
-              defaultValue={search[name] ?? ''}
-              autoComplete="off"
-              {...(name === 'action' && { placeholder: 'api_key.created' })}
-            />
+            {name === 'action' ? (
+              <Actions chosen={search.action ?? ''} />
+            ) : (
+              <input
+                className="input"
+                name={name}
+                type={name === 'from' || name === 'to' ? 'date' : 'text'}
+                defaultValue={search[name] ?? ''}
+                autoComplete="off"
+              />
+            )}
           </label>
         ))}
         <button type="submit" className="button">
@@ -80,7 +90,7 @@ export function Audit() {
                 title: t('audit.action'),
                 cell: ({ action, code }) => (
                   <>
-                    <code>{action}</code>
+                    {nameOfAction(action)}
                     {code !== undefined && <span className="badge badge-bad">{code}</span>}
                   </>
                 ),
@@ -114,6 +124,35 @@ export function Audit() {
 }
 
 type Entry = Schemas['AuditEntry'];
+
+/** The actions in words, in the order of the words. One that a link names and nobody knows stays chosen. */
+function Actions({ chosen }: { chosen: string }) {
+  const t = settingsTexts.use();
+  const known = settingsTexts.keys().flatMap((key) => (key.startsWith(ACTION) ? [key.slice(ACTION.length)] : []));
+  const all = [...new Set([...known, ...(chosen === '' ? [] : [chosen])])].map((action) => ({
+    action,
+    name: nameOfAction(action),
+  }));
+  return (
+    <select className="input" name="action" defaultValue={chosen}>
+      <option value="">{t('audit.anyAction')}</option>
+      {all
+        .toSorted((a, b) => a.name.localeCompare(b.name))
+        .map(({ action, name }) => (
+          <option key={action} value={action}>
+            {name}
+          </option>
+        ))}
+    </select>
+  );
+}
+
+const ACTION = 'action.';
+
+function nameOfAction(action: string): string {
+  const name = ACTION + action;
+  return settingsTexts.has(name) ? settingsTexts.translate(name) : action;
+}
 
 /** The names of objects other than users, as far as an ADMIN may list them. */
 function useNames(): (entry: Entry) => ReactNode {
@@ -163,10 +202,3 @@ function Named({ id, name, filter }: { id: string; name: ReactNode; filter: 'act
 
 const UUID = /^[0-9a-f]{8}-/u;
 const SHORT = 8;
-
-/** The last day counts whole: the API's end is exclusive. */
-function dayAfter(day: string): string {
-  const date = new Date(`${day}T00:00:00Z`);
-  date.setUTCDate(date.getUTCDate() + 1);
-  return date.toISOString().slice(0, 10);
-}

@@ -80,7 +80,7 @@ export function Deliveries({ uuid }: { uuid: string }) {
               className: 'settings-line',
               cell: ({ created_at }) => `${format.date(created_at)}, ${format.timeWithSeconds(created_at)}`,
             },
-            { title: t('deliveries.event'), cell: ({ event }) => <code>{event}</code> },
+            { title: t('deliveries.event'), cell: ({ event }) => nameOf(event) },
             {
               title: t('deliveries.status'),
               cell: (delivery) => (
@@ -125,4 +125,10 @@ export function Deliveries({ uuid }: { uuid: string }) {
       />
     </div>
   );
+}
+
+/** The test event is not one that a webhook chooses. */
+function nameOf(event: string): string {
+  const name = `event.${event}`;
+  return settingsTexts.has(name) ? settingsTexts.translate(name) : event;
 }

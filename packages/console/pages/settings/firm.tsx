@@ -8,10 +8,10 @@ import { mergeLists } from '../../drafts/merge-lists.ts';
 import { useFormDraft } from '../../drafts/use-form-draft.ts';
 import * as format from '../../i18n/format.ts';
 import { useSession } from '../../session/session.ts';
+import { Fault } from '../../widgets/fault.tsx';
 import { Field } from '../../widgets/field.tsx';
 import { LoadingOrFailed } from '../../widgets/states.tsx';
 import { done } from '../../widgets/toasts.tsx';
-import { SaveFault } from './save-fault.tsx';
 import { settingsTexts } from './texts.ts';
 
 type FirmSettings = Schemas['FirmSettings'];
@@ -153,7 +153,7 @@ function Form({ firm }: { firm: FirmSettings }) {
         </p>
         {quota_bytes !== null && <progress aria-label={t('firm.storage')} max={quota_bytes} value={used_bytes} />}
       </div>
-      {save.isError && <SaveFault error={save.error} />}
+      {save.isError && <Fault error={save.error} />}
       {mayChange ? (
         <div className="settings-row">
           <button type="submit" className="button button-primary" disabled={save.isPending || !draft.isChanged}>

@@ -2,10 +2,11 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { SyntheticEvent } from 'react';
 import { api, send } from '../../api/client.ts';
 import * as format from '../../i18n/format.ts';
-import { localInput } from '../../i18n/local-input.ts';
+import { instantOf, localInput } from '../../i18n/zone/days.ts';
+import { timeZone } from '../../i18n/zone/zone.ts';
 import { Dialog, DialogActions } from '../../widgets/dialog.tsx';
+import { Fault } from '../../widgets/fault.tsx';
 import { Field } from '../../widgets/field.tsx';
-import { useFailure } from '../../widgets/states.tsx';
 import { done } from '../../widgets/toasts.tsx';
 import { settingsTexts } from './texts.ts';
 
@@ -24,11 +25,10 @@ export function Replay({ uuid, onClose }: { uuid: string; onClose: () => void })
       void client.invalidateQueries({ queryKey: ['deliveries', uuid] });
     },
   });
-  const failure = useFailure(replay.error);
   const submit = (event: SyntheticEvent<HTMLFormElement>) => {
     event.preventDefault();
     const form = new FormData(event.currentTarget);
-    const instant = (name: string) => new Date(String(form.get(name))).toISOString();
+    const instant = (name: string) => instantOf(String(form.get(name)), timeZone());
     replay.mutate({ from: instant('from'), to: instant('to') });
   };
   const now = Date.now();
@@ -37,16 +37,24 @@ export function Replay({ uuid, onClose }: { uuid: string; onClose: () => void })
       <p>{t('replay.text')}</p>
       <form className="settings-form" onSubmit={submit}>
         <Field label={t('replay.from')}>
-          <input className="input" name="from" type="datetime-local" required defaultValue={localInput(now - DAY_MS)} />
+          <input
+            className="input"
+            name="from"
+            type="datetime-local"
+            required
+            defaultValue={localInput(now - DAY_MS, timeZone())}
+          />
         </Field>
         <Field label={t('replay.to')}>
-          <input className="input" name="to" type="datetime-local" required defaultValue={localInput(now + 60_000)} />
+          <input
+            className="input"
+            name="to"
+            type="datetime-local"
+            required
+            defaultValue={localInput(now + 60_000, timeZone())}
+          />
         </Field>
-        {replay.isError && (
-          <p role="alert" className="settings-fault foreign">
-            {failure.title}. {failure.text}
-          </p>
-        )}
+        {replay.isError && <Fault error={replay.error} />}
         <DialogActions onClose={onClose}>
           <button type="submit" className="button button-primary" disabled={replay.isPending}>
             {t('replay.send')}

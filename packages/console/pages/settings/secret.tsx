@@ -3,7 +3,7 @@ import { Icon } from '../../widgets/icon.tsx';
 import { failed } from '../../widgets/toasts.tsx';
 import { settingsTexts } from './texts.ts';
 
-/** A secret that is shown once. `text` is what is shown and copied: a key in single quotes, since a shell eats its `$`. */
+/** A secret that is shown once. */
 export function Secret({ name, text }: { name: string; text: string }) {
   const t = settingsTexts.use();
   const [isCopied, setCopied] = useState(false);

@@ -7,15 +7,15 @@ import { leaveForm } from '../../drafts/leave-question.tsx';
 import { useFormDraft } from '../../drafts/use-form-draft.ts';
 import * as format from '../../i18n/format.ts';
 import { type Role, useSession } from '../../session/session.ts';
+import { Confirm } from '../../widgets/confirm.tsx';
 import { Dialog, DialogActions } from '../../widgets/dialog.tsx';
+import { Fault } from '../../widgets/fault.tsx';
 import { Field } from '../../widgets/field.tsx';
 import { Icon } from '../../widgets/icon.tsx';
 import { Pager } from '../../widgets/pager.tsx';
 import { LoadingOrFailed } from '../../widgets/states.tsx';
 import { Table } from '../../widgets/table.tsx';
 import { done, failed } from '../../widgets/toasts.tsx';
-import { Confirm } from './confirm.tsx';
-import { SaveFault } from './save-fault.tsx';
 import { Secret } from './secret.tsx';
 import { settingsTexts } from './texts.ts';
 
@@ -23,7 +23,9 @@ type User = Schemas['User'];
 
 const USERS = ['users'] as const;
 const SIZE = 20;
-const ROLES: readonly Role[] = ['ADMIN', 'WORKFLOW_ENGINEER', 'SUPERUSER'];
+/** An ADMIN gives these, a SUPERUSER the others too. */
+const ROLES_OF_FIRM: readonly Role[] = ['ADMIN', 'REVIEWER', 'OPERATOR'];
+const ROLES: readonly Role[] = [...ROLES_OF_FIRM, 'WORKFLOW_ENGINEER', 'SUPERUSER'];
 const path = (uuid: string) => ({ params: { path: { uuid } } });
 
 /** The people of the firm. A user is offered only what the service lets the role do. */
@@ -55,8 +57,8 @@ export function Users() {
     },
     onError: failed,
   });
-  // An ADMIN manages ADMINs. Nobody manages the firm's API user.
-  const mayManage = (user: User) => !user.is_api_user && (role === 'SUPERUSER' || user.role === 'ADMIN');
+  // Nobody manages the firm's API user.
+  const mayManage = (user: User) => !user.is_api_user && (role === 'SUPERUSER' || ROLES_OF_FIRM.includes(user.role));
   const { data } = users;
   return (
     <section className="settings-part">
@@ -85,7 +87,7 @@ export function Users() {
                 </>
               ),
             },
-            { title: t('users.role'), cell: (user) => <code>{user.role}</code> },
+            { title: t('users.role'), cell: (user) => <RoleOf user={user} /> },
             { title: t('created'), cell: (user) => format.dateTime(user.created_at) },
             {
               title: t('actions'),
@@ -161,6 +163,19 @@ export function Users() {
   );
 }
 
+function RoleOf({ user: { role, operator_ids: ids } }: { user: User }) {
+  const t = settingsTexts.use();
+  return (
+    <>
+      {t(`roleName.${role}`)}{' '}
+      {role === 'OPERATOR' && ids.length === 0 && <span className="badge badge-warn">{t('users.noOperatorIds')}</span>}
+      {role === 'OPERATOR' && ids.length > 0 && (
+        <span className="muted foreign">{t('users.operatorIdsOf', { ids: ids.join(', ') })}</span>
+      )}
+    </>
+  );
+}
+
 interface FormProps {
   readonly user: User | null;
   readonly onSaved: () => void;
@@ -171,7 +186,8 @@ function UserForm({ user, onSaved, onClose }: FormProps) {
   const t = settingsTexts.use();
   const shell = shellTexts.use();
   const { userUuid, role: own } = useSession();
-  const roles = own === 'SUPERUSER' && user?.uuid !== userUuid ? ROLES : [user?.role ?? 'ADMIN'];
+  const isOwn = user?.uuid === userUuid;
+  const roles = isOwn ? [own] : own === 'SUPERUSER' ? ROLES : ROLES_OF_FIRM;
   const key = `user ${user?.uuid ?? 'new'}`;
   const draft = useFormDraft(key);
   const leave = () => void leaveForm(key, draft.isChanged, onClose);
@@ -179,13 +195,18 @@ function UserForm({ user, onSaved, onClose }: FormProps) {
     ...saving,
     // One that was created and not answered would be created twice.
     retry: (count, error) => user !== null && saving.retry(count, error),
-    mutationFn: ({ name, role }: { name: string; role: Role }) =>
+    mutationFn: ({ name, role, operator_ids }: Pick<User, 'name' | 'role' | 'operator_ids'>) =>
       user === null
-        ? send(api.POST('/api/v1/users', { body: { name, role } }))
+        ? send(api.POST('/api/v1/users', { body: { name, role, operator_ids } }))
         : send(
             api.PATCH('/api/v1/users/{uuid}', {
               ...path(user.uuid),
-              body: { ...(name !== user.name && { name }), ...(role !== user.role && { role }) },
+              // Only what was changed: another person may have changed the rest.
+              body: {
+                ...(name !== user.name && { name }),
+                ...(role !== user.role && { role }),
+                ...(draft.changed.has('operator_ids') && { operator_ids }),
+              },
             }),
           ),
     onSuccess: () => {
@@ -197,7 +218,9 @@ function UserForm({ user, onSaved, onClose }: FormProps) {
     event.preventDefault();
     const form = new FormData(event.currentTarget);
     const role = ROLES.find((each) => each === form.get('role')) ?? roles[0]!;
-    save.mutate({ name: String(form.get('name')).trim(), role });
+    const lines = String(form.get('operator_ids') ?? '').split('\n');
+    const ids = lines.map((line) => line.trim()).filter((line) => line !== '');
+    save.mutate({ name: String(form.get('name')).trim(), role, operator_ids: [...new Set(ids)] });
   };
   return (
     <Dialog title={t(user === null ? 'users.create' : 'users.change')} onClose={leave}>
@@ -217,18 +240,29 @@ function UserForm({ user, onSaved, onClose }: FormProps) {
             <select className="input" name="role" defaultValue={user?.role ?? 'ADMIN'}>
               {roles.map((role) => (
                 <option key={role} value={role}>
-                  {role}: {t(`role.${role}`)}
+                  {t(`roleName.${role}`)}: {t(`role.${role}`)}
                 </option>
               ))}
             </select>
           </Field>
         ) : (
           <p className="muted">
-            <code>{roles[0]}</code>: {t(`role.${roles[0]!}`)}
+            {t(`roleName.${roles[0]!}`)}: {t(`role.${roles[0]!}`)}
           </p>
         )}
+        <div className="settings-operator">
+          <Field label={t('users.operatorIds')}>
+            <textarea
+              className="input"
+              name="operator_ids"
+              rows={3}
+              defaultValue={user?.operator_ids.join('\n') ?? ''}
+            />
+          </Field>
+          <p className="muted">{t('users.operatorIdsText')}</p>
+        </div>
         {user !== null && roles.length > 1 && <p className="muted">{t('users.roleText')}</p>}
-        {save.isError && <SaveFault error={save.error} />}
+        {save.isError && <Fault error={save.error} />}
         <DialogActions onClose={leave}>
           <button type="submit" className="button button-primary" disabled={save.isPending}>
             {shell('save')}

@@ -7,8 +7,8 @@ import { leaveForm } from '../../drafts/leave-question.tsx';
 import { mergeLists } from '../../drafts/merge-lists.ts';
 import { useFormDraft } from '../../drafts/use-form-draft.ts';
 import { Dialog, DialogActions } from '../../widgets/dialog.tsx';
+import { Fault } from '../../widgets/fault.tsx';
 import { Field } from '../../widgets/field.tsx';
-import { SaveFault } from './save-fault.tsx';
 import { settingsTexts } from './texts.ts';
 
 type Webhook = Schemas['Webhook'];
@@ -95,11 +95,11 @@ export function WebhookForm({ webhook, onSaved, onClose }: Props) {
                 value={event}
                 defaultChecked={webhook?.events.includes(event) ?? event === 'call.completed'}
               />
-              <code>{event}</code>
+              {t(`event.${event}`)}
             </label>
           ))}
         </fieldset>
-        {save.isError && <SaveFault error={save.error} />}
+        {save.isError && <Fault error={save.error} />}
         <DialogActions onClose={leave}>
           <button type="submit" className="button button-primary" disabled={save.isPending}>
             {shell('save')}

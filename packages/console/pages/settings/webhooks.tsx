@@ -2,11 +2,11 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { api, type Schemas, send } from '../../api/client.ts';
+import { Confirm } from '../../widgets/confirm.tsx';
 import { Dialog } from '../../widgets/dialog.tsx';
 import { Icon } from '../../widgets/icon.tsx';
 import { LoadingOrFailed, State } from '../../widgets/states.tsx';
 import { done, failed } from '../../widgets/toasts.tsx';
-import { Confirm } from './confirm.tsx';
 import { Deliveries } from './deliveries.tsx';
 import { Replay } from './replay.tsx';
 import { Secret } from './secret.tsx';
@@ -83,12 +83,12 @@ export function Webhooks() {
             </span>
           </div>
           {webhook.description !== null && <p className="foreign">{webhook.description}</p>}
-          {webhook.disabled_reason !== null && <p className="settings-fault foreign">{webhook.disabled_reason}</p>}
+          {webhook.disabled_reason !== null && <p className="fault foreign">{reasonOf(webhook.disabled_reason)}</p>}
           <p className="settings-row">
             {webhook.events.map((event) => (
-              <code key={event} className="badge">
-                {event}
-              </code>
+              <span key={event} className="badge">
+                {t(`event.${event}`)}
+              </span>
             ))}
           </p>
           <div className="settings-row">
@@ -163,4 +163,10 @@ export function Webhooks() {
       )}
     </section>
   );
+}
+
+/** Why the service no longer sends to a webhook. */
+function reasonOf(reason: string): string {
+  const name = `hooks.off.${reason}`;
+  return settingsTexts.has(name) ? settingsTexts.translate(name) : reason;
 }

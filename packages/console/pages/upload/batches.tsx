@@ -1,6 +1,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { api, send } from '../../api/client.ts';
+import { api, type Schemas, send } from '../../api/client.ts';
+import { usePersonName } from '../../api/people.ts';
 import * as format from '../../i18n/format.ts';
 import { Pager } from '../../widgets/pager.tsx';
 import { LoadingOrFailed, State } from '../../widgets/states.tsx';
@@ -21,6 +22,7 @@ export function Batches({ shown }: { shown: readonly string[] }) {
     placeholderData: keepPreviousData,
     refetchInterval: POLL_MS,
   });
+  const nameOf = usePersonName();
   const { data } = batches;
   const pages = Math.ceil((data?.count ?? 0) / SIZE);
   return (
@@ -33,8 +35,14 @@ export function Batches({ shown }: { shown: readonly string[] }) {
         .map((batch) => (
           <article key={batch.batch_id} className="card card-body upload-card">
             <div className="upload-card-head">
-              <h3>{format.dateTime(batch.created_at)}</h3>
-              <span className="badge">{t(`kind.${batch.kind}`)}</span>
+              <h3 className="foreign">{namesOf(batch) ?? format.dateTime(batch.created_at)}</h3>
+              <span className="muted">
+                {[
+                  t(`kind.${batch.kind}`),
+                  ...(batch.uploaded_by === null ? [] : [nameOf(batch.uploaded_by)]),
+                  format.dateTime(batch.created_at),
+                ].join(' · ')}
+              </span>
               <span className="muted number">
                 {t('accepted', {
                   n: batch.accepted,
@@ -50,4 +58,9 @@ export function Batches({ shown }: { shown: readonly string[] }) {
       <Pager name={t('pages')} earlier={t('newer')} later={t('older')} page={page} pages={pages} onPage={setPage} />
     </section>
   );
+}
+
+/** The names of its files. */
+function namesOf({ file_name, archive_name }: Schemas['Batch']): string | null {
+  return file_name === null ? null : [file_name, ...(archive_name === null ? [] : [archive_name])].join(' + ');
 }

@@ -4,7 +4,8 @@ import { api, send } from '../../api/client.ts';
 import { leaveForm } from '../../drafts/leave-question.tsx';
 import { useFormDraft } from '../../drafts/use-form-draft.ts';
 import * as format from '../../i18n/format.ts';
-import { localInput } from '../../i18n/local-input.ts';
+import { instantOf, localInput } from '../../i18n/zone/days.ts';
+import { timeZone } from '../../i18n/zone/zone.ts';
 import { Dialog, DialogActions } from '../../widgets/dialog.tsx';
 import { Field } from '../../widgets/field.tsx';
 import { uploadTexts } from './texts.ts';
@@ -40,7 +41,7 @@ export function RecordingForm({ recordings, onSend, onClose }: Props) {
     onSend({
       client_phone_number: text('client_phone_number'),
       operator_name: text('operator_name'),
-      start_time: new Date(text('start_time')).toISOString(),
+      start_time: instantOf(text('start_time'), timeZone()),
       segment_type: text('segment_type'),
       left_channel: operatorSide === 'left' ? 'operator' : 'client',
       right_channel: operatorSide === 'left' ? 'client' : 'operator',
@@ -76,7 +77,7 @@ export function RecordingForm({ recordings, onSend, onClose }: Props) {
             name="start_time"
             type="datetime-local"
             required
-            defaultValue={localInput(recordings[0]?.lastModified ?? Date.now())}
+            defaultValue={localInput(recordings[0]?.lastModified ?? Date.now(), timeZone())}
           />
         </Field>
         <Field label={t('recording.segmentType')}>

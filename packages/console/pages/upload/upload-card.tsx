@@ -5,15 +5,14 @@ import { useFailure } from '../../widgets/states.tsx';
 import { BatchProgress } from './batch-progress.tsx';
 import { Faults } from './faults.tsx';
 import { uploadTexts } from './texts.ts';
-import { isUnfinished, pauseUpload, removeUpload, resumeUpload, sizeOf, type Upload } from './uploads.ts';
+import { isUnfinished, namesOf, pauseUpload, removeUpload, resumeUpload, sizeOf, type Upload } from './uploads.ts';
 
 /** One upload: its files, how far it is, and what to do next. */
 export function UploadCard({ upload }: { upload: Upload }) {
   const t = uploadTexts.use();
-  const { progress, source, sentBytes } = upload;
+  const { progress, sentBytes } = upload;
   const size = sizeOf(upload);
-  const names = source.kind === 'recording' ? [source.recording.name] : [source.table.name, source.archive?.name ?? ''];
-  const name = names.filter(Boolean).join(' + ');
+  const name = namesOf(upload).join(' + ');
   return (
     <article className="card card-body upload-card" aria-label={name}>
       <div className="upload-card-head">

@@ -5,6 +5,8 @@ import { Batches } from './batches.tsx';
 import { sortFiles } from './choose-files.ts';
 import { DropZone } from './drop-zone.tsx';
 import { RecordingForm } from './recording-form.tsx';
+import { Refusals } from './refusals.tsx';
+import { SingleRecordings } from './single-recordings.tsx';
 import { uploadTexts } from './texts.ts';
 import { UploadCard } from './upload-card.tsx';
 import { startUpload, useUploads } from './uploads.ts';
@@ -52,9 +54,11 @@ export function UploadPage() {
           ))}
         </section>
       )}
+      <Refusals shown={uploads.flatMap(({ progress }) => (progress.state === 'refused' ? progress.key : []))} />
       <Batches
         shown={uploads.flatMap(({ progress }) => (progress.state === 'accepted' ? progress.result.batch_id : []))}
       />
+      <SingleRecordings />
     </div>
   );
 }

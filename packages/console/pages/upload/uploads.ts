@@ -2,6 +2,7 @@ import { ApiError } from '@call-analysis/client/errors';
 import { useSyncExternalStore } from 'react';
 import { api, type Schemas, send } from '../../api/client.ts';
 import { bearerToken, currentSession, SERVICE_URL } from '../../session/session.ts';
+import { forgetRefusal, keepRefusal } from './refused.ts';
 import { transfer } from './transfer.ts';
 
 export type RowErrors = Schemas['RowErrors'];
@@ -25,7 +26,7 @@ type Source =
 
 type Progress =
   | { readonly state: 'sending' | 'paused' | 'checking' }
-  | { readonly state: 'refused'; readonly errors: RowErrors }
+  | { readonly state: 'refused'; readonly errors: RowErrors; readonly key: string }
   | { readonly state: 'failed'; readonly error: unknown }
   | { readonly state: 'accepted'; readonly result: UploadResult }
   | { readonly state: 'stored'; readonly callUuid: string };
@@ -71,6 +72,12 @@ export function useUploads(): readonly Upload[] {
 
 export function sizeOf({ source }: Upload): number {
   return source.kind === 'batch' ? source.table.size + (source.archive?.size ?? 0) : source.recording.size;
+}
+
+/** The names of its files. */
+export function namesOf({ source }: Upload): string[] {
+  if (source.kind === 'recording') return [source.recording.name];
+  return [source.table.name, ...(source.archive === null ? [] : [source.archive.name])];
 }
 
 export function isUnfinished({ progress }: Upload): boolean {
@@ -180,10 +187,21 @@ async function process(upload: Upload, onError: 'reject' | 'skip'): Promise<Prog
         signal: stop.signal,
       }),
     );
+    // Its good rows were accepted after all.
+    forgetRefusal(metadata_key);
     return { state: 'accepted', result: data };
   } catch (error) {
     if (error instanceof ApiError && error.code === 'VALIDATION_FAILED') {
-      return { state: 'refused', errors: error.details as unknown as RowErrors };
+      const errors = error.details as unknown as RowErrors;
+      keepRefusal({
+        id: metadata_key,
+        name: namesOf(upload).join(' + '),
+        at: Date.now(),
+        rows: errors.rows,
+        invalid: errors.invalid,
+        url: errors.rejected_csv_url,
+      });
+      return { state: 'refused', errors, key: metadata_key };
     }
     throw error;
   }

@@ -8,7 +8,7 @@ import type { Conversation } from '../analyst.ts';
 import type { SentUtterance } from './sent-conversation.ts';
 
 /** The file with the instructions. A changed text is a new file with the next version. */
-export const PROMPT_VERSION = '2';
+export const PROMPT_VERSION = '3';
 
 const template = readFileSync(new URL(`./prompts/analyze-call.v${PROMPT_VERSION}.txt`, import.meta.url), 'utf8');
 

@@ -113,13 +113,14 @@ function judgeAnswers(
     const asked = questions[question];
     const answer = asked === undefined ? undefined : given.get(asked.question);
     if (asked === undefined || (answer === undefined && result !== null)) return [];
+    const label = answer === undefined ? OPEN : givenLabel(answer, asked.labels);
     return {
       conversation: id,
       question,
       language,
       right: right === null ? null : (asked.counts_as[right] ?? right),
-      given: answer === undefined ? OPEN : givenLabel(answer, asked.labels),
-      needsReview: answer?.needs_review ?? true,
+      given: label,
+      needsReview: label === OPEN || answer?.needs_review !== false,
       answer: answer ?? null,
     };
   });

@@ -48,6 +48,7 @@ const exampleUser = {
   uuid: '019a4f3e-2222-7000-8000-000000000001',
   name: 'Aziza Karimova',
   role: 'ADMIN',
+  operator_ids: [],
   is_api_user: false,
   created_at: '2026-10-01T04:00:00.000Z',
 };
@@ -57,6 +58,9 @@ export const User = z
     uuid: Uuid,
     name: z.string(),
     role: Role,
+    operator_ids: z
+      .array(z.string())
+      .meta({ description: 'As an OPERATOR, the user sees the calls with one of these.' }),
     is_api_user: z.boolean().meta({ description: "Whether the firm's API key acts on behalf of this user." }),
     created_at: Time,
   })

@@ -2,6 +2,7 @@ import { Language, Uuid } from '@call-analysis/events';
 import type { analysis, ingest } from '@call-analysis/proto';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
+import { AND_REVIEWERS } from '../../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
 import { inOrder, instant, page, pathUuid, size, text, wholeNumber } from '../../http/request/fields.ts';
 import { Agreement, ComparedCallPage } from '../../response-schemas/people.ts';
@@ -44,6 +45,7 @@ export function agreement(
       method: 'GET',
       path: PATH,
       credentials: 'bearer',
+      roles: AND_REVIEWERS,
       query: inOrder(AgreementQuery),
       docs: {
         tag: 'Reviews',
@@ -85,6 +87,7 @@ export function agreement(
       method: 'GET',
       path: `${PATH}/calls`,
       credentials: 'bearer',
+      roles: AND_REVIEWERS,
       query: inOrder(ComparedQuery),
       docs: {
         tag: 'Reviews',

@@ -3,7 +3,7 @@ import type { ingest } from '@call-analysis/proto';
 import { REVIEW_STATUSES } from '@call-analysis/proto/values';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
-import type { Caller } from '../../authentication/caller.ts';
+import { type Caller, EVERY_ROLE } from '../../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
 import { anyOf, flag, instant, isInstant, number, page, pathUuid, size, text } from '../../http/request/fields.ts';
 import type { PublicUrl } from '../../http/request/public-url.ts';
@@ -202,6 +202,7 @@ export function calls(
       method: 'GET',
       path: PATH,
       credentials: 'bearer',
+      roles: EVERY_ROLE,
       query: FirmCallQuery,
       docs: {
         tag: 'Calls',
@@ -216,6 +217,7 @@ export function calls(
       method: 'GET',
       path: `${PATH}/:uuid`,
       credentials: 'bearer',
+      roles: EVERY_ROLE,
       docs: {
         tag: 'Calls',
         id: 'getCall',

@@ -2,6 +2,7 @@ import type { ingest, keyManagement } from '@call-analysis/proto';
 import type { Comment } from '@call-analysis/proto/ingest/v1/Comment';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
+import { AND_REVIEWERS } from '../../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
 import { page, pathUuid, size, written } from '../../http/request/fields.ts';
 import { CommentPage, CommentSchema } from '../../response-schemas/people.ts';
@@ -37,6 +38,7 @@ export function comments(
       method: 'POST',
       path: PATH,
       credentials: 'bearer',
+      roles: AND_REVIEWERS,
       body: NewComment,
       docs: {
         tag,
@@ -63,6 +65,7 @@ export function comments(
       method: 'GET',
       path: PATH,
       credentials: 'bearer',
+      roles: AND_REVIEWERS,
       query: z.strictObject({ page, size }),
       docs: {
         tag,
@@ -81,6 +84,7 @@ export function comments(
       method: 'DELETE',
       path: `${PATH}/:comment_uuid`,
       credentials: 'bearer',
+      roles: AND_REVIEWERS,
       docs: {
         tag,
         id: 'deleteComment',

@@ -57,6 +57,19 @@ describe('GET /api/v1/calls/export', () => {
     expect(asked).toMatchObject({ format, transcripts: false, questions: [] });
   });
 
+  it("passes on the reader's names of columns, and refuses what is no JSON object of texts", async () => {
+    const named = async (headings: string) =>
+      edge.request('GET', `/api/v1/calls/export?headings=${encodeURIComponent(headings)}`);
+    expect((await named('{"start_time":"Начало"}')).status).toBe(200);
+    expect(asked).toMatchObject({ headings: { start_time: 'Начало' } });
+    for (const wrong of ['{', '[]', '"a"', '{"start_time":1}', '{"start_time":" "}']) {
+      const { status, body } = await named(wrong);
+      expect([status, body['code']]).toEqual([400, 'VALIDATION_ERROR']);
+    }
+    await edge.request('GET', '/api/v1/calls/export');
+    expect(asked).toMatchObject({ headings: {} });
+  });
+
   it('passes on the filters of Get Calls, the questions of a scorecard and the caller', async () => {
     const query = `status=completed&status=failed&score_min=50&campaign=${uuid}&sort=-score&questions=${scorecard}&transcripts=true`;
     await edge.request('GET', `/api/v1/calls/export?${query}`);

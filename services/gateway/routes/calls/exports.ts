@@ -2,7 +2,7 @@ import { type ScorecardDraft, Uuid } from '@call-analysis/events';
 import type { analysis, ingest } from '@call-analysis/proto';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
-import type { Caller } from '../../authentication/caller.ts';
+import { AND_REVIEWERS, type Caller, EVERY_ROLE } from '../../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
 import { flag, pathUuid, timeZone } from '../../http/request/fields.ts';
 import { sendStream } from '../../http/response/send.ts';
@@ -13,6 +13,7 @@ import { CallUuids, personalFilter, rangesInOrder, WholeCallQuery } from './call
 import { transcriptFile } from './transcript-file.ts';
 
 const PATH = '/api/v1/calls';
+const MAX_HEADINGS = 100;
 
 const types = {
   csv: 'text/csv; charset=utf-8',
@@ -34,12 +35,33 @@ const exportedFile = {
   headers: { 'Content-Disposition': 'The file name.' },
 };
 
+const Headings = z
+  .record(z.string().max(64), z.string().trim().min(1).max(255))
+  .refine((headings) => Object.keys(headings).length <= MAX_HEADINGS, `must have at most ${MAX_HEADINGS} names`);
+
+/** The same as JSON text, for a query. */
+const HeadingsText = z
+  .string()
+  .max(16_384)
+  .transform((text, context) => {
+    try {
+      const parsed = Headings.safeParse(JSON.parse(text));
+      if (parsed.success) return parsed.data;
+    } catch {
+      // The same fault as that of another shape.
+    }
+    context.addIssue({ code: 'custom', message: 'must be a JSON object of texts' });
+    return z.NEVER;
+  });
+const HEADINGS = 'Names for columns in place of the fields’ names: `{"start_time":"Начало"}`.';
+
 const ExportQuery = rangesInOrder(
   WholeCallQuery.extend({
     format: Format,
     questions: Uuid.optional().meta({ description: 'A scorecard: adds a column for each of its questions.' }),
     transcripts: flag().default(false).meta({ description: 'Adds a column with the text of the conversation.' }),
     tz,
+    headings: HeadingsText.optional().meta({ documentedAs: { type: 'string' }, description: `As JSON. ${HEADINGS}` }),
   }),
 );
 
@@ -50,6 +72,7 @@ const Selected = z
     questions: Uuid.optional().meta({ description: 'A scorecard: adds a column for each of its questions.' }),
     transcripts: z.boolean().default(false).meta({ description: 'Adds a column with the text of the conversation.' }),
     tz,
+    headings: Headings.optional().meta({ description: HEADINGS }),
   })
   .meta({ examples: [{ call_uuids: ['019a4f3e-7d00-7aa1-8c11-0d9e4f6a7b01'], format: 'csv' }] });
 
@@ -71,6 +94,7 @@ export function callExports(
       method: 'GET',
       path: `${PATH}/export`,
       credentials: 'bearer',
+      roles: AND_REVIEWERS,
       query: ExportQuery,
       docs: {
         tag: 'Calls',
@@ -82,10 +106,11 @@ export function callExports(
         errors: ['TOO_MANY_ROWS', 'NOT_FOUND'],
       },
       async handle({ caller, query, response, address }) {
-        const { format, questions, transcripts, tz: zone, ...listing } = query;
+        const { format, questions, transcripts, headings = {}, tz: zone, ...listing } = query;
         const shape = {
           format,
           transcripts,
+          headings,
           ...(zone !== undefined && { tz: zone }),
           ...(await questionsOf(caller, questions)),
         };
@@ -98,6 +123,7 @@ export function callExports(
       method: 'POST',
       path: `${PATH}/export`,
       credentials: 'bearer',
+      roles: AND_REVIEWERS,
       body: Selected,
       docs: {
         tag: 'Calls',
@@ -109,10 +135,11 @@ export function callExports(
         errors: ['NOT_FOUND'],
       },
       async handle({ caller, body, response, address }) {
-        const { format, questions, transcripts, call_uuids, tz: zone } = body;
+        const { format, questions, transcripts, headings = {}, call_uuids, tz: zone } = body;
         const shape = {
           format,
           transcripts,
+          headings,
           ...(zone !== undefined && { tz: zone }),
           ...(await questionsOf(caller, questions)),
         };
@@ -125,6 +152,7 @@ export function callExports(
       method: 'GET',
       path: `${PATH}/:uuid/transcript`,
       credentials: 'bearer',
+      roles: EVERY_ROLE,
       query: TranscriptQuery,
       docs: {
         tag: 'Calls',

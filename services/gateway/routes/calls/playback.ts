@@ -1,5 +1,6 @@
 import type { audio } from '@call-analysis/proto';
 import type { Client } from '@call-analysis/rpc';
+import { EVERY_ROLE } from '../../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
 import { pathUuid } from '../../http/request/fields.ts';
 import type { PublicUrl } from '../../http/request/public-url.ts';
@@ -15,6 +16,7 @@ export function playback(recordings: Pick<Client<typeof audio>, 'getPlayback'>, 
       method: 'GET',
       path: '/api/v1/calls/:uuid/playback',
       credentials: 'bearer',
+      roles: EVERY_ROLE,
       docs: {
         tag: 'Calls',
         id: 'getPlayback',

@@ -3,7 +3,7 @@ import type { ingest } from '@call-analysis/proto';
 import type { ReadReviewReply } from '@call-analysis/proto/ingest/v1/ReadReviewReply';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
-import type { Caller } from '../../authentication/caller.ts';
+import { AND_REVIEWERS, type Caller, EVERY_ROLE } from '../../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
 import { pathUuid, text, written } from '../../http/request/fields.ts';
 import type { JsonResponse } from '../../http/response/send.ts';
@@ -75,6 +75,7 @@ export function reviews(
       method: 'GET',
       path: `${PATH}/review`,
       credentials: 'bearer',
+      roles: EVERY_ROLE,
       docs: {
         tag: 'Reviews',
         id: 'getReview',
@@ -92,6 +93,7 @@ export function reviews(
       method: 'PUT',
       path: `${PATH}/review`,
       credentials: 'bearer',
+      roles: AND_REVIEWERS,
       body: ReviewBody,
       docs: {
         tag: 'Reviews',
@@ -117,6 +119,7 @@ export function reviews(
       method: 'PATCH',
       path: `${PATH}/review`,
       credentials: 'bearer',
+      roles: AND_REVIEWERS,
       body: ReviewBody,
       docs: {
         tag: 'Reviews',
@@ -144,6 +147,7 @@ export function reviews(
       method: 'DELETE',
       path: `${PATH}/review`,
       credentials: 'bearer',
+      roles: AND_REVIEWERS,
       docs: {
         tag: 'Reviews',
         id: 'withdrawReview',

@@ -2,6 +2,7 @@ import type { ingest } from '@call-analysis/proto';
 import { SORTABLE_NUMBERS } from '@call-analysis/proto/values';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
+import { EVERY_ROLE } from '../../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
 import { timeZone, wholeNumber } from '../../http/request/fields.ts';
 import { Grouping, Statistics } from '../../response-schemas/statistics.ts';
@@ -38,6 +39,7 @@ export function statistics(catalogue: Pick<Client<typeof ingest>, 'readStatistic
       method: 'GET',
       path: '/api/v1/statistics',
       credentials: 'bearer',
+      roles: EVERY_ROLE,
       query: StatisticsQuery,
       docs: {
         tag: 'Calls',

@@ -2,9 +2,10 @@ import { Uuid } from '@call-analysis/events';
 import type { desk, keyManagement } from '@call-analysis/proto';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
+import { AND_OPERATORS, AND_REVIEWERS, EVERY_ROLE } from '../../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
 import { instant, pathUuid } from '../../http/request/fields.ts';
-import { Acknowledgement, Assignment } from '../../response-schemas/desk.ts';
+import { Acknowledgement, Assignment, CallDesk } from '../../response-schemas/desk.ts';
 import { requirePeople } from '../firms-and-users/people.ts';
 import { answered, callerOf } from './desk-caller.ts';
 
@@ -22,7 +23,7 @@ const NewAssignment = z
 
 /** docs/api.md, "The desk of a team". */
 export function assignments(
-  team: Pick<Client<typeof desk>, 'assignCall' | 'acknowledgeReview'>,
+  team: Pick<Client<typeof desk>, 'assignCall' | 'acknowledgeReview' | 'readCallDesk'>,
   keys: Pick<Client<typeof keyManagement>, 'findUser'>,
 ): Endpoint[] {
   return [
@@ -30,6 +31,7 @@ export function assignments(
       method: 'PUT',
       path: '/api/v1/calls/:uuid/assignment',
       credentials: 'bearer',
+      roles: AND_REVIEWERS,
       body: NewAssignment,
       docs: {
         tag,
@@ -52,9 +54,26 @@ export function assignments(
       },
     }),
     endpoint({
+      method: 'GET',
+      path: '/api/v1/calls/:uuid/desk',
+      credentials: 'bearer',
+      roles: EVERY_ROLE,
+      docs: {
+        tag,
+        id: 'readCallDesk',
+        summary: 'Read whose task a call is, and what is disputed',
+        responses: { 200: { description: 'What people have to do with the call.', schema: CallDesk } },
+      },
+      handle: async ({ caller, params, address }) => {
+        const call_uuid = pathUuid(params['uuid'], 'call');
+        return answered(await team.readCallDesk({ caller: callerOf(caller, address), call_uuid }));
+      },
+    }),
+    endpoint({
       method: 'POST',
       path: '/api/v1/calls/:uuid/acknowledge',
       credentials: 'bearer',
+      roles: AND_OPERATORS,
       docs: {
         tag,
         id: 'acknowledgeReview',

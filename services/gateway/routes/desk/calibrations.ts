@@ -2,6 +2,7 @@ import { Uuid } from '@call-analysis/events';
 import type { desk, keyManagement } from '@call-analysis/proto';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
+import { AND_REVIEWERS } from '../../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
 import { instant, name, page, pathUuid, size, text } from '../../http/request/fields.ts';
 import { Calibration, CalibrationAnswers, CalibrationPage } from '../../response-schemas/desk.ts';
@@ -74,6 +75,7 @@ export function calibrations(
       method: 'POST',
       path: PATH,
       credentials: 'bearer',
+      roles: AND_REVIEWERS,
       body: NewCalibration,
       docs: {
         tag,
@@ -93,6 +95,7 @@ export function calibrations(
       method: 'GET',
       path: PATH,
       credentials: 'bearer',
+      roles: AND_REVIEWERS,
       query: z.strictObject({ page, size }),
       docs: {
         tag,
@@ -108,6 +111,7 @@ export function calibrations(
       method: 'GET',
       path: `${PATH}/:uuid`,
       credentials: 'bearer',
+      roles: AND_REVIEWERS,
       docs: {
         tag,
         id: 'getCalibration',
@@ -122,6 +126,7 @@ export function calibrations(
       method: 'PUT',
       path: `${PATH}/:uuid/calls/:call_uuid`,
       credentials: 'bearer',
+      roles: AND_REVIEWERS,
       body: Answers,
       docs: {
         tag,

@@ -1,10 +1,12 @@
 import type { Answer } from '@call-analysis/proto/desk/v1/Answer';
 import type { CallerInit } from '@call-analysis/proto/desk/v1/Caller';
 import type { Caller } from '../../authentication/caller.ts';
+import { sightOf } from '../rpc-caller.ts';
 
 /** The caller in a request to the desk. */
 export function callerOf(caller: Caller, address: string): CallerInit {
-  return { firm_uuid: caller.firmUuid, user_uuid: caller.userUuid, role: caller.role, address };
+  const { firmUuid: firm_uuid, userUuid: user_uuid, role } = caller;
+  return { firm_uuid, user_uuid, role, address, ...sightOf(caller) };
 }
 
 /** Ingest answers in the API's own shape. */

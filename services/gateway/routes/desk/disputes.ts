@@ -2,6 +2,7 @@ import { Uuid } from '@call-analysis/events';
 import type { desk } from '@call-analysis/proto';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
+import { AND_REVIEWERS, EVERY_ROLE } from '../../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
 import { anyOf, page, pathUuid, size, text, written } from '../../http/request/fields.ts';
 import { Dispute, DisputePage, DisputeStatus } from '../../response-schemas/desk.ts';
@@ -44,6 +45,7 @@ export function disputes(
       method: 'POST',
       path: '/api/v1/calls/:uuid/disputes',
       credentials: 'bearer',
+      roles: EVERY_ROLE,
       body: NewDispute,
       docs: {
         tag,
@@ -63,6 +65,7 @@ export function disputes(
       method: 'GET',
       path: PATH,
       credentials: 'bearer',
+      roles: EVERY_ROLE,
       query: z.strictObject({ status: anyOf(DisputeStatus), page, size }),
       docs: {
         tag,
@@ -78,6 +81,7 @@ export function disputes(
       method: 'PATCH',
       path: `${PATH}/:uuid`,
       credentials: 'bearer',
+      roles: AND_REVIEWERS,
       body: Decision,
       docs: {
         tag,

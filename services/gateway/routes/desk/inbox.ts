@@ -1,6 +1,7 @@
 import type { desk } from '@call-analysis/proto';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
+import { EVERY_ROLE } from '../../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
 import { page, size } from '../../http/request/fields.ts';
 import { InboxPage } from '../../response-schemas/desk.ts';
@@ -13,6 +14,7 @@ export function inbox(team: Pick<Client<typeof desk>, 'readInbox'>): Endpoint[] 
       method: 'GET',
       path: '/api/v1/inbox',
       credentials: 'bearer',
+      roles: EVERY_ROLE,
       query: z.strictObject({ page, size }),
       docs: {
         tag: 'Desk',

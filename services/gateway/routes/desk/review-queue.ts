@@ -2,6 +2,7 @@ import { Uuid } from '@call-analysis/events';
 import type { desk, keyManagement } from '@call-analysis/proto';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
+import { AND_REVIEWERS } from '../../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
 import { pathUuid } from '../../http/request/fields.ts';
 import { LeasedCall, ReviewQueue } from '../../response-schemas/desk.ts';
@@ -29,6 +30,7 @@ export function reviewQueue(
       method: 'POST',
       path: `${PATH}/next`,
       credentials: 'bearer',
+      roles: AND_REVIEWERS,
       body: Wanted,
       optionalBody: true,
       docs: {
@@ -55,6 +57,7 @@ export function reviewQueue(
       method: 'DELETE',
       path: `${PATH}/leases/:call_uuid`,
       credentials: 'bearer',
+      roles: AND_REVIEWERS,
       docs: {
         tag,
         id: 'releaseLease',
@@ -72,6 +75,7 @@ export function reviewQueue(
       method: 'GET',
       path: PATH,
       credentials: 'bearer',
+      roles: AND_REVIEWERS,
       docs: {
         tag,
         id: 'readQueue',

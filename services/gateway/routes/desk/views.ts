@@ -1,6 +1,7 @@
 import type { desk } from '@call-analysis/proto';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
+import { AND_REVIEWERS } from '../../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
 import { name, page, pathUuid, size } from '../../http/request/fields.ts';
 import { View, ViewPage } from '../../response-schemas/desk.ts';
@@ -9,7 +10,7 @@ import { SavedQuery } from './saved-query.ts';
 
 const PATH = '/api/v1/views';
 const tag = 'Desk';
-const access = { credentials: 'bearer' } as const;
+const access = { credentials: 'bearer', roles: AND_REVIEWERS } as const;
 
 const fields = {
   name: name(255),

@@ -4,6 +4,7 @@ import type { Storage } from '@call-analysis/proto/ingest/v1/Storage';
 import type { Firm } from '@call-analysis/proto/key_management/v1/Firm';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
+import { EVERY_ROLE } from '../../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
 import { name } from '../../http/request/fields.ts';
 import { FirmSettings, Language, Redaction } from '../../response-schemas/access/firms-and-users.ts';
@@ -62,6 +63,7 @@ export function firm(keys: Keys, calls: Ingest): Endpoint[] {
       method: 'GET',
       path: PATH,
       credentials: 'bearer',
+      roles: EVERY_ROLE,
       docs: {
         tag,
         id: 'getFirm',

@@ -23,9 +23,17 @@ const person = {
   name: 'Aziza',
   role: 'ADMIN',
   web_api_only: false,
+  operator_ids: [],
   created_at: '2026-10-01T04:00:00.000Z',
 };
-const shown = { uuid: user, name: 'Aziza', role: 'ADMIN', is_api_user: false, created_at: person.created_at };
+const shown = {
+  uuid: user,
+  name: 'Aziza',
+  role: 'ADMIN',
+  operator_ids: [],
+  is_api_user: false,
+  created_at: person.created_at,
+};
 const actor = { user_uuid: user, firm_uuid: firm.uuid, role: 'ADMIN', address: expect.any(String) };
 
 let edge: Fixture;
@@ -127,6 +135,43 @@ describe('users', () => {
     edge.keys.removeUser = record({ user: person, removed_at: person.created_at });
     expect((await edge.request('DELETE', `/api/v1/users/${user}`)).status).toBe(204);
     expect(asked).toMatchObject({ actor, user_uuid: user });
+  });
+
+  it('have operator ids, trimmed; a change without them keeps them, and an empty list removes them', async () => {
+    const operator = { ...person, role: 'OPERATOR', operator_ids: ['17'] };
+    edge.keys.createUser = record(operator);
+    edge.keys.changeUser = record(operator);
+    const json = { name: 'Aziza', role: 'OPERATOR', operator_ids: [' 17 '] };
+    const created = await edge.request('POST', '/api/v1/users', { json });
+    expect([created.status, created.body]).toEqual([201, { ...shown, role: 'OPERATOR', operator_ids: ['17'] }]);
+    expect(asked).toMatchObject({ role: 'OPERATOR', operator_ids: ['17'] });
+    for (const [change, ids] of [
+      [{ name: 'Aziza' }, undefined],
+      [{ operator_ids: [] }, { ids: [] }],
+      [{ operator_ids: ['17', '18'] }, { ids: ['17', '18'] }],
+    ] as const) {
+      await edge.request('PATCH', `/api/v1/users/${user}`, { json: change });
+      expect((asked as { operator_ids?: object }).operator_ids).toEqual(ids);
+    }
+  });
+
+  it.each([
+    [[' '], 'operator_ids.0', 'REQUIRED'],
+    [['17', ''], 'operator_ids.1', 'REQUIRED'],
+    [['17', '17 '], 'operator_ids', 'INVALID'],
+    [['a'.repeat(256)], 'operator_ids.0', 'INVALID'],
+    [Array.from({ length: 101 }, String), 'operator_ids', 'INVALID'],
+    ['17', 'operator_ids', 'INVALID'],
+  ])('are refused with the operator ids %j', async (operator_ids, field, code) => {
+    for (const [method, path] of [
+      ['POST', '/api/v1/users'],
+      ['PATCH', `/api/v1/users/${user}`],
+    ] as const) {
+      const { status, body } = await edge.request(method, path, {
+        json: { name: 'A', role: 'OPERATOR', operator_ids },
+      });
+      expect([status, body]).toMatchObject([400, { details: { fields: [{ field, code }] } }]);
+    }
   });
 
   it('get a link to the console under the public address of the service', async () => {

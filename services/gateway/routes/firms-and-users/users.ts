@@ -1,6 +1,7 @@
 import { notFound } from '@call-analysis/fault';
 import type { keyManagement } from '@call-analysis/proto';
 import type { User as UserMessage } from '@call-analysis/proto/key_management/v1/User';
+import { MAX_OPERATOR_ID_CHARS, MAX_OPERATOR_IDS } from '@call-analysis/proto/values';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { Role } from '../../authentication/caller.ts';
@@ -15,15 +16,29 @@ const tag = 'Firm and users';
 const access = { credentials: 'bearer', roles: ['ADMIN', 'SUPERUSER'] } as const;
 
 const ROLES_OF_MANAGERS =
-  'An ADMIN manages users with the role ADMIN; users with other roles, who act on other firms too, are managed by a SUPERUSER.';
+  'An ADMIN manages users with the roles ADMIN, REVIEWER and OPERATOR; a SUPERUSER or WORKFLOW_ENGINEER, who acts on other firms too, is managed by a SUPERUSER.';
 
-const NewUser = z
-  .strictObject({ name: name(255), role: Role })
-  .meta({ id: 'CreateUserRequest', examples: [{ name: 'Aziza Karimova', role: 'ADMIN' }] });
+const operatorIds = z
+  .array(name(MAX_OPERATOR_ID_CHARS))
+  .max(MAX_OPERATOR_IDS, `must have at most ${MAX_OPERATOR_IDS} ids`)
+  .refine((ids) => new Set(ids).size === ids.length, 'must not name an id twice')
+  .optional()
+  .meta({
+    description:
+      'All of them. As an OPERATOR, the user sees the calls whose `operator_id` is one of these, letter by letter.',
+  });
+
+const NewUser = z.strictObject({ name: name(255), role: Role, operator_ids: operatorIds }).meta({
+  id: 'CreateUserRequest',
+  examples: [
+    { name: 'Aziza Karimova', role: 'ADMIN' },
+    { name: 'Bakyt Asanov', role: 'OPERATOR', operator_ids: ['17'] },
+  ],
+});
 
 const Change = z
-  .strictObject({ name: name(255).optional(), role: Role.optional() })
-  .meta({ id: 'ChangeUserRequest', examples: [{ name: 'Aziza Yusupova' }] });
+  .strictObject({ name: name(255).optional(), role: Role.optional(), operator_ids: operatorIds })
+  .meta({ id: 'ChangeUserRequest', examples: [{ name: 'Aziza Yusupova' }, { operator_ids: ['17', '0017'] }] });
 
 type Keys = Pick<
   Client<typeof keyManagement>,
@@ -93,13 +108,14 @@ export function users(keys: Keys, absolute: PublicUrl): Endpoint[] {
         tag,
         id: 'changeUser',
         summary: 'Change a user',
-        description: `A changed role ends the user's sessions, and tokens that were issued before are refused within 5 seconds. ${ROLES_OF_MANAGERS}`,
+        description: `A changed role ends the user's sessions, and tokens that were issued before are refused within 5 seconds. Changed operator ids count within 5 seconds too. ${ROLES_OF_MANAGERS}`,
         responses: { 200: { description: 'The user.', schema: User } },
         errors: ['OWN_ACCOUNT', 'LAST_ADMIN', 'API_USER'],
       },
-      async handle({ caller, params, body, address }) {
+      async handle({ caller, params, body: { operator_ids: ids, ...body }, address }) {
         const user_uuid = pathUuid(params['uuid'], 'user');
-        const changed = await keys.changeUser({ actor: managerOf(caller, address), user_uuid, ...body });
+        const change = { ...body, ...(ids !== undefined && { operator_ids: { ids } }) };
+        const changed = await keys.changeUser({ actor: managerOf(caller, address), user_uuid, ...change });
         return { status: 200, body: userJson(changed) };
       },
     }),
@@ -142,6 +158,6 @@ export function users(keys: Keys, absolute: PublicUrl): Endpoint[] {
   ];
 }
 
-function userJson({ uuid, name: called, role, web_api_only, created_at }: UserMessage) {
-  return { uuid, name: called, role, is_api_user: web_api_only, created_at };
+function userJson({ uuid, name: called, role, web_api_only, operator_ids, created_at }: UserMessage) {
+  return { uuid, name: called, role, operator_ids, is_api_user: web_api_only, created_at };
 }

@@ -1,6 +1,6 @@
 import { exposition, EXPOSITION_TYPE } from '@call-analysis/runtime';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
-import { Quota } from '../../rate-limits/rate-limits.ts';
+import { Quota } from '../../http/rate-limits/rate-limits.ts';
 
 /** Monitoring reads them every few seconds. Several systems may do so from the same address. */
 const PER_MINUTE = 600;

@@ -5,11 +5,11 @@ import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import type { Caller } from '../../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
+import type { OperationDocs } from '../../http/operation-docs.ts';
 import { page, pathUuid, size } from '../../http/request/fields.ts';
 import type { PublicUrl } from '../../http/request/public-url.ts';
 import type { Response } from '../../http/response/response.ts';
 import { sendStream } from '../../http/response/send.ts';
-import type { OperationDocs } from '../../openapi/operation-docs.ts';
 import { BatchItem, BatchPage } from '../../response-schemas/uploads.ts';
 import { pathForCaller } from '../external.ts';
 import { callerOf } from '../rpc-caller.ts';
@@ -93,6 +93,9 @@ export function batches(
       by_status: batch.by_status,
       erased: batch.erased ?? 0,
       finished_at: batch.finished_at ?? null,
+      file_name: batch.file_name ?? null,
+      archive_name: batch.archive_name ?? null,
+      uploaded_by: batch.uploaded_by ?? null,
       rejected_csv_url: batch.rejected_uuid === undefined ? null : rejectedUrl(publicUrl, request, batch.rejected_uuid),
     };
   }

@@ -5,8 +5,8 @@ import type { Client } from '@call-analysis/rpc';
 import type { Caller } from '../../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
 import type { Form, FormPiece } from '../../http/multipart/form.ts';
+import type { OperationDocs } from '../../http/operation-docs.ts';
 import type { JsonResponse } from '../../http/response/send.ts';
-import type { OperationDocs } from '../../openapi/operation-docs.ts';
 import { RecordingMetadata, UploadedRecording } from '../../response-schemas/uploads.ts';
 
 type Recordings = Pick<Client<typeof audio>, 'uploadRecording'>;

@@ -6,9 +6,9 @@ import type { ProcessUploadRequestInit } from '@call-analysis/proto/ingest/v1/Pr
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
+import type { OperationDocs } from '../../http/operation-docs.ts';
 import type { PublicUrl } from '../../http/request/public-url.ts';
 import type { JsonResponse } from '../../http/response/send.ts';
-import type { OperationDocs } from '../../openapi/operation-docs.ts';
 import { OpenedUpload, ProcessedUpload } from '../../response-schemas/uploads.ts';
 import { callerOf } from '../rpc-caller.ts';
 import { rejectedUrl } from './batches.ts';

@@ -38,7 +38,13 @@ const callsToReview = (count: number, needsReview = 1): Call[] =>
     callOf({ start: Date.UTC(2026, 0, 1) + at * 1000, facts: { ...facts, needsReview } }),
   );
 
-const personOf = (firmUuid: string) => ({ firmUuid, userUuid: randomUUID(), role: 'ADMIN', address: '' });
+const personOf = (firmUuid: string) => ({
+  firmUuid,
+  userUuid: randomUUID(),
+  role: 'ADMIN',
+  address: '',
+  seenOperators: null,
+});
 type Person = ReturnType<typeof personOf>;
 
 const queueOf = (store: Store) => reviewQueue(store.db, store.carryOver);

@@ -109,7 +109,7 @@ function fieldsOf(fields: SamplingRuleFields | null): Partial<RuleFields> {
       filter !== undefined &&
       filter !== null && {
         filter: Filter.parse(JSON.parse(json)),
-        meaning: filterOf(filter),
+        meaning: filterOf(filter, null),
       }),
   };
 }

@@ -3,9 +3,11 @@ import { lazy, Suspense, useEffect, useState } from 'react';
 import { api, send } from '../../../api/client.ts';
 import * as format from '../../../i18n/format.ts';
 import { Icon } from '../../../widgets/icon.tsx';
+import { Popup } from '../../../widgets/popup.tsx';
+import { done, failed } from '../../../widgets/toasts.tsx';
 import { callTexts } from '../texts.ts';
 import type { CallDetail, Utterance } from '../use-call.ts';
-import { type Player, SKIP_SECONDS } from './use-player.ts';
+import { type Heard, type Player, SKIP_SECONDS } from './use-player.ts';
 
 /** Loaded with the first recording. */
 const Waveform = lazy(() => import('./waveform.tsx'));
@@ -68,6 +70,24 @@ export function PlayerPanel({ call, recording, player, playback }: Props) {
         >
           <Icon name={player.isPlaying ? 'pause' : 'play'} />
         </button>
+        <button
+          type="button"
+          className="button button-icon"
+          aria-label={t('back5')}
+          title={t('back5')}
+          onClick={() => player.skip(-SKIP_SECONDS)}
+        >
+          <Icon name="back5" />
+        </button>
+        <button
+          type="button"
+          className="button button-icon"
+          aria-label={t('forward5')}
+          title={t('forward5')}
+          onClick={() => player.skip(SKIP_SECONDS)}
+        >
+          <Icon name="forward5" />
+        </button>
         <Position audio={player.audio} duration={duration} />
         <label>
           <span className="visually-hidden">{t('speed')}</span>
@@ -79,9 +99,101 @@ export function PlayerPanel({ call, recording, player, playback }: Props) {
             ))}
           </select>
         </label>
+        <PlayerMenu {...{ call, recording, player }} url={playback.data?.url} />
       </div>
     </section>
   );
+}
+
+interface MenuProps extends Pick<Props, 'call' | 'recording' | 'player'> {
+  readonly url: string | undefined;
+}
+
+/** Volume, channels, silence, and what can be taken away. */
+function PlayerMenu({ call, recording, player, url }: MenuProps) {
+  const t = callTexts.use();
+  const { left_channel } = recording;
+  const sideOf = (role: 'operator' | 'client') => (role === left_channel ? 'left' : 'right');
+  const copyLink = async () => {
+    const link = new URL(location.href);
+    link.search = `?t=${Math.floor(player.audio.currentTime)}`;
+    await navigator.clipboard.writeText(link.href);
+    done(t('linkCopied', { at: format.duration(player.audio.currentTime) }));
+  };
+  // The sound of another origin cannot be taken apart.
+  const maySplit = url !== undefined && new URL(url, location.href).origin === location.origin;
+  return (
+    <Popup className="button button-icon" label={<Icon name="settings" />} name={t('playerMenu')}>
+      {(close) => (
+        <>
+          <label className="popup-item">
+            {t('volume')}
+            <input
+              type="range"
+              min={0}
+              max={1}
+              step={0.05}
+              value={player.volume}
+              aria-valuetext={format.percent(player.volume)}
+              onChange={({ target }) => player.setVolume(Number(target.value))}
+            />
+          </label>
+          {call.transcript !== null && (
+            <label className="popup-item">
+              <input
+                type="checkbox"
+                checked={player.skipsSilence}
+                onChange={({ target }) => player.setSkipsSilence(target.checked)}
+              />
+              {t('skipSilence')}
+            </label>
+          )}
+          {maySplit && (
+            <label className="popup-item">
+              {t('hear')}
+              <select
+                className="input"
+                value={player.heard}
+                onChange={({ target }) => player.hear(HEARD.find((each) => each === target.value) ?? 'both')}
+              >
+                <option value="both">{t('hear.both')}</option>
+                {(['operator', 'client'] as const).map((role) => (
+                  <option key={role} value={sideOf(role)}>
+                    {t(`role.${role}`)}
+                  </option>
+                ))}
+              </select>
+            </label>
+          )}
+          <button
+            type="button"
+            className="popup-item"
+            onClick={() => {
+              close();
+              copyLink().catch(failed);
+            }}
+          >
+            <Icon name="copy" />
+            {t('copyLink')}
+          </button>
+          {url !== undefined && (
+            <a className="popup-item" href={url} download={fileNameOf(call, url)} onClick={close}>
+              <Icon name="download" />
+              {t('download')}
+            </a>
+          )}
+        </>
+      )}
+    </Popup>
+  );
+}
+
+const HEARD: readonly Heard[] = ['both', 'left', 'right'];
+
+/** The operator, the start, and the extension of what is played. */
+function fileNameOf({ operator_name, start_time }: CallDetail, url: string): string {
+  const extension = /\.[a-z0-9]+$/iu.exec(new URL(url, location.href).pathname)?.[0] ?? '';
+  return `${operator_name} ${start_time.slice(0, 16).replaceAll(':', '-')}${extension}`;
 }
 
 /** Where the recording is, to move by keys and by pointer. */

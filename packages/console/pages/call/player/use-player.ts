@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import type { Span } from './silences.ts';
 
 /** Seconds that one press of an arrow key skips. */
 export const SKIP_SECONDS = 5;
@@ -9,16 +10,40 @@ export interface Player {
   readonly isPlaying: boolean;
   readonly failure: boolean;
   readonly rate: number;
+  /** From 0 to 1. */
+  readonly volume: number;
+  readonly skipsSilence: boolean;
+  /** The one channel that is heard, or both. */
+  readonly heard: Heard;
   toggle(): void;
   /** Plays from a moment, and until another when it is given. */
   playFrom(seconds: number, until?: number): void;
   skip(seconds: number): void;
   setRate(rate: number): void;
+  setVolume(volume: number): void;
+  setSkipsSilence(skips: boolean): void;
+  hear(channel: Heard): void;
 }
 
-/** The sound of a recording. */
-export function usePlayer(url: string | null): Player {
-  const [audio] = useState(() => Object.assign(new Audio(), { preload: 'metadata' }));
+export type Heard = 'both' | 'left' | 'right';
+
+const VOLUME = 'console.player.volume';
+const SKIPS = 'console.player.skipsSilence';
+
+interface Options {
+  /** Seconds. */
+  readonly startAt?: number;
+  /** What is passed over when the user skips silence. */
+  readonly silences?: readonly Span[];
+}
+
+/** The sound of a recording. The browser remembers the volume, and whether silence is skipped. */
+export function usePlayer(url: string | null, { startAt = 0, silences = NONE }: Options = {}): Player {
+  const [audio] = useState(() => Object.assign(new Audio(), { preload: 'metadata', volume: storedVolume() }));
+  const [volume, setVolume] = useState(storedVolume);
+  const [skipsSilence, setSkipsSilence] = useState(() => localStorage.getItem(SKIPS) === 'yes');
+  const [heard, setHeard] = useState<Heard>('both');
+  const channels = useRef<Channels | null>(null);
   const [isPlaying, setPlaying] = useState(false);
   const [failure, setFailure] = useState(false);
   const [rate, setRate] = useState(1);
@@ -27,11 +52,21 @@ export function usePlayer(url: string | null): Player {
   useEffect(() => {
     if (url === null || audio.src === url) return;
     // A new URL of the same recording continues at the old one's position.
-    const { currentTime } = audio;
+    const currentTime = audio.src === '' ? startAt : audio.currentTime;
     audio.src = url;
     audio.currentTime = currentTime;
     setFailure(false);
-  }, [audio, url]);
+  }, [audio, url, startAt]);
+  useEffect(() => {
+    if (!skipsSilence) return;
+    const skip = () => {
+      const at = silences.find(({ start, end }) => start <= audio.currentTime && audio.currentTime < end);
+      if (at !== undefined && !audio.paused) audio.currentTime = at.end;
+    };
+    audio.addEventListener('timeupdate', skip);
+    return () => audio.removeEventListener('timeupdate', skip);
+  }, [audio, skipsSilence, silences]);
+  useEffect(() => () => channels.current?.close(), []);
   useEffect(() => {
     const update = () => setPlaying(!audio.paused);
     const fail = () => setFailure(true);
@@ -82,9 +117,65 @@ export function usePlayer(url: string | null): Player {
         audio.playbackRate = next;
         setRate(next);
       },
+      volume,
+      setVolume(next) {
+        audio.volume = next;
+        localStorage.setItem(VOLUME, String(next));
+        setVolume(next);
+      },
+      skipsSilence,
+      setSkipsSilence(next) {
+        localStorage.setItem(SKIPS, next ? 'yes' : 'no');
+        setSkipsSilence(next);
+      },
+      heard,
+      hear(channel) {
+        channels.current ??= openChannels(audio);
+        channels.current.hear(channel);
+        setHeard(channel);
+      },
     }),
-    [audio, isPlaying, failure, rate, play],
+    [audio, isPlaying, failure, rate, volume, skipsSilence, heard, play],
   );
+}
+
+const NONE: readonly Span[] = [];
+
+function storedVolume(): number {
+  const stored = Number(localStorage.getItem(VOLUME) ?? 1);
+  return stored >= 0 && stored <= 1 ? stored : 1;
+}
+
+interface Channels {
+  hear(channel: Heard): void;
+  close(): void;
+}
+
+/** The sound by way of Web Audio, which plays one channel on both sides. Opened when it is first asked for. */
+function openChannels(audio: HTMLAudioElement): Channels {
+  const context = new AudioContext();
+  const source = context.createMediaElementSource(audio);
+  const splitter = context.createChannelSplitter(2);
+  source.connect(splitter);
+  return {
+    hear(channel) {
+      void context.resume();
+      source.disconnect();
+      splitter.disconnect();
+      if (channel === 'both') {
+        source.connect(context.destination);
+        return;
+      }
+      source.connect(splitter);
+      // A destination takes one channel for both sides.
+      const mono = context.createGain();
+      mono.channelCount = 1;
+      mono.channelCountMode = 'explicit';
+      splitter.connect(mono, channel === 'left' ? 0 : 1);
+      mono.connect(context.destination);
+    },
+    close: () => void context.close(),
+  };
 }
 
 /** The index of the utterance that is playing, or of the last one before. -1 before the first. */

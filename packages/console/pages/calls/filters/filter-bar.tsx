@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { Icon } from '../../../widgets/icon.tsx';
 import { Popup } from '../../../widgets/popup.tsx';
 import { type CallSearch, isFiltered } from '../call-search.ts';
@@ -12,10 +12,12 @@ interface Props {
   readonly search: CallSearch;
   readonly onChange: (changed: Partial<CallSearch>) => void;
   readonly calls: readonly Call[];
+  /** Before the filters. */
+  readonly children?: ReactNode;
 }
 
 /** The filters as chips: those in use, those that are always offered, and a way to add any other. */
-export function FilterBar({ search, onChange, calls }: Props) {
+export function FilterBar({ search, onChange, calls, children }: Props) {
   const t = callsTexts.use();
   const [added, setAdded] = useState<readonly FilterKey[]>([]);
   const keys = Object.keys(FILTERS) as FilterKey[];
@@ -24,6 +26,7 @@ export function FilterBar({ search, onChange, calls }: Props) {
   const others = keys.filter((key) => !shown.includes(key));
   return (
     <div className="calls-filters" role="group" aria-label={t('filters')}>
+      {children}
       {shown.map((key) => (
         <FilterChip
           key={key}
@@ -85,7 +88,7 @@ function FilterChip({ filterKey, isNew, search, onChange, calls }: Props & { fil
       opensAtOnce={isNew}
       label={
         <>
-          {name}
+          {value === null ? name : `${name}:`}
           {value !== null && <span className="chip-value foreign-line">{value}</span>}
           <Icon name="down" size={12} />
         </>

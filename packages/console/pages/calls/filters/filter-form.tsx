@@ -1,5 +1,7 @@
 import { useState } from 'react';
 import * as format from '../../../i18n/format.ts';
+import { addDays, dayIn, startOfDay } from '../../../i18n/zone/days.ts';
+import { timeZone } from '../../../i18n/zone/zone.ts';
 import { Field } from '../../../widgets/field.tsx';
 import type { CallSearch, SingleFilter } from '../call-search.ts';
 import { callsTexts } from '../texts.ts';
@@ -173,17 +175,13 @@ function FromTo({ filter, search, onDone }: Of<'numbers' | 'days'>) {
   );
 }
 
-/** The day of an instant in the browser's time zone, as a date field has it. */
+/** The day of an instant, as a date field has it. */
 function dayOf(instant: string | undefined, before = 0): string {
   if (instant === undefined || Number.isNaN(Date.parse(instant))) return '';
-  const local = new Date(Date.parse(instant) - before);
-  const two = (value: number) => String(value).padStart(2, '0');
-  return `${local.getFullYear()}-${two(local.getMonth() + 1)}-${two(local.getDate())}`;
+  return dayIn(new Date(Date.parse(instant) - before), timeZone());
 }
 
-/** The first moment of a day in the browser's time zone, or of the day that many days later. */
+/** The first moment of a day, or of the day that many days later. */
 function startOf(day: string, later = 0): string {
-  if (day === '') return '';
-  const [year, month, date] = day.split('-').map(Number);
-  return new Date(year!, month! - 1, date! + later).toISOString();
+  return day === '' ? '' : startOfDay(addDays(day, later), timeZone());
 }

@@ -3,13 +3,15 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api, send } from '../../../api/client.ts';
 import * as format from '../../../i18n/format.ts';
+import { useMay } from '../../../session/rights.ts';
 import { useSession } from '../../../session/session.ts';
 import { Icon } from '../../../widgets/icon.tsx';
 import { done, failed } from '../../../widgets/toasts.tsx';
 import type { CallSearch } from '../call-search.ts';
-import { ExportMenu } from '../export-menu.tsx';
+import { CALLS_KEY } from '../calls-query.ts';
+import { ExportButton } from '../export-button.tsx';
 import { callsTexts } from '../texts.ts';
-import { type Call, CALLS_KEY } from '../use-calls.ts';
+import type { Call } from '../use-calls.ts';
 import { AnalyzeDialog, startAnalysis, type Target } from './analyze-dialog.tsx';
 import { EraseDialog } from './erase-dialog.tsx';
 
@@ -37,6 +39,7 @@ export function SelectionBar({ selected, search, matching, onClear }: Props) {
   const t = callsTexts.use();
   const client = useQueryClient();
   const { role } = useSession();
+  const mayProcess = useMay('process');
   const [asked, setAsked] = useState<Action | null>(null);
   const [isWhole, setWhole] = useState(false);
   const [progress, setProgress] = useState<{ done: number; all: number } | null>(null);
@@ -88,20 +91,20 @@ export function SelectionBar({ selected, search, matching, onClear }: Props) {
       )}
       {progress === null ? (
         <>
-          {all === null && retryable.length > 0 && (
+          {mayProcess && all === null && retryable.length > 0 && (
             <button type="button" className="button" onClick={() => void run('retry')}>
               <Icon name="refresh" />
               {t('retry', { count: format.number(retryable.length) })}
             </button>
           )}
-          {(all === null ? analyzable.length > 0 : role === 'ADMIN') && (
+          {mayProcess && (all === null ? analyzable.length > 0 : role === 'ADMIN') && (
             <button type="button" className="button" onClick={() => setAsked('analyze')}>
               <Icon name="scorecards" />
               {t('analyze')}
             </button>
           )}
-          {all === null ? <ExportMenu uuids={selected.map(({ uuid }) => uuid)} /> : <ExportMenu search={search} />}
-          {all === null && (
+          {all === null ? <ExportButton uuids={selected.map(({ uuid }) => uuid)} /> : <ExportButton search={search} />}
+          {mayProcess && all === null && (
             <button type="button" className="button button-danger" onClick={() => setAsked('erase')}>
               <Icon name="trash" />
               {t('erase')}

@@ -5,7 +5,7 @@ import { useVirtualRows } from '../../../widgets/virtual-rows.ts';
 import type { Sort } from '../call-search.ts';
 import { callsTexts } from '../texts.ts';
 import type { Call } from '../use-calls.ts';
-import { columnOf, type ColumnName, nextSort } from './columns.tsx';
+import { columnOf, type ColumnName, NARROW, nextSort } from './columns.tsx';
 import { Snippet } from './snippet.tsx';
 
 interface Props {
@@ -16,7 +16,8 @@ interface Props {
   readonly sort: Sort;
   readonly onSort: (sort: Sort) => void;
   readonly selected: ReadonlySet<string>;
-  readonly onSelect: (uuids: ReadonlySet<string>) => void;
+  /** Null where there is nothing to do with selected calls. */
+  readonly onSelect: ((uuids: ReadonlySet<string>) => void) | null;
   readonly onEnd: () => void;
   /** The words that were searched for, which the call's page highlights. */
   readonly words: string | undefined;
@@ -35,7 +36,7 @@ export function CallsTable(props: Props) {
   const { calls, columns, selected, onSelect, onEnd } = props;
   const t = callsTexts.use();
   const scroller = useRef<HTMLDivElement>(null);
-  const isNarrow = useMedia('(max-width: 700px)');
+  const isNarrow = useMedia(NARROW);
   const rowHeight = (isNarrow ? NARROW_ROW_PX : ROW_PX) + (props.words === undefined ? 0 : SNIPPET_PX);
   const { from, to } = useVirtualRows(scroller, calls.length, rowHeight);
   const last = useRef<number | null>(null);
@@ -54,10 +55,10 @@ export function CallsTable(props: Props) {
       else next.delete(uuid);
     }
     last.current = index;
-    onSelect(next);
+    onSelect?.(next);
   };
   const areAll = calls.length > 0 && calls.every(({ uuid }) => selected.has(uuid));
-  const tracks = ['40px', ...columns.map((name) => columnOf(name).width)].join(' ');
+  const tracks = [...(onSelect === null ? [] : ['40px']), ...columns.map((name) => columnOf(name).width)].join(' ');
   return (
     <div className="calls-scroll card" ref={scroller} tabIndex={0} role="region" aria-label={t('title')}>
       <div
@@ -69,14 +70,18 @@ export function CallsTable(props: Props) {
       >
         <div role="rowgroup" className="calls-head">
           <div className="calls-row" role="row" aria-rowindex={1}>
-            <span role="columnheader" className="calls-check">
-              <input
-                type="checkbox"
-                aria-label={t('selectAll')}
-                checked={areAll}
-                onChange={() => onSelect(areAll ? new Set() : new Set(calls.map(({ uuid }) => uuid)))}
-              />
-            </span>
+            {onSelect !== null && (
+              <span role="columnheader" className="calls-check">
+                <label>
+                  <input
+                    type="checkbox"
+                    aria-label={t('selectAll')}
+                    checked={areAll}
+                    onChange={() => onSelect(areAll ? new Set() : new Set(calls.map(({ uuid }) => uuid)))}
+                  />
+                </label>
+              </span>
+            )}
             {columns.map((name) => (
               <Heading key={name} name={name} {...props} />
             ))}
@@ -94,15 +99,20 @@ export function CallsTable(props: Props) {
                 aria-selected={selected.has(call.uuid)}
                 style={{ transform: `translateY(${index * rowHeight}px)`, height: rowHeight }}
               >
-                <span role="cell" className="calls-check">
-                  <input
-                    type="checkbox"
-                    aria-label={t('select', { operator: call.operator_name })}
-                    checked={selected.has(call.uuid)}
-                    onChange={() => {}}
-                    onClick={(event) => toggle(index, event.shiftKey)}
-                  />
-                </span>
+                {onSelect !== null && (
+                  <span role="cell" className="calls-check">
+                    {/* As large as a finger needs. */}
+                    <label>
+                      <input
+                        type="checkbox"
+                        aria-label={t('select', { operator: call.operator_name })}
+                        checked={selected.has(call.uuid)}
+                        onChange={() => {}}
+                        onClick={(event) => toggle(index, event.shiftKey)}
+                      />
+                    </label>
+                  </span>
+                )}
                 {columns.map((name, position) => (
                   <span
                     key={name}

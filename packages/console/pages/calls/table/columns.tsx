@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import { shellTexts } from '../../../app/shell-texts.ts';
+import { failureText } from '../../../i18n/faults/texts.ts';
 import * as format from '../../../i18n/format.ts';
 import { Score, StatusBadge } from '../../../widgets/call-facts.tsx';
 import type { Sort } from '../call-search.ts';
@@ -16,18 +17,36 @@ interface Column {
 }
 
 const t = callsTexts.translate;
+
+/** The number alone under the heading of its column, and in words where there is none. */
+function ToReview({ count }: { count: number }) {
+  return (
+    <>
+      <span className="wide-only">{format.number(count)}</span>
+      <span className="narrow-only muted">{t('toReview', { n: count, count: format.number(count) })}</span>
+    </>
+  );
+}
+
 const foreign = (text: string | null) => (text === null ? '' : <span className="foreign-line">{text}</span>);
 
 /** The columns of the table of calls. Their names are also keys of the texts. */
 export const COLUMNS = {
   start_time: {
-    width: 'minmax(126px, 1.1fr)',
+    width: 'minmax(134px, 1.1fr)',
     sort: 'start_time',
     cell: ({ start_time }) => <time dateTime={start_time}>{format.shortDateTime(start_time)}</time>,
   },
-  operator_name: { width: 'minmax(108px, 1.4fr)', cell: ({ operator_name }) => foreign(operator_name) },
+  operator_name: { width: 'minmax(130px, 1.6fr)', cell: ({ operator_name }) => foreign(operator_name) },
+  score: { width: 'minmax(68px, 0.5fr)', isNumber: true, sort: 'score', cell: ({ score }) => <Score value={score} /> },
+  needs_review: {
+    width: 'minmax(88px, 0.6fr)',
+    isNumber: true,
+    cell: ({ needs_review }) => (needs_review === null || needs_review === 0 ? '' : <ToReview count={needs_review} />),
+  },
+  status: { width: 'minmax(100px, 0.8fr)', cell: ({ status }) => <StatusBadge status={status} /> },
   operator_group_name: { width: 'minmax(110px, 1fr)', cell: (call) => foreign(call.operator_group_name) },
-  client_phone_number: { width: 'minmax(138px, 1fr)', cell: (call) => foreign(call.client_phone_number) },
+  client_phone_number: { width: 'minmax(132px, 1fr)', cell: (call) => foreign(call.client_phone_number) },
   segment_type: { width: 'minmax(92px, 1fr)', cell: ({ segment_type }) => foreign(segment_type) },
   direction: {
     width: 'minmax(96px, 0.6fr)',
@@ -40,20 +59,17 @@ export const COLUMNS = {
     cell: ({ duration }) => (duration === null ? '–' : format.duration(duration)),
   },
   language: { width: 'minmax(112px, 0.7fr)', cell: ({ language }) => languageName(language) },
-  status: { width: 'minmax(118px, 0.8fr)', cell: ({ status }) => <StatusBadge status={status} /> },
-  score: { width: 'minmax(68px, 0.5fr)', isNumber: true, sort: 'score', cell: ({ score }) => <Score value={score} /> },
   answered: {
-    width: 'minmax(84px, 0.5fr)',
+    width: 'minmax(136px, 0.7fr)',
     isNumber: true,
-    cell: ({ answered, questions }) =>
-      answered === null || questions === null
-        ? ''
-        : t('answeredOf', { answered: format.number(answered), questions: format.number(questions) }),
-  },
-  needs_review: {
-    width: 'minmax(88px, 0.6fr)',
-    isNumber: true,
-    cell: ({ needs_review }) => (needs_review === null || needs_review === 0 ? '' : format.number(needs_review)),
+    cell: ({ answered, questions }) => {
+      if (answered === null || questions === null) return '';
+      const open = questions - answered;
+      const facts = { answered: format.number(answered), questions: format.number(questions) };
+      return open === 0
+        ? t('answeredOf', facts)
+        : t('answeredOfOpen', { ...facts, n: open, open: format.number(open) });
+    },
   },
   reviewed_at: {
     width: 'minmax(128px, 1.1fr)',
@@ -61,13 +77,19 @@ export const COLUMNS = {
   },
   partner_call_id: { width: 'minmax(110px, 1fr)', cell: ({ partner_call_id }) => foreign(partner_call_id) },
   disconnect_reason: { width: 'minmax(110px, 1fr)', cell: (call) => foreign(call.disconnect_reason) },
-  failure: { width: 'minmax(140px, 1.5fr)', cell: ({ failure }) => foreign(failure?.message ?? null) },
+  failure: {
+    width: 'minmax(140px, 1.5fr)',
+    cell: ({ failure }) => foreign(failure === null ? null : failureText(failure)),
+  },
   created_at: {
     width: 'minmax(128px, 1.1fr)',
     sort: 'created_at',
     cell: ({ created_at }) => <time dateTime={created_at}>{format.shortDateTime(created_at)}</time>,
   },
 } as const satisfies Record<string, Column>;
+
+/** A window in which a row is a card, and the table has no headings. */
+export const NARROW = '(max-width: 700px)';
 
 export type ColumnName = keyof typeof COLUMNS;
 
@@ -76,14 +98,13 @@ export const columnOf = (name: ColumnName): Column => COLUMNS[name];
 const DEFAULTS: readonly ColumnName[] = [
   'start_time',
   'operator_name',
+  'score',
+  'needs_review',
+  'status',
   'client_phone_number',
   'segment_type',
   'duration',
   'language',
-  'status',
-  'score',
-  'answered',
-  'needs_review',
 ];
 const STORED = 'console.calls.columns';
 

@@ -4,8 +4,9 @@ import { api, type Schemas, send } from '../../../api/client.ts';
 import * as format from '../../../i18n/format.ts';
 import { Score } from '../../../widgets/call-facts.tsx';
 import { Dialog, DialogActions } from '../../../widgets/dialog.tsx';
+import { Fault } from '../../../widgets/fault.tsx';
 import { Field } from '../../../widgets/field.tsx';
-import { LoadingOrFailed, useFailure } from '../../../widgets/states.tsx';
+import { LoadingOrFailed } from '../../../widgets/states.tsx';
 import { type Section, type Scorecard } from '../draft.ts';
 import { scorecardsTexts } from '../texts.ts';
 import { TrialResult } from './trial-result.tsx';
@@ -34,18 +35,13 @@ export function TrialDialog({ scorecard, draft, onClose }: Props) {
       ) as Promise<Schemas['ScorecardTrial']>;
     },
   });
-  const failure = useFailure(trial.error);
   return (
     <Dialog title={t('trial')} isWide onClose={onClose}>
       {trial.data === undefined ? (
         <>
           <p className="muted">{t('trial.about', { most: format.number(MOST) })}</p>
           <Choice scorecard={scorecard} chosen={chosen} onChange={setChosen} />
-          {trial.isError && (
-            <p role="alert" className="scorecards-fault foreign">
-              {failure.title}. {failure.text}
-            </p>
-          )}
+          {trial.isError && <Fault error={trial.error} />}
         </>
       ) : (
         <TrialResult items={trial.data.items} />

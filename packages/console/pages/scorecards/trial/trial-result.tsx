@@ -37,7 +37,7 @@ export function TrialResult({ items }: { items: readonly Tried[] }) {
                   {item.start_time !== null && (
                     <span className="muted number scorecards-when">{format.dateTime(item.start_time)}</span>
                   )}
-                  {item.failure !== null && <p className="scorecards-fault foreign">{item.failure.message}</p>}
+                  {item.failure !== null && <p className="fault foreign">{item.failure.message}</p>}
                 </th>
                 <td role="cell" className="number" data-column={t('trial.before')}>
                   <Score value={item.before?.score ?? null} />

@@ -1,5 +1,5 @@
-import { HttpError } from '../http/response/http-error.ts';
-import type { Response } from '../http/response/response.ts';
+import { HttpError } from '../response/http-error.ts';
+import type { Response } from '../response/response.ts';
 import { type Decision, TokenBuckets, WINDOW_MS } from './token-buckets.ts';
 
 /** Requests per minute, all of which may be sent at the same time. 0 is no limit. */

@@ -1,7 +1,7 @@
 import { gauge } from '@call-analysis/runtime';
 import onHeaders from 'on-headers';
-import { HttpError } from '../http/response/http-error.ts';
-import type { Response } from '../http/response/response.ts';
+import { HttpError } from '../response/http-error.ts';
+import type { Response } from '../response/response.ts';
 import { FairQueue, type FairQueueLimits, type NoTurn } from './fair-queue.ts';
 
 /** How many requests are in progress at the same time, of one firm and of all. 0 is no limit. */

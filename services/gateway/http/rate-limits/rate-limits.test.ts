@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { type Fixture, openFixture } from '../test/fixture.ts';
+import { type Fixture, openFixture } from '../../test/fixture.ts';
 
 let edge: Fixture;
 

@@ -1,0 +1,38 @@
+import { Dialog, DialogActions } from '../widgets/dialog.tsx';
+import { FIND_KEYS, useKeyLists, useLetterKeys } from '../widgets/use-keys.ts';
+import { shellTexts } from './shell-texts.ts';
+
+/** The keys of the page and of every page, and the switch for single characters. */
+export default function KeyHelp({ onClose }: { onClose: () => void }) {
+  const t = shellTexts.use();
+  const lists = useKeyLists();
+  const [areOn, turn] = useLetterKeys();
+  const everywhere = [
+    ['/', t('keys.search')],
+    [FIND_KEYS, t('find')],
+    ['?', t('keys.help')],
+  ] as const;
+  return (
+    <Dialog title={t('keys')} onClose={onClose}>
+      {[...lists.map(({ list }) => list), everywhere].map((list, at) => (
+        // The lists do not change while the dialog covers the page.
+        // oxlint-disable-next-line react/no-array-index-key
+        <dl key={at} className="keys">
+          {list.map(([key, text]) => (
+            <div key={key}>
+              <dt>
+                <kbd>{key}</kbd>
+              </dt>
+              <dd>{text}</dd>
+            </div>
+          ))}
+        </dl>
+      ))}
+      <label className="check">
+        <input type="checkbox" checked={areOn} onChange={({ target }) => turn(target.checked)} />
+        {t('keys.letters')}
+      </label>
+      <DialogActions onClose={onClose} leave="close" />
+    </Dialog>
+  );
+}

@@ -1,0 +1,44 @@
+import { useQuery } from '@tanstack/react-query';
+import { useEffect, useSyncExternalStore } from 'react';
+import { firmQuery } from '../api/firm.ts';
+import { chooseZone, onZone, setFirmZone, timeZone } from '../i18n/zone/zone.ts';
+import { shellTexts } from './shell-texts.ts';
+
+/** The time zone of all times that are shown: a page is made again when it changes. */
+export function useTimeZone(): string {
+  const { data } = useQuery(firmQuery);
+  const firmZone = data?.time_zone;
+  useEffect(() => {
+    if (firmZone !== undefined) setFirmZone(firmZone);
+  }, [firmZone]);
+  return useSyncExternalStore(onZone, timeZone);
+}
+
+/** Names the time zone of the page, once, and lets the person choose another. */
+export function ZoneChoice() {
+  const t = shellTexts.use();
+  const { data } = useQuery(firmQuery);
+  const zone = useSyncExternalStore(onZone, timeZone);
+  const firmZone = data?.time_zone;
+  const zones = [zone, 'UTC', ...Intl.supportedValuesOf('timeZone')].filter((each) => each !== firmZone);
+  return (
+    <footer className="zone">
+      <span className="print-only">
+        {t('zone')} {zone}
+      </span>
+      <label>
+        <span>{t('zone')}</span>
+        <select
+          className="input"
+          value={zone}
+          onChange={({ target }) => chooseZone(target.value === firmZone ? null : target.value)}
+        >
+          {firmZone !== undefined && <option value={firmZone}>{t('zone.firm', { zone: firmZone })}</option>}
+          {[...new Set(zones)].map((each) => (
+            <option key={each}>{each}</option>
+          ))}
+        </select>
+      </label>
+    </footer>
+  );
+}

@@ -1,0 +1,56 @@
+import { currentLocale, pageTexts } from '../texts.ts';
+import urls from './texts/all?texts';
+import type en from './texts/en.json';
+
+/** What the service says by codes, in the user's language. They are fetched after the first page is shown. */
+export const faultTexts = pageTexts<keyof typeof en>('faults', urls);
+
+/** A code of the service in words. The service's own words where it has none. */
+export function faultText(code: string, message: string): string {
+  return faultTexts.has(code) ? faultTexts.translate(code) : message;
+}
+
+interface FieldFault {
+  readonly field: string;
+  readonly code: string;
+  readonly message: string;
+}
+
+/** What is wrong with a field. In English the service says it more exactly than its code. */
+export function fieldText({ field, code, message }: FieldFault): string {
+  const [name, what] = [`name.${field}`, `field.${code}`];
+  return faultTexts.translate('field', {
+    field: faultTexts.has(name) ? faultTexts.translate(name) : field,
+    what: currentLocale() !== 'en' && faultTexts.has(what) ? faultTexts.translate(what) : message,
+  });
+}
+
+/** The codes of failed calls that mean the same to a person. */
+const FAILURES = {
+  ENTRY_CORRUPT: 'call.file',
+  INVALID_FILE_FORMAT: 'call.file',
+  AUDIO_UNREADABLE: 'call.file',
+  ARCHIVE_MISSING: 'call.missing',
+  NOT_ANNOUNCED: 'call.missing',
+  RECORDING_MISSING: 'call.missing',
+  AUDIO_NOT_STEREO: 'call.stereo',
+  LANGUAGE_NOT_SUPPORTED: 'call.language',
+  ENGINE_UNAVAILABLE: 'call.engine',
+  ENGINE_FAILED: 'call.engine',
+  ENGINE_CRASHED: 'call.engine',
+  ENGINE_STALLED: 'call.engine',
+  ENGINE_CLOSED: 'call.engine',
+  ENGINE_REFUSED: 'call.engine',
+  ENGINE_MISCONFIGURED: 'call.engine',
+  WORK_DIRECTORY_FULL: 'call.room',
+  TRANSCRIPT_UNREADABLE: 'call.result',
+  RESULT_NOT_STORED: 'call.result',
+  ANALYST_UNAVAILABLE: 'call.analyst',
+  ANALYST_REFUSED: 'call.analyst',
+  ANALYST_UNREADABLE: 'call.analyst',
+} as const satisfies Record<string, keyof typeof en>;
+
+/** Why a call failed. */
+export function failureText({ code, message }: { readonly code: string; readonly message: string }): string {
+  return Object.hasOwn(FAILURES, code) ? faultText(FAILURES[code as keyof typeof FAILURES], message) : message;
+}

@@ -1,0 +1,31 @@
+import { describe, expect, it } from '@jest/globals';
+import * as fc from 'fast-check';
+import { dayIn, instantOf, isZone, localInput, startOfDay } from './days.ts';
+
+const ZONES = ['UTC', 'Asia/Tashkent', 'Asia/Kathmandu', 'America/New_York', 'Pacific/Apia'];
+
+describe('a time as it is typed', () => {
+  it('is that of the zone, not of the browser', () => {
+    expect(instantOf('2026-11-22T14:05', 'Asia/Tashkent')).toBe('2026-11-22T09:05:00.000Z');
+    expect(localInput(Date.parse('2026-11-22T09:05:00Z'), 'Asia/Tashkent')).toBe('2026-11-22T14:05');
+    // The first of two.
+    expect(instantOf('2026-11-01T01:30', 'America/New_York')).toBe('2026-11-01T05:30:00.000Z');
+    expect(() => instantOf('2026-03-08T02:30', 'America/New_York')).not.toThrow();
+  });
+
+  it('comes back as it was typed, in any zone', () => {
+    const minutes = fc.integer({ min: Date.parse('2020-01-01') / 60_000, max: Date.parse('2035-01-01') / 60_000 });
+    fc.assert(
+      fc.property(minutes, fc.constantFrom(...ZONES), (minute, zone) => {
+        const typed = localInput(minute * 60_000, zone);
+        expect(localInput(Date.parse(instantOf(typed, zone)), zone)).toBe(typed);
+      }),
+    );
+  });
+});
+
+it('a day begins at midnight of its zone, and unknown zones are none', () => {
+  expect(startOfDay('2026-11-22', 'Asia/Tashkent')).toBe('2026-11-21T19:00:00.000Z');
+  expect(dayIn(new Date('2026-11-21T19:00:00Z'), 'Asia/Tashkent')).toBe('2026-11-22');
+  expect([isZone('Asia/Tashkent'), isZone('Mars/Olympus')]).toEqual([true, false]);
+});

@@ -1,0 +1,48 @@
+const DAY_MS = 86_400_000;
+
+export function isZone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
+  } catch {
+    return false;
+  }
+}
+
+/** "2026-10-03". */
+export function dayIn(instant: Date, zone: string): string {
+  return new Intl.DateTimeFormat('sv-SE', { timeZone: zone }).format(instant);
+}
+
+export function addDays(day: string, days: number): string {
+  const date = new Date(`${day}T00:00:00Z`);
+  date.setUTCDate(date.getUTCDate() + days);
+  return date.toISOString().slice(0, 10);
+}
+
+/** Midnight in the zone, the first of two. Where a change of clocks skips it, the first instant of the day. */
+export function startOfDay(day: string, zone: string): string {
+  const midnight = Date.parse(`${day}T00:00:00Z`);
+  // Clocks change at most once within these two days, so that one of the two offsets is right.
+  const tries = [midnight - DAY_MS, midnight + DAY_MS].map((instant) => midnight - offsetOf(instant, zone));
+  const within = tries.filter((instant) => dayIn(new Date(instant), zone) === day);
+  return new Date(Math.min(...within)).toISOString();
+}
+
+/** Milliseconds that the zone's clock is ahead of UTC. */
+function offsetOf(instant: number, zone: string): number {
+  const clock = new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short', timeStyle: 'medium' });
+  return Date.parse(`${clock.format(instant).replace(' ', 'T')}Z`) - Math.floor(instant / 1000) * 1000;
+}
+
+/** "2026-11-22T14:05", as a field for a date and a time has it. */
+export function localInput(instant: number, zone: string): string {
+  return new Date(instant + offsetOf(instant, zone)).toISOString().slice(0, 16);
+}
+
+/** The instant of such a field. Where a change of clocks repeats the time, the first one. */
+export function instantOf(input: string, zone: string): string {
+  const clock = Date.parse(`${input}Z`);
+  const tries = [clock - DAY_MS, clock + DAY_MS].map((near) => clock - offsetOf(near, zone));
+  const within = tries.filter((instant) => localInput(instant, zone) === input.slice(0, 16));
+  return new Date(Math.min(...(within.length > 0 ? within : tries))).toISOString();
+}

@@ -1,0 +1,64 @@
+import { useState } from 'react';
+import * as format from '../../../i18n/format.ts';
+import { currentSession } from '../../../session/session.ts';
+import { done } from '../../../widgets/toasts.tsx';
+import { callSearch, type CallSearch } from '../call-search.ts';
+import { callsTexts } from '../texts.ts';
+import { useViewChanges } from './use-views.ts';
+
+interface LocalView {
+  readonly name: string;
+  readonly search: CallSearch;
+}
+
+/** Offers once to keep the views that an earlier console has stored in this browser. */
+export function LocalViews() {
+  const t = callsTexts.use();
+  const { create } = useViewChanges();
+  const [views, setViews] = useState(storedViews);
+  if (views.length === 0) return null;
+  const forget = (left: readonly LocalView[]) => {
+    setViews(left);
+    if (left.length === 0) localStorage.removeItem(storageKey());
+    else localStorage.setItem(storageKey(), JSON.stringify(left));
+  };
+  const keep = async () => {
+    let left = views;
+    // One by one: those that are kept are not offered again when a later one fails.
+    for (const view of views) {
+      try {
+        await create.mutateAsync(view);
+      } catch {
+        return;
+      }
+      left = left.filter((each) => each !== view);
+      forget(left);
+    }
+    done(t('views.local.kept'));
+  };
+  return (
+    <div className="notice views-local" role="region" aria-label={t('views')}>
+      <p>{t('views.local', { n: views.length, count: format.number(views.length) })}</p>
+      <button type="button" className="button" disabled={create.isPending} onClick={() => void keep()}>
+        {t('views.local.keep')}
+      </button>
+      <button type="button" className="button button-quiet" disabled={create.isPending} onClick={() => forget([])}>
+        {t('views.local.discard')}
+      </button>
+    </div>
+  );
+}
+
+const storageKey = () => `console.calls.views.${currentSession()?.userUuid ?? ''}`;
+
+/** The stored value may be damaged. */
+function storedViews(): readonly LocalView[] {
+  try {
+    const stored = JSON.parse(localStorage.getItem(storageKey()) ?? '[]') as { name: unknown; search: unknown }[];
+    return stored
+      .filter(({ name, search }) => typeof name === 'string' && typeof search === 'object' && search !== null)
+      .map(({ name, search }) => ({ name: String(name), search: callSearch(search as Record<string, unknown>) }));
+  } catch {
+    return [];
+  }
+}

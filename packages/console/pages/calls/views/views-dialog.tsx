@@ -1,0 +1,109 @@
+import { Link } from '@tanstack/react-router';
+import { usePersonName } from '../../../api/people.ts';
+import { useMay } from '../../../session/rights.ts';
+import { useSession } from '../../../session/session.ts';
+import { Dialog, DialogActions } from '../../../widgets/dialog.tsx';
+import { Icon } from '../../../widgets/icon.tsx';
+import { Table } from '../../../widgets/table.tsx';
+import { done, failed } from '../../../widgets/toasts.tsx';
+import { callsTexts } from '../texts.ts';
+import { searchOf, useViewChanges, type View } from './use-views.ts';
+
+interface Props {
+  readonly views: readonly View[];
+  readonly onClose: () => void;
+}
+
+/** Who sees a view, which one opens first, its link, and an end to it. */
+export default function ViewsDialog({ views, onClose }: Props) {
+  const t = callsTexts.use();
+  const nameOf = usePersonName();
+  const { userUuid, role } = useSession();
+  const { change, remove } = useViewChanges();
+  const mayShare = useMay('process');
+  /** What was ticked is shown before it is saved. */
+  const shown = (view: View): View =>
+    change.isPending && change.variables.uuid === view.uuid ? { ...view, ...change.variables } : view;
+  const mayChange = ({ by }: View) => by === userUuid || role === 'ADMIN';
+  const copyLink = async ({ uuid }: View) => {
+    try {
+      await navigator.clipboard.writeText(new URL(`views/${uuid}`, document.baseURI).href);
+      done(t('views.linkCopied'));
+    } catch (error) {
+      failed(error);
+    }
+  };
+  return (
+    <Dialog title={t('views.manage')} isWide onClose={onClose}>
+      <p className="muted">{t('views.about')}</p>
+      <Table
+        label={t('views')}
+        className="scroll-x"
+        items={views.map(shown)}
+        keyOf={({ uuid }) => uuid}
+        columns={[
+          {
+            title: t('viewName'),
+            kind: 'name',
+            className: 'foreign',
+            cell: (view) => (
+              <Link to="/calls" search={searchOf(view)} onClick={onClose}>
+                {view.name}
+              </Link>
+            ),
+          },
+          { title: t('views.owner'), className: 'foreign', cell: ({ by }) => nameOf(by) },
+          {
+            title: t('views.startPage'),
+            cell: (view) => (
+              <input
+                type="checkbox"
+                aria-label={t('views.startPageOf', { name: view.name })}
+                checked={view.start_page}
+                disabled={!mayChange(view) || change.isPending}
+                onChange={({ target }) => change.mutate({ uuid: view.uuid, start_page: target.checked })}
+              />
+            ),
+          },
+          {
+            title: t('views.shared'),
+            cell: (view) => (
+              <input
+                type="checkbox"
+                aria-label={t('views.sharedOf', { name: view.name })}
+                checked={view.shared}
+                disabled={!mayShare || !mayChange(view) || change.isPending}
+                onChange={({ target }) => change.mutate({ uuid: view.uuid, shared: target.checked })}
+              />
+            ),
+          },
+          {
+            title: t('views.actions'),
+            kind: 'unlabelled',
+            className: 'views-actions',
+            cell: (view) => (
+              <>
+                <button type="button" className="button button-small" onClick={() => void copyLink(view)}>
+                  <Icon name="copy" size={13} />
+                  {t('views.copyLink')}
+                </button>
+                {mayChange(view) && (
+                  <button
+                    type="button"
+                    className="button button-quiet button-icon button-small"
+                    aria-label={t('deleteView', { name: view.name })}
+                    disabled={remove.isPending}
+                    onClick={() => remove.mutate(view.uuid)}
+                  >
+                    <Icon name="trash" size={13} />
+                  </button>
+                )}
+              </>
+            ),
+          },
+        ]}
+      />
+      <DialogActions onClose={onClose} leave="close" />
+    </Dialog>
+  );
+}
