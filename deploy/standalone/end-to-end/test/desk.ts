@@ -249,11 +249,12 @@ export function describeDesk(system: () => SystemUnderTest): void {
     expect(await admin.call('POST', '/api/v1/calls/analyze', estimate)).toMatchObject({ calls: 1 });
     expect(await admin.call('POST', '/api/v1/calls/analyze', { filter, dry_run: true })).toMatchObject({ calls: 0 });
     const wrong = await admin.request('GET', '/api/v1/calls?assigned_to=you&review_status=read');
-    expect([wrong.status, fieldsOf(wrong.body)]).toEqual([400, ['assigned_to', 'review_status.0']]);
+    expect([wrong.status, fieldsOf(wrong.body)]).toEqual([400, ['assigned_to', 'review_status']]);
     const file = await admin.request('GET', '/api/v1/calls/export?format=ndjson&reviewed_by=me&tz=Asia/Tashkent');
-    expect(file).toMatchObject({
-      status: 200,
-      body: { uuid: reviewed.uuid, 'start_time (Asia/Tashkent)': expect.any(String) },
+    expect(file.status).toBe(200);
+    expect(JSON.parse(String(file.body))).toMatchObject({
+      uuid: reviewed.uuid,
+      'start_time (Asia/Tashkent)': expect.any(String),
     });
     const nowhere = await admin.request('GET', '/api/v1/calls/export?tz=Mars/Olympus');
     expect([nowhere.status, fieldsOf(nowhere.body)]).toEqual([400, ['tz']]);
