@@ -31,6 +31,12 @@ export const WEBHOOK_EVENTS = [
   'webhook.test',
 ] as const;
 
+/**
+ * `review_status` of a list of calls, of which each call has one: there is no review; it was begun; it is done; somebody has read
+ * it; a dispute is open, whatever else.
+ */
+export const REVIEW_STATUSES = ['none', 'open', 'done', 'acknowledged', 'disputed'] as const;
+
 /** `role` of a user. */
 export const ROLES = ['SUPERUSER', 'WORKFLOW_ENGINEER', 'ADMIN', 'REVIEWER', 'OPERATOR'] as const;
 

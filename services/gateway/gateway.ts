@@ -40,6 +40,8 @@ import { calibrations } from './routes/desk/calibrations.ts';
 import { colleagues } from './routes/desk/colleagues.ts';
 import { disputes } from './routes/desk/disputes.ts';
 import { inbox } from './routes/desk/inbox.ts';
+import { reviewQueue } from './routes/desk/review-queue.ts';
+import { samplingRules } from './routes/desk/sampling-rules.ts';
 import { views } from './routes/desk/views.ts';
 import { withExternal } from './routes/external.ts';
 import { firm } from './routes/firms-and-users/firm.ts';
@@ -191,6 +193,8 @@ export function endpointsOf(
     ...disputes(backends.desk),
     ...calibrations(backends.desk, backends.keyManagement),
     ...inbox(backends.desk),
+    ...samplingRules(backends.desk),
+    ...reviewQueue(backends.desk, backends.keyManagement),
     ...statistics(backends.ingest),
     ...playback(backends.audio, absolute),
     ...scorecards(backends.analysis),

@@ -67,4 +67,13 @@ export const deskCallers: Callers<typeof desk> = {
   answerCalibration: ['gateway'],
   closeCalibration: ['gateway'],
   readInbox: ['gateway'],
+  listSamplingRules: ['gateway'],
+  getSamplingRule: ['gateway'],
+  createSamplingRule: ['gateway'],
+  changeSamplingRule: ['gateway'],
+  deleteSamplingRule: ['gateway'],
+  listSamples: ['gateway'],
+  takeNextCall: ['gateway'],
+  releaseLease: ['gateway'],
+  readQueue: ['gateway'],
 };

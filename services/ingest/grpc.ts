@@ -5,10 +5,7 @@ import type { Objects } from '@call-analysis/objects';
 import { ingest } from '@call-analysis/proto';
 import type { Audio } from '@call-analysis/proto/ingest/v1/Audio';
 import type { Batch } from '@call-analysis/proto/ingest/v1/Batch';
-import type { Call } from '@call-analysis/proto/ingest/v1/Call';
-import type { Caller } from '@call-analysis/proto/ingest/v1/Caller';
 import type { GetCallRequest } from '@call-analysis/proto/ingest/v1/GetCallRequest';
-import type { ListCallsRequest } from '@call-analysis/proto/ingest/v1/ListCallsRequest';
 import type { Recording } from '@call-analysis/proto/ingest/v1/Recording';
 import type { RegisterCallRequest } from '@call-analysis/proto/ingest/v1/RegisterCallRequest';
 import { implement, MAX_MESSAGE_BYTES } from '@call-analysis/rpc';
@@ -17,7 +14,6 @@ import type { Firms } from '@call-analysis/service/firms';
 import { z } from 'zod';
 import { callers } from './callers.ts';
 import { analyzeCall } from './calls/analyze-call.ts';
-import { failureWithHint } from './calls/ended-without-result.ts';
 import { type CallDetail, readCall } from './calls/read-call.ts';
 import { recordAudio } from './calls/record-audio.ts';
 import { type NewRecording, registerCall } from './calls/register-call.ts';
@@ -29,18 +25,18 @@ import { eraseCall } from './erasure/erase-call.ts';
 import { exportCalls } from './export/export-calls.ts';
 import { jobRpcs } from './jobs/job-rpcs.ts';
 import type { Limits } from './limits.ts';
+import { callMessage, filterOf, present } from './listing/call-messages.ts';
 import { listCalls } from './listing/list-calls.ts';
 import { reviewRpcs } from './reviews/review-rpcs.ts';
 import type { ActiveScorecards, Scorecards } from './reviews/scorecards.ts';
 import { statisticRpcs } from './statistics/statistic-rpcs.ts';
-import type { BatchProgress, CallFilter, CallRow, Sort, Store, StoredRecording } from './store/index.ts';
+import type { BatchProgress, Sort, Store, StoredRecording } from './store/index.ts';
 import { openUpload } from './uploads/open-upload.ts';
 import { processUpload } from './uploads/process-upload.ts';
 
 const Page = z.int().min(1);
 const Size = z.int().min(1).max(100);
 const Attempt = z.int().min(1);
-const Time = z.iso.datetime();
 const ExportFormat = z.enum(['csv', 'xlsx', 'ndjson', 'parquet']);
 const SortName = z.enum(['start_time', '-start_time', 'created_at', '-created_at', 'score', '-score']);
 
@@ -122,7 +118,7 @@ export function rpcs(parts: {
       for await (const data of await objects.open(key)) yield { data: data as Buffer };
     },
 
-    exportCalls: async function* ({ listing, format, scorecard_uuid, questions, transcripts, headings }) {
+    exportCalls: async function* ({ listing, format, scorecard_uuid, questions, transcripts, headings, tz }) {
       const { caller } = listing!;
       const pieces = exportCalls(parts, requireCaller(caller), {
         format: ExportFormat.parse(format),
@@ -130,6 +126,7 @@ export function rpcs(parts: {
         questions,
         scorecardUuid: scorecard_uuid ?? null,
         hasTranscripts: transcripts,
+        timeZone: tz ?? null,
         headings: headings ?? {},
       });
       for await (const data of pieces) yield { data };
@@ -143,6 +140,7 @@ export function rpcs(parts: {
       questions,
       transcripts,
       headings,
+      tz,
     }) {
       const pieces = exportCalls(parts, requireCaller(caller), {
         format: ExportFormat.parse(format),
@@ -150,6 +148,7 @@ export function rpcs(parts: {
         questions,
         scorecardUuid: scorecard_uuid ?? null,
         hasTranscripts: transcripts,
+        timeZone: tz ?? null,
         headings: headings ?? {},
       });
       for await (const data of pieces) yield { data };
@@ -281,40 +280,6 @@ export function rpcs(parts: {
   });
 }
 
-/** `caller`: who asks, for the filter may be a part of a request. */
-function filterOf(request: ListCallsRequest, caller: Caller | null): CallFilter {
-  const timeOf = (text: string | undefined) => (text === undefined ? null : new Date(Time.parse(text)));
-  return {
-    status: request.status,
-    outcome: request.outcome,
-    segmentType: request.segment_type,
-    direction: request.direction,
-    operatorName: request.operator_name ?? null,
-    operatorGroupName: request.operator_group_name ?? null,
-    partnerCallId: request.partner_call_id ?? null,
-    batch: Uuid.optional().parse(request.batch) ?? null,
-    campaign: Uuid.optional().parse(request.campaign) ?? null,
-    source: request.source ?? null,
-    startedFrom: timeOf(request.started_from),
-    startedTo: timeOf(request.started_to),
-    scoreMin: request.score_min ?? null,
-    scoreMax: request.score_max ?? null,
-    q: request.q ?? null,
-    needsReview: request.needs_review ?? null,
-    reviewed: request.reviewed ?? null,
-    operatorId: request.operator_id ?? null,
-    clientPhoneNumber: request.client_phone_number ?? null,
-    language: request.language ?? null,
-    topic: request.topic ?? null,
-    resolution: request.resolution ?? null,
-    autoFailed: request.auto_failed ?? null,
-    lostPoints: Uuid.optional().parse(request.lost_points) ?? null,
-    durationMin: request.duration_min ?? null,
-    durationMax: request.duration_max ?? null,
-    seenOperators: caller?.sees_only?.operator_ids ?? null,
-  };
-}
-
 function sortOf(text: string): Sort {
   const name = SortName.parse(text === '' ? '-created_at' : text);
   const by = name.replace('-', '') as Sort['by'];
@@ -353,39 +318,6 @@ function audioMessage(audio: NonNullable<CallDetail['audio']>): Audio {
   };
 }
 
-function callMessage(call: CallRow): Call {
-  return {
-    uuid: call.uuid,
-    source: call.source,
-    status: call.status,
-    client_phone_number: call.client_phone_number,
-    operator_name: call.operator_name,
-    segment_type: call.segment_type,
-    start_time: call.start_time.toISOString(),
-    created_at: call.created_at.toISOString(),
-    updated_at: call.updated_at.toISOString(),
-    failure: failureWithHint(call),
-    ...present({
-      outcome: call.outcome,
-      partner_call_id: call.partner_call_id,
-      operator_id: call.operator_id,
-      operator_group_name: call.operator_group_name,
-      direction: call.direction,
-      duration: call.duration,
-      disconnect_reason: call.disconnect_reason,
-      language: call.language,
-      score: call.score,
-      batch_uuid: call.batch_uuid,
-      campaign_uuid: call.campaign_uuid,
-      needs_review: call.needs_review,
-      questions: call.questions,
-      answered: call.answered,
-      reviewed_at: call.reviewed_at?.toISOString() ?? null,
-      score_source: call.score === null ? null : call.reviewed_at === null ? 'machine' : 'reviewed',
-    }),
-  };
-}
-
 function batchMessage(batch: BatchProgress): Batch {
   return {
     batch_uuid: batch.uuid,
@@ -403,14 +335,5 @@ function batchMessage(batch: BatchProgress): Batch {
       archive_name: batch.archiveName,
       uploaded_by: batch.uploadedBy,
     }),
-  };
-}
-
-/** Leaves out null fields: messages have no nulls. */
-function present<Fields extends Record<string, unknown>>(
-  fields: Fields,
-): { [Name in keyof Fields]?: NonNullable<Fields[Name]> } {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null)) as {
-    [Name in keyof Fields]?: NonNullable<Fields[Name]>;
   };
 }

@@ -8,6 +8,7 @@ import { maintainCampaigns } from './campaigns/maintain-campaigns.ts';
 import type { Config } from './config.ts';
 import { consumers } from './consumers.ts';
 import { deskService } from './desk/desk-rpcs.ts';
+import { sampler } from './desk/sampling/choose-calls.ts';
 import { firmRows } from './erasure/firm-store.ts';
 import { rpcs } from './grpc.ts';
 import { runJobs } from './jobs/run-jobs.ts';
@@ -81,6 +82,7 @@ export const { schema, migrations, events, prepare, start } = defineService<Conf
     },
     { name: 'plans of lists', everyMs: 5_000, run: () => parts.store.listing.refreshPlans() },
     { name: 'statistics', everyMs: 5_000, run: () => maintainStatistics(parts) },
+    { name: 'samples', everyMs: 30_000, run: sampler(parts) },
     { name: 'stored bytes', everyMs: 5_000, run: () => parts.store.uploads.foldStoredBytes() },
     { name: 'campaigns', everyMs: 5_000, run: () => maintainCampaigns(parts) },
     { name: 'finished campaigns', everyMs: 2_000, run: campaignFinisher(parts) },

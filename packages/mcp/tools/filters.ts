@@ -2,6 +2,7 @@ import { z } from 'zod';
 
 const time = z.string().describe('A date, or a date and time, such as 2026-10-01 or 2026-10-01T09:00:00+05:00.');
 const score = z.number().min(0).max(100);
+const person = z.union([z.guid(), z.literal('me')]);
 const seconds = z.number().min(0);
 
 /** The filters of Get Calls. The API checks their values. */
@@ -30,6 +31,10 @@ export const filters = {
   topic: z.string().optional(),
   resolution: z.enum(['resolved', 'follow_up', 'unresolved']).optional(),
   auto_failed: z.boolean().optional(),
+  auto_fail_suspected: z.boolean().optional(),
+  assigned_to: person.optional().describe('The user whose task the review is, by uuid, or me.'),
+  reviewed_by: person.optional().describe('The user who has reviewed the call, by uuid, or me.'),
+  review_status: z.array(z.enum(['none', 'open', 'done', 'acknowledged', 'disputed'])).optional(),
   lost_points: z
     .guid()
     .optional()

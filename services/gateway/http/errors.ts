@@ -46,6 +46,7 @@ const known = {
   ANALYSIS_CHANGED: [409, 'This is not the current analysis of the call. Read the call again.'],
   NOT_RETRYABLE: [409, 'Only a failed call whose failure is retryable can be retried.'],
   DISPUTE_EXISTS: [409, 'A dispute of this answer is open already. Wait until it is decided.'],
+  TOO_MANY_RULES: [409, 'A firm has at most 100 sampling rules. Delete one that is no longer used.'],
   TOO_MANY_VIEWS: [409, 'A person has at most 200 views. Delete one that is no longer used.'],
   WEBHOOK_DISABLED: [409, 'The webhook is disabled. Enable it first.'],
   TOO_MANY_WEBHOOKS: [409, 'A firm has at most 100 webhooks.'],

@@ -99,9 +99,11 @@ const item = {
     .enum(['machine', 'reviewed'])
     .nullable()
     .meta({ description: 'Whether a person has reviewed the answers behind the score. Null without a score.' }),
+  assigned_to: Uuid.nullable().meta({ description: 'The user whose task its review is.' }),
+  sampled_by: Uuid.nullable().meta({ description: 'The sampling rule that has chosen it, the first of several.' }),
 };
 
-const exampleCall = {
+export const exampleCall = {
   uuid: '019a4f3e-7c1a-7d20-9b1e-5f2a61c0d301',
   source: 'transcription',
   status: 'completed',
@@ -128,6 +130,8 @@ const exampleCall = {
   answered: 1,
   reviewed_at: null,
   score_source: 'machine',
+  assigned_to: null,
+  sampled_by: null,
 } as const;
 
 const exampleAnalysis = {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Role } from '../authentication/caller.ts';
+import { CallItem, exampleCall } from './calls.ts';
 import { Count, pageOf, Time, Uuid } from './fields.ts';
 
 /** docs/api.md, "The desk of a team". */
@@ -210,3 +211,28 @@ export const InboxPage = pageOf(
     },
   ],
 });
+
+export const LeasedCall = z
+  .object({ call: CallItem, lease_until: Time.meta({ description: 'Until then nobody else gets the call.' }) })
+  .meta({ id: 'LeasedCall', examples: [{ call: exampleCall, lease_until: '2026-10-02T08:15:00.000Z' }] });
+
+export const ReviewQueue = z
+  .object({
+    waiting: Count.meta({ description: 'Calls that you could take, without those that somebody has.' }),
+    leased: Count.meta({ description: 'Calls that somebody has.' }),
+    done_today: z
+      .array(
+        z.object({
+          user: z.object({
+            uuid: Uuid,
+            name: z.string().nullable().meta({ description: 'Null for a user who was removed.' }),
+          }),
+          done: Count,
+        }),
+      )
+      .meta({ description: "Calls whose review each person has finished on this day of the firm's time zone." }),
+  })
+  .meta({
+    id: 'ReviewQueue',
+    examples: [{ waiting: 12, leased: 1, done_today: [{ user: { uuid: user, name: 'Aziza Karimova' }, done: 7 }] }],
+  });

@@ -14,6 +14,9 @@ const OPEN_TO: Readonly<Record<string, readonly Role[]>> = {
   getTranscript: ['REVIEWER', 'OPERATOR'],
   getReview: ['REVIEWER', 'OPERATOR'],
   reviewCall: ['REVIEWER'],
+  takeNextCall: ['REVIEWER'],
+  releaseLease: ['REVIEWER'],
+  readQueue: ['REVIEWER'],
   changeReview: ['REVIEWER'],
   withdrawReview: ['REVIEWER'],
   addComment: ['REVIEWER'],
@@ -59,7 +62,7 @@ const CLOSED_TO_SOME: Readonly<Record<string, readonly Role[]>> = {
   removeUser: ['ADMIN', 'SUPERUSER'],
   createConsoleLink: ['ADMIN', 'SUPERUSER'],
 };
-const OF_ADMINS = /^(?:\/api\/v1\/(?:audit|usage|budget|webhooks|scorecards)(?:\/|$))/;
+const OF_ADMINS = /^(?:\/api\/v1\/(?:audit|usage|budget|webhooks|scorecards|sampling-rules)(?:\/|$))/;
 const ALSO_OF_ADMINS = new Set(['changeFirm', 'eraseCallsOfNumber', 'analyzeCalls', 'cancelJob', 'closeCalibration']);
 const AGREEMENT = /\/agreement/;
 

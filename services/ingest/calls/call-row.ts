@@ -56,9 +56,26 @@ export interface CallRow {
   readonly reviewed_at: Date | null;
   /** When it ended, where a review has moved `updated_at` since; else null. */
   readonly ended_at: Date | null;
+  /** The user whose task its review is. */
+  readonly assigned_to: string | null;
+  /** The sampling rule that has chosen it, the first of several. */
+  readonly sampled_by: string | null;
 }
 
-/** The columns of a `CallRow`. */
-export const CALL_COLUMNS = `uuid, source, status, attempt, outcome, partner_call_id, client_phone_number, operator_name, operator_id,
+/** The user whose task the review of `call` is. */
+export const ASSIGNED_TO = `(SELECT assignment.user_uuid FROM assignment
+  WHERE assignment.firm_uuid = call.firm_uuid AND assignment.call_uuid = call.uuid)`;
+
+const STORED_COLUMNS = `uuid, source, status, attempt, outcome, partner_call_id, client_phone_number, operator_name, operator_id,
   operator_group_name, direction, segment_type, start_time, duration, disconnect_reason, language, engine, score, batch_uuid,
   campaign_uuid, failure, history, created_at, updated_at, needs_review, questions, answered, reviewed_at, ended_at`;
+
+/** The sampling rule that has chosen `call`, the first of several. */
+export const SAMPLED_BY = `(SELECT sampled.rule_uuid FROM sampled_call AS sampled
+  WHERE sampled.firm_uuid = call.firm_uuid AND sampled.call_uuid = call.uuid ORDER BY sampled.begins_at, sampled.rule_uuid LIMIT 1)`;
+
+/** The columns of a `CallRow`, of `call`. */
+export const CALL_COLUMNS = `${STORED_COLUMNS}, ${ASSIGNED_TO} AS assigned_to, ${SAMPLED_BY} AS sampled_by`;
+
+/** The same values, without their names. */
+export const CALL_VALUES = `${STORED_COLUMNS}, ${ASSIGNED_TO}, ${SAMPLED_BY}`;

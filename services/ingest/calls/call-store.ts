@@ -3,7 +3,7 @@ import { Fault, notFound } from '@call-analysis/fault';
 import { type Database, type Sql, sqlState, type Transaction } from '@call-analysis/postgres';
 import type { CallRecord } from '../intake/rows/call-fields.ts';
 import type { AnalysisBodies } from '../results/analysis-body-store.ts';
-import { CALL_COLUMNS, type CallRow, type Failure } from './call-row.ts';
+import { CALL_COLUMNS, CALL_VALUES, type CallRow, type Failure } from './call-row.ts';
 import { UNFINISHED_SQL } from './call-status.ts';
 
 /** A call that the firm already has under the uuid or partner_call_id of a new one. */
@@ -53,17 +53,16 @@ export function seesCallOf(table: string, seen: string): string {
  * condition.
  */
 export function calls(db: Database, stored: AnalysisBodies) {
-  async function one(sql: Sql, firmUuid: string, uuid: string, lock: boolean): Promise<CallRow> {
-    const rows = await sql.query<CallRow>(
-      `SELECT ${CALL_COLUMNS} FROM call WHERE firm_uuid = $1 AND uuid = $2 ${lock ? 'FOR UPDATE' : ''}`,
-      [firmUuid, uuid],
-    );
-    return found(rows);
+  async function one(sql: Sql, firmUuid: string, uuid: string, lock: '' | 'FOR UPDATE' | 'FOR SHARE') {
+    return sql.query<CallRow>(`SELECT ${CALL_COLUMNS} FROM call WHERE firm_uuid = $1 AND uuid = $2 ${lock}`, [
+      firmUuid,
+      uuid,
+    ]);
   }
 
   return {
     async get(firmUuid: string, uuid: string): Promise<CallRow> {
-      return one(db, firmUuid, uuid, false);
+      return found(await one(db, firmUuid, uuid, ''));
     },
 
     /** Whether the firm has the call, and one of the operator ids is its own; null is any. */
@@ -98,7 +97,12 @@ export function calls(db: Database, stored: AnalysisBodies) {
 
     /** Locks the call until the transaction ends, so that two actions on one call run one after the other. */
     async lock(tx: Sql, firmUuid: string, uuid: string): Promise<CallRow> {
-      return one(tx, firmUuid, uuid, true);
+      return found(await one(tx, firmUuid, uuid, 'FOR UPDATE'));
+    },
+
+    /** Keeps the call from changes until the transaction ends. Null for an unknown call. */
+    async share(tx: Sql, firmUuid: string, uuid: string): Promise<CallRow | null> {
+      return (await one(tx, firmUuid, uuid, 'FOR SHARE'))[0] ?? null;
     },
 
     /**
@@ -134,7 +138,7 @@ export function calls(db: Database, stored: AnalysisBodies) {
      */
     async version(firmUuid: string, uuid: string): Promise<string | null> {
       const [row] = await db.query<{ version: string }>(
-        `SELECT md5(concat_ws(' ', ROW(${CALL_COLUMNS})::text, floor(extract(epoch FROM now()) / 1800),
+        `SELECT md5(concat_ws(' ', ROW(${CALL_VALUES})::text, floor(extract(epoch FROM now()) / 1800),
            (SELECT string_agg(concat_ws(' ', uuid, review_log->>'revision'), ' ' ORDER BY uuid) FROM analysis
             WHERE analysis.firm_uuid = call.firm_uuid AND call_uuid = call.uuid),
            (SELECT concat_ws(' ', object_key, left_role) FROM recording

@@ -2,14 +2,14 @@ import type { Bus } from '@call-analysis/bus';
 import { Uuid } from '@call-analysis/events';
 import { notFound } from '@call-analysis/fault';
 import { desk } from '@call-analysis/proto';
-import type { Caller } from '@call-analysis/proto/desk/v1/Caller';
 import type { ViewFields as ViewFieldsMessage } from '@call-analysis/proto/desk/v1/ViewFields';
 import { implement } from '@call-analysis/rpc';
-import { requireCaller } from '@call-analysis/service';
+import type { Firms } from '@call-analysis/service/firms';
 import { z } from 'zod';
 import { deskCallers } from '../callers.ts';
+import { callMessage, filterOf } from '../listing/call-messages.ts';
 import type { Scorecards } from '../reviews/scorecards.ts';
-import type { Store } from '../store/index.ts';
+import { NO_FILTER, type Store } from '../store/index.ts';
 import { acknowledgeReview, assignCall } from './assign-call.ts';
 import {
   answerCalibration,
@@ -19,27 +19,31 @@ import {
   readCalibration,
 } from './calibrate.ts';
 import { calibrations as calibrationsIn } from './calibration-store.ts';
-import type { DeskCaller } from './caller.ts';
 import { decideDispute, disputeAnswer } from './dispute-answer.ts';
 import { disputes as disputesIn } from './dispute-store.ts';
 import { readInbox } from './inbox-store.ts';
+import { reviewQueue } from './queue/queue-store.ts';
+import { readQueue, releaseLease, takeNextCall } from './queue/take-next-call.ts';
 import { readCallDesk } from './read-call-desk.ts';
+import { answer, callerOf, PageRequest } from './requests.ts';
+import { samplingRpcs } from './sampling/sampling-rpcs.ts';
 import { changeView, createView, deleteView } from './save-view.ts';
 import { type ViewFields, views as viewsIn } from './view-store.ts';
 
-const Page = z.object({ page: z.int().min(1), size: z.int().min(1).max(100) });
 const Time = z.iso.datetime().transform((time) => new Date(time));
 const Query = z.record(z.string(), z.unknown());
 
 /** The service of proto/desk.proto. The gateway has validated requests and checked the roles. */
-export function deskService(parts: { store: Store; bus: Bus; scorecards: Scorecards }) {
+export function deskService(parts: { store: Store; bus: Bus; scorecards: Scorecards; firms: Firms }) {
   const { db } = parts.store;
   const [views, disputes, calibrations] = [viewsIn(db), disputesIn(db), calibrationsIn(db)];
-  const deps = { ...parts, db, views, disputes, calibrations };
+  const queue = reviewQueue(db, parts.store.carryOver);
+  const deps = { ...parts, db, views, disputes, calibrations, queue };
   return implement(desk, deskCallers, {
+    ...samplingRpcs(parts),
     listViews: async ({ caller, page }) => {
       const { firmUuid, userUuid } = callerOf(caller);
-      const { page: number, size } = Page.parse(page);
+      const { page: number, size } = PageRequest.parse(page);
       return answer(await views.list(firmUuid, userUuid, number, size));
     },
     getView: async ({ caller, view_uuid }) => {
@@ -77,7 +81,7 @@ export function deskService(parts: { store: Store; bus: Bus; scorecards: Scoreca
         }),
       ),
     listDisputes: async ({ caller, status, page }) => {
-      const { page: number, size } = Page.parse(page);
+      const { page: number, size } = PageRequest.parse(page);
       return answer(await disputes.list(callerOf(caller), status, number, size));
     },
     decideDispute: async ({ caller, dispute_uuid, status, changes_answer, answer: label, comment }) =>
@@ -98,7 +102,7 @@ export function deskService(parts: { store: Store; bus: Bus; scorecards: Scoreca
         }),
       ),
     listCalibrations: async ({ caller, page }) => {
-      const { page: number, size } = Page.parse(page);
+      const { page: number, size } = PageRequest.parse(page);
       return answer(await listCalibrations(deps, callerOf(caller), number, size));
     },
     getCalibration: async ({ caller, calibration_uuid }) =>
@@ -115,23 +119,24 @@ export function deskService(parts: { store: Store; bus: Bus; scorecards: Scoreca
       ),
     closeCalibration: async ({ caller, calibration_uuid }) =>
       answer(await closeCalibration(deps, callerOf(caller), Uuid.parse(calibration_uuid))),
+    takeNextCall: async ({ caller, filter, rule_uuid }) => {
+      const asked = {
+        filter: filter === null ? NO_FILTER : filterOf(filter, null),
+        ruleUuid: Uuid.optional().parse(rule_uuid) ?? null,
+      };
+      const taken = await takeNextCall(deps, callerOf(caller), asked, new Date());
+      return { call: taken && callMessage(taken.call), lease_until: taken?.until.toISOString() ?? '' };
+    },
+    releaseLease: async ({ caller, call_uuid }) => {
+      await releaseLease(deps, callerOf(caller), Uuid.parse(call_uuid));
+      return answer({});
+    },
+    readQueue: async ({ caller }) => answer(await readQueue(deps, callerOf(caller), new Date())),
     readInbox: async ({ caller, page }) => {
-      const { page: number, size } = Page.parse(page);
+      const { page: number, size } = PageRequest.parse(page);
       return answer(await readInbox(db, callerOf(caller), number, size));
     },
   });
-}
-
-function answer(json: unknown) {
-  return { json: JSON.stringify(json) };
-}
-
-function callerOf(caller: Caller | null): DeskCaller {
-  return {
-    ...requireCaller(caller),
-    role: caller?.role ?? '',
-    seenOperators: caller?.sees_only?.operator_ids ?? null,
-  };
 }
 
 function viewFields(fields: ViewFieldsMessage | null): Partial<ViewFields> {

@@ -9,6 +9,7 @@ import type { Scorecards } from '../reviews/scorecards.ts';
 import type { Store } from '../store/index.ts';
 import type { DeskCaller } from './caller.ts';
 import type { Dispute, Disputes } from './dispute-store.ts';
+import { endLease } from './queue/queue-store.ts';
 
 interface Deps {
   readonly store: Store;
@@ -86,13 +87,18 @@ export async function decideDispute(
     const { status, comment } = decision;
     decided = { ...dispute, status, comment, decided_by: caller.userUuid, decided_at: new Date() };
     await disputes.decide(tx, firmUuid, decided);
+    await endLease(tx, { firmUuid, callUuid: dispute.call_uuid });
     await bus.publish(tx, [auditEntry('ingest', caller, `dispute.${status}`, dispute.call_uuid)]);
     return decided;
   };
   if (decision.status === 'accepted' && decision.answer !== undefined)
     await changeAnswer(deps, caller, found, { answer: decision.answer, comment: decision.comment }, decide);
   // Also where the review has the answer already.
-  return decided ?? store.transaction(decide);
+  if (decided !== undefined) return decided;
+  return store.transaction(async (tx) => {
+    await store.calls.lock(tx, firmUuid, found.call_uuid);
+    return decide(tx);
+  });
 }
 
 function requireOpen({ status }: Dispute): void {

@@ -83,7 +83,14 @@ export function erasures(db: Sql) {
       await tx.query('DELETE FROM compared_answer WHERE firm_uuid = $1 AND call_uuid = $2', which);
       const comments = await tx.query('DELETE FROM comment WHERE firm_uuid = $1 AND call_uuid = $2 RETURNING 1', which);
       const disputes = await tx.query('DELETE FROM dispute WHERE firm_uuid = $1 AND call_uuid = $2 RETURNING 1', which);
-      for (const table of ['assignment', 'acknowledgement', 'calibration_answer', 'calibration_call'])
+      for (const table of [
+        'assignment',
+        'acknowledgement',
+        'calibration_answer',
+        'calibration_call',
+        'review_lease',
+        'sampled_call',
+      ])
         await tx.query(`DELETE FROM ${table} WHERE firm_uuid = $1 AND call_uuid = $2`, which);
       const [call] = await tx.query<{ batch: string | null; uploaded: number; history: number }>(
         `DELETE FROM call WHERE firm_uuid = $1 AND uuid = $2

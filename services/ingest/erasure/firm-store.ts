@@ -10,6 +10,8 @@ type Remove = (tx: Sql, firmUuid: string, limit: number) => Promise<RemovedThing
  */
 export const firmRows: readonly Remove[] = [
   ofFirm('job', 'job'),
+  ofFirm('sampling_rule', 'sampling_rule'),
+  ofFirm('sample', null),
   ofFirm('job_call', null),
   ofFirm('upload_session', 'upload_session'),
   ofFirm('batch', 'batch'),
@@ -22,6 +24,8 @@ export const firmRows: readonly Remove[] = [
   ofFirm('assignment', null),
   ofFirm('acknowledgement', null),
   ofFirm('dispute', 'dispute'),
+  ofFirm('review_lease', null),
+  ofFirm('sampled_call', null),
   ofFirm('calibration_answer', null),
   ofFirm('calibration_call', null),
   ofFirm('calibration', 'calibration'),

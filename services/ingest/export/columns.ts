@@ -1,5 +1,5 @@
-/** How the values of a column are written. Times are ISO 8601 text in UTC; `json` is JSON text. */
-export type ColumnKind = 'text' | 'time' | 'number' | 'integer' | 'json';
+/** How the values of a column are written. Times are ISO 8601 text in UTC, local times without a zone; `json` is JSON text. */
+export type ColumnKind = 'text' | 'time' | 'local-time' | 'number' | 'integer' | 'json';
 
 export interface Column {
   readonly name: string;
@@ -37,16 +37,22 @@ const CALL_FIELDS: readonly Column[] = [
   { name: 'answered', kind: 'integer' },
   { name: 'reviewed_at', kind: 'time' },
   { name: 'score_source', kind: 'text' },
+  { name: 'assigned_to', kind: 'text' },
+  { name: 'sampled_by', kind: 'text' },
 ];
 
+/** The places of the times among the fields. */
+export const TIMES: readonly number[] = CALL_FIELDS.flatMap(({ kind }, at) => (kind === 'time' ? [at] : []));
+
 /**
- * The columns of an export. `headings` name the fields of calls and `transcript` otherwise than the API does. A name that occurs
+ * The columns of an export: the fields, their times again in a time zone, unless that is UTC, questions and the transcript. `headings` name the fields of calls and `transcript` otherwise than the API does. A name that occurs
  * before gets a number, because some formats need distinct names.
  */
 export function columnsOf(
   questions: readonly { readonly text: string }[],
   hasTranscripts: boolean,
   headings: Readonly<Record<string, string>> = {},
+  timeZone = 'UTC',
 ): Column[] {
   const names = new Set<string>();
   const named = ({ name, kind }: Column): Column => {
@@ -58,6 +64,8 @@ export function columnsOf(
   const headed = ({ name, kind }: Column) =>
     named({ name: Object.hasOwn(headings, name) ? headings[name]! : name, kind });
   const fields = CALL_FIELDS.map(headed);
+  const local = timeZone === 'UTC' ? [] : fields.filter(({ kind }) => kind === 'time');
+  const localTimes = local.map(({ name }) => named({ name: `${name} (${timeZone})`, kind: 'local-time' }));
   const transcript = hasTranscripts ? [headed({ name: 'transcript', kind: 'text' })] : [];
-  return [...fields, ...questions.map(({ text }) => named({ name: text, kind: 'text' })), ...transcript];
+  return [...fields, ...localTimes, ...questions.map(({ text }) => named({ name: text, kind: 'text' })), ...transcript];
 }

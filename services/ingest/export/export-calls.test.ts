@@ -31,7 +31,7 @@ type Change = Partial<Omit<Export, 'calls'> & { filter: CallFilter; sort: Sort; 
 
 function ask({ filter = NO_FILTER, sort = NEWEST, uuids, ...change }: Change = {}, firm = firmUuid) {
   const actor = { firmUuid: firm, userUuid: randomUUID(), address: '192.0.2.1' };
-  const none = { questions: [], scorecardUuid: null, hasTranscripts: false, headings: {} };
+  const none = { questions: [], scorecardUuid: null, hasTranscripts: false, headings: {}, timeZone: 'UTC' };
   const calls = uuids === undefined ? { filter, sort } : { uuids };
   return exportCalls(service.parts, actor, { format: 'csv', calls, ...none, ...change });
 }
@@ -68,6 +68,13 @@ async function parquetRows(change: Change = {}, firm = firmUuid): Promise<Record
   return parquetReadObjects({ file: buffer.slice(byteOffset, byteOffset + byteLength) as ArrayBuffer });
 }
 
+async function sheetRows(change: Change = {}, firm = firmUuid): Promise<unknown[][]> {
+  const sheet = (await readXlsx(await fileOf({ ...change, format: 'xlsx' }, firm))) as unknown as
+    | { data: unknown[][] }[]
+    | unknown[][];
+  return ('data' in (sheet[0] as object) ? (sheet[0] as { data: unknown[][] }).data : sheet) as unknown[][];
+}
+
 beforeAll(async () => {
   firmUuid = randomUUID();
   await listing.add(firmUuid, sampleCalls(2_500, 5));
@@ -97,10 +104,7 @@ describe('an export', () => {
     const uuids = json.map(({ uuid }) => uuid);
     expect((await csvRows()).map(({ uuid }) => uuid)).toEqual(uuids);
     expect((await parquetRows()).map(({ uuid }) => uuid)).toEqual(uuids);
-    const sheet = (await readXlsx(await fileOf({ format: 'xlsx' }))) as unknown as
-      | { data: unknown[][] }[]
-      | unknown[][];
-    const rows = ('data' in (sheet[0] as object) ? (sheet[0] as { data: unknown[][] }).data : sheet) as unknown[][];
+    const rows = await sheetRows();
     expect(rows.slice(1).map(([uuid]) => uuid)).toEqual(uuids);
     expect(rows[0]).toEqual(Object.keys(json[0]!));
   });
@@ -112,10 +116,7 @@ describe('an export', () => {
       const { start_time, score, operator_name, duration } = expected[index]!;
       expect(row).toMatchObject({ start_time: new Date(start_time as string), score, operator_name, duration });
     }
-    const sheet = (await readXlsx(await fileOf({ ...escapes, format: 'xlsx' }))) as unknown as
-      | { data: unknown[][] }[]
-      | unknown[][];
-    const rows = ('data' in (sheet[0] as object) ? (sheet[0] as { data: unknown[][] }).data : sheet) as unknown[][];
+    const rows = await sheetRows(escapes);
     const at = (name: string) => (rows[0] as string[]).indexOf(name);
     for (const [index, row] of rows.slice(1).entries()) {
       expect(row[at('score')]).toBe(71.4);
@@ -222,6 +223,33 @@ describe('an export', () => {
     ]);
     expect((await csvRows(asked, firm))[1]).toMatchObject({ 'score (2)': 'Yes', 'score (3)': '', transcript });
     expect((await parquetRows(asked, firm))[1]).toMatchObject({ 'score (2)': 'Yes', transcript });
+  });
+
+  it("has times in UTC and in the firm's time zone or another, which the columns name", async () => {
+    const firm = service.newOwner({ timeZone: 'Asia/Kathmandu' }).firmUuid;
+    await listing.add(firm, [callOf({ start: Date.UTC(2026, 9, 2, 20, 30) })]);
+    const local = '2026-10-03 02:15:00';
+    const own = { timeZone: null };
+    expect(await csvRows(own, firm)).toMatchObject([
+      {
+        start_time: '2026-10-02T20:30:00.000Z',
+        'start_time (Asia/Kathmandu)': local,
+        'reviewed_at (Asia/Kathmandu)': '',
+      },
+    ]);
+    expect(await jsonRows(own, firm)).toMatchObject([{ 'start_time (Asia/Kathmandu)': local }]);
+    expect(await parquetRows({ ...own, hasTranscripts: true }, firm)).toMatchObject([
+      { 'start_time (Asia/Kathmandu)': local, transcript: 'operator: Hello' },
+    ]);
+    const [head, cells] = await sheetRows(own, firm);
+    expect(cells![head!.indexOf('start_time (Asia/Kathmandu)')]).toEqual(new Date('2026-10-03T02:15:00Z'));
+    expect(await jsonRows({ timeZone: 'America/New_York' }, firm)).toMatchObject([
+      { 'start_time (America/New_York)': '2026-10-02 16:30:00' },
+    ]);
+    const names = Object.keys((await jsonRows({ timeZone: 'UTC' }, firm))[0]!);
+    expect(names.filter((name) => name.includes('('))).toEqual([]);
+    const fault = await faultOf(fileOf({ timeZone: 'Mars/Olympus' }, firm));
+    expect(fault).toMatchObject({ code: 'VALIDATION_ERROR' });
   });
 
   it('reports a search without a word before it writes anything', async () => {

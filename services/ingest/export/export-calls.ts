@@ -3,9 +3,11 @@ import { isFirmRemoved } from '@call-analysis/call-processing';
 import type { ReviewedAnalysis, Utterance } from '@call-analysis/events';
 import { Fault, notFound } from '@call-analysis/fault';
 import { type Actor, auditEntry } from '@call-analysis/service';
+import type { Firms } from '@call-analysis/service/firms';
 import { listCalls } from '../listing/list-calls.ts';
+import { unknownZone } from '../statistics/read-statistics.ts';
 import type { CallFilter, Sort, Store } from '../store/index.ts';
-import { columnsOf, type Row } from './columns.ts';
+import { columnsOf, type Row, TIMES } from './columns.ts';
 import { csv } from './formats/csv.ts';
 import type { Format } from './formats/format.ts';
 import { ndjson } from './formats/ndjson.ts';
@@ -25,6 +27,8 @@ export interface Export {
   readonly questions: readonly { readonly uuid: string; readonly text: string }[];
   readonly scorecardUuid: string | null;
   readonly hasTranscripts: boolean;
+  /** IANA name; null for the firm's. Times are also written in it. */
+  readonly timeZone: string | null;
   /** Names for columns in place of the API's. */
   readonly headings: Readonly<Record<string, string>>;
 }
@@ -40,15 +44,18 @@ const PIECE_BYTES = 512 * 1024;
  * VALIDATION_ERROR, TOO_MANY_ROWS, UNAVAILABLE. The audit log has it.
  */
 export async function* exportCalls(
-  { store, bus }: { store: Store; bus: Bus },
+  { store, bus, firms }: { store: Store; bus: Bus; firms: Firms },
   actor: Actor,
-  { format, calls, questions, scorecardUuid, hasTranscripts, headings }: Export,
+  { format, calls, questions, scorecardUuid, hasTranscripts, headings, timeZone }: Export,
 ): AsyncGenerator<Buffer> {
   const pageSize = hasTranscripts ? ROWS_PER_PAGE_WITH_TEXT : ROWS_PER_PAGE;
   const { firmUuid } = actor;
+  const zone = timeZone ?? (await firms.find(firmUuid)).timeZone;
+  if (!(await store.statistics.knowsZone(zone))) throw unknownZone();
+  const localTimes = localTimesIn(zone);
   if (format === 'xlsx' && 'filter' in calls) await requireRoom(store, { firmUuid, ...calls, pageSize });
   await store.transaction((tx) => bus.publish(tx, [auditEntry('ingest', actor, 'calls.exported', firmUuid)]));
-  const columns = columnsOf(questions, hasTranscripts, headings);
+  const columns = columnsOf(questions, hasTranscripts, headings, zone);
   for await (const piece of formats[format](columns, pagesOf())) {
     for (let at = 0; at < piece.length; at += PIECE_BYTES) yield piece.subarray(at, at + PIECE_BYTES);
   }
@@ -71,7 +78,7 @@ export async function* exportCalls(
 
   /** The rows with the answers and transcripts of their calls. */
   async function completed(rows: readonly Row[]): Promise<readonly Row[]> {
-    if (scorecardUuid === null && !hasTranscripts) return rows;
+    if (scorecardUuid === null && !hasTranscripts) return rows.map((row) => [...row, ...localTimes(row)]);
     const uuids = rows.map((row) => row[0]!);
     const [analyses, transcripts] = await Promise.all([
       scorecardUuid === null ? null : store.exports.analyses(firmUuid, uuids),
@@ -81,9 +88,21 @@ export async function* exportCalls(
       const analysis = analyses?.get(row[0]!);
       const answers = analysis?.scorecard.uuid === scorecardUuid ? answersIn(analysis!) : null;
       const said = transcripts === null ? [] : [textOf(transcripts.get(row[0]!))];
-      return [...row, ...questions.map(({ uuid }) => answers?.get(uuid) ?? null), ...said];
+      return [...row, ...localTimes(row), ...questions.map(({ uuid }) => answers?.get(uuid) ?? null), ...said];
     });
   }
+}
+
+/** Reads the times of a row in a time zone: `2026-10-02 13:00:00`. */
+function localTimesIn(timeZone: string): (row: Row) => (string | null)[] {
+  if (timeZone === 'UTC') return () => [];
+  // In Sweden times are written as in ISO 8601.
+  const { format } = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' });
+  return (row) =>
+    TIMES.map((at) => {
+      const time = row[at] ?? null;
+      return time === null ? null : format(new Date(time));
+    });
 }
 
 function answersIn({ sections }: ReviewedAnalysis): Map<string, string | null> {

@@ -1,5 +1,6 @@
 import { ReviewedAnalysis, type Utterance } from '@call-analysis/events';
 import { type Database, translateError } from '@call-analysis/postgres';
+import { ASSIGNED_TO, SAMPLED_BY } from '../calls/call-row.ts';
 import { parseTranscript } from '../intake/rows/transcript-format.ts';
 import type { AnalysisBodies } from '../results/analysis-body-store.ts';
 import { currentFacts } from '../results/current-facts-store.ts';
@@ -14,7 +15,8 @@ const FIELDS = `uuid, source, status, outcome, partner_call_id, client_phone_num
   operator_group_name, direction, segment_type, ${iso('start_time')}, duration, disconnect_reason, language, score,
   batch_uuid, campaign_uuid, failure, ${iso('created_at')}, ${iso('updated_at')}, needs_review, questions, answered,
   ${iso('reviewed_at')},
-  CASE WHEN score IS NULL THEN NULL WHEN reviewed_at IS NULL THEN 'machine' ELSE 'reviewed' END`;
+  CASE WHEN score IS NULL THEN NULL WHEN reviewed_at IS NULL THEN 'machine' ELSE 'reviewed' END,
+  ${ASSIGNED_TO}, ${SAMPLED_BY}`;
 
 const COLUMNS = columnsOf([], false).map(({ name }) => name);
 const [OUTCOME, NEEDS_REVIEW, QUESTIONS, ANSWERED] = ['outcome', 'needs_review', 'questions', 'answered'].map((name) =>

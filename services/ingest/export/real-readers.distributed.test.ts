@@ -53,7 +53,7 @@ async function install(): Promise<string> {
 
 async function fileOf(format: 'csv' | 'xlsx' | 'ndjson' | 'parquet'): Promise<Buffer> {
   const actor = { firmUuid, userUuid: randomUUID(), address: '' };
-  const none = { questions: [], scorecardUuid: null, hasTranscripts: false, headings: {} };
+  const none = { questions: [], scorecardUuid: null, hasTranscripts: false, headings: {}, timeZone: 'UTC' };
   const pieces: Buffer[] = [];
   for await (const piece of exportCalls(service.parts, actor, {
     format,

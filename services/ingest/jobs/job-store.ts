@@ -2,7 +2,7 @@ import { notFound } from '@call-analysis/fault';
 import type { Database, Sql } from '@call-analysis/postgres';
 import type { Actor } from '@call-analysis/service';
 import { UNFINISHED_SQL } from '../calls/call-status.ts';
-import { type CallFilter, NO_FILTER } from '../listing/call-filter.ts';
+import { type CallFilter, storedFilter } from '../listing/call-filter.ts';
 
 /** The action that a job performs on each of its calls. */
 export type JobKind = 'erase_calls' | 'analyze_calls';
@@ -190,13 +190,6 @@ export function jobs(db: Database) {
   };
 }
 
-/** Times in a filter travel as text. */
 function jobOf(row: Job): Job {
-  if ('callUuids' in row.filter) return row;
-  const time = (text: unknown) => (typeof text === 'string' ? new Date(text) : null);
-  const { startedFrom, startedTo } = row.filter;
-  return {
-    ...row,
-    filter: { ...NO_FILTER, ...row.filter, startedFrom: time(startedFrom), startedTo: time(startedTo) },
-  };
+  return 'callUuids' in row.filter ? row : { ...row, filter: storedFilter(row.filter) };
 }

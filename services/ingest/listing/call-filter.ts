@@ -1,3 +1,5 @@
+import type { REVIEW_STATUSES } from '@call-analysis/proto/values';
+
 /** The filters of a list (docs/api.md, "Calls"). An empty or null field matches every call. */
 export interface CallFilter {
   readonly status: readonly string[];
@@ -31,6 +33,12 @@ export interface CallFilter {
   /** Seconds, inclusive. */
   readonly durationMin: number | null;
   readonly durationMax: number | null;
+  /** The user whose task the review is. */
+  readonly assignedTo: string | null;
+  /** The user who has changed the review of the current analysis last. */
+  readonly reviewedBy: string | null;
+  readonly reviewStatus: readonly (typeof REVIEW_STATUSES)[number][];
+  readonly autoFailSuspected: boolean | null;
   /** Calls with one of these operator ids, so none where there are none: what an OPERATOR sees. Null: all calls. */
   readonly seenOperators: readonly string[] | null;
 }
@@ -62,8 +70,19 @@ export const NO_FILTER: CallFilter = {
   lostPoints: null,
   durationMin: null,
   durationMax: null,
+  assignedTo: null,
+  reviewedBy: null,
+  reviewStatus: [],
+  autoFailSuspected: null,
   seenOperators: null,
 };
+
+/** A filter that was stored as JSON: times are text, and what later releases have added is missing. */
+export function storedFilter(stored: Partial<CallFilter>): CallFilter {
+  const time = (text: Date | null | undefined) => (text ? new Date(text) : null);
+  const { startedFrom, startedTo } = stored;
+  return { ...NO_FILTER, ...stored, startedFrom: time(startedFrom), startedTo: time(startedTo) };
+}
 
 /**
  * Calls with the same time or score are ordered by uuid. Calls without a score come last in both directions. Uuids

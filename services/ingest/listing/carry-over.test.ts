@@ -16,6 +16,7 @@ import {
   bodyOf,
   type Call,
   insertCalls,
+  insertReviews,
   judge,
   modelled,
   sampleCalls,
@@ -55,6 +56,7 @@ beforeAll(async () => {
       await tx.query('INSERT INTO call_change (firm_uuid, first, last) VALUES ($1, $2, $2)', [firmUuid, uuid]);
   });
   await migrate({ url, schema, folder: MIGRATIONS });
+  await db.transaction((tx) => insertReviews(tx, firmUuid, calls));
   const own = openDatabase({ url, schema });
   closing.push(() => own.close());
   store = openStore(own, url);
@@ -120,8 +122,11 @@ async function indexFormerly(tx: Pick<Database, 'query'>, { uuid, start, facts }
 }
 
 async function expectRight(known: readonly Call[], numRuns: number): Promise<void> {
+  const isCarriedOver = await store.carryOver.isDone();
   await fc.assert(
-    fc.asyncProperty(anyFilter, anySort, async (filter, sort) => {
+    fc.asyncProperty(anyFilter, anySort, async (given, sort) => {
+      // The last release had no suspicions in its index.
+      const filter = isCarriedOver ? given : { ...given, autoFailSuspected: null };
       const { items, count } = await listCalls(store, firmUuid, { filter, sort, page: 1, cursor: null, size: 100 });
       const expected = modelled(known, filter, sort);
       expect([items.map(({ uuid }) => uuid), count]).toEqual([expected.slice(0, 100), expected.length]);
@@ -147,6 +152,10 @@ it('lists and statistics of calls of the last release are right while these are 
   const waiting = expectRight(calls, 15);
   expect(await store.carryOver.step()).toEqual({ carried: 0, isElsewhere: false });
   await waiting;
+  const suspected = { ...NO_FILTER, autoFailSuspected: true };
+  await expect(store.listing.count({ firmUuid, filter: suspected, words: null })).rejects.toMatchObject({
+    code: 'UNAVAILABLE',
+  });
   let known = calls;
   for (let at = 30; (await store.carryOver.step()) !== null; at += 20) {
     const [erased, changed, analyzed] = [known[at]!, known[at + 1]!, known[at + 510]!];

@@ -46,11 +46,15 @@ export function openCursor(key: Uint8Array, scope: CursorScope, cursor: string):
   };
 }
 
+function isGiven(value: unknown): boolean {
+  return value !== null && !(Array.isArray(value) && value.length === 0);
+}
+
 function macOf(key: Uint8Array, { firmUuid, filter, sort }: CursorScope, position: Buffer): Buffer {
   // Sorted, because the order of alternatives in a filter makes no difference.
   // Filters that are not given count only if earlier releases signed them, whose cursors stay valid.
   const fields = Object.entries(filter)
-    .filter(([name, value]) => value !== null || SIGNED_ALWAYS.has(name))
+    .filter(([name, value]) => isGiven(value) || SIGNED_ALWAYS.has(name))
     .map(([name, value]: [string, unknown]) => [name, Array.isArray(value) ? [...new Set(value)].sort() : value])
     .sort(([one], [other]) => (String(one) < String(other) ? -1 : 1));
   const signed = JSON.stringify([firmUuid, fields, sort.by, sort.isDescending]);

@@ -1,3 +1,4 @@
+import { Fault } from '@call-analysis/fault';
 import { firmTag } from '../search/tokenizer.ts';
 import { type CallFilter, type CallQuery, milliseconds, type Position, scoreRange, type Sort } from './call-filter.ts';
 
@@ -25,7 +26,17 @@ export class Values {
 /** The rows of `listed_call` that match, as `c`: the part of a statement that begins after FROM and ends with a condition. */
 export function matching(values: Values, table: ListedTable, { firmUuid, filter, words }: FilteredCalls): string {
   const firm = values.add(firmUuid, 'uuid');
-  const conditions = [`c.firm_uuid = ${firm}`, ...conditionsOf(values, filter)];
+  if (table === 'carried_listed_call' && filter.autoFailSuspected !== null) {
+    // The former index did not have it.
+    const message =
+      'Calls of the last release are being carried over. auto_fail_suspected can be used once that is done, in some minutes.';
+    throw new Fault('unavailable', 'UNAVAILABLE', message);
+  }
+  const conditions = [
+    `c.firm_uuid = ${firm}`,
+    ...conditionsOf(values, filter),
+    ...reviewConditions(values, firm, filter),
+  ];
   if (filter.partnerCallId !== null) {
     const id = values.add(filter.partnerCallId, 'text');
     conditions.push(`c.uuid = (SELECT uuid FROM call WHERE firm_uuid = ${firm} AND partner_call_id = ${id})`);
@@ -84,6 +95,39 @@ function conditionsOf(values: Values, filter: CallFilter): string[] {
   whether(filter.needsReview, '(c.needs_review > 0)');
   whether(filter.reviewed, 'c.is_reviewed');
   whether(filter.autoFailed, 'c.auto_failed');
+  whether(filter.autoFailSuspected, 'c.auto_fail_suspected');
+  return conditions;
+}
+
+/**
+ * What people do with a review is read where it is stored: only some calls have it. The newest review of a call is that of its
+ * current analysis, if that has one.
+ */
+function reviewConditions(values: Values, firm: string, filter: CallFilter): string[] {
+  const conditions: string[] = [];
+  const review = (column: string) =>
+    `(SELECT ${column} FROM review WHERE review.firm_uuid = ${firm} AND review.call_uuid = c.uuid ORDER BY review.at DESC LIMIT 1)`;
+  if (filter.assignedTo !== null) {
+    const user = values.add(filter.assignedTo, 'uuid');
+    conditions.push(`c.uuid IN (SELECT call_uuid FROM assignment WHERE firm_uuid = ${firm} AND user_uuid = ${user})`);
+  }
+  if (filter.reviewedBy !== null) {
+    const user = values.add(filter.reviewedBy, 'uuid');
+    const theirs = `SELECT call_uuid FROM review WHERE firm_uuid = ${firm} AND by_uuid = ${user}`;
+    conditions.push(`c.is_reviewed AND c.uuid IN (${theirs}) AND ${review('by_uuid')} = ${user}`);
+  }
+  if (filter.reviewStatus.length > 0) {
+    const disputed = `c.uuid IN (SELECT call_uuid FROM dispute WHERE firm_uuid = ${firm} AND status = 'open')`;
+    const acknowledged = `EXISTS (SELECT FROM acknowledgement AS a
+      WHERE a.firm_uuid = ${firm} AND a.call_uuid = c.uuid AND a.at >= review.at)`;
+    const reviewed = review(`CASE WHEN ${acknowledged} THEN 'acknowledged' WHEN done THEN 'done' ELSE 'open' END`);
+    const status = `CASE WHEN ${disputed} THEN 'disputed' WHEN NOT c.is_reviewed THEN 'none' ELSE ${reviewed} END`;
+    const wanted = filter.reviewStatus;
+    // These spare PostgreSQL the calls of which the status cannot be one of them.
+    if (wanted.every((each) => each === 'disputed')) conditions.push(disputed);
+    else if (wanted.every((each) => each !== 'none' && each !== 'disputed')) conditions.push('c.is_reviewed');
+    conditions.push(`${status} = ANY(${values.add(wanted, 'text[]')})`);
+  }
   return conditions;
 }
 

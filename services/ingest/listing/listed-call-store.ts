@@ -41,6 +41,7 @@ export const COPIED_COLUMNS = `call.firm_uuid, call.uuid, call.start_time, call.
 const FACTS = {
   needs_review: 'smallint',
   auto_failed: 'boolean',
+  auto_fail_suspected: 'boolean',
   scorecard_uuid: 'uuid',
   topics: 'text[]',
   resolution: 'text',
@@ -129,6 +130,7 @@ function rowOf({ firmUuid, callUuid, analysisUuid, facts }: CallFacts) {
     analysis_uuid: analysisUuid,
     needs_review: Math.min(facts?.needsReview ?? 0, MAX_SMALLINT),
     auto_failed: facts?.autoFailed ?? false,
+    auto_fail_suspected: facts?.autoFailSuspected ?? false,
     scorecard_uuid: facts?.scorecard.uuid ?? null,
     topics: orNull(facts?.topics ?? []),
     resolution: facts?.resolution ?? null,

@@ -7,6 +7,7 @@ export interface AnalysisFacts {
   readonly needsReview: number;
   readonly counts: AnswerCounts;
   readonly autoFailed: boolean;
+  readonly autoFailSuspected: boolean;
   readonly topics: readonly string[];
   readonly resolution: string | null;
   readonly scorecard: { readonly uuid: string; readonly name: string };
@@ -31,6 +32,7 @@ const share = z.number().nullish();
 const Body = z.object({
   scorecard: z.object({ uuid: z.string(), name: z.string() }),
   auto_failed: z.boolean(),
+  auto_fail_suspected: z.boolean().default(false),
   sections: z.array(
     z.object({
       questions: z.array(
@@ -62,6 +64,7 @@ export function factsOf(analysis: unknown): AnalysisFacts | null {
 export function factsIn({
   scorecard,
   auto_failed,
+  auto_fail_suspected,
   sections,
   topics,
   resolution,
@@ -73,6 +76,7 @@ export function factsIn({
     counts: countAnswers(sections),
     needsReview: questions.filter(({ needs_review }) => needs_review).length,
     autoFailed: auto_failed,
+    autoFailSuspected: auto_fail_suspected,
     topics: [...new Set(topics)],
     resolution: resolution ?? null,
     scorecard,

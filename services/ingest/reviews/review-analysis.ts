@@ -4,6 +4,7 @@ import { Fault, notFound } from '@call-analysis/fault';
 import type { Sql } from '@call-analysis/postgres';
 import { currentContext } from '@call-analysis/runtime';
 import { type Actor, auditEntry } from '@call-analysis/service';
+import { noteReview } from '../desk/queue/queue-store.ts';
 import { factsOf } from '../results/analysis-facts.ts';
 import type { CallRow, Store } from '../store/index.ts';
 import { compareAnswers } from './compare-answers.ts';
@@ -95,6 +96,7 @@ async function tryToReview(
     const said = { by: userUuid, at: at.toISOString(), comment, done, revision: log.revision };
     const reviewed = mergeReview(machine, next.answers, said, totals);
     await store.reviews.save(tx, ofCall, reviewed, next.answers);
+    await noteReview(tx, ofCall, done);
     await store.reviews.saveLog(tx, ofCall, analysisUuid, log);
     await store.reviews.saveCompared(tx, ofCall, machine, compareAnswers(machine, next));
     await applyToCall(store, tx, firmUuid, call, reviewed, at);
@@ -137,6 +139,7 @@ export async function withdrawReview(
     const machine = await store.reviews.machineAnalysis(tx, firmUuid, callUuid, current);
     if (basedOn !== null) requireReplaceable(standing, { userUuid, basedOn }, answersOf(machine));
     await store.reviews.remove(tx, ofCall, current);
+    await noteReview(tx, ofCall, false);
     await store.reviews.saveLog(tx, ofCall, current, logged(standing, userUuid, new Date(), null));
     await applyToCall(store, tx, firmUuid, call, machine, null);
     await bus.publish(tx, [auditEntry('ingest', actor, 'call.review_withdrawn', callUuid)]);

@@ -7,6 +7,7 @@ import {
   bodyOf,
   type Call,
   CallListing,
+  insertReviews,
   judge,
   DAY,
   BEGIN,
@@ -151,12 +152,14 @@ it('equals plain SQL after any history of completion, review, re-analysis and er
         [call.uuid, call.reviewed, which % 7],
       );
       await service.db.query('UPDATE analysis SET body = $2 WHERE call_uuid = $1', [call.uuid, bodyOf(call.facts)]);
+      await service.db.transaction((tx) => insertReviews(tx, firmUuid, [call]));
     }
     if ((action === 'analyze' || action === 'complete') && call.outcome !== 'no_speech') {
       Object.assign(call, { status: 'completed', outcome: 'scored', score: (which % 1001) / 10, reviewed: false });
       call.facts = {
         needsReview: which % 3,
         autoFailed: which % 2 === 0,
+        suspected: which % 3 === 0,
         topics: ['price'],
         resolution: 'resolved',
         silence: 0.25,

@@ -1,4 +1,4 @@
-import { invalidFields } from '@call-analysis/fault';
+import { type Fault, invalidFields } from '@call-analysis/fault';
 import type { Sql } from '@call-analysis/postgres';
 import { type CallFilter, NO_FILTER, type Store } from '../store/index.ts';
 import { type Grouping, isTime, overlaps } from './groupings.ts';
@@ -31,10 +31,7 @@ export async function readStatistics(store: Store, firmUuid: string, request: St
   const words = filter.q === null ? null : await store.words.parse(firmUuid, filter.q);
   if (filter.q !== null && words === null)
     throw invalidFields([{ field: 'q', code: 'INVALID', message: 'must have a word in it' }]);
-  if (!(await store.statistics.knowsZone(request.tz)))
-    throw invalidFields([
-      { field: 'tz', code: 'INVALID', message: 'must be the name of a time zone, such as Asia/Tashkent' },
-    ]);
+  if (!(await store.statistics.knowsZone(request.tz))) throw unknownZone();
   await store.carryOver.ready();
   const source = isTimeOnly(filter) ? null : { firmUuid, filter, words };
   const { groups, total } = await store.statistics.snapshot(async (tx) => {
@@ -153,4 +150,9 @@ async function groupsOf(store: Store, tx: Sql, firmUuid: string, by: Grouping, b
 /** A name without regard to case and to how its accents are encoded, as filters compare it. */
 function foldName(name: string): string {
   return name.normalize('NFC').toUpperCase().toLowerCase().normalize('NFC');
+}
+
+export function unknownZone(): Fault {
+  const message = 'must be the name of a time zone, such as Asia/Tashkent';
+  return invalidFields([{ field: 'tz', code: 'INVALID', message }]);
 }

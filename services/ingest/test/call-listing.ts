@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { deflateRawSync } from 'node:zlib';
 import type { Sql } from '@call-analysis/postgres';
+import { REVIEW_STATUSES } from '@call-analysis/proto/values';
 import { expect } from '@jest/globals';
 import * as fc from 'fast-check';
 import { v7 } from 'uuid';
@@ -29,6 +30,11 @@ export interface Call {
   language: string | null;
   duration: number | null;
   reviewed: boolean;
+  /** Of a reviewed call. */
+  reviewer: string;
+  reviewIs: 'open' | 'done' | 'acknowledged';
+  assignee: string | null;
+  disputed: boolean;
   /** Null without an analysis. */
   facts: Facts | null;
 }
@@ -37,6 +43,7 @@ export interface Call {
 export interface Facts {
   needsReview: number;
   autoFailed: boolean;
+  suspected: boolean;
   topics: string[];
   resolution: string | null;
   silence: number | null;
@@ -67,6 +74,7 @@ export class CallListing {
   async add(firmUuid: string, calls: readonly Call[], transcript = '<operator>Hello'): Promise<void> {
     await this.#service.db.transaction(async (tx) => {
       await insertCalls(tx, firmUuid, calls, transcript);
+      await insertReviews(tx, firmUuid, calls);
       await listFacts(
         tx,
         calls.filter(({ facts }) => facts !== null).map((call) => factsFor(firmUuid, call)),
@@ -133,6 +141,41 @@ export async function insertCalls(
   );
 }
 
+/** What people have done with the reviews of calls, instead of what they had done before. */
+export async function insertReviews(tx: Sql, firmUuid: string, calls: readonly Call[]): Promise<void> {
+  const uuids = calls.map(({ uuid }) => uuid);
+  for (const table of ['review', 'acknowledgement', 'assignment', 'dispute'])
+    await tx.query(`DELETE FROM ${table} WHERE firm_uuid = $1 AND call_uuid = ANY($2)`, [firmUuid, uuids]);
+  const given = `jsonb_to_recordset($2::jsonb) AS c (uuid uuid, reviewed boolean, reviewer uuid, "reviewIs" text, assignee uuid,
+    disputed boolean)`;
+  const parameters = [firmUuid, JSON.stringify(calls)];
+  // The review of an analysis that is no longer the current one, and its acknowledgement, count for nothing.
+  await tx.query(
+    `INSERT INTO review (firm_uuid, call_uuid, analysis_uuid, by_uuid, at, done, answers, body)
+     SELECT $1::uuid, uuid, gen_random_uuid(), $3::uuid, now() - interval '1 day', true, '[]'::jsonb, ''::bytea FROM ${given}
+     UNION ALL
+     SELECT $1::uuid, uuid, gen_random_uuid(), reviewer, now(), "reviewIs" <> 'open', '[]'::jsonb, ''::bytea FROM ${given} WHERE reviewed`,
+    [...parameters, people[0]],
+  );
+  await tx.query(
+    `INSERT INTO acknowledgement (firm_uuid, call_uuid, by_uuid, at)
+     SELECT $1, uuid, $3, now() - CASE WHEN reviewed AND "reviewIs" = 'acknowledged' THEN interval '0' ELSE interval '1 hour' END
+     FROM ${given}`,
+    [...parameters, people[0]],
+  );
+  await tx.query(
+    `INSERT INTO assignment (firm_uuid, call_uuid, user_uuid, by_uuid, at)
+     SELECT $1, uuid, assignee, assignee, now() FROM ${given} WHERE assignee IS NOT NULL`,
+    parameters,
+  );
+  await tx.query(
+    `INSERT INTO dispute (firm_uuid, uuid, call_uuid, question_uuid, reason, status, by_uuid, at)
+     SELECT $1, gen_random_uuid(), uuid, gen_random_uuid(), '', CASE WHEN disputed THEN 'open' ELSE 'rejected' END, $3, now()
+     FROM ${given}`,
+    [...parameters, people[0]],
+  );
+}
+
 /** Writes what lists have of the call's analysis, as whoever stores one does. */
 export async function judge(tx: Sql, firmUuid: string, call: Call): Promise<void> {
   await listFacts(tx, [factsFor(firmUuid, call)]);
@@ -147,7 +190,7 @@ export function bodyOf(facts: Facts): Buffer {
   return deflateRawSync(JSON.stringify(analysisOf(facts)));
 }
 
-function analysisOf({ needsReview, autoFailed, topics, resolution, silence, points }: Facts) {
+function analysisOf({ needsReview, autoFailed, suspected, topics, resolution, silence, points }: Facts) {
   const questions = points.map(([uuid, reached, max_points], index) => ({
     uuid,
     text: `Question ${uuid}`,
@@ -160,6 +203,7 @@ function analysisOf({ needsReview, autoFailed, topics, resolution, silence, poin
   return {
     scorecard: { uuid: SCORECARD, name: 'Default', revision: 1 },
     auto_failed: autoFailed,
+    auto_fail_suspected: suspected,
     sections: [{ name: 'All', score: null, questions }],
     topics,
     resolution,
@@ -193,11 +237,16 @@ export function callOf(change: Partial<Call> = {}): Call {
     language: null,
     duration: null,
     reviewed: false,
+    reviewer: people[0]!,
+    reviewIs: 'done',
+    assignee: null,
+    disputed: false,
     facts: null,
     ...change,
   };
 }
 
+const people = [randomUUID(), randomUUID()];
 const campaigns = [randomUUID(), randomUUID()];
 const batches = [randomUUID(), randomUUID()];
 
@@ -221,6 +270,7 @@ const anyCall = fc.record({
     fc.record({
       needsReview: fc.constantFrom(0, 0, 2),
       autoFailed: fc.boolean(),
+      suspected: fc.boolean(),
       topics: fc.subarray(['delivery', 'refund', 'price']),
       resolution: fc.constantFrom(null, 'resolved', 'unresolved'),
       silence: fc.constantFrom(null, 0.125),
@@ -233,6 +283,10 @@ const anyCall = fc.record({
     }),
   ),
   reviewed: fc.boolean(),
+  reviewer: fc.constantFrom(...people),
+  reviewIs: fc.constantFrom('open' as const, 'done' as const, 'acknowledged' as const),
+  assignee: fc.constantFrom(null, null, ...people),
+  disputed: fc.constantFrom(false, false, false, true),
 });
 
 /** The same random calls for the same seed, with new uuids. */
@@ -275,6 +329,10 @@ const allFilters = fc.record({
   startedTo: times,
   scoreMin: fc.constantFrom(0, 12.3, 12.31, 71.4, 80),
   scoreMax: fc.constantFrom(0, 12.3, 71.4, 71.45, 100),
+  assignedTo: fc.constantFrom(...people, randomUUID()),
+  reviewedBy: fc.constantFrom(...people, randomUUID()),
+  reviewStatus: some(...REVIEW_STATUSES),
+  autoFailSuspected: fc.boolean(),
 });
 
 /** With more conditions hardly any call would match. */
@@ -293,6 +351,11 @@ function lost({ facts }: Call, uuid: string): boolean {
   return facts?.points.some(([each, points, max]) => each === uuid && points !== null && points < max) ?? false;
 }
 
+function reviewStatus({ disputed, reviewed, reviewIs }: Call): string {
+  if (disputed) return 'disputed';
+  return reviewed ? reviewIs : 'none';
+}
+
 /** The uuids that a complete listing of these calls has to return, in its order. */
 export function modelled(calls: readonly Call[], filter: CallFilter, { by, isDescending }: Sort): string[] {
   const isOneOf = (wanted: readonly string[], value: string | null) =>
@@ -307,6 +370,10 @@ export function modelled(calls: readonly Call[], filter: CallFilter, { by, isDes
       flag(filter.needsReview, (call.facts?.needsReview ?? 0) > 0) &&
       flag(filter.reviewed, call.reviewed) &&
       flag(filter.autoFailed, call.facts?.autoFailed ?? false) &&
+      flag(filter.autoFailSuspected, call.facts?.suspected ?? false) &&
+      is(filter.assignedTo, call.assignee) &&
+      is(filter.reviewedBy, call.reviewed ? call.reviewer : null) &&
+      isOneOf(filter.reviewStatus, reviewStatus(call)) &&
       (filter.lostPoints === null || lost(call, filter.lostPoints)) &&
       is(filter.operatorId, call.operatorId) &&
       (filter.seenOperators === null || filter.seenOperators.includes(call.operatorId ?? '-')) &&

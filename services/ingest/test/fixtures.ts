@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Fault } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
+import type { Database } from '@call-analysis/postgres';
 import AdmZip from 'adm-zip';
 import type { StoredRecording } from '../store/index.ts';
 import type { Owner } from '../uploads/upload-store.ts';
@@ -55,4 +56,14 @@ export async function faultOf(promise: Promise<unknown>): Promise<Fault> {
     throw error;
   }
   throw new Error('The promise was fulfilled.');
+}
+
+/** Waits until another connection to the database waits for a lock. */
+export async function untilSomebodyWaits(observer: Database): Promise<void> {
+  for (;;) {
+    const waiting = await observer.query(
+      `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+    );
+    if (waiting.length > 0) return;
+  }
 }

@@ -228,11 +228,112 @@ export function describeDesk(system: () => SystemUnderTest): void {
     expect(await admin.call('POST', `${path}/close`)).toMatchObject({ closed_at: expect.any(String) });
   });
 
+  it('lists, statistics, jobs and exports are filtered by whose task a call is, who has reviewed it and how far its review is', async () => {
+    const [call, reviewed] = calls as [Call, Call];
+    await admin.call('PUT', `/api/v1/calls/${call.uuid}/assignment`, { user_uuid: colleague.userUuid });
+    const asked = (client: Client, query: string) =>
+      client.call<Page>('GET', `/api/v1/calls?${query}`).then(({ items }) => items.map(({ uuid }) => uuid));
+    expect(await colleague.call('GET', '/api/v1/calls?assigned_to=me')).toMatchObject({
+      items: [{ uuid: call.uuid, assigned_to: colleague.userUuid, sampled_by: null }],
+    });
+    expect(await asked(admin, 'assigned_to=me')).toEqual([]);
+    expect(await asked(admin, `assigned_to=${colleague.userUuid}`)).toEqual([call.uuid]);
+    expect(await asked(admin, 'reviewed_by=me')).toEqual([reviewed.uuid]);
+    expect(await asked(admin, 'review_status=acknowledged')).toEqual([reviewed.uuid]);
+    expect(await asked(admin, 'review_status=acknowledged&review_status=none&size=100')).toHaveLength(
+      (await asked(admin, 'size=100')).length,
+    );
+    expect(await asked(admin, 'auto_fail_suspected=true&auto_failed=true')).toEqual([]);
+    const total = { total: { calls: 1 } };
+    expect(await colleague.call('GET', '/api/v1/statistics?group_by=status&assigned_to=me')).toMatchObject(total);
+    const filter = { assigned_to: 'me' };
+    const estimate = { filter: { assigned_to: colleague.userUuid }, dry_run: true };
+    expect(await admin.call('POST', '/api/v1/calls/analyze', estimate)).toMatchObject({ calls: 1 });
+    expect(await admin.call('POST', '/api/v1/calls/analyze', { filter, dry_run: true })).toMatchObject({ calls: 0 });
+    const wrong = await admin.request('GET', '/api/v1/calls?assigned_to=you&review_status=read');
+    expect([wrong.status, fieldsOf(wrong.body)]).toEqual([400, ['assigned_to', 'review_status']]);
+    const file = await admin.request('GET', '/api/v1/calls/export?format=ndjson&reviewed_by=me&tz=Asia/Tashkent');
+    expect(file.status).toBe(200);
+    expect(JSON.parse(String(file.body))).toMatchObject({
+      uuid: reviewed.uuid,
+      'start_time (Asia/Tashkent)': expect.any(String),
+    });
+    const nowhere = await admin.request('GET', '/api/v1/calls/export?tz=Mars/Olympus');
+    expect([nowhere.status, fieldsOf(nowhere.body)]).toEqual([400, ['tz']]);
+    await admin.call('PUT', `/api/v1/calls/${call.uuid}/assignment`, { user_uuid: null });
+  });
+
+  it('the queue gives each person another call, the same one again, and to others what was given back', async () => {
+    const take = async (client: Client, body: object = {}) => {
+      const { status, body: taken } = await client.request('POST', '/api/v1/review-queue/next', body);
+      return status === 204 ? null : (taken as { call: { uuid: string }; lease_until: string });
+    };
+    await admin.call('PUT', `/api/v1/calls/${calls[0]!.uuid}/assignment`, { user_uuid: colleague.userUuid });
+    const [mine, theirs] = await Promise.all([take(admin), take(colleague)]);
+    expect(theirs).toMatchObject({ call: { uuid: calls[0]!.uuid, assigned_to: colleague.userUuid } });
+    expect(mine!.call.uuid).not.toBe(theirs!.call.uuid);
+    expect((await take(admin))!.call.uuid).toBe(mine!.call.uuid);
+    expect(await admin.call('GET', '/api/v1/review-queue')).toMatchObject({ leased: 2, waiting: expect.any(Number) });
+    const path = `/api/v1/review-queue/leases/${mine!.call.uuid}`;
+    expect((await colleague.request('DELETE', path)).status).toBe(404);
+    expect((await admin.request('DELETE', path)).status).toBe(204);
+    const { analysis } = await colleague.call<Call>('GET', `/api/v1/calls/${calls[0]!.uuid}`);
+    const review = { analysis_uuid: analysis.uuid, answers: [], done: true };
+    await colleague.call('PUT', `/api/v1/calls/${calls[0]!.uuid}/review`, review);
+    expect((await take(colleague))!.call.uuid).toBe(mine!.call.uuid);
+    expect(await admin.call('GET', '/api/v1/review-queue')).toMatchObject({
+      leased: 1,
+      done_today: expect.arrayContaining([{ user: { uuid: colleague.userUuid, name: 'Test' }, done: 1 }]),
+    });
+    expect(await take(colleague, { filter: { partner_call_id: 'nobody has this' } })).toBeNull();
+    const wrong = await admin.request('POST', '/api/v1/review-queue/next', {
+      filter: { score_min: 'x' },
+      rule_uuid: '1',
+    });
+    expect([wrong.status, fieldsOf(wrong.body)]).toEqual([400, ['filter.score_min', 'rule_uuid']]);
+    expect(await take(stranger)).toBeNull();
+  });
+
+  it('an ADMIN makes rules that choose calls by chance, and is told of all faults at once', async () => {
+    const path = '/api/v1/sampling-rules';
+    const rule = {
+      name: 'Each week',
+      filter: { segment_type: ['support'] },
+      per: 'operator',
+      share: 0.25,
+      every: 'week',
+    };
+    expect((await colleague.request('POST', path, rule)).status).toBe(403);
+    const wrong = await admin.request('POST', path, {
+      name: ' ',
+      filter: { assigned_to: 'me', colour: 'red' },
+      per: 'moon',
+      count: 0,
+      share: 2,
+      every: 'year',
+    });
+    expect([wrong.status, fieldsOf(wrong.body)]).toEqual([
+      400,
+      ['count', 'every', 'filter.assigned_to', 'filter.colour', 'name', 'per', 'share', 'share'],
+    ]);
+    const made = await admin.call<{ uuid: string }>('POST', path, rule);
+    const sample = { rule: { per: 'operator', share: 0.25 }, seed: expect.any(String), time_zone: 'UTC', calls: 0 };
+    expect(made).toMatchObject({ ...rule, count: null, enabled: true, last_sample: sample });
+    expect(await admin.call('GET', path)).toMatchObject({ count: 1, items: [made] });
+    expect(await admin.call('GET', `${path}/${made.uuid}/samples`)).toMatchObject({ count: 1, items: [sample] });
+    const changed = await admin.call('PATCH', `${path}/${made.uuid}`, { count: 3, enabled: false });
+    expect(changed).toMatchObject({ count: 3, share: null, enabled: false });
+    expect((await stranger.request('GET', `${path}/${made.uuid}`)).status).toBe(404);
+    expect((await admin.request('DELETE', `${path}/${made.uuid}`)).status).toBe(204);
+    expect((await admin.request('GET', `${path}/${made.uuid}/samples`)).status).toBe(404);
+  });
+
   it('nothing of it is offered to API keys', async () => {
     const { items } = await admin.call<Page>('GET', '/api/v1/views');
     expect(items.length).toBeGreaterThan(0);
     const document = (await (await fetch(`${system().url}/openapi.json`)).json()) as { paths: object };
-    const desk = /\/(?:views|disputes|calibrations|inbox|people|acknowledge|assignment|desk)(?:\/|$)/;
+    const desk =
+      /\/(?:review-queue|sampling-rules|views|disputes|calibrations|inbox|people|acknowledge|assignment|desk)(?:\/|$)/;
     const paths = Object.keys(document.paths).filter((path) => desk.test(path));
     expect(paths.length).toBeGreaterThan(5);
     expect(paths.filter((path) => path.startsWith('/external/'))).toEqual([]);

@@ -163,6 +163,18 @@ async function workAtDesk(
   await ask('POST /api/v1/calls/{uuid}/acknowledge', { uuid });
   await ask('PUT /api/v1/calls/{uuid}/assignment', { uuid }, { user_uuid: admin.userUuid });
   await ask('GET /api/v1/inbox');
+  const rule = { name: 'Two of each', filter: { score_max: '60' }, per: 'operator', count: 2, every: 'week' };
+  const ruled = await ask('POST /api/v1/sampling-rules', {}, rule);
+  const ruleUuid = { uuid: String(ruled.body['uuid']) };
+  await ask('GET /api/v1/sampling-rules');
+  await ask('GET /api/v1/sampling-rules/{uuid}', ruleUuid);
+  await ask('GET /api/v1/sampling-rules/{uuid}/samples', ruleUuid);
+  await ask('PATCH /api/v1/sampling-rules/{uuid}', ruleUuid, { share: 0.1, enabled: false });
+  await ask('DELETE /api/v1/sampling-rules/{uuid}', ruleUuid);
+  const taken = await ask('POST /api/v1/review-queue/next', {}, {});
+  await ask('GET /api/v1/review-queue');
+  const { uuid: call_uuid } = taken.body['call'] as { uuid: string };
+  await ask('DELETE /api/v1/review-queue/leases/{call_uuid}', { call_uuid });
   await ask('GET /api/v1/people');
   await ask('GET /api/v1/calls/{uuid}/desk', { uuid });
   const opened = await ask('POST /api/v1/calls/{uuid}/disputes', { uuid }, { question_uuid, reason: 'Listen again.' });

@@ -39,6 +39,14 @@ export function name(maxLength: number) {
     });
 }
 
+const MAX_ZONE_CHARS = 64;
+const ZONE = /^[A-Za-z][A-Za-z0-9_+-]*(?:\/[A-Za-z0-9_+-]+)*$/;
+
+/** What looks like the IANA name of a time zone. Whether there is one is decided where it is used. */
+export function timeZone() {
+  return text(MAX_ZONE_CHARS).regex(ZONE, 'must be the name of a time zone, such as Asia/Tashkent');
+}
+
 /** Paging of every list (docs/api.md, "Pages"). */
 export const page = wholeNumber(1, MAX_PAGE).default(1).meta({ description: 'The page number, from 1.' });
 export const size = wholeNumber(1, 100).default(10).meta({ description: 'The number of items on a page.' });

@@ -58,6 +58,8 @@ export function callItem(call: Call) {
     answered: call.answered ?? null,
     reviewed_at: call.reviewed_at ?? null,
     score_source: call.score_source ?? null,
+    assigned_to: call.assigned_to ?? null,
+    sampled_by: call.sampled_by ?? null,
   };
 }
 

@@ -1,5 +1,6 @@
 import { Language, Resolution, Uuid } from '@call-analysis/events';
 import type { ingest } from '@call-analysis/proto';
+import { REVIEW_STATUSES } from '@call-analysis/proto/values';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { type Caller, EVERY_ROLE } from '../../authentication/caller.ts';
@@ -20,6 +21,12 @@ const MAX_VALUE_CHARS = 255;
 const MAX_QUERY_CHARS = 255;
 const MAX_CURSOR_CHARS = 255;
 const MAX_DURATION = 1_000_000;
+
+/** A user of the firm, or the caller. Which one is decided when it is asked: saved views keep `me`. */
+const Person = z
+  .union([Uuid, z.literal('me')], { error: 'must be the uuid of a user, or me' })
+  .optional()
+  .meta({ documentedAs: { type: 'string', examples: ['me', '019a4f3e-0000-7000-8000-0000000000b1'] } });
 
 /** Also checked when fields are invalid, so that all faults are reported together. */
 const always = { when: () => true };
@@ -48,6 +55,17 @@ const filters = {
   topic: text(MAX_VALUE_CHARS).optional(),
   resolution: Resolution.optional(),
   auto_failed: flag().optional(),
+  auto_fail_suspected: flag().optional().meta({
+    description: 'Whether an answer by a phrase alone would fail the call, until somebody has looked at it.',
+  }),
+  assigned_to: Person.meta({ description: 'A user, or `me`: calls whose review is their task.' }),
+  reviewed_by: Person.meta({
+    description: 'A user, or `me`: who has changed the review of the current analysis last.',
+  }),
+  review_status: anyOf(z.enum(REVIEW_STATUSES)).meta({
+    description:
+      '`disputed` while a dispute is open, else `acknowledged` once the review was read, `done`, `open` (begun), or `none`.',
+  }),
   lost_points: Uuid.optional().meta({
     description:
       "A question's uuid: calls whose answer to it, in the current analysis, got fewer points than the question can give.",
@@ -84,6 +102,9 @@ const { sort: _sort, page: _page, size: _size, cursor: _cursor, ...conditions } 
 /** The filters and the sort of a list of all calls of a firm that has no pages. */
 export const WholeCallQuery = z.strictObject({ ...conditions, campaign: Uuid.optional(), sort: filters.sort });
 
+export const filterDescription =
+  'The filters of Get Calls by name, without `sort`, `page`, `size` and `cursor`. An empty object is every call of the firm.';
+
 /** The filters of a list of calls in a JSON body, where numbers and booleans may be written as such. */
 export const CallFilter = z.preprocess(
   (given) =>
@@ -92,6 +113,19 @@ export const CallFilter = z.preprocess(
       : given,
   rangesInOrder(z.strictObject({ ...conditions, campaign: Uuid.optional() })),
 );
+
+/** The filter in which `me` is the caller. */
+export function personalFilter<Filter extends { assigned_to?: string | undefined; reviewed_by?: string | undefined }>(
+  { userUuid }: Caller,
+  filter: Filter,
+): Filter {
+  const { assigned_to, reviewed_by } = filter;
+  return {
+    ...filter,
+    ...(assigned_to === 'me' && { assigned_to: userUuid }),
+    ...(reviewed_by === 'me' && { reviewed_by: userUuid }),
+  };
+}
 
 /** As many as the body of a request has room for. */
 const MAX_SELECTED = 10_000;
@@ -136,7 +170,7 @@ export function rangesInOrder<Query extends z.ZodObject<typeof conditions>>(quer
 }
 
 export const listCallsDescription =
-  'A call must match all filters. `status`, `outcome`, `segment_type` and `direction` may be repeated; any of their values matches. `q` finds all forms of a word in English, Russian and Spanish, and the exact word in other languages.\n\nTo read more than a few pages use `cursor`: its cost does not grow, and no call is skipped or repeated while new calls arrive. `page` reaches the first 10,000 calls.\n\n`count` is exact up to 10,000 calls, and always for one `batch` or `campaign` alone. Beyond, it may be an estimate within 5 %: `count_is_estimate` is true.';
+  'A call must match all filters. `status`, `outcome`, `segment_type`, `direction` and `review_status` may be repeated; any of their values matches. `q` finds all forms of a word in English, Russian and Spanish, and the exact word in other languages.\n\nTo read more than a few pages use `cursor`: its cost does not grow, and no call is skipped or repeated while new calls arrive. `page` reaches the first 10,000 calls.\n\n`count` is exact up to 10,000 calls, and always for one `batch` or `campaign` alone. Beyond, it may be an estimate within 5 %: `count_is_estimate` is true.';
 
 /** A page of the calls of a firm, or of a campaign. */
 export async function listCalls(
@@ -147,7 +181,7 @@ export async function listCalls(
 ): Promise<JsonResponse> {
   const request = {
     caller: callerOf(caller),
-    ...query,
+    ...personalFilter(caller, query),
     page: query.page ?? 1,
     ...(campaign !== undefined && { campaign }),
   };

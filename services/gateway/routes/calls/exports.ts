@@ -4,12 +4,12 @@ import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { AND_REVIEWERS, type Caller, EVERY_ROLE } from '../../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
-import { flag, pathUuid } from '../../http/request/fields.ts';
+import { flag, pathUuid, timeZone } from '../../http/request/fields.ts';
 import { sendStream } from '../../http/response/send.ts';
 import { TranscriptDocument } from '../../response-schemas/exports.ts';
 import { actorOf, callerOf } from '../rpc-caller.ts';
 import { type Calls, readCall } from './call-json.ts';
-import { CallUuids, rangesInOrder, WholeCallQuery } from './calls.ts';
+import { CallUuids, personalFilter, rangesInOrder, WholeCallQuery } from './calls.ts';
 import { transcriptFile } from './transcript-file.ts';
 
 const PATH = '/api/v1/calls';
@@ -23,6 +23,11 @@ const types = {
 } as const;
 
 const Format = z.enum(['csv', 'xlsx', 'ndjson', 'parquet']).default('csv');
+
+const tz = timeZone().optional().meta({
+  description:
+    'Times are written in UTC, and again in this time zone, which the columns name. Default: that of the firm. UTC: no such columns.',
+});
 
 const exportedFile = {
   description: 'The file.',
@@ -55,6 +60,7 @@ const ExportQuery = rangesInOrder(
     format: Format,
     questions: Uuid.optional().meta({ description: 'A scorecard: adds a column for each of its questions.' }),
     transcripts: flag().default(false).meta({ description: 'Adds a column with the text of the conversation.' }),
+    tz,
     headings: HeadingsText.optional().meta({ documentedAs: { type: 'string' }, description: `As JSON. ${HEADINGS}` }),
   }),
 );
@@ -65,6 +71,7 @@ const Selected = z
     format: Format,
     questions: Uuid.optional().meta({ description: 'A scorecard: adds a column for each of its questions.' }),
     transcripts: z.boolean().default(false).meta({ description: 'Adds a column with the text of the conversation.' }),
+    tz,
     headings: Headings.optional().meta({ description: HEADINGS }),
   })
   .meta({ examples: [{ call_uuids: ['019a4f3e-7d00-7aa1-8c11-0d9e4f6a7b01'], format: 'csv' }] });
@@ -99,9 +106,15 @@ export function callExports(
         errors: ['TOO_MANY_ROWS', 'NOT_FOUND'],
       },
       async handle({ caller, query, response, address }) {
-        const { format, questions, transcripts, headings = {}, ...listing } = query;
-        const shape = { format, transcripts, headings, ...(await questionsOf(caller, questions)) };
-        const asked = { listing: { caller: actorOf(caller, address), ...listing }, ...shape };
+        const { format, questions, transcripts, headings = {}, tz: zone, ...listing } = query;
+        const shape = {
+          format,
+          transcripts,
+          headings,
+          ...(zone !== undefined && { tz: zone }),
+          ...(await questionsOf(caller, questions)),
+        };
+        const asked = { listing: { caller: actorOf(caller, address), ...personalFilter(caller, listing) }, ...shape };
         await sendStream(response, fileHeaders(format), (options) => catalogue.exportCalls(asked, options));
         return undefined;
       },
@@ -122,8 +135,14 @@ export function callExports(
         errors: ['NOT_FOUND'],
       },
       async handle({ caller, body, response, address }) {
-        const { format, questions, transcripts, headings = {}, call_uuids } = body;
-        const shape = { format, transcripts, headings, ...(await questionsOf(caller, questions)) };
+        const { format, questions, transcripts, headings = {}, call_uuids, tz: zone } = body;
+        const shape = {
+          format,
+          transcripts,
+          headings,
+          ...(zone !== undefined && { tz: zone }),
+          ...(await questionsOf(caller, questions)),
+        };
         const asked = { caller: actorOf(caller, address), call_uuids, ...shape };
         await sendStream(response, fileHeaders(format), (options) => catalogue.exportSelectedCalls(asked, options));
         return undefined;

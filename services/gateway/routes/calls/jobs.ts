@@ -7,7 +7,7 @@ import { endpoint, type Endpoint } from '../../http/endpoint.ts';
 import { flag, pathUuid, text } from '../../http/request/fields.ts';
 import { AnalysisEstimate, ErasedCalls, Job, JobStarted } from '../../response-schemas/jobs.ts';
 import { callerOf } from '../rpc-caller.ts';
-import { CallFilter, CallUuids } from './calls.ts';
+import { CallFilter, CallUuids, filterDescription, personalFilter } from './calls.ts';
 
 const CALLS = '/api/v1/calls';
 const JOBS = '/api/v1/jobs';
@@ -15,8 +15,6 @@ const JOBS = '/api/v1/jobs';
 const ERASE_MS = 120_000;
 const PHONE_NUMBER = /^\+?\d{7,15}$/;
 
-const filterDescription =
-  'The filters of Get Calls by name, without `sort`, `page`, `size` and `cursor`. An empty object is every call of the firm.';
 const Analyze = z
   .strictObject({
     filter: CallFilter.optional().meta({ documentedAs: { type: 'object', description: filterDescription } }),
@@ -107,7 +105,7 @@ export function jobs(
       },
       async handle({ caller, body }) {
         const { call_uuids } = body;
-        const filter = { page: 1, size: 1, ...body.filter };
+        const filter = { page: 1, size: 1, ...(body.filter && personalFilter(caller, body.filter)) };
         const asked = { caller: callerOf(caller) };
         const scorecard = body.scorecard_uuid === undefined ? {} : { scorecard_uuid: body.scorecard_uuid };
         if (body.dry_run) {

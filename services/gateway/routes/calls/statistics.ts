@@ -4,14 +4,12 @@ import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { EVERY_ROLE } from '../../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
-import { text, wholeNumber } from '../../http/request/fields.ts';
+import { timeZone, wholeNumber } from '../../http/request/fields.ts';
 import { Grouping, Statistics } from '../../response-schemas/statistics.ts';
 import { callerOf } from '../rpc-caller.ts';
-import { FirmCallQuery, rangesInOrder } from './calls.ts';
+import { FirmCallQuery, personalFilter, rangesInOrder } from './calls.ts';
 
 const MAX_GROUPS = 1000;
-const MAX_ZONE_CHARS = 64;
-const ZONE = /^[A-Za-z][A-Za-z0-9_+-]*(?:\/[A-Za-z0-9_+-]+)*$/;
 /** A year of ten million calls that no sums are stored for is added up call by call. */
 const DEADLINE_MS = 60_000;
 
@@ -23,8 +21,7 @@ const StatisticsQuery = rangesInOrder(
   z.strictObject({
     ...filters,
     group_by: Grouping,
-    tz: text(MAX_ZONE_CHARS)
-      .regex(ZONE, 'must be the name of a time zone, such as Asia/Tashkent')
+    tz: timeZone()
       .optional()
       .meta({ description: 'The time zone of `hour`, `day`, `week` and `month`. The firm has a default.' }),
     sort: z
@@ -58,7 +55,7 @@ export function statistics(catalogue: Pick<Client<typeof ingest>, 'readStatistic
           {
             caller: callerOf(caller),
             group_by,
-            filter,
+            filter: personalFilter(caller, filter),
             limit,
             ...(tz !== undefined && { tz }),
             ...(sort !== undefined && { sort }),

@@ -5,45 +5,16 @@ import { AND_REVIEWERS } from '../../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
 import { name, page, pathUuid, size } from '../../http/request/fields.ts';
 import { View, ViewPage } from '../../response-schemas/desk.ts';
-import { CallFilter, WholeCallQuery } from '../calls/calls.ts';
 import { answered, callerOf } from './desk-caller.ts';
+import { SavedQuery } from './saved-query.ts';
 
 const PATH = '/api/v1/views';
 const tag = 'Desk';
 const access = { credentials: 'bearer', roles: AND_REVIEWERS } as const;
 
-const Value = z.union([z.string(), z.number(), z.boolean()]);
-
-/** Parameters of a list of calls, by name; the list itself reads them from a URL, where all are text. */
-const Query = z
-  .record(z.string(), z.union([Value, z.array(Value)]))
-  .transform((given) =>
-    Object.fromEntries(
-      Object.entries(given).map(([key, value]) => [key, Array.isArray(value) ? value.map(String) : String(value)]),
-    ),
-  )
-  .superRefine(({ sort, ...filter }, context) => {
-    const faults = [
-      CallFilter.safeParse(filter),
-      WholeCallQuery.pick({ sort: true }).safeParse(sort === undefined ? {} : { sort }),
-    ];
-    for (const { error } of faults)
-      for (const issue of error?.issues ?? []) {
-        const paths = issue.code === 'unrecognized_keys' ? issue.keys.map((key) => [key]) : [[...issue.path]];
-        for (const path of paths) context.addIssue({ code: 'custom', path, message: issue.message });
-      }
-  })
-  .meta({
-    documentedAs: {
-      type: 'object',
-      additionalProperties: { anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }] },
-    },
-    description: 'Filters and `sort` of GET /api/v1/calls, by name.',
-  });
-
 const fields = {
   name: name(255),
-  query: Query,
+  query: SavedQuery,
   shared: z.boolean().optional().meta({ description: 'Everyone of the firm sees it. Default: false.' }),
   start_page: z.boolean().optional().meta({ description: 'It replaces the one before. Default: false.' }),
 };

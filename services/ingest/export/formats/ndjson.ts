@@ -3,7 +3,7 @@ import type { Format } from './format.ts';
 /** One JSON object a line. */
 export const ndjson: Format = async function* (columns, pages) {
   const names = columns.map(({ name }, index) => `${index === 0 ? '{' : ','}${JSON.stringify(name)}:`);
-  const isText = columns.map(({ kind }) => kind === 'text' || kind === 'time');
+  const isText = columns.map(({ kind }) => kind === 'text' || kind === 'time' || kind === 'local-time');
   for await (const rows of pages) {
     let text = '';
     for (const row of rows) {

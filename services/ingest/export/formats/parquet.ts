@@ -10,6 +10,8 @@ type Schema = ConstructorParameters<typeof Writer>[0]['schema'];
 const types = {
   text: { type: 'BYTE_ARRAY', converted_type: 'UTF8' },
   json: { type: 'BYTE_ARRAY', converted_type: 'UTF8' },
+  // A timestamp would be one in UTC.
+  'local-time': { type: 'BYTE_ARRAY', converted_type: 'UTF8' },
   time: { type: 'INT64', converted_type: 'TIMESTAMP_MILLIS' },
   number: { type: 'DOUBLE' },
   integer: { type: 'INT32' },
@@ -49,7 +51,7 @@ export const parquet: Format = async function* (columns, pages) {
 function valuesOf({ kind }: Column, index: number, rows: readonly Row[]): (string | number | Date | null)[] {
   return rows.map((row) => {
     const value = row[index] ?? null;
-    if (value === null || kind === 'text' || kind === 'json') return value;
+    if (value === null || kind === 'text' || kind === 'json' || kind === 'local-time') return value;
     return kind === 'time' ? new Date(value) : Number(value);
   });
 }

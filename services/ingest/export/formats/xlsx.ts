@@ -26,7 +26,8 @@ const parts: Readonly<Record<string, string>> = {
 
 /**
  * A workbook with one sheet, written while it is read: the libraries that are kept build all rows in memory first. Text is
- * text of the cell, never a formula. Times are spreadsheet times in UTC.
+ * text of the cell, never a formula. Times are spreadsheet times, in UTC or as the
+ * clocks of the column's zone show them.
  */
 export const xlsx: Format = (columns, pages) => {
   const zip = new ZipFile();
@@ -67,7 +68,10 @@ const DAY_MS = 86_400_000;
 function cell(address: string, { kind }: Column, value: string | null): string {
   if (value === null) return '';
   if (kind === 'number' || kind === 'integer') return `<c r="${address}"><v>${value}</v></c>`;
-  if (kind === 'time') return `<c r="${address}" s="${TIME}"><v>${(Date.parse(value) - EPOCH_MS) / DAY_MS}</v></c>`;
+  if (kind === 'time' || kind === 'local-time') {
+    const wall = kind === 'time' ? value : `${value.replace(' ', 'T')}Z`;
+    return `<c r="${address}" s="${TIME}"><v>${(Date.parse(wall) - EPOCH_MS) / DAY_MS}</v></c>`;
+  }
   return textCell(address, value, '');
 }
 

@@ -1,0 +1,99 @@
+import { Uuid } from '@call-analysis/events';
+import type { desk, keyManagement } from '@call-analysis/proto';
+import type { Client } from '@call-analysis/rpc';
+import { z } from 'zod';
+import { AND_REVIEWERS } from '../../authentication/caller.ts';
+import { endpoint, type Endpoint } from '../../http/endpoint.ts';
+import { pathUuid } from '../../http/request/fields.ts';
+import { LeasedCall, ReviewQueue } from '../../response-schemas/desk.ts';
+import { callItem } from '../calls/call-json.ts';
+import { CallFilter, filterDescription, personalFilter } from '../calls/calls.ts';
+import { callerOf } from './desk-caller.ts';
+
+const PATH = '/api/v1/review-queue';
+const tag = 'Desk';
+
+const Wanted = z
+  .strictObject({
+    filter: CallFilter.optional().meta({ documentedAs: { type: 'object', description: filterDescription } }),
+    rule_uuid: Uuid.optional().meta({ description: 'Only calls that this sampling rule has chosen.' }),
+  })
+  .meta({ id: 'TakeNextCallRequest', examples: [{ filter: { segment_type: ['support'] } }] });
+
+/** docs/api.md, "The desk of a team". */
+export function reviewQueue(
+  team: Pick<Client<typeof desk>, 'takeNextCall' | 'releaseLease' | 'readQueue'>,
+  keys: Pick<Client<typeof keyManagement>, 'listUsers'>,
+): Endpoint[] {
+  return [
+    endpoint({
+      method: 'POST',
+      path: `${PATH}/next`,
+      credentials: 'bearer',
+      roles: AND_REVIEWERS,
+      body: Wanted,
+      optionalBody: true,
+      docs: {
+        tag,
+        id: 'takeNextCall',
+        summary: 'Take the next call to review',
+        description:
+          'Nobody else gets it for 15 minutes, or until its review is done. Whoever has a call gets the same one again, for another 15 minutes. First come calls that are assigned to you, then those with an open dispute of another person, then those of sampling rules, then those with answers to review, the oldest first. Calls that are assigned to others are left to them.',
+        responses: {
+          200: { description: 'The call.', schema: LeasedCall },
+          204: { description: 'No call waits for you.' },
+        },
+      },
+      handle: async ({ caller, body: { filter, rule_uuid }, address }) => {
+        const { call, lease_until } = await team.takeNextCall({
+          caller: callerOf(caller, address),
+          ...(filter !== undefined && { filter: personalFilter(caller, filter) }),
+          ...(rule_uuid !== undefined && { rule_uuid }),
+        });
+        return call === null ? { status: 204 } : { status: 200, body: { call: callItem(call), lease_until } };
+      },
+    }),
+    endpoint({
+      method: 'DELETE',
+      path: `${PATH}/leases/:call_uuid`,
+      credentials: 'bearer',
+      roles: AND_REVIEWERS,
+      docs: {
+        tag,
+        id: 'releaseLease',
+        summary: 'Give a call of the queue back',
+        description: 'Somebody else may take it at once.',
+        responses: { 204: { description: 'You no longer have it.' } },
+      },
+      handle: async ({ caller, params, address }) => {
+        const call_uuid = pathUuid(params['call_uuid'], 'lease');
+        await team.releaseLease({ caller: callerOf(caller, address), call_uuid });
+        return { status: 204 };
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: PATH,
+      credentials: 'bearer',
+      roles: AND_REVIEWERS,
+      docs: {
+        tag,
+        id: 'readQueue',
+        summary: 'Read the state of the queue',
+        description: 'What waits for you, what is being reviewed, and what each person has finished today.',
+        responses: { 200: { description: 'The numbers.', schema: ReviewQueue } },
+      },
+      handle: async ({ caller, address }) => {
+        const { json } = await team.readQueue({ caller: callerOf(caller, address) });
+        const { done_today, ...numbers } = JSON.parse(json) as { done_today: { user: string; done: number }[] };
+        const people = done_today.length === 0 ? [] : (await keys.listUsers({ firm_uuid: caller.firmUuid })).users;
+        const names = new Map(people.map(({ uuid, name }) => [uuid, name]));
+        const done = done_today.map(({ user: uuid, done }) => ({
+          user: { uuid, name: names.get(uuid) ?? null },
+          done,
+        }));
+        return { status: 200, body: { ...numbers, done_today: done } };
+      },
+    }),
+  ];
+}

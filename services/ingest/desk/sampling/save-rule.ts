@@ -1,0 +1,85 @@
+import type { Bus } from '@call-analysis/bus';
+import { Fault, invalidFields, notFound } from '@call-analysis/fault';
+import { auditEntry } from '@call-analysis/service';
+import { v7 as uuidv7 } from 'uuid';
+import type { Store } from '../../store/index.ts';
+import type { DeskCaller } from '../caller.ts';
+import type { Sample, Sampling, SamplingRule } from './sampling-store.ts';
+
+const MOST_RULES = 100;
+
+interface Deps {
+  readonly store: Pick<Store, 'db' | 'transaction'>;
+  readonly bus: Bus;
+  readonly sampling: Sampling;
+}
+
+export type RuleFields = Pick<SamplingRule, 'name' | 'filter' | 'meaning' | 'per' | 'count' | 'share' | 'every'> & {
+  readonly enabled: boolean;
+};
+
+/** Fault TOO_MANY_RULES. */
+export async function createRule(
+  { store, bus, sampling }: Deps,
+  caller: DeskCaller,
+  { enabled, ...fields }: RuleFields,
+): Promise<SamplingRule> {
+  const at = new Date();
+  const rule = {
+    ...fields,
+    uuid: uuidv7(),
+    enabledAt: enabled ? at : null,
+    by: caller.userUuid,
+    createdAt: at,
+    updatedAt: at,
+  };
+  await store.transaction(async (tx) => {
+    if ((await sampling.countLocked(tx, caller.firmUuid)) >= MOST_RULES) {
+      const message = `A firm has at most ${MOST_RULES} sampling rules. Delete one that is no longer used.`;
+      throw new Fault('conflict', 'TOO_MANY_RULES', message);
+    }
+    await sampling.save(tx, caller.firmUuid, rule);
+    await bus.publish(tx, [auditEntry('ingest', caller, 'sampling_rule.created', rule.uuid)]);
+  });
+  return rule;
+}
+
+/** A number of calls takes the place of a share, and the other way round. Fault NOT_FOUND. */
+export async function changeRule(
+  { store, bus, sampling }: Deps,
+  caller: DeskCaller,
+  ruleUuid: string,
+  { enabled, ...fields }: Partial<RuleFields>,
+): Promise<SamplingRule> {
+  const id = { firmUuid: caller.firmUuid, ruleUuid };
+  return store.transaction(async (tx) => {
+    const rule = await sampling.find(tx, id, 'FOR UPDATE');
+    if (rule === null) throw notFound('sampling rule');
+    const at = new Date();
+    const enabledAt = enabled === undefined ? rule.enabledAt : enabled ? (rule.enabledAt ?? at) : null;
+    const changed = { ...rule, ...fields, enabledAt, updatedAt: at };
+    if ((changed.count === null) === (changed.share === null))
+      throw invalidFields([{ field: 'count', code: 'INVALID', message: 'is required, or share in its place' }]);
+    await sampling.save(tx, caller.firmUuid, changed);
+    await bus.publish(tx, [auditEntry('ingest', caller, 'sampling_rule.changed', ruleUuid)]);
+    return changed;
+  });
+}
+
+/** With what it has chosen. Fault NOT_FOUND. */
+export async function deleteRule({ store, bus, sampling }: Deps, caller: DeskCaller, ruleUuid: string): Promise<void> {
+  const id = { firmUuid: caller.firmUuid, ruleUuid };
+  await store.transaction(async (tx) => {
+    if ((await sampling.find(tx, id, 'FOR UPDATE')) === null) throw notFound('sampling rule');
+    await sampling.remove(tx, id);
+    await bus.publish(tx, [auditEntry('ingest', caller, 'sampling_rule.deleted', ruleUuid)]);
+  });
+}
+
+/** As the API shows it. */
+export function shownRule(rule: SamplingRule, last: Sample | undefined) {
+  const { uuid, name, filter, per, count, share, every, enabledAt, by, createdAt, updatedAt } = rule;
+  const enabled = enabledAt !== null;
+  const times = { created_at: createdAt, updated_at: updatedAt };
+  return { uuid, name, filter, per, count, share, every, enabled, by, ...times, last_sample: last ?? null };
+}
