@@ -121,7 +121,7 @@ export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
     const db = openDatabase({ url, schema });
     const store = openStore(db, url);
     try {
-      return [...(await measure(store, firmUuid, quick ? 20 : 100)), ...(await measurePairs(store, url, firmUuid))];
+      return [...(await measure(store, firmUuid, quick ? 20 : 50)), ...(await measurePairs(store, url, firmUuid))];
     } finally {
       await store.close();
       await db.close();
