@@ -16,7 +16,7 @@ export function describeCalibrations(running: Running): void {
     await page.locator('.calls-body input[type=checkbox]').first().check();
     await page.getByRole('link', { name: 'Calibrate' }).click();
     await page.getByText('Calls · 1 chosen').waitFor();
-    await page.getByLabel('Name').fill('October');
+    await page.getByLabel('Name', { exact: true }).fill('October');
     await page.getByLabel('Due date').fill('2030-01-02');
     await page.getByRole('checkbox', { name: 'Anna' }).check();
     await page.getByRole('checkbox', { name: 'Boris' }).check();

@@ -71,7 +71,7 @@ export function describeComparison(running: Running): void {
     await page
       .getByRole('region', { name: 'Figures' })
       .first()
-      .getByRole('row', { name: /^Calls 5 5 same/ })
+      .getByRole('row', { name: /^Calls 5 5/ })
       .waitFor();
     const questions = page.getByRole('region', { name: 'Question by question' }).first();
     await questions

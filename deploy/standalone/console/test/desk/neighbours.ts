@@ -37,7 +37,7 @@ export function describeNeighbours(running: Running): void {
       await page.keyboard.press('n');
       await page.getByText(`${at + 1} of 60`).waitFor();
     }
-    const last = (await heading.textContent())!;
+    const last = (await heading.locator('.foreign').first().textContent())!;
     await page.getByRole('navigation', { name: 'Where you are' }).getByRole('link', { name: 'Calls' }).click();
     await page.locator('.calls-link:focus').waitFor();
     const row = page.locator('.calls-row', { has: page.locator('.calls-link:focus') });
