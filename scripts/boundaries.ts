@@ -1,6 +1,53 @@
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize, sep } from 'node:path';
 
+/** The most files of one folder, without tests. */
+const MOST = 16;
+
+/** The folders with too many files. */
+export function checkFolders(): string[] {
+  const files = globSync(
+    ['packages/**/*.{ts,tsx}', 'services/**/*.ts', 'deploy/**/*.ts', 'bench/**/*.ts', 'scripts/**/*.ts'],
+    {
+      exclude: (path) => /node_modules|generated/.test(String(path)),
+    },
+  ).map((file) => file.split(sep).join('/'));
+  const counts = new Map<string, number>();
+  for (const file of files) {
+    if (file.endsWith('.test.ts')) continue;
+    counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1);
+  }
+  return [...counts]
+    .filter(([, count]) => count > MOST)
+    .map(([folder, count]) => `${folder} has ${count} files; the limit is ${MOST}. Group them in subfolders.`);
+}
+
+interface Manifest {
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly devDependencies?: Readonly<Record<string, string>>;
+}
+
+/** Peers of other dependencies, which nothing here imports. */
+const PEERS = new Set(['@opentelemetry/api', 'typescript']);
+
+/** The dependencies of packages that none of their files names. */
+export function checkDependencies(): string[] {
+  const manifests = globSync('{packages,services,deploy}/*/package.json').concat(
+    'bench/package.json',
+    'proto/package.json',
+  );
+  return manifests.flatMap((manifest) => {
+    const { dependencies, devDependencies } = JSON.parse(readFileSync(manifest, 'utf8')) as Manifest;
+    const sources = globSync(`${dirname(manifest).split(sep).join('/')}/**/*.{ts,tsx}`, {
+      exclude: (path) => /node_modules/.test(String(path)),
+    }).map((file) => readFileSync(file, 'utf8'));
+    return Object.keys({ ...dependencies, ...devDependencies })
+      .filter((name) => !name.startsWith('@types/') && !PEERS.has(name))
+      .filter((name) => !sources.some((text) => ["'", '"', '`'].some((quote) => text.includes(quote + name))))
+      .map((name) => `${manifest}: nothing imports ${name}`);
+  });
+}
+
 /** A forbidden import. `from` and `to` are tested against paths from the root, with `/`. */
 interface Rule {
   readonly from: RegExp;
@@ -84,7 +131,7 @@ export function checkBoundaries(): string[] {
 }
 
 /** Where folders still import each other in a circle. */
-const circular = ['services/analysis', 'services/ingest', 'packages/console'];
+const circular = ['services/ingest', 'packages/console'];
 
 /**
  * The circles of imports, types included, between the folders of each package, and files beside these folders. Tests

@@ -5,11 +5,9 @@
 // Prints how much code there is.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { checkBoundaries, checkCircles } from './boundaries.ts';
+import { checkBoundaries, checkCircles, checkDependencies, checkFolders } from './boundaries.ts';
 import { checkConfiguration } from './configuration.ts';
-import { checkDependencies } from './dependencies.ts';
 import { checkEvents } from './events.ts';
-import { checkFolders } from './folders.ts';
 import { checkMentions } from './mentions.ts';
 import { checkMigrations } from './migrations.ts';
 import { checkProtos } from './proto.ts';

@@ -8,7 +8,7 @@ import { AddressVariables, RpcVariables } from '../packages/rpc/index.ts';
 import { DatabaseVariables, describeVariables, ProcessVariables, type Variable } from '../packages/runtime/index.ts';
 import { variables as analysis } from '../services/analysis/config.ts';
 import { LanguageModelVariables, ReviewVariables } from '../services/analysis/language-model/config.ts';
-import { SpeechPriceVariables } from '../services/analysis/money/prices.ts';
+import { SpeechPriceVariables } from '../services/analysis/language-model/prices.ts';
 import { variables as audio } from '../services/audio/config.ts';
 import { variables as gateway } from '../services/gateway/config.ts';
 import { EdgeVariables } from '../services/gateway/variables.ts';

@@ -1,19 +1,45 @@
-import { openAsBlob, readFileSync, statSync } from 'node:fs';
+import { once } from 'node:events';
+import { openAsBlob, readFileSync, statSync, createWriteStream } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { finished } from 'node:stream/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { databaseUrl } from '@call-analysis/postgres';
 import { findServer } from '@call-analysis/postgres/server';
+import { Client } from 'pg';
 import type { ApiClient, Batch } from '../../deploy/standalone/api-client.ts';
 import { newFirm } from '../../deploy/standalone/test/client/new-firm.ts';
 import { type ServiceProcess, startService } from '../../deploy/standalone/test/system/service-process.ts';
-import { writeConversations } from '../harness/conversations.ts';
-import { type Bytes, grown, indexed, logBytes, tableBytes } from '../harness/database-bytes.ts';
 import { atLeast, atMost, type Figure, median, noted } from '../harness/figure.ts';
 import { proportionalMiB } from '../harness/memory.ts';
 import { processorSeconds, watchDatabase } from '../harness/processor.ts';
-import { writeRows } from '../harness/rows.ts';
+import { writeRows, header } from '../harness/rows.ts';
+
+/** The utterances of the samples with their role tags, in five languages. */
+const lines = readFileSync(new URL('../../samples/transcripts.csv', import.meta.url), 'utf8')
+  .split(/(?=<[^<>\n]+>)/)
+  .flatMap((piece) => /^<[^<>]+>[^"\n<]+/.exec(piece)?.[0] ?? []);
+
+/**
+ * Writes a CSV of calls of about `characters` each, made of passages of the samples, the same ones in every run. Unlike one
+ * repeated dialogue, they compress only as well as speech.
+ */
+async function writeConversations(path: string, calls: number, characters: number, prefix: string): Promise<void> {
+  const file = createWriteStream(path, { highWaterMark: 4 * 1024 * 1024 });
+  file.write(header);
+  let seed = 1;
+  for (let call = 0; call < calls; call++) {
+    seed = (Math.imul(seed, 1_103_515_245) + 12_345) >>> 0;
+    let said = '';
+    // Consecutive utterances almost always have the same language.
+    for (let line = seed >>> 8; said.length < characters; line++) said += lines[line % lines.length]!;
+    const row = `+99890${String(1_000_000 + (call % 9_000_000))},Ann,300,"${said}",2026-10-01T09:00:00,support,${prefix}-${call},inbound\n`;
+    if (!file.write(row)) await once(file, 'drain');
+  }
+  file.end();
+  await finished(file);
+}
 
 /** Of a call of five minutes. */
 const CHARACTERS = 4_000;
@@ -245,5 +271,64 @@ async function processBatch(firm: ApiClient, csv: string, everyMs = 250): Promis
       return performance.now() - began;
     }
     await pause(everyMs);
+  }
+}
+
+/** Bytes by where they are stored. */
+type Bytes = Record<string, number>;
+
+/**
+ * The present sizes in one database: each table with its TOAST data as `<schema>.<table>`, its indexes as
+ * `<schema>.<table> indexes`, and the tables of a service's queues together.
+ */
+async function tableBytes(url: string): Promise<Bytes> {
+  const tables: Bytes = {};
+  const found = await asked<{ schema: string; name: string; bytes: string; index_bytes: string }>(
+    url,
+    `SELECT nspname AS schema, relname AS name, pg_table_size(c.oid) AS bytes, pg_indexes_size(c.oid) AS index_bytes
+       FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace
+      WHERE relkind = 'r' AND nspname !~ '^(pg_|information_schema)'`,
+  );
+  for (const { schema, name, bytes, index_bytes } of found) {
+    const isQueue = /(^|_)bus$/.test(schema);
+    const key = isQueue ? `${schema} (queues)` : `${schema}.${name}`;
+    const indexes = isQueue ? key : `${key} indexes`;
+    tables[key] = (tables[key] ?? 0) + Number(bytes);
+    tables[indexes] = (tables[indexes] ?? 0) + Number(index_bytes);
+  }
+  return tables;
+}
+
+/** The bytes that PostgreSQL has written to its log (WAL) so far. */
+async function logBytes(url: string): Promise<number> {
+  const [row] = await asked<{ bytes: string }>(url, `SELECT pg_current_wal_lsn() - '0/0'::pg_lsn AS bytes`);
+  return Number(row!.bytes);
+}
+
+/** Resolves when the search index of ingest is up to date. */
+async function indexed(url: string): Promise<void> {
+  for (;;) {
+    const [row] = await asked<{ waits: boolean }>(url, 'SELECT EXISTS (SELECT FROM ingest.queued_words) AS waits');
+    if (row?.waits === false) return;
+    await pause(200);
+  }
+}
+
+/** The growth of each for each call, largest first, without growth of less than a byte. */
+function grown(after: Bytes, before: Bytes, calls: number): [string, number][] {
+  return Object.entries(after)
+    .map(([name, bytes]): [string, number] => [name, (bytes - (before[name] ?? 0)) / calls])
+    .filter(([, perCall]) => perCall >= 1)
+    .toSorted(([, one], [, other]) => other - one);
+}
+
+/** The rows of one query. */
+async function asked<Row>(url: string, text: string): Promise<Row[]> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query(text)).rows as Row[];
+  } finally {
+    await client.end();
   }
 }

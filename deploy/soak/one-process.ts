@@ -1,16 +1,14 @@
-import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openDisk } from '@call-analysis/objects';
 import { databaseUrl } from '@call-analysis/postgres';
 import { findServer } from '@call-analysis/postgres/server';
 import { freePort, startWatchdog, waitUntil } from '@call-analysis/testing';
 import { openDataDirectory } from '../standalone/data-directory.ts';
 import { childrenOf } from '../standalone/test/system/children.ts';
 import { admin, postgresOf } from '../standalone/test/system/command.ts';
-import { startService } from '../standalone/test/system/service-process.ts';
+import { oneProcess } from '../standalone/test/system/one-process.ts';
 import { type SoakSystem, VARIABLES } from './system.ts';
 
 const SERVICES = ['key-management', 'ingest', 'audio', 'transcription', 'analysis', 'webhooks'];
@@ -29,50 +27,41 @@ export async function startOneProcess(): Promise<SoakSystem> {
     child: { pidFile: 'postgres/cluster/postmaster.pid', signal: 'SIGQUIT' },
   });
   const variables = { ...VARIABLES, PORT: String(await freePort()), WEBHOOK_ALLOW_PRIVATE: 'true' };
-  const start = () =>
-    startService(directory, variables, {
-      detached: true,
-      spawned: ({ pid }) => writeFileSync(join(directory, PID_FILE), `${pid}\n`),
-    });
-  let live = await start();
+  const system = await oneProcess(variables, directory, {
+    detached: true,
+    spawned: ({ pid }) => writeFileSync(join(directory, PID_FILE), `${pid}\n`),
+  });
   const data = openDataDirectory(directory);
   // As the superuser, over the tables of all services. A service that starts PostgreSQL may choose another port.
   const findDatabase = async () => databaseUrl((await findServer(data.postgres))!, 'call_analysis');
   let database = await findDatabase();
 
   async function killService(): Promise<boolean> {
-    const ended = once(live.child, 'exit');
-    process.kill(live.pid, 'SIGKILL');
-    await ended;
-    live = await start();
+    await system.kill();
+    await system.revive();
     database = await findDatabase();
     return true;
   }
 
-  async function signalDatabase(): Promise<number | null> {
-    const pid = await postgresOf(directory);
-    if (pid !== null) process.kill(pid, 'SIGKILL');
-    return pid;
-  }
-
   return {
-    url: live.url,
-    administration: live.administration,
+    url: system.url,
+    administration: system.administration,
     stored: {
       get databaseUrls() {
         return Object.fromEntries(SERVICES.map((service) => [service, database]));
       },
       queues: [{ service: 'ingest', schema: 'bus', hasOutbox: false }],
-      objects: async () => openDisk({ directory: data.objects, secret: data.secrets.urlSecret }),
-      deadLetters: () => admin(live.administration, 'dead-letter', 'list'),
+      objects: system.objects,
+      deadLetters: () => admin(system.administration, 'dead-letter', 'list'),
     },
     victims: [
       { name: 'the service', kill: killService },
       {
         name: 'PostgreSQL',
         async kill() {
-          const killed = await signalDatabase();
+          const killed = await postgresOf(directory);
           if (killed === null) return false;
+          await system.killDatabase();
           await waitUntil(async () => ![null, killed].includes(await postgresOf(directory)), {
             timeoutMs: RESTARTED_WITHIN_MS,
           });
@@ -82,22 +71,22 @@ export async function startOneProcess(): Promise<SoakSystem> {
       {
         name: 'the service and PostgreSQL',
         async kill() {
-          await signalDatabase();
+          await system.killDatabase();
           return killService();
         },
       },
       {
         name: 'a transcription worker',
         async kill() {
-          const [worker] = childrenOf([live.pid]);
+          const [worker] = childrenOf(system.pids);
           if (worker !== undefined) process.kill(worker, 'SIGKILL');
           return worker !== undefined;
         },
       },
     ],
-    stderr: () => live.stderr().slice(-4_000),
+    stderr: () => system.stderr().slice(-4_000),
     async stop() {
-      await live.stop();
+      await system.stop();
       watchdog.stdin?.end();
       await rm(directory, { recursive: true, force: true });
     },

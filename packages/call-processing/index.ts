@@ -1,7 +1,7 @@
 export { failCall, giveUpCall } from './give-up-call.ts';
 export { postponeCall } from './postpone-call.ts';
-export { pruneProcessed } from './prune.ts';
-export { OUTLAST_ERASURE, stopProcessing } from './stop-processing.ts';
+export { pruneProcessed } from './tombstones.ts';
+export { OUTLAST_ERASURE, stopProcessing } from './tombstones.ts';
 export { removeFirm, sweepRemovedFirms } from './remove-firm.ts';
 export type { FirmData, RemovedThing } from './remove-firm.ts';
 export { findErased, isFirmRemoved, onceUnlessErased, writeTombstone } from './tombstones.ts';

@@ -14,6 +14,6 @@ it('what is left of removed firms is removed although it fails for one of them',
     if (firm === 'first') throw new Error('no');
     return [];
   };
-  await expect(sweepRemovedFirms({ db }, { service: 'test', rows: [remove] })).rejects.toThrow('no');
+  await expect(sweepRemovedFirms({ db }, { rows: [remove] })).rejects.toThrow('no');
   expect(asked).toEqual(['first', 'second', 'third']);
 });

@@ -16,8 +16,6 @@ type FirmRemovedEvent = Event<BodyOf<typeof FirmRemoved>>;
 
 /** The data of a firm in a service. */
 export interface FirmData {
-  /** The name of the service, for the receipt. */
-  readonly service: string;
   /**
    * Each removes up to `limit` rows of the firm and returns their kind and number. They are called in turn, each until
    * it finds nothing.
@@ -25,14 +23,14 @@ export interface FirmData {
   readonly rows: readonly ((tx: Sql, firmUuid: string, limit: number) => Promise<readonly RemovedThing[]>)[];
   /** The beginnings of the keys of the firm's objects. */
   folders?(firmUuid: string, country: string): readonly string[];
-  /** Stops the work on the firm's calls in this process. */
-  stop?(firmUuid: string): void;
+  /** Stops the work for the firm, which is not to go on while its data is removed. */
+  stop?(firmUuid: string): Promise<void> | void;
 }
 
 interface Parts {
   readonly db: Database;
   readonly bus: Bus;
-  readonly objects?: Objects;
+  readonly objects?: Objects | undefined;
 }
 
 const ROWS = 2_000;
@@ -57,7 +55,11 @@ const ATTEMPT_EVERY_MS = 250;
  *       at timestamptz NOT NULL DEFAULT now()
  *     );
  */
-export async function removeFirm({ db, bus, objects }: Parts, data: FirmData, event: FirmRemovedEvent): Promise<void> {
+export async function removeFirm(
+  { service, db, bus, objects }: Parts & { readonly service: string },
+  data: FirmData,
+  event: FirmRemovedEvent,
+): Promise<void> {
   const { firmuuid: firmUuid, data: body } = event;
   await db.transaction(async (tx) => {
     await writeFirmTombstone(tx, firmUuid);
@@ -66,7 +68,7 @@ export async function removeFirm({ db, bus, objects }: Parts, data: FirmData, ev
       body.country,
     ]);
   });
-  data.stop?.(firmUuid);
+  await data.stop?.(firmUuid);
   await removeEvents(db, bus, firmUuid);
   await removeData(db, objects, data, firmUuid, body.country);
   await db.transaction(async (tx) => {
@@ -76,9 +78,7 @@ export async function removeFirm({ db, bus, objects }: Parts, data: FirmData, ev
     );
     const removed = Object.entries(row?.removed ?? {}).map(([what, count]) => ({ what, count }));
     const finished_at = new Date().toISOString();
-    await bus.publish(tx, [
-      createEvent(data.service, FirmDataRemoved, firmUuid, event, { service: data.service, removed, finished_at }),
-    ]);
+    await bus.publish(tx, [createEvent(service, FirmDataRemoved, firmUuid, event, { service, removed, finished_at })]);
   });
 }
 

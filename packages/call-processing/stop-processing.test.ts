@@ -4,9 +4,8 @@ import { CallErased, createEvent, type Event, eventType } from '@call-analysis/e
 import { waitUntil } from '@call-analysis/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import { stopProcessing } from './stop-processing.ts';
 import { openTestService, type TestService } from './test/service.ts';
-import { findErased } from './tombstones.ts';
+import { stopProcessing, findErased } from './tombstones.ts';
 
 const Requested = eventType('test.requested.v1', z.object({}));
 

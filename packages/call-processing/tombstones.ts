@@ -1,6 +1,18 @@
-import { claim, type Consuming } from '@call-analysis/bus';
-import type { Event } from '@call-analysis/events';
+import { claim, type Consuming, pruneClaims, type Bus } from '@call-analysis/bus';
+import { type Event, AuditEntryAdded, AuditEntryCreated, CallErased } from '@call-analysis/events';
 import type { Sql } from '@call-analysis/postgres';
+
+/** Events about an erased call that are still delivered: they hold none of its data, and say what was done to it. */
+export const OUTLAST_ERASURE = [CallErased, AuditEntryAdded, AuditEntryCreated];
+
+/**
+ * First step of erasing a call in a service, inside the transaction that erases: results that arrive later are dropped,
+ * and the call's pending events and dead letters are removed.
+ */
+export async function stopProcessing(bus: Bus, tx: Sql, { firmuuid, subject }: Event): Promise<void> {
+  await writeTombstone(tx, firmuuid, subject);
+  await bus.removePending(tx, firmuuid, subject, OUTLAST_ERASURE);
+}
 
 /**
  * The number of locks that subjects share: few enough that a transaction takes few for a thousand events, and many
@@ -103,4 +115,10 @@ export async function pruneTombstones(sql: Sql, olderThanDays: number): Promise<
 /** By the last character of the subject, which is random in a uuid. */
 function lockOf(subject: string): number {
   return subject.charCodeAt(subject.length - 1) % LOCKS;
+}
+
+/** Removes the claims and tombstones of events that can no longer be redelivered. */
+export async function pruneProcessed(sql: Sql, olderThanDays: number): Promise<void> {
+  await pruneClaims(sql, olderThanDays);
+  await pruneTombstones(sql, olderThanDays);
 }

@@ -1,3 +1,4 @@
+import { v7 as uuidv7 } from 'uuid';
 import { z } from 'zod';
 import { Uuid } from './uuid.ts';
 
@@ -100,4 +101,18 @@ export function declareEvent<Body>(
   declaration: Omit<DeclaredEventType<Body>, 'type' | 'body'>,
 ): DeclaredEventType<Body> {
   return { type, body, ...declaration };
+}
+
+/** The firm, the priority and the trace of an event. The event that it results from can be passed as its origin. */
+export type EventOrigin = Pick<Event, 'firmuuid' | 'priority' | 'traceparent'>;
+
+/** A new event with the present time. `source` is the publishing service, `subject` the uuid of what the event is about. */
+export function createEvent<Body>(
+  source: string,
+  { type }: EventType<Body>,
+  subject: string,
+  { firmuuid, priority, traceparent }: EventOrigin,
+  data: Body,
+): Event<Body> {
+  return { id: uuidv7(), source, type, time: new Date().toISOString(), subject, firmuuid, priority, traceparent, data };
 }

@@ -53,10 +53,15 @@ export const AudioExtractionRequested = declareEvent(
   },
 );
 
+export const Direction = z.enum(['inbound', 'outbound']);
+export const AudioFormat = z.enum(['wav', 'mp3', 'flac', 'ogg', 'aiff', 'au']);
+/** What happens to calls once the budget of the month is spent: they wait for the next, or rules and fallbacks answer. */
+export const WhenSpent = z.enum(['wait', 'fallback']);
+
 /** What analysts may know about a call. */
 const metadata = {
   operator_name: z.string().nullable().optional().describe("From the call's metadata. Absent or null when unknown."),
-  direction: z.enum(['inbound', 'outbound']).nullable().optional().describe('Absent or null when unknown.'),
+  direction: Direction.nullable().optional().describe('Absent or null when unknown.'),
   start_time: z.iso.datetime().optional().describe('Absent when unknown.'),
 };
 
@@ -65,7 +70,7 @@ export const AudioStored = declareEvent(
   z.object({
     attempt,
     key: z.string().describe('The object key of the recording.'),
-    format: z.enum(['wav', 'mp3', 'flac', 'ogg', 'aiff', 'au']),
+    format: AudioFormat,
     channels: z.int().min(1),
     sample_rate: z.number().positive().describe('Hertz.'),
     duration: z.number().min(0).describe('Seconds.'),
@@ -294,7 +299,7 @@ export const BudgetSpent = declareEvent(
         amount: z.string().describe('The limit: a decimal number.'),
         spent: z.string().describe('What was spent in that month so far: a decimal number.'),
         currency: z.string(),
-        when_spent: z.enum(['wait', 'fallback']),
+        when_spent: WhenSpent,
         resets_at: z.iso.datetime().describe('When the next month begins.'),
       })
       .optional(),

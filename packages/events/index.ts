@@ -1,5 +1,4 @@
 export * from './analysis.ts';
-export * from './create-event.ts';
 export * from './declared-events.ts';
 export * from './envelope.ts';
 export * from './event-types.ts';

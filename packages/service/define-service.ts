@@ -1,7 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import { type Bus, type KafkaUse, openBus, prepareBus, type Subscription } from '@call-analysis/bus';
+import { type FirmData, removeFirm, sweepRemovedFirms } from '@call-analysis/call-processing';
 import { ValueCipher } from '@call-analysis/encryption';
-import type { Event, EventType } from '@call-analysis/events';
+import { type Event, type EventType, FirmRemoved } from '@call-analysis/events';
 import { type Objects, openStore } from '@call-analysis/objects';
 import { type Database, migrate, openDatabase, requireMigrated, shareConnections } from '@call-analysis/postgres';
 import { type Implementation, serve } from '@call-analysis/rpc';
@@ -16,7 +17,7 @@ import {
   type TimeLeft,
 } from '@call-analysis/runtime';
 import type { DatabaseConfig, ObjectsServiceConfig, RpcConfig } from './config.ts';
-import { type Consumer, consumedBy, subscriptionOf } from './consumers.ts';
+import { consume, type Consumer, consumedBy, subscriptionOf } from './consumers.ts';
 
 type AnyConfig = DatabaseConfig & Partial<ObjectsServiceConfig> & Partial<RpcConfig>;
 
@@ -48,6 +49,8 @@ export interface ServiceDefinition<Config, Parts, Replacements> {
   readonly migrations: URL;
   readonly publishes: readonly EventType[];
   readonly consumers: readonly Consumer<Parts>[];
+  /** Absent: this service holds no data of firms, or removes it itself. */
+  firmData?(parts: Parts): FirmData;
   /** Events that every replica receives while it runs, at most once. */
   readonly listeners?: readonly { readonly event: EventType; receive(parts: Parts, event: Event): void }[];
   /** Opens the parts that consumers and RPCs work with. `replacements` are a test's, instead of the configured ones. */
@@ -92,10 +95,12 @@ export function defineService<Config extends AnyConfig, Parts, Replacements = ob
   const schema = name.replaceAll('-', '_');
   const migrations = fileURLToPath(definition.migrations);
   const listened = (definition.listeners ?? []).map(({ event }) => event);
+  const removals = definition.firmData === undefined ? [] : [`${name}.firm-removals`];
+  const removed = removals.length === 0 ? [] : [FirmRemoved];
   const events = {
     publishes,
-    consumes: [...new Set([...consumedBy(consumers as readonly Consumer<never>[]), ...listened])],
-    consumers: consumers.map(({ consumer }) => consumer),
+    consumes: [...new Set([...consumedBy(consumers as readonly Consumer<never>[]), ...removed, ...listened])],
+    consumers: [...consumers.map(({ consumer }) => consumer), ...removals],
     listens: listened.length > 0,
   };
   return {
@@ -137,7 +142,18 @@ export function defineService<Config extends AnyConfig, Parts, Replacements = ob
         const parts = await opened(bus, () => definition.open(host, replacements as Partial<Replacements>));
         closing.add('bus', () => bus.close());
 
-        const subscriptions = await subscribeAll(bus, definition, parts, config);
+        const firmData = definition.firmData?.(parts);
+        const firmRemovals = removals.map((consumer) => ({
+          consumer,
+          // Never given up: key-management publishes the event again until every service has removed its data.
+          retries: 10,
+          routes: [
+            consume(FirmRemoved, {
+              each: (_, event) => removeFirm({ service: name, db, bus, objects }, firmData!, event),
+            }),
+          ],
+        }));
+        const subscriptions = await subscribeAll(bus, [...consumers, ...firmRemovals], parts, config);
         if (definition.handBackAfterMs === undefined) {
           const settleMs = definition.settleMs ?? SETTLE_MS;
           closing.add('consumers', () => stopConsumers(subscriptions, interruption, left, settleMs));
@@ -169,7 +185,12 @@ export function defineService<Config extends AnyConfig, Parts, Replacements = ob
         closing.add('new events', () => {
           for (const each of subscriptions) void each.stop().catch(() => {});
         });
-        for (const schedule of definition.schedules?.(parts, config) ?? []) {
+        const sweeps = removals.map(() => ({
+          name: 'removed firms',
+          everyMs: 10 * 60_000,
+          run: () => sweepRemovedFirms({ db, objects }, firmData!),
+        }));
+        for (const schedule of [...(definition.schedules?.(parts, config) ?? []), ...sweeps]) {
           const stop = repeat(schedule, log);
           closing.add(schedule.name, stop);
         }
@@ -197,7 +218,7 @@ async function opened<Parts>(bus: Bus, open: () => Promise<Parts> | Parts): Prom
 
 async function subscribeAll<Parts>(
   bus: Bus,
-  { consumers }: { readonly consumers: readonly Consumer<Parts>[] },
+  consumers: readonly Consumer<Parts>[],
   parts: Parts,
   { retries }: { readonly retries?: number | undefined },
 ): Promise<Subscription[]> {

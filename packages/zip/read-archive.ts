@@ -1,8 +1,5 @@
 import type { ArchiveEntry } from './archive-entry.ts';
-import { DuplicateNames } from './checks/duplicate-names.ts';
-import { decodeName, isLitter, isTooLong, nestedName, unsafeName } from './checks/entry-name.ts';
-import { fileKind } from './checks/file-kind.ts';
-import { Overlaps } from './checks/overlaps.ts';
+import { decodeName, isLitter, isTooLong, nestedName, unsafeName } from './entry-name.ts';
 import { EntryFaults, contradiction, unsafeArchive } from './faults.ts';
 import {
   CENTRAL_BYTES,
@@ -16,6 +13,98 @@ import { type EndRecord, findEndRecord } from './format/end-record.ts';
 import { LOCAL_HEADER_BYTES } from './format/local-header.ts';
 import { Tail } from './format/tail.ts';
 import type { ArchiveSource } from './source.ts';
+
+interface Extent {
+  readonly name: string;
+  readonly start: number;
+  /** Exclusive. The entry reaches at least to here. */
+  readonly end: number;
+}
+
+/** Finds entries that share bytes of the file: that is how a small archive expands without end. */
+class Overlaps {
+  readonly #extents: Extent[] = [];
+  #sorted = true;
+
+  add(name: string, start: number, end: number): void {
+    const last = this.#extents.at(-1);
+    if (last !== undefined && last.start > start) this.#sorted = false;
+    this.#extents.push({ name, start, end });
+  }
+
+  /** Reports entries that overlap an earlier one or the directory, and bytes that precede the first entry. */
+  report(directoryStart: number, faults: EntryFaults): void {
+    if (!this.#sorted) this.#extents.sort((left, right) => left.start - right.start);
+    const first = this.#extents[0];
+    const firstStart = first?.start ?? directoryStart;
+    if (firstStart > 0 && first === undefined) faults.add('', `${firstStart} bytes precede its directory`);
+    else if (firstStart > 0) faults.add(first!.name, `is the first entry, and ${firstStart} bytes precede it`);
+    let reach: Extent | null = null;
+    for (const extent of this.#extents) {
+      if (reach !== null && extent.start < reach.end)
+        faults.add(extent.name, `overlaps with ${JSON.stringify(reach.name.slice(0, 255))}`);
+      if (extent.end > directoryStart) faults.add(extent.name, 'overlaps with the directory of the archive');
+      if (reach === null || extent.end > reach.end) reach = extent;
+    }
+  }
+}
+
+/**
+ * Finds entries with the same name, compared in lower case after NFC (docs/api.md, "Presigned uploads"). Names in an
+ * old code page are compared with each other in their CP866 readings: in CP437, the Russian letters А and З would be
+ * duplicates (Ç and ç).
+ */
+class DuplicateNames {
+  readonly #plain = new Set<string>();
+  readonly #cp866 = new Set<string>();
+  readonly #cp437 = new Set<string>();
+
+  /** The fault of the next entry, or null. */
+  check([first, second]: readonly [string, ...string[]]): string | null {
+    const name = fold(first);
+    const other = second === undefined ? null : fold(second);
+    const isDuplicate =
+      other === null
+        ? this.#plain.has(name) || this.#cp866.has(name) || this.#cp437.has(name)
+        : this.#plain.has(name) || this.#plain.has(other) || this.#cp866.has(name);
+    if (other === null) this.#plain.add(name);
+    else {
+      this.#cp866.add(name);
+      this.#cp437.add(other);
+    }
+    return isDuplicate ? 'has the name of another entry (upper and lower case are the same)' : null;
+  }
+}
+
+/** The name is in NFC, and lower case alone changes that only where there are combining marks. */
+function fold(name: string): string {
+  const lower = name.toLowerCase();
+  return lower !== name && /\p{M}/u.test(lower) ? lower.normalize('NFC') : lower;
+}
+
+/** The kind of an entry according to its external attributes. */
+type FileKind = 'file' | 'folder' | 'link' | 'other';
+
+const UNIX_KIND = 0o170000;
+const UNIX_FILE = 0o100000;
+const UNIX_FOLDER = 0o040000;
+const UNIX_LINK = 0o120000;
+
+const DOS_VOLUME_LABEL = 0x08;
+const DOS_FOLDER = 0x10;
+const WINDOWS_REPARSE_POINT = 0x400;
+
+/** A Unix mode in the upper half counts for entries of any system, because readers follow it too. */
+function fileKind(attributes: number): FileKind {
+  const kind = (attributes >>> 16) & UNIX_KIND;
+  if (kind === UNIX_FILE) return 'file';
+  if (kind === UNIX_FOLDER) return 'folder';
+  if (kind === UNIX_LINK) return 'link';
+  if (kind !== 0) return 'other';
+  if ((attributes & WINDOWS_REPARSE_POINT) !== 0) return 'link';
+  if ((attributes & DOS_VOLUME_LABEL) !== 0) return 'other';
+  return (attributes & DOS_FOLDER) !== 0 ? 'folder' : 'file';
+}
 
 /** Limits beyond which an archive is UNSAFE_ARCHIVE (docs/api.md, "Presigned uploads"). */
 export interface ArchiveLimits {

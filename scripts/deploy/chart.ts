@@ -4,12 +4,46 @@ import { basename } from 'node:path';
 import { services } from './environment.ts';
 import { ingressFaults } from './ingress.ts';
 import { labelFaults, LONGEST_TAG } from './labels.ts';
-import type { Manifest, Values } from './manifest.ts';
-import { migrationFaults } from './migrations.ts';
+import { type Manifest, type Values, componentOf } from './manifest.ts';
 import { networkFaults } from './network.ts';
 import { podFaults } from './pods.ts';
-import { consumerFaults, scalingFaults } from './scaling.ts';
 import { helm, kubeconform, kubernetesSchemas, npmTools, type Yaml } from './tools.ts';
+
+/** helm's default time limit for a hook. */
+const HELM_SECONDS = 300;
+
+/** The jobs that run before the rest of an installation or an upgrade. */
+const JOBS = ['migrations', 'kafka-readers'];
+
+/**
+ * These jobs run before the rest of an upgrade, so their network policies must come before them. A job must end before helm
+ * gives up on it, or its reason is not reported.
+ */
+function migrationFaults(manifests: readonly Manifest[]): string[] {
+  return JOBS.flatMap((name) => jobFaults(name, manifests));
+}
+
+function jobFaults(name: string, manifests: readonly Manifest[]): string[] {
+  const of = (kind: string) => manifests.find((each) => each.kind === kind && componentOf(each) === name);
+  const [job, policy] = [of('Job'), of('NetworkPolicy')];
+  if (job === undefined) return policy === undefined ? [] : [`There is a policy for ${name}, but no job.`];
+  if (policy === undefined) return [`There is no policy for the job ${name}.`];
+  const faults: string[] = [];
+  if (hookOf(policy) !== hookOf(job))
+    faults.push(`The job ${name} is a hook ${hookOf(job)}, its policy ${hookOf(policy)}.`);
+  if (weightOf(policy) >= weightOf(job)) faults.push(`The policy of the job ${name} does not come before it.`);
+  const deadline = Number(job.spec['activeDeadlineSeconds']);
+  if (!(deadline < HELM_SECONDS)) faults.push(`${name} may take ${deadline} s, and helm waits for ${HELM_SECONDS}.`);
+  return faults;
+}
+
+function hookOf({ metadata: { annotations } }: Manifest): string {
+  return annotations?.['helm.sh/hook'] ?? 'of nothing';
+}
+
+function weightOf({ metadata: { annotations } }: Manifest): number {
+  return Number(annotations?.['helm.sh/hook-weight'] ?? 0);
+}
 
 const chart = 'deploy/helm/call-analysis';
 /** The oldest version that Chart.yaml allows, and the newest with published schemas. */
@@ -222,4 +256,33 @@ function said(name: string, check: () => void): string[] {
   } catch (error) {
     return [`${name}: ${(error as Error).message}`];
   }
+}
+
+interface Spec {
+  readonly fallback?: object;
+  readonly triggers: readonly { readonly metricType?: string; readonly metadata: Readonly<Record<string, string>> }[];
+}
+
+/** Finds values that KEDA would refuse or misinterpret. */
+function scalingFaults(manifests: readonly Manifest[]): string[] {
+  return manifests
+    .filter(({ kind }) => kind === 'ScaledObject')
+    .flatMap(({ metadata: { name }, spec }) => {
+      const { fallback, triggers } = spec as unknown as Spec;
+      const demands: readonly (readonly [holds: boolean, what: string])[] = [
+        [fallback === undefined, 'has a number of pods for when Prometheus is away, instead of what there are'],
+        // `Value` multiplies the present number of pods repeatedly.
+        [triggers.every((each) => each.metricType === 'AverageValue'), 'scales by something else than AverageValue'],
+        [triggers.every((each) => each.metadata['ignoreNullValues'] === 'false'), 'takes no figure for a wait of 0 s'],
+      ];
+      return demands.filter(([holds]) => !holds).map(([, what]) => `ScaledObject ${name} ${what}.`);
+    });
+}
+
+/** KEDA queries the queues of the consumers that have their service's name. */
+function consumerFaults(): string[] {
+  return ['transcription', 'analysis'].flatMap((service) => {
+    const isNamed = readFileSync(`services/${service}/consumers.ts`, 'utf8').includes(`consumer: '${service}',`);
+    return isNamed ? [] : [`No consumer of ${service} is called ${service}, whose queue KEDA watches.`];
+  });
 }

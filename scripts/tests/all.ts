@@ -51,7 +51,7 @@ const SUITES: readonly Suite[] = [
   { name: 'fuzz-archives', what: 'mutated ZIP archives', command: 'npm run fuzz -- archives' },
   { name: 'fuzz-multipart', what: 'mutated forms', command: 'npm run fuzz -- multipart' },
   { name: 'fuzz-firms', what: "one firm's requests with another's ids", command: 'npm run fuzz -- firms' },
-  { name: 'bench', what: 'every figure beside its yardstick', command: 'npm run bench -- --quick' },
+  { name: 'bench', what: 'every figure with its yardstick', command: 'npm run bench -- --quick' },
   { name: 'outdated', what: 'names newer versions of packages', command: 'npm run outdated || true' },
 ];
 

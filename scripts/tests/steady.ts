@@ -6,7 +6,7 @@ import { join } from 'node:path';
 
 const USAGE = `Usage: npm run test:steady -- [RUNS] [--no-ci]
 
-Runs npm test RUNS times in a row (default 5), then .ci/run beside a busy loop for each processor. Prints a line for each run, and
+Runs npm test RUNS times in a row (default 5), then .ci/run with a busy loop for each processor. Prints a line for each run, and
 the test files that were flaky. Exits with 0 if all runs succeeded and no file was flaky.
 
   --no-ci   without .ci/run`;

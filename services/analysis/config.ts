@@ -12,7 +12,7 @@ import {
   LanguageModelVariables,
   ReviewVariables,
 } from './language-model/config.ts';
-import { type SpeechPrice, speechPrice, SpeechPriceVariables } from './money/prices.ts';
+import { type SpeechPrice, speechPrice, SpeechPriceVariables } from './language-model/prices.ts';
 
 export interface Config extends DatabaseConfig, ObjectsServiceConfig, RpcConfig {
   /** Where key-management serves; it knows the firms' segment types. */

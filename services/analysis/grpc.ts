@@ -10,13 +10,12 @@ import { auditEntry, requireCaller } from '@call-analysis/service';
 import type { Firms } from '@call-analysis/service/firms';
 import { z } from 'zod';
 import { callers } from './callers.ts';
+import { type TrialParts, tryScorecard } from './calls/try-scorecard.ts';
 import { type MoneyParts, moneyRpcs } from './money/money-rpcs.ts';
 import { addUp, type GivenAnswer } from './scorecards/add-up.ts';
-import { createScorecard } from './scorecards/create-scorecard.ts';
 import { defaultScorecardIn } from './scorecards/default-scorecard.ts';
-import { reviseScorecard } from './scorecards/revise-scorecard.ts';
 import type { ScorecardRow, StoredScorecard } from './scorecards/scorecard-store.ts';
-import { type TrialParts, tryScorecard } from './scorecards/try-scorecard.ts';
+import { createScorecard, reviseScorecard } from './scorecards/write-scorecard.ts';
 import type { Store } from './store.ts';
 
 const Page = z.object({ page: z.int().min(1), size: z.int().min(1).max(100) });

@@ -1,12 +1,11 @@
 import { redeliveryWindowDays } from '@call-analysis/bus';
-import { pruneProcessed, sweepRemovedFirms } from '@call-analysis/call-processing';
+import { pruneProcessed } from '@call-analysis/call-processing';
 import { CallErased, FirmRemoved, publishedBy } from '@call-analysis/events';
 import { defineService } from '@call-analysis/service';
 import { dialFirms, type FirmsClient } from '@call-analysis/service/firms';
 import type { Analyst } from './analysts/analyst.ts';
 import { openRuleAnalyst } from './analysts/rule-analyst.ts';
 import type { Parts as AnalysisParts } from './calls/analyze-calls.ts';
-import { firmData } from './calls/remove-firm.ts';
 import type { Config } from './config.ts';
 import { consumers } from './consumers.ts';
 import { scorecardService } from './grpc.ts';
@@ -36,6 +35,10 @@ export const { schema, migrations, events, prepare, start } = defineService<Conf
   migrations: new URL('./prisma/migrations', import.meta.url),
   publishes: publishedBy('analysis'),
   consumers,
+  firmData: ({ store, modelQueue }) => ({
+    rows: store.firmRows,
+    stop: (firmUuid) => modelQueue?.inProgress.abortFirm(firmUuid),
+  }),
   async open({ config, log, db, bus, objects, closing }, { analyst = openRuleAnalyst(config.reviewBelow) }) {
     const firms = dialFirms(config.keyManagement, { tls: config.tls, log });
     closing.add('key-management client', () => firms.close());
@@ -64,13 +67,8 @@ export const { schema, migrations, events, prepare, start } = defineService<Conf
     { name: 'key-management', vital: false, check: () => firms.ready() },
     ...(modelQueue === undefined ? [] : [{ name: 'language model', vital: false, check: () => modelQueue.ready() }]),
   ],
-  schedules: ({ store, modelQueue }, { bus }) => [
+  schedules: ({ store }, { bus }) => [
     { name: 'sweep', everyMs: 3_600_000, run: () => pruneProcessed(store.db, redeliveryWindowDays(bus)) },
-    {
-      name: 'removed firms',
-      everyMs: 10 * 60_000,
-      run: () => sweepRemovedFirms(store, firmData({ store, modelQueue })),
-    },
   ],
 });
 

@@ -1,18 +1,8 @@
 import type { Database, Sql } from '@call-analysis/postgres';
+import type { NewAnalysis } from './analysts/make-analysis.ts';
 import { openMoneyStore } from './money/money-store.ts';
-import { openRequestStore } from './queue/request-store.ts';
+import { openRequestStore } from './request-store.ts';
 import { openScorecardStore } from './scorecards/scorecard-store.ts';
-
-export interface NewAnalysis {
-  readonly uuid: string;
-  readonly callUuid: string;
-  readonly firmUuid: string;
-  readonly attempt: number;
-  readonly scorecardUuid: string;
-  readonly revision: number;
-  readonly score: number | null;
-  readonly createdAt: Date;
-}
 
 /**
  * The database of this service. Its tables are queried by this file and the stores that it opens. `currency` is that of the

@@ -5,4 +5,4 @@ export {
   LanguageModelVariables,
   ReviewVariables,
 } from './language-model/config.ts';
-export { type SpeechPrice, speechPrice, SpeechPriceVariables } from './money/prices.ts';
+export { type SpeechPrice, speechPrice, SpeechPriceVariables } from './language-model/prices.ts';

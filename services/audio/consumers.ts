@@ -1,8 +1,7 @@
-import { AudioExtractionRequested, CallErased, FirmRemoved, RecordingErased } from '@call-analysis/events';
+import { AudioExtractionRequested, CallErased, RecordingErased } from '@call-analysis/events';
 import { consume, type Consumer } from '@call-analysis/service';
 import { eraseCall, eraseRecording } from './erase-call.ts';
 import { extractRecording, giveUpExtraction, type Parts } from './extract-recording.ts';
-import { removeFirm } from './remove-firm.ts';
 
 /** Recordings extracted from archives at the same time. */
 const EXTRACTIONS = 4;
@@ -26,11 +25,5 @@ export const consumers: readonly Consumer<Parts>[] = [
       consume(CallErased, { each: eraseCall, giveUp: eraseCall }),
       consume(RecordingErased, { each: eraseRecording, giveUp: eraseRecording }),
     ],
-  },
-  {
-    consumer: 'audio.firm-removals',
-    // Never given up: key-management publishes the event again until every service has removed its data.
-    retries: 10,
-    routes: [consume(FirmRemoved, { each: removeFirm })],
   },
 ];

@@ -1,5 +1,5 @@
 import { redeliveryWindowDays } from '@call-analysis/bus';
-import { sweepRemovedFirms, WorkInProgress } from '@call-analysis/call-processing';
+import { WorkInProgress } from '@call-analysis/call-processing';
 import { CallErased, FirmRemoved, publishedBy } from '@call-analysis/events';
 import { ingest as ingestService } from '@call-analysis/proto';
 import { type Channel, type Client, dial } from '@call-analysis/rpc';
@@ -8,7 +8,7 @@ import type { Config } from './config.ts';
 import { consumers } from './consumers.ts';
 import type { Parts as ExtractionParts } from './extract-recording.ts';
 import { rpcs } from './grpc.ts';
-import { firmData } from './remove-firm.ts';
+import { foldersOf } from './recordings/recording-objects.ts';
 import { sweep } from './sweep-uploads.ts';
 
 export type { Config } from './config.ts';
@@ -26,6 +26,11 @@ export const { schema, migrations, events, prepare, start } = defineService<Conf
   migrations: new URL('./prisma/migrations', import.meta.url),
   publishes: publishedBy('audio'),
   consumers,
+  firmData: ({ inProgress }) => ({
+    rows: [],
+    folders: (firmUuid) => foldersOf(firmUuid),
+    stop: (firmUuid) => inProgress.abortFirm(firmUuid),
+  }),
   // One replica consumes the erasure for certain; another may be extracting the recording.
   listeners: [
     { event: CallErased, receive: ({ inProgress }, event) => inProgress.abort(event) },
@@ -49,6 +54,5 @@ export const { schema, migrations, events, prepare, start } = defineService<Conf
       everyMs: sweepEveryMs,
       run: (now) => sweep({ ...parts, claimDays: redeliveryWindowDays(bus) }, orphanAfterMs, now),
     },
-    { name: 'removed firms', everyMs: sweepEveryMs, run: () => sweepRemovedFirms(parts, firmData(parts)) },
   ],
 });

@@ -4,7 +4,6 @@ import {
   CallErased,
   CallFailed,
   CallsAccepted,
-  FirmRemoved,
   RetryRequested,
   TranscriptionProgressed,
   TranscriptionWaiting,
@@ -13,7 +12,6 @@ import {
 import { consume, type Consumer, type Registered } from '@call-analysis/service';
 import { retryFailed } from './calls/retry-failed.ts';
 import { finishErasures } from './erasure/finish-erasure.ts';
-import { removeFirm } from './firm-removal/remove-firm.ts';
 import { announceCalls } from './intake/announce-calls.ts';
 import type { Parts } from './parts.ts';
 import { giveUpAnnouncing, giveUpResult, giveUpTranscript } from './results/give-up.ts';
@@ -89,11 +87,5 @@ export const consumers: readonly Consumer<Parts>[] = [
     retries: RETRIES,
     // An erasure is never given up: it is retried until it succeeds.
     routes: [consume(CallErased, { each: finishErasures, giveUp: finishErasures })],
-  },
-  {
-    consumer: 'ingest.firm-removals',
-    // Never given up: key-management publishes the event again until every service has removed its data.
-    retries: RETRIES,
-    routes: [consume(FirmRemoved, { each: removeFirm })],
   },
 ];

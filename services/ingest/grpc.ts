@@ -1,5 +1,5 @@
 import type { Bus } from '@call-analysis/bus';
-import { Uuid } from '@call-analysis/events';
+import { AudioFormat, Uuid } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
 import { ingest } from '@call-analysis/proto';
@@ -46,7 +46,7 @@ const SortName = z.enum(['start_time', '-start_time', 'created_at', '-created_at
 
 const Stored = z.object({
   object_key: z.string().min(1),
-  format: z.enum(['wav', 'mp3', 'flac', 'ogg', 'aiff', 'au']),
+  format: AudioFormat,
   codec: z.string().min(1),
   channels: z.int().min(1),
   sample_rate: z.int().min(1),

@@ -1,5 +1,4 @@
 import { redeliveryWindowDays } from '@call-analysis/bus';
-import { sweepRemovedFirms } from '@call-analysis/call-processing';
 import { publishedBy } from '@call-analysis/events';
 import { shareConnections } from '@call-analysis/postgres';
 import { defineService } from '@call-analysis/service';
@@ -9,7 +8,7 @@ import { maintainCampaigns } from './campaigns/maintain-campaigns.ts';
 import type { Config } from './config.ts';
 import { consumers } from './consumers.ts';
 import { deskService } from './desk/desk-rpcs.ts';
-import { firmData } from './firm-removal/remove-firm.ts';
+import { firmRows } from './erasure/firm-store.ts';
 import { rpcs } from './grpc.ts';
 import { runJobs } from './jobs/run-jobs.ts';
 import { watchCalls } from './metrics.ts';
@@ -32,6 +31,17 @@ export const { schema, migrations, events, prepare, start } = defineService<Conf
   migrations: new URL('./prisma/migrations', import.meta.url),
   publishes: publishedBy('ingest'),
   consumers,
+  firmData: () => ({
+    rows: firmRows,
+    // Recordings are the audio service's. `facts` are bodies of events that were too large for a broker.
+    folders: (firmUuid, country) => [
+      `${country}/${firmUuid}/`,
+      `frozen/${firmUuid}/`,
+      `rejected/${firmUuid}/`,
+      `transcripts/${firmUuid}/`,
+      `facts/${firmUuid}/`,
+    ],
+  }),
   open({ config, log, db, bus, objects, closing }) {
     const store = openStore(db, config.databaseUrl, { intakes: shareConnections(config.connections).long });
     closing.add('store', () => store.close());
@@ -63,11 +73,6 @@ export const { schema, migrations, events, prepare, start } = defineService<Conf
       name: 'retention',
       everyMs: 10_000,
       run: retentionSweep({ ...parts, limits }, retentionSettings(parts.firms)),
-    },
-    {
-      name: 'removed firms',
-      everyMs: 10 * 60_000,
-      run: () => sweepRemovedFirms({ db: parts.store.db, objects: parts.objects }, firmData),
     },
     {
       name: 'jobs',

@@ -1,6 +1,6 @@
 import { AuditEntryAdded, AuditEntryCreated, FirmDataRemoved, FirmRemoved } from '@call-analysis/events';
 import { consume, type Consumer } from '@call-analysis/service';
-import { recordAuditEntries } from './audit/record-audit-entries.ts';
+import { recordAuditEntries } from './audit/audit-log.ts';
 import { recordRemovedData, removeAuditLog } from './firm-removal/remove-firm.ts';
 import type { Store } from './store/store.ts';
 

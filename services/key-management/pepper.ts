@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 const Pepper = z.string().refine((pepper) => Buffer.byteLength(pepper) >= 32, 'must have at least 32 bytes');
 
-/** The secret that API keys are hashed with, and those beside it while it is changed. */
+/** The secret that API keys are hashed with, and those that count as well while it is changed. */
 export const PepperVariables = z.object({
   API_KEY_PEPPER: Pepper.meta({
     description: 'The secret for hashing API keys, 32 bytes or more. Keys made under another secret are unknown.',

@@ -3,7 +3,7 @@ import { prismaAdapter } from '@call-analysis/postgres';
 import { defineService } from '@call-analysis/service';
 import { keyHasher } from './api-keys/api-key.ts';
 import { recordUses } from './api-keys/record-use.ts';
-import { pruneRefusals } from './audit/prune-refusals.ts';
+import { pruneRefusals } from './audit/audit-log.ts';
 import type { Config } from './config.ts';
 import { consumers } from './consumers.ts';
 import { announceUnfinished } from './firm-removal/remove-firm.ts';

@@ -27,6 +27,11 @@ export const { schema, migrations, events, prepare, start } = defineService<Conf
   migrations: new URL('./prisma/migrations', import.meta.url),
   publishes: publishedBy('transcription'),
   consumers,
+  firmData: ({ inProgress }) => ({
+    rows: [],
+    folders: (firmUuid) => [`transcripts/${firmUuid}/`],
+    stop: (firmUuid) => inProgress.abortFirm(firmUuid),
+  }),
   // One replica consumes an erasure or a cancellation for certain; another may be transcribing the call.
   listeners: [
     { event: CallErased, receive: ({ inProgress }, event) => inProgress.abort(event) },

@@ -5,14 +5,12 @@ import {
   CallErased,
   CallReviewed,
   CampaignFinished,
-  FirmRemoved,
 } from '@call-analysis/events';
 import { consume, type Consumer } from '@call-analysis/service';
-import { eraseCall } from './calls/erase-call.ts';
 import { recordEvents } from './deliveries/record-events.ts';
 import { batchFinished, budgetSpent, callEnded, callReviewed, campaignFinished } from './deliveries/webhook-body.ts';
 import type { Deps } from './deps.ts';
-import { removeFirm } from './firms/remove-firm.ts';
+import { eraseCall } from './erase-call.ts';
 
 const RETRIES = 10;
 
@@ -35,11 +33,5 @@ export const consumers: readonly Consumer<Deps>[] = [
     retries: RETRIES,
     // An erasure is never given up: it is retried until it succeeds.
     routes: [consume(CallErased, { each: eraseCall, giveUp: eraseCall })],
-  },
-  {
-    consumer: 'webhooks.firm-removals',
-    // Never given up: key-management publishes the event again until every service has removed its data.
-    retries: RETRIES,
-    routes: [consume(FirmRemoved, { each: removeFirm })],
   },
 ];

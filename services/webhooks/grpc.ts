@@ -9,10 +9,8 @@ import { callers } from './callers.ts';
 import type { Delivery } from './deliveries/delivery-store.ts';
 import { replay, retryDelivery, sendTest } from './deliveries/send-again.ts';
 import type { Deps } from './deps.ts';
-import { changeEndpoint, deleteEndpoint } from './endpoints/change-endpoint.ts';
-import { createEndpoint } from './endpoints/create-endpoint.ts';
 import { type Endpoint, EventName } from './endpoints/endpoint.ts';
-import { rotateSecret } from './endpoints/rotate-secret.ts';
+import { changeEndpoint, deleteEndpoint, rotateSecret, createEndpoint } from './endpoints/endpoints.ts';
 
 const Page = z.object({ page: z.int().min(1), size: z.int().min(1).max(100) });
 const Events = z.array(EventName);

@@ -1,20 +1,36 @@
 import { redeliveryWindowDays } from '@call-analysis/bus';
-import { sweepRemovedFirms } from '@call-analysis/call-processing';
 import { publishedBy } from '@call-analysis/events';
+import { cachedFor, gauge } from '@call-analysis/runtime';
 import { defineService } from '@call-analysis/service';
 import { type Resolve, resolveBySystem } from './addresses/lookup.ts';
 import type { Config } from './config.ts';
 import { consumers } from './consumers.ts';
-import { deliveries as deliveriesIn } from './deliveries/delivery-store.ts';
+import { deliveries as deliveriesIn, type Deliveries } from './deliveries/delivery-store.ts';
 import type { Deps } from './deps.ts';
-import { endpoints as endpointsIn } from './endpoints/endpoint-store.ts';
-import { firmData } from './firms/remove-firm.ts';
+import { endpoints as endpointsIn, type Endpoints } from './endpoints/endpoint-store.ts';
 import { webhookService } from './grpc.ts';
-import { watchWebhooks } from './metrics.ts';
 import { openHttpSender } from './sending/http-sender.ts';
 import { leases } from './sending/lease-store.ts';
 import { runSender, type SenderOptions } from './sending/sender.ts';
 import { settleEndpoints, sweep } from './sweep.ts';
+
+const states = gauge('webhook_endpoints', 'Webhooks of firms: enabled, or the reason why they are not.', ['state']);
+const oldest = gauge('webhook_oldest_due_seconds', 'For how long the oldest delivery that is due has waited.', []);
+
+const CACHE_MS = 30_000;
+
+/** Reports the state of webhooks until the returned function is called. */
+function watchWebhooks(endpoints: Endpoints, deliveries: Deliveries): () => void {
+  const counts = cachedFor(CACHE_MS, () => endpoints.countByState());
+  const age = cachedFor(CACHE_MS, () => deliveries.oldestDueSeconds());
+  const sources = [
+    states.from(async () => (await counts()).map(({ state, count }) => ({ labels: [state], value: count }))),
+    oldest.from(async () => [{ labels: [], value: (await age()) ?? 0 }]),
+  ];
+  return () => {
+    for (const remove of sources) remove();
+  };
+}
 
 export type { Config } from './config.ts';
 
@@ -34,6 +50,11 @@ export const { schema, migrations, events, prepare, start } = defineService<Conf
   migrations: new URL('./prisma/migrations', import.meta.url),
   publishes: publishedBy('webhooks'),
   consumers,
+  firmData: ({ db, endpoints }) => ({
+    rows: [(tx, firmUuid, limit) => endpoints.removeOfFirm(tx, firmUuid, limit)],
+    // Nothing is sent to them any more.
+    stop: (firmUuid) => db.transaction((tx) => endpoints.markDeletedOfFirm(tx, firmUuid)),
+  }),
   open({ config: { allowPrivate }, log, db, bus, closing }, { resolve = resolveBySystem, answerMs, sender: options }) {
     const [endpoints, deliveries] = [endpointsIn(db), deliveriesIn(db)];
     closing.add('metrics of webhooks', watchWebhooks(endpoints, deliveries));
@@ -47,6 +68,5 @@ export const { schema, migrations, events, prepare, start } = defineService<Conf
   schedules: ({ db, endpoints, deliveries }, { bus }) => [
     { name: 'deleted and disabled webhooks', everyMs: 2_000, run: () => settleEndpoints(endpoints, deliveries) },
     { name: 'sweep', everyMs: 10 * 60_000, run: () => sweep(db, deliveries, redeliveryWindowDays(bus)) },
-    { name: 'removed firms', everyMs: 10 * 60_000, run: () => sweepRemovedFirms({ db }, firmData(endpoints)) },
   ],
 });

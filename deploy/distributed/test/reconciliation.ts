@@ -9,7 +9,7 @@ import type { DistributedSystem } from './system.ts';
 export interface Stored {
   /** By service. The role may read the service's tables and the queues that it uses. */
   readonly databaseUrls: Readonly<Record<string, string>>;
-  /** Schemas of queues. Only those with Kafka have an outbox beside the queues. */
+  /** Schemas of queues. Only those with Kafka have an outbox in addition to the queues. */
   readonly queues: readonly { readonly service: string; readonly schema: string; readonly hasOutbox: boolean }[];
   objects(): Promise<Pick<Objects, 'list'>>;
   /** As the administrator sees them. */

@@ -28,6 +28,7 @@ describe('the demo', () => {
       TMPDIR,
       DATABASE_URL: 'postgresql://127.0.0.1:1/real',
       PORT: '1',
+      LLM_URL: '',
     });
     const seen = eventually(async () => postgresOf((await directory()) ?? '')).catch(() => null);
     // Transcribing the recordings takes long. A short run stops once the uploaded transcripts are shown.

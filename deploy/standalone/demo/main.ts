@@ -84,7 +84,8 @@ async function show(running: Standalone, settings: Settings, signal: AbortSignal
   const texts = await accept(api, { metadata_key });
   await finished(api, texts.accepted, signal);
   console.log(report(await calls(api, 'transcription')));
-  if (process.env['LLM_URL'] === undefined) console.log(CONNECT_MODEL);
+  // An empty variable is none.
+  if ((process.env['LLM_URL'] ?? '') === '') console.log(CONNECT_MODEL);
 
   const [single, batched] = await recordings();
   for (const { fileName, bytes, metadata } of single) {

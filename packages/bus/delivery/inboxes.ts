@@ -1,16 +1,40 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { unavailable } from '@call-analysis/fault';
 import { shareConnections } from '@call-analysis/postgres';
+import { gauge, cachedFor } from '@call-analysis/runtime';
 import type { BusOptions } from '../config.ts';
 import type { ConsumerDepth, Subscription, SubscriptionOptions } from '../port.ts';
 import { createConsumerQueues, deadLetterQueueOf, isDeadLetterQueue } from '../queue/consumer-queue.ts';
-import { exportDepths } from '../queue/depth-metrics.ts';
 import { watchDueJobs } from '../queue/due-jobs.ts';
 import { watchLeases } from '../queue/leases.ts';
 import { returnAbandonedJobs } from '../queue/queue-store.ts';
 import { type Queues, startQueues } from '../queue/queues.ts';
 import type { DeadLetterSink } from './give-up.ts';
 import { type Inbox, openInbox } from './inbox.ts';
+
+const labels = ['service', 'consumer'] as const;
+const gauges = {
+  waiting: gauge('events_waiting', 'Events that wait for a consumer; beyond 50,000 jobs an estimate.', labels),
+  active: gauge('events_in_progress', 'Events that a consumer is handling.', labels),
+  dead: gauge('dead_letters', 'Events that were given up, counted up to 50,000.', labels),
+  oldestSeconds: gauge('oldest_event_seconds', 'Age of the oldest waiting event.', labels),
+};
+
+/** Counting a long queue takes tens of milliseconds, and fresher figures are of no use. */
+const CACHE_MS = 10_000;
+
+/** Exports the depths as metrics until the returned function is called. */
+function exportDepths(service: string, readDepths: () => Promise<ConsumerDepth[]>): () => void {
+  const cached = cachedFor(CACHE_MS, readDepths);
+  const sources = (['waiting', 'active', 'dead', 'oldestSeconds'] as const).map((figure) =>
+    gauges[figure].from(async () =>
+      (await cached()).map((depth) => ({ labels: [service, depth.consumer] as const, value: depth[figure] ?? 0 })),
+    ),
+  );
+  return () => {
+    for (const remove of sources) remove();
+  };
+}
 
 const CLOSE_WITHIN_MS = 8_000;
 const LEASE_SECONDS = 30;

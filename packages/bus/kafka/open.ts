@@ -2,6 +2,7 @@ import { unavailable } from '@call-analysis/fault';
 import { type ObjectsConfig, openObjects } from '@call-analysis/objects';
 import { openDatabase, shareConnections } from '@call-analysis/postgres';
 import type { BusOptions } from '../config.ts';
+import type { DeadLetterSink } from '../delivery/give-up.ts';
 import { type InboxConfig, openInboxes } from '../delivery/inboxes.ts';
 import { countPublished } from '../delivery/outcome.ts';
 import { withOrigin } from '../delivery/trace.ts';
@@ -13,7 +14,7 @@ import { removePending, removePendingOfFirm } from '../queue/remove-pending.ts';
 import { connect } from './connection/client.ts';
 import { createKafkaListeners } from './consumer/listeners.ts';
 import { openReader, type Reader } from './consumer/reader.ts';
-import { createDeadLetterSink } from './dead-letters/sink.ts';
+import { deadLetterHeaders, deadLetterTopic } from './dead-letters/headers.ts';
 import { startRemovingOldBodies } from './large-bodies.ts';
 import { removeRowsOfFirm } from './outbox/outbox-store.ts';
 import { outboxDepth, putIntoOutbox, removeOutgoing, requireOutbox } from './outbox/outbox.ts';
@@ -140,4 +141,13 @@ async function requireKafka(topics: KnownTopics, faults: readonly (Error | undef
   await topics.checkBrokers();
   const fault = faults.find((each) => each !== undefined);
   if (fault !== undefined) throw unavailable('Kafka', fault);
+}
+
+/** Sends events that are given up to their dead-letter topic, by way of the outbox so that none can be lost. */
+function createDeadLetterSink(options: { readonly overflow: boolean }): DeadLetterSink {
+  return async (queues, consumer, event, reason) => {
+    const topic = deadLetterTopic(event.type);
+    const headers = deadLetterHeaders(consumer, reason, new Date());
+    await putIntoOutbox(queues, queues.schema, [{ event, topic, headers }], options);
+  };
 }

@@ -67,7 +67,7 @@ describe('the Kafka transport in outages', () => {
 
   /**
    * Makes an attempt whose reader must not have to rejoin its group. A machine that pauses for longer than the session makes every
-   * reader rejoin. So another reader, which nothing holds up, runs beside it: an attempt in which that one had to rejoin says
+   * reader rejoin. So another reader, which nothing holds up, runs at the same time: an attempt in which that one had to rejoin says
    * nothing and is repeated. A pause may end between their sessions, so one attempt that fails is repeated too.
    */
   async function withoutRejoining<Outcome>(

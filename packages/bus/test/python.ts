@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { programsDirectory } from '@call-analysis/testing/servers';
 
 /**
- * The path of a Python that has these packages. It installs them from PyPI the first time, beside the other programs of the
+ * The path of a Python that has these packages. It installs them from PyPI the first time, with the other programs of the
  * tests. The virtual environment is created in its final folder, because it contains its own path.
  */
 export async function pythonWith(packages: readonly string[]): Promise<string> {

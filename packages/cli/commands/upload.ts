@@ -1,11 +1,12 @@
+import { openAsBlob } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { extname } from 'node:path';
+import { extname, basename } from 'node:path';
 import type { Client } from '@call-analysis/client';
 import { type Command, Option } from 'commander';
 import { CliError, exitCodes } from '../exit-codes.ts';
 import type { Session } from '../session.ts';
-import { uploadBatch } from '../upload/upload-batch.ts';
 import { recordingsOf, uploadRecordings } from '../upload/upload-recordings.ts';
+import { batchText, watchBatch } from '../upload/watch-batch.ts';
 
 interface UploadCommandOptions {
   readonly campaign?: string;
@@ -78,4 +79,38 @@ async function kindOf(file: string): Promise<string> {
   if (found.isDirectory()) return 'folder';
   const extension = extname(file).toLowerCase();
   return extension === '.csv' || extension === '.zip' ? extension : 'recording';
+}
+
+interface Choices {
+  readonly campaign?: string;
+  readonly watch?: boolean;
+  readonly onError: 'reject' | 'skip';
+}
+
+/** Uploads a CSV, with a ZIP or without. */
+async function uploadBatch(
+  client: Client,
+  session: Session,
+  files: { csv: string; zip: string | undefined },
+  { campaign, watch, onError }: Choices,
+): Promise<void> {
+  const named = async (path: string) => ({ name: basename(path), data: await openAsBlob(path) });
+  const result = await client.upload({
+    csv: await named(files.csv),
+    ...(files.zip !== undefined && { zip: await named(files.zip) }),
+    ...(campaign !== undefined && { campaign }),
+    onError,
+    signal: session.signal,
+    onProgress: ({ step, sentBytes, totalBytes }) =>
+      session.progress(step === 'process' ? 'Checking the rows' : `Sending: ${percent(sentBytes, totalBytes)}`),
+  });
+  session.endProgress();
+  if (result.rejected > 0) session.endWith(exitCodes.callsFailed);
+  if (watch !== true) return session.print(result, `${result.message}\nbatch ${result.batch_id}`);
+  const batch = await watchBatch(client, session, result.batch_id);
+  session.print(batch, batchText(batch));
+}
+
+function percent(part: number, whole: number): string {
+  return `${whole === 0 ? 100 : Math.floor((100 * part) / whole)} %`;
 }

@@ -2,6 +2,8 @@ import { Link, Outlet, useRouterState } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import { useIsOnline, whenOnline } from '../api/connection.ts';
 import { LeaveQuestion } from '../drafts/leave-question.tsx';
+import * as format from '../i18n/format.ts';
+import { useInbox } from '../pages/inbox/use-inbox.ts';
 import { may, type Right } from '../session/rights.ts';
 import { useSessionState } from '../session/session.ts';
 import { Icon, type IconName } from '../widgets/icon.tsx';
@@ -34,7 +36,9 @@ interface NavigationEntry {
 /** The pages in the navigation, in its order. */
 const navigation: readonly NavigationEntry[] = [
   { to: '/calls', text: 'nav.calls', icon: 'calls' },
+  { to: '/inbox', text: 'nav.inbox', icon: 'inbox' },
   { to: '/review', text: 'nav.review', icon: 'review', right: 'review' },
+  { to: '/calibrations', text: 'nav.calibrations', icon: 'columns', right: 'review' },
   { to: '/dashboard', text: 'nav.dashboard', icon: 'dashboard' },
   { to: '/upload', text: 'nav.upload', icon: 'upload', right: 'process' },
   { to: '/scorecards', text: 'nav.scorecards', icon: 'scorecards', right: 'scorecards' },
@@ -114,6 +118,7 @@ function Frame() {
               <Link key={to} to={to} title={name} activeProps={{ 'aria-current': 'page' }}>
                 <Icon name={icon} />
                 <span className="side-text">{name}</span>
+                {to === '/inbox' && <InboxCount />}
               </Link>
             ))}
           </nav>
@@ -169,6 +174,20 @@ function NotYours() {
         {t('notFound.back')}
       </Link>
     </State>
+  );
+}
+
+/** How much waits for the person. */
+function InboxCount() {
+  const t = shellTexts.use();
+  const { data } = useInbox(1, 1);
+  const count = data?.count ?? 0;
+  if (count === 0) return null;
+  return (
+    <span className="badge badge-accent nav-count">
+      <span aria-hidden="true">{format.number(count)}</span>
+      <span className="visually-hidden">{t('waiting', { n: count, count: format.number(count) })}</span>
+    </span>
   );
 }
 

@@ -11,7 +11,7 @@ interface Chunk {
 
 /** Gzipped kilobytes (1000 bytes) of JavaScript. */
 const FIRST_PAINT_KB = 150;
-const ALL_KB = 260;
+const ALL_KB = 290;
 /** The page that people open first. */
 const FIRST_PAGE = 'pages/calls/calls-page.tsx';
 

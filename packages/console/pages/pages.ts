@@ -3,11 +3,15 @@ import { whenOnline } from '../api/connection.ts';
 import { rootRoute } from '../app/root-route.ts';
 import { currentLocale } from '../i18n/texts.ts';
 import { topicTexts } from '../i18n/topics/texts.ts';
+import { calibrationTexts } from './calibrations/texts.ts';
 import { callTexts } from './call/texts.ts';
 import { callSearch } from './calls/call-search.ts';
 import { callsTexts } from './calls/texts.ts';
-import { StartPage, ViewLink } from './calls/views/open-view.tsx';
+import { StartPage } from './calls/views/start-page.tsx';
+import { SCOPE } from './comparison/scope-fields.ts';
+import { comparisonTexts } from './comparison/texts.ts';
 import { dashboardTexts } from './dashboard/texts.ts';
+import { inboxTexts } from './inbox/texts.ts';
 import { reviewTexts } from './review/texts.ts';
 import { scorecardsTexts } from './scorecards/texts.ts';
 import { settingsTexts } from './settings/texts.ts';
@@ -33,7 +37,7 @@ export const pageRoutes = [
   createRoute({
     getParentRoute,
     path: '/views/$uuid',
-    component: ViewLink,
+    component: lazyRouteComponent(() => whenOnline(() => import('./calls/views/view-link.tsx')), 'ViewLink'),
   }),
   createRoute({
     getParentRoute,
@@ -49,6 +53,51 @@ export const pageRoutes = [
     validateSearch: texts('q', 'question', 't'),
     loader: () => Promise.all([callTexts.load(currentLocale()), topicTexts.load(currentLocale())]),
     component: lazyRouteComponent(() => whenOnline(() => import('./call/call-page.tsx')), 'CallPage'),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/inbox',
+    loader: () => inboxTexts.load(currentLocale()),
+    component: lazyRouteComponent(() => whenOnline(() => import('./inbox/inbox-page.tsx')), 'InboxPage'),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/calibrations',
+    loader: () => calibrationTexts.load(currentLocale()),
+    component: lazyRouteComponent(
+      () => whenOnline(() => import('./calibrations/calibrations-page.tsx')),
+      'CalibrationsPage',
+    ),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/calibrations/new',
+    // `calls`: those that are chosen already.
+    validateSearch: (raw: Record<string, unknown>): { readonly calls?: string[] } => {
+      const calls = [raw['calls'] ?? []].flat().map(String);
+      return calls.length === 0 ? {} : { calls };
+    },
+    loader: () => calibrationTexts.load(currentLocale()),
+    component: lazyRouteComponent(
+      () => whenOnline(() => import('./calibrations/new-calibration-page.tsx')),
+      'NewCalibrationPage',
+    ),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/calibrations/$uuid',
+    loader: () => calibrationTexts.load(currentLocale()),
+    component: lazyRouteComponent(
+      () => whenOnline(() => import('./calibrations/calibration-page.tsx')),
+      'CalibrationPage',
+    ),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/calibrations/$uuid/calls/$call',
+    // The transcript is that of the page of a call.
+    loader: () => Promise.all([calibrationTexts.load(currentLocale()), callTexts.load(currentLocale())]),
+    component: lazyRouteComponent(() => whenOnline(() => import('./calibrations/answer-page.tsx')), 'AnswerPage'),
   }),
   createRoute({
     getParentRoute,
@@ -74,10 +123,30 @@ export const pageRoutes = [
   createRoute({
     getParentRoute,
     path: '/dashboard',
-    // `days`: the length of the period, which ends today. `tz`: an IANA time zone. `scorecard`: whose agreement is shown.
-    validateSearch: texts('days', 'tz', 'measure', 'scorecard'),
-    loader: () => Promise.all([dashboardTexts.load(currentLocale()), topicTexts.load(currentLocale())]),
+    // `days`: the length of the period, which ends today, unless `from` and `to` are chosen. `tz`: an IANA time zone. `scorecard`:
+    // whose agreement is shown. `least`: the calls that a ranked operator or group has at least.
+    validateSearch: texts('days', 'tz', 'measure', 'scorecard', 'least', ...SCOPE),
+    loader: () =>
+      Promise.all([
+        dashboardTexts.load(currentLocale()),
+        comparisonTexts.load(currentLocale()),
+        topicTexts.load(currentLocale()),
+      ]),
     component: lazyRouteComponent(() => whenOnline(() => import('./dashboard/dashboard-page.tsx')), 'DashboardPage'),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/operator',
+    validateSearch: texts('name', 'from', 'to'),
+    loader: () => comparisonTexts.load(currentLocale()),
+    component: lazyRouteComponent(() => whenOnline(() => import('./comparison/operator-page.tsx')), 'OperatorPage'),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/compare',
+    validateSearch: texts(...SCOPE.flatMap((field) => [`a_${field}`, `b_${field}`] as const)),
+    loader: () => comparisonTexts.load(currentLocale()),
+    component: lazyRouteComponent(() => whenOnline(() => import('./comparison/compare-page.tsx')), 'ComparePage'),
   }),
   createRoute({
     getParentRoute,

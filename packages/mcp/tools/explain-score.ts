@@ -7,7 +7,7 @@ import { callUuid, cursor, tool, UNTRUSTED } from './tool.ts';
 export const explainScore = tool({
   name: 'explain_score',
   title: 'Explain a score',
-  description: `Says why a call has its score: each question of the scorecard with its answer, the points, who decided (rule, fallback, model, person), how sure that is, and the quotes that the answer rests on. The score is the sum of weight × points / max_points over the answered questions, as a percentage. An answer with needs_review true is not certain. ${UNTRUSTED}`,
+  description: `Says why a call has its score: each question of the scorecard with its answer, the points, who decided (rule, fallback, model, person), how sure that is, and the quotes that the answer rests on. The score is the sum of weight × points / max_points over the answered questions, as a percentage. An answer with needs_review true is not certain. A question whose answer is null without being not_applicable is open: nothing has answered it. ${UNTRUSTED}`,
   input: z.strictObject({ uuid: callUuid, cursor }),
   async run(api, input) {
     const call = await api.getCall(input.uuid);

@@ -31,7 +31,7 @@ export const filters = {
   resolution: z.enum(['resolved', 'follow_up', 'unresolved']).optional(),
   auto_failed: z.boolean().optional(),
   lost_points: z
-    .uuid()
+    .guid()
     .optional()
     .describe("A question's uuid, as in get_statistics by question: calls that lost points by it."),
   q: z

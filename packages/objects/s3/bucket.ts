@@ -3,10 +3,38 @@ import { unavailable } from '@call-analysis/fault';
 import { type Logger, StartFault } from '@call-analysis/runtime';
 import { adviceOn } from './advice.ts';
 import type { S3Config } from './config.ts';
-import { allowOrigins } from './cors.ts';
 import { removeBrokenUploads } from './lifecycle.ts';
 import { bodyOf, isCode, type Requests } from './requests.ts';
+import { CORS, ensureRules } from './rules.ts';
 import { element, escape, S3_NAMESPACE } from './xml.ts';
+
+const ID = 'call-analysis-pages';
+const METHODS = ['GET', 'HEAD', 'PUT'];
+/** Headers that a page must read to send or get in parts. */
+const EXPOSED = ['ETag', 'Content-Range', 'Accept-Ranges', 'Content-Length'];
+const MAX_AGE_SECONDS = 600;
+
+/** Lets pages of these origins use presigned URLs. Nothing is thrown, because other clients do not need it. */
+async function allowOrigins(
+  requests: Requests,
+  origins: readonly string[],
+  log: Pick<Logger, 'warn'> | undefined,
+): Promise<void> {
+  const all = (name: string, values: readonly string[]) =>
+    values.map((each) => `<${name}>${escape(each)}</${name}>`).join('');
+  const rule =
+    `${all('AllowedHeader', ['*'])}${all('AllowedMethod', METHODS)}${all('AllowedOrigin', origins)}` +
+    `${all('ExposeHeader', EXPOSED)}<MaxAgeSeconds>${MAX_AGE_SECONDS}</MaxAgeSeconds>`;
+  try {
+    if (await ensureRules(requests, CORS, { [ID]: rule })) return;
+    log?.warn(
+      { origins },
+      'the object store does not support CORS rules: allow the pages of S3_CORS_ORIGINS in its own configuration',
+    );
+  } catch (error) {
+    log?.warn({ err: error, origins }, 'the CORS rule for the pages of S3_CORS_ORIGINS could not be set');
+  }
+}
 
 type Log = Pick<Logger, 'info' | 'warn' | 'error'>;
 

@@ -38,7 +38,7 @@ describe('a transaction that asks for a second connection', () => {
     await other.close();
   });
 
-  it('is none once it has ended, nor beside others', async () => {
+  it('is none once it has ended, nor among others', async () => {
     let late: Promise<unknown> | undefined;
     await Promise.all([
       database.transaction(async (tx) => {

@@ -1,13 +1,34 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { gauge } from '@call-analysis/runtime';
 import { Client, type ClientConfig, Pool, type PoolClient, type QueryResult, types } from 'pg';
 import { conceal, revealing, type ValueCipher } from './confidential.ts';
 import { schemaConnection } from './connection.ts';
 import { holding, requireNoneHeld } from './connections.ts';
 import { isUnreachable, sqlState, translateError } from './errors.ts';
-import { measurePool } from './pool-metrics.ts';
 import type { SessionLimits } from './session-limits.ts';
 import { closeSilentConnections, type SilenceLimits } from './silent-connections.ts';
 import type { Sql } from './sql.ts';
+
+const connections = gauge('database_connections', 'Connections of a pool, by what they do.', ['service', 'state']);
+const limit = gauge('database_connections_limit', 'Connections that a pool may have.', ['service']);
+const waiting = gauge('database_waiting_statements', 'Statements and transactions that wait for a connection.', [
+  'service',
+]);
+
+/** Reports the use of a pool under its owner's name, until the returned function is called. */
+function measurePool(service: string, pool: Pool): () => void {
+  const sources = [
+    connections.from(() => [
+      { labels: [service, 'busy'], value: pool.totalCount - pool.idleCount },
+      { labels: [service, 'idle'], value: pool.idleCount },
+    ]),
+    limit.from(() => [{ labels: [service], value: pool.options.max }]),
+    waiting.from(() => [{ labels: [service], value: pool.waitingCount }]),
+  ];
+  return () => {
+    for (const remove of sources) remove();
+  };
+}
 
 interface DatabaseOptions {
   readonly url: string;

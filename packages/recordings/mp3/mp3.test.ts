@@ -197,7 +197,7 @@ describe('an MP3 file', () => {
     ['of AAC', [0xff, 0xf1, 0x00, 0x00, 0x01, 0x00]],
   ])('of nothing but frame headers is refused in bounded time: %s', async (_, beginning) => {
     const bytes = Uint8Array.from({ length: 2_000_000 }, (_unused, at) => beginning[at % beginning.length] ?? 0);
-    // Looking at each header beside all others would take longer than the test may.
+    // Comparing each header with all others would take longer than the test may.
     expect((await outcomeOf(mp3, bytes)).frames).toBeNull();
   });
 });

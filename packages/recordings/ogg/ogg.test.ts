@@ -52,11 +52,11 @@ describe('an Ogg file', () => {
   it.each([
     ['Vorbis', VORBIS, { codec: 'vorbis', channels: 2, sampleRate: 8_000, frames: 8_000 }],
     [
-      'Vorbis beside a skeleton',
+      'Vorbis with a skeleton',
       fixture('ogg/vorbis-mono-skeleton.ogg'),
       { codec: 'vorbis', channels: 1, sampleRate: 22_050, frames: 22_050 },
     ],
-    ['Vorbis beside a video', BESIDE, { codec: 'vorbis', channels: 2, sampleRate: 8_000, frames: 8_000 }],
+    ['Vorbis with a video', BESIDE, { codec: 'vorbis', channels: 2, sampleRate: 8_000, frames: 8_000 }],
     ['Opus', OPUS, { codec: 'opus', channels: 2, sampleRate: 48_000, frames: 48_000 }],
     ['Opus on more pages', LONGER, { codec: 'opus', channels: 2, sampleRate: 48_000, frames: 48_000 }],
     ['Opus of long packets', OPUS_MONO, { codec: 'opus', channels: 1, sampleRate: 48_000, frames: 48_000 }],
@@ -200,7 +200,7 @@ describe('an Ogg file', () => {
   it('full of false page headers is refused in bounded time', async () => {
     const falsePage = concat(text('OggS\0\0'), new Uint8Array(20), Uint8Array.of(255), new Uint8Array(255).fill(255));
     const baits = concat(...Array.from({ length: 20_000 }, () => falsePage));
-    // Looking at each header beside all others would take longer than the test may.
+    // Comparing each header with all others would take longer than the test may.
     expect((await outcomeOf(ogg, concat(...OPUS_PAGES.slice(0, 3), baits))).frames).toBeNull();
     expect((await outcomeOf(ogg, baits)).info).toBeNull();
   });

@@ -10,12 +10,12 @@ import {
 } from '@call-analysis/events';
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { MAX_QUOTE_LENGTH } from '../rules/quote.ts';
 import { defaultScorecard } from '../scorecards/default-scorecard.ts';
 import { type Scorecard, toScorecardBody } from '../scorecards/scorecard.ts';
 import { conversationOf } from '../test/conversations.ts';
 import type { AnalysisResult } from './analyst.ts';
 import { analyzeByRules } from './rule-analyst.ts';
+import { MAX_QUOTE_LENGTH } from './rules/quote.ts';
 
 function bodyOf(draft: unknown) {
   return toScorecardBody(ScorecardDraft.parse(draft), randomUUID);

@@ -1,13 +1,13 @@
-import { answerQuestion } from '../rules/answer-question.ts';
-import { compileScorecard } from '../rules/compiled-scorecard.ts';
-import { namesOf } from '../rules/own-names.ts';
-import { searchConversation } from '../rules/search-conversation.ts';
-import { SENTENCES } from '../rules/sentences.ts';
-import { rankTopics } from '../rules/topics.ts';
 import type { Scorecard } from '../scorecards/scorecard.ts';
 import { computeTotals } from '../scorecards/totals.ts';
 import type { AnalysisResult, Analyst, Conversation } from './analyst.ts';
 import { measureConversation } from './conversation-metrics.ts';
+import { answerQuestion } from './rules/answer-question.ts';
+import { compileScorecard } from './rules/compiled-scorecard.ts';
+import { namesOf } from './rules/own-names.ts';
+import { searchConversation } from './rules/search-conversation.ts';
+import { SENTENCES } from './rules/sentences.ts';
+import { rankTopics } from './rules/topics.ts';
 
 /** Answers that are less sure than this are for review, unless it is configured otherwise. */
 const REVIEW_BELOW = 0.7;

@@ -1,10 +1,10 @@
 import { Role, type Utterance } from '@call-analysis/events';
 import { describe, expect, it } from '@jest/globals';
-import { recognizeLanguage } from '../rules/recognize-language.ts';
 import { defaultScorecard } from '../scorecards/default-scorecard.ts';
 import { measureLanguageAccuracy } from '../tools/language-accuracy.ts';
 import { readSampleCalls } from '../tools/sample-calls.ts';
 import { analyzeByRules } from './rule-analyst.ts';
+import { recognizeLanguage } from './rules/recognize-language.ts';
 
 const OPERATORS = new Set(['operator', 'оператор', 'operador']);
 

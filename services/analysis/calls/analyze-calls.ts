@@ -1,18 +1,18 @@
-import { alreadyClaimed, type Bus } from '@call-analysis/bus';
-import { findErased, onceUnlessErased, postponeCall } from '@call-analysis/call-processing';
-import { AnalysisWaiting } from '@call-analysis/events';
+import { alreadyClaimed, type Bus, type FailureReason, type GiveUpResult } from '@call-analysis/bus';
+import { findErased, onceUnlessErased, postponeCall, giveUpCall } from '@call-analysis/call-processing';
+import { AnalysisWaiting, type Event } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
 import type { Sql } from '@call-analysis/postgres';
 import type { Registered } from '@call-analysis/service';
 import type { Firms } from '@call-analysis/service/firms';
 import type { Analyst } from '../analysts/analyst.ts';
-import { costOfSpeech, type SpeechPrice } from '../money/prices.ts';
+import { type AnalyzedCall, makeAnalysis, type TranscriptReadyEvent } from '../analysts/make-analysis.ts';
+import { costOfSpeech, type SpeechPrice } from '../language-model/prices.ts';
 import type { ModelQueue } from '../queue/model-queue.ts';
 import { findActiveScorecards } from '../scorecards/find-active-scorecards.ts';
 import type { ScorecardCache } from '../scorecards/scorecard-cache.ts';
 import type { Store } from '../store.ts';
-import { type AnalyzedCall, makeAnalysis, type TranscriptReadyEvent } from './make-analysis.ts';
 
 export interface Parts {
   readonly store: Store;
@@ -120,4 +120,14 @@ async function recordSpeech(
     return [{ eventId: id, firmUuid: firmuuid, callUuid: subject, at: time, engine, segmentType, seconds, cost }];
   });
   await store.money.recordSpeech(tx, speech);
+}
+
+/** Publishes that the analysis of a call was given up, and why. */
+export async function giveUpAnalysis(
+  { store, bus, consumer }: Registered & { store: Store; bus: Bus },
+  event: Event,
+  reason: FailureReason,
+): Promise<GiveUpResult> {
+  const parts = { db: store.db, bus, consumer };
+  return giveUpCall(parts, { source: 'analysis', stage: 'analysis', what: 'The analysis' }, event, reason);
 }

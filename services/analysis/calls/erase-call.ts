@@ -1,6 +1,6 @@
 import type { Bus } from '@call-analysis/bus';
 import { stopProcessing } from '@call-analysis/call-processing';
-import type { Event } from '@call-analysis/events';
+import type { Event, BodyOf, CallsCanceled } from '@call-analysis/events';
 import type { Store } from '../store.ts';
 
 /**
@@ -14,4 +14,12 @@ export async function eraseCall({ store, bus }: { store: Store; bus: Bus }, even
     await store.money.forgetCall(tx, event.firmuuid, event.subject);
     await store.removeAnalyses(tx, event.firmuuid, event.subject);
   });
+}
+
+/** Removes canceled calls from the queue of the language model: nothing more is spent on them. */
+export async function cancelCalls(
+  { store }: { store: Store },
+  { firmuuid, data }: Event<BodyOf<typeof CallsCanceled>>,
+): Promise<void> {
+  await store.db.transaction((tx) => store.requests.removeCalls(tx, firmuuid, data.calls));
 }

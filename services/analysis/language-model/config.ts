@@ -1,6 +1,6 @@
 import { ConfigFault, duration, type Environment, group, parseConfig } from '@call-analysis/runtime';
 import { z } from 'zod';
-import { type Prices, pricesFrom, PriceVariables } from '../money/prices.ts';
+import { type Prices, pricesFrom, PriceVariables } from './prices.ts';
 
 /** How a server is asked for JSON, the strictest first. */
 export const Structured = z.enum(['json_schema', 'json_object_schema', 'json_object', 'prompt']);

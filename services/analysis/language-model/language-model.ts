@@ -2,9 +2,9 @@ import { createAnthropic } from '@ai-sdk/anthropic';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { generateText, jsonSchema, type LanguageModel as Model, NoObjectGeneratedError, Output } from 'ai';
 import { Agent, fetch as fetchBy } from 'undici';
-import type { Tokens } from '../money/prices.ts';
 import { type LanguageModelConfig, Structured } from './config.ts';
 import { ModelFailure, type Quirk } from './outcome.ts';
+import type { Tokens } from './prices.ts';
 import { readAnswer } from './read-answer.ts';
 import { readFailure } from './read-failure.ts';
 

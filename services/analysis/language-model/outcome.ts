@@ -1,4 +1,4 @@
-import { NO_TOKENS, type Tokens } from '../money/prices.ts';
+import { NO_TOKENS, type Tokens } from './prices.ts';
 
 /**
  * Why a language model gave no answer.

@@ -1,12 +1,12 @@
 import type { Bus } from '@call-analysis/bus';
 import { BudgetSpent, createEvent } from '@call-analysis/events';
 import { Fault, invalidFields } from '@call-analysis/fault';
-import type { Store } from '../store.ts';
+import type { Database } from '@call-analysis/postgres';
+import type { Prices } from '../language-model/prices.ts';
 import { type BudgetRow, type MoneyStore, nextMonth } from './money-store.ts';
-import type { Prices } from './prices.ts';
 
 export interface BudgetParts {
-  readonly store: Pick<Store, 'db' | 'money'>;
+  readonly store: { readonly db: Database; readonly money: MoneyStore };
   readonly bus: Pick<Bus, 'publish'>;
 }
 

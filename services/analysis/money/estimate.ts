@@ -1,7 +1,7 @@
 import { estimateTokens } from '../analysts/model/estimate-tokens.ts';
 import { askedQuestions, maxOutputTokens, usualOutputTokens, writeInstructions } from '../analysts/model/prompt.ts';
+import { costOf, type Prices } from '../language-model/prices.ts';
 import type { Scorecard } from '../scorecards/scorecard.ts';
-import { costOf, type Prices } from './prices.ts';
 
 /** Letters of one byte are about a third of a token, those of two bytes half of one. */
 const TOKENS_PER_BYTE = 0.3;

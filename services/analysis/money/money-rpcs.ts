@@ -1,5 +1,5 @@
 import type { Bus } from '@call-analysis/bus';
-import { Uuid } from '@call-analysis/events';
+import { Uuid, WhenSpent } from '@call-analysis/events';
 import { Fault, invalidFields } from '@call-analysis/fault';
 import type { analysis } from '@call-analysis/proto';
 import type { Budget as BudgetMessage } from '@call-analysis/proto/analysis/v1/Budget';
@@ -7,20 +7,19 @@ import type { Handlers } from '@call-analysis/rpc';
 import { requireCaller } from '@call-analysis/service';
 import type { Firms } from '@call-analysis/service/firms';
 import { z } from 'zod';
+import { formatAmount, type Prices } from '../language-model/prices.ts';
 import { findActiveScorecards } from '../scorecards/find-active-scorecards.ts';
 import type { ScorecardCache } from '../scorecards/scorecard-cache.ts';
-import type { Store } from '../store.ts';
+import type { ScorecardUse } from '../scorecards/scorecard-store.ts';
 import { type Budget, changeBudget, readBudget } from './budgets.ts';
 import { estimateAnalyses } from './estimate.ts';
-import { listUsage } from './list-usage.ts';
-import { GROUPS } from './money-store.ts';
-import { formatAmount, type Prices } from './prices.ts';
+import { GROUPS, type Group, type MoneyStore, type SpeechRow, type UsageRow } from './money-store.ts';
 
 const Time = z.iso.datetime({ offset: true }).transform((text) => new Date(text));
 const Amount = z.string().regex(/^\d{1,11}(\.\d{1,9})?$/);
 
 export interface MoneyParts {
-  readonly store: Store;
+  readonly store: ScorecardUse & { readonly money: MoneyStore };
   readonly bus: Pick<Bus, 'publish'>;
   readonly scorecardCache: ScorecardCache;
   readonly firms: Pick<Firms, 'settings'>;
@@ -43,7 +42,7 @@ export function moneyRpcs({
       budgetMessage(await readBudget(money, prices, requireCaller(request.caller).firmUuid)),
     setBudget: async (request) => {
       const amount = request.amount === undefined ? null : Amount.parse(request.amount);
-      const whenSpent = z.enum(['wait', 'fallback']).parse(request.when_spent);
+      const whenSpent = WhenSpent.parse(request.when_spent);
       const budget = { amount, currency: amount === null ? null : (request.currency ?? null), whenSpent };
       return budgetMessage(await changeBudget({ store, bus }, prices, requireCaller(request.caller).firmUuid, budget));
     },
@@ -100,7 +99,7 @@ function amountOf(amount: string, currency: string, row: Cost | null) {
 }
 
 /** Fault VALIDATION_ERROR for a scorecard that is not the firm's, or not active. */
-async function findNamedScorecard(scorecards: Store['scorecards'], firmUuid: string, uuid: string) {
+async function findNamedScorecard(scorecards: ScorecardUse['scorecards'], firmUuid: string, uuid: string) {
   const wrong = (message: string) => invalidFields([{ field: 'scorecard_uuid', code: 'INVALID', message }]);
   const found = await scorecards.find(firmUuid, uuid).catch((error: unknown) => {
     if (error instanceof Fault && error.code === 'NOT_FOUND') throw wrong('is not a scorecard of this firm');
@@ -119,4 +118,33 @@ function budgetMessage({ amount, currency, whenSpent, spent, warning, resetsAt }
     ...(spent !== null && { spent: spent.amount, spent_currency: spent.currency }),
     resets_at: resetsAt.toISOString(),
   };
+}
+
+/** The usage of language models and of speech. Either may be empty. */
+interface UsageItem {
+  readonly key: string;
+  readonly model: UsageRow | null;
+  readonly speech: SpeechRow | null;
+}
+
+/** Usage by day, month, segment type or model. A key with costs in several currencies has an item for each. */
+export async function listUsage(
+  money: MoneyStore,
+  firmUuid: string,
+  { from, to, group }: { readonly from: Date | null; readonly to: Date | null; readonly group: Group },
+): Promise<UsageItem[]> {
+  const [models, speeches] = await Promise.all([
+    money.usage(firmUuid, from, to, group),
+    money.speech(firmUuid, from, to, group),
+  ]);
+  const items: UsageItem[] = models.map((model) => ({ key: model.key, model, speech: null }));
+  for (const speech of speeches) {
+    const at = items.findIndex(({ key, model, speech: other }) => {
+      const isSame = model?.currency === speech.currency || model?.currency === null || speech.currency === null;
+      return key === speech.key && other === null && isSame;
+    });
+    if (at === -1) items.push({ key: speech.key, model: null, speech });
+    else items[at] = { ...items[at]!, speech };
+  }
+  return items.toSorted((one, other) => (one.key < other.key ? -1 : Number(one.key > other.key)));
 }

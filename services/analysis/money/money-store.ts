@@ -1,5 +1,5 @@
 import type { Database, Sql } from '@call-analysis/postgres';
-import type { Money } from './prices.ts';
+import type { Money } from '../language-model/prices.ts';
 
 interface NewUsage {
   readonly uuid: string;

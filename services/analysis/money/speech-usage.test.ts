@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { waitUntil } from '@call-analysis/testing';
 import { describe, expect, it } from '@jest/globals';
 import { openRuleAnalyst } from '../analysts/rule-analyst.ts';
+import { costOfSpeech } from '../language-model/prices.ts';
 import { TestService, type TranscriptReadyEvent } from '../test/test-service.ts';
-import { listUsage } from './list-usage.ts';
+import { listUsage } from './money-rpcs.ts';
 import type { SpeechRow, UsageRow } from './money-store.ts';
-import { costOfSpeech } from './prices.ts';
 
 const PRICE = { perMinute: 4_300_000n, currency: 'USD' };
 const service = new TestService(openRuleAnalyst(0.7), 2, { speechPrice: PRICE });

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { waitUntil } from '@call-analysis/testing';
 import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { ruleAnalyst } from '../analysts/rule-analyst.ts';
-import { parseAmount } from '../money/prices.ts';
+import { parseAmount } from '../language-model/prices.ts';
 import { modelConfig, modelQuestions } from '../test/model-scorecard.ts';
 import { goodReply, ModelServer, refuseWith, replyWith } from '../test/model-server.ts';
 import { TestService, toUtterances, transcriptReady, type TranscriptReadyEvent } from '../test/test-service.ts';

@@ -1,7 +1,6 @@
 import type { Firms } from '@call-analysis/service/firms';
-import type { Store } from '../store.ts';
 import type { ScorecardCache } from './scorecard-cache.ts';
-import type { CallKind, RevisionId } from './scorecard-store.ts';
+import type { CallKind, RevisionId, ScorecardUse } from './scorecard-store.ts';
 import type { Scorecard } from './scorecard.ts';
 
 /** A call, with the scorecard that was asked for. */
@@ -16,7 +15,7 @@ export async function findActiveScorecards(
     store: { scorecards },
     scorecardCache,
     firms,
-  }: { store: Pick<Store, 'scorecards'>; scorecardCache: ScorecardCache; firms: Pick<Firms, 'settings'> },
+  }: { store: Pick<ScorecardUse, 'scorecards'>; scorecardCache: ScorecardCache; firms: Pick<Firms, 'settings'> },
   calls: readonly Kind[],
 ): Promise<Scorecard[]> {
   const kinds = [...new Map(calls.map((call) => [keyOf(call), call])).values()];
@@ -36,7 +35,7 @@ export async function findActiveScorecards(
 }
 
 async function findNamed(
-  scorecards: Pick<Store['scorecards'], 'findNewest'>,
+  scorecards: Pick<ScorecardUse['scorecards'], 'findNewest'>,
   kinds: readonly Kind[],
 ): Promise<(RevisionId | undefined)[]> {
   const wanted = kinds.flatMap(({ firmUuid, scorecardUuid: uuid }) => (uuid === undefined ? [] : [{ firmUuid, uuid }]));

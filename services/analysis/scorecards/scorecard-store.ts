@@ -52,6 +52,12 @@ const ROW = `scorecard.uuid, body->>'name' AS name, segment_type AS "segmentType
   scorecard_revision.revision, scorecard.created_at AS "createdAt", scorecard_revision.created_at AS "updatedAt"`;
 
 /** The scorecards and their revisions. A method that takes a firm's uuid finds the scorecards of that firm only. */
+/** What use cases of scorecards need of the database. */
+export interface ScorecardUse {
+  readonly db: Database;
+  readonly scorecards: ReturnType<typeof openScorecardStore>;
+}
+
 export function openScorecardStore(db: Database) {
   return {
     /**

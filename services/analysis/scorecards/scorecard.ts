@@ -5,7 +5,7 @@ import {
   type ScorecardDraft,
   scorecardDraft,
 } from '@call-analysis/events';
-import { countVariantWords, foldWord, phraseFault } from '../rules/matching/phrase-syntax.ts';
+import { countVariantWords, foldWord, phraseFault } from './phrase-syntax.ts';
 
 /** One revision of a scorecard. It never changes. */
 export interface Scorecard extends ScorecardBody {

@@ -13,7 +13,7 @@ interface Finished {
   readonly stderr: string;
 }
 
-/** Runs `npm run evaluate` without npm, with these variables beside those of this process. */
+/** Runs `npm run evaluate` without npm, with these variables and those of this process. */
 export async function runEvaluate(args: readonly string[], variables: Record<string, string> = {}): Promise<Finished> {
   const options = { env: { ...process.env, ...variables }, timeout: TIMEOUT_MS };
   try {

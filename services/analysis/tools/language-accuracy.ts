@@ -1,7 +1,7 @@
 // npm run languages: compares the language recognition of this service with franc on the sample calls.
 import type { Language } from '@call-analysis/events';
 import { franc } from 'franc';
-import { recognizeLanguage } from '../rules/recognize-language.ts';
+import { recognizeLanguage } from '../analysts/rules/recognize-language.ts';
 import { readSampleCalls, type SampleCall } from './sample-calls.ts';
 
 /** The number of calls whose language each recognizer finds, of `total` calls in one language. */

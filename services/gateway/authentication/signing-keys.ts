@@ -21,7 +21,7 @@ export function verifyingKey(given: TokenKey): VerifyingKey {
   return { key, algorithm: algorithmOf(key), kid: keyIdOf(given) };
 }
 
-/** The `kid` of the tokens that a key verifies. It follows from the key, so that nothing must be configured beside it. */
+/** The `kid` of the tokens that a key verifies. It follows from the key, so that nothing must be configured with it. */
 export function keyIdOf(given: TokenKey): string {
   const text = given.kind === 'secret' ? `kid ${given.secret}` : pemOf(createPublicKey(given.pem));
   return hash('sha256', text, 'base64url').slice(0, 16);

@@ -5,7 +5,7 @@ export const tags = {
   Calls: 'Find a call of the firm, read it with its analyses, retry it, analyze it again, or erase it.',
   Uploads: 'Upload transcripts and recordings: request upload URLs, put the files there, have them processed.',
   Batches: 'The calls that one upload brought, and their progress.',
-  Reviews: "People's judgement beside the machine's: reviews, comments, and how far both agree.",
+  Reviews: "People's judgement compared with the machine's: reviews, comments, and how far both agree.",
   Desk: 'What a team of reviewers shares: saved views, assignments, disputes, calibrations, and what waits for a person.',
   Scorecards:
     'The questions by which calls are scored. A change makes a new revision; calls that were scored keep theirs.',

@@ -183,11 +183,30 @@ export const InboxPage = pageOf(
         description: 'The comment, the reason of the dispute, or the name of the calibration.',
       }),
       due: Time.nullable(),
+      question_uuid: Uuid.nullable().meta({ description: 'Of a dispute.' }),
+      operator_name: z.string().nullable().meta({ description: 'Of the call.' }),
+      start_time: Time.nullable().meta({ description: 'Of the call.' }),
     })
     .meta({ id: 'InboxItem' }),
 ).meta({
   id: 'InboxPage',
   examples: [
-    { count: 1, items: [{ kind: 'assignment', uuid: call, call_uuid: call, at, by: user, text: null, due: null }] },
+    {
+      count: 1,
+      items: [
+        {
+          kind: 'assignment',
+          uuid: call,
+          call_uuid: call,
+          at,
+          by: user,
+          text: null,
+          due: null,
+          question_uuid: null,
+          operator_name: 'Emily',
+          start_time: at,
+        },
+      ],
+    },
   ],
 });

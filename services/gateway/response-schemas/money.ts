@@ -1,3 +1,4 @@
+import { WhenSpent } from '@call-analysis/events';
 import { z } from 'zod';
 import { Count, Time } from './fields.ts';
 
@@ -9,7 +10,7 @@ const Money = z.object({ amount: Amount, currency: z.string() }).meta({ id: 'Mon
 export const Budget = z
   .object({
     monthly: Money.nullable().meta({ description: 'For a calendar month in UTC. Null for no limit.' }),
-    when_spent: z.enum(['wait', 'fallback']),
+    when_spent: WhenSpent,
     spent: Money.nullable().meta({ description: 'In the current month. Null when no prices are configured.' }),
     warning: z.string().nullable().meta({
       description: 'Why the budget has no effect, such as prices in another currency. Null if it has effect.',

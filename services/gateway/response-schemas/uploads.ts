@@ -1,3 +1,4 @@
+import { Direction, Role } from '@call-analysis/events';
 import { z } from 'zod';
 import { Count, pageOf, Time, Uuid } from './fields.ts';
 
@@ -134,10 +135,10 @@ export const RecordingMetadata = z
     operator_name: z.string().min(1),
     start_time: z.string().meta({ description: 'ISO 8601. Without an offset it is UTC.' }),
     segment_type: z.string().min(1).meta({ description: 'One of the firm’s segment types.' }),
-    left_channel: z.enum(['operator', 'client']),
-    right_channel: z.enum(['operator', 'client']),
+    left_channel: Role,
+    right_channel: Role,
     partner_call_id: z.string().min(1).max(255).optional(),
-    direction: z.enum(['inbound', 'outbound']).optional(),
+    direction: Direction.optional(),
     operator_group_name: z.string().min(1).max(255).optional(),
     disconnect_reason: z.string().min(1).max(255).optional(),
   })

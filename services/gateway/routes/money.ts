@@ -1,3 +1,4 @@
+import { WhenSpent } from '@call-analysis/events';
 import type { analysis } from '@call-analysis/proto';
 import type { Budget as BudgetMessage } from '@call-analysis/proto/analysis/v1/Budget';
 import type { Client } from '@call-analysis/rpc';
@@ -19,7 +20,7 @@ const NewBudget = z
       })
       .nullable()
       .meta({ description: 'For a calendar month in UTC. Null for no limit.' }),
-    when_spent: z.enum(['wait', 'fallback']).meta({
+    when_spent: WhenSpent.meta({
       description: 'Calls wait for the next month, or rules and fallbacks answer what they can.',
     }),
   })

@@ -9,8 +9,7 @@ import { z } from 'zod';
 import type { Campaign, Store } from '../store/index.ts';
 import { requireActiveCampaign } from './add-calls.ts';
 import { campaignActions } from './campaign-rules.ts';
-import { changeCampaignState } from './change-campaign-state.ts';
-import { changeCampaign } from './change-campaign.ts';
+import { changeCampaignState, changeCampaign } from './change-campaign.ts';
 import { createCampaign } from './create-campaign.ts';
 
 const Instant = z.iso.datetime().transform((text) => new Date(text));

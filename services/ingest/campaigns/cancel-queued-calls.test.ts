@@ -3,7 +3,7 @@ import { expect, it } from '@jest/globals';
 import { csvOf, rowsOf } from '../test/csv.ts';
 import { IngestUnderTest } from '../test/ingest-under-test.ts';
 import { cancelQueuedCalls } from './cancel-queued-calls.ts';
-import { changeCampaignState } from './change-campaign-state.ts';
+import { changeCampaignState } from './change-campaign.ts';
 import { createCampaign } from './create-campaign.ts';
 import { maintainCampaigns } from './maintain-campaigns.ts';
 

@@ -13,26 +13,31 @@ export interface InboxItem {
   /** The comment, the reason of the dispute, or the name of the calibration. */
   readonly text: string | null;
   readonly due: Date | null;
+  /** Of a dispute. */
+  readonly question_uuid: string | null;
+  readonly operator_name: string | null;
+  /** Of the call. */
+  readonly start_time: Date | null;
 }
 
 /** $1 the firm, $2 the person, $3 whether they decide disputes, $4 the operator ids of the calls that they see, or null. */
 const ITEMS = `
-  SELECT 'mention' AS kind, uuid, call_uuid, at, by_uuid AS by, text, NULL::timestamptz AS due
+  SELECT 'mention' AS kind, uuid, call_uuid, at, by_uuid AS by, text, NULL::timestamptz AS due, NULL::uuid AS question_uuid
   FROM comment WHERE firm_uuid = $1 AND mentions @> ARRAY[$2::uuid] AND NOT EXISTS (
     SELECT FROM comment AS answer WHERE answer.firm_uuid = comment.firm_uuid AND answer.call_uuid = comment.call_uuid
       AND answer.by_uuid = $2 AND answer.uuid > comment.uuid)
     AND ${seesCallOf('comment', '$4')}
   UNION ALL
-  SELECT 'assignment', call_uuid, call_uuid, at, by_uuid, NULL, due
+  SELECT 'assignment', call_uuid, call_uuid, at, by_uuid, NULL, due, NULL
   FROM assignment WHERE firm_uuid = $1 AND user_uuid = $2 AND NOT EXISTS (
     SELECT FROM review WHERE review.firm_uuid = assignment.firm_uuid AND review.call_uuid = assignment.call_uuid
       AND review.done AND review.at > assignment.at)
     AND ${seesCallOf('assignment', '$4')}
   UNION ALL
-  SELECT 'dispute', uuid, call_uuid, at, by_uuid, reason, NULL
+  SELECT 'dispute', uuid, call_uuid, at, by_uuid, reason, NULL, question_uuid
   FROM dispute WHERE firm_uuid = $1 AND status = 'open' AND by_uuid <> $2 AND $3::boolean
   UNION ALL
-  SELECT 'calibration', uuid, NULL, created_at, by_uuid, name, due
+  SELECT 'calibration', uuid, NULL, created_at, by_uuid, name, due, NULL
   FROM calibration WHERE firm_uuid = $1 AND closed_at IS NULL AND user_uuids @> ARRAY[$2::uuid] AND $4::text[] IS NULL
     AND EXISTS (
     SELECT FROM calibration_call AS call WHERE call.firm_uuid = calibration.firm_uuid
@@ -53,7 +58,11 @@ export async function readInbox(
 ): Promise<{ count: number; items: InboxItem[] }> {
   const who = [firmUuid, userUuid, role !== 'OPERATOR', seenOperators];
   const [items, [counted]] = await Promise.all([
-    db.query<InboxItem>(`${ITEMS} ORDER BY at DESC, uuid LIMIT $5 OFFSET $6`, [...who, size, (page - 1) * size]),
+    db.query<InboxItem>(
+      `SELECT item.*, call.operator_name, call.start_time FROM (${ITEMS}) AS item
+       LEFT JOIN call ON call.firm_uuid = $1 AND call.uuid = item.call_uuid ORDER BY at DESC, uuid LIMIT $5 OFFSET $6`,
+      [...who, size, (page - 1) * size],
+    ),
     db.query<{ count: number }>(`SELECT count(*)::int AS count FROM (${ITEMS}) AS item`, who),
   ]);
   return { count: counted!.count, items };

@@ -7,7 +7,7 @@ import { analyzeCall } from '../calls/analyze-call.ts';
 import { recordAudio } from '../calls/record-audio.ts';
 import { registerCall } from '../calls/register-call.ts';
 import { retryCall } from '../calls/retry-call.ts';
-import { changeCampaignState } from '../campaigns/change-campaign-state.ts';
+import { changeCampaignState } from '../campaigns/change-campaign.ts';
 import { createCampaign } from '../campaigns/create-campaign.ts';
 import { announceCalls } from '../intake/announce-calls.ts';
 import { projectAnalyses, projectFailures } from '../results/project-results.ts';

@@ -27,10 +27,10 @@ import { RejectedRows } from './rejected-rows.ts';
 import type { CallRecord } from './rows/call-fields.ts';
 import type { CheckedRow } from './rows/check-row.ts';
 import { rowFault, type RowFault } from './rows/row-fault.ts';
-import { explained, type FileCheck, type UploadKind } from './upload-kinds.ts';
+import { withHint, type FileCheck, type UploadKind } from './upload-kinds.ts';
 
 /** An upload whose files can no longer change. */
-interface FrozenUpload {
+interface UploadSnapshot {
   readonly firmUuid: string;
   readonly actor: Actor;
   readonly campaignUuid: string | null;
@@ -86,16 +86,16 @@ interface Counts {
  */
 export async function acceptRows<Record extends CallRecord>(
   parts: Parts,
-  upload: FrozenUpload,
+  upload: UploadSnapshot,
   kind: UploadKind<Record>,
 ): Promise<Batch> {
-  const { store, bus } = parts;
+  const { store } = parts;
   const { firmUuid, campaignUuid, sessionUuid } = upload;
   const { cipher } = store.intake;
   const target = { sessionUuid, firmUuid, campaignUuid, batchUuid: uuidv7(), tables: kind.tables, cipher };
   for (;;) {
     try {
-      return await intakeTransaction({ db: store.intake, bus }, target, async (tx) => {
+      return await intakeTransaction(store.intake, target, async (tx) => {
         const done = await store.batches.ofSession(firmUuid, sessionUuid);
         return done ?? acceptFile(parts, upload, kind, target.batchUuid, tx);
       });
@@ -120,12 +120,12 @@ export async function untilFree({ db }: Store, sessionUuid: string): Promise<voi
 
 async function acceptFile<Record extends CallRecord>(
   parts: Parts,
-  upload: FrozenUpload,
+  upload: UploadSnapshot,
   kind: UploadKind<Record>,
   batchUuid: string,
   tx: IntakeTransaction<Record>,
 ): Promise<Batch> {
-  const { store, objects, limits } = parts;
+  const { store, bus, objects, limits } = parts;
   const { firmUuid, actor, campaignUuid, sessionUuid, csvKey, archive, onError } = upload;
   const open = async () =>
     readCsv(await objects.open(csvKey), kind.columns, {
@@ -134,7 +134,7 @@ async function acceptFile<Record extends CallRecord>(
       maxTextBytes: limits.transcriptBytes,
     });
   const file = await open().catch((error: unknown) => {
-    throw explained(error, kind);
+    throw withHint(error, kind);
   });
   const check = await kind.checkOf(file);
   const ahead = new LookAhead(open);
@@ -171,7 +171,8 @@ async function acceptFile<Record extends CallRecord>(
     if (await isFirmRemoved(tx.sql, firmUuid)) throw notFound('firm');
     await addCallsToCampaign(store, tx.sql, { firmUuid, campaignUuid }, batch.accepted);
     const audit = campaignUuid === null ? [] : [campaignAuditEntry(actor, 'campaign.calls_added', campaignUuid)];
-    await tx.finish(batch, [...audit, ...(await firstEvents(parts, tx, batch, ranges))]);
+    await tx.addBatch(batch);
+    await bus.publish(tx.sql, [...audit, ...(await firstEvents(parts, tx, batch, ranges))]);
     return batch;
   } catch (error) {
     await rejected.discard(error);

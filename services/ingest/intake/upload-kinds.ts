@@ -6,7 +6,6 @@ import type { Archive as StoredArchive } from '../store/index.ts';
 import { type CopyTable, recordingTables, transcriptTables } from './copy/tables.ts';
 import { MissingColumns } from './csv/header.ts';
 import type { Column, CsvFile, RawRecord } from './csv/reader.ts';
-import { archiveRule } from './rows/archive-rule.ts';
 import {
   audioColumns,
   type AudioRecord,
@@ -14,7 +13,38 @@ import {
   transcriptColumns,
   type TranscriptRecord,
 } from './rows/call-fields.ts';
-import { checkAudioRow, type CheckedRow, checkTranscriptRow } from './rows/check-row.ts';
+import { checkAudioRow, type CheckedRow, checkTranscriptRow, type FileRule } from './rows/check-row.ts';
+import { checkExtension } from './rows/field-rules.ts';
+import type { ValueFault } from './rows/row-fault.ts';
+
+/**
+ * Creates the rule that finds the entry that a row names. The entry of a rejected row counts as named, too, so that it
+ * is not reported as a file without a row.
+ */
+export function archiveRule(names: EntryNames): FileRule<EntryRecord> {
+  return (name, untrimmed) => {
+    const trimmed = names.take(name);
+    // The name of an entry may begin or end in white space. Then only the untrimmed value matches.
+    const taken = trimmed.is === 'missing' && untrimmed !== name ? names.take(untrimmed) : trimmed;
+    const extensionFault = checkExtension(name);
+    if (extensionFault !== null) return extensionFault;
+    if (taken.is === 'found') return taken.entry.record;
+    return taken.is === 'taken' ? listedTwice : notInArchive(trimmed.is === 'missing' ? trimmed.nearest : null);
+  };
+}
+
+const listedTwice: ValueFault = {
+  fault: 'FILE_LISTED_TWICE',
+  message: 'An earlier row names the same file. Every call needs its own recording.',
+};
+
+function notInArchive(nearest: string | null): ValueFault {
+  const hint =
+    nearest === null
+      ? 'Add it to the root of the ZIP, or correct the name. Names must match exactly, including the extension.'
+      : `It has ${nearest}, which differs only in upper and lower case. Write exactly that name.`;
+  return { fault: 'FILE_NOT_IN_ARCHIVE', message: `The archive has no file of this name. ${hint}` };
+}
 
 /** How uploads of recordings and uploads of transcripts differ. */
 export interface UploadKind<Record extends CallRecord> {
@@ -86,7 +116,7 @@ export function recordingUpload(
  * If the header belongs to the other kind, the fault says so: the user started the wrong upload, so adding columns
  * would not help.
  */
-export function explained(error: unknown, { other }: Pick<UploadKind<CallRecord>, 'other'>): unknown {
+export function withHint(error: unknown, { other }: Pick<UploadKind<CallRecord>, 'other'>): unknown {
   return error instanceof MissingColumns && error.suits(other.columns) ? error.advising(other.advice) : error;
 }
 

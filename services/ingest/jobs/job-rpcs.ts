@@ -13,8 +13,7 @@ import type { Limits } from '../limits.ts';
 import type { ActiveScorecards } from '../reviews/scorecards.ts';
 import type { CallFilter, Store } from '../store/index.ts';
 import type { Job } from './job-store.ts';
-import { retryFailedCalls } from './retry-failed-calls.ts';
-import { analyzeCalls, eraseCallsOfNumber, measureCalls } from './start-jobs.ts';
+import { retryFailedCalls, analyzeCalls, eraseCallsOfNumber, measureCalls } from './start-jobs.ts';
 
 const Uuids = z.array(Uuid);
 

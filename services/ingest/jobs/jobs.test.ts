@@ -11,9 +11,8 @@ import { analysis, callAnalyzed, callFailed } from '../test/events.ts';
 import { faultOf } from '../test/fixtures.ts';
 import { IngestUnderTest } from '../test/ingest-under-test.ts';
 import type { Owner } from '../uploads/upload-store.ts';
-import { retryFailedCalls } from './retry-failed-calls.ts';
 import { runJobs } from './run-jobs.ts';
-import { analyzeCalls, eraseCallsOfNumber, measureCalls } from './start-jobs.ts';
+import { retryFailedCalls, analyzeCalls, eraseCallsOfNumber, measureCalls } from './start-jobs.ts';
 
 const service = new IngestUnderTest();
 let ready: Event<BodyOf<typeof TranscriptReady>>[];

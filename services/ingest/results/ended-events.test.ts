@@ -1,7 +1,7 @@
 import { BatchFinished, type BodyOf, CallEnded, CampaignFinished, type Event } from '@call-analysis/events';
 import { waitUntil } from '@call-analysis/testing';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { changeCampaignState } from '../campaigns/change-campaign-state.ts';
+import { changeCampaignState } from '../campaigns/change-campaign.ts';
 import { createCampaign } from '../campaigns/create-campaign.ts';
 import { campaignFinisher } from '../campaigns/finish-campaigns.ts';
 import { eraseCall } from '../erasure/erase-call.ts';

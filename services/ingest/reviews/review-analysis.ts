@@ -43,7 +43,7 @@ interface CurrentReview extends Standing {
 
 /**
  * Stores a person's review of a call's current analysis, or changes the one that stands, and returns the analysis with it.
- * The machine's analysis stays as it is beside the review. What the same person says again changes nothing. Faults:
+ * The machine's analysis stays as it is. What the same person says again changes nothing. Faults:
  * NOT_FOUND; ANALYSIS_CHANGED when another analysis is current; REVIEW_CHANGED and IF_MATCH_REQUIRED where this would replace
  * what another person has said since, or at all (review-log.ts); VALIDATION_ERROR. `alongside` is done in the transaction that
  * writes the review, and not where nothing is written.

@@ -447,7 +447,7 @@ async function outcomesOf({ firmUuid }: Owner, chunks: readonly Row[][]): Promis
     tables: transcriptTables,
     cipher: null,
   };
-  const inserting = intakeTransaction({ db: service.db, bus: service.parts.bus }, target, async (tx) => {
+  const inserting = intakeTransaction(service.db, target, async (tx) => {
     for (const rows of chunks) {
       const chunk = tx.newChunk();
       for (const row of rows) chunk.add(row);

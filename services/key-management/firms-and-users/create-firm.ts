@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Fault } from '@call-analysis/fault';
-import { ADMINISTRATOR, DEFAULT_SETTINGS, type Firm, type FirmSettings } from '../domain.ts';
+import { ADMINISTRATOR, DEFAULT_SETTINGS, type Firm, type FirmSettings, noSuch } from '../domain.ts';
 import { Duplicate, type Store } from '../store/store.ts';
 
 /**
@@ -27,4 +27,18 @@ export async function createFirm(
 
 function removed(uuid: string): Fault {
   return new Fault('conflict', 'FIRM_EXISTS', `The firm with the uuid ${uuid} was removed. Choose another uuid.`);
+}
+
+/** Adds a segment type to a firm unless the firm already has it. Fault: NOT_FOUND. */
+export async function addSegmentType({ store }: { store: Store }, firmUuid: string, name: string): Promise<Firm> {
+  return store.transaction(async (tx) => {
+    await tx.lockFirm(firmUuid);
+    if ((await tx.findFirm(firmUuid)) === null) throw noSuch('firm');
+    const isNew = await tx.addSegmentType(firmUuid, name);
+    if (isNew) await tx.addAuditEntry(ADMINISTRATOR, 'segment_type.added', firmUuid, firmUuid, name);
+    // Read again, because another segment type may have been added in the meantime.
+    const firm = await tx.findFirm(firmUuid);
+    if (firm === null) throw noSuch('firm');
+    return firm;
+  });
 }

@@ -1,3 +1,4 @@
+import { Uuid } from '@call-analysis/events';
 import type { Database } from '@call-analysis/postgres';
 import { currentContext } from '@call-analysis/runtime';
 import type { Actor } from '../domain.ts';
@@ -71,9 +72,6 @@ export type Action =
 /** The entries that stay in the audit log of a removed firm. They contain no person's name or address. */
 const KEPT = ['firm.created', 'firm.removed'];
 
-/** An actor may be a word. */
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/u;
-
 const PRUNE_REFUSALS = `
   WITH removed AS (
     DELETE FROM audit_entry
@@ -118,9 +116,9 @@ export function auditLog(prisma: PrismaClient, database: Database) {
      * The names of those users of the firm who act in the entries or are subjects of them, by uuid. Removed users count.
      */
     async namesInEntries(firmUuid: string, entries: readonly AuditEntry[]): Promise<Record<string, string>> {
-      const uuids = [...new Set(entries.flatMap(({ actor, subject }) => [actor, subject]))].filter((text) =>
-        UUID.test(text),
-      );
+      const parties = new Set(entries.flatMap(({ actor, subject }) => [actor, subject]));
+      // An actor may be a word.
+      const uuids = [...parties].filter((text) => Uuid.safeParse(text).success);
       const where = { firmUuid, uuid: { in: uuids } };
       const users = await prisma.user.findMany({ where, select: { uuid: true, name: true } });
       return Object.fromEntries(users.map(({ uuid, name }) => [uuid, name]));

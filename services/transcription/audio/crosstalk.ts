@@ -265,7 +265,7 @@ function loudest(decimated: Float32Array): number {
   return level;
 }
 
-/** Each frame made equally loud, so that an echo counts beside louder speech of the same block. */
+/** Each frame made equally loud, so that an echo counts among louder speech of the same block. */
 function leveled(decimated: Float32Array): Float32Array {
   const result = decimated.slice();
   for (let from = 0; from < result.length; from += FRAME / DECIMATION) {

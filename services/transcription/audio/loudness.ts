@@ -56,7 +56,7 @@ class Tones {
   readonly #imaginary = new Float64Array(FRAME);
   #endedInTone = false;
 
-  /** RMS, with silence in the place of tones. A tone begins and ends within the frames beside it. */
+  /** RMS, with silence in the place of tones. A tone begins and ends within the frames next to it. */
   levelWithout(part: Float32Array): number {
     if (part.length < LEAST_FRAMES * FRAME) return Math.sqrt(meanSquare(part));
     const frames = Array.from({ length: Math.floor(part.length / FRAME) }, (_, index) =>

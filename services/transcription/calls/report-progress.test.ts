@@ -1,6 +1,6 @@
 import { createLog } from '@call-analysis/runtime';
 import { describe, expect, it } from '@jest/globals';
-import { progressReporter } from './report-progress.ts';
+import { progressReporter } from './transcribe-call.ts';
 
 const log = createLog({ name: 'test', level: 'silent' });
 

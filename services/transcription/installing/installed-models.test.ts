@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createLog } from '@call-analysis/runtime';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { configuredModels } from '../models/configured-models.ts';
+import { configuredModels } from '../open-worker-pool.ts';
 import { ModelServer } from '../test/model-server.ts';
 import { packBundledModel } from '../test/pack-bundled-model.ts';
 import { type AddOptions, InstalledModels } from './installed-models.ts';
@@ -47,7 +47,7 @@ describe('a speech model', () => {
       pausesMs: [1],
       onProgress: (step) => steps.add(step),
     });
-    expect([...steps]).toEqual(['downloading sherpa-onnx-moonshine-tiny-en', 'unpacking', 'hearing samples']);
+    expect([...steps]).toEqual(['downloading sherpa-onnx-moonshine-tiny-en', 'unpacking', 'transcribing samples']);
     const model = { name: 'my-moonshine', kind: 'moonshine', languages: ['en'], source: url };
     expect(added.model).toMatchObject(model);
     expect(added.heard).toMatchObject([

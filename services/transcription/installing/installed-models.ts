@@ -8,9 +8,9 @@ import { DESCRIPTION, isModel, isModelFile, readModel } from '../models/find-mod
 import type { Kind, Model } from '../models/model.ts';
 import { bytesOf, type CatalogueModel, readCatalogue } from './catalogue.ts';
 import { checkSha256, download, type DownloadOptions, type Remote } from './download.ts';
-import { hearSamples, type HeardSample } from './hear-samples.ts';
 import { modelFault } from './model-fault.ts';
 import { type Known, modelFolder, recognizeModel, removeUnused } from './recognize-model.ts';
+import { transcribeSamples, type TranscribedSample } from './transcribe-samples.ts';
 import { unpack } from './unpack.ts';
 
 interface InstalledModel {
@@ -70,10 +70,10 @@ export class InstalledModels {
 
   /**
    * Adds a model of the catalogue by its name, or one in an archive, by its URL or path. Returns the transcripts of the
-   * samples. Faults: those of download, unpack, recognizeModel and hearSamples, and MODEL_UNKNOWN, MODEL_EXISTS,
+   * samples. Faults: those of download, unpack, recognizeModel and transcribeSamples, and MODEL_UNKNOWN, MODEL_EXISTS,
    * NAME_WRONG.
    */
-  async add(reference: string, options: AddOptions): Promise<{ model: InstalledModel; heard: HeardSample[] }> {
+  async add(reference: string, options: AddOptions): Promise<{ model: InstalledModel; heard: TranscribedSample[] }> {
     const listed = (options.catalogue ?? readCatalogue()).find(({ name }) => name === reference);
     const isUrl = /^https?:\/\//i.test(reference);
     if (listed === undefined && !isUrl && !existsSync(reference)) {
@@ -98,8 +98,8 @@ export class InstalledModels {
         join(found, DESCRIPTION),
         `${JSON.stringify({ kind: model.kind, name, languages: model.languages, source }, null, 2)}\n`,
       );
-      options.onProgress?.('hearing samples', 0, null);
-      const { heard } = await hearSamples({ ...model, name });
+      options.onProgress?.('transcribing samples', 0, null);
+      const { heard } = await transcribeSamples({ ...model, name });
       await this.#publish(found, name);
       return { model: installed(join(this.directory, name)), heard };
     } finally {
@@ -108,14 +108,14 @@ export class InstalledModels {
   }
 
   /** Fault MODEL_NOT_INSTALLED. */
-  async test(name: string): Promise<{ model: InstalledModel; heard: HeardSample[] }> {
+  async test(name: string): Promise<{ model: InstalledModel; heard: TranscribedSample[] }> {
     const bundled = bundledModel();
     if (name === bundled.name) {
       const [model] = this.list();
-      return { model: model!, heard: (await hearSamples(bundled)).heard };
+      return { model: model!, heard: (await transcribeSamples(bundled)).heard };
     }
     const folder = this.#folderOf(name);
-    return { model: installed(folder), heard: (await hearSamples(readModel(folder))).heard };
+    return { model: installed(folder), heard: (await transcribeSamples(readModel(folder))).heard };
   }
 
   /** Workers that use the model finish their recordings with it. Fault MODEL_NOT_INSTALLED. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { decode, sourceOfBytes } from '@call-analysis/recordings';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { preparedBundledModel } from '../models/bundled.ts';
-import { peakBytes } from '../test/peak-memory.ts';
+import { peakBytes } from '../test/process-figures.ts';
 import { wavOf } from '../test/transcription-service.ts';
 import { TranscriptionWorkerPool } from './worker-pool.ts';
 

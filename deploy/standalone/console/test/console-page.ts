@@ -30,7 +30,7 @@ export interface ConsolePage {
 export async function openConsole(
   system: SystemUnderTest,
   browser: Browser,
-  options: { role?: string; firm?: string; name?: string } = {},
+  options: { role?: string; operatorIds?: string[]; firm?: string; name?: string } = {},
 ): Promise<ConsolePage> {
   const { name, ...rest } = options;
   const client = await newFirm(system, rest);

@@ -7,12 +7,16 @@ import { findServer } from '@call-analysis/postgres/server';
 import { tracesInFiles, tracesInTables } from '@call-analysis/testing';
 import { openDataDirectory } from '../../data-directory.ts';
 import { postgresOf } from './command.ts';
-import { startService } from './service-process.ts';
+import { type ServiceOptions, startService } from './service-process.ts';
 import type { SystemUnderTest } from './system-under-test.ts';
 
-/** All services in one process, as `npm start` runs them, with their own database and files. */
-export async function oneProcess(variables: Record<string, string>): Promise<SystemUnderTest> {
-  let live = await startService(undefined, variables);
+/** All services in one process, as `npm start` runs them, with their own database and files, by default in the state after a first start. */
+export async function oneProcess(
+  variables: Record<string, string>,
+  where?: string,
+  options?: ServiceOptions,
+): Promise<SystemUnderTest> {
+  let live = await startService(where, variables, options);
   const { directory, administration } = live;
   const data = openDataDirectory(directory);
   // As the superuser, over the tables of all services.
@@ -63,7 +67,7 @@ export async function oneProcess(variables: Record<string, string>): Promise<Sys
       if (pid !== null) process.kill(pid, 'SIGKILL');
     },
     async revive() {
-      live = await startService(directory, variables);
+      live = await startService(directory, variables, options);
     },
     settled: async () => {},
     end,

@@ -24,7 +24,7 @@ export interface ServiceProcess {
   stop(options?: { keep?: boolean }): Promise<number | null>;
 }
 
-interface ServiceOptions {
+export interface ServiceOptions {
   /** A process group of its own: Ctrl-C in a terminal does not reach the service. */
   readonly detached?: boolean;
   /** Called before the service is ready. */

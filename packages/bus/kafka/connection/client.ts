@@ -1,10 +1,10 @@
+import { createRequire } from 'node:module';
 import { connect as connectPlain, isIP } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { type ISocketFactory, Kafka as Client, type KafkaConfig, type LogEntry, logLevel } from 'kafkajs';
 import type { BusOptions, Log } from '../../config.ts';
 import type { Kafka } from '../../kafka-config.ts';
 import { registerZstd } from './compression.ts';
-import { stopIdleTimers } from './idle-connections.ts';
 
 // Over a slow link, a TLS handshake and a login take several round trips.
 const connectionTimeout = 10_000;
@@ -79,4 +79,30 @@ function createLogBridge(log: Log): (entry: LogEntry) => void {
 function reasonIn(error: unknown): string {
   if (typeof error === 'string') return ` (${error})`;
   return error instanceof Error ? ` (${error.message})` : '';
+}
+
+/** The part of the client's request queue that is patched here. There is one for each connection. */
+interface RequestQueue {
+  /** Milliseconds since the epoch; in the past unless the broker asked for a pause. */
+  throttledUntil: number;
+  throttleCheckTimeoutId: NodeJS.Timeout | null;
+  checkPendingRequests(): void;
+  scheduleCheckPendingRequests(): void;
+}
+
+/**
+ * Stops the client from waking up a thousand times a second on every connection, each time with a warning by Node: its timer
+ * for requests that the broker asked to delay also runs when none is delayed (tulios/kafkajs#1751). Requests that wait for
+ * earlier ones are sent when an answer arrives, without a timer.
+ */
+function stopIdleTimers(): void {
+  const { prototype }: { prototype: RequestQueue } = createRequire(import.meta.url)('kafkajs/src/network/requestQueue');
+  prototype.scheduleCheckPendingRequests = function schedule(this: RequestQueue) {
+    const waitMs = this.throttledUntil - Date.now();
+    if (waitMs <= 0 || this.throttleCheckTimeoutId !== null) return;
+    this.throttleCheckTimeoutId = setTimeout(() => {
+      this.throttleCheckTimeoutId = null;
+      this.checkPendingRequests();
+    }, waitMs);
+  };
 }

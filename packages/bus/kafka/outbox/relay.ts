@@ -4,7 +4,35 @@ import { Client } from 'pg';
 import { INDEXES_ONLY, type Queues } from '../../queue/queues.ts';
 import { outboxChannel, type OutboxRow, readFirstRows, removeSentRows } from './outbox-store.ts';
 import type { Sender } from './sender.ts';
-import { WakeUp } from './wake-up.ts';
+
+/** Wakes one waiting task. If none waits, the next one to wait returns immediately. */
+class WakeUp {
+  #pending = false;
+  #wake: (() => void) | undefined;
+
+  notify(): void {
+    this.#pending = true;
+    this.#wake?.();
+  }
+
+  /** Discards an earlier `notify` that nothing has waited for. */
+  reset(): void {
+    this.#pending = false;
+  }
+
+  async wait(atMostMs: number): Promise<void> {
+    if (!this.#pending) {
+      const over = new AbortController();
+      const woken = new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+      await Promise.race([woken, pause(atMostMs, undefined, { signal: over.signal }).catch(() => {})]);
+      over.abort();
+      this.#wake = undefined;
+    }
+    this.#pending = false;
+  }
+}
 
 /** Rows in one read: up to two thousand events. */
 const READ_ROWS = 80;

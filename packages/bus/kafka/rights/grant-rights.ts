@@ -11,7 +11,7 @@ interface GrantOptions extends Pick<BusOptions, 'name' | 'log'> {
 }
 
 /**
- * Makes these the rights of the users: adds what is missing, then removes what they had beside. Rights of other users stay.
+ * Makes these the rights of the users: adds what is missing, then removes what else they had. Rights of other users stay.
  * The user of `kafka` must be a super user of the brokers, which need an authorizer.
  */
 export async function grantRights(

@@ -1,16 +1,18 @@
-import { Link } from '@tanstack/react-router';
+import './desk/desk.css';
 import { useEffect, useState } from 'react';
 import { shellTexts } from '../../app/shell-texts.ts';
 import { failureText } from '../../i18n/faults/texts.ts';
 import * as format from '../../i18n/format.ts';
 import { useMay } from '../../session/rights.ts';
 import { StatusBadge } from '../../widgets/call-facts.tsx';
-import { Icon } from '../../widgets/icon.tsx';
 import { useKeyList, useKeys } from '../../widgets/use-keys.ts';
 import { ONE_COLUMN, useMedia } from '../../widgets/use-media.ts';
 import { useTitle } from '../../widgets/use-title.ts';
 import { CallActions } from './call-actions.tsx';
 import { Comments, useComments } from './comments.tsx';
+import { CallDesk } from './desk/call-desk.tsx';
+import { DeskOf } from './desk/use-call-desk.ts';
+import { Neighbours } from './list/neighbours.tsx';
 import { PlayerPanel, usePlayback } from './player/player-panel.tsx';
 import { silencesOf } from './player/silences.ts';
 import { usePlayer, SKIP_SECONDS } from './player/use-player.ts';
@@ -28,6 +30,7 @@ const KEYS = [
   ['1 – 9', 'key.numbers'],
   ['0', 'key.zero'],
   ['f', 'key.finish'],
+  ['p n', 'key.neighbours'],
 ] as const;
 
 const OF_REVIEWS: ReadonlySet<string> = new Set(['key.numbers', 'key.zero', 'key.finish']);
@@ -77,10 +80,7 @@ export function CallView({ call, words, firstQuestion, moment }: Props) {
   return (
     <div className="page call-page">
       <div className="call-head">
-        <nav className="crumbs" aria-label={t('path')}>
-          <Icon name="left" size={12} />
-          <Link to="/calls">{t('calls')}</Link>
-        </nav>
+        <Neighbours uuid={call.uuid} words={words} />
         <div className="page-head">
           <h1>
             <span className="foreign">{call.operator_name}</span>
@@ -92,6 +92,7 @@ export function CallView({ call, words, firstQuestion, moment }: Props) {
           <CallActions call={call} />
         </div>
         <Meta call={call} />
+        <CallDesk call={call} />
       </div>
       {call.failure !== null && call.status === 'failed' && (
         <p role="alert" className="notice notice-bad foreign">
@@ -130,13 +131,15 @@ export function CallView({ call, words, firstQuestion, moment }: Props) {
         {analysis === null ? (
           <p className="card card-body muted no-score">{t(call.status === 'completed' ? 'noScore' : 'notYet')}</p>
         ) : (
-          <Judgement
-            call={call}
-            analysis={analysis}
-            active={active}
-            onActivate={activate}
-            onQuote={(question, index) => showQuote(question, index, true)}
-          />
+          <DeskOf value={call.uuid}>
+            <Judgement
+              call={call}
+              analysis={analysis}
+              active={active}
+              onActivate={activate}
+              onQuote={(question, index) => showQuote(question, index, true)}
+            />
+          </DeskOf>
         )}
       </div>
     </div>

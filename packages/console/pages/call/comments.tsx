@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import { api, type Schemas, send } from '../../api/client.ts';
-import { usePersonName } from '../../api/people.ts';
+import { usePeople, usePersonName } from '../../api/people.ts';
 import { saving } from '../../api/query-client.ts';
 import { shellTexts } from '../../app/shell-texts.ts';
 import { draftOf, useDraft } from '../../drafts/drafts.ts';
@@ -9,8 +9,11 @@ import { leaveForm } from '../../drafts/leave-question.tsx';
 import * as format from '../../i18n/format.ts';
 import { useMay } from '../../session/rights.ts';
 import { useSession } from '../../session/session.ts';
+import { Highlighted } from '../../widgets/highlighted.tsx';
 import { Icon } from '../../widgets/icon.tsx';
 import { failed } from '../../widgets/toasts.tsx';
+import { MentionField } from './desk/mention-field.tsx';
+import { mentionsIn } from './desk/mentions.ts';
 import { callTexts } from './texts.ts';
 import { FOLLOW_MS } from './use-call.ts';
 
@@ -70,6 +73,7 @@ function OneComment({ callUuid, comment }: { callUuid: string; comment: Comment 
   const t = callTexts.use();
   const client = useQueryClient();
   const nameOf = usePersonName();
+  const mentioned = usePeople().filter(({ uuid }) => comment.mentions.includes(uuid));
   const { userUuid, role } = useSession();
   const isOwn = comment.by === userUuid;
   const remove = useMutation({
@@ -84,7 +88,9 @@ function OneComment({ callUuid, comment }: { callUuid: string; comment: Comment 
   });
   return (
     <div className="comment">
-      <p className="foreign">{comment.text}</p>
+      <p className="foreign">
+        <Highlighted text={comment.text} spans={mentionsIn(comment.text, mentioned)} />
+      </p>
       <span className="muted">
         <span className="foreign">{nameOf(comment.by)}</span> · {format.dateTime(comment.at)}
       </span>
@@ -115,6 +121,7 @@ function NewComment({ callUuid, utterance, draftKey, onClose }: NewCommentProps)
   const shell = shellTexts.use();
   const client = useQueryClient();
   const { userUuid } = useSession();
+  const people = usePeople();
   const { value: text, isChanged, set, discard } = useDraft(draftKey, '');
   const path = { uuid: callUuid };
   // The comments before this one, once it was sent.
@@ -134,43 +141,39 @@ function NewComment({ callUuid, utterance, draftKey, onClose }: NewCommentProps)
       if (await isStored()) return;
       const known = client.getQueryData<Schemas['CommentPage']>(key(callUuid));
       before.current ??= new Set(known?.items.map(({ uuid }) => uuid));
-      const body = { text: text.trim(), ...(utterance !== undefined && { utterance }) };
+      const mentions = [...new Set(mentionsIn(text, people).map(({ uuid }) => uuid))];
+      const body = { text: text.trim(), mentions, ...(utterance !== undefined && { utterance }) };
       await send(api.POST('/api/v1/calls/{uuid}/comments', { params: { path }, body }));
     },
     onSuccess: async () => {
       discard();
+      // A comment answers those that mention its author.
+      void client.invalidateQueries({ queryKey: ['inbox'] });
       await client.invalidateQueries({ queryKey: key(callUuid) });
       onClose();
     },
     // Keeps the typed text.
     onError: failed,
   });
+  const submit = () => {
+    if (text.trim() !== '') add.mutate();
+  };
   const leave = () => void leaveForm(draftKey, isChanged, onClose);
   return (
     <form
       className="comment-form"
       onSubmit={(event) => {
         event.preventDefault();
-        if (text.trim() !== '') add.mutate();
+        submit();
       }}
     >
-      <textarea
-        className="input"
-        // The user has just asked to write.
-        // oxlint-disable-next-line jsx-a11y/no-autofocus
-        autoFocus
-        maxLength={MAX_CHARS}
-        aria-label={t('comment')}
+      <MentionField
+        label={t('comment')}
         value={text}
-        onChange={({ target }) => set(target.value)}
-        onKeyDown={(event) => {
-          if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) event.currentTarget.form?.requestSubmit();
-          if (event.key === 'Escape') {
-            // The same key press would close the question.
-            event.preventDefault();
-            leave();
-          }
-        }}
+        maxLength={MAX_CHARS}
+        onChange={set}
+        onSubmit={submit}
+        onCancel={leave}
       />
       <div className="dialog-actions">
         <button type="button" className="button button-small" onClick={leave}>

@@ -2,6 +2,7 @@ import { useEffect } from 'react';
 import { useDraft } from '../../drafts/drafts.ts';
 import * as format from '../../i18n/format.ts';
 import { Icon } from '../../widgets/icon.tsx';
+import { DisputeBadge, Disputes } from './desk/disputes.tsx';
 import { callTexts } from './texts.ts';
 import type { Question } from './use-call.ts';
 import { machineAnswer } from './use-review.ts';
@@ -40,6 +41,7 @@ export function QuestionCard(props: Props) {
             {points === null ? '' : `${format.number(points, 2)} / ${format.number(max_points, 2)}`}
           </span>
         </span>
+        <DisputeBadge question={question} />
         {needs_review && <span className="badge badge-warn">{t('review')}</span>}
         {question.decided_by === 'person' && !isWaiting && <span className="badge badge-accent">{t('person')}</span>}
         {isWaiting && (
@@ -113,6 +115,7 @@ function Details({ question, draftKey, isPending, onQuote, onAnswer }: Props) {
           />
         </>
       )}
+      <Disputes question={question} />
     </div>
   );
 }

@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/react-query';
+import { queryOptions, useQuery } from '@tanstack/react-query';
 import { api, follow, type Schemas } from '../../api/client.ts';
 
 export type CallDetail = Schemas['CallDetail'];
@@ -13,15 +13,21 @@ const IN_PROGRESS = ['queued', 'transcribing', 'analyzing'];
 
 export const callKey = (uuid: string) => ['call', uuid] as const;
 
-/** A call with everything. Fetched again while it is processed, and when others change it, unless it is only prefetched. */
-export function useCall(uuid: string, { isAhead = false } = {}) {
-  return useQuery({
+export function callQuery(uuid: string) {
+  return queryOptions({
     queryKey: callKey(uuid),
     queryFn: ({ signal, client }) =>
       follow(client.getQueryData<CallDetail>(callKey(uuid)), (header) =>
         api.GET('/api/v1/calls/{uuid}', { params: { path: { uuid }, header }, signal }),
       ),
     structuralSharing: false,
+  });
+}
+
+/** A call with everything. Fetched again while it is processed, and when others change it, unless it is only prefetched. */
+export function useCall(uuid: string, { isAhead = false } = {}) {
+  return useQuery({
+    ...callQuery(uuid),
     refetchInterval: ({ state }) => {
       if (isAhead) return false;
       return state.data !== undefined && IN_PROGRESS.includes(state.data.status) ? POLL_MS : FOLLOW_MS;

@@ -57,6 +57,7 @@ export function useReview(call: CallDetail, analysis: Analysis) {
     );
     void client.invalidateQueries({ queryKey: ['calls'] });
     void client.invalidateQueries({ queryKey: ['review-queue'] });
+    void client.invalidateQueries({ queryKey: ['inbox'] });
   };
   /** The call as others have left it. */
   const refresh = () => client.invalidateQueries({ queryKey: callKey(call.uuid) });

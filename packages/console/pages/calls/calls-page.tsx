@@ -8,6 +8,7 @@ import { useMay } from '../../session/rights.ts';
 import { useSession } from '../../session/session.ts';
 import { Failed, Loading, State } from '../../widgets/states.tsx';
 import { useTitle } from '../../widgets/use-title.ts';
+import { openFromList } from '../call/list/call-list.ts';
 import { type CallSearch, DEFAULT_SORT, isFiltered, type Sort } from './call-search.ts';
 import { ExportButton } from './export-button.tsx';
 import { FilterBar } from './filters/filter-bar.tsx';
@@ -18,13 +19,15 @@ import { storeColumns, storedColumns } from './table/columns.tsx';
 import { SortChoice } from './table/sort-choice.tsx';
 import { callsTexts } from './texts.ts';
 import { useCalls } from './use-calls.ts';
-import { LocalViews } from './views/local-views.tsx';
 import { SavedViews } from './views/saved-views.tsx';
+import { storageKey } from './views/storage-key.ts';
 
 /** Loaded with the first selection. */
 const SelectionBar = lazy(async () => ({
   default: (await whenOnline(() => import('./selection/selection-bar.tsx'))).SelectionBar,
 }));
+
+const LocalViews = lazy(() => whenOnline(() => import('./views/local-views.tsx')));
 
 const route = getRouteApi('/calls');
 
@@ -61,7 +64,11 @@ export function CallsPage() {
           {calls.isStale && <span className="calls-stale"> · {t('stale')}</span>}
         </p>
       </div>
-      {mayReview && <LocalViews />}
+      {mayReview && localStorage.getItem(storageKey()) !== null && (
+        <Suspense fallback={null}>
+          <LocalViews />
+        </Suspense>
+      )}
       <div className="calls-tools">
         <SearchField value={search.q ?? ''} onChange={(q) => change({ q: q === '' ? undefined : q })} />
         <div className="calls-choices">
@@ -122,6 +129,14 @@ export function CallsPage() {
           selected={selected}
           onSelect={mayReview ? setSelected : null}
           onEnd={calls.loadMore}
+          onOpen={(uuid) =>
+            openFromList({
+              title: t('title'),
+              uuids: calls.items.map((call) => call.uuid),
+              more: calls.cursor === null ? null : { search, cursor: calls.cursor },
+              opened: uuid,
+            })
+          }
           words={search.q}
         />
       )}

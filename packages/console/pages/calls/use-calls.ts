@@ -42,6 +42,8 @@ export function useCalls(search: CallSearch) {
     /** The list is shown, but has not been brought up to date. */
     isStale: head.isError,
     hasMore: list.hasNextPage,
+    /** What the loaded pages continue with. */
+    cursor: pages?.at(-1)?.next_cursor ?? null,
     loadMore: () => {
       if (list.hasNextPage && !list.isFetching) void list.fetchNextPage();
     },

@@ -8,6 +8,7 @@ import { Dialog, DialogActions } from '../../widgets/dialog.tsx';
 import { Pager } from '../../widgets/pager.tsx';
 import { LoadingOrFailed } from '../../widgets/states.tsx';
 import { Table } from '../../widgets/table.tsx';
+import { openFromList } from '../call/list/call-list.ts';
 import type { Period } from './period.ts';
 import { dashboardTexts } from './texts.ts';
 
@@ -70,7 +71,18 @@ export function ComparedCalls({ scorecard, period, compared, onClose }: Props) {
             {
               title: t('started'),
               cell: ({ call_uuid, start_time }) => (
-                <Link to="/calls/$uuid" params={{ uuid: call_uuid }} search={{ question: question.uuid }}>
+                <Link
+                  to="/calls/$uuid"
+                  params={{ uuid: call_uuid }}
+                  search={{ question: question.uuid }}
+                  onClick={() =>
+                    openFromList({
+                      title: t('title'),
+                      uuids: [...new Set(data.items.map((each) => each.call_uuid))],
+                      opened: call_uuid,
+                    })
+                  }
+                >
                   {format.dateTime(start_time)}
                 </Link>
               ),

@@ -1,5 +1,5 @@
 import './dashboard.css';
-import { getRouteApi, useNavigate } from '@tanstack/react-router';
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { shellTexts } from '../../app/shell-texts.ts';
 import * as format from '../../i18n/format.ts';
 import { isZone } from '../../i18n/zone/days.ts';
@@ -8,6 +8,9 @@ import { useMay } from '../../session/rights.ts';
 import { Icon } from '../../widgets/icon.tsx';
 import { LoadingOrFailed, State } from '../../widgets/states.tsx';
 import { useTitle } from '../../widgets/use-title.ts';
+import { SCOPE } from '../comparison/scope-fields.ts';
+import { ScopeForm } from '../comparison/scope-form.tsx';
+import { chosenDays, filterOf } from '../comparison/scope.ts';
 import { Agreement } from './agreement.tsx';
 import { DayChart } from './day-chart.tsx';
 import { LENGTHS, periods } from './period.ts';
@@ -35,7 +38,12 @@ export function DashboardPage() {
   const mayReview = useMay('review');
   const days = LENGTHS.find((each) => String(each) === search.days) ?? DEFAULT_DAYS;
   const tz = search.tz !== undefined && isZone(search.tz) ? search.tz : timeZone();
-  const period = periods(days, tz);
+  const chosen = chosenDays(search, tz);
+  const { now, before } = chosen ?? periods(days, tz);
+  const filter = filterOf(search);
+  // Every figure and every link to its calls has the filter.
+  const period = { now: { ...now, ...filter }, before: { ...before, ...filter } };
+  const isFiltered = Object.keys(filter).length > 0;
   const current = useStatistics({ group_by: 'day', tz, ...period.now, limit: 1000 });
   const previous = useStatistics({ group_by: 'segment_type', tz, ...period.before, limit: 1 });
   const choose = (name: 'days' | 'tz', value: string) =>
@@ -78,6 +86,22 @@ export function DashboardPage() {
       <p className="print-only">
         {format.date(period.now.started_from)} – {format.date(new Date(Date.parse(period.now.started_to) - 1))}, {tz}
       </p>
+      <div className="dashboard-scope">
+        <ScopeForm
+          label={t('filters')}
+          scope={search}
+          onChange={(scope) =>
+            void navigate({
+              to: '/dashboard',
+              search: { ...search, ...Object.fromEntries(SCOPE.map((name) => [name, scope[name]])) },
+              replace: true,
+            })
+          }
+        />
+        <Link to="/compare" className="button">
+          {t('compare')}
+        </Link>
+      </div>
       <LoadingOrFailed query={current} />
       {current.data?.total.calls === 0 && (
         <State title={t('empty.title')} text={t('empty.text')}>
@@ -107,7 +131,7 @@ export function DashboardPage() {
               <Trend by="resolution" period={period.now} before={period.before} tz={tz} />
             </div>
           </div>
-          {mayReview && <Agreement period={period.now} tz={tz} />}
+          {mayReview && !isFiltered && <Agreement period={period.now} tz={tz} />}
         </>
       )}
     </div>

@@ -1,4 +1,4 @@
-import { Link } from '@tanstack/react-router';
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import * as format from '../../i18n/format.ts';
 import { Score } from '../../widgets/call-facts.tsx';
@@ -7,6 +7,8 @@ import { Table } from '../../widgets/table.tsx';
 import type { Period } from './period.ts';
 import { dashboardTexts } from './texts.ts';
 import { type Group, useStatistics } from './use-statistics.ts';
+
+const route = getRouteApi('/dashboard');
 
 interface Props {
   readonly by: 'operator_name' | 'operator_group_name';
@@ -17,18 +19,45 @@ interface Props {
 /** The number shown at first, and the most that the service lists. */
 const SHOWN = 10;
 const ALL = 1000;
+/** The number of scored calls that one has at least to be ranked. */
+const LEAST = [1, 5, 10, 20, 50] as const;
+const USUAL_LEAST = 5;
 
 /** Operators or groups by their median, with the spread of nine calls in ten. */
 export function Ranking({ by, period, tz }: Props) {
   const t = dashboardTexts.use();
   const [limit, setLimit] = useState(SHOWN);
-  // Two more than shown: one to know whether there are others, and one that may be the group of calls without a name.
-  const groups = useStatistics({ group_by: by, tz, ...period, sort: '-p50', limit: Math.min(limit + 2, ALL) });
-  const found = (groups.data?.items ?? []).filter((item): item is Group & { key: string } => item.key !== null);
+  const search = route.useSearch();
+  const navigate = useNavigate();
+  const groups = useStatistics({ group_by: by, tz, ...period, sort: '-p50', limit: ALL });
+  const named = (groups.data?.items ?? []).filter((item): item is Group & { key: string } => item.key !== null);
+  const withLeast = (calls: number) => named.filter(({ scored }) => scored >= calls);
+  // A median of few calls says little. Where hardly anyone has more, all are shown.
+  const least =
+    LEAST.find((each) => String(each) === search.least) ?? (withLeast(USUAL_LEAST).length > 1 ? USUAL_LEAST : LEAST[0]);
+  const found = least === LEAST[0] ? named : withLeast(least);
   const items = found.slice(0, limit);
   return (
     <section className="card card-body dashboard-part" aria-label={t(`ranking.${by}`)}>
-      <h2>{t(`ranking.${by}`)}</h2>
+      <div className="dashboard-head">
+        <h2>{t(`ranking.${by}`)}</h2>
+        <label>
+          <span className="visually-hidden">{t('least')}</span>
+          <select
+            className="input"
+            value={least}
+            onChange={({ target }) =>
+              void navigate({ to: '/dashboard', search: { ...search, least: target.value }, replace: true })
+            }
+          >
+            {LEAST.map((each) => (
+              <option key={each} value={each}>
+                {t('leastCalls', { n: each, calls: format.number(each) })}
+              </option>
+            ))}
+          </select>
+        </label>
+      </div>
       <LoadingOrFailed query={groups} />
       {groups.data !== undefined && items.length === 0 && <p className="muted">{t('nothing')}</p>}
       {items.length > 0 && (
@@ -38,7 +67,19 @@ export function Ranking({ by, period, tz }: Props) {
           items={items}
           keyOf={({ key }) => key}
           columns={[
-            { title: t(`by.${by}`), kind: 'name', className: 'foreign', cell: ({ key, label }) => label ?? key },
+            {
+              title: t(`by.${by}`),
+              kind: 'name',
+              className: 'foreign',
+              cell: ({ key, label }) =>
+                by === 'operator_name' ? (
+                  <Link to="/operator" search={{ name: label ?? key }}>
+                    {label ?? key}
+                  </Link>
+                ) : (
+                  (label ?? key)
+                ),
+            },
             {
               title: t('tile.calls'),
               kind: 'number',

@@ -1,5 +1,5 @@
 import type { Evidence, Manipulation, Question, Utterance } from '@call-analysis/events';
-import { toEvidence } from '../../rules/quote.ts';
+import { toEvidence } from '../rules/quote.ts';
 import { findQuote } from './find-quote.ts';
 import { type AskedQuestions, labelWithoutQuote } from './prompt.ts';
 import type { RawAnswer, RawReply } from './read-reply.ts';

@@ -1,5 +1,5 @@
-import { FOLD, KIND, LETTER } from '../../rules/matching/characters.ts';
-import { MAX_QUOTE_LENGTH, type Span } from '../../rules/quote.ts';
+import { FOLD, KIND, LETTER } from '../../scorecards/characters.ts';
+import { MAX_QUOTE_LENGTH, type Span } from '../rules/quote.ts';
 
 /** A quote may differ from what was said by one letter in this many. */
 const LETTERS_PER_EDIT = 8;

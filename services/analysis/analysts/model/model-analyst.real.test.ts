@@ -6,7 +6,7 @@ import type { Answer, Utterance } from '@call-analysis/events';
 import { waitUntil } from '@call-analysis/testing';
 import { afterAll, expect, it, jest } from '@jest/globals';
 import { type LanguageModel, openLanguageModel } from '../../language-model/language-model.ts';
-import { costOf, formatAmount, parseAmount } from '../../money/prices.ts';
+import { costOf, formatAmount, parseAmount } from '../../language-model/prices.ts';
 import { conversationOf } from '../../test/conversations.ts';
 import { modelQuestions, modelScorecard } from '../../test/model-scorecard.ts';
 import { realModelConfig } from '../../test/real-model-server.ts';

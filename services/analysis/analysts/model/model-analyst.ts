@@ -1,12 +1,12 @@
 import { type Answer, type Manipulation, type Question, sentimentOf } from '@call-analysis/events';
 import type { LanguageModel, Prompt, Reply } from '../../language-model/language-model.ts';
 import { ModelFailure } from '../../language-model/outcome.ts';
-import { addTokens, NO_TOKENS, type Prices, type Tokens, usageOf } from '../../money/prices.ts';
-import { RELIABLE } from '../../rules/confidence.ts';
+import { addTokens, NO_TOKENS, type Prices, type Tokens, usageOf } from '../../language-model/prices.ts';
 import { maxPoints, type Scorecard } from '../../scorecards/scorecard.ts';
 import { computeTotals, type ScoredAnswer } from '../../scorecards/totals.ts';
 import type { AnalysisResult, Analyst, Conversation } from '../analyst.ts';
 import { analyzeByRules } from '../rule-analyst.ts';
+import { RELIABLE } from '../rules/confidence.ts';
 import { type CheckedAnswer, checkAnswers, checkManipulation, type Source } from './check-answers.ts';
 import { estimateTokens } from './estimate-tokens.ts';
 import { type MergedAnswer, mergeAnswers, mergeReplies } from './merge-windows.ts';

@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Language, Question } from '@call-analysis/events';
 import type { Redaction } from '@call-analysis/redaction';
-import { TOPICS } from '../../rules/topics.ts';
 import { AVOIDANCES } from '../../scorecards/default-scorecard.ts';
 import type { Conversation } from '../analyst.ts';
+import { TOPICS } from '../rules/topics.ts';
 import type { SentUtterance } from './sent-conversation.ts';
 
 /** The file with the instructions. A changed text is a new file with the next version. */

@@ -1,7 +1,7 @@
 import { Resolution } from '@call-analysis/events';
 import { parsePartialJson } from 'ai';
 import { z } from 'zod';
-import { TOPICS, type Topic } from '../../rules/topics.ts';
+import { TOPICS, type Topic } from '../rules/topics.ts';
 
 const MAX_TOPICS = 5;
 

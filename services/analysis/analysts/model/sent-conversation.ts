@@ -1,6 +1,6 @@
 import type { Role, Utterance } from '@call-analysis/events';
 import type { Redaction } from '@call-analysis/redaction';
-import type { Span } from '../../rules/quote.ts';
+import type { Span } from '../rules/quote.ts';
 import { FoldedText } from './find-quote.ts';
 
 /** An utterance, or a piece of a very long one, as the model gets it. */

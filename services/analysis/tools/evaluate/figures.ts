@@ -19,7 +19,7 @@ export interface Figures {
   readonly unmarkedWrongShare: number | null;
 }
 
-/** An answer beside the right one. Null, "does not apply", is an answer like any other. */
+/** An answer with the right one. Null, "does not apply", is an answer like any other. */
 export interface Pair {
   readonly right: string | null;
   readonly given: string | null;

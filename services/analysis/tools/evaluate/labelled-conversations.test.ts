@@ -35,7 +35,7 @@ it('all lines at fault are named at once, with what is wrong', async () => {
   await expect(reading).rejects.toThrow(/line 4: language/);
 });
 
-it('the answers of the analyst are put beside the right ones by the map of questions', async () => {
+it('the answers of the analyst are compared with the right ones by the map of questions', async () => {
   const file = join(folder, 'right.jsonl');
   await writeFile(file, `\ufeff${JSON.stringify(GREETING)}\r\n`);
   const conversations = await readLabelledConversations([file]);

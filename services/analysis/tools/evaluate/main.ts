@@ -23,7 +23,7 @@ const USAGE = `npm run evaluate -- FILE… [--analyst rules|model] [--against ru
 npm run evaluate -- --from-reviews URL [--analyst rules|model] [--against rules|model] [--json]
 `;
 /** Measured reliability of the rules. */
-const CONFIDENCE = new URL('../../rules/confidence.json', import.meta.url);
+const CONFIDENCE = new URL('../../analysts/rules/confidence.json', import.meta.url);
 const REVIEW_BELOW = 0.7;
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 16_000;

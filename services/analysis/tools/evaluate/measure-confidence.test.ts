@@ -11,7 +11,7 @@ it('the confidence of the rules is what they reach on the tuning conversations, 
   const files = globSync(fileURLToPath(new URL('../../evaluation/tuning/*.jsonl', import.meta.url)));
   const questions = await readQuestionMap(WRITERS_QUESTIONS);
   const conversations = await readLabelledConversations(files);
-  const written = readFileSync(new URL('../../rules/confidence.json', import.meta.url), 'utf8');
+  const written = readFileSync(new URL('../../analysts/rules/confidence.json', import.meta.url), 'utf8');
   expect(JSON.parse(written)).toEqual(await measureConfidence(defaultScorecard, questions, conversations));
 });
 

@@ -1,6 +1,6 @@
 import { type Answer, type Language, type PhraseDecision, phrasesOf } from '@call-analysis/events';
 import { ruleAnalyst } from '../../analysts/rule-analyst.ts';
-import { kindOf, type OutcomeKind } from '../../rules/confidence.ts';
+import { kindOf, type OutcomeKind } from '../../analysts/rules/confidence.ts';
 import type { Scorecard } from '../../scorecards/scorecard.ts';
 import { judge, type JudgedAnswer } from './judged-answers.ts';
 import type { LabelledConversation } from './labelled-conversations.ts';

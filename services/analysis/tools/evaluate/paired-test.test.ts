@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { compareAnswers } from './paired-test.ts';
+import { compareAnswers } from './report.ts';
 
 /** The probability that fair tosses split at least as unevenly, by counting all outcomes. */
 function byCounting(one: number, other: number): number {

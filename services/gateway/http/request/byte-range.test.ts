@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { byteRange } from './byte-range.ts';
+import { byteRange } from '../../routes/uploads/signed-urls.ts';
 
 describe('a range of a file of ten bytes', () => {
   it.each([

@@ -1,11 +1,12 @@
+import * as events from '@call-analysis/events';
 import { z } from 'zod';
 import { Role } from '../../authentication/caller.ts';
 import { Count, pageOf, Time, Uuid } from '../fields.ts';
 
 /** docs/api.md, "Firm and users". */
 
-export const Language = z.enum(['en', 'ru', 'uz', 'ky', 'es']).meta({ id: 'Language' });
-export const Redaction = z.enum(['none', 'for_model', 'stored']).meta({ id: 'Redaction' });
+export const Language = events.Language.meta({ id: 'Language' });
+export const Redaction = events.Redaction.meta({ id: 'Redaction' });
 
 const Days = z.int().min(1).max(36_500).nullable();
 

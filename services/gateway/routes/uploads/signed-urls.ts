@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, IncomingHttpHeaders } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { Fault } from '@call-analysis/fault';
 import { MEDIA_TYPES, mediaType, type Objects, type SignedUrl, type SignedUrls } from '@call-analysis/objects';
@@ -6,7 +6,6 @@ import type { Request } from 'express';
 import { z } from 'zod';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
 import { bodyStream } from '../../http/request/body-stream.ts';
-import { byteRange } from '../../http/request/byte-range.ts';
 import { HttpError } from '../../http/response/http-error.ts';
 import type { Response } from '../../http/response/response.ts';
 import { IDLE_TIMEOUT_MS, sendContinue } from '../../http/response/send.ts';
@@ -176,4 +175,31 @@ function isCurrent(given: string | undefined, etag: string): boolean {
 
 function tooLarge(maxBytes: number): Fault {
   return new Fault('too-large', 'FILE_TOO_LARGE', `This file may have at most ${maxBytes} bytes.`);
+}
+
+/**
+ * The byte range that a request asks for, its end inclusive. Null means the complete file: the request asks for no range,
+ * for several, in another unit, or for a range of a version that is no longer current (RFC 9110, 14.2).
+ *
+ * range-parser is not used because it answers 416 where RFC 9110, 14.1.1 asks for the complete file: for a suffix that
+ * is longer than the file (`bytes=-30` of 10), and for a malformed range (`bytes=3-2`).
+ */
+export function byteRange(
+  headers: IncomingHttpHeaders,
+  etag: string,
+  sizeBytes: number,
+): { start: number; end: number } | null | 'unsatisfiable' {
+  const { range, 'if-range': ifRange } = headers;
+  if (range === undefined || (ifRange !== undefined && ifRange !== etag)) return null;
+  const [, first = '', last = ''] = /^bytes=\s*(\d*)-(\d*)\s*$/i.exec(range) ?? [];
+  if (first === '' && last === '') return null;
+  const lastByte = sizeBytes - 1;
+  if (first === '') {
+    const start = Math.max(0, sizeBytes - Number(last));
+    return start > lastByte ? 'unsatisfiable' : { start, end: lastByte };
+  }
+  const start = Number(first);
+  if (last !== '' && Number(last) < start) return null;
+  if (start > lastByte) return 'unsatisfiable';
+  return { start, end: last === '' ? lastByte : Math.min(Number(last), lastByte) };
 }

@@ -1,7 +1,5 @@
 import { once } from 'node:events';
 import { finished } from 'node:stream/promises';
-import type { Bus } from '@call-analysis/bus';
-import type { Event } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
 import { type Database, type Sql, sqlState, type Transaction } from '@call-analysis/postgres';
 import { from as copyFrom } from 'pg-copy-streams';
@@ -41,7 +39,7 @@ export async function lockSession(sql: Sql, uuid: string): Promise<void> {
  * for one of them.
  */
 export async function intakeTransaction<Record extends CallRecord, Result>(
-  { db, bus }: { db: Database; bus: Bus },
+  db: Database,
   target: CopyTarget<Record>,
   work: (tx: IntakeTransaction<Record>) => Promise<Result>,
 ): Promise<Result> {
@@ -54,7 +52,7 @@ export async function intakeTransaction<Record extends CallRecord, Result>(
       // From here on there is always one savepoint. Each chunk releases the one before it.
       await tx.query('SAVEPOINT chunk');
       const [clock] = await tx.query<{ now: Date }>('SELECT now()');
-      return work(new IntakeTransaction(tx, bus, target, clock!.now));
+      return work(new IntakeTransaction(tx, target, clock!.now));
     },
     { retries: COLLISIONS },
   );
@@ -74,16 +72,14 @@ export class IntakeTransaction<Record extends CallRecord> {
   readonly now: Date;
   /** For other stores that take part in the transaction. */
   readonly sql: Transaction;
-  readonly #bus: Bus;
   readonly #target: CopyTarget<Record>;
   readonly #uuids: CallUuids;
   readonly #idle: Chunk<Record>[] = [];
   #hasRemembered = false;
 
-  constructor(tx: Transaction, bus: Bus, target: CopyTarget<Record>, now: Date) {
+  constructor(tx: Transaction, target: CopyTarget<Record>, now: Date) {
     this.sql = tx;
     this.now = now;
-    this.#bus = bus;
     this.#target = target;
     this.#uuids = new CallUuids(now);
   }
@@ -112,8 +108,7 @@ export class IntakeTransaction<Record extends CallRecord> {
     return outcomes;
   }
 
-  /** Stores the batch and publishes its events, in the same transaction as its calls. */
-  async finish(batch: NewBatch, events: readonly Event[]): Promise<void> {
+  async addBatch(batch: NewBatch): Promise<void> {
     await this.sql.query(
       `INSERT INTO batch (uuid, session_uuid, firm_uuid, kind, accepted, duplicates, rejected, ignored_columns,
          rejected_uuid, first_call, last_call, archive_key, archive_bytes, created_at, campaign_uuid, unnamed_files,
@@ -139,7 +134,6 @@ export class IntakeTransaction<Record extends CallRecord> {
         batch.endedDuplicates,
       ],
     );
-    await this.#bus.publish(this.sql, events);
   }
 
   /** Which of the ids are known from an earlier row or an earlier upload. */

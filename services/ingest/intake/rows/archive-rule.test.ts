@@ -1,6 +1,6 @@
 import { type ArchiveEntry, EntryNames } from '@call-analysis/zip';
 import { describe, expect, it } from '@jest/globals';
-import { archiveRule } from './archive-rule.ts';
+import { archiveRule } from '../upload-kinds.ts';
 
 function entry(...names: [string, ...string[]]): ArchiveEntry {
   const record = {

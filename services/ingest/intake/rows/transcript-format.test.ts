@@ -117,7 +117,7 @@ describe('a transcript', () => {
     'is checked in linear time: 4 MiB of %j',
     (unit) => {
       const text = unit.repeat((4 * 1024 * 1024) / unit.length);
-      // Looking at each character beside all others would take longer than the test may.
+      // Comparing each character with all others would take longer than the test may.
       expect(checkTranscript(text).length > 0).toBe('fault' in parseTranscript(text));
     },
   );

@@ -17,6 +17,13 @@ export interface Measured {
   readonly residentBytes: number;
 }
 
+/** As one of several engines that hear the same calls. */
+export interface Compared extends Measured {
+  readonly engine: string;
+  /** Seconds of processor time that the transcription took. */
+  readonly processor: number;
+}
+
 export interface Figures {
   readonly calls: number;
   readonly refused: number;
@@ -75,6 +82,27 @@ export function figuresOf(measured: readonly Measured[]): Figures {
     endError: percentile(ends),
   };
 }
+
+/** The share of the words that are wrong, by kind of voice: people, and each synthesizer. */
+export function wordErrorRates(measured: readonly Measured[]): Map<string, number> {
+  const sums = new Map<string, { errors: number; words: number }>();
+  for (const { call, transcript } of measured) {
+    if (transcript === null) continue;
+    for (const [at, side] of (['left', 'right'] as const).entries()) {
+      const said = call.lines.filter((line) => line.side === side);
+      if (said.length === 0 || said.some(({ text }) => text === '')) continue;
+      const [synthesizer, voice] = call.speakers[at]!.split(':');
+      const kind = voice === undefined ? 'people' : synthesizer!;
+      const own = transcript.utterances.filter((each) => each.side === side);
+      const { wordErrors, words } = textErrors(textOf(said), textOf(own), call.language);
+      const sum = sums.get(kind) ?? { errors: 0, words: 0 };
+      sums.set(kind, { errors: sum.errors + wordErrors, words: sum.words + words });
+    }
+  }
+  return new Map([...sums].map(([kind, { errors, words }]) => [kind, errors / words]));
+}
+
+const textOf = (spoken: readonly { readonly text: string }[]) => spoken.map(({ text }) => text).join(' ');
 
 /**
  * An utterance may join several lines and be cut at a silence within one, so it must begin where a line begins or a

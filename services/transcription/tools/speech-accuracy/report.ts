@@ -1,4 +1,4 @@
-import { type Figures, figuresOf, type Measured } from './measure.ts';
+import { type Compared, type Figures, figuresOf, type Measured, wordErrorRates } from './measure.ts';
 
 const COLUMNS = [
   'language',
@@ -23,6 +23,43 @@ export function tableOf(engine: string, measured: readonly Measured[]): string {
     '',
     `${engine}, one worker; it held at most ${Math.round(memory / 1024 / 1024)} MB.`,
   ].join('\n');
+}
+
+/** A table of engines that heard the same calls, in Markdown. The first engine is the yardstick of the times. */
+export function comparisonOf(measured: readonly Compared[]): string {
+  const engines = Map.groupBy(measured, ({ engine }) => engine);
+  const kinds = [...new Set([...engines.values()].flatMap((own) => [...wordErrorRates(own).keys()]))].toSorted();
+  const columns = [
+    'model',
+    'calls',
+    'refused',
+    'words wrong',
+    ...kinds,
+    'times real time a core',
+    'of the first',
+    'most memory',
+  ];
+  const speeds = [...engines.values()].map((own) => {
+    const seconds = own.reduce((sum, { call }) => sum + (call.lines.at(-1)?.end ?? 0), 0);
+    return seconds / own.reduce((sum, { processor }) => sum + processor, 0);
+  });
+  const rows = [...engines].map(([engine, own], at) => {
+    const figures = figuresOf(own);
+    const rates = wordErrorRates(own);
+    const memory = Math.max(...own.map(({ residentBytes }) => residentBytes));
+    const cells = [
+      engine,
+      figures.calls,
+      figures.refused,
+      percent(figures.wordErrorRate),
+      ...kinds.map((kind) => percent(rates.get(kind) ?? null)),
+      speeds[at]!.toFixed(1),
+      (speeds[at]! / speeds[0]!).toFixed(2),
+      `${Math.round(memory / 1024 / 1024)} MB`,
+    ];
+    return `| ${cells.join(' | ')} |`;
+  });
+  return [`| ${columns.join(' | ')} |`, `|${columns.map(() => '---').join('|')}|`, ...rows, ''].join('\n');
 }
 
 function rowOf(language: string, figures: Figures): string {

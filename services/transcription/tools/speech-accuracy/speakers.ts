@@ -198,7 +198,7 @@ export function speakers(directory: string, half: Half): Speaker[] {
 
 function recorded(directory: string, half: Half): Speaker[] {
   const read = PROMPTS.map(({ name, language, folder, texts }) => {
-    const words = texts === null ? new Map<string, string>() : textsOf(directory, texts);
+    const words = texts === null ? transcriptionsIn(join(directory, folder)) : textsOf(directory, texts);
     const lines = filesIn(join(directory, folder)).flatMap((path): Line[] => {
       const prompt = path.replace(/\.(wav|gsm)$/, '');
       const text = words.get(prompt);
@@ -257,6 +257,13 @@ function textsOf(directory: string, language: string): Map<string, string> {
   const file = join(directory, `usr/share/doc/asterisk-core-sounds-${language}/core-sounds-${language}.txt.gz`);
   const list = gunzipSync(readFileSync(file)).toString();
   return new Map([...list.matchAll(/^([\w/-]+): (.+)$/gm)].map(([, name, text]) => [name!, spokenOf(text!)]));
+}
+
+/** What is said in recordings that have such a file, as Sphinx's do: "<s> words </s> (name)". */
+function transcriptionsIn(folder: string): Map<string, string> {
+  const file = join(folder, 'transcription');
+  const list = existsSync(file) ? readFileSync(file, 'utf8') : '';
+  return new Map([...list.matchAll(/^<s> (.+) <\/s> \((.+)\)$/gm)].map(([, text, name]) => [name!, text!]));
 }
 
 /** The texts describe what is not speech in brackets, and mark with dots where a prompt is continued. */

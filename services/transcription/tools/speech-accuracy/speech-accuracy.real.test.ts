@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Format } from '@call-analysis/recordings';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { preparedBundledModel } from '../../models/bundled.ts';
-import { peakBytes } from '../../test/peak-memory.ts';
+import { peakBytes } from '../../test/process-figures.ts';
 import { required } from '../../test/spoken-samples.ts';
 import { TranscriptionWorkerPool } from '../../workers/worker-pool.ts';
 import { CallMaker } from './calls.ts';

@@ -1,5 +1,6 @@
 import { ApiError } from '@call-analysis/client/errors';
 import { useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { api, send } from '../../../api/client.ts';
 import * as format from '../../../i18n/format.ts';
@@ -102,6 +103,12 @@ export function SelectionBar({ selected, search, matching, onClear }: Props) {
               <Icon name="scorecards" />
               {t('analyze')}
             </button>
+          )}
+          {all === null && analyzable.length > 0 && (
+            <Link to="/calibrations/new" search={{ calls: analyzable.map(({ uuid }) => uuid) }} className="button">
+              <Icon name="columns" />
+              {t('calibrate')}
+            </Link>
           )}
           {all === null ? <ExportButton uuids={selected.map(({ uuid }) => uuid)} /> : <ExportButton search={search} />}
           {mayProcess && all === null && (

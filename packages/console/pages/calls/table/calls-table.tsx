@@ -1,7 +1,8 @@
 import { Link } from '@tanstack/react-router';
-import { type RefObject, useEffect, useLayoutEffect, useRef } from 'react';
+import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { useMedia } from '../../../widgets/use-media.ts';
 import { useVirtualRows } from '../../../widgets/virtual-rows.ts';
+import { listToReturnTo } from '../../call/list/call-list.ts';
 import type { Sort } from '../call-search.ts';
 import { callsTexts } from '../texts.ts';
 import type { Call } from '../use-calls.ts';
@@ -19,6 +20,8 @@ interface Props {
   /** Null where there is nothing to do with selected calls. */
   readonly onSelect: ((uuids: ReadonlySet<string>) => void) | null;
   readonly onEnd: () => void;
+  /** A call is opened from the list. */
+  readonly onOpen: (uuid: string) => void;
   /** The words that were searched for, which the call's page highlights. */
   readonly words: string | undefined;
 }
@@ -41,6 +44,7 @@ export function CallsTable(props: Props) {
   const { from, to } = useVirtualRows(scroller, calls.length, rowHeight);
   const last = useRef<number | null>(null);
   useKeptPosition(scroller, calls, rowHeight);
+  useReturn(scroller, calls, rowHeight, onEnd);
   useEffect(() => {
     if (to > calls.length - AHEAD) onEnd();
   });
@@ -125,6 +129,8 @@ export function CallsTable(props: Props) {
                         params={{ uuid: call.uuid }}
                         search={props.words === undefined ? {} : { q: props.words }}
                         className="calls-link"
+                        data-call={call.uuid}
+                        onClick={() => props.onOpen(call.uuid)}
                       >
                         {columnOf(name).cell(call)}
                       </Link>
@@ -180,5 +186,37 @@ function useKeptPosition(scroller: RefObject<HTMLElement | null>, calls: readonl
     before.current = calls;
     const { current } = scroller;
     if (current !== null && added > 0 && current.scrollTop > rowHeight) current.scrollTop += added * rowHeight;
+  });
+}
+
+/** Coming back from a call, its row is in sight and its link has the focus. */
+function useReturn(
+  scroller: RefObject<HTMLElement | null>,
+  calls: readonly Call[],
+  rowHeight: number,
+  onEnd: () => void,
+): void {
+  const [list] = useState(listToReturnTo);
+  const opened = useRef(list?.opened ?? null);
+  const isScrolled = useRef(false);
+  useEffect(() => {
+    const { current } = scroller;
+    if (opened.current === null || list === null || current === null) return;
+    const at = calls.findIndex(({ uuid }) => uuid === opened.current);
+    if (at < 0) {
+      // It is on a page that is not loaded again yet, or has left the list.
+      if (calls.length > list.uuids.indexOf(opened.current)) opened.current = null;
+      else onEnd();
+      return;
+    }
+    if (!isScrolled.current) {
+      isScrolled.current = true;
+      const middle = at * rowHeight - current.clientHeight / 2;
+      if (middle > 0) current.scrollTop = middle;
+    }
+    const link = current.querySelector<HTMLElement>(`[data-call="${opened.current}"]`);
+    if (link === null) return;
+    link.focus({ preventScroll: true });
+    opened.current = null;
   });
 }

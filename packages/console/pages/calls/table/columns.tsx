@@ -60,15 +60,17 @@ export const COLUMNS = {
   },
   language: { width: 'minmax(112px, 0.7fr)', cell: ({ language }) => languageName(language) },
   answered: {
-    width: 'minmax(136px, 0.7fr)',
+    width: 'minmax(84px, 0.5fr)',
     isNumber: true,
     cell: ({ answered, questions }) => {
       if (answered === null || questions === null) return '';
       const open = questions - answered;
-      const facts = { answered: format.number(answered), questions: format.number(questions) };
-      return open === 0
-        ? t('answeredOf', facts)
-        : t('answeredOfOpen', { ...facts, n: open, open: format.number(open) });
+      return (
+        <span className="calls-answered">
+          {t('answeredOf', { answered: format.number(answered), questions: format.number(questions) })}
+          {open > 0 && <small className="muted">{t('open', { n: open, count: format.number(open) })}</small>}
+        </span>
+      );
     },
   },
   reviewed_at: {

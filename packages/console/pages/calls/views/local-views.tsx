@@ -1,10 +1,10 @@
 import { useState } from 'react';
 import * as format from '../../../i18n/format.ts';
-import { currentSession } from '../../../session/session.ts';
 import { done } from '../../../widgets/toasts.tsx';
 import { callSearch, type CallSearch } from '../call-search.ts';
 import { callsTexts } from '../texts.ts';
-import { useViewChanges } from './use-views.ts';
+import { storageKey } from './storage-key.ts';
+import { useViewChanges } from './use-view-changes.ts';
 
 interface LocalView {
   readonly name: string;
@@ -12,7 +12,7 @@ interface LocalView {
 }
 
 /** Offers once to keep the views that an earlier console has stored in this browser. */
-export function LocalViews() {
+export default function LocalViews() {
   const t = callsTexts.use();
   const { create } = useViewChanges();
   const [views, setViews] = useState(storedViews);
@@ -48,8 +48,6 @@ export function LocalViews() {
     </div>
   );
 }
-
-const storageKey = () => `console.calls.views.${currentSession()?.userUuid ?? ''}`;
 
 /** The stored value may be damaged. */
 function storedViews(): readonly LocalView[] {

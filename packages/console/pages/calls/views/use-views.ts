@@ -1,14 +1,12 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { allPages } from '../../../api/all-pages.ts';
 import { api, type Schemas, send } from '../../../api/client.ts';
 import { useMay } from '../../../session/rights.ts';
-import { failed } from '../../../widgets/toasts.tsx';
 import { callSearch, type CallSearch } from '../call-search.ts';
 
 export type View = Schemas['View'];
-type Fields = Partial<Pick<View, 'name' | 'shared' | 'start_page'>>;
 
-const VIEWS = ['views'] as const;
+export const VIEWS = ['views'] as const;
 const STALE_MS = 30_000;
 
 export const viewsQuery = {
@@ -36,25 +34,4 @@ export function searchOf({ query }: Pick<View, 'query'>): CallSearch {
 export function isSameSearch(one: CallSearch, other: CallSearch): boolean {
   const text = (search: CallSearch) => JSON.stringify(Object.entries(callSearch(search)).toSorted());
   return text(one) === text(other);
-}
-
-export function useViewChanges() {
-  const client = useQueryClient();
-  const options = { onSettled: () => client.invalidateQueries({ queryKey: VIEWS }), onError: failed };
-  return {
-    create: useMutation({
-      ...options,
-      mutationFn: ({ name, search, shared = false }: { name: string; search: CallSearch; shared?: boolean }) =>
-        send(api.POST('/api/v1/views', { body: { name, query: { ...search }, shared } })),
-    }),
-    change: useMutation({
-      ...options,
-      mutationFn: ({ uuid, ...body }: Fields & { uuid: string }) =>
-        send(api.PATCH('/api/v1/views/{uuid}', { params: { path: { uuid } }, body })),
-    }),
-    remove: useMutation({
-      ...options,
-      mutationFn: (uuid: string) => send(api.DELETE('/api/v1/views/{uuid}', { params: { path: { uuid } } })),
-    }),
-  };
 }

@@ -7,7 +7,8 @@ import { Icon } from '../../../widgets/icon.tsx';
 import { Table } from '../../../widgets/table.tsx';
 import { done, failed } from '../../../widgets/toasts.tsx';
 import { callsTexts } from '../texts.ts';
-import { searchOf, useViewChanges, type View } from './use-views.ts';
+import { useViewChanges } from './use-view-changes.ts';
+import { searchOf, type View } from './use-views.ts';
 
 interface Props {
   readonly views: readonly View[];

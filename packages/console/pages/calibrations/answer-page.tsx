@@ -1,0 +1,169 @@
+import '../call/call.css';
+import './calibrations.css';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { api, send } from '../../api/client.ts';
+import { saving } from '../../api/query-client.ts';
+import { useDraft } from '../../drafts/drafts.ts';
+import * as format from '../../i18n/format.ts';
+import { useSession } from '../../session/session.ts';
+import { Icon } from '../../widgets/icon.tsx';
+import { LoadingOrFailed } from '../../widgets/states.tsx';
+import { failed } from '../../widgets/toasts.tsx';
+import { useTitle } from '../../widgets/use-title.ts';
+import { PlayerPanel, usePlayback } from '../call/player/player-panel.tsx';
+import { usePlayer } from '../call/player/use-player.ts';
+import { callTexts } from '../call/texts.ts';
+import { Transcript } from '../call/transcript.tsx';
+import { type Analysis, type CallDetail, type Question, useCall } from '../call/use-call.ts';
+import { questionsOf } from '../call/use-review.ts';
+import { calibrationTexts } from './texts.ts';
+import { type Calibration, CALIBRATIONS, nextToAnswer, useCalibration } from './use-calibrations.ts';
+
+const route = getRouteApi('/calibrations/$uuid/calls/$call');
+
+/** A call of a calibration with its questions, and without anybody's answers but one's own. */
+export function AnswerPage() {
+  const { uuid, call: callUuid } = route.useParams();
+  const calibration = useCalibration(uuid);
+  const call = useCall(callUuid);
+  useTitle(calibration.data?.name ?? '');
+  if (calibration.data === undefined) return <LoadingOrFailed query={calibration} />;
+  if (call.data === undefined) return <LoadingOrFailed query={call} />;
+  const analysis = analysisOf(calibration.data, call.data);
+  return <Blind key={callUuid} {...{ calibration: calibration.data, call: call.data, analysis }} />;
+}
+
+function analysisOf({ calls }: Calibration, { uuid, analyses }: CallDetail): Analysis | null {
+  const wanted = calls.find(({ call_uuid }) => call_uuid === uuid)?.analysis_uuid;
+  return analyses.find((each) => each.uuid === wanted) ?? null;
+}
+
+interface Props {
+  readonly calibration: Calibration;
+  readonly call: CallDetail;
+  readonly analysis: Analysis | null;
+}
+type Answers = Readonly<Record<string, string | null>>;
+
+function Blind({ calibration, call, analysis }: Props) {
+  const t = calibrationTexts.use();
+  const client = useQueryClient();
+  const navigate = useNavigate();
+  const { userUuid } = useSession();
+  const playback = usePlayback(call);
+  const player = usePlayer(playback.data?.url ?? null);
+  const { uuid, calls } = calibration;
+  const at = calls.findIndex(({ call_uuid }) => call_uuid === call.uuid);
+  const own = calls[at]?.answers.find(({ user_uuid }) => user_uuid === userUuid)?.answers ?? [];
+  const saved: Answers = Object.fromEntries(own.map(({ question_uuid, answer }) => [question_uuid, answer]));
+  const { value: answers, set, discard } = useDraft(`calibration ${uuid} ${call.uuid}`, saved);
+  const questions = analysis === null ? [] : questionsOf(analysis);
+  const given = questions.filter((question) => answers[question.uuid] !== undefined);
+  const next = nextToAnswer(calibration, userUuid, call.uuid);
+  const save = useMutation({
+    ...saving,
+    mutationFn: () =>
+      send(
+        api.PUT('/api/v1/calibrations/{uuid}/calls/{call_uuid}', {
+          params: { path: { uuid, call_uuid: call.uuid } },
+          body: { answers: given.map((each) => ({ question_uuid: each.uuid, answer: answers[each.uuid] ?? null })) },
+        }),
+      ),
+    onSuccess: async () => {
+      discard();
+      await client.invalidateQueries({ queryKey: CALIBRATIONS });
+      void client.invalidateQueries({ queryKey: ['inbox'] });
+      await (next === undefined
+        ? navigate({ to: '/calibrations/$uuid', params: { uuid } })
+        : navigate({ to: '/calibrations/$uuid/calls/$call', params: { uuid, call: next } }));
+    },
+    onError: failed,
+  });
+  const isComplete = questions.length > 0 && given.length === questions.length;
+  return (
+    <div className="page call-page">
+      <nav className="crumbs" aria-label={t('path')}>
+        <Icon name="left" size={12} />
+        <Link to="/calibrations/$uuid" params={{ uuid }} className="foreign">
+          {calibration.name}
+        </Link>
+      </nav>
+      <div className="page-head">
+        <h1>{t('callOf', { at: format.number(at + 1), of: format.number(calls.length) })}</h1>
+        <p className="muted foreign">
+          {call.operator_name}, {format.shortDateTime(call.start_time)}
+        </p>
+      </div>
+      <div className="call-columns">
+        <div className="call-main">
+          {call.audio !== null && (
+            <PlayerPanel call={call} recording={call.audio} player={player} playback={playback} />
+          )}
+          <Transcript call={call} player={player} question={null} words={undefined} shown={null} under={() => null} />
+        </div>
+        <section className="score-panel" aria-label={t('yourAnswers')}>
+          <p className="muted">{t('blind')}</p>
+          {analysis?.sections.map((section, index) => (
+            <div key={`${index} ${section.name}`} className="card card-body calibrations-part">
+              <h2 className="foreign">{section.name}</h2>
+              {section.questions.map((question) => (
+                <Ask
+                  key={question.uuid}
+                  question={question}
+                  answer={answers[question.uuid]}
+                  onAnswer={(answer) => set({ ...answers, [question.uuid]: answer })}
+                />
+              ))}
+            </div>
+          ))}
+          <div className="calibrations-actions">
+            <button
+              type="button"
+              className="button button-primary"
+              disabled={!isComplete || save.isPending || calibration.status === 'closed'}
+              onClick={() => save.mutate()}
+            >
+              {t(next === undefined ? 'save' : 'saveAndNext')}
+            </button>
+            <span className="muted number" role="status">
+              {t('questionsAnswered', {
+                count: format.number(given.length),
+                of: format.number(questions.length),
+              })}
+            </span>
+          </div>
+        </section>
+      </div>
+    </div>
+  );
+}
+
+interface AskProps {
+  readonly question: Question;
+  /** Undefined: none yet. Null: not applicable. */
+  readonly answer: string | null | undefined;
+  readonly onAnswer: (answer: string | null) => void;
+}
+
+function Ask({ question, answer, onAnswer }: AskProps) {
+  const c = callTexts.use();
+  return (
+    <fieldset className="calibrations-ask">
+      <legend className="foreign">{question.text}</legend>
+      <div className="choices">
+        {[...(question.choices ?? []), null].map((label) => (
+          <button
+            key={label ?? ''}
+            type="button"
+            className={answer === label ? 'chip chip-on' : 'chip'}
+            aria-pressed={answer === label}
+            onClick={() => onAnswer(label)}
+          >
+            <span className="foreign">{label ?? c('notApplicable')}</span>
+          </button>
+        ))}
+      </div>
+    </fieldset>
+  );
+}

@@ -1,0 +1,152 @@
+import { type SyntheticEvent, useId } from 'react';
+import { usePeople, usePersonName } from '../../../api/people.ts';
+import * as format from '../../../i18n/format.ts';
+import { instantOf } from '../../../i18n/zone/days.ts';
+import { timeZone } from '../../../i18n/zone/zone.ts';
+import { may, useMay } from '../../../session/rights.ts';
+import { useSession } from '../../../session/session.ts';
+import { Field } from '../../../widgets/field.tsx';
+import { Icon } from '../../../widgets/icon.tsx';
+import { Popup } from '../../../widgets/popup.tsx';
+import { callTexts } from '../texts.ts';
+import type { CallDetail } from '../use-call.ts';
+import { useCallDesk, useDeskChanges } from './use-call-desk.ts';
+
+/** Whose task the call is, who reviewed it and when, and who has acknowledged that. */
+export function CallDesk({ call }: { call: CallDetail }) {
+  const t = callTexts.use();
+  const nameOf = usePersonName();
+  const mayReview = useMay('review');
+  const { data: desk } = useCallDesk(call.uuid);
+  const { acknowledge } = useDeskChanges(call.uuid);
+  if (desk === undefined) return null;
+  const { assignment, acknowledgement } = desk;
+  const assignedTo = assignment?.assigned_to ?? null;
+  const review = call.analysis?.review ?? null;
+  return (
+    <div className="call-desk">
+      {assignment !== null && assignedTo !== null && (
+        <p>
+          <Icon name="person" size={13} />
+          <span className="foreign">{t('desk.assignedTo', { name: nameOf(assignedTo) })}</span>
+          {assignment.due !== null && (
+            <span className={Date.parse(assignment.due) < Date.now() && review?.done !== true ? 'desk-late' : 'muted'}>
+              {t('desk.due', { at: format.shortDateTime(assignment.due) })}
+            </span>
+          )}
+        </p>
+      )}
+      {mayReview && <Assign call={call} assignedTo={assignedTo} />}
+      {review !== null && (
+        <p>
+          <Icon name="check" size={13} />
+          <span className="foreign">
+            {t(review.done ? 'desk.reviewedBy' : 'desk.begunBy', {
+              name: nameOf(review.by),
+              at: format.shortDateTime(review.at),
+            })}
+          </span>
+        </p>
+      )}
+      {acknowledgement !== null && (
+        <p className="muted">
+          <span className="foreign">
+            {t('desk.acknowledgedBy', {
+              name: nameOf(acknowledgement.acknowledged_by),
+              at: format.shortDateTime(acknowledgement.acknowledged_at),
+            })}
+          </span>
+        </p>
+      )}
+      {!mayReview && review?.done === true && acknowledgement === null && (
+        <button
+          type="button"
+          className="button button-primary button-small"
+          disabled={acknowledge.isPending}
+          onClick={() => acknowledge.mutate()}
+        >
+          <Icon name="check" size={13} />
+          {t('desk.acknowledge')}
+        </button>
+      )}
+    </div>
+  );
+}
+
+interface AssignProps {
+  readonly call: CallDetail;
+  readonly assignedTo: string | null;
+}
+
+/** An ADMIN assigns to anybody; others take a call, and give back what is theirs. */
+function Assign({ call, assignedTo }: AssignProps) {
+  const t = callTexts.use();
+  const { userUuid, role } = useSession();
+  const { assign } = useDeskChanges(call.uuid);
+  const mayChange = role === 'ADMIN' || assignedTo === null || assignedTo === userUuid;
+  if (!mayChange) return null;
+  return (
+    <Popup className="button button-small" label={t(assignedTo === null ? 'desk.assign' : 'desk.reassign')}>
+      {(close) => {
+        const give = (userUuid: string | null, due?: string) => {
+          assign.mutate({ userUuid, ...(due !== undefined && { due }) });
+          close();
+        };
+        return (
+          <>
+            {assignedTo !== userUuid && (
+              <button type="button" className="popup-item" onClick={() => give(userUuid)}>
+                <Icon name="person" />
+                {t('desk.toMe')}
+              </button>
+            )}
+            {assignedTo !== null && (
+              <button type="button" className="popup-item" onClick={() => give(null)}>
+                <Icon name="close" />
+                {t('desk.toNobody')}
+              </button>
+            )}
+            {role === 'ADMIN' && <ToPerson onAssign={give} />}
+          </>
+        );
+      }}
+    </Popup>
+  );
+}
+
+function ToPerson({ onAssign }: { onAssign: (userUuid: string, due?: string) => void }) {
+  const t = callTexts.use();
+  const people = usePeople();
+  const id = useId();
+  const submit = (event: SyntheticEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget);
+    const due = String(form.get('due'));
+    // A day ends with its last minute, in the zone of all times that are shown.
+    onAssign(String(form.get('person')), due === '' ? undefined : instantOf(`${due}T23:59`, timeZone()));
+  };
+  return (
+    <form className="desk-form" onSubmit={submit} aria-labelledby={id}>
+      <p id={id} className="muted">
+        {t('desk.toPerson')}
+      </p>
+      <Field label={t('desk.person')}>
+        <select className="input" name="person" required>
+          {people
+            .filter(({ role }) => may(role, 'review'))
+            .map(({ uuid, name }) => (
+              <option key={uuid} value={uuid}>
+                {name}
+              </option>
+            ))}
+        </select>
+      </Field>
+      <Field label={t('desk.until')}>
+        <input className="input" type="date" name="due" />
+      </Field>
+      <button type="submit" className="button" disabled={people.length === 0}>
+        {t('desk.assign')}
+      </button>
+    </form>
+  );
+}

@@ -1,0 +1,187 @@
+import { type SyntheticEvent, useContext, useState } from 'react';
+import { usePersonName } from '../../../api/people.ts';
+import { shellTexts } from '../../../app/shell-texts.ts';
+import { draftOf, useDraft } from '../../../drafts/drafts.ts';
+import { leaveForm } from '../../../drafts/leave-question.tsx';
+import * as format from '../../../i18n/format.ts';
+import { useMay } from '../../../session/rights.ts';
+import { Field } from '../../../widgets/field.tsx';
+import { Icon } from '../../../widgets/icon.tsx';
+import { callTexts } from '../texts.ts';
+import type { Question } from '../use-call.ts';
+import { DeskOf, type Dispute, useDeskChanges, useDisputes } from './use-call-desk.ts';
+
+const MAX_CHARS = 5000;
+/** What a select has for "the answer stays" and "not applicable"; labels are never empty and never begin so. */
+const KEEP = '\u0000keep';
+const NOT_APPLICABLE = '\u0000none';
+
+/** Says that an answer is disputed and not decided yet. */
+export function DisputeBadge({ question }: { question: Question }) {
+  const t = callTexts.use();
+  const isOpen = useDisputes(question.uuid).some(({ status }) => status === 'open');
+  return isOpen ? <span className="badge badge-warn">{t('dispute.badge')}</span> : null;
+}
+
+/** The disputes of an answer: what was said and decided, the form to decide an open one, and the form to open one. */
+export function Disputes({ question }: { question: Question }) {
+  const disputes = useDisputes(question.uuid);
+  const callUuid = useContext(DeskOf);
+  if (callUuid === null) return null;
+  const isOpen = disputes.some(({ status }) => status === 'open');
+  return (
+    <div className="disputes">
+      {disputes.map((dispute) => (
+        <OneDispute key={dispute.uuid} callUuid={callUuid} dispute={dispute} question={question} />
+      ))}
+      {!isOpen && <NewDispute callUuid={callUuid} question={question} />}
+    </div>
+  );
+}
+
+interface Props {
+  readonly callUuid: string;
+  readonly question: Question;
+}
+
+function OneDispute({ callUuid, dispute, question }: Props & { dispute: Dispute }) {
+  const t = callTexts.use();
+  const nameOf = usePersonName();
+  const mayDecide = useMay('review');
+  const { status, by, at, reason, comment, decided_by, decided_at } = dispute;
+  return (
+    <div className="dispute">
+      <p>
+        <Icon name="flag" size={13} />{' '}
+        <span className="muted foreign">{t('dispute.by', { name: nameOf(by), at: format.shortDateTime(at) })}</span>
+      </p>
+      <p className="foreign">{reason}</p>
+      {status !== 'open' && decided_by !== null && decided_at !== null && (
+        <>
+          <p className="muted foreign">
+            {t(`dispute.${status}`, { name: nameOf(decided_by), at: format.shortDateTime(decided_at) })}
+          </p>
+          {comment !== null && <p className="foreign">{comment}</p>}
+        </>
+      )}
+      {status === 'open' && mayDecide && <Decide {...{ callUuid, dispute, question }} />}
+    </div>
+  );
+}
+
+function Decide({ callUuid, dispute, question }: Props & { dispute: Dispute }) {
+  const t = callTexts.use();
+  const { decide } = useDeskChanges(callUuid);
+  const { value: comment, set, discard } = useDraft(`decision ${dispute.uuid}`, '');
+  const [answer, setAnswer] = useState(KEEP);
+  const send = (status: 'accepted' | 'rejected') => {
+    const changed = answer === KEEP ? {} : { answer: answer === NOT_APPLICABLE ? null : answer };
+    decide.mutate(
+      { uuid: dispute.uuid, status, comment: comment.trim(), ...(status === 'accepted' && changed) },
+      { onSuccess: discard },
+    );
+  };
+  const isReady = comment.trim() !== '' && !decide.isPending;
+  return (
+    <form
+      className="desk-form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (isReady) send('accepted');
+      }}
+    >
+      <Field label={t('dispute.rightAnswer')}>
+        <select className="input" value={answer} onChange={({ target }) => setAnswer(target.value)}>
+          <option value={KEEP}>{t('dispute.keep')}</option>
+          {(question.choices ?? [])
+            .filter((label) => label !== question.answer)
+            .map((label) => (
+              <option key={label} value={label}>
+                {label}
+              </option>
+            ))}
+          {!question.not_applicable && <option value={NOT_APPLICABLE}>{t('notApplicable')}</option>}
+        </select>
+      </Field>
+      <Field label={t('dispute.decision')}>
+        <textarea
+          className="input"
+          required
+          maxLength={MAX_CHARS}
+          value={comment}
+          onChange={({ target }) => set(target.value)}
+        />
+      </Field>
+      <div className="dialog-actions">
+        <button type="button" className="button button-small" disabled={!isReady} onClick={() => send('rejected')}>
+          {t('dispute.reject')}
+        </button>
+        <button type="submit" className="button button-primary button-small" disabled={!isReady}>
+          {t('dispute.accept')}
+        </button>
+      </div>
+    </form>
+  );
+}
+
+function NewDispute({ callUuid, question }: Props) {
+  const t = callTexts.use();
+  const shell = shellTexts.use();
+  const { dispute } = useDeskChanges(callUuid);
+  const draftKey = `dispute ${callUuid} ${question.uuid}`;
+  const [isWriting, setWriting] = useState(() => draftOf(draftKey) !== undefined);
+  const { value: reason, isChanged, set, discard } = useDraft(draftKey, '');
+  if (!isWriting) {
+    return (
+      <button type="button" className="button button-quiet button-small" onClick={() => setWriting(true)}>
+        <Icon name="flag" size={13} />
+        {t('dispute.open')}
+      </button>
+    );
+  }
+  const submit = (event: SyntheticEvent) => {
+    event.preventDefault();
+    if (reason.trim() === '' || dispute.isPending) return;
+    dispute.mutate(
+      { question_uuid: question.uuid, reason: reason.trim() },
+      {
+        onSuccess: () => {
+          discard();
+          setWriting(false);
+        },
+      },
+    );
+  };
+  return (
+    <form className="desk-form" onSubmit={submit}>
+      <Field label={t('dispute.reason')}>
+        <textarea
+          className="input"
+          // The user has just asked to write.
+          // oxlint-disable-next-line jsx-a11y/no-autofocus
+          autoFocus
+          required
+          maxLength={MAX_CHARS}
+          value={reason}
+          onChange={({ target }) => set(target.value)}
+        />
+      </Field>
+      <div className="dialog-actions">
+        <button
+          type="button"
+          className="button button-small"
+          onClick={() => void leaveForm(draftKey, isChanged, () => setWriting(false))}
+        >
+          {shell('cancel')}
+        </button>
+        <button
+          type="submit"
+          className="button button-primary button-small"
+          disabled={reason.trim() === '' || dispute.isPending}
+        >
+          {t('dispute.send')}
+        </button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,104 @@
+import { type SyntheticEvent, useState } from 'react';
+import { useMay } from '../../../session/rights.ts';
+import { useSession } from '../../../session/session.ts';
+import { Field } from '../../../widgets/field.tsx';
+import { Icon } from '../../../widgets/icon.tsx';
+import { done } from '../../../widgets/toasts.tsx';
+import type { CallSearch } from '../call-search.ts';
+import { callsTexts } from '../texts.ts';
+import { useViewChanges } from './use-view-changes.ts';
+import { searchOf, type View } from './use-views.ts';
+
+const MAX_NAME = 255;
+
+interface Props {
+  readonly views: readonly View[];
+  /** The one that is open. */
+  readonly open: View | undefined;
+  readonly search: CallSearch;
+  readonly onOpen: (search: CallSearch) => void;
+  readonly onManage: () => void;
+}
+
+/** The views to open, and a form that saves the present filters as another. */
+export default function ViewChoice({ views, open, search, onOpen, onManage }: Props) {
+  const t = callsTexts.use();
+  const { userUuid } = useSession();
+  const group = (title: string, of: readonly View[]) =>
+    of.length > 0 && (
+      <div role="group" aria-label={title}>
+        <p className="popup-note muted">{title}</p>
+        {of.map((view) => (
+          <button
+            key={view.uuid}
+            type="button"
+            className="popup-item"
+            aria-current={view === open ? 'true' : undefined}
+            onClick={() => onOpen(searchOf(view))}
+          >
+            <span className="popup-tick">{view === open ? '✓' : ''}</span>
+            <span className="foreign">{view.name}</span>
+            {view.start_page && <span className="badge views-start">{t('views.startPage')}</span>}
+          </button>
+        ))}
+      </div>
+    );
+  return (
+    <>
+      {views.length === 0 && <p className="popup-note muted">{t('noViews')}</p>}
+      {group(
+        t('views.mine'),
+        views.filter(({ by }) => by === userUuid),
+      )}
+      {group(
+        t('views.others'),
+        views.filter(({ by }) => by !== userUuid),
+      )}
+      {views.length > 0 && (
+        <button type="button" className="popup-item" onClick={onManage}>
+          <Icon name="settings" />
+          {t('views.manage')}
+        </button>
+      )}
+      <NewView search={search} />
+    </>
+  );
+}
+
+function NewView({ search }: { search: CallSearch }) {
+  const t = callsTexts.use();
+  const { create } = useViewChanges();
+  const mayShare = useMay('process');
+  const [name, setName] = useState('');
+  const [isShared, setShared] = useState(false);
+  const submit = (event: SyntheticEvent) => {
+    event.preventDefault();
+    const given = name.trim();
+    if (given === '' || create.isPending) return;
+    create.mutate(
+      { name: given, search, shared: isShared },
+      {
+        onSuccess: () => {
+          setName('');
+          done(t('views.saved'));
+        },
+      },
+    );
+  };
+  return (
+    <form className="filter-form" onSubmit={submit}>
+      <Field label={t('viewName')}>
+        <input className="input" maxLength={MAX_NAME} value={name} onChange={({ target }) => setName(target.value)} />
+      </Field>
+      {mayShare && (
+        <label className="check">
+          <input type="checkbox" checked={isShared} onChange={({ target }) => setShared(target.checked)} />
+          {t('views.share')}
+        </label>
+      )}
+      <button type="submit" className="button" disabled={name.trim() === '' || create.isPending}>
+        {t('saveView')}
+      </button>
+    </form>
+  );
+}

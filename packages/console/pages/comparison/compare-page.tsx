@@ -1,0 +1,102 @@
+import './comparison.css';
+import { getRouteApi, useNavigate } from '@tanstack/react-router';
+import * as format from '../../i18n/format.ts';
+import { timeZone } from '../../i18n/zone/zone.ts';
+import { LoadingOrFailed } from '../../widgets/states.tsx';
+import { useTitle } from '../../widgets/use-title.ts';
+import { periods } from '../dashboard/period.ts';
+import { Measures, QuestionMeasures, type Side } from './measures.tsx';
+import { type Scope, SCOPE } from './scope-fields.ts';
+import { ScopeForm } from './scope-form.tsx';
+import { chosenDays, filterOf } from './scope.ts';
+import { comparisonTexts } from './texts.ts';
+import { useFigures } from './use-figures.ts';
+
+const route = getRouteApi('/compare');
+
+const DEFAULT_DAYS = 30;
+
+/** Two choices of operator, group, segment type and days side by side, question by question. */
+export function ComparePage() {
+  const t = comparisonTexts.use();
+  useTitle(t('title'));
+  return (
+    <div className="page comparison">
+      <div className="page-head">
+        <h1>{t('title')}</h1>
+      </div>
+      <Compared tz={timeZone()} />
+    </div>
+  );
+}
+
+function Compared({ tz }: { tz: string }) {
+  const t = comparisonTexts.use();
+  const search = route.useSearch();
+  const navigate = useNavigate();
+  const [one, other] = [useSide('a', search, tz), useSide('b', search, tz)];
+  const change = (side: 'a' | 'b', scope: Scope) => {
+    const others = Object.fromEntries(Object.entries(search).filter(([name]) => !name.startsWith(`${side}_`)));
+    const chosen = Object.fromEntries(
+      Object.entries(scope).map(([name, value]) => [`${side}_${name}`, value as string]),
+    );
+    void navigate({ to: '/compare', search: { ...others, ...chosen }, replace: true });
+  };
+  const sides = [one, other] as const;
+  const isEmpty = sides.every(({ figures }) => figures.total?.calls === 0);
+  return (
+    <>
+      <p className="muted">{t('about', { days: format.number(DEFAULT_DAYS), zone: tz })}</p>
+      <div className="comparison-sides">
+        {(['a', 'b'] as const).map((side, at) => (
+          <section key={side} className="card card-body comparison-part" aria-label={t(`side.${side}`)}>
+            <h2>{t(`side.${side}`)}</h2>
+            <ScopeForm label={t(`side.${side}`)} scope={sides[at]!.scope} onChange={(scope) => change(side, scope)} />
+          </section>
+        ))}
+      </div>
+      <LoadingOrFailed query={one.figures.days} />
+      <LoadingOrFailed query={other.figures.days} />
+      {isEmpty ? (
+        <p className="muted">{t('nothing')}</p>
+      ) : (
+        <>
+          <section className="card card-body comparison-part">
+            <h2>{t('figures')}</h2>
+            <Measures label={t('figures')} sides={[one, other]} />
+          </section>
+          <section className="card card-body comparison-part">
+            <h2>{t('questions')}</h2>
+            <p className="muted">{t('questionsText')}</p>
+            <QuestionMeasures label={t('questions')} sides={[one, other]} />
+          </section>
+        </>
+      )}
+    </>
+  );
+}
+
+function useSide(
+  name: 'a' | 'b',
+  search: Readonly<Record<string, string | undefined>>,
+  tz: string,
+): Side & { readonly scope: Scope } {
+  const t = comparisonTexts.use();
+  const scope: Scope = Object.fromEntries(
+    SCOPE.flatMap((field) => {
+      const value = search[`${name}_${field}`];
+      return value === undefined ? [] : [[field, value]];
+    }),
+  );
+  const period = (chosenDays(scope, tz) ?? periods(DEFAULT_DAYS, tz)).now;
+  const filter = filterOf(scope);
+  const figures = useFigures(filter, period, tz);
+  const names = [scope.operator, scope.group, scope.segment].filter((each) => each !== undefined);
+  const letter = t(`letter.${name}`);
+  return {
+    scope,
+    title: names.length === 0 ? letter : `${letter}: ${names.join(', ')}`,
+    figures,
+    calls: { ...filter, ...period },
+  };
+}

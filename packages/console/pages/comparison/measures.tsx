@@ -1,0 +1,185 @@
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import type { Schemas } from '../../api/client.ts';
+import * as format from '../../i18n/format.ts';
+import { type Column, Table } from '../../widgets/table.tsx';
+import type { CallSearch } from '../calls/call-search.ts';
+import { comparisonTexts } from './texts.ts';
+import type { Figures } from './use-figures.ts';
+
+type Total = Schemas['StatisticTotal'];
+
+interface Measure {
+  readonly name: 'calls' | 'average' | 'median' | 'reviewed' | 'autoFailed' | 'duration' | 'talk' | 'silence';
+  readonly value: (total: Total) => number | null;
+  readonly show: (value: number) => string;
+  /** Whether more is better; null where neither is. */
+  readonly isMoreBetter: boolean | null;
+}
+
+const share = (part: number, all: number) => (all === 0 ? null : part / all);
+
+const MEASURES: readonly Measure[] = [
+  { name: 'calls', value: ({ calls }) => calls, show: format.number, isMoreBetter: null },
+  { name: 'average', value: ({ score }) => score.average, show: format.score, isMoreBetter: true },
+  { name: 'median', value: ({ score }) => score.p50, show: format.score, isMoreBetter: true },
+  {
+    name: 'reviewed',
+    value: ({ reviewed, scored }) => share(reviewed, scored),
+    show: format.percent,
+    isMoreBetter: null,
+  },
+  {
+    name: 'autoFailed',
+    value: ({ auto_failed, scored }) => share(auto_failed, scored),
+    show: (value) => format.percent(value, 1),
+    isMoreBetter: false,
+  },
+  { name: 'duration', value: ({ duration_average }) => duration_average, show: format.duration, isMoreBetter: null },
+  { name: 'talk', value: ({ talk_ratio_operator }) => talk_ratio_operator, show: format.percent, isMoreBetter: null },
+  { name: 'silence', value: ({ silence_ratio }) => silence_ratio, show: format.percent, isMoreBetter: null },
+];
+
+/** One of those that are compared. */
+export interface Side {
+  readonly title: string;
+  readonly figures: Figures;
+  /** Its calls, as on the calls page. */
+  readonly calls: CallSearch;
+}
+
+interface Props {
+  readonly label: string;
+  /** The first is compared with the second. */
+  readonly sides: readonly [Side, Side, ...Side[]];
+}
+
+/** The figures of some calls beside those of others. */
+export function Measures({ label, sides }: Props) {
+  const t = comparisonTexts.use();
+  const [first, second] = sides;
+  const shown = MEASURES.filter(({ value }) =>
+    sides.some(({ figures: { total } }) => total !== undefined && value(total) !== null),
+  );
+  const valueOf = ({ figures: { total } }: Side, { value }: Measure) => (total === undefined ? null : value(total));
+  return (
+    <Table
+      label={label}
+      className="scroll-x"
+      items={shown}
+      keyOf={({ name }) => name}
+      columns={[
+        { title: t('measure'), kind: 'name', cell: ({ name }) => t(`measure.${name}`) },
+        ...withDifference(
+          sides.map((side) => ({
+            title: side.title,
+            kind: 'number' as const,
+            cell: (measure: Measure) => {
+              const value = valueOf(side, measure);
+              const text = value === null ? '–' : measure.show(value);
+              return measure.name === 'calls' ? (
+                <Link to="/calls" search={side.calls}>
+                  {text}
+                </Link>
+              ) : (
+                text
+              );
+            },
+          })),
+          {
+            title: t('difference'),
+            kind: 'number' as const,
+            cell: (measure: Measure) => {
+              const [one, other] = [valueOf(first, measure), valueOf(second, measure)];
+              if (one === null || other === null || measure.name === 'calls') return '–';
+              // What looks the same is the same.
+              const isSame = measure.show(one) === measure.show(other);
+              return (
+                <Difference value={isSame ? 0 : one - other} isMoreBetter={measure.isMoreBetter}>
+                  {measure.show(Math.abs(one - other))}
+                </Difference>
+              );
+            },
+          },
+        ),
+      ]}
+    />
+  );
+}
+
+/** Every question, those with the largest difference first. */
+export function QuestionMeasures({ label, sides }: Props) {
+  const t = comparisonTexts.use();
+  const [first, second] = sides;
+  const keys = [...new Set(sides.slice(0, 2).flatMap(({ figures }) => [...figures.byQuestion.keys()]))];
+  const ratioOf = (side: Side | undefined, key: string) => side?.figures.byQuestion.get(key)?.points_ratio ?? null;
+  const differenceOf = (key: string) => {
+    const [one, other] = [ratioOf(first, key), ratioOf(second, key)];
+    return one === null || other === null ? null : one - other;
+  };
+  const labelOf = (key: string) => sides.map(({ figures }) => figures.byQuestion.get(key)?.label).find(Boolean) ?? key;
+  if (keys.length === 0) return <p className="muted">{t('noQuestions')}</p>;
+  return (
+    <Table
+      label={label}
+      className="scroll-x"
+      items={keys.toSorted((a, b) => Math.abs(differenceOf(b) ?? -1) - Math.abs(differenceOf(a) ?? -1))}
+      keyOf={(key) => key}
+      columns={[
+        { title: t('question'), kind: 'name', className: 'foreign', cell: labelOf },
+        ...withDifference(
+          sides.map((side) => ({
+            title: side.title,
+            kind: 'number' as const,
+            cell: (key: string) => {
+              const ratio = ratioOf(side, key);
+              if (ratio === null) return '–';
+              if (ratio === 1) return format.percent(ratio);
+              return (
+                <Link to="/calls" search={{ ...side.calls, lost_points: key }}>
+                  {format.percent(ratio)}
+                </Link>
+              );
+            },
+          })),
+          {
+            title: t('difference'),
+            kind: 'number' as const,
+            cell: (key: string) => {
+              const difference = differenceOf(key);
+              if (difference === null) return '–';
+              return (
+                <Difference value={Math.round(difference * 100)} isMoreBetter>
+                  {format.percent(Math.abs(difference))}
+                </Difference>
+              );
+            },
+          },
+        ),
+      ]}
+    />
+  );
+}
+
+/** The columns of two sides, their difference, and any others. */
+function withDifference<Item>(columns: readonly Column<Item>[], difference: Column<Item>): Column<Item>[] {
+  return [...columns.slice(0, 2), difference, ...columns.slice(2)];
+}
+
+interface DifferenceProps {
+  readonly value: number;
+  readonly isMoreBetter: boolean | null;
+  readonly children: ReactNode;
+}
+
+function Difference({ value, isMoreBetter, children }: DifferenceProps) {
+  const t = comparisonTexts.use();
+  if (value === 0) return <span className="muted">{t('same')}</span>;
+  const tone = isMoreBetter === null ? '' : value > 0 === isMoreBetter ? 'score-good' : 'score-bad';
+  return (
+    <span className={tone}>
+      {value > 0 ? '+' : '−'}
+      {children}
+    </span>
+  );
+}

@@ -1,0 +1,253 @@
+import './comparison.css';
+import { useQueries, useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { lazy, Suspense, useMemo } from 'react';
+import { api, send } from '../../api/client.ts';
+import { usePersonName } from '../../api/people.ts';
+import * as format from '../../i18n/format.ts';
+import { dayIn } from '../../i18n/zone/days.ts';
+import { timeZone } from '../../i18n/zone/zone.ts';
+import { useMay } from '../../session/rights.ts';
+import { Score } from '../../widgets/call-facts.tsx';
+import { Loading, LoadingOrFailed, State } from '../../widgets/states.tsx';
+import { useTitle } from '../../widgets/use-title.ts';
+import { openFromList } from '../call/list/call-list.ts';
+import type { CallSearch } from '../calls/call-search.ts';
+import { daysOf, type Period, periodOfDay, periods } from '../dashboard/period.ts';
+import { useStatistics } from '../dashboard/use-statistics.ts';
+import { Measures, QuestionMeasures } from './measures.tsx';
+import type { Scope } from './scope-fields.ts';
+import { ScopeForm } from './scope-form.tsx';
+import { chosenDays } from './scope.ts';
+import { comparisonTexts } from './texts.ts';
+import { useFigures } from './use-figures.ts';
+
+const route = getRouteApi('/operator');
+const Plot = lazy(() => import('../dashboard/plot.tsx'));
+
+const DEFAULT_DAYS = 90;
+/** Best and worst calls that are shown. */
+const CALLS = 5;
+/** Reviewed calls whose comments are shown. */
+const COMMENTED = 20;
+
+/** An operator over time, against the group and the time before. */
+export function OperatorPage() {
+  const t = comparisonTexts.use();
+  const { name = '' } = route.useSearch();
+  useTitle(name === '' ? t('operator') : name);
+  return (
+    <div className="page comparison">
+      <nav className="crumbs" aria-label={t('path')}>
+        <Link to="/dashboard">{t('dashboard')}</Link>
+      </nav>
+      <h1 className="foreign">{name === '' ? t('operator') : name}</h1>
+      {name === '' ? <State title={t('noOperator')} /> : <Operator name={name} tz={timeZone()} />}
+    </div>
+  );
+}
+
+function Operator({ name, tz }: { name: string; tz: string }) {
+  const t = comparisonTexts.use();
+  const search = route.useSearch();
+  const navigate = useNavigate();
+  const { now, before } = chosenDays(search, tz) ?? periods(DEFAULT_DAYS, tz);
+  const filter = { operator_name: name };
+  const own = useFigures(filter, now, tz);
+  const earlier = useFigures(filter, before, tz);
+  const groups = useStatistics({ group_by: 'operator_group_name', ...filter, ...now, limit: 2 });
+  const group = groups.data?.items.find(({ key }) => key !== null)?.key ?? null;
+  const others = group === null ? {} : { operator_group_name: group };
+  const compared = useFigures(others, now, tz);
+  const sides = [
+    { title: t('operator'), figures: own, calls: { ...filter, ...now } },
+    {
+      title: group === null ? t('everyone') : t('groupOf', { group }),
+      figures: compared,
+      calls: { ...others, ...now },
+    },
+    { title: t('before'), figures: earlier, calls: { ...filter, ...before } },
+  ] as const;
+  const compareSearch = {
+    a_operator: name,
+    ...(group !== null && { b_group: group }),
+    ...(search.from !== undefined && { a_from: search.from, b_from: search.from }),
+    ...(search.to !== undefined && { a_to: search.to, b_to: search.to }),
+  };
+  return (
+    <>
+      <div className="comparison-head">
+        <ScopeForm
+          label={t('period')}
+          fields={['from', 'to']}
+          scope={search}
+          onChange={({ from, to }: Scope) =>
+            void navigate({
+              to: '/operator',
+              search: { name, ...(from !== undefined && { from }), ...(to !== undefined && { to }) },
+              replace: true,
+            })
+          }
+        />
+        <p className="muted">
+          {chosenDays(search, tz) === null ? t('lastDays', { days: format.number(DEFAULT_DAYS), zone: tz }) : tz}
+        </p>
+        <Link to="/compare" search={compareSearch} className="button">
+          {t('compare')}
+        </Link>
+      </div>
+      <LoadingOrFailed query={own.days} />
+      {own.total?.calls === 0 && <State title={t('nothing')} />}
+      {own.total !== undefined && own.total.calls > 0 && (
+        <>
+          <section className="card card-body comparison-part" aria-label={t('overTime')}>
+            <h2>{t('overTime')}</h2>
+            <ScoreOverTime
+              name={name}
+              figures={own}
+              group={compared}
+              groupTitle={sides[1].title}
+              period={now}
+              tz={tz}
+            />
+          </section>
+          <section className="card card-body comparison-part">
+            <h2>{t('figures')}</h2>
+            <Measures label={t('figures')} sides={sides} />
+          </section>
+          <section className="card card-body comparison-part">
+            <h2>{t('questions')}</h2>
+            <p className="muted">{t('questionsText')}</p>
+            <QuestionMeasures label={t('questions')} sides={sides} />
+          </section>
+          <div className="comparison-sides">
+            <Calls title={t('best')} search={{ ...filter, ...now, outcome: ['scored'], sort: '-score' }} />
+            <Calls title={t('worst')} search={{ ...filter, ...now, outcome: ['scored'], sort: 'score' }} />
+          </div>
+          <Comments search={{ ...filter, ...now, reviewed: 'true', sort: '-start_time' }} />
+        </>
+      )}
+    </>
+  );
+}
+
+type Figures = ReturnType<typeof useFigures>;
+
+interface OverTimeProps {
+  readonly name: string;
+  readonly figures: Figures;
+  readonly group: Figures;
+  readonly groupTitle: string;
+  readonly period: Period;
+  readonly tz: string;
+}
+
+/** The operator's average by day; beside it, in the readout, that of the group. */
+function ScoreOverTime({ name, figures, group, groupTitle, period, tz }: OverTimeProps) {
+  const t = comparisonTexts.use();
+  const navigate = useNavigate();
+  const { started_from, started_to } = period;
+  const days = useMemo(() => daysOf({ started_from, started_to }, tz), [started_from, started_to, tz]);
+  const own = figures.days.data;
+  const values = useMemo(() => {
+    const byDay = new Map((own?.items ?? []).map(({ key, score }) => [key, score.average]));
+    return days.map((day) => byDay.get(day) ?? null);
+  }, [own, days]);
+  const ofGroup = new Map((group.days.data?.items ?? []).map(({ key, score }) => [key, score.average]));
+  const scoreOf = (value: number | null | undefined) => (typeof value === 'number' ? format.score(value) : '–');
+  return (
+    <Suspense fallback={<Loading />}>
+      <Plot
+        label={t('overTime')}
+        days={days}
+        values={values}
+        band={null}
+        isUnfinished={days.at(-1) === dayIn(new Date(), tz)}
+        most={100}
+        describe={(index) => {
+          const day = days[index] ?? '';
+          return [format.dayOfMonth(day), scoreOf(values[index]), `${groupTitle}: ${scoreOf(ofGroup.get(day))}`];
+        }}
+        onOpen={(day) => void navigate({ to: '/calls', search: { operator_name: name, ...periodOfDay(day, tz) } })}
+      />
+    </Suspense>
+  );
+}
+
+function useCallsOf(search: CallSearch, size: number) {
+  return useQuery({
+    queryKey: ['calls', 'of operator', search, size],
+    queryFn: ({ signal }) =>
+      send(api.GET('/api/v1/calls', { params: { query: { ...(search as object), size } }, signal })),
+  });
+}
+
+function Calls({ title, search }: { title: string; search: CallSearch }) {
+  const t = comparisonTexts.use();
+  const calls = useCallsOf(search, CALLS);
+  const items = calls.data?.items ?? [];
+  return (
+    <section className="card card-body comparison-part" aria-label={title}>
+      <h2>{title}</h2>
+      <LoadingOrFailed query={calls} />
+      <ul className="comparison-calls">
+        {items.map(({ uuid, start_time, score, segment_type }) => (
+          <li key={uuid}>
+            <Link
+              to="/calls/$uuid"
+              params={{ uuid }}
+              onClick={() => openFromList({ title, uuids: items.map((call) => call.uuid), opened: uuid })}
+            >
+              {format.shortDateTime(start_time)}
+            </Link>
+            <span className="muted foreign">{segment_type}</span>
+            <Score value={score} />
+          </li>
+        ))}
+      </ul>
+      <Link to="/calls" search={search}>
+        {t('allCalls')}
+      </Link>
+    </section>
+  );
+}
+
+/** What was written about the operator's calls that were reviewed last, the newest first. */
+function Comments({ search }: { search: CallSearch }) {
+  const t = comparisonTexts.use();
+  const nameOf = usePersonName();
+  const mayRead = useMay('review');
+  const calls = useCallsOf(search, COMMENTED);
+  const found = useQueries({
+    queries: (calls.data?.items ?? []).map(({ uuid }) => ({
+      queryKey: ['comments', uuid],
+      queryFn: ({ signal }: { signal: AbortSignal }) =>
+        send(api.GET('/api/v1/calls/{uuid}/comments', { params: { path: { uuid }, query: { size: 100 } }, signal })),
+      enabled: mayRead,
+    })),
+  });
+  if (!mayRead) return null;
+  const comments = found
+    .flatMap(({ data }, at) => (data?.items ?? []).map((comment) => ({ ...comment, call: calls.data!.items[at]! })))
+    .toSorted((a, b) => (a.at < b.at ? 1 : -1));
+  return (
+    <section className="card card-body comparison-part" aria-label={t('comments')}>
+      <h2>{t('comments')}</h2>
+      <p className="muted">{t('commentsText', { count: format.number(COMMENTED) })}</p>
+      {comments.length === 0 && <p className="muted">{t('noComments')}</p>}
+      <ul className="comparison-comments">
+        {comments.map(({ uuid, text, by, at, call }) => (
+          <li key={uuid}>
+            <p className="foreign">{text}</p>
+            <p className="muted">
+              <span className="foreign">{nameOf(by)}</span>, {format.shortDateTime(at)} ·{' '}
+              <Link to="/calls/$uuid" params={{ uuid: call.uuid }}>
+                {t('callAt', { at: format.shortDateTime(call.start_time) })}
+              </Link>
+            </p>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

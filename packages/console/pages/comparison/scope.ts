@@ -1,0 +1,36 @@
+import { addDays } from '../../i18n/zone/days.ts';
+import { type Period, periodOfDay } from '../dashboard/period.ts';
+import type { Scope } from './scope-fields.ts';
+
+/** The same as filters of statistics and of the calls page. */
+export interface ScopeFilter {
+  readonly operator_name?: string;
+  readonly operator_group_name?: string;
+  readonly segment_type?: string[];
+}
+
+const DAY_MS = 86_400_000;
+const DAY = /^\d{4}-\d{2}-\d{2}$/;
+
+export function filterOf({ operator, group, segment }: Scope): ScopeFilter {
+  return {
+    ...(operator !== undefined && { operator_name: operator }),
+    ...(group !== undefined && { operator_group_name: group }),
+    ...(segment !== undefined && { segment_type: [segment] }),
+  };
+}
+
+/** The days that a person has chosen, and as many before them. Null where none, or not in their order, are chosen. */
+export function chosenDays({ from, to }: Scope, zone: string): { now: Period; before: Period } | null {
+  if (from === undefined || to === undefined || !isDay(from) || !isDay(to) || from > to) return null;
+  const days = (Date.parse(to) - Date.parse(from)) / DAY_MS + 1;
+  const now = { started_from: periodOfDay(from, zone).started_from, started_to: periodOfDay(to, zone).started_to };
+  return {
+    now,
+    before: { started_from: periodOfDay(addDays(from, -days), zone).started_from, started_to: now.started_from },
+  };
+}
+
+function isDay(text: string): boolean {
+  return DAY.test(text) && !Number.isNaN(Date.parse(text));
+}

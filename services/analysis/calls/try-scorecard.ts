@@ -1,0 +1,122 @@
+import type { Bus } from '@call-analysis/bus';
+import { type Analysis, BudgetSpent, createEvent, type Language, type Utterance } from '@call-analysis/events';
+import { Fault } from '@call-analysis/fault';
+import type { Actor } from '@call-analysis/service';
+import type { Firms } from '@call-analysis/service/firms';
+import { v7 as uuidv7 } from 'uuid';
+import type { AnalysisResult, Analyst, Conversation } from '../analysts/analyst.ts';
+import { recognizeLanguage } from '../analysts/rules/recognize-language.ts';
+import { isOnThisMachine, type LanguageModelConfig } from '../language-model/config.ts';
+import { ModelFailure } from '../language-model/outcome.ts';
+import { NO_TOKENS, type Tokens, tokensOf, usageOf } from '../language-model/prices.ts';
+import { revisableUuids } from '../scorecards/default-scorecard.ts';
+import { type Scorecard, toScorecardBody } from '../scorecards/scorecard.ts';
+import { validateScorecardDraft } from '../scorecards/validate-scorecard-draft.ts';
+import type { Store } from '../store.ts';
+
+export interface TrialParts {
+  readonly store: Store;
+  readonly firms: Pick<Firms, 'settings'>;
+  readonly bus: Pick<Bus, 'publish'>;
+  readonly ruleAnalyst: Analyst;
+  /** Absent without a language model. */
+  readonly model?:
+    | {
+        readonly analyst: Analyst;
+        readonly config: LanguageModelConfig;
+        /** Has the analyst answer within the limits of the language model. Rejects with ModelFailure. */
+        analyze(conversation: Conversation, scorecard: Scorecard, signal: AbortSignal): Promise<AnalysisResult>;
+      }
+    | undefined;
+}
+
+/** The call that a scorecard is tried on, as the catalogue has it. */
+interface TriedCall {
+  readonly uuid: string;
+  readonly segmentType: string;
+  readonly operatorName: string | null;
+  readonly duration: number | null;
+  readonly language: Language | null;
+  readonly utterances: readonly Utterance[];
+}
+
+/**
+ * Analyzes a call by a scorecard's newest revision, or by a changed document of it, and stores nothing but what the language
+ * model cost. Faults: NOT_FOUND, VALIDATION_ERROR; ANALYST_UNAVAILABLE and others of the language model.
+ */
+export async function tryScorecard(
+  parts: TrialParts,
+  { firmUuid }: Actor,
+  scorecardUuid: string,
+  document: string | null,
+  call: TriedCall,
+  signal: AbortSignal,
+): Promise<Analysis> {
+  const { store, firms, model, ruleAnalyst } = parts;
+  const { segmentType, ...stored } = await store.scorecards.find(firmUuid, scorecardUuid);
+  const references = { segmentTypes: null, segmentType, questionUuids: revisableUuids(stored) };
+  const body = document === null ? stored : toScorecardBody(validateScorecardDraft(document, references), uuidv7);
+  const scorecard: Scorecard = { ...body, uuid: scorecardUuid, revision: stored.revision };
+  const settings = await firms.settings(firmUuid);
+  // Without budget the rules and the fallbacks answer: a trial does not wait for the next month.
+  const asked = model === undefined || (await store.requests.isSpent(firmUuid)) ? undefined : model;
+  const analyst = asked?.analyst ?? ruleAnalyst;
+  const conversation: Conversation = {
+    language: call.language ?? recognizeLanguage(call.utterances, []),
+    firmLanguage: settings.language,
+    redactForModel:
+      model !== undefined &&
+      (settings.redaction !== 'none' || (model.config.redact ?? !isOnThisMachine(model.config.url))),
+    operatorName: call.operatorName,
+    firmName: settings.name,
+    tags: [],
+    segmentType: call.segmentType,
+    duration: call.duration,
+    utterances: call.utterances,
+  };
+  let used = NO_TOKENS;
+  try {
+    const result = await (asked === undefined
+      ? analyst.analyze(conversation, scorecard, signal)
+      : asked.analyze(conversation, scorecard, signal));
+    used = tokensOf(result.usage);
+    return {
+      scorecard: { uuid: scorecardUuid, name: scorecard.name, revision: stored.revision },
+      analyst: { name: analyst.name, version: analyst.version, model: analyst.model },
+      ...result,
+      created_at: new Date().toISOString(),
+    };
+  } catch (error) {
+    if (!(error instanceof ModelFailure)) throw error;
+    used = error.tokens;
+    const isAway = error.kind === 'away' || error.kind === 'misconfigured';
+    throw new Fault('conflict', isAway ? 'ANALYST_UNAVAILABLE' : 'ANALYST_REFUSED', error.message, { cause: error });
+  } finally {
+    await record(parts, firmUuid, call, used);
+  }
+}
+
+async function record({ store, bus, model }: TrialParts, firmUuid: string, call: TriedCall, tokens: Tokens) {
+  if (tokens.requests === 0 || model === undefined) return;
+  await store.db.transaction(async (tx) => {
+    const usage = {
+      uuid: uuidv7(),
+      firmUuid,
+      callUuid: call.uuid,
+      at: new Date(),
+      model: model.config.model,
+      segmentType: call.segmentType,
+      audioSeconds: 0,
+      requests: tokens.requests,
+      inputTokens: tokens.input,
+      cachedInputTokens: tokens.cachedInput,
+      outputTokens: tokens.output,
+      cost: usageOf(tokens, model.config.prices).cost,
+    };
+    const budget = (await store.money.record(tx, [usage])).get(firmUuid);
+    if (budget === undefined) return;
+    await bus.publish(tx, [
+      createEvent('analysis', BudgetSpent, firmUuid, { firmuuid: firmUuid, priority: 0 }, { budget }),
+    ]);
+  });
+}
