@@ -318,7 +318,7 @@ describe('what the console offers', () => {
     await page.goto(`${service.url}/console/dashboard?days=365`);
     await page.getByRole('heading', { name: 'Dashboard' }).waitFor();
     await page.locator('.dashboard-columns').waitFor();
-    expect(await page.getByRole('region', { name: 'Machine and people' }).count()).toBe(0);
+    expect(await page.getByRole('region', { name: 'Automatic answers and reviews' }).count()).toBe(0);
     for (const path of ['review', 'upload', 'settings']) {
       await page.goto(`${service.url}/console/${path}`);
       await closed(page).waitFor();
