@@ -47,11 +47,11 @@ export function describeScorecards(running: () => { system: SystemUnderTest; bro
     await page.locator('summary').first().click();
     const question = page.locator('details[open]').first();
     await question.getByLabel('Weight').fill('7');
-    await question.getByLabel('Question').fill('Did the operator say who is speaking?');
+    await question.getByLabel('Question', { exact: true }).fill('Did the operator say who is speaking?');
     expect(await opened.accessibilityFaults()).toEqual([]);
     await page.getByRole('button', { name: 'Add a question' }).first().click();
     const added = page.locator('details[open]').nth(1);
-    await added.getByLabel('Question').pressSequentially('Was it polite?');
+    await added.getByLabel('Question', { exact: true }).pressSequentially('Was it polite?');
     await added.getByLabel('Instructions for the model').fill('Judge the last minute.');
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByText('A new revision was saved.').waitFor();
