@@ -5,5 +5,4 @@ export default {
   ...base,
   testMatch: ['**/*.browser.test.ts'],
   testPathIgnorePatterns: ['/node_modules/'],
-  testTimeout: 60_000,
 };

@@ -234,11 +234,11 @@ describe('what is not saved', () => {
     expect(count).toBe(1);
 
     await page.route('**/api/**', (route) => route.abort());
-    await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Settings' }).click();
+    await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Scorecards' }).click();
     await lost.waitFor();
     await page.getByText('This page appears as soon as the service responds.').waitFor();
     await page.unroute('**/api/**');
-    await page.getByLabel('Name', { exact: true }).waitFor();
+    await page.getByLabel('Name', { exact: true }).first().waitFor();
     await lost.waitFor({ state: 'detached' });
   });
 
@@ -262,6 +262,7 @@ describe('what the console offers', () => {
   const pagesOf = (page: Page) => page.getByRole('navigation', { name: 'Pages' }).getByRole('link').allTextContents();
   const menu = async (page: Page) => {
     await page.getByRole('button', { name: 'More', exact: true }).click();
+    await page.locator('.popup-item').first().waitFor();
     const items = await page.locator('.popup-item').allTextContents();
     await page.keyboard.press('Escape');
     return items;

@@ -1,5 +1,6 @@
-import { Navigate } from '@tanstack/react-router';
+import { Navigate, useRouterState } from '@tanstack/react-router';
 import { LoadingOrFailed } from '../../../widgets/states.tsx';
+import type { CallSearch } from '../call-search.ts';
 import { searchOf, startView, useViews } from './use-views.ts';
 
 /** The start of the console: the view that the person, or else the firm, has chosen for it, otherwise all calls. */
@@ -7,5 +8,14 @@ export function StartPage() {
   const views = useViews();
   if (views.isLoading) return <LoadingOrFailed query={views} />;
   const view = startView(views.data ?? []);
-  return <Navigate to="/calls" search={view === undefined ? {} : searchOf(view)} replace />;
+  return <ToCalls search={view === undefined ? {} : searchOf(view)} />;
+}
+
+/** Goes on to the calls, unless the person has chosen another page meanwhile. */
+export function ToCalls({ search }: { search: CallSearch }) {
+  const isLeaving = useRouterState({
+    select: ({ location, resolvedLocation }) =>
+      resolvedLocation !== undefined && resolvedLocation.href !== location.href,
+  });
+  return isLeaving ? null : <Navigate to="/calls" search={search} replace />;
 }

@@ -1,7 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
-import { getRouteApi, Navigate } from '@tanstack/react-router';
+import { getRouteApi } from '@tanstack/react-router';
 import { api, send } from '../../../api/client.ts';
 import { LoadingOrFailed } from '../../../widgets/states.tsx';
+import { ToCalls } from './start-page.tsx';
 import { searchOf } from './use-views.ts';
 
 const route = getRouteApi('/views/$uuid');
@@ -14,5 +15,5 @@ export function ViewLink() {
     queryFn: ({ signal }) => send(api.GET('/api/v1/views/{uuid}', { params: { path: { uuid } }, signal })),
   });
   if (view.data === undefined) return <LoadingOrFailed query={view} />;
-  return <Navigate to="/calls" search={searchOf(view.data)} replace />;
+  return <ToCalls search={searchOf(view.data)} />;
 }
