@@ -38,6 +38,8 @@ const full = {
   answered: 4,
   reviewed_at: '2026-01-02T00:00:00.000Z',
   score_source: 'reviewed',
+  assigned_to: 'u',
+  sampled_by: 'r',
 };
 const { batch_uuid: batch_id, campaign_uuid: campaign_id, ...sameInBoth } = full;
 /** `full` as the public API shows it. */
@@ -59,12 +61,14 @@ const unknown = {
   answered: null,
   reviewed_at: null,
   score_source: null,
+  assigned_to: null,
+  sampled_by: null,
 };
 const fields = [
   'uuid, source, status, outcome, partner_call_id, client_phone_number, operator_name, operator_id',
   'operator_group_name, direction, segment_type, start_time, duration, disconnect_reason, language, score, batch_id',
   'campaign_id, failure, created_at, updated_at, needs_review, questions, answered, reviewed_at',
-  'score_source',
+  'score_source, assigned_to, sampled_by',
 ].flatMap((line) => line.split(', '));
 
 let edge: Fixture;
@@ -382,9 +386,11 @@ describe('batches', () => {
     rejected: 0,
     by_status: { queued: 1, completed: 2 },
     erased: 2,
+    file_name: 'october.csv',
+    uploaded_by: 'u',
   };
   const { batch_uuid: batch_id, ...sameInBoth } = batch;
-  const item = { ...sameInBoth, batch_id };
+  const item = { ...sameInBoth, batch_id, archive_name: null };
 
   it('show their progress and the URL of their refused rows', async () => {
     edge.calls.getBatch = async () => ({ ...batch, finished_at: 'u', rejected_uuid: uuid });
