@@ -59,7 +59,7 @@ export function QuestionCard(props: Props) {
 function Printed({ question: { explanation, evidence, comment } }: Pick<Props, 'question'>) {
   if (explanation === '' && evidence.length === 0 && comment === null) return null;
   return (
-    <div className="print-only question-details foreign">
+    <div className="print-only question-printed foreign">
       {explanation !== '' && <p>{explanation}</p>}
       {evidence.map(({ utterance, start_char, quote }) => (
         <q key={`${utterance} ${start_char}`}>{quote}</q>

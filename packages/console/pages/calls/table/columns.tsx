@@ -107,6 +107,7 @@ const DEFAULTS: readonly ColumnName[] = [
   'segment_type',
   'duration',
   'language',
+  'answered',
 ];
 const STORED = 'console.calls.columns';
 
