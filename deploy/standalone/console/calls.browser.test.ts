@@ -614,7 +614,7 @@ describe('every page', () => {
     await page.goto(`${service.url}/console/calls/${call!.uuid}`);
     await page.locator('.waveform canvas').first().waitFor();
     await page.locator('.question-head').first().click();
-    await page.locator('.question-details').waitFor();
+    await page.locator('.question-details:not(.print-only)').waitFor();
     await check();
     await page.keyboard.press('?');
     await page.getByRole('dialog').waitFor();

@@ -6,6 +6,7 @@ import { describeCalibrations } from './test/desk/calibrations.ts';
 import { describeCallDesk } from './test/desk/call-desk.ts';
 import { describeComparison } from './test/desk/comparison.ts';
 import { describeNeighbours } from './test/desk/neighbours.ts';
+import { describeReviewQueue } from './test/desk/review-queue.ts';
 import { describeViews } from './test/desk/views.ts';
 
 // What a team does in the console: one system and one browser for all parts. To run one of them: -t 'saved views'.
@@ -25,6 +26,7 @@ const running = () => ({ system, browser });
 
 describe('saved views', () => describeViews(running));
 describe('a call at the desk', () => describeCallDesk(running));
+describe('the queue of reviews', () => describeReviewQueue(running));
 describe('calibrations', () => describeCalibrations(running));
 describe('the calls before and after', () => describeNeighbours(running));
 describe('comparisons', () => describeComparison(running));

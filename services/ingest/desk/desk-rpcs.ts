@@ -119,10 +119,11 @@ export function deskService(parts: { store: Store; bus: Bus; scorecards: Scoreca
       ),
     closeCalibration: async ({ caller, calibration_uuid }) =>
       answer(await closeCalibration(deps, callerOf(caller), Uuid.parse(calibration_uuid))),
-    takeNextCall: async ({ caller, filter, rule_uuid }) => {
+    takeNextCall: async ({ caller, filter, rule_uuid, skip }) => {
       const asked = {
         filter: filter === null ? NO_FILTER : filterOf(filter, null),
         ruleUuid: Uuid.optional().parse(rule_uuid) ?? null,
+        skip: z.array(Uuid).parse(skip),
       };
       const taken = await takeNextCall(deps, callerOf(caller), asked, new Date());
       return { call: taken && callMessage(taken.call), lease_until: taken?.until.toISOString() ?? '' };

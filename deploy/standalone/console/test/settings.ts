@@ -46,6 +46,45 @@ export function describeSettings(running: () => { system: SystemUnderTest; brows
     expect(opened.complaints).toEqual([]);
   });
 
+  it('lets an ADMIN create, disable and delete a sampling rule', async () => {
+    const page = await open('ADMIN');
+    await page.getByRole('link', { name: 'Sampling rules' }).click();
+    await page.getByText('No sampling rules yet').waitFor();
+    await page.getByRole('button', { name: 'Create a rule' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name').fill('Weak calls');
+    await dialog.getByLabel('How many').fill('20');
+    await dialog.getByLabel('Unit').selectOption('percent of the calls');
+    await dialog.getByLabel('Of each').selectOption('group of operators');
+    await dialog.getByLabel('Score at most').fill('60');
+    await dialog.getByLabel('Only with a suspected critical error').check();
+    expect(await opened.accessibilityFaults()).toEqual([]);
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    const rule = page.getByRole('article', { name: 'Weak calls' });
+    await rule.getByText('Enabled').waitFor();
+    const rules = () => opened.client.call<{ items: object[] }>('GET', '/api/v1/sampling-rules');
+    expect((await rules()).items).toMatchObject([
+      {
+        name: 'Weak calls',
+        filter: { score_max: '60', auto_fail_suspected: 'true' },
+        per: 'operator_group_name',
+        count: null,
+        share: 0.2,
+        every: 'week',
+        enabled: true,
+      },
+    ]);
+    expect(await opened.accessibilityFaults()).toEqual([]);
+    await rule.getByRole('button', { name: 'Disable' }).click();
+    await rule.getByText('Disabled').waitFor();
+    expect((await rules()).items).toMatchObject([{ enabled: false }]);
+    await rule.getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await page.getByText('The rule was deleted.').waitFor();
+    expect((await rules()).items).toEqual([]);
+    expect(opened.complaints).toEqual([]);
+  });
+
   it("lets an ADMIN create a webhook, shows the service's faults and the audit log, and offers no keys", async () => {
     const page = await open('ADMIN');
     expect(await page.getByRole('link', { name: 'API keys' }).count()).toBe(0);

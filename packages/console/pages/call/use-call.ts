@@ -24,13 +24,11 @@ export function callQuery(uuid: string) {
   });
 }
 
-/** A call with everything. Fetched again while it is processed, and when others change it, unless it is only prefetched. */
-export function useCall(uuid: string, { isAhead = false } = {}) {
+/** A call with everything. Fetched again while it is processed, and when others change it. */
+export function useCall(uuid: string) {
   return useQuery({
     ...callQuery(uuid),
-    refetchInterval: ({ state }) => {
-      if (isAhead) return false;
-      return state.data !== undefined && IN_PROGRESS.includes(state.data.status) ? POLL_MS : FOLLOW_MS;
-    },
+    refetchInterval: ({ state }) =>
+      state.data !== undefined && IN_PROGRESS.includes(state.data.status) ? POLL_MS : FOLLOW_MS,
   });
 }

@@ -2,9 +2,11 @@ import { Link } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import * as format from '../../i18n/format.ts';
 import { Score } from '../../widgets/call-facts.tsx';
+import { Confirm } from '../../widgets/confirm.tsx';
 import { Icon } from '../../widgets/icon.tsx';
 import { useKeyList, useKeys } from '../../widgets/use-keys.ts';
 import { ONE_COLUMN, useMedia } from '../../widgets/use-media.ts';
+import { useCallDesk } from '../call/desk/use-call-desk.ts';
 import { PlayerPanel, usePlayback } from '../call/player/player-panel.tsx';
 import { SKIP_SECONDS, usePlayer } from '../call/player/use-player.ts';
 import { Evidence } from '../call/question-card.tsx';
@@ -12,7 +14,7 @@ import { ReviewConflict } from '../call/review-conflict.tsx';
 import { callTexts } from '../call/texts.ts';
 import { Transcript } from '../call/transcript.tsx';
 import type { Analysis, CallDetail, Question } from '../call/use-call.ts';
-import { machineAnswer, questionsOf, useReview } from '../call/use-review.ts';
+import { isLeftToModel, machineAnswer, questionsOf, useReview } from '../call/use-review.ts';
 import { reviewTexts } from './texts.ts';
 
 interface Props {
@@ -20,7 +22,7 @@ interface Props {
   readonly onNext: () => void;
 }
 
-/** One call of the queue. It is finished when each of its answers in question was confirmed or corrected. */
+/** One call of the queue. It is finished when each of its answers in question was confirmed or corrected, or by its button. */
 export function ReviewCall({ call, onNext }: Props) {
   const t = reviewTexts.use();
   if (call.analysis === null) {
@@ -39,14 +41,20 @@ function Judge({ call, analysis, onNext }: Props & { analysis: Analysis }) {
   const playback = usePlayback(call);
   const player = usePlayer(playback.data?.url ?? null);
   const review = useReview(call, analysis);
-  // Those that were in question when the call came up. A correction takes an answer off the list of the analysis.
-  const [asked] = useState(() =>
-    questionsOf(analysis)
-      .filter(({ needs_review }) => needs_review)
+  const questions = questionsOf(analysis);
+  const { data: desk } = useCallDesk(call.uuid);
+  // When the call came up. A correction takes an answer off the list of the analysis.
+  const [inQuestion] = useState(() =>
+    questions
+      .filter((each) => each.needs_review || (isOpen(each) && !isLeftToModel(analysis, each)))
       .map(({ uuid }) => uuid),
   );
+  // A call that was assigned, disputed or chosen by chance may have none: a person looks at all its answers.
+  const asked = inQuestion.length > 0 ? inQuestion : questions.map(({ uuid }) => uuid);
+  const [judged, setJudged] = useState<ReadonlySet<string>>(new Set());
+  const [unanswered, setUnanswered] = useState<readonly string[]>([]);
   const [at, setAt] = useState(0);
-  const question = questionsOf(analysis).find(({ uuid }) => uuid === asked[at]) ?? null;
+  const question = questions.find(({ uuid }) => uuid === asked[at]) ?? null;
   const [shown, setShown] = useState<{ index: number } | null>(null);
   const first = question?.evidence[0]?.utterance;
   // Where the columns are below each other, scrolling to the quote would take the question out of sight.
@@ -57,12 +65,7 @@ function Judge({ call, analysis, onNext }: Props & { analysis: Analysis }) {
   );
 
   const labels = question === null ? [] : (question.choices ?? []);
-  const isOpen = question !== null && question.answer === null && !question.not_applicable;
-  const proceed = async () => {
-    if (at + 1 < asked.length) {
-      setAt(at + 1);
-      return;
-    }
+  const finish = async () => {
     try {
       await review.finish();
       onNext();
@@ -70,13 +73,27 @@ function Judge({ call, analysis, onNext }: Props & { analysis: Analysis }) {
       // The message says why. The answer stays where it is.
     }
   };
+  const finishUnlessUnanswered = (answered: ReadonlySet<string>) => {
+    const left = inQuestion.filter((uuid) => !answered.has(uuid));
+    if (left.length > 0) setUnanswered(left);
+    else void finish();
+  };
+  const proceed = (answered: string) => {
+    const all = new Set([...judged, answered]);
+    setJudged(all);
+    if (at + 1 < asked.length) setAt(at + 1);
+    else finishUnlessUnanswered(all);
+  };
   const confirm = () => {
-    if (!isOpen && !review.isSaving) void proceed();
+    if (question !== null && !isOpen(question) && !review.isSaving) proceed(question.uuid);
   };
   const correct = (answer: string | null) => {
     if (question === null || review.isSaving) return;
     review.answer(question, answer);
-    void proceed();
+    proceed(question.uuid);
+  };
+  const finishNow = () => {
+    if (!review.isSaving) finishUnlessUnanswered(judged);
   };
   const hear = (index: number) => {
     const evidence = question?.evidence[index];
@@ -92,6 +109,7 @@ function Judge({ call, analysis, onNext }: Props & { analysis: Analysis }) {
     ArrowRight: () => player.skip(SKIP_SECONDS),
     q: () => hear(0),
     n: onNext,
+    f: finishNow,
     j: () => setAt(Math.min(asked.length - 1, at + 1)),
     k: () => setAt(Math.max(0, at - 1)),
     ...(labels.length > 0 && { '0': () => correct(null) }),
@@ -104,6 +122,7 @@ function Judge({ call, analysis, onNext }: Props & { analysis: Analysis }) {
     ['0', c('key.zero')],
     ['q', c('key.enter')],
     ['j k', c('key.jk')],
+    ['f', t('finish')],
     ['n', t('skip')],
     ['Space', c('key.space')],
     ['← →', c('key.arrows')],
@@ -123,6 +142,27 @@ function Judge({ call, analysis, onNext }: Props & { analysis: Analysis }) {
       </div>
       <section className="score-panel" aria-label={t('question')}>
         <ReviewConflict analysis={analysis} review={review} />
+        {unanswered.length > 0 && (
+          <Confirm
+            title={t('unanswered.title')}
+            text={t('unanswered.text')}
+            action={t('unanswered.finish')}
+            isSafe
+            onConfirm={() => void finish()}
+            onClose={() => {
+              setAt(asked.indexOf(unanswered[0]!));
+              setUnanswered([]);
+            }}
+          >
+            <ul className="review-unanswered foreign">
+              {questions
+                .filter(({ uuid }) => unanswered.includes(uuid))
+                .map(({ uuid, text }) => (
+                  <li key={uuid}>{text}</li>
+                ))}
+            </ul>
+          </Confirm>
+        )}
         <div className="card card-body review-call">
           <div className="review-line">
             <Link to="/calls/$uuid" params={{ uuid: call.uuid }} className="foreign">
@@ -130,13 +170,15 @@ function Judge({ call, analysis, onNext }: Props & { analysis: Analysis }) {
             </Link>
             <span className="muted number">{format.dateTime(call.start_time)}</span>
             <Score value={analysis.score} />
+            {desk?.disputes.some(({ status }) => status === 'open') === true && (
+              <span className="badge badge-warn">{c('dispute.badge')}</span>
+            )}
           </div>
           {question !== null && (
             <Ask
               question={question}
               position={asked.length > 1 ? t('answerOf', { at: String(at + 1), all: String(asked.length) }) : null}
               labels={labels}
-              isOpen={isOpen}
               isSaving={review.isSaving}
               onQuote={hear}
               onConfirm={confirm}
@@ -144,6 +186,10 @@ function Judge({ call, analysis, onNext }: Props & { analysis: Analysis }) {
             />
           )}
           <div className="review-line">
+            <button type="button" className="button" disabled={review.isSaving} onClick={finishNow}>
+              <kbd aria-hidden="true">f</kbd>
+              {t('finish')}
+            </button>
             <button type="button" className="button button-quiet" onClick={onNext}>
               <kbd aria-hidden="true">n</kbd>
               {t('skip')}
@@ -155,18 +201,21 @@ function Judge({ call, analysis, onNext }: Props & { analysis: Analysis }) {
   );
 }
 
+function isOpen({ answer, not_applicable }: Question): boolean {
+  return answer === null && !not_applicable;
+}
+
 interface AskProps {
   readonly question: Question;
   readonly position: string | null;
   readonly labels: readonly string[];
-  readonly isOpen: boolean;
   readonly isSaving: boolean;
   readonly onQuote: (index: number) => void;
   readonly onConfirm: () => void;
   readonly onCorrect: (answer: string | null) => void;
 }
 
-function Ask({ question, position, labels, isOpen, isSaving, onQuote, onConfirm, onCorrect }: AskProps) {
+function Ask({ question, position, labels, isSaving, onQuote, onConfirm, onCorrect }: AskProps) {
   const t = reviewTexts.use();
   const c = callTexts.use();
   const { confidence, decided_by } = machineAnswer(question);
@@ -188,7 +237,7 @@ function Ask({ question, position, labels, isOpen, isSaving, onQuote, onConfirm,
       <button
         type="button"
         className="button button-primary review-confirm"
-        disabled={isOpen || isSaving}
+        disabled={isOpen(question) || isSaving}
         onClick={onConfirm}
       >
         <Icon name="check" />

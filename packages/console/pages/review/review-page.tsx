@@ -1,7 +1,10 @@
 import '../call/call.css';
 import './review.css';
 import { Link } from '@tanstack/react-router';
+import type { Schemas } from '../../api/client.ts';
+import { shellTexts } from '../../app/shell-texts.ts';
 import * as format from '../../i18n/format.ts';
+import { useSession } from '../../session/session.ts';
 import { Failed, Loading, State } from '../../widgets/states.tsx';
 import { useTitle } from '../../widgets/use-title.ts';
 import { useCall } from '../call/use-call.ts';
@@ -9,28 +12,27 @@ import { ReviewCall } from './review-call.tsx';
 import { reviewTexts } from './texts.ts';
 import { useQueue } from './use-queue.ts';
 
-/** The answers that need a review, one at a time. */
+/** The calls that need a review, one at a time. */
 export function ReviewPage() {
   const t = reviewTexts.use();
   const queue = useQueue();
   useTitle(t('title'));
-  const { list, uuid, remaining } = queue;
+  const { taken, uuid, numbers, remaining } = queue;
   return (
     <div className="page">
       <div className="page-head">
         <h1>{t('title')}</h1>
         <p className="muted number" role="status">
-          {list.isSuccess &&
-            remaining > 0 &&
-            t(queue.isEstimate ? 'remainingAbout' : 'remaining', { n: remaining, count: format.number(remaining) })}
+          {numbers !== null && remaining > 0 && t('remaining', { n: remaining, count: format.number(remaining) })}
         </p>
+        {numbers !== null && <Progress numbers={numbers} />}
       </div>
       {uuid !== null ? (
         <Current key={uuid} uuid={uuid} onNext={queue.next} />
-      ) : list.isPending ? (
+      ) : taken.isPending ? (
         <Loading />
-      ) : list.isError ? (
-        <Failed error={list.error} retry={() => void list.refetch()} />
+      ) : taken.isError ? (
+        <Failed error={taken.error} retry={() => void taken.refetch()} />
       ) : queue.hasSkipped ? (
         <State title={t('skipped.title')} text={t('skipped.text')}>
           <button type="button" className="button button-primary" onClick={queue.startOver}>
@@ -44,7 +46,33 @@ export function ReviewPage() {
           </Link>
         </State>
       )}
-      <Ahead uuid={queue.following} />
+    </div>
+  );
+}
+
+/** What the others do, and what each person has finished today. */
+function Progress({ numbers: { leased, done_today } }: { numbers: Schemas['ReviewQueue'] }) {
+  const t = reviewTexts.use();
+  const shell = shellTexts.use();
+  const { userUuid } = useSession();
+  return (
+    <div className="review-progress muted number">
+      <span>{t('inWork', { count: format.number(leased) })}</span>
+      {done_today.length > 0 && (
+        <>
+          <span>{t('doneToday')}</span>
+          <ul aria-label={t('doneToday')}>
+            {done_today.map(({ user, done }) => (
+              <li key={user.uuid}>
+                <span className="foreign">
+                  {user.uuid === userUuid ? shell('you') : (user.name ?? shell('someone'))}
+                </span>{' '}
+                {format.number(done)}
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
     </div>
   );
 }
@@ -62,14 +90,4 @@ function Current({ uuid, onNext }: { uuid: string; onNext: () => void }) {
       </button>
     </>
   );
-}
-
-/** Prefetches the next call. */
-function Ahead({ uuid }: { uuid: string | null }) {
-  return uuid === null ? null : <Fetch uuid={uuid} />;
-}
-
-function Fetch({ uuid }: { uuid: string }) {
-  useCall(uuid, { isAhead: true });
-  return null;
 }

@@ -1,47 +1,99 @@
-import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useEffect, useRef, useState } from 'react';
 import { api, send } from '../../api/client.ts';
+import { currentSession } from '../../session/session.ts';
+import { done } from '../../widgets/toasts.tsx';
+import { reviewTexts } from './texts.ts';
 
-const PAGE_SIZE = 50;
 const POLL_MS = 15_000;
+/** A third of a lease, so that one request that fails leaves time for another. */
+const EXTEND_MS = 5 * 60_000;
+/** As many as the service accepts. */
+const MOST_SKIPPED = 1000;
 
-/** The calls with answers that need a person, the oldest first, one at a time. */
+/** The call that this window has a lease of, once the requests before have been answered: none overtakes another. */
+let held: Promise<string | null> = Promise.resolve(null);
+
+/** Leases the next call, or extends the lease of the one that the person has. */
+function take(skip: readonly string[]): Promise<string | null> {
+  const ask = async () => {
+    // Not aborted with the query: a call that is leased and not shown would be kept from others.
+    const taken = await send(api.POST('/api/v1/review-queue/next', { body: { skip: skip.slice(-MOST_SKIPPED) } }));
+    return taken?.call.uuid ?? null;
+  };
+  held = held.then(ask, ask);
+  return held;
+}
+
+function giveBack(): void {
+  held = held
+    .then(async (call_uuid) => {
+      if (call_uuid === null || currentSession() === null) return;
+      // The browser sends it also when the window is being closed.
+      const request = { params: { path: { call_uuid } }, keepalive: true };
+      await send(api.DELETE('/api/v1/review-queue/leases/{call_uuid}', request));
+    })
+    // The lease ends by itself.
+    .catch(() => {})
+    .then(() => null);
+}
+
+/**
+ * The calls to review, one at a time. Nobody else gets the call that is shown: its lease is extended while the page can be
+ * seen, and ends when the person leaves the page, goes on to another call, or finishes the review.
+ */
 export function useQueue() {
-  const [passed, setPassed] = useState<ReadonlySet<string>>(new Set());
-  const [current, setCurrent] = useState<string | null>(null);
-  const list = useQuery({
-    queryKey: ['review-queue'],
-    queryFn: ({ signal }) =>
-      send(
-        api.GET('/api/v1/calls', {
-          params: { query: { needs_review: true, reviewed: false, sort: 'start_time', size: PAGE_SIZE } },
-          signal,
-        }),
-      ),
-    refetchInterval: POLL_MS,
+  const t = reviewTexts.use();
+  /** Tells apart the visits of the page: the call of an earlier one was given back. */
+  const [visit] = useState(() => performance.now());
+  // Those that are finished are among them: an open dispute keeps a call in the queue.
+  const [passed, setPassed] = useState<readonly string[]>([]);
+  const taken = useQuery({
+    queryKey: ['review-queue', 'next', visit, passed],
+    queryFn: () => take(passed),
+    refetchInterval: ({ state }) => (typeof state.data === 'string' ? EXTEND_MS : POLL_MS),
+    gcTime: 0,
   });
-  const waiting = (list.data?.items ?? []).filter(({ uuid }) => !passed.has(uuid));
-  // A call stays until it is finished, also when its first saved answer takes it off the list.
-  const uuid = current !== null && !passed.has(current) ? current : (waiting[0]?.uuid ?? null);
-  if (uuid !== current) setCurrent(uuid);
-  const isListed = waiting.some((call) => call.uuid === uuid);
+  const { data: uuid = null, isSuccess, refetch } = taken;
+  const numbers = useQuery({
+    queryKey: ['review-queue', 'numbers', uuid],
+    queryFn: ({ signal }) => send(api.GET('/api/v1/review-queue', { signal })),
+    refetchInterval: POLL_MS,
+    placeholderData: keepPreviousData,
+    // Before, the call of this window would count as one that waits.
+    enabled: isSuccess,
+  });
+
+  useEffect(() => {
+    const comeBack = ({ persisted }: PageTransitionEvent) => {
+      if (persisted) void refetch();
+    };
+    addEventListener('pagehide', giveBack);
+    addEventListener('pageshow', comeBack);
+    return () => {
+      removeEventListener('pagehide', giveBack);
+      removeEventListener('pageshow', comeBack);
+    };
+  }, [refetch]);
+  useEffect(() => giveBack, []);
+
+  const before = useRef<string | null>(null);
+  useEffect(() => {
+    if (!isSuccess) return;
+    if (before.current !== null && before.current !== uuid && !passed.includes(before.current)) done(t('lost'));
+    before.current = uuid;
+  }, [isSuccess, uuid, passed, t]);
+
   return {
-    list,
+    taken,
     uuid,
-    /** To be fetched ahead. */
-    following: waiting.find((call) => call.uuid !== uuid)?.uuid ?? null,
-    /** Calls that remain, with this one. Those that were put off count. */
-    remaining: (list.data?.count ?? 0) + (uuid !== null && !isListed ? 1 : 0),
-    isEstimate: list.data?.count_is_estimate ?? false,
+    /** Null until they are known. */
+    numbers: numbers.data ?? null,
+    /** Calls that remain for the person, with this one. Those that were put off count. */
+    remaining: (numbers.data?.waiting ?? 0) + (uuid === null ? 0 : 1),
     /** All that remain were put off. */
-    hasSkipped: passed.size > 0 && (list.data?.count ?? 0) > 0,
-    next: () => {
-      if (uuid !== null) setPassed(new Set([...passed, uuid]));
-      void list.refetch();
-    },
-    startOver: () => {
-      setPassed(new Set());
-      void list.refetch();
-    },
+    hasSkipped: passed.length > 0 && (numbers.data?.waiting ?? 0) > 0,
+    next: () => uuid !== null && setPassed([...passed, uuid]),
+    startOver: () => setPassed([]),
   };
 }

@@ -7,6 +7,7 @@ import { ApiKeys } from './api-keys.tsx';
 import { Audit } from './audit.tsx';
 import { Firm } from './firm.tsx';
 import { Money } from './money.tsx';
+import { SamplingRules } from './sampling-rules.tsx';
 import { settingsTexts } from './texts.ts';
 import { Users } from './users.tsx';
 import { Webhooks } from './webhooks.tsx';
@@ -14,7 +15,7 @@ import { Webhooks } from './webhooks.tsx';
 const route = getRouteApi('/settings');
 
 interface Tab {
-  readonly name: 'firm' | 'users' | 'keys' | 'webhooks' | 'money' | 'audit';
+  readonly name: 'firm' | 'users' | 'keys' | 'webhooks' | 'sampling' | 'money' | 'audit';
   /** Those whom the service lets use it. */
   readonly roles: readonly Role[];
   readonly show: () => ReactNode;
@@ -25,6 +26,7 @@ const TABS: readonly Tab[] = [
   { name: 'users', roles: ['ADMIN', 'SUPERUSER'], show: () => <Users /> },
   { name: 'keys', roles: ['SUPERUSER', 'WORKFLOW_ENGINEER'], show: () => <ApiKeys /> },
   { name: 'webhooks', roles: ['ADMIN'], show: () => <Webhooks /> },
+  { name: 'sampling', roles: ['ADMIN'], show: () => <SamplingRules /> },
   { name: 'money', roles: ['ADMIN'], show: () => <Money /> },
   { name: 'audit', roles: ['ADMIN'], show: () => <Audit /> },
 ];

@@ -12,11 +12,18 @@ import { callerOf } from './desk-caller.ts';
 
 const PATH = '/api/v1/review-queue';
 const tag = 'Desk';
+/** More than a person puts off in a day. */
+const MOST_SKIPPED = 1000;
 
 const Wanted = z
   .strictObject({
     filter: CallFilter.optional().meta({ documentedAs: { type: 'object', description: filterDescription } }),
     rule_uuid: Uuid.optional().meta({ description: 'Only calls that this sampling rule has chosen.' }),
+    skip: z
+      .array(Uuid)
+      .max(MOST_SKIPPED)
+      .default([])
+      .meta({ description: 'Calls that you do not want now. If you have one of them, it is given back.' }),
   })
   .meta({ id: 'TakeNextCallRequest', examples: [{ filter: { segment_type: ['support'] } }] });
 
@@ -44,11 +51,12 @@ export function reviewQueue(
           204: { description: 'No call waits for you.' },
         },
       },
-      handle: async ({ caller, body: { filter, rule_uuid }, address }) => {
+      handle: async ({ caller, body: { filter, rule_uuid, skip }, address }) => {
         const { call, lease_until } = await team.takeNextCall({
           caller: callerOf(caller, address),
           ...(filter !== undefined && { filter: personalFilter(caller, filter) }),
           ...(rule_uuid !== undefined && { rule_uuid }),
+          skip,
         });
         return call === null ? { status: 204 } : { status: 200, body: { call: callItem(call), lease_until } };
       },

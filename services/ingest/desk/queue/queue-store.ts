@@ -8,6 +8,8 @@ export interface QueueQuery extends FilteredCalls {
   readonly userUuid: string;
   /** Only calls that this sampling rule has chosen; null for all. */
   readonly ruleUuid: string | null;
+  /** The uuids of calls that the person does not want now. */
+  readonly skip: readonly string[];
   readonly now: Date;
 }
 
@@ -76,7 +78,7 @@ export function reviewQueue(db: Database, carryOver: CarryOver) {
       return lease?.call ?? null;
     },
 
-    /** Whether the call matches the filter and was chosen by the rule. */
+    /** Whether the call matches the filter, was chosen by the rule and is not skipped. */
     async matches(tx: Sql, query: QueueQuery, callUuid: string): Promise<boolean> {
       const values = new Values();
       const from = asked(values, await carryOver.table(tx), query);
@@ -157,7 +159,8 @@ export async function noteReview(tx: Sql, { firmUuid, callUuid }: CallId, isDone
 
 /** The calls `c` that are asked for. */
 function asked(values: Values, table: ListedTable, query: QueueQuery): string {
-  const from = matching(values, table, query);
+  let from = matching(values, table, query);
+  if (query.skip.length > 0) from += ` AND c.uuid <> ALL (${values.add(query.skip, 'uuid[]')})`;
   if (query.ruleUuid === null) return from;
   return `${from} AND EXISTS (SELECT FROM sampled_call AS chosen WHERE chosen.firm_uuid = c.firm_uuid
     AND chosen.call_uuid = c.uuid AND chosen.rule_uuid = ${values.add(query.ruleUuid, 'uuid')})`;

@@ -52,9 +52,9 @@ const queueOf = (store: Store) => reviewQueue(store.db, store.carryOver);
 async function next(
   person: Person,
   at: number = NOON,
-  { store = service.parts.store, filter = {}, ruleUuid = null as string | null } = {},
+  { store = service.parts.store, filter = {}, ruleUuid = null as string | null, skip = [] as string[] } = {},
 ): Promise<string | null> {
-  const asked = { filter: { ...NO_FILTER, ...filter }, ruleUuid };
+  const asked = { filter: { ...NO_FILTER, ...filter }, ruleUuid, skip };
   const taken = await takeNextCall({ store, queue: queueOf(store) }, person, asked, new Date(at));
   if (taken === null) return null;
   expect(taken.until).toEqual(new Date(at + 15 * MINUTE));
@@ -215,6 +215,19 @@ describe('the review queue', () => {
     expect(await next(personOf(firmUuid), NOON, { ruleUuid: rule })).toBe(calls[2]!.uuid);
     expect(await next(me, NOON, { filter: { segmentType: ['sales'] }, ruleUuid: rule })).toBeNull();
     await expect(next(me, NOON, { filter: { q: '!' } })).rejects.toMatchObject({ code: 'VALIDATION_ERROR' });
+  });
+
+  it('gives another call than those that are skipped, which others may take at once', async () => {
+    const firmUuid = randomUUID();
+    const me = personOf(firmUuid);
+    const calls = callsToReview(2);
+    await listing.add(firmUuid, calls);
+    const [first, second] = calls.map(({ uuid }) => uuid) as [string, string];
+    expect(await next(me)).toBe(first);
+    expect(await next(me, NOON, { skip: [first] })).toBe(second);
+    expect(await next(personOf(firmUuid))).toBe(first);
+    expect(await next(me, NOON, { skip: [first, second] })).toBeNull();
+    expect(await next(me)).toBe(second);
   });
 
   it('waits for a review or an erasure that is being written, and then gives another call', async () => {

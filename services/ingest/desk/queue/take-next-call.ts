@@ -1,6 +1,6 @@
 import { invalidFields, notFound } from '@call-analysis/fault';
 import type { Firms } from '@call-analysis/service/firms';
-import { type CallFilter, type CallRow, NO_FILTER, type Store } from '../../store/index.ts';
+import { type CallRow, NO_FILTER, type Store } from '../../store/index.ts';
 import type { DeskCaller } from '../caller.ts';
 import type { QueueQuery, ReviewQueue } from './queue-store.ts';
 
@@ -26,14 +26,14 @@ interface Taken {
 export async function takeNextCall(
   deps: Deps,
   { firmUuid, userUuid }: DeskCaller,
-  { filter, ruleUuid }: { readonly filter: CallFilter; readonly ruleUuid: string | null },
+  { filter, ruleUuid, skip }: Pick<QueueQuery, 'filter' | 'ruleUuid' | 'skip'>,
   now: Date,
 ): Promise<Taken | null> {
   const { store, queue } = deps;
   const words = filter.q === null ? null : await store.words.parse(firmUuid, filter.q);
   if (filter.q !== null && words === null)
     throw invalidFields([{ field: 'filter.q', code: 'INVALID', message: 'must have a word in it' }]);
-  const query = { firmUuid, userUuid, filter, words, ruleUuid, now };
+  const query = { firmUuid, userUuid, filter, words, ruleUuid, skip, now };
   for (;;) {
     const held = await extendHeld(deps, query);
     if (held !== null) return held;
@@ -64,7 +64,7 @@ export async function readQueue(
 ) {
   const { timeZone } = await firms.find(firmUuid);
   const [waiting, leased, done] = await Promise.all([
-    queue.countWaiting({ firmUuid, userUuid, filter: NO_FILTER, words: null, ruleUuid: null, now }),
+    queue.countWaiting({ firmUuid, userUuid, filter: NO_FILTER, words: null, ruleUuid: null, skip: [], now }),
     queue.countLeased(firmUuid, now),
     queue.doneOnDay(firmUuid, now, timeZone),
   ]);
