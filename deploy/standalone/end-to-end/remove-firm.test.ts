@@ -79,10 +79,13 @@ async function byKey(apiKey: string, method: string, path: string, json?: unknow
   return { httpStatus: response.status, ...((await response.json()) as object) };
 }
 
+/** All calls have ended, and the deliveries that say so are stored. */
 async function completed({ client }: Tenant): Promise<void> {
+  const { items } = await client.call<{ items: { uuid: string }[] }>('GET', '/api/v1/webhooks');
   await eventually(async () => {
-    const { count } = await client.listCalls('status=completed');
-    return count === CALLS + 1;
+    const calls = await client.listCalls('status=completed');
+    const deliveries = await client.call<{ count: number }>('GET', `/api/v1/webhooks/${items[0]!.uuid}/deliveries`);
+    return calls.count === CALLS + 1 && deliveries.count === CALLS + 1;
   });
 }
 
