@@ -75,7 +75,9 @@ export function describeSettings(running: () => { system: SystemUnderTest; brows
       },
     ]);
     expect(await opened.accessibilityFaults()).toEqual([]);
+    const disabled = page.waitForResponse((response) => response.request().method() === 'PATCH');
     await rule.getByRole('button', { name: 'Disable' }).click();
+    await disabled;
     await rule.getByText('Disabled').waitFor();
     expect((await rules()).items).toMatchObject([{ enabled: false }]);
     await rule.getByRole('button', { name: 'Delete' }).click();
