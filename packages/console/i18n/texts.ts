@@ -59,7 +59,11 @@ async function fetchMessages(page: string, locale: Locale, url: string): Promise
 
 /** Shows the console in another language, once all texts in use are there. */
 export async function activateLocale(locale: Locale): Promise<void> {
-  await Promise.all([...all].map((texts) => texts.load(locale)));
+  // A page that opens meanwhile fetches its texts in the former language.
+  for (let known = 0; known < all.size;) {
+    known = all.size;
+    await Promise.all([...all].map((texts) => texts.load(locale)));
+  }
   i18n.activate(locale);
   document.documentElement.lang = locale;
 }
