@@ -70,9 +70,8 @@ export function describeDashboard(running: () => { system: SystemUnderTest; brow
     for (const width of [1024, 390]) {
       await page.setViewportSize({ width, height: 800 });
       expect(await brokenHeadings(page)).toEqual([]);
-      // Charts follow the window with the next frames.
-      await page.waitForFunction('document.documentElement.scrollWidth <= innerWidth');
-      expect(await overflow(page)).toBeLessThanOrEqual(0);
+      // Charts follow the window with the next frames. A page that stays too wide fails by the test's time limit.
+      while ((await overflow(page)) > 0) await page.waitForTimeout(20);
     }
     await page.setViewportSize({ width: 1280, height: 720 });
 
