@@ -10,9 +10,9 @@ import {
   TranscriptReady,
 } from '@call-analysis/events';
 import { consume, type Consumer, type Registered } from '@call-analysis/service';
-import { retryFailed } from './calls/retry-failed.ts';
+import { retryFailed } from './attempts/retry-failed.ts';
+import { announceCalls } from './batches/announce-calls.ts';
 import { finishErasures } from './erasure/finish-erasure.ts';
-import { announceCalls } from './intake/announce-calls.ts';
 import type { Parts } from './parts.ts';
 import { giveUpAnnouncing, giveUpResult, giveUpTranscript } from './results/give-up.ts';
 import { projectAnalyses, projectFailures, projectWaiting } from './results/project-results.ts';

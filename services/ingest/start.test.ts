@@ -12,12 +12,12 @@ import {
 } from '@call-analysis/events';
 import { waitUntil } from '@call-analysis/testing';
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import type { Owner } from './intake/upload-store.ts';
 import { start } from './start.ts';
 import { csvOf, type CsvRow, rowsOf } from './test/csv.ts';
 import { analysis, type Call, callAnalyzed, callFailed, eventOf, failure, noSpeech } from './test/events.ts';
 import { callerOf, faultOf } from './test/fixtures.ts';
 import { IngestUnderTest } from './test/ingest-under-test.ts';
-import type { Owner } from './uploads/upload-store.ts';
 
 const service = new IngestUnderTest({ serving: true });
 

@@ -3,6 +3,7 @@ import { publishedBy } from '@call-analysis/events';
 import { shareConnections } from '@call-analysis/postgres';
 import { defineService } from '@call-analysis/service';
 import { dialFirms } from '@call-analysis/service/firms';
+import { batchFinisher } from './batches/finish-batches.ts';
 import { campaignFinisher } from './campaigns/finish-campaigns.ts';
 import { maintainCampaigns } from './campaigns/maintain-campaigns.ts';
 import type { Config } from './config.ts';
@@ -20,7 +21,6 @@ import { runIndexer } from './search/run-indexer.ts';
 import { maintainStatistics } from './statistics/maintain-statistics.ts';
 import { openStore } from './store/index.ts';
 import { sweep } from './sweep.ts';
-import { batchFinisher } from './uploads/finish-batches.ts';
 
 export type { Config } from './config.ts';
 

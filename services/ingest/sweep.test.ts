@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { pruneProcessed } from '@call-analysis/call-processing';
 import { expect, it } from '@jest/globals';
 import { erasures } from './erasure/erasure-store.ts';
+import type { Owner } from './intake/upload-store.ts';
 import { sweep } from './sweep.ts';
 import { audioCsvOf, csvOf } from './test/csv.ts';
 import { faultOf, fileNames, objectsBut, zipOf } from './test/fixtures.ts';
 import { IngestUnderTest } from './test/ingest-under-test.ts';
-import type { Owner } from './uploads/upload-store.ts';
 
 const service = new IngestUnderTest();
 

@@ -2,8 +2,8 @@ import { pruneProcessed } from '@call-analysis/call-processing';
 import { Failures } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
 import { v7 as uuidv7 } from 'uuid';
+import type { UploadSession } from './intake/upload-store.ts';
 import type { Store } from './store/index.ts';
-import type { UploadSession } from './uploads/upload-store.ts';
 
 /** At this age an object without a row is an orphan: no request runs this long. */
 const ORPHAN_MS = 6 * 3600 * 1000;

@@ -2,7 +2,7 @@ import { countAnswers, ReviewedAnalysis } from '@call-analysis/events';
 import { Fault, notFound } from '@call-analysis/fault';
 import { type Database, type Sql, sqlState, type Transaction } from '@call-analysis/postgres';
 import type { CallRecord } from '../intake/rows/call-fields.ts';
-import type { AnalysisBodies } from '../results/analysis-body-store.ts';
+import type { AnalysisBodies } from './analysis-body-store.ts';
 import { CALL_COLUMNS, CALL_VALUES, type CallRow, type Failure } from './call-row.ts';
 import { UNFINISHED_SQL } from './call-status.ts';
 

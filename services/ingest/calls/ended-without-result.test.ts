@@ -1,15 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
+import { retryCall } from '../attempts/retry-call.ts';
 import { eraseCall } from '../erasure/erase-call.ts';
+import { registerCall } from '../intake/register-call.ts';
+import type { Owner } from '../intake/upload-store.ts';
 import { projectFailures } from '../results/project-results.ts';
 import { audioCsvOf, type CsvRow, csvOf, goodAudio } from '../test/csv.ts';
 import { callFailed, failure } from '../test/events.ts';
 import { callerOf, faultOf, recordingOf, zipOf } from '../test/fixtures.ts';
 import { IngestUnderTest } from '../test/ingest-under-test.ts';
-import type { Owner } from '../uploads/upload-store.ts';
 import { readCall } from './read-call.ts';
-import { registerCall } from './register-call.ts';
-import { retryCall } from './retry-call.ts';
 
 const service = new IngestUnderTest({ serving: true });
 

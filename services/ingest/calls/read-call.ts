@@ -1,9 +1,9 @@
 import type { ReviewedAnalysis, Utterance } from '@call-analysis/events';
 import { notFound } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
-import { parseTranscript } from '../intake/rows/transcript-format.ts';
 import type { CallRow, HistoryEntry, Recording, Store, StoredRecording } from '../store/index.ts';
 import { removedAt } from './call-row.ts';
+import { parseTranscript } from './transcript-format.ts';
 
 export interface CallDetail {
   readonly call: CallRow;

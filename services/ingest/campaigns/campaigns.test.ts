@@ -3,12 +3,12 @@ import { AudioStored, type BodyOf, CallsCanceled, AuditEntryCreated, type Event 
 import { waitUntil } from '@call-analysis/testing';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
-import { registerCall } from '../calls/register-call.ts';
+import { registerCall } from '../intake/register-call.ts';
+import type { Owner } from '../intake/upload-store.ts';
 import { audioCsvOf, csvOf, type CsvRow, goodAudio, rowsOf } from '../test/csv.ts';
 import { callAnalyzed } from '../test/events.ts';
 import { callerOf, faultOf, recordingOf, zipOf } from '../test/fixtures.ts';
 import { IngestUnderTest } from '../test/ingest-under-test.ts';
-import type { Owner } from '../uploads/upload-store.ts';
 
 const service = new IngestUnderTest({ serving: true });
 

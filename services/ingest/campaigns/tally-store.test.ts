@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { v7 as uuidv7 } from 'uuid';
-import { registerCall } from '../calls/register-call.ts';
+import { registerCall } from '../intake/register-call.ts';
+import type { Owner } from '../intake/upload-store.ts';
 import { csvOf, goodAudio, rowsOf } from '../test/csv.ts';
 import { recordingOf } from '../test/fixtures.ts';
 import { IngestUnderTest } from '../test/ingest-under-test.ts';
-import type { Owner } from '../uploads/upload-store.ts';
 
 const service = new IngestUnderTest();
 

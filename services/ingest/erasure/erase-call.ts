@@ -7,10 +7,10 @@ import type { Sql, Transaction } from '@call-analysis/postgres';
 import { currentContext } from '@call-analysis/runtime';
 import { type Actor, auditEntry } from '@call-analysis/service';
 import { UNFINISHED } from '../calls/call-status.ts';
+import { removeRejectedCopies } from '../intake/rejected/remove-rejected-copies.ts';
 import type { Limits } from '../limits.ts';
 import type { Erasure, Store } from '../store/index.ts';
 import { finishErasure } from './finish-erasure.ts';
-import { removeRejectedCopies } from './remove-rejected-copies.ts';
 
 interface Parts {
   readonly store: Store;

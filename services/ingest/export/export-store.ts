@@ -1,10 +1,10 @@
 import { ReviewedAnalysis, type Utterance } from '@call-analysis/events';
 import { type Database, translateError } from '@call-analysis/postgres';
+import type { AnalysisBodies } from '../calls/analysis-body-store.ts';
 import { ASSIGNED_TO, SAMPLED_BY } from '../calls/call-row.ts';
-import { parseTranscript } from '../intake/rows/transcript-format.ts';
-import type { AnalysisBodies } from '../results/analysis-body-store.ts';
-import { currentFacts } from '../results/current-facts-store.ts';
-import { utterancesIn } from '../results/transcript-store.ts';
+import { currentFacts } from '../calls/current-facts-store.ts';
+import { parseTranscript } from '../calls/transcript-format.ts';
+import { utterancesIn } from '../calls/transcript-store.ts';
 import { columnsOf, type Row } from './columns.ts';
 
 const ISO = `'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'`;

@@ -7,12 +7,12 @@ import type { Objects } from '@call-analysis/objects';
 import { currentContext } from '@call-analysis/runtime';
 import type { Actor } from '@call-analysis/service';
 import { v7 as uuidv7 } from 'uuid';
+import { announcements, CallRanges } from '../batches/announce-calls.ts';
+import type { CallRange } from '../batches/announcement-store.ts';
 import { addCallsToCampaign } from '../campaigns/add-calls.ts';
 import { campaignAuditEntry } from '../campaigns/audit-entry.ts';
 import type { Limits } from '../limits.ts';
-import type { CallRange } from '../store/announcements.ts';
 import type { Archive, Batch, Store } from '../store/index.ts';
-import { announcements, CallRanges } from './announce-calls.ts';
 import type { Chunk, RowOutcome } from './copy/chunk.ts';
 import {
   type IntakeTransaction,
@@ -23,7 +23,7 @@ import {
 } from './copy/intake-store.ts';
 import { LookAhead } from './csv/look-ahead.ts';
 import { type CsvFile, type RawRecord, readCsv } from './csv/reader.ts';
-import { RejectedRows } from './rejected-rows.ts';
+import { RejectedRows } from './rejected/rejected-rows.ts';
 import type { CallRecord } from './rows/call-fields.ts';
 import type { CheckedRow } from './rows/check-row.ts';
 import { rowFault, type RowFault } from './rows/row-fault.ts';

@@ -4,13 +4,13 @@ import { invalidFields, unavailable } from '@call-analysis/fault';
 import { waitUntil } from '@call-analysis/testing';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { eraseCall } from '../erasure/erase-call.ts';
+import type { Owner } from '../intake/upload-store.ts';
 import { projectAnalyses, projectFailures } from '../results/project-results.ts';
 import { NO_FILTER, type Store } from '../store/index.ts';
 import { csvOf } from '../test/csv.ts';
 import { analysis, callAnalyzed, callFailed } from '../test/events.ts';
 import { faultOf } from '../test/fixtures.ts';
 import { IngestUnderTest } from '../test/ingest-under-test.ts';
-import type { Owner } from '../uploads/upload-store.ts';
 import { runJobs } from './run-jobs.ts';
 import { retryFailedCalls, analyzeCalls, eraseCallsOfNumber, measureCalls } from './start-jobs.ts';
 

@@ -2,7 +2,7 @@ import type { Bus } from '@call-analysis/bus';
 import { Fault } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
 import type { Sql } from '@call-analysis/postgres';
-import { analyzeCall } from '../calls/analyze-call.ts';
+import { analyzeCall } from '../attempts/analyze-call.ts';
 import { eraseCall, unlessErased } from '../erasure/erase-call.ts';
 import type { Limits } from '../limits.ts';
 import type { Store } from '../store/index.ts';

@@ -3,7 +3,7 @@ import { unavailable } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
 import type { Actor } from '@call-analysis/service';
 import { v7 as uuidv7 } from 'uuid';
-import { retryIf } from '../calls/retry-failed.ts';
+import { retryIf } from '../attempts/retry-failed.ts';
 import { eraseCall, unlessErased } from '../erasure/erase-call.ts';
 import type { Limits } from '../limits.ts';
 import { listCalls } from '../listing/list-calls.ts';

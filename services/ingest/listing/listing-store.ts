@@ -1,9 +1,9 @@
 import type { Database, Sql } from '@call-analysis/postgres';
+import type { AnalysisBodies } from '../calls/analysis-body-store.ts';
 import { CALL_COLUMNS, type CallRow } from '../calls/call-row.ts';
-import { parseTranscript } from '../intake/rows/transcript-format.ts';
-import type { AnalysisBodies } from '../results/analysis-body-store.ts';
-import { currentFacts } from '../results/current-facts-store.ts';
-import { utterancesIn } from '../results/transcript-store.ts';
+import { currentFacts } from '../calls/current-facts-store.ts';
+import { parseTranscript } from '../calls/transcript-format.ts';
+import { utterancesIn } from '../calls/transcript-store.ts';
 import type { CallQuery, Count, Position } from './call-filter.ts';
 import type { CarryOver } from './carry-over-store.ts';
 import { type FilteredCalls, type ListedTable, matching, pageOf, Values } from './filter-sql.ts';

@@ -1,6 +1,7 @@
 import { BatchFinished, type BodyOf, CallEnded, CampaignFinished, type Event } from '@call-analysis/events';
 import { waitUntil } from '@call-analysis/testing';
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import { batchFinisher } from '../batches/finish-batches.ts';
 import { changeCampaignState } from '../campaigns/change-campaign.ts';
 import { createCampaign } from '../campaigns/create-campaign.ts';
 import { campaignFinisher } from '../campaigns/finish-campaigns.ts';
@@ -8,7 +9,6 @@ import { eraseCall } from '../erasure/erase-call.ts';
 import { csvOf, rowsOf } from '../test/csv.ts';
 import { type Call, callAnalyzed, callFailed, failure, noSpeech } from '../test/events.ts';
 import { IngestUnderTest } from '../test/ingest-under-test.ts';
-import { batchFinisher } from '../uploads/finish-batches.ts';
 import { projectAnalyses, projectFailures } from './project-results.ts';
 
 // Not serving: the schedules of a running service would publish at any moment.

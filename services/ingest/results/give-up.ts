@@ -2,7 +2,7 @@ import { type Bus, DISCARD, type FailureReason, type GiveUpResult } from '@call-
 import { findErased } from '@call-analysis/call-processing';
 import { CallsAccepted, type Event } from '@call-analysis/events';
 import { z } from 'zod';
-import { NOT_ANNOUNCED } from '../store/announcements.ts';
+import { NOT_ANNOUNCED } from '../batches/announcement-store.ts';
 import type { Store } from '../store/index.ts';
 import { publishEnded } from './publish-ended.ts';
 

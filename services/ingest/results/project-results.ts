@@ -9,8 +9,8 @@ import {
   type TranscriptionWaiting,
 } from '@call-analysis/events';
 import type { Registered } from '@call-analysis/service';
+import { factsIn } from '../calls/analysis-facts.ts';
 import type { Store } from '../store/index.ts';
-import { factsIn } from './analysis-facts.ts';
 import { eventTime } from './event-time.ts';
 import { publishEnded } from './publish-ended.ts';
 

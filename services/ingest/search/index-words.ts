@@ -1,7 +1,7 @@
 import type { Utterance } from '@call-analysis/events';
 import type { Database, Sql } from '@call-analysis/postgres';
-import { parseTranscript } from '../intake/rows/transcript-format.ts';
-import { utterancesIn } from '../results/transcript-store.ts';
+import { parseTranscript } from '../calls/transcript-format.ts';
+import { utterancesIn } from '../calls/transcript-store.ts';
 import { configurationFor, configurationTag, documentText, firmTag, UTTERANCE_BREAK } from './tokenizer.ts';
 
 /** The most documents of one transaction, and the most bytes, above which it takes a single document. */

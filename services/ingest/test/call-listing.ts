@@ -5,9 +5,9 @@ import { REVIEW_STATUSES } from '@call-analysis/proto/values';
 import { expect } from '@jest/globals';
 import * as fc from 'fast-check';
 import { v7 } from 'uuid';
+import { factsOf } from '../calls/analysis-facts.ts';
 import { listCalls, type ListCallsRequest } from '../listing/list-calls.ts';
 import { listFacts } from '../listing/listed-call-store.ts';
-import { factsOf } from '../results/analysis-facts.ts';
 import { type CallFilter, NO_FILTER, type Sort } from '../store/index.ts';
 import type { IngestUnderTest } from './ingest-under-test.ts';
 

@@ -6,7 +6,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { audioCsvOf, csvOf, goodAudio } from '../test/csv.ts';
 import { faultOf, zipOf } from '../test/fixtures.ts';
 import { IngestUnderTest } from '../test/ingest-under-test.ts';
-import type { Owner } from '../uploads/upload-store.ts';
+import type { Owner } from './upload-store.ts';
 
 const service = new IngestUnderTest({ serving: true });
 

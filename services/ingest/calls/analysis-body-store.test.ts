@@ -2,11 +2,11 @@ import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { type PublishedAnalysis, receivedAnalysis } from '@call-analysis/events';
 import { beforeAll, expect, it } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
-import { readCall } from '../calls/read-call.ts';
+import { projectAnalyses } from '../results/project-results.ts';
 import { csvOf } from '../test/csv.ts';
 import { analysis, type Call, callAnalyzed } from '../test/events.ts';
 import { IngestUnderTest } from '../test/ingest-under-test.ts';
-import { projectAnalyses } from './project-results.ts';
+import { readCall } from './read-call.ts';
 
 const service = new IngestUnderTest();
 let owner: Call['owner'];

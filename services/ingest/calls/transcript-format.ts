@@ -1,5 +1,5 @@
 import type { Role } from '@call-analysis/events';
-import { excerpt, type ValueFault, visible } from './row-fault.ts';
+import { excerpt, type ValueFault, visible } from '../intake/rows/row-fault.ts';
 
 interface Tag {
   readonly name: string;

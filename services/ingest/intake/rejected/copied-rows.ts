@@ -1,6 +1,6 @@
+import { REJECT_REASON, type Header } from '../csv/header.ts';
+import type { RawRecord } from '../csv/scanner.ts';
 import type { RowFault } from '../rows/row-fault.ts';
-import { REJECT_REASON, type Header } from './header.ts';
-import type { RawRecord } from './scanner.ts';
 
 /**
  * The CSV of rejected rows has the columns as they came and `reject_reason` last. It has the separator, the byte order

@@ -10,9 +10,9 @@ import {
   extractionRequested,
   transcribedRecordingReady,
   uploadedTranscriptReady,
-} from '../intake/call-events.ts';
+} from '../calls/call-events.ts';
+import { eraseFirstHint, failureWithHint } from '../calls/ended-without-result.ts';
 import type { CallRow, Store } from '../store/index.ts';
-import { eraseFirstHint, failureWithHint } from './ended-without-result.ts';
 
 export interface Parts {
   readonly store: Store;

@@ -1,11 +1,11 @@
 import { Readable } from 'node:stream';
 import { Fault } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
-import { type Column, type CsvFile, type RawRecord, readCsv } from '../intake/csv/reader.ts';
-import { copiedHeader, copiedLine } from '../intake/csv/rejected.ts';
-import { audioColumns, transcriptColumns } from '../intake/rows/call-fields.ts';
-import { parseStartTime, parseTranscriptionStartTime } from '../intake/rows/start-time.ts';
-import type { CallIdentity, RejectedFile, Store } from '../store/index.ts';
+import type { CallIdentity, RejectedFile, Store } from '../../store/index.ts';
+import { type Column, type CsvFile, type RawRecord, readCsv } from '../csv/reader.ts';
+import { audioColumns, transcriptColumns } from '../rows/call-fields.ts';
+import { parseStartTime, parseTranscriptionStartTime } from '../rows/start-time.ts';
+import { copiedHeader, copiedLine } from './copied-rows.ts';
 import { keysOfCopies } from './rejected-filter.ts';
 
 interface Parts {

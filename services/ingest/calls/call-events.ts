@@ -13,7 +13,7 @@ import {
 } from '@call-analysis/events';
 import type { Objects } from '@call-analysis/objects';
 import type { Archive, ArchivedCall, CallRow, Recording, StoredRecording, UploadedTranscript } from '../store/index.ts';
-import { parseTranscript } from './rows/transcript-format.ts';
+import { parseTranscript } from './transcript-format.ts';
 
 /** Asks the audio service to extract the recording of a call from its archive. */
 export function extractionRequested(

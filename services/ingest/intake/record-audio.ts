@@ -1,7 +1,7 @@
 import type { Bus } from '@call-analysis/bus';
 import { notFound } from '@call-analysis/fault';
 import type { Firms } from '@call-analysis/service/firms';
-import { audioStored } from '../intake/call-events.ts';
+import { audioStored } from '../calls/call-events.ts';
 import type { Store, StoredRecording } from '../store/index.ts';
 
 interface ExtractedRecording {

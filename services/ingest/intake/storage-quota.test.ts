@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
-import { recordAudio } from '../calls/record-audio.ts';
-import { registerCall } from '../calls/register-call.ts';
 import { sweep } from '../sweep.ts';
 import { audioCsvOf, csvOf, goodAudio } from '../test/csv.ts';
 import { ErasedCalls, secrets } from '../test/erased-calls.ts';
 import { faultOf, recordingOf, zipOf } from '../test/fixtures.ts';
 import { IngestUnderTest } from '../test/ingest-under-test.ts';
+import { recordAudio } from './record-audio.ts';
+import { registerCall } from './register-call.ts';
 
 const service = new IngestUnderTest();
 const calls = new ErasedCalls(service);

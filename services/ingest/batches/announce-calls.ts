@@ -5,10 +5,10 @@ import type { Objects } from '@call-analysis/objects';
 import type { Sql } from '@call-analysis/postgres';
 import type { Registered } from '@call-analysis/service';
 import { stringify } from 'uuid';
-import type { CallRange } from '../store/announcements.ts';
+import { extractionRequested, uploadedTranscriptReady } from '../calls/call-events.ts';
+import { UUID_BYTES } from '../intake/copy/binary-rows.ts';
 import type { AnnouncedBatch, Store } from '../store/index.ts';
-import { extractionRequested, uploadedTranscriptReady } from './call-events.ts';
-import { UUID_BYTES } from './copy/binary-rows.ts';
+import type { CallRange } from './announcement-store.ts';
 
 /** The most calls that are announced together. */
 const RANGE_CALLS = 500;

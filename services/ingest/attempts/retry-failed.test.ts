@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { type BodyOf, CallsAccepted, type Event, RetryRequested, TranscriptReady } from '@call-analysis/events';
 import { waitUntil } from '@call-analysis/testing';
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import type { Owner } from '../intake/upload-store.ts';
 import { csvOf, rowsOf } from '../test/csv.ts';
 import { type Call, callAnalyzed, callFailed, eventOf, noSpeech } from '../test/events.ts';
 import { callerOf } from '../test/fixtures.ts';
 import { IngestUnderTest } from '../test/ingest-under-test.ts';
-import type { Owner } from '../uploads/upload-store.ts';
 
 // Each retry waits twice as long as the last one, so that the failure arrives in between.
 const service = new IngestUnderTest({ serving: true, retries: 10 });

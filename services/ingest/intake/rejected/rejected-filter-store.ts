@@ -1,5 +1,5 @@
 import type { Sql } from '@call-analysis/postgres';
-import type { RejectedFile } from '../uploads/batch-store.ts';
+import type { RejectedFile } from '../../batches/batch-store.ts';
 import { type FilterSegment, PROBES, type RowKey } from './rejected-filter.ts';
 
 /** Filters over the rows of rejected CSVs, for finding the files with copies of a call. */

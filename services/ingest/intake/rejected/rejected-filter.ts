@@ -1,4 +1,4 @@
-import type { CallIdentity } from './erasure-store.ts';
+import type { CallIdentity } from '../../erasure/erasure-store.ts';
 
 /** Two hashes of 32 bits. */
 export type RowKey = readonly [number, number];

@@ -1,6 +1,6 @@
 import type { Database, Sql } from '@call-analysis/postgres';
 import { v7 as uuidv7 } from 'uuid';
-import type { IngestPrisma } from '../store/prisma.ts';
+import type { IngestPrisma } from '../prisma.ts';
 
 export interface UploadSession {
   readonly uuid: string;

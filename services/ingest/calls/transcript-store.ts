@@ -1,7 +1,7 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { Utterance } from '@call-analysis/events';
 import { confidential, type Database, type Sql } from '@call-analysis/postgres';
-import { UNFINISHED_SQL } from '../calls/call-status.ts';
+import { UNFINISHED_SQL } from './call-status.ts';
 
 /** The transcript of a call's recording. */
 export interface TranscribedCall {

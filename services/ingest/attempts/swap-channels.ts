@@ -1,7 +1,7 @@
 import { type Actor, auditEntry } from '@call-analysis/service';
+import { CHANNELS_SWAPPED } from '../calls/call-status.ts';
 import type { CallRow } from '../store/index.ts';
 import { analyzeLocked, type AnalyzeParts, invalidTransition } from './analyze-call.ts';
-import { CHANNELS_SWAPPED } from './call-status.ts';
 
 /**
  * Operator and client of a recording change places, in its transcript too, and the call is analyzed again. Fault

@@ -5,12 +5,12 @@ import type { Objects } from '@call-analysis/objects';
 import type { Actor } from '@call-analysis/service';
 import type { Firm, Firms } from '@call-analysis/service/firms';
 import { requireActiveCampaign, requireCampaign } from '../campaigns/add-calls.ts';
-import { acceptRows, untilFree } from '../intake/accept-rows.ts';
-import { recordingUpload, transcriptUpload } from '../intake/upload-kinds.ts';
 import type { Limits } from '../limits.ts';
 import { countBatch } from '../metrics.ts';
 import type { Batch, Store } from '../store/index.ts';
+import { acceptRows, untilFree } from './accept-rows.ts';
 import { requireStorage } from './storage-quota.ts';
+import { recordingUpload, transcriptUpload } from './upload-kinds.ts';
 import { keyPrefix, type Owner, type UploadSession } from './upload-store.ts';
 
 export interface ProcessUploadRequest {

@@ -2,7 +2,7 @@ import { Fault, notFound } from '@call-analysis/fault';
 import type { Sql } from '@call-analysis/postgres';
 import { UNFINISHED, UNFINISHED_SQL } from '../calls/call-status.ts';
 import type { Prisma } from '../generated/client.ts';
-import type { IngestPrisma } from '../store/prisma.ts';
+import type { IngestPrisma } from '../prisma.ts';
 
 export interface Batch {
   readonly uuid: string;

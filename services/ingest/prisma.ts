@@ -1,5 +1,5 @@
 import { type Database, prismaAdapter, unavailability } from '@call-analysis/postgres';
-import { PrismaClient } from '../generated/client.ts';
+import { PrismaClient } from './generated/client.ts';
 
 /** A client on the pool of `db`. Like `db`, it throws Fault `unavailable` when the database cannot be reached. */
 export function openPrisma(db: Database) {

@@ -3,14 +3,14 @@ import { findErased } from '@call-analysis/call-processing';
 import { Fault, invalidFields, notFound } from '@call-analysis/fault';
 import { currentContext } from '@call-analysis/runtime';
 import type { Firms } from '@call-analysis/service/firms';
+import { audioStored } from '../calls/call-events.ts';
+import { endedWithoutResult, eraseFirstHint } from '../calls/ended-without-result.ts';
 import { addCallsToCampaign, requireActiveCampaign } from '../campaigns/add-calls.ts';
-import { audioStored } from '../intake/call-events.ts';
-import { type NamedFile, readMetadata } from '../intake/rows/metadata.ts';
 import type { Limits } from '../limits.ts';
 import { callLocked, type ExistingCall, type Store, type StoredRecording } from '../store/index.ts';
-import { requireStorage } from '../uploads/storage-quota.ts';
-import type { Owner } from '../uploads/upload-store.ts';
-import { endedWithoutResult, eraseFirstHint } from './ended-without-result.ts';
+import { type NamedFile, readMetadata } from './rows/metadata.ts';
+import { requireStorage } from './storage-quota.ts';
+import type { Owner } from './upload-store.ts';
 
 /** A single upload whose bytes are stored, and the result of probing them. */
 export interface NewRecording {

@@ -4,11 +4,11 @@ import { Fault } from '@call-analysis/fault';
 import { waitUntil } from '@call-analysis/testing';
 import { describe, expect, it } from '@jest/globals';
 import AdmZip from 'adm-zip';
-import { announceCalls } from '../intake/announce-calls.ts';
-import type { RowFault } from '../intake/rows/row-fault.ts';
+import { announceCalls } from '../batches/announce-calls.ts';
 import { audioCsvOf, type AudioRow, csvOf } from '../test/csv.ts';
 import { faultOf, fileNames, objectsBut, zipOf } from '../test/fixtures.ts';
 import { IngestUnderTest } from '../test/ingest-under-test.ts';
+import type { RowFault } from './rows/row-fault.ts';
 import type { Owner } from './upload-store.ts';
 
 const service = new IngestUnderTest();

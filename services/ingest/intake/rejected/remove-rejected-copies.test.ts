@@ -1,9 +1,9 @@
 import { buffer, text } from 'node:stream/consumers';
 import { describe, expect, it, jest } from '@jest/globals';
-import { audioCsvOf, csvOf, goodAudio } from '../test/csv.ts';
-import { counts, ErasedCalls, secrets } from '../test/erased-calls.ts';
-import { zipOf } from '../test/fixtures.ts';
-import { IngestUnderTest } from '../test/ingest-under-test.ts';
+import { audioCsvOf, csvOf, goodAudio } from '../../test/csv.ts';
+import { counts, ErasedCalls, secrets } from '../../test/erased-calls.ts';
+import { zipOf } from '../../test/fixtures.ts';
+import { IngestUnderTest } from '../../test/ingest-under-test.ts';
 
 const service = new IngestUnderTest();
 const calls = new ErasedCalls(service);

@@ -3,11 +3,11 @@ import { PassThrough } from 'node:stream';
 import { Fault } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
 import { v7 as uuidv7 } from 'uuid';
-import { filterOf, type RowKey, rowKeys } from '../erasure/rejected-filter.ts';
-import type { Store } from '../store/index.ts';
-import type { CsvFile, RawRecord } from './csv/reader.ts';
-import { rejectedHeader, rejectedLine } from './csv/rejected.ts';
-import { type RowFault, invisibleIn, kept } from './rows/row-fault.ts';
+import type { Store } from '../../store/index.ts';
+import type { CsvFile, RawRecord } from '../csv/reader.ts';
+import { type RowFault, invisibleIn, kept } from '../rows/row-fault.ts';
+import { rejectedHeader, rejectedLine } from './copied-rows.ts';
+import { filterOf, type RowKey, rowKeys } from './rejected-filter.ts';
 
 /** docs/api.md, "Presigned uploads": the answer lists the first 100 faults. */
 const LISTED_FAULTS = 100;

@@ -1,8 +1,8 @@
 import type { BodyOf, Event, RetryRequested } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
-import { NOT_ANNOUNCED } from '../store/announcements.ts';
+import { NOT_ANNOUNCED } from '../batches/announcement-store.ts';
+import { UNFINISHED } from '../calls/call-status.ts';
 import type { CallRow } from '../store/index.ts';
-import { UNFINISHED } from './call-status.ts';
 import { type Parts, redactsStored, startAttempt } from './retry-call.ts';
 
 /**

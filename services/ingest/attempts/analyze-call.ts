@@ -4,9 +4,9 @@ import { Fault } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
 import type { Sql, Transaction } from '@call-analysis/postgres';
 import { currentContext } from '@call-analysis/runtime';
-import { transcribedRecordingReady, uploadedTranscriptReady } from '../intake/call-events.ts';
+import { transcribedRecordingReady, uploadedTranscriptReady } from '../calls/call-events.ts';
+import { removedAt } from '../calls/call-row.ts';
 import type { CallRow, Store } from '../store/index.ts';
-import { removedAt } from './call-row.ts';
 
 export interface AnalyzeParts {
   readonly store: Store;

@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
+import { readCsv, type RawRecord } from '../csv/reader.ts';
 import { transcriptColumns } from '../rows/call-fields.ts';
 import { checkTranscriptRow } from '../rows/check-row.ts';
 import { rowFault } from '../rows/row-fault.ts';
-import { readCsv, type RawRecord } from './reader.ts';
-import { rejectedHeader, rejectedLine } from './rejected.ts';
+import { rejectedHeader, rejectedLine } from './copied-rows.ts';
 
 const LIMITS = { maxBytes: 1e9, maxRows: 1e6, maxTextBytes: 10_000 };
 const rules = { segmentTypes: new Set(['support']), maxTextBytes: 10_000, maxValueChars: 255 };

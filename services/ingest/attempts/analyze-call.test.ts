@@ -12,6 +12,8 @@ import {
 import { waitUntil } from '@call-analysis/testing';
 import { beforeAll, expect, it } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
+import { readCall } from '../calls/read-call.ts';
+import { registerCall } from '../intake/register-call.ts';
 import { projectAnalyses, projectFailures, projectWaiting } from '../results/project-results.ts';
 import { projectTranscripts } from '../results/project-transcripts.ts';
 import { csvOf, goodAudio } from '../test/csv.ts';
@@ -19,8 +21,6 @@ import { analysis, type Call, callAnalyzed, callFailed, eventOf, transcriptReady
 import { faultOf, recordingOf } from '../test/fixtures.ts';
 import { IngestUnderTest } from '../test/ingest-under-test.ts';
 import { analyzeCall } from './analyze-call.ts';
-import { readCall } from './read-call.ts';
-import { registerCall } from './register-call.ts';
 import { retryCall } from './retry-call.ts';
 
 const service = new IngestUnderTest();
