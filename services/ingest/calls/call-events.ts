@@ -82,9 +82,8 @@ export async function uploadedTranscriptReady(
   origin: EventOrigin,
 ): Promise<Event<BodyOf<typeof TranscriptReady>>> {
   const parsed = parseTranscript(call.tagged_text);
-  if ('fault' in parsed)
-    throw new Error(`the accepted transcript of call ${call.uuid} does not parse: ${parsed.fault}`);
-  const utterances = parsed.utterances.map(({ role, text }) => ({ role, text, start: null, end: null }));
+  if (parsed === null) throw new Error(`the accepted transcript of call ${call.uuid} does not parse`);
+  const { utterances } = parsed;
   // A byte of text becomes at most a few bytes of JSON, so a text far below the limit needs no exact count.
   const isShort = call.tagged_text.length < INLINE_BYTES / 8;
   return createEvent('ingest', TranscriptReady, call.uuid, origin, {

@@ -149,15 +149,6 @@ export function calls(db: Database, stored: AnalysisBodies) {
       return row?.version ?? null;
     },
 
-    /** An uploaded transcript as it was sent; null when the call has none. */
-    async taggedText(firmUuid: string, uuid: string): Promise<string | null> {
-      const rows = await db.query<{ tagged_text: string | null }>(
-        'SELECT tagged_text FROM call WHERE firm_uuid = $1 AND uuid = $2',
-        [firmUuid, uuid],
-      );
-      return rows[0]?.tagged_text ?? null;
-    },
-
     async uploadedTranscript(tx: Sql, firmUuid: string, uuid: string): Promise<UploadedTranscript> {
       const rows = await tx.query<UploadedTranscript>(
         `SELECT ${UPLOADED_TRANSCRIPT_COLUMNS}

@@ -1,5 +1,4 @@
-import type { Role } from '@call-analysis/events';
-import { excerpt, type ValueFault, visible } from '../intake/rows/row-fault.ts';
+import type { Role, Utterance } from '@call-analysis/events';
 
 interface Tag {
   readonly name: string;
@@ -7,7 +6,7 @@ interface Tag {
 }
 
 /** The nine role tags (docs/api.md, "Presigned uploads"). */
-const TAGS: readonly Tag[] = [
+export const TAGS: readonly Tag[] = [
   ...['operator', 'оператор', 'operador'].map((name): Tag => ({ name, role: 'operator' })),
   ...['client', 'клиент', 'абонент', 'mijoz', 'cliente', 'кардар'].map((name): Tag => ({ name, role: 'client' })),
 ];
@@ -19,46 +18,48 @@ const TAGS_OF_LETTER: ReadonlyMap<number, readonly Tag[]> = new Map([
 const LESS = 60;
 const GREATER = 62;
 
-interface TaggedUtterance {
-  readonly role: Role;
-  /** Trimmed, never empty. */
-  readonly text: string;
-}
-
 interface TaggedTranscript {
-  readonly utterances: TaggedUtterance[];
+  /** Without times. A text is trimmed and never empty. */
+  readonly utterances: Utterance[];
   /** The tags that were used, in lower case, each once, without brackets. */
   readonly tags: string[];
 }
+
+/** `at` is a position in the text. */
+export type TranscriptFault =
+  /** There is text before the first tag; null where there is no tag. */
+  | { readonly is: 'untagged'; readonly at: number | null }
+  /** The utterance of this number, from 1, after the tag. */
+  | { readonly is: 'empty'; readonly at: number; readonly tag: string; readonly number: number };
 
 /**
  * Splits a transcript at its role tags. A tag is `<name>` with one of the nine names in any case and nothing else in
  * the brackets. Anything that only resembles a tag (letters of another alphabet, a dotless or dotted I, a combining
  * mark, blanks, full-width brackets) is text. One role may speak twice in a row. White space is what `trim` removes.
- * The time is linear in the length of any text.
+ * The time is linear in the length of any text. Null for a text with faults.
  */
-export function parseTranscript(text: string): TaggedTranscript | ValueFault {
-  const utterances: TaggedUtterance[] = [];
+export function parseTranscript(text: string): TaggedTranscript | null {
+  const utterances: Utterance[] = [];
   const tags = new Set<string>();
-  const [fault] = walk(text, ({ name, role }, spoken) => {
-    utterances.push({ role, text: spoken });
+  const faults = walk(text, ({ name, role }, spoken) => {
+    utterances.push({ role, text: spoken, start: null, end: null });
     tags.add(name);
   });
-  return fault ?? { utterances, tags: [...tags] };
+  return faults.length === 0 ? { utterances, tags: [...tags] } : null;
 }
 
 /**
- * All faults of a transcript: text before the first tag, then the first empty utterance. `parseTranscript` returns the
- * first of them. Creates no utterances, which makes it faster.
+ * All faults of a transcript: text before the first tag, then the first empty utterance. Creates no utterances, which
+ * makes it faster.
  */
-export function checkTranscript(text: string): readonly ValueFault[] {
+export function transcriptFaults(text: string): readonly TranscriptFault[] {
   return walk(text, null);
 }
 
-const NO_FAULTS: readonly ValueFault[] = [];
+const NO_FAULTS: readonly TranscriptFault[] = [];
 
 /** Calls `visit` for the utterances before the first empty one. */
-function walk(text: string, visit: ((tag: Tag, text: string) => void) | null): readonly ValueFault[] {
+function walk(text: string, visit: ((tag: Tag, text: string) => void) | null): readonly TranscriptFault[] {
   let faults = NO_FAULTS;
   let speaker: Tag | null = null;
   let spokenAt = 0;
@@ -75,10 +76,10 @@ function walk(text: string, visit: ((tag: Tag, text: string) => void) | null): r
     const end = open < 0 ? text.length : open;
     const isEmpty = !hasText(text, from, end);
     if (speaker === null) {
-      if (tag === null || !isEmpty) faults = [missingTag(text, open)];
+      if (tag === null || !isEmpty) faults = [{ is: 'untagged', at: open < 0 ? null : open }];
     } else {
       count++;
-      if (isEmpty) return [...faults, emptyUtterance(speaker, spokenAt, count)];
+      if (isEmpty) return [...faults, { is: 'empty', at: spokenAt, tag: speaker.name, number: count }];
       if (visit !== null) visit(speaker, text.slice(from, end).trim());
     }
     if (tag === null) return faults;
@@ -108,34 +109,4 @@ function hasText(text: string, from: number, to: number): boolean {
   const code = text.charCodeAt(from);
   if (code > 32 && code < 127) return true;
   return text.slice(from, to).trim() !== '';
-}
-
-/** Characters in which a message looks for something that may have been meant as a tag. */
-const SEARCHED_CHARS = 10_000;
-const RESEMBLES_TAG = /(?:[<＜‹[{(]|&lt;)[^<>]{1,40}?(?:[>＞›\]})]|&gt;)/;
-
-function missingTag(text: string, firstTag: number): ValueFault {
-  const before = text.slice(0, firstTag < 0 ? SEARCHED_CHARS : Math.min(firstTag, SEARCHED_CHARS)).trim();
-  const problem =
-    firstTag < 0
-      ? 'anonymized_text has no role tag.'
-      : `anonymized_text has text before its first role tag (at character ${firstTag + 1}): "${visible(excerpt(before, 40))}".`;
-  const resembling = RESEMBLES_TAG.exec(before);
-  const hint = resembling === null ? '' : ` "${visible(excerpt(resembling[0], 50))}" is not a role tag.`;
-  const names = TAGS.map(({ name }) => `<${name}>`).join(', ');
-  return {
-    fault: 'MISSING_ROLE_TAG',
-    message:
-      `${problem}${hint} Begin every utterance with one of ${names}, ` +
-      'in any case, with nothing else in the brackets.',
-  };
-}
-
-function emptyUtterance({ name }: Tag, open: number, count: number): ValueFault {
-  return {
-    fault: 'EMPTY_UTTERANCE',
-    message:
-      `Utterance ${count} of anonymized_text, after <${name}> at character ${open + 1}, is empty. ` +
-      'Add its text or remove the tag.',
-  };
 }

@@ -2,6 +2,7 @@ import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { Utterance } from '@call-analysis/events';
 import { confidential, type Database, type Sql } from '@call-analysis/postgres';
 import { UNFINISHED_SQL } from './call-status.ts';
+import { parseTranscript } from './transcript-format.ts';
 
 /** The transcript of a call's recording. */
 export interface TranscribedCall {
@@ -29,20 +30,37 @@ interface TranscriptionProgress {
 
 const fast = { level: 1 };
 
-/** Transcripts of recordings. Every statement is limited to one firm. */
+/** Transcripts. Every statement is limited to one firm. */
 export function transcripts(db: Database) {
   return {
-    /** Null while the recording has not been transcribed. */
+    /** Of a recording. Null while it has not been transcribed. */
     async read(sql: Sql, firmUuid: string, callUuid: string): Promise<Utterance[] | null> {
       const [row] = await sql.query<{ body: Buffer }>(
         'SELECT body FROM transcript WHERE firm_uuid = $1 AND call_uuid = $2',
         [firmUuid, callUuid],
       );
-      return row === undefined ? null : utterancesIn(row.body);
+      return row === undefined ? null : unpacked(row.body);
     },
 
+    /** Of a recording or an upload. Null without one. */
     async find(firmUuid: string, callUuid: string): Promise<Utterance[] | null> {
-      return this.read(db, firmUuid, callUuid);
+      return (await this.ofCalls(firmUuid, [callUuid])).get(callUuid) ?? null;
+    },
+
+    /** The same of several calls. Those without a transcript are absent. */
+    async ofCalls(firmUuid: string, callUuids: readonly string[]): Promise<Map<string, Utterance[]>> {
+      const rows = await db.query<StoredTranscript & { uuid: string }>(
+        `SELECT call.uuid, tagged_text, body FROM call
+           LEFT JOIN transcript ON transcript.firm_uuid = call.firm_uuid AND transcript.call_uuid = call.uuid
+         WHERE call.firm_uuid = $1 AND call.uuid = ANY($2)`,
+        [firmUuid, callUuids],
+      );
+      return new Map(
+        rows.flatMap((row): [string, Utterance[]][] => {
+          const utterances = utterancesOf(row);
+          return utterances === null ? [] : [[row.uuid, utterances]];
+        }),
+      );
     },
 
     /**
@@ -105,7 +123,18 @@ export function transcripts(db: Database) {
   };
 }
 
-/** Unpacks a stored transcript. */
-export function utterancesIn(body: Buffer): Utterance[] {
+/** As a call has it: of its recording, packed, or as it was uploaded. */
+export interface StoredTranscript {
+  readonly tagged_text: string | null;
+  readonly body: Buffer | null;
+}
+
+/** Null without a transcript. */
+export function utterancesOf({ tagged_text: uploaded, body }: StoredTranscript): Utterance[] | null {
+  if (body !== null) return unpacked(body);
+  return uploaded === null ? null : (parseTranscript(uploaded)?.utterances ?? []);
+}
+
+function unpacked(body: Buffer): Utterance[] {
   return JSON.parse(inflateRawSync(body).toString()) as Utterance[];
 }

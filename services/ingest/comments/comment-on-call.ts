@@ -20,7 +20,7 @@ export async function commentOnCall(
   const { firmUuid, userUuid } = actor;
   await store.calls.get(firmUuid, callUuid);
   if (utterance !== null) {
-    const { length } = await store.listing.texts(firmUuid, callUuid);
+    const length = (await store.transcripts.find(firmUuid, callUuid))?.length ?? 0;
     if (utterance >= length) {
       const message = length === 0 ? 'must be left out: the call has no transcript' : `must be at most ${length - 1}`;
       throw invalidFields([{ field: 'utterance', code: 'INVALID', message }]);

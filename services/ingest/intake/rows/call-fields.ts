@@ -1,6 +1,6 @@
 import type { Role } from '@call-analysis/events';
-import { checkTranscript } from '../../calls/transcript-format.ts';
 import type { Column } from '../csv/header.ts';
+import { checkTranscript } from './check-transcript.ts';
 import { type Direction, parseChannel, parseDirection, parseDuration, parsePhone } from './field-rules.ts';
 import type { ValueFault } from './row-fault.ts';
 import { parseStartTime, parseTranscriptionStartTime } from './start-time.ts';
