@@ -69,14 +69,14 @@ async function written(): Promise<string[]> {
 }
 
 it('whatever writes conversation text, what is stored is encrypted where the service encrypts', async () => {
-  const parts = { ...service.parts, store };
+  const deps = { ...service.deps, store };
   const owner = service.newOwner();
   const actor = { ...owner, address: '192.0.2.7' };
   await service.process(owner, await service.put(owner, csvOf([{}])), {}, { store });
   expect(await written()).toEqual(['call.tagged_text']);
 
   const recorded = '018f0000-0000-7000-8000-000000000001';
-  await registerCall(parts, owner, {
+  await registerCall(deps, owner, {
     callUuid: recorded,
     fileName: goodAudio.audio_file_name,
     metadata: JSON.stringify({ ...goodAudio, partner_call_id: 'recorded' }),
@@ -84,19 +84,19 @@ it('whatever writes conversation text, what is stored is encrypted where the ser
     campaignUuid: null,
   });
   const audio: Call = { owner, uuid: recorded };
-  await projectTranscripts(parts, [transcriptReady(audio)]);
+  await projectTranscripts(deps, [transcriptReady(audio)]);
   expect(await written()).toContain('transcript.body');
 
   const uploaded: Call = { owner, uuid: (await service.callsOf(owner)).find(({ uuid }) => uuid !== recorded)!.uuid };
   for (const call of [audio, uploaded]) {
     const event = callAnalyzed(call);
-    await projectAnalyses(parts, [event]);
+    await projectAnalyses(deps, [event]);
     await written();
     const scorecards = {
       addUp: async () => ({ score: 1, auto_failed: false, auto_fail_suspected: false, sections: [], questions: [] }),
     };
     for (const comment of ['first', 'second']) {
-      await reviewAnalysis({ ...parts, scorecards }, actor, call.uuid, {
+      await reviewAnalysis({ ...deps, scorecards }, actor, call.uuid, {
         isWhole: true,
         basedOn: null,
         analysisUuid: event.data.analysis_uuid,
@@ -106,7 +106,7 @@ it('whatever writes conversation text, what is stored is encrypted where the ser
       });
       await written();
     }
-    await commentOnCall(parts, actor, call.uuid, { text: 'a comment', utterance: null });
+    await commentOnCall(deps, actor, call.uuid, { text: 'a comment', utterance: null });
     const disputes = disputesIn(store.db);
     const open = { status: 'open', comment: null, decided_by: null, decided_at: null } as const;
     const question = { uuid: randomUUID(), call_uuid: call.uuid, question_uuid: randomUUID() };
@@ -118,14 +118,14 @@ it('whatever writes conversation text, what is stored is encrypted where the ser
   }
   expect(await written()).toEqual(COLUMNS);
 
-  await swapChannels(parts, actor, audio.uuid);
+  await swapChannels(deps, actor, audio.uuid);
   await written();
-  await analyzeCall(parts, owner.firmUuid, uploaded.uuid);
-  for (const call of [audio, uploaded]) await projectAnalyses(parts, [callAnalyzed(call, { attempt: 2 })]);
+  await analyzeCall(deps, owner.firmUuid, uploaded.uuid);
+  for (const call of [audio, uploaded]) await projectAnalyses(deps, [callAnalyzed(call, { attempt: 2 })]);
   expect(await written()).toEqual(COLUMNS);
 
   const firm = { firmUuid: owner.firmUuid, timeZone: 'UTC', audioDays: null, transcriptDays: 0, callsDays: null };
   const settings = { listRetention: async () => [firm], findRetention: async () => firm };
-  for await (const _ of applyRetention(parts, settings, new Date(Date.now() + 48 * 3600 * 1000)));
+  for await (const _ of applyRetention(deps, settings, new Date(Date.now() + 48 * 3600 * 1000)));
   expect(await written()).toEqual(COLUMNS.filter((name) => !/^(?:call|transcript)\./.test(name)));
 });

@@ -38,7 +38,7 @@ async function uploaded(): Promise<Call> {
 
 async function recorded(): Promise<Call> {
   const owner = service.newOwner();
-  const { callUuid } = await registerCall(service.parts, owner, {
+  const { callUuid } = await registerCall(service.deps, owner, {
     callUuid: uuidv7(),
     fileName: goodAudio.audio_file_name,
     metadata: JSON.stringify(goodAudio),
@@ -50,15 +50,15 @@ async function recorded(): Promise<Call> {
 
 async function analyzed(call: Call, attempt: number, score: number, time = new Date().toISOString()): Promise<void> {
   const event = callAnalyzed(call, { attempt, analysis: { ...analysis, score, created_at: time } });
-  await projectAnalyses(service.parts, [{ ...event, time }]);
+  await projectAnalyses(service.deps, [{ ...event, time }]);
 }
 
 async function failed(call: Call, stage: 'extraction' | 'transcription' | 'analysis', attempt = 1): Promise<void> {
-  await projectFailures(service.parts, [callFailed(call, { attempt, stage })]);
+  await projectFailures(service.deps, [callFailed(call, { attempt, stage })]);
 }
 
-const analyze = ({ owner, uuid }: Call) => analyzeCall(service.parts, owner.firmUuid, uuid);
-const read = ({ owner, uuid }: Call) => readCall(service.parts, owner.firmUuid, uuid, null);
+const analyze = ({ owner, uuid }: Call) => analyzeCall(service.deps, owner.firmUuid, uuid);
+const read = ({ owner, uuid }: Call) => readCall(service.deps, owner.firmUuid, uuid, null);
 const announced = ({ uuid }: Call, attempt: number) =>
   waitUntil(() => ready.find(({ subject, data }) => subject === uuid && data.attempt === attempt));
 
@@ -106,9 +106,9 @@ it.each([-3_600_000, 3_600_000])(
     const time = new Date(Date.now() + offMs).toISOString();
     const [scored, failing] = [await uploaded(), await uploaded()];
     await analyzed(scored, 1, 40, time);
-    await projectFailures(service.parts, [{ ...callFailed(failing), time }]);
+    await projectFailures(service.deps, [{ ...callFailed(failing), time }]);
     for (const { owner, uuid } of [scored, failing]) {
-      const { created_at, updated_at } = await service.parts.store.calls.get(owner.firmUuid, uuid);
+      const { created_at, updated_at } = await service.deps.store.calls.get(owner.firmUuid, uuid);
       expect(updated_at.getTime()).toBeGreaterThanOrEqual(created_at.getTime());
       expect(updated_at.getTime()).toBeLessThanOrEqual(Date.now());
     }
@@ -117,7 +117,7 @@ it.each([-3_600_000, 3_600_000])(
 
 it('a transcribed recording is analyzed again from its stored transcript', async () => {
   const call = await recorded();
-  await projectTranscripts(service.parts, [transcriptReady(call)]);
+  await projectTranscripts(service.deps, [transcriptReady(call)]);
   await analyzed(call, 1, 40);
   await analyze(call);
   expect((await announced(call, 2)).data).toMatchObject({
@@ -133,7 +133,7 @@ it('a call that failed at its analysis can be analyzed again, and retried when t
   await failed(call, 'analysis');
   await analyze(call);
   await failed(call, 'analysis', 2);
-  await retryCall(service.parts, call.owner.firmUuid, call.uuid);
+  await retryCall(service.deps, call.owner.firmUuid, call.uuid);
   await analyzed(call, 3, 50);
   expect((await read(call)).call).toMatchObject({ status: 'completed', score: 50 });
 });
@@ -153,7 +153,7 @@ it('concurrent requests start one analysis', async () => {
   await analyzed(call, 1, 40);
   const answers = await Promise.allSettled(Array.from({ length: 5 }, () => analyze(call)));
   expect(answers.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
-  expect((await service.parts.store.calls.get(call.owner.firmUuid, call.uuid)).attempt).toBe(2);
+  expect((await service.deps.store.calls.get(call.owner.firmUuid, call.uuid)).attempt).toBe(2);
 });
 
 it('a call that is being processed, has no transcript or was canceled is refused, with the possible actions', async () => {
@@ -182,7 +182,7 @@ it("another firm's call is not found", async () => {
 
 it('the notes of an analysis are in the history of the call', async () => {
   const call = await uploaded();
-  await projectAnalyses(service.parts, [callAnalyzed(call, { note: 'The channels seem to be swapped.' })]);
+  await projectAnalyses(service.deps, [callAnalyzed(call, { note: 'The channels seem to be swapped.' })]);
   expect((await read(call)).history?.at(-1)).toMatchObject({
     status: 'completed',
     detail: 'The channels seem to be swapped.',
@@ -205,7 +205,7 @@ it('an analysis that was published before its newer fields existed is read with 
   };
   const { sentiment_unknown: _5, ...published } = { ...older, analyst: { name: analyst.name, version: '2' } };
   const data = CallAnalyzed.body.parse({ ...event.data, analysis: published });
-  await projectAnalyses(service.parts, [{ ...event, data }]);
+  await projectAnalyses(service.deps, [{ ...event, data }]);
   expect((await read(call)).analyses).toEqual([
     expect.objectContaining({
       uuid: event.data.analysis_uuid,
@@ -228,14 +228,14 @@ it('an analysis that was published before its newer fields existed is read with 
 
 it('a sentiment that is unknown is published as 0 and read as null', async () => {
   const call = await uploaded();
-  await projectAnalyses(service.parts, [
+  await projectAnalyses(service.deps, [
     callAnalyzed(call, { analysis: { ...analysis, sentiment_unknown: ['client'] } }),
   ]);
   expect((await read(call)).analyses[0]?.sentiment).toMatchObject({ operator: 0, client: null });
   const other = await uploaded();
   const undecided = publishedAnalysis({ ...receivedAnalysis(analysis), sentiment: null });
   expect(undecided.sentiment).toEqual({ operator: 0, client: 0 });
-  await projectAnalyses(service.parts, [callAnalyzed(other, { analysis: undecided })]);
+  await projectAnalyses(service.deps, [callAnalyzed(other, { analysis: undecided })]);
   expect((await read(other)).analyses[0]?.sentiment).toBeNull();
 });
 
@@ -260,14 +260,14 @@ it('a call whose analysis waits is analyzing, and its history has the reason, un
   const call = await uploaded();
   const reason = 'The language model does not answer.';
   const waiting = eventOf(AnalysisWaiting, call, { attempt: 1, reason });
-  await projectWaiting(service.parts, 'analysis', [waiting]);
-  await projectWaiting(service.parts, 'analysis', [waiting]);
+  await projectWaiting(service.deps, 'analysis', [waiting]);
+  await projectWaiting(service.deps, 'analysis', [waiting]);
   expect(await read(call)).toMatchObject({
     call: { status: 'analyzing' },
     history: [{ status: 'queued' }, { status: 'analyzing', detail: reason }],
   });
   await analyzed(call, 1, 40);
-  await projectWaiting(service.parts, 'analysis', [eventOf(AnalysisWaiting, call, { attempt: 1, reason })]);
+  await projectWaiting(service.deps, 'analysis', [eventOf(AnalysisWaiting, call, { attempt: 1, reason })]);
   expect((await read(call)).call.status).toBe('completed');
 });
 
@@ -275,21 +275,21 @@ it('a call whose transcription waits is transcribing, and its history has the re
   const call = await recorded();
   const reason = 'The call waits for the speech engine.';
   const waiting = eventOf(TranscriptionWaiting, call, { attempt: 1, reason });
-  await projectWaiting(service.parts, 'transcription', [waiting]);
-  await projectWaiting(service.parts, 'transcription', [waiting]);
+  await projectWaiting(service.deps, 'transcription', [waiting]);
+  await projectWaiting(service.deps, 'transcription', [waiting]);
   const { call: shown, history } = await read(call);
   expect(shown.status).toBe('transcribing');
   expect(history.filter(({ detail }) => detail === reason)).toMatchObject([{ status: 'transcribing' }]);
-  await projectTranscripts(service.parts, [transcriptReady(call)]);
-  await projectWaiting(service.parts, 'transcription', [eventOf(TranscriptionWaiting, call, { attempt: 1, reason })]);
+  await projectTranscripts(service.deps, [transcriptReady(call)]);
+  await projectWaiting(service.deps, 'transcription', [eventOf(TranscriptionWaiting, call, { attempt: 1, reason })]);
   expect((await read(call)).call.status).toBe('analyzing');
 });
 
 it('a call whose new analysis fails is completed with its earlier one, and its history says so', async () => {
   const call = await uploaded();
   await analyzed(call, 1, 40);
-  await analyzeCall(service.parts, call.owner.firmUuid, call.uuid);
-  await projectFailures(service.parts, [callFailed(call, { attempt: 2, stage: 'analysis', code: 'ANALYST_REFUSED' })]);
+  await analyzeCall(service.deps, call.owner.firmUuid, call.uuid);
+  await projectFailures(service.deps, [callFailed(call, { attempt: 2, stage: 'analysis', code: 'ANALYST_REFUSED' })]);
   const shown = await read(call);
   expect(shown.call).toMatchObject({ status: 'completed', outcome: 'scored', score: 40, failure: null });
   expect(shown.history.at(-1)).toMatchObject({
@@ -297,7 +297,7 @@ it('a call whose new analysis fails is completed with its earlier one, and its h
     detail: expect.stringContaining('ANALYST_REFUSED'),
   });
   // A later analysis replaces it as ever.
-  await analyzeCall(service.parts, call.owner.firmUuid, call.uuid);
+  await analyzeCall(service.deps, call.owner.firmUuid, call.uuid);
   await analyzed(call, 3, 60);
   expect((await read(call)).call).toMatchObject({ status: 'completed', score: 60 });
 });

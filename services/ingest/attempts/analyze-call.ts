@@ -8,7 +8,7 @@ import { transcribedRecordingReady, uploadedTranscriptReady } from '../calls/cal
 import { removedAt } from '../calls/call-row.ts';
 import type { CallRow, Store } from '../store/index.ts';
 
-export interface AnalyzeParts {
+export interface AnalyzeDeps {
   readonly store: Store;
   readonly bus: Bus;
   readonly objects: Objects;
@@ -27,14 +27,14 @@ interface AnalyzeOptions {
  * INVALID_TRANSITION while the call is being processed, and when it has no transcript.
  */
 export async function analyzeCall(
-  parts: AnalyzeParts,
+  deps: AnalyzeDeps,
   firmUuid: string,
   callUuid: string,
   { within, ...options }: AnalyzeOptions = {},
 ): Promise<CallRow> {
-  return parts.store.transaction(async (tx) => {
-    const call = await parts.store.calls.lock(tx, firmUuid, callUuid);
-    const reopened = await analyzeLocked(parts, tx, firmUuid, call, { ...options, detail: 'new analysis requested' });
+  return deps.store.transaction(async (tx) => {
+    const call = await deps.store.calls.lock(tx, firmUuid, callUuid);
+    const reopened = await analyzeLocked(deps, tx, firmUuid, call, { ...options, detail: 'new analysis requested' });
     await within?.(tx);
     return reopened;
   });
@@ -42,13 +42,13 @@ export async function analyzeCall(
 
 /** The same for a call that is locked. `detail` goes into its history. */
 export async function analyzeLocked(
-  parts: AnalyzeParts,
+  deps: AnalyzeDeps,
   tx: Transaction,
   firmUuid: string,
   call: CallRow,
   { detail, priority = 0, scorecardUuid = null }: Omit<AnalyzeOptions, 'within'> & { readonly detail: string },
 ): Promise<CallRow> {
-  const { store, bus } = parts;
+  const { store, bus } = deps;
   const canReopen = call.status === 'completed' || (call.status === 'failed' && call.failure?.stage === 'analysis');
   if (!canReopen) throw cannotReopen(call);
   if (removedAt(call, 'transcript') !== null) {
@@ -56,14 +56,14 @@ export async function analyzeLocked(
   }
   const reopened = await store.calls.reopen(tx, firmUuid, call.uuid, new Date(), detail);
   const origin = { firmuuid: firmUuid, priority, traceparent: currentContext()?.traceparent };
-  const ready = await transcriptReady(parts, tx, reopened, origin);
+  const ready = await transcriptReady(deps, tx, reopened, origin);
   const named = scorecardUuid === null ? {} : { scorecard_uuid: scorecardUuid };
   await bus.publish(tx, [{ ...ready, data: { ...ready.data, ...named } }]);
   return reopened;
 }
 
 async function transcriptReady(
-  { store, objects }: AnalyzeParts,
+  { store, objects }: AnalyzeDeps,
   tx: Sql,
   call: CallRow,
   origin: EventOrigin,

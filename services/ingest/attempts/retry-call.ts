@@ -14,7 +14,7 @@ import {
 import { eraseFirstHint, failureWithHint } from '../calls/ended-without-result.ts';
 import type { CallRow, Store } from '../store/index.ts';
 
-export interface Parts {
+export interface Deps {
   readonly store: Store;
   readonly bus: Bus;
   readonly objects: Objects;
@@ -25,21 +25,21 @@ export interface Parts {
  * Starts a new attempt of a failed call, from the last stage that succeeded. Fault NOT_RETRYABLE when a retry cannot
  * help.
  */
-export async function retryCall(parts: Parts, firmUuid: string, callUuid: string): Promise<CallRow> {
-  const { store } = parts;
-  const redact = await redactsStored(parts, firmUuid);
+export async function retryCall(deps: Deps, firmUuid: string, callUuid: string): Promise<CallRow> {
+  const { store } = deps;
+  const redact = await redactsStored(deps, firmUuid);
   return store.transaction(async (tx) => {
     const call = await store.calls.lock(tx, firmUuid, callUuid);
     if (call.status !== 'failed') throw notRetryable(`Only a failed call can be retried. This one is ${call.status}.`);
     if (call.failure?.retryable !== true) {
       throw notRetryable(`A retry cannot help this call: ${failureWithHint(call)?.message ?? 'it failed permanently'}`);
     }
-    return startAttempt(parts, tx, firmUuid, call, redact);
+    return startAttempt(deps, tx, firmUuid, call, redact);
   });
 }
 
 /** Null when key-management is away: only a recording that is still to be transcribed needs the answer. */
-export async function redactsStored({ firms }: Parts, firmUuid: string): Promise<boolean | null> {
+export async function redactsStored({ firms }: Deps, firmUuid: string): Promise<boolean | null> {
   return firms.settings(firmUuid).then(
     ({ redaction }) => redaction === 'stored',
     () => null,
@@ -51,21 +51,21 @@ export async function redactsStored({ firms }: Parts, firmUuid: string): Promise
  * without personal data.
  */
 export async function startAttempt(
-  parts: Parts,
+  deps: Deps,
   tx: Transaction,
   firmUuid: string,
   { uuid }: CallRow,
   redact: boolean | null,
 ): Promise<CallRow> {
-  const requeued = await parts.store.calls.requeue(tx, firmUuid, uuid, new Date());
+  const requeued = await deps.store.calls.requeue(tx, firmUuid, uuid, new Date());
   const origin = { firmuuid: firmUuid, priority: 0, traceparent: currentContext()?.traceparent };
-  await parts.bus.publish(tx, [await nextEvent(parts, tx, requeued, redact, origin)]);
+  await deps.bus.publish(tx, [await nextEvent(deps, tx, requeued, redact, origin)]);
   return requeued;
 }
 
 /** The event that makes the next stage process the call. */
 async function nextEvent(
-  { store, objects }: Parts,
+  { store, objects }: Deps,
   tx: Transaction,
   call: CallRow,
   redact: boolean | null,

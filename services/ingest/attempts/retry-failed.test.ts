@@ -38,8 +38,7 @@ const announced = (call: Call, attempt: number) => waitUntil(() => attemptsOf(ca
 const read = async ({ owner, uuid }: Call) =>
   (await service.client.getCall({ ...callerOf(owner), call_uuid: uuid })).call!;
 const reaches = (call: Call, status: string) => waitUntil(async () => (await read(call)).status === status);
-const depth = async (consumer: string) =>
-  (await service.parts.bus.depths()).find((each) => each.consumer === consumer)!;
+const depth = async (consumer: string) => (await service.deps.bus.depths()).find((each) => each.consumer === consumer)!;
 const settled = () =>
   waitUntil(async () => {
     const { waiting, active } = await depth('ingest.retries');

@@ -3,21 +3,21 @@ import { Fault } from '@call-analysis/fault';
 import { NOT_ANNOUNCED } from '../batches/announcement-store.ts';
 import { UNFINISHED } from '../calls/call-status.ts';
 import type { CallRow } from '../store/index.ts';
-import { type Parts, redactsStored, startAttempt } from './retry-call.ts';
+import { type Deps, redactsStored, startAttempt } from './retry-call.ts';
 
 /**
  * Retries the failed calls that a replayed dead letter names. An event that is delivered again has no effect: the calls
  * are in another attempt by then.
  */
-export async function retryFailed(parts: Parts, event: Event<BodyOf<typeof RetryRequested>>): Promise<void> {
+export async function retryFailed(deps: Deps, event: Event<BodyOf<typeof RetryRequested>>): Promise<void> {
   const { firmuuid, subject, data } = event;
   if ('attempt' in data) {
-    await retryIf(parts, firmuuid, subject, (call) => failedIn(call, data.attempt));
+    await retryIf(deps, firmuuid, subject, (call) => failedIn(call, data.attempt));
     return;
   }
-  for (const uuid of await parts.store.announcements.notAnnounced(firmuuid, subject, data)) {
+  for (const uuid of await deps.store.announcements.notAnnounced(firmuuid, subject, data)) {
     await retryIf(
-      parts,
+      deps,
       firmuuid,
       uuid,
       ({ status, failure }) => status === 'failed' && failure?.code === NOT_ANNOUNCED,
@@ -27,17 +27,17 @@ export async function retryFailed(parts: Parts, event: Event<BodyOf<typeof Retry
 
 /** Whether a new attempt was started. */
 export async function retryIf(
-  parts: Parts,
+  deps: Deps,
   firmUuid: string,
   callUuid: string,
   applies: (call: CallRow) => boolean,
 ): Promise<boolean> {
-  const redact = await redactsStored(parts, firmUuid);
+  const redact = await redactsStored(deps, firmUuid);
   try {
-    return await parts.store.transaction(async (tx) => {
-      const call = await parts.store.calls.lock(tx, firmUuid, callUuid);
+    return await deps.store.transaction(async (tx) => {
+      const call = await deps.store.calls.lock(tx, firmUuid, callUuid);
       if (!applies(call)) return false;
-      await startAttempt(parts, tx, firmUuid, call, redact);
+      await startAttempt(deps, tx, firmUuid, call, redact);
       return true;
     });
   } catch (error) {

@@ -1,14 +1,14 @@
 import { type Actor, auditEntry } from '@call-analysis/service';
 import { CHANNELS_SWAPPED } from '../calls/call-status.ts';
 import type { CallRow } from '../store/index.ts';
-import { analyzeLocked, type AnalyzeParts, invalidTransition } from './analyze-call.ts';
+import { analyzeLocked, type AnalyzeDeps, invalidTransition } from './analyze-call.ts';
 
 /**
  * Operator and client of a recording change places, in its transcript too, and the call is analyzed again. Fault
  * INVALID_TRANSITION for a transcription, while the call is being processed, and when it has no transcript.
  */
-export async function swapChannels(parts: AnalyzeParts, actor: Actor, callUuid: string): Promise<CallRow> {
-  const { store, bus } = parts;
+export async function swapChannels(deps: AnalyzeDeps, actor: Actor, callUuid: string): Promise<CallRow> {
+  const { store, bus } = deps;
   const { firmUuid } = actor;
   return store.transaction(async (tx) => {
     const call = await store.calls.lock(tx, firmUuid, callUuid);
@@ -16,7 +16,7 @@ export async function swapChannels(parts: AnalyzeParts, actor: Actor, callUuid: 
       throw invalidTransition('This call is a transcription. Only a recording has channels to swap.', []);
     await store.recordings.swapRoles(tx, firmUuid, callUuid);
     await store.transcripts.swapRoles(tx, firmUuid, callUuid);
-    const reopened = await analyzeLocked(parts, tx, firmUuid, call, { detail: CHANNELS_SWAPPED });
+    const reopened = await analyzeLocked(deps, tx, firmUuid, call, { detail: CHANNELS_SWAPPED });
     await bus.publish(tx, [auditEntry('ingest', actor, 'call.channels_swapped', callUuid)]);
     return reopened;
   });

@@ -42,7 +42,7 @@ function answered(word: string): PublishedAnalysis {
 
 async function analyzed(call: Call, word: string, revision = 1): Promise<PublishedAnalysis> {
   const made = { ...answered(word), scorecard: { ...analysis.scorecard, revision } };
-  await projectAnalyses(service.parts, [callAnalyzed(call, { analysis: made })]);
+  await projectAnalyses(service.deps, [callAnalyzed(call, { analysis: made })]);
   return made;
 }
 
@@ -52,7 +52,7 @@ const forms = () =>
   ]);
 const bodyOf = async ({ uuid }: Call) =>
   (await service.db.query<{ body: Buffer }>('SELECT body FROM analysis WHERE call_uuid = $1', [uuid]))[0]!.body;
-const read = async (call: Call) => (await readCall(service.parts, owner.firmUuid, call.uuid)).analyses[0];
+const read = async (call: Call) => (await readCall(service.deps, owner.firmUuid, call.uuid)).analyses[0];
 
 it('analyses under a revision share a form without anything that was said, and are read as they were', async () => {
   const words = ['apricot', 'bergamot'];
@@ -71,10 +71,10 @@ it('analyses under a revision share a form without anything that was said, and a
 
 it('a form is not used again when the transaction that made it was rolled back', async () => {
   const [call] = calls.slice(2);
-  const complete = service.parts.store.transaction(async (tx) => {
+  const complete = service.deps.store.transaction(async (tx) => {
     const of = { analysisUuid: uuidv7(), firmUuid: owner.firmUuid, callUuid: call!.uuid, attempt: 1, at: new Date() };
     const made = receivedAnalysis({ ...answered('x'), scorecard: { ...analysis.scorecard, revision: 2 } });
-    await service.parts.store.results.complete(tx, [
+    await service.deps.store.results.complete(tx, [
       { ...of, outcome: 'scored', language: 'en', score: 50, analysis: made },
     ]);
     throw new Error('rolled back');

@@ -40,7 +40,7 @@ interface UploadSnapshot {
   readonly onError: 'reject' | 'skip';
 }
 
-interface Parts {
+interface Deps {
   readonly store: Store;
   readonly bus: Bus;
   readonly objects: Objects;
@@ -85,11 +85,11 @@ interface Counts {
  * Returns the batch that an earlier request for the same session made, if there is one.
  */
 export async function acceptRows<Record extends CallRecord>(
-  parts: Parts,
+  deps: Deps,
   upload: UploadSnapshot,
   kind: UploadKind<Record>,
 ): Promise<Batch> {
-  const { store } = parts;
+  const { store } = deps;
   const { firmUuid, campaignUuid, sessionUuid } = upload;
   const { cipher } = store.intake;
   const target = { sessionUuid, firmUuid, campaignUuid, batchUuid: uuidv7(), tables: kind.tables, cipher };
@@ -97,7 +97,7 @@ export async function acceptRows<Record extends CallRecord>(
     try {
       return await intakeTransaction(store.intake, target, async (tx) => {
         const done = await store.batches.ofSession(firmUuid, sessionUuid);
-        return done ?? acceptFile(parts, upload, kind, target.batchUuid, tx);
+        return done ?? acceptFile(deps, upload, kind, target.batchUuid, tx);
       });
     } catch (error) {
       if (!(error instanceof SessionTaken)) throw error;
@@ -119,13 +119,13 @@ export async function untilFree({ db }: Store, sessionUuid: string): Promise<voi
 }
 
 async function acceptFile<Record extends CallRecord>(
-  parts: Parts,
+  deps: Deps,
   upload: UploadSnapshot,
   kind: UploadKind<Record>,
   batchUuid: string,
   tx: IntakeTransaction<Record>,
 ): Promise<Batch> {
-  const { store, bus, objects, limits } = parts;
+  const { store, bus, objects, limits } = deps;
   const { firmUuid, actor, campaignUuid, sessionUuid, csvKey, archive, onError } = upload;
   const open = async () =>
     readCsv(await objects.open(csvKey), kind.columns, {
@@ -172,7 +172,7 @@ async function acceptFile<Record extends CallRecord>(
     await addCallsToCampaign(store, tx.sql, { firmUuid, campaignUuid }, batch.accepted);
     const audit = campaignUuid === null ? [] : [campaignAuditEntry(actor, 'campaign.calls_added', campaignUuid)];
     await tx.addBatch(batch);
-    await bus.publish(tx.sql, [...audit, ...(await firstEvents(parts, tx, batch, ranges))]);
+    await bus.publish(tx.sql, [...audit, ...(await firstEvents(deps, tx, batch, ranges))]);
     return batch;
   } catch (error) {
     await rejected.discard(error);
@@ -187,14 +187,14 @@ async function acceptFile<Record extends CallRecord>(
  * would take several times as long to store as the calls themselves.
  */
 async function firstEvents(
-  parts: Parts,
+  deps: Deps,
   tx: IntakeTransaction<CallRecord>,
   batch: NewBatch,
   [first, ...later]: readonly CallRange[],
 ) {
   const origin: EventOrigin = { firmuuid: batch.firmUuid, priority: 0, traceparent: currentContext()?.traceparent };
   return [
-    ...(first === undefined ? [] : await announcements(parts, tx.sql, batch, first, origin)),
+    ...(first === undefined ? [] : await announcements(deps, tx.sql, batch, first, origin)),
     ...later.map((range, index) =>
       createEvent('ingest', CallsAccepted, batch.uuid, { ...origin, priority: index + 1 }, range),
     ),

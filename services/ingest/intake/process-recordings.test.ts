@@ -119,8 +119,8 @@ describe('a batch of recordings', () => {
     const calls = await recordingsOf(owner);
     await waitUntil(() => requested.length >= 500 && accepted.length >= 2);
     for (const event of accepted) {
-      await announceCalls(service.parts, event);
-      await announceCalls(service.parts, event);
+      await announceCalls(service.deps, event);
+      await announceCalls(service.deps, event);
     }
     await waitUntil(() => requested.length >= 1_007);
     const priorities = new Map(requested.map(({ subject, priority }) => [subject, priority]));
@@ -151,7 +151,7 @@ describe('a batch of recordings', () => {
     const owner = service.newOwner();
     const archive = zipOf(['a.wav']);
     const { metadataKey, audiosKey } = await service.putBatch(owner, audioCsvOf(rowsFor(['a.wav'])), archive);
-    const { objects } = service.parts;
+    const { objects } = service.deps;
     const changed = objectsBut(objects, {
       async copy(from, to) {
         await objects.copy(from, to);
@@ -183,7 +183,7 @@ describe('a batch of recordings', () => {
     const owner = service.newOwner();
     const { metadataKey, audiosKey } = await service.putBatch(owner, audioCsvOf(rowsFor(['a.wav'])), zipOf(['a.wav']));
     const broken = new Error('no publishing');
-    const bus = { ...service.parts.bus, publish: () => Promise.reject(broken) };
+    const bus = { ...service.deps.bus, publish: () => Promise.reject(broken) };
     await expect(service.process(owner, metadataKey, { audiosKey }, { bus })).rejects.toBe(broken);
     expect(await service.tracesOf(owner)).toEqual(nothing);
     expect(await service.process(owner, metadataKey, { audiosKey })).toMatchObject({ accepted: 1 });
@@ -193,7 +193,7 @@ describe('a batch of recordings', () => {
     const owner = service.newOwner();
     const { metadataKey, audiosKey } = await service.putBatch(owner, audioCsvOf(rowsFor(['a.wav'])), zipOf(['a.wav']));
     const lost = new Fault('unavailable', 'UNAVAILABLE', 'The connection was lost during the commit.');
-    const bus = { ...service.parts.bus, publish: () => Promise.reject(lost) };
+    const bus = { ...service.deps.bus, publish: () => Promise.reject(lost) };
     await expect(service.process(owner, metadataKey, { audiosKey }, { bus })).rejects.toBe(lost);
     expect(await service.objectsOf(owner)).toEqual([expect.stringMatching(/\.zip$/)]);
   });
@@ -232,7 +232,7 @@ describe('an upload of recordings that cannot be processed', () => {
     const archive = zipOf(['a.wav']);
     const { metadataKey, audiosKey } = await service.putBatch(owner, audioCsvOf(rowsFor(['a.wav'])), archive);
     const under = (zipBytes: number) =>
-      service.process(owner, metadataKey, { audiosKey }, { limits: { ...service.parts.limits, zipBytes } });
+      service.process(owner, metadataKey, { audiosKey }, { limits: { ...service.deps.limits, zipBytes } });
     expect(await faultOf(under(archive.length - 1))).toMatchObject({
       kind: 'invalid',
       code: 'FILE_TOO_LARGE',
@@ -373,8 +373,8 @@ describe('rows of recordings with faults', () => {
     const archive = zipOf(['a.wav', 'b.wav', 'c.wav', 'd.wav']);
     const batch = await service.uploadBatch(owner, audioCsvOf(rows), archive, 'skip');
     expect(batch).toMatchObject({ accepted: 1, duplicates: 0, rejected: 2 });
-    const key = await service.parts.store.batches.rejectedKey(owner.firmUuid, batch.rejectedUuid!, new Date());
-    const rejected = await text(await service.parts.objects.open(key));
+    const key = await service.deps.store.batches.rejectedKey(owner.firmUuid, batch.rejectedUuid!, new Date());
+    const rejected = await text(await service.deps.objects.open(key));
     expect(rejected.match(/REQUIRED|DUPLICATE_ROW/g)).toEqual(['REQUIRED', 'DUPLICATE_ROW']);
     const corrected = rejected.replace('+998901234567,,', '+998901234567,Bekzod,').replace(',a,', ',c,');
     expect(await service.uploadBatch(owner, corrected, archive, 'skip')).toMatchObject({ accepted: 2, rejected: 0 });

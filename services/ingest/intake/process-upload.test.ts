@@ -42,8 +42,8 @@ async function refusalOf(promise: Promise<unknown>): Promise<Refused> {
 }
 
 async function rejectedCsv(owner: Owner, uuid: string): Promise<string> {
-  const key = await service.parts.store.batches.rejectedKey(owner.firmUuid, uuid, new Date());
-  return text(await service.parts.objects.open(key));
+  const key = await service.deps.store.batches.rejectedKey(owner.firmUuid, uuid, new Date());
+  return text(await service.deps.objects.open(key));
 }
 
 /** The row and code of each fault. */
@@ -118,7 +118,7 @@ describe('an upload that cannot be processed', () => {
       campaignUuid: null,
       rename: (name: string) => `x${name}`,
     };
-    const session = await service.parts.store.uploads.open(owner, files, new Date(), 60_000);
+    const session = await service.deps.store.uploads.open(owner, files, new Date(), 60_000);
     expect(await faultOf(service.process(owner, session.metadataKey))).toMatchObject({ code: 'UPLOAD_KIND_MISMATCH' });
   });
 
@@ -182,7 +182,7 @@ describe('a file that is refused as such', () => {
     const csv = csvOf([{}]);
     const key = await service.put(owner, csv);
     const under = (csvBytes: number) =>
-      service.process(owner, key, {}, { limits: { ...service.parts.limits, csvBytes } });
+      service.process(owner, key, {}, { limits: { ...service.deps.limits, csvBytes } });
     expect(await faultOf(under(csv.length - 1))).toMatchObject({
       kind: 'invalid',
       code: 'FILE_TOO_LARGE',
@@ -196,8 +196,8 @@ describe('a file that is refused as such', () => {
     const owner = service.newOwner();
     const csv = csvOf([{}]);
     const key = await service.put(owner, csv);
-    const limits = { ...service.parts.limits, csvBytes: csv.length };
-    const { objects } = service.parts;
+    const limits = { ...service.deps.limits, csvBytes: csv.length };
+    const { objects } = service.deps;
     let copies = 0;
     const growing = objectsBut(objects, {
       async copy(from, to) {
@@ -215,7 +215,7 @@ describe('a file that is refused as such', () => {
 
   it('is refused with TOO_MANY_ROWS one row over the limit, and accepted at the limit', async () => {
     const owner = service.newOwner();
-    const limits = { ...service.parts.limits, csvRows: 3 };
+    const limits = { ...service.deps.limits, csvRows: 3 };
     const over = await service.put(owner, csvOf([bad, ...rowsOf(3)]));
     expect(await faultOf(service.process(owner, over, {}, { limits }))).toMatchObject({
       kind: 'invalid',
@@ -314,7 +314,7 @@ describe('rows with faults', () => {
     const owner = service.newOwner();
     const batch = await service.upload(owner, csvOf([bad, bad]), 'skip');
     expect(batch).toMatchObject({ accepted: 0, duplicates: 0, rejected: 2, firstCall: null });
-    const progress = await service.parts.store.batches.get(owner.firmUuid, batch.uuid);
+    const progress = await service.deps.store.batches.get(owner.firmUuid, batch.uuid);
     expect(progress).toMatchObject({ byStatus: {}, finishedAt: batch.createdAt });
   });
 
@@ -496,7 +496,7 @@ describe('a partner_call_id that the firm already has', () => {
 
   it("stays one call when two uploads deadlock on each other's ids", async () => {
     const owner = service.newOwner();
-    const { objects } = service.parts;
+    const { objects } = service.deps;
     const [x, y] = [{ partner_call_id: 'x' }, { partner_call_id: 'y' }];
     const rest = rowsOf(CHUNK_ROWS - 1);
     const keys = [
@@ -568,7 +568,7 @@ describe('acceptance', () => {
   it('repeated while it lasts, in this process and in another, keeps no other upload waiting, and copies the file once', async () => {
     const owner = service.newOwner();
     const key = await service.put(owner, csvOf([{}]));
-    const { objects } = service.parts;
+    const { objects } = service.deps;
     let copies = 0;
     const counting = objectsBut(objects, {
       async copy(from, to) {
@@ -592,7 +592,7 @@ describe('acceptance', () => {
   it('gives its connection back when another process has taken the session meanwhile', async () => {
     const owner = service.newOwner();
     const key = await service.put(owner, csvOf([{}]));
-    const { objects } = service.parts;
+    const { objects } = service.deps;
     const taken = Promise.withResolvers<void>();
     const copied = Promise.withResolvers<void>();
     const slow = objectsBut(objects, {
@@ -640,7 +640,7 @@ describe('acceptance', () => {
   it('is of the bytes that were validated, even when another file is put at the same key in the meantime', async () => {
     const owner = service.newOwner();
     const key = await service.put(owner, csvOf([{ operator_name: 'checked' }]));
-    const { objects } = service.parts;
+    const { objects } = service.deps;
     const changed = objectsBut(objects, {
       async copy(from, to) {
         await objects.copy(from, to);
@@ -655,7 +655,7 @@ describe('acceptance', () => {
     const owner = service.newOwner();
     const key = await service.put(owner, csvOf([{}, bad]));
     const broken = new Error('no publishing');
-    const bus = { ...service.parts.bus, publish: () => Promise.reject(broken) };
+    const bus = { ...service.deps.bus, publish: () => Promise.reject(broken) };
     await expect(service.process(owner, key, { onError: 'skip' }, { bus })).rejects.toBe(broken);
     expect(await service.tracesOf(owner)).toEqual(nothing);
     expect(await service.process(owner, key, { onError: 'skip' })).toMatchObject({ accepted: 1, rejected: 1 });
@@ -665,7 +665,7 @@ describe('acceptance', () => {
     const owner = service.newOwner();
     const key = await service.put(owner, csvOf(rowsOf(CHUNK_ROWS + 1, bad)));
     const full = new Fault('unavailable', 'INSUFFICIENT_STORAGE', 'The disk is full.');
-    const objects = objectsBut(service.parts.objects, {
+    const objects = objectsBut(service.deps.objects, {
       async put(_, bytes) {
         bytes.destroy();
         throw full;

@@ -21,7 +21,7 @@ export interface ProcessUploadRequest {
   readonly campaignUuid: string | null;
 }
 
-interface Parts {
+interface Deps {
   readonly store: Store;
   readonly bus: Bus;
   readonly objects: Objects;
@@ -33,8 +33,8 @@ interface Parts {
  * Validates an upload and accepts its calls: all, or (with `skip`) the valid ones. The files are copied first, so that
  * the accepted bytes are the validated ones. Repeating a request returns the same batch.
  */
-export async function processUpload(parts: Parts, owner: Actor, request: ProcessUploadRequest): Promise<Batch> {
-  const { store, firms } = parts;
+export async function processUpload(deps: Deps, owner: Actor, request: ProcessUploadRequest): Promise<Batch> {
+  const { store, firms } = deps;
   const { campaignUuid } = request;
   // First, because what belongs to another firm is not found, whatever else is wrong with the request.
   await requireCampaign(store, owner.firmUuid, campaignUuid);
@@ -49,13 +49,13 @@ export async function processUpload(parts: Parts, owner: Actor, request: Process
     }
   }
   const session = await store.uploads.findByKey(owner, request.metadataKey, campaignUuid);
-  const { done, sessionUuid } = await requireProcessable(parts, owner, session, request);
+  const { done, sessionUuid } = await requireProcessable(deps, owner, session, request);
   if (done !== null) return done;
   await requireActiveCampaign(store, owner.firmUuid, campaignUuid);
   return inTurn(sessionUuid, async () => {
     await untilFree(store, sessionUuid);
     const made = await store.batches.ofSession(owner.firmUuid, sessionUuid);
-    return made ?? copyAndAccept(parts, owner, request, firm, sessionUuid);
+    return made ?? copyAndAccept(deps, owner, request, firm, sessionUuid);
   });
 }
 
@@ -78,13 +78,13 @@ async function inTurn(sessionUuid: string, work: () => Promise<Batch>): Promise<
 }
 
 async function copyAndAccept(
-  parts: Parts,
+  deps: Deps,
   owner: Actor,
   request: ProcessUploadRequest,
   firm: Firm,
   sessionUuid: string,
 ): Promise<Batch> {
-  const { objects, limits } = parts;
+  const { objects, limits } = deps;
   const frozenKey = `frozen/${owner.firmUuid}/${randomUUID()}`;
   const csvKey = `${frozenKey}.csv`;
   const archiveKey = request.audiosKey === null ? null : `${frozenKey}.zip`;
@@ -98,7 +98,7 @@ async function copyAndAccept(
             bytes: await freeze(objects, request.audiosKey!, archiveKey, limits.zipBytes, NO_ARCHIVE),
           };
     if (csvBytes > limits.csvBytes) throw tooLarge(csvBytes, limits.csvBytes);
-    await requireStorage(parts, owner.firmUuid, csvBytes + (archive?.bytes ?? 0));
+    await requireStorage(deps, owner.firmUuid, csvBytes + (archive?.bytes ?? 0));
     const upload = {
       firmUuid: owner.firmUuid,
       actor: owner,
@@ -109,8 +109,8 @@ async function copyAndAccept(
       onError: request.onError,
     };
     const batch = await (archive === null
-      ? acceptRows(parts, upload, transcriptUpload(firm.segmentTypes, limits))
-      : acceptRows(parts, upload, recordingUpload(objects, archive, firm.segmentTypes, limits)));
+      ? acceptRows(deps, upload, transcriptUpload(firm.segmentTypes, limits))
+      : acceptRows(deps, upload, recordingUpload(objects, archive, firm.segmentTypes, limits)));
     countBatch(archive === null ? 'transcription' : 'audio', batch);
     if (archiveKey !== null && batch.archiveKey !== archiveKey) await objects.remove(archiveKey);
     return batch;
@@ -126,7 +126,7 @@ async function copyAndAccept(
 
 /** Throws unless the session can be processed. `done` is its batch when it was processed before. */
 async function requireProcessable(
-  { store }: Parts,
+  { store }: Deps,
   owner: Owner,
   session: UploadSession | null,
   { audiosKey }: ProcessUploadRequest,

@@ -12,7 +12,7 @@ const service = new IngestUnderTest();
 const calls = new ErasedCalls(service);
 
 describe('a firm with a storage quota', () => {
-  const limitedTo = (storageQuotaBytes: number) => ({ limits: { ...service.parts.limits, storageQuotaBytes } });
+  const limitedTo = (storageQuotaBytes: number) => ({ limits: { ...service.deps.limits, storageQuotaBytes } });
 
   it('is refused an upload beyond it by name, and keeps nothing of it; another firm is not', async () => {
     const owner = service.newOwner();
@@ -34,7 +34,7 @@ describe('a firm with a storage quota', () => {
     const limited = limitedTo(1_000_000_000);
     const owner = service.newOwner();
     const register = () =>
-      registerCall({ ...service.parts, ...limited }, owner, {
+      registerCall({ ...service.deps, ...limited }, owner, {
         callUuid: uuidv7(),
         fileName: goodAudio.audio_file_name,
         metadata: JSON.stringify(goodAudio),
@@ -46,7 +46,7 @@ describe('a firm with a storage quota', () => {
   });
 
   it('is shown the bytes that it stores after uploads, extraction, retention and erasure, folded or not', async () => {
-    const { store } = service.parts;
+    const { store } = service.deps;
     const owner = service.newOwner();
     const { firmUuid } = owner;
     const added = async () => {
@@ -73,7 +73,7 @@ describe('a firm with a storage quota', () => {
     await check();
     const extracted = (await service.callsOf(owner)).find(({ uuid }) => uuid !== single.uuid)!;
     const recording = recordingOf({ sizeBytes: 77 });
-    await recordAudio(service.parts, {
+    await recordAudio(service.deps, {
       firmUuid,
       callUuid: extracted.uuid,
       attempt: 1,
@@ -84,13 +84,13 @@ describe('a firm with a storage quota', () => {
     await store.transaction((tx) => store.retained.takeRecordings(tx, firmUuid, [extracted.uuid], new Date()));
     await calls.erase(single);
     await check();
-    await sweep(service.parts, new Date(Date.now() + 8 * 24 * 3600 * 1000));
+    await sweep(service.deps, new Date(Date.now() + 8 * 24 * 3600 * 1000));
     await check();
     expect(seen.size).toBeGreaterThan(4);
   });
 
   it('may upload again once recordings are erased', async () => {
-    const { store } = service.parts;
+    const { store } = service.deps;
     const owner = service.newOwner();
     const { anonymized_text: _, ...metadata } = secrets();
     const call = await calls.newRecording(metadata, owner);

@@ -3,7 +3,7 @@ import type { Sql } from '@call-analysis/postgres';
 import type { Limits } from '../limits.ts';
 import type { Store } from '../store/index.ts';
 
-interface Parts {
+interface Deps {
   readonly store: Pick<Store, 'uploads'>;
   readonly limits: Pick<Limits, 'storageQuotaBytes'>;
 }
@@ -13,7 +13,7 @@ interface Parts {
  * quota. Uploads within the same moments may exceed it together. `sql`: the transaction of the caller, if it has one.
  */
 export async function requireStorage(
-  { store, limits }: Parts,
+  { store, limits }: Deps,
   firmUuid: string,
   addedBytes: number,
   sql?: Sql,

@@ -64,7 +64,7 @@ export class CallListing {
 
   /** Lists calls, after their words were indexed where the filter has some. */
   async ask(firmUuid: string, filter: Partial<CallFilter>, more: Partial<ListCallsRequest> = {}) {
-    const { store } = this.#service.parts;
+    const { store } = this.#service.deps;
     if (filter.q !== undefined && filter.q !== null) await store.words.catchUp(firmUuid, 120_000);
     const complete = { ...NO_FILTER, ...filter };
     return listCalls(store, firmUuid, { filter: complete, sort: NEWEST, page: 1, cursor: null, size: 10, ...more });

@@ -31,7 +31,7 @@ describe('copies in rejected CSVs', () => {
     const keys = async () => (await service.objectsOf(owner)).filter((key) => key.startsWith('rejected/'));
     const files = await keys();
     expect(files).toHaveLength(2);
-    const read = async (key: string) => text(await service.parts.objects.open(key));
+    const read = async (key: string) => text(await service.deps.objects.open(key));
     const contents = new Map<string, string>();
     for (const key of files) contents.set(key, await read(key));
     const call = await calls.newCall(row, owner);
@@ -70,7 +70,7 @@ describe('copies in rejected CSVs', () => {
     const file = async () => {
       const [key] = (await service.objectsOf(owner)).filter((each) => each.startsWith('rejected/'));
       // `text` would drop the byte order mark.
-      return (await buffer(await service.parts.objects.open(key!))).toString();
+      return (await buffer(await service.deps.objects.open(key!))).toString();
     };
     const before = (await file()).split('\r\n');
     expect(before.slice(0, 2)).toEqual(['\ufeffsep=;', expect.stringMatching(/^\w+(;\w+)+;reject_reason$/)]);
@@ -87,7 +87,7 @@ describe('copies in rejected CSVs', () => {
     expect(erasures.map(({ removed }) => counts(removed)['refused_row'])).toEqual(rows.map(() => 1));
     const [file, ...others] = (await service.objectsOf(owner)).filter((key) => key.startsWith('rejected/'));
     expect(others).toEqual([]);
-    const left = await text(await service.parts.objects.open(file!));
+    const left = await text(await service.deps.objects.open(file!));
     expect(left).toContain(other.partner_call_id);
     expect(rows.filter(({ partner_call_id }) => left.includes(partner_call_id))).toEqual([]);
   });
@@ -98,7 +98,7 @@ describe('copies in rejected CSVs', () => {
     for (let file = 0; file < 5; file++)
       await service.upload(owner, csvOf([{ ...secrets(), duration: 'long' }]), 'skip');
     const call = await calls.newCall(row, owner);
-    const opened = jest.spyOn(service.parts.objects, 'open');
+    const opened = jest.spyOn(service.deps.objects, 'open');
     const read = () => opened.mock.calls.filter(([key]) => key.startsWith('rejected/')).length;
     expect(counts((await calls.erase(call)).removed)['refused_row']).toBeUndefined();
     expect(read()).toBe(0);

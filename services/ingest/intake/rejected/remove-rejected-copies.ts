@@ -8,7 +8,7 @@ import { parseStartTime, parseTranscriptionStartTime } from '../rows/start-time.
 import { copiedHeader, copiedLine } from './copied-rows.ts';
 import { keysOfCopies } from './rejected-filter.ts';
 
-interface Parts {
+interface Deps {
   readonly store: Store;
   readonly objects: Objects;
   readonly limits: { readonly transcriptBytes: number };
@@ -18,24 +18,24 @@ interface Parts {
  * Removes the copies of a call from its firm's rejected CSVs: an accepted call may have been rejected before. Rows of
  * other calls stay, and a file without any is deleted. Returns the number of removed rows.
  */
-export async function removeRejectedCopies(parts: Parts, call: CallIdentity): Promise<number> {
+export async function removeRejectedCopies(deps: Deps, call: CallIdentity): Promise<number> {
   let rows = 0;
-  for (const file of await parts.store.rejectedFilters.filesWith(call.firmUuid, keysOfCopies(call), new Date())) {
-    if ((await countRows(parts, file.objectKey, call)).copies === 0) continue;
-    rows += await oneAtATime(file.uuid, () => rewrite(parts, file, call));
+  for (const file of await deps.store.rejectedFilters.filesWith(call.firmUuid, keysOfCopies(call), new Date())) {
+    if ((await countRows(deps, file.objectKey, call)).copies === 0) continue;
+    rows += await oneAtATime(file.uuid, () => rewrite(deps, file, call));
   }
   return rows;
 }
 
 /** Holds a lock on the file in all processes: of two concurrent rewrites each would restore the rows the other removes. */
-async function rewrite(parts: Parts, { uuid, objectKey }: RejectedFile, call: CallIdentity): Promise<number> {
-  const { store, objects } = parts;
+async function rewrite(deps: Deps, { uuid, objectKey }: RejectedFile, call: CallIdentity): Promise<number> {
+  const { store, objects } = deps;
   return store.transaction(async (tx) => {
     await store.batches.lockRejected(tx, uuid);
-    const found = await countRows(parts, objectKey, call);
+    const found = await countRows(deps, objectKey, call);
     if (found.copies === 0) return 0;
     if (found.others > 0) {
-      await objects.put(objectKey, Readable.from(withoutCopies(parts, objectKey, call), { objectMode: false }));
+      await objects.put(objectKey, Readable.from(withoutCopies(deps, objectKey, call), { objectMode: false }));
     } else {
       await objects.remove(objectKey);
       await store.batches.forgetRejected(uuid, tx);
@@ -61,9 +61,9 @@ async function oneAtATime<Result>(file: string, work: () => Promise<Result>): Pr
   }
 }
 
-async function countRows(parts: Parts, key: string, call: CallIdentity): Promise<{ copies: number; others: number }> {
+async function countRows(deps: Deps, key: string, call: CallIdentity): Promise<{ copies: number; others: number }> {
   const counts = { copies: 0, others: 0 };
-  const file = await open(parts, key);
+  const file = await open(deps, key);
   // The sweep removed it in the meantime.
   if (file === null) return counts;
   const isCopy = copyTest(file, call);
@@ -73,8 +73,8 @@ async function countRows(parts: Parts, key: string, call: CallIdentity): Promise
   return counts;
 }
 
-async function* withoutCopies(parts: Parts, key: string, call: CallIdentity): AsyncGenerator<string> {
-  const file = await open(parts, key);
+async function* withoutCopies(deps: Deps, key: string, call: CallIdentity): AsyncGenerator<string> {
+  const file = await open(deps, key);
   if (file === null) throw new Error(`the rejected CSV was removed while it was rewritten: ${key}`);
   const isCopy = copyTest(file, call);
   yield copiedHeader(file);
@@ -93,7 +93,7 @@ const columns: readonly Column[] = [
   ).values(),
 ];
 
-async function open({ objects, limits }: Parts, key: string): Promise<CsvFile | null> {
+async function open({ objects, limits }: Deps, key: string): Promise<CsvFile | null> {
   const bytes = await objects.open(key).catch((error: unknown) => {
     if (error instanceof Fault && error.kind === 'not-found') return null;
     throw error;

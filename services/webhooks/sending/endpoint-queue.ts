@@ -24,11 +24,11 @@ const BEGIN_ANEW_MS = 10_000;
 const LONGEST_PAUSE_MS = 3_600_000;
 
 /**
- * What this process is sending to one endpoint. Each endpoint has a lane of its own, so one that is slow or dead delays
+ * What this process is sending to one endpoint. Each endpoint has a queue of its own, so one that is slow or dead delays
  * no other. The number of attempts at the same time doubles with successes and falls to one when the endpoint does not
  * answer.
  */
-export class Lane {
+export class EndpointQueue {
   readonly endpointUuid: string;
   /** Read and not yet begun. */
   readonly queued: { readonly delivery: DueDelivery; readonly readAt: number }[] = [];

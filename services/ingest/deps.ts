@@ -4,8 +4,8 @@ import type { FirmsClient } from '@call-analysis/service/firms';
 import type { dialScorecards } from './reviews/scorecards.ts';
 import type { Store } from './store/index.ts';
 
-/** The parts that the use cases of this service use. */
-export interface Parts {
+/** The dependencies that the use cases of this service use. */
+export interface Deps {
   readonly store: Store;
   readonly bus: Bus;
   readonly objects: Objects;
