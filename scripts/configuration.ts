@@ -11,7 +11,7 @@ import { LanguageModelVariables, ReviewVariables } from '../services/analysis/la
 import { SpeechPriceVariables } from '../services/analysis/language-model/prices.ts';
 import { variables as audio } from '../services/audio/config.ts';
 import { variables as gateway } from '../services/gateway/config.ts';
-import { EdgeVariables } from '../services/gateway/variables.ts';
+import { HttpVariables } from '../services/gateway/variables.ts';
 import { variables as ingest } from '../services/ingest/config.ts';
 import { LimitVariables } from '../services/ingest/limits.ts';
 import { variables as keyManagement } from '../services/key-management/config.ts';
@@ -39,7 +39,7 @@ const processes: Readonly<Record<string, Shapes>> = {
 
 /** The groups of variables, in the order of the page. A variable is listed in the first group that has it. */
 const groups: Readonly<Record<string, Shapes>> = {
-  'The API': [EdgeVariables],
+  'The API': [HttpVariables],
   'Bearer tokens and API keys': [SigningVariables, PepperVariables],
   PostgreSQL: [DatabaseVariables],
   Kafka: [KafkaVariables],

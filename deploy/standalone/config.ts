@@ -14,8 +14,8 @@ import { type EncryptionKeys, encryptionKeysFrom, EncryptionVariables } from '@c
 import type { TokenRules } from '@call-analysis/gateway';
 import {
   type Concurrency,
-  edgeFrom,
-  EdgeVariables,
+  httpConfigFrom,
+  HttpVariables,
   type OpenIdSettings,
   tokenRulesFrom,
   TokenVariables,
@@ -109,7 +109,7 @@ export interface JwtSettings extends Omit<TokenRules, 'key'> {
 }
 
 const StandaloneVariables = z.object({
-  HOST: EdgeVariables.shape.HOST.unwrap()
+  HOST: HttpVariables.shape.HOST.unwrap()
     .default('127.0.0.1')
     .meta({ description: 'The address that serves the API.' }),
   DATA_DIR: z
@@ -132,7 +132,7 @@ export const SigningVariables = TokenVariables.extend({
 });
 
 const PEPPER = PepperVariables.partial();
-const EDGE = EdgeVariables.omit({ HOST: true });
+const EDGE = HttpVariables.omit({ HOST: true });
 
 /** The variables of all services in one process. */
 export const variables = [
@@ -173,10 +173,11 @@ export function readSettings(environment: Environment): Settings {
     s3: () => s3From(parseConfig(S3Variables, env)),
     encryption: () => encryptionKeysFrom(env),
   });
-  const { host, port, publicUrl, quotas, concurrency, trustedProxies, corsOrigins, platformFirms, openId } = edgeFrom({
-    ...read.edge,
-    HOST: read.own.HOST,
-  });
+  const { host, port, publicUrl, quotas, concurrency, trustedProxies, corsOrigins, platformFirms, openId } =
+    httpConfigFrom({
+      ...read.edge,
+      HOST: read.own.HOST,
+    });
   return {
     host,
     port,
@@ -210,7 +211,7 @@ export function readSettings(environment: Environment): Settings {
 
 const REMOTE = AddressVariables.pick({ KEY_MANAGEMENT_ADDRESS: true, INGEST_ADDRESS: true }).partial();
 
-const PUBLIC = EdgeVariables.pick({ PUBLIC_URL: true });
+const PUBLIC = HttpVariables.pick({ PUBLIC_URL: true });
 
 /**
  * The variables of the admin command when each service is its own process. Dead letters are then in Kafka, ingest retries

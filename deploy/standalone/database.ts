@@ -20,7 +20,7 @@ const services = ['key-management', 'ingest', 'audio', 'transcription', 'analysi
   migrations: fileURLToPath(new URL(`../../services/${name}/prisma/migrations`, import.meta.url)),
 }));
 
-interface Parts {
+interface Deps {
   readonly log: Logger;
   readonly closing: Closing;
   readonly signal?: AbortSignal | undefined;
@@ -40,10 +40,10 @@ export async function openDatabase(
   settings: Settings,
   directory: DataDirectory,
   command: LockHolder['command'],
-  parts: Parts,
+  deps: Deps,
 ): Promise<OpenedDatabase> {
-  const { adminUrl, lock } = await lockServer(settings, directory, command, parts);
-  parts.signal?.throwIfAborted();
+  const { adminUrl, lock } = await lockServer(settings, directory, command, deps);
+  deps.signal?.throwIfAborted();
   const ownBuses = settings.kafka === undefined ? [] : services.map(({ schema }) => schema);
   const urls = await provision({
     adminUrl,
@@ -55,7 +55,7 @@ export async function openDatabase(
     ].map((each) => ({ ...each, password: directory.secrets.databasePassword })),
     members: services.map(({ schema }) => ({ role: schema, of: BUS })),
   });
-  parts.signal?.throwIfAborted();
+  deps.signal?.throwIfAborted();
   const url = (schema: string): string => urls[schema]!;
   await Promise.all([
     migrateBus({ url: url(BUS), schema: BUS }),
@@ -87,7 +87,7 @@ async function lockServer(
   settings: Settings,
   directory: DataDirectory,
   command: LockHolder['command'],
-  { log, closing, signal }: Parts,
+  { log, closing, signal }: Deps,
 ): Promise<{ adminUrl: string; lock: DataDirectoryLock }> {
   const giveUpAt = Date.now() + RETRY_MS;
   for (;;) {

@@ -23,7 +23,7 @@ interface Log {
   info(fields: object, message: string): void;
 }
 
-interface Parts extends Consuming {
+interface Deps extends Consuming {
   readonly bus: Pick<Bus, 'publish'>;
 }
 
@@ -32,12 +32,12 @@ interface Parts extends Consuming {
  * result of handling the event, which leaves no dead letter and no error in the log.
  */
 export async function failCall(
-  { log, ...parts }: Parts & { readonly log: Log },
+  { log, ...deps }: Deps & { readonly log: Log },
   failure: StageFailure,
   event: Event,
   { code, message }: Pick<FailureReason, 'code' | 'message'>,
 ): Promise<void> {
-  if ((await giveUpCall(parts, failure, event, { code, message, attempts: 1 })) === DISCARD) return;
+  if ((await giveUpCall(deps, failure, event, { code, message, attempts: 1 })) === DISCARD) return;
   log.info({ call_uuid: event.subject, firm_uuid: event.firmuuid, stage: failure.stage, code }, 'a call failed');
 }
 
@@ -46,7 +46,7 @@ export async function failCall(
  * published and the event is discarded.
  */
 export async function giveUpCall(
-  parts: Parts,
+  deps: Deps,
   { source, stage, what, permanentCodes = new Set() }: StageFailure,
   event: Event,
   { code, message, attempts }: FailureReason,
@@ -64,7 +64,7 @@ export async function giveUpCall(
     attempts,
   });
   // Claimed under a name of its own, because a late success may still claim the event itself.
-  const consumer = `${parts.consumer}.given-up`;
-  const erased = await onceUnlessErased({ db: parts.db, consumer }, [event], (tx) => parts.bus.publish(tx, [failed]));
+  const consumer = `${deps.consumer}.given-up`;
+  const erased = await onceUnlessErased({ db: deps.db, consumer }, [event], (tx) => deps.bus.publish(tx, [failed]));
   if (erased.size > 0) return DISCARD;
 }

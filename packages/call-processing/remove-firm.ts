@@ -27,7 +27,7 @@ export interface FirmData {
   stop?(firmUuid: string): Promise<void> | void;
 }
 
-interface Parts {
+interface Deps {
   readonly db: Database;
   readonly bus: Bus;
   readonly objects?: Objects | undefined;
@@ -56,7 +56,7 @@ const ATTEMPT_EVERY_MS = 250;
  *     );
  */
 export async function removeFirm(
-  { service, db, bus, objects }: Parts & { readonly service: string },
+  { service, db, bus, objects }: Deps & { readonly service: string },
   data: FirmData,
   event: FirmRemovedEvent,
 ): Promise<void> {
@@ -86,7 +86,7 @@ export async function removeFirm(
  * Removes what requests that were in progress have stored after all, of firms that were removed within a day. No
  * request runs longer. A firm whose data cannot be removed keeps no other from it; its error is thrown in the end.
  */
-export async function sweepRemovedFirms({ db, objects }: Omit<Parts, 'bus'>, data: FirmData): Promise<void> {
+export async function sweepRemovedFirms({ db, objects }: Omit<Deps, 'bus'>, data: FirmData): Promise<void> {
   const firms = await db.query<{ firm: string; country: string }>(
     `SELECT firm_uuid AS firm, country FROM firm_removal WHERE at > now() - interval '1 day'`,
   );

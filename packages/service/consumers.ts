@@ -2,64 +2,64 @@ import { type FailureReason, type GiveUpResult, Postponed, route, type Subscript
 import type { Event, EventType } from '@call-analysis/events';
 import { isOutage } from '@call-analysis/fault';
 
-/** A consumer of a service: which events it takes and what handles them. `Parts` is what the handlers work with. */
-export interface Consumer<Parts> {
+/** A consumer of a service: which events it takes and what handles them. `Deps` is what the handlers work with. */
+export interface Consumer<Deps> {
   /** Names the queue and the consumer group. Constant: a new name loses what waits under the old one. */
   readonly consumer: string;
   /** Events in one delivery, at most. Default 1. */
   readonly batchSize?: number;
   /** Deliveries at the same time in one process. Default 1. */
-  readonly concurrency?: number | ((parts: Parts) => number);
+  readonly concurrency?: number | ((deps: Deps) => number);
   /** Retries after the first failure. Default 5. */
   readonly retries?: number;
-  readonly routes: readonly ConsumerRoute<Parts & Registered>[];
+  readonly routes: readonly ConsumerRoute<Deps & Registered>[];
 }
 
-/** What a handler gets besides the service's parts: the name of its consumer, under which it claims events. */
+/** What a handler gets besides the service's dependencies: the name of its consumer, under which it claims events. */
 export interface Registered {
   readonly consumer: string;
 }
 
 /** One event type of a consumer; made by `consume`. */
-export interface ConsumerRoute<Parts> {
+export interface ConsumerRoute<Deps> {
   readonly event: EventType;
-  bind(parts: Parts): SubscriptionOptions['routes'][number];
+  bind(deps: Deps): SubscriptionOptions['routes'][number];
 }
 
-interface Handlers<Parts, Body> {
+interface Handlers<Deps, Body> {
   /** Only events that this service publishes are delivered. Absent: events of every publisher. */
   readonly from?: string;
   /** Handles a delivery. Give either `handle` or `each`. */
-  handle?(parts: Parts, events: readonly Event<Body>[]): Promise<unknown>;
+  handle?(deps: Deps, events: readonly Event<Body>[]): Promise<unknown>;
   /** Handles the events of a delivery in sequence. */
-  each?(parts: Parts, event: Event<Body>): Promise<unknown>;
+  each?(deps: Deps, event: Event<Body>): Promise<unknown>;
   /** As `Route.giveUp` of the bus. Absent: the event becomes a dead letter and nothing else happens. */
-  giveUp?(parts: Parts, event: Event, reason: FailureReason): Promise<GiveUpResult>;
+  giveUp?(deps: Deps, event: Event, reason: FailureReason): Promise<GiveUpResult>;
 }
 
 /**
  * How a consumer handles one type of event. An event waits while a part is away that its handler needs, which uses up none
  * of its tries.
  */
-export function consume<Parts, Body>(event: EventType<Body>, handlers: Handlers<Parts, Body>): ConsumerRoute<Parts> {
+export function consume<Deps, Body>(event: EventType<Body>, handlers: Handlers<Deps, Body>): ConsumerRoute<Deps> {
   const { from, handle, each, giveUp } = handlers;
   return {
     event,
-    bind(parts) {
+    bind(deps) {
       const outage = new Outage();
       return route({
         event,
         ...(from !== undefined && { from }),
         async handle(events) {
           try {
-            await handle?.(parts, events);
-            if (each !== undefined) for (const one of events) await each(parts, one);
+            await handle?.(deps, events);
+            if (each !== undefined) for (const one of events) await each(deps, one);
           } catch (error) {
             throw outage.postpones(events, error);
           }
           outage.end();
         },
-        ...(giveUp !== undefined && { giveUp: (failed, reason) => giveUp(parts, failed, reason) }),
+        ...(giveUp !== undefined && { giveUp: (failed, reason) => giveUp(deps, failed, reason) }),
       });
     },
   };
@@ -96,17 +96,17 @@ class Outage {
 }
 
 /** The subscription of a consumer. `retries` overrides the consumer's own. */
-export function subscriptionOf<Parts>(
-  { consumer, batchSize, concurrency, retries: usual, routes }: Consumer<Parts>,
-  parts: Parts,
+export function subscriptionOf<Deps>(
+  { consumer, batchSize, concurrency, retries: usual, routes }: Consumer<Deps>,
+  deps: Deps,
   retries = usual,
 ): SubscriptionOptions {
   return {
     consumer,
-    routes: routes.map((each) => each.bind({ ...parts, consumer })),
+    routes: routes.map((each) => each.bind({ ...deps, consumer })),
     ...(batchSize !== undefined && { batchSize }),
     ...(concurrency !== undefined && {
-      concurrency: typeof concurrency === 'function' ? concurrency(parts) : concurrency,
+      concurrency: typeof concurrency === 'function' ? concurrency(deps) : concurrency,
     }),
     ...(retries !== undefined && { retries }),
   };

@@ -12,12 +12,12 @@ import { defineService, type Host, type ServiceDefinition } from './define-servi
 
 const Greeted = eventType('test.greeted.v1', z.object({ name: z.string() }));
 
-interface Parts {
+interface Deps {
   readonly host: Host<DatabaseConfig>;
   readonly steps: string[];
 }
 
-type Definition = ServiceDefinition<DatabaseConfig, Parts, { greeting: string }>;
+type Definition = ServiceDefinition<DatabaseConfig, Deps, { greeting: string }>;
 
 let database: TestDatabase;
 let steps: string[];
@@ -33,7 +33,7 @@ afterEach(async () => {
 });
 
 function service(own: Partial<Definition> = {}) {
-  return defineService<DatabaseConfig, Parts, { greeting: string }>({
+  return defineService<DatabaseConfig, Deps, { greeting: string }>({
     name: 'ingest',
     migrations: new URL('./test/migrations', import.meta.url),
     publishes: [Greeted],
@@ -61,7 +61,7 @@ function config(): DatabaseConfig {
 const log = () => createLog({ name: 'test', destination: { write: (line) => void lines.push(line) } });
 
 async function started(own: Partial<Definition> = {}, closeMs = 10_000) {
-  let opened: Parts | undefined;
+  let opened: Deps | undefined;
   const defined = service({
     ...own,
     async open(host, replacements) {
@@ -71,7 +71,7 @@ async function started(own: Partial<Definition> = {}, closeMs = 10_000) {
   });
   await defined.prepare(config(), { log: log() });
   const running = await defined.start(config(), { log: log(), left: timeLeft(closeMs) });
-  return { ...running, parts: opened! };
+  return { ...running, deps: opened! };
 }
 
 const open: Definition['open'] = (host) => {
@@ -79,7 +79,7 @@ const open: Definition['open'] = (host) => {
   return { host, steps };
 };
 
-async function publish({ host }: Parts, name: string): Promise<void> {
+async function publish({ host }: Deps, name: string): Promise<void> {
   const origin = { firmuuid: randomUUID(), priority: 0, traceparent: undefined };
   const event = createEvent('ingest', Greeted, randomUUID(), origin, { name });
   await host.db.transaction((tx) => host.bus.publish(tx, [event]));
@@ -97,7 +97,7 @@ describe('a service', () => {
     await expect(service().start(config(), { log: log() })).rejects.toThrow('npm run service -- ingest migrate');
   });
 
-  it('hands events to its consumers, and closes its own parts after the handlers have ended', async () => {
+  it('hands events to its consumers, and closes its own dependencies after the handlers have ended', async () => {
     const running = await started({
       open,
       consumers: [
@@ -115,7 +115,7 @@ describe('a service', () => {
         },
       ],
     });
-    await publish(running.parts, 'Ann');
+    await publish(running.deps, 'Ann');
     await waitUntil(() => steps.includes('handler began'));
     await running.close();
     expect(steps).toEqual(['handler began', 'handler ended', 'own part closed']);
@@ -141,13 +141,13 @@ describe('a service', () => {
       },
       100,
     );
-    await publish(running.parts, 'Ann');
+    await publish(running.deps, 'Ann');
     await waitUntil(() => steps.includes('handler began'));
     await running.close();
     expect(steps).toEqual(['handler began', 'interrupted', 'own part closed']);
   });
 
-  it('closes what it has opened when its own parts cannot be opened', async () => {
+  it('closes what it has opened when its own dependencies cannot be opened', async () => {
     const defined = service({
       open({ closing }) {
         closing.add('own part', () => void steps.push('own part closed'));

@@ -21,7 +21,7 @@ import { consume, type Consumer, consumedBy, subscriptionOf } from './consumers.
 
 type AnyConfig = DatabaseConfig & Partial<ObjectsServiceConfig> & Partial<RpcConfig>;
 
-/** The parts that every service has when it opens its own. */
+/** The dependencies that every service has when it opens its own. */
 export interface Host<Config> {
   readonly config: Config;
   readonly log: Logger;
@@ -43,22 +43,22 @@ export interface Schedule {
   run(now: Date): Promise<unknown>;
 }
 
-export interface ServiceDefinition<Config, Parts, Replacements> {
+export interface ServiceDefinition<Config, Deps, Replacements> {
   readonly name: string;
   /** The folder of the service's migrations. */
   readonly migrations: URL;
   readonly publishes: readonly EventType[];
-  readonly consumers: readonly Consumer<Parts>[];
+  readonly consumers: readonly Consumer<Deps>[];
   /** Absent: this service holds no data of firms, or removes it itself. */
-  firmData?(parts: Parts): FirmData;
+  firmData?(deps: Deps): FirmData;
   /** Events that every replica receives while it runs, at most once. */
-  readonly listeners?: readonly { readonly event: EventType; receive(parts: Parts, event: Event): void }[];
-  /** Opens the parts that consumers and RPCs work with. `replacements` are a test's, instead of the configured ones. */
-  open(host: Host<Config>, replacements: Partial<Replacements>): Promise<Parts> | Parts;
-  rpcs?(parts: Parts, config: Config): Implementation[];
-  /** The parts for /readyz besides the database, object store and bus. */
-  dependencies?(parts: Parts): readonly Part[];
-  schedules?(parts: Parts, config: Config): readonly Schedule[];
+  readonly listeners?: readonly { readonly event: EventType; receive(deps: Deps, event: Event): void }[];
+  /** Opens the dependencies that consumers and RPCs work with. `replacements` are a test's, instead of the configured ones. */
+  open(host: Host<Config>, replacements: Partial<Replacements>): Promise<Deps> | Deps;
+  rpcs?(deps: Deps, config: Config): Implementation[];
+  /** The dependencies for /readyz besides the database, object store and bus. */
+  dependencies?(deps: Deps): readonly Part[];
+  schedules?(deps: Deps, config: Config): readonly Schedule[];
   /** How long a handler may take to end after it was interrupted, in milliseconds. Default 500. */
   readonly settleMs?: number;
   /**
@@ -73,23 +73,23 @@ interface Service<Config, Replacements> {
   readonly migrations: string;
   readonly events: KafkaUse;
   /** Brings tables, queues and topics up to date. Safe to repeat, and for several processes at the same time. */
-  prepare(config: Config, parts: { log: Logger }): Promise<void>;
+  prepare(config: Config, deps: { log: Logger }): Promise<void>;
   /**
    * Starts on a database that has been migrated. `left` is how long work in progress may take once `close` is called.
    */
   start(
     config: Config,
-    parts: { log: Logger; left?: TimeLeft } & Partial<Replacements>,
+    deps: { log: Logger; left?: TimeLeft } & Partial<Replacements>,
   ): Promise<RunningService & { address: string }>;
 }
 
 /**
- * A service by what is its own; the rest is the same for all. It starts in this order: database, bus, own parts,
+ * A service by what is its own; the rest is the same for all. It starts in this order: database, bus, own dependencies,
  * consumers, listeners, RPC server, schedules. It closes in this order: schedules, consumers stop taking events, the
- * RPC server ends its calls, handlers end, bus, own parts, database.
+ * RPC server ends its calls, handlers end, bus, own dependencies, database.
  */
-export function defineService<Config extends AnyConfig, Parts, Replacements = object>(
-  definition: ServiceDefinition<Config, Parts, Replacements>,
+export function defineService<Config extends AnyConfig, Deps, Replacements = object>(
+  definition: ServiceDefinition<Config, Deps, Replacements>,
 ): Service<Config, Replacements> {
   const { name, publishes, consumers } = definition;
   const schema = name.replaceAll('-', '_');
@@ -139,10 +139,10 @@ export function defineService<Config extends AnyConfig, Parts, Replacements = ob
           closing,
           interrupted: interruption.signal,
         } as Host<Config>;
-        const parts = await opened(bus, () => definition.open(host, replacements as Partial<Replacements>));
+        const deps = await opened(bus, () => definition.open(host, replacements as Partial<Replacements>));
         closing.add('bus', () => bus.close());
 
-        const firmData = definition.firmData?.(parts);
+        const firmData = definition.firmData?.(deps);
         const firmRemovals = removals.map((consumer) => ({
           consumer,
           // Never given up: key-management publishes the event again until every service has removed its data.
@@ -153,26 +153,26 @@ export function defineService<Config extends AnyConfig, Parts, Replacements = ob
             }),
           ],
         }));
-        const subscriptions = await subscribeAll(bus, [...consumers, ...firmRemovals], parts, config);
+        const subscriptions = await subscribeAll(bus, [...consumers, ...firmRemovals], deps, config);
         if (definition.handBackAfterMs === undefined) {
           const settleMs = definition.settleMs ?? SETTLE_MS;
           closing.add('consumers', () => stopConsumers(subscriptions, interruption, left, settleMs));
         }
         for (const { event, receive } of definition.listeners ?? []) {
-          await bus.listen(event, (received) => receive(parts, received));
+          await bus.listen(event, (received) => receive(deps, received));
         }
         const readiness = new Readiness([
           { name: 'database', vital: true, check: () => db.query('SELECT 1') },
           ...(objects === undefined ? [] : [{ name: 'object store', vital: true, check: () => objects.ready() }]),
           ...(config.bus.transport === 'kafka' ? [{ name: 'kafka', vital: false, check: () => bus.ready() }] : []),
-          ...(definition.dependencies?.(parts) ?? []),
+          ...(definition.dependencies?.(deps) ?? []),
         ]);
         closing.add('metrics of parts', exportParts(name, readiness));
         let address = '';
         if (definition.rpcs !== undefined && config.listen !== undefined) {
           const server = await serve({
             address: config.listen,
-            services: definition.rpcs(parts, config),
+            services: definition.rpcs(deps, config),
             log,
             ready: () => readiness.demand(),
             tls: config.tls,
@@ -190,7 +190,7 @@ export function defineService<Config extends AnyConfig, Parts, Replacements = ob
           everyMs: 10 * 60_000,
           run: () => sweepRemovedFirms({ db, objects }, firmData!),
         }));
-        for (const schedule of [...(definition.schedules?.(parts, config) ?? []), ...sweeps]) {
+        for (const schedule of [...(definition.schedules?.(deps, config) ?? []), ...sweeps]) {
           const stop = repeat(schedule, log);
           closing.add(schedule.name, stop);
         }
@@ -206,8 +206,8 @@ export function defineService<Config extends AnyConfig, Parts, Replacements = ob
 /** A handler that is nearly done may end although the time is over. */
 const SETTLE_MS = 500;
 
-/** Opens a service's own parts; when that fails, the bus is closed too. */
-async function opened<Parts>(bus: Bus, open: () => Promise<Parts> | Parts): Promise<Parts> {
+/** Opens a service's own dependencies; when that fails, the bus is closed too. */
+async function opened<Deps>(bus: Bus, open: () => Promise<Deps> | Deps): Promise<Deps> {
   try {
     return await open();
   } catch (error) {
@@ -216,14 +216,14 @@ async function opened<Parts>(bus: Bus, open: () => Promise<Parts> | Parts): Prom
   }
 }
 
-async function subscribeAll<Parts>(
+async function subscribeAll<Deps>(
   bus: Bus,
-  consumers: readonly Consumer<Parts>[],
-  parts: Parts,
+  consumers: readonly Consumer<Deps>[],
+  deps: Deps,
   { retries }: { readonly retries?: number | undefined },
 ): Promise<Subscription[]> {
   const subscriptions: Subscription[] = [];
-  for (const consumer of consumers) subscriptions.push(await bus.subscribe(subscriptionOf(consumer, parts, retries)));
+  for (const consumer of consumers) subscriptions.push(await bus.subscribe(subscriptionOf(consumer, deps, retries)));
   return subscriptions;
 }
 

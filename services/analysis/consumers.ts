@@ -1,9 +1,9 @@
 import { CallErased, CallsCanceled, TranscriptReady } from '@call-analysis/events';
 import { consume, type Consumer } from '@call-analysis/service';
-import { analyzeCalls, type Parts, giveUpAnalysis } from './calls/analyze-calls.ts';
+import { analyzeCalls, type Deps, giveUpAnalysis } from './calls/analyze-calls.ts';
 import { cancelCalls, eraseCall } from './calls/erase-call.ts';
 
-export const consumers: readonly Consumer<Parts>[] = [
+export const consumers: readonly Consumer<Deps>[] = [
   {
     consumer: 'analysis',
     batchSize: 100,

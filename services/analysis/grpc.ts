@@ -10,8 +10,8 @@ import { auditEntry, requireCaller } from '@call-analysis/service';
 import type { Firms } from '@call-analysis/service/firms';
 import { z } from 'zod';
 import { callers } from './callers.ts';
-import { type TrialParts, tryScorecard } from './calls/try-scorecard.ts';
-import { type MoneyParts, moneyRpcs } from './money/money-rpcs.ts';
+import { type TrialDeps, tryScorecard } from './calls/try-scorecard.ts';
+import { type MoneyDeps, moneyRpcs } from './money/money-rpcs.ts';
 import { addUp, type GivenAnswer } from './scorecards/add-up.ts';
 import { defaultScorecardIn } from './scorecards/default-scorecard.ts';
 import type { ScorecardRow, StoredScorecard } from './scorecards/scorecard-store.ts';
@@ -24,24 +24,24 @@ const Transcript = z.object({ utterances: z.array(Utterance) });
 
 /** The service of proto/analysis.proto. The gateway has validated requests; documents are validated here. */
 export function scorecardService(
-  parts: {
+  deps: {
     store: Store;
     firms: Firms;
     bus: Pick<Bus, 'publish'>;
-    trial: Pick<TrialParts, 'ruleAnalyst' | 'model'>;
-  } & MoneyParts,
+    trial: Pick<TrialDeps, 'ruleAnalyst' | 'model'>;
+  } & MoneyDeps,
 ) {
-  const { scorecards } = parts.store;
+  const { scorecards } = deps.store;
   return implement(analysis, callers, {
-    ...moneyRpcs(parts),
+    ...moneyRpcs(deps),
     async listScorecards(request) {
       const { firmUuid } = requireCaller(request.caller);
-      await scorecards.ensureDefault(firmUuid, async () => (await parts.firms.settings(firmUuid)).language);
+      await scorecards.ensureDefault(firmUuid, async () => (await deps.firms.settings(firmUuid)).language);
       const { count, items } = await scorecards.list(firmUuid, Page.parse(request));
       return { count, items: items.map(scorecardMessage) };
     },
     async createScorecard(request) {
-      return reply(await createScorecard(parts, requireCaller(request.caller), request.document));
+      return reply(await createScorecard(deps, requireCaller(request.caller), request.document));
     },
     async getScorecard(request) {
       const { firmUuid } = requireCaller(request.caller);
@@ -49,7 +49,7 @@ export function scorecardService(
     },
     async getDefaultScorecard(request) {
       const { firmUuid } = requireCaller(request.caller);
-      const { language } = await parts.firms.settings(firmUuid);
+      const { language } = await deps.firms.settings(firmUuid);
       await scorecards.ensureDefault(firmUuid, async () => language);
       const own = await scorecards.findDefault(firmUuid);
       const { name, sections } = defaultScorecardIn(language);
@@ -63,20 +63,20 @@ export function scorecardService(
     },
     async reviseScorecard(request) {
       const base = { uuid: Uuid.parse(request.scorecard_uuid), revision: Revision.parse(request.expected_revision) };
-      return reply(await reviseScorecard(parts, requireCaller(request.caller), base, request.document));
+      return reply(await reviseScorecard(deps, requireCaller(request.caller), base, request.document));
     },
     async activateScorecard(request) {
       const actor = requireCaller(request.caller);
       const uuid = Uuid.parse(request.scorecard_uuid);
       return reply(
         await scorecards.activate(actor.firmUuid, uuid, (tx) =>
-          parts.bus.publish(tx, [auditEntry('analysis', actor, 'scorecard.activated', uuid)]),
+          deps.bus.publish(tx, [auditEntry('analysis', actor, 'scorecard.activated', uuid)]),
         ),
       );
     },
     async tryScorecard(request, { signal }) {
       const analysis = await tryScorecard(
-        { store: parts.store, firms: parts.firms, bus: parts.bus, ...parts.trial },
+        { store: deps.store, firms: deps.firms, bus: deps.bus, ...deps.trial },
         requireCaller(request.caller),
         Uuid.parse(request.scorecard_uuid),
         request.document ?? null,

@@ -5,19 +5,19 @@ import { defineService } from '@call-analysis/service';
 import { dialFirms, type FirmsClient } from '@call-analysis/service/firms';
 import type { Analyst } from './analysts/analyst.ts';
 import { openRuleAnalyst } from './analysts/rule-analyst.ts';
-import type { Parts as AnalysisParts } from './calls/analyze-calls.ts';
+import type { Deps as AnalysisDeps } from './calls/analyze-calls.ts';
 import type { Config } from './config.ts';
 import { consumers } from './consumers.ts';
 import { scorecardService } from './grpc.ts';
 import type { LanguageModelConfig } from './language-model/config.ts';
 import type { LanguageModel } from './language-model/language-model.ts';
-import { ModelQueue, type ModelQueueParts } from './queue/model-queue.ts';
+import { ModelQueue, type ModelQueueDeps } from './queue/model-queue.ts';
 import { ScorecardCache } from './scorecards/scorecard-cache.ts';
 import { openStore, type Store } from './store.ts';
 
 export type { Config } from './config.ts';
 
-interface Parts extends AnalysisParts {
+interface Deps extends AnalysisDeps {
   readonly firms: FirmsClient;
   readonly modelQueue: ModelQueue | undefined;
   readonly model: AskedModel | undefined;
@@ -30,7 +30,7 @@ interface AskedModel {
   readonly analyst: Analyst;
 }
 
-export const { schema, migrations, events, prepare, start } = defineService<Config, Parts, { analyst: Analyst }>({
+export const { schema, migrations, events, prepare, start } = defineService<Config, Deps, { analyst: Analyst }>({
   name: 'analysis',
   migrations: new URL('./prisma/migrations', import.meta.url),
   publishes: publishedBy('analysis'),
@@ -87,11 +87,11 @@ async function openModel({ languageModel, reviewBelow = 0.7 }: Config, store: St
 /** Undefined without a language model. */
 function openModelQueue(
   asked: AskedModel | undefined,
-  parts: Omit<ModelQueueParts, 'modelAnalyst' | 'model' | 'config'>,
+  deps: Omit<ModelQueueDeps, 'modelAnalyst' | 'model' | 'config'>,
 ): ModelQueue | undefined {
   if (asked === undefined) return undefined;
   const { config, model, analyst } = asked;
-  const queue = new ModelQueue({ ...parts, modelAnalyst: analyst, model, config });
+  const queue = new ModelQueue({ ...deps, modelAnalyst: analyst, model, config });
   queue.start();
   return queue;
 }

@@ -1,12 +1,12 @@
 import { AudioExtractionRequested, CallErased, RecordingErased } from '@call-analysis/events';
 import { consume, type Consumer } from '@call-analysis/service';
 import { eraseCall, eraseRecording } from './erase-call.ts';
-import { extractRecording, giveUpExtraction, type Parts } from './extract-recording.ts';
+import { extractRecording, giveUpExtraction, type Deps } from './extract-recording.ts';
 
 /** Recordings extracted from archives at the same time. */
 const EXTRACTIONS = 4;
 
-export const consumers: readonly Consumer<Parts>[] = [
+export const consumers: readonly Consumer<Deps>[] = [
   {
     consumer: 'audio.extract',
     concurrency: EXTRACTIONS,

@@ -1,6 +1,6 @@
 import { stopProcessing } from '@call-analysis/call-processing';
 import type { Event } from '@call-analysis/events';
-import type { Parts } from './extract-recording.ts';
+import type { Deps } from './extract-recording.ts';
 import { removeRecording } from './recordings/recording-objects.ts';
 
 /**
@@ -8,7 +8,7 @@ import { removeRecording } from './recordings/recording-objects.ts';
  * An extraction that still finishes later keeps nothing.
  */
 export async function eraseCall(
-  { db, bus, objects, inProgress }: Pick<Parts, 'db' | 'bus' | 'objects' | 'inProgress'>,
+  { db, bus, objects, inProgress }: Pick<Deps, 'db' | 'bus' | 'objects' | 'inProgress'>,
   event: Event,
 ): Promise<void> {
   await db.transaction(async (tx) => {
@@ -19,6 +19,6 @@ export async function eraseCall(
 }
 
 /** Removes the recording of a call that stays, and what was made of it to play it. */
-export async function eraseRecording({ objects }: Pick<Parts, 'objects'>, event: Event): Promise<void> {
+export async function eraseRecording({ objects }: Pick<Deps, 'objects'>, event: Event): Promise<void> {
   await removeRecording(objects, event);
 }

@@ -18,7 +18,7 @@ import { recordingKey, removeRecording } from './recordings/recording-objects.ts
 
 export type ExtractionRequested = Event<BodyOf<typeof AudioExtractionRequested>>;
 
-export interface Parts {
+export interface Deps {
   readonly db: Database;
   readonly bus: Bus;
   readonly objects: Objects;
@@ -35,20 +35,20 @@ export interface Parts {
  * needed. When the entry can never become a recording, the bytes are removed and the call fails. When the call is
  * erased meanwhile, nothing is kept or reported.
  */
-export async function extractRecording(parts: Parts & Registered, event: ExtractionRequested): Promise<void> {
-  const { db, objects, inProgress } = parts;
+export async function extractRecording(deps: Deps & Registered, event: ExtractionRequested): Promise<void> {
+  const { db, objects, inProgress } = deps;
   const isErased = async () => (await findErased(db, [event])).size > 0;
   await inProgress.run(event, async (erased) => {
     let isWanted = !(await isErased());
     try {
-      isWanted &&= await counted('archive', () => extract(parts, event, AbortSignal.any([parts.interrupted, erased])));
+      isWanted &&= await counted('archive', () => extract(deps, event, AbortSignal.any([deps.interrupted, erased])));
       // The call may have been erased after the catalogue answered, and the recording is removed last.
       isWanted &&= !(await isErased());
     } catch (error) {
       isWanted = false;
       if (!erased.aborted && !(await isErased())) {
         if (!(error instanceof Fault && PERMANENT_CODES.has(error.code))) throw error;
-        await failCall(parts, FAILURE, event, error);
+        await failCall(deps, FAILURE, event, error);
       }
     }
     if (!isWanted) await removeRecording(objects, event);
@@ -56,8 +56,8 @@ export async function extractRecording(parts: Parts & Registered, event: Extract
 }
 
 /** False when the catalogue no longer has the call. */
-async function extract(parts: Parts, event: ExtractionRequested, signal: AbortSignal): Promise<boolean> {
-  const { objects, ingest } = parts;
+async function extract(deps: Deps, event: ExtractionRequested, signal: AbortSignal): Promise<boolean> {
+  const { objects, ingest } = deps;
   const { data, subject: callUuid, firmuuid: firmUuid } = event;
   let key: string | undefined;
   try {
@@ -150,9 +150,9 @@ const FAILURE = {
 
 /** Publishes that the recording of a call could not be extracted, and why. */
 export async function giveUpExtraction(
-  parts: Parts & Registered,
+  deps: Deps & Registered,
   event: Event,
   reason: FailureReason,
 ): Promise<GiveUpResult> {
-  return giveUpCall(parts, FAILURE, event, reason);
+  return giveUpCall(deps, FAILURE, event, reason);
 }

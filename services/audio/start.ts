@@ -6,7 +6,7 @@ import { type Channel, type Client, dial } from '@call-analysis/rpc';
 import { defineService } from '@call-analysis/service';
 import type { Config } from './config.ts';
 import { consumers } from './consumers.ts';
-import type { Parts as ExtractionParts } from './extract-recording.ts';
+import type { Deps as ExtractionDeps } from './extract-recording.ts';
 import { rpcs } from './grpc.ts';
 import { foldersOf } from './recordings/recording-objects.ts';
 import { sweep } from './sweep-uploads.ts';
@@ -17,11 +17,11 @@ const UPLOAD_BYTES = 52_428_800;
 const ORPHAN_AFTER_MS = 60 * 60_000;
 const SWEEP_EVERY_MS = 10 * 60_000;
 
-interface Parts extends ExtractionParts {
+interface Deps extends ExtractionDeps {
   readonly ingest: Client<typeof ingestService> & Channel;
 }
 
-export const { schema, migrations, events, prepare, start } = defineService<Config, Parts>({
+export const { schema, migrations, events, prepare, start } = defineService<Config, Deps>({
   name: 'audio',
   migrations: new URL('./prisma/migrations', import.meta.url),
   publishes: publishedBy('audio'),
@@ -43,16 +43,16 @@ export const { schema, migrations, events, prepare, start } = defineService<Conf
     closing.add('ingest client', () => ingest.close());
     return { log, db, bus, objects, ingest, inProgress: new WorkInProgress(), interrupted };
   },
-  rpcs: (parts, { uploadBytes = UPLOAD_BYTES, orphanAfterMs = ORPHAN_AFTER_MS }) => [
-    rpcs({ ...parts, uploadBytes, orphanAfterMs }),
+  rpcs: (deps, { uploadBytes = UPLOAD_BYTES, orphanAfterMs = ORPHAN_AFTER_MS }) => [
+    rpcs({ ...deps, uploadBytes, orphanAfterMs }),
   ],
   // No upload can be registered without it, but another replica would not have another ingest; the gateway asks ingest.
   dependencies: ({ ingest }) => [{ name: 'ingest', vital: false, check: () => ingest.ready() }],
-  schedules: (parts, { bus, orphanAfterMs = ORPHAN_AFTER_MS, sweepEveryMs = SWEEP_EVERY_MS }) => [
+  schedules: (deps, { bus, orphanAfterMs = ORPHAN_AFTER_MS, sweepEveryMs = SWEEP_EVERY_MS }) => [
     {
       name: 'sweep',
       everyMs: sweepEveryMs,
-      run: (now) => sweep({ ...parts, claimDays: redeliveryWindowDays(bus) }, orphanAfterMs, now),
+      run: (now) => sweep({ ...deps, claimDays: redeliveryWindowDays(bus) }, orphanAfterMs, now),
     },
   ],
 });

@@ -9,7 +9,7 @@ import { playbackMarkerKey, readMarker, removePlayback, UPLOADING } from './reco
 /** Calls that one request asks for. */
 const CALLS_PER_REQUEST = 100;
 
-interface Parts {
+interface Deps {
   readonly db: Database;
   readonly objects: Objects;
   readonly ingest: Pick<Client<typeof ingest>, 'findCalls'>;
@@ -21,15 +21,15 @@ interface Parts {
  * Removes what is left of uploads that were broken off before their call was registered, and of playbacks in the making.
  * Where that fails, the others are removed nevertheless, and the error is thrown in the end.
  */
-export async function sweep(parts: Parts, orphanAfterMs: number, now: Date): Promise<void> {
+export async function sweep(deps: Deps, orphanAfterMs: number, now: Date): Promise<void> {
   const before = now.getTime() - orphanAfterMs;
-  const { claimDays = 30 } = parts;
-  await pruneProcessed(parts.db, claimDays);
+  const { claimDays = 30 } = deps;
+  await pruneProcessed(deps.db, claimDays);
   const failures = new Failures();
   const remove = (firmUuid: string, keys: readonly string[]) =>
-    failures.attempt(() => removeOrphans(parts, firmUuid, keys));
+    failures.attempt(() => removeOrphans(deps, firmUuid, keys));
   const found = new Map<string, string[]>();
-  for await (const { key, modifiedAt } of parts.objects.list(UPLOADING)) {
+  for await (const { key, modifiedAt } of deps.objects.list(UPLOADING)) {
     const marker = modifiedAt.getTime() < before ? readMarker(key) : null;
     if (marker === null) continue;
     const keys = found.get(marker.firmUuid) ?? [];
@@ -43,7 +43,7 @@ export async function sweep(parts: Parts, orphanAfterMs: number, now: Date): Pro
 }
 
 /** Only the call catalogue knows which uploads became calls. Without its answer nothing is removed. */
-async function removeOrphans({ objects, ingest }: Parts, firmUuid: string, keys: readonly string[]): Promise<void> {
+async function removeOrphans({ objects, ingest }: Deps, firmUuid: string, keys: readonly string[]): Promise<void> {
   const markers = keys.map((key) => ({ key, ...readMarker(key)! }));
   const call_uuids = markers.map(({ callUuid }) => callUuid);
   const known = new Set((await ingest.findCalls({ firm_uuid: firmUuid, call_uuids })).call_uuids);

@@ -23,7 +23,7 @@ export interface Uploader {
 /** A part of an upload. The file name comes before the bytes. The metadata comes in one piece, before or after them. */
 export type UploadPiece = { readonly fileName: string } | { readonly bytes: Buffer } | { readonly metadata: string };
 
-interface Parts {
+interface Deps {
   readonly objects: Objects;
   readonly ingest: Pick<Client<typeof ingest>, 'registerCall'>;
   readonly log: Logger;
@@ -45,13 +45,13 @@ const UNDECIDED: ReadonlySet<FaultKind> = new Set(['unavailable', 'internal']);
  * Faults are checked in the order of docs/api.md, "Single upload". The gateway has checked those before the extension.
  */
 export async function uploadRecording(
-  parts: Parts,
+  deps: Deps,
   uploader: Uploader,
   pieces: AsyncIterable<UploadPiece>,
 ): Promise<RegisterCallReply> {
   const beganAt = Date.now();
   const callUuid = uuidv7();
-  const upload = new IncomingUpload(pieces, parts.uploadBytes);
+  const upload = new IncomingUpload(pieces, deps.uploadBytes);
   const fileName = await upload.fileName();
   const format = acceptable(fileName);
   if (format instanceof Fault) {
@@ -60,22 +60,22 @@ export async function uploadRecording(
     throw format;
   }
   const key = recordingKey(uploader.firmUuid, callUuid, format);
-  const marked = parts.objects.put(markerKey(key), Readable.from([]));
+  const marked = deps.objects.put(markerKey(key), Readable.from([]));
   let isUndecided = false;
   let isKept = false;
   let isStored = false;
   // After a timeout, the object store may still store the bytes later. The marker stays so that the sweep finds them.
   let mayAppearLater = false;
   try {
-    await parts.objects.put(key, Readable.from(afterMarker(upload.bytes(), marked), { objectMode: false }));
+    await deps.objects.put(key, Readable.from(afterMarker(upload.bytes(), marked), { objectMode: false }));
     isStored = true;
     const { sizeBytes } = upload.digest;
     const found = await faultOrValue(
-      probeRecording(parts.objects, { key, fileName, sizeBytes, sha256: upload.digest.sha256() }),
+      probeRecording(deps.objects, { key, fileName, sizeBytes, sha256: upload.digest.sha256() }),
     );
-    if (Date.now() - beganAt > parts.orphanAfterMs / 2) throw tooLate();
+    if (Date.now() - beganAt > deps.orphanAfterMs / 2) throw tooLate();
     isUndecided = true;
-    const registered = await register(parts, {
+    const registered = await register(deps, {
       caller: { firm_uuid: uploader.firmUuid, user_uuid: uploader.userUuid },
       call_uuid: callUuid,
       file_name: fileName,
@@ -92,7 +92,7 @@ export async function uploadRecording(
     throw error;
   } finally {
     await marked.catch(() => {});
-    if (!isUndecided) await cleanUp(parts, key, { isKept, isMarked: mayAppearLater });
+    if (!isUndecided) await cleanUp(deps, key, { isKept, isMarked: mayAppearLater });
   }
 }
 
@@ -164,7 +164,7 @@ async function faultOrValue(probe: Promise<RecordingInit>): Promise<RecordingIni
   }
 }
 
-async function register({ ingest }: Parts, request: RegisterCallRequestInit): Promise<RegisterCallReply> {
+async function register({ ingest }: Deps, request: RegisterCallRequestInit): Promise<RegisterCallReply> {
   for (const waitMs of REGISTER_RETRY_MS) {
     try {
       return await ingest.registerCall(request);
@@ -178,7 +178,7 @@ async function register({ ingest }: Parts, request: RegisterCallRequestInit): Pr
 
 /** The marker goes last: as long as it exists, the sweep finds what could not be removed. */
 async function cleanUp(
-  { objects, log }: Parts,
+  { objects, log }: Deps,
   key: string,
   { isKept, isMarked }: { isKept: boolean; isMarked: boolean },
 ): Promise<void> {

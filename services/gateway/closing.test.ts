@@ -45,7 +45,7 @@ describe('a gateway that closes', () => {
   it('finishes an upload and a download in progress without a warning', async () => {
     const edge = await openFixture({ closeMs: 60_000 });
     const { download, upload, goOn } = await inProgress(edge);
-    const closed = edge.closeEdge();
+    const closed = edge.closeHttp();
     await expect(edge.request('GET', '/healthz')).rejects.toThrow();
     goOn();
     expect(await download.text()).toBe('a,b\n1,2\n');
@@ -65,7 +65,7 @@ describe('a gateway that closes', () => {
         () => 'cut',
       ),
     ]);
-    await edge.closeEdge();
+    await edge.closeHttp();
     expect(await failed).toEqual(['cut', 'cut']);
     expect(edge.log).toContainEqual(
       expect.objectContaining({ level: 'warn', requests: 2, msg: 'requests that were not done in time are cut off' }),

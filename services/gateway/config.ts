@@ -14,9 +14,9 @@ import {
 } from '@call-analysis/runtime';
 import { z } from 'zod';
 import type { TokenRules } from './authentication/token.ts';
-import { type Edge, edgeFrom, EdgeVariables, tokenRulesFrom, TokenVariables } from './variables.ts';
+import { type HttpConfig, httpConfigFrom, HttpVariables, tokenRulesFrom, TokenVariables } from './variables.ts';
 
-export interface Config extends Edge {
+export interface Config extends HttpConfig {
   /** RPC addresses: `host:port` or `unix:/path`. */
   readonly keyManagement: string;
   readonly ingest: string;
@@ -42,7 +42,7 @@ const StoreVariables = z.object({
 
 /** The variables of a process that runs only this service. */
 export const variables = [
-  EdgeVariables,
+  HttpVariables,
   StoreVariables,
   EncryptionVariables,
   S3Variables,
@@ -56,7 +56,7 @@ export const variables = [
 export function readConfig(environment: Environment): ServiceSettings<Config> {
   const env = withSecrets(environment, variables);
   const { process, edge, store, objects, jwt, kafka, addresses, tls } = readAll({
-    edge: () => edgeFrom(parseConfig(EdgeVariables, env)),
+    edge: () => httpConfigFrom(parseConfig(HttpVariables, env)),
     store: () => parseConfig(StoreVariables, env),
     objects: () => encryptedStore(env),
     jwt: () => given(tokenRulesFrom(parseConfig(TokenVariables, env))),

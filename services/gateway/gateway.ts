@@ -63,7 +63,7 @@ import { signedUrls } from './routes/uploads/signed-urls.ts';
 import { uploads } from './routes/uploads/uploads.ts';
 import { webhooks } from './routes/webhooks/webhooks.ts';
 import { listen } from './server.ts';
-import type { Edge } from './variables.ts';
+import type { HttpConfig } from './variables.ts';
 
 /** The services that the gateway calls. */
 export interface Backends {
@@ -97,8 +97,8 @@ export function backendParts(backends: Backends): Part[] {
 }
 
 /** Serves the HTTP API on top of the backends. */
-export async function serveEdge(
-  edge: Edge & { readonly bus?: ListenConfig },
+export async function serveHttp(
+  edge: HttpConfig & { readonly bus?: ListenConfig },
   backends: Backends,
   log: Logger,
   readiness = new Readiness(backendParts(backends)),
@@ -152,7 +152,7 @@ export async function serveEdge(
 
 /** All endpoints of the API. */
 export function endpointsOf(
-  edge: Pick<Edge, 'publicUrl' | 'platformFirms' | 'objectsOrigin' | 'corsOrigins'> & {
+  edge: Pick<HttpConfig, 'publicUrl' | 'platformFirms' | 'objectsOrigin' | 'corsOrigins'> & {
     readonly signIn?: OpenIdProvider | undefined;
     readonly bus?: ListenConfig;
   },

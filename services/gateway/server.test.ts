@@ -205,7 +205,7 @@ describe('closing', () => {
     stopping.readiness.drain();
     const ready = await stopping.request('GET', '/readyz');
     expect([ready.status, ready.body['code'], ready.headers.get('connection')]).toEqual([503, 'UNAVAILABLE', 'close']);
-    const closed = stopping.closeEdge();
+    const closed = stopping.closeHttp();
     // The request in flight continues, so not all connections were cut.
     expect(await silent).toBe('');
     expect(await idle).toContain('{"status":"ok"}');

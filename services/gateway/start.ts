@@ -14,7 +14,7 @@ import {
 import { ApiKeyAuthentication } from './authentication/api-key.ts';
 import { RemovedFirms } from './authentication/removed-firms.ts';
 import type { Config } from './config.ts';
-import { backendParts, serveEdge } from './gateway.ts';
+import { backendParts, serveHttp } from './gateway.ts';
 
 export type { Config } from './config.ts';
 export type { TokenRules } from './authentication/token.ts';
@@ -83,7 +83,7 @@ export async function start(
       ...(config.bus.transport === 'kafka' ? [{ name: 'kafka', vital: false, check: () => bus.ready() }] : []),
     ]);
     closing.add('metrics of parts', exportParts('gateway', readiness));
-    const edge = await serveEdge(config, backends, log, readiness, parts.left);
+    const edge = await serveHttp(config, backends, log, readiness, parts.left);
     closing.add('HTTP', () => edge.close());
     return { url: edge.url, readiness, close: () => closing.close() };
   } catch (error) {

@@ -14,7 +14,7 @@ export type { OpenIdSettings } from './openid-connect/variables.ts';
 export type { Concurrency } from './http/rate-limits/admission.ts';
 
 /** The settings of the HTTP edge. */
-export interface Edge {
+export interface HttpConfig {
   readonly host: string;
   /** 0 picks a free one. */
   readonly port: number;
@@ -39,7 +39,7 @@ export interface Edge {
 }
 
 /** Variables of the HTTP edge. */
-export const EdgeVariables = z.object({
+export const HttpVariables = z.object({
   HOST: z.string().default('0.0.0.0').meta({ description: 'The address on which the API is served.' }),
   PORT: port().default(8080).meta({ description: 'The port of the API. 0 picks a free port.' }),
   PUBLIC_URL: z
@@ -127,7 +127,7 @@ export const TokenVariables = z.object({
 });
 
 /** The settings of the edge, except those of its tokens. */
-export function edgeFrom(variables: z.output<typeof EdgeVariables>): Omit<Edge, 'jwt'> {
+export function httpConfigFrom(variables: z.output<typeof HttpVariables>): Omit<HttpConfig, 'jwt'> {
   const openId = openIdFrom(variables);
   return {
     host: variables.HOST,

@@ -10,19 +10,19 @@ import {
   TranscriptReady,
 } from '@call-analysis/events';
 import { consume, type Consumer, type Registered } from '@call-analysis/service';
-import { retryFailed } from './calls/retry-failed.ts';
+import { retryFailed } from './attempts/retry-failed.ts';
+import { announceCalls } from './batches/announce-calls.ts';
+import type { Deps } from './deps.ts';
 import { finishErasures } from './erasure/finish-erasure.ts';
-import { announceCalls } from './intake/announce-calls.ts';
-import type { Parts } from './parts.ts';
 import { giveUpAnnouncing, giveUpResult, giveUpTranscript } from './results/give-up.ts';
 import { projectAnalyses, projectFailures, projectWaiting } from './results/project-results.ts';
 import { projectProgress, projectTranscripts } from './results/project-transcripts.ts';
 
 const RETRIES = 10;
 
-type Deps = Parts & Registered;
+type Registration = Deps & Registered;
 
-export const consumers: readonly Consumer<Parts>[] = [
+export const consumers: readonly Consumer<Deps>[] = [
   {
     consumer: 'ingest.announce',
     retries: RETRIES,
@@ -44,7 +44,7 @@ export const consumers: readonly Consumer<Parts>[] = [
         // Uploaded transcripts are published by this service itself.
         from: 'transcription',
         handle: projectTranscripts,
-        giveUp: (parts: Deps, event, reason) => giveUpTranscript(parts, event, reason),
+        giveUp: (deps: Registration, event, reason) => giveUpTranscript(deps, event, reason),
       }),
     ],
   },
@@ -71,9 +71,9 @@ export const consumers: readonly Consumer<Parts>[] = [
     // A lost note does not matter once the transcript or the analysis is there.
     routes: [
       consume(TranscriptionWaiting, {
-        handle: (parts: Deps, events) => projectWaiting(parts, 'transcription', events),
+        handle: (deps: Registration, events) => projectWaiting(deps, 'transcription', events),
       }),
-      consume(AnalysisWaiting, { handle: (parts: Deps, events) => projectWaiting(parts, 'analysis', events) }),
+      consume(AnalysisWaiting, { handle: (deps: Registration, events) => projectWaiting(deps, 'analysis', events) }),
     ],
   },
   {

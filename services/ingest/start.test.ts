@@ -12,12 +12,12 @@ import {
 } from '@call-analysis/events';
 import { waitUntil } from '@call-analysis/testing';
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import type { Owner } from './intake/upload-store.ts';
 import { start } from './start.ts';
 import { csvOf, type CsvRow, rowsOf } from './test/csv.ts';
 import { analysis, type Call, callAnalyzed, callFailed, eventOf, failure, noSpeech } from './test/events.ts';
 import { callerOf, faultOf } from './test/fixtures.ts';
 import { IngestUnderTest } from './test/ingest-under-test.ts';
-import type { Owner } from './uploads/upload-store.ts';
 
 const service = new IngestUnderTest({ serving: true });
 
@@ -66,7 +66,7 @@ function reaches(call: Call, status: string): Promise<boolean> {
 /** No event for this service is pending or in progress. */
 function settled(): Promise<boolean> {
   return waitUntil(async () => {
-    const depths = await service.parts.bus.depths();
+    const depths = await service.deps.bus.depths();
     return depths.every(({ consumer, waiting, active }) => !consumer.startsWith('ingest.') || waiting + active === 0);
   });
 }
@@ -161,7 +161,7 @@ describe('an accepted call', () => {
     const { transcript } = (await announced(long.uuid)).data;
     if (!('key' in transcript)) throw new Error('The transcript is inline.');
     expect(transcript.key).toContain(owner.firmUuid);
-    expect(await json(await service.parts.objects.open(transcript.key))).toEqual({
+    expect(await json(await service.deps.objects.open(transcript.key))).toEqual({
       utterances: [
         { role: 'operator', text: 'я'.repeat(INLINE_BYTES / 2), start: null, end: null },
         { role: 'client', text: 'ok', start: null, end: null },
@@ -367,7 +367,7 @@ describe('a range of calls that cannot be announced', () => {
   it('fails completely when the retries are exhausted, and each call can be retried', async () => {
     const owner = service.newOwner();
     const dead = async () =>
-      (await service.parts.bus.depths()).find(({ consumer }) => consumer === 'ingest.announce')!.dead;
+      (await service.deps.bus.depths()).find(({ consumer }) => consumer === 'ingest.announce')!.dead;
     const deadBefore = await dead();
     await service.db.query(
       `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no room'; END $$;

@@ -3,31 +3,31 @@ import { publishedBy } from '@call-analysis/events';
 import { shareConnections } from '@call-analysis/postgres';
 import { defineService } from '@call-analysis/service';
 import { dialFirms } from '@call-analysis/service/firms';
+import { batchFinisher } from './batches/finish-batches.ts';
 import { campaignFinisher } from './campaigns/finish-campaigns.ts';
 import { maintainCampaigns } from './campaigns/maintain-campaigns.ts';
 import type { Config } from './config.ts';
 import { consumers } from './consumers.ts';
+import type { Deps } from './deps.ts';
 import { deskService } from './desk/desk-rpcs.ts';
 import { sampler } from './desk/sampling/choose-calls.ts';
 import { firmRows } from './erasure/firm-store.ts';
 import { rpcs } from './grpc.ts';
 import { runJobs } from './jobs/run-jobs.ts';
 import { watchCalls } from './metrics.ts';
-import type { Parts } from './parts.ts';
 import { retentionSettings, retentionSweep } from './retention/apply-retention.ts';
 import { dialScorecards } from './reviews/scorecards.ts';
 import { runIndexer } from './search/run-indexer.ts';
 import { maintainStatistics } from './statistics/maintain-statistics.ts';
 import { openStore } from './store/index.ts';
 import { sweep } from './sweep.ts';
-import { batchFinisher } from './uploads/finish-batches.ts';
 
 export type { Config } from './config.ts';
 
 /** Closing waits only for the group of calls in progress, not for the whole job. */
 const JOBS_MS = 5_000;
 
-export const { schema, migrations, events, prepare, start } = defineService<Config, Parts>({
+export const { schema, migrations, events, prepare, start } = defineService<Config, Deps>({
   name: 'ingest',
   migrations: new URL('./prisma/migrations', import.meta.url),
   publishes: publishedBy('ingest'),
@@ -57,35 +57,35 @@ export const { schema, migrations, events, prepare, start } = defineService<Conf
     closing.add('calls that are carried over', () => store.carryOver.stop());
     return { store, bus, objects, firms, scorecards };
   },
-  rpcs: (parts, { limits }) => [rpcs({ ...parts, limits }), deskService(parts)],
+  rpcs: (deps, { limits }) => [rpcs({ ...deps, limits }), deskService(deps)],
   // Lists, uploads and results do not need the firm's settings; processing an upload does, and is refused until then.
   dependencies: ({ firms, scorecards }) => [
     { name: 'key-management', vital: false, check: () => firms.ready() },
     // Only a review needs it.
     { name: 'analysis', vital: false, check: () => scorecards.ready() },
   ],
-  schedules: (parts, { bus, limits }) => [
+  schedules: (deps, { bus, limits }) => [
     {
       name: 'sweep',
       everyMs: 10 * 60_000,
-      run: (now) => sweep({ ...parts, claimDays: redeliveryWindowDays(bus) }, now),
+      run: (now) => sweep({ ...deps, claimDays: redeliveryWindowDays(bus) }, now),
     },
     {
       name: 'retention',
       everyMs: 10_000,
-      run: retentionSweep({ ...parts, limits }, retentionSettings(parts.firms)),
+      run: retentionSweep({ ...deps, limits }, retentionSettings(deps.firms)),
     },
     {
       name: 'jobs',
       everyMs: 1_000,
-      run: (now) => runJobs({ ...parts, limits }, () => Date.now() > now.getTime() + JOBS_MS),
+      run: (now) => runJobs({ ...deps, limits }, () => Date.now() > now.getTime() + JOBS_MS),
     },
-    { name: 'plans of lists', everyMs: 5_000, run: () => parts.store.listing.refreshPlans() },
-    { name: 'statistics', everyMs: 5_000, run: () => maintainStatistics(parts) },
-    { name: 'samples', everyMs: 30_000, run: sampler(parts) },
-    { name: 'stored bytes', everyMs: 5_000, run: () => parts.store.uploads.foldStoredBytes() },
-    { name: 'campaigns', everyMs: 5_000, run: () => maintainCampaigns(parts) },
-    { name: 'finished campaigns', everyMs: 2_000, run: campaignFinisher(parts) },
-    { name: 'finished batches', everyMs: 1_000, run: batchFinisher(parts) },
+    { name: 'plans of lists', everyMs: 5_000, run: () => deps.store.listing.refreshPlans() },
+    { name: 'statistics', everyMs: 5_000, run: () => maintainStatistics(deps) },
+    { name: 'samples', everyMs: 30_000, run: sampler(deps) },
+    { name: 'stored bytes', everyMs: 5_000, run: () => deps.store.uploads.foldStoredBytes() },
+    { name: 'campaigns', everyMs: 5_000, run: () => maintainCampaigns(deps) },
+    { name: 'finished campaigns', everyMs: 2_000, run: campaignFinisher(deps) },
+    { name: 'finished batches', everyMs: 1_000, run: batchFinisher(deps) },
   ],
 });

@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { pruneProcessed } from '@call-analysis/call-processing';
 import { expect, it } from '@jest/globals';
 import { erasures } from './erasure/erasure-store.ts';
+import type { Owner } from './intake/upload-store.ts';
 import { sweep } from './sweep.ts';
 import { audioCsvOf, csvOf } from './test/csv.ts';
 import { faultOf, fileNames, objectsBut, zipOf } from './test/fixtures.ts';
 import { IngestUnderTest } from './test/ingest-under-test.ts';
-import type { Owner } from './uploads/upload-store.ts';
 
 const service = new IngestUnderTest();
 
@@ -16,11 +16,11 @@ const DAY = 24 * HOUR;
 
 /** Sweeps as at this time after `since`. */
 function sweepAfter(ms: number, since = Date.now()): Promise<void> {
-  return sweep(service.parts, new Date(since + ms));
+  return sweep(service.deps, new Date(since + ms));
 }
 
 async function exists(key: string): Promise<boolean> {
-  return (await service.parts.objects.head(key)) !== null;
+  return (await service.deps.objects.head(key)) !== null;
 }
 
 it('an upload is kept until its session expires, processed or not', async () => {
@@ -69,7 +69,7 @@ it('the recordings of an expired session are removed with its CSV', async () => 
     campaignUuid: null,
     rename: (name: string) => `x${name}`,
   };
-  const session = await service.parts.store.uploads.open({ firmUuid, userUuid }, files, new Date(), HOUR);
+  const session = await service.deps.store.uploads.open({ firmUuid, userUuid }, files, new Date(), HOUR);
   const keys = [session.metadataKey, session.audioKey!];
   for (const key of keys) await service.putAt(key, 'bytes');
   await sweepAfter(HOUR + MINUTE);
@@ -103,7 +103,7 @@ it('a rejected CSV is kept for seven days, whether the other rows were accepted 
   const rejected = await faultOf(service.upload(owner, csv));
   const { rejectedUuid } = await service.upload(owner, csv, 'skip');
   const uuids = [String(rejected.details?.['rejected_uuid']), rejectedUuid!];
-  const { rejectedKey } = service.parts.store.batches;
+  const { rejectedKey } = service.deps.store.batches;
   await sweepAfter(7 * DAY - MINUTE, began);
   for (const uuid of uuids) expect(await exists(await rejectedKey(owner.firmUuid, uuid, new Date()))).toBe(true);
   expect(await service.objectsOf(owner)).toHaveLength(2);
@@ -181,7 +181,7 @@ it('an archive is kept until every recording is extracted, however long that tak
   await storeRecording(second!);
   await sweepAfter(0);
   expect(await archiveOf(owner)).toBeUndefined();
-  const [batch] = (await service.parts.store.batches.list(owner.firmUuid, 1, 10)).items;
+  const [batch] = (await service.deps.store.batches.list(owner.firmUuid, 1, 10)).items;
   expect(batch).toMatchObject({ accepted: 2, archiveKey: null, archiveBytes: null });
 });
 
@@ -219,10 +219,10 @@ it('an archive is not removed while a retry uses it', async () => {
   const owner = service.newOwner();
   const [uuid] = await batchOf(owner, 1);
   await set(uuid!, 'failed', true);
-  const [batch] = (await service.parts.store.batches.list(owner.firmUuid, 1, 10)).items;
+  const [batch] = (await service.deps.store.batches.list(owner.firmUuid, 1, 10)).items;
   let sweeping: Promise<void> | undefined;
   await service.db.transaction(async (tx) => {
-    expect(await service.parts.store.batches.lockArchive(tx, owner.firmUuid, batch!.uuid)).not.toBeNull();
+    expect(await service.deps.store.batches.lockArchive(tx, owner.firmUuid, batch!.uuid)).not.toBeNull();
     await tx.query(`UPDATE call SET status = 'queued' WHERE uuid = $1`, [uuid]);
     sweeping = sweepAfter(8 * DAY);
     await new Promise((resolve) => setTimeout(resolve, 200));
@@ -275,16 +275,16 @@ it('what cannot be removed keeps nothing else, and is tried again', async () => 
     await service.put(owner, csvOf([{}]), 'a.csv'),
     await service.put(owner, csvOf([{}]), 'b.csv'),
   ];
-  const { objects } = service.parts;
+  const { objects } = service.deps;
   const remove = async (key: string) => {
     if (key === first) throw new Error('damaged');
     await objects.remove(key);
   };
   await service.db.query(`INSERT INTO claimed_event VALUES ('old', gen_random_uuid(), now() - interval '31 days')`);
   const now = new Date(Date.now() + HOUR + MINUTE);
-  await expect(sweep({ ...service.parts, objects: objectsBut(objects, { remove }) }, now)).rejects.toThrow('damaged');
+  await expect(sweep({ ...service.deps, objects: objectsBut(objects, { remove }) }, now)).rejects.toThrow('damaged');
   expect([await exists(first), await exists(second)]).toEqual([true, false]);
   expect(await service.db.query(`SELECT 1 FROM claimed_event WHERE consumer = 'old'`)).toEqual([]);
-  await sweep(service.parts, now);
+  await sweep(service.deps, now);
   expect(await exists(first)).toBe(false);
 });

@@ -2,8 +2,8 @@ import { pruneProcessed } from '@call-analysis/call-processing';
 import { Failures } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
 import { v7 as uuidv7 } from 'uuid';
+import type { UploadSession } from './intake/upload-store.ts';
 import type { Store } from './store/index.ts';
-import type { UploadSession } from './uploads/upload-store.ts';
 
 /** At this age an object without a row is an orphan: no request runs this long. */
 const ORPHAN_MS = 6 * 3600 * 1000;
@@ -11,7 +11,7 @@ const ORPHAN_MS = 6 * 3600 * 1000;
 const RETRY_MS = 7 * 24 * 3600 * 1000;
 const ROWS_PER_READ = 500;
 
-interface Parts {
+interface Deps {
   readonly store: Store;
   readonly objects: Objects;
   /** The days within which an event may be delivered again. Default 30. */
@@ -23,7 +23,7 @@ interface Parts {
  * extracted, packed transcripts of ended calls, objects that a crash left without a row, and old claims, tombstones and
  * receipts. What cannot be removed does not keep the rest; the errors are thrown at the end.
  */
-export async function sweep({ store, objects, claimDays = 30 }: Parts, now: Date): Promise<void> {
+export async function sweep({ store, objects, claimDays = 30 }: Deps, now: Date): Promise<void> {
   const failures = new Failures();
   for (const step of [
     () => sweepUploads(store, objects, now, failures),

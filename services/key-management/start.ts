@@ -17,9 +17,9 @@ export type { Config } from './config.ts';
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
-type Parts = Parameters<typeof keyManagementService>[0];
+type Deps = Parameters<typeof keyManagementService>[0];
 
-export const { schema, migrations, events, prepare, start } = defineService<Config, Parts>({
+export const { schema, migrations, events, prepare, start } = defineService<Config, Deps>({
   name: 'key-management',
   migrations: new URL('./prisma/migrations/', import.meta.url),
   publishes: publishedBy('key-management'),
@@ -43,7 +43,7 @@ export const { schema, migrations, events, prepare, start } = defineService<Conf
       sessionKeys: [sessionKey(pepper), ...previous.map(sessionKey), ...next.map(sessionKey)],
     };
   },
-  rpcs: (parts) => [keyManagementService(parts)],
+  rpcs: (deps) => [keyManagementService(deps)],
   schedules: ({ store }) => [
     { name: 'expired sessions', everyMs: HOUR_MS, run: (now) => store.pruneSessions(now) },
     { name: 'removed firms', everyMs: MINUTE_MS, run: (now) => announceUnfinished({ store }, now) },

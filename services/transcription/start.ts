@@ -2,7 +2,7 @@ import { redeliveryWindowDays } from '@call-analysis/bus';
 import { pruneProcessed, WorkInProgress } from '@call-analysis/call-processing';
 import { CallErased, CallsCanceled, FirmRemoved, publishedBy } from '@call-analysis/events';
 import { defineService } from '@call-analysis/service';
-import type { TranscriptionParts } from './calls/transcribe-call.ts';
+import type { TranscriptionDeps } from './calls/transcribe-call.ts';
 import { ENGINE_GIVE_UP_AFTER_MS, LONGEST_ENGINE_PAUSE_MS } from './calls/wait-for-engine.ts';
 import type { Config } from './config.ts';
 import { consumers } from './consumers.ts';
@@ -22,7 +22,7 @@ interface Replacements {
 }
 
 /** Rejects with ConfigFault when the engine's models are not where the configuration says. */
-export const { schema, migrations, events, prepare, start } = defineService<Config, TranscriptionParts, Replacements>({
+export const { schema, migrations, events, prepare, start } = defineService<Config, TranscriptionDeps, Replacements>({
   name: 'transcription',
   migrations: new URL('./prisma/migrations', import.meta.url),
   publishes: publishedBy('transcription'),

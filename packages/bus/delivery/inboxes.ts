@@ -51,7 +51,7 @@ export interface InboxConfig {
   readonly connections?: number | undefined;
 }
 
-interface InboxParts {
+interface InboxDeps {
   /** The depths of these consumers, exported as metrics. */
   readDepths(queues: Queues, consumers: readonly string[]): Promise<ConsumerDepth[]>;
   /** Gets the events that are given up. */
@@ -75,7 +75,7 @@ interface Inboxes {
 export async function openInboxes(
   { url, schema, exclusive = false, connections }: InboxConfig,
   options: BusOptions,
-  { readDepths, sink }: InboxParts,
+  { readDepths, sink }: InboxDeps,
 ): Promise<Inboxes> {
   const { name, log, closeWithinMs = CLOSE_WITHIN_MS, leaseSeconds = LEASE_SECONDS } = options;
   const queues = await startQueues({

@@ -35,7 +35,7 @@ export type AnalysisResult = Omit<Analysis, 'scorecard' | 'analyst' | 'created_a
  * the analyst cannot answer.
  */
 /** Waits until a language model may be asked about one more call. Returns what to call when that has answered. */
-export type Turn = () => Promise<() => void>;
+export type TakeSlot = () => Promise<() => void>;
 
 export interface Analyst {
   readonly name: string;
@@ -43,6 +43,11 @@ export interface Analyst {
   readonly version: string;
   /** The language model that it asks; null when it asks none. */
   readonly model: string | null;
-  /** `turn` is called once, when a request is ready to be sent, and never by an analyst that asks no language model. */
-  analyze(conversation: Conversation, scorecard: Scorecard, signal?: AbortSignal, turn?: Turn): Promise<AnalysisResult>;
+  /** `takeSlot` is called once, when a request is ready to be sent, and never by an analyst that asks no language model. */
+  analyze(
+    conversation: Conversation,
+    scorecard: Scorecard,
+    signal?: AbortSignal,
+    takeSlot?: TakeSlot,
+  ): Promise<AnalysisResult>;
 }

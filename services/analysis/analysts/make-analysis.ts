@@ -14,7 +14,7 @@ import type { Objects } from '@call-analysis/objects';
 import type { FirmSettings } from '@call-analysis/service/firms';
 import { v7 as uuidv7 } from 'uuid';
 import type { Scorecard } from '../scorecards/scorecard.ts';
-import type { AnalysisResult, Analyst, Turn } from './analyst.ts';
+import type { AnalysisResult, Analyst, TakeSlot } from './analyst.ts';
 import { recognizeLanguage } from './rules/recognize-language.ts';
 import { seemSwapped, SWAPPED_NOTE } from './rules/swapped-channels.ts';
 
@@ -46,7 +46,7 @@ export async function makeAnalysis(
   scorecard: Scorecard,
   firm: Pick<FirmSettings, 'language' | 'name'> & { readonly redactForModel: boolean },
   signal?: AbortSignal,
-  turn?: Turn,
+  takeSlot?: TakeSlot,
 ): Promise<AnalyzedCall> {
   const { data } = event;
   const utterances = await unpackTranscript(objects, data.transcript);
@@ -72,7 +72,7 @@ export async function makeAnalysis(
       },
       scorecard,
       signal,
-      turn,
+      takeSlot,
     );
     const names = { operatorName: data.operator_name, firmName: firm.name };
     if (data.source === 'audio' && seemSwapped({ language, utterances, ...names })) {

@@ -14,7 +14,7 @@ import { findActiveScorecards } from '../scorecards/find-active-scorecards.ts';
 import type { ScorecardCache } from '../scorecards/scorecard-cache.ts';
 import type { Store } from '../store.ts';
 
-export interface Parts {
+export interface Deps {
   readonly store: Store;
   readonly bus: Bus;
   readonly objects: Objects;
@@ -34,29 +34,29 @@ const PAUSE_MS = 15_000;
  * Analyzes calls whose transcripts are ready and publishes the results, once for each event. With a language model, calls
  * are queued for it instead.
  */
-export async function analyzeCalls(parts: Parts & Registered, events: readonly TranscriptReadyEvent[]): Promise<void> {
-  const { store, bus, consumer } = parts;
+export async function analyzeCalls(deps: Deps & Registered, events: readonly TranscriptReadyEvent[]): Promise<void> {
+  const { store, bus, consumer } = deps;
   // An event may be redelivered long after it was handled. A paid language model must not be asked again.
   const handled = await alreadyClaimed(store.db, consumer, events);
   // A removed firm has no scorecards any more.
   const erased = await findErased(store.db, events);
   const pending = events.filter(({ id, subject }) => !handled.has(id) && !erased.has(subject));
   if (pending.length === 0) return;
-  if (parts.modelQueue !== undefined) return queueForModel(parts, parts.modelQueue, pending);
+  if (deps.modelQueue !== undefined) return queueForModel(deps, deps.modelQueue, pending);
   const calls = pending.map(({ firmuuid, data }) => ({
     firmUuid: firmuuid,
     segmentType: data.segment_type,
     scorecardUuid: data.scorecard_uuid,
   }));
-  const { scorecards, settings } = await orPostpone(parts, pending, async () => ({
-    scorecards: await findActiveScorecards(parts, calls),
-    settings: await Promise.all(pending.map(({ firmuuid }) => parts.firms.settings(firmuuid))),
+  const { scorecards, settings } = await orPostpone(deps, pending, async () => ({
+    scorecards: await findActiveScorecards(deps, calls),
+    settings: await Promise.all(pending.map(({ firmuuid }) => deps.firms.settings(firmuuid))),
   }));
   const results = new Map<string, AnalyzedCall>();
   for (const [index, event] of pending.entries()) {
     try {
       const firm = { ...settings[index]!, redactForModel: false };
-      results.set(event.id, await makeAnalysis(parts, event, scorecards[index]!, firm));
+      results.set(event.id, await makeAnalysis(deps, event, scorecards[index]!, firm));
     } catch (error) {
       // The transcript of an erased call is gone. A retry would not find it either.
       if ((await findErased(store.db, [event])).size === 0) throw error;
@@ -64,7 +64,7 @@ export async function analyzeCalls(parts: Parts & Registered, events: readonly T
   }
   await onceUnlessErased({ db: store.db, consumer }, pending, async (tx, fresh) => {
     const made = fresh.flatMap(({ id }) => results.get(id) ?? []);
-    await recordSpeech(parts, tx, fresh);
+    await recordSpeech(deps, tx, fresh);
     await store.addAnalyses(
       tx,
       made.flatMap(({ row }) => row ?? []),
@@ -78,7 +78,7 @@ export async function analyzeCalls(parts: Parts & Registered, events: readonly T
 
 /** An event waits as long as what this needs is away. Several events of a delivery are delivered again, each by itself. */
 async function orPostpone<Result>(
-  { store: { db }, bus }: Parts,
+  { store: { db }, bus }: Deps,
   events: readonly TranscriptReadyEvent[],
   work: () => Promise<Result>,
 ): Promise<Result> {
@@ -95,13 +95,13 @@ async function orPostpone<Result>(
 
 /** The queue has the events from here on: they can wait for the server of the model as long as that is away. */
 async function queueForModel(
-  parts: Parts & Registered,
+  deps: Deps & Registered,
   queue: Pick<ModelQueue, 'wake'>,
   events: readonly TranscriptReadyEvent[],
 ): Promise<void> {
-  const { store, consumer } = parts;
+  const { store, consumer } = deps;
   await onceUnlessErased({ db: store.db, consumer }, events, async (tx, fresh) => {
-    await recordSpeech(parts, tx, fresh);
+    await recordSpeech(deps, tx, fresh);
     await store.requests.add(tx, fresh);
   });
   queue.wake();
@@ -109,7 +109,7 @@ async function queueForModel(
 
 /** In the transaction that claims the events, so that the speech of each counts once. */
 async function recordSpeech(
-  { store, speechPrice }: Parts,
+  { store, speechPrice }: Deps,
   tx: Sql,
   events: readonly TranscriptReadyEvent[],
 ): Promise<void> {
@@ -128,6 +128,6 @@ export async function giveUpAnalysis(
   event: Event,
   reason: FailureReason,
 ): Promise<GiveUpResult> {
-  const parts = { db: store.db, bus, consumer };
-  return giveUpCall(parts, { source: 'analysis', stage: 'analysis', what: 'The analysis' }, event, reason);
+  const deps = { db: store.db, bus, consumer };
+  return giveUpCall(deps, { source: 'analysis', stage: 'analysis', what: 'The analysis' }, event, reason);
 }

@@ -14,7 +14,7 @@ import { type Scorecard, toScorecardBody } from '../scorecards/scorecard.ts';
 import { validateScorecardDraft } from '../scorecards/validate-scorecard-draft.ts';
 import type { Store } from '../store.ts';
 
-export interface TrialParts {
+export interface TrialDeps {
   readonly store: Store;
   readonly firms: Pick<Firms, 'settings'>;
   readonly bus: Pick<Bus, 'publish'>;
@@ -45,14 +45,14 @@ interface TriedCall {
  * model cost. Faults: NOT_FOUND, VALIDATION_ERROR; ANALYST_UNAVAILABLE and others of the language model.
  */
 export async function tryScorecard(
-  parts: TrialParts,
+  deps: TrialDeps,
   { firmUuid }: Actor,
   scorecardUuid: string,
   document: string | null,
   call: TriedCall,
   signal: AbortSignal,
 ): Promise<Analysis> {
-  const { store, firms, model, ruleAnalyst } = parts;
+  const { store, firms, model, ruleAnalyst } = deps;
   const { segmentType, ...stored } = await store.scorecards.find(firmUuid, scorecardUuid);
   const references = { segmentTypes: null, segmentType, questionUuids: revisableUuids(stored) };
   const body = document === null ? stored : toScorecardBody(validateScorecardDraft(document, references), uuidv7);
@@ -92,11 +92,11 @@ export async function tryScorecard(
     const isAway = error.kind === 'away' || error.kind === 'misconfigured';
     throw new Fault('conflict', isAway ? 'ANALYST_UNAVAILABLE' : 'ANALYST_REFUSED', error.message, { cause: error });
   } finally {
-    await record(parts, firmUuid, call, used);
+    await record(deps, firmUuid, call, used);
   }
 }
 
-async function record({ store, bus, model }: TrialParts, firmUuid: string, call: TriedCall, tokens: Tokens) {
+async function record({ store, bus, model }: TrialDeps, firmUuid: string, call: TriedCall, tokens: Tokens) {
   if (tokens.requests === 0 || model === undefined) return;
   await store.db.transaction(async (tx) => {
     const usage = {

@@ -5,7 +5,7 @@ import type { Database } from '@call-analysis/postgres';
 import type { Prices } from '../language-model/prices.ts';
 import { type BudgetRow, type MoneyStore, nextMonth } from './money-store.ts';
 
-export interface BudgetParts {
+export interface BudgetDeps {
   readonly store: { readonly db: Database; readonly money: MoneyStore };
   readonly bus: Pick<Bus, 'publish'>;
 }
@@ -42,7 +42,7 @@ function warningOf({ amount, currency }: BudgetRow, prices: Prices | undefined):
  * Faults: PRICES_UNKNOWN when a limit cannot be kept, because no prices are configured; VALIDATION_ERROR.
  */
 export async function changeBudget(
-  { store: { db, money }, bus }: BudgetParts,
+  { store: { db, money }, bus }: BudgetDeps,
   prices: Prices | undefined,
   firmUuid: string,
   budget: BudgetRow,

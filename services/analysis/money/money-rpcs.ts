@@ -18,7 +18,7 @@ import { GROUPS, type Group, type MoneyStore, type SpeechRow, type UsageRow } fr
 const Time = z.iso.datetime({ offset: true }).transform((text) => new Date(text));
 const Amount = z.string().regex(/^\d{1,11}(\.\d{1,9})?$/);
 
-export interface MoneyParts {
+export interface MoneyDeps {
   readonly store: ScorecardUse & { readonly money: MoneyStore };
   readonly bus: Pick<Bus, 'publish'>;
   readonly scorecardCache: ScorecardCache;
@@ -34,7 +34,7 @@ export function moneyRpcs({
   scorecardCache,
   firms,
   model,
-}: MoneyParts): Pick<Handlers<typeof analysis>, 'getBudget' | 'setBudget' | 'listUsage' | 'estimateAnalyses'> {
+}: MoneyDeps): Pick<Handlers<typeof analysis>, 'getBudget' | 'setBudget' | 'listUsage' | 'estimateAnalyses'> {
   const { money, scorecards } = store;
   const prices = model?.prices;
   return {

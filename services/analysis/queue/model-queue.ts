@@ -5,7 +5,7 @@ import { Fault } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
 import type { Logger } from '@call-analysis/runtime';
 import type { Firms } from '@call-analysis/service/firms';
-import type { AnalysisResult, Analyst, Conversation, Turn } from '../analysts/analyst.ts';
+import type { AnalysisResult, Analyst, Conversation, TakeSlot } from '../analysts/analyst.ts';
 import { type AnalyzedCall, makeAnalysis } from '../analysts/make-analysis.ts';
 import { isOnThisMachine } from '../language-model/config.ts';
 import type { LanguageModel } from '../language-model/language-model.ts';
@@ -15,7 +15,7 @@ import { type ClaimedRequest, LEASE_SECONDS } from '../request-store.ts';
 import { findActiveScorecards } from '../scorecards/find-active-scorecards.ts';
 import type { ScorecardCache } from '../scorecards/scorecard-cache.ts';
 import type { Scorecard } from '../scorecards/scorecard.ts';
-import { type OutcomeParts, Outcomes } from './outcomes.ts';
+import { type OutcomeDeps, Outcomes } from './outcomes.ts';
 import { type Began, Postponed, RequestGate } from './request-gate.ts';
 
 const POLL_MS = 500;
@@ -29,7 +29,7 @@ const PAUSE_REASON = 'The server of the language model is asked nothing for a mo
 const BUDGET_REASON =
   'The budget of the month for language models is spent. The call waits until it is raised or the next month begins.';
 
-export interface ModelQueueParts extends OutcomeParts {
+export interface ModelQueueDeps extends OutcomeDeps {
   readonly objects: Objects;
   readonly log: Logger;
   readonly scorecardCache: ScorecardCache;
@@ -49,7 +49,7 @@ export interface ModelQueueParts extends OutcomeParts {
  */
 export class ModelQueue {
   readonly inProgress = new WorkInProgress();
-  readonly #parts: ModelQueueParts;
+  readonly #deps: ModelQueueDeps;
   readonly #gate: RequestGate;
   readonly #outcomes: Outcomes;
   readonly #lease = randomUUID();
@@ -61,16 +61,16 @@ export class ModelQueue {
   #ticking: Promise<void> | undefined;
   #claiming: Promise<void> | undefined;
 
-  constructor(parts: ModelQueueParts) {
-    this.#parts = parts;
-    this.#gate = new RequestGate(parts);
-    this.#outcomes = new Outcomes(parts, this.#lease);
+  constructor(deps: ModelQueueDeps) {
+    this.#deps = deps;
+    this.#gate = new RequestGate(deps);
+    this.#outcomes = new Outcomes(deps, this.#lease);
   }
 
   start(): void {
     const tick = () => {
       this.#ticking ??= this.#tick()
-        .catch((error: unknown) => this.#parts.log.error({ err: error }, 'the model queue failed'))
+        .catch((error: unknown) => this.#deps.log.error({ err: error }, 'the model queue failed'))
         .finally(() => (this.#ticking = undefined));
     };
     this.#timers.push(
@@ -79,10 +79,7 @@ export class ModelQueue {
         this.wake();
       }, POLL_MS),
       setInterval(tick, TICK_MS),
-      setInterval(
-        () => void this.#parts.store.requests.extend(this.#lease).catch(() => {}),
-        (LEASE_SECONDS * 1000) / 4,
-      ),
+      setInterval(() => void this.#deps.store.requests.extend(this.#lease).catch(() => {}), (LEASE_SECONDS * 1000) / 4),
     );
     this.wake();
   }
@@ -93,7 +90,7 @@ export class ModelQueue {
     if (this.#isClaiming || this.#stopped.signal.aborted) return;
     this.#isClaiming = true;
     this.#claiming = this.#claimAll()
-      .catch((error: unknown) => this.#parts.log.error({ err: error }, 'claiming calls for the language model failed'))
+      .catch((error: unknown) => this.#deps.log.error({ err: error }, 'claiming calls for the language model failed'))
       .finally(() => (this.#isClaiming = false));
   }
 
@@ -109,7 +106,7 @@ export class ModelQueue {
     await this.#claiming;
     await this.#ticking;
     await Promise.all(this.#running);
-    await this.#parts.store.requests.handBack(this.#lease).catch(() => {});
+    await this.#deps.store.requests.handBack(this.#lease).catch(() => {});
   }
 
   /**
@@ -122,7 +119,7 @@ export class ModelQueue {
     let used = NO_TOKENS;
     this.#gate.enter();
     try {
-      const result = await this.#parts.modelAnalyst.analyze(conversation, scorecard, signal, async () => {
+      const result = await this.#deps.modelAnalyst.analyze(conversation, scorecard, signal, async () => {
         began = await this.#gate.begin(signal);
         return () => {};
       });
@@ -158,7 +155,7 @@ export class ModelQueue {
   }
 
   async #claim(count: number): Promise<{ request: ClaimedRequest; scorecard: Scorecard }[]> {
-    const claimed = await this.#parts.store.requests.claim(this.#lease, count);
+    const claimed = await this.#deps.store.requests.claim(this.#lease, count);
     try {
       return await this.#withScorecards(claimed);
     } catch {
@@ -183,7 +180,7 @@ export class ModelQueue {
       segmentType: data.segment_type,
       scorecardUuid: data.scorecard_uuid,
     }));
-    const scorecards = claimed.length === 0 ? [] : await findActiveScorecards(this.#parts, kinds);
+    const scorecards = claimed.length === 0 ? [] : await findActiveScorecards(this.#deps, kinds);
     return claimed.map((request, index) => ({ request, scorecard: scorecards[index]! }));
   }
 
@@ -194,7 +191,7 @@ export class ModelQueue {
         this.#analyze(request, scorecard, AbortSignal.any([erased, this.#stopped.signal])),
       )
       .catch((error: unknown) =>
-        this.#parts.log.error(
+        this.#deps.log.error(
           { err: error, call: request.event.subject },
           'a call could not be analyzed by the language model',
         ),
@@ -216,15 +213,15 @@ export class ModelQueue {
       this.#gate.leave(began);
       this.wake();
     };
-    const turn: Turn = async () => {
+    const takeSlot: TakeSlot = async () => {
       began = await this.#gate.begin(signal);
       // Others may have spent the budget while this call was prepared.
-      if (hasBudget && (await this.#parts.store.requests.isSpent(event.firmuuid))) throw new Postponed();
+      if (hasBudget && (await this.#deps.store.requests.isSpent(event.firmuuid))) throw new Postponed();
       return hasBudget ? () => {} : leave;
     };
     let used = NO_TOKENS;
     try {
-      const made = await this.#ask(request, scorecard, signal, turn);
+      const made = await this.#ask(request, scorecard, signal, takeSlot);
       used = tokensOf(made.analysis?.usage);
       // A call without speech, or one for the fallbacks, says nothing about the server.
       if (used.requests > 0) this.#gate.succeeded();
@@ -254,17 +251,17 @@ export class ModelQueue {
     const { tries, announced, event } = request;
     const isAway = error instanceof Fault && error.kind === 'unavailable';
     if (tries >= MOST_INTERNAL_TRIES && !isAway) {
-      this.#parts.log.error({ err: error, call: event.subject }, 'the analysis of a call is given up');
+      this.#deps.log.error({ err: error, call: event.subject }, 'the analysis of a call is given up');
       const message = `The analysis failed ${tries} times. Retry the call; if that fails too, tell us its uuid.`;
       await this.#outcomes.giveUp(request, NO_TOKENS, 'INTERNAL', message, true);
       return;
     }
-    this.#parts.log.warn({ err: error, call: event.subject }, 'the analysis of a call is tried again later');
+    this.#deps.log.warn({ err: error, call: event.subject }, 'the analysis of a call is tried again later');
     await this.#outcomes.later(request, delayOf(tries), isAway && announced !== error.message ? error.message : null);
   }
 
   async #handBack(requests: readonly ClaimedRequest[]): Promise<void> {
-    await this.#parts.store.requests.handBack(
+    await this.#deps.store.requests.handBack(
       this.#lease,
       requests.map(({ event }) => event.id),
     );
@@ -274,13 +271,13 @@ export class ModelQueue {
     { event, isSpent }: ClaimedRequest,
     scorecard: Scorecard,
     signal: AbortSignal,
-    turn: Turn,
+    takeSlot: TakeSlot,
   ): Promise<AnalyzedCall> {
-    const { objects, firms, config, modelAnalyst, ruleAnalyst } = this.#parts;
+    const { objects, firms, config, modelAnalyst, ruleAnalyst } = this.#deps;
     const settings = await firms.settings(event.firmuuid);
     const redactForModel = settings.redaction !== 'none' || (config.redact ?? !isOnThisMachine(config.url));
     const analyst = isSpent ? ruleAnalyst : modelAnalyst;
-    return makeAnalysis({ objects, analyst }, event, scorecard, { ...settings, redactForModel }, signal, turn);
+    return makeAnalysis({ objects, analyst }, event, scorecard, { ...settings, redactForModel }, signal, takeSlot);
   }
 
   async #failed(request: ClaimedRequest, failure: ModelFailure, began: Began | null): Promise<void> {
@@ -306,10 +303,10 @@ export class ModelQueue {
 
   /** Adds to the history of calls what they wait for, and fails those that have waited too long. */
   async #tick(): Promise<void> {
-    const { store } = this.#parts;
+    const { store } = this.#deps;
     if (this.#gate.takeAnswered()) await store.requests.endOutage();
     // Without calls to ask about, nothing else would notice that the server is back.
-    if (this.#gate.outage?.kind === 'away' && this.#running.size === 0 && (await this.#parts.model.isThere()))
+    if (this.#gate.outage?.kind === 'away' && this.#running.size === 0 && (await this.#deps.model.isThere()))
       this.#gate.endOutage();
     const { outage } = this.#gate;
     // Where another process gets answers, calls do not wait for what this one cannot do.

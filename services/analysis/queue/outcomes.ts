@@ -12,7 +12,7 @@ import { Grouped } from './grouped.ts';
 
 const CHUNK = 500;
 
-export interface OutcomeParts {
+export interface OutcomeDeps {
   readonly store: Store;
   readonly bus: Bus;
   readonly config: LanguageModelConfig;
@@ -34,12 +34,12 @@ interface Used {
 
 /** Stores what became of calls that were claimed under a lease, with what the language model cost, and publishes it. */
 export class Outcomes {
-  readonly #parts: OutcomeParts;
+  readonly #deps: OutcomeDeps;
   readonly #lease: string;
   readonly #results = new Grouped<Result>((results) => this.#store(results));
 
-  constructor(parts: OutcomeParts, lease: string) {
-    this.#parts = parts;
+  constructor(deps: OutcomeDeps, lease: string) {
+    this.#deps = deps;
     this.#lease = lease;
   }
 
@@ -51,7 +51,7 @@ export class Outcomes {
   /** The call is handed back, or erased. What was asked costs all the same. */
   async recordBrokenOff(event: TranscriptReadyEvent, tokens: Tokens): Promise<void> {
     if (tokens.requests === 0) return;
-    await this.#parts.store.db.transaction(async (tx) => {
+    await this.#deps.store.db.transaction(async (tx) => {
       const isErased = (await findErased(tx, [event])).size > 0;
       await this.#record(tx, [{ event, tokens, isErased }]);
     });
@@ -65,7 +65,7 @@ export class Outcomes {
     tokens: Tokens = NO_TOKENS,
     isFailure = false,
   ): Promise<void> {
-    const { store, bus } = this.#parts;
+    const { store, bus } = this.#deps;
     await store.db.transaction(async (tx) => {
       if ((await findErased(tx, [event])).size > 0) return;
       await this.#record(tx, [{ event, tokens, isErased: false }]);
@@ -87,7 +87,7 @@ export class Outcomes {
 
   /** Adds to the history of calls what they wait for. */
   async announce(reason: string, ofSpentFirms: boolean): Promise<void> {
-    const { store, bus } = this.#parts;
+    const { store, bus } = this.#deps;
     await store.db.transaction(async (tx) => {
       const events = await store.requests.takeUnannounced(tx, reason, { ofSpentFirms, limit: CHUNK });
       if (events.length > 0)
@@ -100,7 +100,7 @@ export class Outcomes {
 
   /** Fails the calls that have waited too long. */
   async failHopeless(): Promise<void> {
-    const { store, bus, config } = this.#parts;
+    const { store, bus, config } = this.#deps;
     await store.db.transaction(async (tx) => {
       const hopeless = await store.requests.takeHopeless(tx, config.giveUpAfterMs, CHUNK);
       const erased = await findErased(
@@ -122,7 +122,7 @@ export class Outcomes {
    * Stores the costs of all calls, and the results of those that were not erased and are not done already.
    */
   async #store(results: readonly Result[]): Promise<void> {
-    const { store, bus } = this.#parts;
+    const { store, bus } = this.#deps;
     const events = results.map(({ request }) => request.event);
     await store.db.transaction(async (tx) => {
       const erased = await findErased(tx, events);
@@ -146,7 +146,7 @@ export class Outcomes {
   }
 
   async #record(tx: Sql, used: readonly Used[]): Promise<void> {
-    const { store, bus, config } = this.#parts;
+    const { store, bus, config } = this.#deps;
     const usages = used.flatMap(({ event, tokens, isErased }) =>
       tokens.requests === 0
         ? []

@@ -1,7 +1,7 @@
 import { Fault } from '@call-analysis/fault';
 import type { Logger } from '@call-analysis/runtime';
 import { type FailureKind, type ModelFailure } from '../language-model/outcome.ts';
-import type { OutcomeParts } from './outcomes.ts';
+import type { OutcomeDeps } from './outcomes.ts';
 import { Throttle } from './throttle.ts';
 
 /** A request that began. */
@@ -28,7 +28,7 @@ interface Outage {
 
 /** Lets requests to the server of the language model begin, as many at a time as it takes, and notes whether it answers. */
 export class RequestGate {
-  readonly #parts: Pick<OutcomeParts, 'store' | 'config'> & { readonly log: Logger };
+  readonly #deps: Pick<OutcomeDeps, 'store' | 'config'> & { readonly log: Logger };
   readonly #throttle: Throttle;
   /** Calls about which the server is being asked. Where a budget is to be kept, until what they cost is stored. */
   #asking = 0;
@@ -41,9 +41,9 @@ export class RequestGate {
   #hasAnswered = false;
   #hasToldOfTokens = false;
 
-  constructor(parts: Pick<OutcomeParts, 'store' | 'config'> & { readonly log: Logger }) {
-    this.#parts = parts;
-    this.#throttle = new Throttle(parts.config.concurrency, parts.config.tokensPerMinute);
+  constructor(deps: Pick<OutcomeDeps, 'store' | 'config'> & { readonly log: Logger }) {
+    this.#deps = deps;
+    this.#throttle = new Throttle(deps.config.concurrency, deps.config.tokensPerMinute);
   }
 
   get outage(): Outage | null {
@@ -104,11 +104,11 @@ export class RequestGate {
   /** What a request took in the end. */
   settle({ reserved }: Began, tokens: number): void {
     this.#throttle.settle(reserved, tokens);
-    const { tokensPerMinute = Infinity } = this.#parts.config;
+    const { tokensPerMinute = Infinity } = this.#deps.config;
     if (tokens <= tokensPerMinute || this.#hasToldOfTokens) return;
     this.#hasToldOfTokens = true;
     const message = `A call took ${tokens} tokens, more than the ${tokensPerMinute} of a minute: the next waits until they are made up for. Raise LLM_TOKENS_PER_MINUTE if calls wait too long.`;
-    this.#parts.log.warn({}, message);
+    this.#deps.log.warn({}, message);
   }
 
   /** The server does not answer, or takes no requests. Returns the pause before the next one, and since when that is so. */
@@ -119,10 +119,10 @@ export class RequestGate {
     const pauseMs = this.#throttle.failed(began?.at ?? performance.now(), retryAfterMs, isThrottled);
     // Another process may get answers.
     if (this.#throttle.isHeldUp(this.#asking)) for (const ready of this.#ready) ready.leave(new Postponed());
-    if (this.#outage?.reason !== message) this.#parts.log.warn({}, message);
+    if (this.#outage?.reason !== message) this.#deps.log.warn({}, message);
     const { since } = (this.#outage = { reason: message, since: this.#outage?.since ?? performance.now(), kind });
     // A server that only asks to slow down counts as available.
-    if (!isThrottled) await this.#parts.store.requests.noteOutage(message).catch(() => {});
+    if (!isThrottled) await this.#deps.store.requests.noteOutage(message).catch(() => {});
     return { pauseMs, outageMs: performance.now() - since };
   }
 
@@ -131,7 +131,7 @@ export class RequestGate {
     this.#hasAnswered = true;
     if (this.#outage === null) return;
     this.#outage = null;
-    this.#parts.log.info({}, 'the language model answers again');
+    this.#deps.log.info({}, 'the language model answers again');
   }
 
   /** The server is back, although nothing was asked. */

@@ -67,7 +67,7 @@ interface Playback {
   readonly waveform: Waveform;
 }
 
-interface Parts {
+interface Deps {
   readonly objects: Objects;
   readonly ingest: Pick<Client<typeof ingest>, 'findCalls'>;
 }
@@ -84,17 +84,17 @@ const PLAYED_IN_WAV = /^pcm_(?:u8|s16le|s24le|s32le|f32le|alaw|mulaw)$/;
  * the recording, are made when they are first asked for, and kept in the object store until the call is erased.
  */
 export class Playbacks {
-  readonly #parts: Parts;
+  readonly #deps: Deps;
   readonly #limit = pLimit(AT_ONCE);
   readonly #inProgress = new Map<string, Promise<void>>();
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
+  constructor(deps: Deps) {
+    this.#deps = deps;
   }
 
   /** Fault NOT_FOUND when the firm has no such call, or the call no recording. */
   async read(firmUuid: string, callUuid: string): Promise<Playback> {
-    const { objects } = this.#parts;
+    const { objects } = this.#deps;
     await this.#requireCall(firmUuid, callUuid);
     const stored = await this.#find(firmUuid, callUuid);
     if (stored === null) throw notFound('recording');
@@ -113,7 +113,7 @@ export class Playbacks {
   }
 
   async #requireCall(firmUuid: string, callUuid: string): Promise<void> {
-    const { call_uuids } = await this.#parts.ingest.findCalls({ firm_uuid: firmUuid, call_uuids: [callUuid] });
+    const { call_uuids } = await this.#deps.ingest.findCalls({ firm_uuid: firmUuid, call_uuids: [callUuid] });
     if (!call_uuids.includes(callUuid)) throw notFound('call');
   }
 
@@ -121,7 +121,7 @@ export class Playbacks {
     const found = await Promise.all(
       FORMATS.map(async (format) => {
         const key = recordingKey(firmUuid, callUuid, format);
-        const head = await this.#parts.objects.head(key);
+        const head = await this.#deps.objects.head(key);
         return head === null ? null : { key, format, sizeBytes: head.sizeBytes };
       }),
     );
@@ -143,7 +143,7 @@ export class Playbacks {
    * complete.
    */
   async #prepare(firmUuid: string, callUuid: string, { key, format, sizeBytes }: Stored): Promise<void> {
-    const { objects } = this.#parts;
+    const { objects } = this.#deps;
     const marker = playbackMarkerKey(firmUuid, callUuid);
     await objects.put(marker, Readable.from([]));
     const source = storedSource(objects, key, sizeBytes);

@@ -13,7 +13,7 @@ const SCHEME = 'bearer ';
 type Users = Pick<Client<typeof keyManagement>, 'findUser'>;
 
 /** A user as key-management returns it. */
-interface Standing {
+interface UserStatus {
   readonly firmUuid: string;
   readonly isApiUser: boolean;
   readonly operatorIds: readonly string[];
@@ -34,13 +34,13 @@ export function bearerAuthentication(options: {
   ttlMs?: number;
 }): (request: IncomingMessage) => Caller | Promise<Caller> {
   const verify = tokenVerifier(options.tokens, options.keys);
-  const standings = new ShortLivedCache<Standing | null>({
+  const statuses = new ShortLivedCache<UserStatus | null>({
     ttlMs: options.ttlMs ?? 5000,
     maxEntries: 10_000,
-    keep: (standing) => standing !== null,
+    keep: (status) => status !== null,
   });
 
-  async function findStanding({ caller, sessionUuid = '' }: VerifiedToken): Promise<Standing | null> {
+  async function findStatus({ caller, sessionUuid = '' }: VerifiedToken): Promise<UserStatus | null> {
     const { user } = await options.users.findUser(
       { user_uuid: caller.userUuid, session_uuid: sessionUuid },
       { deadlineMs: DEADLINE_MS },
@@ -58,8 +58,8 @@ export function bearerAuthentication(options: {
     const { caller, sessionUuid } = token;
     if (options.removedFirms?.has(caller.firmUuid) === true) throw unknownUser();
     const key = sessionUuid === undefined ? caller.userUuid : `${caller.userUuid} ${sessionUuid}`;
-    const standing = standings.get(key, () => findStanding(token));
-    return standing instanceof Promise ? standing.then((found) => allowed(token, found)) : allowed(token, standing);
+    const status = statuses.get(key, () => findStatus(token));
+    return status instanceof Promise ? status.then((found) => allowed(token, found)) : allowed(token, status);
   }
 
   return (request) => {
@@ -68,20 +68,20 @@ export function bearerAuthentication(options: {
   };
 }
 
-function allowed({ caller, issuedAt = 0, sessionUuid }: VerifiedToken, standing: Standing | null): Caller {
-  if (standing === null && sessionUuid !== undefined) {
+function allowed({ caller, issuedAt = 0, sessionUuid }: VerifiedToken, status: UserStatus | null): Caller {
+  if (status === null && sessionUuid !== undefined) {
     throw unauthenticated('The session of the bearer token has ended. Sign in again.');
   }
-  if (standing?.firmUuid !== caller.firmUuid) {
+  if (status?.firmUuid !== caller.firmUuid) {
     throw unknownUser();
   }
-  if (standing.isApiUser) {
+  if (status.isApiUser) {
     throw unauthenticated("The bearer token is of a firm's API user. Send the firm's API key instead.");
   }
-  if (issuedAt * 1000 < standing.tokensRevokedBefore) {
+  if (issuedAt * 1000 < status.tokensRevokedBefore) {
     throw unauthenticated('The bearer token was revoked. Ask your system administrator for a new one.');
   }
-  return caller.role === 'OPERATOR' ? { ...caller, operatorIds: standing.operatorIds } : caller;
+  return caller.role === 'OPERATOR' ? { ...caller, operatorIds: status.operatorIds } : caller;
 }
 
 function unknownUser() {

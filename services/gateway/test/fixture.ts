@@ -11,8 +11,8 @@ import { Closing, createLog, Readiness, timeLeft } from '@call-analysis/runtime'
 import jwt from 'jsonwebtoken';
 import { ApiKeyAuthentication } from '../authentication/api-key.ts';
 import type { Role } from '../authentication/caller.ts';
-import { backendParts, serveEdge } from '../gateway.ts';
-import type { Edge } from '../variables.ts';
+import { backendParts, serveHttp } from '../gateway.ts';
+import type { HttpConfig } from '../variables.ts';
 
 export const firm = { uuid: '1a2b3c4d-0000-4000-8000-000000000001', name: 'Firm' };
 export const user = '1a2b3c4d-0000-4000-8000-00000000000a';
@@ -48,7 +48,7 @@ export interface Fixture {
   /** For tests that drain the gateway while it still serves. */
   readonly readiness: Readiness;
   /** Closes the gateway, but not its backends. */
-  closeEdge(): Promise<void>;
+  closeHttp(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -71,7 +71,7 @@ export interface ReceivedResponse {
  * only a handler that never returns misses it. A test of that sets a shorter `deadlineMs`.
  */
 export async function openFixture(
-  edge: Partial<Parameters<typeof serveEdge>[0]> & { keyTtlMs?: number; deadlineMs?: number; closeMs?: number } = {},
+  edge: Partial<Parameters<typeof serveHttp>[0]> & { keyTtlMs?: number; deadlineMs?: number; closeMs?: number } = {},
 ): Promise<Fixture> {
   const { keyTtlMs, deadlineMs = 60_000, closeMs, ...rest } = edge;
   const closing = new Closing();
@@ -155,7 +155,7 @@ export async function openFixture(
   closing.add('channel', () => webhookChannel.close());
   const objects = await openObjects({ store: 'disk', directory, secret });
   const apiKeys = new ApiKeyAuthentication({ keys: keyChannel, ...(keyTtlMs !== undefined && { ttlMs: keyTtlMs }) });
-  const config: Edge = {
+  const config: HttpConfig = {
     host: '127.0.0.1',
     port: 0,
     jwt: { issuer: 'call-analysis', audience: 'call-analysis', key: { kind: 'secret', secret } },
@@ -172,7 +172,7 @@ export async function openFixture(
     apiKeys,
   };
   const readiness = new Readiness(backendParts(backends));
-  const running = await serveEdge(config, backends, log, readiness, timeLeft(closeMs)).catch(async (error: unknown) => {
+  const running = await serveHttp(config, backends, log, readiness, timeLeft(closeMs)).catch(async (error: unknown) => {
     await closing.close();
     throw error;
   });
@@ -219,7 +219,7 @@ export async function openFixture(
     stopKeyManagement: () => keyServer.stop(0),
     stopAudio: () => audioServer.stop(0),
     readiness,
-    closeEdge: () => running.close(),
+    closeHttp: () => running.close(),
     close: () => closing.close(),
   };
 }

@@ -2,7 +2,7 @@ import { countAnswers, ReviewedAnalysis } from '@call-analysis/events';
 import { Fault, notFound } from '@call-analysis/fault';
 import { type Database, type Sql, sqlState, type Transaction } from '@call-analysis/postgres';
 import type { CallRecord } from '../intake/rows/call-fields.ts';
-import type { AnalysisBodies } from '../results/analysis-body-store.ts';
+import type { AnalysisBodies } from './analysis-body-store.ts';
 import { CALL_COLUMNS, CALL_VALUES, type CallRow, type Failure } from './call-row.ts';
 import { UNFINISHED_SQL } from './call-status.ts';
 
@@ -147,15 +147,6 @@ export function calls(db: Database, stored: AnalysisBodies) {
         [firmUuid, uuid],
       );
       return row?.version ?? null;
-    },
-
-    /** An uploaded transcript as it was sent; null when the call has none. */
-    async taggedText(firmUuid: string, uuid: string): Promise<string | null> {
-      const rows = await db.query<{ tagged_text: string | null }>(
-        'SELECT tagged_text FROM call WHERE firm_uuid = $1 AND uuid = $2',
-        [firmUuid, uuid],
-      );
-      return rows[0]?.tagged_text ?? null;
     },
 
     async uploadedTranscript(tx: Sql, firmUuid: string, uuid: string): Promise<UploadedTranscript> {

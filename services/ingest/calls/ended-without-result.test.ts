@@ -1,15 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
+import { retryCall } from '../attempts/retry-call.ts';
 import { eraseCall } from '../erasure/erase-call.ts';
+import { registerCall } from '../intake/register-call.ts';
+import type { Owner } from '../intake/upload-store.ts';
 import { projectFailures } from '../results/project-results.ts';
 import { audioCsvOf, type CsvRow, csvOf, goodAudio } from '../test/csv.ts';
 import { callFailed, failure } from '../test/events.ts';
 import { callerOf, faultOf, recordingOf, zipOf } from '../test/fixtures.ts';
 import { IngestUnderTest } from '../test/ingest-under-test.ts';
-import type { Owner } from '../uploads/upload-store.ts';
 import { readCall } from './read-call.ts';
-import { registerCall } from './register-call.ts';
-import { retryCall } from './retry-call.ts';
 
 const service = new IngestUnderTest({ serving: true });
 
@@ -23,7 +23,7 @@ const corrupt = {
 async function fail(owner: Owner, change: Partial<typeof failure> | typeof corrupt = corrupt): Promise<string[]> {
   const calls = await service.callsOf(owner);
   await projectFailures(
-    service.parts,
+    service.deps,
     calls.map(({ uuid }) => callFailed({ owner, uuid }, change)),
   );
   return calls.map(({ uuid }) => uuid);
@@ -33,7 +33,7 @@ const cancel = ({ firmUuid }: Owner) =>
   service.db.query(`UPDATE call SET status = 'canceled' WHERE firm_uuid = $1`, [firmUuid]);
 
 function register(owner: Owner, metadata: object, recording = recordingOf()) {
-  return registerCall(service.parts, owner, {
+  return registerCall(service.deps, owner, {
     callUuid: uuidv7(),
     fileName: goodAudio.audio_file_name,
     metadata: JSON.stringify({ ...goodAudio, ...metadata }),
@@ -55,13 +55,13 @@ describe('a call that failed permanently', () => {
     expect(await messageOf(owner, uuid!)).toBe(
       `Make the archive again. Its partner_call_id is taken until this call is erased. ${erase}`,
     );
-    expect((await faultOf(retryCall(service.parts, owner.firmUuid, uuid!))).message).toContain(erase);
+    expect((await faultOf(retryCall(service.deps, owner.firmUuid, uuid!))).message).toContain(erase);
     expect(await service.uploadBatch(owner, csv, zipOf(['a.wav']))).toMatchObject({
       accepted: 0,
       duplicates: 1,
       endedDuplicates: 1,
     });
-    await eraseCall(service.parts, owner.firmUuid, uuid!);
+    await eraseCall(service.deps, owner.firmUuid, uuid!);
     expect(await service.uploadBatch(owner, csv, zipOf(['a.wav']))).toMatchObject({
       accepted: 1,
       duplicates: 0,
@@ -106,7 +106,7 @@ describe('a call that failed permanently', () => {
       message: expect.stringContaining(message),
       details: { fields: [{ field: 'partner_call_id', code: 'ALREADY_USED', message }] },
     });
-    await eraseCall(service.parts, owner.firmUuid, call!.uuid);
+    await eraseCall(service.deps, owner.firmUuid, call!.uuid);
     expect(await register(owner, { partner_call_id: 'p' })).toMatchObject({ isRepeated: false });
   });
 
@@ -119,7 +119,7 @@ describe('a call that failed permanently', () => {
     const key = await service.put(owner, csvOf(rows));
     const first = await service.process(owner, key);
     expect(first).toMatchObject({ accepted: 0, duplicates: 3, endedDuplicates: 1 });
-    await eraseCall(service.parts, owner.firmUuid, uuid!);
+    await eraseCall(service.deps, owner.firmUuid, uuid!);
     expect(await service.process(owner, key)).toEqual(first);
   });
 
@@ -143,7 +143,7 @@ describe('a recording that is uploaded again', () => {
     expect(first).toMatchObject({ isRepeated: false, hasEnded: false });
     const again = await register(owner, { partner_call_id: 'p', operator_name: 'Bekzod' }, recording);
     expect(again).toMatchObject({ callUuid: first.callUuid, isRepeated: true, hasEnded: false });
-    const { call } = await readCall(service.parts, owner.firmUuid, first.callUuid, null);
+    const { call } = await readCall(service.deps, owner.firmUuid, first.callUuid, null);
     expect(call.operator_name).toBe(goodAudio.operator_name);
     await fail(owner);
     expect(await register(owner, { partner_call_id: 'p' }, recording)).toMatchObject({

@@ -1,7 +1,6 @@
 import type { ReviewedAnalysis, Utterance } from '@call-analysis/events';
 import { notFound } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
-import { parseTranscript } from '../intake/rows/transcript-format.ts';
 import type { CallRow, HistoryEntry, Recording, Store, StoredRecording } from '../store/index.ts';
 import { removedAt } from './call-row.ts';
 
@@ -39,7 +38,7 @@ export async function readCall(
   if (campaignUuid !== null && call.campaign_uuid !== campaignUuid) throw notFound('call');
   const [audio, utterances] = await Promise.all([
     call.source === 'audio' ? readAudio(store, objects, firmUuid, uuid) : null,
-    call.source === 'audio' ? store.transcripts.find(firmUuid, uuid) : readUploaded(store, firmUuid, uuid),
+    store.transcripts.find(firmUuid, uuid),
   ]);
   const created = { status: 'queued', at: call.created_at.toISOString(), detail: null };
   return {
@@ -61,14 +60,6 @@ async function readAudio(store: Store, objects: Objects, firmUuid: string, uuid:
   const url = await objects.presignGet(stored.objectKey, { expiresInSeconds: URL_SECONDS });
   const { fileName, left, right } = recording;
   return { ...stored, fileName, left, right, url, urlExpiresAt };
-}
-
-async function readUploaded(store: Store, firmUuid: string, uuid: string): Promise<Utterance[] | null> {
-  const taggedText = await store.calls.taggedText(firmUuid, uuid);
-  if (taggedText === null) return null;
-  const parsed = parseTranscript(taggedText);
-  if ('fault' in parsed) return [];
-  return parsed.utterances.map(({ role, text }) => ({ role, text, start: null, end: null }));
 }
 
 /** Entries are stored in the order in which events arrive, which is not the order in which they happened. */

@@ -3,12 +3,12 @@ import { AudioStored, type BodyOf, CallsCanceled, AuditEntryCreated, type Event 
 import { waitUntil } from '@call-analysis/testing';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
-import { registerCall } from '../calls/register-call.ts';
+import { registerCall } from '../intake/register-call.ts';
+import type { Owner } from '../intake/upload-store.ts';
 import { audioCsvOf, csvOf, type CsvRow, goodAudio, rowsOf } from '../test/csv.ts';
 import { callAnalyzed } from '../test/events.ts';
 import { callerOf, faultOf, recordingOf, zipOf } from '../test/fixtures.ts';
 import { IngestUnderTest } from '../test/ingest-under-test.ts';
-import type { Owner } from '../uploads/upload-store.ts';
 
 const service = new IngestUnderTest({ serving: true });
 
@@ -66,7 +66,7 @@ async function upload(owner: Owner, campaign_uuid: string, rows: readonly CsvRow
 
 /** A single recording, registered as the audio service does. */
 function register(owner: Owner, campaignUuid: string | null, metadata: object = {}, callUuid = uuidv7()) {
-  return registerCall(service.parts, owner, {
+  return registerCall(service.deps, owner, {
     callUuid,
     fileName: 'call.wav',
     metadata: JSON.stringify({ ...goodAudio, ...metadata }),
@@ -77,7 +77,7 @@ function register(owner: Owner, campaignUuid: string | null, metadata: object = 
 
 async function analyzed(owner: Owner, callUuid: string, score: number | null): Promise<void> {
   await service.db.transaction((tx) =>
-    service.parts.store.results.complete(tx, [
+    service.deps.store.results.complete(tx, [
       {
         firmUuid: owner.firmUuid,
         callUuid,
@@ -246,7 +246,7 @@ describe('calls of a campaign', () => {
     await analyzed(owner, others[1]!.uuid, null);
     const counted = { calls_total: 5, calls_by_status: { queued: 2, completed: 3 }, average_score: 75.2 };
     expect(await read(owner, uuid)).toMatchObject(counted);
-    await service.parts.store.tally.fold();
+    await service.deps.store.tally.fold();
     expect(await read(owner, uuid)).toMatchObject(counted);
     expect(
       await faultOf(
@@ -304,7 +304,7 @@ describe('calls of a campaign', () => {
     const owner = service.newOwner();
     const uuid = await activeCampaign(owner);
     const metadata_key = await put(owner, uuid, rowsOf(3));
-    const { store } = service.parts;
+    const { store } = service.deps;
     const pausing = {
       ...store,
       batches: {

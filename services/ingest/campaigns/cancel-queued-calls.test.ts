@@ -12,7 +12,7 @@ const service = new IngestUnderTest();
 
 it('canceling is finished after a crash, and after a request that did not wait long enough', async () => {
   const owner = service.newOwner();
-  const { store, bus } = service.parts;
+  const { store, bus } = service.deps;
   const actor = { ...owner, address: '' };
   const properties = {
     name: 'Spring',
@@ -22,7 +22,7 @@ it('canceling is finished after a crash, and after a request that did not wait l
     startsAt: null,
     endsAt: null,
   };
-  const { uuid } = await createCampaign(service.parts, actor, properties);
+  const { uuid } = await createCampaign(service.deps, actor, properties);
   await changeCampaignState({ store, bus }, actor, uuid, 'start');
   const { metadata } = await service.openUpload(owner, 'calls.csv', null, uuid);
   await service.putAt(metadata.key, csvOf(rowsOf(2500)));

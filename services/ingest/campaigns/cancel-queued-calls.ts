@@ -5,7 +5,7 @@ import { currentContext } from '@call-analysis/runtime';
 import type { Store } from '../store/index.ts';
 import type { CampaignName } from './campaign-store.ts';
 
-interface Parts {
+interface Deps {
   readonly store: Store;
   readonly bus: Bus;
 }
@@ -21,19 +21,19 @@ const RETRY_MS = 50;
  * analyzing thousands of transcripts.
  */
 export async function cancelQueuedCalls(
-  parts: Parts,
+  deps: Deps,
   campaign: CampaignName,
   deadline = Number.POSITIVE_INFINITY,
 ): Promise<void> {
   for (;;) {
-    if (await cancelOnce(parts, campaign, deadline)) return parts.store.campaigns.setCallsCanceled(campaign);
+    if (await cancelOnce(deps, campaign, deadline)) return deps.store.campaigns.setCallsCanceled(campaign);
     if (Date.now() > deadline) return;
     await pause(RETRY_MS);
   }
 }
 
 /** Returns false when queued calls may be left: those that other transactions had locked, or all after the deadline. */
-async function cancelOnce({ store, bus }: Parts, campaign: CampaignName, deadline: number): Promise<boolean> {
+async function cancelOnce({ store, bus }: Deps, campaign: CampaignName, deadline: number): Promise<boolean> {
   const { firmUuid } = campaign;
   const origin = { firmuuid: firmUuid, priority: 0, traceparent: currentContext()?.traceparent };
   let isDone = true;

@@ -5,14 +5,14 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Store } from '../store/index.ts';
 import type { Comment } from './comment-store.ts';
 
-interface Parts {
+interface Deps {
   readonly store: Store;
   readonly bus: Bus;
 }
 
 /** Adds a comment. Faults: NOT_FOUND; VALIDATION_ERROR for an utterance that the transcript does not have. */
 export async function commentOnCall(
-  { store, bus }: Parts,
+  { store, bus }: Deps,
   actor: Actor,
   callUuid: string,
   { text, utterance, mentions = [] }: Pick<Comment, 'text' | 'utterance'> & Partial<Pick<Comment, 'mentions'>>,
@@ -20,7 +20,7 @@ export async function commentOnCall(
   const { firmUuid, userUuid } = actor;
   await store.calls.get(firmUuid, callUuid);
   if (utterance !== null) {
-    const { length } = await store.listing.texts(firmUuid, callUuid);
+    const length = (await store.transcripts.find(firmUuid, callUuid))?.length ?? 0;
     if (utterance >= length) {
       const message = length === 0 ? 'must be left out: the call has no transcript' : `must be at most ${length - 1}`;
       throw invalidFields([{ field: 'utterance', code: 'INVALID', message }]);
@@ -38,7 +38,7 @@ export async function commentOnCall(
 
 /** Deletes the actor's own comment, or anyone's for an ADMIN. Faults: NOT_FOUND, FORBIDDEN. */
 export async function deleteComment(
-  { store, bus }: Parts,
+  { store, bus }: Deps,
   actor: Actor & { readonly isAdmin: boolean },
   callUuid: string,
   uuid: string,

@@ -29,11 +29,11 @@ it('of two decisions at the same time one counts: a dispute that was rejected me
     explanation: 'By phrases.',
   };
   const body = { ...analysis, score: 0, sections: [{ name: 'All', score: 0, questions: [question] }] };
-  await projectAnalyses(service.parts, [callAnalyzed(call, { attempt: 1, analysis: body })]);
+  await projectAnalyses(service.deps, [callAnalyzed(call, { attempt: 1, analysis: body })]);
 
   const caller = { ...owner, role: 'ADMIN', seenOperators: null, address: '192.0.2.7' };
-  const { store } = service.parts;
-  const deps = { ...service.parts, disputes: disputesIn(store.db) };
+  const { store } = service.deps;
+  const deps = { ...service.deps, disputes: disputesIn(store.db) };
   const { uuid } = await disputeAnswer(deps, caller, call.uuid, { questionUuid, reason: 'Listen again' });
   const asked = Promise.withResolvers<void>();
   const held = Promise.withResolvers<void>();

@@ -3,13 +3,13 @@ import { Readable } from 'node:stream';
 import { CallsAccepted, createEvent, TranscriptionProgressed, TranscriptReady } from '@call-analysis/events';
 import { waitUntil } from '@call-analysis/testing';
 import { describe, expect, it } from '@jest/globals';
-import { analyzeCall } from '../calls/analyze-call.ts';
-import { recordAudio } from '../calls/record-audio.ts';
-import { registerCall } from '../calls/register-call.ts';
-import { retryCall } from '../calls/retry-call.ts';
+import { analyzeCall } from '../attempts/analyze-call.ts';
+import { retryCall } from '../attempts/retry-call.ts';
+import { announceCalls } from '../batches/announce-calls.ts';
 import { changeCampaignState } from '../campaigns/change-campaign.ts';
 import { createCampaign } from '../campaigns/create-campaign.ts';
-import { announceCalls } from '../intake/announce-calls.ts';
+import { recordAudio } from '../intake/record-audio.ts';
+import { registerCall } from '../intake/register-call.ts';
 import { projectAnalyses, projectFailures } from '../results/project-results.ts';
 import { projectProgress, projectTranscripts } from '../results/project-transcripts.ts';
 import type { Erasure } from '../store/index.ts';
@@ -25,16 +25,16 @@ const service = new IngestUnderTest();
 const calls = new ErasedCalls(service);
 
 async function analyzed(call: Call, attempt = 1, summary = 'A call.'): Promise<void> {
-  await projectAnalyses(service.parts, [callAnalyzed(call, { attempt, analysis: { ...analysis, summary } })]);
+  await projectAnalyses(service.deps, [callAnalyzed(call, { attempt, analysis: { ...analysis, summary } })]);
 }
 
 async function failed(call: Call): Promise<void> {
-  await projectFailures(service.parts, [callFailed(call)]);
+  await projectFailures(service.deps, [callFailed(call)]);
 }
 
 async function transcribed(call: Call, said: string): Promise<void> {
   const utterances = [{ role: 'client' as const, text: said, start: 0, end: 1 }];
-  await projectTranscripts(service.parts, [transcriptReady(call, { transcript: { utterances } })]);
+  await projectTranscripts(service.deps, [transcriptReady(call, { transcript: { utterances } })]);
 }
 
 /** Returns a function that reads the batch of a call. */
@@ -42,7 +42,7 @@ const batchOf = async ({ owner, uuid }: Call) => {
   const [call] = await service.db.query<{ batch: string }>('SELECT batch_uuid AS batch FROM call WHERE uuid = $1', [
     uuid,
   ]);
-  return () => service.parts.store.batches.get(owner.firmUuid, call!.batch);
+  return () => service.deps.store.batches.get(owner.firmUuid, call!.batch);
 };
 
 describe('an erased call', () => {
@@ -73,12 +73,12 @@ describe('an erased call', () => {
       const call = await calls.newRecording(row);
       if (status === 'transcribing') {
         const progress = { attempt: 1, heard: 10, duration: 60 };
-        await projectProgress(service.parts, [eventOf(TranscriptionProgressed, call, progress)]);
+        await projectProgress(service.deps, [eventOf(TranscriptionProgressed, call, progress)]);
       }
       if (status !== 'queued' && status !== 'transcribing') await transcribed(call, said);
       if (status === 'failed') await failed(call);
       if (status === 'completed') await analyzed(call, 1, said);
-      expect((await service.parts.store.calls.get(call.owner.firmUuid, call.uuid)).status).toBe(status);
+      expect((await service.deps.store.calls.get(call.owner.firmUuid, call.uuid)).status).toBe(status);
       const { removed } = await calls.erase(call);
       expect(counts(removed)).toMatchObject({ call: 1, recording: 1 });
       await calls.expectNothingLeft({ ...row, said }, call);
@@ -90,7 +90,7 @@ describe('an erased call', () => {
     const long = { ...row, anonymized_text: row.anonymized_text + ' so it goes'.repeat(30_000) };
     const call = await calls.newCall(long);
     await analyzed(call, 1, row.operator_name);
-    await analyzeCall(service.parts, call.owner.firmUuid, call.uuid);
+    await analyzeCall(service.deps, call.owner.firmUuid, call.uuid);
     await analyzed(call, 2, row.operator_name);
     const { removed } = await calls.erase(call);
     expect(counts(removed)).toMatchObject({ analysis: 2, stored_file: 3, queued_event: 2 });
@@ -102,7 +102,7 @@ describe('an erased call', () => {
     const call = await calls.newCall(row);
     const others = await calls.newCall(secrets());
     const bodyOf = ({ owner, uuid }: Call) => `facts/${owner.firmUuid}/${uuid}/${randomUUID()}`;
-    const { objects } = service.parts;
+    const { objects } = service.deps;
     for (const one of [call, call, others]) await objects.put(bodyOf(one), Readable.from([row.anonymized_text]));
     const { removed } = await calls.erase(call);
     expect(counts(removed)).toMatchObject({ stored_file: 3 });
@@ -118,14 +118,14 @@ describe('an erased call', () => {
     // The analysis sets the language, and then the words are indexed.
     await analyzed(call!);
     await waitUntil(async () => {
-      await service.parts.store.words.catchUp(owner.firmUuid, 60_000);
+      await service.deps.store.words.catchUp(owner.firmUuid, 60_000);
       return (await calls.tracesOf(row)).some((trace) => trace.startsWith('ingest.call_text'));
     });
     await calls.erase(call!);
     await calls.expectNothingLeft(row, call!);
     const [late] = await calls.upload(owner, [waiting]);
     await calls.erase(late!);
-    expect(await service.parts.store.words.catchUp(owner.firmUuid, 60_000)).toBe(true);
+    expect(await service.deps.store.words.catchUp(owner.firmUuid, 60_000)).toBe(true);
     await calls.expectNothingLeft(waiting, late!);
     expect(await service.db.query('SELECT FROM listed_call WHERE firm_uuid = $1', [owner.firmUuid])).toEqual([]);
   });
@@ -153,7 +153,7 @@ describe('an erased call', () => {
     'has one receipt when another process erases it before this one can %s it',
     async (step) => {
       const call = await calls.newCall();
-      const { store } = service.parts;
+      const { store } = service.deps;
       let erased: Erasure | undefined;
       const erasures = {
         ...store.erasures,
@@ -192,10 +192,10 @@ describe('an erased call', () => {
     await analyzed(call, 1, said);
     await failed(call);
     const progress = { attempt: 1, heard: 10, duration: 60 };
-    await projectProgress(service.parts, [eventOf(TranscriptionProgressed, call, progress)]);
+    await projectProgress(service.deps, [eventOf(TranscriptionProgressed, call, progress)]);
     const { firmUuid } = call.owner;
     const late = { firmUuid, callUuid: call.uuid, attempt: 1, recording: recordingOf(), traceparent: undefined };
-    expect(await faultOf(recordAudio(service.parts, late))).toMatchObject({ code: 'NOT_FOUND' });
+    expect(await faultOf(recordAudio(service.deps, late))).toMatchObject({ code: 'NOT_FOUND' });
     const again = {
       callUuid: call.uuid,
       fileName: goodAudio.audio_file_name,
@@ -203,7 +203,7 @@ describe('an erased call', () => {
       found: { recording: recordingOf() },
       campaignUuid: null,
     };
-    expect(await faultOf(registerCall(service.parts, call.owner, again))).toMatchObject({ code: 'NOT_FOUND' });
+    expect(await faultOf(registerCall(service.deps, call.owner, again))).toMatchObject({ code: 'NOT_FOUND' });
     const byKey = {
       attempt: 1,
       source: 'audio' as const,
@@ -212,7 +212,7 @@ describe('an erased call', () => {
       tags: [],
       segment_type: 'support',
     };
-    await projectTranscripts(service.parts, [
+    await projectTranscripts(service.deps, [
       eventOf(TranscriptReady, call, { ...byKey, transcript: { key: 'transcripts/gone' } }),
     ]);
     await calls.expectNothingLeft({ ...row, said }, call);
@@ -221,7 +221,7 @@ describe('an erased call', () => {
   it('is counted separately from the calls of its campaign, and its score no longer counts', async () => {
     const owner = service.newOwner();
     const campaign = await createCampaign(
-      service.parts,
+      service.deps,
       { ...owner, address: '' },
       {
         name: 'Calls',
@@ -232,21 +232,21 @@ describe('an erased call', () => {
         endsAt: null,
       },
     );
-    await changeCampaignState(service.parts, { ...owner, address: '' }, campaign.uuid, 'start');
+    await changeCampaignState(service.deps, { ...owner, address: '' }, campaign.uuid, 'start');
     const [first, second] = [
       await calls.newRecording(secrets(), owner, campaign.uuid),
       await calls.newRecording(secrets(), owner, campaign.uuid),
     ];
     await analyzed(first);
     await calls.erase(first);
-    const now = () => service.parts.store.campaigns.get(owner.firmUuid, campaign.uuid);
+    const now = () => service.deps.store.campaigns.get(owner.firmUuid, campaign.uuid);
     expect(await now()).toMatchObject({
       callsTotal: 1,
       callsByStatus: { queued: 1 },
       callsErased: 1,
       averageScore: null,
     });
-    await service.parts.store.tally.fold();
+    await service.deps.store.tally.fold();
     await calls.erase(second);
     expect(await now()).toMatchObject({ callsTotal: 0, callsByStatus: {}, callsErased: 2 });
   });
@@ -266,15 +266,15 @@ describe('an erased call', () => {
       { first: uuids[0]!, last: uuids[1]! },
     );
     let puts = 0;
-    const objects = objectsBut(service.parts.objects, {
+    const objects = objectsBut(service.deps.objects, {
       async put(key, bytes) {
-        const done = await service.parts.objects.put(key, bytes);
+        const done = await service.deps.objects.put(key, bytes);
         // Both transcripts are read and stored, and neither call is announced yet.
         if ((puts += 1) === 2) await calls.erase(call!);
         return done;
       },
     });
-    await announceCalls({ ...service.parts, objects }, accepted);
+    await announceCalls({ ...service.deps, objects }, accepted);
     await calls.expectNothingLeft(gone, call!);
     expect((await calls.tracesOf({ text: kept.anonymized_text })).some((trace) => trace.includes('transcripts'))).toBe(
       true,
@@ -286,7 +286,7 @@ describe('an erased call', () => {
     const call = await calls.newCall(row);
     await failed(call);
     const { firmUuid } = call.owner;
-    const [, erased] = await Promise.allSettled([retryCall(service.parts, firmUuid, call.uuid), calls.erase(call)]);
+    const [, erased] = await Promise.allSettled([retryCall(service.deps, firmUuid, call.uuid), calls.erase(call)]);
     expect(erased.status).toBe('fulfilled');
     await calls.expectNothingLeft(row, call);
   });
@@ -343,8 +343,8 @@ describe('the archive of a batch', () => {
     const [first, second] = (await service.callsOf(owner)).map(({ uuid }) => ({ owner, uuid }));
     await calls.erase(first!);
     const extracted = { firmUuid: owner.firmUuid, callUuid: second!.uuid, attempt: 1, recording: recordingOf() };
-    await recordAudio(service.parts, { ...extracted, traceparent: undefined });
-    await sweep(service.parts, new Date());
+    await recordAudio(service.deps, { ...extracted, traceparent: undefined });
+    await sweep(service.deps, new Date());
     expect(await service.objectsOf(owner)).toEqual([]);
   });
 });
@@ -363,17 +363,17 @@ it('the receipt and the tombstone of a finished erasure are deleted after thirty
       call.uuid,
     ]);
   await days(29);
-  await sweep(service.parts, new Date());
+  await sweep(service.deps, new Date());
   expect(await kept()).toHaveLength(1);
   await days(2);
-  await sweep(service.parts, new Date());
+  await sweep(service.deps, new Date());
   expect(await kept()).toHaveLength(0);
 });
 
 it('an erasure does not wait for that of a call of the same batch which ended later', async () => {
   const owner = service.newOwner();
   const [first, second] = await calls.upload(owner, [secrets(), secrets()]);
-  for (const call of [first!, second!]) await projectAnalyses(service.parts, [callAnalyzed(call)]);
+  for (const call of [first!, second!]) await projectAnalyses(service.deps, [callAnalyzed(call)]);
   const { batch } = (await service.callsOf(owner))[0]!;
   await service.db.query(`UPDATE batch SET erased_until = '2100-01-01' WHERE uuid = $1`, [batch]);
   await service.db.transaction(async (tx) => {

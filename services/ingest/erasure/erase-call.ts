@@ -7,12 +7,12 @@ import type { Sql, Transaction } from '@call-analysis/postgres';
 import { currentContext } from '@call-analysis/runtime';
 import { type Actor, auditEntry } from '@call-analysis/service';
 import { UNFINISHED } from '../calls/call-status.ts';
+import { removeRejectedCopies } from '../intake/rejected/remove-rejected-copies.ts';
 import type { Limits } from '../limits.ts';
 import type { Erasure, Store } from '../store/index.ts';
 import { finishErasure } from './finish-erasure.ts';
-import { removeRejectedCopies } from './remove-rejected-copies.ts';
 
-interface Parts {
+interface Deps {
   readonly store: Store;
   readonly bus: Bus;
   readonly objects: Objects;
@@ -38,19 +38,19 @@ interface EraseOptions {
  * a request that began before the erasure was finished, which returns its receipt.
  */
 export async function eraseCall(
-  parts: Parts,
+  deps: Deps,
   firmUuid: string,
   callUuid: string,
   options: EraseOptions = {},
 ): Promise<Erasure> {
-  const ofStore = running.get(parts.store) ?? new Map<string, Promise<Erasure>>();
-  running.set(parts.store, ofStore);
+  const ofStore = running.get(deps.store) ?? new Map<string, Promise<Erasure>>();
+  running.set(deps.store, ofStore);
   const key = `${firmUuid}/${callUuid}`;
   const started = ofStore.get(key);
   if (started !== undefined) return started;
   // Not shared: it may be undone by `within`, which is nothing to the other requests.
-  if (options.within !== undefined) return erase(parts, firmUuid, callUuid, options);
-  const erasing = erase(parts, firmUuid, callUuid, options).finally(() => ofStore.delete(key));
+  if (options.within !== undefined) return erase(deps, firmUuid, callUuid, options);
+  const erasing = erase(deps, firmUuid, callUuid, options).finally(() => ofStore.delete(key));
   ofStore.set(key, erasing);
   return erasing;
 }
@@ -60,8 +60,8 @@ export function unlessErased(error: unknown): void {
   if (!(error instanceof Fault) || error.kind !== 'not-found') throw error;
 }
 
-async function erase(parts: Parts, firmUuid: string, callUuid: string, { by, within }: EraseOptions): Promise<Erasure> {
-  const { store, bus } = parts;
+async function erase(deps: Deps, firmUuid: string, callUuid: string, { by, within }: EraseOptions): Promise<Erasure> {
+  const { store, bus } = deps;
   const startedAt = new Date();
   const existing = await store.erasures.find(firmUuid, callUuid);
   if (existing !== null && existing.finishedAt !== null) {
@@ -71,7 +71,7 @@ async function erase(parts: Parts, firmUuid: string, callUuid: string, { by, wit
   }
   const erasure = existing ?? (await deleteRows().catch(erasedMeanwhile));
   try {
-    return (await finishErasure(parts, firmUuid, callUuid)) ?? erasure;
+    return (await finishErasure(deps, firmUuid, callUuid)) ?? erasure;
   } catch {
     // The consumer of CallErased finishes the erasure and logs the obstacle.
     return erasure;
@@ -88,7 +88,7 @@ async function erase(parts: Parts, firmUuid: string, callUuid: string, { by, wit
   async function deleteRows(): Promise<Erasure> {
     // First, because the rows say what a copy looks like. If the process stops here, the call still exists and can be
     // erased again.
-    const rejectedRows = await removeRejectedCopies(parts, await store.erasures.identify(firmUuid, callUuid));
+    const rejectedRows = await removeRejectedCopies(deps, await store.erasures.identify(firmUuid, callUuid));
     const work = async (tx: Transaction): Promise<Erasure> => {
       await writeTombstone(tx, firmUuid, callUuid);
       const { campaign_uuid, batch_uuid, status, ended_at, updated_at } = await store.calls.lock(

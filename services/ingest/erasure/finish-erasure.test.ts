@@ -21,7 +21,7 @@ describe('an interrupted erasure', () => {
   };
 
   async function finishes(call: Call, row: Record<string, string>): Promise<void> {
-    await finishErasures(service.parts, eventOf(CallErased, call, { erased_at: new Date().toISOString() }));
+    await finishErasures(service.deps, eventOf(CallErased, call, { erased_at: new Date().toISOString() }));
     await calls.expectNothingLeft(row, call);
     expect(await faultOf(calls.erase(call))).toMatchObject({ code: 'NOT_FOUND' });
   }
@@ -29,7 +29,7 @@ describe('an interrupted erasure', () => {
   it('leaves the call unchanged when its event is not published', async () => {
     const row = secrets();
     const call = await calls.newCall(row);
-    const bus = { ...service.parts.bus, publish: fail };
+    const bus = { ...service.deps.bus, publish: fail };
     await expect(calls.erase(call, { bus })).rejects.toThrow('interrupted');
     expect(await calls.exists(call)).toBe(true);
     await calls.erase(call);
@@ -42,7 +42,7 @@ describe('an interrupted erasure', () => {
       const row = secrets();
       const { anonymized_text: _, ...metadata } = row;
       const call = operation === 'remove' ? await calls.newRecording(metadata) : await calls.newCall(row);
-      const objects = objectsBut(service.parts.objects, {
+      const objects = objectsBut(service.deps.objects, {
         [operation]: operation === 'list' ? () => ({ [Symbol.asyncIterator]: () => ({ next: fail }) }) : fail,
       });
       const receipt = await calls.erase(call, { objects });
@@ -58,7 +58,7 @@ describe('an interrupted erasure', () => {
   it('is finished by the consumer when pending events cannot be removed', async () => {
     const row = secrets();
     const call = await calls.newCall(row);
-    expect((await calls.erase(call, { bus: { ...service.parts.bus, removePending: fail } })).finishedAt).toBeNull();
+    expect((await calls.erase(call, { bus: { ...service.deps.bus, removePending: fail } })).finishedAt).toBeNull();
     await finishes(call, row);
   });
 
@@ -66,13 +66,13 @@ describe('an interrupted erasure', () => {
     const entries: Event[] = [];
     const collect = async (events: readonly Event[]) => void entries.push(...events);
     const consumer = { consumer: 'test.audit', routes: [route({ event: AuditEntryAdded, handle: collect })] };
-    await (await service.parts.bus.subscribe(consumer)).stop();
+    await (await service.deps.bus.subscribe(consumer)).stop();
     const call = await calls.newCall(secrets());
     const { userUuid } = call.owner;
-    await eraseCall(service.parts, call.owner.firmUuid, call.uuid, {
+    await eraseCall(service.deps, call.owner.firmUuid, call.uuid, {
       by: { userUuid, address: '192.0.2.7' },
     });
-    const recording = await service.parts.bus.subscribe(consumer);
+    const recording = await service.deps.bus.subscribe(consumer);
     await waitUntil(() => entries.length > 0);
     await recording.stop();
     expect(entries).toMatchObject([{ subject: call.uuid, data: { action: 'call.erased', actor: userUuid } }]);
@@ -82,9 +82,9 @@ describe('an interrupted erasure', () => {
     const owner = service.newOwner();
     await service.uploadBatch(owner, audioCsvOf([{ audio_file_name: 'a.wav' }]), zipOf(['a.wav']));
     const [call] = (await service.callsOf(owner)).map(({ uuid }) => ({ owner, uuid }));
-    await calls.erase(call!, { objects: objectsBut(service.parts.objects, { remove: fail }) });
-    await finishErasures(service.parts, eventOf(CallErased, call!, { erased_at: new Date().toISOString() }));
-    await sweep(service.parts, new Date(Date.now() + 7 * 3600_000));
+    await calls.erase(call!, { objects: objectsBut(service.deps.objects, { remove: fail }) });
+    await finishErasures(service.deps, eventOf(CallErased, call!, { erased_at: new Date().toISOString() }));
+    await sweep(service.deps, new Date(Date.now() + 7 * 3600_000));
     expect(await service.objectsOf(owner)).toEqual([]);
   });
 
@@ -97,7 +97,7 @@ describe('an interrupted erasure', () => {
       started.resolve();
       await end.promise;
     };
-    const held = await service.parts.bus.subscribe({
+    const held = await service.deps.bus.subscribe({
       consumer: 'test.holding',
       routes: [route({ event: TranscriptReady, handle })],
     });
@@ -109,7 +109,7 @@ describe('an interrupted erasure', () => {
     expect(again).toMatchObject({ erasedAt: first.erasedAt, removed: first.removed });
     end.resolve();
     await waitUntil(async () => {
-      const holding = (await service.parts.bus.depths()).find(({ consumer }) => consumer === 'test.holding')!;
+      const holding = (await service.deps.bus.depths()).find(({ consumer }) => consumer === 'test.holding')!;
       return holding.waiting + holding.active === 0;
     });
     await finishes(call, row);

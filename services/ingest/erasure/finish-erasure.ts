@@ -8,7 +8,7 @@ import type { Sql } from '@call-analysis/postgres';
 import type { Erasure, Store } from '../store/index.ts';
 import { archiveNeededAfter } from '../sweep.ts';
 
-interface Parts {
+interface Deps {
   readonly store: Store;
   readonly bus: Bus;
   readonly objects: Objects;
@@ -23,7 +23,7 @@ const DEADLOCK_RETRIES = 5;
  * when there is no such erasure.
  */
 export async function finishErasure(
-  { store, bus, objects }: Parts,
+  { store, bus, objects }: Deps,
   firmUuid: string,
   callUuid: string,
 ): Promise<Erasure | null> {
@@ -52,9 +52,9 @@ const ATTEMPTS = 10;
 const ATTEMPT_EVERY_MS = 200;
 
 /** Handles CallErased. Fault ERASURE_UNFINISHED when another consumer still holds an event of the call. */
-export async function finishErasures(parts: Parts, { firmuuid, subject }: Event): Promise<void> {
+export async function finishErasures(deps: Deps, { firmuuid, subject }: Event): Promise<void> {
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
-    const erasure = await finishErasure(parts, firmuuid, subject);
+    const erasure = await finishErasure(deps, firmuuid, subject);
     if (erasure === null || erasure.finishedAt !== null) return;
     // Other services consume CallErased at the same time and stop processing the call.
     await pause(ATTEMPT_EVERY_MS);

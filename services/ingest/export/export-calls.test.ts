@@ -33,7 +33,7 @@ function ask({ filter = NO_FILTER, sort = NEWEST, uuids, ...change }: Change = {
   const actor = { firmUuid: firm, userUuid: randomUUID(), address: '192.0.2.1' };
   const none = { questions: [], scorecardUuid: null, hasTranscripts: false, headings: {}, timeZone: 'UTC' };
   const calls = uuids === undefined ? { filter, sort } : { uuids };
-  return exportCalls(service.parts, actor, { format: 'csv', calls, ...none, ...change });
+  return exportCalls(service.deps, actor, { format: 'csv', calls, ...none, ...change });
 }
 
 async function fileOf(change: Change = {}, firm = firmUuid): Promise<Buffer> {
@@ -170,7 +170,7 @@ describe('an export', () => {
     const pieces = ask({ format: 'ndjson' }, firm);
     const first = (await pieces.next()).value as Buffer;
     const last = (await listing.ask(firm, {}, { sort: { by: 'created_at', isDescending: false }, size: 1 })).items[0]!;
-    await eraseCall(service.parts, firm, last.uuid);
+    await eraseCall(service.deps, firm, last.uuid);
     let text = first.toString();
     for await (const piece of pieces) text += piece.toString();
     expect(text).not.toContain(last.uuid);

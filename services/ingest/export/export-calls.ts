@@ -82,7 +82,7 @@ export async function* exportCalls(
     const uuids = rows.map((row) => row[0]!);
     const [analyses, transcripts] = await Promise.all([
       scorecardUuid === null ? null : store.exports.analyses(firmUuid, uuids),
-      hasTranscripts ? store.exports.transcripts(firmUuid, uuids) : null,
+      hasTranscripts ? store.transcripts.ofCalls(firmUuid, uuids) : null,
     ]);
     return rows.map((row) => {
       const analysis = analyses?.get(row[0]!);

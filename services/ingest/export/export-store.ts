@@ -1,10 +1,8 @@
-import { ReviewedAnalysis, type Utterance } from '@call-analysis/events';
+import { ReviewedAnalysis } from '@call-analysis/events';
 import { type Database, translateError } from '@call-analysis/postgres';
+import type { AnalysisBodies } from '../calls/analysis-body-store.ts';
 import { ASSIGNED_TO, SAMPLED_BY } from '../calls/call-row.ts';
-import { parseTranscript } from '../intake/rows/transcript-format.ts';
-import type { AnalysisBodies } from '../results/analysis-body-store.ts';
-import { currentFacts } from '../results/current-facts-store.ts';
-import { utterancesIn } from '../results/transcript-store.ts';
+import { currentFacts } from '../calls/current-facts-store.ts';
 import { columnsOf, type Row } from './columns.ts';
 
 const ISO = `'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'`;
@@ -85,25 +83,6 @@ export function exports(db: Database, bodies: AnalysisBodies) {
         found.map(({ body }) => body),
       );
       return new Map(found.map(({ call, uuid }, at) => [call, ReviewedAnalysis.parse({ ...stored[at], uuid })]));
-    },
-
-    /** The transcripts of calls. Calls without one are absent. */
-    async transcripts(firmUuid: string, uuids: readonly string[]): Promise<Map<string, Utterance[]>> {
-      const found = await db.query<{ uuid: string; tagged_text: string | null; body: Buffer | null }>(
-        `SELECT call.uuid, tagged_text, body FROM call
-           LEFT JOIN transcript ON transcript.firm_uuid = call.firm_uuid AND transcript.call_uuid = call.uuid
-         WHERE call.firm_uuid = $1 AND call.uuid = ANY($2)`,
-        [firmUuid, uuids],
-      );
-      return new Map(
-        found.flatMap(({ uuid, tagged_text: tagged, body }): [string, Utterance[]][] => {
-          if (body !== null) return [[uuid, utterancesIn(body)]];
-          if (tagged === null) return [];
-          const parsed = parseTranscript(tagged);
-          if ('fault' in parsed) return [];
-          return [[uuid, parsed.utterances.map(({ role, text }) => ({ role, text, start: null, end: null }))]];
-        }),
-      );
     },
   };
 }

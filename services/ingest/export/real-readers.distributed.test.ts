@@ -55,7 +55,7 @@ async function fileOf(format: 'csv' | 'xlsx' | 'ndjson' | 'parquet'): Promise<Bu
   const actor = { firmUuid, userUuid: randomUUID(), address: '' };
   const none = { questions: [], scorecardUuid: null, hasTranscripts: false, headings: {}, timeZone: 'UTC' };
   const pieces: Buffer[] = [];
-  for await (const piece of exportCalls(service.parts, actor, {
+  for await (const piece of exportCalls(service.deps, actor, {
     format,
     calls: { filter: NO_FILTER, sort: NEWEST },
     ...none,

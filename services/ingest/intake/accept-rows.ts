@@ -7,12 +7,12 @@ import type { Objects } from '@call-analysis/objects';
 import { currentContext } from '@call-analysis/runtime';
 import type { Actor } from '@call-analysis/service';
 import { v7 as uuidv7 } from 'uuid';
+import { announcements, CallRanges } from '../batches/announce-calls.ts';
+import type { CallRange } from '../batches/announcement-store.ts';
 import { addCallsToCampaign } from '../campaigns/add-calls.ts';
 import { campaignAuditEntry } from '../campaigns/audit-entry.ts';
 import type { Limits } from '../limits.ts';
-import type { CallRange } from '../store/announcements.ts';
 import type { Archive, Batch, Store } from '../store/index.ts';
-import { announcements, CallRanges } from './announce-calls.ts';
 import type { Chunk, RowOutcome } from './copy/chunk.ts';
 import {
   type IntakeTransaction,
@@ -23,7 +23,7 @@ import {
 } from './copy/intake-store.ts';
 import { LookAhead } from './csv/look-ahead.ts';
 import { type CsvFile, type RawRecord, readCsv } from './csv/reader.ts';
-import { RejectedRows } from './rejected-rows.ts';
+import { RejectedRows } from './rejected/rejected-rows.ts';
 import type { CallRecord } from './rows/call-fields.ts';
 import type { CheckedRow } from './rows/check-row.ts';
 import { rowFault, type RowFault } from './rows/row-fault.ts';
@@ -40,7 +40,7 @@ interface UploadSnapshot {
   readonly onError: 'reject' | 'skip';
 }
 
-interface Parts {
+interface Deps {
   readonly store: Store;
   readonly bus: Bus;
   readonly objects: Objects;
@@ -85,11 +85,11 @@ interface Counts {
  * Returns the batch that an earlier request for the same session made, if there is one.
  */
 export async function acceptRows<Record extends CallRecord>(
-  parts: Parts,
+  deps: Deps,
   upload: UploadSnapshot,
   kind: UploadKind<Record>,
 ): Promise<Batch> {
-  const { store } = parts;
+  const { store } = deps;
   const { firmUuid, campaignUuid, sessionUuid } = upload;
   const { cipher } = store.intake;
   const target = { sessionUuid, firmUuid, campaignUuid, batchUuid: uuidv7(), tables: kind.tables, cipher };
@@ -97,7 +97,7 @@ export async function acceptRows<Record extends CallRecord>(
     try {
       return await intakeTransaction(store.intake, target, async (tx) => {
         const done = await store.batches.ofSession(firmUuid, sessionUuid);
-        return done ?? acceptFile(parts, upload, kind, target.batchUuid, tx);
+        return done ?? acceptFile(deps, upload, kind, target.batchUuid, tx);
       });
     } catch (error) {
       if (!(error instanceof SessionTaken)) throw error;
@@ -119,13 +119,13 @@ export async function untilFree({ db }: Store, sessionUuid: string): Promise<voi
 }
 
 async function acceptFile<Record extends CallRecord>(
-  parts: Parts,
+  deps: Deps,
   upload: UploadSnapshot,
   kind: UploadKind<Record>,
   batchUuid: string,
   tx: IntakeTransaction<Record>,
 ): Promise<Batch> {
-  const { store, bus, objects, limits } = parts;
+  const { store, bus, objects, limits } = deps;
   const { firmUuid, actor, campaignUuid, sessionUuid, csvKey, archive, onError } = upload;
   const open = async () =>
     readCsv(await objects.open(csvKey), kind.columns, {
@@ -172,7 +172,7 @@ async function acceptFile<Record extends CallRecord>(
     await addCallsToCampaign(store, tx.sql, { firmUuid, campaignUuid }, batch.accepted);
     const audit = campaignUuid === null ? [] : [campaignAuditEntry(actor, 'campaign.calls_added', campaignUuid)];
     await tx.addBatch(batch);
-    await bus.publish(tx.sql, [...audit, ...(await firstEvents(parts, tx, batch, ranges))]);
+    await bus.publish(tx.sql, [...audit, ...(await firstEvents(deps, tx, batch, ranges))]);
     return batch;
   } catch (error) {
     await rejected.discard(error);
@@ -187,14 +187,14 @@ async function acceptFile<Record extends CallRecord>(
  * would take several times as long to store as the calls themselves.
  */
 async function firstEvents(
-  parts: Parts,
+  deps: Deps,
   tx: IntakeTransaction<CallRecord>,
   batch: NewBatch,
   [first, ...later]: readonly CallRange[],
 ) {
   const origin: EventOrigin = { firmuuid: batch.firmUuid, priority: 0, traceparent: currentContext()?.traceparent };
   return [
-    ...(first === undefined ? [] : await announcements(parts, tx.sql, batch, first, origin)),
+    ...(first === undefined ? [] : await announcements(deps, tx.sql, batch, first, origin)),
     ...later.map((range, index) =>
       createEvent('ingest', CallsAccepted, batch.uuid, { ...origin, priority: index + 1 }, range),
     ),

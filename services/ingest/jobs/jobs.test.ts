@@ -4,13 +4,13 @@ import { invalidFields, unavailable } from '@call-analysis/fault';
 import { waitUntil } from '@call-analysis/testing';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { eraseCall } from '../erasure/erase-call.ts';
+import type { Owner } from '../intake/upload-store.ts';
 import { projectAnalyses, projectFailures } from '../results/project-results.ts';
 import { NO_FILTER, type Store } from '../store/index.ts';
 import { csvOf } from '../test/csv.ts';
 import { analysis, callAnalyzed, callFailed } from '../test/events.ts';
 import { faultOf } from '../test/fixtures.ts';
 import { IngestUnderTest } from '../test/ingest-under-test.ts';
-import type { Owner } from '../uploads/upload-store.ts';
 import { runJobs } from './run-jobs.ts';
 import { retryFailedCalls, analyzeCalls, eraseCallsOfNumber, measureCalls } from './start-jobs.ts';
 
@@ -22,9 +22,9 @@ beforeAll(async () => {
   ready = await service.collect(TranscriptReady);
 });
 const scorecard = randomUUID();
-const parts = {
+const deps = {
   get store() {
-    return service.parts.store;
+    return service.deps.store;
   },
   scorecards: {
     async requireActive(_: unknown, uuid: string) {
@@ -69,7 +69,7 @@ async function startAnalyzing(owner: Owner): Promise<{ uuid: string; calls: stri
     owner.firmUuid,
   ]);
   const calls = (await service.callsOf(owner)).map(({ uuid }) => uuid).reverse();
-  return { uuid: await analyzeCalls(parts, actorOf(owner), { callUuids: calls }), calls };
+  return { uuid: await analyzeCalls(deps, actorOf(owner), { callUuids: calls }), calls };
 }
 
 /** Does `work` once the job has come to this call, which it cannot lock until then. */
@@ -79,7 +79,7 @@ async function whileAt(callUuid: string, run: () => Promise<void>, work: () => P
     await tx.query('SELECT 1 FROM call WHERE uuid = $1 FOR UPDATE', [callUuid]);
     running = run();
     await waitUntil(async () => {
-      const waiting = await service.parts.store.db.query(
+      const waiting = await service.deps.store.db.query(
         `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
       );
       return waiting.length > 0;
@@ -92,13 +92,13 @@ async function whileAt(callUuid: string, run: () => Promise<void>, work: () => P
 /** The analyses of these calls arrive, in the attempt that a job has begun. */
 async function endAnalyses(owner: Owner, calls: readonly string[]): Promise<void> {
   const events = calls.map((uuid) => callAnalyzed({ owner, uuid }, { attempt: 2, analysis }));
-  await projectAnalyses(service.parts, events);
+  await projectAnalyses(service.deps, events);
 }
 
 /** Runs the jobs although the pause before the next look at their calls is not over. */
 async function runAgain(uuid: string): Promise<void> {
   await service.db.query(`UPDATE job SET leased_until = now() - interval '1 second' WHERE uuid = $1`, [uuid]);
-  await runJobs(service.parts, forever);
+  await runJobs(service.deps, forever);
 }
 
 const reopened = async (owner: Owner) =>
@@ -113,7 +113,7 @@ describe('erasing the calls of a phone number', () => {
     const owner = service.newOwner();
     await addCalls(owner, 3, 2);
     await addCalls(service.newOwner(), 1, 0);
-    const erase = (isDryRun: boolean) => eraseCallsOfNumber(service.parts, actorOf(owner), '998901112233', isDryRun);
+    const erase = (isDryRun: boolean) => eraseCallsOfNumber(service.deps, actorOf(owner), '998901112233', isDryRun);
     expect(await erase(true)).toEqual({ calls: 3, receipts: [], jobUuid: null });
     expect(await numbersOf(owner)).toHaveLength(5);
     const { calls, receipts } = await erase(false);
@@ -127,14 +127,14 @@ describe('erasing the calls of a phone number', () => {
     const owner = service.newOwner();
     await addCalls(owner, 5, 0);
     const [oldest] = await service.callsOf(owner);
-    const { store } = service.parts;
+    const { store } = service.deps;
     let isErased = false;
     const find: Store['erasures']['find'] = async (...which) => {
-      if (!isErased) await eraseCall(service.parts, owner.firmUuid, oldest!.uuid);
+      if (!isErased) await eraseCall(service.deps, owner.firmUuid, oldest!.uuid);
       isErased = true;
       return store.erasures.find(...which);
     };
-    const slow = { ...service.parts, store: { ...store, erasures: { ...store.erasures, find } } };
+    const slow = { ...service.deps, store: { ...store, erasures: { ...store.erasures, find } } };
     const { calls, receipts } = await eraseCallsOfNumber(slow, actorOf(owner), NUMBER, false);
     expect([calls, receipts.length]).toEqual([4, 4]);
     expect(await numbersOf(owner)).toEqual([]);
@@ -144,11 +144,11 @@ describe('erasing the calls of a phone number', () => {
   it('erases more calls in a job, which keeps nothing of the number', async () => {
     const owner = service.newOwner();
     await addCalls(owner, 130, 1);
-    const { calls, jobUuid } = await eraseCallsOfNumber(service.parts, actorOf(owner), NUMBER, false);
+    const { calls, jobUuid } = await eraseCallsOfNumber(service.deps, actorOf(owner), NUMBER, false);
     expect(calls).toBe(130);
-    const { jobs } = service.parts.store;
+    const { jobs } = service.deps.store;
     expect(await jobs.get(owner.firmUuid, jobUuid!)).toMatchObject({ status: 'running', total: 130, done: 0 });
-    await runJobs(service.parts, forever);
+    await runJobs(service.deps, forever);
     expect(await jobs.get(owner.firmUuid, jobUuid!)).toMatchObject({
       status: 'done',
       total: 130,
@@ -167,18 +167,18 @@ describe('a job', () => {
   it('that is canceled does no more', async () => {
     const owner = service.newOwner();
     await addCalls(owner, 120, 0);
-    const { jobUuid } = await eraseCallsOfNumber(service.parts, actorOf(owner), NUMBER, false);
-    expect(await service.parts.store.jobs.cancel(owner.firmUuid, jobUuid!)).toMatchObject({ status: 'canceled' });
-    await runJobs(service.parts, forever);
+    const { jobUuid } = await eraseCallsOfNumber(service.deps, actorOf(owner), NUMBER, false);
+    expect(await service.deps.store.jobs.cancel(owner.firmUuid, jobUuid!)).toMatchObject({ status: 'canceled' });
+    await runJobs(service.deps, forever);
     expect(await numbersOf(owner)).toHaveLength(120);
   });
 
   it('that is canceled while it works does no more', async () => {
     const owner = service.newOwner();
     const { uuid, calls } = await startAnalyzing(owner);
-    const { jobs } = service.parts.store;
+    const { jobs } = service.deps.store;
     const cancel = async () => void (await jobs.cancel(owner.firmUuid, uuid));
-    await whileAt(calls[7]!, () => runJobs(service.parts, forever), cancel);
+    await whileAt(calls[7]!, () => runJobs(service.deps, forever), cancel);
     expect(await jobs.get(owner.firmUuid, uuid)).toMatchObject({ status: 'canceled', begun: 0, done: 0, failed: 0 });
     expect(await reopened(owner)).toBe(7);
     // Calls that it has begun end by themselves.
@@ -190,7 +190,7 @@ describe('a job', () => {
   it('that dies between two calls goes on with the next one, and none counts as failed', async () => {
     const owner = service.newOwner();
     const { uuid, calls } = await startAnalyzing(owner);
-    const { jobs, bus } = { ...service.parts.store, bus: service.parts.bus };
+    const { jobs, bus } = { ...service.deps.store, bus: service.deps.bus };
     let published = 0;
     const dying = new Proxy(bus, {
       get(target, name) {
@@ -201,7 +201,7 @@ describe('a job', () => {
         };
       },
     });
-    await expect(runJobs({ ...service.parts, bus: dying }, forever)).rejects.toThrow();
+    await expect(runJobs({ ...service.deps, bus: dying }, forever)).rejects.toThrow();
     expect(await jobs.get(owner.firmUuid, uuid)).toMatchObject({ status: 'running', begun: 7, failed: 0 });
     await runAgain(uuid);
     expect(await jobs.get(owner.firmUuid, uuid)).toMatchObject({ status: 'running', begun: 20, failed: 0 });
@@ -214,17 +214,16 @@ describe('a job', () => {
   it('that another process takes over does nothing twice', async () => {
     const owner = service.newOwner();
     const { uuid, calls } = await startAnalyzing(owner);
-    const { jobs } = service.parts.store;
+    const { jobs } = service.deps.store;
     let second: Promise<void> | undefined;
     await whileAt(
       calls[7]!,
-      () => runJobs(service.parts, forever),
+      () => runJobs(service.deps, forever),
       async () => {
-        await service.parts.store.db.query(
-          `UPDATE job SET leased_until = now() - interval '1 second' WHERE uuid = $1`,
-          [uuid],
-        );
-        second = runJobs(service.parts, forever);
+        await service.deps.store.db.query(`UPDATE job SET leased_until = now() - interval '1 second' WHERE uuid = $1`, [
+          uuid,
+        ]);
+        second = runJobs(service.deps, forever);
         await waitUntil(async () => (await jobs.get(owner.firmUuid, uuid)).leases === 2);
       },
     );
@@ -236,17 +235,17 @@ describe('a job', () => {
   it('goes on behind a call that cannot be processed', async () => {
     const owner = service.newOwner();
     const { uuid, calls } = await startAnalyzing(owner);
-    const { store } = service.parts;
+    const { store } = service.deps;
     const reopen: Store['calls']['reopen'] = async (tx, firmUuid, callUuid, ...rest) => {
       if (callUuid === calls[0]) throw new Error('damaged');
       return store.calls.reopen(tx, firmUuid, callUuid, ...rest);
     };
-    const damaged = { ...service.parts, store: { ...store, calls: { ...store.calls, reopen } } };
+    const damaged = { ...service.deps, store: { ...store, calls: { ...store.calls, reopen } } };
     await expect(runJobs(damaged, forever)).rejects.toThrow('damaged');
     await runAgain(uuid);
     await endAnalyses(owner, calls.slice(1));
     await runAgain(uuid);
-    const { jobs } = service.parts.store;
+    const { jobs } = service.deps.store;
     expect(await jobs.get(owner.firmUuid, uuid)).toMatchObject({ status: 'done', done: 19, failed: 1 });
   });
 
@@ -258,16 +257,16 @@ describe('a job', () => {
       [owner.firmUuid],
     );
     const filter = { ...NO_FILTER, status: ['completed'], scoreMin: 50 };
-    expect(await measureCalls(service.parts.store, owner.firmUuid, filter)).toMatchObject({ calls: 150 });
-    expect((await measureCalls(service.parts.store, owner.firmUuid, filter)).textBytes).toBeGreaterThan(150);
-    const uuid = await analyzeCalls(parts, actorOf(owner), filter, scorecard);
-    const { jobs } = service.parts.store;
+    expect(await measureCalls(service.deps.store, owner.firmUuid, filter)).toMatchObject({ calls: 150 });
+    expect((await measureCalls(service.deps.store, owner.firmUuid, filter)).textBytes).toBeGreaterThan(150);
+    const uuid = await analyzeCalls(deps, actorOf(owner), filter, scorecard);
+    const { jobs } = service.deps.store;
     let groups = 0;
-    await runJobs(service.parts, () => groups++ > 0);
+    await runJobs(service.deps, () => groups++ > 0);
     expect(await jobs.get(owner.firmUuid, uuid)).toMatchObject({ status: 'running', begun: 100 });
     // A process that died with the lease.
     await service.db.query(`UPDATE job SET leased_until = now() + interval '1 hour' WHERE uuid = $1`, [uuid]);
-    await runJobs(service.parts, forever);
+    await runJobs(service.deps, forever);
     expect(await jobs.get(owner.firmUuid, uuid)).toMatchObject({ status: 'running', begun: 100 });
     await runAgain(uuid);
     expect(await jobs.get(owner.firmUuid, uuid)).toMatchObject({ status: 'running', total: 150, begun: 150, done: 0 });
@@ -295,11 +294,11 @@ describe('a job', () => {
     const own = (await service.db.query<{ uuid: string }>(done, [owner.firmUuid])).map(({ uuid }) => uuid);
     const foreign = (await service.db.query<{ uuid: string }>(done, [other.firmUuid])).map(({ uuid }) => uuid);
     const selection = { callUuids: [own[2]!, own[0]!, foreign[0]!, randomUUID()] };
-    const { store } = service.parts;
+    const { store } = service.deps;
     expect(await measureCalls(store, owner.firmUuid, selection)).toMatchObject({ calls: 2 });
-    const uuid = await analyzeCalls(parts, actorOf(owner), selection);
+    const uuid = await analyzeCalls(deps, actorOf(owner), selection);
     expect(await store.jobs.get(owner.firmUuid, uuid)).toMatchObject({ status: 'running', total: 2 });
-    await runJobs(service.parts, forever);
+    await runJobs(service.deps, forever);
     await endAnalyses(owner, [own[2]!, own[0]!]);
     await runAgain(uuid);
     expect(await store.jobs.get(owner.firmUuid, uuid)).toMatchObject({ status: 'done', total: 2, done: 2, failed: 0 });
@@ -313,7 +312,7 @@ describe('a job', () => {
   it('ends when the last of its calls has ended, and counts as failed those that have no new analysis', async () => {
     const owner = service.newOwner();
     const { uuid, calls } = await startAnalyzing(owner);
-    const { jobs } = service.parts.store;
+    const { jobs } = service.deps.store;
     const get = () => jobs.get(owner.firmUuid, uuid);
     // An earlier analysis, which stays the current one of a call whose new analysis fails.
     await service.db.query(
@@ -321,19 +320,19 @@ describe('a job', () => {
        SELECT gen_random_uuid(), uuid, firm_uuid, ''::bytea, now() - interval '1 day' FROM call WHERE firm_uuid = $1`,
       [owner.firmUuid],
     );
-    await runJobs(service.parts, forever);
+    await runJobs(service.deps, forever);
     expect(await get()).toMatchObject({ status: 'running', total: 20, begun: 20, done: 0, failed: 0 });
     const [refused, silent, failed, erased, retried, ...analyzed] = calls as [string, string, string, string, string];
     const refuse = (call: string) =>
-      projectFailures(service.parts, [callFailed({ owner, uuid: call }, { attempt: 2, stage: 'analysis' })]);
+      projectFailures(service.deps, [callFailed({ owner, uuid: call }, { attempt: 2, stage: 'analysis' })]);
     await refuse(refused);
-    expect(await service.parts.store.calls.get(owner.firmUuid, refused)).toMatchObject({ status: 'completed' });
-    await projectAnalyses(service.parts, [
+    expect(await service.deps.store.calls.get(owner.firmUuid, refused)).toMatchObject({ status: 'completed' });
+    await projectAnalyses(service.deps, [
       callAnalyzed({ owner, uuid: silent }, { attempt: 2, outcome: 'no_speech', analysis: null }),
     ]);
     await service.db.query('DELETE FROM analysis WHERE call_uuid = $1', [failed]);
     await refuse(failed);
-    await eraseCall(service.parts, owner.firmUuid, erased);
+    await eraseCall(service.deps, owner.firmUuid, erased);
     // A later attempt has begun without a result of the one that the job wanted.
     await service.db.query('UPDATE call SET attempt = 3 WHERE uuid = $1', [retried]);
     await endAnalyses(owner, analyzed.slice(1));
@@ -354,7 +353,7 @@ describe('a job', () => {
   });
 
   it('is not created with a scorecard that is not the firm’s', async () => {
-    const wrong = analyzeCalls(parts, actorOf(service.newOwner()), NO_FILTER, randomUUID());
+    const wrong = analyzeCalls(deps, actorOf(service.newOwner()), NO_FILTER, randomUUID());
     expect(await faultOf(wrong)).toMatchObject({ code: 'VALIDATION_ERROR' });
   });
 });
@@ -386,7 +385,7 @@ describe('failed calls are retried by their code', () => {
     const pages: number[] = [];
     let after: string | null = null;
     do {
-      const page = await retryFailedCalls(service.parts, owner.firmUuid, 'LANGUAGE_NOT_SUPPORTED', after, 3);
+      const page = await retryFailedCalls(service.deps, owner.firmUuid, 'LANGUAGE_NOT_SUPPORTED', after, 3);
       pages.push(page.retried);
       after = page.next;
     } while (after !== null);

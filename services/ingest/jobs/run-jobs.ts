@@ -2,14 +2,14 @@ import type { Bus } from '@call-analysis/bus';
 import { Fault } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
 import type { Sql } from '@call-analysis/postgres';
-import { analyzeCall } from '../calls/analyze-call.ts';
+import { analyzeCall } from '../attempts/analyze-call.ts';
 import { eraseCall, unlessErased } from '../erasure/erase-call.ts';
 import type { Limits } from '../limits.ts';
 import type { Store } from '../store/index.ts';
 import type { Job, JobKind } from './job-store.ts';
 import { matchingCalls } from './matching-calls.ts';
 
-interface Parts {
+interface Deps {
   readonly store: Store;
   readonly bus: Bus;
   readonly objects: Objects;
@@ -24,37 +24,37 @@ const LEASE_SECONDS = 120;
 const ANALYZE_PRIORITY = 1_000;
 
 /** `within` runs in the transaction of the action, where it has one of its own. */
-type Action = (parts: Parts, job: Job, callUuid: string, within: (tx: Sql) => Promise<void>) => Promise<unknown>;
+type Action = (deps: Deps, job: Job, callUuid: string, within: (tx: Sql) => Promise<void>) => Promise<unknown>;
 
 const actions: Record<JobKind, Action> = {
-  async erase_calls(parts, { firmUuid, userUuid, address }, callUuid, within) {
+  async erase_calls(deps, { firmUuid, userUuid, address }, callUuid, within) {
     const by = userUuid === null ? {} : { by: { userUuid, address: address ?? '' } };
-    await eraseCall(parts, firmUuid, callUuid, { ...by, within }).catch(unlessErased);
+    await eraseCall(deps, firmUuid, callUuid, { ...by, within }).catch(unlessErased);
   },
-  analyze_calls: (parts, { firmUuid, scorecardUuid }, callUuid, within) =>
-    analyzeCall(parts, firmUuid, callUuid, { priority: ANALYZE_PRIORITY, scorecardUuid, within }),
+  analyze_calls: (deps, { firmUuid, scorecardUuid }, callUuid, within) =>
+    analyzeCall(deps, firmUuid, callUuid, { priority: ANALYZE_PRIORITY, scorecardUuid, within }),
 };
 
 /** The job was canceled, or another process has leased it. */
 class Stopped extends Error {}
 
 /** Processes a group of calls of each running job in turn, until no job is left or `isOver`. */
-export async function runJobs(parts: Parts, isOver: () => boolean): Promise<void> {
+export async function runJobs(deps: Deps, isOver: () => boolean): Promise<void> {
   while (!isOver()) {
-    const job = await parts.store.jobs.lease(LEASE_SECONDS);
+    const job = await deps.store.jobs.lease(LEASE_SECONDS);
     if (job === null) return;
-    if (!(await runPortion(parts, job))) return;
+    if (!(await runPortion(deps, job))) return;
   }
 }
 
 /** Returns false when the calls of the job cannot be read now. */
-async function runPortion(parts: Parts, job: Job): Promise<boolean> {
-  const { jobs } = parts.store;
+async function runPortion(deps: Deps, job: Job): Promise<boolean> {
+  const { jobs } = deps.store;
   // A job concerns the calls from before it. Uuids begin with the time of creation.
   const after = job.lastCall ?? job.uuid;
-  const calls = job.isThrough ? [] : await matchingCalls(parts.store, job.firmUuid, job.filter, after, GROUP_SIZE);
+  const calls = job.isThrough ? [] : await matchingCalls(deps.store, job.firmUuid, job.filter, after, GROUP_SIZE);
   try {
-    for (const uuid of calls ?? []) await processCall(parts, job, uuid);
+    for (const uuid of calls ?? []) await processCall(deps, job, uuid);
   } catch (error) {
     if (error instanceof Stopped) return true;
     throw error;
@@ -72,21 +72,21 @@ function pauseSeconds(begun: number): number {
 }
 
 /** The count and the position are stored with the action, so that a cancellation or a crash leaves them true. */
-async function processCall(parts: Parts, job: Job, uuid: string): Promise<void> {
+async function processCall(deps: Deps, job: Job, uuid: string): Promise<void> {
   let isCounted = false;
   const count = async (tx: Sql, became: 'begun' | 'done' | 'failed'): Promise<void> => {
-    if (!(await parts.store.jobs.count(tx, job, { uuid, became }, LEASE_SECONDS))) throw new Stopped();
+    if (!(await deps.store.jobs.count(tx, job, { uuid, became }, LEASE_SECONDS))) throw new Stopped();
     isCounted = true;
   };
   try {
     // An analysis only begins here; its end is counted when it comes.
-    await actions[job.kind](parts, job, uuid, (tx) => count(tx, job.kind === 'analyze_calls' ? 'begun' : 'done'));
+    await actions[job.kind](deps, job, uuid, (tx) => count(tx, job.kind === 'analyze_calls' ? 'begun' : 'done'));
     // Another request has done it.
-    if (!isCounted) await count(parts.store.db, 'done');
+    if (!isCounted) await count(deps.store.db, 'done');
   } catch (error) {
     // What is away ends the group, which then continues with this call.
     if (error instanceof Stopped || (error instanceof Fault && error.kind === 'unavailable')) throw error;
-    await count(parts.store.db, 'failed');
+    await count(deps.store.db, 'failed');
     // A Fault says that the call was changed in the meantime. Other errors are logged, and the job goes on behind the call.
     if (!(error instanceof Fault)) throw error;
   }

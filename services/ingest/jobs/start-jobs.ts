@@ -3,7 +3,7 @@ import { unavailable } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
 import type { Actor } from '@call-analysis/service';
 import { v7 as uuidv7 } from 'uuid';
-import { retryIf } from '../calls/retry-failed.ts';
+import { retryIf } from '../attempts/retry-failed.ts';
 import { eraseCall, unlessErased } from '../erasure/erase-call.ts';
 import type { Limits } from '../limits.ts';
 import { listCalls } from '../listing/list-calls.ts';
@@ -20,19 +20,19 @@ const PAGE = 200;
  * before `after` only. `next` is null after the last page. May be repeated at any point.
  */
 export async function retryFailedCalls(
-  parts: Parameters<typeof retryIf>[0],
+  deps: Parameters<typeof retryIf>[0],
   firmUuid: string,
   code: string,
   after: string | null,
   page = PAGE,
 ): Promise<{ retried: number; next: string | null }> {
-  const { store } = parts;
+  const { store } = deps;
   const failed = await matchingCalls(store, firmUuid, { ...NO_FILTER, status: ['failed'] }, after, page);
   if (failed === null) throw unavailable('The index of calls');
   let retried = 0;
   for (const uuid of await store.calls.failedWith(firmUuid, failed, code)) {
     const isRetried = await retryIf(
-      parts,
+      deps,
       firmUuid,
       uuid,
       ({ status, failure }) => status === 'failed' && failure?.code === code,
@@ -42,7 +42,7 @@ export async function retryFailedCalls(
   return { retried, next: failed.length < page ? null : failed.at(-1)! };
 }
 
-interface Parts {
+interface Deps {
   readonly store: Store;
   readonly bus: Bus;
   readonly objects: Objects;
@@ -66,12 +66,12 @@ interface ErasedCalls {
  * the answer.
  */
 export async function eraseCallsOfNumber(
-  parts: Parts,
+  deps: Deps,
   actor: Actor,
   clientPhoneNumber: string,
   isDryRun: boolean,
 ): Promise<ErasedCalls> {
-  const { store } = parts;
+  const { store } = deps;
   const { firmUuid, ...by } = actor;
   const filter = { ...NO_FILTER, clientPhoneNumber };
   const first = await matchingCalls(store, firmUuid, filter, null, ERASED_AT_ONCE + 1);
@@ -87,7 +87,7 @@ export async function eraseCallsOfNumber(
     };
   const receipts: Erasure[] = [];
   for (const uuid of first)
-    await eraseCall(parts, firmUuid, uuid, { by }).then((receipt) => receipts.push(receipt), unlessErased);
+    await eraseCall(deps, firmUuid, uuid, { by }).then((receipt) => receipts.push(receipt), unlessErased);
   return { calls: receipts.length, receipts, jobUuid: null };
 }
 
@@ -96,14 +96,14 @@ export async function eraseCallsOfNumber(
  * the job. Fault VALIDATION_ERROR for a scorecard that is not the firm's, or not active.
  */
 export async function analyzeCalls(
-  parts: Pick<Parts, 'store'> & { readonly scorecards: ActiveScorecards },
+  deps: Pick<Deps, 'store'> & { readonly scorecards: ActiveScorecards },
   actor: Actor,
   filter: CallFilter | Selection,
   scorecardUuid: string | null = null,
 ): Promise<string> {
-  if (scorecardUuid !== null) await parts.scorecards.requireActive(actor, scorecardUuid);
-  const { calls } = await countCalls(parts.store, actor.firmUuid, filter);
-  return addJob(parts.store, { ...actor, kind: 'analyze_calls', filter, scorecardUuid, total: calls });
+  if (scorecardUuid !== null) await deps.scorecards.requireActive(actor, scorecardUuid);
+  const { calls } = await countCalls(deps.store, actor.firmUuid, filter);
+  return addJob(deps.store, { ...actor, kind: 'analyze_calls', filter, scorecardUuid, total: calls });
 }
 
 /** How many calls match, and about how many bytes of text their transcripts have. */

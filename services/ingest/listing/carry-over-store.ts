@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Database, Sql, Transaction } from '@call-analysis/postgres';
 import type { Logger } from '@call-analysis/runtime';
-import type { AnalysisBodies } from '../results/analysis-body-store.ts';
-import { factsOf } from '../results/analysis-facts.ts';
+import type { AnalysisBodies } from '../calls/analysis-body-store.ts';
+import { factsOf } from '../calls/analysis-facts.ts';
 import type { ListedTable } from './filter-sql.ts';
 import { listFacts } from './listed-call-store.ts';
 

@@ -24,8 +24,8 @@ export async function findMatches(
   for (const { uuid, language } of calls) {
     const configuration = configurationFor(language);
     const phrases = queryPhrases(q, configuration);
-    const texts = await store.listing.texts(firmUuid, uuid);
-    const utterances = texts.map((text) => spokenWords(text, configuration));
+    const transcript = (await store.transcripts.find(firmUuid, uuid)) ?? [];
+    const utterances = transcript.map(({ text }) => spokenWords(text, configuration));
     // A stem begins with the letter of its words, so few words have to be stemmed.
     const initials = new Set(phrases.flat().map(initialOf));
     const candidates = new Set(phrases.flat());

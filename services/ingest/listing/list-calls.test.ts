@@ -121,7 +121,7 @@ describe('a list of calls', () => {
       [firmUuid, batch],
     );
     const counted = async (filter: Partial<CallFilter>) =>
-      service.parts.store.listing.count({ firmUuid, filter: { ...NO_FILTER, ...filter }, words: null });
+      service.deps.store.listing.count({ firmUuid, filter: { ...NO_FILTER, ...filter }, words: null });
     expect(await counted({ status: ['failed'] })).toEqual({ count: 12_000, isEstimate: false });
     expect(await counted({ status: ['failed'], segmentType: ['sales'], scoreMin: 50 })).toMatchObject({
       isEstimate: false,

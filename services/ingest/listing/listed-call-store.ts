@@ -1,5 +1,5 @@
 import type { Sql } from '@call-analysis/postgres';
-import type { AnalysisFacts } from '../results/analysis-facts.ts';
+import type { AnalysisFacts } from '../calls/analysis-facts.ts';
 
 /** The facts of a call's current analysis; null without one. */
 export interface CallFacts {

@@ -1,9 +1,7 @@
 import type { Database, Sql } from '@call-analysis/postgres';
+import type { AnalysisBodies } from '../calls/analysis-body-store.ts';
 import { CALL_COLUMNS, type CallRow } from '../calls/call-row.ts';
-import { parseTranscript } from '../intake/rows/transcript-format.ts';
-import type { AnalysisBodies } from '../results/analysis-body-store.ts';
-import { currentFacts } from '../results/current-facts-store.ts';
-import { utterancesIn } from '../results/transcript-store.ts';
+import { currentFacts } from '../calls/current-facts-store.ts';
 import type { CallQuery, Count, Position } from './call-filter.ts';
 import type { CarryOver } from './carry-over-store.ts';
 import { type FilteredCalls, type ListedTable, matching, pageOf, Values } from './filter-sql.ts';
@@ -108,20 +106,6 @@ export function listing(db: Database, bodies: AnalysisBodies, carryOver: CarryOv
         [firmUuid, uuids, after, limit],
       );
       return rows.map(({ uuid }) => uuid);
-    },
-
-    /** The texts of a call's utterances, in order. */
-    async texts(firmUuid: string, uuid: string): Promise<readonly string[]> {
-      const [row] = await db.query<{ tagged_text: string | null; body: Buffer | null }>(
-        `SELECT tagged_text, body FROM call
-           LEFT JOIN transcript ON transcript.firm_uuid = call.firm_uuid AND transcript.call_uuid = call.uuid
-         WHERE call.firm_uuid = $1 AND call.uuid = $2`,
-        [firmUuid, uuid],
-      );
-      if (row === undefined) return [];
-      if (row.body !== null) return utterancesIn(row.body).map(({ text }) => text);
-      const parsed = parseTranscript(row.tagged_text ?? '');
-      return 'fault' in parsed ? [] : parsed.utterances.map(({ text }) => text);
     },
 
     /** The stems of words in a text search configuration. A word without one is absent. */

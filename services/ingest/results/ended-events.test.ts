@@ -1,6 +1,7 @@
 import { BatchFinished, type BodyOf, CallEnded, CampaignFinished, type Event } from '@call-analysis/events';
 import { waitUntil } from '@call-analysis/testing';
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import { batchFinisher } from '../batches/finish-batches.ts';
 import { changeCampaignState } from '../campaigns/change-campaign.ts';
 import { createCampaign } from '../campaigns/create-campaign.ts';
 import { campaignFinisher } from '../campaigns/finish-campaigns.ts';
@@ -8,7 +9,6 @@ import { eraseCall } from '../erasure/erase-call.ts';
 import { csvOf, rowsOf } from '../test/csv.ts';
 import { type Call, callAnalyzed, callFailed, failure, noSpeech } from '../test/events.ts';
 import { IngestUnderTest } from '../test/ingest-under-test.ts';
-import { batchFinisher } from '../uploads/finish-batches.ts';
 import { projectAnalyses, projectFailures } from './project-results.ts';
 
 // Not serving: the schedules of a running service would publish at any moment.
@@ -37,11 +37,11 @@ async function uploadedBy(owner: Call['owner'], calls: number, campaignUuid: str
 
 const analyzed = (...calls: Call[]) =>
   projectAnalyses(
-    service.parts,
+    service.deps,
     calls.map((call) => callAnalyzed(call)),
   );
 const settled = () =>
-  waitUntil(async () => (await service.parts.bus.depths()).every(({ waiting, active }) => waiting + active === 0));
+  waitUntil(async () => (await service.deps.bus.depths()).every(({ waiting, active }) => waiting + active === 0));
 const ofFirm = <Body>(events: readonly Event<Body>[], { owner }: Call) =>
   events.filter(({ firmuuid }) => firmuuid === owner.firmUuid);
 
@@ -49,10 +49,10 @@ describe('call.ended.v1', () => {
   it('is published once for a call that is completed, and once for one that fails', async () => {
     const [good, silent, bad] = (await uploaded(3)) as [Call, Call, Call];
     const event = callAnalyzed(good);
-    await projectAnalyses(service.parts, [event, callAnalyzed(silent, noSpeech)]);
-    await projectAnalyses(service.parts, [event]);
+    await projectAnalyses(service.deps, [event, callAnalyzed(silent, noSpeech)]);
+    await projectAnalyses(service.deps, [event]);
     await analyzed(good);
-    await projectFailures(service.parts, [callFailed(bad), callFailed(good)]);
+    await projectFailures(service.deps, [callFailed(bad), callFailed(good)]);
     await settled();
     const states = new Map(ofFirm(ended, good).map(({ subject, data }) => [subject, data]));
     expect(ofFirm(ended, good)).toHaveLength(3);
@@ -75,14 +75,14 @@ describe('batch.finished.v1', () => {
   it('is published once, when the last call has ended, with the calls by status', async () => {
     const calls = await uploaded(4);
     const [first, second, third, fourth] = calls as [Call, Call, Call, Call];
-    const [finish, otherReplica] = [batchFinisher(service.parts), batchFinisher(service.parts)];
+    const [finish, otherReplica] = [batchFinisher(service.deps), batchFinisher(service.deps)];
     await analyzed(first, second);
     await finish();
-    await projectFailures(service.parts, [callFailed(third)]);
+    await projectFailures(service.deps, [callFailed(third)]);
     await finish();
     await settled();
     expect(ofFirm(batches, first)).toEqual([]);
-    await eraseCall(service.parts, fourth.owner.firmUuid, fourth.uuid);
+    await eraseCall(service.deps, fourth.owner.firmUuid, fourth.uuid);
     await Promise.all([finish(), otherReplica()]);
     await finish();
     await settled();
@@ -93,14 +93,14 @@ describe('batch.finished.v1', () => {
     const [damaged] = (await uploaded(1)) as [Call];
     const [other] = (await uploaded(1)) as [Call];
     await analyzed(damaged, other);
-    const { store } = service.parts;
+    const { store } = service.deps;
     const { batch } = (await service.callsOf(damaged.owner))[0]!;
     const finishOthers: typeof store.batches.finish = async (tx, each) => {
       if (each.uuid === batch) throw new Error('damaged');
       return store.batches.finish(tx, each);
     };
-    const parts = { ...service.parts, store: { ...store, batches: { ...store.batches, finish: finishOthers } } };
-    await expect(batchFinisher(parts)()).rejects.toThrow('damaged');
+    const deps = { ...service.deps, store: { ...store, batches: { ...store.batches, finish: finishOthers } } };
+    await expect(batchFinisher(deps)()).rejects.toThrow('damaged');
     await settled();
     expect(ofFirm(batches, other)).toHaveLength(1);
     expect(ofFirm(batches, damaged)).toEqual([]);
@@ -108,16 +108,16 @@ describe('batch.finished.v1', () => {
 
   it('waits for a call that was retried in the meantime', async () => {
     const [first, second] = (await uploaded(2)) as [Call, Call];
-    const finish = batchFinisher(service.parts);
+    const finish = batchFinisher(service.deps);
     await finish();
     const { firmUuid } = first.owner;
-    await projectFailures(service.parts, [callFailed(second)]);
-    await service.db.transaction((tx) => service.parts.store.calls.requeue(tx, firmUuid, second.uuid, new Date()));
+    await projectFailures(service.deps, [callFailed(second)]);
+    await service.db.transaction((tx) => service.deps.store.calls.requeue(tx, firmUuid, second.uuid, new Date()));
     await analyzed(first);
     await finish();
     await settled();
     expect(ofFirm(batches, first)).toEqual([]);
-    await projectAnalyses(service.parts, [callAnalyzed(second, { attempt: 2 })]);
+    await projectAnalyses(service.deps, [callAnalyzed(second, { attempt: 2 })]);
     await finish();
     await settled();
     expect(ofFirm(batches, first)).toMatchObject([{ data: { by_status: { completed: 2 } } }]);
@@ -129,17 +129,17 @@ describe('campaign.finished.v1', () => {
     const owner = service.newOwner();
     const actor = { ...owner, address: '' };
     const none = { externalId: null, description: null, segmentType: null, startsAt: null, endsAt: null };
-    const { uuid } = await createCampaign(service.parts, actor, { name: 'Spring', ...none });
-    await changeCampaignState(service.parts, actor, uuid, 'start');
+    const { uuid } = await createCampaign(service.deps, actor, { name: 'Spring', ...none });
+    await changeCampaignState(service.deps, actor, uuid, 'start');
     const [first, second] = (await uploadedBy(owner, 2, uuid)) as [Call, Call];
     await analyzed(first);
-    await changeCampaignState(service.parts, actor, uuid, 'complete');
-    const finish = campaignFinisher(service.parts);
+    await changeCampaignState(service.deps, actor, uuid, 'complete');
+    const finish = campaignFinisher(service.deps);
     await finish();
     await settled();
     expect(ofFirm(campaigns, first)).toEqual([]);
     await analyzed(second);
-    await Promise.all([finish(), campaignFinisher(service.parts)()]);
+    await Promise.all([finish(), campaignFinisher(service.deps)()]);
     await finish();
     await settled();
     expect(ofFirm(campaigns, first)).toMatchObject([

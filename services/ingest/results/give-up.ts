@@ -2,21 +2,17 @@ import { type Bus, DISCARD, type FailureReason, type GiveUpResult } from '@call-
 import { findErased } from '@call-analysis/call-processing';
 import { CallsAccepted, type Event } from '@call-analysis/events';
 import { z } from 'zod';
-import { NOT_ANNOUNCED } from '../store/announcements.ts';
+import { NOT_ANNOUNCED } from '../batches/announcement-store.ts';
 import type { Store } from '../store/index.ts';
 import { publishEnded } from './publish-ended.ts';
 
-interface Parts {
+interface Deps {
   readonly store: Store;
   readonly bus: Bus;
 }
 
 /** Fails the calls that could not be announced, so that none stays queued forever. Each can be retried. */
-export async function giveUpAnnouncing(
-  { store, bus }: Parts,
-  event: Event,
-  { attempts }: FailureReason,
-): Promise<void> {
+export async function giveUpAnnouncing({ store, bus }: Deps, event: Event, { attempts }: FailureReason): Promise<void> {
   const range = CallsAccepted.body.safeParse(event.data);
   if (!range.success) return;
   const batch = await store.batches.find(event.firmuuid, event.subject);
@@ -37,19 +33,19 @@ export async function giveUpAnnouncing(
 }
 
 /** Fails a call whose analysis or failure could not be stored. */
-export async function giveUpResult(parts: Parts, event: Event, reason: FailureReason): Promise<GiveUpResult> {
-  return failUnstored(parts, event, 'analysis', reason);
+export async function giveUpResult(deps: Deps, event: Event, reason: FailureReason): Promise<GiveUpResult> {
+  return failUnstored(deps, event, 'analysis', reason);
 }
 
 /** Fails a call whose transcript could not be stored. */
-export async function giveUpTranscript(parts: Parts, event: Event, reason: FailureReason): Promise<GiveUpResult> {
-  return failUnstored(parts, event, 'transcription', reason);
+export async function giveUpTranscript(deps: Deps, event: Event, reason: FailureReason): Promise<GiveUpResult> {
+  return failUnstored(deps, event, 'transcription', reason);
 }
 
 const Attempt = z.object({ attempt: z.int().min(1) });
 
 async function failUnstored(
-  { store, bus }: Parts,
+  { store, bus }: Deps,
   event: Event,
   stage: string,
   { attempts }: FailureReason,

@@ -9,19 +9,19 @@ import {
   type TranscriptionWaiting,
 } from '@call-analysis/events';
 import type { Registered } from '@call-analysis/service';
+import { factsIn } from '../calls/analysis-facts.ts';
 import type { Store } from '../store/index.ts';
-import { factsIn } from './analysis-facts.ts';
 import { eventTime } from './event-time.ts';
 import { publishEnded } from './publish-ended.ts';
 
-interface Parts extends Registered {
+interface Deps extends Registered {
   readonly store: Store;
   readonly bus: Bus;
 }
 
 /** Writes analyses into the catalogue and publishes CallEnded. An event that is delivered again has no effect. */
 export async function projectAnalyses(
-  { store, bus, consumer }: Parts,
+  { store, bus, consumer }: Deps,
   events: readonly Event<BodyOf<typeof CallAnalyzed>>[],
 ): Promise<void> {
   await once({ db: store.db, consumer }, events, async (tx, fresh) => {
@@ -52,7 +52,7 @@ export async function projectAnalyses(
 
 /** Notes in the history of calls that their transcription or analysis waits, and for what. */
 export async function projectWaiting(
-  { store, consumer }: Omit<Parts, 'bus'>,
+  { store, consumer }: Omit<Deps, 'bus'>,
   stage: 'transcription' | 'analysis',
   events: readonly Event<BodyOf<typeof TranscriptionWaiting | typeof AnalysisWaiting>>[],
 ): Promise<void> {
@@ -66,7 +66,7 @@ export async function projectWaiting(
 
 /** Fails calls with the reason that the stage reported and publishes CallEnded. An event that is delivered again has no effect. */
 export async function projectFailures(
-  { store, bus, consumer }: Parts,
+  { store, bus, consumer }: Deps,
   events: readonly Event<BodyOf<typeof CallFailed>>[],
 ): Promise<void> {
   await once({ db: store.db, consumer }, events, async (tx, fresh) => {

@@ -41,7 +41,7 @@ function reaches(call: Call, status: string): Promise<boolean> {
 /** No event for this service is pending or in progress. */
 function settled(): Promise<boolean> {
   return waitUntil(async () => {
-    const depths = await service.parts.bus.depths();
+    const depths = await service.deps.bus.depths();
     return depths.every(({ consumer, waiting, active }) => !consumer.startsWith('ingest.') || waiting + active === 0);
   });
 }
@@ -458,7 +458,7 @@ describe('a retry of a recording', () => {
     await retry(call);
     const { transcript } = (await published(ready, call, 2)).data;
     if (!('key' in transcript)) throw new Error('The transcript is inline.');
-    expect(await json(await service.parts.objects.open(transcript.key))).toEqual({ utterances: long });
+    expect(await json(await service.deps.objects.open(transcript.key))).toEqual({ utterances: long });
   });
 
   it('is refused when the call failed permanently', async () => {

@@ -9,7 +9,7 @@ import { eventTime } from './event-time.ts';
 
 type Ready = Event<BodyOf<typeof TranscriptReady>>;
 
-interface Parts extends Registered {
+interface Deps extends Registered {
   readonly store: Store;
   readonly objects: Objects;
 }
@@ -20,7 +20,7 @@ const STEPS = 10;
 const DEADLOCK_RETRIES = 5;
 
 /** Writes transcripts of recordings into the catalogue. An event that is delivered again has no effect. */
-export async function projectTranscripts({ store, objects, consumer }: Parts, events: readonly Ready[]): Promise<void> {
+export async function projectTranscripts({ store, objects, consumer }: Deps, events: readonly Ready[]): Promise<void> {
   const calls = new Map<string, TranscribedCall>();
   for (const event of events) {
     try {
@@ -56,7 +56,7 @@ async function transcribedCall(objects: Objects, { firmuuid, subject, time, data
 
 /** Writes the progress of transcriptions into the history of their calls. */
 export async function projectProgress(
-  { store, consumer }: Omit<Parts, 'objects'>,
+  { store, consumer }: Omit<Deps, 'objects'>,
   events: readonly Event<BodyOf<typeof TranscriptionProgressed>>[],
 ): Promise<void> {
   await once(

@@ -1,5 +1,7 @@
 import type { Analysis, BodyOf, CallEnded } from '@call-analysis/events';
 import { confidential, type Sql } from '@call-analysis/postgres';
+import type { AnalysisBodies } from '../calls/analysis-body-store.ts';
+import type { AnalysisFacts } from '../calls/analysis-facts.ts';
 import type { Failure } from '../calls/call-row.ts';
 import { CHANNELS_SWAPPED, statusesBefore, UNFINISHED_SQL } from '../calls/call-status.ts';
 import {
@@ -9,8 +11,6 @@ import {
   labelScorecards,
   writeListed,
 } from '../listing/listed-call-store.ts';
-import type { AnalysisBodies } from './analysis-body-store.ts';
-import type { AnalysisFacts } from './analysis-facts.ts';
 
 interface AnalyzedCall {
   readonly firmUuid: string;

@@ -14,7 +14,7 @@ export interface FirmRetention extends Pick<Firm, 'timeZone' | 'audioDays' | 'tr
   readonly firmUuid: string;
 }
 
-interface Parts {
+interface Deps {
   readonly store: Store;
   readonly bus: Bus;
   readonly objects: Objects;
@@ -56,12 +56,12 @@ export function retentionSettings(firms: Pick<FirmsClient, 'list' | 'find'>): Re
  * A schedule that removes what firms no longer keep: at the first run, and then once a day. A run does some of the work
  * and the next one goes on.
  */
-export function retentionSweep(parts: Parts, settings: RetentionSettings): (now: Date) => Promise<void> {
+export function retentionSweep(deps: Deps, settings: RetentionSettings): (now: Date) => Promise<void> {
   let work: AsyncGenerator<void> | undefined;
   let nextAt = 0;
   return async (now) => {
     if (work === undefined && now.getTime() < nextAt) return;
-    work ??= applyRetention(parts, settings, now);
+    work ??= applyRetention(deps, settings, now);
     const deadline = Date.now() + RUN_MS;
     try {
       while (Date.now() < deadline) {
@@ -86,12 +86,12 @@ export function retentionSweep(parts: Parts, settings: RetentionSettings): (now:
  * time. What fails does not keep other calls and firms waiting: the errors are thrown at the end. Several processes may
  * run it at the same time.
  */
-export async function* applyRetention(parts: Parts, settings: RetentionSettings, now: Date): AsyncGenerator<void> {
+export async function* applyRetention(deps: Deps, settings: RetentionSettings, now: Date): AsyncGenerator<void> {
   const errors: unknown[] = [];
   for (const { firmUuid } of await settings.listRetention()) {
     for (const kind of KINDS) {
       try {
-        yield* removeOld(parts, settings, firmUuid, kind, now);
+        yield* removeOld(deps, settings, firmUuid, kind, now);
       } catch (error) {
         errors.push(error);
       }
@@ -101,7 +101,7 @@ export async function* applyRetention(parts: Parts, settings: RetentionSettings,
 }
 
 async function* removeOld(
-  parts: Parts,
+  deps: Deps,
   settings: RetentionSettings,
   firmUuid: string,
   { what, daysOf, remove }: Kind,
@@ -112,11 +112,11 @@ async function* removeOld(
     const setting = await settings.findRetention(firmUuid);
     const days = setting === null ? null : daysOf(setting);
     if (days === null) break;
-    const first = await parts.store.retained.dayBefore(now, days, setting!.timeZone);
+    const first = await deps.store.retained.dayBefore(now, days, setting!.timeZone);
     const old = { firmUuid, after, before: lowestUuidAt(first.beganAt), limit: CALLS_AT_ONCE };
-    const uuids = await parts.store.retained.find(what, old);
+    const uuids = await deps.store.retained.find(what, old);
     const removeSome = (some: readonly string[]) =>
-      remove(parts, firmUuid, some, now, (tx, count) => receipt(parts.bus, tx, firmUuid, what, count, first));
+      remove(deps, firmUuid, some, now, (tx, count) => receipt(deps.bus, tx, firmUuid, what, count, first));
     try {
       if (uuids.length > 0) await removeSome(uuids);
     } catch (error) {
@@ -157,7 +157,7 @@ interface Kind {
   daysOf(firm: FirmRetention): number | null;
   /** Calls of `note` become the audit entry. */
   remove(
-    parts: Parts,
+    deps: Deps,
     firmUuid: string,
     uuids: readonly string[],
     now: Date,
@@ -169,12 +169,12 @@ const KINDS: readonly Kind[] = [
   {
     what: 'calls',
     daysOf: ({ callsDays }) => callsDays,
-    async remove(parts, firmUuid, uuids, _now, note) {
+    async remove(deps, firmUuid, uuids, _now, note) {
       let erased = 0;
       try {
-        for (const uuid of uuids) await eraseCall(parts, firmUuid, uuid).then(() => (erased += 1), unlessErased);
+        for (const uuid of uuids) await eraseCall(deps, firmUuid, uuid).then(() => (erased += 1), unlessErased);
       } finally {
-        if (erased > 0) await parts.store.transaction((tx) => note(tx, erased));
+        if (erased > 0) await deps.store.transaction((tx) => note(tx, erased));
       }
     },
   },

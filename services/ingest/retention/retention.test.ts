@@ -5,9 +5,9 @@ import { unavailable } from '@call-analysis/fault';
 import { waitUntil } from '@call-analysis/testing';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
-import { analyzeCall } from '../calls/analyze-call.ts';
+import { analyzeCall } from '../attempts/analyze-call.ts';
+import { retryCall } from '../attempts/retry-call.ts';
 import { readCall } from '../calls/read-call.ts';
-import { retryCall } from '../calls/retry-call.ts';
 import { projectAnalyses, projectFailures } from '../results/project-results.ts';
 import { projectTranscripts } from '../results/project-transcripts.ts';
 import { ErasedCalls, secrets } from '../test/erased-calls.ts';
@@ -28,7 +28,7 @@ beforeAll(async () => {
     route({ event: AuditEntryAdded, handle: collect }),
     route({ event: RecordingErased, handle: collect }),
   ];
-  await service.parts.bus.subscribe({ consumer: 'test.retention', routes });
+  await service.deps.bus.subscribe({ consumer: 'test.retention', routes });
 });
 
 const keeps = ({ owner }: Call, days: Partial<FirmRetention>): FirmRetention => ({
@@ -42,7 +42,7 @@ const keeps = ({ owner }: Call, days: Partial<FirmRetention>): FirmRetention => 
 
 /** Applies the retention as of this many days from now. */
 async function after(days: number, ...firms: FirmRetention[]): Promise<void> {
-  await runAll(applyRetention(service.parts, settingsOf(firms), new Date(Date.now() + days * DAY_MS)));
+  await runAll(applyRetention(service.deps, settingsOf(firms), new Date(Date.now() + days * DAY_MS)));
 }
 
 const settingsOf = (firms: readonly FirmRetention[]): RetentionSettings => ({
@@ -54,7 +54,7 @@ async function runAll(groups: AsyncGenerator<void>): Promise<void> {
   while ((await groups.next()).done !== true);
 }
 
-const detailOf = ({ owner, uuid }: Call) => readCall(service.parts, owner.firmUuid, uuid);
+const detailOf = ({ owner, uuid }: Call) => readCall(service.deps, owner.firmUuid, uuid);
 
 async function receipts({ owner }: Call, count: number): Promise<unknown[]> {
   const found = () =>
@@ -88,7 +88,7 @@ async function completed(call: Call, quote: string): Promise<void> {
   };
   const sections = [{ name: 'Manners', score: 100, questions: [question] }];
   const manipulation = { utterance: 1, quote };
-  await projectAnalyses(service.parts, [callAnalyzed(call, { analysis: { ...analysis, sections, manipulation } })]);
+  await projectAnalyses(service.deps, [callAnalyzed(call, { analysis: { ...analysis, sections, manipulation } })]);
 }
 
 describe('a transcript that its firm no longer keeps', () => {
@@ -96,7 +96,7 @@ describe('a transcript that its firm no longer keeps', () => {
     const { word, text } = said();
     const call = await calls.newCall({ ...secrets(), anonymized_text: text });
     await completed(call, `Where is my ${word}?`);
-    const { words } = service.parts.store;
+    const { words } = service.deps.store;
     const { firmUuid } = call.owner;
     await words.catchUp(firmUuid, 60_000);
     const before = await calls.tracesOf({ word });
@@ -126,7 +126,7 @@ describe('a transcript that its firm no longer keeps', () => {
     // A second time there is nothing to do.
     await after(31, keeps(call, { transcriptDays: 30 }));
     expect((await detailOf(call)).history.filter(({ detail }) => detail?.includes('retention'))).toHaveLength(1);
-    expect(await faultOf(analyzeCall(service.parts, firmUuid, call.uuid))).toMatchObject({
+    expect(await faultOf(analyzeCall(service.deps, firmUuid, call.uuid))).toMatchObject({
       code: 'INVALID_TRANSITION',
       message: expect.stringContaining('retention'),
     });
@@ -144,9 +144,9 @@ describe('a transcript that its firm no longer keeps', () => {
 
   it('of a call that failed cannot be analyzed by a retry any more', async () => {
     const call = await calls.newCall();
-    await projectFailures(service.parts, [callFailed(call)]);
+    await projectFailures(service.deps, [callFailed(call)]);
     await after(31, keeps(call, { transcriptDays: 30 }));
-    expect(await faultOf(retryCall(service.parts, call.owner.firmUuid, call.uuid))).toMatchObject({
+    expect(await faultOf(retryCall(service.deps, call.owner.firmUuid, call.uuid))).toMatchObject({
       code: 'NOT_RETRYABLE',
     });
   });
@@ -155,16 +155,16 @@ describe('a transcript that its firm no longer keeps', () => {
 it('a recording past its retention is removed from its call, and the audio service is notified', async () => {
   const call = await calls.newRecording(secrets());
   const utterances = [{ role: 'client' as const, text: 'Hello', start: 0, end: 1 }];
-  await projectTranscripts(service.parts, [transcriptReady(call, { transcript: { utterances } })]);
+  await projectTranscripts(service.deps, [transcriptReady(call, { transcript: { utterances } })]);
   await completed(call, 'Hello');
   const { firmUuid } = call.owner;
-  expect(await service.parts.store.uploads.storedBytes(firmUuid)).toBeGreaterThan(0);
+  expect(await service.deps.store.uploads.storedBytes(firmUuid)).toBeGreaterThan(0);
   await after(91, keeps(call, { audioDays: 90 }));
   const { audio, audioErasedAt, transcript, transcriptErasedAt } = await detailOf(call);
   expect([audio, transcriptErasedAt]).toEqual([null, null]);
   expect(audioErasedAt).toMatch(/Z$/);
   expect(transcript?.utterances).toHaveLength(1);
-  expect(await service.parts.store.uploads.storedBytes(firmUuid)).toBe(0);
+  expect(await service.deps.store.uploads.storedBytes(firmUuid)).toBe(0);
   expect(await receipts(call, 1)).toMatchObject([{ part: `1 recordings, up to ${lastDay(0)}` }]);
   await waitUntil(() => published.some(({ type, subject }) => type === RecordingErased.type && subject === call.uuid));
 });
@@ -198,7 +198,7 @@ it('a retention that a firm takes back removes nothing more from that moment on'
   let days: number | null = 7;
   const firm = () => keeps(first!, { transcriptDays: days });
   const settings = { listRetention: async () => [firm()], findRetention: async () => firm() };
-  const groups = applyRetention(service.parts, settings, new Date(Date.now() + 8 * DAY_MS));
+  const groups = applyRetention(service.deps, settings, new Date(Date.now() + 8 * DAY_MS));
   await groups.next();
   days = null;
   await runAll(groups);
@@ -221,7 +221,7 @@ describe('what cannot be removed keeps nothing else:', () => {
         return settings.findRetention(firmUuid);
       },
     };
-    const run = runAll(applyRetention(service.parts, failing, new Date(Date.now() + 8 * DAY_MS)));
+    const run = runAll(applyRetention(service.deps, failing, new Date(Date.now() + 8 * DAY_MS)));
     await expect(run).rejects.toThrow('some of what firms no longer keep');
     expect((await detailOf(kept)).transcript).not.toBeNull();
     expect((await detailOf(removed)).transcript).toBeNull();
@@ -248,13 +248,13 @@ it.each([
   ['2026-03-09T12:00:00Z', 'America/New_York', 2, '2026-03-07', '2026-03-07T05:00:00.000Z'],
   ['2026-03-09T12:00:00Z', 'UTC', 30, '2026-02-07', '2026-02-07T00:00:00.000Z'],
 ])('at %s in %s, the first of %i days that are kept is %s', async (now, timeZone, days, day, began) => {
-  const first = await service.parts.store.retained.dayBefore(new Date(now), days, timeZone);
+  const first = await service.deps.store.retained.dayBefore(new Date(now), days, timeZone);
   expect([first.day, first.beganAt.toISOString()]).toEqual([day, began]);
 });
 
 it('the schedule applies the retention at its first run and then once a day', async () => {
   let asked = 0;
-  const run = retentionSweep(service.parts, {
+  const run = retentionSweep(service.deps, {
     ...settingsOf([]),
     async listRetention() {
       asked += 1;

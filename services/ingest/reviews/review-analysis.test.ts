@@ -3,12 +3,12 @@ import type { AddUpReply } from '@call-analysis/proto/analysis/v1/AddUpReply';
 import { waitUntil } from '@call-analysis/testing';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
-import { analyzeCall } from '../calls/analyze-call.ts';
+import { analyzeCall } from '../attempts/analyze-call.ts';
+import { swapChannels } from '../attempts/swap-channels.ts';
 import { readCall } from '../calls/read-call.ts';
-import { registerCall } from '../calls/register-call.ts';
-import { swapChannels } from '../calls/swap-channels.ts';
 import { commentOnCall, deleteComment } from '../comments/comment-on-call.ts';
 import { eraseCall } from '../erasure/erase-call.ts';
+import { registerCall } from '../intake/register-call.ts';
 import { listCalls } from '../listing/list-calls.ts';
 import { projectAnalyses, projectFailures } from '../results/project-results.ts';
 import { projectTranscripts } from '../results/project-transcripts.ts';
@@ -99,7 +99,7 @@ async function analyzed(): Promise<{ call: Call; analysisUuid: string }> {
 
 async function analyze(call: Call, attempt: number): Promise<string> {
   const event = callAnalyzed(call, { attempt, analysis: body });
-  await projectAnalyses(service.parts, [event]);
+  await projectAnalyses(service.deps, [event]);
   return event.data.analysis_uuid;
 }
 
@@ -110,7 +110,7 @@ const answer = (questionUuid: string, label: string | null, comment: string | nu
   comment,
 });
 const review = (call: Call, analysisUuid: string, answers: PersonAnswer[], done = false) =>
-  reviewAnalysis({ ...service.parts, scorecards }, actorOf(call), call.uuid, {
+  reviewAnalysis({ ...service.deps, scorecards }, actorOf(call), call.uuid, {
     isWhole: true,
     basedOn: null,
     analysisUuid,
@@ -118,10 +118,10 @@ const review = (call: Call, analysisUuid: string, answers: PersonAnswer[], done 
     comment: null,
     done,
   });
-const read = ({ owner, uuid }: Call) => readCall(service.parts, owner.firmUuid, uuid);
+const read = ({ owner, uuid }: Call) => readCall(service.deps, owner.firmUuid, uuid);
 const list = async ({ owner }: Call, filter: Partial<CallFilter>) =>
   (
-    await listCalls(service.parts.store, owner.firmUuid, {
+    await listCalls(service.deps.store, owner.firmUuid, {
       filter: { ...NO_FILTER, ...filter },
       sort: { by: 'created_at', isDescending: true },
       page: 1,
@@ -135,21 +135,21 @@ describe('a review', () => {
     const { call, analysisUuid } = await analyzed();
     const { firmUuid } = call.owner;
     const batch = (await service.callsOf(call.owner))[0]!.batch;
-    const finishedAt = async () => (await service.parts.store.batches.get(firmUuid, batch)).finishedAt;
+    const finishedAt = async () => (await service.deps.store.batches.get(firmUuid, batch)).finishedAt;
     const first = await finishedAt();
     await review(call, analysisUuid, [answer(manners, 'yes')]);
     await review(call, analysisUuid, [answer(manners, 'no')]);
     expect(await finishedAt()).toEqual(first);
-    await withdrawReview(service.parts, actorOf(call), call.uuid);
+    await withdrawReview(service.deps, actorOf(call), call.uuid);
     expect(await finishedAt()).toEqual(first);
 
-    await analyzeCall(service.parts, firmUuid, call.uuid);
+    await analyzeCall(service.deps, firmUuid, call.uuid);
     expect(await finishedAt()).toBeNull();
     const second = await analyze(call, 2);
     const again = await finishedAt();
     expect(again!.getTime()).toBeGreaterThan(first!.getTime());
     await review(call, second, [answer(manners, 'yes')]);
-    await eraseCall(service.parts, firmUuid, call.uuid);
+    await eraseCall(service.deps, firmUuid, call.uuid);
     expect(await finishedAt()).toEqual(again);
   });
 
@@ -197,13 +197,13 @@ describe('a review', () => {
     await review(call, analysisUuid, [answer(open, null)], true);
     expect(await list(call, { needsReview: true })).toEqual([]);
     expect(await list(call, { needsReview: false, reviewed: true })).toMatchObject([{ questions: 3, answered: 3 }]);
-    const machine = await withdrawReview(service.parts, actorOf(call), call.uuid);
+    const machine = await withdrawReview(service.deps, actorOf(call), call.uuid);
     const after = await read(call);
     expect(after.analyses).toEqual(before.analyses);
     expect(after.analyses).toEqual([machine]);
     expect(after.call).toMatchObject({ score: 50, needs_review: 2, answered: 2, reviewed_at: null });
     expect(await list(call, { needsReview: true, reviewed: false })).toHaveLength(1);
-    expect(await faultOf(withdrawReview(service.parts, actorOf(call), call.uuid))).toMatchObject({ code: 'NOT_FOUND' });
+    expect(await faultOf(withdrawReview(service.deps, actorOf(call), call.uuid))).toMatchObject({ code: 'NOT_FOUND' });
   });
 
   it('counts the answers of a call that an earlier release has completed', async () => {
@@ -222,7 +222,7 @@ describe('a review', () => {
   it('of an analysis that is no longer the current one is refused, and stays with the old analysis', async () => {
     const { call, analysisUuid } = await analyzed();
     await review(call, analysisUuid, [answer(manners, 'yes')]);
-    await analyzeCall(service.parts, call.owner.firmUuid, call.uuid);
+    await analyzeCall(service.deps, call.owner.firmUuid, call.uuid);
     const next = await analyze(call, 2);
     expect(await faultOf(review(call, analysisUuid, []))).toMatchObject({ kind: 'conflict', code: 'ANALYSIS_CHANGED' });
     const { analyses, call: row } = await read(call);
@@ -237,7 +237,7 @@ describe('a review', () => {
     const { call, analysisUuid } = await analyzed();
     const stranger = { owner: service.newOwner(), uuid: call.uuid };
     expect(await faultOf(review(stranger, analysisUuid, []))).toMatchObject({ code: 'NOT_FOUND' });
-    expect(await faultOf(withdrawReview(service.parts, actorOf(stranger), call.uuid))).toMatchObject({
+    expect(await faultOf(withdrawReview(service.deps, actorOf(stranger), call.uuid))).toMatchObject({
       code: 'NOT_FOUND',
     });
   });
@@ -259,7 +259,7 @@ describe('a review', () => {
       language: null,
       segmentType: null,
     };
-    const measured = await measureAgreement(service.parts.store, owner.firmUuid, filter);
+    const measured = await measureAgreement(service.deps.store, owner.firmUuid, filter);
     expect(measured).toEqual({
       reviewedCalls: 3,
       questions: [
@@ -285,7 +285,7 @@ describe('a review', () => {
       ],
     });
     const behind = (machine: string | null, person: string | null, size = 10) =>
-      service.parts.store.reviews.comparedCalls(
+      service.deps.store.reviews.comparedCalls(
         owner.firmUuid,
         filter,
         { questionUuid: manners, machine, person },
@@ -298,20 +298,20 @@ describe('a review', () => {
     expect(await behind(null, null, 2)).toMatchObject({ count: 3, items: [{}, {}] });
     expect(await behind('', null)).toEqual({ count: 0, items: [] });
     for (const changed of [{ revision: 2 }, { language: 'ru' }, { segmentType: 'other' }, { to: new Date(0) }])
-      expect(await measureAgreement(service.parts.store, owner.firmUuid, { ...filter, ...changed })).toEqual({
+      expect(await measureAgreement(service.deps.store, owner.firmUuid, { ...filter, ...changed })).toEqual({
         reviewedCalls: 0,
         questions: [],
       });
-    await withdrawReview(service.parts, actorOf(calls[0]!), calls[0]!.uuid);
-    expect(await measureAgreement(service.parts.store, owner.firmUuid, filter)).toMatchObject({ reviewedCalls: 2 });
+    await withdrawReview(service.deps, actorOf(calls[0]!), calls[0]!.uuid);
+    expect(await measureAgreement(service.deps.store, owner.firmUuid, filter)).toMatchObject({ reviewedCalls: 2 });
   });
 
   it('is erased with its call, and its comments too', async () => {
     const { call, analysisUuid } = await analyzed();
     await review(call, analysisUuid, [], true);
-    await commentOnCall(service.parts, actorOf(call), call.uuid, { text: 'One', utterance: null });
-    await commentOnCall(service.parts, actorOf(call), call.uuid, { text: 'Two', utterance: 1 });
-    const { removed } = await eraseCall(service.parts, call.owner.firmUuid, call.uuid);
+    await commentOnCall(service.deps, actorOf(call), call.uuid, { text: 'One', utterance: null });
+    await commentOnCall(service.deps, actorOf(call), call.uuid, { text: 'Two', utterance: 1 });
+    const { removed } = await eraseCall(service.deps, call.owner.firmUuid, call.uuid);
     expect(removed).toEqual(
       expect.arrayContaining([
         { what: 'review', count: 1 },
@@ -332,13 +332,13 @@ describe('a review that two people write', () => {
   const person = (call: Call) => {
     const actor = { ...actorOf(call), userUuid: uuidv7() };
     const write = (isWhole: boolean) => (analysisUuid: string, basedOn: number | null, answers: PersonAnswer[]) =>
-      reviewAnalysis({ ...service.parts, scorecards }, actor, call.uuid, {
+      reviewAnalysis({ ...service.deps, scorecards }, actor, call.uuid, {
         analysisUuid,
         basedOn,
         answers,
         ...(isWhole ? { isWhole, comment: null, done: false } : { isWhole }),
       });
-    const withdraw = (basedOn: number | null) => withdrawReview(service.parts, actor, call.uuid, basedOn);
+    const withdraw = (basedOn: number | null) => withdrawReview(service.deps, actor, call.uuid, basedOn);
     return { uuid: actor.userUuid, replace: write(true), change: write(false), withdraw, actor };
   };
 
@@ -347,8 +347,8 @@ describe('a review that two people write', () => {
     return { call, analysisUuid, anna: person(call), boris: person(call) };
   }
 
-  const standing = async ({ owner, uuid }: Call) => {
-    const found = await readReview(service.parts.store, owner.firmUuid, uuid);
+  const state = async ({ owner, uuid }: Call) => {
+    const found = await readReview(service.deps.store, owner.firmUuid, uuid);
     return { revision: found.log!.revision, answers: givenAnswers(found) };
   };
 
@@ -375,7 +375,7 @@ describe('a review that two people write', () => {
     });
     const third = await boris.replace(analysisUuid, 2, [answer(open, 'no')]);
     expect(third.review).toMatchObject({ by: boris.uuid, revision: 3 });
-    expect(await standing(call)).toMatchObject({ revision: 3, answers: [{ question_uuid: open, by: boris.uuid }] });
+    expect(await state(call)).toMatchObject({ revision: 3, answers: [{ question_uuid: open, by: boris.uuid }] });
   });
 
   it('keeps the answers of both where they changed different questions', async () => {
@@ -386,7 +386,7 @@ describe('a review that two people write', () => {
     await boris.change(analysisUuid, 1, [answer(open, 'yes')]);
     const reviewed = await boris.change(analysisUuid, null, [answer(open, 'no')]);
     expect(reviewed).toMatchObject({ review: { revision: 4, by: boris.uuid } });
-    expect(await standing(call)).toMatchObject({
+    expect(await state(call)).toMatchObject({
       answers: [
         { question_uuid: manners, answer: 'yes', by: anna.uuid },
         { question_uuid: greeting, answer: 'no', by: anna.uuid },
@@ -406,9 +406,9 @@ describe('a review that two people write', () => {
       code: 'REVIEW_CHANGED',
       details: others,
     });
-    expect(await standing(call)).toMatchObject({ revision: 2 });
+    expect(await state(call)).toMatchObject({ revision: 2 });
     await boris.change(analysisUuid, 2, both);
-    expect(await standing(call)).toMatchObject({ revision: 3 });
+    expect(await state(call)).toMatchObject({ revision: 3 });
     // What Anna sends is based on what she has read, and her own changes are not another person's.
     expect(await faultOf(anna.change(analysisUuid, 2, [answer(manners, 'yes')]))).toMatchObject({
       code: 'REVIEW_CHANGED',
@@ -424,7 +424,7 @@ describe('a review that two people write', () => {
     expect(await anna.replace(analysisUuid, 1, [answer(open, 'yes')])).toEqual(second);
     expect(await anna.change(analysisUuid, 1, [answer(open, 'yes')])).toEqual(second);
     expect(second.review!.revision).toBe(first.review!.revision + 1);
-    expect(await standing(call)).toMatchObject({ revision: 2 });
+    expect(await state(call)).toMatchObject({ revision: 2 });
   });
 
   it('has no revision twice, also when it was withdrawn', async () => {
@@ -440,14 +440,14 @@ describe('a review that two people write', () => {
     });
     expect(await faultOf(anna.replace(analysisUuid, 2, []))).toMatchObject({ code: 'REVIEW_CHANGED' });
     expect((await anna.change(analysisUuid, null, [answer(manners, 'yes')])).review!.revision).toBe(4);
-    expect(await standing(call)).toMatchObject({ revision: 4, answers: [{ by: anna.uuid }] });
+    expect(await state(call)).toMatchObject({ revision: 4, answers: [{ by: anna.uuid }] });
   });
 
   it('from before its changes were counted is at its first revision', async () => {
     const { call, analysisUuid, anna, boris } = await twoPeople();
     await anna.change(analysisUuid, null, [answer(manners, 'yes')]);
     await service.db.query('UPDATE analysis SET review_log = NULL WHERE uuid = $1', [analysisUuid]);
-    expect(await standing(call)).toMatchObject({ revision: 1, answers: [{ by: anna.uuid }] });
+    expect(await state(call)).toMatchObject({ revision: 1, answers: [{ by: anna.uuid }] });
     expect(await faultOf(boris.replace(analysisUuid, null, []))).toMatchObject({ code: 'IF_MATCH_REQUIRED' });
     expect((await boris.change(analysisUuid, 1, [answer(manners, 'no')])).review!.revision).toBe(2);
   });
@@ -463,21 +463,21 @@ describe('a review that two people write', () => {
       },
     };
     const given = { isWhole: false, analysisUuid, basedOn: null, answers: [answer(manners, 'yes')] } as const;
-    await reviewAnalysis({ ...service.parts, scorecards: meanwhile }, anna.actor, call.uuid, given);
-    expect(await standing(call)).toMatchObject({ revision: 2, answers: [{ by: boris.uuid }, { by: anna.uuid }] });
+    await reviewAnalysis({ ...service.deps, scorecards: meanwhile }, anna.actor, call.uuid, given);
+    expect(await state(call)).toMatchObject({ revision: 2, answers: [{ by: boris.uuid }, { by: anna.uuid }] });
   });
 
   it('changes the version of its call, as does everything that is shown of it', async () => {
     const { call, analysisUuid, anna } = await twoPeople();
-    const version = () => service.parts.store.calls.version(call.owner.firmUuid, call.uuid);
+    const version = () => service.deps.store.calls.version(call.owner.firmUuid, call.uuid);
     const before = await version();
     expect(await version()).toBe(before);
     await anna.change(analysisUuid, null, [answer(manners, 'yes')]);
     const reviewed = await version();
     expect(reviewed).not.toBe(before);
-    await analyzeCall(service.parts, call.owner.firmUuid, call.uuid);
+    await analyzeCall(service.deps, call.owner.firmUuid, call.uuid);
     expect(await version()).not.toBe(reviewed);
-    expect(await service.parts.store.calls.version(service.newOwner().firmUuid, call.uuid)).toBeNull();
+    expect(await service.deps.store.calls.version(service.newOwner().firmUuid, call.uuid)).toBeNull();
   });
 });
 
@@ -490,12 +490,12 @@ it('a review that is written while retention removes the transcript stores none 
   const event = callAnalyzed(call, {
     analysis: { ...body, sections: [{ name: 'All', score: 50, questions: [quoted, question(manners, 'no', false)] }] },
   });
-  await projectAnalyses(service.parts, [event]);
+  await projectAnalyses(service.deps, [event]);
   const firm = { firmUuid: owner.firmUuid, timeZone: 'UTC', audioDays: null, transcriptDays: 0, callsDays: null };
   const removing: typeof scorecards = {
     async addUp(...request) {
       const settings = { listRetention: async () => [firm], findRetention: async () => firm };
-      for await (const _ of applyRetention(service.parts, settings, new Date(Date.now() + 48 * 3600 * 1000)));
+      for await (const _ of applyRetention(service.deps, settings, new Date(Date.now() + 48 * 3600 * 1000)));
       return scorecards.addUp(...request);
     },
   };
@@ -507,7 +507,7 @@ it('a review that is written while retention removes the transcript stores none 
     comment: null,
     done: false,
   };
-  const reviewed = await reviewAnalysis({ ...service.parts, scorecards: removing }, actorOf(call), call.uuid, written);
+  const reviewed = await reviewAnalysis({ ...service.deps, scorecards: removing }, actorOf(call), call.uuid, written);
   expect(JSON.stringify(reviewed)).not.toContain('Hello');
   const { transcript, analyses } = await read(call);
   expect(transcript).toBeNull();
@@ -518,13 +518,13 @@ describe('a comment', () => {
   it('is listed in order, and deleted by its author or an ADMIN only', async () => {
     const { call } = await analyzed();
     const actor = actorOf(call);
-    const one = await commentOnCall(service.parts, actor, call.uuid, { text: 'Ünicode 👍', utterance: 0 });
-    const two = await commentOnCall(service.parts, actor, call.uuid, { text: 'Two', utterance: null });
-    const { comments } = service.parts.store;
+    const one = await commentOnCall(service.deps, actor, call.uuid, { text: 'Ünicode 👍', utterance: 0 });
+    const two = await commentOnCall(service.deps, actor, call.uuid, { text: 'Two', utterance: null });
+    const { comments } = service.deps.store;
     expect(await comments.list(actor.firmUuid, call.uuid, 1, 10)).toEqual({ count: 2, items: [one, two] });
     const other = { ...actor, userUuid: uuidv7() };
     const remove = (by: typeof actor, isAdmin: boolean, uuid: string) =>
-      deleteComment(service.parts, { ...by, isAdmin }, call.uuid, uuid);
+      deleteComment(service.deps, { ...by, isAdmin }, call.uuid, uuid);
     expect(await faultOf(remove(other, false, one.uuid))).toMatchObject({ kind: 'forbidden' });
     await remove(other, true, one.uuid);
     await remove(actor, false, two.uuid);
@@ -535,7 +535,7 @@ describe('a comment', () => {
   it('on an utterance that the transcript does not have is refused', async () => {
     const { call } = await analyzed();
     expect(
-      await faultOf(commentOnCall(service.parts, actorOf(call), call.uuid, { text: 'x', utterance: 2 })),
+      await faultOf(commentOnCall(service.deps, actorOf(call), call.uuid, { text: 'x', utterance: 2 })),
     ).toMatchObject({ details: { fields: [{ field: 'utterance', message: 'must be at most 1' }] } });
   });
 });
@@ -543,7 +543,7 @@ describe('a comment', () => {
 describe('swapping channels', () => {
   it('exchanges operator and client in the transcript and the recording, and analyzes the call again', async () => {
     const owner = service.newOwner();
-    const { callUuid } = await registerCall(service.parts, owner, {
+    const { callUuid } = await registerCall(service.deps, owner, {
       callUuid: uuidv7(),
       fileName: goodAudio.audio_file_name,
       metadata: JSON.stringify(goodAudio),
@@ -551,15 +551,15 @@ describe('swapping channels', () => {
       campaignUuid: null,
     });
     const call = { owner, uuid: callUuid };
-    expect(await faultOf(swapChannels(service.parts, actorOf(call), call.uuid))).toMatchObject({
+    expect(await faultOf(swapChannels(service.deps, actorOf(call), call.uuid))).toMatchObject({
       code: 'INVALID_TRANSITION',
     });
-    await projectTranscripts(service.parts, [transcriptReady(call)]);
+    await projectTranscripts(service.deps, [transcriptReady(call)]);
     await analyze(call, 1);
     const before = await read(call);
     const roles = before.transcript!.utterances.map(({ role }) => role);
-    const { left } = (await service.parts.store.recordings.find(owner.firmUuid, call.uuid))!;
-    expect(await swapChannels(service.parts, actorOf(call), call.uuid)).toMatchObject({
+    const { left } = (await service.deps.store.recordings.find(owner.firmUuid, call.uuid))!;
+    expect(await swapChannels(service.deps, actorOf(call), call.uuid)).toMatchObject({
       status: 'analyzing',
       attempt: 2,
     });
@@ -567,17 +567,17 @@ describe('swapping channels', () => {
     expect(after.transcript!.utterances.map(({ role }) => role)).toEqual(
       roles.map((role) => (role === 'operator' ? 'client' : 'operator')),
     );
-    expect((await service.parts.store.recordings.find(owner.firmUuid, call.uuid))!.right).toBe(left);
+    expect((await service.deps.store.recordings.find(owner.firmUuid, call.uuid))!.right).toBe(left);
     expect(after.history.at(-1)).toMatchObject({ status: 'analyzing', detail: 'channels swapped' });
     await waitUntil(() => ready.some(({ subject, data }) => subject === call.uuid && data.attempt === 2));
     // The earlier analysis took one for the other, so it is not kept when this one fails.
-    await projectFailures(service.parts, [callFailed(call, { attempt: 2, stage: 'analysis' })]);
+    await projectFailures(service.deps, [callFailed(call, { attempt: 2, stage: 'analysis' })]);
     expect((await read(call)).call.status).toBe('failed');
   });
 
   it('is refused for a transcription', async () => {
     const { call } = await analyzed();
-    expect(await faultOf(swapChannels(service.parts, actorOf(call), call.uuid))).toMatchObject({
+    expect(await faultOf(swapChannels(service.deps, actorOf(call), call.uuid))).toMatchObject({
       code: 'INVALID_TRANSITION',
     });
   });

@@ -4,8 +4,8 @@ import { Fault, notFound } from '@call-analysis/fault';
 import type { Sql } from '@call-analysis/postgres';
 import { currentContext } from '@call-analysis/runtime';
 import { type Actor, auditEntry } from '@call-analysis/service';
+import { factsOf } from '../calls/analysis-facts.ts';
 import { noteReview } from '../desk/queue/queue-store.ts';
-import { factsOf } from '../results/analysis-facts.ts';
 import type { CallRow, Store } from '../store/index.ts';
 import { compareAnswers } from './compare-answers.ts';
 import { mergeReview } from './merge-review.ts';
@@ -17,11 +17,11 @@ import {
   requireChangeable,
   requireReplaceable,
   type ReviewContent,
-  type Standing,
+  type ReviewState,
 } from './review-log.ts';
 import type { Scorecards } from './scorecards.ts';
 
-interface Parts {
+interface Deps {
   readonly store: Store;
   readonly bus: Bus;
   readonly scorecards: Scorecards;
@@ -38,7 +38,7 @@ type NewReview = {
 type ReviewChange = Pick<ReviewContent, 'answers'> & Partial<Pick<ReviewContent, 'comment' | 'done'>>;
 
 /** A call's review and the analysis that it is of. */
-interface CurrentReview extends Standing {
+interface CurrentReview extends ReviewState {
   readonly analysisUuid: string;
 }
 
@@ -50,21 +50,21 @@ interface CurrentReview extends Standing {
  * writes the review, and not where nothing is written.
  */
 export async function reviewAnalysis(
-  parts: Parts,
+  deps: Deps,
   actor: Actor,
   callUuid: string,
   review: NewReview,
   alongside?: (tx: Sql) => Promise<unknown>,
 ): Promise<ReviewedAnalysis> {
   for (;;) {
-    const reviewed = await tryToReview(parts, actor, callUuid, review, alongside);
+    const reviewed = await tryToReview(deps, actor, callUuid, review, alongside);
     if (reviewed !== null) return reviewed;
   }
 }
 
 /** Null when another person has changed the review meanwhile: then all is to be read again. */
 async function tryToReview(
-  { store, bus, scorecards }: Parts,
+  { store, bus, scorecards }: Deps,
   actor: Actor,
   callUuid: string,
   review: NewReview,
@@ -75,7 +75,7 @@ async function tryToReview(
   const ofCall = { firmUuid, callUuid };
   // Adding up is another service's work, so it is done before the transaction.
   const read = await currentAnalysis(store, firmUuid, callUuid, analysisUuid);
-  const before = await store.reviews.standing(store.db, ofCall, analysisUuid);
+  const before = await store.reviews.state(store.db, ofCall, analysisUuid);
   const next = review.isWhole ? contentOf(review) : changed(before, review);
   if (isRepeated(before, userUuid, next)) return store.reviews.reviewed(store.db, ofCall, analysisUuid);
   const author = { userUuid, basedOn: review.basedOn };
@@ -85,13 +85,13 @@ async function tryToReview(
   return store.transaction(async (tx) => {
     const call = await store.calls.lock(tx, firmUuid, callUuid);
     if ((await store.reviews.currentUuid(tx, firmUuid, callUuid)) !== analysisUuid) throw analysisChanged();
-    const standing = await store.reviews.standing(tx, ofCall, analysisUuid);
-    if (standing.log?.revision !== before.log?.revision) return null;
+    const state = await store.reviews.state(tx, ofCall, analysisUuid);
+    if (state.log?.revision !== before.log?.revision) return null;
     await alongside?.(tx);
     // Read again: retention may have removed its quotes meanwhile.
     const machine = await store.reviews.machineAnalysis(tx, firmUuid, callUuid, analysisUuid);
     const at = new Date();
-    const log = logged(standing, userUuid, at, next);
+    const log = logged(state, userUuid, at, next);
     const { comment, done } = next;
     const said = { by: userUuid, at: at.toISOString(), comment, done, revision: log.revision };
     const reviewed = mergeReview(machine, next.answers, said, totals);
@@ -113,9 +113,9 @@ export async function readReview(store: Store, firmUuid: string, callUuid: strin
   await store.calls.get(firmUuid, callUuid);
   const analysisUuid = await store.reviews.currentUuid(store.db, firmUuid, callUuid);
   if (analysisUuid === null) throw notFound('review');
-  const standing = await store.reviews.standing(store.db, { firmUuid, callUuid }, analysisUuid);
-  if (standing.review === null) throw notFound('review');
-  return { ...standing, analysisUuid };
+  const state = await store.reviews.state(store.db, { firmUuid, callUuid }, analysisUuid);
+  if (state.review === null) throw notFound('review');
+  return { ...state, analysisUuid };
 }
 
 /**
@@ -123,7 +123,7 @@ export async function readReview(store: Store, firmUuid: string, callUuid: strin
  * is no review; REVIEW_CHANGED when its revision is not `basedOn`.
  */
 export async function withdrawReview(
-  { store, bus }: Pick<Parts, 'store' | 'bus'>,
+  { store, bus }: Pick<Deps, 'store' | 'bus'>,
   actor: Actor,
   callUuid: string,
   basedOn: number | null = null,
@@ -134,13 +134,13 @@ export async function withdrawReview(
     const call = await store.calls.lock(tx, firmUuid, callUuid);
     const current = await store.reviews.currentUuid(tx, firmUuid, callUuid);
     if (current === null) throw notFound('review');
-    const standing = await store.reviews.standing(tx, ofCall, current);
-    if (standing.review === null) throw notFound('review');
+    const state = await store.reviews.state(tx, ofCall, current);
+    if (state.review === null) throw notFound('review');
     const machine = await store.reviews.machineAnalysis(tx, firmUuid, callUuid, current);
-    if (basedOn !== null) requireReplaceable(standing, { userUuid, basedOn }, answersOf(machine));
+    if (basedOn !== null) requireReplaceable(state, { userUuid, basedOn }, answersOf(machine));
     await store.reviews.remove(tx, ofCall, current);
     await noteReview(tx, ofCall, false);
-    await store.reviews.saveLog(tx, ofCall, current, logged(standing, userUuid, new Date(), null));
+    await store.reviews.saveLog(tx, ofCall, current, logged(state, userUuid, new Date(), null));
     await applyToCall(store, tx, firmUuid, call, machine, null);
     await bus.publish(tx, [auditEntry('ingest', actor, 'call.review_withdrawn', callUuid)]);
     return machine;

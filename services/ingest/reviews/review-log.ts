@@ -21,7 +21,7 @@ export interface ReviewContent {
 }
 
 /** The review that stands, if any, and its changes; null before the first. */
-export interface Standing {
+export interface ReviewState {
   readonly review: ReviewContent | null;
   readonly log: ReviewLog | null;
 }
@@ -47,39 +47,39 @@ const NOTHING: ReviewContent = { answers: [], comment: null, done: false };
  * Whether the whole review may be replaced. Faults: REVIEW_CHANGED when its revision is not the one that the author has read;
  * IF_MATCH_REQUIRED when another person has a part in it and the author does not say what they have read.
  */
-export function requireReplaceable(standing: Standing, { userUuid, basedOn }: Author, machine: MachineAnswers): void {
-  const { review, log } = standing;
+export function requireReplaceable(state: ReviewState, { userUuid, basedOn }: Author, machine: MachineAnswers): void {
+  const { review, log } = state;
   if (basedOn !== null) {
-    if (review === null || log?.revision !== basedOn) throw reviewChanged(standing, basedOn, machine);
+    if (review === null || log?.revision !== basedOn) throw reviewChanged(state, basedOn, machine);
     return;
   }
   if (review === null || log === null) return;
   const isOthers = log.by !== userUuid || review.answers.some(({ questionUuid }) => by(log, questionUuid) !== userUuid);
-  if (isOthers) throw ifMatchRequired(standing, machine);
+  if (isOthers) throw ifMatchRequired(state, machine);
 }
 
 /** As requireReplaceable, for the named answers alone: those of others are kept. */
 export function requireChangeable(
-  standing: Standing,
+  state: ReviewState,
   { userUuid, basedOn }: Author,
   answers: readonly PersonAnswer[],
   machine: MachineAnswers,
 ): void {
-  const { review, log } = standing;
+  const { review, log } = state;
   if (log === null) return;
   const named = new Set(answers.map(({ questionUuid }) => questionUuid));
   const others = log.answers.filter((each) => named.has(each.question_uuid) && each.by !== userUuid);
   if (basedOn !== null) {
-    if (others.some(({ revision }) => revision > basedOn)) throw reviewChanged(standing, basedOn, machine);
+    if (others.some(({ revision }) => revision > basedOn)) throw reviewChanged(state, basedOn, machine);
     return;
   }
   const stands = new Set(review?.answers.map(({ questionUuid }) => questionUuid));
-  if (others.some((each) => stands.has(each.question_uuid))) throw ifMatchRequired(standing, machine);
+  if (others.some((each) => stands.has(each.question_uuid))) throw ifMatchRequired(state, machine);
 }
 
 /** The review with some answers changed. */
 export function changed(
-  { review }: Standing,
+  { review }: ReviewState,
   { answers, comment, done }: Pick<ReviewContent, 'answers'> & Partial<Pick<ReviewContent, 'comment' | 'done'>>,
 ): ReviewContent {
   const before = review ?? NOTHING;
@@ -94,14 +94,19 @@ export function changed(
 }
 
 /** Whether the same person says again what stands, as a client does that has not received the answer. */
-export function isRepeated({ review, log }: Standing, userUuid: string, next: ReviewContent): boolean {
+export function isRepeated({ review, log }: ReviewState, userUuid: string, next: ReviewContent): boolean {
   if (review === null || log?.by !== userUuid) return false;
   const isSame = review.comment === next.comment && review.done === next.done;
   return isSame && changedQuestions(review.answers, next.answers).length === 0;
 }
 
 /** The log with one more change: what the review says from now on; null when it is withdrawn. */
-export function logged({ review, log }: Standing, userUuid: string, at: Date, next: ReviewContent | null): ReviewLog {
+export function logged(
+  { review, log }: ReviewState,
+  userUuid: string,
+  at: Date,
+  next: ReviewContent | null,
+): ReviewLog {
   const change = { revision: (log?.revision ?? 0) + 1, by: userUuid, at: at.toISOString() };
   const questions = new Set(changedQuestions(review?.answers ?? [], next?.answers ?? []));
   return {
@@ -114,7 +119,7 @@ export function logged({ review, log }: Standing, userUuid: string, at: Date, ne
 }
 
 /** The answers of a review, each with who gave it. */
-export function givenAnswers({ review, log }: Standing): ChangedAnswer[] {
+export function givenAnswers({ review, log }: ReviewState): ChangedAnswer[] {
   return (review?.answers ?? []).map(({ questionUuid, answer, comment }) => {
     const change = log?.answers.find(({ question_uuid }) => question_uuid === questionUuid) ?? log;
     return { question_uuid: questionUuid, answer, comment, by: change?.by ?? '', at: change?.at ?? '' };
@@ -135,19 +140,19 @@ function by({ answers }: ReviewLog, questionUuid: string): string | undefined {
   return answers.find(({ question_uuid }) => question_uuid === questionUuid)?.by;
 }
 
-function reviewChanged(standing: Standing, since: number, machine: MachineAnswers): Fault {
+function reviewChanged(state: ReviewState, since: number, machine: MachineAnswers): Fault {
   const message = 'The review was changed since the revision that you read. `details` has what changed.';
-  return new Fault('stale', 'REVIEW_CHANGED', message, { details: detailsOf(standing, since, machine) });
+  return new Fault('stale', 'REVIEW_CHANGED', message, { details: detailsOf(state, since, machine) });
 }
 
-function ifMatchRequired(standing: Standing, machine: MachineAnswers): Fault {
+function ifMatchRequired(state: ReviewState, machine: MachineAnswers): Fault {
   const message =
     'This would replace answers of another person. Read the review, and send its revision in If-Match; `details` has what stands.';
-  return new Fault('unseen', 'IF_MATCH_REQUIRED', message, { details: detailsOf(standing, 0, machine) });
+  return new Fault('unseen', 'IF_MATCH_REQUIRED', message, { details: detailsOf(state, 0, machine) });
 }
 
 /** What changed since a revision. An answer that was taken back is the machine's again. */
-function detailsOf({ review, log }: Standing, since: number, machine: MachineAnswers): Record<string, unknown> {
+function detailsOf({ review, log }: ReviewState, since: number, machine: MachineAnswers): Record<string, unknown> {
   const stands = new Map(review?.answers.map((each) => [each.questionUuid, each]));
   const answers = (log?.answers ?? [])
     .filter(({ revision }) => revision > since)

@@ -2,12 +2,12 @@ import { deflateRawSync } from 'node:zlib';
 import { ReviewedAnalysis } from '@call-analysis/events';
 import { notFound } from '@call-analysis/fault';
 import { confidential, type Database, type Sql } from '@call-analysis/postgres';
+import type { AnalysisBodies } from '../calls/analysis-body-store.ts';
+import type { AnalysisFacts } from '../calls/analysis-facts.ts';
 import { UNFINISHED_SQL } from '../calls/call-status.ts';
 import { listFacts } from '../listing/listed-call-store.ts';
-import type { AnalysisBodies } from '../results/analysis-body-store.ts';
-import type { AnalysisFacts } from '../results/analysis-facts.ts';
 import type { ComparedAnswer } from './compare-answers.ts';
-import { type ReviewContent, ReviewLog, type Standing } from './review-log.ts';
+import { type ReviewContent, ReviewLog, type ReviewState } from './review-log.ts';
 import type { PersonAnswer } from './scorecards.ts';
 
 interface CallId {
@@ -73,15 +73,15 @@ export function reviews(db: Database, bodies: AnalysisBodies) {
     },
 
     /** What stands of an analysis' review, and its changes. */
-    async standing(sql: Sql, { firmUuid, callUuid }: CallId, analysisUuid: string): Promise<Standing> {
-      const [row] = await sql.query<StandingRow>(
+    async state(sql: Sql, { firmUuid, callUuid }: CallId, analysisUuid: string): Promise<ReviewState> {
+      const [row] = await sql.query<ReviewStateRow>(
         `SELECT review_log AS log, by_uuid AS "byUuid", at, comment, done, answers
          FROM analysis LEFT JOIN review ON review.firm_uuid = analysis.firm_uuid AND review.call_uuid = analysis.call_uuid
            AND review.analysis_uuid = analysis.uuid
          WHERE analysis.firm_uuid = $1 AND analysis.call_uuid = $2 AND analysis.uuid = $3`,
         [firmUuid, callUuid, analysisUuid],
       );
-      return row === undefined ? { review: null, log: null } : standingOf(row);
+      return row === undefined ? { review: null, log: null } : stateOf(row);
     },
 
     /** The analysis with the review that stands. */
@@ -252,7 +252,7 @@ async function removeCompared(tx: Sql, { firmUuid, callUuid }: CallId, analysisU
   ]);
 }
 
-interface StandingRow {
+interface ReviewStateRow {
   readonly log: unknown;
   readonly byUuid: string | null;
   readonly at: Date | null;
@@ -262,7 +262,7 @@ interface StandingRow {
 }
 
 /** A review from before its changes were stored is one change, by the person who wrote it. */
-function standingOf({ log, byUuid, at, comment, done, answers }: StandingRow): Standing {
+function stateOf({ log, byUuid, at, comment, done, answers }: ReviewStateRow): ReviewState {
   const changes = log === null ? null : ReviewLog.parse(log);
   if (byUuid === null || at === null) return { review: null, log: changes };
   const review: ReviewContent = {

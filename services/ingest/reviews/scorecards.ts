@@ -3,7 +3,7 @@ import { Fault, invalidFields } from '@call-analysis/fault';
 import { analysis } from '@call-analysis/proto';
 import type { AddUpReply } from '@call-analysis/proto/analysis/v1/AddUpReply';
 import { dial, type DialOptions } from '@call-analysis/rpc';
-import type { Owner } from '../uploads/upload-store.ts';
+import type { Owner } from '../intake/upload-store.ts';
 
 /** A person's answer to a question. */
 export interface PersonAnswer {

@@ -1,7 +1,5 @@
-import type { Utterance } from '@call-analysis/events';
 import type { Database, Sql } from '@call-analysis/postgres';
-import { parseTranscript } from '../intake/rows/transcript-format.ts';
-import { utterancesIn } from '../results/transcript-store.ts';
+import { type StoredTranscript, utterancesOf } from '../calls/transcript-store.ts';
 import { configurationFor, configurationTag, documentText, firmTag, UTTERANCE_BREAK } from './tokenizer.ts';
 
 /** The most documents of one transaction, and the most bytes, above which it takes a single document. */
@@ -9,12 +7,10 @@ const DOCUMENTS_PER_TRANSACTION = 500;
 const BYTES_PER_TRANSACTION = 4 * 1024 * 1024;
 
 /** A transcript whose words are to be indexed. */
-interface QueuedDocument {
+interface QueuedDocument extends StoredTranscript {
   readonly firm_uuid: string;
   readonly uuid: string;
   readonly firm: number;
-  readonly tagged_text: string | null;
-  readonly body: Buffer | null;
   readonly language: string | null;
 }
 
@@ -102,13 +98,7 @@ async function writeDocuments(tx: Sql, documents: readonly QueuedDocument[]): Pr
       documents.map(({ language }) => language),
       documents.map(({ firm }, at) => `${configurationTag(configured[at]!)} ${firmTag(firm)}`),
       configured,
-      documents.map((document, at) => documentText(utterancesOf(document), configured[at]!)),
+      documents.map((document, at) => documentText(utterancesOf(document) ?? [], configured[at]!)),
     ],
   );
-}
-
-function utterancesOf({ tagged_text, body }: QueuedDocument): readonly Pick<Utterance, 'text'>[] {
-  if (body !== null) return utterancesIn(body);
-  const parsed = parseTranscript(tagged_text ?? '');
-  return 'fault' in parsed ? [] : parsed.utterances;
 }

@@ -180,7 +180,7 @@ describe('a search for words', () => {
     const firmUuid = randomUUID();
     const call = callOf({ status: 'queued', outcome: null, score: null });
     await listing.add(firmUuid, [call], '<operator>needle');
-    const { store } = service.parts;
+    const { store } = service.deps;
     const asked = () =>
       listCalls(store, firmUuid, {
         filter: { ...NO_FILTER, q: 'needle' },
@@ -222,7 +222,7 @@ describe('a search for words', () => {
 
   it('reads each call a few times, also while statistics do not know the firm yet', async () => {
     const firmUuid = randomUUID();
-    const { store } = service.parts;
+    const { store } = service.deps;
     const calls = 4_000;
     await service.db.query(
       `INSERT INTO call (firm_uuid, uuid, source, status, client_phone_number, operator_name, segment_type, start_time, tagged_text)

@@ -28,7 +28,7 @@ const listing = new CallListing(service);
 type Filter = Parameters<typeof modelled>[1];
 
 const read = (firmUuid: string, groupBy: Grouping, filter: Filter, tz: string) =>
-  readStatistics(service.parts.store, firmUuid, { groupBy, filter, tz, sort: null, limit: 1000 });
+  readStatistics(service.deps.store, firmUuid, { groupBy, filter, tz, sort: null, limit: 1000 });
 
 /** The keys of a call, as plain SQL has them. */
 const KEYS: Record<Grouping, string> = {
@@ -138,7 +138,7 @@ it('equals plain SQL after any history of completion, review, re-analysis and er
   for (const { action, which, groupBy, filter, tz } of random) {
     const call = calls[which % calls.length]!;
     if (action === 'add up') {
-      await maintainStatistics(service.parts, 0);
+      await maintainStatistics(service.deps, 0);
     }
     if (action === 'erase') {
       await service.db.query('DELETE FROM call WHERE uuid = $1', [call.uuid]);
@@ -185,7 +185,7 @@ it('equals plain SQL after any history of completion, review, re-analysis and er
     }
     await expectExact(firmUuid, calls, groupBy, filter, tz);
   }
-  for (let run = 0; run < 3; run += 1) await maintainStatistics(service.parts, 0);
+  for (let run = 0; run < 3; run += 1) await maintainStatistics(service.deps, 0);
   const [stored] = await service.db.query<{ days: number; changes: number }>(
     'SELECT (SELECT count(*) FROM statistic_day) AS days, (SELECT count(*) FROM statistic_change) AS changes',
   );
@@ -218,12 +218,12 @@ it('equals plain SQL after calls have changed while they were added up', async (
   };
   const over = new AbortController();
   const maintain = async () => {
-    while (!over.signal.aborted) await maintainStatistics(service.parts, 0);
+    while (!over.signal.aborted) await maintainStatistics(service.deps, 0);
   };
   await Promise.all([change().finally(() => over.abort()), maintain(), maintain()]);
   // What was discarded is not added up again here: what is left must be right.
   for (const groupBy of GROUPINGS) await expectExact(firmUuid, calls, groupBy, NO_FILTER, 'Asia/Tashkent');
-  await maintainStatistics(service.parts, 0);
+  await maintainStatistics(service.deps, 0);
   for (const groupBy of GROUPINGS) await expectExact(firmUuid, calls, groupBy, NO_FILTER, 'Asia/Tashkent');
 });
 
@@ -231,7 +231,7 @@ it('counts the calls of December 9999, which stands for an unknown time, once th
   const firmUuid = randomUUID();
   const calls = sampleCalls(12, 5).map((call, index) => ({ ...call, start: Date.UTC(9999, 11, 20 + index, 23) }));
   await listing.add(firmUuid, calls);
-  await maintainStatistics(service.parts, 0);
+  await maintainStatistics(service.deps, 0);
   for (const groupBy of ['month', 'segment_type'] as const)
     await expectExact(firmUuid, calls, groupBy, NO_FILTER, 'UTC');
 });

@@ -1,27 +1,27 @@
 import { type Database, openDatabase, type SessionLimits } from '@call-analysis/postgres';
+import { announcements } from '../batches/announcement-store.ts';
+import { batches } from '../batches/batch-store.ts';
+import { AnalysisBodies } from '../calls/analysis-body-store.ts';
 import { calls } from '../calls/call-store.ts';
 import { recordings } from '../calls/recording-store.ts';
+import { transcripts } from '../calls/transcript-store.ts';
 import { campaignCalls } from '../campaigns/campaign-call-store.ts';
 import { campaigns } from '../campaigns/campaign-store.ts';
 import { tally } from '../campaigns/tally-store.ts';
 import { comments } from '../comments/comment-store.ts';
 import { erasures } from '../erasure/erasure-store.ts';
-import { rejectedFilters } from '../erasure/rejected-filter-store.ts';
 import { exports } from '../export/export-store.ts';
+import { rejectedFilters } from '../intake/rejected/rejected-filter-store.ts';
+import { uploads } from '../intake/upload-store.ts';
 import { jobs } from '../jobs/job-store.ts';
 import { CarryOver } from '../listing/carry-over-store.ts';
 import { listing } from '../listing/listing-store.ts';
-import { AnalysisBodies } from '../results/analysis-body-store.ts';
+import { openPrisma } from '../prisma.ts';
 import { results } from '../results/result-store.ts';
-import { transcripts } from '../results/transcript-store.ts';
 import { retained } from '../retention/retention-store.ts';
 import { reviews } from '../reviews/review-store.ts';
 import { words } from '../search/word-store.ts';
 import { statistics } from '../statistics/statistic-store.ts';
-import { batches } from '../uploads/batch-store.ts';
-import { uploads } from '../uploads/upload-store.ts';
-import { announcements } from './announcements.ts';
-import { openPrisma } from './prisma.ts';
 
 /** Copying the rows of a large batch is one statement, and its file is read between two statements of a transaction. */
 const INTAKE_LIMITS: SessionLimits = { statementMs: 60 * 60_000, idleInTransactionMs: 10 * 60_000 };
@@ -79,7 +79,7 @@ export function openStore(db: Database, url: string, { intakes = 4 } = {}) {
 }
 
 export type Store = ReturnType<typeof openStore>;
-export type { ArchivedCall } from './announcements.ts';
+export type { ArchivedCall } from '../batches/announcement-store.ts';
 export type {
   AnnouncedBatch,
   Archive,
@@ -87,14 +87,14 @@ export type {
   BatchProgress,
   RejectedFile,
   UnfinishedBatch,
-} from '../uploads/batch-store.ts';
+} from '../batches/batch-store.ts';
 export type { CallRow, HistoryEntry } from '../calls/call-row.ts';
 export { callLocked } from '../calls/call-store.ts';
 export type { ExistingCall, UploadedTranscript } from '../calls/call-store.ts';
 export type { Recording, StoredRecording } from '../calls/recording-store.ts';
 export type { Campaign } from '../campaigns/campaign-store.ts';
 export type { CallIdentity, Erasure, Removed } from '../erasure/erasure-store.ts';
-export type { TranscribedCall } from '../results/transcript-store.ts';
+export type { TranscribedCall } from '../calls/transcript-store.ts';
 export { NO_FILTER } from '../listing/call-filter.ts';
 export type { CallFilter, CallQuery, Count, Position, Sort } from '../listing/call-filter.ts';
 export type { FilteredCalls } from '../listing/filter-sql.ts';

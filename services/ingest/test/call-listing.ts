@@ -5,9 +5,9 @@ import type { Sql } from '@call-analysis/postgres';
 import { expect } from '@jest/globals';
 import * as fc from 'fast-check';
 import { v7 } from 'uuid';
+import { factsOf } from '../calls/analysis-facts.ts';
 import { listCalls, type ListCallsRequest } from '../listing/list-calls.ts';
 import { listFacts } from '../listing/listed-call-store.ts';
-import { factsOf } from '../results/analysis-facts.ts';
 import { type CallFilter, NO_FILTER, type Sort } from '../store/index.ts';
 import type { IngestUnderTest } from './ingest-under-test.ts';
 
@@ -64,7 +64,7 @@ export class CallListing {
 
   /** Lists calls, after their words were indexed where the filter has some. */
   async ask(firmUuid: string, filter: Partial<CallFilter>, more: Partial<ListCallsRequest> = {}) {
-    const { store } = this.#service.parts;
+    const { store } = this.#service.deps;
     if (filter.q !== undefined && filter.q !== null) await store.words.catchUp(firmUuid, 120_000);
     const complete = { ...NO_FILTER, ...filter };
     return listCalls(store, firmUuid, { filter: complete, sort: NEWEST, page: 1, cursor: null, size: 10, ...more });

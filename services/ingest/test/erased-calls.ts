@@ -12,16 +12,16 @@ import { type Database, openDatabase } from '@call-analysis/postgres';
 import { tracesInFiles, tracesInTables } from '@call-analysis/testing';
 import { afterAll, beforeAll, expect } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
-import { registerCall } from '../calls/register-call.ts';
+import { AnalysisBodies } from '../calls/analysis-body-store.ts';
 import { eraseCall } from '../erasure/erase-call.ts';
-import { AnalysisBodies } from '../results/analysis-body-store.ts';
+import { registerCall } from '../intake/register-call.ts';
+import type { Owner } from '../intake/upload-store.ts';
 import type { Removed } from '../store/index.ts';
-import type { Owner } from '../uploads/upload-store.ts';
 import { csvOf, type CsvRow, goodAudio } from './csv.ts';
 import { type Call } from './events.ts';
 import { recordingOf } from './fixtures.ts';
 import { type IngestUnderTest } from './ingest-under-test.ts';
-import { type Parts } from './start-ingest.ts';
+import { type Deps } from './start-ingest.ts';
 
 /** Values that occur nowhere else. All but the phone number contain the same word. */
 export function secrets() {
@@ -49,7 +49,7 @@ export class ErasedCalls {
       // A stopped consumer: its events stay in the queue.
       const types: EventType[] = [AudioExtractionRequested, AudioStored, TranscriptReady, CallErased, CallsAccepted];
       const routes = types.map((event) => route({ event, handle: async () => {} }));
-      await (await service.parts.bus.subscribe({ consumer: 'test.waiting', routes })).stop();
+      await (await service.deps.bus.subscribe({ consumer: 'test.waiting', routes })).stop();
       this.#busTables = openDatabase({ url: service.config.bus.url, schema: service.config.bus.schema });
     });
     afterAll(() => this.#busTables?.close());
@@ -114,7 +114,7 @@ export class ErasedCalls {
     const objectKey = `recordings/${owner.firmUuid}/${uuid}.wav`;
     await this.#service.putAt(objectKey, `the voice of ${row.operator_name}`);
     const { anonymized_text: _, ...metadata } = { anonymized_text: '', ...goodAudio, ...row };
-    await registerCall(this.#service.parts, owner, {
+    await registerCall(this.#service.deps, owner, {
       callUuid: uuid,
       fileName: goodAudio.audio_file_name,
       metadata: JSON.stringify(metadata),
@@ -124,8 +124,8 @@ export class ErasedCalls {
     return { owner, uuid };
   }
 
-  erase({ owner, uuid }: Call, changed: Partial<Parts> = {}) {
-    return eraseCall({ ...this.#service.parts, ...changed }, owner.firmUuid, uuid);
+  erase({ owner, uuid }: Call, changed: Partial<Deps> = {}) {
+    return eraseCall({ ...this.#service.deps, ...changed }, owner.firmUuid, uuid);
   }
 
   async exists({ owner, uuid }: Call): Promise<boolean> {

@@ -9,7 +9,7 @@ import {
   TranscriptReady,
 } from '@call-analysis/events';
 import { v7 as uuidv7 } from 'uuid';
-import type { Owner } from '../uploads/upload-store.ts';
+import type { Owner } from '../intake/upload-store.ts';
 
 export interface Call {
   readonly owner: Owner;

@@ -6,15 +6,15 @@ import { notFound } from '@call-analysis/fault';
 import type { Database } from '@call-analysis/postgres';
 import type { Firm } from '@call-analysis/service/firms';
 import { afterAll, beforeAll } from '@jest/globals';
+import { openUpload } from '../intake/open-upload.ts';
+import { processUpload, type ProcessUploadRequest } from '../intake/process-upload.ts';
+import type { Owner } from '../intake/upload-store.ts';
 import type { Config } from '../start.ts';
 import type { Batch } from '../store/index.ts';
-import { openUpload } from '../uploads/open-upload.ts';
-import { processUpload, type ProcessUploadRequest } from '../uploads/process-upload.ts';
-import type { Owner } from '../uploads/upload-store.ts';
-import { type Client, type Parts, type Served, type StartedIngest, startIngest } from './start-ingest.ts';
+import { type Client, type Deps, type Served, type StartedIngest, startIngest } from './start-ingest.ts';
 
 /**
- * The service of one test file: its parts on a database, a bus and a disk of their own, and with `serving` the running
+ * The service of one test file: its dependencies on a database, a bus and a disk of their own, and with `serving` the running
  * service over gRPC as well. Each test creates the firms it needs.
  */
 export class IngestUnderTest {
@@ -34,8 +34,8 @@ export class IngestUnderTest {
     afterAll(() => this.#started?.close());
   }
 
-  get parts(): Parts {
-    return present(this.#started).parts;
+  get deps(): Deps {
+    return present(this.#started).deps;
   }
 
   get config(): Config {
@@ -79,7 +79,7 @@ export class IngestUnderTest {
   }
 
   openUpload(owner: Owner, filename = 'calls.csv', audios: string | null = null, campaignUuid: string | null = null) {
-    return openUpload(this.parts, owner, { metadata: filename, audios, campaignUuid });
+    return openUpload(this.deps, owner, { metadata: filename, audios, campaignUuid });
   }
 
   /** Opens an upload session and stores the file. Returns the storage key. */
@@ -90,7 +90,7 @@ export class IngestUnderTest {
   }
 
   async putAt(key: string, bytes: string | Buffer): Promise<void> {
-    await this.parts.objects.put(key, Readable.from([bytes]));
+    await this.deps.objects.put(key, Readable.from([bytes]));
   }
 
   /** Opens an upload session with recordings and stores both files. */
@@ -108,15 +108,15 @@ export class IngestUnderTest {
     return { metadataKey, audiosKey };
   }
 
-  /** Processes an upload by the use case alone; `replaced` parts replace the service's own. */
+  /** Processes an upload by the use case alone; `replaced` dependencies replace the service's own. */
   process(
     owner: Owner,
     metadataKey: string,
     request: Partial<ProcessUploadRequest> = {},
-    replaced: Partial<Parts> = {},
+    replaced: Partial<Deps> = {},
   ): Promise<Batch> {
     const complete = { metadataKey, audiosKey: null, onError: 'reject' as const, campaignUuid: null, ...request };
-    return processUpload({ ...this.parts, ...replaced }, { ...owner, address: '192.0.2.7' }, complete);
+    return processUpload({ ...this.deps, ...replaced }, { ...owner, address: '192.0.2.7' }, complete);
   }
 
   /** Uploads a CSV of transcripts and processes it. */
@@ -152,7 +152,7 @@ export class IngestUnderTest {
   async objectsOf(owner: Owner): Promise<string[]> {
     const keys: string[] = [];
     for (const folder of ['frozen', 'rejected']) {
-      for await (const { key } of this.parts.objects.list(`${folder}/${owner.firmUuid}/`)) keys.push(key);
+      for await (const { key } of this.deps.objects.list(`${folder}/${owner.firmUuid}/`)) keys.push(key);
     }
     return keys;
   }
@@ -173,7 +173,7 @@ export class IngestUnderTest {
   /** Subscribes to one event type. The array grows as events are delivered. */
   async collect<Body>(event: EventType<Body>): Promise<Event<Body>[]> {
     const collected: Event<Body>[] = [];
-    await this.parts.bus.subscribe({
+    await this.deps.bus.subscribe({
       consumer: `test.${randomUUID()}`,
       batchSize: 500,
       routes: [route({ event, handle: async (events) => void collected.push(...events) })],
@@ -182,7 +182,7 @@ export class IngestUnderTest {
   }
 
   async publish(...events: Event[]): Promise<void> {
-    await this.db.transaction((tx) => this.parts.bus.publish(tx, events));
+    await this.db.transaction((tx) => this.deps.bus.publish(tx, events));
   }
 }
 

@@ -20,7 +20,7 @@ function dialIngest(address: string) {
 }
 
 /** The service's own objects, for tests that call a use case directly. */
-export interface Parts {
+export interface Deps {
   readonly store: Store;
   readonly bus: Bus;
   readonly objects: Objects;
@@ -37,7 +37,7 @@ export interface Served {
 }
 
 export interface StartedIngest {
-  readonly parts: Parts;
+  readonly deps: Deps;
   readonly db: Database;
   readonly config: Config;
   /** Absent unless the service itself was started. */
@@ -55,7 +55,7 @@ interface IngestOptions {
 
 const log = createLog({ name: 'ingest', level: 'silent' });
 
-/** Opens the service's parts on a new database, an embedded bus and a disk store of their own. */
+/** Opens the service's dependencies on a new database, an embedded bus and a disk store of their own. */
 export async function startIngest({ serving, retries, findFirm }: IngestOptions): Promise<StartedIngest> {
   const closing = new Closing();
   const directory = await mkdtemp(join(tmpdir(), 'call-analysis-ingest-'));
@@ -85,8 +85,8 @@ export async function startIngest({ serving, retries, findFirm }: IngestOptions)
   const objects = await openObjects(config.objects);
   const served = serving ? await serveIngest(config, findFirm, closing) : undefined;
   const firms: Firms = { find: findFirm, settings: findFirm };
-  const parts = { store, bus, objects, firms, consumer: 'test', limits: config.limits };
-  return { parts, db, config, served, close: () => closing.close() };
+  const deps = { store, bus, objects, firms, consumer: 'test', limits: config.limits };
+  return { deps, db, config, served, close: () => closing.close() };
 }
 
 /** Starts the service, and a key-management service that knows the test's firms. */

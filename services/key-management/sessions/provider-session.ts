@@ -4,7 +4,7 @@ import type { User } from '../domain.ts';
 import { applyChange } from '../firms-and-users/change-user.ts';
 import type { ProviderIdentity } from '../store/sessions.ts';
 import type { Transaction } from '../store/store.ts';
-import { type NewSession, type Parts, signIn } from './sessions.ts';
+import { type NewSession, type Deps, signIn } from './sessions.ts';
 
 /** A person according to the identity provider. */
 interface Properties extends Pick<User, 'firmUuid' | 'name' | 'role'> {
@@ -18,12 +18,12 @@ interface Properties extends Pick<User, 'firmUuid' | 'name' | 'role'> {
  * FORBIDDEN when there is no such firm, or the user was removed or is of another firm.
  */
 export function openProviderSession(
-  parts: Parts,
+  deps: Deps,
   identity: ProviderIdentity,
   properties: Properties,
   address: string,
 ): Promise<NewSession> {
-  return signIn(parts, address, async (tx, now) => {
+  return signIn(deps, address, async (tx, now) => {
     // Two first sign-ins of a person at the same time make one user.
     await tx.lockFirm(properties.firmUuid);
     if ((await tx.findFirm(properties.firmUuid)) === null) throw refused('Your firm is not known here');

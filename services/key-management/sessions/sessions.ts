@@ -9,7 +9,7 @@ import { type SessionKey, sessionToken } from './session-keys.ts';
 const IDLE_MS = 12 * 3600 * 1000;
 const LONGEST_MS = 7 * 24 * 3600 * 1000;
 
-export interface Parts {
+export interface Deps {
   readonly store: Store;
   /** The first one signs. */
   readonly sessionKeys: readonly [SessionKey, ...SessionKey[]];
@@ -27,8 +27,8 @@ export interface NewSession extends OpenedSession {
 }
 
 /** Signs the user of a one-time code in. The code cannot be used again. Fault: UNAUTHENTICATED. */
-export function openSession(parts: Parts, code: string, address: string): Promise<NewSession> {
-  return signIn(parts, address, async (tx, now) => {
+export function openSession(deps: Deps, code: string, address: string): Promise<NewSession> {
+  return signIn(deps, address, async (tx, now) => {
     const userUuid = await tx.takeSignInCode(hashSecret(code), now);
     const user = userUuid === null ? null : await tx.findUser(userUuid);
     if (user !== null) return user;
@@ -42,7 +42,7 @@ export function openSession(parts: Parts, code: string, address: string): Promis
 
 /** Opens a session for the user whom `identify` finds and locks. When that throws, nothing is stored. */
 export async function signIn(
-  { store, sessionKeys }: Parts,
+  { store, sessionKeys }: Deps,
   address: string,
   identify: (tx: Transaction, now: Date) => Promise<User>,
 ): Promise<NewSession> {
@@ -64,7 +64,7 @@ export async function signIn(
 }
 
 /** A new token for a session that has not ended. Fault: UNAUTHENTICATED. */
-export async function refreshSession({ store, sessionKeys }: Parts, secret: string): Promise<OpenedSession> {
+export async function refreshSession({ store, sessionKeys }: Deps, secret: string): Promise<OpenedSession> {
   const now = Date.now();
   const refreshed = await store.transaction(async (tx) => {
     const session = await tx.extendSession(hashSecret(secret), new Date(now), new Date(now + IDLE_MS));
@@ -78,7 +78,7 @@ export async function refreshSession({ store, sessionKeys }: Parts, secret: stri
 }
 
 /** Ends a session. Gateways refuse its tokens within 5 s. */
-export async function closeSession({ store }: Pick<Parts, 'store'>, secret: string, address: string): Promise<void> {
+export async function closeSession({ store }: Pick<Deps, 'store'>, secret: string, address: string): Promise<void> {
   await store.transaction(async (tx) => {
     const session = await tx.endSession(hashSecret(secret));
     const user = session === null ? null : await tx.findUser(session.userUuid);

@@ -1,13 +1,13 @@
 import { removePackedTranscripts, stopProcessing, writeTombstone } from '@call-analysis/call-processing';
 import type { Event, BodyOf, CallsCanceled } from '@call-analysis/events';
-import type { TranscriptionParts } from './transcribe-call.ts';
+import type { TranscriptionDeps } from './transcribe-call.ts';
 
 /**
  * Stops the transcription of a call and removes its transcripts, pending events and dead letters. A transcription that ends
  * later is discarded.
  */
 export async function eraseCall(
-  { db, bus, objects, inProgress }: Pick<TranscriptionParts, 'db' | 'bus' | 'objects' | 'inProgress'>,
+  { db, bus, objects, inProgress }: Pick<TranscriptionDeps, 'db' | 'bus' | 'objects' | 'inProgress'>,
   event: Event,
 ): Promise<void> {
   await db.transaction(async (tx) => {
@@ -22,7 +22,7 @@ export async function eraseCall(
  * one.
  */
 export async function cancelCalls(
-  { db, inProgress }: Pick<TranscriptionParts, 'db' | 'inProgress'>,
+  { db, inProgress }: Pick<TranscriptionDeps, 'db' | 'inProgress'>,
   { firmuuid, data }: Event<BodyOf<typeof CallsCanceled>>,
 ): Promise<void> {
   for (const call of data.calls) {

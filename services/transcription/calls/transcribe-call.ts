@@ -24,7 +24,7 @@ import { countTranscribed } from '../metrics.ts';
 import type { WorkDirectory } from '../work-directory.ts';
 import type { TranscriptionWorkerPool } from '../workers/worker-pool.ts';
 import { failTranscription, isOfCall } from './give-up-transcription.ts';
-import { isEngineAway, waitForEngine, type WaitingParts } from './wait-for-engine.ts';
+import { isEngineAway, waitForEngine, type WaitingDeps } from './wait-for-engine.ts';
 
 const SHARE = 0.1;
 const MIN_PAUSE_MS = 5_000;
@@ -71,7 +71,7 @@ export function progressReporter(
 
 type AudioStoredEvent = Event<BodyOf<typeof AudioStored>>;
 
-export interface TranscriptionParts extends WaitingParts {
+export interface TranscriptionDeps extends WaitingDeps {
   readonly objects: Objects;
   readonly pool: Pick<TranscriptionWorkerPool, 'transcribe'>;
   /** Recordings that the pool transcribes at the same time. */
@@ -81,7 +81,7 @@ export interface TranscriptionParts extends WaitingParts {
   readonly log: Logger;
 }
 
-type Parts = TranscriptionParts & Registered;
+type Deps = TranscriptionDeps & Registered;
 
 const SOURCE = 'transcription';
 
@@ -89,22 +89,22 @@ const SOURCE = 'transcription';
  * Transcribes a call's recording and publishes the transcript, once per event however often it is delivered. When the
  * call is erased meanwhile, the transcription stops and nothing is published.
  */
-export async function transcribeCall(parts: Parts, event: AudioStoredEvent): Promise<void> {
-  const { db, objects, inProgress, consumer } = parts;
+export async function transcribeCall(deps: Deps, event: AudioStoredEvent): Promise<void> {
+  const { db, objects, inProgress, consumer } = deps;
   // An event may be delivered again long after, for example when a consumer group's offsets are lost.
   if ((await alreadyClaimed(db, consumer, [event])).size > 0) return;
   const isErased = async () => (await findErased(db, [event])).size > 0;
   await inProgress.run(event, async (erased) => {
     let isWanted = !(await isErased());
     try {
-      isWanted &&= await transcribe(parts, event, erased);
+      isWanted &&= await transcribe(deps, event, erased);
     } catch (error) {
       isWanted = false;
       // If the database does not answer either, for example because the service stops, the first error is more useful.
       if (!erased.aborted && !(await isErased().catch(() => false))) {
-        if (isEngineAway(error)) await waitForEngine(parts, event, error);
+        if (isEngineAway(error)) await waitForEngine(deps, event, error);
         if (!isOfCall(error)) throw error;
-        await failTranscription(parts, event, error);
+        await failTranscription(deps, event, error);
       }
     }
     if (!isWanted) await removePackedTranscripts(objects, event.firmuuid, event.subject);
@@ -112,8 +112,8 @@ export async function transcribeCall(parts: Parts, event: AudioStoredEvent): Pro
 }
 
 /** False when the call has been erased. */
-async function transcribe(parts: Parts, event: AudioStoredEvent, erased: AbortSignal): Promise<boolean> {
-  const { db, bus, pool, objects, workDirectory, log, outage } = parts;
+async function transcribe(deps: Deps, event: AudioStoredEvent, erased: AbortSignal): Promise<boolean> {
+  const { db, bus, pool, objects, workDirectory, log, outage } = deps;
   const { key, format, duration, left, right, attempt, segment_type, operator_name, direction, start_time } =
     event.data;
   const startedAt = performance.now();
@@ -156,7 +156,7 @@ async function transcribe(parts: Parts, event: AudioStoredEvent, erased: AbortSi
       utterances,
     ),
   });
-  const erasedMeanwhile = await onceUnlessErased(parts, [event], async (tx) => {
+  const erasedMeanwhile = await onceUnlessErased(deps, [event], async (tx) => {
     await bus.publish(tx, [ready]);
     if (recording.engine !== null) await outage.end(tx);
   });

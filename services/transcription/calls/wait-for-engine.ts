@@ -6,7 +6,7 @@ import type { Database } from '@call-analysis/postgres';
 import type { OutageStore } from '../store.ts';
 
 /** How calls wait for an engine that is away. */
-export interface WaitingParts {
+export interface WaitingDeps {
   readonly db: Database;
   readonly bus: Bus;
   readonly outage: OutageStore;
@@ -28,7 +28,7 @@ export function isEngineAway(error: unknown): error is Fault {
  * call and the outage are older than the limit.
  */
 export async function waitForEngine(
-  { db, bus, outage, waiting: { longestPauseMs, giveUpAfterMs } }: WaitingParts,
+  { db, bus, outage, waiting: { longestPauseMs, giveUpAfterMs } }: WaitingDeps,
   event: Event<BodyOf<typeof AudioStored>>,
   fault: Fault,
 ): Promise<never> {

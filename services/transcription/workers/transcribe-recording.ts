@@ -31,7 +31,7 @@ export interface RecordingTranscript {
   readonly utterances: readonly ChannelUtterance[];
 }
 
-interface TranscriptionParts {
+interface TranscriptionDeps {
   /** Opens a detector; each channel gets its own. */
   readonly activity: () => VoiceActivity;
   readonly transcriber: Transcriber;
@@ -42,7 +42,7 @@ interface TranscriptionParts {
 /** Transcribes a complete recording in constant memory: removes crosstalk, corrects loudness, cuts segments. */
 export async function transcribeRecording(
   recording: AsyncIterable<Stereo>,
-  { activity, transcriber, onProgress }: TranscriptionParts,
+  { activity, transcriber, onProgress }: TranscriptionDeps,
 ): Promise<RecordingTranscript> {
   const crosstalk = new Crosstalk();
   const loudness = new Loudness();

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { counter, type Logger } from '@call-analysis/runtime';
 import { signatures } from '../endpoints/signature.ts';
+import { EndpointQueue } from './endpoint-queue.ts';
 import type { Answer, HttpSender } from './http-sender.ts';
-import { Lane } from './lane.ts';
 import type { AttemptResult, DueDelivery, Leases } from './lease-store.ts';
 import { openResultWriter } from './result-writer.ts';
 import { pauseMs } from './schedule.ts';
@@ -54,18 +54,18 @@ export interface Sender {
  * dies in between is sent again, with the same webhook-id.
  */
 export function runSender(
-  parts: { leases: Leases; http: HttpSender; log: Logger },
+  deps: { leases: Leases; http: HttpSender; log: Logger },
   options: Partial<SenderOptions> = {},
 ): Sender {
-  const { leases, http, log } = parts;
+  const { leases, http, log } = deps;
   const { leaseMs, pollMs, idlePollMs, maxEndpoints, maxAttempts, queuedMs } = { ...defaults, ...options };
   const owner = randomUUID();
-  const lanes = new Map<string, Lane>();
+  const queues = new Map<string, EndpointQueue>();
   const stopped = new AbortController();
-  const running = new Map<Promise<void>, Lane>();
+  const running = new Map<Promise<void>, EndpointQueue>();
   let wakeUp = Promise.withResolvers<void>();
   let renewedAt = Date.now();
-  /** Deliveries in the queues of all lanes. */
+  /** Deliveries in all queues. */
   let held = 0;
 
   const writer = openResultWriter({
@@ -77,105 +77,105 @@ export function runSender(
         drop(uuid);
       }
       for (const { endpoint, uuid } of results) {
-        const lane = lanes.get(endpoint);
-        if (lane === undefined) continue;
-        lane.known.delete(uuid);
-        if (lane.isReading) lane.settled.add(uuid);
-        pump(lane);
+        const queue = queues.get(endpoint);
+        if (queue === undefined) continue;
+        queue.known.delete(uuid);
+        if (queue.isReading) queue.settled.add(uuid);
+        pump(queue);
       }
     },
   });
 
   function drop(uuid: string): void {
-    const lane = lanes.get(uuid);
-    if (lane === undefined) return;
-    lane.isClosed = true;
-    held -= lane.queued.length;
-    lane.queued.length = 0;
-    lanes.delete(uuid);
+    const queue = queues.get(uuid);
+    if (queue === undefined) return;
+    queue.isClosed = true;
+    held -= queue.queued.length;
+    queue.queued.length = 0;
+    queues.delete(uuid);
   }
 
   /** Its URL was changed: what was sent to the old one, and not answered, is sent to the new one now. */
-  function restart(lane: Lane): void {
-    lane.interrupted.abort();
-    drop(lane.endpointUuid);
-    const anew = new Lane(lane.endpointUuid);
-    lanes.set(anew.endpointUuid, anew);
+  function restart(queue: EndpointQueue): void {
+    queue.interrupted.abort();
+    drop(queue.endpointUuid);
+    const anew = new EndpointQueue(queue.endpointUuid);
+    queues.set(anew.endpointUuid, anew);
     pump(anew);
   }
 
-  /** Begins as many attempts as the lane may have, and reads more when it runs short. */
-  function pump(lane: Lane): void {
-    if (stopped.signal.aborted || lane.isClosed || lane.isPaused()) return;
-    while (lane.queued.length > 0 && lane.running < lane.concurrency) {
-      if (lane.running > 0 && running.size >= maxAttempts) break;
-      if (lane.queued[0]!.readAt < Date.now() - queuedMs) {
+  /** Begins as many attempts as the queue may have, and reads more when it runs short. */
+  function pump(queue: EndpointQueue): void {
+    if (stopped.signal.aborted || queue.isClosed || queue.isPaused()) return;
+    while (queue.queued.length > 0 && queue.running < queue.concurrency) {
+      if (queue.running > 0 && running.size >= maxAttempts) break;
+      if (queue.queued[0]!.readAt < Date.now() - queuedMs) {
         // What is being read would be put behind what is dropped here. The end of reading pumps again.
-        if (lane.isReading) return;
-        held -= lane.queued.length;
-        lane.beginAnew();
+        if (queue.isReading) return;
+        held -= queue.queued.length;
+        queue.beginAnew();
         break;
       }
-      const { delivery } = lane.queued.shift()!;
+      const { delivery } = queue.queued.shift()!;
       held -= 1;
-      lane.running += 1;
-      const attempted: Promise<void> = attempt(lane, delivery).finally(() => {
+      queue.running += 1;
+      const attempted: Promise<void> = attempt(queue, delivery).finally(() => {
         running.delete(attempted);
-        lane.running -= 1;
-        lane.idleSince = Date.now();
-        pump(lane);
+        queue.running -= 1;
+        queue.idleSince = Date.now();
+        pump(queue);
       });
-      running.set(attempted, lane);
+      running.set(attempted, queue);
     }
-    const limit = lane.room(held);
-    if (limit > 0 && !lane.isReading && !lane.isExhausted) void read(lane, limit);
+    const limit = queue.room(held);
+    if (limit > 0 && !queue.isReading && !queue.isExhausted) void read(queue, limit);
   }
 
-  async function read(lane: Lane, limit: number): Promise<void> {
-    lane.isReading = true;
+  async function read(queue: EndpointQueue, limit: number): Promise<void> {
+    queue.isReading = true;
     try {
-      const { position } = lane;
+      const { position } = queue;
       // From the beginning on, the known ones are read again.
-      const wanted = position === null ? limit + lane.known.size : limit;
-      const due = await leases.due(owner, lane.endpointUuid, position, wanted);
-      if (lane.isClosed) return;
-      if (due === null) return drop(lane.endpointUuid);
-      if (lane.isFor(due.endpoint.url)) lane.endpoint = due.endpoint;
-      else return restart(lane);
+      const wanted = position === null ? limit + queue.known.size : limit;
+      const due = await leases.due(owner, queue.endpointUuid, position, wanted);
+      if (queue.isClosed) return;
+      if (due === null) return drop(queue.endpointUuid);
+      if (queue.isFor(due.endpoint.url)) queue.endpoint = due.endpoint;
+      else return restart(queue);
       const readAt = Date.now();
       for (const delivery of due.deliveries) {
-        if (lane.known.has(delivery.uuid) || lane.settled.has(delivery.uuid)) continue;
-        lane.known.add(delivery.uuid);
-        lane.queued.push({ delivery, readAt });
+        if (queue.known.has(delivery.uuid) || queue.settled.has(delivery.uuid)) continue;
+        queue.known.add(delivery.uuid);
+        queue.queued.push({ delivery, readAt });
         held += 1;
       }
-      lane.isExhausted = due.deliveries.length < wanted;
-      lane.readUpTo(lane.isExhausted ? null : due.last);
-      lane.idleSince = Date.now();
+      queue.isExhausted = due.deliveries.length < wanted;
+      queue.readUpTo(queue.isExhausted ? null : due.last);
+      queue.idleSince = Date.now();
     } catch (error) {
       // The next poll reads again.
-      lane.isExhausted = true;
+      queue.isExhausted = true;
       log.error({ err: error }, 'webhook deliveries could not be read');
     } finally {
-      lane.isReading = false;
-      lane.settled.clear();
+      queue.isReading = false;
+      queue.settled.clear();
     }
-    pump(lane);
+    pump(queue);
   }
 
-  async function attempt(lane: Lane, delivery: DueDelivery): Promise<void> {
-    const endpoint = lane.endpoint!;
+  async function attempt(queue: EndpointQueue, delivery: DueDelivery): Promise<void> {
+    const endpoint = queue.endpoint!;
     const seconds = Math.floor(Date.now() / 1000);
     const headers = {
       'content-type': 'application/json',
       'user-agent': USER_AGENT,
       'webhook-id': delivery.uuid,
       'webhook-timestamp': String(seconds),
-      'webhook-signature': signatures(lane.keysOf(endpoint), delivery.uuid, seconds, delivery.body),
+      'webhook-signature': signatures(queue.keysOf(endpoint), delivery.uuid, seconds, delivery.body),
     };
     let answer: Answer;
     try {
-      answer = await http.send(endpoint.url, headers, delivery.body, lane.interrupted.signal);
+      answer = await http.send(endpoint.url, headers, delivery.body, queue.interrupted.signal);
     } catch {
       // The process stops, and another one sends the delivery; or the URL was changed.
       return;
@@ -185,22 +185,22 @@ export function runSender(
     attempts
       .of(error === null ? 'delivered' : status !== null ? 'refused' : isTimeout ? 'timeout' : 'unreachable')
       .add();
-    lane.learn(outcome, error === null ? null : retryAfterMs);
-    writer.add(resultOf(lane.endpointUuid, delivery, answer));
+    queue.learn(outcome, error === null ? null : retryAfterMs);
+    writer.add(resultOf(queue.endpointUuid, delivery, answer));
   }
 
   async function poll(): Promise<void> {
-    const waiting = [...lanes.values()].filter((lane) => lane.isExhausted && !lane.isReading && !lane.isPaused());
+    const waiting = [...queues.values()].filter((queue) => queue.isExhausted && !queue.isReading && !queue.isPaused());
     const [acquired, due] = await Promise.all([
-      lanes.size < maxEndpoints ? leases.acquire(owner, leaseMs, ACQUIRED_AT_ONCE) : [],
+      queues.size < maxEndpoints ? leases.acquire(owner, leaseMs, ACQUIRED_AT_ONCE) : [],
       waiting.length === 0 ? [] : leases.withDue(waiting.map(({ endpointUuid }) => endpointUuid)),
     ]);
-    for (const uuid of acquired) lanes.set(uuid, new Lane(uuid));
+    for (const uuid of acquired) queues.set(uuid, new EndpointQueue(uuid));
     for (const uuid of due) {
-      const lane = lanes.get(uuid);
-      if (lane !== undefined) lane.isExhausted = false;
+      const queue = queues.get(uuid);
+      if (queue !== undefined) queue.isExhausted = false;
     }
-    for (const lane of lanes.values()) pump(lane);
+    for (const queue of queues.values()) pump(queue);
     if (acquired.length === ACQUIRED_AT_ONCE) wakeUp.resolve();
     await keepLeases();
   }
@@ -208,7 +208,7 @@ export function runSender(
   async function keepLeases(): Promise<void> {
     if (Date.now() - renewedAt < leaseMs / 3) return;
     renewedAt = Date.now();
-    const idle = [...lanes.values()].filter(
+    const idle = [...queues.values()].filter(
       ({ known, isReading, idleSince }) => known.size === 0 && !isReading && idleSince < Date.now() - IDLE_MS,
     );
     for (const { endpointUuid } of idle) drop(endpointUuid);
@@ -218,12 +218,12 @@ export function runSender(
         idle.map(({ endpointUuid }) => endpointUuid),
       );
     }
-    if (lanes.size === 0) return;
-    const kept = await leases.renew(owner, leaseMs, [...lanes.keys()]);
-    for (const [uuid, lane] of lanes) {
+    if (queues.size === 0) return;
+    const kept = await leases.renew(owner, leaseMs, [...queues.keys()]);
+    for (const [uuid, queue] of queues) {
       const url = kept.get(uuid);
       if (url === undefined) drop(uuid);
-      else if (!lane.isFor(url)) restart(lane);
+      else if (!queue.isFor(url)) restart(queue);
     }
   }
 
@@ -235,7 +235,7 @@ export function runSender(
         if (!stopped.signal.aborted) log.error({ err: error }, 'webhook deliveries could not be looked for');
       }
       const timer = new AbortController();
-      const nextMs = lanes.size === 0 ? idlePollMs : pollMs;
+      const nextMs = queues.size === 0 ? idlePollMs : pollMs;
       await Promise.race([pause(nextMs, undefined, { signal: timer.signal }).catch(() => {}), wakeUp.promise]);
       timer.abort();
       wakeUp = Promise.withResolvers();
@@ -247,13 +247,13 @@ export function runSender(
   return {
     wake(endpoints) {
       for (const uuid of endpoints) {
-        const lane = lanes.get(uuid);
-        if (lane === undefined) {
+        const queue = queues.get(uuid);
+        if (queue === undefined) {
           wakeUp.resolve();
           continue;
         }
-        lane.isExhausted = false;
-        pump(lane);
+        queue.isExhausted = false;
+        pump(queue);
       }
     },
     async close(withinMs) {
@@ -261,12 +261,12 @@ export function runSender(
       wakeUp.resolve();
       await polling;
       const timer = setTimeout(() => {
-        for (const lane of running.values()) lane.interrupted.abort();
+        for (const queue of running.values()) queue.interrupted.abort();
       }, withinMs);
       await Promise.allSettled(running.keys());
       clearTimeout(timer);
       await writer.close(WRITE_MS);
-      const leased = [...lanes.keys()];
+      const leased = [...queues.keys()];
       for (const uuid of leased) drop(uuid);
       await leases.release(owner, leased).catch(() => {});
     },

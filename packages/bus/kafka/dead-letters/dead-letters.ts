@@ -64,7 +64,7 @@ export async function openTopicDeadLetters(
     await admin.disconnect().catch(() => {});
     throw explain(error, kafka);
   }
-  const explained = async <T>(work: () => Promise<T>): Promise<T> => {
+  const withHint = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
       return await work();
     } catch (error) {
@@ -73,29 +73,28 @@ export async function openTopicDeadLetters(
   };
   return {
     list: (filter, limit) =>
-      explained(async () => {
+      withHint(async () => {
         const found = await findDeadLetters({ client, admin, kafka }, filter);
         const deadLetters = [...found.values()].map(({ deadLetter }) => deadLetter);
         return deadLetters.toSorted((one, other) => other.at.getTime() - one.at.getTime()).slice(0, limit);
       }),
-    replay: (filter, choose = () => REDELIVER) =>
-      explained(() => replay({ client, admin, kafka, log }, filter, choose)),
+    replay: (filter, choose = () => REDELIVER) => withHint(() => replay({ client, admin, kafka, log }, filter, choose)),
     async close() {
       await admin.disconnect().catch(() => {});
     },
   };
 }
 
-interface Parts {
+interface Deps {
   readonly client: Client;
   readonly admin: Admin;
   readonly kafka: Kafka;
 }
 
 /** By consumer and event id. A note of a replay removes an entry; giving the event up again adds it again. */
-async function findDeadLetters(parts: Parts, filter: DeadLetterFilter): Promise<Map<string, FoundDeadLetter>> {
+async function findDeadLetters(deps: Deps, filter: DeadLetterFilter): Promise<Map<string, FoundDeadLetter>> {
   const found = new Map<string, FoundDeadLetter>();
-  await readAll(parts, await topicsOf(parts, filter), async (position, message) => {
+  await readAll(deps, await topicsOf(deps, filter), async (position, message) => {
     const deadLetter = deadLetterFrom(message);
     if (deadLetter === undefined || !matches(deadLetter, filter)) return;
     const key = `${deadLetter.consumer}/${deadLetter.id}`;
@@ -105,7 +104,7 @@ async function findDeadLetters(parts: Parts, filter: DeadLetterFilter): Promise<
   return found;
 }
 
-async function topicsOf({ admin, kafka }: Parts, { type }: DeadLetterFilter): Promise<string[]> {
+async function topicsOf({ admin, kafka }: Deps, { type }: DeadLetterFilter): Promise<string[]> {
   const topics = (await admin.listTopics()).filter(
     (topic) => topic.startsWith(kafka.prefix) && isDeadLetterTopic(topic),
   );
@@ -139,14 +138,14 @@ function deadLetterFrom(message: KafkaMessage): DeadLetter | undefined {
 
 /** Reads the topics twice, first to choose: bodies are too large to be kept meanwhile. */
 async function replay(
-  parts: Parts & { log: Log },
+  deps: Deps & { log: Log },
   filter: DeadLetterFilter,
   choose: ChooseReplayAction,
 ): Promise<ReplayResult> {
-  const chosen = new Map([...(await findDeadLetters(parts, filter)).values()].map((each) => [keyOf(each), each]));
+  const chosen = new Map([...(await findDeadLetters(deps, filter)).values()].map((each) => [keyOf(each), each]));
   const sum = { replayed: 0, published: 0 };
   if (chosen.size === 0) return sum;
-  const producer = parts.client.producer({
+  const producer = deps.client.producer({
     idempotent: true,
     maxInFlightRequests: 1,
     allowAutoTopicCreation: false,
@@ -154,11 +153,11 @@ async function replay(
   });
   await producer.connect();
   try {
-    await readAll(parts, [...new Set([...chosen.values()].map(({ topic }) => topic))], async (position, message) => {
+    await readAll(deps, [...new Set([...chosen.values()].map(({ topic }) => topic))], async (position, message) => {
       const { deadLetter } = chosen.get(keyOf(position)) ?? {};
       if (deadLetter === undefined) return;
       const action = actionFor(message, deadLetter.consumer, choose);
-      await send(parts, producer, { message, deadLetter, action });
+      await send(deps, producer, { message, deadLetter, action });
       // In the dead letter's own partition, so that it follows the dead letter.
       const note = {
         key: message.key,
@@ -177,7 +176,7 @@ async function replay(
 }
 
 async function send(
-  { admin, kafka, log }: Parts & { log: Log },
+  { admin, kafka, log }: Deps & { log: Log },
   producer: Producer,
   { message, deadLetter, action }: { message: KafkaMessage; deadLetter: DeadLetter; action: ReplayAction },
 ): Promise<void> {
@@ -204,7 +203,7 @@ function keyOf({ topic, partition, offset }: Position): string {
 
 /** Reads the messages that are in the topics now, each partition in its order, and none that arrives meanwhile. */
 async function readAll(
-  { client, admin, kafka }: Parts,
+  { client, admin, kafka }: Deps,
   topics: readonly string[],
   onMessage: (position: Position, message: KafkaMessage) => Promise<void>,
 ): Promise<void> {

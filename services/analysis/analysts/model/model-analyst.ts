@@ -96,7 +96,7 @@ export function modelAnalyst(model: LanguageModel, options: ModelAnalystOptions)
     name: 'model',
     version: PROMPT_VERSION,
     model: model.model,
-    async analyze(conversation, scorecard, signal, turn) {
+    async analyze(conversation, scorecard, signal, takeSlot) {
       const byRules = analyzeByRules(conversation, scorecard, options.reviewBelow);
       const questions = scorecard.sections
         .flatMap((section) => section.questions)
@@ -107,7 +107,7 @@ export function modelAnalyst(model: LanguageModel, options: ModelAnalystOptions)
       const byId = askedQuestions(questions);
       const facts = writeFacts(conversation, redact);
       const instructions = writeInstructions(byId, conversation.firmLanguage);
-      const answered = await turn?.();
+      const answered = await takeSlot?.();
       const { asked, tokens } = await askAll(conversation, sent, byId, facts, instructions, signal);
       answered?.();
       const answers = new Map<string, Answer>();

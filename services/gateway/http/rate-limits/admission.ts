@@ -2,7 +2,7 @@ import { gauge } from '@call-analysis/runtime';
 import onHeaders from 'on-headers';
 import { HttpError } from '../response/http-error.ts';
 import type { Response } from '../response/response.ts';
-import { FairQueue, type FairQueueLimits, type NoTurn } from './fair-queue.ts';
+import { FairQueue, type FairQueueLimits, type NoSlot } from './fair-queue.ts';
 
 /** How many requests are in progress at the same time, of one firm and of all. 0 is no limit. */
 export interface Concurrency {
@@ -65,11 +65,11 @@ export class Admission {
       return undefined;
     }
     whenAnswered(response, entered.leave);
-    return entered.turn.then((turn) => {
-      if (typeof turn === 'string') throw refusal(lane, turn);
+    return entered.slot.then((slot) => {
+      if (typeof slot === 'string') throw refusal(lane, slot);
       // Nobody is there to get the error of a request whose connection was closed.
-      if (turn === null) throw new HttpError(503, 'UNAVAILABLE', 'The connection was closed.');
-      whenAnswered(response, turn);
+      if (slot === null) throw new HttpError(503, 'UNAVAILABLE', 'The connection was closed.');
+      whenAnswered(response, slot);
     });
   }
 }
@@ -87,7 +87,7 @@ function whenAnswered(response: Response, end: () => void): void {
   response.once('close', endOnce);
 }
 
-function refusal(lane: Lane, why: NoTurn): HttpError {
+function refusal(lane: Lane, why: NoSlot): HttpError {
   const headers = { 'retry-after': RETRY_AFTER_SECONDS };
   if (why === 'process') {
     const message = 'Too many requests are in progress. Try again in 1 s.';

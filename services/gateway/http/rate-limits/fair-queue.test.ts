@@ -1,25 +1,25 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { type EndTurn, FairQueue, type FairQueueLimits, type NoTurn, type Ticket } from './fair-queue.ts';
+import { type FreeSlot, FairQueue, type FairQueueLimits, type NoSlot, type Ticket } from './fair-queue.ts';
 
 const limits: FairQueueLimits = { perFirm: 2, total: 3, waitingPerFirm: 5, waitingTotal: 8, maxWaitMs: 60_000 };
 
-/** Enters for a firm, and records the order in which turns begin. */
+/** Enters for a firm, and records the order in which slots begin. */
 function line(queue: FairQueue) {
   const begun: string[] = [];
-  const ends: EndTurn[] = [];
-  const refused: NoTurn[] = [];
-  const take = (name: string, turn: EndTurn | NoTurn | null) => {
-    if (typeof turn === 'string') refused.push(turn);
-    else if (turn !== null) {
+  const ends: FreeSlot[] = [];
+  const refused: NoSlot[] = [];
+  const take = (name: string, slot: FreeSlot | NoSlot | null) => {
+    if (typeof slot === 'string') refused.push(slot);
+    else if (slot !== null) {
       begun.push(name);
-      ends.push(turn);
+      ends.push(slot);
     }
   };
   const enter = (firm: string, name = firm): Ticket | undefined => {
     const entered = queue.enter(firm);
     if (typeof entered === 'object') {
-      void entered.turn.then((turn) => take(name, turn));
+      void entered.slot.then((slot) => take(name, slot));
       return entered;
     }
     take(name, entered);
@@ -31,18 +31,18 @@ function line(queue: FairQueue) {
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('a fair queue', () => {
-  it('gives turns immediately up to the limits of the firm and of the process', () => {
+  it('gives slots immediately up to the limits of the firm and of the process', () => {
     const { enter, begun } = line(new FairQueue(limits));
     for (const firm of ['a', 'a', 'a', 'b', 'b', 'c']) enter(firm);
     expect(begun).toEqual(['a', 'a', 'b']);
   });
 
-  it('gives the next turns to firms alternately, and within a firm in the order of arrival', async () => {
+  it('gives the next slots to firms alternately, and within a firm in the order of arrival', async () => {
     const { enter, begun, ends } = line(new FairQueue({ ...limits, perFirm: 0, total: 1 }));
     for (const name of ['a1', 'a2', 'a3', 'a4', 'b1', 'c1', 'b2']) enter(name[0]!, name);
-    for (let turn = 0; turn < 7; turn++) {
-      ends[turn]!();
-      ends[turn]!();
+    for (let slot = 0; slot < 7; slot++) {
+      ends[slot]!();
+      ends[slot]!();
       await settled();
     }
     expect(begun).toEqual(['a1', 'a2', 'b1', 'c1', 'a3', 'b2', 'a4']);
@@ -81,12 +81,12 @@ describe('a fair queue', () => {
   it('refuses requests that have waited too long, and names the firm whose requests they waited for', async () => {
     const own = line(new FairQueue({ ...limits, perFirm: 1, maxWaitMs: 1 }));
     own.enter('a');
-    await own.enter('a')!.turn;
+    await own.enter('a')!.slot;
     await settled();
     expect(own.refused).toEqual(['firm']);
     const others = line(new FairQueue({ ...limits, total: 1, maxWaitMs: 1 }));
     others.enter('a');
-    await others.enter('b')!.turn;
+    await others.enter('b')!.slot;
     await settled();
     expect(others.refused).toEqual(['process']);
   });
@@ -105,12 +105,12 @@ describe('a fair queue', () => {
     expect([queue.waiting, queue.inProgress]).toEqual([0, 0]);
   });
 
-  it('never exceeds its limits, and leaves no turn unused while a request may have it', async () => {
+  it('never exceeds its limits, and leaves no slot unused while a request may have it', async () => {
     const step = fc.record({ firm: fc.constantFrom('a', 'b', 'c'), act: fc.constantFrom('enter', 'end', 'leave') });
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 80 }), async (steps) => {
         const queue = new FairQueue(limits);
-        const running: { firm: string; end: EndTurn }[] = [];
+        const running: { firm: string; end: FreeSlot }[] = [];
         const tickets = new Map<Ticket, string>();
         for (const { firm, act } of steps) {
           if (act === 'end') running.shift()?.end();
@@ -120,14 +120,14 @@ describe('a fair queue', () => {
             if (typeof entered === 'function') running.push({ firm, end: entered });
             else if (typeof entered === 'object') {
               tickets.set(entered, firm);
-              void entered.turn.then((turn) => {
+              void entered.slot.then((slot) => {
                 tickets.delete(entered);
-                if (typeof turn === 'function') running.push({ firm, end: turn });
+                if (typeof slot === 'function') running.push({ firm, end: slot });
               });
             }
           }
           await settled();
-          const of = (each: string) => running.filter((turn) => turn.firm === each).length;
+          const of = (each: string) => running.filter((slot) => slot.firm === each).length;
           expect(running.length).toBeLessThanOrEqual(3);
           expect(Math.max(...['a', 'b', 'c'].map(of))).toBeLessThanOrEqual(2);
           expect([queue.inProgress, queue.waiting]).toEqual([running.length, tickets.size]);

@@ -8,15 +8,15 @@ export interface FairQueueLimits {
   readonly maxWaitMs: number;
 }
 
-/** Ends a turn. Calling it again does nothing. */
-export type EndTurn = () => void;
+/** Ends a slot. Calling it again does nothing. */
+export type FreeSlot = () => void;
 
-/** Why there is no turn: the firm itself has too many requests, or all firms together have. */
-export type NoTurn = 'firm' | 'process';
+/** Why there is no slot: the firm itself has too many requests, or all firms together have. */
+export type NoSlot = 'firm' | 'process';
 
 export interface Ticket {
   /** Null when the caller left the queue. */
-  readonly turn: Promise<EndTurn | NoTurn | null>;
+  readonly slot: Promise<FreeSlot | NoSlot | null>;
   leave(): void;
 }
 
@@ -29,18 +29,18 @@ interface Firm {
 
 interface Waiting {
   readonly timer: NodeJS.Timeout;
-  resolve(turn: EndTurn | NoTurn | null): void;
+  resolve(slot: FreeSlot | NoSlot | null): void;
 }
 
 /**
- * Gives turns to firms one after the other, however many requests of each are waiting. Within a firm, requests are
+ * Gives slots to firms one after the other, however many requests of each are waiting. Within a firm, requests are
  * served in the order of their arrival. When too many wait, the oldest of the firm with the most is refused.
  */
 export class FairQueue {
   readonly #limits: FairQueueLimits;
   /** Only those that have a request in progress or waiting. */
   readonly #firms = new Map<string, Firm>();
-  /** Those that wait and are under their limit. The next turn is the first one's, which then goes to the end. */
+  /** Those that wait and are under their limit. The next slot is the first one's, which then goes to the end. */
   readonly #ready = new Set<Firm>();
   #running = 0;
   #waiting = 0;
@@ -49,11 +49,11 @@ export class FairQueue {
     this.#limits = limits;
   }
 
-  /** A turn, the reason why there is none, or a ticket of the queue. */
-  enter(firmUuid: string): EndTurn | NoTurn | Ticket {
+  /** A slot, the reason why there is none, or a ticket of the queue. */
+  enter(firmUuid: string): FreeSlot | NoSlot | Ticket {
     const firm = this.#firms.get(firmUuid) ?? { uuid: firmUuid, running: 0, waiting: new Set() };
     this.#firms.set(firmUuid, firm);
-    if (firm.waiting.size === 0 && this.#isUnderLimit(firm) && this.#hasFreeTurn()) return this.#begin(firm);
+    if (firm.waiting.size === 0 && this.#isUnderLimit(firm) && this.#hasFreeSlot()) return this.#begin(firm);
     if (firm.waiting.size >= this.#limits.waitingPerFirm) return this.#none('firm', firm);
     if (this.#waiting >= this.#limits.waitingTotal && !this.#dropForAnother(firm)) return this.#none('process', firm);
     return this.#wait(firm);
@@ -71,11 +71,11 @@ export class FairQueue {
     return this.#limits.perFirm === 0 || firm.running < this.#limits.perFirm;
   }
 
-  #hasFreeTurn(): boolean {
+  #hasFreeSlot(): boolean {
     return this.#limits.total === 0 || this.#running < this.#limits.total;
   }
 
-  #begin(firm: Firm): EndTurn {
+  #begin(firm: Firm): FreeSlot {
     firm.running++;
     this.#running++;
     let hasEnded = false;
@@ -85,15 +85,15 @@ export class FairQueue {
       firm.running--;
       this.#running--;
       if (firm.waiting.size > 0) this.#ready.add(firm);
-      this.#giveTurns();
+      this.#giveSlots();
       this.#forget(firm);
     };
   }
 
-  #giveTurns(): void {
+  #giveSlots(): void {
     // A firm that is removed and added again during the iteration is visited again, after the others.
     for (const firm of this.#ready) {
-      if (!this.#hasFreeTurn()) return;
+      if (!this.#hasFreeSlot()) return;
       this.#ready.delete(firm);
       const [first] = firm.waiting;
       if (first === undefined) continue;
@@ -104,8 +104,8 @@ export class FairQueue {
   }
 
   #wait(firm: Firm): Ticket {
-    const { promise, resolve } = Promise.withResolvers<EndTurn | NoTurn | null>();
-    const end = (answer: NoTurn | null) => {
+    const { promise, resolve } = Promise.withResolvers<FreeSlot | NoSlot | null>();
+    const end = (answer: NoSlot | null) => {
       this.#remove(firm, waiting);
       resolve(answer);
       this.#forget(firm);
@@ -116,7 +116,7 @@ export class FairQueue {
     firm.waiting.add(waiting);
     this.#waiting++;
     if (this.#isUnderLimit(firm)) this.#ready.add(firm);
-    return { turn: promise, leave: () => end(null) };
+    return { slot: promise, leave: () => end(null) };
   }
 
   /** False when no other firm has more requests waiting than this one. */
@@ -137,7 +137,7 @@ export class FairQueue {
     if (firm.waiting.size === 0) this.#ready.delete(firm);
   }
 
-  #none(why: NoTurn, firm: Firm): NoTurn {
+  #none(why: NoSlot, firm: Firm): NoSlot {
     this.#forget(firm);
     return why;
   }

@@ -52,7 +52,7 @@ const queueOf = (store: Store) => reviewQueue(store.db, store.carryOver);
 async function next(
   person: Person,
   at: number = NOON,
-  { store = service.parts.store, filter = {}, ruleUuid = null as string | null, skip = [] as string[] } = {},
+  { store = service.deps.store, filter = {}, ruleUuid = null as string | null, skip = [] as string[] } = {},
 ): Promise<string | null> {
   const asked = { filter: { ...NO_FILTER, ...filter }, ruleUuid, skip };
   const taken = await takeNextCall({ store, queue: queueOf(store) }, person, asked, new Date(at));
@@ -64,7 +64,7 @@ async function next(
 /** Writes the review of a call, as whoever stores one does. */
 async function finish({ firmUuid, userUuid }: Person, call: Call, at = NOON): Promise<void> {
   await service.db.transaction(async (tx) => {
-    await service.parts.store.calls.lock(tx, firmUuid, call.uuid);
+    await service.deps.store.calls.lock(tx, firmUuid, call.uuid);
     await tx.query(
       `INSERT INTO review (firm_uuid, call_uuid, analysis_uuid, by_uuid, at, done, answers, body)
        VALUES ($1, $2, gen_random_uuid(), $3, $4, true, '[]', '')`,
@@ -176,14 +176,14 @@ describe('the review queue', () => {
     expect(await next(personOf(firmUuid), NOON + 14 * MINUTE)).toBeNull();
     const three = personOf(firmUuid);
     expect(await next(three, NOON + 16 * MINUTE)).toBe(second);
-    const deps = { store: service.parts.store, queue: queueOf(service.parts.store) };
+    const deps = { store: service.deps.store, queue: queueOf(service.deps.store) };
     await expect(releaseLease(deps, two, second)).rejects.toMatchObject({ code: 'NOT_FOUND' });
     await releaseLease(deps, one, first);
     expect(await next(two, NOON + 16 * MINUTE)).toBe(first);
     // Whoever finishes the review.
     await finish(one, calls[0]!, NOON + 17 * MINUTE);
     expect(await next(two, NOON + 18 * MINUTE)).toBeNull();
-    await eraseCall(service.parts, firmUuid, second, {});
+    await eraseCall(service.deps, firmUuid, second, {});
     expect(await next(three, NOON + 18 * MINUTE)).toBeNull();
     expect(await service.db.query('SELECT FROM review_lease WHERE firm_uuid = $1', [firmUuid])).toEqual([]);
   });
@@ -241,8 +241,8 @@ describe('the review queue', () => {
       await service.db.transaction(async (tx) => {
         await tx.query('SELECT FROM call WHERE uuid = $1 FOR UPDATE', [first]);
         asked = next(me);
-        await Promise.race([untilSomebodyWaits(service.parts.store.db), asked]);
-        if (end === 'erasure') await service.parts.store.erasures.erase(tx, firmUuid, first, [], new Date());
+        await Promise.race([untilSomebodyWaits(service.deps.store.db), asked]);
+        if (end === 'erasure') await service.deps.store.erasures.erase(tx, firmUuid, first, [], new Date());
         else await judge(tx, firmUuid, { ...calls[0]!, facts: { ...calls[0]!.facts!, needsReview: 0 } });
       });
       expect(await asked).toBe(second);
@@ -254,7 +254,7 @@ describe('the review queue', () => {
     const [one, two] = [personOf(firmUuid), personOf(firmUuid)];
     const calls = callsToReview(6);
     await listing.add(firmUuid, calls);
-    const { store, firms } = service.parts;
+    const { store, firms } = service.deps;
     const read = (person: Person, at: number) => readQueue({ queue: queueOf(store), firms }, person, new Date(at));
     // Midnight in Tashkent is 19:00 in UTC.
     const midnight = Date.UTC(2036, 9, 1, 19);
@@ -314,7 +314,7 @@ async function runAgainstModel(actions: readonly Action[]): Promise<void> {
   const people = Array.from({ length: 3 }, () => personOf(firmUuid));
   const calls = callsToReview(6);
   await listing.add(firmUuid, calls);
-  const { store } = service.parts;
+  const { store } = service.deps;
   const queue: ReviewQueue = queueOf(store);
   const state = calls.map(() => ({
     isDone: false,

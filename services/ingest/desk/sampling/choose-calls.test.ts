@@ -27,7 +27,7 @@ const facts = {
   points: [],
 };
 
-const deps = () => ({ ...service.parts, sampling: samplingIn(service.parts.store.db, service.parts.store.carryOver) });
+const deps = () => ({ ...service.deps, sampling: samplingIn(service.deps.store.db, service.deps.store.carryOver) });
 
 async function save(firmUuid: string, given: Partial<SamplingRule> = {}): Promise<SamplingRule> {
   const rule: SamplingRule = {
@@ -184,8 +184,8 @@ describe('a sampling rule', () => {
     const inTashkent = {
       ...deps(),
       firms: {
-        ...service.parts.firms,
-        find: async () => ({ ...(await service.parts.firms.find(firmUuid)), timeZone: 'Asia/Tashkent' }),
+        ...service.deps.firms,
+        find: async () => ({ ...(await service.deps.firms.find(firmUuid)), timeZone: 'Asia/Tashkent' }),
       },
     };
     const id = { firmUuid, ruleUuid: rule.uuid };
@@ -223,8 +223,8 @@ describe('a sampling rule', () => {
     await service.db.transaction(async (tx) => {
       await tx.query('SELECT FROM call WHERE uuid = $1 FOR UPDATE', [erased.uuid]);
       choosing = choose(firmUuid, rule);
-      await Promise.race([untilSomebodyWaits(service.parts.store.db), choosing]);
-      await service.parts.store.erasures.erase(tx, firmUuid, erased.uuid, [], new Date());
+      await Promise.race([untilSomebodyWaits(service.deps.store.db), choosing]);
+      await service.deps.store.erasures.erase(tx, firmUuid, erased.uuid, [], new Date());
     });
     await choosing;
     const rows = await service.db.query<{ call: string; done: boolean }>(
@@ -232,7 +232,7 @@ describe('a sampling rule', () => {
       [rule.uuid],
     );
     expect(rows).toEqual(calls.slice(1).map(({ uuid }) => ({ call: uuid, done: uuid === reviewed.uuid })));
-    await eraseCall(service.parts, firmUuid, reviewed.uuid, {});
+    await eraseCall(service.deps, firmUuid, reviewed.uuid, {});
     expect(await chosenBy(firmUuid, rule)).toEqual([calls[2]!.uuid]);
   });
 });

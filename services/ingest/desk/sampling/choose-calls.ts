@@ -5,7 +5,7 @@ import type { Firms } from '@call-analysis/service/firms';
 import type { Store } from '../../store/index.ts';
 import { type Sample, type Sampling, sampling as samplingIn } from './sampling-store.ts';
 
-interface Parts {
+interface Deps {
   readonly store: Pick<Store, 'db' | 'transaction' | 'words' | 'carryOver'>;
   readonly sampling: Sampling;
   readonly firms: Firms;
@@ -25,18 +25,18 @@ const CATCH_UP_MS = 3_000;
 export function sampler({
   store,
   firms,
-}: Pick<Parts, 'firms'> & { readonly store: Store }): (now: Date) => Promise<void> {
+}: Pick<Deps, 'firms'> & { readonly store: Store }): (now: Date) => Promise<void> {
   const sampling = samplingIn(store.db, store.carryOver);
   return (now) => chooseCalls({ store, firms, sampling }, now);
 }
 
 /** Chooses calls by every rule of which a period has ended. */
-export async function chooseCalls(parts: Parts, now: Date): Promise<void> {
+export async function chooseCalls(deps: Deps, now: Date): Promise<void> {
   const deadline = Date.now() + RUN_MS;
   const failures = new Failures();
-  for (const rule of await parts.sampling.enabled(now)) {
+  for (const rule of await deps.sampling.enabled(now)) {
     if (Date.now() > deadline) break;
-    await failures.attempt(() => chooseByRule(parts, rule, now));
+    await failures.attempt(() => chooseByRule(deps, rule, now));
   }
   failures.throwAll();
 }
@@ -46,7 +46,7 @@ export async function chooseCalls(parts: Parts, now: Date): Promise<void> {
  * period before. One sample a rule and period, however many processes do it; a process that is killed leaves nothing of one.
  */
 export async function chooseByRule(
-  { store, sampling, firms }: Parts,
+  { store, sampling, firms }: Deps,
   id: RuleId,
   now: Date,
   newSeed = () => randomBytes(16).toString('hex'),

@@ -3,7 +3,7 @@ import { finished } from 'node:stream/promises';
 import { Fault } from '@call-analysis/fault';
 import { type Database, type Sql, sqlState, type Transaction } from '@call-analysis/postgres';
 import { from as copyFrom } from 'pg-copy-streams';
-import type { Batch } from '../../uploads/batch-store.ts';
+import type { Batch } from '../../batches/batch-store.ts';
 import type { CallRecord } from '../rows/call-fields.ts';
 import { CallUuids, Chunk, type CopyTarget, type KnownIds, type RowOutcome } from './chunk.ts';
 

@@ -1,9 +1,9 @@
 import type { Role } from '@call-analysis/events';
 import type { Column } from '../csv/header.ts';
+import { checkTranscript } from './check-transcript.ts';
 import { type Direction, parseChannel, parseDirection, parseDuration, parsePhone } from './field-rules.ts';
 import type { ValueFault } from './row-fault.ts';
 import { parseStartTime, parseTranscriptionStartTime } from './start-time.ts';
-import { checkTranscript } from './transcript-format.ts';
 
 /** Further facts that values are checked against. */
 export interface FieldRules {

@@ -1,0 +1,94 @@
+import type { Bus } from '@call-analysis/bus';
+import type { BodyOf, Event, EventOrigin, TranscriptReady } from '@call-analysis/events';
+import { Fault } from '@call-analysis/fault';
+import type { Objects } from '@call-analysis/objects';
+import type { Sql, Transaction } from '@call-analysis/postgres';
+import { currentContext } from '@call-analysis/runtime';
+import { transcribedRecordingReady, uploadedTranscriptReady } from '../calls/call-events.ts';
+import { removedAt } from '../calls/call-row.ts';
+import type { CallRow, Store } from '../store/index.ts';
+
+export interface AnalyzeDeps {
+  readonly store: Store;
+  readonly bus: Bus;
+  readonly objects: Objects;
+}
+
+interface AnalyzeOptions {
+  readonly priority?: number;
+  /** Null for the active scorecard of the call's segment type. */
+  readonly scorecardUuid?: string | null;
+  /** Runs last in the transaction. */
+  readonly within?: (tx: Sql) => Promise<void>;
+}
+
+/**
+ * Requests a new analysis of a call with a scorecard, or the one that is now in force. Earlier analyses are kept. Fault
+ * INVALID_TRANSITION while the call is being processed, and when it has no transcript.
+ */
+export async function analyzeCall(
+  deps: AnalyzeDeps,
+  firmUuid: string,
+  callUuid: string,
+  { within, ...options }: AnalyzeOptions = {},
+): Promise<CallRow> {
+  return deps.store.transaction(async (tx) => {
+    const call = await deps.store.calls.lock(tx, firmUuid, callUuid);
+    const reopened = await analyzeLocked(deps, tx, firmUuid, call, { ...options, detail: 'new analysis requested' });
+    await within?.(tx);
+    return reopened;
+  });
+}
+
+/** The same for a call that is locked. `detail` goes into its history. */
+export async function analyzeLocked(
+  deps: AnalyzeDeps,
+  tx: Transaction,
+  firmUuid: string,
+  call: CallRow,
+  { detail, priority = 0, scorecardUuid = null }: Omit<AnalyzeOptions, 'within'> & { readonly detail: string },
+): Promise<CallRow> {
+  const { store, bus } = deps;
+  const canReopen = call.status === 'completed' || (call.status === 'failed' && call.failure?.stage === 'analysis');
+  if (!canReopen) throw cannotReopen(call);
+  if (removedAt(call, 'transcript') !== null) {
+    throw invalidTransition('The transcript of this call was removed by the retention of your firm.', []);
+  }
+  const reopened = await store.calls.reopen(tx, firmUuid, call.uuid, new Date(), detail);
+  const origin = { firmuuid: firmUuid, priority, traceparent: currentContext()?.traceparent };
+  const ready = await transcriptReady(deps, tx, reopened, origin);
+  const named = scorecardUuid === null ? {} : { scorecard_uuid: scorecardUuid };
+  await bus.publish(tx, [{ ...ready, data: { ...ready.data, ...named } }]);
+  return reopened;
+}
+
+async function transcriptReady(
+  { store, objects }: AnalyzeDeps,
+  tx: Sql,
+  call: CallRow,
+  origin: EventOrigin,
+): Promise<Event<BodyOf<typeof TranscriptReady>>> {
+  const { firmuuid } = origin;
+  if (call.source === 'transcription') {
+    return uploadedTranscriptReady(objects, await store.calls.uploadedTranscript(tx, firmuuid, call.uuid), origin);
+  }
+  const utterances = await store.transcripts.read(tx, firmuuid, call.uuid);
+  // The analysis may arrive before the transcript, which then follows shortly.
+  if (utterances === null) throw invalidTransition('The transcript of this call is not stored yet. Retry shortly.', []);
+  return transcribedRecordingReady(objects, call, utterances, origin);
+}
+
+function cannotReopen({ status, failure }: CallRow): Fault {
+  if (status === 'failed') {
+    const allowed = failure?.retryable === true ? ['retry'] : [];
+    const stage = failure?.stage ?? 'processing';
+    return invalidTransition(`This call failed at its ${stage} and has no transcript to analyze.`, allowed);
+  }
+  if (status === 'canceled')
+    return invalidTransition('This call was canceled before it was analyzed and is no longer processed.', []);
+  return invalidTransition(`This call is ${status}. Wait until it is completed, then request a new analysis.`, []);
+}
+
+export function invalidTransition(message: string, allowed: readonly string[]): Fault {
+  return new Fault('conflict', 'INVALID_TRANSITION', message, { details: { allowed } });
+}

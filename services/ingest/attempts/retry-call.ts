@@ -1,0 +1,101 @@
+import type { Bus } from '@call-analysis/bus';
+import type { Event, EventOrigin } from '@call-analysis/events';
+import { Fault } from '@call-analysis/fault';
+import type { Objects } from '@call-analysis/objects';
+import type { Transaction } from '@call-analysis/postgres';
+import { currentContext } from '@call-analysis/runtime';
+import type { Firms } from '@call-analysis/service/firms';
+import {
+  audioStored,
+  extractionRequested,
+  transcribedRecordingReady,
+  uploadedTranscriptReady,
+} from '../calls/call-events.ts';
+import { eraseFirstHint, failureWithHint } from '../calls/ended-without-result.ts';
+import type { CallRow, Store } from '../store/index.ts';
+
+export interface Deps {
+  readonly store: Store;
+  readonly bus: Bus;
+  readonly objects: Objects;
+  readonly firms: Pick<Firms, 'settings'>;
+}
+
+/**
+ * Starts a new attempt of a failed call, from the last stage that succeeded. Fault NOT_RETRYABLE when a retry cannot
+ * help.
+ */
+export async function retryCall(deps: Deps, firmUuid: string, callUuid: string): Promise<CallRow> {
+  const { store } = deps;
+  const redact = await redactsStored(deps, firmUuid);
+  return store.transaction(async (tx) => {
+    const call = await store.calls.lock(tx, firmUuid, callUuid);
+    if (call.status !== 'failed') throw notRetryable(`Only a failed call can be retried. This one is ${call.status}.`);
+    if (call.failure?.retryable !== true) {
+      throw notRetryable(`A retry cannot help this call: ${failureWithHint(call)?.message ?? 'it failed permanently'}`);
+    }
+    return startAttempt(deps, tx, firmUuid, call, redact);
+  });
+}
+
+/** Null when key-management is away: only a recording that is still to be transcribed needs the answer. */
+export async function redactsStored({ firms }: Deps, firmUuid: string): Promise<boolean | null> {
+  return firms.settings(firmUuid).then(
+    ({ redaction }) => redaction === 'stored',
+    () => null,
+  );
+}
+
+/**
+ * Starts the next attempt of a failed call, even when its failure is permanent. `redact`: whether its transcript is stored
+ * without personal data.
+ */
+export async function startAttempt(
+  deps: Deps,
+  tx: Transaction,
+  firmUuid: string,
+  { uuid }: CallRow,
+  redact: boolean | null,
+): Promise<CallRow> {
+  const requeued = await deps.store.calls.requeue(tx, firmUuid, uuid, new Date());
+  const origin = { firmuuid: firmUuid, priority: 0, traceparent: currentContext()?.traceparent };
+  await deps.bus.publish(tx, [await nextEvent(deps, tx, requeued, redact, origin)]);
+  return requeued;
+}
+
+/** The event that makes the next stage process the call. */
+async function nextEvent(
+  { store, objects }: Deps,
+  tx: Transaction,
+  call: CallRow,
+  redact: boolean | null,
+  origin: EventOrigin,
+): Promise<Event> {
+  const { firmuuid } = origin;
+  if (call.source === 'transcription') {
+    return uploadedTranscriptReady(objects, await store.calls.uploadedTranscript(tx, firmuuid, call.uuid), origin);
+  }
+  const utterances = await store.transcripts.read(tx, firmuuid, call.uuid);
+  if (utterances !== null) return transcribedRecordingReady(objects, call, utterances, origin);
+  const recording = await store.recordings.read(tx, firmuuid, call.uuid);
+  const stored = recording?.stored ?? null;
+  if (recording !== null && stored !== null) {
+    if (redact === null)
+      throw new Fault('unavailable', 'UNAVAILABLE', 'The settings of the firm cannot be read now. Retry.');
+    return audioStored(call, recording, stored, redact, origin);
+  }
+  const entry = recording?.entry ?? null;
+  const archive = call.batch_uuid === null ? null : await store.batches.lockArchive(tx, firmuuid, call.batch_uuid);
+  if (recording === null || entry === null || archive === null) {
+    const hint = call.partner_call_id === null ? '' : ` ${eraseFirstHint(call.uuid)}`;
+    throw notRetryable(
+      `The ZIP with this recording is no longer kept. Upload the recording again, in a new batch or as a single upload.${hint}`,
+    );
+  }
+  const announced = { uuid: call.uuid, attempt: call.attempt, fileName: recording.fileName, entry };
+  return extractionRequested(announced, archive, origin);
+}
+
+function notRetryable(message: string): Fault {
+  return new Fault('conflict', 'NOT_RETRYABLE', message);
+}

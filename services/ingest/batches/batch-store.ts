@@ -1,0 +1,334 @@
+import { Fault, notFound } from '@call-analysis/fault';
+import type { Sql } from '@call-analysis/postgres';
+import { UNFINISHED, UNFINISHED_SQL } from '../calls/call-status.ts';
+import type { Prisma } from '../generated/client.ts';
+import type { IngestPrisma } from '../prisma.ts';
+
+export interface Batch {
+  readonly uuid: string;
+  readonly kind: string;
+  readonly accepted: number;
+  readonly duplicates: number;
+  readonly rejected: number;
+  readonly ignoredColumns: string[];
+  readonly rejectedUuid: string | null;
+  /** Its first and last call in the order of uuids. Null when no row was accepted. */
+  readonly firstCall: string | null;
+  readonly lastCall: string | null;
+  /** The frozen ZIP of its recordings. Null once no call needs it. */
+  readonly archiveKey: string | null;
+  readonly archiveBytes: number | null;
+  readonly createdAt: Date;
+  /** Files of the archive that no row names. */
+  readonly unnamedFiles: number;
+  /** Of its first duplicates, those whose call had permanently failed or was canceled. */
+  readonly endedDuplicates: number;
+  /** When the last of its erased calls had ended. Null while none has been erased. */
+  readonly erasedUntil: Date | null;
+}
+
+/** The fields that announcing its calls needs. */
+export type AnnouncedBatch = Pick<Batch, 'uuid' | 'kind' | 'archiveKey' | 'archiveBytes'>;
+
+/** A batch that is not finished, as far as finding its calls needs it. */
+export interface UnfinishedBatch {
+  readonly uuid: string;
+  readonly firmUuid: string;
+  readonly firstCall: string | null;
+  readonly lastCall: string | null;
+}
+
+/** A CSV of rejected rows. */
+export interface RejectedFile {
+  readonly uuid: string;
+  readonly objectKey: string;
+}
+
+export interface BatchProgress extends Batch {
+  /** The names of its files, and the user who uploaded them. Null where the upload is no longer known. */
+  readonly fileName: string | null;
+  readonly archiveName: string | null;
+  readonly uploadedBy: string | null;
+  /** Without erased calls. */
+  readonly byStatus: Record<string, number>;
+  /** The number of its erased calls. */
+  readonly erased: number;
+  /** When its last call ended. Null while any call has not ended. */
+  readonly finishedAt: Date | null;
+}
+
+/**
+ * From this many calls on, counting a batch takes several milliseconds, and clients that wait for its end poll often.
+ */
+const LARGE_BATCH = 1_000;
+/** Counting one large batch takes at most a tenth of a connection: its last counts are the answer meanwhile. */
+const COUNTED_AGAIN_AFTER = 9;
+const OLDEST_COUNTS_MS = 2_000;
+const REMEMBERED_BATCHES = 100;
+
+/** The last part of an object key is the name of the uploaded file. */
+function nameOf(key: string | null | undefined): string | null {
+  return key?.split('/').at(-1) ?? null;
+}
+
+/** Batches and their CSVs of rejected rows. Requests of users are limited to one firm. */
+export function batches(prisma: IngestPrisma, db: Sql) {
+  async function withProgress(found: Batch[]): Promise<BatchProgress[]> {
+    const uploads = await db.query<{
+      batch_uuid: string;
+      user_uuid: string;
+      metadata_key: string;
+      audio_key: string | null;
+    }>(
+      `SELECT batch.uuid AS batch_uuid, user_uuid, metadata_key, audio_key
+       FROM batch JOIN upload_session ON upload_session.uuid = batch.session_uuid WHERE batch.uuid = ANY($1)`,
+      [found.map((batch) => batch.uuid)],
+    );
+    const groups = await db.query<{ batch_uuid: string; status: string; count: number; latest: Date }>(
+      `SELECT call.batch_uuid, status, count(*)::int AS count, max(coalesce(ended_at, updated_at)) AS latest
+       FROM batch JOIN call ON call.firm_uuid = batch.firm_uuid AND call.uuid BETWEEN first_call AND last_call
+         AND call.batch_uuid = batch.uuid
+       WHERE batch.uuid = ANY($1) GROUP BY call.batch_uuid, status`,
+      [found.map((batch) => batch.uuid)],
+    );
+    return found.map((batch) => {
+      const own = groups.filter((group) => group.batch_uuid === batch.uuid);
+      const byStatus = Object.fromEntries(own.map((group) => [group.status, group.count]));
+      // Only erasure removes a call from its batch.
+      const erased = own.reduce((left, group) => left - group.count, batch.accepted);
+      const running = own.some((group) => UNFINISHED.includes(group.status));
+      const ended = [batch.createdAt, batch.erasedUntil ?? batch.createdAt, ...own.map((group) => group.latest)];
+      const lastMs = Math.max(...ended.map((at) => at.getTime()));
+      const upload = uploads.find(({ batch_uuid }) => batch_uuid === batch.uuid);
+      return {
+        ...batch,
+        fileName: nameOf(upload?.metadata_key),
+        archiveName: nameOf(upload?.audio_key),
+        uploadedBy: upload?.user_uuid ?? null,
+        byStatus,
+        erased,
+        finishedAt: running ? null : new Date(lastMs),
+      };
+    });
+  }
+
+  /** Counts of large batches that have not finished. */
+  const recent = new Map<string, { readonly progress: Promise<BatchProgress>; until: number }>();
+
+  async function progressOf(batch: Batch): Promise<BatchProgress> {
+    const [progress] = await withProgress([batch]);
+    return progress!;
+  }
+
+  async function progressOfLarge(batch: Batch): Promise<BatchProgress> {
+    const began = performance.now();
+    const known = recent.get(batch.uuid);
+    if (known !== undefined && began < known.until) return known.progress;
+    if (recent.size >= REMEMBERED_BATCHES) recent.clear();
+    const counted = { progress: progressOf(batch), until: Infinity };
+    recent.set(batch.uuid, counted);
+    try {
+      const progress = await counted.progress;
+      const now = performance.now();
+      counted.until =
+        progress.finishedAt === null ? now + Math.min((now - began) * COUNTED_AGAIN_AFTER, OLDEST_COUNTS_MS) : 0;
+      return progress;
+    } catch (error) {
+      counted.until = 0;
+      throw error;
+    }
+  }
+
+  return {
+    async ofSession(firmUuid: string, sessionUuid: string): Promise<Batch | null> {
+      const found = await prisma.batch.findFirst({ where: { firmUuid, sessionUuid } });
+      return found === null ? null : batchOf(found);
+    },
+
+    /** Null when the firm has no such batch. */
+    async find(firmUuid: string, uuid: string): Promise<Batch | null> {
+      const found = await prisma.batch.findFirst({ where: { firmUuid, uuid } });
+      return found === null ? null : batchOf(found);
+    },
+
+    /** The counts of a large batch that has not finished may be up to 2 s old. */
+    async get(firmUuid: string, uuid: string): Promise<BatchProgress> {
+      const batch = await this.find(firmUuid, uuid);
+      if (batch === null) throw notFound('batch');
+      return batch.accepted < LARGE_BATCH ? progressOf(batch) : progressOfLarge(batch);
+    },
+
+    async list(firmUuid: string, page: number, size: number): Promise<{ count: number; items: BatchProgress[] }> {
+      const where: Prisma.BatchWhereInput = { firmUuid };
+      const [count, found] = await Promise.all([
+        prisma.batch.count({ where }),
+        prisma.batch.findMany({
+          where,
+          orderBy: [{ createdAt: 'desc' }, { uuid: 'desc' }],
+          skip: (page - 1) * size,
+          take: size,
+        }),
+      ]);
+      return { count, items: await withProgress(found.map(batchOf)) };
+    },
+
+    /** Call when its filter is stored. */
+    async keepRejected(file: { uuid: string; firmUuid: string; objectKey: string; expiresAt: Date }): Promise<void> {
+      await prisma.rejectedFile.create({ data: { ...file, hasFilter: true } });
+    },
+
+    /** The object key of a CSV of rejected rows that has not expired. */
+    async rejectedKey(firmUuid: string, uuid: string, now: Date): Promise<string> {
+      const file = await prisma.rejectedFile.findFirst({ where: { uuid, firmUuid, expiresAt: { gt: now } } });
+      if (file === null) {
+        throw new Fault(
+          'not-found',
+          'NOT_FOUND',
+          'There is no such CSV of rejected rows. These files are kept for 7 days.',
+        );
+      }
+      return file.objectKey;
+    },
+
+    /** Keeps others from rewriting the file until the transaction ends. */
+    async lockRejected(tx: Sql, uuid: string): Promise<void> {
+      await tx.query('SELECT 1 FROM rejected_file WHERE uuid = $1 FOR UPDATE', [uuid]);
+    },
+
+    async expiredRejected(before: Date, limit: number): Promise<RejectedFile[]> {
+      return prisma.rejectedFile.findMany({
+        where: { expiresAt: { lt: before } },
+        take: limit,
+        select: { uuid: true, objectKey: true },
+      });
+    },
+
+    async forgetRejected(uuid: string, sql: Sql = db): Promise<void> {
+      await sql.query('DELETE FROM rejected_file WHERE uuid = $1', [uuid]);
+      await sql.query('DELETE FROM rejected_filter WHERE file_uuid = $1', [uuid]);
+    },
+
+    async isRejectedKept(objectKey: string): Promise<boolean> {
+      return (await prisma.rejectedFile.count({ where: { objectKey } })) > 0;
+    },
+
+    /** Records that one of its calls, which had ended at that time, was erased. */
+    async erased(tx: Sql, uuid: string, endedAt: Date): Promise<void> {
+      await tx.query(
+        'UPDATE batch SET erased_until = $2 WHERE uuid = $1 AND (erased_until IS NULL OR erased_until < $2)',
+        [uuid, endedAt],
+      );
+    },
+
+    /**
+     * Batches of any firm for which BatchFinished was not published, in the order of uuids, beginning after `after`.
+     */
+    async unfinished(after: string | null, limit: number): Promise<UnfinishedBatch[]> {
+      return db.query<UnfinishedBatch>(
+        `SELECT uuid, firm_uuid AS "firmUuid", first_call AS "firstCall", last_call AS "lastCall" FROM batch
+         WHERE NOT finish_published AND ($1::uuid IS NULL OR uuid > $1) ORDER BY uuid LIMIT $2`,
+        [after, limit],
+      );
+    },
+
+    /** The last call of the batch, up to `upTo`, that has not ended; null when there is none. */
+    async lastUnfinishedCall({ uuid, firmUuid, firstCall }: UnfinishedBatch, upTo: string): Promise<string | null> {
+      const [call] = await db.query<{ uuid: string }>(
+        `SELECT uuid FROM call WHERE firm_uuid = $1 AND uuid BETWEEN $2 AND $3 AND batch_uuid = $4
+           AND status IN ${UNFINISHED_SQL} ORDER BY uuid DESC LIMIT 1`,
+        [firmUuid, firstCall, upTo, uuid],
+      );
+      return call?.uuid ?? null;
+    },
+
+    /**
+     * Marks a batch as finished and returns the number of its calls in each status. Null when another process marked it
+     * before, or when a call has not ended after all, because it was retried.
+     */
+    async finish(tx: Sql, { uuid, firmUuid }: UnfinishedBatch): Promise<Record<string, number> | null> {
+      const marked = await tx.query(
+        'UPDATE batch SET finish_published = true WHERE uuid = $1 AND NOT finish_published RETURNING 1',
+        [uuid],
+      );
+      if (marked.length === 0) return null;
+      const groups = await tx.query<{ status: string; count: number }>(
+        `SELECT status, count(*)::int AS count
+         FROM batch JOIN call ON call.firm_uuid = batch.firm_uuid AND call.uuid BETWEEN first_call AND last_call
+           AND call.batch_uuid = batch.uuid
+         WHERE batch.firm_uuid = $1 AND batch.uuid = $2 GROUP BY status`,
+        [firmUuid, uuid],
+      );
+      if (groups.some(({ status }) => UNFINISHED.includes(status))) {
+        await tx.query('UPDATE batch SET finish_published = false WHERE uuid = $1', [uuid]);
+        return null;
+      }
+      return Object.fromEntries(groups.map(({ status, count }) => [status, count]));
+    },
+
+    /** The archive of a batch, which cannot be removed until the transaction ends. Null when it was removed. */
+    async lockArchive(tx: Sql, firmUuid: string, uuid: string): Promise<Archive | null> {
+      const [archive] = await tx.query<Archive>(
+        `SELECT archive_key AS key, archive_bytes AS bytes FROM batch
+         WHERE firm_uuid = $1 AND uuid = $2 AND archive_key IS NOT NULL FOR SHARE`,
+        [firmUuid, uuid],
+      );
+      return archive ?? null;
+    },
+
+    async isArchiveKept(key: string): Promise<boolean> {
+      return (await prisma.batch.count({ where: { archiveKey: key } })) > 0;
+    },
+
+    /** Batches that have an archive, in the order of uuids, beginning after `after`. */
+    async withArchive(after: string | null, limit: number): Promise<string[]> {
+      const found = await prisma.batch.findMany({
+        where: { archiveKey: { not: null }, ...(after === null ? {} : { uuid: { gt: after } }) },
+        orderBy: { uuid: 'asc' },
+        take: limit,
+        select: { uuid: true },
+      });
+      return found.map(({ uuid }) => uuid);
+    },
+
+    /**
+     * Releases the archive of a batch and returns its key, unless a call still needs it. Then it returns null. A call
+     * needs it while its recording is to be extracted, and when the extraction failed in a way that a retry may fix.
+     * For batches from before `retriesAfter`, the time for such retries is over.
+     */
+    async releaseArchive(tx: Sql, uuid: string, retriesAfter: Date): Promise<string | null> {
+      // Locked first, so that the next statement sees a retry that has locked the archive.
+      const [batch] = await tx.query<{ key: string }>(
+        'SELECT archive_key AS key FROM batch WHERE uuid = $1 AND archive_key IS NOT NULL FOR UPDATE',
+        [uuid],
+      );
+      if (batch === undefined) return null;
+      const released = await tx.query(
+        `UPDATE batch SET archive_key = NULL, archive_bytes = NULL WHERE uuid = $1 AND NOT EXISTS (
+           SELECT FROM recording JOIN call ON call.firm_uuid = recording.firm_uuid AND call.uuid = recording.call_uuid
+           WHERE recording.firm_uuid = batch.firm_uuid
+             AND recording.call_uuid BETWEEN batch.first_call AND batch.last_call
+             AND recording.object_key IS NULL AND call.batch_uuid = batch.uuid
+             AND (call.status IN ${UNFINISHED_SQL}
+               OR (call.status = 'failed' AND call.failure @> '{"retryable": true}' AND batch.created_at > $2)))
+         RETURNING 1`,
+        [uuid, retriesAfter],
+      );
+      return released.length === 0 ? null : batch.key;
+    },
+  };
+}
+
+export interface Archive {
+  readonly key: string;
+  readonly bytes: number;
+}
+
+type StoredBatch = Omit<Batch, 'archiveBytes'> & {
+  readonly archiveBytes: bigint | null;
+  readonly finishPublished: boolean;
+};
+
+function batchOf(row: StoredBatch): Batch {
+  const { finishPublished: _finishPublished, ...batch } = row;
+  return { ...batch, archiveBytes: batch.archiveBytes === null ? null : Number(batch.archiveBytes) };
+}

@@ -1,0 +1,123 @@
+import { packTranscript } from '@call-analysis/call-processing';
+import {
+  AudioExtractionRequested,
+  AudioStored,
+  type BodyOf,
+  createEvent,
+  type Event,
+  type EventOrigin,
+  INLINE_BYTES,
+  type Language,
+  TranscriptReady,
+  type Utterance,
+} from '@call-analysis/events';
+import type { Objects } from '@call-analysis/objects';
+import type { Archive, ArchivedCall, CallRow, Recording, StoredRecording, UploadedTranscript } from '../store/index.ts';
+import { parseTranscript } from './transcript-format.ts';
+
+/** Asks the audio service to extract the recording of a call from its archive. */
+export function extractionRequested(
+  call: Omit<ArchivedCall, 'priority'>,
+  archive: Archive,
+  origin: EventOrigin,
+): Event<BodyOf<typeof AudioExtractionRequested>> {
+  return createEvent('ingest', AudioExtractionRequested, call.uuid, origin, {
+    attempt: call.attempt,
+    archive_key: archive.key,
+    archive_bytes: archive.bytes,
+    file_name: call.fileName,
+    entry: call.entry,
+  });
+}
+
+/** The part of a row of the catalogue that is announced together with a recording. */
+type DescribedCall = Pick<CallRow, 'uuid' | 'attempt' | 'segment_type' | 'operator_name' | 'direction' | 'start_time'>;
+
+function metadataOf({
+  operator_name,
+  direction,
+  start_time,
+}: Omit<DescribedCall, 'uuid' | 'attempt' | 'segment_type'>) {
+  return {
+    operator_name,
+    direction: direction as 'inbound' | 'outbound' | null,
+    start_time: start_time.toISOString(),
+  };
+}
+
+/** The recording of a call is stored and can be transcribed. */
+export function audioStored(
+  call: DescribedCall,
+  channels: Pick<Recording, 'left' | 'right'>,
+  stored: StoredRecording,
+  redact: boolean,
+  origin: EventOrigin,
+): Event<BodyOf<typeof AudioStored>> {
+  return createEvent('ingest', AudioStored, call.uuid, origin, {
+    attempt: call.attempt,
+    key: stored.objectKey,
+    format: stored.format,
+    channels: stored.channels,
+    sample_rate: stored.sampleRate,
+    duration: stored.duration,
+    size_bytes: stored.sizeBytes,
+    left: channels.left,
+    right: channels.right,
+    segment_type: call.segment_type,
+    ...metadataOf(call),
+    ...(redact && { redact }),
+  });
+}
+
+/**
+ * The uploaded transcript of a call can be analyzed. A long transcript is put in the object store first.
+ *
+ * The text is parsed once at acceptance, where the check creates no utterances, and once here. Utterances are not
+ * carried over: all calls of a batch but the first 500 are announced later, possibly by another process, and until then
+ * their utterances would take several times the memory of the text.
+ */
+export async function uploadedTranscriptReady(
+  objects: Objects,
+  call: UploadedTranscript,
+  origin: EventOrigin,
+): Promise<Event<BodyOf<typeof TranscriptReady>>> {
+  const parsed = parseTranscript(call.tagged_text);
+  if (parsed === null) throw new Error(`the accepted transcript of call ${call.uuid} does not parse`);
+  const { utterances } = parsed;
+  // A byte of text becomes at most a few bytes of JSON, so a text far below the limit needs no exact count.
+  const isShort = call.tagged_text.length < INLINE_BYTES / 8;
+  return createEvent('ingest', TranscriptReady, call.uuid, origin, {
+    attempt: call.attempt,
+    source: 'transcription',
+    duration: call.duration,
+    language: call.language as Language | null,
+    tags: parsed.tags,
+    segment_type: call.segment_type,
+    ...metadataOf(call),
+    transcript: isShort ? { utterances } : await packTranscript(objects, attemptOf(call, origin), utterances),
+  });
+}
+
+/** The stored transcript of a call's recording can be analyzed again. */
+export async function transcribedRecordingReady(
+  objects: Objects,
+  call: CallRow,
+  utterances: Utterance[],
+  origin: EventOrigin,
+): Promise<Event<BodyOf<typeof TranscriptReady>>> {
+  return createEvent('ingest', TranscriptReady, call.uuid, origin, {
+    attempt: call.attempt,
+    source: 'audio',
+    duration: call.duration,
+    language: call.language as Language | null,
+    tags: [],
+    segment_type: call.segment_type,
+    ...metadataOf(call),
+    ...(call.engine === null ? {} : { engine: call.engine }),
+    transcript: await packTranscript(objects, attemptOf(call, origin), utterances),
+  });
+}
+
+function attemptOf({ uuid, attempt }: { readonly uuid: string; readonly attempt: number }, { firmuuid }: EventOrigin) {
+  return { firmUuid: firmuuid, callUuid: uuid, attempt };
+}

@@ -1,0 +1,121 @@
+import type { Bus } from '@call-analysis/bus';
+import { findErased } from '@call-analysis/call-processing';
+import { Fault, invalidFields, notFound } from '@call-analysis/fault';
+import { currentContext } from '@call-analysis/runtime';
+import type { Firms } from '@call-analysis/service/firms';
+import { audioStored } from '../calls/call-events.ts';
+import { endedWithoutResult, eraseFirstHint } from '../calls/ended-without-result.ts';
+import { addCallsToCampaign, requireActiveCampaign } from '../campaigns/add-calls.ts';
+import type { Limits } from '../limits.ts';
+import { callLocked, type ExistingCall, type Store, type StoredRecording } from '../store/index.ts';
+import { type NamedFile, readMetadata } from './rows/metadata.ts';
+import { requireStorage } from './storage-quota.ts';
+import type { Owner } from './upload-store.ts';
+
+/** A single upload whose bytes are stored, and the result of probing them. */
+export interface NewRecording {
+  readonly callUuid: string;
+  /** As the form named the file. */
+  readonly fileName: string;
+  /** JSON text. */
+  readonly metadata: string;
+  readonly found: { readonly recording: StoredRecording } | { readonly fault: Fault };
+  readonly campaignUuid: string | null;
+}
+
+interface Registered {
+  readonly callUuid: string;
+  readonly ignoredFields: readonly string[];
+  /** An earlier upload created the call. This one changed nothing. */
+  readonly isRepeated: boolean;
+  /** The call of that earlier upload failed permanently or was canceled. */
+  readonly hasEnded: boolean;
+}
+
+/**
+ * Creates the call of a single upload. Faults come in the order of docs/api.md, "Single upload": metadata, names,
+ * recording. The same uuid again, or the same bytes under the same partner_call_id, returns the existing call.
+ */
+export async function registerCall(
+  {
+    store,
+    bus,
+    firms,
+    limits,
+  }: { store: Store; bus: Bus; firms: Firms; limits: Pick<Limits, 'valueChars' | 'storageQuotaBytes'> },
+  owner: Owner,
+  { callUuid, fileName, metadata, found, campaignUuid }: NewRecording,
+): Promise<Registered> {
+  const { firmUuid } = owner;
+  await requireActiveCampaign(store, firmUuid, campaignUuid).catch(async (error: unknown) => {
+    // The call was registered before the campaign ended, and this request repeats one whose answer was lost. If it were
+    // refused, the caller would delete the bytes of an existing call.
+    if ((await store.calls.known(firmUuid, [callUuid])).length === 0) throw error;
+  });
+  const { segmentTypes, redaction } = await firms.find(firmUuid);
+  const redact = redaction === 'stored';
+  const { record, ignoredFields } = readMetadata(metadata, { segmentTypes, maxValueChars: limits.valueChars });
+  if (!isNamed(record.file, fileName)) throw otherName(record.audioFileName, fileName);
+  if ('fault' in found) throw found.fault;
+  const { recording } = found;
+  const registered = await store.calls.transactionWithLockTimeout(async (tx) => {
+    // This request repeats one whose answer was lost, and the call was erased in between.
+    if ((await findErased(tx, [{ firmuuid: firmUuid, subject: callUuid }])).size > 0) throw notFound('call');
+    const call = { firmUuid, uuid: callUuid, campaignUuid, duration: recording.duration };
+    if (!(await store.calls.addRecorded(tx, call, record))) {
+      const existing = await store.calls.findExisting(tx, firmUuid, callUuid, record.partnerCallId);
+      if (existing === null) throw callLocked();
+      // The same uuid: this request repeats one whose answer was lost. The client has not uploaded twice.
+      if (existing.uuid === callUuid) return { callUuid, isRepeated: false, hasEnded: false };
+      if (existing.sha256?.equals(recording.sha256) !== true) throw takenId(existing);
+      return { callUuid: existing.uuid, isRepeated: true, hasEnded: endedWithoutResult(existing) };
+    }
+    await requireStorage({ store, limits }, firmUuid, recording.sizeBytes, tx);
+    await addCallsToCampaign(store, tx, { firmUuid, campaignUuid }, 1);
+    const described = { fileName, left: record.left, right: record.right };
+    await store.recordings.add(tx, { firmUuid, callUuid, at: new Date() }, described, recording);
+    const origin = { firmuuid: firmUuid, priority: 0, traceparent: currentContext()?.traceparent };
+    const announced = {
+      uuid: callUuid,
+      attempt: 1,
+      segment_type: record.segmentType,
+      operator_name: record.operatorName,
+      direction: record.direction,
+      start_time: new Date(record.startedMs),
+    };
+    await bus.publish(tx, [audioStored(announced, record, recording, redact, origin)]);
+    return { callUuid, isRepeated: false, hasEnded: false };
+  });
+  return { ...registered, ignoredFields };
+}
+
+/** Whether the metadata names the file, compared after NFC. A file's own name may begin or end with blanks. */
+function isNamed({ name, untrimmed }: NamedFile, fileName: string): boolean {
+  const uploaded = fileName.normalize();
+  return uploaded === name.normalize() || uploaded === untrimmed.normalize();
+}
+
+function otherName(named: string, uploaded: string): Fault {
+  return new Fault(
+    'invalid',
+    'AUDIO_FILENAME_MISMATCH',
+    `The file is called ${JSON.stringify(uploaded)}, but audio_file_name says ${JSON.stringify(named)}. Make the two equal, extension and case included.`,
+    { details: { file_name: uploaded, audio_file_name: named } },
+  );
+}
+
+function takenId(existing: ExistingCall): Fault {
+  const { uuid, source, sha256 } = existing;
+  let message = 'Your firm already has a call with this partner_call_id and another recording. Use a different id.';
+  if (endedWithoutResult(existing)) {
+    const how = existing.status === 'canceled' ? 'was canceled' : 'failed permanently';
+    message = `Your firm already has a call with this partner_call_id, which ${how}. ${eraseFirstHint(uuid)}`;
+  } else if (source === 'transcription') {
+    message = 'Your firm already has a call with this partner_call_id, uploaded as a transcript. Use a different id.';
+  } else if (sha256 === null) {
+    message =
+      'Your firm already has a call with this partner_call_id in a batch, and its recording is not extracted from its ' +
+      'archive yet. Wait for that call, or use a different id.';
+  }
+  return invalidFields([{ field: 'partner_call_id', code: 'ALREADY_USED', message }]);
+}
