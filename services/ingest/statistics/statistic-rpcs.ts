@@ -6,15 +6,15 @@ import { SORTABLE_NUMBERS } from '@call-analysis/proto/values';
 import type { Handlers } from '@call-analysis/rpc';
 import type { Firms } from '@call-analysis/service/firms';
 import { z } from 'zod';
-import type { CallFilter, Store } from '../store/index.ts';
+import type { CallFilter } from '../listing/call-filter.ts';
 import { GROUPINGS } from './groupings.ts';
-import { readStatistics } from './read-statistics.ts';
+import { readStatistics, type StatisticDeps } from './read-statistics.ts';
 
 const Limit = z.int().min(1).max(1000);
 
 /** The RPC of statistics. `filterOf` translates the filter of a listing. */
 export function statisticRpcs(
-  { store, firms }: { store: Store; firms: Firms },
+  { firms, ...deps }: StatisticDeps & { readonly firms: Firms },
   filterOf: (request: ListCallsRequest, caller: Caller | null) => CallFilter,
 ): Pick<Handlers<typeof ingest>, 'readStatistics'> {
   return {
@@ -22,7 +22,7 @@ export function statisticRpcs(
       const firmUuid = Uuid.parse(request.caller?.firm_uuid);
       const { sort } = request;
       const tz = request.tz ?? (await firms.find(firmUuid)).timeZone;
-      const { items, total } = await readStatistics(store, firmUuid, {
+      const { items, total } = await readStatistics(deps, firmUuid, {
         groupBy: z.enum(GROUPINGS).parse(request.group_by),
         filter: filterOf(request.filter!, request.caller),
         tz,
