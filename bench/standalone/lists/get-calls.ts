@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { schema } from '@call-analysis/ingest';
 import { openDatabase } from '@call-analysis/postgres';
 import { Client } from 'pg';
+import { openStores, type Stores } from '../../../services/ingest/deps.ts';
+import { type CallFilter, NO_FILTER, type Sort } from '../../../services/ingest/listing/call-filter.ts';
 import { listCalls, type ListCallsRequest } from '../../../services/ingest/listing/list-calls.ts';
-import { type CallFilter, NO_FILTER, openStore, type Sort, type Store } from '../../../services/ingest/store/index.ts';
 import { atMost, type Figure, noted, quantile } from '../../harness/figure.ts';
 import { timed, withIngestDatabase } from './ingest-database.ts';
 
@@ -119,19 +120,19 @@ export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
     const firmUuid = randomUUID();
     await timed(`${calls.toLocaleString('en')} calls made`, () => fill(url, firmUuid, calls));
     const db = openDatabase({ url, schema });
-    const store = openStore(db, url);
+    const stores = openStores(db, url);
     try {
-      return [...(await measure(store, firmUuid, quick ? 20 : 50)), ...(await measurePairs(store, url, firmUuid))];
+      return [...(await measure(stores, firmUuid, quick ? 20 : 50)), ...(await measurePairs(stores, url, firmUuid))];
     } finally {
-      await store.close();
+      await stores.close();
       await db.close();
     }
   });
 }
 
-function lister(store: Store, firmUuid: string) {
+function lister(stores: Stores, firmUuid: string) {
   return (request: Partial<ListCallsRequest>) =>
-    listCalls(store, firmUuid, {
+    listCalls(stores, firmUuid, {
       filter: NO_FILTER,
       sort: { by: 'created_at', isDescending: true },
       page: 1,
@@ -141,9 +142,9 @@ function lister(store: Store, firmUuid: string) {
     });
 }
 
-async function measure(store: Store, firmUuid: string, rounds: number): Promise<Figure[]> {
+async function measure(stores: Stores, firmUuid: string, rounds: number): Promise<Figure[]> {
   const figures: Figure[] = [];
-  const list = lister(store, firmUuid);
+  const list = lister(stores, firmUuid);
   const add = (name: string, times: readonly number[]) => {
     const value = quantile(times, 0.95);
     figures.push(
@@ -177,11 +178,11 @@ async function measure(store: Store, firmUuid: string, rounds: number): Promise<
 }
 
 /** Every two filters with every sort, first at rest, then while other calls are added and completed. */
-async function measurePairs(store: Store, url: string, firmUuid: string): Promise<Figure[]> {
-  const rest = await pairFigures(store, firmUuid, 'two filters, any sort', PAIR_LIMIT_MS);
+async function measurePairs(stores: Stores, url: string, firmUuid: string): Promise<Figure[]> {
+  const rest = await pairFigures(stores, firmUuid, 'two filters, any sort', PAIR_LIMIT_MS);
   const processing = processCalls(url, firmUuid);
   const busy = await pairFigures(
-    store,
+    stores,
     firmUuid,
     'two filters, any sort, while calls are processed',
     BUSY_PAIR_LIMIT_MS,
@@ -199,8 +200,8 @@ async function measurePairs(store: Store, url: string, firmUuid: string): Promis
   ];
 }
 
-async function pairFigures(store: Store, firmUuid: string, name: string, limitMs: number): Promise<Figure[]> {
-  const list = lister(store, firmUuid);
+async function pairFigures(stores: Stores, firmUuid: string, name: string, limitMs: number): Promise<Figure[]> {
+  const list = lister(stores, firmUuid);
   const all: number[] = [];
   let slowest = { name: '', ms: 0 };
   for (const [at, [one, first]] of paired.entries()) {

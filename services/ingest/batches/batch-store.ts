@@ -1,6 +1,7 @@
-import { Fault, notFound } from '@call-analysis/fault';
+import { notFound } from '@call-analysis/fault';
 import type { Sql } from '@call-analysis/postgres';
 import { UNFINISHED, UNFINISHED_SQL } from '../calls/call-status.ts';
+import type { Archive } from '../calls/recording-store.ts';
 import type { Prisma } from '../generated/client.ts';
 import type { IngestPrisma } from '../prisma.ts';
 
@@ -38,12 +39,6 @@ export interface UnfinishedBatch {
   readonly lastCall: string | null;
 }
 
-/** A CSV of rejected rows. */
-export interface RejectedFile {
-  readonly uuid: string;
-  readonly objectKey: string;
-}
-
 export interface BatchProgress extends Batch {
   /** The names of its files, and the user who uploaded them. Null where the upload is no longer known. */
   readonly fileName: string | null;
@@ -71,7 +66,7 @@ function nameOf(key: string | null | undefined): string | null {
   return key?.split('/').at(-1) ?? null;
 }
 
-/** Batches and their CSVs of rejected rows. Requests of users are limited to one firm. */
+/** Batches. Requests of users are limited to one firm. */
 export function batches(prisma: IngestPrisma, db: Sql) {
   async function withProgress(found: Batch[]): Promise<BatchProgress[]> {
     const uploads = await db.query<{
@@ -170,46 +165,6 @@ export function batches(prisma: IngestPrisma, db: Sql) {
         }),
       ]);
       return { count, items: await withProgress(found.map(batchOf)) };
-    },
-
-    /** Call when its filter is stored. */
-    async keepRejected(file: { uuid: string; firmUuid: string; objectKey: string; expiresAt: Date }): Promise<void> {
-      await prisma.rejectedFile.create({ data: { ...file, hasFilter: true } });
-    },
-
-    /** The object key of a CSV of rejected rows that has not expired. */
-    async rejectedKey(firmUuid: string, uuid: string, now: Date): Promise<string> {
-      const file = await prisma.rejectedFile.findFirst({ where: { uuid, firmUuid, expiresAt: { gt: now } } });
-      if (file === null) {
-        throw new Fault(
-          'not-found',
-          'NOT_FOUND',
-          'There is no such CSV of rejected rows. These files are kept for 7 days.',
-        );
-      }
-      return file.objectKey;
-    },
-
-    /** Keeps others from rewriting the file until the transaction ends. */
-    async lockRejected(tx: Sql, uuid: string): Promise<void> {
-      await tx.query('SELECT 1 FROM rejected_file WHERE uuid = $1 FOR UPDATE', [uuid]);
-    },
-
-    async expiredRejected(before: Date, limit: number): Promise<RejectedFile[]> {
-      return prisma.rejectedFile.findMany({
-        where: { expiresAt: { lt: before } },
-        take: limit,
-        select: { uuid: true, objectKey: true },
-      });
-    },
-
-    async forgetRejected(uuid: string, sql: Sql = db): Promise<void> {
-      await sql.query('DELETE FROM rejected_file WHERE uuid = $1', [uuid]);
-      await sql.query('DELETE FROM rejected_filter WHERE file_uuid = $1', [uuid]);
-    },
-
-    async isRejectedKept(objectKey: string): Promise<boolean> {
-      return (await prisma.rejectedFile.count({ where: { objectKey } })) > 0;
     },
 
     /** Records that one of its calls, which had ended at that time, was erased. */
@@ -318,11 +273,6 @@ export function batches(prisma: IngestPrisma, db: Sql) {
   };
 }
 
-export interface Archive {
-  readonly key: string;
-  readonly bytes: number;
-}
-
 type StoredBatch = Omit<Batch, 'archiveBytes'> & {
   readonly archiveBytes: bigint | null;
   readonly finishPublished: boolean;
@@ -332,3 +282,5 @@ function batchOf(row: StoredBatch): Batch {
   const { finishPublished: _finishPublished, ...batch } = row;
   return { ...batch, archiveBytes: batch.archiveBytes === null ? null : Number(batch.archiveBytes) };
 }
+
+export type Batches = ReturnType<typeof batches>;

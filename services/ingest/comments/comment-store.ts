@@ -64,3 +64,5 @@ export function comments(db: Database) {
     },
   };
 }
+
+export type Comments = ReturnType<typeof comments>;

@@ -1,5 +1,6 @@
 import { notFound } from '@call-analysis/fault';
 import type { Sql } from '@call-analysis/postgres';
+import type { CallIdentity } from '../intake/rejected/rejected-filter.ts';
 
 /** How many of one kind of thing were removed, in the words of the receipt. */
 export interface Removed {
@@ -18,16 +19,6 @@ export interface Erasure {
   readonly erasedAt: Date;
   /** Null while parts of the call may still exist. */
   readonly finishedAt: Date | null;
-}
-
-/** The values that identify a copy of a call in an uploaded file. */
-export interface CallIdentity {
-  readonly firmUuid: string;
-  readonly partnerCallId: string | null;
-  readonly phone: string;
-  readonly startTime: Date;
-  /** An uploaded transcript, as it was sent. */
-  readonly text: string | null;
 }
 
 const columns = `firm_uuid AS "firmUuid", call_uuid AS "callUuid", batch_uuid AS "batchUuid", object_key AS "objectKey",
@@ -146,3 +137,5 @@ export function erasures(db: Sql) {
 function present(removed: readonly Removed[]): Removed[] {
   return removed.filter(({ count }) => count > 0);
 }
+
+export type Erasures = ReturnType<typeof erasures>;

@@ -5,7 +5,7 @@ import { parseString } from 'fast-csv';
 import { parquetReadObjects } from 'hyparquet';
 import readXlsx from 'read-excel-file/node';
 import { eraseCall } from '../erasure/erase-call.ts';
-import { type CallFilter, NO_FILTER, type Sort } from '../store/index.ts';
+import { type CallFilter, NO_FILTER, type Sort } from '../listing/call-filter.ts';
 import { CallListing, callOf, NEWEST, sampleCalls } from '../test/call-listing.ts';
 import { analysis } from '../test/events.ts';
 import { faultOf } from '../test/fixtures.ts';

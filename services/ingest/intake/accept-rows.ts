@@ -3,16 +3,18 @@ import type { Bus } from '@call-analysis/bus';
 import { isFirmRemoved } from '@call-analysis/call-processing';
 import { CallsAccepted, createEvent, type EventOrigin } from '@call-analysis/events';
 import { notFound } from '@call-analysis/fault';
-import type { Objects } from '@call-analysis/objects';
+import type { Database, Sql } from '@call-analysis/postgres';
 import { currentContext } from '@call-analysis/runtime';
 import type { Actor } from '@call-analysis/service';
 import { v7 as uuidv7 } from 'uuid';
-import { announcements, CallRanges } from '../batches/announce-calls.ts';
+import { announcementEvents, type AnnouncementDeps } from '../batches/announce-calls.ts';
 import type { CallRange } from '../batches/announcement-store.ts';
-import { addCallsToCampaign } from '../campaigns/add-calls.ts';
+import type { Batch, Batches } from '../batches/batch-store.ts';
+import type { Archive } from '../calls/recording-store.ts';
+import { addCallsToCampaign, type CampaignDeps } from '../campaigns/add-calls.ts';
 import { campaignAuditEntry } from '../campaigns/audit-entry.ts';
 import type { Limits } from '../limits.ts';
-import type { Archive, Batch, Store } from '../store/index.ts';
+import { CallRanges } from './call-ranges.ts';
 import type { Chunk, RowOutcome } from './copy/chunk.ts';
 import {
   type IntakeTransaction,
@@ -23,6 +25,8 @@ import {
 } from './copy/intake-store.ts';
 import { LookAhead } from './csv/look-ahead.ts';
 import { type CsvFile, type RawRecord, readCsv } from './csv/reader.ts';
+import { countEnded } from './new-call-store.ts';
+import type { RejectedFiles } from './rejected/rejected-file-store.ts';
 import { RejectedRows } from './rejected/rejected-rows.ts';
 import type { CallRecord } from './rows/call-fields.ts';
 import type { CheckedRow } from './rows/check-row.ts';
@@ -40,10 +44,13 @@ interface UploadSnapshot {
   readonly onError: 'reject' | 'skip';
 }
 
-interface Deps {
-  readonly store: Store;
+export interface AcceptDeps extends CampaignDeps, AnnouncementDeps {
+  readonly db: Database;
+  /** Connections that a large upload may hold for minutes. */
+  readonly intake: Database;
+  readonly batches: Batches;
+  readonly rejectedFiles: RejectedFiles;
   readonly bus: Bus;
-  readonly objects: Objects;
   readonly limits: Limits;
 }
 
@@ -85,29 +92,29 @@ interface Counts {
  * Returns the batch that an earlier request for the same session made, if there is one.
  */
 export async function acceptRows<Record extends CallRecord>(
-  deps: Deps,
+  deps: AcceptDeps,
   upload: UploadSnapshot,
   kind: UploadKind<Record>,
 ): Promise<Batch> {
-  const { store } = deps;
+  const { batches, intake } = deps;
   const { firmUuid, campaignUuid, sessionUuid } = upload;
-  const { cipher } = store.intake;
+  const { cipher } = intake;
   const target = { sessionUuid, firmUuid, campaignUuid, batchUuid: uuidv7(), tables: kind.tables, cipher };
   for (;;) {
     try {
-      return await intakeTransaction(store.intake, target, async (tx) => {
-        const done = await store.batches.ofSession(firmUuid, sessionUuid);
+      return await intakeTransaction(intake, target, async (tx) => {
+        const done = await batches.ofSession(firmUuid, sessionUuid);
         return done ?? acceptFile(deps, upload, kind, target.batchUuid, tx);
       });
     } catch (error) {
       if (!(error instanceof SessionTaken)) throw error;
-      await untilFree(store, sessionUuid);
+      await untilFree(deps.db, sessionUuid);
     }
   }
 }
 
 /** Waits without a connection while another process is processing the upload session. */
-export async function untilFree({ db }: Store, sessionUuid: string): Promise<void> {
+export async function untilFree(db: Sql, sessionUuid: string): Promise<void> {
   for (;;) {
     try {
       return await lockSession(db, sessionUuid);
@@ -119,13 +126,13 @@ export async function untilFree({ db }: Store, sessionUuid: string): Promise<voi
 }
 
 async function acceptFile<Record extends CallRecord>(
-  deps: Deps,
+  deps: AcceptDeps,
   upload: UploadSnapshot,
   kind: UploadKind<Record>,
   batchUuid: string,
   tx: IntakeTransaction<Record>,
 ): Promise<Batch> {
-  const { store, bus, objects, limits } = deps;
+  const { bus, objects, limits } = deps;
   const { firmUuid, actor, campaignUuid, sessionUuid, csvKey, archive, onError } = upload;
   const open = async () =>
     readCsv(await objects.open(csvKey), kind.columns, {
@@ -138,10 +145,10 @@ async function acceptFile<Record extends CallRecord>(
   });
   const check = await kind.checkOf(file);
   const ahead = new LookAhead(open);
-  const rejected = new RejectedRows(objects, store, firmUuid, file);
+  const rejected = new RejectedRows(objects, deps.rejectedFiles, firmUuid, file);
   try {
     const { counts, ranges } = await insertRows(filledChunks(file, check, kind, tx, ahead), tx, rejected, (ids) =>
-      store.calls.countEnded(tx.sql, firmUuid, ids),
+      countEnded(tx.sql, firmUuid, ids),
     );
     rejected.addUnnamedFiles(check.unnamedFiles());
     const rejectedUuid = await rejected.store();
@@ -169,7 +176,7 @@ async function acceptFile<Record extends CallRecord>(
     };
     // The firm may be removed while its file is read.
     if (await isFirmRemoved(tx.sql, firmUuid)) throw notFound('firm');
-    await addCallsToCampaign(store, tx.sql, { firmUuid, campaignUuid }, batch.accepted);
+    await addCallsToCampaign(deps, tx.sql, { firmUuid, campaignUuid }, batch.accepted);
     const audit = campaignUuid === null ? [] : [campaignAuditEntry(actor, 'campaign.calls_added', campaignUuid)];
     await tx.addBatch(batch);
     await bus.publish(tx.sql, [...audit, ...(await firstEvents(deps, tx, batch, ranges))]);
@@ -187,14 +194,14 @@ async function acceptFile<Record extends CallRecord>(
  * would take several times as long to store as the calls themselves.
  */
 async function firstEvents(
-  deps: Deps,
+  deps: AcceptDeps,
   tx: IntakeTransaction<CallRecord>,
   batch: NewBatch,
   [first, ...later]: readonly CallRange[],
 ) {
   const origin: EventOrigin = { firmuuid: batch.firmUuid, priority: 0, traceparent: currentContext()?.traceparent };
   return [
-    ...(first === undefined ? [] : await announcements(deps, tx.sql, batch, first, origin)),
+    ...(first === undefined ? [] : await announcementEvents(deps, tx.sql, batch, first, origin)),
     ...later.map((range, index) =>
       createEvent('ingest', CallsAccepted, batch.uuid, { ...origin, priority: index + 1 }, range),
     ),

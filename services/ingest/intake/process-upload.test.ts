@@ -6,7 +6,7 @@ import { Fault } from '@call-analysis/fault';
 import { waitUntil } from '@call-analysis/testing';
 import { describe, expect, it, jest } from '@jest/globals';
 import * as fc from 'fast-check';
-import type { Batch } from '../store/index.ts';
+import type { Batch } from '../batches/batch-store.ts';
 import { audioCsvOf, type CsvRow, csvOf, rowsOf } from '../test/csv.ts';
 import { faultOf, objectsBut } from '../test/fixtures.ts';
 import { IngestUnderTest } from '../test/ingest-under-test.ts';
@@ -42,7 +42,7 @@ async function refusalOf(promise: Promise<unknown>): Promise<Refused> {
 }
 
 async function rejectedCsv(owner: Owner, uuid: string): Promise<string> {
-  const key = await service.deps.store.batches.rejectedKey(owner.firmUuid, uuid, new Date());
+  const key = await service.deps.rejectedFiles.keyOf(owner.firmUuid, uuid, new Date());
   return text(await service.deps.objects.open(key));
 }
 
@@ -118,7 +118,7 @@ describe('an upload that cannot be processed', () => {
       campaignUuid: null,
       rename: (name: string) => `x${name}`,
     };
-    const session = await service.deps.store.uploads.open(owner, files, new Date(), 60_000);
+    const session = await service.deps.uploads.open(owner, files, new Date(), 60_000);
     expect(await faultOf(service.process(owner, session.metadataKey))).toMatchObject({ code: 'UPLOAD_KIND_MISMATCH' });
   });
 
@@ -314,7 +314,7 @@ describe('rows with faults', () => {
     const owner = service.newOwner();
     const batch = await service.upload(owner, csvOf([bad, bad]), 'skip');
     expect(batch).toMatchObject({ accepted: 0, duplicates: 0, rejected: 2, firstCall: null });
-    const progress = await service.deps.store.batches.get(owner.firmUuid, batch.uuid);
+    const progress = await service.deps.batches.get(owner.firmUuid, batch.uuid);
     expect(progress).toMatchObject({ byStatus: {}, finishedAt: batch.createdAt });
   });
 

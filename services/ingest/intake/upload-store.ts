@@ -159,3 +159,5 @@ export function uploads(prisma: IngestPrisma, db: Database) {
     },
   };
 }
+
+export type Uploads = ReturnType<typeof uploads>;

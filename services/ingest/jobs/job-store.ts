@@ -193,3 +193,5 @@ export function jobs(db: Database) {
 function jobOf(row: Job): Job {
   return 'callUuids' in row.filter ? row : { ...row, filter: storedFilter(row.filter) };
 }
+
+export type Jobs = ReturnType<typeof jobs>;

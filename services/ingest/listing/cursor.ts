@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { CallFilter, Position, Sort } from '../store/index.ts';
+import type { CallFilter, Position, Sort } from './call-filter.ts';
 
 const MAC_BYTES = 16;
 const UUID_BYTES = 16;

@@ -1,13 +1,14 @@
 import { Fault } from '@call-analysis/fault';
 import { firmTag } from '../search/tokenizer.ts';
+import type { SearchedWords } from '../search/word-store.ts';
 import { type CallFilter, type CallQuery, milliseconds, type Position, scoreRange, type Sort } from './call-filter.ts';
 
 /** What a filter of Get Calls means in SQL, for lists, exports, jobs and statistics alike. */
 export interface FilteredCalls {
   readonly firmUuid: string;
   readonly filter: CallFilter;
-  /** The words of `filter.q` as a result of `parseWords`, with the firm's number in their documents; null without words. */
-  readonly words: { readonly query: string; readonly firmNumber: number } | null;
+  /** Those of `filter.q`; null without words. */
+  readonly words: SearchedWords | null;
 }
 
 /** `listed_call`, or the view that stands for it while calls are carried over. */

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { type CallFilter, NO_FILTER, type Sort } from '../store/index.ts';
 import {
   anyFilter,
   anySort,
@@ -15,6 +14,7 @@ import {
 } from '../test/call-listing.ts';
 import { faultOf } from '../test/fixtures.ts';
 import { IngestUnderTest } from '../test/ingest-under-test.ts';
+import { type CallFilter, NO_FILTER, type Sort } from './call-filter.ts';
 
 const service = new IngestUnderTest();
 const listing = new CallListing(service);
@@ -121,7 +121,7 @@ describe('a list of calls', () => {
       [firmUuid, batch],
     );
     const counted = async (filter: Partial<CallFilter>) =>
-      service.deps.store.listing.count({ firmUuid, filter: { ...NO_FILTER, ...filter }, words: null });
+      service.deps.listing.count({ firmUuid, filter: { ...NO_FILTER, ...filter }, words: null });
     expect(await counted({ status: ['failed'] })).toEqual({ count: 12_000, isEstimate: false });
     expect(await counted({ status: ['failed'], segmentType: ['sales'], scoreMin: 50 })).toMatchObject({
       isEstimate: false,

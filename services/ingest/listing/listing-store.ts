@@ -171,3 +171,5 @@ async function countAnswers(
     return found === null ? row : { ...row, needs_review: row.needs_review ?? found.needsReview, ...found.counts };
   });
 }
+
+export type Listing = ReturnType<typeof listing>;

@@ -232,6 +232,20 @@ export function reviews(db: Database, bodies: AnalysisBodies) {
   };
 }
 
+/** Whoever has the locked call is done with it. */
+export async function endLease(tx: Sql, { firmUuid, callUuid }: CallId): Promise<void> {
+  await tx.query('DELETE FROM review_lease WHERE firm_uuid = $1 AND call_uuid = $2', [firmUuid, callUuid]);
+}
+
+/** Notes that the review of a locked call is finished, so that the call is out of the queue, or that it is not any more. */
+export async function noteReview(tx: Sql, { firmUuid, callUuid }: CallId, isDone: boolean): Promise<void> {
+  if (isDone) await endLease(tx, { firmUuid, callUuid });
+  await tx.query(
+    'UPDATE sampled_call SET is_done = $3 WHERE firm_uuid = $1 AND call_uuid = $2 AND is_done IS DISTINCT FROM $3',
+    [firmUuid, callUuid, isDone],
+  );
+}
+
 /** The compared answers that an agreement is measured from. */
 function comparedBy(firmUuid: string, filter: AgreementFilter): { from: string; values: unknown[] } {
   const { scorecardUuid, revision, from, to, language, segmentType } = filter;
@@ -281,3 +295,5 @@ function stateOf({ log, byUuid, at, comment, done, answers }: ReviewStateRow): R
   };
   return { review, log: changes ?? unlogged };
 }
+
+export type Reviews = ReturnType<typeof reviews>;

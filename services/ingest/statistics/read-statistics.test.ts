@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { NO_FILTER } from '../store/index.ts';
+import { NO_FILTER } from '../listing/call-filter.ts';
 import {
   anyFilter,
   bodyOf,
@@ -28,7 +28,7 @@ const listing = new CallListing(service);
 type Filter = Parameters<typeof modelled>[1];
 
 const read = (firmUuid: string, groupBy: Grouping, filter: Filter, tz: string) =>
-  readStatistics(service.deps.store, firmUuid, { groupBy, filter, tz, sort: null, limit: 1000 });
+  readStatistics(service.deps, firmUuid, { groupBy, filter, tz, sort: null, limit: 1000 });
 
 /** The keys of a call, as plain SQL has them. */
 const KEYS: Record<Grouping, string> = {

@@ -6,9 +6,9 @@ import { expect } from '@jest/globals';
 import * as fc from 'fast-check';
 import { v7 } from 'uuid';
 import { factsOf } from '../calls/analysis-facts.ts';
+import { type CallFilter, NO_FILTER, type Sort } from '../listing/call-filter.ts';
 import { listCalls, type ListCallsRequest } from '../listing/list-calls.ts';
 import { listFacts } from '../listing/listed-call-store.ts';
-import { type CallFilter, NO_FILTER, type Sort } from '../store/index.ts';
 import type { IngestUnderTest } from './ingest-under-test.ts';
 
 /** A call in the tests' own model of the catalogue. */
@@ -64,10 +64,10 @@ export class CallListing {
 
   /** Lists calls, after their words were indexed where the filter has some. */
   async ask(firmUuid: string, filter: Partial<CallFilter>, more: Partial<ListCallsRequest> = {}) {
-    const { store } = this.#service.deps;
-    if (filter.q !== undefined && filter.q !== null) await store.words.catchUp(firmUuid, 120_000);
+    const { deps } = this.#service;
+    if (filter.q !== undefined && filter.q !== null) await deps.words.catchUp(firmUuid, 120_000);
     const complete = { ...NO_FILTER, ...filter };
-    return listCalls(store, firmUuid, { filter: complete, sort: NEWEST, page: 1, cursor: null, size: 10, ...more });
+    return listCalls(deps, firmUuid, { filter: complete, sort: NEWEST, page: 1, cursor: null, size: 10, ...more });
   }
 
   /** Adds calls with one transcript. */
