@@ -93,3 +93,18 @@ export class Failures {
     if (this.#errors.length > 1) throw new AggregateError(this.#errors, `${this.#errors.length} of many failed`);
   }
 }
+
+/** Attempts the work for one item after the other, for up to `forMs` milliseconds. What fails is thrown at the end. */
+export async function attemptEach<Item>(
+  items: Iterable<Item> | AsyncIterable<Item>,
+  work: (item: Item) => Promise<unknown>,
+  forMs = Infinity,
+): Promise<void> {
+  const deadline = Date.now() + forMs;
+  const failures = new Failures();
+  for await (const item of items) {
+    if (Date.now() > deadline) break;
+    await failures.attempt(() => work(item));
+  }
+  failures.throwAll();
+}

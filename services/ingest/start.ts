@@ -12,7 +12,7 @@ import { consumers } from './consumers.ts';
 import { type Deps, openStores } from './deps.ts';
 import { deskService } from './desk/desk-rpcs.ts';
 import { chooseCalls } from './desk/sampling/choose-calls.ts';
-import { firmRows } from './erasure/firm-store.ts';
+import { firmRows } from './erasure/removal-store.ts';
 import { rpcs } from './grpc.ts';
 import { runJobs } from './jobs/run-jobs.ts';
 import { countByStatus } from './listing/listing-store.ts';

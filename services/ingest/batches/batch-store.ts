@@ -28,6 +28,12 @@ export interface Batch {
   readonly erasedUntil: Date | null;
 }
 
+export interface NewBatch extends Batch {
+  readonly sessionUuid: string;
+  readonly firmUuid: string;
+  readonly campaignUuid: string | null;
+}
+
 /** The fields that announcing its calls needs. */
 export type AnnouncedBatch = Pick<Batch, 'uuid' | 'kind' | 'archiveKey' | 'archiveBytes'>;
 
@@ -138,6 +144,34 @@ export function batches(prisma: IngestPrisma, db: Sql) {
     async ofSession(firmUuid: string, sessionUuid: string): Promise<Batch | null> {
       const found = await prisma.batch.findFirst({ where: { firmUuid, sessionUuid } });
       return found === null ? null : batchOf(found);
+    },
+
+    async add(tx: Sql, batch: NewBatch): Promise<void> {
+      await tx.query(
+        `INSERT INTO batch (uuid, session_uuid, firm_uuid, kind, accepted, duplicates, rejected, ignored_columns,
+           rejected_uuid, first_call, last_call, archive_key, archive_bytes, created_at, campaign_uuid, unnamed_files,
+           ended_duplicates)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`,
+        [
+          batch.uuid,
+          batch.sessionUuid,
+          batch.firmUuid,
+          batch.kind,
+          batch.accepted,
+          batch.duplicates,
+          batch.rejected,
+          batch.ignoredColumns,
+          batch.rejectedUuid,
+          batch.firstCall,
+          batch.lastCall,
+          batch.archiveKey,
+          batch.archiveBytes,
+          batch.createdAt,
+          batch.campaignUuid,
+          batch.unnamedFiles,
+          batch.endedDuplicates,
+        ],
+      );
     },
 
     /** Null when the firm has no such batch. */

@@ -1,6 +1,6 @@
 import type { Bus } from '@call-analysis/bus';
 import { BatchFinished, createEvent } from '@call-analysis/events';
-import { Failures } from '@call-analysis/fault';
+import { attemptEach } from '@call-analysis/fault';
 import type { Database } from '@call-analysis/postgres';
 import type { Batches, UnfinishedBatch } from './batch-store.ts';
 
@@ -34,21 +34,17 @@ export function batchFinisher({ db, batches, bus }: { readonly db: Database; rea
     });
   }
 
-  async function finishUntil(deadline: number, failures: Failures): Promise<void> {
+  /** Goes on where the run before stopped. */
+  async function* unfinished(): AsyncGenerator<UnfinishedBatch> {
     do {
-      const unfinished: UnfinishedBatch[] = await batches.unfinished(after, BATCHES_PER_QUERY);
-      for (const batch of unfinished) {
-        if (Date.now() > deadline) return;
-        await failures.attempt(() => finish(batch));
+      const page: UnfinishedBatch[] = await batches.unfinished(after, BATCHES_PER_QUERY);
+      for (const batch of page) {
+        yield batch;
         after = batch.uuid;
       }
-      if (unfinished.length < BATCHES_PER_QUERY) after = null;
+      if (page.length < BATCHES_PER_QUERY) after = null;
     } while (after !== null);
   }
 
-  return async function finishBatches(): Promise<void> {
-    const failures = new Failures();
-    await finishUntil(Date.now() + RUN_MS, failures);
-    failures.throwAll();
-  };
+  return () => attemptEach(unfinished(), finish, RUN_MS);
 }

@@ -1,6 +1,6 @@
 import type { Bus } from '@call-analysis/bus';
 import { CampaignFinished, createEvent } from '@call-analysis/events';
-import { Failures } from '@call-analysis/fault';
+import { attemptEach } from '@call-analysis/fault';
 import type { Database } from '@call-analysis/postgres';
 import { UNFINISHED } from '../calls/call-status.ts';
 import type { CampaignName, Campaigns } from './campaign-store.ts';
@@ -33,21 +33,17 @@ export function campaignFinisher({
     });
   }
 
-  async function finishUntil(deadline: number, failures: Failures): Promise<void> {
+  /** Goes on where the run before stopped. */
+  async function* unfinished(): AsyncGenerator<CampaignName> {
     do {
-      const unfinished: CampaignName[] = await campaigns.unfinished(after, CAMPAIGNS_PER_QUERY);
-      for (const campaign of unfinished) {
-        if (Date.now() > deadline) return;
-        await failures.attempt(() => finish(campaign));
+      const page: CampaignName[] = await campaigns.unfinished(after, CAMPAIGNS_PER_QUERY);
+      for (const campaign of page) {
+        yield campaign;
         after = campaign;
       }
-      if (unfinished.length < CAMPAIGNS_PER_QUERY) after = null;
+      if (page.length < CAMPAIGNS_PER_QUERY) after = null;
     } while (after !== null);
   }
 
-  return async function finishCampaigns(): Promise<void> {
-    const failures = new Failures();
-    await finishUntil(Date.now() + RUN_MS, failures);
-    failures.throwAll();
-  };
+  return () => attemptEach(unfinished(), finish, RUN_MS);
 }

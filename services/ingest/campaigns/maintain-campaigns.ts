@@ -1,4 +1,4 @@
-import { Failures } from '@call-analysis/fault';
+import { attemptEach } from '@call-analysis/fault';
 import { type CancelDeps, cancelQueuedCalls } from './cancel-queued-calls.ts';
 import type { Tally } from './tally-store.ts';
 
@@ -11,10 +11,6 @@ export async function maintainCampaigns(deps: CancelDeps & { readonly tally: Tal
   const { campaigns, tally } = deps;
   await tally.fold();
   const deadline = Date.now() + RUN_MS;
-  const failures = new Failures();
-  for (const campaign of await campaigns.withCallsToCancel(CAMPAIGNS_PER_RUN)) {
-    if (Date.now() > deadline) break;
-    await failures.attempt(() => cancelQueuedCalls(deps, campaign, deadline));
-  }
-  failures.throwAll();
+  const canceled = await campaigns.withCallsToCancel(CAMPAIGNS_PER_RUN);
+  await attemptEach(canceled, (campaign) => cancelQueuedCalls(deps, campaign, deadline), RUN_MS);
 }

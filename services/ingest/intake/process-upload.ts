@@ -6,10 +6,11 @@ import type { Actor } from '@call-analysis/service';
 import type { Firm, Firms } from '@call-analysis/service/firms';
 import type { Batch } from '../batches/batch-store.ts';
 import { requireActiveCampaign, requireCampaign } from '../campaigns/add-calls.ts';
-import { type AcceptDeps, acceptRows, untilFree } from './accept-rows.ts';
+import { type AcceptDeps, acceptRows } from './accept-rows.ts';
+import { KeyedMutex } from './keyed-mutex.ts';
 import { requireStorage } from './storage-quota.ts';
 import { recordingUpload, transcriptUpload } from './upload-kinds.ts';
-import { type Owner, type UploadSession, type Uploads, keyPrefix } from './upload-store.ts';
+import { type Owner, type UploadSession, type Uploads, keyPrefix, untilFree } from './upload-store.ts';
 
 export interface ProcessUploadRequest {
   readonly metadataKey: string;
@@ -23,6 +24,9 @@ interface Deps extends AcceptDeps {
   readonly uploads: Uploads;
   readonly firms: Firms;
 }
+
+/** Requests for one session copy nothing until the one before has ended: then they find its batch. */
+const oneRequest = new KeyedMutex();
 
 /**
  * Validates an upload and accepts its calls: all, or (with `skip`) the valid ones. The files are copied first, so that
@@ -47,29 +51,11 @@ export async function processUpload(deps: Deps, owner: Actor, request: ProcessUp
   const { done, sessionUuid } = await requireProcessable(deps, owner, session, request);
   if (done !== null) return done;
   await requireActiveCampaign(deps, owner.firmUuid, campaignUuid);
-  return inTurn(sessionUuid, async () => {
+  return oneRequest.run(sessionUuid, async () => {
     await untilFree(deps.db, sessionUuid);
     const made = await batches.ofSession(owner.firmUuid, sessionUuid);
     return made ?? copyAndAccept(deps, owner, request, firm, sessionUuid);
   });
-}
-
-/** The last request for each upload session that this process is processing. */
-const lastRequests = new Map<string, Promise<Batch>>();
-
-/**
- * Requests for one session follow each other and copy nothing until it is their turn: a repeated one finds the batch of the
- * one before it.
- */
-async function inTurn(sessionUuid: string, work: () => Promise<Batch>): Promise<Batch> {
-  const former = lastRequests.get(sessionUuid) ?? Promise.resolve();
-  const own = former.then(work, work);
-  lastRequests.set(sessionUuid, own);
-  try {
-    return await own;
-  } finally {
-    if (lastRequests.get(sessionUuid) === own) lastRequests.delete(sessionUuid);
-  }
 }
 
 async function copyAndAccept(

@@ -1,4 +1,4 @@
-import { Failures } from '@call-analysis/fault';
+import { attemptEach } from '@call-analysis/fault';
 import { type Sql, sqlState } from '@call-analysis/postgres';
 import type { CarryOver } from '../listing/carry-over-store.ts';
 import { PROPERTY_GROUPINGS } from './groupings.ts';
@@ -21,16 +21,11 @@ export async function maintainStatistics(
 ): Promise<void> {
   // Sums of calls that are not carried over yet would not hear of their changes.
   if (!(await carryOver.isDone())) return;
-  const deadline = Date.now() + RUN_MS;
   await statistics.foldChanges();
   const changed = await statistics.changedDays(new Date(Date.now() - quietMs), DAYS_PER_RUN);
-  const failures = new Failures();
-  for (const { firmUuid, beginsAt } of changed) {
-    if (Date.now() > deadline) break;
-    const addUp = () => unlessChanged(statistics.snapshot((tx) => addUpDay(statistics, tx, firmUuid, beginsAt)));
-    await failures.attempt(addUp);
-  }
-  failures.throwAll();
+  const addUp = ({ firmUuid, beginsAt }: (typeof changed)[number]) =>
+    unlessChanged(statistics.snapshot((tx) => addUpDay(statistics, tx, firmUuid, beginsAt)));
+  await attemptEach(changed, addUp, RUN_MS);
 }
 
 /** The changes that the transaction sees are in its sums, and later ones stay. */

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { Failures, Fault } from '@call-analysis/fault';
+import { attemptEach, Fault } from '@call-analysis/fault';
 import type { Database, Sql } from '@call-analysis/postgres';
 import type { Firms } from '@call-analysis/service/firms';
 import type { CarryOver } from '../../listing/carry-over-store.ts';
@@ -26,13 +26,7 @@ const CATCH_UP_MS = 3_000;
 
 /** Chooses calls by every rule of which a period has ended. */
 export async function chooseCalls(deps: ChooseDeps, now: Date): Promise<void> {
-  const deadline = Date.now() + RUN_MS;
-  const failures = new Failures();
-  for (const rule of await deps.sampling.enabled(now)) {
-    if (Date.now() > deadline) break;
-    await failures.attempt(() => chooseByRule(deps, rule, now));
-  }
-  failures.throwAll();
+  await attemptEach(await deps.sampling.enabled(now), (rule) => chooseByRule(deps, rule, now), RUN_MS);
 }
 
 /**

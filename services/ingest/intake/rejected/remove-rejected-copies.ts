@@ -3,6 +3,7 @@ import { Fault } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
 import type { Database } from '@call-analysis/postgres';
 import { type Column, type CsvFile, type RawRecord, readCsv } from '../csv/reader.ts';
+import { KeyedMutex } from '../keyed-mutex.ts';
 import { audioColumns, transcriptColumns } from '../rows/call-fields.ts';
 import { parseStartTime, parseTranscriptionStartTime } from '../rows/start-time.ts';
 import { copiedHeader, copiedLine } from './copied-rows.ts';
@@ -16,6 +17,9 @@ export interface RemoveCopiesDeps {
   readonly limits: { readonly transcriptBytes: number };
 }
 
+/** While rewrites of a file wait for each other, only one holds a connection. */
+const oneRewrite = new KeyedMutex();
+
 /**
  * Removes the copies of a call from its firm's rejected CSVs: an accepted call may have been rejected before. Rows of
  * other calls stay, and a file without any is deleted. Returns the number of removed rows.
@@ -24,7 +28,7 @@ export async function removeRejectedCopies(deps: RemoveCopiesDeps, call: CallIde
   let rows = 0;
   for (const file of await deps.rejectedFiles.filesWith(call.firmUuid, keysOfCopies(call), new Date())) {
     if ((await countRows(deps, file.objectKey, call)).copies === 0) continue;
-    rows += await oneAtATime(file.uuid, () => rewrite(deps, file, call));
+    rows += await oneRewrite.run(file.uuid, () => rewrite(deps, file, call));
   }
   return rows;
 }
@@ -44,23 +48,6 @@ async function rewrite(deps: RemoveCopiesDeps, { uuid, objectKey }: RejectedFile
     }
     return found.copies;
   });
-}
-
-/** The last rewrite of each file in this process. While rewrites wait for each other, only one holds a connection. */
-const lastRewrites = new Map<string, Promise<void>>();
-
-async function oneAtATime<Result>(file: string, work: () => Promise<Result>): Promise<Result> {
-  const mine = (lastRewrites.get(file) ?? Promise.resolve()).then(work);
-  const ended = mine.then(
-    () => {},
-    () => {},
-  );
-  lastRewrites.set(file, ended);
-  try {
-    return await mine;
-  } finally {
-    if (lastRewrites.get(file) === ended) lastRewrites.delete(file);
-  }
 }
 
 async function countRows(
