@@ -1,3 +1,5 @@
+import { CallSort } from '@call-analysis/api/call-query';
+import { ExportFormat } from '@call-analysis/api/calls';
 import type { Bus } from '@call-analysis/bus';
 import { AudioFormat, Uuid } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
@@ -37,8 +39,6 @@ import type { BatchProgress, Sort, Store, StoredRecording } from './store/index.
 const Page = z.int().min(1);
 const Size = z.int().min(1).max(100);
 const Attempt = z.int().min(1);
-const ExportFormat = z.enum(['csv', 'xlsx', 'ndjson', 'parquet']);
-const SortName = z.enum(['start_time', '-start_time', 'created_at', '-created_at', 'score', '-score']);
 
 const Stored = z.object({
   object_key: z.string().min(1),
@@ -281,7 +281,7 @@ export function rpcs(parts: {
 }
 
 function sortOf(text: string): Sort {
-  const name = SortName.parse(text === '' ? '-created_at' : text);
+  const name = CallSort.parse(text === '' ? '-created_at' : text);
   const by = name.replace('-', '') as Sort['by'];
   return { by, isDescending: name.startsWith('-') };
 }

@@ -1,4 +1,5 @@
-import type { REVIEW_STATUSES } from '@call-analysis/proto/values';
+import type { ReviewStatus } from '@call-analysis/api/call-query';
+import type { z } from 'zod';
 
 /** The filters of a list (docs/api.md, "Calls"). An empty or null field matches every call. */
 export interface CallFilter {
@@ -37,7 +38,7 @@ export interface CallFilter {
   readonly assignedTo: string | null;
   /** The user who has changed the review of the current analysis last. */
   readonly reviewedBy: string | null;
-  readonly reviewStatus: readonly (typeof REVIEW_STATUSES)[number][];
+  readonly reviewStatus: readonly z.infer<typeof ReviewStatus>[];
   readonly autoFailSuspected: boolean | null;
   /** Calls with one of these operator ids, so none where there are none: what an OPERATOR sees. Null: all calls. */
   readonly seenOperators: readonly string[] | null;

@@ -1,8 +1,8 @@
+import { ReviewStatus } from '@call-analysis/api/call-query';
 import { Uuid } from '@call-analysis/events';
 import type { Call } from '@call-analysis/proto/ingest/v1/Call';
 import type { Caller } from '@call-analysis/proto/ingest/v1/Caller';
 import type { ListCallsRequest } from '@call-analysis/proto/ingest/v1/ListCallsRequest';
-import { REVIEW_STATUSES } from '@call-analysis/proto/values';
 import { z } from 'zod';
 import type { CallRow } from '../calls/call-row.ts';
 import { failureWithHint } from '../calls/ended-without-result.ts';
@@ -42,7 +42,7 @@ export function filterOf(request: ListCallsRequest, caller: Caller | null): Call
     durationMax: request.duration_max ?? null,
     assignedTo: Uuid.optional().parse(request.assigned_to) ?? null,
     reviewedBy: Uuid.optional().parse(request.reviewed_by) ?? null,
-    reviewStatus: z.array(z.enum(REVIEW_STATUSES)).parse(request.review_status),
+    reviewStatus: z.array(ReviewStatus).parse(request.review_status),
     autoFailSuspected: request.auto_fail_suspected ?? null,
     seenOperators: caller?.sees_only?.operator_ids ?? null,
   };

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { deflateRawSync } from 'node:zlib';
+import { ReviewStatus } from '@call-analysis/api/call-query';
 import type { Sql } from '@call-analysis/postgres';
-import { REVIEW_STATUSES } from '@call-analysis/proto/values';
 import { expect } from '@jest/globals';
 import * as fc from 'fast-check';
 import { v7 } from 'uuid';
@@ -331,7 +331,7 @@ const allFilters = fc.record({
   scoreMax: fc.constantFrom(0, 12.3, 71.4, 71.45, 100),
   assignedTo: fc.constantFrom(...people, randomUUID()),
   reviewedBy: fc.constantFrom(...people, randomUUID()),
-  reviewStatus: some(...REVIEW_STATUSES),
+  reviewStatus: some(...ReviewStatus.options),
   autoFailSuspected: fc.boolean(),
 });
 

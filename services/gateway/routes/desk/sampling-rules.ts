@@ -1,10 +1,11 @@
+import { name, page, size } from '@call-analysis/api/fields';
+import { SamplePage, SamplingRule, SamplingRulePage } from '@call-analysis/api/sampling';
 import type { desk } from '@call-analysis/proto';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
-import { name, page, pathUuid, size } from '../../http/request/fields.ts';
-import { SamplePage, SamplingRule, SamplingRulePage } from '../../response-schemas/sampling.ts';
-import { CallFilter } from '../calls/calls.ts';
+import { pathUuid } from '../../http/request/parse.ts';
+import { FilterInBody } from '../calls/calls.ts';
 import { answered, callerOf } from './desk-caller.ts';
 import { SavedFilter } from './saved-query.ts';
 
@@ -185,5 +186,5 @@ export function samplingRules(team: Team): Endpoint[] {
 
 function fieldsOf({ filter, ...rest }: z.output<typeof Change>) {
   if (filter === undefined) return rest;
-  return { ...rest, filter_json: JSON.stringify(filter), filter: CallFilter.parse(filter) };
+  return { ...rest, filter_json: JSON.stringify(filter), filter: FilterInBody.parse(filter) };
 }
