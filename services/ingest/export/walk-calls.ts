@@ -1,4 +1,5 @@
 import { invalidFields, unavailable } from '@call-analysis/fault';
+import { filterToStore } from '../listing/call-filter.ts';
 import type { CallFilter, Position, Sort, Store } from '../store/index.ts';
 import type { Row } from './columns.ts';
 
@@ -53,9 +54,10 @@ export async function* walkPositions(
   store: Store,
   { firmUuid, filter, sort, pageSize }: Walk,
 ): AsyncGenerator<string[]> {
-  if (filter.q !== null && !(await store.words.catchUp(firmUuid, CATCH_UP_MS))) throw unavailable('The index of words');
-  const words = filter.q === null ? null : await store.words.parse(firmUuid, filter.q);
-  if (filter.q !== null && words === null) {
+  if (filter.q !== undefined && !(await store.words.catchUp(firmUuid, CATCH_UP_MS)))
+    throw unavailable('The index of words');
+  const words = filter.q === undefined ? null : await store.words.parse(firmUuid, filter.q);
+  if (filter.q !== undefined && words === null) {
     throw invalidFields([{ field: 'q', code: 'INVALID', message: 'must have a word in it' }]);
   }
   for (let after: Position | null = null; ;) {
@@ -68,5 +70,5 @@ export async function* walkPositions(
 }
 
 function isUnfiltered({ filter, sort }: Pick<Walk, 'filter' | 'sort'>): boolean {
-  return sort.by === 'created_at' && Object.values(filter).every((value) => value === null || value.length === 0);
+  return sort.by === 'created_at' && Object.keys(filterToStore(filter)).length === 0;
 }

@@ -73,7 +73,7 @@ export async function eraseCallsOfNumber(
 ): Promise<ErasedCalls> {
   const { store } = deps;
   const { firmUuid, ...by } = actor;
-  const filter = { ...NO_FILTER, clientPhoneNumber };
+  const filter = { ...NO_FILTER, client_phone_number: clientPhoneNumber };
   const first = await matchingCalls(store, firmUuid, filter, null, ERASED_AT_ONCE + 1);
   if (first === null) throw unavailable('The index of words');
   const isMany = first.length > ERASED_AT_ONCE;

@@ -54,7 +54,7 @@ export async function listCalls(store: Store, firmUuid: string, request: ListCal
     ...count,
     items,
     wordsUntil,
-    matches: filter.q === null ? new Map<string, Match[]>() : await findMatches(store, firmUuid, filter.q, items),
+    matches: filter.q === undefined ? new Map<string, Match[]>() : await findMatches(store, firmUuid, filter.q, items),
     nextCursor: last && sealCursor(await store.listing.cursorKey(), { firmUuid, filter, sort }, last),
   };
 }
@@ -66,8 +66,8 @@ async function parse(
   { filter, sort, cursor }: ListCallsRequest,
 ): Promise<{ words: FilteredCalls['words']; after: Position | null }> {
   const faults: FieldFault[] = [];
-  const words = filter.q === null ? null : await store.words.parse(firmUuid, filter.q);
-  if (filter.q !== null && words === null)
+  const words = filter.q === undefined ? null : await store.words.parse(firmUuid, filter.q);
+  if (filter.q !== undefined && words === null)
     faults.push({ field: 'q', code: 'INVALID', message: 'must have a word in it' });
   const after =
     cursor === null ? null : openCursor(await store.listing.cursorKey(), { firmUuid, filter, sort }, cursor);

@@ -28,8 +28,8 @@ export interface Statistics {
  */
 export async function readStatistics(store: Store, firmUuid: string, request: StatisticsRequest): Promise<Statistics> {
   const { filter, groupBy } = request;
-  const words = filter.q === null ? null : await store.words.parse(firmUuid, filter.q);
-  if (filter.q !== null && words === null)
+  const words = filter.q === undefined ? null : await store.words.parse(firmUuid, filter.q);
+  if (filter.q !== undefined && words === null)
     throw invalidFields([{ field: 'q', code: 'INVALID', message: 'must have a word in it' }]);
   if (!(await store.statistics.knowsZone(request.tz))) throw unknownZone();
   await store.carryOver.ready();
@@ -51,7 +51,7 @@ export async function readStatistics(store: Store, firmUuid: string, request: St
 
 /** Whether the filter concerns nothing but the start of the calls, so that stored sums can be used. */
 function isTimeOnly(filter: CallFilter): boolean {
-  const rest = { ...filter, startedFrom: null, startedTo: null };
+  const { started_from: _from, started_to: _to, ...rest } = filter;
   return JSON.stringify(rest) === JSON.stringify(NO_FILTER);
 }
 
@@ -65,7 +65,8 @@ async function addUp(
 ): Promise<SumsByKey> {
   const keys = by === 'all' ? { by } : { by, tz };
   if (source !== null) return statistics.add(tx, source, keys);
-  const range = { from: filter.startedFrom, to: filter.startedTo };
+  const time = (text: string | undefined) => (text === undefined ? null : new Date(text));
+  const range = { from: time(filter.started_from), to: time(filter.started_to) };
   const isByTime = by !== 'all' && isTime(by);
   const pieces = cutIntoPieces(await statistics.daysOf(tx, firmUuid, range), range, isByTime);
   if (isByTime) {

@@ -30,8 +30,8 @@ export async function takeNextCall(
   now: Date,
 ): Promise<Taken | null> {
   const { store, queue } = deps;
-  const words = filter.q === null ? null : await store.words.parse(firmUuid, filter.q);
-  if (filter.q !== null && words === null)
+  const words = filter.q === undefined ? null : await store.words.parse(firmUuid, filter.q);
+  if (filter.q !== undefined && words === null)
     throw invalidFields([{ field: 'filter.q', code: 'INVALID', message: 'must have a word in it' }]);
   const query = { firmUuid, userUuid, filter, words, ruleUuid, skip, now };
   for (;;) {
