@@ -18,3 +18,11 @@ export const PepperVariables = z.object({
     secret: true,
   }),
 });
+
+export function peppersFrom(variables: Partial<z.output<typeof PepperVariables>>) {
+  return {
+    pepper: variables.API_KEY_PEPPER,
+    previousPepper: variables.API_KEY_PEPPER_PREVIOUS,
+    nextPepper: variables.API_KEY_PEPPER_NEXT,
+  };
+}
