@@ -97,8 +97,7 @@ export async function start(settings: Settings, parts: { log: Logger; signal?: A
         databaseUrl: database.url('key_management'),
         bus: bus.of('key_management'),
         listen: directory.socket('key-management'),
-        ...settings.peppers,
-        pepper: settings.peppers.pepper ?? directory.secrets.apiKeyPepper,
+        peppers: { ...settings.peppers, pepper: settings.peppers.pepper ?? directory.secrets.apiKeyPepper },
       },
       named('key-management'),
     );
