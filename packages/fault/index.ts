@@ -57,6 +57,26 @@ export function notFound(what: string): Fault {
   return new Fault('not-found', 'NOT_FOUND', `There is no such ${what} in your firm.`);
 }
 
+/** What the operating system says of a connection that was lost, or that cannot be made. */
+const CONNECTION_CODES: ReadonlySet<unknown> = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ECONNABORTED',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'EHOSTDOWN',
+  'ENETUNREACH',
+  'ENETDOWN',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+]);
+
+/** Whether the code of an error says that there is no connection. What was sent may have arrived. */
+export function isConnectionCode(code: unknown): boolean {
+  return CONNECTION_CODES.has(code);
+}
+
 /** `UNAVAILABLE`: the caller may try again. */
 export function unavailable(part: string, cause?: unknown): Fault {
   return new Fault('unavailable', 'UNAVAILABLE', `${part} does not answer. Try again shortly.`, { cause });
