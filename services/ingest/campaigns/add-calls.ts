@@ -1,4 +1,7 @@
+import { AuditEntryCreated, type BodyOf, type Event, createEvent } from '@call-analysis/events';
 import type { Transaction } from '@call-analysis/postgres';
+import { currentContext } from '@call-analysis/runtime';
+import type { Actor } from '@call-analysis/service';
 import { requireActive } from './campaign-rules.ts';
 import type { Campaigns } from './campaign-store.ts';
 import type { Tally } from './tally-store.ts';
@@ -43,4 +46,14 @@ export async function addCallsToCampaign(
   if (campaignUuid === null) return;
   requireActive(await campaigns.lockStatus(tx, firmUuid, campaignUuid));
   if (calls > 0) await tally.addQueued(tx, campaignUuid, calls);
+}
+
+/** An entry about a campaign for the firm's audit log. Publish it in the transaction of the action. */
+export function campaignAuditEntry(
+  { firmUuid, userUuid, address }: Actor,
+  action: BodyOf<typeof AuditEntryCreated>['action'],
+  campaignUuid: string,
+): Event<BodyOf<typeof AuditEntryCreated>> {
+  const origin = { firmuuid: firmUuid, priority: 0, traceparent: currentContext()?.traceparent };
+  return createEvent('ingest', AuditEntryCreated, campaignUuid, origin, { actor: userUuid, action, address });
 }

@@ -1,10 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Bus } from '@call-analysis/bus';
 import { CallsCanceled, createEvent } from '@call-analysis/events';
+import { attemptEach } from '@call-analysis/fault';
 import type { Database } from '@call-analysis/postgres';
 import { currentContext } from '@call-analysis/runtime';
 import type { CampaignCalls } from './campaign-call-store.ts';
 import type { CampaignName, Campaigns } from './campaign-store.ts';
+import type { Tally } from './tally-store.ts';
 
 export interface CancelDeps {
   readonly db: Database;
@@ -60,4 +62,17 @@ async function cancelOnce(
     }
   }
   return isDone;
+}
+
+const CAMPAIGNS_PER_RUN = 100;
+/** A service that is stopping waits for this run. */
+const RUN_MS = 3_000;
+
+/** Adds up pending counter changes, so that campaigns stay quick to read, and finishes canceling calls. */
+export async function maintainCampaigns(deps: CancelDeps & { readonly tally: Tally }): Promise<void> {
+  const { campaigns, tally } = deps;
+  await tally.fold();
+  const deadline = Date.now() + RUN_MS;
+  const canceled = await campaigns.withCallsToCancel(CAMPAIGNS_PER_RUN);
+  await attemptEach(canceled, (campaign) => cancelQueuedCalls(deps, campaign, deadline), RUN_MS);
 }

@@ -1,5 +1,5 @@
 import type { Actor } from '@call-analysis/service';
-import { campaignAuditEntry } from './audit-entry.ts';
+import { campaignAuditEntry } from './add-calls.ts';
 import { requireDateOrder, requireUnfinished, type CampaignAction, statusAfter } from './campaign-rules.ts';
 import type { Campaign } from './campaign-store.ts';
 import { type CancelDeps, cancelQueuedCalls } from './cancel-queued-calls.ts';

@@ -9,7 +9,7 @@ import type { Reviews } from '../reviews/review-store.ts';
 import type { Scorecards } from '../reviews/scorecards.ts';
 import { agreementOfPeople } from './agreement-of-people.ts';
 import type { CalibratedCall, Calibration, Calibrations, GivenAnswer } from './calibration-store.ts';
-import type { DeskCaller } from './caller.ts';
+import type { DeskCaller } from './requests.ts';
 
 interface Deps {
   readonly db: Database;

@@ -8,7 +8,7 @@ import { deskCallers } from '../callers.ts';
 import { NO_FILTER } from '../listing/call-filter.ts';
 import { callMessage, filterOf } from '../listing/call-messages.ts';
 import type { ReviewDeps } from '../reviews/review-analysis.ts';
-import { acknowledgeReview, assignCall } from './assign-call.ts';
+import { acknowledgeReview, assignCall, readCallDesk } from './assign-call.ts';
 import {
   answerCalibration,
   closeCalibration,
@@ -22,7 +22,6 @@ import type { Disputes } from './dispute-store.ts';
 import { readInbox } from './inbox-store.ts';
 import type { ReviewQueue } from './queue/queue-store.ts';
 import { readQueue, releaseLease, takeNextCall } from './queue/take-next-call.ts';
-import { readCallDesk } from './read-call-desk.ts';
 import { answer, callerOf, PageRequest } from './requests.ts';
 import type { ChooseDeps } from './sampling/choose-calls.ts';
 import { samplingRpcs } from './sampling/sampling-rpcs.ts';

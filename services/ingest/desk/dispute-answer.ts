@@ -6,8 +6,8 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Calls } from '../calls/call-store.ts';
 import { reviewAnalysis, type ReviewDeps } from '../reviews/review-analysis.ts';
 import { endLease } from '../reviews/review-store.ts';
-import type { DeskCaller } from './caller.ts';
 import type { Dispute, Disputes } from './dispute-store.ts';
+import type { DeskCaller } from './requests.ts';
 
 interface Deps extends ReviewDeps {
   readonly disputes: Disputes;

@@ -1,6 +1,6 @@
 import { confidential, type Database, readPage, type Sql } from '@call-analysis/postgres';
 import { seesCallOf } from '../calls/call-store.ts';
-import type { DeskCaller } from './caller.ts';
+import type { DeskCaller } from './requests.ts';
 
 /** An answer of a call that somebody disagrees with. */
 export interface Dispute {

@@ -1,7 +1,7 @@
 import { Fault, notFound } from '@call-analysis/fault';
 import type { Database } from '@call-analysis/postgres';
 import { v7 as uuidv7 } from 'uuid';
-import type { DeskCaller } from './caller.ts';
+import type { DeskCaller } from './requests.ts';
 import type { View, ViewFields, Views } from './view-store.ts';
 
 const MAX_PER_PERSON = 200;
