@@ -29,7 +29,7 @@ it('canceling is finished after a crash, and after a request that did not wait l
 
   const crashing = {
     ...deps,
-    campaignCalls: { ...deps.campaignCalls, cancel: () => Promise.reject(new Error('crash')) },
+    campaigns: { ...deps.campaigns, cancelCalls: () => Promise.reject(new Error('crash')) },
   };
   await expect(changeCampaignState(crashing, actor, uuid, 'cancel')).rejects.toThrow('crash');
   await cancelQueuedCalls(deps, { firmUuid: owner.firmUuid, uuid }, Date.now() - 1);

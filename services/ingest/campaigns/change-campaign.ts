@@ -46,7 +46,7 @@ interface CampaignChange {
 
 /** Changes the properties of a campaign. Fault INVALID_TRANSITION when it is completed or canceled. */
 export async function changeCampaign(
-  { db, campaigns, bus }: Omit<CancelDeps, 'campaignCalls'>,
+  { db, campaigns, bus }: CancelDeps,
   actor: Actor,
   uuid: string,
   change: CampaignChange,
