@@ -29,18 +29,18 @@ interface Asked {
   readonly page?: number;
 }
 
-const operator = (round: number) => ({ operatorName: `Operator ${round % 100}` });
+const operator = (round: number) => ({ operator_name: `Operator ${round % 100}` });
 const month = (round: number) => ({
-  startedFrom: new Date(BEGIN + (round % 23) * 30 * DAY_MS + 3_600_000),
-  startedTo: new Date(BEGIN + ((round % 23) + 1) * 30 * DAY_MS),
+  started_from: new Date(BEGIN + (round % 23) * 30 * DAY_MS + 3_600_000).toISOString(),
+  started_to: new Date(BEGIN + ((round % 23) + 1) * 30 * DAY_MS).toISOString(),
 });
-const segment = (round: number) => ({ segmentType: [`segment ${round % 10}`] });
-const status = (round: number) => ({ status: [['completed', 'failed', 'queued'][round % 3]!] });
-const scores = (round: number) => ({ scoreMin: (round % 8) * 10, scoreMax: (round % 8) * 10 + 20 });
-const team = (round: number) => ({ operatorGroupName: `Team ${round % 20}` });
-const direction = (round: number) => ({ direction: [round % 2 === 0 ? 'inbound' : 'outbound'] });
+const segment = (round: number) => ({ segment_type: [`segment ${round % 10}`] });
+const status = (round: number) => ({ status: [(['completed', 'failed', 'queued'] as const)[round % 3]!] });
+const scores = (round: number) => ({ score_min: (round % 8) * 10, score_max: (round % 8) * 10 + 20 });
+const team = (round: number) => ({ operator_group_name: `Team ${round % 20}` });
+const direction = (round: number) => ({ direction: [round % 2 === 0 ? ('inbound' as const) : ('outbound' as const)] });
 const topic = (round: number) => ({ topic: `topic ${round % 32}` });
-const lengths = (round: number) => ({ durationMin: 60 + (round % 10), durationMax: 90 + (round % 10) });
+const lengths = (round: number) => ({ duration_min: 60 + (round % 10), duration_max: 90 + (round % 10) });
 const word = (round: number) => ({ q: `word${round % 20}` });
 const batch = (round: number) => ({ batch: batchUuid(round % 20) });
 
@@ -59,13 +59,13 @@ const paired: readonly (readonly [string, (round: number) => Partial<CallFilter>
   ['source', (round) => ({ source: round % 2 === 0 ? 'audio' : 'transcription' })],
   ['period', month],
   ['score', scores],
-  ['needs_review', () => ({ needsReview: true })],
+  ['needs_review', () => ({ needs_review: true })],
   ['reviewed', () => ({ reviewed: true })],
-  ['client_phone_number', (round) => ({ clientPhoneNumber: `+99890${1_000_000 + round * 7}` })],
-  ['language', (round) => ({ language: ['en', 'ru', 'uz'][round % 3]! })],
+  ['client_phone_number', (round) => ({ client_phone_number: `+99890${1_000_000 + round * 7}` })],
+  ['language', (round) => ({ language: (['en', 'ru', 'uz'] as const)[round % 3]! })],
   ['topic', topic],
-  ['resolution', (round) => ({ resolution: ['resolved', 'unresolved'][round % 2]! })],
-  ['auto_failed', () => ({ autoFailed: true })],
+  ['resolution', (round) => ({ resolution: (['resolved', 'unresolved'] as const)[round % 2]! })],
+  ['auto_failed', () => ({ auto_failed: true })],
   ['duration', lengths],
 ];
 
@@ -82,7 +82,7 @@ const questions: readonly Asked[] = [
   { name: 'source', filter: (round) => ({ source: round % 2 === 0 ? 'audio' : 'transcription' }) },
   { name: 'started_from, started_to', filter: month },
   { name: 'score_min, score_max', filter: scores },
-  { name: 'partner_call_id', filter: (round) => ({ partnerCallId: `crm-${round * 100}` }) },
+  { name: 'partner_call_id', filter: (round) => ({ partner_call_id: `crm-${round * 100}` }) },
   { name: 'status and a month', filter: (round) => ({ ...status(round), ...month(round) }) },
   { name: 'operator and a month', filter: (round) => ({ ...operator(round), ...month(round) }) },
   { name: 'segment and status', filter: (round) => ({ ...segment(round), ...status(round) }) },
@@ -92,17 +92,17 @@ const questions: readonly Asked[] = [
   { name: 'sorted by start_time', filter: () => ({}), sort: { by: 'start_time', isDescending: true } },
   { name: 'sorted by score, lowest first', filter: () => ({}), sort: { by: 'score', isDescending: false } },
   { name: 'operator, sorted by score', filter: operator, sort: { by: 'score', isDescending: true } },
-  { name: 'needs_review, not reviewed', filter: () => ({ needsReview: true, reviewed: false }) },
+  { name: 'needs_review, not reviewed', filter: () => ({ needs_review: true, reviewed: false }) },
   { name: 'reviewed', filter: () => ({ reviewed: true }) },
-  { name: 'operator_id', filter: (round) => ({ operatorId: `id-${round % 100}` }) },
-  { name: 'client_phone_number', filter: (round) => ({ clientPhoneNumber: `+99890${1_000_000 + round * 7}` }) },
-  { name: 'language', filter: (round) => ({ language: ['en', 'ru', 'uz'][round % 3]! }) },
+  { name: 'operator_id', filter: (round) => ({ operator_id: `id-${round % 100}` }) },
+  { name: 'client_phone_number', filter: (round) => ({ client_phone_number: `+99890${1_000_000 + round * 7}` }) },
+  { name: 'language', filter: (round) => ({ language: (['en', 'ru', 'uz'] as const)[round % 3]! }) },
   { name: 'topic', filter: topic },
-  { name: 'resolution', filter: (round) => ({ resolution: ['resolved', 'unresolved'][round % 2]! }) },
-  { name: 'auto_failed', filter: () => ({ autoFailed: true }) },
+  { name: 'resolution', filter: (round) => ({ resolution: (['resolved', 'unresolved'] as const)[round % 2]! }) },
+  { name: 'auto_failed', filter: () => ({ auto_failed: true }) },
   { name: 'duration_min, duration_max', filter: lengths },
   { name: 'topic and a month', filter: (round) => ({ ...topic(round), ...month(round) }) },
-  { name: 'operator_id and duration', filter: (round) => ({ operatorId: `id-${round % 100}`, ...lengths(round) }) },
+  { name: 'operator_id and duration', filter: (round) => ({ operator_id: `id-${round % 100}`, ...lengths(round) }) },
   { name: 'topic, sorted by start_time', filter: topic, sort: { by: 'start_time', isDescending: true } },
   { name: 'page 1,000 of a status', filter: () => ({ status: ['completed'] }), page: 1_000 },
   { name: 'q, a word in 1 %', filter: word },
@@ -163,7 +163,7 @@ async function measure(stores: Stores, firmUuid: string, rounds: number): Promis
   }
   for (const by of ['created_at', 'start_time', 'score'] as const) {
     const times: number[] = [];
-    const filter = { ...NO_FILTER, status: ['completed'] };
+    const filter: CallFilter = { ...NO_FILTER, status: ['completed'] };
     const sort = { by, isDescending: true };
     // A cursor costs the same at any position, so it begins beyond the last page.
     let { nextCursor: cursor } = await list({ filter, sort, page: 100, size: 100 });

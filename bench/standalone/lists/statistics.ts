@@ -35,9 +35,9 @@ const ZONES: readonly Zone[] = [
 ];
 
 const FILTERS: readonly (readonly [string, Partial<CallFilter>])[] = [
-  ['an operator', { operatorName: 'operator 7' }],
+  ['an operator', { operator_name: 'operator 7' }],
   ['a topic', { topic: 'topic 7' }],
-  ['a segment type', { segmentType: ['segment 7'] }],
+  ['a segment type', { segment_type: ['segment 7'] }],
 ];
 
 const PERIODS = [
@@ -107,7 +107,10 @@ async function measure(stores: Stores, client: Client, firmUuid: string, rounds:
   const figures: Figure[] = [];
   const ask = (groupBy: Grouping, { tz, hours }: Zone, days: number, before = 0, filter: Partial<CallFilter> = {}) => {
     const endMs = END - before * DAY_MS - hours * HOUR_MS;
-    const period = { startedFrom: new Date(endMs - days * DAY_MS), startedTo: new Date(endMs) };
+    const period = {
+      started_from: new Date(endMs - days * DAY_MS).toISOString(),
+      started_to: new Date(endMs).toISOString(),
+    };
     const request = { groupBy, filter: { ...NO_FILTER, ...filter, ...period }, tz, sort: null, limit: 1_000 };
     return readStatistics(stores, firmUuid, request);
   };

@@ -65,7 +65,7 @@ export async function listCalls(deps: ListDeps, firmUuid: string, request: ListC
     ...count,
     items,
     wordsUntil,
-    matches: filter.q === null ? new Map<string, Match[]>() : await findMatches(deps, firmUuid, filter.q, items),
+    matches: filter.q === undefined ? new Map<string, Match[]>() : await findMatches(deps, firmUuid, filter.q, items),
     nextCursor: last && sealCursor(await deps.listing.cursorKey(), { firmUuid, filter, sort }, last),
   };
 }
@@ -77,8 +77,8 @@ async function parse(
   { filter, sort, cursor }: ListCallsRequest,
 ): Promise<{ words: FilteredCalls['words']; after: Position | null }> {
   const faults: FieldFault[] = [];
-  const words = filter.q === null ? null : await deps.words.parse(firmUuid, filter.q);
-  if (filter.q !== null && words === null)
+  const words = filter.q === undefined ? null : await deps.words.parse(firmUuid, filter.q);
+  if (filter.q !== undefined && words === null)
     faults.push({ field: 'q', code: 'INVALID', message: 'must have a word in it' });
   const after = cursor === null ? null : openCursor(await deps.listing.cursorKey(), { firmUuid, filter, sort }, cursor);
   if (cursor !== null && after === null) {

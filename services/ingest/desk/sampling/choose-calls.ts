@@ -45,9 +45,9 @@ export async function chooseByRule(
   const timeZone = await firms.find(id.firmUuid).then((firm) => firm.timeZone, unlessRemoved);
   if (timeZone === null) return;
   const known = await sampling.find(db, id);
-  const q = known?.meaning.q ?? null;
-  if (q !== null && !(await deps.words.catchUp(id.firmUuid, CATCH_UP_MS))) return;
-  const words = q === null ? null : await deps.words.parse(id.firmUuid, q);
+  const q = known?.meaning.q;
+  if (q !== undefined && !(await deps.words.catchUp(id.firmUuid, CATCH_UP_MS))) return;
+  const words = q === undefined ? null : await deps.words.parse(id.firmUuid, q);
   const choose = async (tx: Sql): Promise<boolean> => {
     const rule = await sampling.find(tx, id, 'FOR UPDATE SKIP LOCKED');
     // It was removed, disabled or changed, or another process chooses by it.
