@@ -1,5 +1,4 @@
 import { Uuid } from '@call-analysis/events';
-import { notFound } from '@call-analysis/fault';
 import { desk } from '@call-analysis/proto';
 import type { ViewFields as ViewFieldsMessage } from '@call-analysis/proto/desk/v1/ViewFields';
 import { implement } from '@call-analysis/rpc';
@@ -50,9 +49,7 @@ export function deskService(deps: Deps) {
     },
     getView: async ({ caller, view_uuid }) => {
       const { firmUuid, userUuid } = callerOf(caller);
-      const view = await views.find(firmUuid, userUuid, Uuid.parse(view_uuid));
-      if (view === null) throw notFound('view');
-      return answer(view);
+      return answer(await views.get(firmUuid, userUuid, Uuid.parse(view_uuid)));
     },
     createView: async ({ caller, fields }) => {
       const given = { name: '', query: {}, shared: false, start_page: false, ...viewFields(fields) };
