@@ -1,7 +1,7 @@
 import type { Database, Sql } from '@call-analysis/postgres';
 import type { AnalysisBodies } from '../calls/analysis-body-store.ts';
 import { CALL_COLUMNS, type CallRow } from '../calls/call-row.ts';
-import { currentFacts } from '../calls/current-facts-store.ts';
+import { currentFacts } from '../calls/current-analysis-store.ts';
 import { type CallQuery, type Count, filterToStore, type Position } from './call-filter.ts';
 import type { CarryOver } from './carry-over-store.ts';
 import { type FilteredCalls, type ListedTable, matching, pageOf, Values } from './filter-sql.ts';

@@ -4,7 +4,7 @@ import type { Database, Sql } from '@call-analysis/postgres';
 import type { Firms } from '@call-analysis/service/firms';
 import type { CarryOver } from '../../listing/carry-over-store.ts';
 import type { Words } from '../../search/word-store.ts';
-import { type Sample, type Sampling } from './sampling-store.ts';
+import type { RuleId, Sample, Sampling } from './sampling-store.ts';
 
 export interface ChooseDeps {
   readonly db: Database;
@@ -12,11 +12,6 @@ export interface ChooseDeps {
   readonly words: Words;
   readonly sampling: Sampling;
   readonly firms: Firms;
-}
-
-interface RuleId {
-  readonly firmUuid: string;
-  readonly ruleUuid: string;
 }
 
 /** A service that is stopping waits for this run. */

@@ -54,7 +54,7 @@ interface Boundaries {
   readonly following: Date | null;
 }
 
-interface RuleId {
+export interface RuleId {
   readonly firmUuid: string;
   readonly ruleUuid: string;
 }
