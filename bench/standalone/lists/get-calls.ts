@@ -286,7 +286,7 @@ async function fill(url: string, firmUuid: string, calls: number): Promise<void>
          SELECT number, chance, other, CASE WHEN number % 3 = 0 THEN 'audio' ELSE 'transcription' END AS source,
            CASE WHEN number > ${calls} * 0.98 THEN 'queued' WHEN other < 0.001 THEN 'failed' ELSE 'completed' END AS status,
            to_timestamp(${BEGIN / 1000} + number * ${(END - BEGIN) / 1000 / calls}) AS created_at,
-           (lpad(to_hex((${BEGIN} + number * ${(END - BEGIN) / calls})::bigint), 12, '0') || '70008' || lpad(to_hex(number), 15, '0'))::uuid AS uuid
+           (lpad(to_hex((${BEGIN} + number * ${(END - BEGIN) / calls})::bigint), 12, '0') || '70008' || left(md5(number::text), 15))::uuid AS uuid
          FROM (SELECT number, random() AS chance, random() AS other FROM generate_series(0::bigint, ${calls - 1}) AS number) AS made) AS made`,
     );
     await client.query(

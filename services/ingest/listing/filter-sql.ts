@@ -1,7 +1,15 @@
 import { Fault } from '@call-analysis/fault';
 import { firmTag } from '../search/tokenizer.ts';
 import type { SearchedWords } from '../search/word-store.ts';
-import { type CallFilter, type CallQuery, milliseconds, type Position, scoreRange, type Sort } from './call-filter.ts';
+import {
+  type CallFilter,
+  type CallQuery,
+  milliseconds,
+  NO_FILTER,
+  type Position,
+  scoreRange,
+  type Sort,
+} from './call-filter.ts';
 
 /** What a filter of Get Calls means in SQL, for lists, exports, jobs and statistics alike. */
 export interface FilteredCalls {
@@ -24,8 +32,16 @@ export class Values {
   }
 }
 
-/** The rows of `listed_call` that match, as `c`: the part of a statement that begins after FROM and ends with a condition. */
-export function matching(values: Values, table: ListedTable, { firmUuid, filter, words }: FilteredCalls): string {
+/**
+ * The rows of `listed_call` that match, as `c`: the part of a statement that begins after FROM and ends with a condition. They are
+ * of `source`, which is the table itself or a part of it.
+ */
+export function matching(
+  values: Values,
+  table: ListedTable,
+  { firmUuid, filter, words }: FilteredCalls,
+  source: string = table,
+): string {
   const firm = values.add(firmUuid, 'uuid');
   if (table === 'carried_listed_call' && filter.auto_fail_suspected !== undefined) {
     // The former index did not have it.
@@ -50,7 +66,7 @@ export function matching(values: Values, table: ListedTable, { firmUuid, filter,
     conditions.push(`t.words @@ ${values.add(words.query, 'tsquery')}`);
     conditions.push(`t.words @@ ${values.add(`'${firmTag(words.firmNumber)}'`, 'tsquery')}`);
   }
-  return `${table} AS c ${documents} WHERE ${conditions.join(' AND ')}`;
+  return `${source} AS c ${documents} WHERE ${conditions.join(' AND ')}`;
 }
 
 function conditionsOf(values: Values, filter: CallFilter): string[] {
@@ -134,15 +150,79 @@ function reviewConditions(values: Values, firm: string, filter: CallFilter): str
 
 const POSITION = 'c.uuid, c.start_time, c.score';
 
-/** The positions of a page, in order. */
+/**
+ * The parts of a statement that collects all calls that match, and sorts them: `found` has them, or one more than `most`, and `page` the
+ * positions of the page with their `place`.
+ */
+export function collectedPage(
+  values: Values,
+  table: ListedTable,
+  query: CallQuery & FilteredCalls,
+  most: number,
+): string {
+  const found = `SELECT ${POSITION} FROM ${matching(values, table, query)} LIMIT ${values.add(most + 1, 'int')}`;
+  const page = placed(values, query, `SELECT * FROM found AS c WHERE true ${afterIn(values, query)}`);
+  return `found AS MATERIALIZED (${found}), ${page}`;
+}
+
+/**
+ * The same where many match: `page` is looked for among the first `most` calls of the sort, before all that match are sorted. PostgreSQL
+ * takes matches for evenly spread there. Where they are not, as those of an old batch among the newest calls, it would read all calls of
+ * the firm for one page.
+ */
+export function sortedPage(values: Values, table: ListedTable, query: CallQuery & FilteredCalls, most: number): string {
+  const { firmUuid, sort, offset, limit } = query;
+  const { batch, campaign, started_from, started_to, score_min, score_max } = query.filter;
+  // What an index has in the order of the sort: the walk begins there.
+  const range = {
+    created_at: batch === undefined ? { campaign } : { batch },
+    start_time: { started_from, started_to },
+    score: { score_min, score_max },
+  }[sort.by];
+  const [first] = partsOf(values, query);
+  const within = [
+    `c.firm_uuid = ${values.add(firmUuid, 'uuid')}`,
+    ...(first === null ? [] : [first]),
+    ...conditionsOf(values, { ...NO_FILTER, ...range }),
+  ];
+  const order = indexOrder(sort);
+  const reach = values.add(offset + limit, 'int');
+  const calls = `(SELECT c.* FROM ${table} AS c WHERE ${within.join(' AND ')}
+    ORDER BY ${order} LIMIT ${values.add(most + 2 * (offset + limit), 'int')})`;
+  const walked = `SELECT ${POSITION} FROM ${matching(values, table, query, calls)} ORDER BY ${order} LIMIT ${reach}`;
+  const isReached = `((SELECT count(*) FROM walked) >= ${reach})`;
+  // Behind OFFSET 0 PostgreSQL does not see that few rows are wanted.
+  const all = `SELECT ${POSITION} FROM ${matching(values, table, query)} AND NOT ${isReached} ${afterIn(values, query)} OFFSET 0`;
+  const either = `SELECT * FROM walked WHERE ${isReached} UNION ALL SELECT * FROM (${all}) AS c`;
+  return `walked AS MATERIALIZED (${walked}), ${placed(values, query, either)}`;
+}
+
+/** The part of a statement that orders positions. */
+function placed(values: Values, { sort, offset, limit }: CallQuery, positions: string): string {
+  const page = `SELECT * FROM (${positions}) AS c
+    ORDER BY ${orderBy(sort)} LIMIT ${values.add(limit, 'int')} OFFSET ${values.add(offset, 'int')}`;
+  return `page AS MATERIALIZED (
+    SELECT c.uuid AS position_uuid, c.start_time AS position_start, c.score AS position_score,
+      row_number() OVER (ORDER BY ${orderBy(sort)}) AS place FROM (${page}) AS c)`;
+}
+
+/** The positions of the next calls of a walk through all that match, in order. */
 export function pageOf(values: Values, table: ListedTable, query: CallQuery & FilteredCalls): string {
-  const { sort, offset, limit } = query;
+  const { sort, limit } = query;
   const from = matching(values, table, query);
-  const first = values.add(offset + limit, 'int');
+  const most = values.add(limit, 'int');
   const page = (condition: string | null) =>
-    `(SELECT ${POSITION} FROM ${from} ${condition === null ? '' : `AND ${condition}`} ORDER BY ${indexOrder(sort)} LIMIT ${first})`;
+    `(SELECT ${POSITION} FROM ${from} ${and(condition)} ORDER BY ${indexOrder(sort)} LIMIT ${most})`;
   const rows = partsOf(values, query).map(page).join(' UNION ALL ');
-  return `SELECT * FROM (${rows}) AS c ORDER BY ${orderBy(sort)} LIMIT ${values.add(limit, 'int')} OFFSET ${values.add(offset, 'int')}`;
+  return `SELECT * FROM (${rows}) AS c ORDER BY ${orderBy(sort)} LIMIT ${most}`;
+}
+
+function afterIn(values: Values, query: CallQuery): string {
+  return query.after === null ? '' : `AND (${partsOf(values, query).join(' OR ')})`;
+}
+
+function and(condition: string | null): string {
+  return condition === null ? '' : `AND ${condition}`;
 }
 
 /** The parts of a list, each in the order of an index. By ascending scores, calls without one come last. */

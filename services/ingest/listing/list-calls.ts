@@ -54,13 +54,10 @@ export async function listCalls(deps: ListDeps, firmUuid: string, request: ListC
     throw invalidFields([{ field: 'page', code: 'INVALID', message }]);
   }
   // One call more than the page shows whether there is a next page.
-  const found = await deps.listing.page({ ...filtered, sort, after, offset, limit: size + 1 });
-  const shown = found.slice(0, size);
-  // The last page knows the count.
-  const isLast = after === null && found.length <= size && (found.length > 0 || offset === 0);
-  const count = isLast ? { count: offset + found.length, isEstimate: false } : await deps.listing.count(filtered);
+  const { calls, count } = await deps.listing.page({ ...filtered, sort, after, offset, limit: size + 1 });
+  const shown = calls.slice(0, size);
   const items = shown.map(({ row }) => row);
-  const last = found.length > size ? shown.at(-1)!.position : null;
+  const last = calls.length > size ? shown.at(-1)!.position : null;
   return {
     ...count,
     items,

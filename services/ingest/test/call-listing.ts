@@ -5,10 +5,12 @@ import type { Sql } from '@call-analysis/postgres';
 import { expect } from '@jest/globals';
 import * as fc from 'fast-check';
 import { v7 } from 'uuid';
+import { AnalysisBodies } from '../calls/analysis-body-store.ts';
 import { factsOf } from '../calls/analysis-facts.ts';
 import { type CallFilter, NO_FILTER, type Sort } from '../listing/call-filter.ts';
 import { listCalls, type ListCallsRequest } from '../listing/list-calls.ts';
 import { listFacts } from '../listing/listed-call-store.ts';
+import { listing } from '../listing/listing-store.ts';
 import type { IngestUnderTest } from './ingest-under-test.ts';
 
 /** A call in the tests' own model of the catalogue. */
@@ -57,14 +59,22 @@ export const BEGIN = Date.UTC(2026, 0, 1);
 /** Writes calls into the catalogue without the upload, and lists them. */
 export class CallListing {
   readonly #service: IngestUnderTest;
+  readonly #collected: number | undefined;
 
-  constructor(service: IngestUnderTest) {
+  /** `collected`: how many calls a list sorts as a whole; undefined for as many as the service does. */
+  constructor(service: IngestUnderTest, collected?: number) {
     this.#service = service;
+    this.#collected = collected;
+  }
+
+  get #deps() {
+    const { deps } = this.#service;
+    return { ...deps, listing: listing(deps.db, new AnalysisBodies(), deps.carryOver, this.#collected) };
   }
 
   /** Lists calls, after their words were indexed where the filter has some. */
   async ask(firmUuid: string, filter: Partial<CallFilter>, more: Partial<ListCallsRequest> = {}) {
-    const { deps } = this.#service;
+    const deps = this.#deps;
     if (filter.q !== undefined) await deps.words.catchUp(firmUuid, 120_000);
     const complete = { ...NO_FILTER, ...filter };
     return listCalls(deps, firmUuid, { filter: complete, sort: NEWEST, page: 1, cursor: null, size: 10, ...more });
