@@ -113,6 +113,21 @@ export class Failures {
   }
 }
 
+/** Attempts the work for one item after the other, for up to `forMs` milliseconds. What fails is thrown at the end. */
+export async function attemptEach<Item>(
+  items: Iterable<Item> | AsyncIterable<Item>,
+  work: (item: Item) => Promise<unknown>,
+  forMs = Infinity,
+): Promise<void> {
+  const deadline = Date.now() + forMs;
+  const failures = new Failures();
+  for await (const item of items) {
+    if (Date.now() > deadline) break;
+    await failures.attempt(() => work(item));
+  }
+  failures.throwAll();
+}
+
 /**
  * Control characters, line and paragraph separators, and characters that change the direction of the text around them.
  * The last make a name look like another one, and reverse the text after it on a page or in a log.

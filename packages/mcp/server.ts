@@ -1,3 +1,4 @@
+import { inputSchema } from '@call-analysis/api/json-schemas';
 import { type CallToolResult, McpServer, type StandardSchemaWithJSON } from '@modelcontextprotocol/server';
 import { type CallsApi, Refusal } from './calls-api.ts';
 import { fit, MAX_BYTES } from './pages.ts';
@@ -38,7 +39,11 @@ export function createServer(api: CallsApi, report: (error: unknown) => void): M
 /** Says what arguments there are. They are checked by `argumentsOf`, so that an error is worded as every other. */
 function described(input: Tool['input']): StandardSchemaWithJSON<unknown> {
   return {
-    '~standard': { ...input['~standard'], validate: (value: unknown) => ({ value }) },
+    '~standard': {
+      ...input['~standard'],
+      validate: (value: unknown) => ({ value }),
+      jsonSchema: { input: () => inputSchema(input), output: () => ({}) },
+    },
   } as StandardSchemaWithJSON;
 }
 

@@ -1,13 +1,13 @@
+import { UserRole } from '@call-analysis/api/access/firms-and-users';
 import { Fault } from '@call-analysis/fault';
-import { ROLES } from '@call-analysis/proto/values';
 import { describe, expect, it } from '@jest/globals';
 import { requireRole } from './domain.ts';
 
 describe('a role', () => {
-  it.each(ROLES)('%s is allowed where it is listed and forbidden where it is not', (role) => {
+  it.each(UserRole.options)('%s is allowed where it is listed and forbidden where it is not', (role) => {
     const caller = { name: 'someone', address: '127.0.0.1', role };
     expect(() => requireRole(caller, [role], 'Doing this')).not.toThrow();
-    const others = ROLES.filter((each) => each !== role);
+    const others = UserRole.options.filter((each) => each !== role);
     expect(() => requireRole(caller, others, 'Doing this')).toThrow(
       expect.objectContaining({ kind: 'forbidden', code: 'FORBIDDEN' }),
     );
@@ -15,7 +15,7 @@ describe('a role', () => {
 
   it('that is unknown is forbidden everything', () => {
     for (const role of ['', 'superuser', 'ROOT', '__proto__']) {
-      expect(() => requireRole({ name: 'x', address: 'x', role }, ROLES, 'Doing this')).toThrow(Fault);
+      expect(() => requireRole({ name: 'x', address: 'x', role }, UserRole.options, 'Doing this')).toThrow(Fault);
     }
   });
 });

@@ -1,10 +1,9 @@
-import type { Language } from '@call-analysis/events';
+import type { UserRole } from '@call-analysis/api/access/firms-and-users';
+import type { Language, Redaction } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
-import type { ROLES } from '@call-analysis/proto/values';
+import type { z } from 'zod';
 
-export type Role = (typeof ROLES)[number];
-
-export const REDACTIONS = ['none', 'for_model', 'stored'] as const;
+export type Role = z.infer<typeof UserRole>;
 
 /** The settings of a firm, besides its name and segment types. */
 export interface FirmSettings {
@@ -13,7 +12,7 @@ export interface FirmSettings {
   /** An IANA name. */
   readonly timeZone: string;
   /** Whether personal data in transcripts is kept from language models, or is not stored at all. */
-  readonly redaction: (typeof REDACTIONS)[number];
+  readonly redaction: z.infer<typeof Redaction>;
   readonly retention: Retention;
 }
 

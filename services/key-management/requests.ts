@@ -1,8 +1,7 @@
-import { Language, Uuid } from '@call-analysis/events';
+import { MAX_OPERATOR_ID_CHARS, MAX_OPERATOR_IDS, UserRole } from '@call-analysis/api/access/firms-and-users';
+import { Language, Redaction, Uuid } from '@call-analysis/events';
 import { type FieldFault, invalidFields, nameFault } from '@call-analysis/fault';
-import { MAX_OPERATOR_ID_CHARS, MAX_OPERATOR_IDS, ROLES } from '@call-analysis/proto/values';
 import { z } from 'zod';
-import { REDACTIONS } from './domain.ts';
 
 const MAX_PAGE_SIZE = 100;
 const MAX_AUDIT_ENTRIES = 1000;
@@ -107,7 +106,7 @@ export const UpdateFirm = z.object({
   segment_types: z.object({ names: z.array(Name).max(MAX_SEGMENT_TYPES) }).nullish(),
   language: Language.optional(),
   time_zone: TimeZone.optional(),
-  redaction: z.enum(REDACTIONS).optional(),
+  redaction: Redaction.optional(),
   retention: z
     .object({ audio_days: Days.optional(), transcript_days: Days.optional(), calls_days: Days.optional() })
     .nullish(),
@@ -118,7 +117,7 @@ export const CreateUser = z.object({
   actor: OptionalActor,
   firm_uuid: Uuid,
   name: Name,
-  role: z.enum(ROLES),
+  role: UserRole,
   operator_ids: OperatorIds,
 });
 export const ListUsers = z.object({
@@ -130,7 +129,7 @@ export const ChangeUser = z.object({
   actor: FirmCaller,
   user_uuid: Uuid,
   name: Name.optional(),
-  role: z.enum(ROLES).optional(),
+  role: UserRole.optional(),
   operator_ids: OptionalOperatorIds,
 });
 export const RemoveUser = z.object({ actor: OptionalActor, user_uuid: Uuid });
@@ -148,7 +147,7 @@ export const OpenProviderSession = z.object({
   subject: z.string().min(1).max(255),
   firm_uuid: Uuid,
   name: Name,
-  role: z.enum(ROLES),
+  role: UserRole,
   operator_ids: OptionalOperatorIds,
   address: z.string(),
 });

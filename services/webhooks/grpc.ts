@@ -1,3 +1,4 @@
+import { DeliveryStatus } from '@call-analysis/api/webhooks';
 import { Uuid } from '@call-analysis/events';
 import { webhooks } from '@call-analysis/proto';
 import type { Delivery as DeliveryMessage } from '@call-analysis/proto/webhooks/v1/Delivery';
@@ -14,7 +15,7 @@ import { changeEndpoint, deleteEndpoint, rotateSecret, createEndpoint } from './
 
 const Page = z.object({ page: z.int().min(1), size: z.int().min(1).max(100) });
 const Events = z.array(EventName);
-const Statuses = z.array(z.enum(['pending', 'delivered', 'failed']));
+const Statuses = z.array(DeliveryStatus);
 const Time = z.iso.datetime().transform((time) => new Date(time));
 
 /** The service of proto/webhooks.proto. The gateway has validated requests; URLs are checked here. */

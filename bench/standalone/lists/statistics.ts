@@ -2,10 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { schema } from '@call-analysis/ingest';
 import { openDatabase } from '@call-analysis/postgres';
 import { Client } from 'pg';
+import { openStores, type Stores } from '../../../services/ingest/deps.ts';
+import { type CallFilter, NO_FILTER } from '../../../services/ingest/listing/call-filter.ts';
 import { GROUPINGS, type Grouping } from '../../../services/ingest/statistics/groupings.ts';
 import { maintainStatistics } from '../../../services/ingest/statistics/maintain-statistics.ts';
 import { readStatistics } from '../../../services/ingest/statistics/read-statistics.ts';
-import { type CallFilter, NO_FILTER, openStore, type Store } from '../../../services/ingest/store/index.ts';
 import { atMost, type Figure, noted, quantile } from '../../harness/figure.ts';
 import { load, timed, withIngestDatabase } from './ingest-database.ts';
 
@@ -34,9 +35,9 @@ const ZONES: readonly Zone[] = [
 ];
 
 const FILTERS: readonly (readonly [string, Partial<CallFilter>])[] = [
-  ['an operator', { operatorName: 'operator 7' }],
+  ['an operator', { operator_name: 'operator 7' }],
   ['a topic', { topic: 'topic 7' }],
-  ['a segment type', { segmentType: ['segment 7'] }],
+  ['a segment type', { segment_type: ['segment 7'] }],
 ];
 
 const PERIODS = [
@@ -55,34 +56,34 @@ export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
     const firmUuid = randomUUID();
     await timed(`${calls.toLocaleString('en')} calls made`, () => fill(url, firmUuid, perDay));
     const db = openDatabase({ url, schema });
-    const store = openStore(db, url);
+    const stores = openStores(db, url);
     const client = new Client({ connectionString: url });
     await client.connect();
     try {
       await client.query(`SET search_path = ${schema}`);
-      await timed('all days added up', () => addUp(store, client));
+      await timed('all days added up', () => addUp(stores, client));
       await client.query(
         `UPDATE listed_call SET score = score WHERE start_time >= $1 AND uuid = (SELECT max(uuid::text)::uuid FROM listed_call WHERE start_time >= $1)`,
         [new Date(END - DAY_MS)],
       );
-      return await measure(store, client, firmUuid, quick ? 5 : 20);
+      return await measure(stores, client, firmUuid, quick ? 5 : 20);
     } finally {
       await client.end();
-      await store.close();
+      await stores.close();
       await db.close();
     }
   });
 }
 
 /** Adds up one day, whose sums are copied to the others, because all days have the same calls. */
-async function addUp(store: Store, client: Client): Promise<void> {
+async function addUp(stores: Stores, client: Client): Promise<void> {
   const model = new Date(BEGIN);
   await client.query(
     'CREATE TEMPORARY TABLE other AS SELECT DISTINCT firm_uuid, begins_at AS day FROM statistic_change WHERE begins_at <> $1',
     [model],
   );
   await client.query('DELETE FROM statistic_change WHERE begins_at <> $1', [model]);
-  await maintain(store, client);
+  await maintain(stores, client);
   await client.query(
     `INSERT INTO statistic_sum SELECT firm_uuid, period, begins_at + (day - $1::timestamptz), kind, key, amounts, scores
      FROM other JOIN statistic_sum AS added USING (firm_uuid) ORDER BY day, period, kind, key`,
@@ -94,21 +95,24 @@ async function addUp(store: Store, client: Client): Promise<void> {
 }
 
 /** As the schedule does, without waiting until days are quiet. */
-async function maintain(store: Store, client: Client): Promise<void> {
+async function maintain(stores: Stores, client: Client): Promise<void> {
   for (;;) {
-    await maintainStatistics({ store }, 0);
+    await maintainStatistics(stores, 0);
     const { rows } = await client.query<{ left: number }>('SELECT count(*)::int AS left FROM statistic_change');
     if (rows[0]!.left === 0) return;
   }
 }
 
-async function measure(store: Store, client: Client, firmUuid: string, rounds: number): Promise<Figure[]> {
+async function measure(stores: Stores, client: Client, firmUuid: string, rounds: number): Promise<Figure[]> {
   const figures: Figure[] = [];
   const ask = (groupBy: Grouping, { tz, hours }: Zone, days: number, before = 0, filter: Partial<CallFilter> = {}) => {
     const endMs = END - before * DAY_MS - hours * HOUR_MS;
-    const period = { startedFrom: new Date(endMs - days * DAY_MS), startedTo: new Date(endMs) };
+    const period = {
+      started_from: new Date(endMs - days * DAY_MS).toISOString(),
+      started_to: new Date(endMs).toISOString(),
+    };
     const request = { groupBy, filter: { ...NO_FILTER, ...filter, ...period }, tz, sort: null, limit: 1_000 };
-    return readStatistics(store, firmUuid, request);
+    return readStatistics(stores, firmUuid, request);
   };
   for (const { name, days, limitMs } of PERIODS) {
     const plainMs = await plainAggregate(client, new Date(END - days * DAY_MS));

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { UserRole } from '@call-analysis/api/access/firms-and-users';
 import { Language } from '@call-analysis/events';
-import { ROLES } from '@call-analysis/proto/values';
 import { type Environment, parseDuration, StartFault } from '@call-analysis/runtime';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Terminal } from '../backup/progress.ts';
@@ -301,7 +301,7 @@ command again for the receipt.`,
     .description('create a user')
     .requiredOption('--firm <uuid>', 'the firm')
     .requiredOption('--name <name>', 'the name of the user')
-    .addOption(new Option('--role <role>', 'what the user may do').choices(ROLES).makeOptionMandatory())
+    .addOption(new Option('--role <role>', 'what the user may do').choices(UserRole.options).makeOptionMandatory())
     .option(
       '--operator-id <id>',
       'as an OPERATOR, the user sees the calls with this operator_id; repeat it for several',

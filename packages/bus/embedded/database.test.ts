@@ -115,6 +115,23 @@ describe('the embedded transport and its database', () => {
     await subscription.stop();
   });
 
+  it('a start with the options of the last one writes nothing, and one with others changes the stored ones', async () => {
+    const bus = openDatabase({ url: database.url('bus'), schema: 'bus' });
+    const restart = async (retries: number) => {
+      const routes = [route<{ n: number }>({ event: Happened, async handle() {} })];
+      await (await gatedBus.subscribe({ consumer: 'restarted', retries, routes })).stop();
+      return bus.query<{ version: string; retries: number }>(
+        `SELECT xmin::text AS version, retry_limit AS retries FROM queue WHERE name LIKE 'restarted%'
+         UNION ALL SELECT xmin::text, NULL FROM subscription WHERE name = 'restarted' ORDER BY retries`,
+      );
+    };
+    const first = await restart(3);
+    expect(first.map(({ retries }) => retries)).toEqual([3, 2 ** 31 - 1, null]);
+    expect(await restart(3)).toEqual(first);
+    expect((await restart(2)).map(({ retries }) => retries)).toEqual([2, 2 ** 31 - 1, null]);
+    await bus.close();
+  });
+
   it('a batch is split in one transaction, so that a crash of the database loses all of the split or none', async () => {
     const queues = openDatabase({ url: database.url('bus'), schema: 'bus' });
     await queues.query(`

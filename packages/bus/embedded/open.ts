@@ -21,8 +21,12 @@ export async function openEmbedded(config: InboxConfig, options: BusOptions): Pr
     publish: (tx, events) => publish(queues, tx, events),
     subscribe(subscription) {
       return inboxes.subscribe(subscription, async () => {
-        for (const { event, from } of subscription.routes) {
-          const topic = from === undefined ? event.type : topicOf(event.type, from);
+        const topics = subscription.routes.map(({ event, from }) =>
+          from === undefined ? event.type : topicOf(event.type, from),
+        );
+        const stored = await findSubscriptions(queues, queues.schema, topics);
+        for (const topic of topics) {
+          if (stored.some((row) => row.topic === topic && row.consumer === subscription.consumer)) continue;
           await queues.boss.subscribe(topic, subscription.consumer);
         }
       });

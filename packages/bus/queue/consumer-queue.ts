@@ -21,7 +21,10 @@ export function consumerOf(deadLetterQueue: string): string {
   return deadLetterQueue.slice(0, -SUFFIX.length);
 }
 
-/** Creates the queues of a consumer and of its dead letters, or updates their options. */
+/**
+ * Creates the queues of a consumer and of its dead letters, or updates options that differ. A start that changes nothing only
+ * reads: a process has dozens of queues, and each of the other statements takes a lock.
+ */
 export async function createConsumerQueues(
   { boss, leaseSeconds }: Queues,
   { consumer, retries = 5, retryDelaySeconds = 1 }: SubscriptionOptions,
@@ -50,8 +53,15 @@ export async function createConsumerQueues(
     retryDelay: retryDelaySeconds,
     retryBackoff: true,
   };
-  await boss.createQueue(deadLetters, deadLetterOptions);
-  await boss.createQueue(consumer, options);
-  await boss.updateQueue(deadLetters, deadLetterOptions);
-  await boss.updateQueue(consumer, options);
+  const stored = new Map((await boss.getQueues([deadLetters, consumer])).map((queue) => [queue.name, queue]));
+  const wanted = [
+    [deadLetters, deadLetterOptions],
+    [consumer, options],
+  ] as const;
+  for (const [name, each] of wanted) {
+    const queue = stored.get(name);
+    if (queue === undefined) await boss.createQueue(name, each);
+    const isCurrent = Object.entries(each).every(([option, value]) => queue?.[option as keyof typeof queue] === value);
+    if (!isCurrent) await boss.updateQueue(name, each);
+  }
 }

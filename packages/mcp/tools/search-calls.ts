@@ -1,6 +1,6 @@
+import { CallFilter, CallSort } from '@call-analysis/api/call-query';
 import { z } from 'zod';
 import { bytesOf, fit, MAX_BYTES } from '../pages.ts';
-import { filters } from './filters.ts';
 import { cursor, tool } from './tool.ts';
 
 const MOST = 50;
@@ -11,8 +11,8 @@ export const searchCalls = tool({
   description:
     "Finds the firm's calls that match all filters, with status, operator, time and score (0 to 100), but without the conversation: read that with get_call. To count or to compare use get_statistics. next_cursor is null on the last page. With q, matches says in which utterances the words occur.",
   input: z.strictObject({
-    ...filters,
-    sort: z.enum(['start_time', '-start_time', 'created_at', '-created_at', 'score', '-score']).optional(),
+    ...CallFilter.shape,
+    sort: CallSort.optional(),
     limit: z.int().min(1).max(MOST).default(10),
     cursor,
   }),

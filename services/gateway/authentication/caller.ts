@@ -1,7 +1,7 @@
-import { ROLES } from '@call-analysis/proto/values';
-import { z } from 'zod';
+import { UserRole as Role } from '@call-analysis/api/access/firms-and-users';
+import type { z } from 'zod';
 
-export const Role = z.enum(ROLES);
+export { Role };
 export type Role = z.infer<typeof Role>;
 
 /** Who may use an endpoint that does not say. */
@@ -9,7 +9,7 @@ export const DEFAULT_ROLES: readonly Role[] = ['SUPERUSER', 'WORKFLOW_ENGINEER',
 /** Of endpoints that are open to the roles of a desk too (docs/api.md, "Roles"). */
 export const AND_REVIEWERS: readonly Role[] = [...DEFAULT_ROLES, 'REVIEWER'];
 export const AND_OPERATORS: readonly Role[] = [...DEFAULT_ROLES, 'OPERATOR'];
-export const EVERY_ROLE: readonly Role[] = ROLES;
+export const EVERY_ROLE: readonly Role[] = Role.options;
 
 /** An authenticated caller. Uuids are in lower case. */
 export interface Caller {

@@ -8,7 +8,7 @@ import type { OperationDocs } from './operation-docs.ts';
 import type { Admission, Lane } from './rate-limits/admission.ts';
 import type { RateLimits } from './rate-limits/rate-limits.ts';
 import { hasBody, readJson } from './request/json-body.ts';
-import { parse, queryOf } from './request/parse.ts';
+import { parse, parseQuery, queryOf } from './request/parse.ts';
 import { HttpError } from './response/http-error.ts';
 import type { Response } from './response/response.ts';
 import { type JsonResponse, send } from './response/send.ts';
@@ -161,7 +161,7 @@ async function handleRequest(
     requireRole(endpoint, caller);
   }
   const query = request.url?.includes('?')
-    ? parse(endpoint.query, queryOf(request.url))
+    ? parseQuery(endpoint.query, queryOf(request.url))
     : (endpoint.emptyQuery ?? parse(endpoint.query, {}));
   const { admission } = checks;
   const begin = (lane: Lane, firmUuid: string) => admission.begin(lane, firmUuid, response);
@@ -197,7 +197,7 @@ export async function answerWithin(
   query: Readonly<Record<string, string | string[]>>,
 ): Promise<unknown> {
   requireRole(endpoint, input.caller);
-  const answer = await endpoint.handle({ ...input, params, query: parse(endpoint.query, query), body: {} });
+  const answer = await endpoint.handle({ ...input, params, query: parseQuery(endpoint.query, query), body: {} });
   return answer?.body;
 }
 

@@ -1,11 +1,11 @@
+import { FieldErrors, OtherDetails, RowErrors } from '@call-analysis/api/error-details';
+import { type JsonSchema, Schemas } from '@call-analysis/api/json-schemas';
 import { Uuid } from '@call-analysis/events';
 import { z } from 'zod';
 import { EVERY_ROLE } from '../authentication/caller.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 import type { Form } from '../http/multipart/form.ts';
 import { type OperationDocs, type ResponseDocs, tags } from '../http/operation-docs.ts';
-import { FieldErrors, OtherDetails, RowErrors } from '../response-schemas/error-details.ts';
-import { type JsonSchema, Schemas } from '../response-schemas/json-schemas.ts';
 import { errorExamples, errorResponses, headersOf, methodNotAllowed, RATE_LIMIT_HEADERS } from './error-responses.ts';
 
 export type OpenApi = Readonly<Record<string, unknown>>;

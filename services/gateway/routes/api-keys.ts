@@ -1,3 +1,5 @@
+import { CreatedKey, KeyPage } from '@call-analysis/api/access/api-keys';
+import { page, size } from '@call-analysis/api/fields';
 import { Uuid } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
 import type { keyManagement } from '@call-analysis/proto';
@@ -6,8 +8,6 @@ import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import type { Caller } from '../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
-import { page, size } from '../http/request/fields.ts';
-import { CreatedKey, KeyPage } from '../response-schemas/access/api-keys.ts';
 
 const PATH = '/external/api/v1/api-key';
 

@@ -1,9 +1,9 @@
+import { AuditPage } from '@call-analysis/api/access/audit';
+import { inOrder, instant, page, size, text } from '@call-analysis/api/fields';
 import type { keyManagement } from '@call-analysis/proto';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
-import { inOrder, instant, page, size, text } from '../http/request/fields.ts';
-import { AuditPage } from '../response-schemas/access/audit.ts';
 
 const subject = z
   .string()

@@ -94,11 +94,11 @@ describe('tools', () => {
   });
 
   it('refuse what the API refuses, with the code and what to do', async () => {
-    const wrong = await callTool('search_calls', { started_from: 'yesterday' });
+    const wrong = await callTool('search_calls', { score_min: 90, score_max: 10 });
     expect(wrong.status).toBe(200);
     expect(resultOf(wrong.body)).toMatchObject({
       isError: true,
-      said: { code: 'VALIDATION_ERROR', message: expect.stringMatching(/started_from: must be a date/) },
+      said: { code: 'VALIDATION_ERROR', message: expect.stringMatching(/score_max: must not be below/) },
     });
     const forbidden = await callTool('list_scorecards', {}, 'WORKFLOW_ENGINEER');
     expect(resultOf(forbidden.body)).toMatchObject({

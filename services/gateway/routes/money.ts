@@ -1,11 +1,11 @@
+import { inOrder, instant } from '@call-analysis/api/fields';
+import { Budget, Usage } from '@call-analysis/api/money';
 import { WhenSpent } from '@call-analysis/events';
 import type { analysis } from '@call-analysis/proto';
 import type { Budget as BudgetMessage } from '@call-analysis/proto/analysis/v1/Budget';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
-import { inOrder, instant } from '../http/request/fields.ts';
-import { Budget, Usage } from '../response-schemas/money.ts';
 import { callerOf } from './rpc-caller.ts';
 
 const ofAdmins = { credentials: 'bearer', roles: ['ADMIN'] } as const;

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { SignInMethods } from '@call-analysis/api/access/sessions';
 import { Fault } from '@call-analysis/fault';
 import type { keyManagement } from '@call-analysis/proto';
 import type { Client } from '@call-analysis/rpc';
@@ -6,7 +7,6 @@ import { z } from 'zod';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
 import { publicPath, type PublicUrl } from '../http/request/public-url.ts';
 import type { Attempt, OpenIdProvider } from '../openid-connect/provider.ts';
-import { SignInMethods } from '../response-schemas/access/sessions.ts';
 import { cookieIn, cookieOf, type PathCookie, SESSION_COOKIE, SESSION_PATH } from './session-cookies.ts';
 
 const PATH = `${SESSION_PATH}/openid`;

@@ -1,3 +1,4 @@
+import { exampleDraft, ScorecardTrial } from '@call-analysis/api/scorecards';
 import { type Analysis, ScorecardDraft, Uuid } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
 import type { analysis, ingest } from '@call-analysis/proto';
@@ -6,8 +7,7 @@ import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import type { Caller } from '../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
-import { pathUuid } from '../http/request/fields.ts';
-import { exampleDraft, ScorecardTrial } from '../response-schemas/scorecards.ts';
+import { pathUuid } from '../http/request/parse.ts';
 import { callerOf } from './rpc-caller.ts';
 
 const MOST_CALLS = 10;

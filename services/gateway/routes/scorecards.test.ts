@@ -1,6 +1,6 @@
+import { exampleDraft } from '@call-analysis/api/scorecards';
 import { Fault, invalidFields, notFound } from '@call-analysis/fault';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { exampleDraft } from '../response-schemas/scorecards.ts';
 import { firm, type Fixture, openFixture, user } from '../test/fixture.ts';
 
 const path = '/api/v1/scorecards';

@@ -1,4 +1,6 @@
 import type { IncomingMessage } from 'node:http';
+import { page, size, wholeNumber } from '@call-analysis/api/fields';
+import { DefaultScorecard, exampleDraft, RevisionPage, Scorecard, ScorecardPage } from '@call-analysis/api/scorecards';
 import { ScorecardDraft } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
 import type { analysis } from '@call-analysis/proto';
@@ -7,16 +9,9 @@ import type { ScorecardReply } from '@call-analysis/proto/analysis/v1/ScorecardR
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
-import { page, pathUuid, size, wholeNumber } from '../http/request/fields.ts';
 import { textOfBody } from '../http/request/json-body.ts';
+import { pathUuid } from '../http/request/parse.ts';
 import type { JsonResponse } from '../http/response/send.ts';
-import {
-  DefaultScorecard,
-  exampleDraft,
-  RevisionPage,
-  Scorecard,
-  ScorecardPage,
-} from '../response-schemas/scorecards.ts';
 import { etagOf, IfMatch, ifMatchFault, revisionInIfMatch } from './if-match.ts';
 import { actorOf, callerOf } from './rpc-caller.ts';
 

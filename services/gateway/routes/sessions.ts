@@ -1,12 +1,12 @@
 import type { IncomingMessage } from 'node:http';
+import { SessionToken } from '@call-analysis/api/access/sessions';
+import { text } from '@call-analysis/api/fields';
 import { Fault } from '@call-analysis/fault';
 import type { keyManagement } from '@call-analysis/proto';
 import type { SessionReply } from '@call-analysis/proto/key_management/v1/SessionReply';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
-import { text } from '../http/request/fields.ts';
-import { SessionToken } from '../response-schemas/access/sessions.ts';
 import { cookieIn, cookieOf, SESSION_COOKIE, SESSION_PATH as PATH } from './session-cookies.ts';
 
 type Keys = Pick<Client<typeof keyManagement>, 'openSession' | 'refreshSession' | 'closeSession'>;

@@ -29,6 +29,21 @@ export interface Recording {
   readonly stored: StoredRecording | null;
 }
 
+/** The ZIP of a batch's recordings. */
+export interface Archive {
+  readonly key: string;
+  readonly bytes: number;
+}
+
+/** A call whose recording is still in its archive. */
+export interface ArchivedCall {
+  readonly uuid: string;
+  readonly attempt: number;
+  readonly fileName: string;
+  readonly entry: EntryRecord;
+  readonly priority: number;
+}
+
 interface Row {
   file_name: string;
   left_role: Role;
@@ -139,3 +154,5 @@ function valuesOf(stored: StoredRecording): readonly unknown[] {
     stored.sha256,
   ];
 }
+
+export type Recordings = ReturnType<typeof recordings>;

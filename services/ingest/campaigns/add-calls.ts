@@ -1,10 +1,20 @@
 import type { Transaction } from '@call-analysis/postgres';
-import type { Store } from '../store/index.ts';
 import { requireActive } from './campaign-rules.ts';
+import type { Campaigns } from './campaign-store.ts';
+import type { Tally } from './tally-store.ts';
+
+export interface CampaignDeps {
+  readonly campaigns: Campaigns;
+  readonly tally: Tally;
+}
 
 /** Fault NOT_FOUND when the firm has no such campaign. A null uuid means no campaign. */
-export async function requireCampaign(store: Store, firmUuid: string, campaignUuid: string | null): Promise<void> {
-  if (campaignUuid !== null) await store.campaigns.statusOf(firmUuid, campaignUuid);
+export async function requireCampaign(
+  { campaigns }: Pick<CampaignDeps, 'campaigns'>,
+  firmUuid: string,
+  campaignUuid: string | null,
+): Promise<void> {
+  if (campaignUuid !== null) await campaigns.statusOf(firmUuid, campaignUuid);
 }
 
 /**
@@ -12,11 +22,11 @@ export async function requireCampaign(store: Store, firmUuid: string, campaignUu
  * null uuid means no campaign.
  */
 export async function requireActiveCampaign(
-  store: Store,
+  { campaigns }: Pick<CampaignDeps, 'campaigns'>,
   firmUuid: string,
   campaignUuid: string | null,
 ): Promise<void> {
-  if (campaignUuid !== null) requireActive(await store.campaigns.statusOf(firmUuid, campaignUuid));
+  if (campaignUuid !== null) requireActive(await campaigns.statusOf(firmUuid, campaignUuid));
 }
 
 /**
@@ -25,12 +35,12 @@ export async function requireActiveCampaign(
  * on the campaign waits for the transaction. Fault INVALID_TRANSITION when the campaign is not active.
  */
 export async function addCallsToCampaign(
-  store: Store,
+  { campaigns, tally }: CampaignDeps,
   tx: Transaction,
   { firmUuid, campaignUuid }: { firmUuid: string; campaignUuid: string | null },
   calls: number,
 ): Promise<void> {
   if (campaignUuid === null) return;
-  requireActive(await store.campaigns.lockStatus(tx, firmUuid, campaignUuid));
-  if (calls > 0) await store.tally.addQueued(tx, campaignUuid, calls);
+  requireActive(await campaigns.lockStatus(tx, firmUuid, campaignUuid));
+  if (calls > 0) await tally.addQueued(tx, campaignUuid, calls);
 }

@@ -62,3 +62,5 @@ export function campaignCalls(db: Database) {
     },
   };
 }
+
+export type CampaignCalls = ReturnType<typeof campaignCalls>;

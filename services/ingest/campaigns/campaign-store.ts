@@ -193,3 +193,5 @@ export function campaigns(db: Database) {
     },
   };
 }
+
+export type Campaigns = ReturnType<typeof campaigns>;

@@ -51,3 +51,5 @@ export function tally(db: Database) {
     },
   };
 }
+
+export type Tally = ReturnType<typeof tally>;

@@ -1,12 +1,14 @@
 import type { Bus } from '@call-analysis/bus';
 import { Fault } from '@call-analysis/fault';
+import type { Database } from '@call-analysis/postgres';
 import { auditEntry } from '@call-analysis/service';
-import type { Store } from '../store/index.ts';
+import type { Calls } from '../calls/call-store.ts';
 import { assignments } from './assignment-store.ts';
 import type { DeskCaller } from './caller.ts';
 
 interface Deps {
-  readonly store: Pick<Store, 'transaction' | 'calls'>;
+  readonly db: Database;
+  readonly calls: Calls;
   readonly bus: Bus;
 }
 
@@ -15,14 +17,14 @@ interface Deps {
  * and give back what is theirs. Faults: NOT_FOUND, FORBIDDEN.
  */
 export async function assignCall(
-  { store, bus }: Deps,
+  { db, calls, bus }: Deps,
   caller: DeskCaller,
   callUuid: string,
   { userUuid, due }: { readonly userUuid: string | null; readonly due: Date | null },
 ) {
   const { firmUuid, userUuid: by, role } = caller;
-  return store.transaction(async (tx) => {
-    await store.calls.lock(tx, firmUuid, callUuid);
+  return db.transaction(async (tx) => {
+    await calls.lock(tx, firmUuid, callUuid);
     const former = await assignments.assignee(tx, firmUuid, callUuid);
     const isOwn = [userUuid, former].every((each) => each === null || each === by);
     if (role !== 'ADMIN' && !isOwn)
@@ -36,10 +38,10 @@ export async function assignCall(
 }
 
 /** Notes that the review of a call has been read. Faults: NOT_FOUND; INVALID_TRANSITION without a review. */
-export async function acknowledgeReview({ store, bus }: Deps, caller: DeskCaller, callUuid: string) {
+export async function acknowledgeReview({ db, calls, bus }: Deps, caller: DeskCaller, callUuid: string) {
   const { firmUuid, userUuid } = caller;
-  return store.transaction(async (tx) => {
-    const { reviewed_at: reviewedAt } = await store.calls.lock(tx, firmUuid, callUuid);
+  return db.transaction(async (tx) => {
+    const { reviewed_at: reviewedAt } = await calls.lock(tx, firmUuid, callUuid);
     if (reviewedAt === null) {
       const message = 'Nobody has reviewed this call. A review can be acknowledged once it is there.';
       throw new Fault('conflict', 'INVALID_TRANSITION', message);

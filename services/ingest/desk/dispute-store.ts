@@ -1,4 +1,4 @@
-import { confidential, type Database, type Sql } from '@call-analysis/postgres';
+import { confidential, type Database, readPage, type Sql } from '@call-analysis/postgres';
 import { seesCallOf } from '../calls/call-store.ts';
 import type { DeskCaller } from './caller.ts';
 
@@ -49,16 +49,8 @@ export function disputes(db: Database) {
     ) {
       const matching = `FROM dispute WHERE firm_uuid = $1 AND ($2 = '{}' OR status = ANY($2::text[]))
         AND ${seesCallOf('dispute', '$3')}`;
-      const who = [firmUuid, statuses, seenOperators];
-      const [items, [counted]] = await Promise.all([
-        db.query<Dispute>(`SELECT ${COLUMNS} ${matching} ORDER BY uuid DESC LIMIT $4 OFFSET $5`, [
-          ...who,
-          size,
-          (page - 1) * size,
-        ]),
-        db.query<{ count: number }>(`SELECT count(*)::int AS count ${matching}`, who),
-      ]);
-      return { count: counted!.count, items };
+      const values = [firmUuid, statuses, seenOperators];
+      return readPage<Dispute>(db, { columns: COLUMNS, matching, values, orderBy: 'uuid DESC' }, page, size);
     },
 
     /** Of one call, the oldest first. */

@@ -86,3 +86,5 @@ export function exports(db: Database, bodies: AnalysisBodies) {
     },
   };
 }
+
+export type Exports = ReturnType<typeof exports>;

@@ -1,10 +1,10 @@
 import { Fault } from '@call-analysis/fault';
 import type { Sql } from '@call-analysis/postgres';
 import type { Limits } from '../limits.ts';
-import type { Store } from '../store/index.ts';
+import type { Uploads } from './upload-store.ts';
 
-interface Deps {
-  readonly store: Pick<Store, 'uploads'>;
+export interface StorageDeps {
+  readonly uploads: Uploads;
   readonly limits: Pick<Limits, 'storageQuotaBytes'>;
 }
 
@@ -13,14 +13,14 @@ interface Deps {
  * quota. Uploads within the same moments may exceed it together. `sql`: the transaction of the caller, if it has one.
  */
 export async function requireStorage(
-  { store, limits }: Deps,
+  { uploads, limits }: StorageDeps,
   firmUuid: string,
   addedBytes: number,
   sql?: Sql,
 ): Promise<void> {
   const quota = limits.storageQuotaBytes;
   if (quota === null) return;
-  const bytes = await store.uploads.storedBytes(firmUuid, sql);
+  const bytes = await uploads.storedBytes(firmUuid, sql);
   if (bytes + addedBytes > quota) throw quotaExceeded(quota, bytes, addedBytes);
 }
 

@@ -1,4 +1,5 @@
-import type { Database, Sql } from '@call-analysis/postgres';
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Database, type Sql, sqlState } from '@call-analysis/postgres';
 import { v7 as uuidv7 } from 'uuid';
 import type { IngestPrisma } from '../prisma.ts';
 
@@ -19,11 +20,38 @@ export function keyPrefix(country: string, owner: Owner): string {
   return `${country}/${owner.firmUuid}/${owner.userUuid}/`;
 }
 
+const LOCK_NOT_AVAILABLE = '55P03';
+/** How often a request looks whether another process has finished with its upload session. */
+const LOOK_EVERY_MS = 200;
 /** The most changes that one statement folds. */
 const CHANGES_PER_STATEMENT = 10_000;
 
 /** Makes a file name unique, for a key that an open session already has. */
 type Rename = (filename: string) => string;
+
+/** Another request, of another process perhaps, is processing the upload session. */
+export class SessionTaken extends Error {}
+
+/** Throws SessionTaken when another transaction has locked it: waiting would hold a connection that other uploads need. */
+export async function lockSession(sql: Sql, uuid: string): Promise<void> {
+  try {
+    await sql.query('SELECT 1 FROM upload_session WHERE uuid = $1 FOR UPDATE NOWAIT', [uuid]);
+  } catch (error) {
+    throw sqlState(error) === LOCK_NOT_AVAILABLE ? new SessionTaken() : error;
+  }
+}
+
+/** Waits without a connection while another process is processing the upload session. */
+export async function untilFree(db: Sql, uuid: string): Promise<void> {
+  for (;;) {
+    try {
+      return await lockSession(db, uuid);
+    } catch (error) {
+      if (!(error instanceof SessionTaken)) throw error;
+      await pause(LOOK_EVERY_MS);
+    }
+  }
+}
 
 export function uploads(prisma: IngestPrisma, db: Database) {
   return {
@@ -159,3 +187,5 @@ export function uploads(prisma: IngestPrisma, db: Database) {
     },
   };
 }
+
+export type Uploads = ReturnType<typeof uploads>;

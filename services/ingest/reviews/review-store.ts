@@ -1,7 +1,7 @@
 import { deflateRawSync } from 'node:zlib';
 import { ReviewedAnalysis } from '@call-analysis/events';
 import { notFound } from '@call-analysis/fault';
-import { confidential, type Database, type Sql } from '@call-analysis/postgres';
+import { confidential, type Database, readPage, type Sql } from '@call-analysis/postgres';
 import type { AnalysisBodies } from '../calls/analysis-body-store.ts';
 import type { AnalysisFacts } from '../calls/analysis-facts.ts';
 import { UNFINISHED_SQL } from '../calls/call-status.ts';
@@ -216,20 +216,31 @@ export function reviews(db: Database, bodies: AnalysisBodies) {
       { page, size }: { page: number; size: number },
     ): Promise<{ count: number; items: ComparedCall[] }> {
       const { from, values } = comparedBy(firmUuid, filter);
-      const matching = `${from} AND a.question_uuid = $8
-        AND ($9::text IS NULL OR coalesce(a.machine, '') = $9) AND ($10::text IS NULL OR coalesce(a.person, '') = $10)`;
-      const given = [...values, questionUuid, machine, person];
-      const [items, [counted]] = await Promise.all([
-        db.query<ComparedCall>(
-          `SELECT call.uuid, operator_name AS "operatorName", start_time AS "startTime", score::float8 AS score, a.machine, a.person
-           FROM ${matching} ORDER BY start_time DESC, call.uuid DESC, a.analysis_uuid DESC LIMIT $11 OFFSET $12`,
-          [...given, size, (page - 1) * size],
-        ),
-        db.query<{ count: number }>(`SELECT count(*)::int AS count FROM ${matching}`, given),
-      ]);
-      return { count: counted?.count ?? 0, items };
+      const listed = {
+        columns:
+          'call.uuid, operator_name AS "operatorName", start_time AS "startTime", score::float8 AS score, a.machine, a.person',
+        matching: `FROM ${from} AND a.question_uuid = $8
+        AND ($9::text IS NULL OR coalesce(a.machine, '') = $9) AND ($10::text IS NULL OR coalesce(a.person, '') = $10)`,
+        values: [...values, questionUuid, machine, person],
+        orderBy: 'start_time DESC, call.uuid DESC, a.analysis_uuid DESC',
+      };
+      return readPage<ComparedCall>(db, listed, page, size);
     },
   };
+}
+
+/** Whoever has the locked call is done with it. */
+export async function endLease(tx: Sql, { firmUuid, callUuid }: CallId): Promise<void> {
+  await tx.query('DELETE FROM review_lease WHERE firm_uuid = $1 AND call_uuid = $2', [firmUuid, callUuid]);
+}
+
+/** Notes that the review of a locked call is finished, so that the call is out of the queue, or that it is not any more. */
+export async function noteReview(tx: Sql, { firmUuid, callUuid }: CallId, isDone: boolean): Promise<void> {
+  if (isDone) await endLease(tx, { firmUuid, callUuid });
+  await tx.query(
+    'UPDATE sampled_call SET is_done = $3 WHERE firm_uuid = $1 AND call_uuid = $2 AND is_done IS DISTINCT FROM $3',
+    [firmUuid, callUuid, isDone],
+  );
 }
 
 /** The compared answers that an agreement is measured from. */
@@ -281,3 +292,5 @@ function stateOf({ log, byUuid, at, comment, done, answers }: ReviewStateRow): R
   };
   return { review, log: changes ?? unlogged };
 }
+
+export type Reviews = ReturnType<typeof reviews>;

@@ -1,20 +1,19 @@
+import { Grouping, SortableNumber } from '@call-analysis/api/statistics';
 import { Uuid } from '@call-analysis/events';
 import type { ingest } from '@call-analysis/proto';
 import type { Caller } from '@call-analysis/proto/ingest/v1/Caller';
 import type { ListCallsRequest } from '@call-analysis/proto/ingest/v1/ListCallsRequest';
-import { SORTABLE_NUMBERS } from '@call-analysis/proto/values';
 import type { Handlers } from '@call-analysis/rpc';
 import type { Firms } from '@call-analysis/service/firms';
 import { z } from 'zod';
-import type { CallFilter, Store } from '../store/index.ts';
-import { GROUPINGS } from './groupings.ts';
-import { readStatistics } from './read-statistics.ts';
+import type { CallFilter } from '../listing/call-filter.ts';
+import { readStatistics, type StatisticDeps } from './read-statistics.ts';
 
 const Limit = z.int().min(1).max(1000);
 
 /** The RPC of statistics. `filterOf` translates the filter of a listing. */
 export function statisticRpcs(
-  { store, firms }: { store: Store; firms: Firms },
+  { firms, ...deps }: StatisticDeps & { readonly firms: Firms },
   filterOf: (request: ListCallsRequest, caller: Caller | null) => CallFilter,
 ): Pick<Handlers<typeof ingest>, 'readStatistics'> {
   return {
@@ -22,14 +21,14 @@ export function statisticRpcs(
       const firmUuid = Uuid.parse(request.caller?.firm_uuid);
       const { sort } = request;
       const tz = request.tz ?? (await firms.find(firmUuid)).timeZone;
-      const { items, total } = await readStatistics(store, firmUuid, {
-        groupBy: z.enum(GROUPINGS).parse(request.group_by),
+      const { items, total } = await readStatistics(deps, firmUuid, {
+        groupBy: Grouping.parse(request.group_by),
         filter: filterOf(request.filter!, request.caller),
         tz,
         sort:
           sort === undefined
             ? null
-            : { by: z.enum(SORTABLE_NUMBERS).parse(sort.replace('-', '')), isDescending: sort.startsWith('-') },
+            : { by: SortableNumber.parse(sort.replace('-', '')), isDescending: sort.startsWith('-') },
         limit: Limit.parse(request.limit),
       });
       return { tz, groups_json: JSON.stringify({ items, total }) };

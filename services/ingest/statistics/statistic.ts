@@ -1,4 +1,5 @@
-import type { SORTABLE_NUMBERS } from '@call-analysis/proto/values';
+import type { SortableNumber as Numbers } from '@call-analysis/api/statistics';
+import type { z } from 'zod';
 import { percentile, type Sums } from './sums.ts';
 
 /** One group of a statistic (docs/api.md, "Statistics"). */
@@ -58,7 +59,7 @@ function rounded(value: number, decimals: number): number {
   return scaled === 0 ? 0 : scaled;
 }
 
-export type SortableNumber = (typeof SORTABLE_NUMBERS)[number];
+export type SortableNumber = z.infer<typeof Numbers>;
 
 /** Groups without the number come last in either order, equal ones in the order of their keys. */
 export function sortGroups(groups: readonly Group[], by: SortableNumber, isDescending: boolean): Group[] {

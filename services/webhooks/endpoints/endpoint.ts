@@ -1,7 +1,7 @@
-import { WEBHOOK_EVENTS } from '@call-analysis/proto/values';
-import { z } from 'zod';
+import { WebhookEvent as EventName } from '@call-analysis/api/webhooks';
+import type { z } from 'zod';
 
-export const EventName = z.enum(WEBHOOK_EVENTS);
+export { EventName };
 export type EventName = z.infer<typeof EventName>;
 
 /** Why an endpoint gets nothing. */

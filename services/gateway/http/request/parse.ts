@@ -1,4 +1,6 @@
-import { type FieldFault, invalidFields, nearestName } from '@call-analysis/fault';
+import { typed } from '@call-analysis/api/fields';
+import { Uuid } from '@call-analysis/events';
+import { type FieldFault, invalidFields, nearestName, notFound } from '@call-analysis/fault';
 import type { z } from 'zod';
 
 /** With more unknown names than this the mistake is another one, and listing them all would make a large response. */
@@ -8,7 +10,7 @@ const MAX_NAME_LENGTH = 100;
 const MAX_KNOWN_SHOWN = 10;
 
 /** The value as the schema's output. Throws VALIDATION_ERROR with all faults. */
-export function parse<Schema extends z.ZodObject>(schema: Schema, value: object): z.output<Schema> {
+export function parse<Schema extends z.ZodObject>(schema: Schema, value: object, given = value): z.output<Schema> {
   // The names that an object knows, by the list of those that it does not.
   const known = new Map<readonly string[], readonly string[]>();
   const error = (issue: z.core.$ZodRawIssue) => {
@@ -18,7 +20,12 @@ export function parse<Schema extends z.ZodObject>(schema: Schema, value: object)
   };
   const result = schema.safeParse(value, { error, reportInput: true });
   if (result.success) return result.data;
-  throw invalidFields(result.error.issues.flatMap((issue) => fieldFaults(issue, value, known)));
+  throw invalidFields(result.error.issues.flatMap((issue) => fieldFaults(issue, given, known)));
+}
+
+/** The same of query parameters, which are text. */
+export function parseQuery<Schema extends z.ZodObject>(schema: Schema, query: object): z.output<Schema> {
+  return parse(schema, typed(schema, query), query);
 }
 
 /** Query parameters by name. A repeated one is an array. */
@@ -85,4 +92,11 @@ function requirement(issue: z.core.$ZodRawIssue): string {
     default:
       return 'is not valid';
   }
+}
+
+/** A uuid in a path. Anything else is NOT_FOUND. */
+export function pathUuid(given: string | undefined, thing: string): string {
+  const parsed = Uuid.safeParse(given);
+  if (!parsed.success) throw notFound(thing);
+  return parsed.data;
 }

@@ -1,11 +1,12 @@
+import { inOrder, instant, page, size, text, wholeNumber } from '@call-analysis/api/fields';
+import { Agreement, ComparedCallPage } from '@call-analysis/api/people';
 import { Language, Uuid } from '@call-analysis/events';
 import type { analysis, ingest } from '@call-analysis/proto';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { AND_REVIEWERS } from '../../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
-import { inOrder, instant, page, pathUuid, size, text, wholeNumber } from '../../http/request/fields.ts';
-import { Agreement, ComparedCallPage } from '../../response-schemas/people.ts';
+import { pathUuid } from '../../http/request/parse.ts';
 import { callerOf } from '../rpc-caller.ts';
 
 const PATH = '/api/v1/scorecards/:uuid/agreement';

@@ -1,14 +1,15 @@
-import { Language, Resolution, Uuid } from '@call-analysis/events';
+import { CallFilter, type CallQuery, FirmCallQuery } from '@call-analysis/api/call-query';
+import { CallDetail, CallItem, CallPage, ErasureReceipt } from '@call-analysis/api/calls';
+import { typed } from '@call-analysis/api/fields';
+import { Uuid } from '@call-analysis/events';
 import type { ingest } from '@call-analysis/proto';
-import { REVIEW_STATUSES } from '@call-analysis/proto/values';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { type Caller, EVERY_ROLE } from '../../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
-import { anyOf, flag, instant, isInstant, number, page, pathUuid, size, text } from '../../http/request/fields.ts';
+import { pathUuid } from '../../http/request/parse.ts';
 import type { PublicUrl } from '../../http/request/public-url.ts';
 import type { JsonResponse } from '../../http/response/send.ts';
-import { CallDetail, CallItem, CallPage, CallStatus, ErasureReceipt } from '../../response-schemas/calls.ts';
 import { actorOf, callerOf } from '../rpc-caller.ts';
 import type { AddChoices } from './answer-choices.ts';
 import { callDetail, callItem, type Calls, listedCall, readCall } from './call-json.ts';
@@ -17,114 +18,29 @@ const PATH = '/api/v1/calls';
 /** Erasing rewrites the CSVs of refused rows that have copies of the call. */
 const ERASE_MS = 60_000;
 
-const MAX_VALUE_CHARS = 255;
-const MAX_QUERY_CHARS = 255;
-const MAX_CURSOR_CHARS = 255;
-const MAX_DURATION = 1_000_000;
-
-/** A user of the firm, or the caller. Which one is decided when it is asked: saved views keep `me`. */
-const Person = z
-  .union([Uuid, z.literal('me')], { error: 'must be the uuid of a user, or me' })
-  .optional()
-  .meta({ documentedAs: { type: 'string', examples: ['me', '019a4f3e-0000-7000-8000-0000000000b1'] } });
-
-/** Also checked when fields are invalid, so that all faults are reported together. */
-const always = { when: () => true };
-
-const filters = {
-  status: anyOf(CallStatus),
-  outcome: anyOf(z.enum(['scored', 'no_speech'])),
-  segment_type: anyOf(text(MAX_VALUE_CHARS)),
-  direction: anyOf(z.enum(['inbound', 'outbound'])),
-  operator_name: text(MAX_VALUE_CHARS).optional(),
-  operator_group_name: text(MAX_VALUE_CHARS).optional(),
-  partner_call_id: text(MAX_VALUE_CHARS).optional(),
-  batch: Uuid.optional(),
-  source: z.enum(['audio', 'transcription']).optional(),
-  started_from: instant().optional().meta({ description: 'Calls that started at this time or later.' }),
-  started_to: instant().optional().meta({ description: 'Calls that started before this time.' }),
-  score_min: number(0, 100).optional(),
-  score_max: number(0, 100).optional(),
-  needs_review: flag().optional().meta({ description: 'Whether an answer of the current analysis needs a review.' }),
-  reviewed: flag().optional().meta({ description: 'Whether a person has reviewed the current analysis.' }),
-  operator_id: text(MAX_VALUE_CHARS).optional(),
-  client_phone_number: text(MAX_VALUE_CHARS)
-    .optional()
-    .meta({ description: 'The digits are compared; a plus sign makes no difference.' }),
-  language: Language.optional(),
-  topic: text(MAX_VALUE_CHARS).optional(),
-  resolution: Resolution.optional(),
-  auto_failed: flag().optional(),
-  auto_fail_suspected: flag().optional().meta({
-    description: 'Whether an answer by a phrase alone would fail the call, until somebody has looked at it.',
-  }),
-  assigned_to: Person.meta({ description: 'A user, or `me`: calls whose review is their task.' }),
-  reviewed_by: Person.meta({
-    description: 'A user, or `me`: who has changed the review of the current analysis last.',
-  }),
-  review_status: anyOf(z.enum(REVIEW_STATUSES)).meta({
-    description:
-      '`disputed` while a dispute is open, else `acknowledged` once the review was read, `done`, `open` (begun), or `none`.',
-  }),
-  lost_points: Uuid.optional().meta({
-    description:
-      "A question's uuid: calls whose answer to it, in the current analysis, got fewer points than the question can give.",
-  }),
-  duration_min: number(0, MAX_DURATION).optional().meta({ description: 'Seconds.' }),
-  duration_max: number(0, MAX_DURATION).optional().meta({ description: 'Seconds.' }),
-  q: text(MAX_QUERY_CHARS)
-    .refine((value) => /[\p{L}\p{N}]/u.test(value), 'must contain a word')
-    .optional()
-    .meta({
-      description: 'Words of the conversation in any form. A phrase in double quotes; `-word` excludes a word.',
-    }),
-  sort: z
-    .enum(['start_time', '-start_time', 'created_at', '-created_at', 'score', '-score'])
-    .default('-created_at')
-    .meta({ description: 'Calls without a score come last in either order.' }),
-  page: page
-    .unwrap()
-    .optional()
-    .meta({ description: 'The page number, from 1 (the default). Not together with `cursor`.' }),
-  size,
-  cursor: text(MAX_CURSOR_CHARS)
-    .optional()
-    .meta({ description: 'The `next_cursor` of the previous response, with the same filters and `sort`.' }),
-};
-
-/** Filters of any list of calls. */
-export const CallQuery = consistent(z.strictObject(filters));
-/** The query of a firm's list. */
-export const FirmCallQuery = consistent(z.strictObject({ ...filters, campaign: Uuid.optional() }));
-
-const { sort: _sort, page: _page, size: _size, cursor: _cursor, ...conditions } = filters;
-
-/** The filters and the sort of a list of all calls of a firm that has no pages. */
-export const WholeCallQuery = z.strictObject({ ...conditions, campaign: Uuid.optional(), sort: filters.sort });
+const MAX_ETAG_CHARS = 255;
 
 export const filterDescription =
   'The filters of Get Calls by name, without `sort`, `page`, `size` and `cursor`. An empty object is every call of the firm.';
 
-/** The filters of a list of calls in a JSON body, where numbers and booleans may be written as such. */
-export const CallFilter = z.preprocess(
+/** The filters of a list of calls in a JSON body, where a value may be written as text, as in a query. */
+export const FilterInBody = z.preprocess(
   (given) =>
     typeof given === 'object' && given !== null && !Array.isArray(given)
-      ? Object.fromEntries(Object.entries(given).map(([name, value]) => [name, asText(value)]))
+      ? typed(CallFilter, Object.fromEntries(Object.entries(given).map(([name, value]) => [name, asText(value)])))
       : given,
-  rangesInOrder(z.strictObject({ ...conditions, campaign: Uuid.optional() })),
+  CallFilter,
 );
 
-/** The filter in which `me` is the caller. */
-export function personalFilter<Filter extends { assigned_to?: string | undefined; reviewed_by?: string | undefined }>(
-  { userUuid }: Caller,
-  filter: Filter,
-): Filter {
+/** The filter in a request to ingest, in which `me` is the caller; also by its fields, for an ingest of the last release. */
+export function filterFor<Filter extends Partial<CallFilter>>({ userUuid }: Caller, filter: Filter) {
   const { assigned_to, reviewed_by } = filter;
-  return {
+  const own = {
     ...filter,
     ...(assigned_to === 'me' && { assigned_to: userUuid }),
     ...(reviewed_by === 'me' && { reviewed_by: userUuid }),
   };
+  return { ...own, filter_json: JSON.stringify(own) };
 }
 
 /** As many as the body of a request has room for. */
@@ -136,37 +52,6 @@ export const CallUuids = z.array(Uuid).min(1).max(MAX_SELECTED);
 function asText(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(asText);
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : value;
-}
-
-/** Adds the rules that concern two fields. */
-function consistent<Query extends z.ZodObject<typeof filters>>(query: Query): Query {
-  return rangesInOrder(query).refine(({ page, cursor }) => page === undefined || cursor === undefined, {
-    ...always,
-    path: ['cursor'],
-    error: 'cannot be used together with page; leave one out',
-  });
-}
-
-/** Adds the rules for ranges: the end must not be before the beginning. */
-export function rangesInOrder<Query extends z.ZodObject<typeof conditions>>(query: Query): Query {
-  return query
-    .refine(({ started_from: from, started_to: to }) => !(isInstant(from) && isInstant(to) && from > to), {
-      ...always,
-      path: ['started_to'],
-      error: 'must not be before started_from',
-    })
-    .refine(
-      ({ score_min: min, score_max: max }) => !(typeof min === 'number' && typeof max === 'number' && min > max),
-      {
-        ...always,
-        path: ['score_max'],
-        error: 'must not be below score_min',
-      },
-    )
-    .refine(
-      ({ duration_min: min, duration_max: max }) => !(typeof min === 'number' && typeof max === 'number' && min > max),
-      { ...always, path: ['duration_max'], error: 'must not be below duration_min' },
-    );
 }
 
 export const listCallsDescription =
@@ -181,9 +66,8 @@ export async function listCalls(
 ): Promise<JsonResponse> {
   const request = {
     caller: callerOf(caller),
-    ...personalFilter(caller, query),
+    ...filterFor(caller, campaign === undefined ? query : { ...query, campaign }),
     page: query.page ?? 1,
-    ...(campaign !== undefined && { campaign }),
   };
   const { count, items, next_cursor, count_is_estimate, words_until } = await catalogue.listCalls(request);
   const page = { count, count_is_estimate: count_is_estimate ?? false, items: items.map(listedCall) };
@@ -237,7 +121,7 @@ export function calls(
             description: 'The ETag of an earlier response.',
             schema: z
               .string()
-              .max(MAX_VALUE_CHARS)
+              .max(MAX_ETAG_CHARS)
               .optional()
               .meta({ examples: ['W/"0cc175b9c0f1b6a831c399e269772661"'] }),
           },

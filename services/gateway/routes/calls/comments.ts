@@ -1,11 +1,12 @@
+import { page, size, written } from '@call-analysis/api/fields';
+import { CommentPage, CommentSchema } from '@call-analysis/api/people';
 import type { ingest, keyManagement } from '@call-analysis/proto';
 import type { Comment } from '@call-analysis/proto/ingest/v1/Comment';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { AND_REVIEWERS } from '../../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
-import { page, pathUuid, size, written } from '../../http/request/fields.ts';
-import { CommentPage, CommentSchema } from '../../response-schemas/people.ts';
+import { pathUuid } from '../../http/request/parse.ts';
 import { people, requirePeople } from '../firms-and-users/people.ts';
 import { actorOf, callerOf } from '../rpc-caller.ts';
 

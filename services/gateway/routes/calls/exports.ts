@@ -1,28 +1,30 @@
+import { rangesInOrder, WholeCallQuery } from '@call-analysis/api/call-query';
+import { ExportFormat, TranscriptDocument } from '@call-analysis/api/calls';
+import { flag, timeZone } from '@call-analysis/api/fields';
 import { type ScorecardDraft, Uuid } from '@call-analysis/events';
 import type { analysis, ingest } from '@call-analysis/proto';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { AND_REVIEWERS, type Caller, EVERY_ROLE } from '../../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
-import { flag, pathUuid, timeZone } from '../../http/request/fields.ts';
+import { pathUuid } from '../../http/request/parse.ts';
 import { sendStream } from '../../http/response/send.ts';
-import { TranscriptDocument } from '../../response-schemas/exports.ts';
 import { actorOf, callerOf } from '../rpc-caller.ts';
 import { type Calls, readCall } from './call-json.ts';
-import { CallUuids, personalFilter, rangesInOrder, WholeCallQuery } from './calls.ts';
+import { CallUuids, filterFor } from './calls.ts';
 import { transcriptFile } from './transcript-file.ts';
 
 const PATH = '/api/v1/calls';
 const MAX_HEADINGS = 100;
 
-const types = {
+const types: Record<z.infer<typeof ExportFormat>, string> = {
   csv: 'text/csv; charset=utf-8',
   xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
   ndjson: 'application/x-ndjson',
   parquet: 'application/vnd.apache.parquet',
-} as const;
+};
 
-const Format = z.enum(['csv', 'xlsx', 'ndjson', 'parquet']).default('csv');
+const Format = ExportFormat.default('csv');
 
 const tz = timeZone().optional().meta({
   description:
@@ -114,7 +116,7 @@ export function callExports(
           ...(zone !== undefined && { tz: zone }),
           ...(await questionsOf(caller, questions)),
         };
-        const asked = { listing: { caller: actorOf(caller, address), ...personalFilter(caller, listing) }, ...shape };
+        const asked = { listing: { caller: actorOf(caller, address), ...filterFor(caller, listing) }, ...shape };
         await sendStream(response, fileHeaders(format), (options) => catalogue.exportCalls(asked, options));
         return undefined;
       },

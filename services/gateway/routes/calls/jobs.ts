@@ -1,13 +1,14 @@
+import { flag, text } from '@call-analysis/api/fields';
+import { AnalysisEstimate, ErasedCalls, Job, JobStarted } from '@call-analysis/api/jobs';
 import { Uuid } from '@call-analysis/events';
 import type { analysis, ingest } from '@call-analysis/proto';
 import type { Job as JobMessage } from '@call-analysis/proto/ingest/v1/Job';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
-import { flag, pathUuid, text } from '../../http/request/fields.ts';
-import { AnalysisEstimate, ErasedCalls, Job, JobStarted } from '../../response-schemas/jobs.ts';
+import { pathUuid } from '../../http/request/parse.ts';
 import { callerOf } from '../rpc-caller.ts';
-import { CallFilter, CallUuids, filterDescription, personalFilter } from './calls.ts';
+import { CallUuids, FilterInBody, filterDescription, filterFor } from './calls.ts';
 
 const CALLS = '/api/v1/calls';
 const JOBS = '/api/v1/jobs';
@@ -17,7 +18,7 @@ const PHONE_NUMBER = /^\+?\d{7,15}$/;
 
 const Analyze = z
   .strictObject({
-    filter: CallFilter.optional().meta({ documentedAs: { type: 'object', description: filterDescription } }),
+    filter: FilterInBody.optional().meta({ documentedAs: { type: 'object', description: filterDescription } }),
     call_uuids: CallUuids.optional().meta({
       description: 'Instead of `filter`: these calls. Those that the firm does not have are left out.',
     }),
@@ -105,7 +106,7 @@ export function jobs(
       },
       async handle({ caller, body }) {
         const { call_uuids } = body;
-        const filter = { page: 1, size: 1, ...(body.filter && personalFilter(caller, body.filter)) };
+        const filter = { page: 1, size: 1, ...filterFor(caller, body.filter ?? {}) };
         const asked = { caller: callerOf(caller) };
         const scorecard = body.scorecard_uuid === undefined ? {} : { scorecard_uuid: body.scorecard_uuid };
         if (body.dry_run) {

@@ -3,7 +3,7 @@ import type { ingest } from '@call-analysis/proto';
 import type { Client } from '@call-analysis/rpc';
 import { type Caller, seenOperators } from '../../authentication/caller.ts';
 import { callParameter, type Endpoint } from '../../http/endpoint.ts';
-import { pathUuid } from '../../http/request/fields.ts';
+import { pathUuid } from '../../http/request/parse.ts';
 import { callerOf } from '../rpc-caller.ts';
 
 /**

@@ -1,10 +1,10 @@
+import { Playback } from '@call-analysis/api/calls';
 import type { audio } from '@call-analysis/proto';
 import type { Client } from '@call-analysis/rpc';
 import { EVERY_ROLE } from '../../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
-import { pathUuid } from '../../http/request/fields.ts';
+import { pathUuid } from '../../http/request/parse.ts';
 import type { PublicUrl } from '../../http/request/public-url.ts';
-import { Playback } from '../../response-schemas/playback.ts';
 
 /** An hour of a slow codec is decoded in less. */
 const PREPARE_MS = 120_000;

@@ -1,3 +1,6 @@
+import { CallItem, ShownAnalysis } from '@call-analysis/api/calls';
+import { text, written } from '@call-analysis/api/fields';
+import { WholeReview } from '@call-analysis/api/people';
 import { type ReviewedAnalysis, Uuid } from '@call-analysis/events';
 import type { ingest } from '@call-analysis/proto';
 import type { ReadReviewReply } from '@call-analysis/proto/ingest/v1/ReadReviewReply';
@@ -5,10 +8,8 @@ import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { AND_REVIEWERS, type Caller, EVERY_ROLE } from '../../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
-import { pathUuid, text, written } from '../../http/request/fields.ts';
+import { pathUuid } from '../../http/request/parse.ts';
 import type { JsonResponse } from '../../http/response/send.ts';
-import { CallItem, ShownAnalysis } from '../../response-schemas/calls.ts';
-import { WholeReview } from '../../response-schemas/people.ts';
 import { etagOf, IfMatch, revisionInIfMatch } from '../if-match.ts';
 import { actorOf } from '../rpc-caller.ts';
 import type { AddChoices } from './answer-choices.ts';

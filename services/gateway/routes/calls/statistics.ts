@@ -1,25 +1,23 @@
+import { CallFilter, rangesInOrder } from '@call-analysis/api/call-query';
+import { timeZone, wholeNumber } from '@call-analysis/api/fields';
+import { Grouping, SortableNumber, Statistics } from '@call-analysis/api/statistics';
 import type { ingest } from '@call-analysis/proto';
-import { SORTABLE_NUMBERS } from '@call-analysis/proto/values';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { EVERY_ROLE } from '../../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
-import { timeZone, wholeNumber } from '../../http/request/fields.ts';
-import { Grouping, Statistics } from '../../response-schemas/statistics.ts';
 import { callerOf } from '../rpc-caller.ts';
-import { FirmCallQuery, personalFilter, rangesInOrder } from './calls.ts';
+import { filterFor } from './calls.ts';
 
 const MAX_GROUPS = 1000;
 /** A year of ten million calls that no sums are stored for is added up call by call. */
 const DEADLINE_MS = 60_000;
 
-const sorts = SORTABLE_NUMBERS.flatMap((name) => [name, `-${name}`]);
-
-const { sort: _sort, page: _page, size: _size, cursor: _cursor, ...filters } = FirmCallQuery.shape;
+const sorts = SortableNumber.options.flatMap((name) => [name, `-${name}`]);
 
 const StatisticsQuery = rangesInOrder(
   z.strictObject({
-    ...filters,
+    ...CallFilter.shape,
     group_by: Grouping,
     tz: timeZone()
       .optional()
@@ -55,7 +53,7 @@ export function statistics(catalogue: Pick<Client<typeof ingest>, 'readStatistic
           {
             caller: callerOf(caller),
             group_by,
-            filter: personalFilter(caller, filter),
+            filter: filterFor(caller, filter),
             limit,
             ...(tz !== undefined && { tz }),
             ...(sort !== undefined && { sort }),

@@ -1,12 +1,13 @@
+import { CallQuery } from '@call-analysis/api/call-query';
+import { CallDetail, CallPage } from '@call-analysis/api/calls';
 import type { audio, ingest } from '@call-analysis/proto';
 import type { Client } from '@call-analysis/rpc';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
-import { pathUuid } from '../../http/request/fields.ts';
+import { pathUuid } from '../../http/request/parse.ts';
 import type { PublicUrl } from '../../http/request/public-url.ts';
-import { CallDetail, CallPage } from '../../response-schemas/calls.ts';
 import type { AddChoices } from '../calls/answer-choices.ts';
 import { callDetail, readCall } from '../calls/call-json.ts';
-import { listCallsDescription, CallQuery, listCalls } from '../calls/calls.ts';
+import { listCallsDescription, listCalls } from '../calls/calls.ts';
 import { actorOf, callerOf } from '../rpc-caller.ts';
 import { rejectedDocs, downloadRejected } from '../uploads/batches.ts';
 import { recordingDocs, recordingForm, uploadRecording } from '../uploads/recordings.ts';

@@ -1,10 +1,11 @@
+import { CampaignItem, CampaignPage, CampaignStatus } from '@call-analysis/api/campaigns';
+import { anyOf, name, page, size, text, written } from '@call-analysis/api/fields';
 import type { ingest } from '@call-analysis/proto';
 import type { Campaign } from '@call-analysis/proto/ingest/v1/Campaign';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
-import { anyOf, name, page, pathUuid, size, text, written } from '../../http/request/fields.ts';
-import { CampaignItem, CampaignPage, CampaignStatus } from '../../response-schemas/campaigns.ts';
+import { pathUuid } from '../../http/request/parse.ts';
 import { actorOf, callerOf } from '../rpc-caller.ts';
 
 export const CAMPAIGNS = '/external/api/v1/call-campaign';

@@ -1,11 +1,12 @@
+import { Acknowledgement, Assignment, CallDesk } from '@call-analysis/api/desk';
+import { instant } from '@call-analysis/api/fields';
 import { Uuid } from '@call-analysis/events';
 import type { desk, keyManagement } from '@call-analysis/proto';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { AND_OPERATORS, AND_REVIEWERS, EVERY_ROLE } from '../../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
-import { instant, pathUuid } from '../../http/request/fields.ts';
-import { Acknowledgement, Assignment, CallDesk } from '../../response-schemas/desk.ts';
+import { pathUuid } from '../../http/request/parse.ts';
 import { requirePeople } from '../firms-and-users/people.ts';
 import { answered, callerOf } from './desk-caller.ts';
 

@@ -1,11 +1,12 @@
+import { Calibration, CalibrationAnswers, CalibrationPage } from '@call-analysis/api/desk';
+import { instant, name, page, size, text } from '@call-analysis/api/fields';
 import { Uuid } from '@call-analysis/events';
 import type { desk, keyManagement } from '@call-analysis/proto';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { AND_REVIEWERS } from '../../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
-import { instant, name, page, pathUuid, size, text } from '../../http/request/fields.ts';
-import { Calibration, CalibrationAnswers, CalibrationPage } from '../../response-schemas/desk.ts';
+import { pathUuid } from '../../http/request/parse.ts';
 import { people, requirePeople } from '../firms-and-users/people.ts';
 import { answered, callerOf } from './desk-caller.ts';
 

@@ -1,10 +1,10 @@
+import { PeoplePage } from '@call-analysis/api/desk';
+import { page, size } from '@call-analysis/api/fields';
 import type { keyManagement } from '@call-analysis/proto';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { type Caller, EVERY_ROLE } from '../../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
-import { page, size } from '../../http/request/fields.ts';
-import { PeoplePage } from '../../response-schemas/desk.ts';
 
 /** docs/api.md, "The desk of a team". */
 export function colleagues(keys: Pick<Client<typeof keyManagement>, 'listUsers'>): Endpoint[] {

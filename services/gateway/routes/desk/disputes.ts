@@ -1,11 +1,12 @@
+import { Dispute, DisputePage, DisputeStatus } from '@call-analysis/api/desk';
+import { anyOf, page, size, text, written } from '@call-analysis/api/fields';
 import { Uuid } from '@call-analysis/events';
 import type { desk } from '@call-analysis/proto';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { AND_REVIEWERS, EVERY_ROLE } from '../../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
-import { anyOf, page, pathUuid, size, text, written } from '../../http/request/fields.ts';
-import { Dispute, DisputePage, DisputeStatus } from '../../response-schemas/desk.ts';
+import { pathUuid } from '../../http/request/parse.ts';
 import { answered, callerOf } from './desk-caller.ts';
 
 const PATH = '/api/v1/disputes';

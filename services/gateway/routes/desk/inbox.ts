@@ -1,10 +1,10 @@
+import { InboxPage } from '@call-analysis/api/desk';
+import { page, size } from '@call-analysis/api/fields';
 import type { desk } from '@call-analysis/proto';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { EVERY_ROLE } from '../../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
-import { page, size } from '../../http/request/fields.ts';
-import { InboxPage } from '../../response-schemas/desk.ts';
 import { answered, callerOf } from './desk-caller.ts';
 
 /** docs/api.md, "The desk of a team". */

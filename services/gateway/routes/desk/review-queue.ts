@@ -1,13 +1,13 @@
+import { LeasedCall, ReviewQueue } from '@call-analysis/api/desk';
 import { Uuid } from '@call-analysis/events';
 import type { desk, keyManagement } from '@call-analysis/proto';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { AND_REVIEWERS } from '../../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
-import { pathUuid } from '../../http/request/fields.ts';
-import { LeasedCall, ReviewQueue } from '../../response-schemas/desk.ts';
+import { pathUuid } from '../../http/request/parse.ts';
 import { callItem } from '../calls/call-json.ts';
-import { CallFilter, filterDescription, personalFilter } from '../calls/calls.ts';
+import { FilterInBody, filterDescription, filterFor } from '../calls/calls.ts';
 import { callerOf } from './desk-caller.ts';
 
 const PATH = '/api/v1/review-queue';
@@ -17,7 +17,7 @@ const MOST_SKIPPED = 1000;
 
 const Wanted = z
   .strictObject({
-    filter: CallFilter.optional().meta({ documentedAs: { type: 'object', description: filterDescription } }),
+    filter: FilterInBody.optional().meta({ documentedAs: { type: 'object', description: filterDescription } }),
     rule_uuid: Uuid.optional().meta({ description: 'Only calls that this sampling rule has chosen.' }),
     skip: z
       .array(Uuid)
@@ -54,7 +54,7 @@ export function reviewQueue(
       handle: async ({ caller, body: { filter, rule_uuid, skip }, address }) => {
         const { call, lease_until } = await team.takeNextCall({
           caller: callerOf(caller, address),
-          ...(filter !== undefined && { filter: personalFilter(caller, filter) }),
+          ...(filter !== undefined && { filter: filterFor(caller, filter) }),
           ...(rule_uuid !== undefined && { rule_uuid }),
           skip,
         });

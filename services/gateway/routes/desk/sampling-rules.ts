@@ -1,10 +1,12 @@
+import { name, page, size } from '@call-analysis/api/fields';
+import { SamplePage, SamplingRule, SamplingRulePage } from '@call-analysis/api/sampling';
 import type { desk } from '@call-analysis/proto';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
+import type { Caller } from '../../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
-import { name, page, pathUuid, size } from '../../http/request/fields.ts';
-import { SamplePage, SamplingRule, SamplingRulePage } from '../../response-schemas/sampling.ts';
-import { CallFilter } from '../calls/calls.ts';
+import { pathUuid } from '../../http/request/parse.ts';
+import { filterFor, FilterInBody } from '../calls/calls.ts';
 import { answered, callerOf } from './desk-caller.ts';
 import { SavedFilter } from './saved-query.ts';
 
@@ -107,7 +109,7 @@ export function samplingRules(team: Team): Endpoint[] {
       handle: async ({ caller, body: { enabled = true, ...body }, address }) =>
         answered(
           await team.createSamplingRule(
-            { caller: callerOf(caller, address), fields: fieldsOf({ ...body, enabled }) },
+            { caller: callerOf(caller, address), fields: fieldsOf(caller, { ...body, enabled }) },
             { deadlineMs: CHOOSE_MS },
           ),
           201,
@@ -142,7 +144,7 @@ export function samplingRules(team: Team): Endpoint[] {
       handle: async ({ caller, params, body, address }) =>
         answered(
           await team.changeSamplingRule(
-            { caller: callerOf(caller, address), rule_uuid: uuidOf(params), fields: fieldsOf(body) },
+            { caller: callerOf(caller, address), rule_uuid: uuidOf(params), fields: fieldsOf(caller, body) },
             { deadlineMs: CHOOSE_MS },
           ),
         ),
@@ -183,7 +185,7 @@ export function samplingRules(team: Team): Endpoint[] {
   ];
 }
 
-function fieldsOf({ filter, ...rest }: z.output<typeof Change>) {
+function fieldsOf(caller: Caller, { filter, ...rest }: z.output<typeof Change>) {
   if (filter === undefined) return rest;
-  return { ...rest, filter_json: JSON.stringify(filter), filter: CallFilter.parse(filter) };
+  return { ...rest, filter_json: JSON.stringify(filter), filter: filterFor(caller, FilterInBody.parse(filter)) };
 }

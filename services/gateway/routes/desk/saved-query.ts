@@ -1,5 +1,6 @@
+import { WholeCallQuery } from '@call-analysis/api/call-query';
 import { z } from 'zod';
-import { CallFilter, WholeCallQuery } from '../calls/calls.ts';
+import { FilterInBody } from '../calls/calls.ts';
 
 const Value = z.union([z.string(), z.number(), z.boolean()]);
 const documentedAs = {
@@ -18,13 +19,13 @@ const Parameters = z
 
 /** Filters and the sort of a list of calls, which are stored. */
 export const SavedQuery = Parameters.superRefine(({ sort, ...filter }, context) => {
-  addFaults(context, CallFilter.safeParse(filter).error);
+  addFaults(context, FilterInBody.safeParse(filter).error);
   addFaults(context, WholeCallQuery.pick({ sort: true }).safeParse(sort === undefined ? {} : { sort }).error);
 }).meta({ documentedAs, description: 'Filters and `sort` of GET /api/v1/calls, by name.' });
 
 /** Filters of a list of calls that are stored and used when nobody asks. */
 export const SavedFilter = Parameters.superRefine((filter, context) => {
-  addFaults(context, CallFilter.safeParse(filter).error);
+  addFaults(context, FilterInBody.safeParse(filter).error);
   for (const name of ['assigned_to', 'reviewed_by']) {
     const message = 'must be the uuid of a user: nobody is asking when calls are chosen';
     if (filter[name] === 'me') context.addIssue({ code: 'custom', path: [name], message });

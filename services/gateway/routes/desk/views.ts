@@ -1,10 +1,11 @@
+import { View, ViewPage } from '@call-analysis/api/desk';
+import { name, page, size } from '@call-analysis/api/fields';
 import type { desk } from '@call-analysis/proto';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { AND_REVIEWERS } from '../../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
-import { name, page, pathUuid, size } from '../../http/request/fields.ts';
-import { View, ViewPage } from '../../response-schemas/desk.ts';
+import { pathUuid } from '../../http/request/parse.ts';
 import { answered, callerOf } from './desk-caller.ts';
 import { SavedQuery } from './saved-query.ts';
 

@@ -1,3 +1,5 @@
+import { FirmSettings, Language, Redaction } from '@call-analysis/api/access/firms-and-users';
+import { name } from '@call-analysis/api/fields';
 import { notFound } from '@call-analysis/fault';
 import type { ingest, keyManagement } from '@call-analysis/proto';
 import type { Storage } from '@call-analysis/proto/ingest/v1/Storage';
@@ -6,8 +8,6 @@ import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { EVERY_ROLE } from '../../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
-import { name } from '../../http/request/fields.ts';
-import { FirmSettings, Language, Redaction } from '../../response-schemas/access/firms-and-users.ts';
 import { callerOf } from '../rpc-caller.ts';
 import { managerOf } from './manager.ts';
 

@@ -1,14 +1,20 @@
+import {
+  ConsoleLink,
+  MAX_OPERATOR_ID_CHARS,
+  MAX_OPERATOR_IDS,
+  User,
+  UserPage,
+} from '@call-analysis/api/access/firms-and-users';
+import { name, page, size } from '@call-analysis/api/fields';
 import { notFound } from '@call-analysis/fault';
 import type { keyManagement } from '@call-analysis/proto';
 import type { User as UserMessage } from '@call-analysis/proto/key_management/v1/User';
-import { MAX_OPERATOR_ID_CHARS, MAX_OPERATOR_IDS } from '@call-analysis/proto/values';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { Role } from '../../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
-import { name, page, pathUuid, size } from '../../http/request/fields.ts';
+import { pathUuid } from '../../http/request/parse.ts';
 import type { PublicUrl } from '../../http/request/public-url.ts';
-import { ConsoleLink, User, UserPage } from '../../response-schemas/access/firms-and-users.ts';
 import { managerOf } from './manager.ts';
 
 const PATH = '/api/v1/users';

@@ -1,4 +1,6 @@
 import type { IncomingMessage } from 'node:http';
+import { page, size } from '@call-analysis/api/fields';
+import { BatchItem, BatchPage } from '@call-analysis/api/uploads';
 import type { ingest } from '@call-analysis/proto';
 import type { Batch } from '@call-analysis/proto/ingest/v1/Batch';
 import type { Client } from '@call-analysis/rpc';
@@ -6,11 +8,10 @@ import { z } from 'zod';
 import type { Caller } from '../../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
 import type { OperationDocs } from '../../http/operation-docs.ts';
-import { page, pathUuid, size } from '../../http/request/fields.ts';
+import { pathUuid } from '../../http/request/parse.ts';
 import type { PublicUrl } from '../../http/request/public-url.ts';
 import type { Response } from '../../http/response/response.ts';
 import { sendStream } from '../../http/response/send.ts';
-import { BatchItem, BatchPage } from '../../response-schemas/uploads.ts';
 import { pathForCaller } from '../external.ts';
 import { callerOf } from '../rpc-caller.ts';
 

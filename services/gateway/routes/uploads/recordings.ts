@@ -1,3 +1,4 @@
+import { RecordingMetadata, UploadedRecording } from '@call-analysis/api/uploads';
 import type { audio } from '@call-analysis/proto';
 import type { UploadRecordingReply } from '@call-analysis/proto/audio/v1/UploadRecordingReply';
 import type { UploadRecordingRequestInit } from '@call-analysis/proto/audio/v1/UploadRecordingRequest';
@@ -7,7 +8,6 @@ import { endpoint, type Endpoint } from '../../http/endpoint.ts';
 import type { Form, FormPiece } from '../../http/multipart/form.ts';
 import type { OperationDocs } from '../../http/operation-docs.ts';
 import type { JsonResponse } from '../../http/response/send.ts';
-import { RecordingMetadata, UploadedRecording } from '../../response-schemas/uploads.ts';
 
 type Recordings = Pick<Client<typeof audio>, 'uploadRecording'>;
 

@@ -1,3 +1,4 @@
+import { OpenedUpload, ProcessedUpload } from '@call-analysis/api/uploads';
 import { Fault } from '@call-analysis/fault';
 import type { ingest } from '@call-analysis/proto';
 import type { OpenUploadRequestInit } from '@call-analysis/proto/ingest/v1/OpenUploadRequest';
@@ -9,7 +10,6 @@ import { endpoint, type Endpoint } from '../../http/endpoint.ts';
 import type { OperationDocs } from '../../http/operation-docs.ts';
 import type { PublicUrl } from '../../http/request/public-url.ts';
 import type { JsonResponse } from '../../http/response/send.ts';
-import { OpenedUpload, ProcessedUpload } from '../../response-schemas/uploads.ts';
 import { callerOf } from '../rpc-caller.ts';
 import { rejectedUrl } from './batches.ts';
 

@@ -1,8 +1,4 @@
-import type { webhooks as definition } from '@call-analysis/proto';
-import type { Client } from '@call-analysis/rpc';
-import { z } from 'zod';
-import { endpoint, type Endpoint } from '../../http/endpoint.ts';
-import { anyOf, inOrder, instant, page, pathUuid, size, text, written } from '../../http/request/fields.ts';
+import { anyOf, inOrder, instant, page, size, text, written } from '@call-analysis/api/fields';
 import {
   Delivery,
   DeliveryPage,
@@ -12,7 +8,12 @@ import {
   WebhookEvent,
   WebhookPage,
   WebhookWithSecret,
-} from '../../response-schemas/webhooks.ts';
+} from '@call-analysis/api/webhooks';
+import type { webhooks as definition } from '@call-analysis/proto';
+import type { Client } from '@call-analysis/rpc';
+import { z } from 'zod';
+import { endpoint, type Endpoint } from '../../http/endpoint.ts';
+import { pathUuid } from '../../http/request/parse.ts';
 import { actorOf } from '../rpc-caller.ts';
 import { deliveryJson, webhookJson, webhookWithSecretJson } from './webhook-json.ts';
 

@@ -1,6 +1,17 @@
-import { Uuid } from '@call-analysis/events';
-import { nameFault, notFound } from '@call-analysis/fault';
+import { nameFault } from '@call-analysis/fault';
 import { z } from 'zod';
+
+export { Uuid } from '@call-analysis/events';
+export const Time = z.iso.datetime();
+export const Count = z.int().min(0);
+
+/** A page of a list (docs/api.md, "Pages"). */
+export function pageOf<Item extends z.ZodType>(item: Item) {
+  return z.object({
+    count: Count.meta({ description: 'The number of items that match, on all pages.' }),
+    items: z.array(item),
+  });
+}
 
 const MAX_PAGE = 2 ** 31 - 1;
 
@@ -51,19 +62,9 @@ export function timeZone() {
 export const page = wholeNumber(1, MAX_PAGE).default(1).meta({ description: 'The page number, from 1.' });
 export const size = wholeNumber(1, 100).default(10).meta({ description: 'The number of items on a page.' });
 
-/** A query parameter that may be repeated. Any of its values matches. */
+/** A filter that may be repeated. Any of its values matches. */
 export function anyOf<Value extends z.ZodType<string>>(value: Value) {
-  return z
-    .preprocess((given) => (typeof given === 'string' ? [given] : given), z.array(value))
-    .default([])
-    .meta({ documentedAs: z.array(value) });
-}
-
-/** A uuid in a path. Anything else is NOT_FOUND. */
-export function pathUuid(given: string | undefined, thing: string): string {
-  const parsed = Uuid.safeParse(given);
-  if (!parsed.success) throw notFound(thing);
-  return parsed.data;
+  return z.array(value).default([]);
 }
 
 /** A query parameter: a date, or a date and time. Without an offset it is UTC (docs/api.md, "Single upload"). */
@@ -111,32 +112,49 @@ function instantOf(text: string): Date | null {
   return at.getUTCFullYear() >= 1 && at.getUTCFullYear() <= 9999 ? at : null;
 }
 
-/** A query parameter: a decimal number. Clients that compute it may send many digits. */
 export function number(min: number, max: number) {
-  const message = `must be a number from ${min} to ${max}`;
-  return z
-    .string()
-    .regex(/^\d{1,9}(?:\.\d{1,30})?$/, message)
-    .transform(Number)
-    .refine((value) => value >= min && value <= max, message)
-    .meta({ documentedAs: { type: 'number', minimum: min, maximum: max } });
+  const error = one(`must be a number from ${min} to ${max}`);
+  return z.number({ error }).min(min, { error }).max(max, { error });
 }
 
-/** A query parameter: `true` or `false`. */
-export function flag() {
-  return z
-    .enum(['true', 'false'])
-    .transform((value) => value === 'true')
-    .meta({ documentedAs: { type: 'boolean' } });
-}
-
-/** A query parameter: a whole number. */
 export function wholeNumber(min: number, max: number) {
-  const message = `must be a whole number from ${min} to ${max}`;
-  return z
-    .string()
-    .regex(/^\d{1,10}$/, message)
-    .transform(Number)
-    .refine((value) => value >= min && value <= max, message)
-    .meta({ documentedAs: { type: 'integer', minimum: min, maximum: max } });
+  const error = one(`must be a whole number from ${min} to ${max}`);
+  return z.int({ error }).min(min, { error }).max(max, { error });
+}
+
+export function flag() {
+  return z.boolean({ error: one('must be one of true, false') });
+}
+
+function one(message: string) {
+  return ({ input }: { readonly input?: unknown }) => {
+    if (input === undefined) return undefined;
+    return Array.isArray(input) ? 'must be one string, not a list' : message;
+  };
+}
+
+/**
+ * The parameters of a query, which are text, each as its field expects it. What does not have that form stays as it is, for the
+ * field to refuse.
+ */
+export function typed(fields: z.ZodObject, query: object): object {
+  const shape: Readonly<Record<string, z.ZodType>> = fields.shape;
+  return Object.fromEntries(
+    Object.entries(query).map(([name, given]) => [
+      name,
+      Object.hasOwn(shape, name) ? typedValue(shape[name]!, given) : given,
+    ]),
+  );
+}
+
+function typedValue(field: z.ZodType, given: unknown): unknown {
+  if (field instanceof z.ZodOptional || field instanceof z.ZodDefault || field instanceof z.ZodNullable)
+    return typedValue(field.unwrap() as z.ZodType, given);
+  if (typeof given !== 'string') return given;
+  if (field instanceof z.ZodArray) return [given];
+  if (field instanceof z.ZodBoolean) return given === 'true' || (given === 'false' ? false : given);
+  // Clients that compute a number may send many digits.
+  const isNumber =
+    field instanceof z.ZodNumber && (field.isInt ? /^\d{1,10}$/ : /^\d{1,9}(?:\.\d{1,30})?$/).test(given);
+  return isNumber ? Number(given) : given;
 }

@@ -1,9 +1,15 @@
 import * as events from '@call-analysis/events';
 import { z } from 'zod';
-import { Role } from '../../authentication/caller.ts';
 import { Count, pageOf, Time, Uuid } from '../fields.ts';
 
 /** docs/api.md, "Firm and users". */
+
+/** What a user may do (docs/api.md, "Roles"). */
+export const UserRole = z.enum(['SUPERUSER', 'WORKFLOW_ENGINEER', 'ADMIN', 'REVIEWER', 'OPERATOR']);
+
+/** How many `operator_ids` a user has at most, and how many characters each. */
+export const MAX_OPERATOR_IDS = 100;
+export const MAX_OPERATOR_ID_CHARS = 255;
 
 export const Language = events.Language.meta({ id: 'Language' });
 export const Redaction = events.Redaction.meta({ id: 'Redaction' });
@@ -58,7 +64,7 @@ export const User = z
   .object({
     uuid: Uuid,
     name: z.string(),
-    role: Role,
+    role: UserRole,
     operator_ids: z
       .array(z.string())
       .meta({ description: 'As an OPERATOR, the user sees the calls with one of these.' }),

@@ -1,11 +1,13 @@
 import {
   DecidedBy,
+  Direction,
   Evidence,
   Manipulation,
   Outcome,
   Resolution,
   ReviewedAnalysis,
   ReviewedAnswer,
+  Role,
   Sentiment,
   Stage,
   Usage,
@@ -51,8 +53,10 @@ nameSchema(ReviewedAnalysis.shape.metrics.shape.talk_ratio, 'TalkRatio');
 nameSchema(ReviewedAnalysis.shape.metrics.shape.longest_monologue, 'LongestMonologue');
 nameSchema(ReviewedAnalysis.shape.metrics.shape.words, 'WordCounts');
 
-const callStatuses = ['queued', 'transcribing', 'analyzing', 'completed', 'failed', 'canceled'] as const;
-export const CallStatus = z.enum(callStatuses).meta({ id: 'CallStatus' });
+export const CallStatus = z
+  .enum(['queued', 'transcribing', 'analyzing', 'completed', 'failed', 'canceled'])
+  .meta({ id: 'CallStatus' });
+export const CallSource = z.enum(['audio', 'transcription']);
 /** Not an enumeration, because a service that stayed unavailable for too long adds a code of its own. */
 const FailureCode = z.string().meta({
   description: Object.entries(failureCodes)
@@ -66,7 +70,7 @@ const Failure = z
 
 const item = {
   uuid: Uuid,
-  source: z.enum(['audio', 'transcription']),
+  source: CallSource,
   status: CallStatus,
   outcome: Outcome.nullable(),
   partner_call_id: z.string().nullable(),
@@ -74,7 +78,7 @@ const item = {
   operator_name: z.string(),
   operator_id: z.string().nullable(),
   operator_group_name: z.string().nullable(),
-  direction: z.enum(['inbound', 'outbound']).nullable(),
+  direction: Direction.nullable(),
   segment_type: z.string(),
   start_time: Time,
   duration: z.number().min(0).nullable().meta({ description: 'Seconds.' }),
@@ -244,8 +248,8 @@ const Recording = z
     sample_rate: z.int().min(1).meta({ description: 'Hertz.' }),
     duration: z.number().min(0).meta({ description: 'Seconds.' }),
     size: Count.meta({ description: 'Bytes.' }),
-    left_channel: z.enum(['operator', 'client']).nullable().meta({ description: 'Who speaks on the left channel.' }),
-    right_channel: z.enum(['operator', 'client']).nullable(),
+    left_channel: Role.nullable().meta({ description: 'Who speaks on the left channel.' }),
+    right_channel: Role.nullable(),
     url: z.url().meta({ description: 'A signed URL of the recording. It supports Range.' }),
     url_expires_at: Time,
   })
@@ -255,7 +259,7 @@ const exampleUtterance = { start: null, end: null, confidence: null, doubtful: f
 export const Utterance = z
   .object({
     index: Count,
-    role: z.enum(['operator', 'client']),
+    role: Role,
     text: z.string(),
     start: z.number().nullable().meta({ description: 'Seconds. Null for uploaded transcripts.' }),
     end: z.number().nullable().meta({ description: 'Seconds. Null for uploaded transcripts.' }),
@@ -324,3 +328,58 @@ export const ErasureReceipt = z.object({ uuid: Uuid, erased_at: Time, removed: z
   id: 'ErasureReceipt',
   examples: [{ uuid: exampleCall.uuid, erased_at: '2026-10-02T08:00:00.000Z', removed: [{ what: 'call', count: 1 }] }],
 });
+
+export const ExportFormat = z.enum(['csv', 'xlsx', 'ndjson', 'parquet']);
+
+/** The transcript of a call as JSON. Other formats are files. */
+export const TranscriptDocument = z.object(Transcript.shape).meta({
+  id: 'TranscriptDocument',
+  examples: [
+    {
+      language: 'en',
+      engine: 'moonshine-tiny',
+      utterances: [
+        {
+          index: 0,
+          role: 'operator',
+          text: 'Good morning.',
+          start: 0.4,
+          end: 1.2,
+          confidence: null,
+          doubtful: false,
+        },
+      ],
+    },
+  ],
+});
+
+const Peak = z.int().min(0).max(100);
+
+export const Playback = z
+  .object({
+    url: z.url().meta({ description: 'A signed URL that browsers play. It supports Range.' }),
+    url_expires_at: Time,
+    format: z.string().meta({ description: 'The extension of the format of the bytes at the URL.' }),
+    converted: z.boolean().meta({ description: 'The URL serves a copy, because browsers do not play the recording.' }),
+    duration: z.number().min(0).meta({ description: 'Seconds.' }),
+    peaks: z
+      .object({
+        per_second: z.number().positive(),
+        left: z.array(Peak).meta({ description: 'The largest amplitude of each span, from 0 to 100.' }),
+        right: z.array(Peak),
+      })
+      .meta({ id: 'Peaks' }),
+  })
+  .meta({
+    id: 'Playback',
+    examples: [
+      {
+        url: 'http://127.0.0.1:8080/objects/playback/1a2b3c4d/019a4f3e.wav?signature=x',
+        url_expires_at: '2026-10-01T19:00:00.000Z',
+        format: 'wav',
+        converted: true,
+        duration: 0.2,
+        peaks: { per_second: 20, left: [0, 12, 40, 3], right: [2, 0, 0, 31] },
+      },
+    ],
+  });

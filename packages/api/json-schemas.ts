@@ -37,6 +37,27 @@ class Meta extends z.core.$ZodRegistry<Record<string, unknown>> {
   }
 }
 
+/** Complete in itself, as a client sends it. */
+export function inputSchema(schema: z.ZodType): JsonSchema {
+  return toJsonSchema(schema, 'request', {
+    get: (each) => ({ ...z.globalRegistry.get(each), id: undefined }),
+    has: () => true,
+  });
+}
+
+function toJsonSchema(
+  schema: z.ZodType,
+  direction: Direction,
+  meta: Pick<z.core.$ZodRegistry<Record<string, unknown>>, 'get' | 'has'>,
+): JsonSchema {
+  return z.toJSONSchema(schema, {
+    io: direction === 'request' ? 'input' : 'output',
+    metadata: meta as z.core.$ZodRegistry<Record<string, unknown>>,
+    unrepresentable: 'any',
+    override: ({ jsonSchema }) => simplify(jsonSchema),
+  });
+}
+
 /**
  * Converts zod schemas to the JSON Schema of the document. A schema with a name becomes a component, which is referred to.
  * A schema with `documentedAs` in its meta, another schema or JSON Schema, is described by that: it is for schemas that
@@ -60,12 +81,7 @@ export class Schemas {
   }
 
   #convert(schema: z.ZodType, direction: Direction): JsonSchema {
-    const converted = z.toJSONSchema(schema, {
-      io: direction === 'request' ? 'input' : 'output',
-      metadata: this.#meta[direction],
-      unrepresentable: 'any',
-      override: ({ jsonSchema }) => simplify(jsonSchema),
-    });
+    const converted = toJsonSchema(schema, direction, this.#meta[direction]);
     const {
       $schema: _dialect,
       $defs = {},

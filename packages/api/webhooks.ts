@@ -1,10 +1,21 @@
-import { WEBHOOK_EVENTS } from '@call-analysis/proto/values';
 import { z } from 'zod';
 import { pageOf, Time, Uuid } from './fields.ts';
 
 /** docs/api.md, "Webhooks". */
 
-export const WebhookEvent = z.enum(WEBHOOK_EVENTS).meta({ id: 'WebhookEvent' });
+/** What a firm can subscribe to. */
+export const WebhookEvent = z
+  .enum([
+    'call.completed',
+    'call.failed',
+    'call.reviewed',
+    'call.erased',
+    'batch.finished',
+    'campaign.finished',
+    'budget.spent',
+    'webhook.test',
+  ])
+  .meta({ id: 'WebhookEvent' });
 
 const exampleWebhook = {
   uuid: '019a4f3e-8888-7000-8000-000000000001',

@@ -1,5 +1,6 @@
 import { Direction, Role } from '@call-analysis/events';
 import { z } from 'zod';
+import { CallSource } from './calls.ts';
 import { Count, pageOf, Time, Uuid } from './fields.ts';
 
 const batchId = '019a4f3e-7b00-7aa1-8c11-0d9e4f6a7b02';
@@ -91,7 +92,7 @@ export const UploadedRecording = z
 export const BatchItem = z
   .object({
     batch_id: Uuid,
-    kind: z.enum(['audio', 'transcription']),
+    kind: CallSource,
     created_at: Time,
     accepted: Count,
     duplicates: Count,

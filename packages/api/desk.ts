@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Role } from '../authentication/caller.ts';
+import { UserRole } from './access/firms-and-users.ts';
 import { CallItem, exampleCall } from './calls.ts';
 import { Count, pageOf, Time, Uuid } from './fields.ts';
 
@@ -94,7 +94,7 @@ export const CallDesk = z
 
 const examplePerson = { uuid: user, name: 'Aziza Karimova', role: 'ADMIN' as const, is_api_user: false };
 export const PeoplePage = pageOf(
-  z.object({ uuid: Uuid, name: z.string(), role: Role, is_api_user: z.boolean() }).meta({ id: 'Person' }),
+  z.object({ uuid: Uuid, name: z.string(), role: UserRole, is_api_user: z.boolean() }).meta({ id: 'Person' }),
 ).meta({
   id: 'PeoplePage',
   examples: [{ count: 1, items: [examplePerson] }],

@@ -21,6 +21,25 @@ export const Grouping = z
   ])
   .meta({ id: 'Grouping' });
 
+/** The numbers that groups can be sorted by. */
+export const SortableNumber = z.enum([
+  'calls',
+  'scored',
+  'average',
+  'p10',
+  'p50',
+  'p90',
+  'auto_failed',
+  'needs_review',
+  'reviewed',
+  'duration_average',
+  'talk_ratio_operator',
+  'silence_ratio',
+  'interruptions_average',
+  'sentiment_client',
+  'points_ratio',
+]);
+
 const Score = z.number().min(0).max(100).nullable();
 
 const statistic = {

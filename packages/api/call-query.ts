@@ -1,0 +1,133 @@
+import { Direction, Language, Outcome, Resolution, Uuid } from '@call-analysis/events';
+import { z } from 'zod';
+import { CallSource, CallStatus } from './calls.ts';
+import { anyOf, flag, instant, isInstant, number, page, size, text } from './fields.ts';
+
+/** docs/api.md, "Calls". */
+
+const MAX_VALUE_CHARS = 255;
+const MAX_QUERY_CHARS = 255;
+const MAX_CURSOR_CHARS = 255;
+const MAX_DURATION = 1_000_000;
+
+/**
+ * What people have done with a call's review: there is none; it was begun; it is done; somebody has read it; a dispute is open,
+ * whatever else. A call has one of them.
+ */
+export const ReviewStatus = z.enum(['none', 'open', 'done', 'acknowledged', 'disputed']);
+
+/** A user of the firm, or the caller. Which one is decided when it is asked: saved views keep `me`. */
+const Person = z
+  .union([Uuid, z.literal('me')], { error: 'must be the uuid of a user, or me' })
+  .optional()
+  .meta({ documentedAs: { type: 'string', examples: ['me', '019a4f3e-0000-7000-8000-0000000000b1'] } });
+
+/** Also checked when fields are invalid, so that all faults are reported together. */
+const always = { when: () => true };
+
+/** A call must match all of them. */
+const conditions = {
+  status: anyOf(CallStatus),
+  outcome: anyOf(Outcome),
+  segment_type: anyOf(text(MAX_VALUE_CHARS)),
+  direction: anyOf(Direction),
+  operator_name: text(MAX_VALUE_CHARS).optional().meta({ description: 'The complete name, in any case.' }),
+  operator_group_name: text(MAX_VALUE_CHARS).optional(),
+  partner_call_id: text(MAX_VALUE_CHARS).optional(),
+  batch: Uuid.optional(),
+  source: CallSource.optional(),
+  started_from: instant().optional().meta({ description: 'Calls that started at this time or later.' }),
+  started_to: instant().optional().meta({ description: 'Calls that started before this time.' }),
+  score_min: number(0, 100).optional(),
+  score_max: number(0, 100).optional(),
+  needs_review: flag().optional().meta({ description: 'Whether an answer of the current analysis needs a review.' }),
+  reviewed: flag().optional().meta({ description: 'Whether a person has reviewed the current analysis.' }),
+  operator_id: text(MAX_VALUE_CHARS).optional(),
+  client_phone_number: text(MAX_VALUE_CHARS)
+    .optional()
+    .meta({ description: 'The digits are compared; a plus sign makes no difference.' }),
+  language: Language.optional(),
+  topic: text(MAX_VALUE_CHARS).optional(),
+  resolution: Resolution.optional(),
+  auto_failed: flag().optional(),
+  auto_fail_suspected: flag().optional().meta({
+    description: 'Whether an answer by a phrase alone would fail the call, until somebody has looked at it.',
+  }),
+  assigned_to: Person.meta({ description: 'A user, or `me`: calls whose review is their task.' }),
+  reviewed_by: Person.meta({
+    description: 'A user, or `me`: who has changed the review of the current analysis last.',
+  }),
+  review_status: anyOf(ReviewStatus).meta({
+    description:
+      '`disputed` while a dispute is open, else `acknowledged` once the review was read, `done`, `open` (begun), or `none`.',
+  }),
+  lost_points: Uuid.optional().meta({
+    description:
+      "A question's uuid: calls whose answer to it, in the current analysis, got fewer points than the question can give.",
+  }),
+  duration_min: number(0, MAX_DURATION).optional().meta({ description: 'Seconds.' }),
+  duration_max: number(0, MAX_DURATION).optional().meta({ description: 'Seconds.' }),
+  q: text(MAX_QUERY_CHARS)
+    .refine((value) => /[\p{L}\p{N}]/u.test(value), 'must contain a word')
+    .optional()
+    .meta({
+      description: 'Words of the conversation in any form. A phrase in double quotes; `-word` excludes a word.',
+    }),
+};
+const campaign = { campaign: Uuid.optional() };
+
+/** The filter of a firm's calls. A field that is left out, or an empty list, matches every call. */
+export const CallFilter = rangesInOrder(z.strictObject({ ...conditions, ...campaign }));
+export type CallFilter = z.output<typeof CallFilter>;
+
+export const CallSort = z.enum(['start_time', '-start_time', 'created_at', '-created_at', 'score', '-score']);
+
+const pages = {
+  sort: CallSort.default('-created_at').meta({ description: 'Calls without a score come last in either order.' }),
+  page: page
+    .unwrap()
+    .optional()
+    .meta({ description: 'The page number, from 1 (the default). Not together with `cursor`.' }),
+  size,
+  cursor: text(MAX_CURSOR_CHARS)
+    .optional()
+    .meta({ description: 'The `next_cursor` of the previous response, with the same filters and `sort`.' }),
+};
+
+/** The query of a campaign's list. */
+export const CallQuery = consistent(z.strictObject({ ...conditions, ...pages }));
+/** The query of a firm's list. */
+export const FirmCallQuery = consistent(z.strictObject({ ...conditions, ...pages, ...campaign }));
+/** The filter and the sort of a list without pages. */
+export const WholeCallQuery = z.strictObject({ ...CallFilter.shape, sort: pages.sort });
+
+/** Adds the rules that concern two fields. */
+function consistent<Query extends z.ZodObject<typeof conditions & typeof pages>>(query: Query): Query {
+  return rangesInOrder(query).refine(({ page, cursor }) => page === undefined || cursor === undefined, {
+    ...always,
+    path: ['cursor'],
+    error: 'cannot be used together with page; leave one out',
+  });
+}
+
+/** Adds the rules for ranges: the end must not be before the beginning. */
+export function rangesInOrder<Query extends z.ZodObject<typeof conditions>>(query: Query): Query {
+  return query
+    .refine(({ started_from: from, started_to: to }) => !(isInstant(from) && isInstant(to) && from > to), {
+      ...always,
+      path: ['started_to'],
+      error: 'must not be before started_from',
+    })
+    .refine(
+      ({ score_min: min, score_max: max }) => !(typeof min === 'number' && typeof max === 'number' && min > max),
+      {
+        ...always,
+        path: ['score_max'],
+        error: 'must not be below score_min',
+      },
+    )
+    .refine(
+      ({ duration_min: min, duration_max: max }) => !(typeof min === 'number' && typeof max === 'number' && min > max),
+      { ...always, path: ['duration_max'], error: 'must not be below duration_min' },
+    );
+}
