@@ -14,12 +14,12 @@ import { Webhook } from 'standardwebhooks';
 import { newFirm } from '../../test/client/new-firm.ts';
 import { silence } from '../../test/client/silence.ts';
 import { csvOf, metadataOf, recordingsCsvOf } from '../../test/client/valid-uploads.ts';
-import type { ServiceProcess } from '../../test/system/service-process.ts';
+import type { RunningService } from '../../test/system/service-process.ts';
 
 const program = fileURLToPath(new URL('../../../../packages/cli/main.ts', import.meta.url));
 
-export function describeCli(running: () => ServiceProcess): void {
-  let service: ServiceProcess;
+export function describeCli(running: () => RunningService): void {
+  let service: RunningService;
   let folder: string;
   let token: string;
   beforeAll(async () => {
