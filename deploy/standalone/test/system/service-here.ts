@@ -6,7 +6,8 @@ import { type RunningService, startedDirectory } from './service-process.ts';
 
 /**
  * Starts the service in this process, for tests that neither end the process nor read its output: to load the service costs a
- * process of its own two seconds of processor time. Without `dataDirectory`, on a new one in the state after a first start.
+ * process of its own two seconds of processor time. It answers nothing while the test waits synchronously, as `execFileSync` does.
+ * Without `dataDirectory`, on a new one in the state after a first start.
  * The service gets these variables, and no settings of the test's environment.
  */
 export async function startServiceHere(
