@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { tries } from '@call-analysis/testing';
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { type CallFilter, NO_FILTER, type Sort } from '../store/index.ts';
@@ -41,7 +42,7 @@ describe('a list of calls', () => {
           expect(await listing.walk(firmUuid, filter, sort, Math.max(size, 10))).toEqual(expected);
         },
       ),
-      { numRuns: 120 },
+      { numRuns: tries(120) },
     );
   });
 
