@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Bus } from '@call-analysis/bus';
 import { type BodyOf, createEvent, type Event, FirmDataRemoved, FirmRemoved } from '@call-analysis/events';
-import { Failures, Fault } from '@call-analysis/fault';
+import { attemptEach, Fault } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
 import type { Database, Sql } from '@call-analysis/postgres';
 import { writeFirmTombstone } from './tombstones.ts';
@@ -90,9 +90,7 @@ export async function sweepRemovedFirms({ db, objects }: Omit<Deps, 'bus'>, data
   const firms = await db.query<{ firm: string; country: string }>(
     `SELECT firm_uuid AS firm, country FROM firm_removal WHERE at > now() - interval '1 day'`,
   );
-  const failures = new Failures();
-  for (const { firm, country } of firms) await failures.attempt(() => removeData(db, objects, data, firm, country));
-  failures.throwAll();
+  await attemptEach(firms, ({ firm, country }) => removeData(db, objects, data, firm, country));
 }
 
 async function removeEvents(db: Database, bus: Bus, firmUuid: string): Promise<void> {

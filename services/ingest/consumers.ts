@@ -11,10 +11,10 @@ import {
 } from '@call-analysis/events';
 import { consume, type Consumer, type Registered } from '@call-analysis/service';
 import { retryFailed } from './attempts/retry-failed.ts';
-import { announceCalls } from './batches/announce-calls.ts';
+import { announceCalls, giveUpAnnouncing } from './batches/announce-calls.ts';
 import type { Deps } from './deps.ts';
 import { finishErasures } from './erasure/finish-erasure.ts';
-import { giveUpAnnouncing, giveUpResult, giveUpTranscript } from './results/give-up.ts';
+import { giveUpResult, giveUpTranscript } from './results/give-up.ts';
 import { projectAnalyses, projectFailures, projectWaiting } from './results/project-results.ts';
 import { projectProgress, projectTranscripts } from './results/project-transcripts.ts';
 

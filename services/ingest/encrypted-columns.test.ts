@@ -1,16 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { openDatabase } from '@call-analysis/postgres';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { analyzeCall } from './attempts/analyze-call.ts';
-import { swapChannels } from './attempts/swap-channels.ts';
+import { analyzeCall, swapChannels } from './attempts/analyze-call.ts';
 import { commentOnCall } from './comments/comment-on-call.ts';
-import { type Dispute, disputes as disputesIn } from './desk/dispute-store.ts';
+import { openStores, type Stores } from './deps.ts';
+import type { Dispute } from './desk/dispute-store.ts';
 import { registerCall } from './intake/register-call.ts';
 import { projectAnalyses } from './results/project-results.ts';
 import { projectTranscripts } from './results/project-transcripts.ts';
 import { applyRetention } from './retention/apply-retention.ts';
 import { reviewAnalysis } from './reviews/review-analysis.ts';
-import { openStore, type Store } from './store/index.ts';
 import { csvOf, goodAudio } from './test/csv.ts';
 import { type Call, callAnalyzed, transcriptReady } from './test/events.ts';
 import { recordingOf } from './test/fixtures.ts';
@@ -38,14 +37,14 @@ const COLUMNS = [
   'dispute.comment',
 ] as const;
 
-let store: Store;
+let stores: Stores;
 let close: () => Promise<void>;
 beforeAll(() => {
   const { databaseUrl: url } = service.config;
   const db = openDatabase({ url, schema: service.db.schema, cipher });
-  store = openStore(db, url);
+  stores = openStores(db, url);
   close = async () => {
-    await store.close();
+    await stores.close();
     await db.close();
   };
 });
@@ -69,10 +68,10 @@ async function written(): Promise<string[]> {
 }
 
 it('whatever writes conversation text, what is stored is encrypted where the service encrypts', async () => {
-  const deps = { ...service.deps, store };
+  const deps = { ...service.deps, ...stores };
   const owner = service.newOwner();
   const actor = { ...owner, address: '192.0.2.7' };
-  await service.process(owner, await service.put(owner, csvOf([{}])), {}, { store });
+  await service.process(owner, await service.put(owner, csvOf([{}])), {}, stores);
   expect(await written()).toEqual(['call.tagged_text']);
 
   const recorded = '018f0000-0000-7000-8000-000000000001';
@@ -107,11 +106,11 @@ it('whatever writes conversation text, what is stored is encrypted where the ser
       await written();
     }
     await commentOnCall(deps, actor, call.uuid, { text: 'a comment', utterance: null });
-    const disputes = disputesIn(store.db);
+    const { disputes } = stores;
     const open = { status: 'open', comment: null, decided_by: null, decided_at: null } as const;
     const question = { uuid: randomUUID(), call_uuid: call.uuid, question_uuid: randomUUID() };
     const dispute: Dispute = { ...question, ...open, reason: 'a reason', by: owner.userUuid, at: new Date() };
-    await store.transaction(async (tx) => {
+    await stores.db.transaction(async (tx) => {
       await disputes.add(tx, owner.firmUuid, dispute);
       await disputes.decide(tx, owner.firmUuid, { ...dispute, status: 'rejected', comment: 'a decision' });
     });

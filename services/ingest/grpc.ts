@@ -1,9 +1,7 @@
 import { CallSort } from '@call-analysis/api/call-query';
 import { ExportFormat } from '@call-analysis/api/calls';
-import type { Bus } from '@call-analysis/bus';
 import { AudioFormat, Uuid } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
-import type { Objects } from '@call-analysis/objects';
 import { ingest } from '@call-analysis/proto';
 import type { Audio } from '@call-analysis/proto/ingest/v1/Audio';
 import type { Batch } from '@call-analysis/proto/ingest/v1/Batch';
@@ -12,15 +10,16 @@ import type { Recording } from '@call-analysis/proto/ingest/v1/Recording';
 import type { RegisterCallRequest } from '@call-analysis/proto/ingest/v1/RegisterCallRequest';
 import { implement, MAX_MESSAGE_BYTES } from '@call-analysis/rpc';
 import { requireCaller } from '@call-analysis/service';
-import type { Firms } from '@call-analysis/service/firms';
 import { z } from 'zod';
-import { analyzeCall } from './attempts/analyze-call.ts';
+import { analyzeCall, swapChannels } from './attempts/analyze-call.ts';
 import { retryCall } from './attempts/retry-call.ts';
-import { swapChannels } from './attempts/swap-channels.ts';
+import type { BatchProgress } from './batches/batch-store.ts';
 import { callers } from './callers.ts';
 import { type CallDetail, readCall } from './calls/read-call.ts';
+import type { StoredRecording } from './calls/recording-store.ts';
 import { campaignRpcs } from './campaigns/campaign-rpcs.ts';
 import { commentRpcs } from './comments/comment-rpcs.ts';
+import type { Deps } from './deps.ts';
 import { eraseCall } from './erasure/erase-call.ts';
 import { exportCalls } from './export/export-calls.ts';
 import { openUpload } from './intake/open-upload.ts';
@@ -28,13 +27,11 @@ import { processUpload } from './intake/process-upload.ts';
 import { recordAudio } from './intake/record-audio.ts';
 import { type NewRecording, registerCall } from './intake/register-call.ts';
 import { jobRpcs } from './jobs/job-rpcs.ts';
-import type { Limits } from './limits.ts';
+import type { Sort } from './listing/call-filter.ts';
 import { callMessage, filterOf, present } from './listing/call-messages.ts';
 import { listCalls } from './listing/list-calls.ts';
 import { reviewRpcs } from './reviews/review-rpcs.ts';
-import type { ActiveScorecards, Scorecards } from './reviews/scorecards.ts';
 import { statisticRpcs } from './statistics/statistic-rpcs.ts';
-import type { BatchProgress, Sort, Store, StoredRecording } from './store/index.ts';
 
 const Page = z.int().min(1);
 const Size = z.int().min(1).max(100);
@@ -56,31 +53,19 @@ const INLINE_BYTES = MAX_MESSAGE_BYTES / 2;
 const PIECE_BYTES = 512 * 1024;
 
 /** The RPCs of this service. The gateway has validated requests, so a fault here is an internal error. */
-export function rpcs(parts: {
-  store: Store;
-  bus: Bus;
-  objects: Objects;
-  firms: Firms;
-  scorecards: Scorecards & ActiveScorecards;
-  limits: Limits;
-}) {
-  const { store, objects } = parts;
+export function rpcs(deps: Deps) {
+  const { uploads, batches, calls, objects } = deps;
   const readDetail = ({ caller, call_uuid, campaign_uuid }: GetCallRequest) =>
-    readCall(
-      parts,
-      requireCaller(caller).firmUuid,
-      Uuid.parse(call_uuid),
-      Uuid.optional().parse(campaign_uuid) ?? null,
-    );
+    readCall(deps, requireCaller(caller).firmUuid, Uuid.parse(call_uuid), Uuid.optional().parse(campaign_uuid) ?? null);
   return implement(ingest, callers, {
-    ...campaignRpcs(parts),
-    ...reviewRpcs(parts),
-    ...statisticRpcs(parts, filterOf),
-    ...commentRpcs(parts),
-    ...jobRpcs(parts, filterOf),
+    ...campaignRpcs(deps),
+    ...reviewRpcs(deps),
+    ...statisticRpcs(deps, filterOf),
+    ...commentRpcs(deps),
+    ...jobRpcs(deps, filterOf),
 
     openUpload: async (request) => {
-      const { metadata, audios, expiresIn } = await openUpload(parts, requireCaller(request.caller), {
+      const { metadata, audios, expiresIn } = await openUpload(deps, requireCaller(request.caller), {
         metadata: z.string().min(4).parse(request.metadata_filename),
         audios: z.string().min(4).optional().parse(request.audios_filename) ?? null,
         campaignUuid: Uuid.optional().parse(request.campaign_uuid) ?? null,
@@ -95,7 +80,7 @@ export function rpcs(parts: {
 
     processUpload: async (request) => {
       const actor = requireCaller(request.caller);
-      const batch = await processUpload(parts, actor, {
+      const batch = await processUpload(deps, actor, {
         metadataKey: request.metadata_key,
         audiosKey: request.audios_key ?? null,
         onError: z.enum(['reject', 'skip']).parse(request.on_error),
@@ -114,13 +99,13 @@ export function rpcs(parts: {
 
     downloadRejected: async function* (request) {
       const { firmUuid } = requireCaller(request.caller);
-      const key = await store.batches.rejectedKey(firmUuid, Uuid.parse(request.rejected_uuid), new Date());
+      const key = await deps.rejectedFiles.keyOf(firmUuid, Uuid.parse(request.rejected_uuid), new Date());
       for await (const data of await objects.open(key)) yield { data: data as Buffer };
     },
 
     exportCalls: async function* ({ listing, format, scorecard_uuid, questions, transcripts, headings, tz }) {
       const { caller } = listing!;
-      const pieces = exportCalls(parts, requireCaller(caller), {
+      const pieces = exportCalls(deps, requireCaller(caller), {
         format: ExportFormat.parse(format),
         calls: { filter: filterOf(listing!, caller), sort: sortOf(listing!.sort) },
         questions,
@@ -142,7 +127,7 @@ export function rpcs(parts: {
       headings,
       tz,
     }) {
-      const pieces = exportCalls(parts, requireCaller(caller), {
+      const pieces = exportCalls(deps, requireCaller(caller), {
         format: ExportFormat.parse(format),
         calls: { uuids: call_uuids },
         questions,
@@ -155,14 +140,14 @@ export function rpcs(parts: {
     },
 
     getStorage: async ({ caller }) => {
-      const used_bytes = await store.uploads.storedBytes(requireCaller(caller).firmUuid);
-      const { storageQuotaBytes: quota } = parts.limits;
+      const used_bytes = await uploads.storedBytes(requireCaller(caller).firmUuid);
+      const { storageQuotaBytes: quota } = deps.limits;
       return { used_bytes, ...(quota !== null && { quota_bytes: quota }) };
     },
 
     listCalls: async (request) => {
       const { items, count, isEstimate, nextCursor, matches, wordsUntil } = await listCalls(
-        store,
+        deps,
         requireCaller(request.caller).firmUuid,
         {
           filter: filterOf(request, request.caller),
@@ -185,12 +170,12 @@ export function rpcs(parts: {
 
     seesCall: async ({ caller, call_uuid }) => {
       const seen = caller?.sees_only?.operator_ids ?? null;
-      return { sees: await store.calls.isSeen(requireCaller(caller).firmUuid, Uuid.parse(call_uuid), seen) };
+      return { sees: await calls.isSeen(requireCaller(caller).firmUuid, Uuid.parse(call_uuid), seen) };
     },
 
     getCall: async (request) => {
       // Before the rest, so that no version is newer than what it names.
-      const version = await store.calls.version(requireCaller(request.caller).firmUuid, Uuid.parse(request.call_uuid));
+      const version = await calls.version(requireCaller(request.caller).firmUuid, Uuid.parse(request.call_uuid));
       if (version !== null && version === request.known_version)
         return { call: null, audio: null, analyses_json: [], history: [], version };
       const detail = await readDetail(request);
@@ -214,17 +199,17 @@ export function rpcs(parts: {
     },
 
     retryCall: async (request) =>
-      callMessage(await retryCall(parts, requireCaller(request.caller).firmUuid, Uuid.parse(request.call_uuid))),
+      callMessage(await retryCall(deps, requireCaller(request.caller).firmUuid, Uuid.parse(request.call_uuid))),
 
     analyzeCall: async (request) =>
-      callMessage(await analyzeCall(parts, requireCaller(request.caller).firmUuid, Uuid.parse(request.call_uuid))),
+      callMessage(await analyzeCall(deps, requireCaller(request.caller).firmUuid, Uuid.parse(request.call_uuid))),
 
     swapChannels: async (request) =>
-      callMessage(await swapChannels(parts, requireCaller(request.caller), Uuid.parse(request.call_uuid))),
+      callMessage(await swapChannels(deps, requireCaller(request.caller), Uuid.parse(request.call_uuid))),
 
     eraseCall: async (request) => {
       const { callUuid, erasedAt, removed } = await eraseCall(
-        parts,
+        deps,
         requireCaller(request.caller).firmUuid,
         Uuid.parse(request.call_uuid),
         { by: requireCaller(request.caller) },
@@ -233,10 +218,10 @@ export function rpcs(parts: {
     },
 
     getBatch: async (request) =>
-      batchMessage(await store.batches.get(requireCaller(request.caller).firmUuid, Uuid.parse(request.batch_uuid))),
+      batchMessage(await batches.get(requireCaller(request.caller).firmUuid, Uuid.parse(request.batch_uuid))),
 
     listBatches: async (request) => {
-      const { count, items } = await store.batches.list(
+      const { count, items } = await batches.list(
         requireCaller(request.caller).firmUuid,
         Page.parse(request.page),
         Size.parse(request.size),
@@ -246,7 +231,7 @@ export function rpcs(parts: {
 
     registerCall: async (request) => {
       const { callUuid, ignoredFields, isRepeated, hasEnded } = await registerCall(
-        parts,
+        deps,
         requireCaller(request.caller),
         {
           callUuid: Uuid.parse(request.call_uuid),
@@ -264,7 +249,7 @@ export function rpcs(parts: {
     },
 
     recordAudio: async (request) => {
-      await recordAudio(parts, {
+      await recordAudio(deps, {
         firmUuid: Uuid.parse(request.firm_uuid),
         callUuid: Uuid.parse(request.call_uuid),
         attempt: Attempt.parse(request.attempt),
@@ -275,7 +260,7 @@ export function rpcs(parts: {
     },
 
     findCalls: async (request) => ({
-      call_uuids: await store.calls.known(Uuid.parse(request.firm_uuid), z.array(Uuid).parse(request.call_uuids)),
+      call_uuids: await calls.known(Uuid.parse(request.firm_uuid), z.array(Uuid).parse(request.call_uuids)),
     }),
   });
 }

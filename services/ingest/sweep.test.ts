@@ -69,7 +69,7 @@ it('the recordings of an expired session are removed with its CSV', async () => 
     campaignUuid: null,
     rename: (name: string) => `x${name}`,
   };
-  const session = await service.deps.store.uploads.open({ firmUuid, userUuid }, files, new Date(), HOUR);
+  const session = await service.deps.uploads.open({ firmUuid, userUuid }, files, new Date(), HOUR);
   const keys = [session.metadataKey, session.audioKey!];
   for (const key of keys) await service.putAt(key, 'bytes');
   await sweepAfter(HOUR + MINUTE);
@@ -103,7 +103,7 @@ it('a rejected CSV is kept for seven days, whether the other rows were accepted 
   const rejected = await faultOf(service.upload(owner, csv));
   const { rejectedUuid } = await service.upload(owner, csv, 'skip');
   const uuids = [String(rejected.details?.['rejected_uuid']), rejectedUuid!];
-  const { rejectedKey } = service.deps.store.batches;
+  const { keyOf: rejectedKey } = service.deps.rejectedFiles;
   await sweepAfter(7 * DAY - MINUTE, began);
   for (const uuid of uuids) expect(await exists(await rejectedKey(owner.firmUuid, uuid, new Date()))).toBe(true);
   expect(await service.objectsOf(owner)).toHaveLength(2);
@@ -181,7 +181,7 @@ it('an archive is kept until every recording is extracted, however long that tak
   await storeRecording(second!);
   await sweepAfter(0);
   expect(await archiveOf(owner)).toBeUndefined();
-  const [batch] = (await service.deps.store.batches.list(owner.firmUuid, 1, 10)).items;
+  const [batch] = (await service.deps.batches.list(owner.firmUuid, 1, 10)).items;
   expect(batch).toMatchObject({ accepted: 2, archiveKey: null, archiveBytes: null });
 });
 
@@ -219,10 +219,10 @@ it('an archive is not removed while a retry uses it', async () => {
   const owner = service.newOwner();
   const [uuid] = await batchOf(owner, 1);
   await set(uuid!, 'failed', true);
-  const [batch] = (await service.deps.store.batches.list(owner.firmUuid, 1, 10)).items;
+  const [batch] = (await service.deps.batches.list(owner.firmUuid, 1, 10)).items;
   let sweeping: Promise<void> | undefined;
   await service.db.transaction(async (tx) => {
-    expect(await service.deps.store.batches.lockArchive(tx, owner.firmUuid, batch!.uuid)).not.toBeNull();
+    expect(await service.deps.batches.lockArchive(tx, owner.firmUuid, batch!.uuid)).not.toBeNull();
     await tx.query(`UPDATE call SET status = 'queued' WHERE uuid = $1`, [uuid]);
     sweeping = sweepAfter(8 * DAY);
     await new Promise((resolve) => setTimeout(resolve, 200));

@@ -2,10 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { schema } from '@call-analysis/ingest';
 import { openDatabase } from '@call-analysis/postgres';
 import { Client } from 'pg';
+import { openStores, type Stores } from '../../../services/ingest/deps.ts';
+import { type CallFilter, NO_FILTER, type Sort } from '../../../services/ingest/listing/call-filter.ts';
 import { listCalls, type ListCallsRequest } from '../../../services/ingest/listing/list-calls.ts';
-import { type CallFilter, NO_FILTER, openStore, type Sort, type Store } from '../../../services/ingest/store/index.ts';
 import { atMost, type Figure, noted, quantile } from '../../harness/figure.ts';
-import { timed, withIngestDatabase } from './ingest-database.ts';
+import { load, timed, withIngestDatabase } from './ingest-database.ts';
 
 const LIMIT_MS = 50;
 /** Of two filters with any sort: at rest, and while calls are processed. */
@@ -28,18 +29,18 @@ interface Asked {
   readonly page?: number;
 }
 
-const operator = (round: number) => ({ operatorName: `Operator ${round % 100}` });
+const operator = (round: number) => ({ operator_name: `Operator ${round % 100}` });
 const month = (round: number) => ({
-  startedFrom: new Date(BEGIN + (round % 23) * 30 * DAY_MS + 3_600_000),
-  startedTo: new Date(BEGIN + ((round % 23) + 1) * 30 * DAY_MS),
+  started_from: new Date(BEGIN + (round % 23) * 30 * DAY_MS + 3_600_000).toISOString(),
+  started_to: new Date(BEGIN + ((round % 23) + 1) * 30 * DAY_MS).toISOString(),
 });
-const segment = (round: number) => ({ segmentType: [`segment ${round % 10}`] });
-const status = (round: number) => ({ status: [['completed', 'failed', 'queued'][round % 3]!] });
-const scores = (round: number) => ({ scoreMin: (round % 8) * 10, scoreMax: (round % 8) * 10 + 20 });
-const team = (round: number) => ({ operatorGroupName: `Team ${round % 20}` });
-const direction = (round: number) => ({ direction: [round % 2 === 0 ? 'inbound' : 'outbound'] });
+const segment = (round: number) => ({ segment_type: [`segment ${round % 10}`] });
+const status = (round: number) => ({ status: [(['completed', 'failed', 'queued'] as const)[round % 3]!] });
+const scores = (round: number) => ({ score_min: (round % 8) * 10, score_max: (round % 8) * 10 + 20 });
+const team = (round: number) => ({ operator_group_name: `Team ${round % 20}` });
+const direction = (round: number) => ({ direction: [round % 2 === 0 ? ('inbound' as const) : ('outbound' as const)] });
 const topic = (round: number) => ({ topic: `topic ${round % 32}` });
-const lengths = (round: number) => ({ durationMin: 60 + (round % 10), durationMax: 90 + (round % 10) });
+const lengths = (round: number) => ({ duration_min: 60 + (round % 10), duration_max: 90 + (round % 10) });
 const word = (round: number) => ({ q: `word${round % 20}` });
 const batch = (round: number) => ({ batch: batchUuid(round % 20) });
 
@@ -58,13 +59,13 @@ const paired: readonly (readonly [string, (round: number) => Partial<CallFilter>
   ['source', (round) => ({ source: round % 2 === 0 ? 'audio' : 'transcription' })],
   ['period', month],
   ['score', scores],
-  ['needs_review', () => ({ needsReview: true })],
+  ['needs_review', () => ({ needs_review: true })],
   ['reviewed', () => ({ reviewed: true })],
-  ['client_phone_number', (round) => ({ clientPhoneNumber: `+99890${1_000_000 + round * 7}` })],
-  ['language', (round) => ({ language: ['en', 'ru', 'uz'][round % 3]! })],
+  ['client_phone_number', (round) => ({ client_phone_number: `+99890${1_000_000 + round * 7}` })],
+  ['language', (round) => ({ language: (['en', 'ru', 'uz'] as const)[round % 3]! })],
   ['topic', topic],
-  ['resolution', (round) => ({ resolution: ['resolved', 'unresolved'][round % 2]! })],
-  ['auto_failed', () => ({ autoFailed: true })],
+  ['resolution', (round) => ({ resolution: (['resolved', 'unresolved'] as const)[round % 2]! })],
+  ['auto_failed', () => ({ auto_failed: true })],
   ['duration', lengths],
 ];
 
@@ -81,7 +82,7 @@ const questions: readonly Asked[] = [
   { name: 'source', filter: (round) => ({ source: round % 2 === 0 ? 'audio' : 'transcription' }) },
   { name: 'started_from, started_to', filter: month },
   { name: 'score_min, score_max', filter: scores },
-  { name: 'partner_call_id', filter: (round) => ({ partnerCallId: `crm-${round * 100}` }) },
+  { name: 'partner_call_id', filter: (round) => ({ partner_call_id: `crm-${round * 100}` }) },
   { name: 'status and a month', filter: (round) => ({ ...status(round), ...month(round) }) },
   { name: 'operator and a month', filter: (round) => ({ ...operator(round), ...month(round) }) },
   { name: 'segment and status', filter: (round) => ({ ...segment(round), ...status(round) }) },
@@ -91,17 +92,17 @@ const questions: readonly Asked[] = [
   { name: 'sorted by start_time', filter: () => ({}), sort: { by: 'start_time', isDescending: true } },
   { name: 'sorted by score, lowest first', filter: () => ({}), sort: { by: 'score', isDescending: false } },
   { name: 'operator, sorted by score', filter: operator, sort: { by: 'score', isDescending: true } },
-  { name: 'needs_review, not reviewed', filter: () => ({ needsReview: true, reviewed: false }) },
+  { name: 'needs_review, not reviewed', filter: () => ({ needs_review: true, reviewed: false }) },
   { name: 'reviewed', filter: () => ({ reviewed: true }) },
-  { name: 'operator_id', filter: (round) => ({ operatorId: `id-${round % 100}` }) },
-  { name: 'client_phone_number', filter: (round) => ({ clientPhoneNumber: `+99890${1_000_000 + round * 7}` }) },
-  { name: 'language', filter: (round) => ({ language: ['en', 'ru', 'uz'][round % 3]! }) },
+  { name: 'operator_id', filter: (round) => ({ operator_id: `id-${round % 100}` }) },
+  { name: 'client_phone_number', filter: (round) => ({ client_phone_number: `+99890${1_000_000 + round * 7}` }) },
+  { name: 'language', filter: (round) => ({ language: (['en', 'ru', 'uz'] as const)[round % 3]! }) },
   { name: 'topic', filter: topic },
-  { name: 'resolution', filter: (round) => ({ resolution: ['resolved', 'unresolved'][round % 2]! }) },
-  { name: 'auto_failed', filter: () => ({ autoFailed: true }) },
+  { name: 'resolution', filter: (round) => ({ resolution: (['resolved', 'unresolved'] as const)[round % 2]! }) },
+  { name: 'auto_failed', filter: () => ({ auto_failed: true }) },
   { name: 'duration_min, duration_max', filter: lengths },
   { name: 'topic and a month', filter: (round) => ({ ...topic(round), ...month(round) }) },
-  { name: 'operator_id and duration', filter: (round) => ({ operatorId: `id-${round % 100}`, ...lengths(round) }) },
+  { name: 'operator_id and duration', filter: (round) => ({ operator_id: `id-${round % 100}`, ...lengths(round) }) },
   { name: 'topic, sorted by start_time', filter: topic, sort: { by: 'start_time', isDescending: true } },
   { name: 'page 1,000 of a status', filter: () => ({ status: ['completed'] }), page: 1_000 },
   { name: 'q, a word in 1 %', filter: word },
@@ -119,19 +120,19 @@ export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
     const firmUuid = randomUUID();
     await timed(`${calls.toLocaleString('en')} calls made`, () => fill(url, firmUuid, calls));
     const db = openDatabase({ url, schema });
-    const store = openStore(db, url);
+    const stores = openStores(db, url);
     try {
-      return [...(await measure(store, firmUuid, quick ? 20 : 50)), ...(await measurePairs(store, url, firmUuid))];
+      return [...(await measure(stores, firmUuid, quick ? 20 : 50)), ...(await measurePairs(stores, url, firmUuid))];
     } finally {
-      await store.close();
+      await stores.close();
       await db.close();
     }
   });
 }
 
-function lister(store: Store, firmUuid: string) {
+function lister(stores: Stores, firmUuid: string) {
   return (request: Partial<ListCallsRequest>) =>
-    listCalls(store, firmUuid, {
+    listCalls(stores, firmUuid, {
       filter: NO_FILTER,
       sort: { by: 'created_at', isDescending: true },
       page: 1,
@@ -141,9 +142,9 @@ function lister(store: Store, firmUuid: string) {
     });
 }
 
-async function measure(store: Store, firmUuid: string, rounds: number): Promise<Figure[]> {
+async function measure(stores: Stores, firmUuid: string, rounds: number): Promise<Figure[]> {
   const figures: Figure[] = [];
-  const list = lister(store, firmUuid);
+  const list = lister(stores, firmUuid);
   const add = (name: string, times: readonly number[]) => {
     const value = quantile(times, 0.95);
     figures.push(
@@ -162,7 +163,7 @@ async function measure(store: Store, firmUuid: string, rounds: number): Promise<
   }
   for (const by of ['created_at', 'start_time', 'score'] as const) {
     const times: number[] = [];
-    const filter = { ...NO_FILTER, status: ['completed'] };
+    const filter: CallFilter = { ...NO_FILTER, status: ['completed'] };
     const sort = { by, isDescending: true };
     // A cursor costs the same at any position, so it begins beyond the last page.
     let { nextCursor: cursor } = await list({ filter, sort, page: 100, size: 100 });
@@ -177,11 +178,11 @@ async function measure(store: Store, firmUuid: string, rounds: number): Promise<
 }
 
 /** Every two filters with every sort, first at rest, then while other calls are added and completed. */
-async function measurePairs(store: Store, url: string, firmUuid: string): Promise<Figure[]> {
-  const rest = await pairFigures(store, firmUuid, 'two filters, any sort', PAIR_LIMIT_MS);
+async function measurePairs(stores: Stores, url: string, firmUuid: string): Promise<Figure[]> {
+  const rest = await pairFigures(stores, firmUuid, 'two filters, any sort', PAIR_LIMIT_MS);
   const processing = processCalls(url, firmUuid);
   const busy = await pairFigures(
-    store,
+    stores,
     firmUuid,
     'two filters, any sort, while calls are processed',
     BUSY_PAIR_LIMIT_MS,
@@ -199,8 +200,8 @@ async function measurePairs(store: Store, url: string, firmUuid: string): Promis
   ];
 }
 
-async function pairFigures(store: Store, firmUuid: string, name: string, limitMs: number): Promise<Figure[]> {
-  const list = lister(store, firmUuid);
+async function pairFigures(stores: Stores, firmUuid: string, name: string, limitMs: number): Promise<Figure[]> {
+  const list = lister(stores, firmUuid);
   const all: number[] = [];
   let slowest = { name: '', ms: 0 };
   for (const [at, [one, first]] of paired.entries()) {
@@ -268,17 +269,7 @@ function processCalls(url: string, firmUuid: string) {
 
 /** Inserts many calls, their rows for lists and their documents. The indexes are built after the rows are inserted. */
 async function fill(url: string, firmUuid: string, calls: number): Promise<void> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  try {
-    await client.query(
-      `SET search_path = ${schema}; SET maintenance_work_mem = '1GB'; SET work_mem = '256MB'; SET synchronous_commit = off`,
-    );
-    const indexes = await client.query<{ name: string; definition: string }>(
-      `SELECT indexname AS name, indexdef AS definition FROM pg_indexes
-       WHERE schemaname = '${schema}' AND tablename IN ('listed_call', 'call_text') AND indexname NOT LIKE '%pkey'`,
-    );
-    for (const { name } of indexes.rows) await client.query(`DROP INDEX ${name}`);
+  const insert = async (client: Client) => {
     await client.query('ALTER TABLE call DISABLE TRIGGER USER');
     await client.query(
       `INSERT INTO call (firm_uuid, uuid, source, status, outcome, partner_call_id, client_phone_number, operator_name,
@@ -322,9 +313,6 @@ async function fill(url: string, firmUuid: string, calls: number): Promise<void>
        ORDER BY uuid`,
     );
     await client.query('ALTER TABLE call ENABLE TRIGGER USER');
-    for (const { definition } of indexes.rows) await client.query(definition);
-    for (const table of ['call', 'listed_call', 'call_text']) await client.query(`VACUUM ANALYZE ${table}`);
-  } finally {
-    await client.end();
-  }
+  };
+  await load(url, ['listed_call', 'call_text'], insert, ['call']);
 }

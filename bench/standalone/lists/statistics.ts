@@ -2,12 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { schema } from '@call-analysis/ingest';
 import { openDatabase } from '@call-analysis/postgres';
 import { Client } from 'pg';
+import { openStores, type Stores } from '../../../services/ingest/deps.ts';
+import { type CallFilter, NO_FILTER } from '../../../services/ingest/listing/call-filter.ts';
 import { GROUPINGS, type Grouping } from '../../../services/ingest/statistics/groupings.ts';
 import { maintainStatistics } from '../../../services/ingest/statistics/maintain-statistics.ts';
 import { readStatistics } from '../../../services/ingest/statistics/read-statistics.ts';
-import { type CallFilter, NO_FILTER, openStore, type Store } from '../../../services/ingest/store/index.ts';
 import { atMost, type Figure, noted, quantile } from '../../harness/figure.ts';
-import { timed, withIngestDatabase } from './ingest-database.ts';
+import { load, timed, withIngestDatabase } from './ingest-database.ts';
 
 const DAY_MS = 86_400_000;
 /** The calls are spread over a year and a day, so that a year in any time zone is within them. */
@@ -34,9 +35,9 @@ const ZONES: readonly Zone[] = [
 ];
 
 const FILTERS: readonly (readonly [string, Partial<CallFilter>])[] = [
-  ['an operator', { operatorName: 'operator 7' }],
+  ['an operator', { operator_name: 'operator 7' }],
   ['a topic', { topic: 'topic 7' }],
-  ['a segment type', { segmentType: ['segment 7'] }],
+  ['a segment type', { segment_type: ['segment 7'] }],
 ];
 
 const PERIODS = [
@@ -55,34 +56,34 @@ export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
     const firmUuid = randomUUID();
     await timed(`${calls.toLocaleString('en')} calls made`, () => fill(url, firmUuid, perDay));
     const db = openDatabase({ url, schema });
-    const store = openStore(db, url);
+    const stores = openStores(db, url);
     const client = new Client({ connectionString: url });
     await client.connect();
     try {
       await client.query(`SET search_path = ${schema}`);
-      await timed('all days added up', () => addUp(store, client));
+      await timed('all days added up', () => addUp(stores, client));
       await client.query(
         `UPDATE listed_call SET score = score WHERE start_time >= $1 AND uuid = (SELECT max(uuid::text)::uuid FROM listed_call WHERE start_time >= $1)`,
         [new Date(END - DAY_MS)],
       );
-      return await measure(store, client, firmUuid, quick ? 5 : 20);
+      return await measure(stores, client, firmUuid, quick ? 5 : 20);
     } finally {
       await client.end();
-      await store.close();
+      await stores.close();
       await db.close();
     }
   });
 }
 
 /** Adds up one day, whose sums are copied to the others, because all days have the same calls. */
-async function addUp(store: Store, client: Client): Promise<void> {
+async function addUp(stores: Stores, client: Client): Promise<void> {
   const model = new Date(BEGIN);
   await client.query(
     'CREATE TEMPORARY TABLE other AS SELECT DISTINCT firm_uuid, begins_at AS day FROM statistic_change WHERE begins_at <> $1',
     [model],
   );
   await client.query('DELETE FROM statistic_change WHERE begins_at <> $1', [model]);
-  await maintain(store, client);
+  await maintain(stores, client);
   await client.query(
     `INSERT INTO statistic_sum SELECT firm_uuid, period, begins_at + (day - $1::timestamptz), kind, key, amounts, scores
      FROM other JOIN statistic_sum AS added USING (firm_uuid) ORDER BY day, period, kind, key`,
@@ -94,21 +95,24 @@ async function addUp(store: Store, client: Client): Promise<void> {
 }
 
 /** As the schedule does, without waiting until days are quiet. */
-async function maintain(store: Store, client: Client): Promise<void> {
+async function maintain(stores: Stores, client: Client): Promise<void> {
   for (;;) {
-    await maintainStatistics({ store }, 0);
+    await maintainStatistics(stores, 0);
     const { rows } = await client.query<{ left: number }>('SELECT count(*)::int AS left FROM statistic_change');
     if (rows[0]!.left === 0) return;
   }
 }
 
-async function measure(store: Store, client: Client, firmUuid: string, rounds: number): Promise<Figure[]> {
+async function measure(stores: Stores, client: Client, firmUuid: string, rounds: number): Promise<Figure[]> {
   const figures: Figure[] = [];
   const ask = (groupBy: Grouping, { tz, hours }: Zone, days: number, before = 0, filter: Partial<CallFilter> = {}) => {
     const endMs = END - before * DAY_MS - hours * HOUR_MS;
-    const period = { startedFrom: new Date(endMs - days * DAY_MS), startedTo: new Date(endMs) };
+    const period = {
+      started_from: new Date(endMs - days * DAY_MS).toISOString(),
+      started_to: new Date(endMs).toISOString(),
+    };
     const request = { groupBy, filter: { ...NO_FILTER, ...filter, ...period }, tz, sort: null, limit: 1_000 };
-    return readStatistics(store, firmUuid, request);
+    return readStatistics(stores, firmUuid, request);
   };
   for (const { name, days, limitMs } of PERIODS) {
     const plainMs = await plainAggregate(client, new Date(END - days * DAY_MS));
@@ -164,17 +168,7 @@ async function plainAggregate(client: Client, from: Date): Promise<number> {
 /** Writes rows for lists, of 200 operators, with analyses of ten questions. All days have the same calls. */
 async function fill(url: string, firmUuid: string, perDay: number): Promise<void> {
   const calls = perDay * DAYS;
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  try {
-    await client.query(
-      `SET search_path = ${schema}; SET maintenance_work_mem = '512MB'; SET work_mem = '128MB'; SET synchronous_commit = off`,
-    );
-    const indexes = await client.query<{ name: string; definition: string }>(
-      `SELECT indexname AS name, indexdef AS definition FROM pg_indexes
-       WHERE schemaname = '${schema}' AND tablename = 'listed_call' AND indexname NOT LIKE '%pkey'`,
-    );
-    for (const { name } of indexes.rows) await client.query(`DROP INDEX ${name}`);
+  const insert = async (client: Client) => {
     const share = (seed: number) => `(hashint8extended(place, ${seed}) & 1048575) / 1048576.0::float8`;
     for (let from = 0; from < calls; from += ROWS_PER_INSERT) {
       await client.query(
@@ -203,10 +197,6 @@ async function fill(url: string, firmUuid: string, perDay: number): Promise<void
          ARRAY[1000, 0, 1000, 500, 1000, score, 0, 1000, 2000, 0], ARRAY[1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 2000, 1000]
        FROM listed_call WHERE score >= 0 ORDER BY uuid`,
     );
-    for (const { definition } of indexes.rows) await client.query(definition);
-    for (const table of ['listed_call', 'listed_points', 'statistic_change'])
-      await client.query(`VACUUM ANALYZE ${table}`);
-  } finally {
-    await client.end();
-  }
+  };
+  await load(url, ['listed_call'], insert, ['listed_points', 'statistic_change']);
 }

@@ -1,7 +1,7 @@
 import { isFirmRemoved } from '@call-analysis/call-processing';
 import type { Language, ScorecardBody } from '@call-analysis/events';
 import { notFound } from '@call-analysis/fault';
-import type { Database, Sql } from '@call-analysis/postgres';
+import { type Database, readPage, type Sql } from '@call-analysis/postgres';
 import { v7 as uuidv7 } from 'uuid';
 import { defaultScorecardIn } from './default-scorecard.ts';
 import type { Scorecard } from './scorecard.ts';
@@ -199,16 +199,10 @@ export function openScorecardStore(db: Database) {
 
     /** Newest first. */
     async list(firmUuid: string, { page, size }: Page): Promise<{ count: number; items: ScorecardRow[] }> {
-      const [{ count } = { count: 0 }] = await db.query<{ count: number }>(
-        'SELECT count(*) FROM scorecard WHERE firm_uuid = $1',
-        [firmUuid],
-      );
-      const items = await db.query<ScorecardRow>(
-        `SELECT ${ROW} FROM scorecard JOIN scorecard_revision ON scorecard_uuid = uuid AND scorecard_revision.revision = scorecard.revision
-         WHERE firm_uuid = $1 ORDER BY scorecard.created_at DESC, uuid DESC OFFSET $2 LIMIT $3`,
-        [firmUuid, (page - 1) * size, size],
-      );
-      return { count, items };
+      const matching = `FROM scorecard JOIN scorecard_revision ON scorecard_uuid = uuid AND scorecard_revision.revision = scorecard.revision
+        WHERE firm_uuid = $1`;
+      const orderBy = 'scorecard.created_at DESC, uuid DESC';
+      return readPage(db, { columns: ROW, matching, values: [firmUuid], orderBy }, page, size);
     },
 
     /** Newest first. Fault: NOT_FOUND. */

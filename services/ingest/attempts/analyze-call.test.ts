@@ -108,7 +108,7 @@ it.each([-3_600_000, 3_600_000])(
     await analyzed(scored, 1, 40, time);
     await projectFailures(service.deps, [{ ...callFailed(failing), time }]);
     for (const { owner, uuid } of [scored, failing]) {
-      const { created_at, updated_at } = await service.deps.store.calls.get(owner.firmUuid, uuid);
+      const { created_at, updated_at } = await service.deps.calls.get(owner.firmUuid, uuid);
       expect(updated_at.getTime()).toBeGreaterThanOrEqual(created_at.getTime());
       expect(updated_at.getTime()).toBeLessThanOrEqual(Date.now());
     }
@@ -153,7 +153,7 @@ it('concurrent requests start one analysis', async () => {
   await analyzed(call, 1, 40);
   const answers = await Promise.allSettled(Array.from({ length: 5 }, () => analyze(call)));
   expect(answers.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
-  expect((await service.deps.store.calls.get(call.owner.firmUuid, call.uuid)).attempt).toBe(2);
+  expect((await service.deps.calls.get(call.owner.firmUuid, call.uuid)).attempt).toBe(2);
 });
 
 it('a call that is being processed, has no transcript or was canceled is refused, with the possible actions', async () => {

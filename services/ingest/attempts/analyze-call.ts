@@ -2,14 +2,20 @@ import type { Bus } from '@call-analysis/bus';
 import type { BodyOf, Event, EventOrigin, TranscriptReady } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
-import type { Sql, Transaction } from '@call-analysis/postgres';
+import type { Database, Sql, Transaction } from '@call-analysis/postgres';
 import { currentContext } from '@call-analysis/runtime';
+import { type Actor, auditEntry } from '@call-analysis/service';
 import { transcribedRecordingReady, uploadedTranscriptReady } from '../calls/call-events.ts';
-import { removedAt } from '../calls/call-row.ts';
-import type { CallRow, Store } from '../store/index.ts';
+import { type CallRow, removedAt } from '../calls/call-row.ts';
+import { CHANNELS_SWAPPED } from '../calls/call-status.ts';
+import type { Calls } from '../calls/call-store.ts';
+import type { Recordings } from '../calls/recording-store.ts';
+import type { Transcripts } from '../calls/transcript-store.ts';
 
 export interface AnalyzeDeps {
-  readonly store: Store;
+  readonly db: Database;
+  readonly calls: Calls;
+  readonly transcripts: Transcripts;
   readonly bus: Bus;
   readonly objects: Objects;
 }
@@ -32,8 +38,8 @@ export async function analyzeCall(
   callUuid: string,
   { within, ...options }: AnalyzeOptions = {},
 ): Promise<CallRow> {
-  return deps.store.transaction(async (tx) => {
-    const call = await deps.store.calls.lock(tx, firmUuid, callUuid);
+  return deps.db.transaction(async (tx) => {
+    const call = await deps.calls.lock(tx, firmUuid, callUuid);
     const reopened = await analyzeLocked(deps, tx, firmUuid, call, { ...options, detail: 'new analysis requested' });
     await within?.(tx);
     return reopened;
@@ -48,13 +54,13 @@ export async function analyzeLocked(
   call: CallRow,
   { detail, priority = 0, scorecardUuid = null }: Omit<AnalyzeOptions, 'within'> & { readonly detail: string },
 ): Promise<CallRow> {
-  const { store, bus } = deps;
+  const { calls, bus } = deps;
   const canReopen = call.status === 'completed' || (call.status === 'failed' && call.failure?.stage === 'analysis');
   if (!canReopen) throw cannotReopen(call);
   if (removedAt(call, 'transcript') !== null) {
     throw invalidTransition('The transcript of this call was removed by the retention of your firm.', []);
   }
-  const reopened = await store.calls.reopen(tx, firmUuid, call.uuid, new Date(), detail);
+  const reopened = await calls.reopen(tx, firmUuid, call.uuid, new Date(), detail);
   const origin = { firmuuid: firmUuid, priority, traceparent: currentContext()?.traceparent };
   const ready = await transcriptReady(deps, tx, reopened, origin);
   const named = scorecardUuid === null ? {} : { scorecard_uuid: scorecardUuid };
@@ -63,16 +69,16 @@ export async function analyzeLocked(
 }
 
 async function transcriptReady(
-  { store, objects }: AnalyzeDeps,
+  { calls, transcripts, objects }: AnalyzeDeps,
   tx: Sql,
   call: CallRow,
   origin: EventOrigin,
 ): Promise<Event<BodyOf<typeof TranscriptReady>>> {
   const { firmuuid } = origin;
   if (call.source === 'transcription') {
-    return uploadedTranscriptReady(objects, await store.calls.uploadedTranscript(tx, firmuuid, call.uuid), origin);
+    return uploadedTranscriptReady(objects, await calls.uploadedTranscript(tx, firmuuid, call.uuid), origin);
   }
-  const utterances = await store.transcripts.read(tx, firmuuid, call.uuid);
+  const utterances = await transcripts.read(tx, firmuuid, call.uuid);
   // The analysis may arrive before the transcript, which then follows shortly.
   if (utterances === null) throw invalidTransition('The transcript of this call is not stored yet. Retry shortly.', []);
   return transcribedRecordingReady(objects, call, utterances, origin);
@@ -91,4 +97,27 @@ function cannotReopen({ status, failure }: CallRow): Fault {
 
 export function invalidTransition(message: string, allowed: readonly string[]): Fault {
   return new Fault('conflict', 'INVALID_TRANSITION', message, { details: { allowed } });
+}
+
+/**
+ * Operator and client of a recording change places, in its transcript too, and the call is analyzed again. Fault
+ * INVALID_TRANSITION for a transcription, while the call is being processed, and when it has no transcript.
+ */
+export async function swapChannels(
+  deps: AnalyzeDeps & { readonly recordings: Recordings },
+  actor: Actor,
+  callUuid: string,
+): Promise<CallRow> {
+  const { db, calls, recordings, transcripts, bus } = deps;
+  const { firmUuid } = actor;
+  return db.transaction(async (tx) => {
+    const call = await calls.lock(tx, firmUuid, callUuid);
+    if (call.source !== 'audio')
+      throw invalidTransition('This call is a transcription. Only a recording has channels to swap.', []);
+    await recordings.swapRoles(tx, firmUuid, callUuid);
+    await transcripts.swapRoles(tx, firmUuid, callUuid);
+    const reopened = await analyzeLocked(deps, tx, firmUuid, call, { detail: CHANNELS_SWAPPED });
+    await bus.publish(tx, [auditEntry('ingest', actor, 'call.channels_swapped', callUuid)]);
+    return reopened;
+  });
 }

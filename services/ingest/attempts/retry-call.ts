@@ -2,20 +2,28 @@ import type { Bus } from '@call-analysis/bus';
 import type { Event, EventOrigin } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
-import type { Transaction } from '@call-analysis/postgres';
+import type { Database, Transaction } from '@call-analysis/postgres';
 import { currentContext } from '@call-analysis/runtime';
 import type { Firms } from '@call-analysis/service/firms';
+import type { Batches } from '../batches/batch-store.ts';
 import {
   audioStored,
   extractionRequested,
   transcribedRecordingReady,
   uploadedTranscriptReady,
 } from '../calls/call-events.ts';
+import type { CallRow } from '../calls/call-row.ts';
+import type { Calls } from '../calls/call-store.ts';
 import { eraseFirstHint, failureWithHint } from '../calls/ended-without-result.ts';
-import type { CallRow, Store } from '../store/index.ts';
+import type { Recordings } from '../calls/recording-store.ts';
+import type { Transcripts } from '../calls/transcript-store.ts';
 
-export interface Deps {
-  readonly store: Store;
+export interface RetryDeps {
+  readonly db: Database;
+  readonly batches: Batches;
+  readonly calls: Calls;
+  readonly recordings: Recordings;
+  readonly transcripts: Transcripts;
   readonly bus: Bus;
   readonly objects: Objects;
   readonly firms: Pick<Firms, 'settings'>;
@@ -25,11 +33,11 @@ export interface Deps {
  * Starts a new attempt of a failed call, from the last stage that succeeded. Fault NOT_RETRYABLE when a retry cannot
  * help.
  */
-export async function retryCall(deps: Deps, firmUuid: string, callUuid: string): Promise<CallRow> {
-  const { store } = deps;
+export async function retryCall(deps: RetryDeps, firmUuid: string, callUuid: string): Promise<CallRow> {
+  const { db, calls } = deps;
   const redact = await redactsStored(deps, firmUuid);
-  return store.transaction(async (tx) => {
-    const call = await store.calls.lock(tx, firmUuid, callUuid);
+  return db.transaction(async (tx) => {
+    const call = await calls.lock(tx, firmUuid, callUuid);
     if (call.status !== 'failed') throw notRetryable(`Only a failed call can be retried. This one is ${call.status}.`);
     if (call.failure?.retryable !== true) {
       throw notRetryable(`A retry cannot help this call: ${failureWithHint(call)?.message ?? 'it failed permanently'}`);
@@ -39,7 +47,7 @@ export async function retryCall(deps: Deps, firmUuid: string, callUuid: string):
 }
 
 /** Null when key-management is away: only a recording that is still to be transcribed needs the answer. */
-export async function redactsStored({ firms }: Deps, firmUuid: string): Promise<boolean | null> {
+export async function redactsStored({ firms }: RetryDeps, firmUuid: string): Promise<boolean | null> {
   return firms.settings(firmUuid).then(
     ({ redaction }) => redaction === 'stored',
     () => null,
@@ -51,13 +59,13 @@ export async function redactsStored({ firms }: Deps, firmUuid: string): Promise<
  * without personal data.
  */
 export async function startAttempt(
-  deps: Deps,
+  deps: RetryDeps,
   tx: Transaction,
   firmUuid: string,
   { uuid }: CallRow,
   redact: boolean | null,
 ): Promise<CallRow> {
-  const requeued = await deps.store.calls.requeue(tx, firmUuid, uuid, new Date());
+  const requeued = await deps.calls.requeue(tx, firmUuid, uuid, new Date());
   const origin = { firmuuid: firmUuid, priority: 0, traceparent: currentContext()?.traceparent };
   await deps.bus.publish(tx, [await nextEvent(deps, tx, requeued, redact, origin)]);
   return requeued;
@@ -65,7 +73,7 @@ export async function startAttempt(
 
 /** The event that makes the next stage process the call. */
 async function nextEvent(
-  { store, objects }: Deps,
+  { batches, calls, recordings, transcripts, objects }: RetryDeps,
   tx: Transaction,
   call: CallRow,
   redact: boolean | null,
@@ -73,11 +81,11 @@ async function nextEvent(
 ): Promise<Event> {
   const { firmuuid } = origin;
   if (call.source === 'transcription') {
-    return uploadedTranscriptReady(objects, await store.calls.uploadedTranscript(tx, firmuuid, call.uuid), origin);
+    return uploadedTranscriptReady(objects, await calls.uploadedTranscript(tx, firmuuid, call.uuid), origin);
   }
-  const utterances = await store.transcripts.read(tx, firmuuid, call.uuid);
+  const utterances = await transcripts.read(tx, firmuuid, call.uuid);
   if (utterances !== null) return transcribedRecordingReady(objects, call, utterances, origin);
-  const recording = await store.recordings.read(tx, firmuuid, call.uuid);
+  const recording = await recordings.read(tx, firmuuid, call.uuid);
   const stored = recording?.stored ?? null;
   if (recording !== null && stored !== null) {
     if (redact === null)
@@ -85,7 +93,7 @@ async function nextEvent(
     return audioStored(call, recording, stored, redact, origin);
   }
   const entry = recording?.entry ?? null;
-  const archive = call.batch_uuid === null ? null : await store.batches.lockArchive(tx, firmuuid, call.batch_uuid);
+  const archive = call.batch_uuid === null ? null : await batches.lockArchive(tx, firmuuid, call.batch_uuid);
   if (recording === null || entry === null || archive === null) {
     const hint = call.partner_call_id === null ? '' : ` ${eraseFirstHint(call.uuid)}`;
     throw notRetryable(

@@ -1,21 +1,24 @@
 import type { BodyOf, Event, RetryRequested } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
-import { NOT_ANNOUNCED } from '../batches/announcement-store.ts';
+import { type Announcements, NOT_ANNOUNCED } from '../batches/announcement-store.ts';
+import type { CallRow } from '../calls/call-row.ts';
 import { UNFINISHED } from '../calls/call-status.ts';
-import type { CallRow } from '../store/index.ts';
-import { type Deps, redactsStored, startAttempt } from './retry-call.ts';
+import { type RetryDeps, redactsStored, startAttempt } from './retry-call.ts';
 
 /**
  * Retries the failed calls that a replayed dead letter names. An event that is delivered again has no effect: the calls
  * are in another attempt by then.
  */
-export async function retryFailed(deps: Deps, event: Event<BodyOf<typeof RetryRequested>>): Promise<void> {
+export async function retryFailed(
+  deps: RetryDeps & { readonly announcements: Announcements },
+  event: Event<BodyOf<typeof RetryRequested>>,
+): Promise<void> {
   const { firmuuid, subject, data } = event;
   if ('attempt' in data) {
     await retryIf(deps, firmuuid, subject, (call) => failedIn(call, data.attempt));
     return;
   }
-  for (const uuid of await deps.store.announcements.notAnnounced(firmuuid, subject, data)) {
+  for (const uuid of await deps.announcements.notAnnounced(firmuuid, subject, data)) {
     await retryIf(
       deps,
       firmuuid,
@@ -27,15 +30,15 @@ export async function retryFailed(deps: Deps, event: Event<BodyOf<typeof RetryRe
 
 /** Whether a new attempt was started. */
 export async function retryIf(
-  deps: Deps,
+  deps: RetryDeps,
   firmUuid: string,
   callUuid: string,
   applies: (call: CallRow) => boolean,
 ): Promise<boolean> {
   const redact = await redactsStored(deps, firmUuid);
   try {
-    return await deps.store.transaction(async (tx) => {
-      const call = await deps.store.calls.lock(tx, firmUuid, callUuid);
+    return await deps.db.transaction(async (tx) => {
+      const call = await deps.calls.lock(tx, firmUuid, callUuid);
       if (!applies(call)) return false;
       await startAttempt(deps, tx, firmUuid, call, redact);
       return true;

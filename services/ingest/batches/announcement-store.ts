@@ -1,22 +1,13 @@
 import type { Database, Sql } from '@call-analysis/postgres';
-import type { EntryRecord } from '@call-analysis/zip';
 import type { Failure } from '../calls/call-row.ts';
 import { UPLOADED_TRANSCRIPT_COLUMNS, type UploadedTranscript } from '../calls/call-store.ts';
+import type { ArchivedCall } from '../calls/recording-store.ts';
 import { type EndedCall, failWhere } from '../results/result-store.ts';
 
 /** A range of a batch's calls in the order of uuids, both ends inclusive. */
 export interface CallRange {
   readonly first: string;
   readonly last: string;
-}
-
-/** A call whose recording is still in its archive. */
-export interface ArchivedCall {
-  readonly uuid: string;
-  readonly attempt: number;
-  readonly fileName: string;
-  readonly entry: EntryRecord;
-  readonly priority: number;
 }
 
 /** The failure code of calls whose first event could not be published. */
@@ -86,3 +77,5 @@ export function announcements(db: Database) {
     },
   };
 }
+
+export type Announcements = ReturnType<typeof announcements>;

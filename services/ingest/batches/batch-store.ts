@@ -1,6 +1,7 @@
-import { Fault, notFound } from '@call-analysis/fault';
+import { notFound } from '@call-analysis/fault';
 import type { Sql } from '@call-analysis/postgres';
 import { UNFINISHED, UNFINISHED_SQL } from '../calls/call-status.ts';
+import type { Archive } from '../calls/recording-store.ts';
 import type { Prisma } from '../generated/client.ts';
 import type { IngestPrisma } from '../prisma.ts';
 
@@ -27,6 +28,12 @@ export interface Batch {
   readonly erasedUntil: Date | null;
 }
 
+export interface NewBatch extends Batch {
+  readonly sessionUuid: string;
+  readonly firmUuid: string;
+  readonly campaignUuid: string | null;
+}
+
 /** The fields that announcing its calls needs. */
 export type AnnouncedBatch = Pick<Batch, 'uuid' | 'kind' | 'archiveKey' | 'archiveBytes'>;
 
@@ -36,12 +43,6 @@ export interface UnfinishedBatch {
   readonly firmUuid: string;
   readonly firstCall: string | null;
   readonly lastCall: string | null;
-}
-
-/** A CSV of rejected rows. */
-export interface RejectedFile {
-  readonly uuid: string;
-  readonly objectKey: string;
 }
 
 export interface BatchProgress extends Batch {
@@ -71,7 +72,7 @@ function nameOf(key: string | null | undefined): string | null {
   return key?.split('/').at(-1) ?? null;
 }
 
-/** Batches and their CSVs of rejected rows. Requests of users are limited to one firm. */
+/** Batches. Requests of users are limited to one firm. */
 export function batches(prisma: IngestPrisma, db: Sql) {
   async function withProgress(found: Batch[]): Promise<BatchProgress[]> {
     const uploads = await db.query<{
@@ -145,6 +146,34 @@ export function batches(prisma: IngestPrisma, db: Sql) {
       return found === null ? null : batchOf(found);
     },
 
+    async add(tx: Sql, batch: NewBatch): Promise<void> {
+      await tx.query(
+        `INSERT INTO batch (uuid, session_uuid, firm_uuid, kind, accepted, duplicates, rejected, ignored_columns,
+           rejected_uuid, first_call, last_call, archive_key, archive_bytes, created_at, campaign_uuid, unnamed_files,
+           ended_duplicates)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`,
+        [
+          batch.uuid,
+          batch.sessionUuid,
+          batch.firmUuid,
+          batch.kind,
+          batch.accepted,
+          batch.duplicates,
+          batch.rejected,
+          batch.ignoredColumns,
+          batch.rejectedUuid,
+          batch.firstCall,
+          batch.lastCall,
+          batch.archiveKey,
+          batch.archiveBytes,
+          batch.createdAt,
+          batch.campaignUuid,
+          batch.unnamedFiles,
+          batch.endedDuplicates,
+        ],
+      );
+    },
+
     /** Null when the firm has no such batch. */
     async find(firmUuid: string, uuid: string): Promise<Batch | null> {
       const found = await prisma.batch.findFirst({ where: { firmUuid, uuid } });
@@ -170,46 +199,6 @@ export function batches(prisma: IngestPrisma, db: Sql) {
         }),
       ]);
       return { count, items: await withProgress(found.map(batchOf)) };
-    },
-
-    /** Call when its filter is stored. */
-    async keepRejected(file: { uuid: string; firmUuid: string; objectKey: string; expiresAt: Date }): Promise<void> {
-      await prisma.rejectedFile.create({ data: { ...file, hasFilter: true } });
-    },
-
-    /** The object key of a CSV of rejected rows that has not expired. */
-    async rejectedKey(firmUuid: string, uuid: string, now: Date): Promise<string> {
-      const file = await prisma.rejectedFile.findFirst({ where: { uuid, firmUuid, expiresAt: { gt: now } } });
-      if (file === null) {
-        throw new Fault(
-          'not-found',
-          'NOT_FOUND',
-          'There is no such CSV of rejected rows. These files are kept for 7 days.',
-        );
-      }
-      return file.objectKey;
-    },
-
-    /** Keeps others from rewriting the file until the transaction ends. */
-    async lockRejected(tx: Sql, uuid: string): Promise<void> {
-      await tx.query('SELECT 1 FROM rejected_file WHERE uuid = $1 FOR UPDATE', [uuid]);
-    },
-
-    async expiredRejected(before: Date, limit: number): Promise<RejectedFile[]> {
-      return prisma.rejectedFile.findMany({
-        where: { expiresAt: { lt: before } },
-        take: limit,
-        select: { uuid: true, objectKey: true },
-      });
-    },
-
-    async forgetRejected(uuid: string, sql: Sql = db): Promise<void> {
-      await sql.query('DELETE FROM rejected_file WHERE uuid = $1', [uuid]);
-      await sql.query('DELETE FROM rejected_filter WHERE file_uuid = $1', [uuid]);
-    },
-
-    async isRejectedKept(objectKey: string): Promise<boolean> {
-      return (await prisma.rejectedFile.count({ where: { objectKey } })) > 0;
     },
 
     /** Records that one of its calls, which had ended at that time, was erased. */
@@ -318,11 +307,6 @@ export function batches(prisma: IngestPrisma, db: Sql) {
   };
 }
 
-export interface Archive {
-  readonly key: string;
-  readonly bytes: number;
-}
-
 type StoredBatch = Omit<Batch, 'archiveBytes'> & {
   readonly archiveBytes: bigint | null;
   readonly finishPublished: boolean;
@@ -332,3 +316,5 @@ function batchOf(row: StoredBatch): Batch {
   const { finishPublished: _finishPublished, ...batch } = row;
   return { ...batch, archiveBytes: batch.archiveBytes === null ? null : Number(batch.archiveBytes) };
 }
+
+export type Batches = ReturnType<typeof batches>;

@@ -71,12 +71,10 @@ it('analyses under a revision share a form without anything that was said, and a
 
 it('a form is not used again when the transaction that made it was rolled back', async () => {
   const [call] = calls.slice(2);
-  const complete = service.deps.store.transaction(async (tx) => {
+  const complete = service.deps.db.transaction(async (tx) => {
     const of = { analysisUuid: uuidv7(), firmUuid: owner.firmUuid, callUuid: call!.uuid, attempt: 1, at: new Date() };
     const made = receivedAnalysis({ ...answered('x'), scorecard: { ...analysis.scorecard, revision: 2 } });
-    await service.deps.store.results.complete(tx, [
-      { ...of, outcome: 'scored', language: 'en', score: 50, analysis: made },
-    ]);
+    await service.deps.results.complete(tx, [{ ...of, outcome: 'scored', language: 'en', score: 50, analysis: made }]);
     throw new Error('rolled back');
   });
   await expect(complete).rejects.toThrow('rolled back');

@@ -12,7 +12,9 @@ import {
   type Utterance,
 } from '@call-analysis/events';
 import type { Objects } from '@call-analysis/objects';
-import type { Archive, ArchivedCall, CallRow, Recording, StoredRecording, UploadedTranscript } from '../store/index.ts';
+import type { CallRow } from './call-row.ts';
+import type { UploadedTranscript } from './call-store.ts';
+import type { Archive, ArchivedCall, Recording, StoredRecording } from './recording-store.ts';
 import { parseTranscript } from './transcript-format.ts';
 
 /** Asks the audio service to extract the recording of a call from its archive. */

@@ -1,20 +1,9 @@
-import { countAnswers, ReviewedAnalysis } from '@call-analysis/events';
-import { Fault, notFound } from '@call-analysis/fault';
-import { type Database, type Sql, sqlState, type Transaction } from '@call-analysis/postgres';
-import type { CallRecord } from '../intake/rows/call-fields.ts';
+import { countAnswers, type ReviewedAnalysis } from '@call-analysis/events';
+import { notFound } from '@call-analysis/fault';
+import type { Database, Sql } from '@call-analysis/postgres';
 import type { AnalysisBodies } from './analysis-body-store.ts';
-import { CALL_COLUMNS, CALL_VALUES, type CallRow, type Failure } from './call-row.ts';
+import { CALL_COLUMNS, CALL_VALUES, type CallRow } from './call-row.ts';
 import { UNFINISHED_SQL } from './call-status.ts';
-
-/** A call that the firm already has under the uuid or partner_call_id of a new one. */
-export interface ExistingCall {
-  readonly uuid: string;
-  readonly source: string;
-  readonly status: string;
-  readonly failure: Failure | null;
-  /** Checksum of its recording; null when none is stored. */
-  readonly sha256: Buffer | null;
-}
 
 /** An uploaded transcript with what its TranscriptReady event needs. */
 export interface UploadedTranscript {
@@ -31,13 +20,6 @@ export interface UploadedTranscript {
 
 export const UPLOADED_TRANSCRIPT_COLUMNS =
   'uuid, attempt, duration, segment_type, operator_name, direction, start_time, language, tagged_text';
-
-const LOCK_TIMEOUT_MS = 2_000;
-const lockNotAvailable = '55P03';
-
-export function callLocked(cause?: unknown): Fault {
-  return new Fault('unavailable', 'UNAVAILABLE', 'Another upload of this call is in progress. Retry.', { cause });
-}
 
 /**
  * A condition in SQL for a row of `table`: its call is one that somebody sees. `seen` is the placeholder of the operator ids
@@ -123,9 +105,9 @@ export function calls(db: Database, stored: AnalysisBodies) {
         [firmUuid, uuid],
       );
       const { bodies, uuids, ...call } = found(rows);
-      // Parsing fills in what an analysis lacks that was stored before a field existed.
-      const analyses = (await stored.unpack(db, bodies)).map((each, index) =>
-        ReviewedAnalysis.parse({ ...each, uuid: uuids[index] }),
+      const analyses = await stored.read(
+        db,
+        bodies.map((body, index) => ({ body, uuid: uuids[index]! })),
       );
       const [current] = analyses;
       const isCounted = call.answered !== null || call.outcome !== 'scored' || current === undefined;
@@ -167,77 +149,6 @@ export function calls(db: Database, stored: AnalysisBodies) {
       return rows.map(({ uuid }) => uuid);
     },
 
-    /**
-     * A transaction that gives up with Fault UNAVAILABLE when a lock is not free within two seconds. A batch upload
-     * may hold a partner_call_id for minutes, and a single upload of it must not hold a connection for that long.
-     */
-    async transactionWithLockTimeout<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result> {
-      try {
-        return await db.transaction(async (tx) => {
-          await tx.query(`SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`);
-          return work(tx);
-        });
-      } catch (error) {
-        throw sqlState(error) === lockNotAvailable ? callLocked(error) : error;
-      }
-    },
-
-    /** Adds the call of a single upload. Returns false and does nothing when the firm has its uuid or partner_call_id. */
-    async addRecorded(
-      tx: Sql,
-      call: { firmUuid: string; uuid: string; campaignUuid: string | null; duration: number },
-      record: CallRecord,
-    ): Promise<boolean> {
-      const rows = await tx.query(
-        `INSERT INTO call (firm_uuid, uuid, source, campaign_uuid, duration, partner_call_id, client_phone_number,
-           operator_name, operator_group_name, direction, segment_type, start_time, disconnect_reason, created_at)
-         VALUES ($1, $2, 'audio', $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, coalesce($13, now())) ON CONFLICT DO NOTHING RETURNING 1`,
-        [
-          call.firmUuid,
-          call.uuid,
-          call.campaignUuid,
-          call.duration,
-          record.partnerCallId,
-          record.clientPhoneNumber,
-          record.operatorName,
-          record.operatorGroupName,
-          record.direction,
-          record.segmentType,
-          new Date(record.startedMs).toISOString(),
-          record.disconnectReason,
-          createdAt(call.uuid),
-        ],
-      );
-      return rows.length > 0;
-    },
-
-    /** The call with this uuid, or else the one with this partner_call_id. */
-    async findExisting(
-      tx: Sql,
-      firmUuid: string,
-      uuid: string,
-      partnerCallId: string | null,
-    ): Promise<ExistingCall | null> {
-      const rows = await tx.query<ExistingCall>(
-        `SELECT uuid, source, status, failure, sha256 FROM call
-           LEFT JOIN recording ON recording.firm_uuid = call.firm_uuid AND recording.call_uuid = call.uuid
-         WHERE call.firm_uuid = $1 AND (call.uuid = $2 OR call.partner_call_id = $3)
-         ORDER BY call.uuid = $2 DESC LIMIT 1`,
-        [firmUuid, uuid, partnerCallId],
-      );
-      return rows[0] ?? null;
-    },
-
-    /** How many of the calls with these partner_call_ids failed permanently or were canceled. */
-    async countEnded(tx: Sql, firmUuid: string, partnerCallIds: readonly string[]): Promise<number> {
-      const [row] = await tx.query<{ count: number }>(
-        `SELECT count(*)::int AS count FROM call WHERE firm_uuid = $1 AND partner_call_id = ANY($2)
-           AND (status = 'canceled' OR (status = 'failed' AND NOT failure @> '{"retryable": true}'))`,
-        [firmUuid, partnerCallIds],
-      );
-      return row!.count;
-    },
-
     /** Notes that the recording of a queued call was extracted from its archive. `duration` is in seconds. */
     async recordingExtracted(tx: Sql, firmUuid: string, uuid: string, duration: number, now: Date): Promise<void> {
       await tx.query(
@@ -249,25 +160,13 @@ export function calls(db: Database, stored: AnalysisBodies) {
     },
 
     /** Starts a new attempt from the first stage. */
-    async requeue(tx: Sql, firmUuid: string, uuid: string, now: Date): Promise<CallRow> {
-      const rows = await tx.query<CallRow>(
-        `UPDATE call SET status = 'queued', attempt = attempt + 1, failure = NULL, outcome = NULL, updated_at = $3, ended_at = NULL,
-           history = history || jsonb_build_object('status', 'queued', 'at', $4::text, 'detail', 'retried')
-         WHERE firm_uuid = $1 AND uuid = $2 RETURNING ${CALL_COLUMNS}`,
-        [firmUuid, uuid, now, now.toISOString()],
-      );
-      return found(rows);
+    requeue(tx: Sql, firmUuid: string, uuid: string, now: Date): Promise<CallRow> {
+      return startAttempt(tx, firmUuid, uuid, now, 'queued', 'retried');
     },
 
     /** Starts a new attempt from the analysis. Earlier analyses are kept. `detail` goes into the history. */
-    async reopen(tx: Sql, firmUuid: string, uuid: string, now: Date, detail: string): Promise<CallRow> {
-      const rows = await tx.query<CallRow>(
-        `UPDATE call SET status = 'analyzing', attempt = attempt + 1, failure = NULL, outcome = NULL, updated_at = $3, ended_at = NULL,
-           history = history || jsonb_build_object('status', 'analyzing', 'at', $4::text, 'detail', $5::text)
-         WHERE firm_uuid = $1 AND uuid = $2 RETURNING ${CALL_COLUMNS}`,
-        [firmUuid, uuid, now, now.toISOString(), detail],
-      );
-      return found(rows);
+    reopen(tx: Sql, firmUuid: string, uuid: string, now: Date, detail: string): Promise<CallRow> {
+      return startAttempt(tx, firmUuid, uuid, now, 'analyzing', detail);
     },
 
     /**
@@ -286,14 +185,26 @@ export function calls(db: Database, stored: AnalysisBodies) {
   };
 }
 
+async function startAttempt(
+  tx: Sql,
+  firmUuid: string,
+  uuid: string,
+  now: Date,
+  status: 'queued' | 'analyzing',
+  detail: string,
+): Promise<CallRow> {
+  const rows = await tx.query<CallRow>(
+    `UPDATE call SET status = $5::text, attempt = attempt + 1, failure = NULL, outcome = NULL, updated_at = $3, ended_at = NULL,
+       history = history || jsonb_build_object('status', $5::text, 'at', $4::text, 'detail', $6::text)
+     WHERE firm_uuid = $1 AND uuid = $2 RETURNING ${CALL_COLUMNS}`,
+    [firmUuid, uuid, now, now.toISOString(), status, detail],
+  );
+  return found(rows);
+}
+
 function found<Row>(rows: readonly Row[]): Row {
   if (rows[0] === undefined) throw notFound('call');
   return rows[0];
 }
 
-/**
- * The time in a version 7 uuid, so that ordering by uuid and by creation time agree. Null for other versions.
- */
-function createdAt(uuid: string): Date | null {
-  return uuid[14] === '7' ? new Date(Number.parseInt(uuid.slice(0, 13).replace('-', ''), 16)) : null;
-}
+export type Calls = ReturnType<typeof calls>;

@@ -1,8 +1,17 @@
 import type { ReviewedAnalysis, Utterance } from '@call-analysis/events';
 import { notFound } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
-import type { CallRow, HistoryEntry, Recording, Store, StoredRecording } from '../store/index.ts';
-import { removedAt } from './call-row.ts';
+import { type CallRow, type HistoryEntry, removedAt } from './call-row.ts';
+import type { Calls } from './call-store.ts';
+import type { Recording, Recordings, StoredRecording } from './recording-store.ts';
+import type { Transcripts } from './transcript-store.ts';
+
+interface ReadDeps {
+  readonly calls: Calls;
+  readonly recordings: Recordings;
+  readonly transcripts: Transcripts;
+  readonly objects: Objects;
+}
 
 export interface CallDetail {
   readonly call: CallRow;
@@ -29,16 +38,16 @@ const URL_SECONDS = 3600;
 
 /** Everything that is known of a call. With a campaign, Fault NOT_FOUND unless the call belongs to it. */
 export async function readCall(
-  { store, objects }: { store: Store; objects: Objects },
+  deps: ReadDeps,
   firmUuid: string,
   uuid: string,
   campaignUuid: string | null = null,
 ): Promise<CallDetail> {
-  const { call, analyses } = await store.calls.withAnalyses(firmUuid, uuid);
+  const { call, analyses } = await deps.calls.withAnalyses(firmUuid, uuid);
   if (campaignUuid !== null && call.campaign_uuid !== campaignUuid) throw notFound('call');
   const [audio, utterances] = await Promise.all([
-    call.source === 'audio' ? readAudio(store, objects, firmUuid, uuid) : null,
-    store.transcripts.find(firmUuid, uuid),
+    call.source === 'audio' ? readAudio(deps, firmUuid, uuid) : null,
+    deps.transcripts.find(firmUuid, uuid),
   ]);
   const created = { status: 'queued', at: call.created_at.toISOString(), detail: null };
   return {
@@ -52,8 +61,12 @@ export async function readCall(
   };
 }
 
-async function readAudio(store: Store, objects: Objects, firmUuid: string, uuid: string): Promise<CallDetail['audio']> {
-  const recording = await store.recordings.find(firmUuid, uuid);
+async function readAudio(
+  { recordings, objects }: ReadDeps,
+  firmUuid: string,
+  uuid: string,
+): Promise<CallDetail['audio']> {
+  const recording = await recordings.find(firmUuid, uuid);
   const stored = recording?.stored ?? null;
   if (recording === null || stored === null) return null;
   const urlExpiresAt = new Date(Date.now() + URL_SECONDS * 1000);

@@ -138,3 +138,5 @@ export function utterancesOf({ tagged_text: uploaded, body }: StoredTranscript):
 function unpacked(body: Buffer): Utterance[] {
   return JSON.parse(inflateRawSync(body).toString()) as Utterance[];
 }
+
+export type Transcripts = ReturnType<typeof transcripts>;

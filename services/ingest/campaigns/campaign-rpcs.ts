@@ -1,4 +1,3 @@
-import type { Bus } from '@call-analysis/bus';
 import { Uuid } from '@call-analysis/events';
 import type { ingest } from '@call-analysis/proto';
 import type { Campaign as CampaignMessage } from '@call-analysis/proto/ingest/v1/Campaign';
@@ -6,9 +5,10 @@ import type { Handlers } from '@call-analysis/rpc';
 import { requireCaller } from '@call-analysis/service';
 import type { Firms } from '@call-analysis/service/firms';
 import { z } from 'zod';
-import type { Campaign, Store } from '../store/index.ts';
 import { requireActiveCampaign } from './add-calls.ts';
 import { campaignActions } from './campaign-rules.ts';
+import type { Campaign } from './campaign-store.ts';
+import type { CancelDeps } from './cancel-queued-calls.ts';
 import { changeCampaignState, changeCampaign } from './change-campaign.ts';
 import { createCampaign } from './create-campaign.ts';
 
@@ -22,12 +22,12 @@ type CampaignHandlers = Pick<
 >;
 
 /** The RPCs for campaigns. */
-export function campaignRpcs(parts: { store: Store; bus: Bus; firms: Firms }): CampaignHandlers {
-  const { store } = parts;
+export function campaignRpcs(deps: CancelDeps & { readonly firms: Firms }): CampaignHandlers {
+  const { campaigns } = deps;
   return {
     createCampaign: async (request) =>
       campaignMessage(
-        await createCampaign(parts, requireCaller(request.caller), {
+        await createCampaign(deps, requireCaller(request.caller), {
           name: z.string().min(1).parse(request.name),
           externalId: request.external_id ?? null,
           description: request.description ?? null,
@@ -40,19 +40,17 @@ export function campaignRpcs(parts: { store: Store; bus: Bus; firms: Firms }): C
     listCampaigns: async (request) => {
       const { page, size } = Pages.parse(request);
       const filter = { status: request.status, externalId: request.external_id ?? null };
-      const { count, items } = await store.campaigns.list(requireCaller(request.caller).firmUuid, filter, page, size);
+      const { count, items } = await campaigns.list(requireCaller(request.caller).firmUuid, filter, page, size);
       return { count, items: items.map(campaignMessage) };
     },
 
     getCampaign: async (request) =>
-      campaignMessage(
-        await store.campaigns.get(requireCaller(request.caller).firmUuid, Uuid.parse(request.campaign_uuid)),
-      ),
+      campaignMessage(await campaigns.get(requireCaller(request.caller).firmUuid, Uuid.parse(request.campaign_uuid))),
 
     changeCampaign: async (request) => {
       const cleared = new Set<string>(Clearable.parse(request.clear));
       return campaignMessage(
-        await changeCampaign(parts, requireCaller(request.caller), Uuid.parse(request.campaign_uuid), {
+        await changeCampaign(deps, requireCaller(request.caller), Uuid.parse(request.campaign_uuid), {
           name: request.name,
           description: cleared.has('description') ? null : request.description,
           startsAt: cleared.has('starts_at') ? null : instant(request.starts_at),
@@ -64,12 +62,12 @@ export function campaignRpcs(parts: { store: Store; bus: Bus; firms: Firms }): C
     moveCampaign: async (request) => {
       const action = z.enum(campaignActions).parse(request.action);
       return campaignMessage(
-        await changeCampaignState(parts, requireCaller(request.caller), Uuid.parse(request.campaign_uuid), action),
+        await changeCampaignState(deps, requireCaller(request.caller), Uuid.parse(request.campaign_uuid), action),
       );
     },
 
     admitToCampaign: async (request) => {
-      await requireActiveCampaign(store, requireCaller(request.caller).firmUuid, Uuid.parse(request.campaign_uuid));
+      await requireActiveCampaign(deps, requireCaller(request.caller).firmUuid, Uuid.parse(request.campaign_uuid));
       return {};
     },
   };

@@ -77,7 +77,7 @@ function register(owner: Owner, campaignUuid: string | null, metadata: object = 
 
 async function analyzed(owner: Owner, callUuid: string, score: number | null): Promise<void> {
   await service.db.transaction((tx) =>
-    service.deps.store.results.complete(tx, [
+    service.deps.results.complete(tx, [
       {
         firmUuid: owner.firmUuid,
         callUuid,
@@ -246,7 +246,7 @@ describe('calls of a campaign', () => {
     await analyzed(owner, others[1]!.uuid, null);
     const counted = { calls_total: 5, calls_by_status: { queued: 2, completed: 3 }, average_score: 75.2 };
     expect(await read(owner, uuid)).toMatchObject(counted);
-    await service.deps.store.tally.fold();
+    await service.deps.campaigns.foldTally();
     expect(await read(owner, uuid)).toMatchObject(counted);
     expect(
       await faultOf(
@@ -304,19 +304,16 @@ describe('calls of a campaign', () => {
     const owner = service.newOwner();
     const uuid = await activeCampaign(owner);
     const metadata_key = await put(owner, uuid, rowsOf(3));
-    const { store } = service.deps;
-    const pausing = {
-      ...store,
-      batches: {
-        ...store.batches,
-        // Called last, before the calls are added.
-        ofSession: async (...given: Parameters<typeof store.batches.ofSession>) => {
-          await service.db.query(`UPDATE campaign SET status = 'paused' WHERE uuid = $1`, [uuid]);
-          return store.batches.ofSession(...given);
-        },
+    const { deps } = service;
+    const batches = {
+      ...deps.batches,
+      // Called last, before the calls are added.
+      ofSession: async (...given: Parameters<typeof deps.batches.ofSession>) => {
+        await service.db.query(`UPDATE campaign SET status = 'paused' WHERE uuid = $1`, [uuid]);
+        return deps.batches.ofSession(...given);
       },
     };
-    const processed = service.process(owner, metadata_key, { campaignUuid: uuid }, { store: pausing });
+    const processed = service.process(owner, metadata_key, { campaignUuid: uuid }, { batches });
     expect(await faultOf(processed)).toMatchObject(INVALID);
     expect(await service.tracesOf(owner)).toMatchObject({ calls: 0, batches: 0, objects: 0 });
     await act(owner, uuid, 'start');

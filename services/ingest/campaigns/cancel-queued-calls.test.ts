@@ -2,17 +2,16 @@ import { waitUntil } from '@call-analysis/testing';
 import { expect, it } from '@jest/globals';
 import { csvOf, rowsOf } from '../test/csv.ts';
 import { IngestUnderTest } from '../test/ingest-under-test.ts';
-import { cancelQueuedCalls } from './cancel-queued-calls.ts';
+import { cancelQueuedCalls, maintainCampaigns } from './cancel-queued-calls.ts';
 import { changeCampaignState } from './change-campaign.ts';
 import { createCampaign } from './create-campaign.ts';
-import { maintainCampaigns } from './maintain-campaigns.ts';
 
 // Not serving: the running service would finish the canceling at any moment.
 const service = new IngestUnderTest();
 
 it('canceling is finished after a crash, and after a request that did not wait long enough', async () => {
   const owner = service.newOwner();
-  const { store, bus } = service.deps;
+  const { deps } = service;
   const actor = { ...owner, address: '' };
   const properties = {
     name: 'Spring',
@@ -23,23 +22,23 @@ it('canceling is finished after a crash, and after a request that did not wait l
     endsAt: null,
   };
   const { uuid } = await createCampaign(service.deps, actor, properties);
-  await changeCampaignState({ store, bus }, actor, uuid, 'start');
+  await changeCampaignState(deps, actor, uuid, 'start');
   const { metadata } = await service.openUpload(owner, 'calls.csv', null, uuid);
   await service.putAt(metadata.key, csvOf(rowsOf(2500)));
   await service.process(owner, metadata.key, { campaignUuid: uuid });
 
   const crashing = {
-    ...store,
-    campaignCalls: { ...store.campaignCalls, cancel: () => Promise.reject(new Error('crash')) },
+    ...deps,
+    campaigns: { ...deps.campaigns, cancelCalls: () => Promise.reject(new Error('crash')) },
   };
-  await expect(changeCampaignState({ store: crashing, bus }, actor, uuid, 'cancel')).rejects.toThrow('crash');
-  await cancelQueuedCalls({ store, bus }, { firmUuid: owner.firmUuid, uuid }, Date.now() - 1);
-  const part = await store.campaigns.get(owner.firmUuid, uuid);
+  await expect(changeCampaignState(crashing, actor, uuid, 'cancel')).rejects.toThrow('crash');
+  await cancelQueuedCalls(deps, { firmUuid: owner.firmUuid, uuid }, Date.now() - 1);
+  const part = await deps.campaigns.get(owner.firmUuid, uuid);
   expect([part.status, part.callsByStatus['canceled']]).toEqual(['canceled', 1000]);
   // Each run lasts some seconds at most.
   await waitUntil(async () => {
-    await maintainCampaigns({ store, bus });
-    return (await store.campaigns.withCallsToCancel(10)).length === 0;
+    await maintainCampaigns(deps);
+    return (await deps.campaigns.withCallsToCancel(10)).length === 0;
   });
-  expect((await store.campaigns.get(owner.firmUuid, uuid)).callsByStatus).toEqual({ canceled: 2500 });
+  expect((await deps.campaigns.get(owner.firmUuid, uuid)).callsByStatus).toEqual({ canceled: 2500 });
 });

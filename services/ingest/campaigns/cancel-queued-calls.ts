@@ -1,12 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Bus } from '@call-analysis/bus';
 import { CallsCanceled, createEvent } from '@call-analysis/events';
+import { attemptEach } from '@call-analysis/fault';
+import type { Database } from '@call-analysis/postgres';
 import { currentContext } from '@call-analysis/runtime';
-import type { Store } from '../store/index.ts';
-import type { CampaignName } from './campaign-store.ts';
+import type { CampaignName, Campaigns } from './campaign-store.ts';
 
-interface Deps {
-  readonly store: Store;
+export interface CancelDeps {
+  readonly db: Database;
+  readonly campaigns: Campaigns;
   readonly bus: Bus;
 }
 
@@ -21,28 +23,32 @@ const RETRY_MS = 50;
  * analyzing thousands of transcripts.
  */
 export async function cancelQueuedCalls(
-  deps: Deps,
+  deps: CancelDeps,
   campaign: CampaignName,
   deadline = Number.POSITIVE_INFINITY,
 ): Promise<void> {
   for (;;) {
-    if (await cancelOnce(deps, campaign, deadline)) return deps.store.campaigns.setCallsCanceled(campaign);
+    if (await cancelOnce(deps, campaign, deadline)) return deps.campaigns.setCallsCanceled(campaign);
     if (Date.now() > deadline) return;
     await pause(RETRY_MS);
   }
 }
 
 /** Returns false when queued calls may be left: those that other transactions had locked, or all after the deadline. */
-async function cancelOnce({ store, bus }: Deps, campaign: CampaignName, deadline: number): Promise<boolean> {
+async function cancelOnce(
+  { db, campaigns, bus }: CancelDeps,
+  campaign: CampaignName,
+  deadline: number,
+): Promise<boolean> {
   const { firmUuid } = campaign;
   const origin = { firmuuid: firmUuid, priority: 0, traceparent: currentContext()?.traceparent };
   let isDone = true;
-  for (const range of await store.campaignCalls.ranges(campaign)) {
+  for (const range of await campaigns.callRanges(campaign)) {
     for (let after: string | null = null; ;) {
-      const uuids: string[] = await store.campaignCalls.queued(campaign, range, after, CALLS_PER_TRANSACTION);
+      const uuids: string[] = await campaigns.queuedCalls(campaign, range, after, CALLS_PER_TRANSACTION);
       if (uuids.length === 0) break;
-      await store.transaction(async (tx) => {
-        const canceled = await store.campaignCalls.cancel(tx, { firmUuid, uuids }, new Date());
+      await db.transaction(async (tx) => {
+        const canceled = await campaigns.cancelCalls(tx, { firmUuid, uuids }, new Date());
         const calls = canceled.flatMap(({ uuid, source }) => (source === 'audio' ? [uuid] : []));
         if (calls.length > 0)
           await bus.publish(tx, [createEvent('ingest', CallsCanceled, campaign.uuid, origin, { calls })]);
@@ -53,4 +59,17 @@ async function cancelOnce({ store, bus }: Deps, campaign: CampaignName, deadline
     }
   }
   return isDone;
+}
+
+const CAMPAIGNS_PER_RUN = 100;
+/** A service that is stopping waits for this run. */
+const RUN_MS = 3_000;
+
+/** Adds up pending counter changes, so that campaigns stay quick to read, and finishes canceling calls. */
+export async function maintainCampaigns(deps: CancelDeps): Promise<void> {
+  const { campaigns } = deps;
+  await campaigns.foldTally();
+  const deadline = Date.now() + RUN_MS;
+  const canceled = await campaigns.withCallsToCancel(CAMPAIGNS_PER_RUN);
+  await attemptEach(canceled, (campaign) => cancelQueuedCalls(deps, campaign, deadline), RUN_MS);
 }

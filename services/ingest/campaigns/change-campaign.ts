@@ -1,9 +1,8 @@
-import type { Bus } from '@call-analysis/bus';
 import type { Actor } from '@call-analysis/service';
-import type { Campaign, Store } from '../store/index.ts';
-import { campaignAuditEntry } from './audit-entry.ts';
+import { campaignAuditEntry } from './add-calls.ts';
 import { requireDateOrder, requireUnfinished, type CampaignAction, statusAfter } from './campaign-rules.ts';
-import { cancelQueuedCalls } from './cancel-queued-calls.ts';
+import type { Campaign } from './campaign-store.ts';
+import { type CancelDeps, cancelQueuedCalls } from './cancel-queued-calls.ts';
 
 const auditActions = {
   start: 'campaign.started',
@@ -21,20 +20,20 @@ const CANCEL_MS = 5_000;
  * when the action is not possible in the campaign's status.
  */
 export async function changeCampaignState(
-  parts: { store: Store; bus: Bus },
+  deps: CancelDeps,
   actor: Actor,
   uuid: string,
   action: CampaignAction,
 ): Promise<Campaign> {
-  const { store, bus } = parts;
+  const { db, campaigns, bus } = deps;
   const { firmUuid } = actor;
-  await store.transaction(async (tx) => {
-    const campaign = await store.campaigns.lock(tx, firmUuid, uuid);
-    await store.campaigns.setStatus(tx, firmUuid, uuid, statusAfter(campaign.status, action), new Date());
+  await db.transaction(async (tx) => {
+    const campaign = await campaigns.lock(tx, firmUuid, uuid);
+    await campaigns.setStatus(tx, firmUuid, uuid, statusAfter(campaign.status, action), new Date());
     await bus.publish(tx, [campaignAuditEntry(actor, auditActions[action], uuid)]);
   });
-  if (action === 'cancel') await cancelQueuedCalls(parts, { firmUuid, uuid }, Date.now() + CANCEL_MS);
-  return store.campaigns.get(firmUuid, uuid);
+  if (action === 'cancel') await cancelQueuedCalls(deps, { firmUuid, uuid }, Date.now() + CANCEL_MS);
+  return campaigns.get(firmUuid, uuid);
 }
 
 /** Undefined properties stay as they are. */
@@ -47,21 +46,21 @@ interface CampaignChange {
 
 /** Changes the properties of a campaign. Fault INVALID_TRANSITION when it is completed or canceled. */
 export async function changeCampaign(
-  { store, bus }: { store: Store; bus: Bus },
+  { db, campaigns, bus }: CancelDeps,
   actor: Actor,
   uuid: string,
   change: CampaignChange,
 ): Promise<Campaign> {
   const { firmUuid } = actor;
-  await store.transaction(async (tx) => {
-    const campaign = await store.campaigns.lock(tx, firmUuid, uuid);
+  await db.transaction(async (tx) => {
+    const campaign = await campaigns.lock(tx, firmUuid, uuid);
     requireUnfinished(campaign.status);
     if (Object.values(change).every((value) => value === undefined)) return;
     const { name = campaign.name, description = campaign.description } = change;
     const { startsAt = campaign.startsAt, endsAt = campaign.endsAt } = change;
     requireDateOrder({ startsAt, endsAt });
-    await store.campaigns.change(tx, firmUuid, uuid, { name, description, startsAt, endsAt }, new Date());
+    await campaigns.change(tx, firmUuid, uuid, { name, description, startsAt, endsAt }, new Date());
     await bus.publish(tx, [campaignAuditEntry(actor, 'campaign.changed', uuid)]);
   });
-  return store.campaigns.get(firmUuid, uuid);
+  return campaigns.get(firmUuid, uuid);
 }

@@ -1,11 +1,12 @@
 import type { Bus } from '@call-analysis/bus';
 import { Fault, invalidFields } from '@call-analysis/fault';
+import type { Database } from '@call-analysis/postgres';
 import type { Actor } from '@call-analysis/service';
 import type { Firms } from '@call-analysis/service/firms';
 import { v7 as uuidv7 } from 'uuid';
-import type { Campaign, Store } from '../store/index.ts';
-import { campaignAuditEntry } from './audit-entry.ts';
+import { campaignAuditEntry } from './add-calls.ts';
 import { requireDateOrder } from './campaign-rules.ts';
+import type { Campaign, Campaigns } from './campaign-store.ts';
 
 interface NewCampaign {
   readonly name: string;
@@ -18,7 +19,7 @@ interface NewCampaign {
 
 /** Creates a draft, which accepts no calls until it is started. */
 export async function createCampaign(
-  { store, bus, firms }: { store: Store; bus: Bus; firms: Firms },
+  { db, campaigns, bus, firms }: { readonly db: Database; readonly campaigns: Campaigns; bus: Bus; firms: Firms },
   actor: Actor,
   campaign: NewCampaign,
 ): Promise<Campaign> {
@@ -30,11 +31,11 @@ export async function createCampaign(
     if (!segmentTypes.has(segmentType)) throw unknownSegmentType(segmentTypes);
   }
   const uuid = uuidv7();
-  await store.transaction(async (tx) => {
-    if (!(await store.campaigns.add(tx, firmUuid, uuid, campaign, new Date()))) throw takenExternalId();
+  await db.transaction(async (tx) => {
+    if (!(await campaigns.add(tx, firmUuid, uuid, campaign, new Date()))) throw takenExternalId();
     await bus.publish(tx, [campaignAuditEntry(actor, 'campaign.created', uuid)]);
   });
-  return store.campaigns.get(firmUuid, uuid);
+  return campaigns.get(firmUuid, uuid);
 }
 
 function takenExternalId(): Fault {

@@ -1,36 +1,41 @@
 import type { Bus } from '@call-analysis/bus';
 import { Fault, invalidFields, notFound } from '@call-analysis/fault';
+import type { Database } from '@call-analysis/postgres';
 import { type Actor, auditEntry } from '@call-analysis/service';
 import { v7 as uuidv7 } from 'uuid';
-import type { Store } from '../store/index.ts';
-import type { Comment } from './comment-store.ts';
+import type { Calls } from '../calls/call-store.ts';
+import type { Transcripts } from '../calls/transcript-store.ts';
+import type { Comment, Comments } from './comment-store.ts';
 
-interface Deps {
-  readonly store: Store;
+export interface CommentDeps {
+  readonly db: Database;
+  readonly calls: Calls;
+  readonly transcripts: Transcripts;
+  readonly comments: Comments;
   readonly bus: Bus;
 }
 
 /** Adds a comment. Faults: NOT_FOUND; VALIDATION_ERROR for an utterance that the transcript does not have. */
 export async function commentOnCall(
-  { store, bus }: Deps,
+  { db, calls, transcripts, comments, bus }: CommentDeps,
   actor: Actor,
   callUuid: string,
   { text, utterance, mentions = [] }: Pick<Comment, 'text' | 'utterance'> & Partial<Pick<Comment, 'mentions'>>,
 ): Promise<Comment> {
   const { firmUuid, userUuid } = actor;
-  await store.calls.get(firmUuid, callUuid);
+  await calls.get(firmUuid, callUuid);
   if (utterance !== null) {
-    const length = (await store.transcripts.find(firmUuid, callUuid))?.length ?? 0;
+    const length = (await transcripts.find(firmUuid, callUuid))?.length ?? 0;
     if (utterance >= length) {
       const message = length === 0 ? 'must be left out: the call has no transcript' : `must be at most ${length - 1}`;
       throw invalidFields([{ field: 'utterance', code: 'INVALID', message }]);
     }
   }
   const comment: Comment = { uuid: uuidv7(), text, utterance, by: userUuid, at: new Date(), mentions };
-  await store.transaction(async (tx) => {
+  await db.transaction(async (tx) => {
     // Locked, so that an erasure at the same time removes the comment too, or makes the call unknown.
-    await store.calls.lock(tx, firmUuid, callUuid);
-    await store.comments.add(tx, firmUuid, callUuid, comment);
+    await calls.lock(tx, firmUuid, callUuid);
+    await comments.add(tx, firmUuid, callUuid, comment);
     await bus.publish(tx, [auditEntry('ingest', actor, 'call.commented', callUuid)]);
   });
   return comment;
@@ -38,17 +43,17 @@ export async function commentOnCall(
 
 /** Deletes the actor's own comment, or anyone's for an ADMIN. Faults: NOT_FOUND, FORBIDDEN. */
 export async function deleteComment(
-  { store, bus }: Deps,
+  { db, comments, bus }: CommentDeps,
   actor: Actor & { readonly isAdmin: boolean },
   callUuid: string,
   uuid: string,
 ): Promise<void> {
-  await store.transaction(async (tx) => {
-    const comment = await store.comments.lock(tx, actor.firmUuid, callUuid, uuid);
+  await db.transaction(async (tx) => {
+    const comment = await comments.lock(tx, actor.firmUuid, callUuid, uuid);
     if (comment === null) throw notFound('comment');
     if (comment.by !== actor.userUuid && !actor.isAdmin)
       throw new Fault('forbidden', 'FORBIDDEN', 'Only an ADMIN deletes the comments of others.');
-    await store.comments.remove(tx, actor.firmUuid, callUuid, uuid);
+    await comments.remove(tx, actor.firmUuid, callUuid, uuid);
     await bus.publish(tx, [auditEntry('ingest', actor, 'call.comment_deleted', callUuid)]);
   });
 }

@@ -1,18 +1,16 @@
-import type { Bus } from '@call-analysis/bus';
 import { Uuid } from '@call-analysis/events';
 import type { ingest } from '@call-analysis/proto';
 import type { Handlers } from '@call-analysis/rpc';
 import { requireCaller } from '@call-analysis/service';
 import { z } from 'zod';
-import type { Store } from '../store/index.ts';
-import { commentOnCall, deleteComment } from './comment-on-call.ts';
+import { type CommentDeps, commentOnCall, deleteComment } from './comment-on-call.ts';
 import type { Comment } from './comment-store.ts';
 
 const Utterance = z.int().min(0);
 const Page = z.object({ page: z.int().min(1), size: z.int().min(1).max(100) });
 
 /** The RPCs of comments. */
-export function commentRpcs(parts: { store: Store; bus: Bus }) {
+export function commentRpcs(deps: CommentDeps) {
   return {
     addComment: async (request) => {
       const { text, utterance } = request;
@@ -22,7 +20,7 @@ export function commentRpcs(parts: { store: Store; bus: Bus }) {
         mentions: z.array(Uuid).parse(request.mentions),
       };
       return commentMessage(
-        await commentOnCall(parts, requireCaller(request.caller), Uuid.parse(request.call_uuid), written),
+        await commentOnCall(deps, requireCaller(request.caller), Uuid.parse(request.call_uuid), written),
       );
     },
 
@@ -31,14 +29,14 @@ export function commentRpcs(parts: { store: Store; bus: Bus }) {
       const callUuid = Uuid.parse(request.call_uuid);
       const { page, size } = Page.parse(request);
       // An unknown call is NOT_FOUND, not an empty list.
-      await parts.store.calls.get(firmUuid, callUuid);
-      const { count, items } = await parts.store.comments.list(firmUuid, callUuid, page, size);
+      await deps.calls.get(firmUuid, callUuid);
+      const { count, items } = await deps.comments.list(firmUuid, callUuid, page, size);
       return { count, items: items.map(commentMessage) };
     },
 
     deleteComment: async (request) => {
       const actor = { ...requireCaller(request.caller), isAdmin: request.is_admin };
-      await deleteComment(parts, actor, Uuid.parse(request.call_uuid), Uuid.parse(request.comment_uuid));
+      await deleteComment(deps, actor, Uuid.parse(request.call_uuid), Uuid.parse(request.comment_uuid));
       return {};
     },
   } satisfies Partial<Handlers<typeof ingest>>;

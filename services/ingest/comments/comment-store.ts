@@ -1,4 +1,4 @@
-import { confidential, type Database, type Sql } from '@call-analysis/postgres';
+import { confidential, type Database, readPage, type Sql } from '@call-analysis/postgres';
 
 export interface Comment {
   readonly uuid: string;
@@ -27,23 +27,9 @@ export function comments(db: Database) {
     },
 
     /** Oldest first. */
-    async list(
-      firmUuid: string,
-      callUuid: string,
-      page: number,
-      size: number,
-    ): Promise<{ count: number; items: Comment[] }> {
-      const [items, [counted]] = await Promise.all([
-        db.query<Comment>(
-          `SELECT ${COLUMNS} FROM comment WHERE firm_uuid = $1 AND call_uuid = $2 ORDER BY uuid LIMIT $3 OFFSET $4`,
-          [firmUuid, callUuid, size, (page - 1) * size],
-        ),
-        db.query<{ count: number }>(
-          'SELECT count(*)::int AS count FROM comment WHERE firm_uuid = $1 AND call_uuid = $2',
-          [firmUuid, callUuid],
-        ),
-      ]);
-      return { count: counted?.count ?? 0, items };
+    list(firmUuid: string, callUuid: string, page: number, size: number): Promise<{ count: number; items: Comment[] }> {
+      const matching = 'FROM comment WHERE firm_uuid = $1 AND call_uuid = $2';
+      return readPage(db, { columns: COLUMNS, matching, values: [firmUuid, callUuid], orderBy: 'uuid' }, page, size);
     },
 
     /** Locks the comment until the transaction ends. Null when there is none. */
@@ -64,3 +50,5 @@ export function comments(db: Database) {
     },
   };
 }
+
+export type Comments = ReturnType<typeof comments>;

@@ -1,16 +1,20 @@
 import type { Bus } from '@call-analysis/bus';
 import type { ReviewedAnalysis } from '@call-analysis/events';
 import { Fault, type FieldFault, invalidFields, notFound } from '@call-analysis/fault';
+import type { Database } from '@call-analysis/postgres';
 import { auditEntry } from '@call-analysis/service';
 import { v7 as uuidv7 } from 'uuid';
+import type { Calls } from '../calls/call-store.ts';
+import type { Reviews } from '../reviews/review-store.ts';
 import type { Scorecards } from '../reviews/scorecards.ts';
-import type { Store } from '../store/index.ts';
 import { agreementOfPeople } from './agreement-of-people.ts';
 import type { CalibratedCall, Calibration, Calibrations, GivenAnswer } from './calibration-store.ts';
-import type { DeskCaller } from './caller.ts';
+import type { DeskCaller } from './requests.ts';
 
 interface Deps {
-  readonly store: Store;
+  readonly db: Database;
+  readonly calls: Calls;
+  readonly reviews: Reviews;
   readonly bus: Bus;
   readonly calibrations: Calibrations;
   readonly scorecards: Scorecards;
@@ -25,22 +29,23 @@ interface NewCalibration {
 
 /** Faults: VALIDATION_ERROR for calls that are unknown or have no analysis. */
 export async function createCalibration(
-  { store, bus, calibrations }: Deps,
+  deps: Deps,
   caller: DeskCaller,
   { name, callUuids, userUuids, due }: NewCalibration,
 ) {
+  const { db, reviews, bus, calibrations } = deps;
   const { firmUuid, userUuid: by } = caller;
-  const known = new Set(await store.calls.known(firmUuid, [...callUuids]));
+  const known = new Set(await deps.calls.known(firmUuid, [...callUuids]));
   const calls: CalibratedCall[] = [];
   const faults: FieldFault[] = [];
   for (const [at, callUuid] of callUuids.entries()) {
-    const analysisUuid = known.has(callUuid) ? await store.reviews.currentUuid(store.db, firmUuid, callUuid) : null;
+    const analysisUuid = known.has(callUuid) ? await reviews.currentUuid(db, firmUuid, callUuid) : null;
     if (analysisUuid !== null) calls.push({ callUuid, analysisUuid });
     else faults.push({ field: `call_uuids.${at}`, code: 'INVALID', message: 'is not a call that has an analysis' });
   }
   if (faults.length > 0) throw invalidFields(faults);
   const calibration = { uuid: uuidv7(), name, due, users: userUuids, by, created_at: new Date(), closed_at: null };
-  await store.transaction(async (tx) => {
+  await db.transaction(async (tx) => {
     await calibrations.add(tx, firmUuid, calibration, calls);
     await bus.publish(tx, [auditEntry('ingest', caller, 'calibration.created', calibration.uuid)]);
   });
@@ -61,16 +66,17 @@ export function listCalibrations(
  * A calibration with who has answered what: only the caller's own answers, until all have answered or an ADMIN has
  * closed it. Then with all answers and how far they agree. Fault: NOT_FOUND.
  */
-export async function readCalibration({ store, calibrations }: Deps, caller: DeskCaller, uuid: string) {
+export async function readCalibration(deps: Deps, caller: DeskCaller, uuid: string) {
+  const { db, calibrations } = deps;
   const { firmUuid } = caller;
   const calibration = await visible(calibrations, caller, uuid);
   const [calls, answers] = await Promise.all([
-    calibrations.calls(store.db, firmUuid, uuid),
-    calibrations.answers(store.db, firmUuid, uuid),
+    calibrations.calls(db, firmUuid, uuid),
+    calibrations.answers(db, firmUuid, uuid),
   ]);
   const isOpen = calibration.closed_at === null && !isComplete(calibration, calls, answers);
   if (isOpen) return shown(calibration, calls, answers, null, caller.userUuid);
-  const texts = await questionTexts(store, firmUuid, calls);
+  const texts = await questionTexts(deps, firmUuid, calls);
   const { questions, ...rest } = agreementOfPeople(answers);
   const agreement = { questions: questions.map((each) => ({ text: texts.get(each.uuid) ?? null, ...each })), ...rest };
   return shown(calibration, calls, answers, agreement);
@@ -81,7 +87,7 @@ export async function readCalibration({ store, calibrations }: Deps, caller: Des
  * FORBIDDEN for those who are not invited; INVALID_TRANSITION once everyone may see the answers; VALIDATION_ERROR.
  */
 export async function answerCalibration(
-  { store, bus, calibrations, scorecards }: Deps,
+  { db, reviews, bus, calibrations, scorecards }: Deps,
   caller: DeskCaller,
   uuid: string,
   callUuid: string,
@@ -91,15 +97,14 @@ export async function answerCalibration(
   const calibration = await visible(calibrations, caller, uuid);
   if (!calibration.users.includes(userUuid))
     throw new Fault('forbidden', 'FORBIDDEN', 'You are not invited to this calibration.');
-  const call = (await calibrations.calls(store.db, firmUuid, uuid)).find((each) => each.callUuid === callUuid);
+  const call = (await calibrations.calls(db, firmUuid, uuid)).find((each) => each.callUuid === callUuid);
   if (call === undefined) throw notFound('call');
-  const machine = await store.reviews.machineAnalysis(store.db, firmUuid, callUuid, call.analysisUuid);
+  const machine = await reviews.machineAnalysis(db, firmUuid, callUuid, call.analysisUuid);
   const given = answers.map((each) => ({ ...each, comment: null }));
   // Checks questions and labels.
   await scorecards.addUp(caller, machine, given);
-  return store.transaction(async (tx) => {
-    const current = await calibrations.find(firmUuid, uuid, tx);
-    if (current === null) throw notFound('calibration');
+  return db.transaction(async (tx) => {
+    const current = await calibrations.get(firmUuid, uuid, tx);
     const calls = await calibrations.calls(tx, firmUuid, uuid);
     if (current.closed_at !== null || isComplete(current, calls, await calibrations.answers(tx, firmUuid, uuid))) {
       const message = 'The answers of this calibration are open to everyone, so none can be changed.';
@@ -114,10 +119,9 @@ export async function answerCalibration(
 
 /** Shows everyone's answers, also where some are missing. Closing it again changes nothing. Fault: NOT_FOUND. */
 export async function closeCalibration(deps: Deps, caller: DeskCaller, uuid: string) {
-  const { store, bus, calibrations } = deps;
-  await store.transaction(async (tx) => {
-    const calibration = await calibrations.find(caller.firmUuid, uuid, tx);
-    if (calibration === null) throw notFound('calibration');
+  const { db, bus, calibrations } = deps;
+  await db.transaction(async (tx) => {
+    const calibration = await calibrations.get(caller.firmUuid, uuid, tx);
     if (calibration.closed_at !== null) return;
     await calibrations.close(tx, caller.firmUuid, uuid, new Date());
     await bus.publish(tx, [auditEntry('ingest', caller, 'calibration.closed', uuid)]);
@@ -126,8 +130,7 @@ export async function closeCalibration(deps: Deps, caller: DeskCaller, uuid: str
 }
 
 async function visible(calibrations: Calibrations, caller: DeskCaller, uuid: string): Promise<Calibration> {
-  const calibration = await calibrations.find(caller.firmUuid, uuid);
-  if (calibration === null) throw notFound('calibration');
+  const calibration = await calibrations.get(caller.firmUuid, uuid);
   const { userUuid, role } = caller;
   const isTheirs = calibration.by === userUuid || calibration.users.includes(userUuid);
   if (role === 'REVIEWER' && !isTheirs) throw notFound('calibration');
@@ -175,10 +178,10 @@ function answerOf({ questionUuid, answer }: Pick<GivenAnswer, 'questionUuid' | '
   return { question_uuid: questionUuid, answer };
 }
 
-async function questionTexts(store: Store, firmUuid: string, calls: readonly CalibratedCall[]) {
+async function questionTexts({ db, reviews }: Deps, firmUuid: string, calls: readonly CalibratedCall[]) {
   const texts = new Map<string, string>();
   for (const { callUuid, analysisUuid } of calls) {
-    const analysis: ReviewedAnalysis = await store.reviews.machineAnalysis(store.db, firmUuid, callUuid, analysisUuid);
+    const analysis: ReviewedAnalysis = await reviews.machineAnalysis(db, firmUuid, callUuid, analysisUuid);
     for (const { questions } of analysis.sections) for (const { uuid, text } of questions) texts.set(uuid, text);
   }
   return texts;

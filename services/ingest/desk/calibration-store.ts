@@ -1,4 +1,5 @@
-import type { Database, Sql } from '@call-analysis/postgres';
+import { notFound } from '@call-analysis/fault';
+import { type Database, readPage, type Sql } from '@call-analysis/postgres';
 
 /** Calls that several people review without seeing each other's answers. */
 export interface Calibration {
@@ -48,25 +49,18 @@ export function calibrations(db: Database) {
     async list(firmUuid: string, userUuid: string | null, page: number, size: number) {
       const matching =
         'FROM calibration WHERE firm_uuid = $1 AND ($2::uuid IS NULL OR by_uuid = $2 OR $2 = ANY(user_uuids))';
-      const [items, [counted]] = await Promise.all([
-        db.query<Calibration>(`SELECT ${COLUMNS} ${matching} ORDER BY uuid DESC LIMIT $3 OFFSET $4`, [
-          firmUuid,
-          userUuid,
-          size,
-          (page - 1) * size,
-        ]),
-        db.query<{ count: number }>(`SELECT count(*)::int AS count ${matching}`, [firmUuid, userUuid]),
-      ]);
-      return { count: counted!.count, items };
+      const values = [firmUuid, userUuid];
+      return readPage<Calibration>(db, { columns: COLUMNS, matching, values, orderBy: 'uuid DESC' }, page, size);
     },
 
-    /** Null when there is none. In a transaction it is locked until the end. */
-    async find(firmUuid: string, uuid: string, tx?: Sql): Promise<Calibration | null> {
+    /** In a transaction it is locked until the end. Fault NOT_FOUND. */
+    async get(firmUuid: string, uuid: string, tx?: Sql): Promise<Calibration> {
       const [found] = await (tx ?? db).query<Calibration>(
         `SELECT ${COLUMNS} FROM calibration WHERE firm_uuid = $1 AND uuid = $2 ${tx === undefined ? '' : 'FOR UPDATE'}`,
         [firmUuid, uuid],
       );
-      return found ?? null;
+      if (found === undefined) throw notFound('calibration');
+      return found;
     },
 
     /** Without calls that were erased. */

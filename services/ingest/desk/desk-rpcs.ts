@@ -1,16 +1,13 @@
-import type { Bus } from '@call-analysis/bus';
 import { Uuid } from '@call-analysis/events';
-import { notFound } from '@call-analysis/fault';
 import { desk } from '@call-analysis/proto';
 import type { ViewFields as ViewFieldsMessage } from '@call-analysis/proto/desk/v1/ViewFields';
 import { implement } from '@call-analysis/rpc';
-import type { Firms } from '@call-analysis/service/firms';
 import { z } from 'zod';
 import { deskCallers } from '../callers.ts';
+import { NO_FILTER } from '../listing/call-filter.ts';
 import { callMessage, filterOf } from '../listing/call-messages.ts';
-import type { Scorecards } from '../reviews/scorecards.ts';
-import { NO_FILTER, type Store } from '../store/index.ts';
-import { acknowledgeReview, assignCall } from './assign-call.ts';
+import type { ReviewDeps } from '../reviews/review-analysis.ts';
+import { acknowledgeReview, assignCall, readCallDesk } from './assign-call.ts';
 import {
   answerCalibration,
   closeCalibration,
@@ -18,29 +15,33 @@ import {
   listCalibrations,
   readCalibration,
 } from './calibrate.ts';
-import { calibrations as calibrationsIn } from './calibration-store.ts';
+import type { Calibrations } from './calibration-store.ts';
 import { decideDispute, disputeAnswer } from './dispute-answer.ts';
-import { disputes as disputesIn } from './dispute-store.ts';
+import type { Disputes } from './dispute-store.ts';
 import { readInbox } from './inbox-store.ts';
-import { reviewQueue } from './queue/queue-store.ts';
+import type { ReviewQueue } from './queue/queue-store.ts';
 import { readQueue, releaseLease, takeNextCall } from './queue/take-next-call.ts';
-import { readCallDesk } from './read-call-desk.ts';
 import { answer, callerOf, PageRequest } from './requests.ts';
+import type { ChooseDeps } from './sampling/choose-calls.ts';
 import { samplingRpcs } from './sampling/sampling-rpcs.ts';
 import { changeView, createView, deleteView } from './save-view.ts';
-import { type ViewFields, views as viewsIn } from './view-store.ts';
+import type { ViewFields, Views } from './view-store.ts';
 
 const Time = z.iso.datetime().transform((time) => new Date(time));
 const Query = z.record(z.string(), z.unknown());
 
+interface Deps extends ReviewDeps, ChooseDeps {
+  readonly views: Views;
+  readonly disputes: Disputes;
+  readonly calibrations: Calibrations;
+  readonly queue: ReviewQueue;
+}
+
 /** The service of proto/desk.proto. The gateway has validated requests and checked the roles. */
-export function deskService(parts: { store: Store; bus: Bus; scorecards: Scorecards; firms: Firms }) {
-  const { db } = parts.store;
-  const [views, disputes, calibrations] = [viewsIn(db), disputesIn(db), calibrationsIn(db)];
-  const queue = reviewQueue(db, parts.store.carryOver);
-  const deps = { ...parts, db, views, disputes, calibrations, queue };
+export function deskService(deps: Deps) {
+  const { db, views, disputes } = deps;
   return implement(desk, deskCallers, {
-    ...samplingRpcs(parts),
+    ...samplingRpcs(deps),
     listViews: async ({ caller, page }) => {
       const { firmUuid, userUuid } = callerOf(caller);
       const { page: number, size } = PageRequest.parse(page);
@@ -48,9 +49,7 @@ export function deskService(parts: { store: Store; bus: Bus; scorecards: Scoreca
     },
     getView: async ({ caller, view_uuid }) => {
       const { firmUuid, userUuid } = callerOf(caller);
-      const view = await views.find(firmUuid, userUuid, Uuid.parse(view_uuid));
-      if (view === null) throw notFound('view');
-      return answer(view);
+      return answer(await views.get(firmUuid, userUuid, Uuid.parse(view_uuid)));
     },
     createView: async ({ caller, fields }) => {
       const given = { name: '', query: {}, shared: false, start_page: false, ...viewFields(fields) };

@@ -4,7 +4,6 @@ import { csvOf } from '../test/csv.ts';
 import { analysis, callAnalyzed } from '../test/events.ts';
 import { IngestUnderTest } from '../test/ingest-under-test.ts';
 import { decideDispute, disputeAnswer } from './dispute-answer.ts';
-import { disputes as disputesIn } from './dispute-store.ts';
 
 const service = new IngestUnderTest();
 const questionUuid = '00000000-0000-7000-8000-000000000001';
@@ -32,8 +31,7 @@ it('of two decisions at the same time one counts: a dispute that was rejected me
   await projectAnalyses(service.deps, [callAnalyzed(call, { attempt: 1, analysis: body })]);
 
   const caller = { ...owner, role: 'ADMIN', seenOperators: null, address: '192.0.2.7' };
-  const { store } = service.deps;
-  const deps = { ...service.deps, disputes: disputesIn(store.db) };
+  const { deps } = service;
   const { uuid } = await disputeAnswer(deps, caller, call.uuid, { questionUuid, reason: 'Listen again' });
   const asked = Promise.withResolvers<void>();
   const held = Promise.withResolvers<void>();
@@ -53,7 +51,7 @@ it('of two decisions at the same time one counts: a dispute that was rejected me
   expect(await decideWith('rejected')).toMatchObject({ status: 'rejected' });
   held.resolve();
   await expect(accepting).rejects.toMatchObject({ code: 'INVALID_TRANSITION' });
-  const { analyses } = await store.calls.withAnalyses(owner.firmUuid, call.uuid);
+  const { analyses } = await deps.calls.withAnalyses(owner.firmUuid, call.uuid);
   expect(analyses[0]).toMatchObject({ score: 0, review: null });
-  expect(await deps.disputes.find(owner.firmUuid, uuid)).toMatchObject({ status: 'rejected', comment: 'rejected' });
+  expect(await deps.disputes.get(owner.firmUuid, uuid)).toMatchObject({ status: 'rejected', comment: 'rejected' });
 });

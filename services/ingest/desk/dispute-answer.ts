@@ -1,21 +1,16 @@
-import type { Bus } from '@call-analysis/bus';
 import type { ReviewedAnalysis } from '@call-analysis/events';
 import { Fault, invalidFields, notFound } from '@call-analysis/fault';
 import type { Sql } from '@call-analysis/postgres';
 import { auditEntry } from '@call-analysis/service';
 import { v7 as uuidv7 } from 'uuid';
-import { reviewAnalysis } from '../reviews/review-analysis.ts';
-import type { Scorecards } from '../reviews/scorecards.ts';
-import type { Store } from '../store/index.ts';
-import type { DeskCaller } from './caller.ts';
+import type { Calls } from '../calls/call-store.ts';
+import { reviewAnalysis, type ReviewDeps } from '../reviews/review-analysis.ts';
+import { endLease } from '../reviews/review-store.ts';
 import type { Dispute, Disputes } from './dispute-store.ts';
-import { endLease } from './queue/queue-store.ts';
+import type { DeskCaller } from './requests.ts';
 
-interface Deps {
-  readonly store: Store;
-  readonly bus: Bus;
+interface Deps extends ReviewDeps {
   readonly disputes: Disputes;
-  readonly scorecards: Scorecards;
 }
 
 /**
@@ -23,13 +18,13 @@ interface Deps {
  * analysis does not have; DISPUTE_EXISTS while another dispute of the question is open.
  */
 export async function disputeAnswer(
-  { store, bus, disputes }: Omit<Deps, 'scorecards'>,
+  { db, calls, bus, disputes }: Omit<Deps, 'scorecards'>,
   caller: DeskCaller,
   callUuid: string,
   { questionUuid, reason }: { readonly questionUuid: string; readonly reason: string },
 ): Promise<Dispute> {
   const { firmUuid, userUuid } = caller;
-  const analysis = await currentAnalysis(store, firmUuid, callUuid);
+  const analysis = await currentAnalysis(calls, firmUuid, callUuid);
   if (analysis === null || !questionsOf(analysis).some(({ uuid }) => uuid === questionUuid)) {
     const message = 'is not a question of the current analysis of this call';
     throw invalidFields([{ field: 'question_uuid', code: 'INVALID', message }]);
@@ -46,9 +41,9 @@ export async function disputeAnswer(
     decided_by: null,
     decided_at: null,
   };
-  await store.transaction(async (tx) => {
+  await db.transaction(async (tx) => {
     // Locked, so that an erasure at the same time removes the dispute too, or makes the call unknown.
-    await store.calls.lock(tx, firmUuid, callUuid);
+    await calls.lock(tx, firmUuid, callUuid);
     if (!(await disputes.add(tx, firmUuid, dispute))) {
       const message = 'A dispute of this answer is open already. Wait until it is decided.';
       throw new Fault('conflict', 'DISPUTE_EXISTS', message);
@@ -74,15 +69,13 @@ export async function decideDispute(
     readonly comment: string;
   },
 ): Promise<Dispute> {
-  const { store, bus, disputes } = deps;
+  const { db, calls, bus, disputes } = deps;
   const { firmUuid } = caller;
-  const found = await disputes.find(firmUuid, uuid);
-  if (found === null) throw notFound('dispute');
+  const found = await disputes.get(firmUuid, uuid);
   requireOpen(found);
   let decided: Dispute | undefined;
   const decide = async (tx: Sql) => {
-    const dispute = await disputes.find(firmUuid, uuid, tx);
-    if (dispute === null) throw notFound('dispute');
+    const dispute = await disputes.get(firmUuid, uuid, tx);
     requireOpen(dispute);
     const { status, comment } = decision;
     decided = { ...dispute, status, comment, decided_by: caller.userUuid, decided_at: new Date() };
@@ -95,8 +88,8 @@ export async function decideDispute(
     await changeAnswer(deps, caller, found, { answer: decision.answer, comment: decision.comment }, decide);
   // Also where the review has the answer already.
   if (decided !== undefined) return decided;
-  return store.transaction(async (tx) => {
-    await store.calls.lock(tx, firmUuid, found.call_uuid);
+  return db.transaction(async (tx) => {
+    await calls.lock(tx, firmUuid, found.call_uuid);
     return decide(tx);
   });
 }
@@ -113,8 +106,7 @@ async function changeAnswer(
   answer: { readonly answer: string | null; readonly comment: string },
   alongside: (tx: Sql) => Promise<unknown>,
 ): Promise<void> {
-  const { store } = deps;
-  const current = await currentAnalysis(store, caller.firmUuid, callUuid);
+  const current = await currentAnalysis(deps.calls, caller.firmUuid, callUuid);
   if (current === null) throw notFound('analysis');
   const review = {
     analysisUuid: current.uuid,
@@ -127,8 +119,8 @@ async function changeAnswer(
 }
 
 /** With its review; null without one. Fault: NOT_FOUND. */
-async function currentAnalysis(store: Store, firmUuid: string, callUuid: string): Promise<ReviewedAnalysis | null> {
-  const { analyses } = await store.calls.withAnalyses(firmUuid, callUuid);
+async function currentAnalysis(calls: Calls, firmUuid: string, callUuid: string): Promise<ReviewedAnalysis | null> {
+  const { analyses } = await calls.withAnalyses(firmUuid, callUuid);
   return analyses[0] ?? null;
 }
 

@@ -1,6 +1,7 @@
-import { confidential, type Database, type Sql } from '@call-analysis/postgres';
+import { notFound } from '@call-analysis/fault';
+import { confidential, type Database, readPage, type Sql } from '@call-analysis/postgres';
 import { seesCallOf } from '../calls/call-store.ts';
-import type { DeskCaller } from './caller.ts';
+import type { DeskCaller } from './requests.ts';
 
 /** An answer of a call that somebody disagrees with. */
 export interface Dispute {
@@ -49,16 +50,8 @@ export function disputes(db: Database) {
     ) {
       const matching = `FROM dispute WHERE firm_uuid = $1 AND ($2 = '{}' OR status = ANY($2::text[]))
         AND ${seesCallOf('dispute', '$3')}`;
-      const who = [firmUuid, statuses, seenOperators];
-      const [items, [counted]] = await Promise.all([
-        db.query<Dispute>(`SELECT ${COLUMNS} ${matching} ORDER BY uuid DESC LIMIT $4 OFFSET $5`, [
-          ...who,
-          size,
-          (page - 1) * size,
-        ]),
-        db.query<{ count: number }>(`SELECT count(*)::int AS count ${matching}`, who),
-      ]);
-      return { count: counted!.count, items };
+      const values = [firmUuid, statuses, seenOperators];
+      return readPage<Dispute>(db, { columns: COLUMNS, matching, values, orderBy: 'uuid DESC' }, page, size);
     },
 
     /** Of one call, the oldest first. */
@@ -69,13 +62,14 @@ export function disputes(db: Database) {
       ]);
     },
 
-    /** Null when there is none. In a transaction it is locked until the end. */
-    async find(firmUuid: string, uuid: string, tx?: Sql): Promise<Dispute | null> {
+    /** In a transaction it is locked until the end. Fault NOT_FOUND. */
+    async get(firmUuid: string, uuid: string, tx?: Sql): Promise<Dispute> {
       const [found] = await (tx ?? db).query<Dispute>(
         `SELECT ${COLUMNS} FROM dispute WHERE firm_uuid = $1 AND uuid = $2 ${tx === undefined ? '' : 'FOR UPDATE'}`,
         [firmUuid, uuid],
       );
-      return found ?? null;
+      if (found === undefined) throw notFound('dispute');
+      return found;
     },
 
     async decide(tx: Sql, firmUuid: string, dispute: Dispute): Promise<void> {

@@ -1,6 +1,6 @@
-import type { Database } from '@call-analysis/postgres';
+import { type Database, readPage } from '@call-analysis/postgres';
 import { seesCallOf } from '../calls/call-store.ts';
-import type { DeskCaller } from './caller.ts';
+import type { DeskCaller } from './requests.ts';
 
 /** Something that waits for a person. */
 export interface InboxItem {
@@ -56,14 +56,8 @@ export async function readInbox(
   page: number,
   size: number,
 ): Promise<{ count: number; items: InboxItem[] }> {
-  const who = [firmUuid, userUuid, role !== 'OPERATOR', seenOperators];
-  const [items, [counted]] = await Promise.all([
-    db.query<InboxItem>(
-      `SELECT item.*, call.operator_name, call.start_time FROM (${ITEMS}) AS item
-       LEFT JOIN call ON call.firm_uuid = $1 AND call.uuid = item.call_uuid ORDER BY at DESC, uuid LIMIT $5 OFFSET $6`,
-      [...who, size, (page - 1) * size],
-    ),
-    db.query<{ count: number }>(`SELECT count(*)::int AS count FROM (${ITEMS}) AS item`, who),
-  ]);
-  return { count: counted!.count, items };
+  const values = [firmUuid, userUuid, role !== 'OPERATOR', seenOperators];
+  const columns = 'item.*, call.operator_name, call.start_time';
+  const matching = `FROM (${ITEMS}) AS item LEFT JOIN call ON call.firm_uuid = $1 AND call.uuid = item.call_uuid`;
+  return readPage<InboxItem>(db, { columns, matching, values, orderBy: 'at DESC, item.uuid' }, page, size);
 }

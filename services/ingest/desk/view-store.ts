@@ -1,4 +1,5 @@
-import type { Database, Sql } from '@call-analysis/postgres';
+import { notFound } from '@call-analysis/fault';
+import { type Database, readPage, type Sql } from '@call-analysis/postgres';
 
 /** The parameters of a list of calls, saved under a name. */
 export interface View {
@@ -25,26 +26,19 @@ export function views(db: Database) {
   return {
     /** The person's own first, each group by name. */
     async list(firmUuid: string, userUuid: string, page: number, size: number) {
-      const [items, [counted]] = await Promise.all([
-        db.query<View>(
-          `SELECT ${COLUMNS} FROM saved_view WHERE ${VISIBLE} ORDER BY owner_uuid <> $2, lower(name), uuid LIMIT $3 OFFSET $4`,
-          [firmUuid, userUuid, size, (page - 1) * size],
-        ),
-        db.query<{ count: number }>(`SELECT count(*)::int AS count FROM saved_view WHERE ${VISIBLE}`, [
-          firmUuid,
-          userUuid,
-        ]),
-      ]);
-      return { count: counted!.count, items };
+      const matching = `FROM saved_view WHERE ${VISIBLE}`;
+      const orderBy = 'owner_uuid <> $2, lower(name), uuid';
+      return readPage<View>(db, { columns: COLUMNS, matching, values: [firmUuid, userUuid], orderBy }, page, size);
     },
 
-    /** Null where the person sees none. In a transaction the view is locked until its end. */
-    async find(firmUuid: string, userUuid: string, uuid: string, tx?: Sql): Promise<View | null> {
+    /** In a transaction the view is locked until its end. Fault NOT_FOUND. */
+    async get(firmUuid: string, userUuid: string, uuid: string, tx?: Sql): Promise<View> {
       const [view] = await (tx ?? db).query<View>(
         `SELECT ${COLUMNS} FROM saved_view WHERE ${VISIBLE} AND uuid = $3 ${tx === undefined ? '' : 'FOR UPDATE'}`,
         [firmUuid, userUuid, uuid],
       );
-      return view ?? null;
+      if (view === undefined) throw notFound('view');
+      return view;
     },
 
     /** How many views the person has. Others that add one of theirs wait until the transaction ends. */

@@ -12,13 +12,13 @@ import { recordAudio } from '../intake/record-audio.ts';
 import { registerCall } from '../intake/register-call.ts';
 import { projectAnalyses, projectFailures } from '../results/project-results.ts';
 import { projectProgress, projectTranscripts } from '../results/project-transcripts.ts';
-import type { Erasure } from '../store/index.ts';
 import { sweep } from '../sweep.ts';
 import { audioCsvOf, csvOf, type CsvRow, goodAudio } from '../test/csv.ts';
 import { counts, ErasedCalls, secrets } from '../test/erased-calls.ts';
 import { analysis, type Call, callAnalyzed, callFailed, eventOf, transcriptReady } from '../test/events.ts';
 import { faultOf, objectsBut, recordingOf, zipOf } from '../test/fixtures.ts';
 import { IngestUnderTest } from '../test/ingest-under-test.ts';
+import type { Erasure } from './erasure-store.ts';
 
 // Not serving, so that no consumer finishes an erasure by itself.
 const service = new IngestUnderTest();
@@ -42,7 +42,7 @@ const batchOf = async ({ owner, uuid }: Call) => {
   const [call] = await service.db.query<{ batch: string }>('SELECT batch_uuid AS batch FROM call WHERE uuid = $1', [
     uuid,
   ]);
-  return () => service.deps.store.batches.get(owner.firmUuid, call!.batch);
+  return () => service.deps.batches.get(owner.firmUuid, call!.batch);
 };
 
 describe('an erased call', () => {
@@ -78,7 +78,7 @@ describe('an erased call', () => {
       if (status !== 'queued' && status !== 'transcribing') await transcribed(call, said);
       if (status === 'failed') await failed(call);
       if (status === 'completed') await analyzed(call, 1, said);
-      expect((await service.deps.store.calls.get(call.owner.firmUuid, call.uuid)).status).toBe(status);
+      expect((await service.deps.calls.get(call.owner.firmUuid, call.uuid)).status).toBe(status);
       const { removed } = await calls.erase(call);
       expect(counts(removed)).toMatchObject({ call: 1, recording: 1 });
       await calls.expectNothingLeft({ ...row, said }, call);
@@ -118,14 +118,14 @@ describe('an erased call', () => {
     // The analysis sets the language, and then the words are indexed.
     await analyzed(call!);
     await waitUntil(async () => {
-      await service.deps.store.words.catchUp(owner.firmUuid, 60_000);
+      await service.deps.words.catchUp(owner.firmUuid, 60_000);
       return (await calls.tracesOf(row)).some((trace) => trace.startsWith('ingest.call_text'));
     });
     await calls.erase(call!);
     await calls.expectNothingLeft(row, call!);
     const [late] = await calls.upload(owner, [waiting]);
     await calls.erase(late!);
-    expect(await service.deps.store.words.catchUp(owner.firmUuid, 60_000)).toBe(true);
+    expect(await service.deps.words.catchUp(owner.firmUuid, 60_000)).toBe(true);
     await calls.expectNothingLeft(waiting, late!);
     expect(await service.db.query('SELECT FROM listed_call WHERE firm_uuid = $1', [owner.firmUuid])).toEqual([]);
   });
@@ -153,16 +153,16 @@ describe('an erased call', () => {
     'has one receipt when another process erases it before this one can %s it',
     async (step) => {
       const call = await calls.newCall();
-      const { store } = service.deps;
+      const { deps } = service;
       let erased: Erasure | undefined;
       const erasures = {
-        ...store.erasures,
+        ...deps.erasures,
         [step]: async (firmUuid: string, callUuid: string) => {
           erased ??= await calls.erase(call);
-          return store.erasures[step](firmUuid, callUuid);
+          return deps.erasures[step](firmUuid, callUuid);
         },
       };
-      const receipt = await calls.erase(call, { store: { ...store, erasures } });
+      const receipt = await calls.erase(call, { erasures });
       expect(receipt).toEqual(erased);
       expect(receipt.finishedAt).not.toBeNull();
     },
@@ -239,14 +239,14 @@ describe('an erased call', () => {
     ];
     await analyzed(first);
     await calls.erase(first);
-    const now = () => service.deps.store.campaigns.get(owner.firmUuid, campaign.uuid);
+    const now = () => service.deps.campaigns.get(owner.firmUuid, campaign.uuid);
     expect(await now()).toMatchObject({
       callsTotal: 1,
       callsByStatus: { queued: 1 },
       callsErased: 1,
       averageScore: null,
     });
-    await service.deps.store.tally.fold();
+    await service.deps.campaigns.foldTally();
     await calls.erase(second);
     expect(await now()).toMatchObject({ callsTotal: 0, callsByStatus: {}, callsErased: 2 });
   });

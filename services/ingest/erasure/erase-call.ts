@@ -1,29 +1,26 @@
-import type { Bus } from '@call-analysis/bus';
 import { writeTombstone } from '@call-analysis/call-processing';
 import { CallErased, createEvent } from '@call-analysis/events';
 import { Fault, notFound } from '@call-analysis/fault';
-import type { Objects } from '@call-analysis/objects';
 import type { Sql, Transaction } from '@call-analysis/postgres';
 import { currentContext } from '@call-analysis/runtime';
 import { type Actor, auditEntry } from '@call-analysis/service';
 import { UNFINISHED } from '../calls/call-status.ts';
-import { removeRejectedCopies } from '../intake/rejected/remove-rejected-copies.ts';
-import type { Limits } from '../limits.ts';
-import type { Erasure, Store } from '../store/index.ts';
-import { finishErasure } from './finish-erasure.ts';
+import type { Calls } from '../calls/call-store.ts';
+import type { Campaigns } from '../campaigns/campaign-store.ts';
+import { type RemoveCopiesDeps, removeRejectedCopies } from '../intake/rejected/remove-rejected-copies.ts';
+import type { Erasure, Erasures } from './erasure-store.ts';
+import { type FinishDeps, finishErasure } from './finish-erasure.ts';
 
-interface Deps {
-  readonly store: Store;
-  readonly bus: Bus;
-  readonly objects: Objects;
-  readonly limits: Limits;
+export interface EraseDeps extends FinishDeps, RemoveCopiesDeps {
+  readonly calls: Calls;
+  readonly campaigns: Campaigns;
 }
 
 /** It locks rows of the call, its batch and its campaign, which other transactions lock too. */
 const DEADLOCKS = 3;
 
 /** The erasures that run in this process. Concurrent requests for one call share its receipt. */
-const running = new WeakMap<Store, Map<string, Promise<Erasure>>>();
+const running = new WeakMap<Erasures, Map<string, Promise<Erasure>>>();
 
 interface EraseOptions {
   /** Who erases, for the audit log. */
@@ -38,20 +35,20 @@ interface EraseOptions {
  * a request that began before the erasure was finished, which returns its receipt.
  */
 export async function eraseCall(
-  deps: Deps,
+  deps: EraseDeps,
   firmUuid: string,
   callUuid: string,
   options: EraseOptions = {},
 ): Promise<Erasure> {
-  const ofStore = running.get(deps.store) ?? new Map<string, Promise<Erasure>>();
-  running.set(deps.store, ofStore);
+  const ofService = running.get(deps.erasures) ?? new Map<string, Promise<Erasure>>();
+  running.set(deps.erasures, ofService);
   const key = `${firmUuid}/${callUuid}`;
-  const started = ofStore.get(key);
+  const started = ofService.get(key);
   if (started !== undefined) return started;
   // Not shared: it may be undone by `within`, which is nothing to the other requests.
   if (options.within !== undefined) return erase(deps, firmUuid, callUuid, options);
-  const erasing = erase(deps, firmUuid, callUuid, options).finally(() => ofStore.delete(key));
-  ofStore.set(key, erasing);
+  const erasing = erase(deps, firmUuid, callUuid, options).finally(() => ofService.delete(key));
+  ofService.set(key, erasing);
   return erasing;
 }
 
@@ -60,10 +57,15 @@ export function unlessErased(error: unknown): void {
   if (!(error instanceof Fault) || error.kind !== 'not-found') throw error;
 }
 
-async function erase(deps: Deps, firmUuid: string, callUuid: string, { by, within }: EraseOptions): Promise<Erasure> {
-  const { store, bus } = deps;
+async function erase(
+  deps: EraseDeps,
+  firmUuid: string,
+  callUuid: string,
+  { by, within }: EraseOptions,
+): Promise<Erasure> {
+  const { db, batches, calls, campaigns, erasures, bus } = deps;
   const startedAt = new Date();
-  const existing = await store.erasures.find(firmUuid, callUuid);
+  const existing = await erasures.find(firmUuid, callUuid);
   if (existing !== null && existing.finishedAt !== null) {
     // Another process finished it while this request waited for the database.
     if (existing.finishedAt > startedAt) return existing;
@@ -79,8 +81,7 @@ async function erase(deps: Deps, firmUuid: string, callUuid: string, { by, withi
 
   /** Returns the erasure by another process that deleted the rows first. */
   async function erasedMeanwhile(error: unknown): Promise<Erasure> {
-    const other =
-      error instanceof Fault && error.kind === 'not-found' ? await store.erasures.find(firmUuid, callUuid) : null;
+    const other = error instanceof Fault && error.kind === 'not-found' ? await erasures.find(firmUuid, callUuid) : null;
     if (other === null) throw error;
     return other;
   }
@@ -88,28 +89,24 @@ async function erase(deps: Deps, firmUuid: string, callUuid: string, { by, withi
   async function deleteRows(): Promise<Erasure> {
     // First, because the rows say what a copy looks like. If the process stops here, the call still exists and can be
     // erased again.
-    const rejectedRows = await removeRejectedCopies(deps, await store.erasures.identify(firmUuid, callUuid));
+    const rejectedRows = await removeRejectedCopies(deps, await erasures.identify(firmUuid, callUuid));
     const work = async (tx: Transaction): Promise<Erasure> => {
       await writeTombstone(tx, firmUuid, callUuid);
-      const { campaign_uuid, batch_uuid, status, ended_at, updated_at } = await store.calls.lock(
-        tx,
-        firmUuid,
-        callUuid,
-      );
+      const { campaign_uuid, batch_uuid, status, ended_at, updated_at } = await calls.lock(tx, firmUuid, callUuid);
       const now = new Date();
       const before = [{ what: 'refused_row', count: rejectedRows }];
-      const erased = await store.erasures.erase(tx, firmUuid, callUuid, before, now);
-      if (campaign_uuid !== null) await store.tally.addErased(tx, campaign_uuid);
+      const erased = await erasures.erase(tx, firmUuid, callUuid, before, now);
+      if (campaign_uuid !== null) await campaigns.countErased(tx, campaign_uuid);
       const origin = { firmuuid: firmUuid, priority: 0, traceparent: currentContext()?.traceparent };
       const audit = by === undefined ? [] : [auditEntry('ingest', { ...by, firmUuid }, 'call.erased', callUuid)];
       const event = createEvent('ingest', CallErased, callUuid, origin, { erased_at: now.toISOString() });
       await bus.publish(tx, [event, ...audit]);
       // Late, because erasures of other calls of the batch wait for it.
       if (batch_uuid !== null)
-        await store.batches.erased(tx, batch_uuid, UNFINISHED.includes(status) ? now : (ended_at ?? updated_at));
+        await batches.erased(tx, batch_uuid, UNFINISHED.includes(status) ? now : (ended_at ?? updated_at));
       await within?.(tx);
       return erased;
     };
-    return store.transaction(work, { retries: DEADLOCKS });
+    return db.transaction(work, { retries: DEADLOCKS });
   }
 }

@@ -1,5 +1,7 @@
 import { notFound } from '@call-analysis/fault';
 import type { Sql } from '@call-analysis/postgres';
+import type { CallIdentity } from '../intake/rejected/rejected-filter.ts';
+import { removeCall } from './removal-store.ts';
 
 /** How many of one kind of thing were removed, in the words of the receipt. */
 export interface Removed {
@@ -20,15 +22,8 @@ export interface Erasure {
   readonly finishedAt: Date | null;
 }
 
-/** The values that identify a copy of a call in an uploaded file. */
-export interface CallIdentity {
-  readonly firmUuid: string;
-  readonly partnerCallId: string | null;
-  readonly phone: string;
-  readonly startTime: Date;
-  /** An uploaded transcript, as it was sent. */
-  readonly text: string | null;
-}
+/** What a receipt names of a call, in this order. */
+const RECEIPT = ['call', 'recording', 'transcript', 'analysis', 'history_entry', 'review', 'comment', 'dispute'];
 
 const columns = `firm_uuid AS "firmUuid", call_uuid AS "callUuid", batch_uuid AS "batchUuid", object_key AS "objectKey",
   removed, erased_at AS "erasedAt", finished_at AS "finishedAt"`;
@@ -66,57 +61,14 @@ export function erasures(db: Sql) {
 
     /** Deletes the rows of a locked call and records the erasure. `before` was removed in advance. */
     async erase(tx: Sql, firmUuid: string, callUuid: string, before: readonly Removed[], at: Date): Promise<Erasure> {
-      const which = [firmUuid, callUuid];
-      const [recording] = await tx.query<{ key: string | null }>(
-        'DELETE FROM recording WHERE firm_uuid = $1 AND call_uuid = $2 RETURNING object_key AS key',
-        which,
-      );
-      const transcripts = await tx.query(
-        'DELETE FROM transcript WHERE firm_uuid = $1 AND call_uuid = $2 RETURNING 1',
-        which,
-      );
-      const analyses = await tx.query(
-        'DELETE FROM analysis WHERE firm_uuid = $1 AND call_uuid = $2 RETURNING 1',
-        which,
-      );
-      const reviews = await tx.query('DELETE FROM review WHERE firm_uuid = $1 AND call_uuid = $2 RETURNING 1', which);
-      await tx.query('DELETE FROM compared_answer WHERE firm_uuid = $1 AND call_uuid = $2', which);
-      const comments = await tx.query('DELETE FROM comment WHERE firm_uuid = $1 AND call_uuid = $2 RETURNING 1', which);
-      const disputes = await tx.query('DELETE FROM dispute WHERE firm_uuid = $1 AND call_uuid = $2 RETURNING 1', which);
-      for (const table of [
-        'assignment',
-        'acknowledgement',
-        'calibration_answer',
-        'calibration_call',
-        'review_lease',
-        'sampled_call',
-      ])
-        await tx.query(`DELETE FROM ${table} WHERE firm_uuid = $1 AND call_uuid = $2`, which);
-      const [call] = await tx.query<{ batch: string | null; uploaded: number; history: number }>(
-        `DELETE FROM call WHERE firm_uuid = $1 AND uuid = $2
-         RETURNING batch_uuid AS batch, (tagged_text IS NOT NULL)::int AS uploaded,
-           jsonb_array_length(history) + 1 AS history`,
-        which,
-      );
-      if (call === undefined) throw new Error(`the call ${callUuid} was not locked while it was erased`);
-      const objectKey = recording?.key ?? null;
-      const removed = present([
-        { what: 'call', count: 1 },
-        { what: 'recording', count: objectKey === null ? 0 : 1 },
-        { what: 'transcript', count: transcripts.length + call.uploaded },
-        { what: 'analysis', count: analyses.length },
-        { what: 'history_entry', count: call.history },
-        { what: 'review', count: reviews.length },
-        { what: 'comment', count: comments.length },
-        { what: 'dispute', count: disputes.length },
-        ...before,
-      ]);
+      const { batchUuid, objectKey, counts } = await removeCall(tx, firmUuid, callUuid);
+      const removed = present([...RECEIPT.map((what) => ({ what, count: counts[what]! })), ...before]);
       await tx.query(
         `INSERT INTO erasure (firm_uuid, call_uuid, batch_uuid, object_key, removed, erased_at)
          VALUES ($1, $2, $3, $4, $5, $6)`,
-        [firmUuid, callUuid, call.batch, objectKey, JSON.stringify(removed), at],
+        [firmUuid, callUuid, batchUuid, objectKey, JSON.stringify(removed), at],
       );
-      return { firmUuid, callUuid, batchUuid: call.batch, objectKey, removed, erasedAt: at, finishedAt: null };
+      return { firmUuid, callUuid, batchUuid, objectKey, removed, erasedAt: at, finishedAt: null };
     },
 
     /** Adds to the receipt. `finishedAt` is set once nothing of the call is left. */
@@ -146,3 +98,5 @@ export function erasures(db: Sql) {
 function present(removed: readonly Removed[]): Removed[] {
   return removed.filter(({ count }) => count > 0);
 }
+
+export type Erasures = ReturnType<typeof erasures>;

@@ -2,18 +2,28 @@ import type { Bus } from '@call-analysis/bus';
 import { isFirmRemoved } from '@call-analysis/call-processing';
 import type { ReviewedAnalysis, Utterance } from '@call-analysis/events';
 import { Fault, notFound } from '@call-analysis/fault';
+import type { Database } from '@call-analysis/postgres';
 import { type Actor, auditEntry } from '@call-analysis/service';
 import type { Firms } from '@call-analysis/service/firms';
+import type { Transcripts } from '../calls/transcript-store.ts';
+import type { CallFilter, Sort } from '../listing/call-filter.ts';
 import { listCalls } from '../listing/list-calls.ts';
 import { unknownZone } from '../statistics/read-statistics.ts';
-import type { CallFilter, Sort, Store } from '../store/index.ts';
-import { columnsOf, type Row, TIMES } from './columns.ts';
+import type { StatisticStore } from '../statistics/statistic-store.ts';
+import { type Format, type Row, TIMES, columnsOf } from './columns.ts';
 import { csv } from './formats/csv.ts';
-import type { Format } from './formats/format.ts';
 import { ndjson } from './formats/ndjson.ts';
 import { parquet } from './formats/parquet.ts';
 import { MAX_XLSX_ROWS, xlsx } from './formats/xlsx.ts';
-import { type Walk, walkCalls, walkPositions, walkSelected } from './walk-calls.ts';
+import { type Walk, walkCalls, type WalkDeps, walkPositions, walkSelected } from './walk-calls.ts';
+
+export interface ExportDeps extends WalkDeps {
+  readonly db: Database;
+  readonly statistics: StatisticStore;
+  readonly transcripts: Transcripts;
+  readonly bus: Bus;
+  readonly firms: Firms;
+}
 
 export const formats = { csv, xlsx, ndjson, parquet } as const satisfies Record<string, Format>;
 
@@ -44,17 +54,18 @@ const PIECE_BYTES = 512 * 1024;
  * VALIDATION_ERROR, TOO_MANY_ROWS, UNAVAILABLE. The audit log has it.
  */
 export async function* exportCalls(
-  { store, bus, firms }: { store: Store; bus: Bus; firms: Firms },
+  deps: ExportDeps,
   actor: Actor,
   { format, calls, questions, scorecardUuid, hasTranscripts, headings, timeZone }: Export,
 ): AsyncGenerator<Buffer> {
   const pageSize = hasTranscripts ? ROWS_PER_PAGE_WITH_TEXT : ROWS_PER_PAGE;
+  const { db, bus, firms } = deps;
   const { firmUuid } = actor;
   const zone = timeZone ?? (await firms.find(firmUuid)).timeZone;
-  if (!(await store.statistics.knowsZone(zone))) throw unknownZone();
+  if (!(await deps.statistics.knowsZone(zone))) throw unknownZone();
   const localTimes = localTimesIn(zone);
-  if (format === 'xlsx' && 'filter' in calls) await requireRoom(store, { firmUuid, ...calls, pageSize });
-  await store.transaction((tx) => bus.publish(tx, [auditEntry('ingest', actor, 'calls.exported', firmUuid)]));
+  if (format === 'xlsx' && 'filter' in calls) await requireRoom(deps, { firmUuid, ...calls, pageSize });
+  await db.transaction((tx) => bus.publish(tx, [auditEntry('ingest', actor, 'calls.exported', firmUuid)]));
   const columns = columnsOf(questions, hasTranscripts, headings, zone);
   for await (const piece of formats[format](columns, pagesOf())) {
     for (let at = 0; at < piece.length; at += PIECE_BYTES) yield piece.subarray(at, at + PIECE_BYTES);
@@ -64,16 +75,16 @@ export async function* exportCalls(
     let written = 0;
     const found =
       'uuids' in calls
-        ? walkSelected(store, firmUuid, calls.uuids, pageSize)
-        : walkCalls(store, { firmUuid, ...calls, pageSize });
+        ? walkSelected(deps, firmUuid, calls.uuids, pageSize)
+        : walkCalls(deps, { firmUuid, ...calls, pageSize });
     for await (const rows of found) {
       // The calls vanish; a file that ends there would seem complete.
-      if (await isFirmRemoved(store.db, firmUuid)) throw notFound('firm');
+      if (await isFirmRemoved(db, firmUuid)) throw notFound('firm');
       written += rows.length;
       if (format === 'xlsx' && written > MAX_XLSX_ROWS) throw tooManyRows();
       yield await completed(rows);
     }
-    if (await isFirmRemoved(store.db, firmUuid)) throw notFound('firm');
+    if (await isFirmRemoved(db, firmUuid)) throw notFound('firm');
   }
 
   /** The rows with the answers and transcripts of their calls. */
@@ -81,8 +92,8 @@ export async function* exportCalls(
     if (scorecardUuid === null && !hasTranscripts) return rows.map((row) => [...row, ...localTimes(row)]);
     const uuids = rows.map((row) => row[0]!);
     const [analyses, transcripts] = await Promise.all([
-      scorecardUuid === null ? null : store.exports.analyses(firmUuid, uuids),
-      hasTranscripts ? store.transcripts.ofCalls(firmUuid, uuids) : null,
+      scorecardUuid === null ? null : deps.exports.analyses(firmUuid, uuids),
+      hasTranscripts ? deps.transcripts.ofCalls(firmUuid, uuids) : null,
     ]);
     return rows.map((row) => {
       const analysis = analyses?.get(row[0]!);
@@ -115,13 +126,13 @@ function textOf(utterances: readonly Utterance[] | undefined): string | null {
 }
 
 /** Counts one by one where the count of the listing is an estimate that may be too low. */
-async function requireRoom(store: Store, walk: Walk): Promise<void> {
+async function requireRoom(deps: ExportDeps, walk: Walk): Promise<void> {
   const { firmUuid, filter, sort } = walk;
-  const { count, isEstimate } = await listCalls(store, firmUuid, { filter, sort, page: 1, cursor: null, size: 1 });
+  const { count, isEstimate } = await listCalls(deps, firmUuid, { filter, sort, page: 1, cursor: null, size: 1 });
   if (!isEstimate && count > MAX_XLSX_ROWS) throw tooManyRows();
   if (!isEstimate || count < MAX_XLSX_ROWS / 2) return;
   let counted = 0;
-  for await (const uuids of walkPositions(store, { ...walk, pageSize: 10_000 })) {
+  for await (const uuids of walkPositions(deps, { ...walk, pageSize: 10_000 })) {
     counted += uuids.length;
     if (counted > MAX_XLSX_ROWS) throw tooManyRows();
   }

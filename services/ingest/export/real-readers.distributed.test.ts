@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { programsDirectory } from '@call-analysis/testing/servers';
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
-import { NO_FILTER } from '../store/index.ts';
+import { NO_FILTER } from '../listing/call-filter.ts';
 import { CallListing, callOf, NEWEST } from '../test/call-listing.ts';
 import { IngestUnderTest } from '../test/ingest-under-test.ts';
 import { exportCalls } from './export-calls.ts';

@@ -1,33 +1,28 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Bus } from '@call-analysis/bus';
 import { isFirmRemoved } from '@call-analysis/call-processing';
 import { CallsAccepted, createEvent, type EventOrigin } from '@call-analysis/events';
 import { notFound } from '@call-analysis/fault';
-import type { Objects } from '@call-analysis/objects';
+import type { Database, Sql, Transaction } from '@call-analysis/postgres';
 import { currentContext } from '@call-analysis/runtime';
 import type { Actor } from '@call-analysis/service';
-import { v7 as uuidv7 } from 'uuid';
-import { announcements, CallRanges } from '../batches/announce-calls.ts';
+import { stringify, v7 as uuidv7 } from 'uuid';
+import { announcementEvents, type AnnouncementDeps } from '../batches/announce-calls.ts';
 import type { CallRange } from '../batches/announcement-store.ts';
-import { addCallsToCampaign } from '../campaigns/add-calls.ts';
-import { campaignAuditEntry } from '../campaigns/audit-entry.ts';
+import type { Batch, Batches, NewBatch } from '../batches/batch-store.ts';
+import type { Archive } from '../calls/recording-store.ts';
+import { type CampaignDeps, addCallsToCampaign, campaignAuditEntry } from '../campaigns/add-calls.ts';
 import type { Limits } from '../limits.ts';
-import type { Archive, Batch, Store } from '../store/index.ts';
-import type { Chunk, RowOutcome } from './copy/chunk.ts';
-import {
-  type IntakeTransaction,
-  intakeTransaction,
-  lockSession,
-  type NewBatch,
-  SessionTaken,
-} from './copy/intake-store.ts';
-import { LookAhead } from './csv/look-ahead.ts';
-import { type CsvFile, type RawRecord, readCsv } from './csv/reader.ts';
+import { UUID_BYTES } from './copy/binary-rows.ts';
+import type { Chunk, PendingRow, RowOutcome } from './copy/chunk.ts';
+import { CallCopy, COLLISIONS } from './copy/copy-store.ts';
+import { lookingAhead, readCsv } from './csv/reader.ts';
+import { countEnded } from './new-call-store.ts';
+import type { RejectedFiles } from './rejected/rejected-file-store.ts';
 import { RejectedRows } from './rejected/rejected-rows.ts';
 import type { CallRecord } from './rows/call-fields.ts';
-import type { CheckedRow } from './rows/check-row.ts';
 import { rowFault, type RowFault } from './rows/row-fault.ts';
-import { withHint, type FileCheck, type UploadKind } from './upload-kinds.ts';
+import { type UploadKind, withHint } from './upload-kinds.ts';
+import { lockSession, SessionTaken, untilFree } from './upload-store.ts';
 
 /** An upload whose files can no longer change. */
 interface UploadSnapshot {
@@ -40,93 +35,53 @@ interface UploadSnapshot {
   readonly onError: 'reject' | 'skip';
 }
 
-interface Deps {
-  readonly store: Store;
+export interface AcceptDeps extends CampaignDeps, AnnouncementDeps {
+  readonly db: Database;
+  /** Connections that a large upload may hold for minutes. */
+  readonly intake: Database;
+  readonly batches: Batches;
+  readonly rejectedFiles: RejectedFiles;
   readonly bus: Bus;
-  readonly objects: Objects;
   readonly limits: Limits;
 }
 
-/**
- * The most rows of one COPY, and the most that memory holds of a file. With 2,000 rows PostgreSQL takes 8.6 instead of
- * 7.8 µs a row.
- */
-export const CHUNK_ROWS = 4_000;
-const CHUNK_CHARS = 8 * 1024 * 1024;
-
-/** How often a request looks whether another process has finished with its upload session. */
-const LOOK_EVERY_MS = 200;
-
 /** Duplicates that are looked up to count calls that have ended. Sending a complete file again stays fast. */
 const LOOKED_UP_DUPLICATES = 10_000;
-
-/** A checked row without its record, which the chunk has encoded. */
-interface PendingRow extends Omit<CheckedRow<CallRecord>, 'record'> {
-  readonly raw: RawRecord;
-  /** How much there will be to announce of its call, in characters. */
-  readonly chars: number;
-}
-
-interface FilledChunk<Record extends CallRecord> {
-  readonly rows: readonly PendingRow[];
-  readonly chunk: Chunk<Record>;
-}
-
-interface Counts {
-  rows: number;
-  accepted: number;
-  duplicates: number;
-  /** Of the first duplicates, those whose call has permanently failed or was canceled. */
-  endedDuplicates: number;
-}
 
 /**
  * Makes calls of the rows of an upload, of all or (with `skip`) of the valid ones, in one transaction with their batch.
  * Returns the batch that an earlier request for the same session made, if there is one.
  */
 export async function acceptRows<Record extends CallRecord>(
-  deps: Deps,
+  deps: AcceptDeps,
   upload: UploadSnapshot,
   kind: UploadKind<Record>,
 ): Promise<Batch> {
-  const { store } = deps;
-  const { firmUuid, campaignUuid, sessionUuid } = upload;
-  const { cipher } = store.intake;
-  const target = { sessionUuid, firmUuid, campaignUuid, batchUuid: uuidv7(), tables: kind.tables, cipher };
   for (;;) {
     try {
-      return await intakeTransaction(store.intake, target, async (tx) => {
-        const done = await store.batches.ofSession(firmUuid, sessionUuid);
-        return done ?? acceptFile(deps, upload, kind, target.batchUuid, tx);
-      });
+      // When two uploads of a firm deadlock, one of them begins again.
+      return await deps.intake.transaction((tx) => acceptFile(deps, upload, kind, tx), { retries: COLLISIONS });
     } catch (error) {
       if (!(error instanceof SessionTaken)) throw error;
-      await untilFree(store, sessionUuid);
-    }
-  }
-}
-
-/** Waits without a connection while another process is processing the upload session. */
-export async function untilFree({ db }: Store, sessionUuid: string): Promise<void> {
-  for (;;) {
-    try {
-      return await lockSession(db, sessionUuid);
-    } catch (error) {
-      if (!(error instanceof SessionTaken)) throw error;
-      await pause(LOOK_EVERY_MS);
+      await untilFree(deps.db, upload.sessionUuid);
     }
   }
 }
 
 async function acceptFile<Record extends CallRecord>(
-  deps: Deps,
+  deps: AcceptDeps,
   upload: UploadSnapshot,
   kind: UploadKind<Record>,
-  batchUuid: string,
-  tx: IntakeTransaction<Record>,
+  tx: Transaction,
 ): Promise<Batch> {
-  const { store, bus, objects, limits } = deps;
+  const { batches, bus, intake, objects, limits } = deps;
   const { firmUuid, actor, campaignUuid, sessionUuid, csvKey, archive, onError } = upload;
+  await lockSession(tx, sessionUuid);
+  const done = await batches.ofSession(firmUuid, sessionUuid);
+  if (done !== null) return done;
+  const batchUuid = uuidv7();
+  const { cipher } = intake;
+  const copy = await CallCopy.begin(tx, { firmUuid, batchUuid, campaignUuid, tables: kind.tables, cipher });
   const open = async () =>
     readCsv(await objects.open(csvKey), kind.columns, {
       maxBytes: limits.csvBytes,
@@ -136,49 +91,94 @@ async function acceptFile<Record extends CallRecord>(
   const file = await open().catch((error: unknown) => {
     throw withHint(error, kind);
   });
-  const check = await kind.checkOf(file);
-  const ahead = new LookAhead(open);
-  const rejected = new RejectedRows(objects, store, firmUuid, file);
+  const { check, unnamedFiles } = await kind.checkOf(file);
+  const rejected = new RejectedRows(objects, deps.rejectedFiles, firmUuid, file);
+  const ranges = new CallRanges();
+  let [rows, accepted, duplicates, endedDuplicates] = [0, 0, 0, 0];
+
+  /** Inserts a chunk and notes what became of its rows. */
+  async function insert(chunk: Chunk<Record>): Promise<void> {
+    const outcomes = await copy.insert(chunk);
+    const duplicateIds = chunk.rows
+      .filter((_, index) => outcomes[index] === 'duplicate')
+      .flatMap(({ partnerCallId }) => partnerCallId ?? [])
+      .slice(0, Math.max(0, LOOKED_UP_DUPLICATES - duplicates));
+    if (duplicateIds.length > 0) endedDuplicates += await countEnded(tx, firmUuid, duplicateIds);
+    for (const [index, row] of chunk.rows.entries()) {
+      const outcome = outcomes[index]!;
+      if (outcome === 'accepted') {
+        accepted++;
+        ranges.add(chunk.uuids, chunk.uuidOffset(index), row.chars);
+      } else if (outcome === 'duplicate') duplicates++;
+      else {
+        const flushed = rejected.add(row.raw, faultsOf(row, outcome));
+        if (flushed !== null) await flushed;
+      }
+    }
+  }
+
+  /** While the database inserts a chunk, the next one is read, checked and encoded. */
+  async function insertAll(): Promise<void> {
+    let inserting = Promise.resolve();
+    let chunk = copy.newChunk();
+    const flush = async () => {
+      await inserting;
+      inserting = insert(chunk);
+      inserting.catch(() => {});
+      chunk = copy.newChunk();
+    };
+    try {
+      for await (const records of lookingAhead(file, open)) {
+        rows += records.length;
+        for (const raw of records) {
+          const checked = check(raw);
+          chunk.add(raw, checked, checked.record === null ? 0 : kind.announcedChars(checked.record));
+          if (chunk.isFull) await flush();
+        }
+      }
+      if (chunk.rows.length > 0) await flush();
+    } finally {
+      await inserting;
+    }
+  }
+
   try {
-    const { counts, ranges } = await insertRows(filledChunks(file, check, kind, tx, ahead), tx, rejected, (ids) =>
-      store.calls.countEnded(tx.sql, firmUuid, ids),
-    );
-    rejected.addUnnamedFiles(check.unnamedFiles());
+    await insertAll();
+    rejected.addUnnamedFiles(unnamedFiles());
     const rejectedUuid = await rejected.store();
-    if (rejected.any && onError === 'reject') throw rejected.fault(counts.rows);
-    const isArchiveNeeded = counts.accepted > 0;
+    if (rejected.any && onError === 'reject') throw rejected.fault(rows);
+    const announced = ranges.end();
+    const kept = accepted > 0 ? archive : null;
     const batch: NewBatch = {
       uuid: batchUuid,
       sessionUuid,
       firmUuid,
       campaignUuid,
       kind: kind.name,
-      accepted: counts.accepted,
-      duplicates: counts.duplicates,
-      endedDuplicates: counts.endedDuplicates,
+      accepted,
+      duplicates,
+      endedDuplicates,
       unnamedFiles: rejected.unnamedFiles,
       rejected: rejected.rows,
       ignoredColumns: [...file.ignoredColumns],
       rejectedUuid,
-      firstCall: ranges.at(0)?.first ?? null,
-      lastCall: ranges.at(-1)?.last ?? null,
-      archiveKey: isArchiveNeeded ? (archive?.key ?? null) : null,
-      archiveBytes: isArchiveNeeded ? (archive?.bytes ?? null) : null,
-      createdAt: tx.now,
+      firstCall: announced.at(0)?.first ?? null,
+      lastCall: announced.at(-1)?.last ?? null,
+      archiveKey: kept?.key ?? null,
+      archiveBytes: kept?.bytes ?? null,
+      createdAt: copy.now,
       erasedUntil: null,
     };
     // The firm may be removed while its file is read.
-    if (await isFirmRemoved(tx.sql, firmUuid)) throw notFound('firm');
-    await addCallsToCampaign(store, tx.sql, { firmUuid, campaignUuid }, batch.accepted);
+    if (await isFirmRemoved(tx, firmUuid)) throw notFound('firm');
+    await addCallsToCampaign(deps, tx, { firmUuid, campaignUuid }, accepted);
     const audit = campaignUuid === null ? [] : [campaignAuditEntry(actor, 'campaign.calls_added', campaignUuid)];
-    await tx.addBatch(batch);
-    await bus.publish(tx.sql, [...audit, ...(await firstEvents(deps, tx, batch, ranges))]);
+    await batches.add(tx, batch);
+    await bus.publish(tx, [...audit, ...(await firstEvents(deps, tx, batch, announced))]);
     return batch;
   } catch (error) {
     await rejected.discard(error);
     throw error;
-  } finally {
-    await ahead.stop();
   }
 }
 
@@ -186,93 +186,14 @@ async function acceptFile<Record extends CallRecord>(
  * Announces the calls of the first range, and has the others announced range by range: the events of a million calls
  * would take several times as long to store as the calls themselves.
  */
-async function firstEvents(
-  deps: Deps,
-  tx: IntakeTransaction<CallRecord>,
-  batch: NewBatch,
-  [first, ...later]: readonly CallRange[],
-) {
+async function firstEvents(deps: AcceptDeps, tx: Sql, batch: NewBatch, [first, ...later]: readonly CallRange[]) {
   const origin: EventOrigin = { firmuuid: batch.firmUuid, priority: 0, traceparent: currentContext()?.traceparent };
   return [
-    ...(first === undefined ? [] : await announcements(deps, tx.sql, batch, first, origin)),
+    ...(first === undefined ? [] : await announcementEvents(deps, tx, batch, first, origin)),
     ...later.map((range, index) =>
       createEvent('ingest', CallsAccepted, batch.uuid, { ...origin, priority: index + 1 }, range),
     ),
   ];
-}
-
-/** Inserts one chunk after the other. While the database inserts a chunk, the next one is read, checked and encoded. */
-async function insertRows<Record extends CallRecord>(
-  chunks: AsyncIterable<FilledChunk<Record>>,
-  tx: IntakeTransaction<Record>,
-  rejected: RejectedRows,
-  countEnded: (partnerCallIds: readonly string[]) => Promise<number>,
-): Promise<{ counts: Counts; ranges: readonly CallRange[] }> {
-  const counts: Counts = { rows: 0, accepted: 0, duplicates: 0, endedDuplicates: 0 };
-  const ranges = new CallRanges();
-  const insert = async ({ rows, chunk }: FilledChunk<Record>) => {
-    const outcomes = await tx.insert(chunk);
-    const duplicateIds = rows
-      .filter((_, index) => outcomes[index] === 'duplicate')
-      .flatMap(({ partnerCallId }) => partnerCallId ?? [])
-      .slice(0, Math.max(0, LOOKED_UP_DUPLICATES - counts.duplicates));
-    if (duplicateIds.length > 0) counts.endedDuplicates += await countEnded(duplicateIds);
-    for (const [index, row] of rows.entries()) {
-      const outcome = outcomes[index]!;
-      if (outcome === 'accepted') {
-        counts.accepted++;
-        ranges.add(chunk.uuids, chunk.uuidOffset(index), row.chars);
-      } else if (outcome === 'duplicate') counts.duplicates++;
-      else {
-        const flushed = rejected.add(row.raw, faultsOf(row, outcome));
-        if (flushed !== null) await flushed;
-      }
-    }
-    tx.release(chunk);
-  };
-  let inserting = Promise.resolve();
-  try {
-    for await (const filled of chunks) {
-      counts.rows += filled.rows.length;
-      await inserting;
-      inserting = insert(filled);
-      inserting.catch(() => {});
-    }
-  } finally {
-    await inserting;
-  }
-  return { counts, ranges: ranges.end() };
-}
-
-async function* filledChunks<Record extends CallRecord>(
-  { batches }: CsvFile,
-  { check }: FileCheck<Record>,
-  { announcedChars }: UploadKind<Record>,
-  tx: IntakeTransaction<Record>,
-  ahead: LookAhead,
-): AsyncGenerator<FilledChunk<Record>> {
-  let rows: PendingRow[] = [];
-  let chunk = tx.newChunk();
-  let heldChars = 0;
-  let isFirst = true;
-  for await (const batch of batches) {
-    if (!isFirst) await ahead.proceed();
-    isFirst = false;
-    for (const raw of batch) {
-      const checked = check(raw);
-      const { record, partnerCallId, faults } = checked;
-      const chars = record === null ? 0 : announcedChars(record);
-      chunk.add(checked);
-      rows.push({ raw, partnerCallId, faults, chars });
-      heldChars += record === null ? raw.fields.reduce((sum, field) => sum + field.length, 0) : chars;
-      if (rows.length < CHUNK_ROWS && heldChars < CHUNK_CHARS) continue;
-      yield { rows, chunk };
-      rows = [];
-      chunk = tx.newChunk();
-      heldChars = 0;
-    }
-  }
-  if (rows.length > 0) yield { rows, chunk };
 }
 
 function faultsOf({ raw, partnerCallId, faults }: PendingRow, outcome: RowOutcome): readonly RowFault[] {
@@ -280,4 +201,38 @@ function faultsOf({ raw, partnerCallId, faults }: PendingRow, outcome: RowOutcom
   const message =
     'An earlier row has the same partner_call_id. Remove one of the two rows, or give this one its own id.';
   return [...faults, rowFault(raw.row, 'partner_call_id', partnerCallId ?? '', 'DUPLICATE_ROW', message)];
+}
+
+/** The most calls that are announced together. */
+const RANGE_CALLS = 500;
+const RANGE_CHARS = 4 * 1024 * 1024;
+
+/** Groups accepted calls, which come in the order of their uuids, into ranges. */
+class CallRanges {
+  readonly #ranges: CallRange[] = [];
+  #first = '';
+  readonly #last = new Uint8Array(UUID_BYTES);
+  #calls = 0;
+  #chars = 0;
+
+  /** Adds the call whose uuid begins at `offset`. `chars` is how much there will be to announce of it. */
+  add(uuids: Uint8Array, offset: number, chars: number): void {
+    if (this.#calls >= RANGE_CALLS || this.#chars >= RANGE_CHARS) this.#close();
+    for (let index = 0; index < UUID_BYTES; index++) this.#last[index] = uuids[offset + index]!;
+    if (this.#calls === 0) this.#first = stringify(this.#last);
+    this.#calls++;
+    this.#chars += chars;
+  }
+
+  /** Call once, after the last call. */
+  end(): readonly CallRange[] {
+    if (this.#calls > 0) this.#close();
+    return this.#ranges;
+  }
+
+  #close(): void {
+    this.#ranges.push({ first: this.#first, last: stringify(this.#last) });
+    this.#calls = 0;
+    this.#chars = 0;
+  }
 }

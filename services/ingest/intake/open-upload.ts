@@ -2,9 +2,17 @@ import { randomBytes } from 'node:crypto';
 import type { Objects } from '@call-analysis/objects';
 import type { Firms } from '@call-analysis/service/firms';
 import { requireActiveCampaign } from '../campaigns/add-calls.ts';
+import type { Campaigns } from '../campaigns/campaign-store.ts';
 import type { Limits } from '../limits.ts';
-import type { Store } from '../store/index.ts';
-import { keyPrefix, type Owner } from './upload-store.ts';
+import { type Owner, type Uploads, keyPrefix } from './upload-store.ts';
+
+interface Deps {
+  readonly campaigns: Campaigns;
+  readonly uploads: Uploads;
+  readonly objects: Objects;
+  readonly firms: Firms;
+  readonly limits: Limits;
+}
 
 /** How long presigned URLs are valid (docs/api.md, "Presigned uploads"). */
 const UPLOAD_SECONDS = 3600;
@@ -24,14 +32,15 @@ interface OpenedUpload {
 
 /** Opens an upload session: presigned URLs that are valid for an hour, for keys that no other open session has. */
 export async function openUpload(
-  { store, objects, firms, limits }: { store: Store; objects: Objects; firms: Firms; limits: Limits },
+  deps: Deps,
   owner: Owner,
   files: { metadata: string; audios: string | null; campaignUuid: string | null },
 ): Promise<OpenedUpload> {
+  const { uploads, objects, firms, limits } = deps;
   const { metadata, audios, campaignUuid } = files;
-  await requireActiveCampaign(store, owner.firmUuid, campaignUuid);
+  await requireActiveCampaign(deps, owner.firmUuid, campaignUuid);
   const firm = await firms.find(owner.firmUuid);
-  const session = await store.uploads.open(
+  const session = await uploads.open(
     owner,
     { prefix: keyPrefix(firm.country, owner), metadata, audios, campaignUuid, rename },
     new Date(),

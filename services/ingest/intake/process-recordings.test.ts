@@ -373,7 +373,7 @@ describe('rows of recordings with faults', () => {
     const archive = zipOf(['a.wav', 'b.wav', 'c.wav', 'd.wav']);
     const batch = await service.uploadBatch(owner, audioCsvOf(rows), archive, 'skip');
     expect(batch).toMatchObject({ accepted: 1, duplicates: 0, rejected: 2 });
-    const key = await service.deps.store.batches.rejectedKey(owner.firmUuid, batch.rejectedUuid!, new Date());
+    const key = await service.deps.rejectedFiles.keyOf(owner.firmUuid, batch.rejectedUuid!, new Date());
     const rejected = await text(await service.deps.objects.open(key));
     expect(rejected.match(/REQUIRED|DUPLICATE_ROW/g)).toEqual(['REQUIRED', 'DUPLICATE_ROW']);
     const corrected = rejected.replace('+998901234567,,', '+998901234567,Bekzod,').replace(',a,', ',c,');

@@ -6,13 +6,12 @@ import { Fault } from '@call-analysis/fault';
 import { tries, waitUntil } from '@call-analysis/testing';
 import { describe, expect, it, jest } from '@jest/globals';
 import * as fc from 'fast-check';
-import type { Batch } from '../store/index.ts';
+import type { Batch } from '../batches/batch-store.ts';
 import { audioCsvOf, type CsvRow, csvOf, rowsOf } from '../test/csv.ts';
 import { faultOf, objectsBut } from '../test/fixtures.ts';
 import { IngestUnderTest } from '../test/ingest-under-test.ts';
-import { CHUNK_ROWS } from './accept-rows.ts';
-import type { RowOutcome } from './copy/chunk.ts';
-import { IntakeTransaction, intakeTransaction } from './copy/intake-store.ts';
+import { CHUNK_ROWS, type RowOutcome } from './copy/chunk.ts';
+import { CallCopy } from './copy/copy-store.ts';
 import { transcriptTables } from './copy/tables.ts';
 import type { TranscriptRecord } from './rows/call-fields.ts';
 import type { CheckedRow } from './rows/check-row.ts';
@@ -42,7 +41,7 @@ async function refusalOf(promise: Promise<unknown>): Promise<Refused> {
 }
 
 async function rejectedCsv(owner: Owner, uuid: string): Promise<string> {
-  const key = await service.deps.store.batches.rejectedKey(owner.firmUuid, uuid, new Date());
+  const key = await service.deps.rejectedFiles.keyOf(owner.firmUuid, uuid, new Date());
   return text(await service.deps.objects.open(key));
 }
 
@@ -55,7 +54,7 @@ describe('an upload that cannot be processed', () => {
   it('is refused for an unclosed quote in its last line before most of its rows are stored', async () => {
     const owner = service.newOwner();
     const rows = Array.from({ length: 5 * CHUNK_ROWS }, (_, index) => ({ partner_call_id: `row-${index}` }));
-    const inserted = jest.spyOn(IntakeTransaction.prototype, 'insert');
+    const inserted = jest.spyOn(CallCopy.prototype, 'insert');
     const fault = await faultOf(service.upload(owner, `${csvOf(rows)}"never closed`));
     expect(fault).toMatchObject({ code: 'INVALID_CSV', details: { row: rows.length + 2 } });
     expect(inserted.mock.calls.length).toBeLessThanOrEqual(1);
@@ -118,7 +117,7 @@ describe('an upload that cannot be processed', () => {
       campaignUuid: null,
       rename: (name: string) => `x${name}`,
     };
-    const session = await service.deps.store.uploads.open(owner, files, new Date(), 60_000);
+    const session = await service.deps.uploads.open(owner, files, new Date(), 60_000);
     expect(await faultOf(service.process(owner, session.metadataKey))).toMatchObject({ code: 'UPLOAD_KIND_MISMATCH' });
   });
 
@@ -314,7 +313,7 @@ describe('rows with faults', () => {
     const owner = service.newOwner();
     const batch = await service.upload(owner, csvOf([bad, bad]), 'skip');
     expect(batch).toMatchObject({ accepted: 0, duplicates: 0, rejected: 2, firstCall: null });
-    const progress = await service.deps.store.batches.get(owner.firmUuid, batch.uuid);
+    const progress = await service.deps.batches.get(owner.firmUuid, batch.uuid);
     expect(progress).toMatchObject({ byStatus: {}, finishedAt: batch.createdAt });
   });
 
@@ -429,10 +428,11 @@ const record: TranscriptRecord = {
   anonymizedText: '<operator>Hello',
 };
 
-type Row = Pick<CheckedRow<TranscriptRecord>, 'partnerCallId' | 'record'>;
+type Row = CheckedRow<TranscriptRecord>;
+const NO_ROW = { row: 0, fields: [], cut: null };
 
 function checkedRow({ id, good }: { id: string | null; good: boolean }): Row {
-  return { partnerCallId: id, record: good ? { ...record, partnerCallId: id } : null };
+  return { partnerCallId: id, record: good ? { ...record, partnerCallId: id } : null, faults: [] };
 }
 
 /** The outcomes of rows that are inserted in these chunks. The transaction is rolled back. */
@@ -440,19 +440,18 @@ async function outcomesOf({ firmUuid }: Owner, chunks: readonly Row[][]): Promis
   const outcomes: RowOutcome[] = [];
   const undo = new Error('nothing is kept');
   const target = {
-    sessionUuid: randomUUID(),
     batchUuid: randomUUID(),
     firmUuid,
     campaignUuid: null,
     tables: transcriptTables,
     cipher: null,
   };
-  const inserting = intakeTransaction(service.db, target, async (tx) => {
+  const inserting = service.db.transaction(async (tx) => {
+    const copy = await CallCopy.begin(tx, target);
     for (const rows of chunks) {
-      const chunk = tx.newChunk();
-      for (const row of rows) chunk.add(row);
-      outcomes.push(...(await tx.insert(chunk)));
-      tx.release(chunk);
+      const chunk = copy.newChunk();
+      for (const row of rows) chunk.add(NO_ROW, row, 0);
+      outcomes.push(...(await copy.insert(chunk)));
     }
     throw undo;
   });

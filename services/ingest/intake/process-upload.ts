@@ -1,17 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import type { Bus } from '@call-analysis/bus';
 import { Fault } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
+import { counter } from '@call-analysis/runtime';
 import type { Actor } from '@call-analysis/service';
 import type { Firm, Firms } from '@call-analysis/service/firms';
+import type { Batch } from '../batches/batch-store.ts';
 import { requireActiveCampaign, requireCampaign } from '../campaigns/add-calls.ts';
-import type { Limits } from '../limits.ts';
-import { countBatch } from '../metrics.ts';
-import type { Batch, Store } from '../store/index.ts';
-import { acceptRows, untilFree } from './accept-rows.ts';
-import { requireStorage } from './storage-quota.ts';
+import { type AcceptDeps, acceptRows } from './accept-rows.ts';
+import { KeyedMutex } from './keyed-mutex.ts';
 import { recordingUpload, transcriptUpload } from './upload-kinds.ts';
-import { keyPrefix, type Owner, type UploadSession } from './upload-store.ts';
+import { type Owner, type UploadSession, type Uploads, keyPrefix, requireStorage, untilFree } from './upload-store.ts';
 
 export interface ProcessUploadRequest {
   readonly metadataKey: string;
@@ -21,23 +19,23 @@ export interface ProcessUploadRequest {
   readonly campaignUuid: string | null;
 }
 
-interface Deps {
-  readonly store: Store;
-  readonly bus: Bus;
-  readonly objects: Objects;
+interface Deps extends AcceptDeps {
+  readonly uploads: Uploads;
   readonly firms: Firms;
-  readonly limits: Limits;
 }
+
+/** Requests for one session copy nothing until the one before has ended: then they find its batch. */
+const oneRequest = new KeyedMutex();
 
 /**
  * Validates an upload and accepts its calls: all, or (with `skip`) the valid ones. The files are copied first, so that
  * the accepted bytes are the validated ones. Repeating a request returns the same batch.
  */
 export async function processUpload(deps: Deps, owner: Actor, request: ProcessUploadRequest): Promise<Batch> {
-  const { store, firms } = deps;
+  const { uploads, batches, firms } = deps;
   const { campaignUuid } = request;
   // First, because what belongs to another firm is not found, whatever else is wrong with the request.
-  await requireCampaign(store, owner.firmUuid, campaignUuid);
+  await requireCampaign(deps, owner.firmUuid, campaignUuid);
   const firm = await firms.find(owner.firmUuid);
   for (const key of [request.metadataKey, request.audiosKey]) {
     if (key !== null && !key.startsWith(keyPrefix(firm.country, owner))) {
@@ -48,33 +46,15 @@ export async function processUpload(deps: Deps, owner: Actor, request: ProcessUp
       );
     }
   }
-  const session = await store.uploads.findByKey(owner, request.metadataKey, campaignUuid);
+  const session = await uploads.findByKey(owner, request.metadataKey, campaignUuid);
   const { done, sessionUuid } = await requireProcessable(deps, owner, session, request);
   if (done !== null) return done;
-  await requireActiveCampaign(store, owner.firmUuid, campaignUuid);
-  return inTurn(sessionUuid, async () => {
-    await untilFree(store, sessionUuid);
-    const made = await store.batches.ofSession(owner.firmUuid, sessionUuid);
+  await requireActiveCampaign(deps, owner.firmUuid, campaignUuid);
+  return oneRequest.run(sessionUuid, async () => {
+    await untilFree(deps.db, sessionUuid);
+    const made = await batches.ofSession(owner.firmUuid, sessionUuid);
     return made ?? copyAndAccept(deps, owner, request, firm, sessionUuid);
   });
-}
-
-/** The last request for each upload session that this process is processing. */
-const lastRequests = new Map<string, Promise<Batch>>();
-
-/**
- * Requests for one session follow each other and copy nothing until it is their turn: a repeated one finds the batch of the
- * one before it.
- */
-async function inTurn(sessionUuid: string, work: () => Promise<Batch>): Promise<Batch> {
-  const former = lastRequests.get(sessionUuid) ?? Promise.resolve();
-  const own = former.then(work, work);
-  lastRequests.set(sessionUuid, own);
-  try {
-    return await own;
-  } finally {
-    if (lastRequests.get(sessionUuid) === own) lastRequests.delete(sessionUuid);
-  }
 }
 
 async function copyAndAccept(
@@ -111,7 +91,7 @@ async function copyAndAccept(
     const batch = await (archive === null
       ? acceptRows(deps, upload, transcriptUpload(firm.segmentTypes, limits))
       : acceptRows(deps, upload, recordingUpload(objects, archive, firm.segmentTypes, limits)));
-    countBatch(archive === null ? 'transcription' : 'audio', batch);
+    countBatch(batch);
     if (archiveKey !== null && batch.archiveKey !== archiveKey) await objects.remove(archiveKey);
     return batch;
   } catch (error) {
@@ -126,7 +106,7 @@ async function copyAndAccept(
 
 /** Throws unless the session can be processed. `done` is its batch when it was processed before. */
 async function requireProcessable(
-  { store }: Deps,
+  { batches }: Deps,
   owner: Owner,
   session: UploadSession | null,
   { audiosKey }: ProcessUploadRequest,
@@ -149,7 +129,7 @@ async function requireProcessable(
     const message = 'This audios_key does not belong to this metadata_key. Send the two keys of one upload.';
     throw new Fault('invalid', 'UPLOAD_NOT_FOUND', message);
   }
-  const done = await store.batches.ofSession(owner.firmUuid, session.uuid);
+  const done = await batches.ofSession(owner.firmUuid, session.uuid);
   if (done === null && session.expiresAt.getTime() < Date.now()) {
     throw new Fault(
       'invalid',
@@ -187,4 +167,15 @@ async function freeze(objects: Objects, from: string, to: string, maxBytes: numb
   const copied = await objects.head(to);
   if (copied === null) throw new Error(`the copy of an upload was removed while it was being made: ${to}`);
   return copied.sizeBytes;
+}
+
+const uploadsTotal = counter('uploads_total', 'Accepted batches by kind of upload.', ['kind']);
+const rowsTotal = counter('upload_rows_total', 'Rows of accepted batches by outcome.', ['kind', 'outcome']);
+
+/** Counts a batch that was just accepted. */
+function countBatch({ kind, accepted, duplicates, rejected }: Batch): void {
+  uploadsTotal.of(kind).add();
+  rowsTotal.of(kind, 'accepted').add(accepted);
+  rowsTotal.of(kind, 'duplicate').add(duplicates);
+  rowsTotal.of(kind, 'rejected').add(rejected);
 }

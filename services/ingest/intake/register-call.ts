@@ -1,16 +1,33 @@
 import type { Bus } from '@call-analysis/bus';
 import { findErased } from '@call-analysis/call-processing';
 import { Fault, invalidFields, notFound } from '@call-analysis/fault';
+import type { Database } from '@call-analysis/postgres';
 import { currentContext } from '@call-analysis/runtime';
 import type { Firms } from '@call-analysis/service/firms';
 import { audioStored } from '../calls/call-events.ts';
+import type { Calls } from '../calls/call-store.ts';
 import { endedWithoutResult, eraseFirstHint } from '../calls/ended-without-result.ts';
-import { addCallsToCampaign, requireActiveCampaign } from '../campaigns/add-calls.ts';
+import type { Recordings, StoredRecording } from '../calls/recording-store.ts';
+import { addCallsToCampaign, type CampaignDeps, requireActiveCampaign } from '../campaigns/add-calls.ts';
 import type { Limits } from '../limits.ts';
-import { callLocked, type ExistingCall, type Store, type StoredRecording } from '../store/index.ts';
+import {
+  addRecorded,
+  callLocked,
+  type ExistingCall,
+  findExisting,
+  transactionWithLockTimeout,
+} from './new-call-store.ts';
 import { type NamedFile, readMetadata } from './rows/metadata.ts';
-import { requireStorage } from './storage-quota.ts';
-import type { Owner } from './upload-store.ts';
+import { type Owner, type StorageDeps, requireStorage } from './upload-store.ts';
+
+interface Deps extends CampaignDeps, StorageDeps {
+  readonly db: Database;
+  readonly calls: Calls;
+  readonly recordings: Recordings;
+  readonly bus: Bus;
+  readonly firms: Firms;
+  readonly limits: Pick<Limits, 'valueChars' | 'storageQuotaBytes'>;
+}
 
 /** A single upload whose bytes are stored, and the result of probing them. */
 export interface NewRecording {
@@ -37,20 +54,16 @@ interface Registered {
  * recording. The same uuid again, or the same bytes under the same partner_call_id, returns the existing call.
  */
 export async function registerCall(
-  {
-    store,
-    bus,
-    firms,
-    limits,
-  }: { store: Store; bus: Bus; firms: Firms; limits: Pick<Limits, 'valueChars' | 'storageQuotaBytes'> },
+  deps: Deps,
   owner: Owner,
   { callUuid, fileName, metadata, found, campaignUuid }: NewRecording,
 ): Promise<Registered> {
+  const { db, calls, recordings, bus, firms, limits } = deps;
   const { firmUuid } = owner;
-  await requireActiveCampaign(store, firmUuid, campaignUuid).catch(async (error: unknown) => {
+  await requireActiveCampaign(deps, firmUuid, campaignUuid).catch(async (error: unknown) => {
     // The call was registered before the campaign ended, and this request repeats one whose answer was lost. If it were
     // refused, the caller would delete the bytes of an existing call.
-    if ((await store.calls.known(firmUuid, [callUuid])).length === 0) throw error;
+    if ((await calls.known(firmUuid, [callUuid])).length === 0) throw error;
   });
   const { segmentTypes, redaction } = await firms.find(firmUuid);
   const redact = redaction === 'stored';
@@ -58,22 +71,22 @@ export async function registerCall(
   if (!isNamed(record.file, fileName)) throw otherName(record.audioFileName, fileName);
   if ('fault' in found) throw found.fault;
   const { recording } = found;
-  const registered = await store.calls.transactionWithLockTimeout(async (tx) => {
+  const registered = await transactionWithLockTimeout(db, async (tx) => {
     // This request repeats one whose answer was lost, and the call was erased in between.
     if ((await findErased(tx, [{ firmuuid: firmUuid, subject: callUuid }])).size > 0) throw notFound('call');
     const call = { firmUuid, uuid: callUuid, campaignUuid, duration: recording.duration };
-    if (!(await store.calls.addRecorded(tx, call, record))) {
-      const existing = await store.calls.findExisting(tx, firmUuid, callUuid, record.partnerCallId);
+    if (!(await addRecorded(tx, call, record))) {
+      const existing = await findExisting(tx, firmUuid, callUuid, record.partnerCallId);
       if (existing === null) throw callLocked();
       // The same uuid: this request repeats one whose answer was lost. The client has not uploaded twice.
       if (existing.uuid === callUuid) return { callUuid, isRepeated: false, hasEnded: false };
       if (existing.sha256?.equals(recording.sha256) !== true) throw takenId(existing);
       return { callUuid: existing.uuid, isRepeated: true, hasEnded: endedWithoutResult(existing) };
     }
-    await requireStorage({ store, limits }, firmUuid, recording.sizeBytes, tx);
-    await addCallsToCampaign(store, tx, { firmUuid, campaignUuid }, 1);
+    await requireStorage(deps, firmUuid, recording.sizeBytes, tx);
+    await addCallsToCampaign(deps, tx, { firmUuid, campaignUuid }, 1);
     const described = { fileName, left: record.left, right: record.right };
-    await store.recordings.add(tx, { firmUuid, callUuid, at: new Date() }, described, recording);
+    await recordings.add(tx, { firmUuid, callUuid, at: new Date() }, described, recording);
     const origin = { firmuuid: firmUuid, priority: 0, traceparent: currentContext()?.traceparent };
     const announced = {
       uuid: callUuid,

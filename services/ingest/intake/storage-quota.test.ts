@@ -46,7 +46,7 @@ describe('a firm with a storage quota', () => {
   });
 
   it('is shown the bytes that it stores after uploads, extraction, retention and erasure, folded or not', async () => {
-    const { store } = service.deps;
+    const { deps } = service;
     const owner = service.newOwner();
     const { firmUuid } = owner;
     const added = async () => {
@@ -60,9 +60,9 @@ describe('a firm with a storage quota', () => {
     const seen = new Set<number>();
     const check = async () => {
       const bytes = await added();
-      expect(await store.uploads.storedBytes(firmUuid)).toBe(bytes);
-      await store.uploads.foldStoredBytes();
-      expect(await store.uploads.storedBytes(firmUuid)).toBe(bytes);
+      expect(await deps.uploads.storedBytes(firmUuid)).toBe(bytes);
+      await deps.uploads.foldStoredBytes();
+      expect(await deps.uploads.storedBytes(firmUuid)).toBe(bytes);
       seen.add(bytes);
     };
     await check();
@@ -81,7 +81,7 @@ describe('a firm with a storage quota', () => {
       traceparent: undefined,
     });
     await check();
-    await store.transaction((tx) => store.retained.takeRecordings(tx, firmUuid, [extracted.uuid], new Date()));
+    await deps.db.transaction((tx) => deps.retained.takeRecordings(tx, firmUuid, [extracted.uuid], new Date()));
     await calls.erase(single);
     await check();
     await sweep(service.deps, new Date(Date.now() + 8 * 24 * 3600 * 1000));
@@ -90,18 +90,18 @@ describe('a firm with a storage quota', () => {
   });
 
   it('may upload again once recordings are erased', async () => {
-    const { store } = service.deps;
+    const { deps } = service;
     const owner = service.newOwner();
     const { anonymized_text: _, ...metadata } = secrets();
     const call = await calls.newRecording(metadata, owner);
-    expect(await store.uploads.storedBytes(owner.firmUuid)).toBeGreaterThan(0);
+    expect(await deps.uploads.storedBytes(owner.firmUuid)).toBeGreaterThan(0);
     const key = await service.put(owner, csvOf([{}]));
-    const used = await store.uploads.storedBytes(owner.firmUuid);
+    const used = await deps.uploads.storedBytes(owner.firmUuid);
     expect(await faultOf(service.process(owner, key, {}, limitedTo(used)))).toMatchObject({
       code: 'STORAGE_QUOTA_EXCEEDED',
     });
     await calls.erase(call);
-    expect(await store.uploads.storedBytes(owner.firmUuid)).toBe(0);
+    expect(await deps.uploads.storedBytes(owner.firmUuid)).toBe(0);
     expect(await service.process(owner, key, {}, limitedTo(1_000_000))).toMatchObject({ accepted: 1 });
   });
 });

@@ -1,8 +1,8 @@
 import { Fault } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
 import { type Archive, EntryNames, type EntryRecord, readArchive, storedArchive } from '@call-analysis/zip';
+import type { Archive as StoredArchive } from '../calls/recording-store.ts';
 import type { Limits } from '../limits.ts';
-import type { Archive as StoredArchive } from '../store/index.ts';
 import { type CopyTable, recordingTables, transcriptTables } from './copy/tables.ts';
 import { MissingColumns } from './csv/header.ts';
 import type { Column, CsvFile, RawRecord } from './csv/reader.ts';

@@ -1,5 +1,8 @@
-import type { Database, Sql } from '@call-analysis/postgres';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Fault } from '@call-analysis/fault';
+import { type Database, type Sql, sqlState } from '@call-analysis/postgres';
 import { v7 as uuidv7 } from 'uuid';
+import type { Limits } from '../limits.ts';
 import type { IngestPrisma } from '../prisma.ts';
 
 export interface UploadSession {
@@ -19,11 +22,38 @@ export function keyPrefix(country: string, owner: Owner): string {
   return `${country}/${owner.firmUuid}/${owner.userUuid}/`;
 }
 
+const LOCK_NOT_AVAILABLE = '55P03';
+/** How often a request looks whether another process has finished with its upload session. */
+const LOOK_EVERY_MS = 200;
 /** The most changes that one statement folds. */
 const CHANGES_PER_STATEMENT = 10_000;
 
 /** Makes a file name unique, for a key that an open session already has. */
 type Rename = (filename: string) => string;
+
+/** Another request, of another process perhaps, is processing the upload session. */
+export class SessionTaken extends Error {}
+
+/** Throws SessionTaken when another transaction has locked it: waiting would hold a connection that other uploads need. */
+export async function lockSession(sql: Sql, uuid: string): Promise<void> {
+  try {
+    await sql.query('SELECT 1 FROM upload_session WHERE uuid = $1 FOR UPDATE NOWAIT', [uuid]);
+  } catch (error) {
+    throw sqlState(error) === LOCK_NOT_AVAILABLE ? new SessionTaken() : error;
+  }
+}
+
+/** Waits without a connection while another process is processing the upload session. */
+export async function untilFree(db: Sql, uuid: string): Promise<void> {
+  for (;;) {
+    try {
+      return await lockSession(db, uuid);
+    } catch (error) {
+      if (!(error instanceof SessionTaken)) throw error;
+      await pause(LOOK_EVERY_MS);
+    }
+  }
+}
 
 export function uploads(prisma: IngestPrisma, db: Database) {
   return {
@@ -158,4 +188,37 @@ export function uploads(prisma: IngestPrisma, db: Database) {
       await prisma.uploadSession.update({ where: { uuid }, data: { sweptAt: now } });
     },
   };
+}
+
+export type Uploads = ReturnType<typeof uploads>;
+
+export interface StorageDeps {
+  readonly uploads: Uploads;
+  readonly limits: Pick<Limits, 'storageQuotaBytes'>;
+}
+
+/**
+ * Throws Fault STORAGE_QUOTA_EXCEEDED when the firm's stored recordings and archives, with `addedBytes` more, exceed the
+ * quota. Uploads within the same moments may exceed it together. `sql`: the transaction of the caller, if it has one.
+ */
+export async function requireStorage(
+  { uploads, limits }: StorageDeps,
+  firmUuid: string,
+  addedBytes: number,
+  sql?: Sql,
+): Promise<void> {
+  const quota = limits.storageQuotaBytes;
+  if (quota === null) return;
+  const bytes = await uploads.storedBytes(firmUuid, sql);
+  if (bytes + addedBytes > quota) throw quotaExceeded(quota, bytes, addedBytes);
+}
+
+function quotaExceeded(quota: number, used: number, added: number): Fault {
+  return new Fault(
+    'invalid',
+    'STORAGE_QUOTA_EXCEEDED',
+    `Your firm's storage quota is ${quota} bytes. It stores ${used} bytes, and this upload has ${added}. ` +
+      'Erase calls that are no longer needed, or ask the operator of the service for a larger quota.',
+    { details: { quota_bytes: quota, used_bytes: used, upload_bytes: added } },
+  );
 }

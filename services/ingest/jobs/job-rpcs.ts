@@ -1,17 +1,13 @@
-import type { Bus } from '@call-analysis/bus';
 import { Uuid } from '@call-analysis/events';
-import type { Objects } from '@call-analysis/objects';
 import type { ingest } from '@call-analysis/proto';
 import type { Caller } from '@call-analysis/proto/ingest/v1/Caller';
 import type { Job as JobMessage } from '@call-analysis/proto/ingest/v1/Job';
 import type { ListCallsRequest } from '@call-analysis/proto/ingest/v1/ListCallsRequest';
 import type { Handlers } from '@call-analysis/rpc';
 import { requireCaller } from '@call-analysis/service';
-import type { Firms } from '@call-analysis/service/firms';
 import { z } from 'zod';
-import type { Limits } from '../limits.ts';
-import type { ActiveScorecards } from '../reviews/scorecards.ts';
-import type { CallFilter, Store } from '../store/index.ts';
+import type { RetryDeps } from '../attempts/retry-call.ts';
+import type { CallFilter } from '../listing/call-filter.ts';
 import type { Job } from './job-store.ts';
 import { retryFailedCalls, analyzeCalls, eraseCallsOfNumber, measureCalls } from './start-jobs.ts';
 
@@ -19,7 +15,7 @@ const Uuids = z.array(Uuid);
 
 /** The RPCs for actions on many calls. `filterOf` translates the filter of a listing. */
 export function jobRpcs(
-  parts: { store: Store; bus: Bus; objects: Objects; limits: Limits; firms: Firms; scorecards: ActiveScorecards },
+  deps: Parameters<typeof eraseCallsOfNumber>[0] & Parameters<typeof analyzeCalls>[0] & RetryDeps,
   filterOf: (request: ListCallsRequest, caller: Caller | null) => CallFilter,
 ): Pick<
   Handlers<typeof ingest>,
@@ -32,11 +28,11 @@ export function jobRpcs(
   | 'getJob'
   | 'cancelJob'
 > {
-  const { store } = parts;
+  const { jobs } = deps;
   return {
     eraseCallsOfNumber: async (request) => {
       const number = z.string().min(1).parse(request.client_phone_number);
-      const erased = await eraseCallsOfNumber(parts, requireCaller(request.caller), number, request.dry_run);
+      const erased = await eraseCallsOfNumber(deps, requireCaller(request.caller), number, request.dry_run);
       return {
         calls: erased.calls,
         receipts: erased.receipts.map(({ callUuid, erasedAt, removed }) => ({
@@ -49,7 +45,7 @@ export function jobRpcs(
     },
     analyzeCalls: async (request) => ({
       job_uuid: await analyzeCalls(
-        parts,
+        deps,
         requireCaller(request.caller),
         filterOf(request.filter!, request.caller),
         Uuid.optional().parse(request.scorecard_uuid) ?? null,
@@ -57,7 +53,7 @@ export function jobRpcs(
     }),
     measureCalls: async (request) => {
       const { calls, textBytes } = await measureCalls(
-        store,
+        deps,
         requireCaller(request.caller).firmUuid,
         filterOf(request.filter!, request.caller),
       );
@@ -65,7 +61,7 @@ export function jobRpcs(
     },
     analyzeSelectedCalls: async (request) => ({
       job_uuid: await analyzeCalls(
-        parts,
+        deps,
         requireCaller(request.caller),
         { callUuids: Uuids.parse(request.call_uuids) },
         Uuid.optional().parse(request.scorecard_uuid) ?? null,
@@ -73,19 +69,19 @@ export function jobRpcs(
     }),
     measureSelectedCalls: async (request) => {
       const selection = { callUuids: Uuids.parse(request.call_uuids) };
-      const { calls, textBytes } = await measureCalls(store, requireCaller(request.caller).firmUuid, selection);
+      const { calls, textBytes } = await measureCalls(deps, requireCaller(request.caller).firmUuid, selection);
       return { calls, text_bytes: textBytes };
     },
     retryFailedCalls: async ({ firm_uuid, code, after }) => {
       const firmUuid = Uuid.parse(firm_uuid);
       const position = Uuid.optional().parse(after) ?? null;
-      const { retried, next } = await retryFailedCalls(parts, firmUuid, z.string().min(1).parse(code), position);
+      const { retried, next } = await retryFailedCalls(deps, firmUuid, z.string().min(1).parse(code), position);
       return { retried, ...(next !== null && { next }) };
     },
     getJob: async (request) =>
-      jobMessage(await store.jobs.get(requireCaller(request.caller).firmUuid, Uuid.parse(request.job_uuid))),
+      jobMessage(await jobs.get(requireCaller(request.caller).firmUuid, Uuid.parse(request.job_uuid))),
     cancelJob: async (request) =>
-      jobMessage(await store.jobs.cancel(requireCaller(request.caller).firmUuid, Uuid.parse(request.job_uuid))),
+      jobMessage(await jobs.cancel(requireCaller(request.caller).firmUuid, Uuid.parse(request.job_uuid))),
   };
 }
 

@@ -3,10 +3,11 @@ import { AuditEntryAdded, type BodyOf, type Event, TranscriptReady } from '@call
 import { invalidFields, unavailable } from '@call-analysis/fault';
 import { waitUntil } from '@call-analysis/testing';
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import type { Stores } from '../deps.ts';
 import { eraseCall } from '../erasure/erase-call.ts';
 import type { Owner } from '../intake/upload-store.ts';
+import { type CallFilter, NO_FILTER } from '../listing/call-filter.ts';
 import { projectAnalyses, projectFailures } from '../results/project-results.ts';
-import { NO_FILTER, type Store } from '../store/index.ts';
 import { csvOf } from '../test/csv.ts';
 import { analysis, callAnalyzed, callFailed } from '../test/events.ts';
 import { faultOf } from '../test/fixtures.ts';
@@ -22,15 +23,10 @@ beforeAll(async () => {
   ready = await service.collect(TranscriptReady);
 });
 const scorecard = randomUUID();
-const deps = {
-  get store() {
-    return service.deps.store;
-  },
-  scorecards: {
-    async requireActive(_: unknown, uuid: string) {
-      if (uuid !== scorecard)
-        throw invalidFields([{ field: 'scorecard_uuid', code: 'INVALID', message: 'is not a scorecard of this firm' }]);
-    },
+const scorecards = {
+  async requireActive(_: unknown, uuid: string) {
+    if (uuid !== scorecard)
+      throw invalidFields([{ field: 'scorecard_uuid', code: 'INVALID', message: 'is not a scorecard of this firm' }]);
   },
 };
 const actorOf = (owner: Owner) => ({ ...owner, address: '192.0.2.7' });
@@ -69,7 +65,7 @@ async function startAnalyzing(owner: Owner): Promise<{ uuid: string; calls: stri
     owner.firmUuid,
   ]);
   const calls = (await service.callsOf(owner)).map(({ uuid }) => uuid).reverse();
-  return { uuid: await analyzeCalls(deps, actorOf(owner), { callUuids: calls }), calls };
+  return { uuid: await analyzeCalls({ ...service.deps, scorecards }, actorOf(owner), { callUuids: calls }), calls };
 }
 
 /** Does `work` once the job has come to this call, which it cannot lock until then. */
@@ -79,7 +75,7 @@ async function whileAt(callUuid: string, run: () => Promise<void>, work: () => P
     await tx.query('SELECT 1 FROM call WHERE uuid = $1 FOR UPDATE', [callUuid]);
     running = run();
     await waitUntil(async () => {
-      const waiting = await service.deps.store.db.query(
+      const waiting = await service.deps.db.query(
         `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
       );
       return waiting.length > 0;
@@ -127,14 +123,14 @@ describe('erasing the calls of a phone number', () => {
     const owner = service.newOwner();
     await addCalls(owner, 5, 0);
     const [oldest] = await service.callsOf(owner);
-    const { store } = service.deps;
+    const { deps } = service;
     let isErased = false;
-    const find: Store['erasures']['find'] = async (...which) => {
+    const find: Stores['erasures']['find'] = async (...which) => {
       if (!isErased) await eraseCall(service.deps, owner.firmUuid, oldest!.uuid);
       isErased = true;
-      return store.erasures.find(...which);
+      return deps.erasures.find(...which);
     };
-    const slow = { ...service.deps, store: { ...store, erasures: { ...store.erasures, find } } };
+    const slow = { ...deps, erasures: { ...deps.erasures, find } };
     const { calls, receipts } = await eraseCallsOfNumber(slow, actorOf(owner), NUMBER, false);
     expect([calls, receipts.length]).toEqual([4, 4]);
     expect(await numbersOf(owner)).toEqual([]);
@@ -146,7 +142,7 @@ describe('erasing the calls of a phone number', () => {
     await addCalls(owner, 130, 1);
     const { calls, jobUuid } = await eraseCallsOfNumber(service.deps, actorOf(owner), NUMBER, false);
     expect(calls).toBe(130);
-    const { jobs } = service.deps.store;
+    const { jobs } = service.deps;
     expect(await jobs.get(owner.firmUuid, jobUuid!)).toMatchObject({ status: 'running', total: 130, done: 0 });
     await runJobs(service.deps, forever);
     expect(await jobs.get(owner.firmUuid, jobUuid!)).toMatchObject({
@@ -154,7 +150,7 @@ describe('erasing the calls of a phone number', () => {
       total: 130,
       done: 130,
       failed: 0,
-      filter: { startedFrom: null, startedTo: null },
+      filter: NO_FILTER,
       finishedAt: expect.any(Date),
     });
     expect(await numbersOf(owner)).toHaveLength(1);
@@ -168,7 +164,7 @@ describe('a job', () => {
     const owner = service.newOwner();
     await addCalls(owner, 120, 0);
     const { jobUuid } = await eraseCallsOfNumber(service.deps, actorOf(owner), NUMBER, false);
-    expect(await service.deps.store.jobs.cancel(owner.firmUuid, jobUuid!)).toMatchObject({ status: 'canceled' });
+    expect(await service.deps.jobs.cancel(owner.firmUuid, jobUuid!)).toMatchObject({ status: 'canceled' });
     await runJobs(service.deps, forever);
     expect(await numbersOf(owner)).toHaveLength(120);
   });
@@ -176,7 +172,7 @@ describe('a job', () => {
   it('that is canceled while it works does no more', async () => {
     const owner = service.newOwner();
     const { uuid, calls } = await startAnalyzing(owner);
-    const { jobs } = service.deps.store;
+    const { jobs } = service.deps;
     const cancel = async () => void (await jobs.cancel(owner.firmUuid, uuid));
     await whileAt(calls[7]!, () => runJobs(service.deps, forever), cancel);
     expect(await jobs.get(owner.firmUuid, uuid)).toMatchObject({ status: 'canceled', begun: 0, done: 0, failed: 0 });
@@ -190,7 +186,7 @@ describe('a job', () => {
   it('that dies between two calls goes on with the next one, and none counts as failed', async () => {
     const owner = service.newOwner();
     const { uuid, calls } = await startAnalyzing(owner);
-    const { jobs, bus } = { ...service.deps.store, bus: service.deps.bus };
+    const { jobs, bus } = { ...service.deps, bus: service.deps.bus };
     let published = 0;
     const dying = new Proxy(bus, {
       get(target, name) {
@@ -214,13 +210,13 @@ describe('a job', () => {
   it('that another process takes over does nothing twice', async () => {
     const owner = service.newOwner();
     const { uuid, calls } = await startAnalyzing(owner);
-    const { jobs } = service.deps.store;
+    const { jobs } = service.deps;
     let second: Promise<void> | undefined;
     await whileAt(
       calls[7]!,
       () => runJobs(service.deps, forever),
       async () => {
-        await service.deps.store.db.query(`UPDATE job SET leased_until = now() - interval '1 second' WHERE uuid = $1`, [
+        await service.deps.db.query(`UPDATE job SET leased_until = now() - interval '1 second' WHERE uuid = $1`, [
           uuid,
         ]);
         second = runJobs(service.deps, forever);
@@ -235,17 +231,17 @@ describe('a job', () => {
   it('goes on behind a call that cannot be processed', async () => {
     const owner = service.newOwner();
     const { uuid, calls } = await startAnalyzing(owner);
-    const { store } = service.deps;
-    const reopen: Store['calls']['reopen'] = async (tx, firmUuid, callUuid, ...rest) => {
+    const { deps } = service;
+    const reopen: Stores['calls']['reopen'] = async (tx, firmUuid, callUuid, ...rest) => {
       if (callUuid === calls[0]) throw new Error('damaged');
-      return store.calls.reopen(tx, firmUuid, callUuid, ...rest);
+      return deps.calls.reopen(tx, firmUuid, callUuid, ...rest);
     };
-    const damaged = { ...service.deps, store: { ...store, calls: { ...store.calls, reopen } } };
+    const damaged = { ...deps, calls: { ...deps.calls, reopen } };
     await expect(runJobs(damaged, forever)).rejects.toThrow('damaged');
     await runAgain(uuid);
     await endAnalyses(owner, calls.slice(1));
     await runAgain(uuid);
-    const { jobs } = service.deps.store;
+    const { jobs } = service.deps;
     expect(await jobs.get(owner.firmUuid, uuid)).toMatchObject({ status: 'done', done: 19, failed: 1 });
   });
 
@@ -256,11 +252,11 @@ describe('a job', () => {
       `UPDATE call SET status = 'completed', outcome = 'scored', score = 50 WHERE firm_uuid = $1`,
       [owner.firmUuid],
     );
-    const filter = { ...NO_FILTER, status: ['completed'], scoreMin: 50 };
-    expect(await measureCalls(service.deps.store, owner.firmUuid, filter)).toMatchObject({ calls: 150 });
-    expect((await measureCalls(service.deps.store, owner.firmUuid, filter)).textBytes).toBeGreaterThan(150);
-    const uuid = await analyzeCalls(deps, actorOf(owner), filter, scorecard);
-    const { jobs } = service.deps.store;
+    const filter: CallFilter = { ...NO_FILTER, status: ['completed'], score_min: 50 };
+    expect(await measureCalls(service.deps, owner.firmUuid, filter)).toMatchObject({ calls: 150 });
+    expect((await measureCalls(service.deps, owner.firmUuid, filter)).textBytes).toBeGreaterThan(150);
+    const uuid = await analyzeCalls({ ...service.deps, scorecards }, actorOf(owner), filter, scorecard);
+    const { jobs } = service.deps;
     let groups = 0;
     await runJobs(service.deps, () => groups++ > 0);
     expect(await jobs.get(owner.firmUuid, uuid)).toMatchObject({ status: 'running', begun: 100 });
@@ -294,14 +290,14 @@ describe('a job', () => {
     const own = (await service.db.query<{ uuid: string }>(done, [owner.firmUuid])).map(({ uuid }) => uuid);
     const foreign = (await service.db.query<{ uuid: string }>(done, [other.firmUuid])).map(({ uuid }) => uuid);
     const selection = { callUuids: [own[2]!, own[0]!, foreign[0]!, randomUUID()] };
-    const { store } = service.deps;
-    expect(await measureCalls(store, owner.firmUuid, selection)).toMatchObject({ calls: 2 });
-    const uuid = await analyzeCalls(deps, actorOf(owner), selection);
-    expect(await store.jobs.get(owner.firmUuid, uuid)).toMatchObject({ status: 'running', total: 2 });
+    const { deps } = service;
+    expect(await measureCalls(deps, owner.firmUuid, selection)).toMatchObject({ calls: 2 });
+    const uuid = await analyzeCalls({ ...service.deps, scorecards }, actorOf(owner), selection);
+    expect(await deps.jobs.get(owner.firmUuid, uuid)).toMatchObject({ status: 'running', total: 2 });
     await runJobs(service.deps, forever);
     await endAnalyses(owner, [own[2]!, own[0]!]);
     await runAgain(uuid);
-    expect(await store.jobs.get(owner.firmUuid, uuid)).toMatchObject({ status: 'done', total: 2, done: 2, failed: 0 });
+    expect(await deps.jobs.get(owner.firmUuid, uuid)).toMatchObject({ status: 'done', total: 2, done: 2, failed: 0 });
     const again = await service.db.query<{ uuid: string }>(
       'SELECT uuid FROM call WHERE attempt = 2 AND uuid = ANY($1)',
       [[...own, ...foreign]],
@@ -312,7 +308,7 @@ describe('a job', () => {
   it('ends when the last of its calls has ended, and counts as failed those that have no new analysis', async () => {
     const owner = service.newOwner();
     const { uuid, calls } = await startAnalyzing(owner);
-    const { jobs } = service.deps.store;
+    const { jobs } = service.deps;
     const get = () => jobs.get(owner.firmUuid, uuid);
     // An earlier analysis, which stays the current one of a call whose new analysis fails.
     await service.db.query(
@@ -326,7 +322,7 @@ describe('a job', () => {
     const refuse = (call: string) =>
       projectFailures(service.deps, [callFailed({ owner, uuid: call }, { attempt: 2, stage: 'analysis' })]);
     await refuse(refused);
-    expect(await service.deps.store.calls.get(owner.firmUuid, refused)).toMatchObject({ status: 'completed' });
+    expect(await service.deps.calls.get(owner.firmUuid, refused)).toMatchObject({ status: 'completed' });
     await projectAnalyses(service.deps, [
       callAnalyzed({ owner, uuid: silent }, { attempt: 2, outcome: 'no_speech', analysis: null }),
     ]);
@@ -353,7 +349,7 @@ describe('a job', () => {
   });
 
   it('is not created with a scorecard that is not the firm’s', async () => {
-    const wrong = analyzeCalls(deps, actorOf(service.newOwner()), NO_FILTER, randomUUID());
+    const wrong = analyzeCalls({ ...service.deps, scorecards }, actorOf(service.newOwner()), NO_FILTER, randomUUID());
     expect(await faultOf(wrong)).toMatchObject({ code: 'VALIDATION_ERROR' });
   });
 });

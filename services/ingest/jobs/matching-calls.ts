@@ -1,4 +1,5 @@
-import type { CallFilter, Store } from '../store/index.ts';
+import type { CallFilter } from '../listing/call-filter.ts';
+import type { ListDeps } from '../listing/list-calls.ts';
 import type { Selection } from './job-store.ts';
 
 /** How long the words of the firm's calls may take to be indexed. */
@@ -9,18 +10,18 @@ const CATCH_UP_MS = 20_000;
  * those of all calls are not indexed in time.
  */
 export async function matchingCalls(
-  store: Store,
+  deps: Pick<ListDeps, 'listing' | 'words'>,
   firmUuid: string,
   filter: CallFilter | Selection,
   after: string | null,
   limit: number,
 ): Promise<string[] | null> {
-  if ('callUuids' in filter) return store.listing.known(firmUuid, filter.callUuids, { after, limit });
-  if (filter.q !== null && !(await store.words.catchUp(firmUuid, CATCH_UP_MS))) return null;
-  const words = filter.q === null ? null : await store.words.parse(firmUuid, filter.q);
-  if (filter.q !== null && words === null) return [];
+  if ('callUuids' in filter) return deps.listing.known(firmUuid, filter.callUuids, { after, limit });
+  if (filter.q !== undefined && !(await deps.words.catchUp(firmUuid, CATCH_UP_MS))) return null;
+  const words = filter.q === undefined ? null : await deps.words.parse(firmUuid, filter.q);
+  if (filter.q !== undefined && words === null) return [];
   const position = after === null ? null : { uuid: after, startTime: new Date(0), score: 0 };
   const sort = { by: 'created_at', isDescending: true } as const;
-  const positions = await store.listing.positions({ firmUuid, filter, words, sort, after: position, offset: 0, limit });
+  const positions = await deps.listing.positions({ firmUuid, filter, words, sort, after: position, offset: 0, limit });
   return positions.map(({ uuid }) => uuid);
 }

@@ -1,19 +1,13 @@
-import type { Bus } from '@call-analysis/bus';
 import { Fault } from '@call-analysis/fault';
-import type { Objects } from '@call-analysis/objects';
 import type { Sql } from '@call-analysis/postgres';
-import { analyzeCall } from '../attempts/analyze-call.ts';
-import { eraseCall, unlessErased } from '../erasure/erase-call.ts';
-import type { Limits } from '../limits.ts';
-import type { Store } from '../store/index.ts';
-import type { Job, JobKind } from './job-store.ts';
+import { analyzeCall, type AnalyzeDeps } from '../attempts/analyze-call.ts';
+import { eraseCall, type EraseDeps, unlessErased } from '../erasure/erase-call.ts';
+import type { ListDeps } from '../listing/list-calls.ts';
+import type { Job, JobKind, Jobs } from './job-store.ts';
 import { matchingCalls } from './matching-calls.ts';
 
-interface Deps {
-  readonly store: Store;
-  readonly bus: Bus;
-  readonly objects: Objects;
-  readonly limits: Limits;
+interface Deps extends EraseDeps, AnalyzeDeps, Pick<ListDeps, 'listing' | 'words'> {
+  readonly jobs: Jobs;
 }
 
 /** Calls that a job processes before the next job gets its turn. */
@@ -41,7 +35,7 @@ class Stopped extends Error {}
 /** Processes a group of calls of each running job in turn, until no job is left or `isOver`. */
 export async function runJobs(deps: Deps, isOver: () => boolean): Promise<void> {
   while (!isOver()) {
-    const job = await deps.store.jobs.lease(LEASE_SECONDS);
+    const job = await deps.jobs.lease(LEASE_SECONDS);
     if (job === null) return;
     if (!(await runPortion(deps, job))) return;
   }
@@ -49,10 +43,10 @@ export async function runJobs(deps: Deps, isOver: () => boolean): Promise<void> 
 
 /** Returns false when the calls of the job cannot be read now. */
 async function runPortion(deps: Deps, job: Job): Promise<boolean> {
-  const { jobs } = deps.store;
+  const { jobs } = deps;
   // A job concerns the calls from before it. Uuids begin with the time of creation.
   const after = job.lastCall ?? job.uuid;
-  const calls = job.isThrough ? [] : await matchingCalls(deps.store, job.firmUuid, job.filter, after, GROUP_SIZE);
+  const calls = job.isThrough ? [] : await matchingCalls(deps, job.firmUuid, job.filter, after, GROUP_SIZE);
   try {
     for (const uuid of calls ?? []) await processCall(deps, job, uuid);
   } catch (error) {
@@ -75,18 +69,18 @@ function pauseSeconds(begun: number): number {
 async function processCall(deps: Deps, job: Job, uuid: string): Promise<void> {
   let isCounted = false;
   const count = async (tx: Sql, became: 'begun' | 'done' | 'failed'): Promise<void> => {
-    if (!(await deps.store.jobs.count(tx, job, { uuid, became }, LEASE_SECONDS))) throw new Stopped();
+    if (!(await deps.jobs.count(tx, job, { uuid, became }, LEASE_SECONDS))) throw new Stopped();
     isCounted = true;
   };
   try {
     // An analysis only begins here; its end is counted when it comes.
     await actions[job.kind](deps, job, uuid, (tx) => count(tx, job.kind === 'analyze_calls' ? 'begun' : 'done'));
     // Another request has done it.
-    if (!isCounted) await count(deps.store.db, 'done');
+    if (!isCounted) await count(deps.db, 'done');
   } catch (error) {
     // What is away ends the group, which then continues with this call.
     if (error instanceof Stopped || (error instanceof Fault && error.kind === 'unavailable')) throw error;
-    await count(deps.store.db, 'failed');
+    await count(deps.db, 'failed');
     // A Fault says that the call was changed in the meantime. Other errors are logged, and the job goes on behind the call.
     if (!(error instanceof Fault)) throw error;
   }

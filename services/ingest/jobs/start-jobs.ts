@@ -1,15 +1,16 @@
-import type { Bus } from '@call-analysis/bus';
 import { unavailable } from '@call-analysis/fault';
-import type { Objects } from '@call-analysis/objects';
+import type { Database } from '@call-analysis/postgres';
 import type { Actor } from '@call-analysis/service';
 import { v7 as uuidv7 } from 'uuid';
+import type { RetryDeps } from '../attempts/retry-call.ts';
 import { retryIf } from '../attempts/retry-failed.ts';
-import { eraseCall, unlessErased } from '../erasure/erase-call.ts';
-import type { Limits } from '../limits.ts';
-import { listCalls } from '../listing/list-calls.ts';
+import type { Calls } from '../calls/call-store.ts';
+import { eraseCall, type EraseDeps, unlessErased } from '../erasure/erase-call.ts';
+import type { Erasure } from '../erasure/erasure-store.ts';
+import { type CallFilter, NO_FILTER } from '../listing/call-filter.ts';
+import { listCalls, type ListDeps } from '../listing/list-calls.ts';
 import type { ActiveScorecards } from '../reviews/scorecards.ts';
-import { type CallFilter, type Erasure, NO_FILTER, type Store } from '../store/index.ts';
-import type { NewJob, Selection } from './job-store.ts';
+import type { Jobs, NewJob, Selection } from './job-store.ts';
 import { matchingCalls } from './matching-calls.ts';
 
 /** Failed calls that one request looks at. */
@@ -20,17 +21,17 @@ const PAGE = 200;
  * before `after` only. `next` is null after the last page. May be repeated at any point.
  */
 export async function retryFailedCalls(
-  deps: Parameters<typeof retryIf>[0],
+  deps: RetryDeps & ListDeps,
   firmUuid: string,
   code: string,
   after: string | null,
   page = PAGE,
 ): Promise<{ retried: number; next: string | null }> {
-  const { store } = deps;
-  const failed = await matchingCalls(store, firmUuid, { ...NO_FILTER, status: ['failed'] }, after, page);
+  const { calls } = deps;
+  const failed = await matchingCalls(deps, firmUuid, { ...NO_FILTER, status: ['failed'] }, after, page);
   if (failed === null) throw unavailable('The index of calls');
   let retried = 0;
-  for (const uuid of await store.calls.failedWith(firmUuid, failed, code)) {
+  for (const uuid of await calls.failedWith(firmUuid, failed, code)) {
     const isRetried = await retryIf(
       deps,
       firmUuid,
@@ -42,11 +43,13 @@ export async function retryFailedCalls(
   return { retried, next: failed.length < page ? null : failed.at(-1)! };
 }
 
-interface Deps {
-  readonly store: Store;
-  readonly bus: Bus;
-  readonly objects: Objects;
-  readonly limits: Limits;
+interface CountDeps extends ListDeps {
+  readonly calls: Calls;
+}
+
+interface AddDeps extends ListDeps {
+  readonly db: Database;
+  readonly jobs: Jobs;
 }
 
 /** More calls are erased by a job (docs/api.md, "Calls"). */
@@ -66,24 +69,23 @@ interface ErasedCalls {
  * the answer.
  */
 export async function eraseCallsOfNumber(
-  deps: Deps,
+  deps: AddDeps & EraseDeps,
   actor: Actor,
   clientPhoneNumber: string,
   isDryRun: boolean,
 ): Promise<ErasedCalls> {
-  const { store } = deps;
   const { firmUuid, ...by } = actor;
-  const filter = { ...NO_FILTER, clientPhoneNumber };
-  const first = await matchingCalls(store, firmUuid, filter, null, ERASED_AT_ONCE + 1);
+  const filter = { ...NO_FILTER, client_phone_number: clientPhoneNumber };
+  const first = await matchingCalls(deps, firmUuid, filter, null, ERASED_AT_ONCE + 1);
   if (first === null) throw unavailable('The index of words');
   const isMany = first.length > ERASED_AT_ONCE;
-  const calls = isMany ? (await countCalls(store, firmUuid, filter)).calls : first.length;
+  const calls = isMany ? (await countCalls(deps, firmUuid, filter)).calls : first.length;
   if (isDryRun) return { calls, receipts: [], jobUuid: null };
   if (isMany)
     return {
       calls,
       receipts: [],
-      jobUuid: await addJob(store, { ...actor, kind: 'erase_calls', filter, scorecardUuid: null, total: calls }),
+      jobUuid: await addJob(deps, { ...actor, kind: 'erase_calls', filter, scorecardUuid: null, total: calls }),
     };
   const receipts: Erasure[] = [];
   for (const uuid of first)
@@ -96,44 +98,44 @@ export async function eraseCallsOfNumber(
  * the job. Fault VALIDATION_ERROR for a scorecard that is not the firm's, or not active.
  */
 export async function analyzeCalls(
-  deps: Pick<Deps, 'store'> & { readonly scorecards: ActiveScorecards },
+  deps: AddDeps & { readonly scorecards: ActiveScorecards },
   actor: Actor,
   filter: CallFilter | Selection,
   scorecardUuid: string | null = null,
 ): Promise<string> {
   if (scorecardUuid !== null) await deps.scorecards.requireActive(actor, scorecardUuid);
-  const { calls } = await countCalls(deps.store, actor.firmUuid, filter);
-  return addJob(deps.store, { ...actor, kind: 'analyze_calls', filter, scorecardUuid, total: calls });
+  const { calls } = await countCalls(deps, actor.firmUuid, filter);
+  return addJob(deps, { ...actor, kind: 'analyze_calls', filter, scorecardUuid, total: calls });
 }
 
 /** How many calls match, and about how many bytes of text their transcripts have. */
 export async function measureCalls(
-  store: Store,
+  deps: CountDeps,
   firmUuid: string,
   filter: CallFilter | Selection,
 ): Promise<{ calls: number; textBytes: number }> {
-  const { calls, uuids } = await countCalls(store, firmUuid, filter, MEASURED_CALLS);
+  const { calls, uuids } = await countCalls(deps, firmUuid, filter, MEASURED_CALLS);
   if (uuids.length === 0) return { calls, textBytes: 0 };
-  return { calls, textBytes: Math.round((calls * (await store.calls.textBytes(firmUuid, uuids))) / uuids.length) };
+  return { calls, textBytes: Math.round((calls * (await deps.calls.textBytes(firmUuid, uuids))) / uuids.length) };
 }
 
 async function countCalls(
-  store: Store,
+  deps: ListDeps,
   firmUuid: string,
   filter: CallFilter | Selection,
   size = 1,
 ): Promise<{ calls: number; uuids: string[] }> {
   if ('callUuids' in filter) {
     const all = { after: null, limit: filter.callUuids.length };
-    const uuids = await store.listing.known(firmUuid, filter.callUuids, all);
+    const uuids = await deps.listing.known(firmUuid, filter.callUuids, all);
     return { calls: uuids.length, uuids: uuids.slice(0, size) };
   }
   const sort = { by: 'created_at', isDescending: true } as const;
-  const { count, items } = await listCalls(store, firmUuid, { filter, sort, page: 1, cursor: null, size });
+  const { count, items } = await listCalls(deps, firmUuid, { filter, sort, page: 1, cursor: null, size });
   return { calls: count, uuids: items.map(({ uuid }) => uuid) };
 }
 
-async function addJob({ db, jobs }: Store, job: Omit<NewJob, 'uuid'>): Promise<string> {
+async function addJob({ db, jobs }: AddDeps, job: Omit<NewJob, 'uuid'>): Promise<string> {
   const uuid = uuidv7();
   await jobs.add(db, { ...job, uuid });
   return uuid;

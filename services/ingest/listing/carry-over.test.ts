@@ -7,9 +7,9 @@ import { type Database, migrate, openDatabase } from '@call-analysis/postgres';
 import { freshDatabase } from '@call-analysis/testing/database';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
+import { openStores, type Stores } from '../deps.ts';
 import { maintainStatistics } from '../statistics/maintain-statistics.ts';
 import { readStatistics } from '../statistics/read-statistics.ts';
-import { NO_FILTER, openStore, type Store } from '../store/index.ts';
 import {
   anyFilter,
   anySort,
@@ -21,6 +21,7 @@ import {
   modelled,
   sampleCalls,
 } from '../test/call-listing.ts';
+import { NO_FILTER } from './call-filter.ts';
 import { listCalls } from './list-calls.ts';
 
 const MIGRATIONS = new URL('../prisma/migrations', import.meta.url);
@@ -29,7 +30,7 @@ const schema = 'ingest';
 
 let url: string;
 let db: Database;
-let store: Store;
+let stores: Stores;
 const closing: (() => Promise<unknown>)[] = [];
 const firmUuid = randomUUID();
 const calls = sampleCalls(620, 21);
@@ -59,8 +60,8 @@ beforeAll(async () => {
   await db.transaction((tx) => insertReviews(tx, firmUuid, calls));
   const own = openDatabase({ url, schema });
   closing.push(() => own.close());
-  store = openStore(own, url);
-  closing.push(() => store.close());
+  stores = openStores(own, url);
+  closing.push(() => stores.close());
 });
 
 afterAll(async () => {
@@ -122,18 +123,18 @@ async function indexFormerly(tx: Pick<Database, 'query'>, { uuid, start, facts }
 }
 
 async function expectRight(known: readonly Call[], numRuns: number): Promise<void> {
-  const isCarriedOver = await store.carryOver.isDone();
+  const isCarriedOver = await stores.carryOver.isDone();
   await fc.assert(
     fc.asyncProperty(anyFilter, anySort, async (given, sort) => {
       // The last release had no suspicions in its index.
-      const filter = isCarriedOver ? given : { ...given, autoFailSuspected: null };
-      const { items, count } = await listCalls(store, firmUuid, { filter, sort, page: 1, cursor: null, size: 100 });
+      const filter = isCarriedOver ? given : { ...given, auto_fail_suspected: undefined };
+      const { items, count } = await listCalls(stores, firmUuid, { filter, sort, page: 1, cursor: null, size: 100 });
       const expected = modelled(known, filter, sort);
       expect([items.map(({ uuid }) => uuid), count]).toEqual([expected.slice(0, 100), expected.length]);
     }),
     { numRuns },
   );
-  const { items, total } = await readStatistics(store, firmUuid, {
+  const { items, total } = await readStatistics(stores, firmUuid, {
     groupBy: 'question',
     filter: NO_FILTER,
     tz: 'UTC',
@@ -150,14 +151,14 @@ async function expectRight(known: readonly Call[], numRuns: number): Promise<voi
 it('lists and statistics of calls of the last release are right while these are carried over and change meanwhile', async () => {
   // The first step takes those of which the former index lacked a change, and lists wait for it.
   const waiting = expectRight(calls, 15);
-  expect(await store.carryOver.step()).toEqual({ carried: 0, isElsewhere: false });
+  expect(await stores.carryOver.step()).toEqual({ carried: 0, isElsewhere: false });
   await waiting;
-  const suspected = { ...NO_FILTER, autoFailSuspected: true };
-  await expect(store.listing.count({ firmUuid, filter: suspected, words: null })).rejects.toMatchObject({
+  const suspected = { ...NO_FILTER, auto_fail_suspected: true };
+  await expect(stores.listing.count({ firmUuid, filter: suspected, words: null })).rejects.toMatchObject({
     code: 'UNAVAILABLE',
   });
   let known = calls;
-  for (let at = 30; (await store.carryOver.step()) !== null; at += 20) {
+  for (let at = 30; (await stores.carryOver.step()) !== null; at += 20) {
     const [erased, changed, analyzed] = [known[at]!, known[at + 1]!, known[at + 510]!];
     await db.query('DELETE FROM call WHERE uuid = $1', [erased.uuid]);
     known = known.filter((call) => call !== erased);
@@ -170,7 +171,7 @@ it('lists and statistics of calls of the last release are right while these are 
     }
     await expectRight(known, 15);
   }
-  await maintainStatistics({ store }, 0);
+  await maintainStatistics(stores, 0);
   await expectRight(known, 60);
   for (const table of ['facet', 'call_search', 'call_points', 'listing_stale'])
     expect(await db.query(`SELECT FROM ${table}`)).toEqual([]);

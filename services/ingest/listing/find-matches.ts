@@ -1,5 +1,7 @@
+import type { CallRow } from '../calls/call-row.ts';
+import type { Transcripts } from '../calls/transcript-store.ts';
 import { configurationFor, queryPhrases, spokenWords } from '../search/tokenizer.ts';
-import type { CallRow, Store } from '../store/index.ts';
+import type { Listing } from './listing-store.ts';
 
 /** Where words of a search occur: characters are UTF-16 units, the end is exclusive. */
 export interface Match {
@@ -15,7 +17,7 @@ const MATCHES_PER_CALL = 3;
  * that the search excludes have none. One transcript is in memory at a time.
  */
 export async function findMatches(
-  store: Store,
+  deps: { readonly listing: Listing; readonly transcripts: Transcripts },
   firmUuid: string,
   q: string,
   calls: readonly Pick<CallRow, 'uuid' | 'language'>[],
@@ -24,13 +26,13 @@ export async function findMatches(
   for (const { uuid, language } of calls) {
     const configuration = configurationFor(language);
     const phrases = queryPhrases(q, configuration);
-    const transcript = (await store.transcripts.find(firmUuid, uuid)) ?? [];
+    const transcript = (await deps.transcripts.find(firmUuid, uuid)) ?? [];
     const utterances = transcript.map(({ text }) => spokenWords(text, configuration));
     // A stem begins with the letter of its words, so few words have to be stemmed.
     const initials = new Set(phrases.flat().map(initialOf));
     const candidates = new Set(phrases.flat());
     for (const { word } of utterances.flat()) if (initials.has(initialOf(word))) candidates.add(word);
-    const stems = await store.listing.stems(configuration, [...candidates]);
+    const stems = await deps.listing.stems(configuration, [...candidates]);
     const wanted = phrases.map((phrase) => phrase.map((word) => stems.get(word) ?? word));
     found.set(uuid, matchesIn(utterances, wanted, stems));
   }

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { tries } from '@call-analysis/testing';
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { type CallFilter, NO_FILTER, type Sort } from '../store/index.ts';
 import {
   anyFilter,
   anySort,
@@ -16,6 +15,7 @@ import {
 } from '../test/call-listing.ts';
 import { faultOf } from '../test/fixtures.ts';
 import { IngestUnderTest } from '../test/ingest-under-test.ts';
+import { type CallFilter, NO_FILTER, type Sort } from './call-filter.ts';
 
 const service = new IngestUnderTest();
 const listing = new CallListing(service);
@@ -56,17 +56,17 @@ describe('a list of calls', () => {
       first!.uuid,
     ]);
     expect(await listing.ask(firmUuid, { status: ['queued'] })).toMatchObject({ count: 29 });
-    expect(await listing.ask(firmUuid, { scoreMin: 71.4, scoreMax: 71.4 })).toMatchObject({
+    expect(await listing.ask(firmUuid, { score_min: 71.4, score_max: 71.4 })).toMatchObject({
       count: 1,
       items: [{ uuid: first!.uuid }],
     });
     // Counting and showing treat the error of binary fractions alike.
-    expect(await listing.ask(firmUuid, { scoreMin: 71.40000001 })).toMatchObject({
+    expect(await listing.ask(firmUuid, { score_min: 71.40000001 })).toMatchObject({
       count: 1,
       items: [{ uuid: first!.uuid }],
     });
     await service.db.query('DELETE FROM call WHERE uuid = $1', [first!.uuid]);
-    expect(await listing.ask(firmUuid, { scoreMin: 71.4 })).toMatchObject({ count: 0, items: [] });
+    expect(await listing.ask(firmUuid, { score_min: 71.4 })).toMatchObject({ count: 0, items: [] });
     expect(await listing.ask(firmUuid, {})).toMatchObject({ count: 29 });
   });
 
@@ -88,15 +88,15 @@ describe('a list of calls', () => {
     });
     await listing.add(firmUuid, calls);
     const both = [
-      { operatorGroupName: 'Night', segmentType: ['sales'] },
-      { operatorGroupName: 'Day', segmentType: ['sales'] },
+      { operator_group_name: 'Night', segment_type: ['sales'] },
+      { operator_group_name: 'Day', segment_type: ['sales'] },
     ];
     const dated = both.map((filter) => ({
       ...filter,
-      startedFrom: new Date(BEGIN + DAY),
-      startedTo: new Date(BEGIN + 3 * DAY),
+      started_from: new Date(BEGIN + DAY).toISOString(),
+      started_to: new Date(BEGIN + 3 * DAY).toISOString(),
     }));
-    const scored = both.map((filter) => ({ ...filter, scoreMin: 12, scoreMax: 45 }));
+    const scored = both.map((filter) => ({ ...filter, score_min: 12, score_max: 45 }));
     for (const filter of [...both, ...dated, ...scored].map((given) => ({ ...NO_FILTER, ...given }))) {
       for (const isDescending of [true, false]) {
         const sort: Sort = { by: 'created_at', isDescending };
@@ -122,19 +122,19 @@ describe('a list of calls', () => {
       [firmUuid, batch],
     );
     const counted = async (filter: Partial<CallFilter>) =>
-      service.deps.store.listing.count({ firmUuid, filter: { ...NO_FILTER, ...filter }, words: null });
+      service.deps.listing.count({ firmUuid, filter: { ...NO_FILTER, ...filter }, words: null });
     expect(await counted({ status: ['failed'] })).toEqual({ count: 6_500, isEstimate: false });
-    expect(await counted({ status: ['failed'], segmentType: ['sales'], scoreMin: 50 })).toMatchObject({
+    expect(await counted({ status: ['failed'], segment_type: ['sales'], score_min: 50 })).toMatchObject({
       isEstimate: false,
     });
     expect(await counted({ batch })).toEqual({ count: 120_000, isEstimate: false });
     for (const [filter, exact] of [
       [{}, 130_000],
-      [{ segmentType: ['support'] }, 117_000],
-      [{ status: ['completed'], segmentType: ['support'] }, 117_000],
+      [{ segment_type: ['support'] }, 117_000],
+      [{ status: ['completed'], segment_type: ['support'] }, 117_000],
       [{ batch, status: ['completed'] }, 114_000],
-      [{ scoreMin: 0, scoreMax: 90 }, Math.round((130_000 * 901) / 1001)],
-    ] as const) {
+      [{ score_min: 0, score_max: 90 }, Math.round((130_000 * 901) / 1001)],
+    ] as [Partial<CallFilter>, number][]) {
       const { count, isEstimate } = await counted(filter);
       expect(isEstimate).toBe(true);
       expect(Math.abs(count / exact - 1)).toBeLessThan(0.05);
@@ -158,7 +158,7 @@ describe('a list of calls', () => {
       for (let round = 0; round < 40; round++) {
         const { items } = await listing.ask(firmUuid, { status: ['queued'] }, { size: 100 });
         expect(items.filter(({ status }) => status !== 'queued')).toEqual([]);
-        const scored = await listing.ask(firmUuid, { scoreMin: 50 }, { size: 100 });
+        const scored = await listing.ask(firmUuid, { score_min: 50 }, { size: 100 });
         expect(scored.items.filter(({ score }) => score !== 71.4)).toEqual([]);
         expect(await listing.ask(firmUuid, { batch }, { size: 7 })).toMatchObject({ count: 60, isEstimate: false });
       }
@@ -175,7 +175,7 @@ describe('a list of calls', () => {
       const sort = { by, isDescending: true };
       const seen: string[] = [];
       for (let page = 1; page <= 13; page++) {
-        const { items, count } = await listing.ask(firmUuid, { operatorName: 'aziza' }, { sort, page });
+        const { items, count } = await listing.ask(firmUuid, { operator_name: 'aziza' }, { sort, page });
         expect(count).toBe(120);
         seen.push(...items.map(({ uuid }) => uuid));
         await service.db.query(
@@ -183,7 +183,7 @@ describe('a list of calls', () => {
           [firmUuid, page],
         );
       }
-      expect(seen).toEqual(modelled(calls, { ...NO_FILTER, operatorName: 'Aziza' }, sort));
+      expect(seen).toEqual(modelled(calls, { ...NO_FILTER, operator_name: 'Aziza' }, sort));
     },
   );
 
@@ -201,7 +201,7 @@ describe('a list of calls', () => {
       code: 'VALIDATION_ERROR',
       details: { fields: [{ field: 'page', message: expect.stringMatching('cursor') as unknown }] },
     });
-    expect(await listing.ask(firmUuid, { operatorName: 'nobody' }, { page: 101, size: 100 })).toMatchObject({
+    expect(await listing.ask(firmUuid, { operator_name: 'nobody' }, { page: 101, size: 100 })).toMatchObject({
       items: [],
     });
   });
@@ -212,10 +212,10 @@ describe('a list of calls', () => {
     await listing.add(other, [callOf()], '<operator>shared words');
     for (const filter of [
       {},
-      { operatorName: 'Aziza' },
+      { operator_name: 'Aziza' },
       { q: 'shared' },
-      { scoreMin: 1 },
-      { startedFrom: new Date(BEGIN) },
+      { score_min: 1 },
+      { started_from: new Date(BEGIN).toISOString() },
     ]) {
       expect(await listing.ask(one, filter)).toMatchObject({ count: 2 });
       expect(await listing.ask(other, filter)).toMatchObject({ count: 1 });
@@ -227,7 +227,7 @@ describe('a list of calls', () => {
     const firmUuid = randomUUID();
     await listing.add(firmUuid, [callOf()]);
     expect(await listing.ask(firmUuid, {}, { page: 1_000_000 })).toMatchObject({ count: 1, items: [] });
-    expect(await listing.ask(firmUuid, { operatorName: 'Aziza' }, { page: 2 ** 31 - 1, size: 100 })).toMatchObject({
+    expect(await listing.ask(firmUuid, { operator_name: 'Aziza' }, { page: 2 ** 31 - 1, size: 100 })).toMatchObject({
       count: 1,
       items: [],
     });
@@ -239,11 +239,11 @@ describe('a list of calls', () => {
     await listing.add(firmUuid, [call], '<client>parcel');
     await service.db.query('UPDATE call SET partner_call_id = $2 WHERE uuid = $1', [call.uuid, 'crm-1']);
     const ids = async (filter: Partial<CallFilter>) =>
-      (await listing.ask(firmUuid, { partnerCallId: 'crm-1', ...filter })).count;
+      (await listing.ask(firmUuid, { partner_call_id: 'crm-1', ...filter })).count;
     expect(await ids({})).toBe(1);
-    expect(await ids({ operatorName: 'Bakyt', q: 'parcels' })).toBe(0);
-    expect(await ids({ operatorName: 'Bakyt', q: 'parcel' })).toBe(1);
-    expect(await ids({ operatorName: 'Aziza' })).toBe(0);
+    expect(await ids({ operator_name: 'Bakyt', q: 'parcels' })).toBe(0);
+    expect(await ids({ operator_name: 'Bakyt', q: 'parcel' })).toBe(1);
+    expect(await ids({ operator_name: 'Aziza' })).toBe(0);
   });
 });
 
@@ -255,7 +255,7 @@ describe('a cursor', () => {
       const staying = sampleCalls(60, 11).map((call): Call => ({ ...call, status: 'completed' }));
       const leaving = Array.from({ length: 60 }, (_, index) => callOf({ start: BEGIN + index * DAY, score: index }));
       await listing.add(firmUuid, [...staying, ...leaving]);
-      const filter = { ...NO_FILTER, status: ['completed'] };
+      const filter: CallFilter = { ...NO_FILTER, status: ['completed'] };
       for (const isDescending of [true, false]) {
         let round = 0;
         const seen = await listing.walk(firmUuid, filter, { by, isDescending }, 7, async () => {
@@ -287,7 +287,7 @@ describe('a cursor', () => {
       other,
       Array.from({ length: 12 }, () => callOf()),
     );
-    const filter = { status: ['completed', 'failed'] };
+    const filter: Partial<CallFilter> = { status: ['completed', 'failed'] };
     const { nextCursor } = await listing.ask(firmUuid, filter);
     const cursor = nextCursor!;
     expect((await listing.ask(firmUuid, { status: ['failed', 'completed'] }, { cursor })).items).toHaveLength(2);

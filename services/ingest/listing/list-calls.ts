@@ -1,7 +1,18 @@
 import { type FieldFault, invalidFields } from '@call-analysis/fault';
-import type { CallFilter, CallRow, Count, FilteredCalls, Position, Sort, Store } from '../store/index.ts';
+import type { CallRow } from '../calls/call-row.ts';
+import type { Transcripts } from '../calls/transcript-store.ts';
+import type { Words } from '../search/word-store.ts';
+import type { CallFilter, Count, Position, Sort } from './call-filter.ts';
 import { openCursor, sealCursor } from './cursor.ts';
+import type { FilteredCalls } from './filter-sql.ts';
 import { findMatches, type Match } from './find-matches.ts';
+import type { Listing } from './listing-store.ts';
+
+export interface ListDeps {
+  readonly listing: Listing;
+  readonly words: Words;
+  readonly transcripts: Transcripts;
+}
 
 export interface ListCallsRequest {
   readonly filter: CallFilter;
@@ -30,47 +41,46 @@ const PAGED_CALLS = 10_000;
  * the end sees every call that matches throughout and keeps its sort key exactly once, even if others are added, changed or erased
  * in the meantime. Fault VALIDATION_ERROR.
  */
-export async function listCalls(store: Store, firmUuid: string, request: ListCallsRequest): Promise<ListedCalls> {
+export async function listCalls(deps: ListDeps, firmUuid: string, request: ListCallsRequest): Promise<ListedCalls> {
   const { filter, sort, size, page } = request;
-  const { words, after } = await parse(store, firmUuid, request);
+  const { words, after } = await parse(deps, firmUuid, request);
   const offset = after === null ? (page - 1) * size : 0;
   const filtered = { firmUuid, filter, words };
-  const wordsUntil = words === null ? null : await store.words.until(firmUuid);
+  const wordsUntil = words === null ? null : await deps.words.until(firmUuid);
   if (offset >= PAGED_CALLS) {
-    const count = await store.listing.count(filtered);
+    const count = await deps.listing.count(filtered);
     if (count.count <= offset) return { ...count, items: [], nextCursor: null, matches: new Map(), wordsUntil };
     const message = `reaches the first ${PAGED_CALLS} calls; go on with next_cursor as cursor`;
     throw invalidFields([{ field: 'page', code: 'INVALID', message }]);
   }
   // One call more than the page shows whether there is a next page.
-  const found = await store.listing.page({ ...filtered, sort, after, offset, limit: size + 1 });
+  const found = await deps.listing.page({ ...filtered, sort, after, offset, limit: size + 1 });
   const shown = found.slice(0, size);
   // The last page knows the count.
   const isLast = after === null && found.length <= size && (found.length > 0 || offset === 0);
-  const count = isLast ? { count: offset + found.length, isEstimate: false } : await store.listing.count(filtered);
+  const count = isLast ? { count: offset + found.length, isEstimate: false } : await deps.listing.count(filtered);
   const items = shown.map(({ row }) => row);
   const last = found.length > size ? shown.at(-1)!.position : null;
   return {
     ...count,
     items,
     wordsUntil,
-    matches: filter.q === null ? new Map<string, Match[]>() : await findMatches(store, firmUuid, filter.q, items),
-    nextCursor: last && sealCursor(await store.listing.cursorKey(), { firmUuid, filter, sort }, last),
+    matches: filter.q === undefined ? new Map<string, Match[]>() : await findMatches(deps, firmUuid, filter.q, items),
+    nextCursor: last && sealCursor(await deps.listing.cursorKey(), { firmUuid, filter, sort }, last),
   };
 }
 
 /** Parses the words and the cursor, and reports the faults of both together. */
 async function parse(
-  store: Store,
+  deps: ListDeps,
   firmUuid: string,
   { filter, sort, cursor }: ListCallsRequest,
 ): Promise<{ words: FilteredCalls['words']; after: Position | null }> {
   const faults: FieldFault[] = [];
-  const words = filter.q === null ? null : await store.words.parse(firmUuid, filter.q);
-  if (filter.q !== null && words === null)
+  const words = filter.q === undefined ? null : await deps.words.parse(firmUuid, filter.q);
+  if (filter.q !== undefined && words === null)
     faults.push({ field: 'q', code: 'INVALID', message: 'must have a word in it' });
-  const after =
-    cursor === null ? null : openCursor(await store.listing.cursorKey(), { firmUuid, filter, sort }, cursor);
+  const after = cursor === null ? null : openCursor(await deps.listing.cursorKey(), { firmUuid, filter, sort }, cursor);
   if (cursor !== null && after === null) {
     const message = 'is not a next_cursor of a list with the same filters and the same sort';
     faults.push({ field: 'cursor', code: 'INVALID', message });

@@ -1,8 +1,8 @@
 import type { Database, Sql } from '@call-analysis/postgres';
 import type { AnalysisBodies } from '../calls/analysis-body-store.ts';
 import { CALL_COLUMNS, type CallRow } from '../calls/call-row.ts';
-import { currentFacts } from '../calls/current-facts-store.ts';
-import type { CallQuery, Count, Position } from './call-filter.ts';
+import { currentFacts } from '../calls/current-analysis-store.ts';
+import { type CallQuery, type Count, filterToStore, type Position } from './call-filter.ts';
 import type { CarryOver } from './carry-over-store.ts';
 import { type FilteredCalls, type ListedTable, matching, pageOf, Values } from './filter-sql.ts';
 
@@ -131,9 +131,8 @@ export function countByStatus(sql: Sql): Promise<{ status: string; calls: number
 }
 
 function isGroupAlone({ filter }: FilteredCalls): boolean {
-  const { batch, campaign, ...rest } = filter;
-  const isOne = (batch === null) !== (campaign === null);
-  return isOne && Object.values(rest).every((value) => value === null || (Array.isArray(value) && value.length === 0));
+  const [only, ...others] = Object.keys(filterToStore(filter));
+  return others.length === 0 && (only === 'batch' || only === 'campaign');
 }
 
 async function countIn(
@@ -171,3 +170,5 @@ async function countAnswers(
     return found === null ? row : { ...row, needs_review: row.needs_review ?? found.needsReview, ...found.counts };
   });
 }
+
+export type Listing = ReturnType<typeof listing>;

@@ -93,13 +93,13 @@ describe('batch.finished.v1', () => {
     const [damaged] = (await uploaded(1)) as [Call];
     const [other] = (await uploaded(1)) as [Call];
     await analyzed(damaged, other);
-    const { store } = service.deps;
+    const { batches: stored } = service.deps;
     const { batch } = (await service.callsOf(damaged.owner))[0]!;
-    const finishOthers: typeof store.batches.finish = async (tx, each) => {
+    const finishOthers: typeof stored.finish = async (tx, each) => {
       if (each.uuid === batch) throw new Error('damaged');
-      return store.batches.finish(tx, each);
+      return stored.finish(tx, each);
     };
-    const deps = { ...service.deps, store: { ...store, batches: { ...store.batches, finish: finishOthers } } };
+    const deps = { ...service.deps, batches: { ...stored, finish: finishOthers } };
     await expect(batchFinisher(deps)()).rejects.toThrow('damaged');
     await settled();
     expect(ofFirm(batches, other)).toHaveLength(1);
@@ -112,7 +112,7 @@ describe('batch.finished.v1', () => {
     await finish();
     const { firmUuid } = first.owner;
     await projectFailures(service.deps, [callFailed(second)]);
-    await service.db.transaction((tx) => service.deps.store.calls.requeue(tx, firmUuid, second.uuid, new Date()));
+    await service.db.transaction((tx) => service.deps.calls.requeue(tx, firmUuid, second.uuid, new Date()));
     await analyzed(first);
     await finish();
     await settled();

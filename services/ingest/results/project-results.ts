@@ -8,24 +8,25 @@ import {
   receivedAnalysis,
   type TranscriptionWaiting,
 } from '@call-analysis/events';
+import type { Database } from '@call-analysis/postgres';
 import type { Registered } from '@call-analysis/service';
 import { factsIn } from '../calls/analysis-facts.ts';
-import type { Store } from '../store/index.ts';
-import { eventTime } from './event-time.ts';
 import { publishEnded } from './publish-ended.ts';
+import type { Results } from './result-store.ts';
 
 interface Deps extends Registered {
-  readonly store: Store;
+  readonly db: Database;
+  readonly results: Results;
   readonly bus: Bus;
 }
 
 /** Writes analyses into the catalogue and publishes CallEnded. An event that is delivered again has no effect. */
 export async function projectAnalyses(
-  { store, bus, consumer }: Deps,
+  { db, results, bus, consumer }: Deps,
   events: readonly Event<BodyOf<typeof CallAnalyzed>>[],
 ): Promise<void> {
-  await once({ db: store.db, consumer }, events, async (tx, fresh) => {
-    const ended = await store.results.complete(
+  await once({ db: db, consumer }, events, async (tx, fresh) => {
+    const ended = await results.complete(
       tx,
       fresh.map(({ firmuuid, subject, time, data }) => {
         const analysis = data.analysis === null ? null : receivedAnalysis(data.analysis);
@@ -52,29 +53,34 @@ export async function projectAnalyses(
 
 /** Notes in the history of calls that their transcription or analysis waits, and for what. */
 export async function projectWaiting(
-  { store, consumer }: Omit<Deps, 'bus'>,
+  { db, results, consumer }: Omit<Deps, 'bus'>,
   stage: 'transcription' | 'analysis',
   events: readonly Event<BodyOf<typeof TranscriptionWaiting | typeof AnalysisWaiting>>[],
 ): Promise<void> {
-  await once({ db: store.db, consumer }, events, async (tx, fresh) => {
+  await once({ db: db, consumer }, events, async (tx, fresh) => {
     const waiting = fresh.map(({ firmuuid, subject, time, data: { attempt, reason } }) => {
       return { firmUuid: firmuuid, callUuid: subject, attempt, reason, at: eventTime(time) };
     });
-    await store.results.wait(tx, stage, waiting);
+    await results.wait(tx, stage, waiting);
   });
 }
 
 /** Fails calls with the reason that the stage reported and publishes CallEnded. An event that is delivered again has no effect. */
 export async function projectFailures(
-  { store, bus, consumer }: Deps,
+  { db, results, bus, consumer }: Deps,
   events: readonly Event<BodyOf<typeof CallFailed>>[],
 ): Promise<void> {
-  await once({ db: store.db, consumer }, events, async (tx, fresh) => {
+  await once({ db: db, consumer }, events, async (tx, fresh) => {
     for (const event of fresh) {
       const { attempt, ...failure } = event.data;
       const call = { firmUuid: event.firmuuid, callUuid: event.subject, attempt };
-      const ended = await store.results.fail(tx, call, failure, eventTime(event.time));
+      const ended = await results.fail(tx, call, failure, eventTime(event.time));
       await publishEnded(bus, tx, ended, () => event);
     }
   });
+}
+
+/** The time of an event by its publisher's clock, but never later than now by this machine's clock. */
+export function eventTime(time: string): Date {
+  return new Date(Math.min(Date.parse(time), Date.now()));
 }

@@ -2,15 +2,16 @@ import { once } from '@call-analysis/bus';
 import { findErased, unpackTranscript } from '@call-analysis/call-processing';
 import type { BodyOf, Event, TranscriptionProgressed, TranscriptReady } from '@call-analysis/events';
 import type { Objects } from '@call-analysis/objects';
-import type { Sql } from '@call-analysis/postgres';
+import type { Database, Sql } from '@call-analysis/postgres';
 import type { Registered } from '@call-analysis/service';
-import type { Store, TranscribedCall } from '../store/index.ts';
-import { eventTime } from './event-time.ts';
+import type { TranscribedCall, Transcripts } from '../calls/transcript-store.ts';
+import { eventTime } from './project-results.ts';
 
 type Ready = Event<BodyOf<typeof TranscriptReady>>;
 
 interface Deps extends Registered {
-  readonly store: Store;
+  readonly db: Database;
+  readonly transcripts: Transcripts;
   readonly objects: Objects;
 }
 
@@ -20,23 +21,26 @@ const STEPS = 10;
 const DEADLOCK_RETRIES = 5;
 
 /** Writes transcripts of recordings into the catalogue. An event that is delivered again has no effect. */
-export async function projectTranscripts({ store, objects, consumer }: Deps, events: readonly Ready[]): Promise<void> {
+export async function projectTranscripts(
+  { db, transcripts, objects, consumer }: Deps,
+  events: readonly Ready[],
+): Promise<void> {
   const calls = new Map<string, TranscribedCall>();
   for (const event of events) {
     try {
       calls.set(event.id, await transcribedCall(objects, event));
     } catch (error) {
       // The packed transcript of an erased call is gone. A retry would not find it either.
-      if ((await findErased(store.db, [event])).size === 0) throw error;
+      if ((await findErased(db, [event])).size === 0) throw error;
     }
   }
   const save = async (tx: Sql, fresh: readonly Ready[]) => {
     for (const { id } of fresh) {
       const call = calls.get(id);
-      if (call !== undefined) await store.transcripts.save(tx, call);
+      if (call !== undefined) await transcripts.save(tx, call);
     }
   };
-  await once({ db: store.db, consumer }, events, save, { retries: DEADLOCK_RETRIES });
+  await once({ db: db, consumer }, events, save, { retries: DEADLOCK_RETRIES });
 }
 
 async function transcribedCall(objects: Objects, { firmuuid, subject, time, data }: Ready): Promise<TranscribedCall> {
@@ -56,16 +60,16 @@ async function transcribedCall(objects: Objects, { firmuuid, subject, time, data
 
 /** Writes the progress of transcriptions into the history of their calls. */
 export async function projectProgress(
-  { store, consumer }: Omit<Deps, 'objects'>,
+  { db, transcripts, consumer }: Omit<Deps, 'objects'>,
   events: readonly Event<BodyOf<typeof TranscriptionProgressed>>[],
 ): Promise<void> {
   await once(
-    { db: store.db, consumer },
+    { db: db, consumer },
     events,
     async (tx, fresh) => {
       for (const { firmuuid, subject, time, data } of fresh) {
         const { attempt, heard: transcribedSeconds, duration } = data;
-        await store.transcripts.addProgress(tx, {
+        await transcripts.addProgress(tx, {
           firmUuid: firmuuid,
           callUuid: subject,
           attempt,

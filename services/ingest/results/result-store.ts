@@ -209,3 +209,5 @@ export async function failWhere(
 function endedCall({ firm_uuid, uuid, ...state }: EndedRow): EndedCall {
   return { firmUuid: firm_uuid, callUuid: uuid, state };
 }
+
+export type Results = ReturnType<typeof results>;

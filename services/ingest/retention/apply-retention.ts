@@ -1,24 +1,18 @@
 import type { Bus } from '@call-analysis/bus';
 import { AuditEntryAdded, createEvent, RecordingErased } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
-import type { Objects } from '@call-analysis/objects';
 import type { Sql } from '@call-analysis/postgres';
 import type { Firm, FirmsClient } from '@call-analysis/service/firms';
-import { eraseCall, unlessErased } from '../erasure/erase-call.ts';
-import type { Limits } from '../limits.ts';
-import type { Store } from '../store/index.ts';
-import type { LocalDay, OldData } from './retention-store.ts';
+import { eraseCall, type EraseDeps, unlessErased } from '../erasure/erase-call.ts';
+import type { LocalDay, OldData, Retained } from './retention-store.ts';
 
 /** For how many days a firm keeps what it has. Null: until it is erased. */
 export interface FirmRetention extends Pick<Firm, 'timeZone' | 'audioDays' | 'transcriptDays' | 'callsDays'> {
   readonly firmUuid: string;
 }
 
-interface Deps {
-  readonly store: Store;
-  readonly bus: Bus;
-  readonly objects: Objects;
-  readonly limits: Limits;
+interface Deps extends EraseDeps {
+  readonly retained: Retained;
 }
 
 const CALLS_AT_ONCE = 100;
@@ -112,9 +106,9 @@ async function* removeOld(
     const setting = await settings.findRetention(firmUuid);
     const days = setting === null ? null : daysOf(setting);
     if (days === null) break;
-    const first = await deps.store.retained.dayBefore(now, days, setting!.timeZone);
+    const first = await deps.retained.dayBefore(now, days, setting!.timeZone);
     const old = { firmUuid, after, before: lowestUuidAt(first.beganAt), limit: CALLS_AT_ONCE };
-    const uuids = await deps.store.retained.find(what, old);
+    const uuids = await deps.retained.find(what, old);
     const removeSome = (some: readonly string[]) =>
       remove(deps, firmUuid, some, now, (tx, count) => receipt(deps.bus, tx, firmUuid, what, count, first));
     try {
@@ -174,16 +168,16 @@ const KINDS: readonly Kind[] = [
       try {
         for (const uuid of uuids) await eraseCall(deps, firmUuid, uuid).then(() => (erased += 1), unlessErased);
       } finally {
-        if (erased > 0) await deps.store.transaction((tx) => note(tx, erased));
+        if (erased > 0) await deps.db.transaction((tx) => note(tx, erased));
       }
     },
   },
   {
     what: 'recordings',
     daysOf: ({ audioDays }) => audioDays,
-    remove: ({ store, bus }, firmUuid, uuids, now, note) =>
-      store.transaction(async (tx) => {
-        const taken = await store.retained.takeRecordings(tx, firmUuid, uuids, now);
+    remove: ({ db, retained, bus }, firmUuid, uuids, now, note) =>
+      db.transaction(async (tx) => {
+        const taken = await retained.takeRecordings(tx, firmUuid, uuids, now);
         if (taken.length === 0) return;
         const origin = { firmuuid: firmUuid, priority: 0, traceparent: undefined };
         const erased_at = now.toISOString();
@@ -197,9 +191,9 @@ const KINDS: readonly Kind[] = [
   {
     what: 'transcripts',
     daysOf: ({ transcriptDays }) => transcriptDays,
-    remove: ({ store }, firmUuid, uuids, now, note) =>
-      store.transaction(async (tx) => {
-        const taken = await store.retained.takeTranscripts(tx, firmUuid, uuids, now);
+    remove: ({ db, retained }, firmUuid, uuids, now, note) =>
+      db.transaction(async (tx) => {
+        const taken = await retained.takeTranscripts(tx, firmUuid, uuids, now);
         if (taken.length > 0) await note(tx, taken.length);
       }),
   },

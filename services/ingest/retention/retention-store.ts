@@ -147,3 +147,5 @@ function withoutEvidence(analysis: object): object {
     return name === 'evidence' && Array.isArray(value) ? [] : value;
   }) as object;
 }
+
+export type Retained = ReturnType<typeof retained>;

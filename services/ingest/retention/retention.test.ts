@@ -96,7 +96,7 @@ describe('a transcript that its firm no longer keeps', () => {
     const { word, text } = said();
     const call = await calls.newCall({ ...secrets(), anonymized_text: text });
     await completed(call, `Where is my ${word}?`);
-    const { words } = service.deps.store;
+    const { words } = service.deps;
     const { firmUuid } = call.owner;
     await words.catchUp(firmUuid, 60_000);
     const before = await calls.tracesOf({ word });
@@ -158,13 +158,13 @@ it('a recording past its retention is removed from its call, and the audio servi
   await projectTranscripts(service.deps, [transcriptReady(call, { transcript: { utterances } })]);
   await completed(call, 'Hello');
   const { firmUuid } = call.owner;
-  expect(await service.deps.store.uploads.storedBytes(firmUuid)).toBeGreaterThan(0);
+  expect(await service.deps.uploads.storedBytes(firmUuid)).toBeGreaterThan(0);
   await after(91, keeps(call, { audioDays: 90 }));
   const { audio, audioErasedAt, transcript, transcriptErasedAt } = await detailOf(call);
   expect([audio, transcriptErasedAt]).toEqual([null, null]);
   expect(audioErasedAt).toMatch(/Z$/);
   expect(transcript?.utterances).toHaveLength(1);
-  expect(await service.deps.store.uploads.storedBytes(firmUuid)).toBe(0);
+  expect(await service.deps.uploads.storedBytes(firmUuid)).toBe(0);
   expect(await receipts(call, 1)).toMatchObject([{ part: `1 recordings, up to ${lastDay(0)}` }]);
   await waitUntil(() => published.some(({ type, subject }) => type === RecordingErased.type && subject === call.uuid));
 });
@@ -248,7 +248,7 @@ it.each([
   ['2026-03-09T12:00:00Z', 'America/New_York', 2, '2026-03-07', '2026-03-07T05:00:00.000Z'],
   ['2026-03-09T12:00:00Z', 'UTC', 30, '2026-02-07', '2026-02-07T00:00:00.000Z'],
 ])('at %s in %s, the first of %i days that are kept is %s', async (now, timeZone, days, day, began) => {
-  const first = await service.deps.store.retained.dayBefore(new Date(now), days, timeZone);
+  const first = await service.deps.retained.dayBefore(new Date(now), days, timeZone);
   expect([first.day, first.beganAt.toISOString()]).toEqual([day, began]);
 });
 

@@ -1,6 +1,5 @@
-import type { Store } from '../store/index.ts';
 import { agreementOf, type Confusion } from './compare-answers.ts';
-import type { AgreementFilter } from './review-store.ts';
+import type { AgreementFilter, Reviews } from './review-store.ts';
 
 interface QuestionAgreement {
   readonly uuid: string;
@@ -14,11 +13,11 @@ interface QuestionAgreement {
 
 /** How far people agree with the machine, for each question of a scorecard (docs/api.md, "People's judgement"). */
 export async function measureAgreement(
-  store: Store,
+  deps: { readonly reviews: Reviews },
   firmUuid: string,
   filter: AgreementFilter,
 ): Promise<{ reviewedCalls: number; questions: QuestionAgreement[] }> {
-  const { calls, counts } = await store.reviews.compare(firmUuid, filter);
+  const { calls, counts } = await deps.reviews.compare(firmUuid, filter);
   const byQuestion = Map.groupBy(counts, ({ question }) => question);
   const questions = [...byQuestion].map(([uuid, ofQuestion]) => {
     const confusion = ofQuestion.map(({ machine, person, count }) => ({ machine, person, count }));

@@ -3,17 +3,16 @@ import type { AddUpReply } from '@call-analysis/proto/analysis/v1/AddUpReply';
 import { waitUntil } from '@call-analysis/testing';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
-import { analyzeCall } from '../attempts/analyze-call.ts';
-import { swapChannels } from '../attempts/swap-channels.ts';
+import { analyzeCall, swapChannels } from '../attempts/analyze-call.ts';
 import { readCall } from '../calls/read-call.ts';
 import { commentOnCall, deleteComment } from '../comments/comment-on-call.ts';
 import { eraseCall } from '../erasure/erase-call.ts';
 import { registerCall } from '../intake/register-call.ts';
+import { type CallFilter, NO_FILTER } from '../listing/call-filter.ts';
 import { listCalls } from '../listing/list-calls.ts';
 import { projectAnalyses, projectFailures } from '../results/project-results.ts';
 import { projectTranscripts } from '../results/project-transcripts.ts';
 import { applyRetention } from '../retention/apply-retention.ts';
-import { type CallFilter, NO_FILTER } from '../store/index.ts';
 import { csvOf, goodAudio } from '../test/csv.ts';
 import { analysis, type Call, callAnalyzed, callFailed, transcriptReady } from '../test/events.ts';
 import { faultOf, recordingOf } from '../test/fixtures.ts';
@@ -121,7 +120,7 @@ const review = (call: Call, analysisUuid: string, answers: PersonAnswer[], done 
 const read = ({ owner, uuid }: Call) => readCall(service.deps, owner.firmUuid, uuid);
 const list = async ({ owner }: Call, filter: Partial<CallFilter>) =>
   (
-    await listCalls(service.deps.store, owner.firmUuid, {
+    await listCalls(service.deps, owner.firmUuid, {
       filter: { ...NO_FILTER, ...filter },
       sort: { by: 'created_at', isDescending: true },
       page: 1,
@@ -135,7 +134,7 @@ describe('a review', () => {
     const { call, analysisUuid } = await analyzed();
     const { firmUuid } = call.owner;
     const batch = (await service.callsOf(call.owner))[0]!.batch;
-    const finishedAt = async () => (await service.deps.store.batches.get(firmUuid, batch)).finishedAt;
+    const finishedAt = async () => (await service.deps.batches.get(firmUuid, batch)).finishedAt;
     const first = await finishedAt();
     await review(call, analysisUuid, [answer(manners, 'yes')]);
     await review(call, analysisUuid, [answer(manners, 'no')]);
@@ -155,7 +154,7 @@ describe('a review', () => {
 
   it("shows the person's answer together with the machine's, and leaves the other answers unchanged", async () => {
     const { call, analysisUuid } = await analyzed();
-    expect(await list(call, { needsReview: true })).toMatchObject([
+    expect(await list(call, { needs_review: true })).toMatchObject([
       { needs_review: 2, questions: 3, answered: 2, score: 50, reviewed_at: null },
     ]);
     const reviewed = await review(call, analysisUuid, [answer(manners, 'yes', 'She was kind.')]);
@@ -185,7 +184,7 @@ describe('a review', () => {
         },
       ],
     });
-    expect(await list(call, { reviewed: true, scoreMin: 100 })).toHaveLength(1);
+    expect(await list(call, { reviewed: true, score_min: 100 })).toHaveLength(1);
     await waitUntil(() =>
       audited.some(({ subject, data }) => subject === call.uuid && data.action === 'call.reviewed'),
     );
@@ -195,14 +194,14 @@ describe('a review', () => {
     const { call, analysisUuid } = await analyzed();
     const before = await read(call);
     await review(call, analysisUuid, [answer(open, null)], true);
-    expect(await list(call, { needsReview: true })).toEqual([]);
-    expect(await list(call, { needsReview: false, reviewed: true })).toMatchObject([{ questions: 3, answered: 3 }]);
+    expect(await list(call, { needs_review: true })).toEqual([]);
+    expect(await list(call, { needs_review: false, reviewed: true })).toMatchObject([{ questions: 3, answered: 3 }]);
     const machine = await withdrawReview(service.deps, actorOf(call), call.uuid);
     const after = await read(call);
     expect(after.analyses).toEqual(before.analyses);
     expect(after.analyses).toEqual([machine]);
     expect(after.call).toMatchObject({ score: 50, needs_review: 2, answered: 2, reviewed_at: null });
-    expect(await list(call, { needsReview: true, reviewed: false })).toHaveLength(1);
+    expect(await list(call, { needs_review: true, reviewed: false })).toHaveLength(1);
     expect(await faultOf(withdrawReview(service.deps, actorOf(call), call.uuid))).toMatchObject({ code: 'NOT_FOUND' });
   });
 
@@ -259,7 +258,7 @@ describe('a review', () => {
       language: null,
       segmentType: null,
     };
-    const measured = await measureAgreement(service.deps.store, owner.firmUuid, filter);
+    const measured = await measureAgreement(service.deps, owner.firmUuid, filter);
     expect(measured).toEqual({
       reviewedCalls: 3,
       questions: [
@@ -285,7 +284,7 @@ describe('a review', () => {
       ],
     });
     const behind = (machine: string | null, person: string | null, size = 10) =>
-      service.deps.store.reviews.comparedCalls(
+      service.deps.reviews.comparedCalls(
         owner.firmUuid,
         filter,
         { questionUuid: manners, machine, person },
@@ -298,12 +297,12 @@ describe('a review', () => {
     expect(await behind(null, null, 2)).toMatchObject({ count: 3, items: [{}, {}] });
     expect(await behind('', null)).toEqual({ count: 0, items: [] });
     for (const changed of [{ revision: 2 }, { language: 'ru' }, { segmentType: 'other' }, { to: new Date(0) }])
-      expect(await measureAgreement(service.deps.store, owner.firmUuid, { ...filter, ...changed })).toEqual({
+      expect(await measureAgreement(service.deps, owner.firmUuid, { ...filter, ...changed })).toEqual({
         reviewedCalls: 0,
         questions: [],
       });
     await withdrawReview(service.deps, actorOf(calls[0]!), calls[0]!.uuid);
-    expect(await measureAgreement(service.deps.store, owner.firmUuid, filter)).toMatchObject({ reviewedCalls: 2 });
+    expect(await measureAgreement(service.deps, owner.firmUuid, filter)).toMatchObject({ reviewedCalls: 2 });
   });
 
   it('is erased with its call, and its comments too', async () => {
@@ -348,7 +347,7 @@ describe('a review that two people write', () => {
   }
 
   const state = async ({ owner, uuid }: Call) => {
-    const found = await readReview(service.deps.store, owner.firmUuid, uuid);
+    const found = await readReview(service.deps, owner.firmUuid, uuid);
     return { revision: found.log!.revision, answers: givenAnswers(found) };
   };
 
@@ -469,7 +468,7 @@ describe('a review that two people write', () => {
 
   it('changes the version of its call, as does everything that is shown of it', async () => {
     const { call, analysisUuid, anna } = await twoPeople();
-    const version = () => service.deps.store.calls.version(call.owner.firmUuid, call.uuid);
+    const version = () => service.deps.calls.version(call.owner.firmUuid, call.uuid);
     const before = await version();
     expect(await version()).toBe(before);
     await anna.change(analysisUuid, null, [answer(manners, 'yes')]);
@@ -477,7 +476,7 @@ describe('a review that two people write', () => {
     expect(reviewed).not.toBe(before);
     await analyzeCall(service.deps, call.owner.firmUuid, call.uuid);
     expect(await version()).not.toBe(reviewed);
-    expect(await service.deps.store.calls.version(service.newOwner().firmUuid, call.uuid)).toBeNull();
+    expect(await service.deps.calls.version(service.newOwner().firmUuid, call.uuid)).toBeNull();
   });
 });
 
@@ -520,7 +519,7 @@ describe('a comment', () => {
     const actor = actorOf(call);
     const one = await commentOnCall(service.deps, actor, call.uuid, { text: 'Ünicode 👍', utterance: 0 });
     const two = await commentOnCall(service.deps, actor, call.uuid, { text: 'Two', utterance: null });
-    const { comments } = service.deps.store;
+    const { comments } = service.deps;
     expect(await comments.list(actor.firmUuid, call.uuid, 1, 10)).toEqual({ count: 2, items: [one, two] });
     const other = { ...actor, userUuid: uuidv7() };
     const remove = (by: typeof actor, isAdmin: boolean, uuid: string) =>
@@ -558,7 +557,7 @@ describe('swapping channels', () => {
     await analyze(call, 1);
     const before = await read(call);
     const roles = before.transcript!.utterances.map(({ role }) => role);
-    const { left } = (await service.deps.store.recordings.find(owner.firmUuid, call.uuid))!;
+    const { left } = (await service.deps.recordings.find(owner.firmUuid, call.uuid))!;
     expect(await swapChannels(service.deps, actorOf(call), call.uuid)).toMatchObject({
       status: 'analyzing',
       attempt: 2,
@@ -567,7 +566,7 @@ describe('swapping channels', () => {
     expect(after.transcript!.utterances.map(({ role }) => role)).toEqual(
       roles.map((role) => (role === 'operator' ? 'client' : 'operator')),
     );
-    expect((await service.deps.store.recordings.find(owner.firmUuid, call.uuid))!.right).toBe(left);
+    expect((await service.deps.recordings.find(owner.firmUuid, call.uuid))!.right).toBe(left);
     expect(after.history.at(-1)).toMatchObject({ status: 'analyzing', detail: 'channels swapped' });
     await waitUntil(() => ready.some(({ subject, data }) => subject === call.uuid && data.attempt === 2));
     // The earlier analysis took one for the other, so it is not kept when this one fails.

@@ -1,12 +1,12 @@
 import type { Bus } from '@call-analysis/bus';
 import { CallReviewed, createEvent, type Event, type ReviewedAnalysis } from '@call-analysis/events';
 import { Fault, notFound } from '@call-analysis/fault';
-import type { Sql } from '@call-analysis/postgres';
+import type { Database, Sql } from '@call-analysis/postgres';
 import { currentContext } from '@call-analysis/runtime';
 import { type Actor, auditEntry } from '@call-analysis/service';
 import { factsOf } from '../calls/analysis-facts.ts';
-import { noteReview } from '../desk/queue/queue-store.ts';
-import type { CallRow, Store } from '../store/index.ts';
+import type { CallRow } from '../calls/call-row.ts';
+import type { Calls } from '../calls/call-store.ts';
 import { compareAnswers } from './compare-answers.ts';
 import { mergeReview } from './merge-review.ts';
 import {
@@ -19,10 +19,16 @@ import {
   type ReviewContent,
   type ReviewState,
 } from './review-log.ts';
+import { noteReview, type Reviews } from './review-store.ts';
 import type { Scorecards } from './scorecards.ts';
 
-interface Deps {
-  readonly store: Store;
+interface ReadDeps {
+  readonly db: Database;
+  readonly calls: Calls;
+  readonly reviews: Reviews;
+}
+
+export interface ReviewDeps extends ReadDeps {
   readonly bus: Bus;
   readonly scorecards: Scorecards;
 }
@@ -50,7 +56,7 @@ interface CurrentReview extends ReviewState {
  * writes the review, and not where nothing is written.
  */
 export async function reviewAnalysis(
-  deps: Deps,
+  deps: ReviewDeps,
   actor: Actor,
   callUuid: string,
   review: NewReview,
@@ -64,42 +70,43 @@ export async function reviewAnalysis(
 
 /** Null when another person has changed the review meanwhile: then all is to be read again. */
 async function tryToReview(
-  { store, bus, scorecards }: Deps,
+  deps: ReviewDeps,
   actor: Actor,
   callUuid: string,
   review: NewReview,
   alongside?: (tx: Sql) => Promise<unknown>,
 ): Promise<ReviewedAnalysis | null> {
+  const { db, calls, reviews, bus, scorecards } = deps;
   const { firmUuid, userUuid } = actor;
   const { analysisUuid } = review;
   const ofCall = { firmUuid, callUuid };
   // Adding up is another service's work, so it is done before the transaction.
-  const read = await currentAnalysis(store, firmUuid, callUuid, analysisUuid);
-  const before = await store.reviews.state(store.db, ofCall, analysisUuid);
+  const read = await currentAnalysis(deps, firmUuid, callUuid, analysisUuid);
+  const before = await reviews.state(db, ofCall, analysisUuid);
   const next = review.isWhole ? contentOf(review) : changed(before, review);
-  if (isRepeated(before, userUuid, next)) return store.reviews.reviewed(store.db, ofCall, analysisUuid);
+  if (isRepeated(before, userUuid, next)) return reviews.reviewed(db, ofCall, analysisUuid);
   const author = { userUuid, basedOn: review.basedOn };
   if (review.isWhole) requireReplaceable(before, author, answersOf(read));
   else requireChangeable(before, author, review.answers, answersOf(read));
   const totals = await scorecards.addUp(actor, read, next.answers);
-  return store.transaction(async (tx) => {
-    const call = await store.calls.lock(tx, firmUuid, callUuid);
-    if ((await store.reviews.currentUuid(tx, firmUuid, callUuid)) !== analysisUuid) throw analysisChanged();
-    const state = await store.reviews.state(tx, ofCall, analysisUuid);
+  return db.transaction(async (tx) => {
+    const call = await calls.lock(tx, firmUuid, callUuid);
+    if ((await reviews.currentUuid(tx, firmUuid, callUuid)) !== analysisUuid) throw analysisChanged();
+    const state = await reviews.state(tx, ofCall, analysisUuid);
     if (state.log?.revision !== before.log?.revision) return null;
     await alongside?.(tx);
     // Read again: retention may have removed its quotes meanwhile.
-    const machine = await store.reviews.machineAnalysis(tx, firmUuid, callUuid, analysisUuid);
+    const machine = await reviews.machineAnalysis(tx, firmUuid, callUuid, analysisUuid);
     const at = new Date();
     const log = logged(state, userUuid, at, next);
     const { comment, done } = next;
     const said = { by: userUuid, at: at.toISOString(), comment, done, revision: log.revision };
     const reviewed = mergeReview(machine, next.answers, said, totals);
-    await store.reviews.save(tx, ofCall, reviewed, next.answers);
+    await reviews.save(tx, ofCall, reviewed, next.answers);
     await noteReview(tx, ofCall, done);
-    await store.reviews.saveLog(tx, ofCall, analysisUuid, log);
-    await store.reviews.saveCompared(tx, ofCall, machine, compareAnswers(machine, next));
-    await applyToCall(store, tx, firmUuid, call, reviewed, at);
+    await reviews.saveLog(tx, ofCall, analysisUuid, log);
+    await reviews.saveCompared(tx, ofCall, machine, compareAnswers(machine, next));
+    await applyToCall(reviews, tx, firmUuid, call, reviewed, at);
     await bus.publish(tx, [
       auditEntry('ingest', actor, 'call.reviewed', callUuid),
       ...reviewedEvents(firmUuid, call, reviewed),
@@ -109,11 +116,15 @@ async function tryToReview(
 }
 
 /** The review of the current analysis. Fault NOT_FOUND, also when there is none. */
-export async function readReview(store: Store, firmUuid: string, callUuid: string): Promise<CurrentReview> {
-  await store.calls.get(firmUuid, callUuid);
-  const analysisUuid = await store.reviews.currentUuid(store.db, firmUuid, callUuid);
+export async function readReview(
+  { db, calls, reviews }: ReadDeps,
+  firmUuid: string,
+  callUuid: string,
+): Promise<CurrentReview> {
+  await calls.get(firmUuid, callUuid);
+  const analysisUuid = await reviews.currentUuid(db, firmUuid, callUuid);
   if (analysisUuid === null) throw notFound('review');
-  const state = await store.reviews.state(store.db, { firmUuid, callUuid }, analysisUuid);
+  const state = await reviews.state(db, { firmUuid, callUuid }, analysisUuid);
   if (state.review === null) throw notFound('review');
   return { ...state, analysisUuid };
 }
@@ -123,25 +134,25 @@ export async function readReview(store: Store, firmUuid: string, callUuid: strin
  * is no review; REVIEW_CHANGED when its revision is not `basedOn`.
  */
 export async function withdrawReview(
-  { store, bus }: Pick<Deps, 'store' | 'bus'>,
+  { db, calls, reviews, bus }: Omit<ReviewDeps, 'scorecards'>,
   actor: Actor,
   callUuid: string,
   basedOn: number | null = null,
 ): Promise<ReviewedAnalysis> {
   const { firmUuid, userUuid } = actor;
   const ofCall = { firmUuid, callUuid };
-  return store.transaction(async (tx) => {
-    const call = await store.calls.lock(tx, firmUuid, callUuid);
-    const current = await store.reviews.currentUuid(tx, firmUuid, callUuid);
+  return db.transaction(async (tx) => {
+    const call = await calls.lock(tx, firmUuid, callUuid);
+    const current = await reviews.currentUuid(tx, firmUuid, callUuid);
     if (current === null) throw notFound('review');
-    const state = await store.reviews.state(tx, ofCall, current);
+    const state = await reviews.state(tx, ofCall, current);
     if (state.review === null) throw notFound('review');
-    const machine = await store.reviews.machineAnalysis(tx, firmUuid, callUuid, current);
+    const machine = await reviews.machineAnalysis(tx, firmUuid, callUuid, current);
     if (basedOn !== null) requireReplaceable(state, { userUuid, basedOn }, answersOf(machine));
-    await store.reviews.remove(tx, ofCall, current);
+    await reviews.remove(tx, ofCall, current);
     await noteReview(tx, ofCall, false);
-    await store.reviews.saveLog(tx, ofCall, current, logged(state, userUuid, new Date(), null));
-    await applyToCall(store, tx, firmUuid, call, machine, null);
+    await reviews.saveLog(tx, ofCall, current, logged(state, userUuid, new Date(), null));
+    await applyToCall(reviews, tx, firmUuid, call, machine, null);
     await bus.publish(tx, [auditEntry('ingest', actor, 'call.review_withdrawn', callUuid)]);
     return machine;
   });
@@ -176,27 +187,27 @@ function reviewedEvents(firmUuid: string, call: CallRow, { score }: ReviewedAnal
 
 /** The call's score is that of its current analysis, with its review. A call without speech keeps none. */
 async function applyToCall(
-  store: Store,
-  tx: Parameters<Store['reviews']['applyToCall']>[0],
+  reviews: Reviews,
+  tx: Sql,
   firmUuid: string,
   call: CallRow,
   analysis: ReviewedAnalysis,
   reviewedAt: Date | null,
 ): Promise<void> {
   if (call.outcome === 'no_speech') throw analysisChanged();
-  await store.reviews.applyToCall(tx, { firmUuid, callUuid: call.uuid }, analysis.score, factsOf(analysis), reviewedAt);
+  await reviews.applyToCall(tx, { firmUuid, callUuid: call.uuid }, analysis.score, factsOf(analysis), reviewedAt);
 }
 
 async function currentAnalysis(
-  store: Store,
+  { db, calls, reviews }: ReadDeps,
   firmUuid: string,
   callUuid: string,
   analysisUuid: string,
 ): Promise<ReviewedAnalysis> {
   // Fault NOT_FOUND for an unknown call, before anything is said about its analysis.
-  await store.calls.get(firmUuid, callUuid);
-  if ((await store.reviews.currentUuid(store.db, firmUuid, callUuid)) !== analysisUuid) throw analysisChanged();
-  return store.reviews.machineAnalysis(store.db, firmUuid, callUuid, analysisUuid);
+  await calls.get(firmUuid, callUuid);
+  if ((await reviews.currentUuid(db, firmUuid, callUuid)) !== analysisUuid) throw analysisChanged();
+  return reviews.machineAnalysis(db, firmUuid, callUuid, analysisUuid);
 }
 
 function analysisChanged(): Fault {

@@ -1,4 +1,3 @@
-import type { Bus } from '@call-analysis/bus';
 import { Uuid } from '@call-analysis/events';
 import type { ingest } from '@call-analysis/proto';
 import type { MeasureAgreementRequest } from '@call-analysis/proto/ingest/v1/MeasureAgreementRequest';
@@ -6,20 +5,19 @@ import type { PersonAnswer as PersonAnswerMessage } from '@call-analysis/proto/i
 import type { Handlers } from '@call-analysis/rpc';
 import { requireCaller } from '@call-analysis/service';
 import { z } from 'zod';
-import type { Store } from '../store/index.ts';
 import { measureAgreement } from './measure-agreement.ts';
-import { readReview, reviewAnalysis, withdrawReview } from './review-analysis.ts';
+import { readReview, reviewAnalysis, type ReviewDeps, withdrawReview } from './review-analysis.ts';
 import { givenAnswers } from './review-log.ts';
 import type { AgreementFilter } from './review-store.ts';
-import type { PersonAnswer, Scorecards } from './scorecards.ts';
+import type { PersonAnswer } from './scorecards.ts';
 
 const Page = z.object({ page: z.int().min(1), size: z.int().min(1).max(100) });
 
 /** The RPCs of reviews. */
-export function reviewRpcs(parts: { store: Store; bus: Bus; scorecards: Scorecards }) {
+export function reviewRpcs(deps: ReviewDeps) {
   return {
     reviewAnalysis: async (request) => {
-      const analysis = await reviewAnalysis(parts, requireCaller(request.caller), Uuid.parse(request.call_uuid), {
+      const analysis = await reviewAnalysis(deps, requireCaller(request.caller), Uuid.parse(request.call_uuid), {
         isWhole: true,
         analysisUuid: Uuid.parse(request.analysis_uuid),
         basedOn: request.based_on ?? null,
@@ -31,7 +29,7 @@ export function reviewRpcs(parts: { store: Store; bus: Bus; scorecards: Scorecar
     },
 
     changeReview: async (request) => {
-      const analysis = await reviewAnalysis(parts, requireCaller(request.caller), Uuid.parse(request.call_uuid), {
+      const analysis = await reviewAnalysis(deps, requireCaller(request.caller), Uuid.parse(request.call_uuid), {
         isWhole: false,
         analysisUuid: Uuid.parse(request.analysis_uuid),
         basedOn: request.based_on ?? null,
@@ -44,7 +42,7 @@ export function reviewRpcs(parts: { store: Store; bus: Bus; scorecards: Scorecar
 
     readReview: async (request) => {
       const { firmUuid } = requireCaller(request.caller);
-      const found = await readReview(parts.store, firmUuid, Uuid.parse(request.call_uuid));
+      const found = await readReview(deps, firmUuid, Uuid.parse(request.call_uuid));
       const { review, log, analysisUuid } = found;
       return {
         analysis_uuid: analysisUuid,
@@ -63,13 +61,13 @@ export function reviewRpcs(parts: { store: Store; bus: Bus; scorecards: Scorecar
 
     withdrawReview: async (request) => {
       const callUuid = Uuid.parse(request.call_uuid);
-      const analysis = await withdrawReview(parts, requireCaller(request.caller), callUuid, request.based_on ?? null);
+      const analysis = await withdrawReview(deps, requireCaller(request.caller), callUuid, request.based_on ?? null);
       return { analysis_json: JSON.stringify(analysis) };
     },
 
     measureAgreement: async (request) => {
       const { firmUuid } = requireCaller(request.caller);
-      const { reviewedCalls, questions } = await measureAgreement(parts.store, firmUuid, filterOf(request));
+      const { reviewedCalls, questions } = await measureAgreement(deps, firmUuid, filterOf(request));
       return {
         reviewed_calls: reviewedCalls,
         questions: questions.map(({ kappa, confusion, ...question }) => ({
@@ -86,7 +84,7 @@ export function reviewRpcs(parts: { store: Store; bus: Bus; scorecards: Scorecar
 
     listComparedCalls: async (request) => {
       const { firmUuid } = requireCaller(request.agreement!.caller);
-      const { count, items } = await parts.store.reviews.comparedCalls(
+      const { count, items } = await deps.reviews.comparedCalls(
         firmUuid,
         filterOf(request.agreement!),
         {

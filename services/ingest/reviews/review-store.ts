@@ -1,7 +1,7 @@
 import { deflateRawSync } from 'node:zlib';
-import { ReviewedAnalysis } from '@call-analysis/events';
+import type { ReviewedAnalysis } from '@call-analysis/events';
 import { notFound } from '@call-analysis/fault';
-import { confidential, type Database, type Sql } from '@call-analysis/postgres';
+import { confidential, type Database, readPage, type Sql } from '@call-analysis/postgres';
 import type { AnalysisBodies } from '../calls/analysis-body-store.ts';
 import type { AnalysisFacts } from '../calls/analysis-facts.ts';
 import { UNFINISHED_SQL } from '../calls/call-status.ts';
@@ -63,13 +63,13 @@ export function reviews(db: Database, bodies: AnalysisBodies) {
 
     /** An analysis without its review. */
     async machineAnalysis(sql: Sql, firmUuid: string, callUuid: string, uuid: string): Promise<ReviewedAnalysis> {
-      const [row] = await sql.query<{ body: Buffer }>(
-        'SELECT body FROM analysis WHERE firm_uuid = $1 AND call_uuid = $2 AND uuid = $3',
+      const rows = await sql.query<{ uuid: string; body: Buffer }>(
+        'SELECT uuid, body FROM analysis WHERE firm_uuid = $1 AND call_uuid = $2 AND uuid = $3',
         [firmUuid, callUuid, uuid],
       );
-      if (row === undefined) throw notFound('analysis');
-      const [analysis] = await bodies.unpack(sql, [row.body]);
-      return ReviewedAnalysis.parse({ ...analysis, uuid });
+      const [analysis] = await bodies.read(sql, rows);
+      if (analysis === undefined) throw notFound('analysis');
+      return analysis;
     },
 
     /** What stands of an analysis' review, and its changes. */
@@ -86,13 +86,13 @@ export function reviews(db: Database, bodies: AnalysisBodies) {
 
     /** The analysis with the review that stands. */
     async reviewed(sql: Sql, { firmUuid, callUuid }: CallId, uuid: string): Promise<ReviewedAnalysis> {
-      const [row] = await sql.query<{ body: Buffer }>(
-        'SELECT body FROM review WHERE firm_uuid = $1 AND call_uuid = $2 AND analysis_uuid = $3',
+      const rows = await sql.query<{ uuid: string; body: Buffer }>(
+        'SELECT analysis_uuid AS uuid, body FROM review WHERE firm_uuid = $1 AND call_uuid = $2 AND analysis_uuid = $3',
         [firmUuid, callUuid, uuid],
       );
-      if (row === undefined) throw notFound('review');
-      const [analysis] = await bodies.unpack(sql, [row.body]);
-      return ReviewedAnalysis.parse({ ...analysis, uuid });
+      const [analysis] = await bodies.read(sql, rows);
+      if (analysis === undefined) throw notFound('review');
+      return analysis;
     },
 
     /** Stores the changes of an analysis' review. */
@@ -216,20 +216,31 @@ export function reviews(db: Database, bodies: AnalysisBodies) {
       { page, size }: { page: number; size: number },
     ): Promise<{ count: number; items: ComparedCall[] }> {
       const { from, values } = comparedBy(firmUuid, filter);
-      const matching = `${from} AND a.question_uuid = $8
-        AND ($9::text IS NULL OR coalesce(a.machine, '') = $9) AND ($10::text IS NULL OR coalesce(a.person, '') = $10)`;
-      const given = [...values, questionUuid, machine, person];
-      const [items, [counted]] = await Promise.all([
-        db.query<ComparedCall>(
-          `SELECT call.uuid, operator_name AS "operatorName", start_time AS "startTime", score::float8 AS score, a.machine, a.person
-           FROM ${matching} ORDER BY start_time DESC, call.uuid DESC, a.analysis_uuid DESC LIMIT $11 OFFSET $12`,
-          [...given, size, (page - 1) * size],
-        ),
-        db.query<{ count: number }>(`SELECT count(*)::int AS count FROM ${matching}`, given),
-      ]);
-      return { count: counted?.count ?? 0, items };
+      const listed = {
+        columns:
+          'call.uuid, operator_name AS "operatorName", start_time AS "startTime", score::float8 AS score, a.machine, a.person',
+        matching: `FROM ${from} AND a.question_uuid = $8
+        AND ($9::text IS NULL OR coalesce(a.machine, '') = $9) AND ($10::text IS NULL OR coalesce(a.person, '') = $10)`,
+        values: [...values, questionUuid, machine, person],
+        orderBy: 'start_time DESC, call.uuid DESC, a.analysis_uuid DESC',
+      };
+      return readPage<ComparedCall>(db, listed, page, size);
     },
   };
+}
+
+/** Whoever has the locked call is done with it. */
+export async function endLease(tx: Sql, { firmUuid, callUuid }: CallId): Promise<void> {
+  await tx.query('DELETE FROM review_lease WHERE firm_uuid = $1 AND call_uuid = $2', [firmUuid, callUuid]);
+}
+
+/** Notes that the review of a locked call is finished, so that the call is out of the queue, or that it is not any more. */
+export async function noteReview(tx: Sql, { firmUuid, callUuid }: CallId, isDone: boolean): Promise<void> {
+  if (isDone) await endLease(tx, { firmUuid, callUuid });
+  await tx.query(
+    'UPDATE sampled_call SET is_done = $3 WHERE firm_uuid = $1 AND call_uuid = $2 AND is_done IS DISTINCT FROM $3',
+    [firmUuid, callUuid, isDone],
+  );
 }
 
 /** The compared answers that an agreement is measured from. */
@@ -281,3 +292,5 @@ function stateOf({ log, byUuid, at, comment, done, answers }: ReviewStateRow): R
   };
   return { review, log: changes ?? unlogged };
 }
+
+export type Reviews = ReturnType<typeof reviews>;

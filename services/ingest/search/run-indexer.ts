@@ -1,19 +1,19 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from '@call-analysis/runtime';
-import type { Store } from '../store/index.ts';
+import type { Words } from './word-store.ts';
 
 /** How often the indexer looks for words. */
 const EVERY_MS = 1_000;
 const AFTER_FAILURE_MS = 5_000;
 
 /** Indexes words in the background. While much waits, it works half of the time. */
-export function runIndexer(store: Store, log: Logger): { stop(): Promise<void> } {
+export function runIndexer(words: Words, log: Logger): { stop(): Promise<void> } {
   const stopping = new AbortController();
   const { signal } = stopping;
 
   async function round(): Promise<number> {
     const began = performance.now();
-    const indexed = await store.words.index(null);
+    const indexed = await words.index(null);
     return indexed === 0 ? EVERY_MS : performance.now() - began;
   }
 

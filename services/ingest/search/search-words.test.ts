@@ -3,8 +3,8 @@ import { deflateRawSync } from 'node:zlib';
 import { tries } from '@call-analysis/testing';
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
+import { NO_FILTER } from '../listing/call-filter.ts';
 import { listCalls } from '../listing/list-calls.ts';
-import { NO_FILTER } from '../store/index.ts';
 import { anyFilter, anySort, CallListing, callOf, modelled, NEWEST, sampleCalls } from '../test/call-listing.ts';
 import { faultOf } from '../test/fixtures.ts';
 import { IngestUnderTest } from '../test/ingest-under-test.ts';
@@ -62,9 +62,9 @@ describe('a search for words', () => {
     expect(await listing.found(firmUuid, '"parcel lost"')).toEqual([]);
     expect(await listing.found(firmUuid, 'parcel -sorry')).toEqual([apart]);
     expect(await listing.found(firmUuid, '-sorry')).toEqual([apart]);
-    expect(await listing.found(firmUuid, 'parcel', { operatorName: 'nobody' })).toEqual([]);
+    expect(await listing.found(firmUuid, 'parcel', { operator_name: 'nobody' })).toEqual([]);
     expect(
-      await listing.found(firmUuid, 'parcel', { scoreMin: 50, segmentType: ['support'], direction: ['inbound'] }),
+      await listing.found(firmUuid, 'parcel', { score_min: 50, segment_type: ['support'], direction: ['inbound'] }),
     ).toHaveLength(2);
   });
 
@@ -181,9 +181,9 @@ describe('a search for words', () => {
     const firmUuid = randomUUID();
     const call = callOf({ status: 'queued', outcome: null, score: null });
     await listing.add(firmUuid, [call], '<operator>needle');
-    const { store } = service.deps;
+    const { deps } = service;
     const asked = () =>
-      listCalls(store, firmUuid, {
+      listCalls(deps, firmUuid, {
         filter: { ...NO_FILTER, q: 'needle' },
         sort: NEWEST,
         page: 1,
@@ -194,7 +194,7 @@ describe('a search for words', () => {
     await service.db.query(`UPDATE call SET status = 'completed' WHERE uuid = $1`, [call.uuid]);
     const [queued] = await service.db.query<{ at: Date }>('SELECT at FROM queued_words WHERE uuid = $1', [call.uuid]);
     expect(await asked()).toMatchObject({ items: [], wordsUntil: queued!.at });
-    expect(await store.words.index(null)).toBe(1);
+    expect(await deps.words.index(null)).toBe(1);
     expect(await asked()).toMatchObject({ items: [{ uuid: call.uuid }], wordsUntil: null });
   });
 
@@ -223,7 +223,7 @@ describe('a search for words', () => {
 
   it('reads each call a few times, also while statistics do not know the firm yet', async () => {
     const firmUuid = randomUUID();
-    const { store } = service.deps;
+    const { deps } = service;
     const calls = 4_000;
     await service.db.query(
       `INSERT INTO call (firm_uuid, uuid, source, status, client_phone_number, operator_name, segment_type, start_time, tagged_text)
@@ -233,14 +233,14 @@ describe('a search for words', () => {
     );
     const read = async () => {
       // The connection of the index of words is the one that was used last.
-      await store.db.query('SELECT pg_stat_force_next_flush()');
+      await deps.db.query('SELECT pg_stat_force_next_flush()');
       const [row] = await service.db.query<{ scans: number; rows: number }>(
         `SELECT sum(idx_scan)::int AS scans, sum(idx_tup_read)::int AS rows FROM pg_stat_user_indexes WHERE relid = 'call'::regclass`,
       );
       return row!;
     };
     const before = await read();
-    const indexed = await store.words.index(firmUuid);
+    const indexed = await deps.words.index(firmUuid);
     expect(indexed).toBeGreaterThan(0);
     let after = await read();
     while (after.scans - before.scans < indexed) after = await read();

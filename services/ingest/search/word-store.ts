@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { invalidFields } from '@call-analysis/fault';
 import type { Database } from '@call-analysis/postgres';
-import type { FilteredCalls } from '../listing/filter-sql.ts';
 import { indexWords } from './index-words.ts';
 import { configurations, configurationTag, webSearchText } from './tokenizer.ts';
 
@@ -10,6 +10,13 @@ import { configurations, configurationTag, webSearchText } from './tokenizer.ts'
  * `transcript` queue what is to be indexed.
  */
 const WAIT_MS = 5;
+
+/** The words of a search, and the firm's number in its documents. */
+export interface SearchedWords {
+  /** A result of `parseWords`. */
+  readonly query: string;
+  readonly firmNumber: number;
+}
 
 export function words(db: Database) {
   const numbers = new Map<string, number>();
@@ -29,9 +36,17 @@ export function words(db: Database) {
      * Parses the words of a query into a tsquery that matches documents of every language, each by its own stems. Null when the
      * text has no word. Quotes make a phrase and a minus excludes a word, as in web searches. No text is invalid.
      */
-    async parse(firmUuid: string, q: string): Promise<FilteredCalls['words']> {
+    async parse(firmUuid: string, q: string): Promise<SearchedWords | null> {
       const query = await parseWords(db, q);
       return query === null ? null : { query, firmNumber: await numberOf(firmUuid) };
+    },
+
+    /** The same; null without a query. Fault VALIDATION_ERROR for a query without a word. */
+    async require(firmUuid: string, q: string | undefined, field = 'q'): Promise<SearchedWords | null> {
+      if (q === undefined) return null;
+      const parsed = await this.parse(firmUuid, q);
+      if (parsed === null) throw invalidFields([{ field, code: 'INVALID', message: 'must have a word in it' }]);
+      return parsed;
     },
 
     /** Indexes the next words, of one firm or of all, and returns how many rows of the queue that took. */
@@ -76,3 +91,5 @@ async function parseWords(db: Database, q: string): Promise<string | null> {
     )
     .join(' | ');
 }
+
+export type Words = ReturnType<typeof words>;

@@ -1,9 +1,9 @@
-import { Failures } from '@call-analysis/fault';
+import { attemptEach } from '@call-analysis/fault';
 import { type Sql, sqlState } from '@call-analysis/postgres';
-import type { Store } from '../store/index.ts';
+import type { CarryOver } from '../listing/carry-over-store.ts';
 import { PROPERTY_GROUPINGS } from './groupings.ts';
 import { rangeOfDay } from './periods.ts';
-import type { StoredSums } from './statistic-store.ts';
+import type { StatisticStore, StoredSums } from './statistic-store.ts';
 
 /** A day is added up once its calls have been quiet for so long: until then statistics read the calls. */
 const QUIET_MS = 60_000;
@@ -15,23 +15,21 @@ const DAYS_PER_RUN = 200;
  * Stores the sums of days whose calls have changed. It takes no lock that a change of a call waits for: a day that changes
  * meanwhile is left for a later run.
  */
-export async function maintainStatistics({ store }: { store: Store }, quietMs = QUIET_MS): Promise<void> {
+export async function maintainStatistics(
+  { carryOver, statistics }: { readonly carryOver: CarryOver; readonly statistics: StatisticStore },
+  quietMs = QUIET_MS,
+): Promise<void> {
   // Sums of calls that are not carried over yet would not hear of their changes.
-  if (!(await store.carryOver.isDone())) return;
-  const deadline = Date.now() + RUN_MS;
-  await store.statistics.foldChanges();
-  const changed = await store.statistics.changedDays(new Date(Date.now() - quietMs), DAYS_PER_RUN);
-  const failures = new Failures();
-  for (const { firmUuid, beginsAt } of changed) {
-    if (Date.now() > deadline) break;
-    const addUp = () => unlessChanged(store.statistics.snapshot((tx) => addUpDay(store, tx, firmUuid, beginsAt)));
-    await failures.attempt(addUp);
-  }
-  failures.throwAll();
+  if (!(await carryOver.isDone())) return;
+  await statistics.foldChanges();
+  const changed = await statistics.changedDays(new Date(Date.now() - quietMs), DAYS_PER_RUN);
+  const addUp = ({ firmUuid, beginsAt }: (typeof changed)[number]) =>
+    unlessChanged(statistics.snapshot((tx) => addUpDay(statistics, tx, firmUuid, beginsAt)));
+  await attemptEach(changed, addUp, RUN_MS);
 }
 
 /** The changes that the transaction sees are in its sums, and later ones stay. */
-async function addUpDay({ statistics }: Store, tx: Sql, firmUuid: string, beginsAt: Date): Promise<void> {
+async function addUpDay(statistics: StatisticStore, tx: Sql, firmUuid: string, beginsAt: Date): Promise<void> {
   const source = { firmUuid, ranges: [rangeOfDay(beginsAt)] };
   const all = await statistics.add(tx, source, { by: 'all' });
   const sums: StoredSums[] = [{ period: 'day', beginsAt, kind: 'all', byKey: all }];

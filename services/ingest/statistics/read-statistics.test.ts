@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { NO_FILTER } from '../store/index.ts';
+import { NO_FILTER } from '../listing/call-filter.ts';
 import {
   anyFilter,
   bodyOf,
@@ -28,7 +28,7 @@ const listing = new CallListing(service);
 type Filter = Parameters<typeof modelled>[1];
 
 const read = (firmUuid: string, groupBy: Grouping, filter: Filter, tz: string) =>
-  readStatistics(service.deps.store, firmUuid, { groupBy, filter, tz, sort: null, limit: 1000 });
+  readStatistics(service.deps, firmUuid, { groupBy, filter, tz, sort: null, limit: 1000 });
 
 /** The keys of a call, as plain SQL has them. */
 const KEYS: Record<Grouping, string> = {
@@ -126,8 +126,8 @@ it('equals plain SQL after any history of completion, review, re-analysis and er
           .record({ from: fc.integer({ min: -1, max: 12 }), days: fc.integer({ min: 0, max: 60 }) })
           .map(({ from, days }) => ({
             ...NO_FILTER,
-            startedFrom: new Date(BEGIN + (from * DAY) / 3),
-            startedTo: new Date(BEGIN + from * DAY + days * DAY),
+            started_from: new Date(BEGIN + (from * DAY) / 3).toISOString(),
+            started_to: new Date(BEGIN + from * DAY + days * DAY).toISOString(),
           })),
         anyFilter,
       ),
@@ -194,8 +194,8 @@ it('equals plain SQL after any history of completion, review, re-analysis and er
   // Days of Tashkent, New York and Kathmandu, of which some parts of UTC's days are added and others subtracted.
   const inZone = (hours: number) => ({
     ...NO_FILTER,
-    startedFrom: new Date(BEGIN + 2 * DAY + hours * HOUR),
-    startedTo: new Date(BEGIN + 33 * DAY + hours * HOUR),
+    started_from: new Date(BEGIN + 2 * DAY + hours * HOUR).toISOString(),
+    started_to: new Date(BEGIN + 33 * DAY + hours * HOUR).toISOString(),
   });
   for (const groupBy of GROUPINGS) {
     for (const tz of ['UTC', 'Asia/Kathmandu']) await expectExact(firmUuid, calls, groupBy, NO_FILTER, tz);

@@ -1,11 +1,19 @@
 import { type Fault, invalidFields } from '@call-analysis/fault';
 import type { Sql } from '@call-analysis/postgres';
-import { type CallFilter, NO_FILTER, type Store } from '../store/index.ts';
+import { type CallFilter, NO_FILTER } from '../listing/call-filter.ts';
+import type { CarryOver } from '../listing/carry-over-store.ts';
+import type { Words } from '../search/word-store.ts';
 import { type Grouping, isTime, overlaps } from './groupings.ts';
 import { cutIntoPieces, joinRanges, rangeOfDay, type TimeRange } from './periods.ts';
-import type { Slot, Source, SumsByKey } from './statistic-store.ts';
+import type { Slot, Source, StatisticStore, SumsByKey } from './statistic-store.ts';
 import { compareKeys, type Group, type SortableNumber, sortGroups, type Statistic, statisticOf } from './statistic.ts';
 import { addSums, noSums, subtractSums, type Sums } from './sums.ts';
+
+export interface StatisticDeps {
+  readonly statistics: StatisticStore;
+  readonly carryOver: CarryOver;
+  readonly words: Words;
+}
 
 interface StatisticsRequest {
   readonly groupBy: Grouping;
@@ -26,19 +34,21 @@ export interface Statistics {
  * What the calls that match a filter add up to, by group (docs/api.md, "Statistics"). The numbers are those of Get Calls
  * under the same filter. Fault VALIDATION_ERROR for a time zone that is not known, and for words without a word.
  */
-export async function readStatistics(store: Store, firmUuid: string, request: StatisticsRequest): Promise<Statistics> {
+export async function readStatistics(
+  deps: StatisticDeps,
+  firmUuid: string,
+  request: StatisticsRequest,
+): Promise<Statistics> {
   const { filter, groupBy } = request;
-  const words = filter.q === null ? null : await store.words.parse(firmUuid, filter.q);
-  if (filter.q !== null && words === null)
-    throw invalidFields([{ field: 'q', code: 'INVALID', message: 'must have a word in it' }]);
-  if (!(await store.statistics.knowsZone(request.tz))) throw unknownZone();
-  await store.carryOver.ready();
+  const words = await deps.words.require(firmUuid, filter.q);
+  if (!(await deps.statistics.knowsZone(request.tz))) throw unknownZone();
+  await deps.carryOver.ready();
   const source = isTimeOnly(filter) ? null : { firmUuid, filter, words };
-  const { groups, total } = await store.statistics.snapshot(async (tx) => {
-    const byKey = await addUp(store, tx, firmUuid, request, source, groupBy);
+  const { groups, total } = await deps.statistics.snapshot(async (tx) => {
+    const byKey = await addUp(deps, tx, firmUuid, request, source, groupBy);
     // A call with several topics is in several groups.
-    const all = overlaps(groupBy) ? await addUp(store, tx, firmUuid, request, source, 'all') : byKey;
-    return { groups: await groupsOf(store, tx, firmUuid, groupBy, byKey), total: totalOf(all, byKey) };
+    const all = overlaps(groupBy) ? await addUp(deps, tx, firmUuid, request, source, 'all') : byKey;
+    return { groups: await groupsOf(deps, tx, firmUuid, groupBy, byKey), total: totalOf(all, byKey) };
   });
   const sorted =
     request.sort !== null
@@ -51,12 +61,12 @@ export async function readStatistics(store: Store, firmUuid: string, request: St
 
 /** Whether the filter concerns nothing but the start of the calls, so that stored sums can be used. */
 function isTimeOnly(filter: CallFilter): boolean {
-  const rest = { ...filter, startedFrom: null, startedTo: null };
+  const { started_from: _from, started_to: _to, ...rest } = filter;
   return JSON.stringify(rest) === JSON.stringify(NO_FILTER);
 }
 
 async function addUp(
-  { statistics }: Store,
+  { statistics }: StatisticDeps,
   tx: Sql,
   firmUuid: string,
   { filter, tz }: StatisticsRequest,
@@ -65,7 +75,8 @@ async function addUp(
 ): Promise<SumsByKey> {
   const keys = by === 'all' ? { by } : { by, tz };
   if (source !== null) return statistics.add(tx, source, keys);
-  const range = { from: filter.startedFrom, to: filter.startedTo };
+  const time = (text: string | undefined) => (text === undefined ? null : new Date(text));
+  const range = { from: time(filter.started_from), to: time(filter.started_to) };
   const isByTime = by !== 'all' && isTime(by);
   const pieces = cutIntoPieces(await statistics.daysOf(tx, firmUuid, range), range, isByTime);
   if (isByTime) {
@@ -93,9 +104,9 @@ async function addUp(
 
 /** Hours where they fit the time zone, otherwise quarters of an hour. */
 async function slotFor(
-  statistics: Store['statistics'],
+  statistics: StatisticStore,
   tx: Sql,
-  zoned: Parameters<Store['statistics']['addSlots']>[2],
+  zoned: Parameters<StatisticStore['addSlots']>[2],
   ranges: readonly TimeRange[],
 ): Promise<{ slot: Slot; uneven: readonly TimeRange[] }> {
   const byHour = await statistics.uneven(tx, zoned, 'hour', ranges);
@@ -128,11 +139,17 @@ function totalOf(all: SumsByKey, byKey: SumsByKey): Sums {
   return total;
 }
 
-async function groupsOf(store: Store, tx: Sql, firmUuid: string, by: Grouping, byKey: SumsByKey): Promise<Group[]> {
+async function groupsOf(
+  deps: StatisticDeps,
+  tx: Sql,
+  firmUuid: string,
+  by: Grouping,
+  byKey: SumsByKey,
+): Promise<Group[]> {
   if (isTime(by)) return [...byKey].map(([key, sums]) => ({ key, label: key, ...statisticOf(sums) }));
   const isNamed = by === 'scorecard' || by === 'question';
   const uuids = isNamed ? [...byKey.keys()].filter((key) => key !== '') : [];
-  const labels = await store.statistics.labels(tx, firmUuid, uuids);
+  const labels = await deps.statistics.labels(tx, firmUuid, uuids);
   // Values that mean the same are one group, named as most of its calls are.
   const isFolded = by === 'operator_name' || by === 'operator_group_name';
   const groups = Map.groupBy(byKey, ([key]) => (isFolded ? foldName(key) : key));

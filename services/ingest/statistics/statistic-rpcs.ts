@@ -6,14 +6,14 @@ import type { ListCallsRequest } from '@call-analysis/proto/ingest/v1/ListCallsR
 import type { Handlers } from '@call-analysis/rpc';
 import type { Firms } from '@call-analysis/service/firms';
 import { z } from 'zod';
-import type { CallFilter, Store } from '../store/index.ts';
-import { readStatistics } from './read-statistics.ts';
+import type { CallFilter } from '../listing/call-filter.ts';
+import { readStatistics, type StatisticDeps } from './read-statistics.ts';
 
 const Limit = z.int().min(1).max(1000);
 
 /** The RPC of statistics. `filterOf` translates the filter of a listing. */
 export function statisticRpcs(
-  { store, firms }: { store: Store; firms: Firms },
+  { firms, ...deps }: StatisticDeps & { readonly firms: Firms },
   filterOf: (request: ListCallsRequest, caller: Caller | null) => CallFilter,
 ): Pick<Handlers<typeof ingest>, 'readStatistics'> {
   return {
@@ -21,7 +21,7 @@ export function statisticRpcs(
       const firmUuid = Uuid.parse(request.caller?.firm_uuid);
       const { sort } = request;
       const tz = request.tz ?? (await firms.find(firmUuid)).timeZone;
-      const { items, total } = await readStatistics(store, firmUuid, {
+      const { items, total } = await readStatistics(deps, firmUuid, {
         groupBy: Grouping.parse(request.group_by),
         filter: filterOf(request.filter!, request.caller),
         tz,

@@ -295,3 +295,5 @@ function storedSums(rows: readonly Row[]): SumsByKey {
     rows.map((row) => [row.key, { amounts: amountsIn(row), scores: unpackScores(row.scores ?? Buffer.alloc(0)) }]),
   );
 }
+
+export type StatisticStore = ReturnType<typeof statistics>;

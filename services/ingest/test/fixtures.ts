@@ -3,8 +3,8 @@ import { Fault } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
 import type { Database } from '@call-analysis/postgres';
 import AdmZip from 'adm-zip';
+import type { StoredRecording } from '../calls/recording-store.ts';
 import type { Owner } from '../intake/upload-store.ts';
-import type { StoredRecording } from '../store/index.ts';
 
 /** A ZIP with one file of each name in its root. The content is not audio. */
 export function zipOf(names: readonly string[]): Buffer {

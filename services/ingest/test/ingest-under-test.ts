@@ -6,11 +6,11 @@ import { notFound } from '@call-analysis/fault';
 import type { Database } from '@call-analysis/postgres';
 import type { Firm } from '@call-analysis/service/firms';
 import { afterAll, beforeAll } from '@jest/globals';
+import type { Batch } from '../batches/batch-store.ts';
 import { openUpload } from '../intake/open-upload.ts';
 import { processUpload, type ProcessUploadRequest } from '../intake/process-upload.ts';
 import type { Owner } from '../intake/upload-store.ts';
 import type { Config } from '../start.ts';
-import type { Batch } from '../store/index.ts';
 import { type Client, type Deps, type Served, type StartedIngest, startIngest } from './start-ingest.ts';
 
 /**

@@ -9,9 +9,9 @@ import { dial, serve } from '@call-analysis/rpc';
 import { Closing, createLog } from '@call-analysis/runtime';
 import type { Firm, Firms } from '@call-analysis/service/firms';
 import { serviceDatabase } from '@call-analysis/service/test';
+import { openStores, type Stores } from '../deps.ts';
 import { defaultLimits } from '../limits.ts';
 import { type Config, migrations, schema, start } from '../start.ts';
-import { openStore, type Store } from '../store/index.ts';
 
 export type Client = ReturnType<typeof dialIngest>;
 
@@ -20,8 +20,7 @@ function dialIngest(address: string) {
 }
 
 /** The service's own objects, for tests that call a use case directly. */
-export interface Deps {
-  readonly store: Store;
+export interface Deps extends Stores {
   readonly bus: Bus;
   readonly objects: Objects;
   readonly firms: Firms;
@@ -78,14 +77,14 @@ export async function startIngest({ serving, retries, findFirm }: IngestOptions)
   closing.add('pool', () => db.close());
   const own = openDatabase({ url: databaseUrl, schema });
   closing.add("the service's pool", () => own.close());
-  const store = openStore(own, databaseUrl);
-  closing.add('store', () => store.close());
+  const stores = openStores(own, databaseUrl);
+  closing.add('stores', () => stores.close());
   const bus = await openBus(config.bus, { name: 'test', log });
   closing.add('bus', () => bus.close());
   const objects = await openObjects(config.objects);
   const served = serving ? await serveIngest(config, findFirm, closing) : undefined;
   const firms: Firms = { find: findFirm, settings: findFirm };
-  const deps = { store, bus, objects, firms, consumer: 'test', limits: config.limits };
+  const deps = { ...stores, bus, objects, firms, consumer: 'test', limits: config.limits };
   return { deps, db, config, served, close: () => closing.close() };
 }
 

@@ -1,5 +1,5 @@
 import { notFound } from '@call-analysis/fault';
-import type { Database, Sql } from '@call-analysis/postgres';
+import { type Database, readPage, type Sql } from '@call-analysis/postgres';
 import type { EventName } from '../endpoints/endpoint.ts';
 
 /** A delivery as the API shows it. `uuid` is its webhook-id. */
@@ -77,16 +77,8 @@ export function deliveries(db: Database) {
       size: number,
     ): Promise<{ count: number; items: Delivery[] }> {
       const matching = "FROM delivery WHERE endpoint_uuid = $1 AND ($2::text[] = '{}' OR status = ANY($2))";
-      const [[total], items] = await Promise.all([
-        db.query<{ count: number }>(`SELECT count(*)::int AS count ${matching}`, [endpointUuid, status]),
-        db.query<Delivery>(`SELECT ${columns} ${matching} ORDER BY uuid DESC LIMIT $3 OFFSET $4`, [
-          endpointUuid,
-          status,
-          size,
-          (page - 1) * size,
-        ]),
-      ]);
-      return { count: total!.count, items };
+      const values = [endpointUuid, status];
+      return readPage(db, { columns, matching, values, orderBy: 'uuid DESC' }, page, size);
     },
 
     /** Sends a delivery again now, with the schedule from its start. */

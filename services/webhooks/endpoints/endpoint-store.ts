@@ -1,5 +1,5 @@
 import { notFound } from '@call-analysis/fault';
-import type { Database, Sql } from '@call-analysis/postgres';
+import { type Database, readPage, type Sql } from '@call-analysis/postgres';
 import { disabledReasons, type Endpoint, type OldSecret } from './endpoint.ts';
 
 const columns = `uuid, firm_uuid AS "firmUuid", url, events, description, enabled, disabled_reason AS "disabledReason",
@@ -55,18 +55,8 @@ export function endpoints(db: Database) {
 
     /** Newest first. */
     async list(firmUuid: string, page: number, size: number): Promise<{ count: number; items: Endpoint[] }> {
-      const [[total], items] = await Promise.all([
-        db.query<{ count: number }>(
-          'SELECT count(*)::int AS count FROM endpoint WHERE firm_uuid = $1 AND deleted_at IS NULL',
-          [firmUuid],
-        ),
-        db.query<Endpoint>(
-          `SELECT ${columns} FROM endpoint WHERE firm_uuid = $1 AND deleted_at IS NULL
-           ORDER BY created_at DESC, uuid DESC LIMIT $2 OFFSET $3`,
-          [firmUuid, size, (page - 1) * size],
-        ),
-      ]);
-      return { count: total!.count, items };
+      const matching = 'FROM endpoint WHERE firm_uuid = $1 AND deleted_at IS NULL';
+      return readPage(db, { columns, matching, values: [firmUuid], orderBy: 'created_at DESC, uuid DESC' }, page, size);
     },
 
     /** Enabling an endpoint, or another URL, restarts its five days without success. */

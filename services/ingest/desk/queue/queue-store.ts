@@ -138,25 +138,6 @@ export function reviewQueue(db: Database, carryOver: CarryOver) {
   };
 }
 
-interface CallId {
-  readonly firmUuid: string;
-  readonly callUuid: string;
-}
-
-/** Whoever has the locked call is done with it. */
-export async function endLease(tx: Sql, { firmUuid, callUuid }: CallId): Promise<void> {
-  await tx.query('DELETE FROM review_lease WHERE firm_uuid = $1 AND call_uuid = $2', [firmUuid, callUuid]);
-}
-
-/** Notes that the review of a locked call is finished, so that the call is out of the queue, or that it is not any more. */
-export async function noteReview(tx: Sql, { firmUuid, callUuid }: CallId, isDone: boolean): Promise<void> {
-  if (isDone) await endLease(tx, { firmUuid, callUuid });
-  await tx.query(
-    'UPDATE sampled_call SET is_done = $3 WHERE firm_uuid = $1 AND call_uuid = $2 AND is_done IS DISTINCT FROM $3',
-    [firmUuid, callUuid, isDone],
-  );
-}
-
 /** The calls `c` that are asked for. */
 function asked(values: Values, table: ListedTable, query: QueueQuery): string {
   let from = matching(values, table, query);

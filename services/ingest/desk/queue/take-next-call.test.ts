@@ -4,13 +4,14 @@ import { tries } from '@call-analysis/testing';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { v7 as uuidv7 } from 'uuid';
+import { openStores, type Stores } from '../../deps.ts';
 import { eraseCall } from '../../erasure/erase-call.ts';
-import { NO_FILTER, openStore, type Store } from '../../store/index.ts';
+import { NO_FILTER } from '../../listing/call-filter.ts';
+import { endLease, noteReview } from '../../reviews/review-store.ts';
 import { type Call, CallListing, callOf, judge } from '../../test/call-listing.ts';
 import { untilSomebodyWaits } from '../../test/fixtures.ts';
 import { IngestUnderTest } from '../../test/ingest-under-test.ts';
 import { assignments } from '../assignment-store.ts';
-import { endLease, noteReview, type ReviewQueue, reviewQueue } from './queue-store.ts';
 import { readQueue, releaseLease, takeNextCall } from './take-next-call.ts';
 
 const MINUTE = 60_000;
@@ -48,15 +49,13 @@ const personOf = (firmUuid: string) => ({
 });
 type Person = ReturnType<typeof personOf>;
 
-const queueOf = (store: Store) => reviewQueue(store.db, store.carryOver);
-
 async function next(
   person: Person,
   at: number = NOON,
-  { store = service.deps.store, filter = {}, ruleUuid = null as string | null, skip = [] as string[] } = {},
+  { deps = service.deps as Stores, filter = {}, ruleUuid = null as string | null, skip = [] as string[] } = {},
 ): Promise<string | null> {
   const asked = { filter: { ...NO_FILTER, ...filter }, ruleUuid, skip };
-  const taken = await takeNextCall({ store, queue: queueOf(store) }, person, asked, new Date(at));
+  const taken = await takeNextCall(deps, person, asked, new Date(at));
   if (taken === null) return null;
   expect(taken.until).toEqual(new Date(at + 15 * MINUTE));
   return taken.call.uuid;
@@ -65,7 +64,7 @@ async function next(
 /** Writes the review of a call, as whoever stores one does. */
 async function finish({ firmUuid, userUuid }: Person, call: Call, at = NOON): Promise<void> {
   await service.db.transaction(async (tx) => {
-    await service.deps.store.calls.lock(tx, firmUuid, call.uuid);
+    await service.deps.calls.lock(tx, firmUuid, call.uuid);
     await tx.query(
       `INSERT INTO review (firm_uuid, call_uuid, analysis_uuid, by_uuid, at, done, answers, body)
        VALUES ($1, $2, gen_random_uuid(), $3, $4, true, '[]', '')`,
@@ -101,15 +100,15 @@ describe('the review queue', () => {
       const { databaseUrl: url } = service.config;
       const db = openDatabase({ url, schema: 'ingest' });
       closing.push(() => db.close());
-      const store = openStore(db, url);
-      closing.push(() => store.close());
-      return store;
+      const opened = openStores(db, url);
+      closing.push(() => opened.close());
+      return opened;
     });
     const firmUuid = randomUUID();
     const calls = callsToReview(60);
     await listing.add(firmUuid, calls);
     const people = Array.from({ length: 40 }, () => personOf(firmUuid));
-    const ask = () => Promise.all(people.map((person, at) => next(person, NOON, { store: stores[at % 4]! })));
+    const ask = () => Promise.all(people.map((person, at) => next(person, NOON, { deps: stores[at % 4]! })));
     const first = await ask();
     expect(first).not.toContain(null);
     expect(new Set(first).size).toBe(40);
@@ -119,12 +118,12 @@ describe('the review queue', () => {
     expect(oncemore).toEqual(first);
     // Everyone asks again after all leases have run out.
     const later = await Promise.all(
-      people.map((person, at) => next(person, NOON + 16 * MINUTE, { store: stores[at % 4]! })),
+      people.map((person, at) => next(person, NOON + 16 * MINUTE, { deps: stores[at % 4]! })),
     );
     expect(new Set(later).size).toBe(40);
     const more = Array.from({ length: 30 }, () => personOf(firmUuid));
     const rest = await Promise.all(
-      more.map((person, at) => next(person, NOON + 17 * MINUTE, { store: stores[at % 4]! })),
+      more.map((person, at) => next(person, NOON + 17 * MINUTE, { deps: stores[at % 4]! })),
     );
     const given = [...later, ...rest].filter((uuid) => uuid !== null);
     expect(new Set(given).size).toBe(60);
@@ -177,7 +176,7 @@ describe('the review queue', () => {
     expect(await next(personOf(firmUuid), NOON + 14 * MINUTE)).toBeNull();
     const three = personOf(firmUuid);
     expect(await next(three, NOON + 16 * MINUTE)).toBe(second);
-    const deps = { store: service.deps.store, queue: queueOf(service.deps.store) };
+    const { deps } = service;
     await expect(releaseLease(deps, two, second)).rejects.toMatchObject({ code: 'NOT_FOUND' });
     await releaseLease(deps, one, first);
     expect(await next(two, NOON + 16 * MINUTE)).toBe(first);
@@ -212,9 +211,9 @@ describe('the review queue', () => {
     await sample(firmUuid, calls[2]!.uuid, rule);
     await sample(firmUuid, calls[0]!.uuid, randomUUID());
     expect(await next(me, NOON, { ruleUuid: rule })).toBe(calls[2]!.uuid);
-    expect(await next(me, NOON, { filter: { segmentType: ['sales'] } })).toBe(calls[1]!.uuid);
+    expect(await next(me, NOON, { filter: { segment_type: ['sales'] } })).toBe(calls[1]!.uuid);
     expect(await next(personOf(firmUuid), NOON, { ruleUuid: rule })).toBe(calls[2]!.uuid);
-    expect(await next(me, NOON, { filter: { segmentType: ['sales'] }, ruleUuid: rule })).toBeNull();
+    expect(await next(me, NOON, { filter: { segment_type: ['sales'] }, ruleUuid: rule })).toBeNull();
     await expect(next(me, NOON, { filter: { q: '!' } })).rejects.toMatchObject({ code: 'VALIDATION_ERROR' });
   });
 
@@ -242,8 +241,8 @@ describe('the review queue', () => {
       await service.db.transaction(async (tx) => {
         await tx.query('SELECT FROM call WHERE uuid = $1 FOR UPDATE', [first]);
         asked = next(me);
-        await Promise.race([untilSomebodyWaits(service.deps.store.db), asked]);
-        if (end === 'erasure') await service.deps.store.erasures.erase(tx, firmUuid, first, [], new Date());
+        await Promise.race([untilSomebodyWaits(service.deps.db), asked]);
+        if (end === 'erasure') await service.deps.erasures.erase(tx, firmUuid, first, [], new Date());
         else await judge(tx, firmUuid, { ...calls[0]!, facts: { ...calls[0]!.facts!, needsReview: 0 } });
       });
       expect(await asked).toBe(second);
@@ -255,8 +254,7 @@ describe('the review queue', () => {
     const [one, two] = [personOf(firmUuid), personOf(firmUuid)];
     const calls = callsToReview(6);
     await listing.add(firmUuid, calls);
-    const { store, firms } = service.deps;
-    const read = (person: Person, at: number) => readQueue({ queue: queueOf(store), firms }, person, new Date(at));
+    const read = (person: Person, at: number) => readQueue(service.deps, person, new Date(at));
     // Midnight in Tashkent is 19:00 in UTC.
     const midnight = Date.UTC(2036, 9, 1, 19);
     await finish(one, calls[0]!, midnight - 1);
@@ -315,8 +313,6 @@ async function runAgainstModel(actions: readonly Action[]): Promise<void> {
   const people = Array.from({ length: 3 }, () => personOf(firmUuid));
   const calls = callsToReview(6);
   await listing.add(firmUuid, calls);
-  const { store } = service.deps;
-  const queue: ReviewQueue = queueOf(store);
   const state = calls.map(() => ({
     isDone: false,
     assignee: null as number | null,
@@ -353,7 +349,7 @@ async function runAgainstModel(actions: readonly Action[]): Promise<void> {
     }
     if (what === 'release') {
       const isHeld = call(which).lease?.who === who;
-      const released = releaseLease({ store, queue }, person, uuid).then(
+      const released = releaseLease(service.deps, person, uuid).then(
         () => true,
         () => false,
       );

@@ -1,7 +1,11 @@
-import { invalidFields, notFound } from '@call-analysis/fault';
+import { notFound } from '@call-analysis/fault';
+import type { Database } from '@call-analysis/postgres';
 import type { Firms } from '@call-analysis/service/firms';
-import { type CallRow, NO_FILTER, type Store } from '../../store/index.ts';
-import type { DeskCaller } from '../caller.ts';
+import type { CallRow } from '../../calls/call-row.ts';
+import type { Calls } from '../../calls/call-store.ts';
+import { NO_FILTER } from '../../listing/call-filter.ts';
+import type { Words } from '../../search/word-store.ts';
+import type { DeskCaller } from '../requests.ts';
 import type { QueueQuery, ReviewQueue } from './queue-store.ts';
 
 /** For how long nobody else gets the call. Asking again extends it. */
@@ -10,7 +14,9 @@ const LEASE_MS = 15 * 60_000;
 const CANDIDATES = 20;
 
 interface Deps {
-  readonly store: Pick<Store, 'transaction' | 'calls' | 'words'>;
+  readonly db: Database;
+  readonly calls: Calls;
+  readonly words: Words;
   readonly queue: ReviewQueue;
 }
 
@@ -29,10 +35,8 @@ export async function takeNextCall(
   { filter, ruleUuid, skip }: Pick<QueueQuery, 'filter' | 'ruleUuid' | 'skip'>,
   now: Date,
 ): Promise<Taken | null> {
-  const { store, queue } = deps;
-  const words = filter.q === null ? null : await store.words.parse(firmUuid, filter.q);
-  if (filter.q !== null && words === null)
-    throw invalidFields([{ field: 'filter.q', code: 'INVALID', message: 'must have a word in it' }]);
+  const { queue } = deps;
+  const words = await deps.words.require(firmUuid, filter.q, 'filter.q');
   const query = { firmUuid, userUuid, filter, words, ruleUuid, skip, now };
   for (;;) {
     const held = await extendHeld(deps, query);
@@ -48,11 +52,11 @@ export async function takeNextCall(
 
 /** Fault NOT_FOUND without a lease of the person. */
 export async function releaseLease(
-  { store, queue }: Deps,
+  { db, queue }: Deps,
   { firmUuid, userUuid }: DeskCaller,
   callUuid: string,
 ): Promise<void> {
-  const isReleased = await store.transaction((tx) => queue.release(tx, firmUuid, userUuid, callUuid));
+  const isReleased = await db.transaction((tx) => queue.release(tx, firmUuid, userUuid, callUuid));
   if (!isReleased) throw notFound('lease');
 }
 
@@ -72,12 +76,12 @@ export async function readQueue(
 }
 
 /** A call that the person has, if it is one of those that are asked for; another one is given back. */
-async function extendHeld({ store, queue }: Deps, query: QueueQuery): Promise<Taken | null> {
+async function extendHeld({ db, calls, queue }: Deps, query: QueueQuery): Promise<Taken | null> {
   const { firmUuid, userUuid } = query;
-  return store.transaction(async (tx) => {
+  return db.transaction(async (tx) => {
     await queue.lockPerson(tx, firmUuid, userUuid);
     const held = await queue.held(tx, query);
-    const call = held === null ? null : await store.calls.share(tx, firmUuid, held);
+    const call = held === null ? null : await calls.share(tx, firmUuid, held);
     if (call === null) return null;
     if (!(await queue.matches(tx, query, call.uuid))) {
       await queue.release(tx, firmUuid, userUuid, call.uuid);
@@ -90,13 +94,13 @@ async function extendHeld({ store, queue }: Deps, query: QueueQuery): Promise<Ta
 }
 
 /** Null when another person was quicker, the call no longer waits, or a second request of this person has taken one. */
-async function take({ store, queue }: Deps, query: QueueQuery, uuid: string): Promise<Taken | null> {
+async function take({ db, calls, queue }: Deps, query: QueueQuery, uuid: string): Promise<Taken | null> {
   const { firmUuid, userUuid } = query;
-  return store.transaction(async (tx) => {
+  return db.transaction(async (tx) => {
     await queue.lockPerson(tx, firmUuid, userUuid);
     if ((await queue.held(tx, query)) !== null) return null;
     // Locked, so that it is not erased, reviewed or assigned until it is leased.
-    const call = await store.calls.share(tx, firmUuid, uuid);
+    const call = await calls.share(tx, firmUuid, uuid);
     if (call === null || !(await queue.isWaiting(tx, query, uuid))) return null;
     const until = leaseEnd(query);
     return (await queue.lease(tx, query, uuid, until)) ? { call, until } : null;

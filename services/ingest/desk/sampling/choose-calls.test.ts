@@ -2,12 +2,12 @@ import { createHash, randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { eraseCall } from '../../erasure/erase-call.ts';
-import { NO_FILTER } from '../../store/index.ts';
+import { NO_FILTER } from '../../listing/call-filter.ts';
 import { anyFilter, type Call, CallListing, callOf, modelled, NEWEST, sampleCalls } from '../../test/call-listing.ts';
 import { untilSomebodyWaits } from '../../test/fixtures.ts';
 import { IngestUnderTest } from '../../test/ingest-under-test.ts';
 import { chooseByRule, chooseCalls } from './choose-calls.ts';
-import { type SamplingRule, sampling as samplingIn } from './sampling-store.ts';
+import type { SamplingRule } from './sampling-store.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -27,7 +27,7 @@ const facts = {
   points: [],
 };
 
-const deps = () => ({ ...service.deps, sampling: samplingIn(service.deps.store.db, service.deps.store.carryOver) });
+const deps = () => service.deps;
 
 async function save(firmUuid: string, given: Partial<SamplingRule> = {}): Promise<SamplingRule> {
   const rule: SamplingRule = {
@@ -223,8 +223,8 @@ describe('a sampling rule', () => {
     await service.db.transaction(async (tx) => {
       await tx.query('SELECT FROM call WHERE uuid = $1 FOR UPDATE', [erased.uuid]);
       choosing = choose(firmUuid, rule);
-      await Promise.race([untilSomebodyWaits(service.deps.store.db), choosing]);
-      await service.deps.store.erasures.erase(tx, firmUuid, erased.uuid, [], new Date());
+      await Promise.race([untilSomebodyWaits(service.deps.db), choosing]);
+      await service.deps.erasures.erase(tx, firmUuid, erased.uuid, [], new Date());
     });
     await choosing;
     const rows = await service.db.query<{ call: string; done: boolean }>(

@@ -1,19 +1,17 @@
 import { randomBytes } from 'node:crypto';
-import { Failures, Fault } from '@call-analysis/fault';
-import type { Sql } from '@call-analysis/postgres';
+import { attemptEach, Fault } from '@call-analysis/fault';
+import type { Database, Sql } from '@call-analysis/postgres';
 import type { Firms } from '@call-analysis/service/firms';
-import type { Store } from '../../store/index.ts';
-import { type Sample, type Sampling, sampling as samplingIn } from './sampling-store.ts';
+import type { CarryOver } from '../../listing/carry-over-store.ts';
+import type { Words } from '../../search/word-store.ts';
+import type { RuleId, Sample, Sampling } from './sampling-store.ts';
 
-interface Deps {
-  readonly store: Pick<Store, 'db' | 'transaction' | 'words' | 'carryOver'>;
+export interface ChooseDeps {
+  readonly db: Database;
+  readonly carryOver: CarryOver;
+  readonly words: Words;
   readonly sampling: Sampling;
   readonly firms: Firms;
-}
-
-interface RuleId {
-  readonly firmUuid: string;
-  readonly ruleUuid: string;
 }
 
 /** A service that is stopping waits for this run. */
@@ -21,24 +19,9 @@ const RUN_MS = 3_000;
 /** How long the words of the firm's calls may take to be indexed. */
 const CATCH_UP_MS = 3_000;
 
-/** A schedule that chooses calls when periods have ended. */
-export function sampler({
-  store,
-  firms,
-}: Pick<Deps, 'firms'> & { readonly store: Store }): (now: Date) => Promise<void> {
-  const sampling = samplingIn(store.db, store.carryOver);
-  return (now) => chooseCalls({ store, firms, sampling }, now);
-}
-
 /** Chooses calls by every rule of which a period has ended. */
-export async function chooseCalls(deps: Deps, now: Date): Promise<void> {
-  const deadline = Date.now() + RUN_MS;
-  const failures = new Failures();
-  for (const rule of await deps.sampling.enabled(now)) {
-    if (Date.now() > deadline) break;
-    await failures.attempt(() => chooseByRule(deps, rule, now));
-  }
-  failures.throwAll();
+export async function chooseCalls(deps: ChooseDeps, now: Date): Promise<void> {
+  await attemptEach(await deps.sampling.enabled(now), (rule) => chooseByRule(deps, rule, now), RUN_MS);
 }
 
 /**
@@ -46,19 +29,20 @@ export async function chooseCalls(deps: Deps, now: Date): Promise<void> {
  * period before. One sample a rule and period, however many processes do it; a process that is killed leaves nothing of one.
  */
 export async function chooseByRule(
-  { store, sampling, firms }: Deps,
+  deps: ChooseDeps,
   id: RuleId,
   now: Date,
   newSeed = () => randomBytes(16).toString('hex'),
 ): Promise<void> {
+  const { db, carryOver, sampling, firms } = deps;
   // Sums and lists of calls that are not carried over yet are incomplete.
-  if (!(await store.carryOver.isDone())) return;
+  if (!(await carryOver.isDone())) return;
   const timeZone = await firms.find(id.firmUuid).then((firm) => firm.timeZone, unlessRemoved);
   if (timeZone === null) return;
-  const known = await sampling.find(store.db, id);
-  const q = known?.meaning.q ?? null;
-  if (q !== null && !(await store.words.catchUp(id.firmUuid, CATCH_UP_MS))) return;
-  const words = q === null ? null : await store.words.parse(id.firmUuid, q);
+  const known = await sampling.find(db, id);
+  const q = known?.meaning.q;
+  if (q !== undefined && !(await deps.words.catchUp(id.firmUuid, CATCH_UP_MS))) return;
+  const words = q === undefined ? null : await deps.words.parse(id.firmUuid, q);
   const choose = async (tx: Sql): Promise<boolean> => {
     const rule = await sampling.find(tx, id, 'FOR UPDATE SKIP LOCKED');
     // It was removed, disabled or changed, or another process chooses by it.
@@ -77,7 +61,7 @@ export async function chooseByRule(
       at: now,
     });
   };
-  while (await store.transaction(choose));
+  while (await db.transaction(choose));
 }
 
 /** A period that has ended and of which the rule is to choose now. From inclusive, to exclusive. */

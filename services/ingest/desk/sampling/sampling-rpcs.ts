@@ -4,13 +4,11 @@ import { notFound } from '@call-analysis/fault';
 import type { desk } from '@call-analysis/proto';
 import type { SamplingRuleFields } from '@call-analysis/proto/desk/v1/SamplingRuleFields';
 import type { Handlers } from '@call-analysis/rpc';
-import type { Firms } from '@call-analysis/service/firms';
 import { z } from 'zod';
 import { filterOf } from '../../listing/call-messages.ts';
-import type { Store } from '../../store/index.ts';
 import { answer, callerOf, PageRequest } from '../requests.ts';
-import { chooseByRule } from './choose-calls.ts';
-import { GROUPS, PERIODS, type SamplingRule, sampling as samplingIn } from './sampling-store.ts';
+import { chooseByRule, type ChooseDeps } from './choose-calls.ts';
+import { GROUPS, PERIODS, type SamplingRule } from './sampling-store.ts';
 import { changeRule, createRule, deleteRule, type RuleFields, shownRule } from './save-rule.ts';
 
 const Fields = z.object({
@@ -24,11 +22,9 @@ const Fields = z.object({
 const Filter = z.record(z.string(), z.unknown());
 
 /** The RPCs of sampling rules. */
-export function samplingRpcs(parts: {
-  store: Store;
-  bus: Bus;
-  firms: Firms;
-}): Pick<
+export function samplingRpcs(
+  deps: ChooseDeps & { readonly bus: Bus },
+): Pick<
   Handlers<typeof desk>,
   | 'listSamplingRules'
   | 'getSamplingRule'
@@ -37,9 +33,7 @@ export function samplingRpcs(parts: {
   | 'deleteSamplingRule'
   | 'listSamples'
 > {
-  const { store } = parts;
-  const sampling = samplingIn(store.db, store.carryOver);
-  const deps = { ...parts, sampling };
+  const { db, sampling } = deps;
 
   /** An enabled rule chooses of the last period at once. Where that fails now, the schedule does it. */
   async function chosen(firmUuid: string, rule: SamplingRule) {
@@ -49,7 +43,7 @@ export function samplingRpcs(parts: {
   }
 
   async function find(firmUuid: string, ruleUuid: string): Promise<SamplingRule> {
-    const rule = await sampling.find(store.db, { firmUuid, ruleUuid });
+    const rule = await sampling.find(db, { firmUuid, ruleUuid });
     if (rule === null) throw notFound('sampling rule');
     return rule;
   }
@@ -88,10 +82,7 @@ export function samplingRpcs(parts: {
       const { page: number, size } = PageRequest.parse(page);
       const { uuid: ruleUuid } = await find(firmUuid, Uuid.parse(rule_uuid));
       const id = { firmUuid, ruleUuid };
-      const [count, items] = await Promise.all([
-        sampling.countSamples(id),
-        sampling.samples(store.db, id, number, size),
-      ]);
+      const [count, items] = await Promise.all([sampling.countSamples(id), sampling.samples(db, id, number, size)]);
       return answer({ count, items });
     },
   };

@@ -1,5 +1,5 @@
-import type { Database, Sql } from '@call-analysis/postgres';
-import { type CallFilter, storedFilter } from '../../listing/call-filter.ts';
+import { type Database, readPage, type Sql } from '@call-analysis/postgres';
+import { type CallFilter, filterToStore, storedFilter } from '../../listing/call-filter.ts';
 import type { CarryOver } from '../../listing/carry-over-store.ts';
 import { type FilteredCalls, matching, Values } from '../../listing/filter-sql.ts';
 
@@ -54,7 +54,7 @@ interface Boundaries {
   readonly following: Date | null;
 }
 
-interface RuleId {
+export interface RuleId {
   readonly firmUuid: string;
   readonly ruleUuid: string;
 }
@@ -68,16 +68,10 @@ export function sampling(db: Database, carryOver: CarryOver) {
   return {
     /** Oldest first. */
     async list(firmUuid: string, page: number, size: number): Promise<{ count: number; items: SamplingRule[] }> {
-      const [rows, [counted]] = await Promise.all([
-        db.query<SamplingRule>(
-          `SELECT ${COLUMNS} FROM sampling_rule WHERE firm_uuid = $1 ORDER BY uuid LIMIT $2 OFFSET $3`,
-          [firmUuid, size, (page - 1) * size],
-        ),
-        db.query<{ count: number }>('SELECT count(*)::int AS count FROM sampling_rule WHERE firm_uuid = $1', [
-          firmUuid,
-        ]),
-      ]);
-      return { count: counted!.count, items: rows.map(ruleOf) };
+      const matching = 'FROM sampling_rule WHERE firm_uuid = $1';
+      const listed = { columns: COLUMNS, matching, values: [firmUuid], orderBy: 'uuid' };
+      const { count, items } = await readPage<SamplingRule>(db, listed, page, size);
+      return { count, items: items.map(ruleOf) };
     },
 
     /** Null for an unknown rule. */
@@ -112,7 +106,7 @@ export function sampling(db: Database, carryOver: CarryOver) {
           rule.uuid,
           rule.name,
           JSON.stringify(rule.filter),
-          JSON.stringify(rule.meaning),
+          JSON.stringify(filterToStore(rule.meaning)),
           rule.per,
           rule.count,
           rule.share,

@@ -1,15 +1,15 @@
 import type { Bus } from '@call-analysis/bus';
 import { Fault, invalidFields, notFound } from '@call-analysis/fault';
+import type { Database } from '@call-analysis/postgres';
 import { auditEntry } from '@call-analysis/service';
 import { v7 as uuidv7 } from 'uuid';
-import type { Store } from '../../store/index.ts';
-import type { DeskCaller } from '../caller.ts';
+import type { DeskCaller } from '../requests.ts';
 import type { Sample, Sampling, SamplingRule } from './sampling-store.ts';
 
 const MOST_RULES = 100;
 
 interface Deps {
-  readonly store: Pick<Store, 'db' | 'transaction'>;
+  readonly db: Database;
   readonly bus: Bus;
   readonly sampling: Sampling;
 }
@@ -20,7 +20,7 @@ export type RuleFields = Pick<SamplingRule, 'name' | 'filter' | 'meaning' | 'per
 
 /** Fault TOO_MANY_RULES. */
 export async function createRule(
-  { store, bus, sampling }: Deps,
+  { db, bus, sampling }: Deps,
   caller: DeskCaller,
   { enabled, ...fields }: RuleFields,
 ): Promise<SamplingRule> {
@@ -33,7 +33,7 @@ export async function createRule(
     createdAt: at,
     updatedAt: at,
   };
-  await store.transaction(async (tx) => {
+  await db.transaction(async (tx) => {
     if ((await sampling.countLocked(tx, caller.firmUuid)) >= MOST_RULES) {
       const message = `A firm has at most ${MOST_RULES} sampling rules. Delete one that is no longer used.`;
       throw new Fault('conflict', 'TOO_MANY_RULES', message);
@@ -46,13 +46,13 @@ export async function createRule(
 
 /** A number of calls takes the place of a share, and the other way round. Fault NOT_FOUND. */
 export async function changeRule(
-  { store, bus, sampling }: Deps,
+  { db, bus, sampling }: Deps,
   caller: DeskCaller,
   ruleUuid: string,
   { enabled, ...fields }: Partial<RuleFields>,
 ): Promise<SamplingRule> {
   const id = { firmUuid: caller.firmUuid, ruleUuid };
-  return store.transaction(async (tx) => {
+  return db.transaction(async (tx) => {
     const rule = await sampling.find(tx, id, 'FOR UPDATE');
     if (rule === null) throw notFound('sampling rule');
     const at = new Date();
@@ -67,9 +67,9 @@ export async function changeRule(
 }
 
 /** With what it has chosen. Fault NOT_FOUND. */
-export async function deleteRule({ store, bus, sampling }: Deps, caller: DeskCaller, ruleUuid: string): Promise<void> {
+export async function deleteRule({ db, bus, sampling }: Deps, caller: DeskCaller, ruleUuid: string): Promise<void> {
   const id = { firmUuid: caller.firmUuid, ruleUuid };
-  await store.transaction(async (tx) => {
+  await db.transaction(async (tx) => {
     if ((await sampling.find(tx, id, 'FOR UPDATE')) === null) throw notFound('sampling rule');
     await sampling.remove(tx, id);
     await bus.publish(tx, [auditEntry('ingest', caller, 'sampling_rule.deleted', ruleUuid)]);

@@ -1,6 +1,7 @@
 import { randomFillSync } from 'node:crypto';
 import type { ValueCipher } from '@call-analysis/postgres';
 import { parse, v7 } from 'uuid';
+import type { RawRecord } from '../csv/reader.ts';
 import type { CallRecord } from '../rows/call-fields.ts';
 import type { CheckedRow } from '../rows/check-row.ts';
 import { BinaryRows, UUID_BYTES } from './binary-rows.ts';
@@ -19,7 +20,6 @@ export type KnownIds = ReadonlyMap<string, 'this file' | 'earlier upload'>;
 
 /** The batch that rows become calls of, and the tables they are copied into. */
 export interface CopyTarget<Record extends CallRecord> {
-  readonly sessionUuid: string;
   readonly batchUuid: string;
   readonly firmUuid: string;
   readonly campaignUuid: string | null;
@@ -29,6 +29,19 @@ export interface CopyTarget<Record extends CallRecord> {
 }
 
 const FIRST_ROWS = 1024;
+/**
+ * The most rows of one COPY, and the most that memory holds of a file. With 2,000 rows PostgreSQL takes 8.6 instead of
+ * 7.8 µs a row.
+ */
+export const CHUNK_ROWS = 4_000;
+const CHUNK_CHARS = 8 * 1024 * 1024;
+
+/** A checked row without its record, which the chunk has encoded. */
+export interface PendingRow extends Omit<CheckedRow<CallRecord>, 'record'> {
+  readonly raw: RawRecord;
+  /** How much there will be to announce of its call, in characters. */
+  readonly chars: number;
+}
 
 /**
  * Rows to be copied into the catalogue, in the order of the file. A row is encoded for COPY as soon as it is added, and
@@ -42,7 +55,8 @@ export class Chunk<Record extends CallRecord> {
   readonly #seen = new Set<string>();
   /** The outcomes by this chunk alone. */
   readonly #outcomes: RowOutcome[] = [];
-  readonly #ids: (string | null)[] = [];
+  readonly #rows: PendingRow[] = [];
+  #heldChars = 0;
   #uuids = new Uint8Array(FIRST_ROWS * UUID_BYTES);
 
   constructor(target: CopyTarget<Record>, newUuids: CallUuids) {
@@ -61,16 +75,27 @@ export class Chunk<Record extends CallRecord> {
     for (const { rows } of this.#tables) rows.clear();
     this.#seen.clear();
     this.#outcomes.length = 0;
-    this.#ids.length = 0;
+    this.#rows.length = 0;
+    this.#heldChars = 0;
   }
 
-  add({ partnerCallId, record }: Pick<CheckedRow<Record>, 'partnerCallId' | 'record'>): void {
+  /** `chars`: how much there will be to announce of its call. */
+  add(raw: RawRecord, { partnerCallId, record, faults }: CheckedRow<Record>, chars: number): void {
     const isRepeated = partnerCallId !== null && this.#seen.has(partnerCallId);
     if (partnerCallId !== null && !isRepeated) this.#seen.add(partnerCallId);
     this.#outcomes.push(isRepeated ? 'repeated' : record === null ? 'invalid' : 'accepted');
-    this.#ids.push(partnerCallId);
+    this.#rows.push({ raw, partnerCallId, faults, chars });
+    this.#heldChars += record === null ? raw.fields.reduce((sum, field) => sum + field.length, 0) : chars;
     if (record !== null) this.#encode(record, isRepeated);
     for (const { rows } of this.#tables) rows.endRow();
+  }
+
+  get isFull(): boolean {
+    return this.#rows.length >= CHUNK_ROWS || this.#heldChars >= CHUNK_CHARS;
+  }
+
+  get rows(): readonly PendingRow[] {
+    return this.#rows;
   }
 
   /** Every valid row uses up a uuid and a position, so uuids sort in the order of the file. */
@@ -82,7 +107,7 @@ export class Chunk<Record extends CallRecord> {
     for (const { table, rows } of this.#tables) {
       table.write(rows, { ...batch, uuid, position }, record);
     }
-    const offset = this.uuidOffset(this.#ids.length - 1);
+    const offset = this.uuidOffset(this.#rows.length - 1);
     while (offset >= this.#uuids.length) {
       const larger = new Uint8Array(this.#uuids.length * 2);
       larger.set(this.#uuids);
@@ -91,8 +116,8 @@ export class Chunk<Record extends CallRecord> {
     this.#uuids.set(uuid, offset);
   }
 
-  get ids(): readonly (string | null)[] {
-    return this.#ids;
+  get ids(): (string | null)[] {
+    return this.#rows.map(({ partnerCallId }) => partnerCallId);
   }
 
   /** The uuids of the rows that may become calls, at their `uuidOffset`. */
@@ -108,7 +133,7 @@ export class Chunk<Record extends CallRecord> {
   outcomes(known: KnownIds): readonly RowOutcome[] {
     if (known.size === 0) return this.#outcomes;
     return this.#outcomes.map((outcome, row) => {
-      const id = this.#ids[row] ?? null;
+      const id = this.#rows[row]?.partnerCallId ?? null;
       const from = id === null ? undefined : known.get(id);
       if (from === undefined) return outcome;
       if (from === 'this file') return 'repeated';

@@ -1,7 +1,15 @@
-import type { CallIdentity } from '../../erasure/erasure-store.ts';
-
 /** Two hashes of 32 bits. */
 export type RowKey = readonly [number, number];
+
+/** The values that identify a copy of a call in an uploaded file. */
+export interface CallIdentity {
+  readonly firmUuid: string;
+  readonly partnerCallId: string | null;
+  readonly phone: string;
+  readonly startTime: Date;
+  /** An uploaded transcript, as it was sent. */
+  readonly text: string | null;
+}
 
 /** A piece of a Bloom filter. A key belongs to segment `key[0] % segments`. */
 export interface FilterSegment {

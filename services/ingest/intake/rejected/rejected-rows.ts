@@ -3,10 +3,10 @@ import { PassThrough } from 'node:stream';
 import { Fault } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
 import { v7 as uuidv7 } from 'uuid';
-import type { Store } from '../../store/index.ts';
 import type { CsvFile, RawRecord } from '../csv/reader.ts';
 import { type RowFault, invisibleIn, kept } from '../rows/row-fault.ts';
 import { rejectedHeader, rejectedLine } from './copied-rows.ts';
+import type { RejectedFiles } from './rejected-file-store.ts';
 import { filterOf, type RowKey, rowKeys } from './rejected-filter.ts';
 
 /** docs/api.md, "Presigned uploads": the answer lists the first 100 faults. */
@@ -21,7 +21,7 @@ export class RejectedRows {
   /** Files of the archive that no row names. */
   unnamedFiles = 0;
   readonly #objects: Objects;
-  readonly #store: Pick<Store, 'batches' | 'rejectedFilters'>;
+  readonly #files: RejectedFiles;
   readonly #firmUuid: string;
   readonly #file: CsvFile;
   readonly #uuid = uuidv7();
@@ -35,9 +35,9 @@ export class RejectedRows {
   #bytes: PassThrough | null = null;
   #stored: Promise<unknown> = Promise.resolve();
 
-  constructor(objects: Objects, store: Pick<Store, 'batches' | 'rejectedFilters'>, firmUuid: string, file: CsvFile) {
+  constructor(objects: Objects, files: RejectedFiles, firmUuid: string, file: CsvFile) {
     this.#objects = objects;
-    this.#store = store;
+    this.#files = files;
     this.#firmUuid = firmUuid;
     this.#file = file;
     this.#keyOf = rowKeys(file.names);
@@ -86,7 +86,7 @@ export class RejectedRows {
     this.#bytes.end();
     await this.#stored;
     await this.#storeFilter();
-    await this.#store.batches.keepRejected({
+    await this.#files.add({
       uuid: this.#uuid,
       firmUuid: this.#firmUuid,
       objectKey: this.#key,
@@ -101,13 +101,13 @@ export class RejectedRows {
     this.#bytes.destroy();
     await this.#stored.catch(() => {});
     await this.#objects.remove(this.#key);
-    await this.#store.batches.forgetRejected(this.#uuid);
+    await this.#files.forget(this.#uuid);
   }
 
   async #storeFilter(): Promise<void> {
     const keys = this.#keys;
     this.#keys = [];
-    await this.#store.rejectedFilters.add(this.#firmUuid, this.#uuid, this.#parts++, filterOf(keys));
+    await this.#files.addFilter(this.#firmUuid, this.#uuid, this.#parts++, filterOf(keys));
   }
 
   /** The gateway turns `rejected_uuid` into a URL. */

@@ -1,67 +1,60 @@
 import { Readable } from 'node:stream';
 import { Fault } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
-import type { CallIdentity, RejectedFile, Store } from '../../store/index.ts';
+import type { Database } from '@call-analysis/postgres';
 import { type Column, type CsvFile, type RawRecord, readCsv } from '../csv/reader.ts';
+import { KeyedMutex } from '../keyed-mutex.ts';
 import { audioColumns, transcriptColumns } from '../rows/call-fields.ts';
 import { parseStartTime, parseTranscriptionStartTime } from '../rows/start-time.ts';
 import { copiedHeader, copiedLine } from './copied-rows.ts';
-import { keysOfCopies } from './rejected-filter.ts';
+import type { RejectedFile, RejectedFiles } from './rejected-file-store.ts';
+import { type CallIdentity, keysOfCopies } from './rejected-filter.ts';
 
-interface Deps {
-  readonly store: Store;
+export interface RemoveCopiesDeps {
+  readonly db: Database;
+  readonly rejectedFiles: RejectedFiles;
   readonly objects: Objects;
   readonly limits: { readonly transcriptBytes: number };
 }
+
+/** While rewrites of a file wait for each other, only one holds a connection. */
+const oneRewrite = new KeyedMutex();
 
 /**
  * Removes the copies of a call from its firm's rejected CSVs: an accepted call may have been rejected before. Rows of
  * other calls stay, and a file without any is deleted. Returns the number of removed rows.
  */
-export async function removeRejectedCopies(deps: Deps, call: CallIdentity): Promise<number> {
+export async function removeRejectedCopies(deps: RemoveCopiesDeps, call: CallIdentity): Promise<number> {
   let rows = 0;
-  for (const file of await deps.store.rejectedFilters.filesWith(call.firmUuid, keysOfCopies(call), new Date())) {
+  for (const file of await deps.rejectedFiles.filesWith(call.firmUuid, keysOfCopies(call), new Date())) {
     if ((await countRows(deps, file.objectKey, call)).copies === 0) continue;
-    rows += await oneAtATime(file.uuid, () => rewrite(deps, file, call));
+    rows += await oneRewrite.run(file.uuid, () => rewrite(deps, file, call));
   }
   return rows;
 }
 
 /** Holds a lock on the file in all processes: of two concurrent rewrites each would restore the rows the other removes. */
-async function rewrite(deps: Deps, { uuid, objectKey }: RejectedFile, call: CallIdentity): Promise<number> {
-  const { store, objects } = deps;
-  return store.transaction(async (tx) => {
-    await store.batches.lockRejected(tx, uuid);
+async function rewrite(deps: RemoveCopiesDeps, { uuid, objectKey }: RejectedFile, call: CallIdentity): Promise<number> {
+  const { db, rejectedFiles, objects } = deps;
+  return db.transaction(async (tx) => {
+    await rejectedFiles.lock(tx, uuid);
     const found = await countRows(deps, objectKey, call);
     if (found.copies === 0) return 0;
     if (found.others > 0) {
       await objects.put(objectKey, Readable.from(withoutCopies(deps, objectKey, call), { objectMode: false }));
     } else {
       await objects.remove(objectKey);
-      await store.batches.forgetRejected(uuid, tx);
+      await rejectedFiles.forget(uuid, tx);
     }
     return found.copies;
   });
 }
 
-/** The last rewrite of each file in this process. While rewrites wait for each other, only one holds a connection. */
-const lastRewrites = new Map<string, Promise<void>>();
-
-async function oneAtATime<Result>(file: string, work: () => Promise<Result>): Promise<Result> {
-  const mine = (lastRewrites.get(file) ?? Promise.resolve()).then(work);
-  const ended = mine.then(
-    () => {},
-    () => {},
-  );
-  lastRewrites.set(file, ended);
-  try {
-    return await mine;
-  } finally {
-    if (lastRewrites.get(file) === ended) lastRewrites.delete(file);
-  }
-}
-
-async function countRows(deps: Deps, key: string, call: CallIdentity): Promise<{ copies: number; others: number }> {
+async function countRows(
+  deps: RemoveCopiesDeps,
+  key: string,
+  call: CallIdentity,
+): Promise<{ copies: number; others: number }> {
   const counts = { copies: 0, others: 0 };
   const file = await open(deps, key);
   // The sweep removed it in the meantime.
@@ -73,7 +66,7 @@ async function countRows(deps: Deps, key: string, call: CallIdentity): Promise<{
   return counts;
 }
 
-async function* withoutCopies(deps: Deps, key: string, call: CallIdentity): AsyncGenerator<string> {
+async function* withoutCopies(deps: RemoveCopiesDeps, key: string, call: CallIdentity): AsyncGenerator<string> {
   const file = await open(deps, key);
   if (file === null) throw new Error(`the rejected CSV was removed while it was rewritten: ${key}`);
   const isCopy = copyTest(file, call);
@@ -93,7 +86,7 @@ const columns: readonly Column[] = [
   ).values(),
 ];
 
-async function open({ objects, limits }: Deps, key: string): Promise<CsvFile | null> {
+async function open({ objects, limits }: RemoveCopiesDeps, key: string): Promise<CsvFile | null> {
   const bytes = await objects.open(key).catch((error: unknown) => {
     if (error instanceof Fault && error.kind === 'not-found') return null;
     throw error;

@@ -21,7 +21,7 @@ async function newWorld(): Promise<World> {
   for (const name of ['one', 'other']) {
     const uuid = uuidv7();
     const properties = { name, externalId: null, description: null, segmentType: null, startsAt: null, endsAt: null };
-    await service.deps.store.campaigns.add(service.db, owner.firmUuid, uuid, properties, new Date());
+    await service.deps.campaigns.add(service.db, owner.firmUuid, uuid, properties, new Date());
     campaigns.push(uuid);
   }
   await service.db.query(`UPDATE campaign SET status = 'active' WHERE firm_uuid = $1`, [owner.firmUuid]);
@@ -47,7 +47,7 @@ async function recounted({ owner, campaigns }: World) {
 }
 
 async function counted({ owner, campaigns }: World) {
-  const all = await Promise.all(campaigns.map((uuid) => service.deps.store.campaigns.get(owner.firmUuid, uuid)));
+  const all = await Promise.all(campaigns.map((uuid) => service.deps.campaigns.get(owner.firmUuid, uuid)));
   return all.map(({ callsTotal, callsByStatus, averageScore }) => ({
     total: callsTotal,
     byStatus: callsByStatus,
@@ -109,7 +109,7 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
   ),
   fc.tuple(seed, score).map(([chosen, points]): Step => async (world) => {
     const uuids = await some(world, chosen, 5);
-    await service.db.transaction((tx) => service.deps.store.results.complete(tx, results(world, uuids, points)), {
+    await service.db.transaction((tx) => service.deps.results.complete(tx, results(world, uuids, points)), {
       retries: 5,
     });
   }),
@@ -117,32 +117,32 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
     const failure = { stage: 'analysis', code: 'X', message: 'x', retryable, attempts: 1 };
     for (const callUuid of await some(world, chosen, 2)) {
       const call = { firmUuid: world.owner.firmUuid, callUuid, attempt: 1 };
-      await service.deps.store.results.fail(service.db, call, failure, new Date());
+      await service.deps.results.fail(service.db, call, failure, new Date());
     }
   }),
   seed.map((chosen): Step => async (world) => {
     const { firmUuid } = world.owner;
     for (const uuid of await some(world, chosen, 2))
-      await service.deps.store.calls.requeue(service.db, firmUuid, uuid, new Date()).catch(() => {});
+      await service.deps.calls.requeue(service.db, firmUuid, uuid, new Date()).catch(() => {});
   }),
   seed.map((chosen): Step => async (world) => {
     const transcribed = { attempt: 1, at: new Date(), engine: 'e', language: null, utterances: [], details: ['d'] };
     for (const callUuid of await some(world, chosen, 3)) {
       const call = { firmUuid: world.owner.firmUuid, callUuid };
-      await service.deps.store.transcripts.addProgress(service.db, {
+      await service.deps.transcripts.addProgress(service.db, {
         ...call,
         attempt: 1,
         at: new Date(),
         step: 1,
         detail: 'd',
       });
-      await service.deps.store.transcripts.save(service.db, { ...call, ...transcribed });
+      await service.deps.transcripts.save(service.db, { ...call, ...transcribed });
     }
   }),
   seed.map((chosen): Step => async (world) => {
     const uuids = await some(world, chosen, 4);
     const canceled = { firmUuid: world.owner.firmUuid, uuids };
-    await service.db.transaction((tx) => service.deps.store.campaignCalls.cancel(tx, canceled, new Date()), {
+    await service.db.transaction((tx) => service.deps.campaigns.cancelCalls(tx, canceled, new Date()), {
       retries: 5,
     });
   }),
@@ -152,12 +152,12 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
   }),
   fc.tuple(seed, score).map(([chosen, points]): Step => async (world) => {
     const undone = service.db.transaction(async (tx) => {
-      await service.deps.store.results.complete(tx, results(world, await some(world, chosen, 5), points));
+      await service.deps.results.complete(tx, results(world, await some(world, chosen, 5), points));
       throw new Error('undone');
     });
     await undone.catch(() => {});
   }),
-  fc.constant<Step>(() => service.deps.store.tally.fold()),
+  fc.constant<Step>(() => service.deps.campaigns.foldTally()),
 );
 
 describe('the counters of campaigns', () => {
@@ -178,7 +178,7 @@ describe('the counters of campaigns', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(steps, { minLength: 10, maxLength: 30 }), async (history) => {
         const world = await newWorld();
-        const { fold } = service.deps.store.tally;
+        const { foldTally: fold } = service.deps.campaigns;
         for (let at = 0; at < history.length; at += 6) {
           await Promise.all([...history.slice(at, at + 6).map((step) => step(world)), fold(), fold()]);
         }
@@ -192,8 +192,8 @@ describe('the counters of campaigns', () => {
     const world = await newWorld();
     await service.upload(world.owner, csvOf(rowsOf(5)));
     const uuids = await some(world, 1, 5);
-    await service.db.transaction((tx) => service.deps.store.results.complete(tx, results(world, uuids, 50)));
-    await service.deps.store.tally.fold();
+    await service.db.transaction((tx) => service.deps.results.complete(tx, results(world, uuids, 50)));
+    await service.deps.campaigns.foldTally();
     const [left] = await service.db.query<{ changes: number }>('SELECT count(*)::int AS changes FROM campaign_change');
     expect(left).toEqual({ changes: 0 });
     expect(await counted(world)).toEqual(await recounted(world));
