@@ -2,8 +2,8 @@
 // Prisma schemas, whether the RPC contracts and the public events are compatible with the last release, whether
 // docs/configuration.md and docs/events.md are current, and whether the commands and API paths that documents, alerts and
 // messages name exist.
-// Prints how much code there is.
-import { spawnSync } from 'node:child_process';
+// Prints how long each step took and how much code there is.
+import { execFile, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { checkBoundaries, checkCircles, checkDependencies, checkFolders } from './boundaries.ts';
 import { checkConfiguration } from './configuration.ts';
@@ -13,14 +13,20 @@ import { checkMigrations } from './migrations.ts';
 import { checkProtos } from './proto.ts';
 import { checkReleasedEvents } from './released-events.ts';
 
-const steps: { name: string; run: () => readonly string[] | Promise<readonly string[]> }[] = [
-  // Made from the OpenAPI document; the client and the console use them.
-  {
-    name: 'types of the API',
-    run: () => command('node', ['services/gateway/tools/api-types.ts', 'packages/client/generated/api.ts']),
-  },
-  { name: 'types', run: () => command('tsc', ['-p', '.', '--noEmit']) },
-  { name: 'types of the console', run: () => command('tsc', ['-p', 'packages/console', '--noEmit']) },
+interface Step {
+  readonly name: string;
+  readonly run: () => readonly string[] | Promise<readonly string[]>;
+}
+
+/** Made from the OpenAPI document; the client and the console use them. */
+const typesOfApi: Step = {
+  name: 'types of the API',
+  run: () => command('node', ['services/gateway/tools/api-types.ts', 'packages/client/generated/api.ts']),
+};
+/** Run at the same time, the processes of the first ones beside the functions of the others. */
+const steps: readonly Step[] = [
+  { name: 'types', run: () => checkTypes('.', 'all') },
+  { name: 'types of the console', run: () => checkTypes('packages/console', 'console') },
   {
     name: 'lint',
     run: () => command('oxlint', ['--deny-warnings', 'packages', 'services', 'deploy', 'bench', 'scripts', 'proto']),
@@ -37,12 +43,8 @@ const steps: { name: string; run: () => readonly string[] | Promise<readonly str
 ];
 
 let failed = 0;
-for (const { name, run } of steps) {
-  const faults = await run();
-  console.log(`${faults.length === 0 ? 'ok    ' : 'FAILED'}  ${name}`);
-  for (const fault of faults) console.log(fault);
-  if (faults.length > 0) failed++;
-}
+report(await timed(typesOfApi));
+for (const outcome of steps.map(timed)) report(await outcome);
 console.log(sizeOfProduction());
 process.exitCode = failed === 0 ? 0 : 1;
 
@@ -56,10 +58,37 @@ function sizeOfProduction(): string {
   return `${lines.toLocaleString('en')} lines in ${files.length.toLocaleString('en')} files of production TypeScript`;
 }
 
-function command(name: string, args: readonly string[]): string[] {
-  const { status, stdout, stderr } = spawnSync(`node_modules/.bin/${name}`, args, {
-    encoding: 'utf8',
-    shell: process.platform === 'win32',
+interface Outcome {
+  readonly name: string;
+  readonly faults: readonly string[];
+  readonly seconds: number;
+}
+
+async function timed({ name, run }: Step): Promise<Outcome> {
+  const began = performance.now();
+  const outcome = (faults: readonly string[]) => ({ name, faults, seconds: (performance.now() - began) / 1000 });
+  const running = run();
+  // What is not awaited does not count the functions that run before the next turn.
+  return running instanceof Promise ? outcome(await running) : outcome(running);
+}
+
+function report({ name, faults, seconds }: Outcome): void {
+  console.log(`${faults.length === 0 ? 'ok    ' : 'FAILED'}  ${seconds.toFixed(1).padStart(6)} s  ${name}`);
+  for (const fault of faults) console.log(fault);
+  if (faults.length > 0) failed++;
+}
+
+/** What has not changed since the last check is not checked again. */
+function checkTypes(project: string, name: string): Promise<string[]> {
+  const known = ['--incremental', '--tsBuildInfoFile', `node_modules/.cache/types/${name}.tsbuildinfo`];
+  return command('tsc', ['-p', project, '--noEmit', ...known]);
+}
+
+function command(name: string, args: readonly string[]): Promise<string[]> {
+  const options = { maxBuffer: 64 * 1024 ** 2, shell: process.platform === 'win32' };
+  return new Promise((resolve) => {
+    execFile(`node_modules/.bin/${name}`, args, options, (error, stdout, stderr) =>
+      resolve(error === null ? [] : [`${stdout}${stderr}`.trim() || error.message]),
+    );
   });
-  return status === 0 ? [] : [`${stdout}${stderr}`.trim()];
 }

@@ -2,11 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
-import { waitUntil } from '@call-analysis/testing';
+import { long, waitUntil } from '@call-analysis/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from '../standalone/test/client/retry.ts';
 import { silence } from '../standalone/test/client/silence.ts';
-import { long } from '../standalone/test/long-run.ts';
 import {
   type Answer,
   type Edge,

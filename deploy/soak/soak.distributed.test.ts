@@ -1,5 +1,5 @@
+import { long } from '@call-analysis/testing';
 import { it } from '@jest/globals';
-import { long } from '../standalone/test/long-run.ts';
 import { shortRun } from './test/short-run.ts';
 
 it(

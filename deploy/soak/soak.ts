@@ -139,6 +139,7 @@ async function run(system: SoakSystem, receiver: Receiver, options: SoakOptions)
     }
     state.accepted = accepted();
   }, SAY_EVERY_MS);
+  say('the load begins');
   try {
     const parts = firms.map((firm, index) =>
       work(firm, {

@@ -12,7 +12,8 @@ import { silence } from './test/client/silence.ts';
 import { csvOf, metadataOf } from './test/client/valid-uploads.ts';
 import { everyCall } from './test/kills.ts';
 import { admin } from './test/system/command.ts';
-import { type ServiceProcess, startService } from './test/system/service-process.ts';
+import { startServiceHere } from './test/system/service-here.ts';
+import type { RunningService } from './test/system/service-process.ts';
 
 const WORD = 'parcel';
 const recording = new Uint8Array(silence(1));
@@ -27,7 +28,7 @@ interface Detail {
 describe('a service with a key file', () => {
   let folder: string;
   let file: string;
-  let service: ServiceProcess;
+  let service: RunningService;
   let client: Client;
 
   beforeAll(async () => {
@@ -72,12 +73,12 @@ describe('a service with a key file', () => {
   async function restart(variables: Record<string, string>): Promise<void> {
     const { directory } = service;
     await service.stop({ keep: true });
-    service = await startService(directory, variables);
+    service = await startServiceHere(directory, variables);
     client = await newFirm(service, { firm: client.firmUuid });
   }
 
   it('encrypts new data, reads old data, and continues with another key', async () => {
-    service = await startService();
+    service = await startServiceHere();
     client = await newFirm(service);
     await upload('before');
     await expectReadable(['before']);
@@ -120,8 +121,10 @@ describe('a service with a key file', () => {
   it('does not start without the key, and explains what to do', async () => {
     const { directory } = service;
     await service.stop({ keep: true });
-    await expect(startService(directory)).rejects.toThrow(/no key is set. Set ENCRYPTION_KEY_FILE/);
-    await expect(startService(directory, { ENCRYPTION_KEY_FILE: `${file}-away` })).rejects.toThrow(/cannot be read/);
+    await expect(startServiceHere(directory)).rejects.toThrow(/no key is set. Set ENCRYPTION_KEY_FILE/);
+    await expect(startServiceHere(directory, { ENCRYPTION_KEY_FILE: `${file}-away` })).rejects.toThrow(
+      /cannot be read/,
+    );
   });
 
   async function stored(uuid: string): Promise<{ tagged_text: string; body: Buffer; comment: string }> {

@@ -13,6 +13,7 @@ import { readSettings, start } from './start.ts';
 import { type Client, newFirm } from './test/client/new-firm.ts';
 import { eventually, fetchWhenAvailable } from './test/client/retry.ts';
 import { admin, startCommand, postgresOf, run } from './test/system/command.ts';
+import { startServiceHere } from './test/system/service-here.ts';
 import { type ServiceProcess, startedDirectory, startService } from './test/system/service-process.ts';
 
 let scratch: string;
@@ -28,10 +29,13 @@ function refusedStart(variables: Record<string, string>) {
   return run('main.ts', [], { PORT: '0', ...variables });
 }
 
-/** Stops the service and keeps its data. The exit code must be 0; otherwise the failure shows standard error. */
-async function stopCleanly(service: ServiceProcess): Promise<void> {
-  const code = await service.stop({ keep: true });
-  expect({ code, stderr: service.stderr() }).toEqual({ code: 0, stderr: expect.any(String) });
+/** The refusal of a start in this process. As a process, it would print the message and exit with 1. */
+function refusalOf(variables: Record<string, string>): Promise<unknown> {
+  const settings = readSettings({ PORT: '0', ...variables });
+  return start(settings, { log: createLog({ name: 'test', level: 'silent' }) }).then(
+    () => new Error('the service started'),
+    (error: unknown) => error,
+  );
 }
 
 /** Runs a pipeline of a shell, which ends when all of its programs have ended. */
@@ -101,13 +105,11 @@ describe('a running service', () => {
     expect((await fetchWhenAvailable(`${service.url}/api/v1/calls`, { headers })).status).toBe(200);
   });
 
-  it('locks its data directory: a second start names it and exits with 1, and the first keeps serving', async () => {
-    const second = await refusedStart({ DATA_DIR: DATA_DIR() });
-    expect(second).toMatchObject({ code: 1, stdout: '' });
-    expect(sentences(second.stderr)).toEqual([
-      `${DATA_DIR()} is in use by process ${service.pid}, which serves ${service.url}. Stop it, or set DATA_DIR to another folder.`,
-    ]);
-    expect(second.stderr).not.toContain('"msg"');
+  it('locks its data directory: a second start is refused and names it, and the first keeps serving', async () => {
+    expect(await refusalOf({ DATA_DIR: DATA_DIR() })).toMatchObject({
+      name: 'LockedFault',
+      message: `${DATA_DIR()} is in use by process ${service.pid}, which serves ${service.url}. Stop it, or set DATA_DIR to another folder.`,
+    });
     expect((await fetchWhenAvailable(`${service.url}/readyz`)).status).toBe(200);
   });
 
@@ -125,8 +127,9 @@ describe('a running service', () => {
     // The file is replaced once the lock is acquired again. Until then a second start could acquire it first.
     await eventually(async () => (await fileOf('holder.json')) !== holder);
     const second = await refusedStart({ DATA_DIR: DATA_DIR() });
-    expect(second.code).toBe(1);
-    expect(second.stderr).toContain(`is in use by process ${service.pid}`);
+    expect(second).toMatchObject({ code: 1, stdout: '' });
+    expect(sentences(second.stderr)).toEqual([expect.stringContaining(`is in use by process ${service.pid}`)]);
+    expect(second.stderr).not.toContain('"msg"');
   });
 
   it('that was killed restarts on the PostgreSQL server that is still running, with all its data, and exits after SIGINT as after SIGTERM', async () => {
@@ -198,10 +201,12 @@ describe('a start that fails', () => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
     const PORT = String((other.address() as AddressInfo).port);
-    const { code, stdout, stderr } = await refusedStart({ DATA_DIR, PORT });
+    const refusal = await refusalOf({ DATA_DIR, PORT });
     other.close();
-    expect([code, stdout]).toEqual([1, '']);
-    expect(sentences(stderr)).toEqual([`Port ${PORT} is in use. Stop what listens there, or set PORT to another one.`]);
+    expect(refusal).toMatchObject({
+      name: 'StartFault',
+      message: `Port ${PORT} is in use. Stop what listens there, or set PORT to another one.`,
+    });
     expect(await postgresOf(DATA_DIR)).toBeNull();
   });
 
@@ -213,10 +218,7 @@ describe('a start that fails', () => {
   ])('says that the data directory cannot be used when it %s', async (_, path) => {
     await writeFile(join(scratch, 'file'), '');
     const DATA_DIR = path.startsWith('/') ? path : join(scratch, path);
-    const starting = start(readSettings({ DATA_DIR, PORT: '0' }), {
-      log: createLog({ name: 'test', level: 'silent' }),
-    });
-    await expect(starting).rejects.toMatchObject({
+    expect(await refusalOf({ DATA_DIR })).toMatchObject({
       name: 'StartFault',
       message: expect.stringContaining(`The data directory ${DATA_DIR} cannot be used: `),
     });
@@ -226,10 +228,10 @@ describe('a start that fails', () => {
     const DATA_DIR = join(scratch, 'foreign');
     await mkdir(join(DATA_DIR, 'postgres', 'cluster'), { recursive: true });
     await writeFile(join(DATA_DIR, 'postgres', 'cluster', 'letter.txt'), 'not a database');
-    const { code, stderr } = await refusedStart({ DATA_DIR });
-    expect(code).toBe(1);
-    expect(sentences(stderr)).toEqual([expect.stringContaining('is not empty and is not a PostgreSQL database')]);
-    expect(stderr.trim().split('\n')).toHaveLength(1);
+    expect(await refusalOf({ DATA_DIR })).toMatchObject({
+      name: 'StartFault',
+      message: expect.stringMatching(/^[^\n]* is not empty and is not a PostgreSQL database[^\n]*$/),
+    });
     expect(await readdir(join(DATA_DIR, 'postgres', 'cluster'))).toEqual(['letter.txt']);
   });
 });
@@ -241,10 +243,16 @@ describe('a data directory whose path is too deep for a socket', () => {
   ])('serves%s', async (_, deepTemporary) => {
     const directory = join(scratch, 'deep/'.repeat(40), 'data');
     if (!deepTemporary) await startedDirectory(directory);
-    const variables: Record<string, string> = deepTemporary ? { TMPDIR: join(scratch, 'deep/'.repeat(40)) } : {};
-    const service = await startService(directory, variables);
-    expect(await admin({ ...service.administration, ...variables }, 'firm', 'list')).toEqual([]);
-    await stopCleanly(service);
+    const usual = process.env['TMPDIR'];
+    if (deepTemporary) process.env['TMPDIR'] = join(scratch, 'deep/'.repeat(40));
+    try {
+      const service = await startServiceHere(directory);
+      expect(await admin(service.administration, 'firm', 'list')).toEqual([]);
+      await service.stop({ keep: true });
+    } finally {
+      if (usual === undefined) delete process.env['TMPDIR'];
+      else process.env['TMPDIR'] = usual;
+    }
     expect(await postgresOf(directory)).toBeNull();
     // The folder of sockets is outside the data directory.
     const { socket } = openDataDirectory(directory);

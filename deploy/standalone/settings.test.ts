@@ -9,7 +9,8 @@ import { issueToken } from './admin/issue-token.ts';
 import { readSettings, start } from './start.ts';
 import { fetchWhenAvailable } from './test/client/retry.ts';
 import { admin, run } from './test/system/command.ts';
-import { type ServiceProcess, startedDirectory, startService } from './test/system/service-process.ts';
+import { startServiceHere } from './test/system/service-here.ts';
+import { type RunningService, startedDirectory } from './test/system/service-process.ts';
 
 const log = createLog({ name: 'test', level: 'silent' });
 const long = 'a'.repeat(32);
@@ -173,7 +174,7 @@ describe('the keys of bearer tokens', () => {
     userUuid = user.uuid;
   });
 
-  async function answer(service: ServiceProcess, token: string): Promise<number> {
+  async function answer(service: RunningService, token: string): Promise<number> {
     return (await fetchWhenAvailable(`${service.url}/api/v1/calls`, { headers: { authorization: `Bearer ${token}` } }))
       .status;
   }
@@ -186,7 +187,7 @@ describe('the keys of bearer tokens', () => {
     const pair = pem(generateKeyPairSync('ed25519'));
     const JWT_PUBLIC_KEY_FILE = await file('service.pub.pem', pair.publicPem);
     const JWT_PRIVATE_KEY_FILE = await file('service.pem', pair.privatePem);
-    const service = await startService(DATA_DIR, { JWT_PUBLIC_KEY_FILE });
+    const service = await startServiceHere(DATA_DIR, { JWT_PUBLIC_KEY_FILE });
     expect(await answer(service, await issued({ JWT_PUBLIC_KEY_FILE, JWT_PRIVATE_KEY_FILE }))).toBe(200);
     expect(await answer(service, await issued({}))).toBe(401);
     await service.stop({ keep: true });
@@ -231,7 +232,7 @@ describe('the keys of bearer tokens', () => {
   it('may be a secret in a file, and the issuer and audience come from the environment', async () => {
     const JWT_SECRET_FILE = await file('secret', `${long}\n`);
     const API_KEY_PEPPER_FILE = await file('pepper', `${long}\n`);
-    const service = await startService(DATA_DIR, {
+    const service = await startServiceHere(DATA_DIR, {
       JWT_SECRET_FILE,
       API_KEY_PEPPER_FILE,
       JWT_ISSUER: 'us',

@@ -4,6 +4,7 @@ export { openCollector } from './collector.ts';
 export type { CollectedSpan } from './collector.ts';
 export { endEarly } from './end-early.ts';
 export { tracesInFiles, tracesInTables } from './find-words.ts';
+export { long, tries } from './long-run.ts';
 export { openTcpProxy } from './network/tcp-proxy.ts';
 export type { TcpProxy } from './network/tcp-proxy.ts';
 export { randomOf } from './random.ts';

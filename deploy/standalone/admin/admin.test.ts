@@ -141,8 +141,16 @@ async function expectSentences(firm: string): Promise<void> {
 }
 
 describe('the admin command', () => {
+  // Each command starts PostgreSQL. That each of them works, the tests with a service show.
   it('works while the service does not run, and leaves no PostgreSQL running', async () => {
-    await useEveryCommand();
+    const firm = await command<Firm>('firm', 'create', '--name', 'alone', '--country', 'UZ');
+    const user = await command<User>('user', 'create', '--firm', firm.uuid, '--name', 'Ann', '--role', 'ADMIN');
+    const [users, issued] = await Promise.all([
+      command<User[]>('user', 'list', '--firm', firm.uuid),
+      command<{ user: object }>('token', 'issue', '--user', user.uuid),
+    ]);
+    expect(users).toEqual([user]);
+    expect(issued.user).toEqual({ uuid: user.uuid, firm_uuid: firm.uuid, role: 'ADMIN' });
     expect(await postgresOf(DATA_DIR)).toBeNull();
   });
 

@@ -9,7 +9,8 @@ import { silence } from '../test/client/silence.ts';
 import { csvOf, metadataOf } from '../test/client/valid-uploads.ts';
 import { everyCall } from '../test/kills.ts';
 import { admin, runAdminHere, startCommand } from '../test/system/command.ts';
-import { type ServiceProcess, startService } from '../test/system/service-process.ts';
+import { startServiceHere } from '../test/system/service-here.ts';
+import type { RunningService } from '../test/system/service-process.ts';
 
 interface CallItem {
   readonly uuid: string;
@@ -19,18 +20,18 @@ interface CallItem {
   readonly failure: object | null;
 }
 
-const CALLS_A_BATCH = 25;
+const CALLS_A_BATCH = 5;
 const recording = new Uint8Array(silence(1));
 
 describe('a backup of a running service', () => {
-  let service: ServiceProcess;
+  let service: RunningService;
   let client: Client;
   let folder: string;
   const accepted: string[] = [];
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'backups-'));
-    service = await startService();
+    service = await startServiceHere();
     client = await newFirm(service);
   });
   afterAll(async () => {
@@ -63,7 +64,7 @@ describe('a backup of a running service', () => {
     const load = (async () => {
       for (let round = 0; !over.signal.aborted; round++) {
         await Promise.all([uploadBatch(`load-${round}`), uploadRecording(`load-${round}-recorded`)]);
-        await pause(200);
+        await pause(500);
       }
     })();
     await waitUntil(() => accepted.some((id) => id.startsWith('load-')));
@@ -82,7 +83,7 @@ describe('a backup of a running service', () => {
 
     const dataDirectory = join(folder, 'restored');
     await admin(service.administration, 'restore', target, '--data-dir', dataDirectory);
-    const restored = await startService(dataDirectory);
+    const restored = await startServiceHere(dataDirectory);
     try {
       const again = await newFirm(restored, { firm: client.firmUuid });
       await waitUntil(async () => (await countCalls(again)) === (await countEnded(again)), { timeoutMs: 120_000 });

@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, describe } from '@jest/globals';
-import { type ServiceProcess, startService } from '../test/system/service-process.ts';
+import { startServiceHere } from '../test/system/service-here.ts';
+import type { RunningService } from '../test/system/service-process.ts';
 import { describeCli } from './test/cli.ts';
 import { describeClient } from './test/client.ts';
 import { describeMcp } from './test/mcp.ts';
 
 // One service for all of them. Each suite has its own firms.
-let service: ServiceProcess;
+let service: RunningService;
 beforeAll(async () => {
-  service = await startService();
+  service = await startServiceHere();
 });
 afterAll(() => service?.stop());
 

@@ -1,4 +1,4 @@
 import { describe } from '@jest/globals';
 import { describeFolderUpload } from './test/folder-upload.ts';
 
-describe('an upload of a folder', () => describeFolderUpload(200));
+describe('an upload of a folder', () => describeFolderUpload(100));

@@ -1,10 +1,10 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { long } from '@call-analysis/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ModelServer } from '../../../services/analysis/test/model-server.ts';
 import { eventually } from '../test/client/retry.ts';
-import { long } from '../test/long-run.ts';
 import { startCommand, postgresOf, run } from '../test/system/command.ts';
 
 /** A temporary folder for the demo alone, so that leftover files are found. */

@@ -2,14 +2,13 @@ import { randomInt } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
-import { waitUntil, writeZip } from '@call-analysis/testing';
+import { long, waitUntil, writeZip } from '@call-analysis/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Batch, type Client, newFirm } from '../test/client/new-firm.ts';
 import { retryUntilSuccess, retryUntilAnswered } from '../test/client/retry.ts';
 import { silence } from '../test/client/silence.ts';
 import { metadataOf, recordingsCsvOf } from '../test/client/valid-uploads.ts';
 import { everyCall, killAtRandom } from '../test/kills.ts';
-import { long } from '../test/long-run.ts';
 import { childrenOf } from '../test/system/children.ts';
 import { isDistributed, startSystemUnderTest, type SystemUnderTest } from '../test/system/system-under-test.ts';
 

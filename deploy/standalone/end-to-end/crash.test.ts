@@ -1,11 +1,11 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
+import { long } from '@call-analysis/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Batch, type Client, newFirm } from '../test/client/new-firm.ts';
 import { eventually, retryUntilSuccess, retryUntilAnswered } from '../test/client/retry.ts';
 import { csvOf } from '../test/client/valid-uploads.ts';
 import { everyCall, killAtRandom } from '../test/kills.ts';
-import { long } from '../test/long-run.ts';
 import { isDistributed, startSystemUnderTest, type SystemUnderTest } from '../test/system/system-under-test.ts';
 
 /** With the fourth one, the database is killed too. */

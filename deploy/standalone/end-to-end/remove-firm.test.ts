@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
+import { long } from '@call-analysis/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { administrator, type Batch, type Client, newFirm } from '../test/client/new-firm.ts';
 import { eventually, retryUntilSuccess } from '../test/client/retry.ts';
 import { silence } from '../test/client/silence.ts';
 import { csvOf, metadataOf } from '../test/client/valid-uploads.ts';
-import { long } from '../test/long-run.ts';
 import { isDistributed, startSystemUnderTest, type SystemUnderTest } from '../test/system/system-under-test.ts';
 
 const CALLS = 40;

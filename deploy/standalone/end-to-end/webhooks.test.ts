@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { long } from '@call-analysis/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Batch, type Client, newFirm } from '../test/client/new-firm.ts';
 import { eventually, retryUntilSuccess } from '../test/client/retry.ts';
 import { csvOf } from '../test/client/valid-uploads.ts';
-import { long } from '../test/long-run.ts';
 import { isDistributed, startSystemUnderTest, type SystemUnderTest } from '../test/system/system-under-test.ts';
 
 const CALLS = 120;

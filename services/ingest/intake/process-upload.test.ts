@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { type BodyOf, CallsAccepted, type Event, TranscriptReady } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
-import { waitUntil } from '@call-analysis/testing';
+import { tries, waitUntil } from '@call-analysis/testing';
 import { describe, expect, it, jest } from '@jest/globals';
 import * as fc from 'fast-check';
 import type { Batch } from '../batches/batch-store.ts';
@@ -409,7 +409,7 @@ describe('a partner_call_id twice in one file', () => {
         );
         expect(outcomes).toEqual(expected);
       }),
-      { numRuns: 150 },
+      { numRuns: tries(150) },
     );
   });
 });

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { deflateRawSync } from 'node:zlib';
+import { tries } from '@call-analysis/testing';
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { NO_FILTER } from '../listing/call-filter.ts';
@@ -172,7 +173,7 @@ describe('a search for words', () => {
           modelled(calls, filter, sort),
         );
       }),
-      { numRuns: 40 },
+      { numRuns: tries(40) },
     );
   });
 
@@ -262,7 +263,7 @@ describe('a search for words', () => {
           await listing.ask(firmUuid, { q: `a ${text.replaceAll('\0', '')}` });
         },
       ),
-      { numRuns: 60 },
+      { numRuns: tries(60) },
     );
     expect(await listing.found(firmUuid, 'the')).toEqual([]);
     expect(await listing.found(firmUuid, `${'x'.repeat(255)}`)).toEqual([]);

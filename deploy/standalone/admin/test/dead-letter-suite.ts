@@ -11,7 +11,8 @@ import { eventually } from '../../test/client/retry.ts';
 import { silence } from '../../test/client/silence.ts';
 import { metadataOf } from '../../test/client/valid-uploads.ts';
 import { admin, runAdminHere } from '../../test/system/command.ts';
-import { type ServiceProcess, startService } from '../../test/system/service-process.ts';
+import { startServiceHere } from '../../test/system/service-here.ts';
+import type { RunningService } from '../../test/system/service-process.ts';
 
 const speech = await readFile(new URL('../../../../services/transcription/fixtures/two-voices.wav', import.meta.url));
 
@@ -30,7 +31,7 @@ interface DeadLetter {
 /** Tests of the `dead-letter` commands. `bus` has the variables of the transport of events. */
 export function deadLetterSuite(bus: Record<string, string>): void {
   let folder: string;
-  let service: ServiceProcess;
+  let service: RunningService;
   let client: Client;
   let variables: Record<string, string>;
 
@@ -50,7 +51,7 @@ export function deadLetterSuite(bus: Record<string, string>): void {
       'cd "$(dirname "$0")"\ntouch transcribing\nwhile [ ! -e go-on ]; do sleep 0.05; done\necho "hello there"\n',
     );
     variables = { ...bus, SPEECH_COMMAND: JSON.stringify(['sh', engine, '{file}']), SPEECH_CONCURRENCY: '1' };
-    service = await startService(undefined, variables);
+    service = await startServiceHere(undefined, variables);
     client = await newFirm(service);
   });
   afterAll(async () => {
@@ -132,7 +133,7 @@ export function deadLetterSuite(bus: Record<string, string>): void {
       });
       expect(await command('replay', '--consumer', 'transcription')).toEqual({ replayed: 1, retried: 1 });
       expect(await command('list')).toEqual([]);
-      service = await startService(service.directory, variables);
+      service = await startServiceHere(service.directory, variables);
       client = await newFirm(service, { firm: client.firmUuid });
       await eventually(async () => (await call(uuid)).status === 'completed');
     });

@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage } from 'node:http';
@@ -8,18 +8,19 @@ import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { run } from '@call-analysis/cli';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { newFirm } from '../../test/client/new-firm.ts';
 import { silence } from '../../test/client/silence.ts';
 import { csvOf, metadataOf, recordingsCsvOf } from '../../test/client/valid-uploads.ts';
-import type { ServiceProcess } from '../../test/system/service-process.ts';
+import type { RunningService } from '../../test/system/service-process.ts';
 
 const program = fileURLToPath(new URL('../../../../packages/cli/main.ts', import.meta.url));
 
-export function describeCli(running: () => ServiceProcess): void {
-  let service: ServiceProcess;
+export function describeCli(running: () => RunningService): void {
+  let service: RunningService;
   let folder: string;
   let token: string;
   beforeAll(async () => {
@@ -158,11 +159,10 @@ export function describeCli(running: () => ServiceProcess): void {
     }
   });
 
-  it('the program runs as it is installed', () => {
+  it('the program runs as it is installed', async () => {
     const env = { ...process.env, CALL_ANALYSIS_URL: service.url, CALL_ANALYSIS_TOKEN: token };
-    expect(execFileSync(process.execPath, [program, 'calls', 'list', '--json'], { env, encoding: 'utf8' })).toMatch(
-      /^\{"uuid/,
-    );
+    const { stdout } = await promisify(execFile)(process.execPath, [program, 'calls', 'list', '--json'], { env });
+    expect(stdout).toMatch(/^\{"uuid/);
   });
 
   it('webhooks listen prints deliveries, forwards them with their signature, and refuses what is signed otherwise', async () => {
@@ -204,11 +204,12 @@ export function describeCli(running: () => ServiceProcess): void {
     expect(await printed).toBe(`m1 ${body}\n`);
   });
 
-  it('the completion for bash offers commands, and then their options', () => {
+  it('the completion for bash offers commands, and then their options', async () => {
     const script = `source <("${process.execPath}" "${program}" completion)
 try() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=(); _call_analysis; echo "\${COMPREPLY[@]}"; }
 try call-analysis ca; try call-analysis calls ''; try call-analysis calls list --f`;
-    const said = execFileSync('bash', ['-c', script], { encoding: 'utf8' }).trim().split('\n');
+    const { stdout } = await promisify(execFile)('bash', ['-c', script]);
+    const said = stdout.trim().split('\n');
     expect(said[0]).toBe('calls campaigns');
     expect(said[1]?.split(' ')).toEqual(expect.arrayContaining(['list', 'show', 'export']));
     expect(said[2]).toBe('--filter');

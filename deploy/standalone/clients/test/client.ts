@@ -11,14 +11,14 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { newFirm, type Client as User } from '../../test/client/new-firm.ts';
 import { csvOf } from '../../test/client/valid-uploads.ts';
-import type { ServiceProcess } from '../../test/system/service-process.ts';
+import type { RunningService } from '../../test/system/service-process.ts';
 
 const samples = fileURLToPath(new URL('../../../../samples/', import.meta.url));
 const here = fileURLToPath(new URL('.', import.meta.url));
 const readme = fileURLToPath(new URL('../../../../packages/client/README.md', import.meta.url));
 
-export function describeClient(running: () => ServiceProcess): void {
-  let service: ServiceProcess;
+export function describeClient(running: () => RunningService): void {
+  let service: RunningService;
   let user: User;
   let client: Client;
   let integration: Client;

@@ -9,11 +9,16 @@ import { copyOfFirstStart } from './first-start.ts';
 
 const main = fileURLToPath(new URL('../../main.ts', import.meta.url));
 
-export interface ServiceProcess {
+export interface RunningService {
   readonly url: string;
   readonly directory: string;
   /** The environment of the admin command. */
   readonly administration: Readonly<Record<string, string>>;
+  /** Stops it and, unless `keep`, removes its data. */
+  stop(options?: { keep?: boolean }): Promise<unknown>;
+}
+
+export interface ServiceProcess extends RunningService {
   readonly pid: number;
   /** From the start of the process to its `ready` line. */
   readonly readyMs: number;

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { CallAnalyzed, publishedAnalysis } from '@call-analysis/events';
+import { long } from '@call-analysis/testing';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import type { LanguageModelConfig } from '../../language-model/config.ts';
@@ -15,7 +16,7 @@ const server = new ModelServer();
 const scorecard = modelScorecard();
 const call = conversationOf('en', 'O: Hello, this is Paul.', 'C: Where is it?', 'O: I will send it tomorrow.');
 
-const MORE = process.env['TEST_RUN'] === 'long' ? 20 : 1;
+const MORE = long ? 20 : 1;
 let analyst: Analyst;
 
 beforeAll(async () => {

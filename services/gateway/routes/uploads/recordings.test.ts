@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Fault } from '@call-analysis/fault';
 import type { UploadRecordingRequest } from '@call-analysis/proto/audio/v1/UploadRecordingRequest';
-import { waitUntil } from '@call-analysis/testing';
+import { tries, waitUntil } from '@call-analysis/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { firm, type Fixture, openFixture, rawExchange, tokenFor, user } from '../../test/fixture.ts';
@@ -204,7 +204,7 @@ describe('a recording with its metadata', () => {
           },
         ]);
       }),
-      { numRuns: 40 },
+      { numRuns: tries(40) },
     );
   });
 });
@@ -367,7 +367,7 @@ describe('an invalid form', () => {
         const { status } = await post(body);
         expect([200, 400]).toContain(status);
       }),
-      { numRuns: 150 },
+      { numRuns: tries(150) },
     );
   });
 });

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { openDatabase } from '@call-analysis/postgres';
+import { tries } from '@call-analysis/testing';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { v7 as uuidv7 } from 'uuid';
@@ -295,7 +296,7 @@ describe('the review queue', () => {
         ),
         runAgainstModel,
       ),
-      { numRuns: 25 },
+      { numRuns: tries(25) },
     );
   });
 });
