@@ -19,19 +19,19 @@ import { listAuditEntries } from './audit/audit-log.ts';
 import { callers } from './callers.ts';
 import type { Firm, User } from './domain.ts';
 import { removeFirm, SERVICES } from './firm-removal/remove-firm.ts';
+import { changeUser } from './firms-and-users/change-user.ts';
 import { addSegmentType, createFirm } from './firms-and-users/create-firm.ts';
-import { changeUser, createUser, listUsers } from './firms-and-users/manage-users.ts';
-import { removeUser } from './firms-and-users/remove-user.ts';
 import { recordToken, revokeTokens } from './firms-and-users/tokens.ts';
 import { updateFirm } from './firms-and-users/update-firm.ts';
+import { createUser, listUsers, removeUser } from './firms-and-users/users.ts';
 import * as requests from './requests.ts';
 import { parse } from './requests.ts';
 import { openProviderSession } from './sessions/provider-session.ts';
 import type { SessionKey } from './sessions/session-keys.ts';
 import {
-  type OpenedSession,
-  closeSession,
   createSignInCode,
+  closeSession,
+  type OpenedSession,
   openSession,
   refreshSession,
 } from './sessions/sessions.ts';

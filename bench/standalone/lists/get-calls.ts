@@ -6,7 +6,7 @@ import { openStores, type Stores } from '../../../services/ingest/deps.ts';
 import { type CallFilter, NO_FILTER, type Sort } from '../../../services/ingest/listing/call-filter.ts';
 import { listCalls, type ListCallsRequest } from '../../../services/ingest/listing/list-calls.ts';
 import { atMost, type Figure, noted, quantile } from '../../harness/figure.ts';
-import { timed, withIngestDatabase } from './ingest-database.ts';
+import { load, timed, withIngestDatabase } from './ingest-database.ts';
 
 const LIMIT_MS = 50;
 /** Of two filters with any sort: at rest, and while calls are processed. */
@@ -269,17 +269,7 @@ function processCalls(url: string, firmUuid: string) {
 
 /** Inserts many calls, their rows for lists and their documents. The indexes are built after the rows are inserted. */
 async function fill(url: string, firmUuid: string, calls: number): Promise<void> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  try {
-    await client.query(
-      `SET search_path = ${schema}; SET maintenance_work_mem = '1GB'; SET work_mem = '256MB'; SET synchronous_commit = off`,
-    );
-    const indexes = await client.query<{ name: string; definition: string }>(
-      `SELECT indexname AS name, indexdef AS definition FROM pg_indexes
-       WHERE schemaname = '${schema}' AND tablename IN ('listed_call', 'call_text') AND indexname NOT LIKE '%pkey'`,
-    );
-    for (const { name } of indexes.rows) await client.query(`DROP INDEX ${name}`);
+  const insert = async (client: Client) => {
     await client.query('ALTER TABLE call DISABLE TRIGGER USER');
     await client.query(
       `INSERT INTO call (firm_uuid, uuid, source, status, outcome, partner_call_id, client_phone_number, operator_name,
@@ -323,9 +313,6 @@ async function fill(url: string, firmUuid: string, calls: number): Promise<void>
        ORDER BY uuid`,
     );
     await client.query('ALTER TABLE call ENABLE TRIGGER USER');
-    for (const { definition } of indexes.rows) await client.query(definition);
-    for (const table of ['call', 'listed_call', 'call_text']) await client.query(`VACUUM ANALYZE ${table}`);
-  } finally {
-    await client.end();
-  }
+  };
+  await load(url, ['listed_call', 'call_text'], insert, ['call']);
 }

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { unlinkSync } from 'node:fs';
 import type { Http2Server, ServerHttp2Session } from 'node:http2';
 import { connect } from 'node:net';
-import { type Logger, StartFault } from '@call-analysis/runtime';
+import { type Logger, settlesWithin, StartFault } from '@call-analysis/runtime';
 import {
   Server as GrpcServer,
   type ServerCredentials,
@@ -207,14 +207,15 @@ function serviceOf(method: Method): string {
   return method.path.split('/')[1] ?? '';
 }
 
-async function settlesWithin(work: Promise<unknown>, limitMs: number): Promise<boolean> {
-  const { promise, resolve } = Promise.withResolvers<boolean>();
-  const timer = setTimeout(() => resolve(false), limitMs);
-  try {
-    return await Promise.race([work.then(() => true), promise]);
-  } finally {
-    clearTimeout(timer);
-  }
+/** Lets tools such as grpcurl list the services and their messages: the standard service, v1 and v1alpha. */
+function addReflection(server: GrpcServer, services: readonly ServiceDefinition[]): void {
+  // Each type carries the descriptors of its .proto file, and each of our services has a .proto file of its own.
+  const types = services
+    .flatMap((service) => methodsOf(service))
+    .flatMap(([, { path, requestType }]) =>
+      requestType === undefined ? [] : [[path, requestType as AnyDefinition] as const],
+    );
+  new ReflectionService(Object.fromEntries(types)).addToServer(server);
 }
 
 /** Lets tools such as grpcurl list the services and their messages: the standard service, v1 and v1alpha. */

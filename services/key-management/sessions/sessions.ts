@@ -1,9 +1,18 @@
-import { randomUUID } from 'node:crypto';
+import { randomUUID, createHash, randomBytes } from 'node:crypto';
 import { Fault } from '@call-analysis/fault';
-import { ADMINISTRATOR, type FirmCaller, type User, noSuch, requireManagerOf, requirePerson } from '../domain.ts';
+import { type User, ADMINISTRATOR, type FirmCaller, noSuch, requireManagerOf, requirePerson } from '../domain.ts';
 import type { Store, Transaction } from '../store/store.ts';
-import { hashSecret, newSecret } from './secret.ts';
 import { type SessionKey, sessionToken } from './session-keys.ts';
+
+/** 256 random bits, in characters that URLs and cookies carry unchanged. */
+function newSecret(): string {
+  return randomBytes(32).toString('base64url');
+}
+
+/** The stored form of a secret. It has 256 random bits, so a slow or keyed hash would add nothing. */
+function hashSecret(secret: string): Buffer {
+  return createHash('sha256').update(secret, 'utf8').digest();
+}
 
 /** A session that is not refreshed for this long ends. */
 const IDLE_MS = 12 * 3600 * 1000;

@@ -1,15 +1,12 @@
-import { randomUUID } from 'node:crypto';
 import {
-  ADMINISTRATOR,
   type Actor,
   type FirmCaller,
-  type Page,
-  type User,
   noSuch,
   requireManagerOf,
   requireOther,
   requireOtherAdmin,
   requirePerson,
+  type User,
 } from '../domain.ts';
 import type { Store, Transaction } from '../store/store.ts';
 
@@ -67,37 +64,4 @@ export async function applyChange(
 
 function sameIds(one: readonly string[], other: readonly string[]): boolean {
   return one.length === other.length && one.every((id, at) => id === other[at]);
-}
-
-/** Creates a user of a firm. Without a caller, for the admin command. Faults: NOT_FOUND, FORBIDDEN. */
-export async function createUser(
-  { store }: { store: Store },
-  caller: FirmCaller | null,
-  properties: Pick<User, 'firmUuid' | 'name' | 'role' | 'operatorIds'>,
-): Promise<User> {
-  const user: User = {
-    ...properties,
-    uuid: randomUUID(),
-    webApiOnly: false,
-    tokensRevokedBefore: null,
-    createdAt: new Date(),
-  };
-  if (caller !== null) requireManagerOf(caller, user.role);
-  await store.transaction(async (tx) => {
-    if ((await tx.findFirm(user.firmUuid)) === null) throw noSuch('firm');
-    await tx.addUser(user);
-    await tx.addAuditEntry(caller ?? ADMINISTRATOR, 'user.created', user.uuid, user.firmUuid);
-  });
-  return user;
-}
-
-/** A firm's users, including its API user and without removed users, oldest first. Fault: NOT_FOUND. */
-export async function listUsers(
-  { store }: { store: Store },
-  firmUuid: string,
-  page?: Page,
-): Promise<{ count: number; users: readonly User[] }> {
-  const found = await store.listUsers(firmUuid, page);
-  if (found.count === 0 && (await store.findFirm(firmUuid)) === null) throw noSuch('firm');
-  return found;
 }
