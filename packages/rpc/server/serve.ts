@@ -5,9 +5,9 @@ import { connect } from 'node:net';
 import { type Logger, settlesWithin, StartFault } from '@call-analysis/runtime';
 import {
   Server as GrpcServer,
-  type ServerCredentials,
   type ServiceDefinition,
   type UntypedHandleCall,
+  type ServerCredentials,
 } from '@grpc/grpc-js';
 import type { AnyDefinition } from '@grpc/proto-loader';
 import { ReflectionService } from '@grpc/reflection';
@@ -205,17 +205,6 @@ function addService(
 // A path is `/package.Service/Method`.
 function serviceOf(method: Method): string {
   return method.path.split('/')[1] ?? '';
-}
-
-/** Lets tools such as grpcurl list the services and their messages: the standard service, v1 and v1alpha. */
-function addReflection(server: GrpcServer, services: readonly ServiceDefinition[]): void {
-  // Each type carries the descriptors of its .proto file, and each of our services has a .proto file of its own.
-  const types = services
-    .flatMap((service) => methodsOf(service))
-    .flatMap(([, { path, requestType }]) =>
-      requestType === undefined ? [] : [[path, requestType as AnyDefinition] as const],
-    );
-  new ReflectionService(Object.fromEntries(types)).addToServer(server);
 }
 
 /** Lets tools such as grpcurl list the services and their messages: the standard service, v1 and v1alpha. */
