@@ -19,19 +19,18 @@ import { listAuditEntries } from './audit/audit-log.ts';
 import { callers } from './callers.ts';
 import type { Firm, User } from './domain.ts';
 import { removeFirm, SERVICES } from './firm-removal/remove-firm.ts';
-import { changeUser } from './firms-and-users/change-user.ts';
 import { addSegmentType, createFirm } from './firms-and-users/create-firm.ts';
 import { recordToken, revokeTokens } from './firms-and-users/tokens.ts';
 import { updateFirm } from './firms-and-users/update-firm.ts';
-import { createUser, listUsers, removeUser } from './firms-and-users/users.ts';
+import { changeUser, createUser, listUsers, removeUser } from './firms-and-users/users.ts';
 import * as requests from './requests.ts';
 import { parse } from './requests.ts';
 import { openProviderSession } from './sessions/provider-session.ts';
 import type { SessionKey } from './sessions/session-keys.ts';
 import {
-  createSignInCode,
-  closeSession,
   type OpenedSession,
+  closeSession,
+  createSignInCode,
   openSession,
   refreshSession,
 } from './sessions/sessions.ts';

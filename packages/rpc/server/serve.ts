@@ -5,9 +5,9 @@ import { connect } from 'node:net';
 import { type Logger, settlesWithin, StartFault } from '@call-analysis/runtime';
 import {
   Server as GrpcServer,
+  type ServerCredentials,
   type ServiceDefinition,
   type UntypedHandleCall,
-  type ServerCredentials,
 } from '@grpc/grpc-js';
 import type { AnyDefinition } from '@grpc/proto-loader';
 import { ReflectionService } from '@grpc/reflection';

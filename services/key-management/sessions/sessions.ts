@@ -1,6 +1,6 @@
 import { randomUUID, createHash, randomBytes } from 'node:crypto';
 import { Fault } from '@call-analysis/fault';
-import { type User, ADMINISTRATOR, type FirmCaller, noSuch, requireManagerOf, requirePerson } from '../domain.ts';
+import { ADMINISTRATOR, type FirmCaller, type User, noSuch, requireManagerOf, requirePerson } from '../domain.ts';
 import type { Store, Transaction } from '../store/store.ts';
 import { type SessionKey, sessionToken } from './session-keys.ts';
 
