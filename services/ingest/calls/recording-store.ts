@@ -1,13 +1,12 @@
-import type { Role } from '@call-analysis/events';
+import type { AudioFormat, Role } from '@call-analysis/events';
 import type { Database, Sql } from '@call-analysis/postgres';
 import type { EntryRecord } from '@call-analysis/zip';
-
-export type Format = 'wav' | 'mp3' | 'flac' | 'ogg' | 'aiff' | 'au';
+import type { z } from 'zod';
 
 /** A recording that is stored and can be transcribed. */
 export interface StoredRecording {
   readonly objectKey: string;
-  readonly format: Format;
+  readonly format: z.infer<typeof AudioFormat>;
   readonly codec: string;
   readonly channels: number;
   /** Hertz. */

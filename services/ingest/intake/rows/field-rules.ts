@@ -1,7 +1,8 @@
-import { Role } from '@call-analysis/events';
+import { Direction as KnownDirection, Role } from '@call-analysis/events';
+import type { z } from 'zod';
 import type { ValueFault } from './row-fault.ts';
 
-export type Direction = 'inbound' | 'outbound';
+export type Direction = z.infer<typeof KnownDirection>;
 
 const PLUS = 43;
 const ZERO = 48;
@@ -42,9 +43,8 @@ function phoneAdvice(text: string): string {
 
 /** `inbound` or `outbound` in any case. */
 export function parseDirection(text: string): Direction | ValueFault {
-  if (text === 'inbound' || text === 'outbound') return text;
-  const lower = text.toLowerCase();
-  if (lower === 'inbound' || lower === 'outbound') return lower;
+  const found = KnownDirection.options.find((each) => each === text || each === text.toLowerCase());
+  if (found !== undefined) return found;
   return {
     fault: 'INVALID_DIRECTION',
     message: 'direction must be inbound or outbound. Leave it out when it is unknown.',
