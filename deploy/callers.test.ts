@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { CALLERS, dial, implement, type RpcCaller, serve, type Server } from '../packages/rpc/index.ts';
 import { newAuthority } from '../packages/rpc/test/certificates.ts';
@@ -6,6 +7,7 @@ import { analysis, audio, ingest, keyManagement, webhooks } from '../proto/index
 import { callers as ofAnalysis } from '../services/analysis/callers.ts';
 import { callers as ofAudio } from '../services/audio/callers.ts';
 import { callers as ofIngest } from '../services/ingest/callers.ts';
+import { dialScorecards } from '../services/ingest/reviews/scorecards.ts';
 import { callers as ofKeyManagement } from '../services/key-management/callers.ts';
 import { callers as ofWebhooks } from '../services/webhooks/callers.ts';
 
@@ -102,5 +104,16 @@ describe('the tables of callers', () => {
   it('let only the admin command make firms and issue and revoke tokens', () => {
     const admins = ['createFirm', 'addSegmentType', 'recordToken', 'revokeTokens'] as const;
     for (const method of admins) expect(ofKeyManagement[method]).toEqual(['admin']);
+  });
+
+  it('let ingest ask analysis for all that it needs of a scorecard', async () => {
+    const { server, reached } = await serveNotes('analysis');
+    const scorecards = dialScorecards(server.address, { tls: ours.issue(['ingest']) });
+    closing.push(() => scorecards.close());
+    const owner = { firmUuid: randomUUID(), userUuid: randomUUID() };
+    const analysis = { scorecard: { uuid: randomUUID(), revision: 1 }, sections: [], auto_failed: false };
+    await scorecards.requireActive(owner, randomUUID()).catch(() => {});
+    await scorecards.addUp(owner, analysis as never, []).catch(() => {});
+    expect([...reached].toSorted()).toEqual(['addUp', 'getScorecard']);
   });
 });

@@ -97,9 +97,7 @@ export async function start(settings: Settings, parts: { log: Logger; signal?: A
         databaseUrl: database.url('key_management'),
         bus: bus.of('key_management'),
         listen: directory.socket('key-management'),
-        pepper: settings.apiKeyPepper ?? directory.secrets.apiKeyPepper,
-        previousPepper: settings.previousPepper,
-        nextPepper: settings.nextPepper,
+        peppers: { ...settings.peppers, pepper: settings.peppers.pepper ?? directory.secrets.apiKeyPepper },
       },
       named('key-management'),
     );
@@ -135,9 +133,7 @@ export async function start(settings: Settings, parts: { log: Logger; signal?: A
           objects,
           listen: directory.socket('analysis'),
           keyManagement: keys.address,
-          languageModel: settings.languageModel,
-          speechPrice: settings.speechPrice,
-          reviewBelow: settings.reviewBelow,
+          ...settings.analysis,
         },
         named('analysis'),
       ),
@@ -170,19 +166,11 @@ export async function start(settings: Settings, parts: { log: Logger; signal?: A
     signal?.throwIfAborted();
     const gateway = await services.startGateway(
       {
-        host: settings.host,
-        port: settings.port,
-        publicUrl: settings.publicUrl,
+        ...settings.http,
         objectsOrigin:
           settings.s3 === undefined || settings.encryption !== undefined
             ? undefined
             : new URL(settings.s3.publicEndpoint).origin,
-        quotas: settings.quotas,
-        concurrency: settings.concurrency,
-        trustedProxies: settings.trustedProxies,
-        corsOrigins: settings.corsOrigins,
-        platformFirms: settings.platformFirms,
-        openId: settings.openId,
         bus: bus.listener,
         objects,
         keyManagement: keys.address,

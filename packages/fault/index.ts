@@ -1,4 +1,3 @@
-export { nameFault } from './name-fault.ts';
 export { nearestName } from './nearest-name.ts';
 
 /** The kind of a failure, which HTTP and gRPC each map to a status. */
@@ -58,6 +57,26 @@ export function notFound(what: string): Fault {
   return new Fault('not-found', 'NOT_FOUND', `There is no such ${what} in your firm.`);
 }
 
+/** What the operating system says of a connection that was lost, or that cannot be made. */
+const CONNECTION_CODES: ReadonlySet<unknown> = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ECONNABORTED',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'EHOSTDOWN',
+  'ENETUNREACH',
+  'ENETDOWN',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+]);
+
+/** Whether the code of an error says that there is no connection. What was sent may have arrived. */
+export function isConnectionCode(code: unknown): boolean {
+  return CONNECTION_CODES.has(code);
+}
+
 /** `UNAVAILABLE`: the caller may try again. */
 export function unavailable(part: string, cause?: unknown): Fault {
   return new Fault('unavailable', 'UNAVAILABLE', `${part} does not answer. Try again shortly.`, { cause });
@@ -107,4 +126,21 @@ export async function attemptEach<Item>(
     await failures.attempt(() => work(item));
   }
   failures.throwAll();
+}
+
+/**
+ * Control characters, line and paragraph separators, and characters that change the direction of the text around them.
+ * The last make a name look like another one, and reverse the text after it on a page or in a log.
+ */
+const HIDDEN = /[\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
+
+/**
+ * What is wrong with the characters of a name that people give and others read, or null: of firms, segment types,
+ * users, campaigns and scorecards. The sentence begins with the field's name.
+ */
+export function nameFault(name: string): string | null {
+  if (!name.isWellFormed()) return 'must be well-formed Unicode';
+  return HIDDEN.test(name)
+    ? 'must not contain control characters or characters that change the direction of text'
+    : null;
 }

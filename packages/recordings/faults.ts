@@ -11,8 +11,8 @@ export const FORMAT_NAMES: Readonly<Record<Format, string>> = {
 };
 
 /** The content is of its format but is damaged or holds no frame. `message` is a sentence. */
-export function unreadable(message: string, cause?: unknown): Fault {
-  return new Fault('invalid', 'AUDIO_UNREADABLE', message, { cause });
+export function unreadable(message: string): Fault {
+  return new Fault('invalid', 'AUDIO_UNREADABLE', message);
 }
 
 /** The content is not of the expected format. `found` completes "is …"; null when the content is unknown. */

@@ -1,5 +1,5 @@
 import { isIPv4 } from 'node:net';
-import { ConfigFault, group, port, readNamedFile } from '@call-analysis/runtime';
+import { ConfigFault, group, hostAndPort, port, readNamedFile } from '@call-analysis/runtime';
 import { z } from 'zod';
 import type { Tls } from './wire/tls.ts';
 
@@ -84,4 +84,19 @@ function read(name: string, path: string): string {
   const text = readNamedFile(name, path);
   if (!text.includes('-----BEGIN ')) throw new ConfigFault(`${name} names ${path}, which is not a PEM file.`);
   return text;
+}
+
+/** The addresses of all services that serve RPCs. A service picks those that it calls. */
+export const AddressVariables = z.object({
+  KEY_MANAGEMENT_ADDRESS: address('key-management'),
+  INGEST_ADDRESS: address('ingest'),
+  AUDIO_ADDRESS: address('audio'),
+  ANALYSIS_ADDRESS: address('analysis'),
+  WEBHOOKS_ADDRESS: address('webhooks'),
+});
+
+function address(service: string) {
+  return hostAndPort().meta({
+    description: `Where ${service} serves RPCs: \`host:port\`. A name with several addresses is balanced over all of them.`,
+  });
 }

@@ -1,30 +1,17 @@
-// npm run fuzz: gives mutated bodies and archives to the code that reads them, and one firm's ids to another.
+// npm run fuzz: gives the ids of one firm to another.
 import { parseArgs } from 'node:util';
 import { endEarly } from '../../packages/testing/end-early.ts';
-import { fuzz } from './fuzz.ts';
-import type { Target } from './target.ts';
+import { probeFirms } from './firms.ts';
 
-const help = `Usage: npm run fuzz -- <multipart|archives|firms> [--runs N] [--seed N]
+const help = `Usage: npm run fuzz -- firms [--runs N] [--seed N]
 
-Mutates good and bad inputs and gives them to the code that reads them. Every input must be accepted or refused with a
-code. Prints its figures as JSON; progress goes to standard error. Exits with 0 if nothing crashed, hung, broke a promise or
-kept growing memory.
+Sends requests of one firm with the ids and words of another, to every operation, at a service of its own: no response may show
+anything of the other firm, and nothing of it may change. A quarter of them are an OPERATOR's, with the calls of another operator of
+the firm. Prints its figures as JSON; progress goes to standard error. Exits with 0 if that holds. SIGINT (Ctrl-C) and SIGTERM end
+the requests, and those that were sent are compared; a second one stops without figures.
 
-  multipart    forms of a single upload, as the gateway reads them
-  archives     ZIP archives: the directory as ingest reads it, then every entry as audio reads it
-  firms        requests of one firm with the ids and words of another, to every operation, at a service of its own: no
-               response may show anything of the other firm, and nothing of it may change. A quarter of them are an
-               OPERATOR's, with the calls of another operator of the firm. SIGINT (Ctrl-C) and SIGTERM
-               end the requests, and those that were sent are compared; a second one stops without figures
-
-  --runs N     how many inputs or requests; default 20000
-  --seed N     repeats the inputs; default: a random one, which is printed`;
-
-const targets: Readonly<Record<string, () => Promise<Target>>> = {
-  multipart: async () => (await import('./multipart.ts')).multipart,
-  archives: async () => (await import('./archives.ts')).archives,
-};
-const MOST_GROWTH_MIB = 20;
+  --runs N     how many requests; default 20000
+  --seed N     repeats the requests; default: a random one, which is printed`;
 
 function fail(message: string): never {
   console.error(`${message}\n\n${help}`);
@@ -51,18 +38,13 @@ if (values.help) {
   console.log(help);
   process.exit(0);
 }
-const [name = ''] = positionals;
-const isKnown = name === 'firms' || name in targets;
-if (!isKnown) fail(name === '' ? 'What is to be fuzzed?' : `There is no target ${name}.`);
+if (positionals.join() !== 'firms') fail('What is to be fuzzed?');
 for (const option of ['runs', 'seed'] as const)
   if (!/^\d{1,9}$/.test(values[option])) fail(`--${option} must be a whole number, not "${values[option]}".`);
-const [runs, seed] = [Number(values.runs), Number(values.seed)];
 const say = (line: string) => console.error(line);
 
-const figures =
-  name === 'firms'
-    ? await (await import('./firms.ts')).probeFirms({ requests: runs, seed, over: endEarly('the requests', say), say })
-    : await fuzz(await targets[name]!(), { runs, seed, say });
-const holds = figures.findings.length === 0 && !('grownMiB' in figures && figures.grownMiB > MOST_GROWTH_MIB);
-console.log(JSON.stringify({ target: name, ...figures, holds }, null, 2));
+const over = endEarly('the requests', say);
+const figures = await probeFirms({ requests: Number(values.runs), seed: Number(values.seed), over, say });
+const holds = figures.findings.length === 0;
+console.log(JSON.stringify({ target: 'firms', ...figures, holds }, null, 2));
 process.exitCode = holds ? 0 : 1;

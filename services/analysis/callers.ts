@@ -5,7 +5,7 @@ import type { Callers } from '@call-analysis/rpc';
 export const callers: Callers<typeof analysis> = {
   listScorecards: ['gateway'],
   createScorecard: ['gateway'],
-  getScorecard: ['gateway'],
+  getScorecard: ['gateway', 'ingest'],
   getDefaultScorecard: ['gateway'],
   reviseScorecard: ['gateway'],
   activateScorecard: ['gateway'],

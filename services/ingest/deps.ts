@@ -8,9 +8,7 @@ import { AnalysisBodies } from './calls/analysis-body-store.ts';
 import { calls } from './calls/call-store.ts';
 import { recordings } from './calls/recording-store.ts';
 import { transcripts } from './calls/transcript-store.ts';
-import { campaignCalls } from './campaigns/campaign-call-store.ts';
 import { campaigns } from './campaigns/campaign-store.ts';
-import { tally } from './campaigns/tally-store.ts';
 import { comments } from './comments/comment-store.ts';
 import { calibrations } from './desk/calibration-store.ts';
 import { disputes } from './desk/dispute-store.ts';
@@ -61,7 +59,6 @@ export function openStores(db: Database, url: string, { intakes = 4 } = {}) {
     batches: batches(prisma, db),
     calibrations: calibrations(db),
     calls: calls(db, bodies),
-    campaignCalls: campaignCalls(db),
     campaigns: campaigns(db),
     carryOver,
     comments: comments(db),
@@ -78,7 +75,6 @@ export function openStores(db: Database, url: string, { intakes = 4 } = {}) {
     reviews: reviews(db, bodies),
     sampling: sampling(db, carryOver),
     statistics: statistics(db, carryOver),
-    tally: tally(db),
     transcripts: transcripts(db),
     uploads: uploads(prisma, db),
     views: views(db),

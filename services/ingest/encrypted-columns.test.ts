@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { openDatabase } from '@call-analysis/postgres';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { analyzeCall } from './attempts/analyze-call.ts';
-import { swapChannels } from './attempts/swap-channels.ts';
+import { analyzeCall, swapChannels } from './attempts/analyze-call.ts';
 import { commentOnCall } from './comments/comment-on-call.ts';
 import { openStores, type Stores } from './deps.ts';
 import type { Dispute } from './desk/dispute-store.ts';

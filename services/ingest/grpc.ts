@@ -11,9 +11,8 @@ import type { RegisterCallRequest } from '@call-analysis/proto/ingest/v1/Registe
 import { implement, MAX_MESSAGE_BYTES } from '@call-analysis/rpc';
 import { requireCaller } from '@call-analysis/service';
 import { z } from 'zod';
-import { analyzeCall } from './attempts/analyze-call.ts';
+import { analyzeCall, swapChannels } from './attempts/analyze-call.ts';
 import { retryCall } from './attempts/retry-call.ts';
-import { swapChannels } from './attempts/swap-channels.ts';
 import type { BatchProgress } from './batches/batch-store.ts';
 import { callers } from './callers.ts';
 import { type CallDetail, readCall } from './calls/read-call.ts';

@@ -19,7 +19,7 @@ environmentContract('key-management', {
       kafka: brokers.settings,
     },
     ...serving.settings,
-    pepper: API_KEY_PEPPER,
+    peppers: { pepper: API_KEY_PEPPER },
   },
   secret: 'API_KEY_PEPPER',
   refusals: [

@@ -19,19 +19,21 @@ import { listAuditEntries } from './audit/audit-log.ts';
 import { callers } from './callers.ts';
 import type { Firm, User } from './domain.ts';
 import { removeFirm, SERVICES } from './firm-removal/remove-firm.ts';
-import { changeUser } from './firms-and-users/change-user.ts';
 import { addSegmentType, createFirm } from './firms-and-users/create-firm.ts';
-import { createUser } from './firms-and-users/create-user.ts';
-import { listUsers } from './firms-and-users/list-users.ts';
-import { removeUser } from './firms-and-users/remove-user.ts';
 import { recordToken, revokeTokens } from './firms-and-users/tokens.ts';
 import { updateFirm } from './firms-and-users/update-firm.ts';
+import { changeUser, createUser, listUsers, removeUser } from './firms-and-users/users.ts';
 import * as requests from './requests.ts';
 import { parse } from './requests.ts';
-import { createSignInCode } from './sessions/create-sign-in-code.ts';
 import { openProviderSession } from './sessions/provider-session.ts';
 import type { SessionKey } from './sessions/session-keys.ts';
-import { closeSession, type OpenedSession, openSession, refreshSession } from './sessions/sessions.ts';
+import {
+  type OpenedSession,
+  closeSession,
+  createSignInCode,
+  openSession,
+  refreshSession,
+} from './sessions/sessions.ts';
 import type { ListedKey } from './store/api-keys.ts';
 import type { AuditEntry, Refusal } from './store/audit.ts';
 import type { FirmRemoval } from './store/firm-removals.ts';

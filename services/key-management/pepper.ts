@@ -18,3 +18,20 @@ export const PepperVariables = z.object({
     secret: true,
   }),
 });
+
+/** Keys stored under one pepper are unknown under any other. */
+export interface Peppers {
+  readonly pepper: string;
+  /** The pepper before, while it is changed. */
+  readonly previousPepper?: string | undefined;
+  /** The pepper that other processes may have already. */
+  readonly nextPepper?: string | undefined;
+}
+
+export function peppersFrom(variables: Partial<z.output<typeof PepperVariables>>) {
+  return {
+    pepper: variables.API_KEY_PEPPER,
+    previousPepper: variables.API_KEY_PEPPER_PREVIOUS,
+    nextPepper: variables.API_KEY_PEPPER_NEXT,
+  };
+}

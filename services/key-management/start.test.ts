@@ -79,7 +79,7 @@ describe('a restart', () => {
 
   it('with another pepper makes every key unknown', async () => {
     const { apiKey } = await service.newKey(await service.newFirm());
-    await service.restart({ pepper: 'another pepper of at least thirty-two bytes' });
+    await service.restart({ peppers: { pepper: 'another pepper of at least thirty-two bytes' } });
     expect(await service.verdictFor(apiKey)).toBe('UNKNOWN');
     await service.restart();
     expect(await service.verdictFor(apiKey)).toBe('VALID');

@@ -31,7 +31,7 @@ export const { schema, migrations, events, prepare, start } = defineService<Conf
     const uses = recordUses({ store, log });
     // A database that does not answer must not delay the end; the uses of the last seconds are then lost.
     closing.add('uses of keys', () => uses.close(), { boundMs: 3_000 });
-    const { pepper, previousPepper, nextPepper } = config;
+    const { pepper, previousPepper, nextPepper } = config.peppers;
     const previous = previousPepper === undefined ? [] : [previousPepper];
     const next = nextPepper === undefined ? [] : [nextPepper];
     return {

@@ -1,5 +1,7 @@
 import { redeliveryWindowDays } from '@call-analysis/bus';
+import { pruneProcessed } from '@call-analysis/call-processing';
 import { publishedBy } from '@call-analysis/events';
+import type { Database } from '@call-analysis/postgres';
 import { cachedFor, gauge } from '@call-analysis/runtime';
 import { defineService } from '@call-analysis/service';
 import { type Resolve, resolveBySystem } from './addresses/lookup.ts';
@@ -12,7 +14,28 @@ import { webhookService } from './grpc.ts';
 import { openHttpSender } from './sending/http-sender.ts';
 import { leases } from './sending/lease-store.ts';
 import { runSender, type SenderOptions } from './sending/sender.ts';
-import { settleEndpoints, sweep } from './sweep.ts';
+
+const ROWS_PER_STATEMENT = 5_000;
+/** A service that is stopping waits for this run. */
+const RUN_MS = 3_000;
+const KEPT_DAYS = 30;
+
+/** Removes what is left of deleted endpoints, and fails what waits for disabled ones. */
+async function settleEndpoints(endpoints: Endpoints, deliveries: Deliveries): Promise<void> {
+  await repeat((limit) => endpoints.removeDeleted(limit));
+  await repeat((limit) => deliveries.failDisabled(limit));
+}
+
+/** Removes deliveries after 30 days, and the claims and tombstones of events that can no longer be redelivered. */
+async function sweep(db: Database, deliveries: Deliveries, redeliveryDays: number): Promise<void> {
+  await repeat((limit) => deliveries.prune(KEPT_DAYS, limit));
+  await pruneProcessed(db, redeliveryDays);
+}
+
+async function repeat(remove: (limit: number) => Promise<number>): Promise<void> {
+  const deadline = Date.now() + RUN_MS;
+  while ((await remove(ROWS_PER_STATEMENT)) === ROWS_PER_STATEMENT && Date.now() < deadline);
+}
 
 const states = gauge('webhook_endpoints', 'Webhooks of firms: enabled, or the reason why they are not.', ['state']);
 const oldest = gauge('webhook_oldest_due_seconds', 'For how long the oldest delivery that is due has waited.', []);

@@ -6,7 +6,7 @@ import { openStores, type Stores } from '../../../services/ingest/deps.ts';
 import { type CallFilter, NO_FILTER, type Sort } from '../../../services/ingest/listing/call-filter.ts';
 import { listCalls, type ListCallsRequest } from '../../../services/ingest/listing/list-calls.ts';
 import { atMost, type Figure, noted, quantile } from '../../harness/figure.ts';
-import { timed, withIngestDatabase } from './ingest-database.ts';
+import { load, timed, withIngestDatabase } from './ingest-database.ts';
 
 const LIMIT_MS = 50;
 /** Of two filters with any sort: at rest, and while calls are processed. */
@@ -29,18 +29,18 @@ interface Asked {
   readonly page?: number;
 }
 
-const operator = (round: number) => ({ operatorName: `Operator ${round % 100}` });
+const operator = (round: number) => ({ operator_name: `Operator ${round % 100}` });
 const month = (round: number) => ({
-  startedFrom: new Date(BEGIN + (round % 23) * 30 * DAY_MS + 3_600_000),
-  startedTo: new Date(BEGIN + ((round % 23) + 1) * 30 * DAY_MS),
+  started_from: new Date(BEGIN + (round % 23) * 30 * DAY_MS + 3_600_000).toISOString(),
+  started_to: new Date(BEGIN + ((round % 23) + 1) * 30 * DAY_MS).toISOString(),
 });
-const segment = (round: number) => ({ segmentType: [`segment ${round % 10}`] });
-const status = (round: number) => ({ status: [['completed', 'failed', 'queued'][round % 3]!] });
-const scores = (round: number) => ({ scoreMin: (round % 8) * 10, scoreMax: (round % 8) * 10 + 20 });
-const team = (round: number) => ({ operatorGroupName: `Team ${round % 20}` });
-const direction = (round: number) => ({ direction: [round % 2 === 0 ? 'inbound' : 'outbound'] });
+const segment = (round: number) => ({ segment_type: [`segment ${round % 10}`] });
+const status = (round: number) => ({ status: [(['completed', 'failed', 'queued'] as const)[round % 3]!] });
+const scores = (round: number) => ({ score_min: (round % 8) * 10, score_max: (round % 8) * 10 + 20 });
+const team = (round: number) => ({ operator_group_name: `Team ${round % 20}` });
+const direction = (round: number) => ({ direction: [round % 2 === 0 ? ('inbound' as const) : ('outbound' as const)] });
 const topic = (round: number) => ({ topic: `topic ${round % 32}` });
-const lengths = (round: number) => ({ durationMin: 60 + (round % 10), durationMax: 90 + (round % 10) });
+const lengths = (round: number) => ({ duration_min: 60 + (round % 10), duration_max: 90 + (round % 10) });
 const word = (round: number) => ({ q: `word${round % 20}` });
 const batch = (round: number) => ({ batch: batchUuid(round % 20) });
 
@@ -59,13 +59,13 @@ const paired: readonly (readonly [string, (round: number) => Partial<CallFilter>
   ['source', (round) => ({ source: round % 2 === 0 ? 'audio' : 'transcription' })],
   ['period', month],
   ['score', scores],
-  ['needs_review', () => ({ needsReview: true })],
+  ['needs_review', () => ({ needs_review: true })],
   ['reviewed', () => ({ reviewed: true })],
-  ['client_phone_number', (round) => ({ clientPhoneNumber: `+99890${1_000_000 + round * 7}` })],
-  ['language', (round) => ({ language: ['en', 'ru', 'uz'][round % 3]! })],
+  ['client_phone_number', (round) => ({ client_phone_number: `+99890${1_000_000 + round * 7}` })],
+  ['language', (round) => ({ language: (['en', 'ru', 'uz'] as const)[round % 3]! })],
   ['topic', topic],
-  ['resolution', (round) => ({ resolution: ['resolved', 'unresolved'][round % 2]! })],
-  ['auto_failed', () => ({ autoFailed: true })],
+  ['resolution', (round) => ({ resolution: (['resolved', 'unresolved'] as const)[round % 2]! })],
+  ['auto_failed', () => ({ auto_failed: true })],
   ['duration', lengths],
 ];
 
@@ -82,7 +82,7 @@ const questions: readonly Asked[] = [
   { name: 'source', filter: (round) => ({ source: round % 2 === 0 ? 'audio' : 'transcription' }) },
   { name: 'started_from, started_to', filter: month },
   { name: 'score_min, score_max', filter: scores },
-  { name: 'partner_call_id', filter: (round) => ({ partnerCallId: `crm-${round * 100}` }) },
+  { name: 'partner_call_id', filter: (round) => ({ partner_call_id: `crm-${round * 100}` }) },
   { name: 'status and a month', filter: (round) => ({ ...status(round), ...month(round) }) },
   { name: 'operator and a month', filter: (round) => ({ ...operator(round), ...month(round) }) },
   { name: 'segment and status', filter: (round) => ({ ...segment(round), ...status(round) }) },
@@ -92,17 +92,17 @@ const questions: readonly Asked[] = [
   { name: 'sorted by start_time', filter: () => ({}), sort: { by: 'start_time', isDescending: true } },
   { name: 'sorted by score, lowest first', filter: () => ({}), sort: { by: 'score', isDescending: false } },
   { name: 'operator, sorted by score', filter: operator, sort: { by: 'score', isDescending: true } },
-  { name: 'needs_review, not reviewed', filter: () => ({ needsReview: true, reviewed: false }) },
+  { name: 'needs_review, not reviewed', filter: () => ({ needs_review: true, reviewed: false }) },
   { name: 'reviewed', filter: () => ({ reviewed: true }) },
-  { name: 'operator_id', filter: (round) => ({ operatorId: `id-${round % 100}` }) },
-  { name: 'client_phone_number', filter: (round) => ({ clientPhoneNumber: `+99890${1_000_000 + round * 7}` }) },
-  { name: 'language', filter: (round) => ({ language: ['en', 'ru', 'uz'][round % 3]! }) },
+  { name: 'operator_id', filter: (round) => ({ operator_id: `id-${round % 100}` }) },
+  { name: 'client_phone_number', filter: (round) => ({ client_phone_number: `+99890${1_000_000 + round * 7}` }) },
+  { name: 'language', filter: (round) => ({ language: (['en', 'ru', 'uz'] as const)[round % 3]! }) },
   { name: 'topic', filter: topic },
-  { name: 'resolution', filter: (round) => ({ resolution: ['resolved', 'unresolved'][round % 2]! }) },
-  { name: 'auto_failed', filter: () => ({ autoFailed: true }) },
+  { name: 'resolution', filter: (round) => ({ resolution: (['resolved', 'unresolved'] as const)[round % 2]! }) },
+  { name: 'auto_failed', filter: () => ({ auto_failed: true }) },
   { name: 'duration_min, duration_max', filter: lengths },
   { name: 'topic and a month', filter: (round) => ({ ...topic(round), ...month(round) }) },
-  { name: 'operator_id and duration', filter: (round) => ({ operatorId: `id-${round % 100}`, ...lengths(round) }) },
+  { name: 'operator_id and duration', filter: (round) => ({ operator_id: `id-${round % 100}`, ...lengths(round) }) },
   { name: 'topic, sorted by start_time', filter: topic, sort: { by: 'start_time', isDescending: true } },
   { name: 'page 1,000 of a status', filter: () => ({ status: ['completed'] }), page: 1_000 },
   { name: 'q, a word in 1 %', filter: word },
@@ -163,7 +163,7 @@ async function measure(stores: Stores, firmUuid: string, rounds: number): Promis
   }
   for (const by of ['created_at', 'start_time', 'score'] as const) {
     const times: number[] = [];
-    const filter = { ...NO_FILTER, status: ['completed'] };
+    const filter: CallFilter = { ...NO_FILTER, status: ['completed'] };
     const sort = { by, isDescending: true };
     // A cursor costs the same at any position, so it begins beyond the last page.
     let { nextCursor: cursor } = await list({ filter, sort, page: 100, size: 100 });
@@ -269,17 +269,7 @@ function processCalls(url: string, firmUuid: string) {
 
 /** Inserts many calls, their rows for lists and their documents. The indexes are built after the rows are inserted. */
 async function fill(url: string, firmUuid: string, calls: number): Promise<void> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  try {
-    await client.query(
-      `SET search_path = ${schema}; SET maintenance_work_mem = '1GB'; SET work_mem = '256MB'; SET synchronous_commit = off`,
-    );
-    const indexes = await client.query<{ name: string; definition: string }>(
-      `SELECT indexname AS name, indexdef AS definition FROM pg_indexes
-       WHERE schemaname = '${schema}' AND tablename IN ('listed_call', 'call_text') AND indexname NOT LIKE '%pkey'`,
-    );
-    for (const { name } of indexes.rows) await client.query(`DROP INDEX ${name}`);
+  const insert = async (client: Client) => {
     await client.query('ALTER TABLE call DISABLE TRIGGER USER');
     await client.query(
       `INSERT INTO call (firm_uuid, uuid, source, status, outcome, partner_call_id, client_phone_number, operator_name,
@@ -296,7 +286,7 @@ async function fill(url: string, firmUuid: string, calls: number): Promise<void>
          SELECT number, chance, other, CASE WHEN number % 3 = 0 THEN 'audio' ELSE 'transcription' END AS source,
            CASE WHEN number > ${calls} * 0.98 THEN 'queued' WHEN other < 0.001 THEN 'failed' ELSE 'completed' END AS status,
            to_timestamp(${BEGIN / 1000} + number * ${(END - BEGIN) / 1000 / calls}) AS created_at,
-           (lpad(to_hex((${BEGIN} + number * ${(END - BEGIN) / calls})::bigint), 12, '0') || '70008' || lpad(to_hex(number), 15, '0'))::uuid AS uuid
+           (lpad(to_hex((${BEGIN} + number * ${(END - BEGIN) / calls})::bigint), 12, '0') || '70008' || left(md5(number::text), 15))::uuid AS uuid
          FROM (SELECT number, random() AS chance, random() AS other FROM generate_series(0::bigint, ${calls - 1}) AS number) AS made) AS made`,
     );
     await client.query(
@@ -323,9 +313,6 @@ async function fill(url: string, firmUuid: string, calls: number): Promise<void>
        ORDER BY uuid`,
     );
     await client.query('ALTER TABLE call ENABLE TRIGGER USER');
-    for (const { definition } of indexes.rows) await client.query(definition);
-    for (const table of ['call', 'listed_call', 'call_text']) await client.query(`VACUUM ANALYZE ${table}`);
-  } finally {
-    await client.end();
-  }
+  };
+  await load(url, ['listed_call', 'call_text'], insert, ['call']);
 }

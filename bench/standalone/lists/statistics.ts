@@ -8,7 +8,7 @@ import { GROUPINGS, type Grouping } from '../../../services/ingest/statistics/gr
 import { maintainStatistics } from '../../../services/ingest/statistics/maintain-statistics.ts';
 import { readStatistics } from '../../../services/ingest/statistics/read-statistics.ts';
 import { atMost, type Figure, noted, quantile } from '../../harness/figure.ts';
-import { timed, withIngestDatabase } from './ingest-database.ts';
+import { load, timed, withIngestDatabase } from './ingest-database.ts';
 
 const DAY_MS = 86_400_000;
 /** The calls are spread over a year and a day, so that a year in any time zone is within them. */
@@ -35,9 +35,9 @@ const ZONES: readonly Zone[] = [
 ];
 
 const FILTERS: readonly (readonly [string, Partial<CallFilter>])[] = [
-  ['an operator', { operatorName: 'operator 7' }],
+  ['an operator', { operator_name: 'operator 7' }],
   ['a topic', { topic: 'topic 7' }],
-  ['a segment type', { segmentType: ['segment 7'] }],
+  ['a segment type', { segment_type: ['segment 7'] }],
 ];
 
 const PERIODS = [
@@ -107,7 +107,10 @@ async function measure(stores: Stores, client: Client, firmUuid: string, rounds:
   const figures: Figure[] = [];
   const ask = (groupBy: Grouping, { tz, hours }: Zone, days: number, before = 0, filter: Partial<CallFilter> = {}) => {
     const endMs = END - before * DAY_MS - hours * HOUR_MS;
-    const period = { startedFrom: new Date(endMs - days * DAY_MS), startedTo: new Date(endMs) };
+    const period = {
+      started_from: new Date(endMs - days * DAY_MS).toISOString(),
+      started_to: new Date(endMs).toISOString(),
+    };
     const request = { groupBy, filter: { ...NO_FILTER, ...filter, ...period }, tz, sort: null, limit: 1_000 };
     return readStatistics(stores, firmUuid, request);
   };
@@ -165,17 +168,7 @@ async function plainAggregate(client: Client, from: Date): Promise<number> {
 /** Writes rows for lists, of 200 operators, with analyses of ten questions. All days have the same calls. */
 async function fill(url: string, firmUuid: string, perDay: number): Promise<void> {
   const calls = perDay * DAYS;
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  try {
-    await client.query(
-      `SET search_path = ${schema}; SET maintenance_work_mem = '512MB'; SET work_mem = '128MB'; SET synchronous_commit = off`,
-    );
-    const indexes = await client.query<{ name: string; definition: string }>(
-      `SELECT indexname AS name, indexdef AS definition FROM pg_indexes
-       WHERE schemaname = '${schema}' AND tablename = 'listed_call' AND indexname NOT LIKE '%pkey'`,
-    );
-    for (const { name } of indexes.rows) await client.query(`DROP INDEX ${name}`);
+  const insert = async (client: Client) => {
     const share = (seed: number) => `(hashint8extended(place, ${seed}) & 1048575) / 1048576.0::float8`;
     for (let from = 0; from < calls; from += ROWS_PER_INSERT) {
       await client.query(
@@ -204,10 +197,6 @@ async function fill(url: string, firmUuid: string, perDay: number): Promise<void
          ARRAY[1000, 0, 1000, 500, 1000, score, 0, 1000, 2000, 0], ARRAY[1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 2000, 1000]
        FROM listed_call WHERE score >= 0 ORDER BY uuid`,
     );
-    for (const { definition } of indexes.rows) await client.query(definition);
-    for (const table of ['listed_call', 'listed_points', 'statistic_change'])
-      await client.query(`VACUUM ANALYZE ${table}`);
-  } finally {
-    await client.end();
-  }
+  };
+  await load(url, ['listed_call'], insert, ['listed_points', 'statistic_change']);
 }

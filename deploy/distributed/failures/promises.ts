@@ -77,6 +77,27 @@ const UNNAMED_CLIENT = {
 /** The bound for what takes milliseconds on an idle machine. */
 const SOON_S = 5;
 
+const ALWAYS = Object.fromEntries(FAULTS.map((fault) => [fault, ok(SOON_S)]));
+/** Of requests that a service passes on to another, or to its database. */
+const DEADLINE_OF_10_S = {
+  refused: away(SOON_S),
+  'black hole': away(11),
+  reset: either(SOON_S),
+  slow: ok(8),
+  narrow: either(11),
+  'half-open': away(11),
+  'no name': either(SOON_S),
+};
+const DATABASE_AWAY = {
+  refused: away(SOON_S),
+  'black hole': away(11),
+  reset: either(SOON_S),
+  slow: either(11),
+  narrow: either(11),
+  'half-open': away(11),
+  'no name': away(SOON_S),
+};
+
 /** The promises for each link, in seconds. failures.distributed.test.ts checks them. */
 export const edgePromises: readonly EdgePromise[] = [
   {
@@ -113,15 +134,7 @@ export const edgePromises: readonly EdgePromise[] = [
   {
     edge: 'gateway → ingest',
     answers: {
-      list: {
-        refused: away(SOON_S),
-        'black hole': away(11),
-        reset: either(SOON_S),
-        slow: ok(8),
-        narrow: either(11),
-        'half-open': away(11),
-        'no name': either(SOON_S),
-      },
+      list: DEADLINE_OF_10_S,
       process: {
         refused: away(SOON_S),
         'black hole': away(15),
@@ -156,15 +169,7 @@ export const edgePromises: readonly EdgePromise[] = [
   {
     edge: 'gateway → analysis',
     answers: {
-      scorecards: {
-        refused: away(SOON_S),
-        'black hole': away(11),
-        reset: either(SOON_S),
-        slow: ok(8),
-        narrow: either(11),
-        'half-open': away(11),
-        'no name': either(SOON_S),
-      },
+      scorecards: DEADLINE_OF_10_S,
     },
     backS: SOON_S,
     completedS: 10,
@@ -233,15 +238,7 @@ export const edgePromises: readonly EdgePromise[] = [
   {
     edge: 'ingest → database',
     answers: {
-      list: {
-        refused: away(SOON_S),
-        'black hole': away(11),
-        reset: either(SOON_S),
-        slow: either(11),
-        narrow: either(11),
-        'half-open': away(11),
-        'no name': away(SOON_S),
-      },
+      list: DATABASE_AWAY,
       process: {
         refused: away(SOON_S),
         'black hole': away(45),
@@ -268,17 +265,9 @@ export const edgePromises: readonly EdgePromise[] = [
   {
     edge: 'others → database',
     answers: {
-      list: Object.fromEntries(FAULTS.map((fault) => [fault, ok(SOON_S)])),
-      process: Object.fromEntries(FAULTS.map((fault) => [fault, ok(SOON_S)])),
-      scorecards: {
-        refused: away(SOON_S),
-        'black hole': away(11),
-        reset: either(SOON_S),
-        slow: either(11),
-        narrow: either(11),
-        'half-open': away(11),
-        'no name': away(SOON_S),
-      },
+      list: ALWAYS,
+      process: ALWAYS,
+      scorecards: DATABASE_AWAY,
     },
     backS: 10,
     completedS: 60,
@@ -287,15 +276,7 @@ export const edgePromises: readonly EdgePromise[] = [
   {
     edge: 'services → store',
     answers: {
-      list: {
-        refused: ok(SOON_S),
-        'black hole': ok(SOON_S),
-        reset: ok(SOON_S),
-        slow: ok(SOON_S),
-        narrow: ok(SOON_S),
-        'half-open': ok(SOON_S),
-        'no name': ok(SOON_S),
-      },
+      list: ALWAYS,
       process: {
         refused: away(15),
         'black hole': away(75),
@@ -321,12 +302,7 @@ export const edgePromises: readonly EdgePromise[] = [
   },
   {
     edge: 'services → kafka',
-    answers: Object.fromEntries(
-      (['list', 'process', 'audio'] as const).map((request) => [
-        request,
-        Object.fromEntries(FAULTS.map((fault) => [fault, ok(SOON_S)])),
-      ]),
-    ),
+    answers: { list: ALWAYS, process: ALWAYS, audio: ALWAYS },
     backS: SOON_S,
     completedS: 60,
     why: 'Events wait in the outboxes, and `/readyz` reports `degraded`. Consumer groups rejoin within half a minute.',

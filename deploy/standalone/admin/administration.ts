@@ -8,10 +8,13 @@ import { StartFault } from '@call-analysis/runtime';
 import type { RemoteSettings } from '../config.ts';
 import { issueToken } from './issue-token.ts';
 
+/** What the command needs to know of the installation. */
+type Installation = Pick<RemoteSettings, 'jwt'> & Partial<Pick<RemoteSettings, 'tls' | 'publicUrl'>>;
+
 /** The admin command's requests to key-management (docs/api.md, "Configuration and commands"). */
 export function administration(
   keys: Client<typeof keyManagement>,
-  settings: Pick<RemoteSettings, 'jwt'> & Partial<Pick<RemoteSettings, 'publicUrl'>>,
+  settings: Installation,
   storedSecret: string | undefined,
 ) {
   return {
@@ -182,11 +185,7 @@ export type Administration = ReturnType<typeof administration> & {
   readonly isAlone?: boolean;
 };
 
-export function dialAdministration(
-  address: string,
-  settings: Pick<RemoteSettings, 'jwt' | 'tls'> & Partial<Pick<RemoteSettings, 'publicUrl'>>,
-  storedSecret: string | undefined,
-) {
+export function dialAdministration(address: string, settings: Installation, storedSecret: string | undefined) {
   const keys = dial(keyManagement, address, { name: 'key-management', deadlineMs: 15_000, tls: settings.tls });
   return { ...administration(keys, settings, storedSecret), ready: () => keys.ready(), close: () => keys.close() };
 }

@@ -25,7 +25,7 @@ beforeAll(async () => {
   await migrateBus(bus);
   await migrate({ url: database.url(schema), schema, folder: migrations });
   const service = await start(
-    { databaseUrl: database.url(schema), bus, listen: '127.0.0.1:0', pepper: 'p'.repeat(32) },
+    { databaseUrl: database.url(schema), bus, listen: '127.0.0.1:0', peppers: { pepper: 'p'.repeat(32) } },
     { log: createLog({ name: 'test', level: 'silent' }) },
   );
   closing.add('key-management', () => service.close());

@@ -5,7 +5,11 @@ import { urlOfService } from '../data-directory-lock.ts';
 export function serviceUrl(environment: Readonly<Record<string, string | undefined>>): string {
   const remote = readRemote(environment);
   if (remote !== undefined) return remote.publicUrl ?? 'http://127.0.0.1:8080';
-  const { publicUrl, dataDirectory, host, port } = readSettings(environment);
+  const {
+    publicUrl,
+    dataDirectory,
+    http: { host, port },
+  } = readSettings(environment);
   const everywhere = host === '0.0.0.0' || host === '::';
   return publicUrl ?? urlOfService(dataDirectory) ?? `http://${everywhere ? '127.0.0.1' : host}:${port}`;
 }

@@ -23,8 +23,7 @@ export function withKeyManagement<Result>(
         databaseUrl: database.url('key_management'),
         bus: buses(settings, database.url).of('key_management'),
         listen: directory.socket('admin'),
-        pepper: settings.apiKeyPepper ?? directory.secrets.apiKeyPepper,
-        previousPepper: settings.previousPepper,
+        peppers: { ...settings.peppers, pepper: settings.peppers.pepper ?? directory.secrets.apiKeyPepper },
       },
       { log },
     );

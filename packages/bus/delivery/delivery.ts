@@ -131,7 +131,7 @@ export class Delivery {
     const queues = this.#queues;
     const inserted = [...new Map(by.map(({ job }) => [job.id, job])).values()];
     const removed = fetched.map(({ job }) => job);
-    const remove = (sql: Sql) => removeActiveJobs(sql, queues.schema, this.#consumer, removed);
+    const remove = (sql: Sql) => removeActiveJobs(queues, sql, this.#consumer, removed);
     const replace = async (tx: Sql) => {
       await insertJobs(queues, tx, this.#consumer, inserted);
       await remove(tx);

@@ -83,15 +83,15 @@ async function giveUp(
 
 /** Removes the dead letter and what the queue keeps of the failed event. */
 async function discard(
-  { retryUntilAnswered, transaction, schema }: Queues,
+  queues: Queues,
   { name, id }: JobWithMetadata<unknown>,
   consumer: string,
   eventId: string,
 ): Promise<void> {
-  await retryUntilAnswered(() =>
-    transaction(async (tx) => {
-      await removeFailedJobs(tx, schema, consumer, [eventId]);
-      await removeJob(tx, schema, name, id);
+  await queues.retryUntilAnswered(() =>
+    queues.transaction(async (tx) => {
+      await removeFailedJobs(tx, queues.schema, consumer, [eventId]);
+      await removeJob(queues, tx, name, id);
     }),
   );
 }

@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises';
+import { settlesWithin } from '@call-analysis/runtime';
 import type { Job } from 'pg-boss';
 import type { Subscription, SubscriptionOptions } from '../port.ts';
 import { deadLetterQueueOf } from '../queue/consumer-queue.ts';
@@ -94,9 +94,7 @@ export async function openInbox(
         await stopping;
         return;
       }
-      const stopped = new AbortController();
-      const late = pause(withinMs, true, { signal: stopped.signal }).catch(() => false);
-      isLate = await Promise.race([stopping.then(() => false), late]).finally(() => stopped.abort());
+      isLate = !(await settlesWithin(stopping, withinMs));
     },
     async release() {
       await returnJobs(queues, consumer, [...inProgress]);

@@ -1,7 +1,6 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { unavailable } from '@call-analysis/fault';
 import { shareConnections } from '@call-analysis/postgres';
-import { gauge, cachedFor } from '@call-analysis/runtime';
+import { cachedFor, gauge, settlesWithin } from '@call-analysis/runtime';
 import type { BusOptions } from '../config.ts';
 import type { ConsumerDepth, Subscription, SubscriptionOptions } from '../port.ts';
 import { createConsumerQueues, deadLetterQueueOf, isDeadLetterQueue } from '../queue/consumer-queue.ts';
@@ -99,12 +98,7 @@ export async function openInboxes(
     const stopped = Promise.all(inboxes.filter(({ isLate }) => !isLate).map((inbox) => inbox.stop())).then(() => {
       allHandled = inboxes.every(({ isLate }) => !isLate);
     });
-    const closeTimer = new AbortController();
-    await Promise.race([
-      Promise.all([stopped, othersClosed]),
-      pause(closeWithinMs, undefined, { signal: closeTimer.signal }),
-    ]);
-    closeTimer.abort();
+    await settlesWithin(Promise.all([stopped, othersClosed]), closeWithinMs);
     const inProgress = inboxes.reduce((sum, each) => sum + each.inProgress, 0);
     if (!allHandled && inProgress > 0)
       log.info({ inProgress }, 'Events that were not handled in time return to the queue.');
@@ -115,9 +109,7 @@ export async function openInboxes(
       await queues.close();
     })();
     // A database that no longer answers must not keep the process alive. Lapsing leases return the events then.
-    const releaseTimer = new AbortController();
-    await Promise.race([released, pause(RELEASE_WITHIN_MS, undefined, { signal: releaseTimer.signal })]);
-    releaseTimer.abort();
+    await settlesWithin(released, RELEASE_WITHIN_MS);
   }
 
   return {

@@ -98,7 +98,7 @@ async function replaySome(
       await insertJobs(queues, tx, consumer, jobs);
     }
     await publish(queues, tx, action.publish);
-    await removeJob(tx, schema, queue, job);
+    await removeJob(queues, tx, queue, job);
     result.replayed += 1;
     if (action.publish.length > 0) result.published += 1;
   }

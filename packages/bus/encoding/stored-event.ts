@@ -1,6 +1,5 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { type Event, fromWire, toWire, type WireEvent } from '@call-analysis/events';
-import { decodeUtf8 } from './decode-utf8.ts';
 
 // The forms in which events are stored. Stored data of earlier releases must stay readable: the names `parcel`, `subjects`
 // and `deflated`, and those of WireEvent, never change.
@@ -91,13 +90,6 @@ function deflate(json: string): string {
   return deflateRawSync(json, DEFLATE_OPTIONS).toString('base64');
 }
 
-/** The usual factor. In zlib's default chunks of 16 KiB, inflating a batch takes twice as long. */
-const INFLATES_BY = 10;
-const SMALLEST_CHUNK = 16 * 1024;
-const LARGEST_CHUNK = 1024 * 1024;
-
 function inflate(deflated: string): unknown {
-  const bytes = Buffer.from(deflated, 'base64');
-  const chunkSize = Math.min(Math.max(bytes.length * INFLATES_BY, SMALLEST_CHUNK), LARGEST_CHUNK);
-  return JSON.parse(decodeUtf8(inflateRawSync(bytes, { chunkSize })));
+  return JSON.parse(inflateRawSync(Buffer.from(deflated, 'base64')).toString());
 }

@@ -1,5 +1,4 @@
 import { type Event, toWire } from '@call-analysis/events';
-import { decodeUtf8 } from '../encoding/decode-utf8.ts';
 import { Poison } from '../port.ts';
 
 /**
@@ -87,7 +86,7 @@ function parseBody(body: Buffer, contentType: string | undefined): unknown {
     throw new Poison('NOT_AN_EVENT', 'Its body is not of the type application/json.');
   }
   try {
-    return JSON.parse(decodeUtf8(body));
+    return JSON.parse(body.toString());
   } catch (error) {
     // The parser's own message quotes the body.
     throw new Poison('NOT_AN_EVENT', `Its body is not JSON (${(error as Error).name}).`);

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { settlesWithin } from '@call-analysis/runtime';
 import { Client, type ClientConfig } from 'pg';
 
 interface NotificationHandlers {
@@ -56,9 +57,7 @@ export async function listenTo(
     async close() {
       closing.abort();
       connection.end();
-      const ended = new AbortController();
-      await Promise.race([reconnecting, pause(CLOSE_WITHIN_MS, undefined, { signal: ended.signal })]);
-      ended.abort();
+      await settlesWithin(reconnecting, CLOSE_WITHIN_MS);
     },
   };
 }

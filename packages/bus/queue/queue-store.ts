@@ -20,25 +20,25 @@ export async function insertJobs(
   consumer: string,
   jobs: JobInsert[],
 ): Promise<void> {
-  const executeSql = async (text: string, values?: unknown[]) => ({ rows: await sql.query(text, values) });
-  await boss.insert(consumer, jobs, { db: { executeSql } });
+  await boss.insert(consumer, jobs, through(sql));
 }
 
 /**
  * Removes jobs that are done. They are not kept, so that conversations do not outlive their use and the queue does not
- * grow. The ids are the condition of the index; with a join, PostgreSQL would read the complete queue.
+ * grow.
  */
-export function removeActiveJobs(
+export async function removeActiveJobs(
+  { boss }: Pick<Queues, 'boss'>,
   sql: Sql,
-  schema: string,
   consumer: string,
   jobs: readonly JobAttempt[],
-): Promise<unknown> {
-  return sql.query(
-    `DELETE FROM ${schema}.job WHERE name = $1 AND id = ANY($2::uuid[]) AND state = 'active'
-      AND retry_count = ($3::int[])[array_position($2::uuid[], id)]`,
-    [consumer, jobs.map(({ id }) => id), jobs.map(({ retryCount }) => retryCount)],
-  );
+): Promise<void> {
+  await boss.deleteJob(consumer, [...jobs], through(sql));
+}
+
+/** Has pg-boss send its statement where `sql` sends its own. */
+function through(sql: Sql) {
+  return { db: { executeSql: async (text: string, values?: unknown[]) => ({ rows: await sql.query(text, values) }) } };
 }
 
 /** Returns jobs of this process to the queue; the attempt does not count. */
@@ -138,8 +138,8 @@ export async function removeFailedJobs(
   ]);
 }
 
-export async function removeJob(sql: Sql, schema: string, queue: string, id: string): Promise<void> {
-  await sql.query(`DELETE FROM ${schema}.job WHERE name = $1 AND id = $2`, [queue, id]);
+export async function removeJob({ boss }: Pick<Queues, 'boss'>, sql: Sql, queue: string, id: string): Promise<void> {
+  await boss.deleteJob(queue, id, through(sql));
 }
 
 export interface PendingJob {

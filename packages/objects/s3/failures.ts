@@ -1,4 +1,4 @@
-import { Fault, unavailable } from '@call-analysis/fault';
+import { Fault, isConnectionCode, unavailable } from '@call-analysis/fault';
 
 /** The store took too long. `isStale`: on a reused connection, which may have been dead already. */
 export class TimeOut extends Error {
@@ -24,19 +24,6 @@ export class Refusal extends Error {
   }
 }
 
-const LOST = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'ECONNABORTED',
-  'EPIPE',
-  'EHOSTUNREACH',
-  'EHOSTDOWN',
-  'ENETUNREACH',
-  'ENETDOWN',
-  'ETIMEDOUT',
-  'EAI_AGAIN',
-  'ENOTFOUND',
-]);
 const TEMPORARY = new Set([
   'SlowDown',
   'Throttling',
@@ -72,7 +59,7 @@ export function isMissing(error: unknown): boolean {
 
 /** Whether the connection was lost or never made. The request may have been handled. */
 export function isLost(error: unknown): boolean {
-  return LOST.has(codeOf(error));
+  return isConnectionCode(codeOf(error));
 }
 
 /** Whether a retry shortly after may succeed. */

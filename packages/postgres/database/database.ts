@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { gauge } from '@call-analysis/runtime';
+import { gauge, settlesWithin } from '@call-analysis/runtime';
 import { Client, type ClientConfig, Pool, type PoolClient, type QueryResult, types } from 'pg';
 import { conceal, revealing, type ValueCipher } from './confidential.ts';
 import { schemaConnection } from './connection.ts';
@@ -244,17 +244,7 @@ async function commit(client: PoolClient): Promise<void> {
 
 /** False when the connection cannot be used again. */
 async function rollback(client: PoolClient): Promise<boolean> {
-  const timer = new AbortController();
-  const late = pause(rollbackTimeoutMs, false, { signal: timer.signal }).catch(() => false);
-  const done = client.query('ROLLBACK').then(
-    () => true,
-    () => false,
-  );
-  try {
-    return await Promise.race([done, late]);
-  } finally {
-    timer.abort();
-  }
+  return settlesWithin(client.query('ROLLBACK'), rollbackTimeoutMs).catch(() => false);
 }
 
 function revealingParser(cipher: ValueCipher): typeof getTypeParser {

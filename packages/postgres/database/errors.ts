@@ -1,22 +1,10 @@
-import { Fault, unavailable } from '@call-analysis/fault';
+import { Fault, isConnectionCode, unavailable } from '@call-analysis/fault';
 import { isUntrusted } from './connection-advice.ts';
 
 // SQLSTATE classes and codes of temporary failures:
 // 08 connection, 53 out of disk, memory or connections, 57P01–57P05 shutting down, starting up or disconnected, 25P03 the
 // connection was closed because its transaction was left open.
 const transientState = /^(?:08|53|57P0[1-5]|25P03)/;
-
-const networkCodes = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'ECONNABORTED',
-  'EPIPE',
-  'ETIMEDOUT',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-]);
 
 // pg reports these as plain errors without a code.
 const driverMessages = [
@@ -46,7 +34,7 @@ export function isUnreachable(error: unknown): boolean {
   const state = sqlState(error);
   if (state !== undefined) return transientState.test(state);
   const code = property(error, 'code');
-  if (typeof code === 'string' && (networkCodes.has(code) || prismaCodes.has(code) || isUntrusted(code))) return true;
+  if (typeof code === 'string' && (isConnectionCode(code) || prismaCodes.has(code) || isUntrusted(code))) return true;
   const kind = adapterCause(error, 'kind');
   if (typeof kind === 'string' && prismaKinds.has(kind)) return true;
   const message = property(error, 'message');

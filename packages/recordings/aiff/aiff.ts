@@ -1,7 +1,7 @@
 import { type SampleData, sampleData, sampleDataContainer } from '../codecs/sample-data.ts';
 import { unreadable, wrongContent } from '../faults.ts';
 import { fourCC } from '../reading/bytes.ts';
-import { type Chunk, chunksFrom, endOfSamples, UNKNOWN_SIZE } from '../reading/chunks.ts';
+import { type Chunk, chunksOf, endOfSamples, UNKNOWN_SIZE } from '../reading/chunks.ts';
 import { HeaderReader } from '../reading/header-reader.ts';
 import type { Container, Source } from '../recording.ts';
 import { codecOf, type Common, COMMON_CHUNK_BYTES, readCommon } from './common-chunk.ts';
@@ -18,7 +18,7 @@ async function locate(source: Source): Promise<SampleData> {
 
   let common: Common | null = null;
   let samples: { start: number; end: number } | null = null;
-  for await (const chunk of chunksFrom(reader, 12, { littleEndian: false })) {
+  for await (const chunk of chunksOf(reader, { littleEndian: false })) {
     if (chunk.id === 'COMM' && !common) {
       const length = Math.min(chunk.sizeBytes, COMMON_CHUNK_BYTES);
       common = readCommon(await reader.read(chunk.start, length), kind === 'AIFC');

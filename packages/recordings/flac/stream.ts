@@ -29,7 +29,7 @@ export async function readStart(source: Source): Promise<FlacStart> {
   const read = async (from: number, to: number): Promise<Uint8Array> =>
     to <= head.length ? head.subarray(from, to) : await source.read(from, to);
 
-  let at = id3v2Bytes(head, 0);
+  let at = id3v2Bytes(head);
   if (!hasText(await read(at, at + 4), 0, 'fLaC')) throw wrongContent('flac');
   at += 4;
   let info: StreamInfo | null = null;

@@ -46,10 +46,10 @@ export async function readStart(source: Source): Promise<Mp3Start> {
 
   let bytes = head;
   const searched = Math.min(end, start + MAX_LEADING_BYTES + LOOK_AHEAD);
-  let at = firstFrame(bytes, 0, start + bytes.length === end);
+  let at = firstFrame(bytes, start + bytes.length === end);
   if (at === null && start + bytes.length < searched) {
     bytes = await source.read(start, searched);
-    at = firstFrame(bytes, 0, start + bytes.length === end);
+    at = firstFrame(bytes, start + bytes.length === end);
   }
   if (at === null) throw refusal(bytes, start > 0);
   const header = frameHeader(bytes, at);
@@ -143,7 +143,7 @@ function changes(first: FrameHeader, then: FrameHeader): Error {
 }
 
 function tagAt(bytes: Uint8Array): number {
-  return id3v2Bytes(bytes, 0) || apeBytes(bytes, 0) || (hasText(bytes, 0, 'TAG') ? 128 : 0);
+  return id3v2Bytes(bytes) || apeBytes(bytes) || (hasText(bytes, 0, 'TAG') ? 128 : 0);
 }
 
 /** The number of consecutive frames of one stream from `at` on, at most three. */
@@ -160,14 +160,14 @@ function countConsecutive(bytes: Uint8Array, at: number, first: FrameHeader): nu
 }
 
 /** The offset of the first three consecutive frames; fewer are enough at the beginning of a file that ends there. */
-function firstFrame(bytes: Uint8Array, from: number, isEntireFile: boolean): number | null {
-  const last = Math.min(bytes.length - 4, from + MAX_LEADING_BYTES);
-  for (let at = from; at <= last; at++) {
+function firstFrame(bytes: Uint8Array, isEntireFile: boolean): number | null {
+  const last = Math.min(bytes.length - 4, MAX_LEADING_BYTES);
+  for (let at = 0; at <= last; at++) {
     if (bytes[at] !== 0xff) continue;
     const header = frameHeader(bytes, at);
     if (header === null) continue;
     const count = countConsecutive(bytes, at, header);
-    if (count >= MIN_CONSECUTIVE || (isEntireFile && at === from && count > 0)) return at;
+    if (count >= MIN_CONSECUTIVE || (isEntireFile && at === 0 && count > 0)) return at;
   }
   return null;
 }

@@ -19,28 +19,28 @@ export async function audioBounds(source: Source): Promise<AudioBounds> {
   return { start, end: await startOfTrailingTags(source, start) };
 }
 
-/** The size of the ID3v2 tag that begins at `at`, footer included; 0 when there is none. */
-export function id3v2Bytes(bytes: Uint8Array, at: number): number {
-  if (!hasText(bytes, at, 'ID3')) return 0;
-  const [major, revision, flags] = [bytes[at + 3], bytes[at + 4], bytes[at + 5]];
-  const body = syncSafe(bytes, at + 6);
+/** The size of the ID3v2 tag at the beginning, footer included; 0 when there is none. */
+export function id3v2Bytes(bytes: Uint8Array): number {
+  if (!hasText(bytes, 0, 'ID3')) return 0;
+  const [major, revision, flags] = bytes.subarray(3);
+  const body = syncSafe(bytes, 6);
   if (major === undefined || revision === undefined || flags === undefined || body === null) return 0;
   if (major === 0xff || revision === 0xff) return 0;
   const footer = (flags & 0x10) !== 0 ? 10 : 0;
   return 10 + body + footer;
 }
 
-/** The size of the APE tag whose header begins at `at`; 0 when there is none. */
-export function apeBytes(bytes: Uint8Array, at: number): number {
-  if (!hasText(bytes, at, 'APETAGEX') || bytes.length < at + APE_BYTES) return 0;
-  return APE_BYTES + u32le(bytes, at + 12);
+/** The size of the APE tag whose header is at the beginning; 0 when there is none. */
+export function apeBytes(bytes: Uint8Array): number {
+  if (!hasText(bytes, 0, 'APETAGEX') || bytes.length < APE_BYTES) return 0;
+  return APE_BYTES + u32le(bytes, 12);
 }
 
 async function endOfLeadingTags(source: Source): Promise<number> {
   let start = 0;
   for (let count = 0; count < MAX_TAGS; count++) {
     const head = await source.read(start, start + APE_BYTES);
-    const length = id3v2Bytes(head, 0) || apeBytes(head, 0);
+    const length = id3v2Bytes(head) || apeBytes(head);
     if (length === 0) break;
     start = Math.min(start + length, source.sizeBytes);
   }

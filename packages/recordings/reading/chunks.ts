@@ -15,16 +15,18 @@ export interface Chunk {
 
 const HEADER_BYTES = 8;
 
+/** The container is a chunk itself: a name, a size and a type precede the others. */
+const FIRST_CHUNK = 12;
+
 /**
- * Yields the chunks from `start` on, following their declared sizes. `sizeOf` may correct a declared size where the
- * file stores the real one elsewhere.
+ * Yields the chunks of a file, following their declared sizes. `sizeOf` may correct a declared size where the file stores
+ * the real one elsewhere.
  */
-export async function* chunksFrom(
+export async function* chunksOf(
   reader: HeaderReader,
-  start: number,
   options: { littleEndian: boolean; sizeOf?: (id: string, declaredBytes: number) => number },
 ): AsyncGenerator<Chunk> {
-  for (let offset = start; offset + HEADER_BYTES <= reader.sizeBytes;) {
+  for (let offset = FIRST_CHUNK; offset + HEADER_BYTES <= reader.sizeBytes;) {
     const header = await reader.read(offset, HEADER_BYTES);
     const id = fourCC(header);
     const declaredBytes = header.getUint32(4, options.littleEndian);

@@ -2,7 +2,7 @@ import { decodeSampleData, infoOf, type SampleData, sampleData } from '../codecs
 import { unreadable, wrongContent } from '../faults.ts';
 import { mp3 } from '../mp3/mp3.ts';
 import { fourCC } from '../reading/bytes.ts';
-import { type Chunk, chunksFrom, endOfSamples, UNKNOWN_SIZE } from '../reading/chunks.ts';
+import { type Chunk, chunksOf, endOfSamples, UNKNOWN_SIZE } from '../reading/chunks.ts';
 import { HeaderReader } from '../reading/header-reader.ts';
 import type { Container, Source } from '../recording.ts';
 import { partOf } from '../source.ts';
@@ -61,7 +61,7 @@ async function readChunks(source: Source): Promise<Chunks> {
   const sizeOf = (id: string, declaredBytes: number): number =>
     id === 'data' && declaredBytes === UNKNOWN_SIZE && largeDataBytes !== null ? largeDataBytes : declaredBytes;
 
-  for await (const chunk of chunksFrom(reader, 12, { littleEndian, sizeOf })) {
+  for await (const chunk of chunksOf(reader, { littleEndian, sizeOf })) {
     if (chunk.id === 'ds64') largeDataBytes ??= await readLargeSize(reader, chunk);
     else if (chunk.id === 'fact') declaredFrames ??= await readFrames(reader, chunk, littleEndian);
     else if (chunk.id === 'fmt ') {

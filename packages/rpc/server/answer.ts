@@ -208,17 +208,10 @@ function measure(
   });
 }
 
-const names = new Map<string, { service: string; method: string }>();
-
 /** In `/call_analysis.key_management.v1.KeyManagement/VerifyKeys` the service is `key-management`. */
 function named(path: string): { service: string; method: string } {
-  let name = names.get(path);
-  if (name === undefined) {
-    const [definition = '', method = ''] = path.slice(1).split('/');
-    name = { service: (definition.split('.').at(-3) ?? definition).replaceAll('_', '-'), method };
-    names.set(path, name);
-  }
-  return name;
+  const [definition = '', method = ''] = path.slice(1).split('/');
+  return { service: (definition.split('.').at(-3) ?? definition).replaceAll('_', '-'), method };
 }
 
 function logOutcome(

@@ -2,13 +2,15 @@ import { once } from 'node:events';
 import { unlinkSync } from 'node:fs';
 import type { Http2Server, ServerHttp2Session } from 'node:http2';
 import { connect } from 'node:net';
-import { type Logger, StartFault } from '@call-analysis/runtime';
+import { type Logger, settlesWithin, StartFault } from '@call-analysis/runtime';
 import {
   Server as GrpcServer,
+  type ServerCredentials,
   type ServiceDefinition,
   type UntypedHandleCall,
-  type ServerCredentials,
 } from '@grpc/grpc-js';
+import type { AnyDefinition } from '@grpc/proto-loader';
+import { ReflectionService } from '@grpc/reflection';
 import { readWithEnd } from '../wire/end-of-requests.ts';
 import { type Handlers, type Method, methodsOf } from '../wire/methods.ts';
 import { CONNECTION_OPTIONS, LONGEST_CALL_MS, WINDOW_BYTES } from '../wire/options.ts';
@@ -18,7 +20,6 @@ import { answer, type AnswerContext, type Implementation, type ServerCall, type 
 import type { Callers } from './callers.ts';
 import { implementHealth } from './health.ts';
 import { InFlight } from './in-flight.ts';
-import { addReflection } from './reflection.ts';
 
 /** Listens on `host:port` or `unix:/path`. Resolves to the address with the real port for port 0. */
 async function listen(server: GrpcServer, address: string, credentials: ServerCredentials): Promise<string> {
@@ -206,12 +207,13 @@ function serviceOf(method: Method): string {
   return method.path.split('/')[1] ?? '';
 }
 
-async function settlesWithin(work: Promise<unknown>, limitMs: number): Promise<boolean> {
-  const { promise, resolve } = Promise.withResolvers<boolean>();
-  const timer = setTimeout(() => resolve(false), limitMs);
-  try {
-    return await Promise.race([work.then(() => true), promise]);
-  } finally {
-    clearTimeout(timer);
-  }
+/** Lets tools such as grpcurl list the services and their messages: the standard service, v1 and v1alpha. */
+function addReflection(server: GrpcServer, services: readonly ServiceDefinition[]): void {
+  // Each type carries the descriptors of its .proto file, and each of our services has a .proto file of its own.
+  const types = services
+    .flatMap((service) => methodsOf(service))
+    .flatMap(([, { path, requestType }]) =>
+      requestType === undefined ? [] : [[path, requestType as AnyDefinition] as const],
+    );
+  new ReflectionService(Object.fromEntries(types)).addToServer(server);
 }

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { setTimeout as pause } from 'node:timers/promises';
+import { settlesWithin } from '../settles-within.ts';
 import { StartFault } from '../start-fault.ts';
 import { exposition, EXPOSITION_TYPE } from '../telemetry/metrics.ts';
 import type { Readiness } from './readiness.ts';
@@ -89,9 +89,7 @@ export async function serveHealth(address: { host: string; port: number }): Prom
     async close() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeIdleConnections();
-      const late = new AbortController();
-      await Promise.race([closed, pause(CLOSE_MS, undefined, { signal: late.signal }).catch(() => {})]);
-      late.abort();
+      await settlesWithin(closed, CLOSE_MS);
       server.closeAllConnections();
       await closed;
     },

@@ -1,4 +1,5 @@
 import { Fault, unavailable } from '@call-analysis/fault';
+import { settlesWithin } from '../settles-within.ts';
 import { gauge } from '../telemetry/metrics.ts';
 
 /** Something that a service needs. */
@@ -80,14 +81,10 @@ function cachedCheck(check: () => Promise<unknown>, boundMs: number, rememberMs:
 }
 
 async function answersWithin(check: () => Promise<unknown>, boundMs: number): Promise<boolean> {
-  const { promise: late, resolve } = Promise.withResolvers<boolean>();
-  const timer = setTimeout(() => resolve(false), boundMs);
   try {
-    return await Promise.race([check().then(() => true), late]);
+    return await settlesWithin(check(), boundMs);
   } catch {
     return false;
-  } finally {
-    clearTimeout(timer);
   }
 }
 

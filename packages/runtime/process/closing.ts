@@ -1,4 +1,5 @@
 import type { Logger } from '../log/log.ts';
+import { settlesWithin } from '../settles-within.ts';
 
 interface Step {
   readonly name: string;
@@ -52,11 +53,6 @@ async function withinBound(step: Step): Promise<void> {
     await step.close();
     return;
   }
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(new Error(`took longer than ${step.boundMs} ms`)), step.boundMs);
-  try {
-    await Promise.race([step.close(), late.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
+  const isClosed = await settlesWithin(Promise.resolve(step.close()), step.boundMs);
+  if (!isClosed) throw new Error(`took longer than ${step.boundMs} ms`);
 }

@@ -1,4 +1,5 @@
 import type { Logger } from '../log/log.ts';
+import { settlesWithin } from '../settles-within.ts';
 import { type Span, receiveSpans } from './spans.ts';
 
 export interface SpanExportOptions {
@@ -90,10 +91,7 @@ export async function exportSpans(
   return {
     async close() {
       stop();
-      const late = Promise.withResolvers<void>();
-      const timer = setTimeout(late.resolve, CLOSE_MS);
-      await Promise.race([processor.shutdown().catch(logFailure), late.promise]);
-      clearTimeout(timer);
+      await settlesWithin(processor.shutdown().catch(logFailure), CLOSE_MS);
     },
   };
 }

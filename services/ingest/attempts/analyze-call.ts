@@ -4,9 +4,12 @@ import { Fault } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
 import type { Database, Sql, Transaction } from '@call-analysis/postgres';
 import { currentContext } from '@call-analysis/runtime';
+import { type Actor, auditEntry } from '@call-analysis/service';
 import { transcribedRecordingReady, uploadedTranscriptReady } from '../calls/call-events.ts';
 import { type CallRow, removedAt } from '../calls/call-row.ts';
+import { CHANNELS_SWAPPED } from '../calls/call-status.ts';
 import type { Calls } from '../calls/call-store.ts';
+import type { Recordings } from '../calls/recording-store.ts';
 import type { Transcripts } from '../calls/transcript-store.ts';
 
 export interface AnalyzeDeps {
@@ -94,4 +97,27 @@ function cannotReopen({ status, failure }: CallRow): Fault {
 
 export function invalidTransition(message: string, allowed: readonly string[]): Fault {
   return new Fault('conflict', 'INVALID_TRANSITION', message, { details: { allowed } });
+}
+
+/**
+ * Operator and client of a recording change places, in its transcript too, and the call is analyzed again. Fault
+ * INVALID_TRANSITION for a transcription, while the call is being processed, and when it has no transcript.
+ */
+export async function swapChannels(
+  deps: AnalyzeDeps & { readonly recordings: Recordings },
+  actor: Actor,
+  callUuid: string,
+): Promise<CallRow> {
+  const { db, calls, recordings, transcripts, bus } = deps;
+  const { firmUuid } = actor;
+  return db.transaction(async (tx) => {
+    const call = await calls.lock(tx, firmUuid, callUuid);
+    if (call.source !== 'audio')
+      throw invalidTransition('This call is a transcription. Only a recording has channels to swap.', []);
+    await recordings.swapRoles(tx, firmUuid, callUuid);
+    await transcripts.swapRoles(tx, firmUuid, callUuid);
+    const reopened = await analyzeLocked(deps, tx, firmUuid, call, { detail: CHANNELS_SWAPPED });
+    await bus.publish(tx, [auditEntry('ingest', actor, 'call.channels_swapped', callUuid)]);
+    return reopened;
+  });
 }

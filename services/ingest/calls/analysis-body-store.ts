@@ -1,5 +1,5 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
-import type { Analysis } from '@call-analysis/events';
+import { type Analysis, ReviewedAnalysis } from '@call-analysis/events';
 import type { Sql } from '@call-analysis/postgres';
 
 // Half of an analysis is the same in every analysis under a revision of a scorecard: the names of the fields, the questions, their
@@ -79,6 +79,18 @@ export class AnalysisBodies {
       if (dictionary === undefined) throw new Error(`the form ${id} of an analysis is missing`);
       return JSON.parse(inflateRawSync(body.subarray(HEAD_BYTES), { dictionary }).toString()) as object;
     });
+  }
+
+  /** Stored analyses with their reviews. Parsing fills in what those lack that were stored before a field existed. */
+  async read(
+    sql: Sql,
+    stored: readonly { readonly uuid: string; readonly body: Buffer }[],
+  ): Promise<ReviewedAnalysis[]> {
+    const unpacked = await this.unpack(
+      sql,
+      stored.map(({ body }) => body),
+    );
+    return unpacked.map((analysis, at) => ReviewedAnalysis.parse({ ...analysis, uuid: stored[at]!.uuid }));
   }
 
   /** The body of a changed analysis, with the form that its body had. Call after `unpack`. */

@@ -1,4 +1,4 @@
-import { countAnswers, ReviewedAnalysis } from '@call-analysis/events';
+import { countAnswers, type ReviewedAnalysis } from '@call-analysis/events';
 import { notFound } from '@call-analysis/fault';
 import type { Database, Sql } from '@call-analysis/postgres';
 import type { AnalysisBodies } from './analysis-body-store.ts';
@@ -105,9 +105,9 @@ export function calls(db: Database, stored: AnalysisBodies) {
         [firmUuid, uuid],
       );
       const { bodies, uuids, ...call } = found(rows);
-      // Parsing fills in what an analysis lacks that was stored before a field existed.
-      const analyses = (await stored.unpack(db, bodies)).map((each, index) =>
-        ReviewedAnalysis.parse({ ...each, uuid: uuids[index] }),
+      const analyses = await stored.read(
+        db,
+        bodies.map((body, index) => ({ body, uuid: uuids[index]! })),
       );
       const [current] = analyses;
       const isCounted = call.answered !== null || call.outcome !== 'scored' || current === undefined;
@@ -160,25 +160,13 @@ export function calls(db: Database, stored: AnalysisBodies) {
     },
 
     /** Starts a new attempt from the first stage. */
-    async requeue(tx: Sql, firmUuid: string, uuid: string, now: Date): Promise<CallRow> {
-      const rows = await tx.query<CallRow>(
-        `UPDATE call SET status = 'queued', attempt = attempt + 1, failure = NULL, outcome = NULL, updated_at = $3, ended_at = NULL,
-           history = history || jsonb_build_object('status', 'queued', 'at', $4::text, 'detail', 'retried')
-         WHERE firm_uuid = $1 AND uuid = $2 RETURNING ${CALL_COLUMNS}`,
-        [firmUuid, uuid, now, now.toISOString()],
-      );
-      return found(rows);
+    requeue(tx: Sql, firmUuid: string, uuid: string, now: Date): Promise<CallRow> {
+      return startAttempt(tx, firmUuid, uuid, now, 'queued', 'retried');
     },
 
     /** Starts a new attempt from the analysis. Earlier analyses are kept. `detail` goes into the history. */
-    async reopen(tx: Sql, firmUuid: string, uuid: string, now: Date, detail: string): Promise<CallRow> {
-      const rows = await tx.query<CallRow>(
-        `UPDATE call SET status = 'analyzing', attempt = attempt + 1, failure = NULL, outcome = NULL, updated_at = $3, ended_at = NULL,
-           history = history || jsonb_build_object('status', 'analyzing', 'at', $4::text, 'detail', $5::text)
-         WHERE firm_uuid = $1 AND uuid = $2 RETURNING ${CALL_COLUMNS}`,
-        [firmUuid, uuid, now, now.toISOString(), detail],
-      );
-      return found(rows);
+    reopen(tx: Sql, firmUuid: string, uuid: string, now: Date, detail: string): Promise<CallRow> {
+      return startAttempt(tx, firmUuid, uuid, now, 'analyzing', detail);
     },
 
     /**
@@ -195,6 +183,23 @@ export function calls(db: Database, stored: AnalysisBodies) {
       return rows.length > 0;
     },
   };
+}
+
+async function startAttempt(
+  tx: Sql,
+  firmUuid: string,
+  uuid: string,
+  now: Date,
+  status: 'queued' | 'analyzing',
+  detail: string,
+): Promise<CallRow> {
+  const rows = await tx.query<CallRow>(
+    `UPDATE call SET status = $5::text, attempt = attempt + 1, failure = NULL, outcome = NULL, updated_at = $3, ended_at = NULL,
+       history = history || jsonb_build_object('status', $5::text, 'at', $4::text, 'detail', $6::text)
+     WHERE firm_uuid = $1 AND uuid = $2 RETURNING ${CALL_COLUMNS}`,
+    [firmUuid, uuid, now, now.toISOString(), status, detail],
+  );
+  return found(rows);
 }
 
 function found<Row>(rows: readonly Row[]): Row {

@@ -44,21 +44,7 @@ export interface ArchivedCall {
   readonly priority: number;
 }
 
-interface Row {
-  file_name: string;
-  left_role: Role;
-  right_role: Role;
-  priority: number;
-  entry: EntryRecord | null;
-  object_key: string | null;
-  format: Format;
-  codec: string;
-  channels: number;
-  sample_rate: number;
-  duration: number;
-  size_bytes: number;
-  sha256: Buffer;
-}
+type Row = Omit<Recording, 'stored'> & { [Name in keyof StoredRecording]: StoredRecording[Name] | null };
 
 /** The recordings of the calls. Every statement is limited to one firm. */
 export function recordings(db: Database) {
@@ -66,12 +52,15 @@ export function recordings(db: Database) {
     /** Null when the call has none. */
     async read(sql: Sql, firmUuid: string, callUuid: string): Promise<Recording | null> {
       const [row] = await sql.query<Row>(
-        `SELECT file_name, left_role, right_role, turn AS priority, entry, object_key, format, codec, channels, sample_rate, duration,
-           size_bytes, sha256
+        `SELECT file_name AS "fileName", left_role AS left, right_role AS right, turn AS priority, entry, object_key AS "objectKey",
+           format, codec, channels, sample_rate AS "sampleRate", duration, size_bytes AS "sizeBytes", sha256
          FROM recording WHERE firm_uuid = $1 AND call_uuid = $2`,
         [firmUuid, callUuid],
       );
-      return row === undefined ? null : recordingOf(row);
+      if (row === undefined) return null;
+      const { fileName, left, right, priority, entry, ...stored } = row;
+      const isStored = stored.objectKey !== null;
+      return { fileName, left, right, priority, entry, stored: isStored ? (stored as StoredRecording) : null };
     },
 
     async find(firmUuid: string, callUuid: string): Promise<Recording | null> {
@@ -117,42 +106,10 @@ export function recordings(db: Database) {
   };
 }
 
-function recordingOf(row: Row): Recording {
-  const { object_key, format, codec, channels, sample_rate, duration, size_bytes, sha256 } = row;
-  return {
-    fileName: row.file_name,
-    left: row.left_role,
-    right: row.right_role,
-    priority: row.priority,
-    entry: row.entry,
-    stored:
-      object_key === null
-        ? null
-        : {
-            objectKey: object_key,
-            format,
-            codec,
-            channels,
-            sampleRate: sample_rate,
-            duration,
-            sizeBytes: size_bytes,
-            sha256,
-          },
-  };
-}
-
 /** The values from `object_key` to `sha256`, in the order of the table. */
 function valuesOf(stored: StoredRecording): readonly unknown[] {
-  return [
-    stored.objectKey,
-    stored.format,
-    stored.codec,
-    stored.channels,
-    stored.sampleRate,
-    stored.duration,
-    stored.sizeBytes,
-    stored.sha256,
-  ];
+  const { objectKey, format, codec, channels, sampleRate, duration, sizeBytes, sha256 } = stored;
+  return [objectKey, format, codec, channels, sampleRate, duration, sizeBytes, sha256];
 }
 
 export type Recordings = ReturnType<typeof recordings>;

@@ -1,16 +1,17 @@
+import { AuditEntryCreated, type BodyOf, type Event, createEvent } from '@call-analysis/events';
 import type { Transaction } from '@call-analysis/postgres';
+import { currentContext } from '@call-analysis/runtime';
+import type { Actor } from '@call-analysis/service';
 import { requireActive } from './campaign-rules.ts';
 import type { Campaigns } from './campaign-store.ts';
-import type { Tally } from './tally-store.ts';
 
 export interface CampaignDeps {
   readonly campaigns: Campaigns;
-  readonly tally: Tally;
 }
 
 /** Fault NOT_FOUND when the firm has no such campaign. A null uuid means no campaign. */
 export async function requireCampaign(
-  { campaigns }: Pick<CampaignDeps, 'campaigns'>,
+  { campaigns }: CampaignDeps,
   firmUuid: string,
   campaignUuid: string | null,
 ): Promise<void> {
@@ -22,7 +23,7 @@ export async function requireCampaign(
  * null uuid means no campaign.
  */
 export async function requireActiveCampaign(
-  { campaigns }: Pick<CampaignDeps, 'campaigns'>,
+  { campaigns }: CampaignDeps,
   firmUuid: string,
   campaignUuid: string | null,
 ): Promise<void> {
@@ -35,12 +36,22 @@ export async function requireActiveCampaign(
  * on the campaign waits for the transaction. Fault INVALID_TRANSITION when the campaign is not active.
  */
 export async function addCallsToCampaign(
-  { campaigns, tally }: CampaignDeps,
+  { campaigns }: CampaignDeps,
   tx: Transaction,
   { firmUuid, campaignUuid }: { firmUuid: string; campaignUuid: string | null },
   calls: number,
 ): Promise<void> {
   if (campaignUuid === null) return;
   requireActive(await campaigns.lockStatus(tx, firmUuid, campaignUuid));
-  if (calls > 0) await tally.addQueued(tx, campaignUuid, calls);
+  if (calls > 0) await campaigns.countQueued(tx, campaignUuid, calls);
+}
+
+/** An entry about a campaign for the firm's audit log. Publish it in the transaction of the action. */
+export function campaignAuditEntry(
+  { firmUuid, userUuid, address }: Actor,
+  action: BodyOf<typeof AuditEntryCreated>['action'],
+  campaignUuid: string,
+): Event<BodyOf<typeof AuditEntryCreated>> {
+  const origin = { firmuuid: firmUuid, priority: 0, traceparent: currentContext()?.traceparent };
+  return createEvent('ingest', AuditEntryCreated, campaignUuid, origin, { actor: userUuid, action, address });
 }

@@ -41,10 +41,25 @@ export interface CampaignName {
   readonly uuid: string;
 }
 
+/** A range of uuids with the calls of one batch. All fields are null for the campaign's single uploads. */
+interface CampaignRange {
+  readonly batch: string | null;
+  readonly first: string | null;
+  readonly last: string | null;
+}
+
+/** The most changes that one statement folds. */
+const CHANGES_PER_STATEMENT = 10_000;
+
 const columns = `uuid, name, external_id AS "externalId", description, status, segment_type AS "segmentType",
   starts_at AS "startsAt", ends_at AS "endsAt", created_at AS "createdAt", updated_at AS "updatedAt"`;
 
-/** The tally plus the changes that are not folded into it yet; see tally-store.ts. */
+/**
+ * The number of calls of a campaign by status, and the sum of their scores. `campaign_tally` holds the sums, and
+ * `campaign_change` holds changes that are not added to them yet. Triggers on the `call` table write a change whenever
+ * calls are updated or deleted; `countQueued` and `countErased` write the others. Changes are written in the transaction that changes
+ * the calls, so the counters always equal a count of the calls.
+ */
 const counts = `SELECT coalesce(sum(calls) FILTER (WHERE status <> 'erased'), 0)::bigint AS "callsTotal",
     coalesce(jsonb_object_agg(status, calls) FILTER (WHERE calls <> 0 AND status <> 'erased'), '{}') AS "callsByStatus",
     coalesce(sum(calls) FILTER (WHERE status = 'erased'), 0)::bigint AS "callsErased",
@@ -190,6 +205,95 @@ export function campaigns(db: Database) {
         firmUuid,
         uuid,
       ]);
+    },
+
+    /** The ranges that contain the campaign's calls. */
+    async callRanges({ firmUuid, uuid }: CampaignName): Promise<CampaignRange[]> {
+      const batches = await db.query<CampaignRange>(
+        `SELECT uuid AS batch, first_call AS first, last_call AS last FROM batch
+         WHERE firm_uuid = $1 AND campaign_uuid = $2 AND first_call IS NOT NULL ORDER BY first_call`,
+        [firmUuid, uuid],
+      );
+      return [{ batch: null, first: null, last: null }, ...batches];
+    },
+
+    /** Queued calls in one range with uuids greater than `after`, in the order of uuids. */
+    async queuedCalls(
+      { firmUuid, uuid }: CampaignName,
+      { batch, first, last }: CampaignRange,
+      after: string | null,
+      limit: number,
+    ): Promise<string[]> {
+      const from = after ?? first ?? '00000000-0000-0000-0000-000000000000';
+      const values: unknown[] = [firmUuid, uuid, from, limit];
+      const alone = 'batch_uuid IS NULL';
+      const within = 'batch_uuid = $5 AND uuid <= $6';
+      if (batch !== null) values.push(batch, last);
+      const rows = await db.query<{ uuid: string }>(
+        `SELECT uuid FROM call WHERE firm_uuid = $1 AND campaign_uuid = $2 AND uuid ${after === null ? '>=' : '>'} $3
+           AND ${batch === null ? alone : within} AND status = 'queued'
+         ORDER BY uuid LIMIT $4`,
+        values,
+      );
+      return rows.map((row) => row.uuid);
+    },
+
+    /**
+     * Cancels those of the calls that are queued, and returns them. A call that another transaction has locked is
+     * skipped, because the two transactions could deadlock.
+     */
+    async cancelCalls(
+      tx: Sql,
+      { firmUuid, uuids }: { firmUuid: string; uuids: readonly string[] },
+      now: Date,
+    ): Promise<{ uuid: string; source: string }[]> {
+      return tx.query<{ uuid: string; source: string }>(
+        `UPDATE call SET status = 'canceled', updated_at = greatest(updated_at, $3),
+           history = history || jsonb_build_object('status', 'canceled', 'at', $4::text, 'detail', 'its campaign was canceled')
+         WHERE firm_uuid = $1 AND uuid = ANY(ARRAY(
+           SELECT uuid FROM call WHERE firm_uuid = $1 AND uuid = ANY($2) AND status = 'queued' FOR UPDATE SKIP LOCKED))
+         RETURNING uuid, source`,
+        [firmUuid, uuids, now, now.toISOString()],
+      );
+    },
+
+    /** Counts new queued calls of a campaign. */
+    async countQueued(tx: Sql, campaignUuid: string, calls: number): Promise<void> {
+      await tx.query(
+        `INSERT INTO campaign_change (campaign_uuid, status, calls, scored, score_sum) VALUES ($1, 'queued', $2, 0, 0)`,
+        [campaignUuid, calls],
+      );
+    },
+
+    /** Counts an erased call. The campaign reports it separately from its calls. */
+    async countErased(tx: Sql, campaignUuid: string): Promise<void> {
+      await tx.query(
+        `INSERT INTO campaign_change (campaign_uuid, status, calls, scored, score_sum) VALUES ($1, 'erased', 1, 0, 0)`,
+        [campaignUuid],
+      );
+    },
+
+    /**
+     * Adds the changes to the tally, so that reading stays quick. Several processes may do this at the same time: each
+     * takes changes that no other has locked, and the ordered inserts avoid deadlocks.
+     */
+    async foldTally(): Promise<void> {
+      for (let folded = CHANGES_PER_STATEMENT; folded === CHANGES_PER_STATEMENT;) {
+        const [result] = await db.query<{ folded: number }>(
+          `WITH taken AS (
+             DELETE FROM campaign_change WHERE id IN (
+               SELECT id FROM campaign_change ORDER BY id LIMIT ${CHANGES_PER_STATEMENT} FOR UPDATE SKIP LOCKED)
+             RETURNING campaign_uuid, status, calls, scored, score_sum),
+           added AS (
+             INSERT INTO campaign_tally AS tally (campaign_uuid, status, calls, scored, score_sum)
+             SELECT campaign_uuid, status, sum(calls), sum(scored), sum(score_sum) FROM taken
+             GROUP BY campaign_uuid, status ORDER BY campaign_uuid, status
+             ON CONFLICT (campaign_uuid, status) DO UPDATE SET calls = tally.calls + excluded.calls,
+               scored = tally.scored + excluded.scored, score_sum = tally.score_sum + excluded.score_sum)
+           SELECT count(*)::int AS folded FROM taken`,
+        );
+        folded = result?.folded ?? 0;
+      }
     },
   };
 }

@@ -246,7 +246,7 @@ describe('calls of a campaign', () => {
     await analyzed(owner, others[1]!.uuid, null);
     const counted = { calls_total: 5, calls_by_status: { queued: 2, completed: 3 }, average_score: 75.2 };
     expect(await read(owner, uuid)).toMatchObject(counted);
-    await service.deps.tally.fold();
+    await service.deps.campaigns.foldTally();
     expect(await read(owner, uuid)).toMatchObject(counted);
     expect(
       await faultOf(

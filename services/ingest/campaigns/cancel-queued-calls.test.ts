@@ -2,10 +2,9 @@ import { waitUntil } from '@call-analysis/testing';
 import { expect, it } from '@jest/globals';
 import { csvOf, rowsOf } from '../test/csv.ts';
 import { IngestUnderTest } from '../test/ingest-under-test.ts';
-import { cancelQueuedCalls } from './cancel-queued-calls.ts';
+import { cancelQueuedCalls, maintainCampaigns } from './cancel-queued-calls.ts';
 import { changeCampaignState } from './change-campaign.ts';
 import { createCampaign } from './create-campaign.ts';
-import { maintainCampaigns } from './maintain-campaigns.ts';
 
 // Not serving: the running service would finish the canceling at any moment.
 const service = new IngestUnderTest();
@@ -30,7 +29,7 @@ it('canceling is finished after a crash, and after a request that did not wait l
 
   const crashing = {
     ...deps,
-    campaignCalls: { ...deps.campaignCalls, cancel: () => Promise.reject(new Error('crash')) },
+    campaigns: { ...deps.campaigns, cancelCalls: () => Promise.reject(new Error('crash')) },
   };
   await expect(changeCampaignState(crashing, actor, uuid, 'cancel')).rejects.toThrow('crash');
   await cancelQueuedCalls(deps, { firmUuid: owner.firmUuid, uuid }, Date.now() - 1);

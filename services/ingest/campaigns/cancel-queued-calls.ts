@@ -1,15 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Bus } from '@call-analysis/bus';
 import { CallsCanceled, createEvent } from '@call-analysis/events';
+import { attemptEach } from '@call-analysis/fault';
 import type { Database } from '@call-analysis/postgres';
 import { currentContext } from '@call-analysis/runtime';
-import type { CampaignCalls } from './campaign-call-store.ts';
 import type { CampaignName, Campaigns } from './campaign-store.ts';
 
 export interface CancelDeps {
   readonly db: Database;
   readonly campaigns: Campaigns;
-  readonly campaignCalls: CampaignCalls;
   readonly bus: Bus;
 }
 
@@ -37,19 +36,19 @@ export async function cancelQueuedCalls(
 
 /** Returns false when queued calls may be left: those that other transactions had locked, or all after the deadline. */
 async function cancelOnce(
-  { db, campaignCalls, bus }: CancelDeps,
+  { db, campaigns, bus }: CancelDeps,
   campaign: CampaignName,
   deadline: number,
 ): Promise<boolean> {
   const { firmUuid } = campaign;
   const origin = { firmuuid: firmUuid, priority: 0, traceparent: currentContext()?.traceparent };
   let isDone = true;
-  for (const range of await campaignCalls.ranges(campaign)) {
+  for (const range of await campaigns.callRanges(campaign)) {
     for (let after: string | null = null; ;) {
-      const uuids: string[] = await campaignCalls.queued(campaign, range, after, CALLS_PER_TRANSACTION);
+      const uuids: string[] = await campaigns.queuedCalls(campaign, range, after, CALLS_PER_TRANSACTION);
       if (uuids.length === 0) break;
       await db.transaction(async (tx) => {
-        const canceled = await campaignCalls.cancel(tx, { firmUuid, uuids }, new Date());
+        const canceled = await campaigns.cancelCalls(tx, { firmUuid, uuids }, new Date());
         const calls = canceled.flatMap(({ uuid, source }) => (source === 'audio' ? [uuid] : []));
         if (calls.length > 0)
           await bus.publish(tx, [createEvent('ingest', CallsCanceled, campaign.uuid, origin, { calls })]);
@@ -60,4 +59,17 @@ async function cancelOnce(
     }
   }
   return isDone;
+}
+
+const CAMPAIGNS_PER_RUN = 100;
+/** A service that is stopping waits for this run. */
+const RUN_MS = 3_000;
+
+/** Adds up pending counter changes, so that campaigns stay quick to read, and finishes canceling calls. */
+export async function maintainCampaigns(deps: CancelDeps): Promise<void> {
+  const { campaigns } = deps;
+  await campaigns.foldTally();
+  const deadline = Date.now() + RUN_MS;
+  const canceled = await campaigns.withCallsToCancel(CAMPAIGNS_PER_RUN);
+  await attemptEach(canceled, (campaign) => cancelQueuedCalls(deps, campaign, deadline), RUN_MS);
 }

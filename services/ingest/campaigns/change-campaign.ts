@@ -1,5 +1,5 @@
 import type { Actor } from '@call-analysis/service';
-import { campaignAuditEntry } from './audit-entry.ts';
+import { campaignAuditEntry } from './add-calls.ts';
 import { requireDateOrder, requireUnfinished, type CampaignAction, statusAfter } from './campaign-rules.ts';
 import type { Campaign } from './campaign-store.ts';
 import { type CancelDeps, cancelQueuedCalls } from './cancel-queued-calls.ts';
@@ -46,7 +46,7 @@ interface CampaignChange {
 
 /** Changes the properties of a campaign. Fault INVALID_TRANSITION when it is completed or canceled. */
 export async function changeCampaign(
-  { db, campaigns, bus }: Omit<CancelDeps, 'campaignCalls'>,
+  { db, campaigns, bus }: CancelDeps,
   actor: Actor,
   uuid: string,
   change: CampaignChange,

@@ -4,7 +4,7 @@ import type { Database } from '@call-analysis/postgres';
 import type { Actor } from '@call-analysis/service';
 import type { Firms } from '@call-analysis/service/firms';
 import { v7 as uuidv7 } from 'uuid';
-import { campaignAuditEntry } from './audit-entry.ts';
+import { campaignAuditEntry } from './add-calls.ts';
 import { requireDateOrder } from './campaign-rules.ts';
 import type { Campaign, Campaigns } from './campaign-store.ts';
 

@@ -1,10 +1,11 @@
 import type { Bus } from '@call-analysis/bus';
-import { Fault } from '@call-analysis/fault';
+import { Fault, notFound } from '@call-analysis/fault';
 import type { Database } from '@call-analysis/postgres';
 import { auditEntry } from '@call-analysis/service';
 import type { Calls } from '../calls/call-store.ts';
 import { assignments } from './assignment-store.ts';
-import type { DeskCaller } from './caller.ts';
+import type { Disputes } from './dispute-store.ts';
+import type { DeskCaller } from './requests.ts';
 
 interface Deps {
   readonly db: Database;
@@ -25,8 +26,8 @@ export async function assignCall(
   const { firmUuid, userUuid: by, role } = caller;
   return db.transaction(async (tx) => {
     await calls.lock(tx, firmUuid, callUuid);
-    const former = await assignments.assignee(tx, firmUuid, callUuid);
-    const isOwn = [userUuid, former].every((each) => each === null || each === by);
+    const former = await assignments.find(tx, firmUuid, callUuid);
+    const isOwn = [userUuid, former?.userUuid ?? null].every((each) => each === null || each === by);
     if (role !== 'ADMIN' && !isOwn)
       throw new Fault('forbidden', 'FORBIDDEN', 'Only an ADMIN assigns calls to others. Assign it to yourself.');
     const at = new Date();
@@ -52,4 +53,33 @@ export async function acknowledgeReview({ db, calls, bus }: Deps, caller: DeskCa
       await bus.publish(tx, [auditEntry('ingest', caller, 'call.review_acknowledged', callUuid)]);
     return { call_uuid: callUuid, acknowledged_by: by, acknowledged_at: at };
   });
+}
+
+/** Whose task a call is, who has acknowledged its review, and its disputes. Fault: NOT_FOUND. */
+export async function readCallDesk(
+  { db, calls, disputes }: Omit<Deps, 'bus'> & { readonly disputes: Disputes },
+  { firmUuid }: DeskCaller,
+  callUuid: string,
+) {
+  if ((await calls.known(firmUuid, [callUuid])).length === 0) throw notFound('call');
+  const [assignment, acknowledged, disputed] = await Promise.all([
+    assignments.find(db, firmUuid, callUuid),
+    assignments.acknowledged(db, firmUuid, callUuid),
+    disputes.ofCall(firmUuid, callUuid),
+  ]);
+  return {
+    assignment: assignment && {
+      call_uuid: callUuid,
+      assigned_to: assignment.userUuid,
+      due: assignment.due,
+      by: assignment.by,
+      at: assignment.at,
+    },
+    acknowledgement: acknowledged && {
+      call_uuid: callUuid,
+      acknowledged_by: acknowledged.by,
+      acknowledged_at: acknowledged.at,
+    },
+    disputes: disputed,
+  };
 }

@@ -19,13 +19,8 @@ export const assignments = {
     );
   },
 
-  /** The user whose task it was, or null. */
-  async remove(tx: Sql, firmUuid: string, callUuid: string): Promise<string | null> {
-    const [removed] = await tx.query<{ user: string }>(
-      'DELETE FROM assignment WHERE firm_uuid = $1 AND call_uuid = $2 RETURNING user_uuid AS user',
-      [firmUuid, callUuid],
-    );
-    return removed?.user ?? null;
+  async remove(tx: Sql, firmUuid: string, callUuid: string): Promise<void> {
+    await tx.query('DELETE FROM assignment WHERE firm_uuid = $1 AND call_uuid = $2', [firmUuid, callUuid]);
   },
 
   /** Null where it is nobody's task. */
@@ -45,14 +40,6 @@ export const assignments = {
       [firmUuid, callUuid],
     );
     return found ?? null;
-  },
-
-  async assignee(tx: Sql, firmUuid: string, callUuid: string): Promise<string | null> {
-    const [found] = await tx.query<{ user: string }>(
-      'SELECT user_uuid AS user FROM assignment WHERE firm_uuid = $1 AND call_uuid = $2 FOR UPDATE',
-      [firmUuid, callUuid],
-    );
-    return found?.user ?? null;
   },
 
   /** When the review of the call was acknowledged: an earlier acknowledgement of the same review stays. */

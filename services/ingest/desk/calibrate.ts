@@ -9,7 +9,7 @@ import type { Reviews } from '../reviews/review-store.ts';
 import type { Scorecards } from '../reviews/scorecards.ts';
 import { agreementOfPeople } from './agreement-of-people.ts';
 import type { CalibratedCall, Calibration, Calibrations, GivenAnswer } from './calibration-store.ts';
-import type { DeskCaller } from './caller.ts';
+import type { DeskCaller } from './requests.ts';
 
 interface Deps {
   readonly db: Database;
@@ -104,8 +104,7 @@ export async function answerCalibration(
   // Checks questions and labels.
   await scorecards.addUp(caller, machine, given);
   return db.transaction(async (tx) => {
-    const current = await calibrations.find(firmUuid, uuid, tx);
-    if (current === null) throw notFound('calibration');
+    const current = await calibrations.get(firmUuid, uuid, tx);
     const calls = await calibrations.calls(tx, firmUuid, uuid);
     if (current.closed_at !== null || isComplete(current, calls, await calibrations.answers(tx, firmUuid, uuid))) {
       const message = 'The answers of this calibration are open to everyone, so none can be changed.';
@@ -122,8 +121,7 @@ export async function answerCalibration(
 export async function closeCalibration(deps: Deps, caller: DeskCaller, uuid: string) {
   const { db, bus, calibrations } = deps;
   await db.transaction(async (tx) => {
-    const calibration = await calibrations.find(caller.firmUuid, uuid, tx);
-    if (calibration === null) throw notFound('calibration');
+    const calibration = await calibrations.get(caller.firmUuid, uuid, tx);
     if (calibration.closed_at !== null) return;
     await calibrations.close(tx, caller.firmUuid, uuid, new Date());
     await bus.publish(tx, [auditEntry('ingest', caller, 'calibration.closed', uuid)]);
@@ -132,8 +130,7 @@ export async function closeCalibration(deps: Deps, caller: DeskCaller, uuid: str
 }
 
 async function visible(calibrations: Calibrations, caller: DeskCaller, uuid: string): Promise<Calibration> {
-  const calibration = await calibrations.find(caller.firmUuid, uuid);
-  if (calibration === null) throw notFound('calibration');
+  const calibration = await calibrations.get(caller.firmUuid, uuid);
   const { userUuid, role } = caller;
   const isTheirs = calibration.by === userUuid || calibration.users.includes(userUuid);
   if (role === 'REVIEWER' && !isTheirs) throw notFound('calibration');

@@ -1,3 +1,4 @@
+import { notFound } from '@call-analysis/fault';
 import { type Database, readPage, type Sql } from '@call-analysis/postgres';
 
 /** Calls that several people review without seeing each other's answers. */
@@ -52,13 +53,14 @@ export function calibrations(db: Database) {
       return readPage<Calibration>(db, { columns: COLUMNS, matching, values, orderBy: 'uuid DESC' }, page, size);
     },
 
-    /** Null when there is none. In a transaction it is locked until the end. */
-    async find(firmUuid: string, uuid: string, tx?: Sql): Promise<Calibration | null> {
+    /** In a transaction it is locked until the end. Fault NOT_FOUND. */
+    async get(firmUuid: string, uuid: string, tx?: Sql): Promise<Calibration> {
       const [found] = await (tx ?? db).query<Calibration>(
         `SELECT ${COLUMNS} FROM calibration WHERE firm_uuid = $1 AND uuid = $2 ${tx === undefined ? '' : 'FOR UPDATE'}`,
         [firmUuid, uuid],
       );
-      return found ?? null;
+      if (found === undefined) throw notFound('calibration');
+      return found;
     },
 
     /** Without calls that were erased. */

@@ -1,5 +1,4 @@
 import { Uuid } from '@call-analysis/events';
-import { notFound } from '@call-analysis/fault';
 import { desk } from '@call-analysis/proto';
 import type { ViewFields as ViewFieldsMessage } from '@call-analysis/proto/desk/v1/ViewFields';
 import { implement } from '@call-analysis/rpc';
@@ -8,7 +7,7 @@ import { deskCallers } from '../callers.ts';
 import { NO_FILTER } from '../listing/call-filter.ts';
 import { callMessage, filterOf } from '../listing/call-messages.ts';
 import type { ReviewDeps } from '../reviews/review-analysis.ts';
-import { acknowledgeReview, assignCall } from './assign-call.ts';
+import { acknowledgeReview, assignCall, readCallDesk } from './assign-call.ts';
 import {
   answerCalibration,
   closeCalibration,
@@ -22,7 +21,6 @@ import type { Disputes } from './dispute-store.ts';
 import { readInbox } from './inbox-store.ts';
 import type { ReviewQueue } from './queue/queue-store.ts';
 import { readQueue, releaseLease, takeNextCall } from './queue/take-next-call.ts';
-import { readCallDesk } from './read-call-desk.ts';
 import { answer, callerOf, PageRequest } from './requests.ts';
 import type { ChooseDeps } from './sampling/choose-calls.ts';
 import { samplingRpcs } from './sampling/sampling-rpcs.ts';
@@ -51,9 +49,7 @@ export function deskService(deps: Deps) {
     },
     getView: async ({ caller, view_uuid }) => {
       const { firmUuid, userUuid } = callerOf(caller);
-      const view = await views.find(firmUuid, userUuid, Uuid.parse(view_uuid));
-      if (view === null) throw notFound('view');
-      return answer(view);
+      return answer(await views.get(firmUuid, userUuid, Uuid.parse(view_uuid)));
     },
     createView: async ({ caller, fields }) => {
       const given = { name: '', query: {}, shared: false, start_page: false, ...viewFields(fields) };

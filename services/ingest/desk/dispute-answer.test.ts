@@ -53,5 +53,5 @@ it('of two decisions at the same time one counts: a dispute that was rejected me
   await expect(accepting).rejects.toMatchObject({ code: 'INVALID_TRANSITION' });
   const { analyses } = await deps.calls.withAnalyses(owner.firmUuid, call.uuid);
   expect(analyses[0]).toMatchObject({ score: 0, review: null });
-  expect(await deps.disputes.find(owner.firmUuid, uuid)).toMatchObject({ status: 'rejected', comment: 'rejected' });
+  expect(await deps.disputes.get(owner.firmUuid, uuid)).toMatchObject({ status: 'rejected', comment: 'rejected' });
 });

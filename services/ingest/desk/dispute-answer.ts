@@ -6,8 +6,8 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Calls } from '../calls/call-store.ts';
 import { reviewAnalysis, type ReviewDeps } from '../reviews/review-analysis.ts';
 import { endLease } from '../reviews/review-store.ts';
-import type { DeskCaller } from './caller.ts';
 import type { Dispute, Disputes } from './dispute-store.ts';
+import type { DeskCaller } from './requests.ts';
 
 interface Deps extends ReviewDeps {
   readonly disputes: Disputes;
@@ -71,13 +71,11 @@ export async function decideDispute(
 ): Promise<Dispute> {
   const { db, calls, bus, disputes } = deps;
   const { firmUuid } = caller;
-  const found = await disputes.find(firmUuid, uuid);
-  if (found === null) throw notFound('dispute');
+  const found = await disputes.get(firmUuid, uuid);
   requireOpen(found);
   let decided: Dispute | undefined;
   const decide = async (tx: Sql) => {
-    const dispute = await disputes.find(firmUuid, uuid, tx);
-    if (dispute === null) throw notFound('dispute');
+    const dispute = await disputes.get(firmUuid, uuid, tx);
     requireOpen(dispute);
     const { status, comment } = decision;
     decided = { ...dispute, status, comment, decided_by: caller.userUuid, decided_at: new Date() };

@@ -1,6 +1,7 @@
+import { notFound } from '@call-analysis/fault';
 import { confidential, type Database, readPage, type Sql } from '@call-analysis/postgres';
 import { seesCallOf } from '../calls/call-store.ts';
-import type { DeskCaller } from './caller.ts';
+import type { DeskCaller } from './requests.ts';
 
 /** An answer of a call that somebody disagrees with. */
 export interface Dispute {
@@ -61,13 +62,14 @@ export function disputes(db: Database) {
       ]);
     },
 
-    /** Null when there is none. In a transaction it is locked until the end. */
-    async find(firmUuid: string, uuid: string, tx?: Sql): Promise<Dispute | null> {
+    /** In a transaction it is locked until the end. Fault NOT_FOUND. */
+    async get(firmUuid: string, uuid: string, tx?: Sql): Promise<Dispute> {
       const [found] = await (tx ?? db).query<Dispute>(
         `SELECT ${COLUMNS} FROM dispute WHERE firm_uuid = $1 AND uuid = $2 ${tx === undefined ? '' : 'FOR UPDATE'}`,
         [firmUuid, uuid],
       );
-      return found ?? null;
+      if (found === undefined) throw notFound('dispute');
+      return found;
     },
 
     async decide(tx: Sql, firmUuid: string, dispute: Dispute): Promise<void> {

@@ -1,6 +1,6 @@
 import { type Database, readPage } from '@call-analysis/postgres';
 import { seesCallOf } from '../calls/call-store.ts';
-import type { DeskCaller } from './caller.ts';
+import type { DeskCaller } from './requests.ts';
 
 /** Something that waits for a person. */
 export interface InboxItem {

@@ -1,7 +1,13 @@
 import type { Caller } from '@call-analysis/proto/desk/v1/Caller';
-import { requireCaller } from '@call-analysis/service';
+import { type Actor, requireCaller } from '@call-analysis/service';
 import { z } from 'zod';
-import type { DeskCaller } from './caller.ts';
+
+/** A person at the desk. The gateway has checked the role's general rights. */
+export interface DeskCaller extends Actor {
+  readonly role: string;
+  /** The operator ids of the calls that the person sees. Null: all calls of the firm. */
+  readonly seenOperators: readonly string[] | null;
+}
 
 export const PageRequest = z.object({ page: z.int().min(1), size: z.int().min(1).max(100) });
 

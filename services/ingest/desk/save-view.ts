@@ -1,7 +1,7 @@
-import { Fault, notFound } from '@call-analysis/fault';
+import { Fault } from '@call-analysis/fault';
 import type { Database } from '@call-analysis/postgres';
 import { v7 as uuidv7 } from 'uuid';
-import type { DeskCaller } from './caller.ts';
+import type { DeskCaller } from './requests.ts';
 import type { View, ViewFields, Views } from './view-store.ts';
 
 const MAX_PER_PERSON = 200;
@@ -60,10 +60,9 @@ async function changeable(
   views: Views,
   { firmUuid, userUuid, role }: DeskCaller,
   uuid: string,
-  tx: Parameters<Views['find']>[3],
+  tx: Parameters<Views['get']>[3],
 ): Promise<View> {
-  const view = await views.find(firmUuid, userUuid, uuid, tx);
-  if (view === null) throw notFound('view');
+  const view = await views.get(firmUuid, userUuid, uuid, tx);
   if (view.by !== userUuid && role !== 'ADMIN')
     throw new Fault('forbidden', 'FORBIDDEN', 'Only its owner and an ADMIN change a shared view. Save your own.');
   return view;

@@ -1,3 +1,4 @@
+import { notFound } from '@call-analysis/fault';
 import { type Database, readPage, type Sql } from '@call-analysis/postgres';
 
 /** The parameters of a list of calls, saved under a name. */
@@ -30,13 +31,14 @@ export function views(db: Database) {
       return readPage<View>(db, { columns: COLUMNS, matching, values: [firmUuid, userUuid], orderBy }, page, size);
     },
 
-    /** Null where the person sees none. In a transaction the view is locked until its end. */
-    async find(firmUuid: string, userUuid: string, uuid: string, tx?: Sql): Promise<View | null> {
+    /** In a transaction the view is locked until its end. Fault NOT_FOUND. */
+    async get(firmUuid: string, userUuid: string, uuid: string, tx?: Sql): Promise<View> {
       const [view] = await (tx ?? db).query<View>(
         `SELECT ${COLUMNS} FROM saved_view WHERE ${VISIBLE} AND uuid = $3 ${tx === undefined ? '' : 'FOR UPDATE'}`,
         [firmUuid, userUuid, uuid],
       );
-      return view ?? null;
+      if (view === undefined) throw notFound('view');
+      return view;
     },
 
     /** How many views the person has. Others that add one of theirs wait until the transaction ends. */

@@ -246,7 +246,7 @@ describe('an erased call', () => {
       callsErased: 1,
       averageScore: null,
     });
-    await service.deps.tally.fold();
+    await service.deps.campaigns.foldTally();
     await calls.erase(second);
     expect(await now()).toMatchObject({ callsTotal: 0, callsByStatus: {}, callsErased: 2 });
   });

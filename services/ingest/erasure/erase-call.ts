@@ -6,14 +6,14 @@ import { currentContext } from '@call-analysis/runtime';
 import { type Actor, auditEntry } from '@call-analysis/service';
 import { UNFINISHED } from '../calls/call-status.ts';
 import type { Calls } from '../calls/call-store.ts';
-import type { Tally } from '../campaigns/tally-store.ts';
+import type { Campaigns } from '../campaigns/campaign-store.ts';
 import { type RemoveCopiesDeps, removeRejectedCopies } from '../intake/rejected/remove-rejected-copies.ts';
 import type { Erasure, Erasures } from './erasure-store.ts';
 import { type FinishDeps, finishErasure } from './finish-erasure.ts';
 
 export interface EraseDeps extends FinishDeps, RemoveCopiesDeps {
   readonly calls: Calls;
-  readonly tally: Tally;
+  readonly campaigns: Campaigns;
 }
 
 /** It locks rows of the call, its batch and its campaign, which other transactions lock too. */
@@ -63,7 +63,7 @@ async function erase(
   callUuid: string,
   { by, within }: EraseOptions,
 ): Promise<Erasure> {
-  const { db, batches, calls, tally, erasures, bus } = deps;
+  const { db, batches, calls, campaigns, erasures, bus } = deps;
   const startedAt = new Date();
   const existing = await erasures.find(firmUuid, callUuid);
   if (existing !== null && existing.finishedAt !== null) {
@@ -96,7 +96,7 @@ async function erase(
       const now = new Date();
       const before = [{ what: 'refused_row', count: rejectedRows }];
       const erased = await erasures.erase(tx, firmUuid, callUuid, before, now);
-      if (campaign_uuid !== null) await tally.addErased(tx, campaign_uuid);
+      if (campaign_uuid !== null) await campaigns.countErased(tx, campaign_uuid);
       const origin = { firmuuid: firmUuid, priority: 0, traceparent: currentContext()?.traceparent };
       const audit = by === undefined ? [] : [auditEntry('ingest', { ...by, firmUuid }, 'call.erased', callUuid)];
       const event = createEvent('ingest', CallErased, callUuid, origin, { erased_at: now.toISOString() });

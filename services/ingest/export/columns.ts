@@ -71,3 +71,6 @@ export function columnsOf(
   const transcript = hasTranscripts ? [headed({ name: 'transcript', kind: 'text' })] : [];
   return [...fields, ...localTimes, ...questions.map(({ text }) => named({ name: text, kind: 'text' })), ...transcript];
 }
+
+/** Writes a file in one format. The pieces of the file follow the pages, so that memory does not grow with it. */
+export type Format = (columns: readonly Column[], pages: AsyncIterable<readonly Row[]>) => AsyncIterable<Buffer>;

@@ -84,7 +84,7 @@ beforeAll(async () => {
   );
 });
 
-const escapes = { filter: { ...NO_FILTER, segmentType: ['escapes'] } };
+const escapes = { filter: { ...NO_FILTER, segment_type: ['escapes'] } };
 
 describe('an export', () => {
   it('has every call of the firm once, in every format, with the same values as Get Calls', async () => {
@@ -146,12 +146,12 @@ describe('an export', () => {
   });
 
   it('follows the filter and the sort', async () => {
-    const filter = { ...NO_FILTER, status: ['completed'], scoreMin: 50 };
+    const filter: CallFilter = { ...NO_FILTER, status: ['completed'], score_min: 50 };
     const sort = { by: 'score', isDescending: false } as const;
     const expected = await listing.walk(firmUuid, filter, sort, 100);
     expect(expected.length).toBeGreaterThan(100);
     expect((await jsonRows({ filter, sort })).map(({ uuid }) => uuid)).toEqual(expected);
-    const byId = { ...NO_FILTER, partnerCallId: 'none' };
+    const byId = { ...NO_FILTER, partner_call_id: 'none' };
     expect(await jsonRows({ filter: byId })).toEqual([]);
     expect(await csvRows({ filter: byId })).toEqual([]);
     expect(await parquetRows({ filter: byId })).toEqual([]);

@@ -1,8 +1,8 @@
-import { ReviewedAnalysis } from '@call-analysis/events';
+import type { ReviewedAnalysis } from '@call-analysis/events';
 import { type Database, translateError } from '@call-analysis/postgres';
 import type { AnalysisBodies } from '../calls/analysis-body-store.ts';
 import { ASSIGNED_TO, SAMPLED_BY } from '../calls/call-row.ts';
-import { currentFacts } from '../calls/current-facts-store.ts';
+import { currentAnalyses, currentFacts } from '../calls/current-analysis-store.ts';
 import { columnsOf, type Row } from './columns.ts';
 
 const ISO = `'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'`;
@@ -70,19 +70,9 @@ export function exports(db: Database, bodies: AnalysisBodies) {
 
     /** The current analyses of calls, with their reviews. */
     async analyses(firmUuid: string, uuids: readonly string[]): Promise<Map<string, ReviewedAnalysis>> {
-      const found = await db.query<{ call: string; uuid: string; body: Buffer }>(
-        `SELECT current.call_uuid AS call, current.uuid, coalesce(review.body, current.body) AS body
-         FROM (SELECT DISTINCT ON (call_uuid) call_uuid, uuid, body FROM analysis
-               WHERE firm_uuid = $1 AND call_uuid = ANY($2) ORDER BY call_uuid, created_at DESC, uuid DESC) AS current
-         LEFT JOIN review ON review.firm_uuid = $1 AND review.call_uuid = current.call_uuid
-           AND review.analysis_uuid = current.uuid`,
-        [firmUuid, uuids],
-      );
-      const stored = await bodies.unpack(
-        db,
-        found.map(({ body }) => body),
-      );
-      return new Map(found.map(({ call, uuid }, at) => [call, ReviewedAnalysis.parse({ ...stored[at], uuid })]));
+      const found = await currentAnalyses(db, firmUuid, uuids);
+      const analyses = await bodies.read(db, found);
+      return new Map(found.map(({ call }, at) => [call, analyses[at]!]));
     },
   };
 }

@@ -1,5 +1,5 @@
 import { unavailable } from '@call-analysis/fault';
-import type { CallFilter, Position, Sort } from '../listing/call-filter.ts';
+import { type CallFilter, filterToStore, type Position, type Sort } from '../listing/call-filter.ts';
 import type { Listing } from '../listing/listing-store.ts';
 import type { Words } from '../search/word-store.ts';
 import type { Row } from './columns.ts';
@@ -66,7 +66,8 @@ export async function* walkPositions(
   deps: WalkDeps,
   { firmUuid, filter, sort, pageSize }: Walk,
 ): AsyncGenerator<string[]> {
-  if (filter.q !== null && !(await deps.words.catchUp(firmUuid, CATCH_UP_MS))) throw unavailable('The index of words');
+  if (filter.q !== undefined && !(await deps.words.catchUp(firmUuid, CATCH_UP_MS)))
+    throw unavailable('The index of words');
   const words = await deps.words.require(firmUuid, filter.q);
   for (let after: Position | null = null; ;) {
     const query = { firmUuid, filter, words, sort, after, offset: 0, limit: pageSize };
@@ -78,5 +79,5 @@ export async function* walkPositions(
 }
 
 function isUnfiltered({ filter, sort }: Pick<Walk, 'filter' | 'sort'>): boolean {
-  return sort.by === 'created_at' && Object.values(filter).every((value) => value === null || value.length === 0);
+  return sort.by === 'created_at' && Object.keys(filterToStore(filter)).length === 0;
 }

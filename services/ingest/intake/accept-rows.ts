@@ -5,15 +5,14 @@ import { notFound } from '@call-analysis/fault';
 import type { Database, Sql, Transaction } from '@call-analysis/postgres';
 import { currentContext } from '@call-analysis/runtime';
 import type { Actor } from '@call-analysis/service';
-import { v7 as uuidv7 } from 'uuid';
+import { stringify, v7 as uuidv7 } from 'uuid';
 import { announcementEvents, type AnnouncementDeps } from '../batches/announce-calls.ts';
 import type { CallRange } from '../batches/announcement-store.ts';
 import type { Batch, Batches, NewBatch } from '../batches/batch-store.ts';
 import type { Archive } from '../calls/recording-store.ts';
-import { addCallsToCampaign, type CampaignDeps } from '../campaigns/add-calls.ts';
-import { campaignAuditEntry } from '../campaigns/audit-entry.ts';
+import { type CampaignDeps, addCallsToCampaign, campaignAuditEntry } from '../campaigns/add-calls.ts';
 import type { Limits } from '../limits.ts';
-import { CallRanges } from './call-ranges.ts';
+import { UUID_BYTES } from './copy/binary-rows.ts';
 import type { Chunk, PendingRow, RowOutcome } from './copy/chunk.ts';
 import { CallCopy, COLLISIONS } from './copy/copy-store.ts';
 import { lookingAhead, readCsv } from './csv/reader.ts';
@@ -202,4 +201,38 @@ function faultsOf({ raw, partnerCallId, faults }: PendingRow, outcome: RowOutcom
   const message =
     'An earlier row has the same partner_call_id. Remove one of the two rows, or give this one its own id.';
   return [...faults, rowFault(raw.row, 'partner_call_id', partnerCallId ?? '', 'DUPLICATE_ROW', message)];
+}
+
+/** The most calls that are announced together. */
+const RANGE_CALLS = 500;
+const RANGE_CHARS = 4 * 1024 * 1024;
+
+/** Groups accepted calls, which come in the order of their uuids, into ranges. */
+class CallRanges {
+  readonly #ranges: CallRange[] = [];
+  #first = '';
+  readonly #last = new Uint8Array(UUID_BYTES);
+  #calls = 0;
+  #chars = 0;
+
+  /** Adds the call whose uuid begins at `offset`. `chars` is how much there will be to announce of it. */
+  add(uuids: Uint8Array, offset: number, chars: number): void {
+    if (this.#calls >= RANGE_CALLS || this.#chars >= RANGE_CHARS) this.#close();
+    for (let index = 0; index < UUID_BYTES; index++) this.#last[index] = uuids[offset + index]!;
+    if (this.#calls === 0) this.#first = stringify(this.#last);
+    this.#calls++;
+    this.#chars += chars;
+  }
+
+  /** Call once, after the last call. */
+  end(): readonly CallRange[] {
+    if (this.#calls > 0) this.#close();
+    return this.#ranges;
+  }
+
+  #close(): void {
+    this.#ranges.push({ first: this.#first, last: stringify(this.#last) });
+    this.#calls = 0;
+    this.#chars = 0;
+  }
 }

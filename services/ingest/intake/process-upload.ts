@@ -8,9 +8,8 @@ import type { Batch } from '../batches/batch-store.ts';
 import { requireActiveCampaign, requireCampaign } from '../campaigns/add-calls.ts';
 import { type AcceptDeps, acceptRows } from './accept-rows.ts';
 import { KeyedMutex } from './keyed-mutex.ts';
-import { requireStorage } from './storage-quota.ts';
 import { recordingUpload, transcriptUpload } from './upload-kinds.ts';
-import { type Owner, type UploadSession, type Uploads, keyPrefix, untilFree } from './upload-store.ts';
+import { type Owner, type UploadSession, type Uploads, keyPrefix, requireStorage, untilFree } from './upload-store.ts';
 
 export interface ProcessUploadRequest {
   readonly metadataKey: string;

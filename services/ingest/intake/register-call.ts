@@ -18,8 +18,7 @@ import {
   transactionWithLockTimeout,
 } from './new-call-store.ts';
 import { type NamedFile, readMetadata } from './rows/metadata.ts';
-import { requireStorage, type StorageDeps } from './storage-quota.ts';
-import type { Owner } from './upload-store.ts';
+import { type Owner, type StorageDeps, requireStorage } from './upload-store.ts';
 
 interface Deps extends CampaignDeps, StorageDeps {
   readonly db: Database;

@@ -2,7 +2,7 @@ import { notFound } from '@call-analysis/fault';
 import type { Database, Sql } from '@call-analysis/postgres';
 import type { Actor } from '@call-analysis/service';
 import { UNFINISHED_SQL } from '../calls/call-status.ts';
-import { type CallFilter, storedFilter } from '../listing/call-filter.ts';
+import { type CallFilter, filterToStore, storedFilter } from '../listing/call-filter.ts';
 
 /** The action that a job performs on each of its calls. */
 export type JobKind = 'erase_calls' | 'analyze_calls';
@@ -63,7 +63,7 @@ export function jobs(db: Database) {
           job.uuid,
           job.firmUuid,
           job.kind,
-          JSON.stringify(job.filter),
+          JSON.stringify('callUuids' in job.filter ? job.filter : filterToStore(job.filter)),
           job.scorecardUuid,
           job.total,
           job.userUuid,

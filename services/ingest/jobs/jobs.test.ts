@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Stores } from '../deps.ts';
 import { eraseCall } from '../erasure/erase-call.ts';
 import type { Owner } from '../intake/upload-store.ts';
-import { NO_FILTER } from '../listing/call-filter.ts';
+import { type CallFilter, NO_FILTER } from '../listing/call-filter.ts';
 import { projectAnalyses, projectFailures } from '../results/project-results.ts';
 import { csvOf } from '../test/csv.ts';
 import { analysis, callAnalyzed, callFailed } from '../test/events.ts';
@@ -150,7 +150,7 @@ describe('erasing the calls of a phone number', () => {
       total: 130,
       done: 130,
       failed: 0,
-      filter: { startedFrom: null, startedTo: null },
+      filter: NO_FILTER,
       finishedAt: expect.any(Date),
     });
     expect(await numbersOf(owner)).toHaveLength(1);
@@ -252,7 +252,7 @@ describe('a job', () => {
       `UPDATE call SET status = 'completed', outcome = 'scored', score = 50 WHERE firm_uuid = $1`,
       [owner.firmUuid],
     );
-    const filter = { ...NO_FILTER, status: ['completed'], scoreMin: 50 };
+    const filter: CallFilter = { ...NO_FILTER, status: ['completed'], score_min: 50 };
     expect(await measureCalls(service.deps, owner.firmUuid, filter)).toMatchObject({ calls: 150 });
     expect((await measureCalls(service.deps, owner.firmUuid, filter)).textBytes).toBeGreaterThan(150);
     const uuid = await analyzeCalls({ ...service.deps, scorecards }, actorOf(owner), filter, scorecard);

@@ -17,9 +17,9 @@ export async function matchingCalls(
   limit: number,
 ): Promise<string[] | null> {
   if ('callUuids' in filter) return deps.listing.known(firmUuid, filter.callUuids, { after, limit });
-  if (filter.q !== null && !(await deps.words.catchUp(firmUuid, CATCH_UP_MS))) return null;
-  const words = filter.q === null ? null : await deps.words.parse(firmUuid, filter.q);
-  if (filter.q !== null && words === null) return [];
+  if (filter.q !== undefined && !(await deps.words.catchUp(firmUuid, CATCH_UP_MS))) return null;
+  const words = filter.q === undefined ? null : await deps.words.parse(firmUuid, filter.q);
+  if (filter.q !== undefined && words === null) return [];
   const position = after === null ? null : { uuid: after, startTime: new Date(0), score: 0 };
   const sort = { by: 'created_at', isDescending: true } as const;
   const positions = await deps.listing.positions({ firmUuid, filter, words, sort, after: position, offset: 0, limit });

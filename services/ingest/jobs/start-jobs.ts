@@ -75,7 +75,7 @@ export async function eraseCallsOfNumber(
   isDryRun: boolean,
 ): Promise<ErasedCalls> {
   const { firmUuid, ...by } = actor;
-  const filter = { ...NO_FILTER, clientPhoneNumber };
+  const filter = { ...NO_FILTER, client_phone_number: clientPhoneNumber };
   const first = await matchingCalls(deps, firmUuid, filter, null, ERASED_AT_ONCE + 1);
   if (first === null) throw unavailable('The index of words');
   const isMany = first.length > ERASED_AT_ONCE;

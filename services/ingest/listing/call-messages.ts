@@ -1,5 +1,4 @@
-import { ReviewStatus } from '@call-analysis/api/call-query';
-import { Uuid } from '@call-analysis/events';
+import { CallFilter as ApiFilter } from '@call-analysis/api/call-query';
 import type { Call } from '@call-analysis/proto/ingest/v1/Call';
 import type { Caller } from '@call-analysis/proto/ingest/v1/Caller';
 import type { ListCallsRequest } from '@call-analysis/proto/ingest/v1/ListCallsRequest';
@@ -8,44 +7,18 @@ import type { CallRow } from '../calls/call-row.ts';
 import { failureWithHint } from '../calls/ended-without-result.ts';
 import type { CallFilter } from './call-filter.ts';
 
-const Time = z.iso.datetime();
+/** What is no filter is left out. */
+const Filter = z.object(ApiFilter.shape);
 
-/** The filter of a list of calls, which the gateway has validated. `caller`: who asks, for it may be a part of a request. */
+/**
+ * The filter of a list of calls. A gateway of the last release sends it by its fields. `caller`: who asks, for it may be a part of
+ * a request.
+ */
 export function filterOf(request: ListCallsRequest, caller: Caller | null): CallFilter {
-  const timeOf = (text: string | undefined) => (text === undefined ? null : new Date(Time.parse(text)));
-  return {
-    status: request.status,
-    outcome: request.outcome,
-    segmentType: request.segment_type,
-    direction: request.direction,
-    operatorName: request.operator_name ?? null,
-    operatorGroupName: request.operator_group_name ?? null,
-    partnerCallId: request.partner_call_id ?? null,
-    batch: Uuid.optional().parse(request.batch) ?? null,
-    campaign: Uuid.optional().parse(request.campaign) ?? null,
-    source: request.source ?? null,
-    startedFrom: timeOf(request.started_from),
-    startedTo: timeOf(request.started_to),
-    scoreMin: request.score_min ?? null,
-    scoreMax: request.score_max ?? null,
-    q: request.q ?? null,
-    needsReview: request.needs_review ?? null,
-    reviewed: request.reviewed ?? null,
-    operatorId: request.operator_id ?? null,
-    clientPhoneNumber: request.client_phone_number ?? null,
-    language: request.language ?? null,
-    topic: request.topic ?? null,
-    resolution: request.resolution ?? null,
-    autoFailed: request.auto_failed ?? null,
-    lostPoints: Uuid.optional().parse(request.lost_points) ?? null,
-    durationMin: request.duration_min ?? null,
-    durationMax: request.duration_max ?? null,
-    assignedTo: Uuid.optional().parse(request.assigned_to) ?? null,
-    reviewedBy: Uuid.optional().parse(request.reviewed_by) ?? null,
-    reviewStatus: z.array(ReviewStatus).parse(request.review_status),
-    autoFailSuspected: request.auto_fail_suspected ?? null,
-    seenOperators: caller?.sees_only?.operator_ids ?? null,
-  };
+  const { filter_json: json } = request;
+  const filter = Filter.parse(json === undefined ? request : JSON.parse(json));
+  const seen = caller?.sees_only?.operator_ids;
+  return seen === undefined ? filter : { ...filter, seen_operators: seen };
 }
 
 /** A call of a list. */

@@ -127,7 +127,7 @@ async function expectRight(known: readonly Call[], numRuns: number): Promise<voi
   await fc.assert(
     fc.asyncProperty(anyFilter, anySort, async (given, sort) => {
       // The last release had no suspicions in its index.
-      const filter = isCarriedOver ? given : { ...given, autoFailSuspected: null };
+      const filter = isCarriedOver ? given : { ...given, auto_fail_suspected: undefined };
       const { items, count } = await listCalls(stores, firmUuid, { filter, sort, page: 1, cursor: null, size: 100 });
       const expected = modelled(known, filter, sort);
       expect([items.map(({ uuid }) => uuid), count]).toEqual([expected.slice(0, 100), expected.length]);
@@ -153,7 +153,7 @@ it('lists and statistics of calls of the last release are right while these are 
   const waiting = expectRight(calls, 15);
   expect(await stores.carryOver.step()).toEqual({ carried: 0, isElsewhere: false });
   await waiting;
-  const suspected = { ...NO_FILTER, autoFailSuspected: true };
+  const suspected = { ...NO_FILTER, auto_fail_suspected: true };
   await expect(stores.listing.count({ firmUuid, filter: suspected, words: null })).rejects.toMatchObject({
     code: 'UNAVAILABLE',
   });

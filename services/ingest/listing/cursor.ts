@@ -1,17 +1,29 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { CallFilter, Position, Sort } from './call-filter.ts';
+import { type CallFilter, filterToStore, type Position, type Sort } from './call-filter.ts';
 
 const MAC_BYTES = 16;
 const UUID_BYTES = 16;
 /** The uuid, the start time as a double of Unix milliseconds, and the score in tenths as an int16. */
 const POSITION_BYTES = UUID_BYTES + 8 + 2;
 
-const SIGNED_ALWAYS = new Set(
-  (
-    'status outcome segmentType direction operatorName operatorGroupName partnerCallId batch campaign source startedFrom ' +
-    'startedTo scoreMin scoreMax q'
-  ).split(' '),
-);
+/** Signed also where they match every call, as in the first releases, whose cursors stay valid. */
+const SIGNED_ALWAYS = {
+  status: [],
+  outcome: [],
+  segmentType: [],
+  direction: [],
+  operatorName: null,
+  operatorGroupName: null,
+  partnerCallId: null,
+  batch: null,
+  campaign: null,
+  source: null,
+  startedFrom: null,
+  startedTo: null,
+  scoreMin: null,
+  scoreMax: null,
+  q: null,
+};
 
 /** The listing that a cursor belongs to. */
 interface CursorScope {
@@ -46,15 +58,9 @@ export function openCursor(key: Uint8Array, scope: CursorScope, cursor: string):
   };
 }
 
-function isGiven(value: unknown): boolean {
-  return value !== null && !(Array.isArray(value) && value.length === 0);
-}
-
 function macOf(key: Uint8Array, { firmUuid, filter, sort }: CursorScope, position: Buffer): Buffer {
   // Sorted, because the order of alternatives in a filter makes no difference.
-  // Filters that are not given count only if earlier releases signed them, whose cursors stay valid.
-  const fields = Object.entries(filter)
-    .filter(([name, value]) => isGiven(value) || SIGNED_ALWAYS.has(name))
+  const fields = Object.entries({ ...SIGNED_ALWAYS, ...filterToStore(filter) })
     .map(([name, value]: [string, unknown]) => [name, Array.isArray(value) ? [...new Set(value)].sort() : value])
     .sort(([one], [other]) => (String(one) < String(other) ? -1 : 1));
   const signed = JSON.stringify([firmUuid, fields, sort.by, sort.isDescending]);

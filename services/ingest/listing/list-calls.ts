@@ -54,18 +54,15 @@ export async function listCalls(deps: ListDeps, firmUuid: string, request: ListC
     throw invalidFields([{ field: 'page', code: 'INVALID', message }]);
   }
   // One call more than the page shows whether there is a next page.
-  const found = await deps.listing.page({ ...filtered, sort, after, offset, limit: size + 1 });
-  const shown = found.slice(0, size);
-  // The last page knows the count.
-  const isLast = after === null && found.length <= size && (found.length > 0 || offset === 0);
-  const count = isLast ? { count: offset + found.length, isEstimate: false } : await deps.listing.count(filtered);
+  const { calls, count } = await deps.listing.page({ ...filtered, sort, after, offset, limit: size + 1 });
+  const shown = calls.slice(0, size);
   const items = shown.map(({ row }) => row);
-  const last = found.length > size ? shown.at(-1)!.position : null;
+  const last = calls.length > size ? shown.at(-1)!.position : null;
   return {
     ...count,
     items,
     wordsUntil,
-    matches: filter.q === null ? new Map<string, Match[]>() : await findMatches(deps, firmUuid, filter.q, items),
+    matches: filter.q === undefined ? new Map<string, Match[]>() : await findMatches(deps, firmUuid, filter.q, items),
     nextCursor: last && sealCursor(await deps.listing.cursorKey(), { firmUuid, filter, sort }, last),
   };
 }
@@ -77,8 +74,8 @@ async function parse(
   { filter, sort, cursor }: ListCallsRequest,
 ): Promise<{ words: FilteredCalls['words']; after: Position | null }> {
   const faults: FieldFault[] = [];
-  const words = filter.q === null ? null : await deps.words.parse(firmUuid, filter.q);
-  if (filter.q !== null && words === null)
+  const words = filter.q === undefined ? null : await deps.words.parse(firmUuid, filter.q);
+  if (filter.q !== undefined && words === null)
     faults.push({ field: 'q', code: 'INVALID', message: 'must have a word in it' });
   const after = cursor === null ? null : openCursor(await deps.listing.cursorKey(), { firmUuid, filter, sort }, cursor);
   if (cursor !== null && after === null) {

@@ -11,7 +11,6 @@ import {
 import type { Database } from '@call-analysis/postgres';
 import type { Registered } from '@call-analysis/service';
 import { factsIn } from '../calls/analysis-facts.ts';
-import { eventTime } from './event-time.ts';
 import { publishEnded } from './publish-ended.ts';
 import type { Results } from './result-store.ts';
 
@@ -79,4 +78,9 @@ export async function projectFailures(
       await publishEnded(bus, tx, ended, () => event);
     }
   });
+}
+
+/** The time of an event by its publisher's clock, but never later than now by this machine's clock. */
+export function eventTime(time: string): Date {
+  return new Date(Math.min(Date.parse(time), Date.now()));
 }

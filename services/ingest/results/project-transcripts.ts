@@ -5,7 +5,7 @@ import type { Objects } from '@call-analysis/objects';
 import type { Database, Sql } from '@call-analysis/postgres';
 import type { Registered } from '@call-analysis/service';
 import type { TranscribedCall, Transcripts } from '../calls/transcript-store.ts';
-import { eventTime } from './event-time.ts';
+import { eventTime } from './project-results.ts';
 
 type Ready = Event<BodyOf<typeof TranscriptReady>>;
 

@@ -3,8 +3,7 @@ import type { AddUpReply } from '@call-analysis/proto/analysis/v1/AddUpReply';
 import { waitUntil } from '@call-analysis/testing';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
-import { analyzeCall } from '../attempts/analyze-call.ts';
-import { swapChannels } from '../attempts/swap-channels.ts';
+import { analyzeCall, swapChannels } from '../attempts/analyze-call.ts';
 import { readCall } from '../calls/read-call.ts';
 import { commentOnCall, deleteComment } from '../comments/comment-on-call.ts';
 import { eraseCall } from '../erasure/erase-call.ts';
@@ -155,7 +154,7 @@ describe('a review', () => {
 
   it("shows the person's answer together with the machine's, and leaves the other answers unchanged", async () => {
     const { call, analysisUuid } = await analyzed();
-    expect(await list(call, { needsReview: true })).toMatchObject([
+    expect(await list(call, { needs_review: true })).toMatchObject([
       { needs_review: 2, questions: 3, answered: 2, score: 50, reviewed_at: null },
     ]);
     const reviewed = await review(call, analysisUuid, [answer(manners, 'yes', 'She was kind.')]);
@@ -185,7 +184,7 @@ describe('a review', () => {
         },
       ],
     });
-    expect(await list(call, { reviewed: true, scoreMin: 100 })).toHaveLength(1);
+    expect(await list(call, { reviewed: true, score_min: 100 })).toHaveLength(1);
     await waitUntil(() =>
       audited.some(({ subject, data }) => subject === call.uuid && data.action === 'call.reviewed'),
     );
@@ -195,14 +194,14 @@ describe('a review', () => {
     const { call, analysisUuid } = await analyzed();
     const before = await read(call);
     await review(call, analysisUuid, [answer(open, null)], true);
-    expect(await list(call, { needsReview: true })).toEqual([]);
-    expect(await list(call, { needsReview: false, reviewed: true })).toMatchObject([{ questions: 3, answered: 3 }]);
+    expect(await list(call, { needs_review: true })).toEqual([]);
+    expect(await list(call, { needs_review: false, reviewed: true })).toMatchObject([{ questions: 3, answered: 3 }]);
     const machine = await withdrawReview(service.deps, actorOf(call), call.uuid);
     const after = await read(call);
     expect(after.analyses).toEqual(before.analyses);
     expect(after.analyses).toEqual([machine]);
     expect(after.call).toMatchObject({ score: 50, needs_review: 2, answered: 2, reviewed_at: null });
-    expect(await list(call, { needsReview: true, reviewed: false })).toHaveLength(1);
+    expect(await list(call, { needs_review: true, reviewed: false })).toHaveLength(1);
     expect(await faultOf(withdrawReview(service.deps, actorOf(call), call.uuid))).toMatchObject({ code: 'NOT_FOUND' });
   });
 

@@ -1,5 +1,5 @@
 import { deflateRawSync } from 'node:zlib';
-import { ReviewedAnalysis } from '@call-analysis/events';
+import type { ReviewedAnalysis } from '@call-analysis/events';
 import { notFound } from '@call-analysis/fault';
 import { confidential, type Database, readPage, type Sql } from '@call-analysis/postgres';
 import type { AnalysisBodies } from '../calls/analysis-body-store.ts';
@@ -63,13 +63,13 @@ export function reviews(db: Database, bodies: AnalysisBodies) {
 
     /** An analysis without its review. */
     async machineAnalysis(sql: Sql, firmUuid: string, callUuid: string, uuid: string): Promise<ReviewedAnalysis> {
-      const [row] = await sql.query<{ body: Buffer }>(
-        'SELECT body FROM analysis WHERE firm_uuid = $1 AND call_uuid = $2 AND uuid = $3',
+      const rows = await sql.query<{ uuid: string; body: Buffer }>(
+        'SELECT uuid, body FROM analysis WHERE firm_uuid = $1 AND call_uuid = $2 AND uuid = $3',
         [firmUuid, callUuid, uuid],
       );
-      if (row === undefined) throw notFound('analysis');
-      const [analysis] = await bodies.unpack(sql, [row.body]);
-      return ReviewedAnalysis.parse({ ...analysis, uuid });
+      const [analysis] = await bodies.read(sql, rows);
+      if (analysis === undefined) throw notFound('analysis');
+      return analysis;
     },
 
     /** What stands of an analysis' review, and its changes. */
@@ -86,13 +86,13 @@ export function reviews(db: Database, bodies: AnalysisBodies) {
 
     /** The analysis with the review that stands. */
     async reviewed(sql: Sql, { firmUuid, callUuid }: CallId, uuid: string): Promise<ReviewedAnalysis> {
-      const [row] = await sql.query<{ body: Buffer }>(
-        'SELECT body FROM review WHERE firm_uuid = $1 AND call_uuid = $2 AND analysis_uuid = $3',
+      const rows = await sql.query<{ uuid: string; body: Buffer }>(
+        'SELECT analysis_uuid AS uuid, body FROM review WHERE firm_uuid = $1 AND call_uuid = $2 AND analysis_uuid = $3',
         [firmUuid, callUuid, uuid],
       );
-      if (row === undefined) throw notFound('review');
-      const [analysis] = await bodies.unpack(sql, [row.body]);
-      return ReviewedAnalysis.parse({ ...analysis, uuid });
+      const [analysis] = await bodies.read(sql, rows);
+      if (analysis === undefined) throw notFound('review');
+      return analysis;
     },
 
     /** Stores the changes of an analysis' review. */

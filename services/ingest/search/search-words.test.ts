@@ -61,9 +61,9 @@ describe('a search for words', () => {
     expect(await listing.found(firmUuid, '"parcel lost"')).toEqual([]);
     expect(await listing.found(firmUuid, 'parcel -sorry')).toEqual([apart]);
     expect(await listing.found(firmUuid, '-sorry')).toEqual([apart]);
-    expect(await listing.found(firmUuid, 'parcel', { operatorName: 'nobody' })).toEqual([]);
+    expect(await listing.found(firmUuid, 'parcel', { operator_name: 'nobody' })).toEqual([]);
     expect(
-      await listing.found(firmUuid, 'parcel', { scoreMin: 50, segmentType: ['support'], direction: ['inbound'] }),
+      await listing.found(firmUuid, 'parcel', { score_min: 50, segment_type: ['support'], direction: ['inbound'] }),
     ).toHaveLength(2);
   });
 

@@ -42,8 +42,8 @@ export function words(db: Database) {
     },
 
     /** The same; null without a query. Fault VALIDATION_ERROR for a query without a word. */
-    async require(firmUuid: string, q: string | null, field = 'q'): Promise<SearchedWords | null> {
-      if (q === null) return null;
+    async require(firmUuid: string, q: string | undefined, field = 'q'): Promise<SearchedWords | null> {
+      if (q === undefined) return null;
       const parsed = await this.parse(firmUuid, q);
       if (parsed === null) throw invalidFields([{ field, code: 'INVALID', message: 'must have a word in it' }]);
       return parsed;

@@ -126,8 +126,8 @@ it('equals plain SQL after any history of completion, review, re-analysis and er
           .record({ from: fc.integer({ min: -1, max: 12 }), days: fc.integer({ min: 0, max: 60 }) })
           .map(({ from, days }) => ({
             ...NO_FILTER,
-            startedFrom: new Date(BEGIN + (from * DAY) / 3),
-            startedTo: new Date(BEGIN + from * DAY + days * DAY),
+            started_from: new Date(BEGIN + (from * DAY) / 3).toISOString(),
+            started_to: new Date(BEGIN + from * DAY + days * DAY).toISOString(),
           })),
         anyFilter,
       ),
@@ -194,8 +194,8 @@ it('equals plain SQL after any history of completion, review, re-analysis and er
   // Days of Tashkent, New York and Kathmandu, of which some parts of UTC's days are added and others subtracted.
   const inZone = (hours: number) => ({
     ...NO_FILTER,
-    startedFrom: new Date(BEGIN + 2 * DAY + hours * HOUR),
-    startedTo: new Date(BEGIN + 33 * DAY + hours * HOUR),
+    started_from: new Date(BEGIN + 2 * DAY + hours * HOUR).toISOString(),
+    started_to: new Date(BEGIN + 33 * DAY + hours * HOUR).toISOString(),
   });
   for (const groupBy of GROUPINGS) {
     for (const tz of ['UTC', 'Asia/Kathmandu']) await expectExact(firmUuid, calls, groupBy, NO_FILTER, tz);

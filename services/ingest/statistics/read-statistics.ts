@@ -61,7 +61,7 @@ export async function readStatistics(
 
 /** Whether the filter concerns nothing but the start of the calls, so that stored sums can be used. */
 function isTimeOnly(filter: CallFilter): boolean {
-  const rest = { ...filter, startedFrom: null, startedTo: null };
+  const { started_from: _from, started_to: _to, ...rest } = filter;
   return JSON.stringify(rest) === JSON.stringify(NO_FILTER);
 }
 
@@ -75,7 +75,8 @@ async function addUp(
 ): Promise<SumsByKey> {
   const keys = by === 'all' ? { by } : { by, tz };
   if (source !== null) return statistics.add(tx, source, keys);
-  const range = { from: filter.startedFrom, to: filter.startedTo };
+  const time = (text: string | undefined) => (text === undefined ? null : new Date(text));
+  const range = { from: time(filter.started_from), to: time(filter.started_to) };
   const isByTime = by !== 'all' && isTime(by);
   const pieces = cutIntoPieces(await statistics.daysOf(tx, firmUuid, range), range, isByTime);
   if (isByTime) {

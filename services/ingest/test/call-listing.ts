@@ -5,10 +5,12 @@ import type { Sql } from '@call-analysis/postgres';
 import { expect } from '@jest/globals';
 import * as fc from 'fast-check';
 import { v7 } from 'uuid';
+import { AnalysisBodies } from '../calls/analysis-body-store.ts';
 import { factsOf } from '../calls/analysis-facts.ts';
 import { type CallFilter, NO_FILTER, type Sort } from '../listing/call-filter.ts';
 import { listCalls, type ListCallsRequest } from '../listing/list-calls.ts';
 import { listFacts } from '../listing/listed-call-store.ts';
+import { listing } from '../listing/listing-store.ts';
 import type { IngestUnderTest } from './ingest-under-test.ts';
 
 /** A call in the tests' own model of the catalogue. */
@@ -57,15 +59,23 @@ export const BEGIN = Date.UTC(2026, 0, 1);
 /** Writes calls into the catalogue without the upload, and lists them. */
 export class CallListing {
   readonly #service: IngestUnderTest;
+  readonly #collected: number | undefined;
 
-  constructor(service: IngestUnderTest) {
+  /** `collected`: how many calls a list sorts as a whole; undefined for as many as the service does. */
+  constructor(service: IngestUnderTest, collected?: number) {
     this.#service = service;
+    this.#collected = collected;
+  }
+
+  get #deps() {
+    const { deps } = this.#service;
+    return { ...deps, listing: listing(deps.db, new AnalysisBodies(), deps.carryOver, this.#collected) };
   }
 
   /** Lists calls, after their words were indexed where the filter has some. */
   async ask(firmUuid: string, filter: Partial<CallFilter>, more: Partial<ListCallsRequest> = {}) {
-    const { deps } = this.#service;
-    if (filter.q !== undefined && filter.q !== null) await deps.words.catchUp(firmUuid, 120_000);
+    const deps = this.#deps;
+    if (filter.q !== undefined) await deps.words.catchUp(firmUuid, 120_000);
     const complete = { ...NO_FILTER, ...filter };
     return listCalls(deps, firmUuid, { filter: complete, sort: NEWEST, page: 1, cursor: null, size: 10, ...more });
   }
@@ -301,38 +311,38 @@ export function sampleCalls(count: number, seed: number): Call[] {
 }
 
 const some = <Value>(...values: Value[]) => fc.subarray(values, { minLength: 1 });
-const times = fc.integer({ min: -1, max: 42 }).map((quarter) => new Date(BEGIN + (quarter * DAY) / 4));
+const times = fc.integer({ min: -1, max: 42 }).map((quarter) => new Date(BEGIN + (quarter * DAY) / 4).toISOString());
 
 const allFilters = fc.record({
   status: some('queued', 'completed', 'failed', 'canceled'),
   outcome: some('scored', 'no_speech'),
-  segmentType: some('support', 'Поддержка', 'nobody'),
+  segment_type: some('support', 'Поддержка', 'nobody'),
   direction: some('inbound', 'outbound'),
-  operatorName: fc.constantFrom('Aziza', 'AZIZA', "o'KTAM", 'БОЛОТ', 'nobody'),
-  operatorGroupName: fc.constantFrom('Day', 'nighT'),
-  needsReview: fc.boolean(),
+  operator_name: fc.constantFrom('Aziza', 'AZIZA', "o'KTAM", 'БОЛОТ', 'nobody'),
+  operator_group_name: fc.constantFrom('Day', 'nighT'),
+  needs_review: fc.boolean(),
   reviewed: fc.boolean(),
-  autoFailed: fc.boolean(),
-  lostPoints: fc.constantFrom(question(1), question(2), question(3)),
-  operatorId: fc.constantFrom('17', 'nobody'),
-  seenOperators: fc.subarray(['17', 'a-2', 'nobody']),
-  clientPhoneNumber: fc.constantFrom('998901234567', '+79161234567', '1234567'),
+  auto_failed: fc.boolean(),
+  lost_points: fc.constantFrom(question(1), question(2), question(3)),
+  operator_id: fc.constantFrom('17', 'nobody'),
+  seen_operators: fc.subarray(['17', 'a-2', 'nobody']),
+  client_phone_number: fc.constantFrom('998901234567', '+79161234567', '1234567'),
   language: fc.constantFrom('en', 'uz', 'ky'),
   topic: fc.constantFrom('delivery', 'refund', 'other'),
   resolution: fc.constantFrom('resolved', 'follow_up'),
-  durationMin: fc.constantFrom(0, 12.25, 12.26, 61),
-  durationMax: fc.constantFrom(0, 12.25, 60.9, 5000),
+  duration_min: fc.constantFrom(0, 12.25, 12.26, 61),
+  duration_max: fc.constantFrom(0, 12.25, 60.9, 5000),
   batch: fc.constantFrom(...batches),
   campaign: fc.constantFrom(...campaigns),
   source: fc.constantFrom('audio', 'transcription'),
-  startedFrom: times,
-  startedTo: times,
-  scoreMin: fc.constantFrom(0, 12.3, 12.31, 71.4, 80),
-  scoreMax: fc.constantFrom(0, 12.3, 71.4, 71.45, 100),
-  assignedTo: fc.constantFrom(...people, randomUUID()),
-  reviewedBy: fc.constantFrom(...people, randomUUID()),
-  reviewStatus: some(...ReviewStatus.options),
-  autoFailSuspected: fc.boolean(),
+  started_from: times,
+  started_to: times,
+  score_min: fc.constantFrom(0, 12.3, 12.31, 71.4, 80),
+  score_max: fc.constantFrom(0, 12.3, 71.4, 71.45, 100),
+  assigned_to: fc.constantFrom(...people, randomUUID()),
+  reviewed_by: fc.constantFrom(...people, randomUUID()),
+  review_status: some(...ReviewStatus.options),
+  auto_fail_suspected: fc.boolean(),
 });
 
 /** With more conditions hardly any call would match. */
@@ -360,42 +370,42 @@ function reviewStatus({ disputed, reviewed, reviewIs }: Call): string {
 export function modelled(calls: readonly Call[], filter: CallFilter, { by, isDescending }: Sort): string[] {
   const isOneOf = (wanted: readonly string[], value: string | null) =>
     wanted.length === 0 || wanted.includes(value ?? '-');
-  const is = (wanted: string | null, value: string | null) => wanted === null || wanted === value;
-  const isName = (wanted: string | null, value: string | null) =>
-    is(wanted?.toLowerCase() ?? null, value?.toLowerCase() ?? null);
+  const is = (wanted: string | undefined, value: string | null) => wanted === undefined || wanted === value;
+  const isName = (wanted: string | undefined, value: string | null) =>
+    is(wanted?.toLowerCase(), value?.toLowerCase() ?? null);
   const digits = (phone: string) => phone.replace('+', '');
-  const flag = (wanted: boolean | null, value: boolean) => wanted === null || wanted === value;
+  const flag = (wanted: boolean | undefined, value: boolean) => wanted === undefined || wanted === value;
   const matching = calls.filter(
     (call) =>
-      flag(filter.needsReview, (call.facts?.needsReview ?? 0) > 0) &&
+      flag(filter.needs_review, (call.facts?.needsReview ?? 0) > 0) &&
       flag(filter.reviewed, call.reviewed) &&
-      flag(filter.autoFailed, call.facts?.autoFailed ?? false) &&
-      flag(filter.autoFailSuspected, call.facts?.suspected ?? false) &&
-      is(filter.assignedTo, call.assignee) &&
-      is(filter.reviewedBy, call.reviewed ? call.reviewer : null) &&
-      isOneOf(filter.reviewStatus, reviewStatus(call)) &&
-      (filter.lostPoints === null || lost(call, filter.lostPoints)) &&
-      is(filter.operatorId, call.operatorId) &&
-      (filter.seenOperators === null || filter.seenOperators.includes(call.operatorId ?? '-')) &&
-      (filter.clientPhoneNumber === null || digits(filter.clientPhoneNumber) === digits(call.phone)) &&
+      flag(filter.auto_failed, call.facts?.autoFailed ?? false) &&
+      flag(filter.auto_fail_suspected, call.facts?.suspected ?? false) &&
+      is(filter.assigned_to, call.assignee) &&
+      is(filter.reviewed_by, call.reviewed ? call.reviewer : null) &&
+      isOneOf(filter.review_status, reviewStatus(call)) &&
+      (filter.lost_points === undefined || lost(call, filter.lost_points)) &&
+      is(filter.operator_id, call.operatorId) &&
+      (filter.seen_operators === undefined || filter.seen_operators.includes(call.operatorId ?? '-')) &&
+      (filter.client_phone_number === undefined || digits(filter.client_phone_number) === digits(call.phone)) &&
       is(filter.language, call.language) &&
-      (filter.topic === null || (call.facts?.topics ?? []).includes(filter.topic)) &&
+      (filter.topic === undefined || (call.facts?.topics ?? []).includes(filter.topic)) &&
       is(filter.resolution, call.facts?.resolution ?? null) &&
-      (filter.durationMin === null || (call.duration !== null && call.duration >= filter.durationMin)) &&
-      (filter.durationMax === null || (call.duration !== null && call.duration <= filter.durationMax)) &&
+      (filter.duration_min === undefined || (call.duration !== null && call.duration >= filter.duration_min)) &&
+      (filter.duration_max === undefined || (call.duration !== null && call.duration <= filter.duration_max)) &&
       isOneOf(filter.status, call.status) &&
       isOneOf(filter.outcome, call.outcome) &&
-      isOneOf(filter.segmentType, call.segment) &&
+      isOneOf(filter.segment_type, call.segment) &&
       isOneOf(filter.direction, call.direction) &&
-      isName(filter.operatorName, call.operator) &&
-      isName(filter.operatorGroupName, call.team) &&
+      isName(filter.operator_name, call.operator) &&
+      isName(filter.operator_group_name, call.team) &&
       is(filter.batch, call.batch) &&
       is(filter.campaign, call.campaign) &&
       is(filter.source, call.source) &&
-      (filter.startedFrom === null || call.start >= filter.startedFrom.getTime()) &&
-      (filter.startedTo === null || call.start < filter.startedTo.getTime()) &&
-      (filter.scoreMin === null || (call.score ?? -1) >= filter.scoreMin) &&
-      (filter.scoreMax === null || (call.score !== null && call.score <= filter.scoreMax)),
+      (filter.started_from === undefined || call.start >= Date.parse(filter.started_from)) &&
+      (filter.started_to === undefined || call.start < Date.parse(filter.started_to)) &&
+      (filter.score_min === undefined || (call.score ?? -1) >= filter.score_min) &&
+      (filter.score_max === undefined || (call.score !== null && call.score <= filter.score_max)),
   );
   const sign = isDescending ? -1 : 1;
   const compare = (one: number | string, other: number | string) => (one < other ? -sign : one > other ? sign : 0);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Fault } from '@call-analysis/fault';
 import type { User } from '../domain.ts';
-import { applyChange } from '../firms-and-users/change-user.ts';
+import { applyChange } from '../firms-and-users/users.ts';
 import type { ProviderIdentity } from '../store/sessions.ts';
 import type { Transaction } from '../store/store.ts';
 import { type NewSession, type Deps, signIn } from './sessions.ts';

@@ -116,7 +116,9 @@ describe('a session', () => {
 
   it('is signed with a key that a change of the pepper leaves valid', async () => {
     const before = await service.client.listSessionKeys({});
-    await service.restart({ pepper: 'another pepper of thirty-two bytes', previousPepper: service.config.pepper });
+    await service.restart({
+      peppers: { pepper: 'another pepper of thirty-two bytes', previousPepper: service.config.peppers.pepper },
+    });
     const { keys } = await service.client.listSessionKeys({});
     expect(keys).toEqual([expect.anything(), ...before.keys]);
     await service.restart();
@@ -127,21 +129,21 @@ describe('an API key', () => {
   it('is accepted while the pepper is changed, and stored under the new one when it is used', async () => {
     const { apiKey } = await service.newKey(await service.newFirm());
     const pepper = 'another pepper of thirty-two bytes';
-    await service.restart({ pepper });
+    await service.restart({ peppers: { pepper } });
     expect(await service.verdictFor(apiKey)).toBe('UNKNOWN');
-    await service.restart({ pepper, previousPepper: service.config.pepper });
+    await service.restart({ peppers: { pepper, previousPepper: service.config.peppers.pepper } });
     expect(await service.verdictFor(apiKey)).toBe('VALID');
-    await service.restart({ pepper });
+    await service.restart({ peppers: { pepper } });
     expect(await service.verdictFor(apiKey)).toBe('VALID');
     await service.restart();
   });
 
   it('works in processes of either step while they change the pepper one by one, and so does a session', async () => {
-    const { pepper: old } = service.config;
+    const { pepper: old } = service.config.peppers;
     const pepper = 'another pepper of thirty-two bytes';
     const [before, changed] = [
-      { pepper: old, nextPepper: pepper },
-      { pepper, previousPepper: old },
+      { peppers: { pepper: old, nextPepper: pepper } },
+      { peppers: { pepper, previousPepper: old } },
     ];
     await service.restart(before);
     const first = await service.newKey(await service.newFirm());
@@ -158,7 +160,7 @@ describe('an API key', () => {
     const { kid } = JSON.parse(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString()) as { kid: string };
     expect(keys.map((each) => each.kid)).toContain(kid);
     // Nothing is stored under the old pepper again.
-    await service.restart({ pepper });
+    await service.restart({ peppers: { pepper } });
     expect(await service.verdictFor(first.apiKey)).toBe('VALID');
     expect(await service.verdictFor(second.apiKey)).toBe('VALID');
     await service.restart();

@@ -1,9 +1,18 @@
-import { randomUUID } from 'node:crypto';
+import { randomUUID, createHash, randomBytes } from 'node:crypto';
 import { Fault } from '@call-analysis/fault';
-import type { User } from '../domain.ts';
+import { ADMINISTRATOR, type FirmCaller, type User, noSuch, requireManagerOf, requirePerson } from '../domain.ts';
 import type { Store, Transaction } from '../store/store.ts';
-import { hashSecret, newSecret } from './secret.ts';
 import { type SessionKey, sessionToken } from './session-keys.ts';
+
+/** 256 random bits, in characters that URLs and cookies carry unchanged. */
+function newSecret(): string {
+  return randomBytes(32).toString('base64url');
+}
+
+/** The stored form of a secret. It has 256 random bits, so a slow or keyed hash would add nothing. */
+function hashSecret(secret: string): Buffer {
+  return createHash('sha256').update(secret, 'utf8').digest();
+}
 
 /** A session that is not refreshed for this long ends. */
 const IDLE_MS = 12 * 3600 * 1000;
@@ -95,4 +104,29 @@ function withToken(
 ): OpenedSession {
   const { token, expiresAt } = sessionToken(key, user, session.uuid, nowMs);
   return { token, tokenExpiresAt: expiresAt, sessionExpiresAt: session.expiresAt };
+}
+
+const CODE_TTL_MS = 10 * 60 * 1000;
+
+/**
+ * A code that signs a user, or the first SUPERUSER, in once, within 10 minutes. A caller makes codes for users of the same
+ * firm; without a caller, it is for the admin command. Faults: NOT_FOUND, API_USER, FORBIDDEN.
+ */
+export async function createSignInCode(
+  { store }: { store: Store },
+  caller: FirmCaller | null,
+  wanted: string | null,
+): Promise<{ code: string; expiresAt: Date; userUuid: string }> {
+  const code = newSecret();
+  const expiresAt = new Date(Date.now() + CODE_TTL_MS);
+  const userUuid = await store.transaction(async (tx) => {
+    const user = wanted === null ? await tx.findFirstSuperuser() : await tx.findUser(wanted);
+    if (user === null || (caller !== null && user.firmUuid !== caller.firmUuid)) throw noSuch('user');
+    requirePerson(user, 'Signing in');
+    if (caller !== null) requireManagerOf(caller, user.role);
+    await tx.addSignInCode({ hash: hashSecret(code), userUuid: user.uuid, expiresAt });
+    await tx.addAuditEntry(caller ?? ADMINISTRATOR, 'sign_in_link.created', user.uuid, user.firmUuid);
+    return user.uuid;
+  });
+  return { code, expiresAt, userUuid };
 }

@@ -124,7 +124,12 @@ export class TestService {
     this.#testDatabase = testDatabase;
     const databaseUrl = testDatabase.url(schema);
     const bus = { transport: 'embedded', url: testDatabase.url('bus'), schema: 'bus' } as const;
-    this.#config = { databaseUrl, bus, listen: '127.0.0.1:0', pepper: 'a pepper of at least thirty-two bytes' };
+    this.#config = {
+      databaseUrl,
+      bus,
+      listen: '127.0.0.1:0',
+      peppers: { pepper: 'a pepper of at least thirty-two bytes' },
+    };
     this.#database = openDatabase({ url: databaseUrl, schema, poolSize: 2 });
     await this.start();
   }

@@ -5,7 +5,8 @@ import pLimit from 'p-limit';
 interface ConcurrencyLimit {
   /**
    * Runs the task once a slot is free. The task's signal aborts when `signal` does or when the limit is closed. A task
-   * whose signal has aborted by the time a slot is free is not started: the promise rejects with the signal's reason.
+   * whose signal has aborted by the time a slot is free is not started. The promise of an aborted task rejects with the signal's
+   * reason, whatever the task itself made of it.
    */
   run<Result>(signal: AbortSignal, task: (signal: AbortSignal) => Promise<Result>): Promise<Result>;
   /** Aborts the running tasks, rejects queued and further ones, and resolves when all running tasks have ended. */
@@ -32,6 +33,9 @@ export function limitConcurrency(limit: number): ConcurrencyLimit {
         either.signal.throwIfAborted();
         return task(either.signal);
       });
+    } catch (error) {
+      either.signal.throwIfAborted();
+      throw error;
     } finally {
       signal.removeEventListener('abort', abort);
       closed.signal.removeEventListener('abort', close);

@@ -20,14 +20,14 @@ export interface Sentences {
 
 const russianTimes = new Intl.PluralRules('ru');
 
-const EN = place('', ' at the beginning of the call', ' at the end of the call');
-const RU = place('', ' в начале разговора', ' в конце разговора');
-const UZ = place('', 'suhbat boshida ', 'suhbat oxirida ');
-const KY = place('', 'сүйлөшүүнүн башында ', 'сүйлөшүүнүн аягында ');
-const ES = place('', ' al principio de la llamada', ' al final de la llamada');
+const EN = place(' at the beginning of the call', ' at the end of the call');
+const RU = place(' в начале разговора', ' в конце разговора');
+const UZ = place('suhbat boshida ', 'suhbat oxirida ');
+const KY = place('сүйлөшүүнүн башында ', 'сүйлөшүүнүн аягында ');
+const ES = place(' al principio de la llamada', ' al final de la llamada');
 
-function place(anywhere: string, opening: string, closing: string): Readonly<Record<Where, string>> {
-  return { anywhere, opening, closing };
+function place(opening: string, closing: string): Readonly<Record<Where, string>> {
+  return { anywhere: '', opening, closing };
 }
 
 export const SENTENCES: Readonly<Record<Language, Sentences>> = {

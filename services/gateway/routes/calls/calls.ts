@@ -32,17 +32,15 @@ export const FilterInBody = z.preprocess(
   CallFilter,
 );
 
-/** The filter in which `me` is the caller. */
-export function personalFilter<Filter extends { assigned_to?: string | undefined; reviewed_by?: string | undefined }>(
-  { userUuid }: Caller,
-  filter: Filter,
-): Filter {
+/** The filter in a request to ingest, in which `me` is the caller; also by its fields, for an ingest of the last release. */
+export function filterFor<Filter extends Partial<CallFilter>>({ userUuid }: Caller, filter: Filter) {
   const { assigned_to, reviewed_by } = filter;
-  return {
+  const own = {
     ...filter,
     ...(assigned_to === 'me' && { assigned_to: userUuid }),
     ...(reviewed_by === 'me' && { reviewed_by: userUuid }),
   };
+  return { ...own, filter_json: JSON.stringify(own) };
 }
 
 /** As many as the body of a request has room for. */
@@ -68,9 +66,8 @@ export async function listCalls(
 ): Promise<JsonResponse> {
   const request = {
     caller: callerOf(caller),
-    ...personalFilter(caller, query),
+    ...filterFor(caller, campaign === undefined ? query : { ...query, campaign }),
     page: query.page ?? 1,
-    ...(campaign !== undefined && { campaign }),
   };
   const { count, items, next_cursor, count_is_estimate, words_until } = await catalogue.listCalls(request);
   const page = { count, count_is_estimate: count_is_estimate ?? false, items: items.map(listedCall) };

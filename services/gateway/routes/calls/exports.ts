@@ -11,7 +11,7 @@ import { pathUuid } from '../../http/request/parse.ts';
 import { sendStream } from '../../http/response/send.ts';
 import { actorOf, callerOf } from '../rpc-caller.ts';
 import { type Calls, readCall } from './call-json.ts';
-import { CallUuids, personalFilter } from './calls.ts';
+import { CallUuids, filterFor } from './calls.ts';
 import { transcriptFile } from './transcript-file.ts';
 
 const PATH = '/api/v1/calls';
@@ -116,7 +116,7 @@ export function callExports(
           ...(zone !== undefined && { tz: zone }),
           ...(await questionsOf(caller, questions)),
         };
-        const asked = { listing: { caller: actorOf(caller, address), ...personalFilter(caller, listing) }, ...shape };
+        const asked = { listing: { caller: actorOf(caller, address), ...filterFor(caller, listing) }, ...shape };
         await sendStream(response, fileHeaders(format), (options) => catalogue.exportCalls(asked, options));
         return undefined;
       },

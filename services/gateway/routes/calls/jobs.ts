@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
 import { pathUuid } from '../../http/request/parse.ts';
 import { callerOf } from '../rpc-caller.ts';
-import { CallUuids, FilterInBody, filterDescription, personalFilter } from './calls.ts';
+import { CallUuids, FilterInBody, filterDescription, filterFor } from './calls.ts';
 
 const CALLS = '/api/v1/calls';
 const JOBS = '/api/v1/jobs';
@@ -106,7 +106,7 @@ export function jobs(
       },
       async handle({ caller, body }) {
         const { call_uuids } = body;
-        const filter = { page: 1, size: 1, ...(body.filter && personalFilter(caller, body.filter)) };
+        const filter = { page: 1, size: 1, ...filterFor(caller, body.filter ?? {}) };
         const asked = { caller: callerOf(caller) };
         const scorecard = body.scorecard_uuid === undefined ? {} : { scorecard_uuid: body.scorecard_uuid };
         if (body.dry_run) {

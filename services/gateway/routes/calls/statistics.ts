@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { EVERY_ROLE } from '../../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
 import { callerOf } from '../rpc-caller.ts';
-import { personalFilter } from './calls.ts';
+import { filterFor } from './calls.ts';
 
 const MAX_GROUPS = 1000;
 /** A year of ten million calls that no sums are stored for is added up call by call. */
@@ -53,7 +53,7 @@ export function statistics(catalogue: Pick<Client<typeof ingest>, 'readStatistic
           {
             caller: callerOf(caller),
             group_by,
-            filter: personalFilter(caller, filter),
+            filter: filterFor(caller, filter),
             limit,
             ...(tz !== undefined && { tz }),
             ...(sort !== undefined && { sort }),

@@ -7,7 +7,7 @@ import { AND_REVIEWERS } from '../../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
 import { pathUuid } from '../../http/request/parse.ts';
 import { callItem } from '../calls/call-json.ts';
-import { FilterInBody, filterDescription, personalFilter } from '../calls/calls.ts';
+import { FilterInBody, filterDescription, filterFor } from '../calls/calls.ts';
 import { callerOf } from './desk-caller.ts';
 
 const PATH = '/api/v1/review-queue';
@@ -54,7 +54,7 @@ export function reviewQueue(
       handle: async ({ caller, body: { filter, rule_uuid, skip }, address }) => {
         const { call, lease_until } = await team.takeNextCall({
           caller: callerOf(caller, address),
-          ...(filter !== undefined && { filter: personalFilter(caller, filter) }),
+          ...(filter !== undefined && { filter: filterFor(caller, filter) }),
           ...(rule_uuid !== undefined && { rule_uuid }),
           skip,
         });

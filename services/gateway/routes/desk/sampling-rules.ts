@@ -3,9 +3,10 @@ import { SamplePage, SamplingRule, SamplingRulePage } from '@call-analysis/api/s
 import type { desk } from '@call-analysis/proto';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
+import type { Caller } from '../../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
 import { pathUuid } from '../../http/request/parse.ts';
-import { FilterInBody } from '../calls/calls.ts';
+import { filterFor, FilterInBody } from '../calls/calls.ts';
 import { answered, callerOf } from './desk-caller.ts';
 import { SavedFilter } from './saved-query.ts';
 
@@ -108,7 +109,7 @@ export function samplingRules(team: Team): Endpoint[] {
       handle: async ({ caller, body: { enabled = true, ...body }, address }) =>
         answered(
           await team.createSamplingRule(
-            { caller: callerOf(caller, address), fields: fieldsOf({ ...body, enabled }) },
+            { caller: callerOf(caller, address), fields: fieldsOf(caller, { ...body, enabled }) },
             { deadlineMs: CHOOSE_MS },
           ),
           201,
@@ -143,7 +144,7 @@ export function samplingRules(team: Team): Endpoint[] {
       handle: async ({ caller, params, body, address }) =>
         answered(
           await team.changeSamplingRule(
-            { caller: callerOf(caller, address), rule_uuid: uuidOf(params), fields: fieldsOf(body) },
+            { caller: callerOf(caller, address), rule_uuid: uuidOf(params), fields: fieldsOf(caller, body) },
             { deadlineMs: CHOOSE_MS },
           ),
         ),
@@ -184,7 +185,7 @@ export function samplingRules(team: Team): Endpoint[] {
   ];
 }
 
-function fieldsOf({ filter, ...rest }: z.output<typeof Change>) {
+function fieldsOf(caller: Caller, { filter, ...rest }: z.output<typeof Change>) {
   if (filter === undefined) return rest;
-  return { ...rest, filter_json: JSON.stringify(filter), filter: FilterInBody.parse(filter) };
+  return { ...rest, filter_json: JSON.stringify(filter), filter: filterFor(caller, FilterInBody.parse(filter)) };
 }

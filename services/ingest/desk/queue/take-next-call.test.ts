@@ -210,9 +210,9 @@ describe('the review queue', () => {
     await sample(firmUuid, calls[2]!.uuid, rule);
     await sample(firmUuid, calls[0]!.uuid, randomUUID());
     expect(await next(me, NOON, { ruleUuid: rule })).toBe(calls[2]!.uuid);
-    expect(await next(me, NOON, { filter: { segmentType: ['sales'] } })).toBe(calls[1]!.uuid);
+    expect(await next(me, NOON, { filter: { segment_type: ['sales'] } })).toBe(calls[1]!.uuid);
     expect(await next(personOf(firmUuid), NOON, { ruleUuid: rule })).toBe(calls[2]!.uuid);
-    expect(await next(me, NOON, { filter: { segmentType: ['sales'] }, ruleUuid: rule })).toBeNull();
+    expect(await next(me, NOON, { filter: { segment_type: ['sales'] }, ruleUuid: rule })).toBeNull();
     await expect(next(me, NOON, { filter: { q: '!' } })).rejects.toMatchObject({ code: 'VALIDATION_ERROR' });
   });
 

@@ -5,7 +5,7 @@ import type { CallRow } from '../../calls/call-row.ts';
 import type { Calls } from '../../calls/call-store.ts';
 import { NO_FILTER } from '../../listing/call-filter.ts';
 import type { Words } from '../../search/word-store.ts';
-import type { DeskCaller } from '../caller.ts';
+import type { DeskCaller } from '../requests.ts';
 import type { QueueQuery, ReviewQueue } from './queue-store.ts';
 
 /** For how long nobody else gets the call. Asking again extends it. */

@@ -4,7 +4,7 @@ import type { Database, Sql } from '@call-analysis/postgres';
 import type { Firms } from '@call-analysis/service/firms';
 import type { CarryOver } from '../../listing/carry-over-store.ts';
 import type { Words } from '../../search/word-store.ts';
-import { type Sample, type Sampling } from './sampling-store.ts';
+import type { RuleId, Sample, Sampling } from './sampling-store.ts';
 
 export interface ChooseDeps {
   readonly db: Database;
@@ -12,11 +12,6 @@ export interface ChooseDeps {
   readonly words: Words;
   readonly sampling: Sampling;
   readonly firms: Firms;
-}
-
-interface RuleId {
-  readonly firmUuid: string;
-  readonly ruleUuid: string;
 }
 
 /** A service that is stopping waits for this run. */
@@ -45,9 +40,9 @@ export async function chooseByRule(
   const timeZone = await firms.find(id.firmUuid).then((firm) => firm.timeZone, unlessRemoved);
   if (timeZone === null) return;
   const known = await sampling.find(db, id);
-  const q = known?.meaning.q ?? null;
-  if (q !== null && !(await deps.words.catchUp(id.firmUuid, CATCH_UP_MS))) return;
-  const words = q === null ? null : await deps.words.parse(id.firmUuid, q);
+  const q = known?.meaning.q;
+  if (q !== undefined && !(await deps.words.catchUp(id.firmUuid, CATCH_UP_MS))) return;
+  const words = q === undefined ? null : await deps.words.parse(id.firmUuid, q);
   const choose = async (tx: Sql): Promise<boolean> => {
     const rule = await sampling.find(tx, id, 'FOR UPDATE SKIP LOCKED');
     // It was removed, disabled or changed, or another process chooses by it.

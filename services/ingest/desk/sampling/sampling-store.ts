@@ -1,5 +1,5 @@
 import { type Database, readPage, type Sql } from '@call-analysis/postgres';
-import { type CallFilter, storedFilter } from '../../listing/call-filter.ts';
+import { type CallFilter, filterToStore, storedFilter } from '../../listing/call-filter.ts';
 import type { CarryOver } from '../../listing/carry-over-store.ts';
 import { type FilteredCalls, matching, Values } from '../../listing/filter-sql.ts';
 
@@ -54,7 +54,7 @@ interface Boundaries {
   readonly following: Date | null;
 }
 
-interface RuleId {
+export interface RuleId {
   readonly firmUuid: string;
   readonly ruleUuid: string;
 }
@@ -106,7 +106,7 @@ export function sampling(db: Database, carryOver: CarryOver) {
           rule.uuid,
           rule.name,
           JSON.stringify(rule.filter),
-          JSON.stringify(rule.meaning),
+          JSON.stringify(filterToStore(rule.meaning)),
           rule.per,
           rule.count,
           rule.share,

@@ -3,7 +3,7 @@ import { Fault, invalidFields, notFound } from '@call-analysis/fault';
 import type { Database } from '@call-analysis/postgres';
 import { auditEntry } from '@call-analysis/service';
 import { v7 as uuidv7 } from 'uuid';
-import type { DeskCaller } from '../caller.ts';
+import type { DeskCaller } from '../requests.ts';
 import type { Sample, Sampling, SamplingRule } from './sampling-store.ts';
 
 const MOST_RULES = 100;

@@ -1,5 +1,4 @@
-import type { Column, Row } from '../columns.ts';
-import type { Format } from './format.ts';
+import type { Column, Format, Row } from '../columns.ts';
 
 const BYTE_ORDER_MARK = '\ufeff';
 const LINE_END = '\r\n';

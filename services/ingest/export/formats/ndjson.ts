@@ -1,4 +1,4 @@
-import type { Format } from './format.ts';
+import type { Format } from '../columns.ts';
 
 /** One JSON object a line. */
 export const ndjson: Format = async function* (columns, pages) {

@@ -1,6 +1,5 @@
 import type { ParquetWriter as Writer } from 'hyparquet-writer';
-import type { Column, ColumnKind, Row } from '../columns.ts';
-import type { Format } from './format.ts';
+import type { Column, ColumnKind, Format, Row } from '../columns.ts';
 
 /** The number of calls in memory at the same time. */
 const ROWS_PER_GROUP = 5_000;

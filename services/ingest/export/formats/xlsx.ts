@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream';
 import { ZipFile } from 'yazl';
-import type { Column, Row } from '../columns.ts';
-import type { Format } from './format.ts';
+import type { Column, Format, Row } from '../columns.ts';
 
 /** Rows of a sheet, the header excepted. */
 export const MAX_XLSX_ROWS = 1_048_575;

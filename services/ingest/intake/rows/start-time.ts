@@ -8,18 +8,11 @@ const UNIX_TO = 4_102_444_800;
 const FIRST_MS = -62_135_596_800_000;
 const LAST_MS = 253_402_300_799_999;
 
-const DAY_MS = 86_400_000;
-
-const ZERO = 48;
-const NINE = 57;
-const HYPHEN = 45;
-const COLON = 58;
-const PLUS = 43;
-const SPACE = 32;
-const POINT = 46;
-const COMMA = 44;
-const LETTER_T = 84;
-const LETTER_Z = 90;
+const HOURS = '(?:[01]\\d|2[0-3])';
+const ISO = new RegExp(
+  `^(\\d{4})-(\\d\\d)-(\\d\\d)[T ](${HOURS}):([0-5]\\d)(?::([0-5]\\d)(?:[.,](\\d+))?)?(?:Z|([-+])(${HOURS})(?::?([0-5]\\d))?)?$`,
+);
+const OFFSET = new RegExp(`^[-+]${HOURS}(?::?[0-5]\\d)?$`);
 
 /**
  * Parses an ISO 8601 date and time to Unix milliseconds (docs/api.md, "Single upload"): `T` or a space, optional
@@ -43,76 +36,20 @@ export function parseTranscriptionStartTime(text: string): number | ValueFault {
 
 /** NaN unless the text is an existing date and time in ISO 8601. */
 function isoToMs(text: string): number {
-  // Read by position: `YYYY-MM-DDTHH:MM` is sixteen characters long. The optional parts follow one after the other.
-  if (text.length < 16) return NaN;
-  const between = text.charCodeAt(10);
-  if (between !== LETTER_T && between !== SPACE) return NaN;
-  if (text.charCodeAt(4) !== HYPHEN || text.charCodeAt(7) !== HYPHEN || text.charCodeAt(13) !== COLON) return NaN;
-  const year = twoDigits(text, 0) * 100 + twoDigits(text, 2);
-  const month = twoDigits(text, 5);
-  const day = twoDigits(text, 8);
-  const hour = twoDigits(text, 11);
-  const minute = twoDigits(text, 14);
-  if (!(month >= 1 && month <= 12 && day >= 1 && day <= daysOfMonth(year, month))) return NaN;
-  if (!(hour <= 23 && minute <= 59)) return NaN;
-  let position = 16;
-  let ms = 0;
-  if (text.charCodeAt(16) === COLON) {
-    const second = twoDigits(text, 17);
-    if (!(second <= 59)) return NaN;
-    ms = second * 1000;
-    position = 19;
-    const point = text.charCodeAt(19);
-    if (point === POINT || point === COMMA) {
-      position = 20;
-      for (let unit = 100; isDigit(text.charCodeAt(position)); position++, unit = Math.floor(unit / 10)) {
-        ms += unit * (text.charCodeAt(position) - ZERO);
-      }
-      if (position === 20) return NaN;
-    }
-  }
-  ms += daysSinceEpoch(year, month, day) * DAY_MS + hour * 3_600_000 + minute * 60_000;
-  if (position < text.length) ms -= offsetMs(text, position);
-  return ms >= FIRST_MS && ms <= LAST_MS ? ms : NaN;
-}
-
-/** `Z`, `+05:00`, `+0500` or `+05` at the end of the text. NaN for anything else. */
-function offsetMs(text: string, from: number): number {
-  const sign = text.charCodeAt(from);
-  const length = text.length - from;
-  if (sign === LETTER_Z) return length === 1 ? 0 : NaN;
-  if (sign !== PLUS && sign !== HYPHEN) return NaN;
-  const hours = twoDigits(text, from + 1);
-  let minutes = 0;
-  if (length === 6 && text.charCodeAt(from + 3) === COLON) minutes = twoDigits(text, from + 4);
-  else if (length === 5) minutes = twoDigits(text, from + 3);
-  else if (length !== 3) return NaN;
-  if (!(hours <= 23 && minutes <= 59)) return NaN;
-  return (sign === PLUS ? 1 : -1) * (hours * 60 + minutes) * 60_000;
-}
-
-/** NaN unless both are ASCII digits. */
-function twoDigits(text: string, at: number): number {
-  const tens = text.charCodeAt(at);
-  const ones = text.charCodeAt(at + 1);
-  return isDigit(tens) && isDigit(ones) ? (tens - ZERO) * 10 + (ones - ZERO) : NaN;
-}
-
-function isDigit(code: number): boolean {
-  return code >= ZERO && code <= NINE;
-}
-
-function daysOfMonth(year: number, month: number): number {
-  if (month !== 2) return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
-  return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
-}
-
-/** Days from 1970-01-01 in the Gregorian calendar. Counts in years that begin in March, so that leap days come last. */
-function daysSinceEpoch(year: number, month: number, day: number): number {
-  const shifted = month > 2 ? year : year - 1;
-  const monthFromMarch = (month + 9) % 12;
-  const leapDays = Math.floor(shifted / 4) - Math.floor(shifted / 100) + Math.floor(shifted / 400);
-  return shifted * 365 + leapDays + Math.floor((monthFromMarch * 153 + 2) / 5) + day - 719_469;
+  const found = ISO.exec(text);
+  if (found === null) return NaN;
+  const [, years, months, days, hours, minutes, seconds, fraction, sign, offsetHours, offsetMinutes] = found;
+  const [month, day] = [Number(months), Number(days)];
+  const date = new Date(0);
+  date.setUTCFullYear(Number(years), month - 1, day);
+  // A day that does not exist has become one of the next month.
+  if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) return NaN;
+  const thousandths = fraction === undefined ? 0 : Number(fraction.slice(0, 3).padEnd(3, '0'));
+  const ms = date.setUTCHours(Number(hours), Number(minutes), Number(seconds ?? 0), thousandths);
+  if (sign === undefined) return ms >= FIRST_MS && ms <= LAST_MS ? ms : NaN;
+  const offset = (Number(offsetHours) * 60 + Number(offsetMinutes ?? 0)) * 60_000;
+  const utc = sign === '-' ? ms + offset : ms - offset;
+  return utc >= FIRST_MS && utc <= LAST_MS ? utc : NaN;
 }
 
 function invalid(advice: string): ValueFault {
@@ -167,11 +104,7 @@ function adviceOnDate(text: string): string {
   if (/^\d{4}-\d\d-\d\d$/.test(text)) return 'The time of day is missing.';
   if (/^\d{1,2}[./-]\d{1,2}[./-]\d{2,4}/.test(text)) return 'Put the year first, then month and day: 2026-01-31.';
   const offset = /[-+]\d\d(?::?\d\d)?$/.exec(text.slice(16))?.[0];
-  if (
-    offset !== undefined &&
-    Number.isNaN(offsetMs(offset, 0)) &&
-    !Number.isNaN(isoToMs(text.slice(0, -offset.length)))
-  ) {
+  if (offset !== undefined && !OFFSET.test(offset) && !Number.isNaN(isoToMs(text.slice(0, -offset.length)))) {
     return `The offset ${offset} is out of range: hours go to 23, minutes to 59.`;
   }
   if (/^\d{4}-\d\d-\d\d[T ]\d\d:\d\d/.test(text)) {

@@ -138,7 +138,6 @@ export function commandEngine(config: CommandConfig): SpeechEngine {
         try {
           return await transcribe(segment, language, either);
         } catch (error) {
-          either.throwIfAborted();
           throw error instanceof Fault
             ? error
             : engineUnavailable('The WAV file for the speech program cannot be written.', error);

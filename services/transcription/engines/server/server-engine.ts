@@ -200,15 +200,7 @@ export function serverEngine(config: ServerConfig): SpeechEngine {
     concurrency,
     async transcribe(segment, { language, signal }) {
       if (segment.samples.length === 0) return { utterances: [], language: null };
-      return slots.run(signal, async (either) => {
-        try {
-          return await transcribe(segment, language, either);
-        } catch (error) {
-          // A pause that was aborted fails with the timer's own error.
-          either.throwIfAborted();
-          throw error;
-        }
-      });
+      return slots.run(signal, (either) => transcribe(segment, language, either));
     },
     close: () => slots.close(),
   };

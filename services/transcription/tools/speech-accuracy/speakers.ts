@@ -80,6 +80,17 @@ const FIRST_HEARD: Readonly<Record<string, readonly Half[]>> = {
   'beronet-fr': ['fresh'],
 };
 
+/** The variants of espeak-ng for a language of which there are no recordings, or few. */
+function variantsOf(language: string): Record<Half, readonly string[]> {
+  const voices = (...variants: readonly string[]) => variants.map((variant) => `espeak-ng ${language}${variant}`);
+  return {
+    tuning: voices('', '+f2', '+m1', '+f1', '+m6', '+m8'),
+    judging: voices('+m7', '+f4'),
+    unheard: voices('+m3', '+f5'),
+    fresh: voices('+Alex', '+anika', '+max', '+steph'),
+  };
+}
+
 /**
  * Synthetic voices of each half, by set. The variants of espeak-ng differ in pitch and timbre, those of English in
  * accent too.
@@ -131,45 +142,9 @@ const VOICES: Readonly<Record<string, Readonly<Record<Half, readonly string[]>>>
       'espeak-ng en-gb-x-rp+Alex',
     ],
   },
-  uz: {
-    tuning: [
-      'espeak-ng uz',
-      'espeak-ng uz+f2',
-      'espeak-ng uz+m1',
-      'espeak-ng uz+f1',
-      'espeak-ng uz+m6',
-      'espeak-ng uz+m8',
-    ],
-    judging: ['espeak-ng uz+m7', 'espeak-ng uz+f4'],
-    unheard: ['espeak-ng uz+m3', 'espeak-ng uz+f5'],
-    fresh: ['espeak-ng uz+Alex', 'espeak-ng uz+anika', 'espeak-ng uz+max', 'espeak-ng uz+steph'],
-  },
-  ky: {
-    tuning: [
-      'espeak-ng ky',
-      'espeak-ng ky+f2',
-      'espeak-ng ky+m1',
-      'espeak-ng ky+f1',
-      'espeak-ng ky+m6',
-      'espeak-ng ky+m8',
-    ],
-    judging: ['espeak-ng ky+m7', 'espeak-ng ky+f4'],
-    unheard: ['espeak-ng ky+m3', 'espeak-ng ky+f5'],
-    fresh: ['espeak-ng ky+Alex', 'espeak-ng ky+anika', 'espeak-ng ky+max', 'espeak-ng ky+steph'],
-  },
-  'de-synthetic': {
-    tuning: [
-      'espeak-ng de',
-      'espeak-ng de+f2',
-      'espeak-ng de+m1',
-      'espeak-ng de+f1',
-      'espeak-ng de+m6',
-      'espeak-ng de+m8',
-    ],
-    judging: ['espeak-ng de+m7', 'espeak-ng de+f4'],
-    unheard: ['espeak-ng de+m3', 'espeak-ng de+f5'],
-    fresh: ['espeak-ng de+Alex', 'espeak-ng de+anika', 'espeak-ng de+max', 'espeak-ng de+steph'],
-  },
+  uz: variantsOf('uz'),
+  ky: variantsOf('ky'),
+  'de-synthetic': variantsOf('de'),
   ja: {
     tuning: [
       'espeak-ng ja',

@@ -142,7 +142,7 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
   seed.map((chosen): Step => async (world) => {
     const uuids = await some(world, chosen, 4);
     const canceled = { firmUuid: world.owner.firmUuid, uuids };
-    await service.db.transaction((tx) => service.deps.campaignCalls.cancel(tx, canceled, new Date()), {
+    await service.db.transaction((tx) => service.deps.campaigns.cancelCalls(tx, canceled, new Date()), {
       retries: 5,
     });
   }),
@@ -157,7 +157,7 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
     });
     await undone.catch(() => {});
   }),
-  fc.constant<Step>(() => service.deps.tally.fold()),
+  fc.constant<Step>(() => service.deps.campaigns.foldTally()),
 );
 
 describe('the counters of campaigns', () => {
@@ -178,7 +178,7 @@ describe('the counters of campaigns', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(steps, { minLength: 10, maxLength: 30 }), async (history) => {
         const world = await newWorld();
-        const { fold } = service.deps.tally;
+        const { foldTally: fold } = service.deps.campaigns;
         for (let at = 0; at < history.length; at += 6) {
           await Promise.all([...history.slice(at, at + 6).map((step) => step(world)), fold(), fold()]);
         }
@@ -193,7 +193,7 @@ describe('the counters of campaigns', () => {
     await service.upload(world.owner, csvOf(rowsOf(5)));
     const uuids = await some(world, 1, 5);
     await service.db.transaction((tx) => service.deps.results.complete(tx, results(world, uuids, 50)));
-    await service.deps.tally.fold();
+    await service.deps.campaigns.foldTally();
     const [left] = await service.db.query<{ changes: number }>('SELECT count(*)::int AS changes FROM campaign_change');
     expect(left).toEqual({ changes: 0 });
     expect(await counted(world)).toEqual(await recounted(world));

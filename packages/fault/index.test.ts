@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { nameFault } from './name-fault.ts';
+import { nameFault } from './index.ts';
 
 describe('a name', () => {
   it.each(['Acme', 'Алтын Тоо', 'شركة', 'חברה בע״מ', 'می‌خواهم', '👩‍🔧 Mechanics', 'O’Brien & Söhne', 'Oʻzbekiston'])(
