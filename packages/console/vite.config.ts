@@ -1,5 +1,6 @@
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
+import { oneFile, preloadApp } from './build/one-file.ts';
 import { texts } from './build/texts-plugin.ts';
 
 /** For `vite` alone, which serves the console while it is developed and forwards the API to a running service. */
@@ -8,7 +9,7 @@ const SERVICE = 'http://127.0.0.1:8080';
 export default defineConfig({
   // Relative, so that the console works under any path that a proxy serves it under: index.html has the base.
   base: './',
-  plugins: [react(), texts()],
+  plugins: [react(), texts(), preloadApp()],
   build: {
     outDir: 'generated/site',
     emptyOutDir: true,
@@ -17,6 +18,7 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     manifest: true,
     reportCompressedSize: false,
+    rolldownOptions: { output: { codeSplitting: oneFile } },
   },
   server: { proxy: { '/api': SERVICE, '/objects': SERVICE } },
 });

@@ -188,6 +188,7 @@ describe('the calls', () => {
 
   it('are exported as the filters show them', async () => {
     const { page, problems } = await open({ path: '/console/calls?segment_type=billing' });
+    await page.getByLabel('Time zone').selectOption('Asia/Tashkent');
     await rows(page).first().waitFor();
     const exported = (chosen: (dialog: Locator) => Promise<void>) => exportedBy(page, 'Export', chosen);
     const lines = (
@@ -206,7 +207,12 @@ describe('the calls', () => {
     });
     const [header] = csv.split('\r\n');
     expect(header).toMatch(/^\uFEFFCall id,Source,Status,/);
-    for (const name of ['Started (UTC)', 'Did the operator greet the client?', 'Conversation'])
+    for (const name of [
+      'Started (UTC)',
+      'Started (Asia/Tashkent)',
+      'Did the operator greet the client?',
+      'Conversation',
+    ])
       expect(header).toContain(name);
     expect(csv).toContain('operator: ');
     expect(problems).toEqual([]);
@@ -526,6 +532,7 @@ describe('a call', () => {
     await page.keyboard.press(pressed === '1' ? '2' : '1');
     await active.getByText('Person').waitFor();
     await page.keyboard.press('f');
+    await page.getByRole('button', { name: 'Finish anyway' }).click();
     await page.getByText('Reviewed', { exact: true }).waitFor();
     const { review, question } = await firstAnswer();
     expect([review?.done, question.decided_by]).toEqual([true, 'person']);

@@ -1,13 +1,16 @@
 import type { components, paths } from '@call-analysis/client/api-types';
 import { ApiError, Unreachable } from '@call-analysis/client/errors';
+import type { QueryKey } from '@tanstack/react-query';
 import createClient from 'openapi-fetch';
 import { bearerToken, endSession, renewSession, SERVICE_URL } from '../session/session.ts';
 import { connectionLost } from './connection.ts';
+import { takeEarly } from './early.ts';
+import { stringify } from './search-params.ts';
 
 export type Schemas = components['schemas'];
 
 /** The interface of the service, with the types of its OpenAPI document. Use it through `send`. */
-export const api = createClient<paths>({ baseUrl: SERVICE_URL, fetch: authorized, querySerializer });
+export const api = createClient<paths>({ baseUrl: SERVICE_URL, fetch: authorized, querySerializer: stringify });
 
 interface Answer<Data> {
   readonly data?: Data;
@@ -29,6 +32,26 @@ export async function send<Data>(request: Promise<Answer<Data>>): Promise<Data> 
   // A proxy answers for a service that does not respond.
   if (error.code === '' && PROXY_FAILURES.includes(error.status)) throw unreachable(error);
   throw error;
+}
+
+type Gets = { [Path in keyof paths]: paths[Path] extends { get: infer Operation } ? Operation : never };
+type Params<Path extends keyof paths> = Gets[Path] extends { parameters: infer Found }
+  ? Omit<Found, 'header' | 'cookie'>
+  : never;
+type Body<Path extends keyof paths> = Gets[Path] extends {
+  responses: { 200: { content: { 'application/json': infer Found } } };
+}
+  ? Found
+  : never;
+
+/** A query by its key, and what the API answers to a GET of the path. */
+export function get<Path extends keyof paths>(queryKey: QueryKey, path: Path, params?: Params<Path>) {
+  return {
+    queryKey,
+    queryFn: ({ signal }: { signal: AbortSignal }): Promise<Body<Path>> =>
+      // The types of openapi-fetch do not see through a path that is not known yet.
+      send((api.GET as (path: string, init: object) => Promise<Answer<Body<Path>>>)(path, { params, signal })),
+  };
 }
 
 const PROXY_FAILURES: readonly number[] = [502, 503, 504];
@@ -64,7 +87,8 @@ export async function follow<Data extends object>(
 /** A request with the user's token. A refused token is renewed once. */
 export async function authorized(request: Request): Promise<Response> {
   const again = request.clone();
-  const response = await fetch(await withToken(request));
+  const early = request.method === 'GET' ? takeEarly(request.url) : undefined;
+  const response = await (early ?? fetch(await withToken(request)));
   if (response.status !== 401) return response;
   const renewal = await renewSession();
   if (renewal === 'renewed') return fetch(await withToken(again));
@@ -79,13 +103,25 @@ async function withToken(request: Request): Promise<Request> {
   return request;
 }
 
-/** Lists repeat their parameter. Undefined and empty values are left out. */
-function querySerializer(query: object): string {
-  const parameters = new URLSearchParams();
-  for (const [name, value] of Object.entries(query) as [string, unknown][]) {
-    for (const each of Array.isArray(value) ? (value as unknown[]) : [value]) {
-      if (each !== undefined && each !== null && each !== '') parameters.append(name, String(each));
-    }
+/** The settings of the user's firm, which every role may read. */
+export const firmQuery = get(['firm'], '/api/v1/firm');
+
+/** The most that a list shows at once. */
+export const PAGE_SIZE = 100;
+
+interface Page<Item> {
+  readonly count: number;
+  readonly items: readonly Item[];
+}
+
+/** All items of a list that is short enough to be read as a whole, page by page. */
+export async function allPages<Item>(
+  fetchPage: (query: { page: number; size: number }) => Promise<Page<Item>>,
+): Promise<readonly Item[]> {
+  const items: Item[] = [];
+  for (let page = 1; ; page++) {
+    const found = await fetchPage({ page, size: PAGE_SIZE });
+    items.push(...found.items);
+    if (found.items.length === 0 || page * PAGE_SIZE >= found.count) return items;
   }
-  return parameters.toString();
 }

@@ -1,6 +1,7 @@
+import { shellTexts } from '../i18n/shell/texts.ts';
+import { Check } from '../widgets/controls.tsx';
 import { Dialog, DialogActions } from '../widgets/dialog.tsx';
 import { FIND_KEYS, useKeyLists, useLetterKeys } from '../widgets/use-keys.ts';
-import { shellTexts } from './shell-texts.ts';
 
 /** The keys of the page and of every page, and the switch for single characters. */
 export default function KeyHelp({ onClose }: { onClose: () => void }) {
@@ -28,11 +29,10 @@ export default function KeyHelp({ onClose }: { onClose: () => void }) {
           ))}
         </dl>
       ))}
-      <label className="check">
-        <input type="checkbox" checked={areOn} onChange={({ target }) => turn(target.checked)} />
+      <Check checked={areOn} onChange={({ target }) => turn(target.checked)}>
         {t('keys.letters')}
-      </label>
-      <DialogActions onClose={onClose} leave="close" />
+      </Check>
+      <DialogActions onClose={onClose} />
     </Dialog>
   );
 }

@@ -1,14 +1,15 @@
 import { useLingui } from '@lingui/react';
 import { useRouter } from '@tanstack/react-router';
 import { useState } from 'react';
-import { mayLeavePage } from '../drafts/leave-question.tsx';
+import { mayLeavePage } from '../drafts/leave-question.ts';
 import { LOCALE_NAMES, LOCALES, type Locale, storeLocale } from '../i18n/locales.ts';
+import { shellTexts } from '../i18n/shell/texts.ts';
 import { activateLocale } from '../i18n/texts.ts';
 import { signOut } from '../session/session.ts';
+import { failed } from '../widgets/actions.tsx';
+import { Button, Select } from '../widgets/controls.tsx';
 import { Icon } from '../widgets/icon.tsx';
-import { failed } from '../widgets/toasts.tsx';
-import { shellTexts } from './shell-texts.ts';
-import { applyTheme, storedTheme, type Theme, THEMES } from './theme.ts';
+import { applyTheme, storedTheme, THEMES } from './theme.ts';
 
 /** The user's language and colours, which the browser remembers, and the way out. */
 export function Preferences({ onKeys }: { onKeys: () => void }) {
@@ -24,14 +25,12 @@ export function Preferences({ onKeys }: { onKeys: () => void }) {
     <div className="side-foot">
       <LanguageChoice />
       <ThemeChoice />
-      <button type="button" className="button button-quiet keys-button" title={t('keys')} onClick={onKeys}>
-        <Icon name="help" />
+      <Button icon="help" kind="quiet" className="keys-button" title={t('keys')} onClick={onKeys}>
         <span className="side-text">{t('keys')}</span>
-      </button>
-      <button type="button" className="button button-quiet" title={t('signOut')} onClick={() => void leave()}>
-        <Icon name="exit" />
+      </Button>
+      <Button icon="exit" kind="quiet" title={t('signOut')} onClick={() => void leave()}>
         <span className="side-text">{t('signOut')}</span>
-      </button>
+      </Button>
     </div>
   );
 }
@@ -68,21 +67,15 @@ function ThemeChoice() {
     <label className="side-choice">
       <Icon name="contrast" />
       <span className="visually-hidden">{t('theme')}</span>
-      <select
-        className="input"
+      <Select
+        options={THEMES}
+        nameOf={(each) => t(`theme.${each}`)}
         value={theme}
-        onChange={({ target }) => {
-          const chosen = target.value as Theme;
+        onChoose={(chosen) => {
           setTheme(chosen);
           applyTheme(chosen);
         }}
-      >
-        {THEMES.map((each) => (
-          <option key={each} value={each}>
-            {t(`theme.${each}`)}
-          </option>
-        ))}
-      </select>
+      />
     </label>
   );
 }

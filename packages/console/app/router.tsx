@@ -1,9 +1,8 @@
 import { createRouter, type ErrorComponentProps, Link, useRouter } from '@tanstack/react-router';
-import { pageRoutes } from '../pages/pages.ts';
-import { Failed, Loading, State } from '../widgets/states.tsx';
-import { rootRoute } from './root-route.ts';
-import { parseSearch, stringifySearch } from './search-params.ts';
-import { shellTexts } from './shell-texts.ts';
+import { parseSearch, stringifySearch } from '../api/search-params.ts';
+import { shellTexts } from '../i18n/shell/texts.ts';
+import { Failed, Loading, State } from '../widgets/page.tsx';
+import { pageRoutes, rootRoute } from './pages.ts';
 
 export const router = createRouter({
   routeTree: rootRoute.addChildren(pageRoutes),

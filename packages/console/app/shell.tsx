@@ -1,21 +1,22 @@
 import { Link, Outlet, useRouterState } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import { useIsOnline, whenOnline } from '../api/connection.ts';
-import { LeaveQuestion } from '../drafts/leave-question.tsx';
+import { useLeaveQuestion } from '../drafts/leave-question.ts';
 import * as format from '../i18n/format.ts';
+import { shellTexts } from '../i18n/shell/texts.ts';
+import type en from '../i18n/shell/texts/en.json';
 import { useInbox } from '../pages/inbox/use-inbox.ts';
 import { may, type Right } from '../session/rights.ts';
 import { useSessionState } from '../session/session.ts';
-import { Icon, type IconName } from '../widgets/icon.tsx';
-import { State } from '../widgets/states.tsx';
-import { Toasts } from '../widgets/toasts.tsx';
+import { Toasts } from '../widgets/actions.tsx';
+import { Button } from '../widgets/controls.tsx';
+import { Confirmation } from '../widgets/dialog.tsx';
+import { Icon, type IconName, Logo } from '../widgets/icon.tsx';
+import { State } from '../widgets/page.tsx';
 import { FIND_KEYS, useKeys } from '../widgets/use-keys.ts';
 import { useArrival } from './arrival.ts';
-import { Logo } from './logo.tsx';
 import { Preferences } from './preferences.tsx';
-import { shellTexts } from './shell-texts.ts';
 import { SignIn } from './sign-in.tsx';
-import type en from './texts/en.json';
 import { useTimeZone, ZoneChoice } from './zone-choice.tsx';
 
 /** Loaded after the first page, so that what is typed right after its keys is not lost. */
@@ -26,7 +27,7 @@ const KeyHelp = lazy(() => whenOnline(() => import('./key-help.tsx')));
 
 interface NavigationEntry {
   readonly to: string;
-  /** Its name in app/texts. */
+  /** Its name in i18n/shell/texts. */
   readonly text: Extract<keyof typeof en, `nav.${string}`>;
   readonly icon: IconName;
   /** Absent: every role has it. */
@@ -65,6 +66,7 @@ function Frame() {
   const isClosed = navigation.some((entry) => entry.to === page && !isTheirs(entry));
   useEffect(() => setOpen(false), [path]);
   useArrival(main);
+  useLeaveQuestion();
   const zone = useTimeZone();
   useKeys({
     '/': () => {
@@ -97,16 +99,15 @@ function Frame() {
           <Logo />
           <span className="side-text">{t('product')}</span>
         </Link>
-        <button
-          type="button"
-          className="button button-quiet button-icon menu-button"
+        <Button
+          icon={isOpen ? 'close' : 'menu'}
+          kind="quiet"
+          label={t('menu')}
+          className="menu-button"
           aria-expanded={isOpen}
           aria-controls="side-body"
-          aria-label={t('menu')}
           onClick={() => setOpen(!isOpen)}
-        >
-          <Icon name={isOpen ? 'close' : 'menu'} />
-        </button>
+        />
         <div id="side-body" className="side-body" data-open={isOpen}>
           <button type="button" className="find-button" title={t('find')} onClick={() => setDialog('find')}>
             <Icon name="search" />
@@ -132,7 +133,7 @@ function Frame() {
         {!path.endsWith('/dashboard') && <ZoneChoice />}
       </main>
       <Toasts />
-      <LeaveQuestion />
+      <Confirmation />
       {dialog === 'find' && (
         <Suspense>
           <FindDialog pages={pages} onClose={() => setDialog(null)} />
@@ -180,8 +181,7 @@ function NotYours() {
 /** How much waits for the person. */
 function InboxCount() {
   const t = shellTexts.use();
-  const { data } = useInbox(1, 1);
-  const count = data?.count ?? 0;
+  const { count = 0 } = useInbox(1);
   if (count === 0) return null;
   return (
     <span className="badge badge-accent nav-count">

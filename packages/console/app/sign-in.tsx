@@ -1,17 +1,17 @@
 import { useEffect, useState } from 'react';
 import { untilReachable } from '../api/connection.ts';
+import { shellTexts } from '../i18n/shell/texts.ts';
 import {
   type IdentityProvider,
   identityProvider,
   type ProviderRefusal,
   type SessionState,
-  signInByToken,
   startSession,
 } from '../session/session.ts';
-import { Logo } from './logo.tsx';
+import { Button } from '../widgets/controls.tsx';
+import { Logo } from '../widgets/icon.tsx';
 import { LanguageChoice } from './preferences.tsx';
 import { keepAddress } from './return-address.ts';
-import { shellTexts } from './shell-texts.ts';
 
 /** The page of a user who is not signed in: how to get a link, or that the service does not respond. */
 export function SignIn({ state }: { state: Extract<SessionState, string> }) {
@@ -38,9 +38,9 @@ export function SignIn({ state }: { state: Extract<SessionState, string> }) {
         {state === 'unreachable' ? (
           <>
             <p role="alert">{t('signIn.unreachable')}</p>
-            <button type="button" className="button button-primary" onClick={() => void startSession()}>
+            <Button kind="primary" onClick={() => void startSession()}>
               {t('retry')}
-            </button>
+            </Button>
           </>
         ) : (
           <>
@@ -53,7 +53,6 @@ export function SignIn({ state }: { state: Extract<SessionState, string> }) {
             )}
             <p>{t('signIn.byLink')}</p>
             {returns && <p className="muted">{t('signIn.returns')}</p>}
-            {import.meta.env.DEV && <TokenForm />}
           </>
         )}
         <LanguageChoice />
@@ -78,21 +77,4 @@ function useIdentityProvider(): IdentityProvider | null {
     };
   }, []);
   return provider;
-}
-
-/** Only while the console is developed. */
-function TokenForm() {
-  const [token, setToken] = useState('');
-  return (
-    <form
-      className="field"
-      onSubmit={(event) => {
-        event.preventDefault();
-        signInByToken(token);
-      }}
-    >
-      <label htmlFor="token">Bearer token</label>
-      <input id="token" className="input" value={token} onChange={({ target }) => setToken(target.value)} />
-    </form>
-  );
 }

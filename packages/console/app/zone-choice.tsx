@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
-import { useEffect, useSyncExternalStore } from 'react';
-import { firmQuery } from '../api/firm.ts';
-import { chooseZone, onZone, setFirmZone, timeZone } from '../i18n/zone/zone.ts';
-import { shellTexts } from './shell-texts.ts';
+import { useEffect } from 'react';
+import { firmQuery } from '../api/client.ts';
+import { shellTexts } from '../i18n/shell/texts.ts';
+import { chooseZone, setFirmZone, useShownZone } from '../i18n/zone/zone.ts';
 
 /** The time zone of all times that are shown: a page is made again when it changes. */
 export function useTimeZone(): string {
@@ -11,14 +11,14 @@ export function useTimeZone(): string {
   useEffect(() => {
     if (firmZone !== undefined) setFirmZone(firmZone);
   }, [firmZone]);
-  return useSyncExternalStore(onZone, timeZone);
+  return useShownZone();
 }
 
 /** Names the time zone of the page, once, and lets the person choose another. */
 export function ZoneChoice() {
   const t = shellTexts.use();
   const { data } = useQuery(firmQuery);
-  const zone = useSyncExternalStore(onZone, timeZone);
+  const zone = useShownZone();
   const firmZone = data?.time_zone;
   const zones = [zone, 'UTC', ...Intl.supportedValuesOf('timeZone')].filter((each) => each !== firmZone);
   return (

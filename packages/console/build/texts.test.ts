@@ -4,7 +4,7 @@ import { describe, expect, it } from '@jest/globals';
 import { toCyrillic } from './uzbek-cyrillic.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const folders = globSync(['app/texts', 'pages/*/texts', 'i18n/*/texts'], { cwd: root });
+const folders = globSync(['pages/*/texts', 'i18n/*/texts'], { cwd: root });
 const read = (folder: string, locale: string) =>
   JSON.parse(readFileSync(`${root}/${folder}/${locale}.json`, 'utf8')) as Record<string, string>;
 /** A branch such as `one {Today}` of a plural is a text, not a placeholder. */

@@ -1,5 +1,6 @@
-import { useCallback, useEffect, useSyncExternalStore } from 'react';
+import { useCallback, useEffect } from 'react';
 import { currentSession } from '../session/session.ts';
+import { createStore } from '../store.ts';
 
 /**
  * What a person has typed or chosen and not saved, by the name of its form. It is kept in the tab, so that it survives a
@@ -9,7 +10,8 @@ const PREFIX = 'console.draft.';
 
 /** Those that were changed on the page that is open: it is not left without a question. */
 const open = new Set<string>();
-const listeners = new Set<() => void>();
+/** Counts their changes. */
+const changes = createStore(0);
 /** As they are stored, so that a reader gets the same object until it changes. */
 const parsed = new Map<string, { text: string; value: unknown }>();
 
@@ -58,7 +60,7 @@ export function hasOpenDrafts(): boolean {
 }
 
 function tell(): void {
-  for (const listener of listeners) listener();
+  changes.set(changes.get() + 1);
 }
 
 interface Draft<Value> {
@@ -72,13 +74,8 @@ interface Draft<Value> {
 
 /** A form's value: what was typed and not saved, else what is saved. */
 export function useDraft<Value>(key: string, saved: Value): Draft<Value> {
-  const draft = useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    () => draftOf(key) as Value | undefined,
-  );
+  changes.use();
+  const draft = draftOf(key) as Value | undefined;
   const isChanged = draft !== undefined;
   useEffect(() => {
     if (isChanged) open.add(key);

@@ -84,6 +84,11 @@ export function shortDateTime(instant: string | Date): string {
   return `${names.date(day, names.shortMonths[month - 1]!, isThisYear ? '' : year)}, ${time(instant)}`;
 }
 
+/** "3 Oct 2026, 14:05:09". */
+export function exactTime(instant: string | Date): string {
+  return `${date(instant)}, ${timeWithSeconds(instant)}`;
+}
+
 /** "14:05:09". */
 export function timeWithSeconds(instant: string | Date): string {
   const { hour, minute, second } = partsOf(instant);

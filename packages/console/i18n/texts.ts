@@ -1,6 +1,7 @@
 import { i18n } from '@lingui/core';
 import { useLingui } from '@lingui/react';
 import { whenOnline } from '../api/connection.ts';
+import { takeEarly } from '../api/early.ts';
 import type { Locale } from './locales.ts';
 
 /** Values of a message's placeholders. Numbers are formatted first, save those that only choose a plural. */
@@ -51,7 +52,7 @@ export function pageTexts<Key extends string>(page: string, urls: Readonly<Recor
 }
 
 async function fetchMessages(page: string, locale: Locale, url: string): Promise<void> {
-  const response = await whenOnline(() => fetch(url));
+  const response = await whenOnline(() => takeEarly(url) ?? fetch(url));
   if (!response.ok) throw new Error(`The texts of ${page} were answered with ${response.status}.`);
   const messages = (await response.json()) as Record<string, string>;
   i18n.load(locale, Object.fromEntries(Object.entries(messages).map(([key, text]) => [`${page}.${key}`, text])));

@@ -1,5 +1,5 @@
 import type { components } from '@call-analysis/client/api-types';
-import { useSyncExternalStore } from 'react';
+import { createStore } from '../store.ts';
 
 export type Role = components['schemas']['User']['role'];
 
@@ -24,39 +24,25 @@ const SESSION_URL = `${SERVICE_URL}/api/v1/session`;
 /** A token that expires sooner is replaced before it is used. */
 const SOON_MS = 60_000;
 
-let state: SessionState = 'starting';
+const state = createStore<SessionState>('starting');
 let renewal: Promise<Renewal> | null = null;
 /** Of the address, until the service has answered. */
 let unusedCode: string | null = null;
-const listeners = new Set<() => void>();
 
 type Renewal = 'renewed' | 'refused' | 'unreachable';
 
-function sessionState(): SessionState {
-  return state;
-}
-
 export function currentSession(): Session | null {
-  return typeof state === 'string' ? null : state;
+  const session = state.get();
+  return typeof session === 'string' ? null : session;
 }
 
-export function useSessionState(): SessionState {
-  return useSyncExternalStore((listener) => {
-    listeners.add(listener);
-    return () => listeners.delete(listener);
-  }, sessionState);
-}
+export const useSessionState = state.use;
 
 /** For components that are shown to signed-in users only. */
 export function useSession(): Session {
   const current = useSessionState();
   if (typeof current === 'string') throw new Error('No one is signed in.');
   return current;
-}
-
-function become(next: SessionState): void {
-  state = next;
-  for (const listener of listeners) listener();
 }
 
 /** Signs in by the one-time code in the address, or by the cookie of an earlier sign-in. */
@@ -71,8 +57,8 @@ export async function startSession(): Promise<void> {
   }
   if (code !== null && (await signInByCode(code)) !== 'refused') return;
   if ((await renewSession()) !== 'refused') return;
-  if (refusal !== undefined) become(`provider-${refusal}`);
-  else become(code === null ? 'signed-out' : 'code-refused');
+  if (refusal !== undefined) state.set(`provider-${refusal}`);
+  else state.set(code === null ? 'signed-out' : 'code-refused');
 }
 
 /** An identity provider for sign-ins. */
@@ -126,19 +112,28 @@ export async function bearerToken(): Promise<string | null> {
   return currentSession()?.token ?? null;
 }
 
+const partings = new Set<() => Promise<unknown>>();
+
+/** Something to do before a person signs out, while the service still knows them. Returns what takes it back. */
+export function beforeSignOut(act: () => Promise<unknown>): () => void {
+  partings.add(act);
+  return () => partings.delete(act);
+}
+
 export async function signOut(): Promise<void> {
+  await Promise.allSettled([...partings].map((act) => act()));
   const token = currentSession()?.token;
   await fetch(SESSION_URL, {
     method: 'DELETE',
     credentials: 'same-origin',
     headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
   }).catch(() => {});
-  become('signed-out');
+  state.set('signed-out');
 }
 
 /** After the service has refused the token. */
 export function endSession(): void {
-  become('signed-out');
+  state.set('signed-out');
 }
 
 async function post(url: string, body: object): Promise<Response | null> {
@@ -157,15 +152,15 @@ async function post(url: string, body: object): Promise<Response | null> {
 async function accept(response: Response | null): Promise<Renewal> {
   if (response === null || response.status >= 500 || response.status === 429) {
     // A user stays signed in while the service does not respond.
-    if (currentSession() === null) become('unreachable');
+    if (currentSession() === null) state.set('unreachable');
     return 'unreachable';
   }
   if (!response.ok) {
-    if (response.status === 401) become('signed-out');
+    if (response.status === 401) state.set('signed-out');
     return 'refused';
   }
   const { token, expires_at } = (await response.json()) as { token: string; expires_at: string };
-  become(sessionOf(token, Date.parse(expires_at)));
+  state.set(sessionOf(token, Date.parse(expires_at)));
   return 'renewed';
 }
 
@@ -174,14 +169,4 @@ function sessionOf(token: string, expiresAt: number): Session {
   const payload = token.split('.')[1]!.replaceAll('-', '+').replaceAll('_', '/');
   const { sub, role } = JSON.parse(atob(payload)) as { sub: string; role: Role };
   return { token, expiresAt, userUuid: sub, role };
-}
-
-/** Only while the console is developed (`vite`), against a service that runs without sign-in. */
-export function signInByToken(token: string): boolean {
-  try {
-    become(sessionOf(token.trim(), Date.now() + 3_600_000));
-    return true;
-  } catch {
-    return false;
-  }
 }

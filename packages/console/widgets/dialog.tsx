@@ -1,5 +1,7 @@
 import { type ReactNode, useEffect, useId, useRef } from 'react';
-import { shellTexts } from '../app/shell-texts.ts';
+import { shellTexts } from '../i18n/shell/texts.ts';
+import { createStore } from '../store.ts';
+import { Button } from './controls.tsx';
 
 interface Props {
   readonly title: string;
@@ -40,21 +42,65 @@ export function Dialog({ title, isWide = false, onClose, children }: Props) {
 
 interface ActionsProps {
   readonly onClose: () => void;
-  /** `close` where there is nothing that could be canceled. */
-  readonly leave?: 'cancel' | 'close';
+  /** The name of the button that leaves it. Absent: "Close", or "Cancel" beside a button that does something. */
+  readonly leave?: string | undefined;
   /** The buttons that do something. */
   readonly children?: ReactNode;
 }
 
 /** The buttons at the end of a dialog. The first one leaves it and does nothing. */
-export function DialogActions({ onClose, leave = 'cancel', children }: ActionsProps) {
+export function DialogActions({ onClose, leave, children }: ActionsProps) {
   const shell = shellTexts.use();
   return (
     <div className="dialog-actions">
-      <button type="button" className="button" onClick={onClose}>
-        {shell(leave)}
-      </button>
+      <Button onClick={onClose}>{leave ?? shell(children === undefined ? 'close' : 'cancel')}</Button>
       {children}
     </div>
+  );
+}
+
+interface Question {
+  readonly title: string;
+  readonly text: string;
+  readonly action: string;
+  /** It destroys nothing. */
+  readonly isSafe?: boolean;
+  /** The button that does nothing. Absent: "Cancel". */
+  readonly stay?: string;
+  /** What it is about. */
+  readonly details?: ReactNode;
+}
+
+const asked = createStore<(Question & { readonly answer: (isConfirmed: boolean) => void }) | null>(null);
+
+/** Asks before something that cannot be undone, or that breaks what others use. A later question takes the place of one. */
+export function confirmed(question: Question): Promise<boolean> {
+  asked.get()?.answer(false);
+  return new Promise((resolve) => {
+    asked.set({
+      ...question,
+      answer(isConfirmed) {
+        asked.set(null);
+        resolve(isConfirmed);
+      },
+    });
+  });
+}
+
+/** The question that is asked, one for the whole console. */
+export function Confirmation() {
+  const question = asked.use();
+  if (question === null) return null;
+  const { title, text, action, isSafe = false, stay, details, answer } = question;
+  return (
+    <Dialog title={title} onClose={() => answer(false)}>
+      <p>{text}</p>
+      {details}
+      <DialogActions onClose={() => answer(false)} leave={stay}>
+        <Button kind={isSafe ? 'primary' : 'danger'} onClick={() => answer(true)}>
+          {action}
+        </Button>
+      </DialogActions>
+    </Dialog>
   );
 }

@@ -1,4 +1,5 @@
-import { useEffect, useRef, useSyncExternalStore } from 'react';
+import { useEffect, useRef } from 'react';
+import { createStore } from '../store.ts';
 
 type Keys = Readonly<Record<string, () => void>>;
 /** The keys of a page, each with what it does, as its users read them. */
@@ -9,49 +10,31 @@ const STORED = 'console.keys';
 /** The keys that open the search over everything. */
 export const FIND_KEYS = /Mac|iPhone|iPad/.test(navigator.platform) ? '⌘ K' : 'Ctrl K';
 
-let lists: readonly { readonly list: KeyList }[] = [];
-let areOn = localStorage.getItem(STORED) !== 'off';
-const listeners = new Set<() => void>();
-
-function tell(): void {
-  for (const listener of listeners) listener();
-}
-
-function subscribe(listener: () => void): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
-}
+const lists = createStore<readonly { readonly list: KeyList }[]>([]);
+const areOn = createStore(localStorage.getItem(STORED) !== 'off');
 
 /** Whether single letters, digits and signs act on the page. The browser remembers a person's choice. */
 export function useLetterKeys(): [areOn: boolean, turn: (on: boolean) => void] {
-  const on = useSyncExternalStore(subscribe, () => areOn);
   return [
-    on,
+    areOn.use(),
     (next) => {
-      areOn = next;
       if (next) localStorage.removeItem(STORED);
       else localStorage.setItem(STORED, 'off');
-      tell();
+      areOn.set(next);
     },
   ];
 }
 
 /** The keys of what is shown, in the order in which it appeared. */
-export function useKeyLists(): readonly { readonly list: KeyList }[] {
-  return useSyncExternalStore(subscribe, () => lists);
-}
+export const useKeyLists = lists.use;
 
 /** Describes keys while the component is shown. */
 export function useKeyList(list: KeyList): void {
   const text = JSON.stringify(list);
   useEffect(() => {
     const entry = { list: JSON.parse(text) as KeyList };
-    lists = [...lists, entry];
-    tell();
-    return () => {
-      lists = lists.filter((each) => each !== entry);
-      tell();
-    };
+    lists.set([...lists.get(), entry]);
+    return () => lists.set(lists.get().filter((each) => each !== entry));
   }, [text]);
 }
 
@@ -67,7 +50,7 @@ export function useKeys(keys: Keys): void {
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
-      if (!areOn && /^\S$/u.test(event.key)) return;
+      if (!areOn.get() && /^\S$/u.test(event.key)) return;
       if (document.querySelector('dialog[open], [popover]:popover-open') !== null) return;
       const target = event.target as HTMLElement;
       if (target.closest('input:not([type=checkbox], [type=range]), textarea, select, [contenteditable]') !== null)

@@ -18,6 +18,11 @@ describe('the columns of an export', () => {
     expect(all[0]).toBe('uuid');
   });
 
+  it('name the time zone of local times in place of UTC', () => {
+    const names = columnsOf([], false, { start_time: 'Started (UTC)' }, 'Asia/Tashkent').map(({ name }) => name);
+    expect(names).toEqual(expect.arrayContaining(['Started (UTC)', 'Started (Asia/Tashkent)']));
+  });
+
   it('keep their kinds under other names', () => {
     const [, ...rest] = columnsOf([], false, { start_time: 'Начало' });
     expect(rest.find(({ name }) => name === 'Начало')?.kind).toBe('time');

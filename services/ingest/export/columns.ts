@@ -65,7 +65,9 @@ export function columnsOf(
     named({ name: Object.hasOwn(headings, name) ? headings[name]! : name, kind });
   const fields = CALL_FIELDS.map(headed);
   const local = timeZone === 'UTC' ? [] : fields.filter(({ kind }) => kind === 'time');
-  const localTimes = local.map(({ name }) => named({ name: `${name} (${timeZone})`, kind: 'local-time' }));
+  // A heading may say that its times are in UTC.
+  const localName = (name: string) => `${name.replace(/ \(UTC\)$/u, '')} (${timeZone})`;
+  const localTimes = local.map(({ name }) => named({ name: localName(name), kind: 'local-time' }));
   const transcript = hasTranscripts ? [headed({ name: 'transcript', kind: 'text' })] : [];
   return [...fields, ...localTimes, ...questions.map(({ text }) => named({ name: text, kind: 'text' })), ...transcript];
 }

@@ -46,7 +46,7 @@ export function describeSettings(running: () => { system: SystemUnderTest; brows
     expect(opened.complaints).toEqual([]);
   });
 
-  it('lets an ADMIN create, disable and delete a sampling rule', async () => {
+  it('lets an ADMIN create, change, disable and delete a sampling rule', async () => {
     const page = await open('ADMIN');
     await page.getByRole('link', { name: 'Sampling rules' }).click();
     await page.getByText('No sampling rules yet').waitFor();
@@ -75,6 +75,17 @@ export function describeSettings(running: () => { system: SystemUnderTest; brows
       },
     ]);
     expect(await opened.accessibilityFaults()).toEqual([]);
+    await rule.getByRole('button', { name: 'Change' }).click();
+    expect(await dialog.getByLabel('How many').inputValue()).toBe('20');
+    expect(await dialog.getByLabel('Unit').inputValue()).toBe('percent');
+    await dialog.getByLabel('How many').fill('3');
+    await dialog.getByLabel('Unit').selectOption('calls');
+    await dialog.getByLabel('Only with a suspected critical error').uncheck();
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    expect((await rules()).items).toMatchObject([
+      { name: 'Weak calls', filter: { score_max: '60' }, per: 'operator_group_name', count: 3, share: null },
+    ]);
     const disabled = page.waitForResponse((response) => response.request().method() === 'PATCH');
     await rule.getByRole('button', { name: 'Disable' }).click();
     await disabled;

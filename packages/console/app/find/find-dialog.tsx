@@ -1,7 +1,7 @@
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
+import { shellTexts } from '../../i18n/shell/texts.ts';
 import { Dialog } from '../../widgets/dialog.tsx';
 import { Icon } from '../../widgets/icon.tsx';
-import { shellTexts } from '../shell-texts.ts';
 import { type Page, useFound } from './use-found.ts';
 
 /** Goes to any page, call, operator or view by a few letters: a combobox over what is found. */

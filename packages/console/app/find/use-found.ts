@@ -1,12 +1,12 @@
-import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
-import { api, send } from '../../api/client.ts';
 import * as format from '../../i18n/format.ts';
-import { useMay } from '../../session/rights.ts';
+import { shellTexts } from '../../i18n/shell/texts.ts';
+import type { CallSearch } from '../../pages/calls/call-search.ts';
+import { UUID, useMeant } from '../../pages/calls/elsewhere/meant.ts';
+import { nearest } from '../../pages/calls/elsewhere/nearest.ts';
+import { searchOf, useViews } from '../../pages/calls/views/use-views.ts';
 import type { IconName } from '../../widgets/icon.tsx';
-import { shellTexts } from '../shell-texts.ts';
-import { nearest } from './nearest.ts';
 
 /** A page of the navigation. */
 export interface Page {
@@ -24,13 +24,8 @@ interface Found {
 }
 
 const TYPING_MS = 200;
-const FRESH_MS = 5 * 60_000;
-const MOST_OPERATORS = 5;
-const MOST_VIEWS = 5;
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/iu;
-/** An external id that is shorter is hardly one. */
-const LEAST_ID = 3;
-const LEAST_DIGITS = 5;
+/** Operators, and views. */
+const MOST = 5;
 
 /** What a person may mean: pages, calls by id or number, operators, views, and words of conversations. */
 export function useFound(typed: string, pages: readonly Page[]): { found: readonly Found[]; isSearching: boolean } {
@@ -39,19 +34,8 @@ export function useFound(typed: string, pages: readonly Page[]): { found: readon
   const text = typed.trim();
   // Only what is asked of the service waits for a pause: Enter may follow the last letter at once.
   const asked = useSettled(text);
-  const digits = /^[+\d\s()-]+$/u.test(asked) ? asked.replaceAll(/\D/gu, '') : '';
-  const mayReview = useMay('review');
-  const views = useQuery({
-    queryKey: ['find', 'views'],
-    enabled: mayReview,
-    queryFn: ({ signal }) => send(api.GET('/api/v1/views', { params: { query: { size: 100 } }, signal })),
-    staleTime: FRESH_MS,
-  });
-  const operators = useOperators(true);
-  const byId = useCount({ partner_call_id: asked }, asked.length >= LEAST_ID && !UUID.test(asked));
-  const byNumber = useCount({ client_phone_number: digits }, digits.length >= LEAST_DIGITS);
-
-  const go = (search: Record<string, string | string[]>) => () => void navigate({ to: '/calls', search });
+  const views = useViews();
+  const { digits, byNumber, byId, operators } = useMeant(text, asked, MOST);
   const foundPages = nearest(text, pages, ({ name }) => name).map(({ to, name, icon }): Found => ({
     key: `page ${to}`,
     icon,
@@ -59,82 +43,42 @@ export function useFound(typed: string, pages: readonly Page[]): { found: readon
     open: () => void navigate({ to }),
   }));
   if (text === '') return { found: foundPages, isSearching: false };
-  const foundOperators = nearest(text, operators, ({ name }) => name).slice(0, MOST_OPERATORS);
-  const foundViews = nearest(text, views.data?.items ?? [], ({ name }) => name).slice(0, MOST_VIEWS);
+  const list = (
+    icon: IconName,
+    kind: 'number' | 'view' | 'operator' | 'words',
+    name: string,
+    search: CallSearch,
+    hint?: number,
+  ): Found => ({
+    key: `${kind} ${name}`,
+    icon,
+    name: t(`find.${kind}`, { [kind === 'number' || kind === 'words' ? kind : 'name']: name }),
+    ...(hint !== undefined && { hint: format.number(hint) }),
+    open: () => void navigate({ to: '/calls', search }),
+  });
+  const call = (uuid: string, hint?: string): Found => ({
+    key: `call ${uuid}`,
+    icon: 'calls',
+    name: t('find.call', { id: text }),
+    ...(hint !== undefined && { hint }),
+    open: () => void navigate({ to: '/calls/$uuid', params: { uuid } }),
+  });
+  const isSettled = asked === text;
   const found: Found[] = [
-    ...(UUID.test(text)
-      ? [
-          {
-            key: 'uuid',
-            icon: 'calls' as const,
-            name: t('find.call', { id: text }),
-            open: () => void navigate({ to: '/calls/$uuid', params: { uuid: text.toLowerCase() } }),
-          },
-        ]
-      : []),
-    ...(asked === text ? byId.items : []).map(({ uuid, operator_name }): Found => ({
-      key: `call ${uuid}`,
-      icon: 'calls',
-      name: t('find.call', { id: text }),
-      hint: operator_name,
-      open: () => void navigate({ to: '/calls/$uuid', params: { uuid } }),
-    })),
-    ...(byNumber.count > 0 && asked === text
-      ? [
-          {
-            key: 'number',
-            icon: 'calls' as const,
-            name: t('find.number', { number: text }),
-            hint: format.number(byNumber.count),
-            open: go({ client_phone_number: digits }),
-          },
-        ]
+    ...(UUID.test(text) ? [call(text.toLowerCase())] : []),
+    ...(isSettled ? byId.items.map(({ uuid, operator_name }) => call(uuid, operator_name)) : []),
+    ...(isSettled && byNumber.count > 0
+      ? [list('calls', 'number', text, { client_phone_number: digits }, byNumber.count)]
       : []),
     ...foundPages,
-    ...foundViews.map(({ uuid, name, query }): Found => ({
-      key: `view ${uuid}`,
-      icon: 'star',
-      name: t('find.view', { name }),
-      open: go(query),
-    })),
-    ...foundOperators.map(({ name, calls }): Found => ({
-      key: `operator ${name}`,
-      icon: 'review',
-      name: t('find.operator', { name }),
-      hint: format.number(calls),
-      open: go({ operator_name: name }),
-    })),
+    ...nearest(text, views.data ?? [], ({ name }) => name)
+      .slice(0, MOST)
+      .map((view) => list('star', 'view', view.name, searchOf(view))),
+    ...operators.map(({ name, calls }) => list('review', 'operator', name, { operator_name: name }, calls)),
     // The service refuses a search without a word.
-    ...(/[\p{L}\p{N}]/u.test(text)
-      ? [{ key: 'words', icon: 'search' as const, name: t('find.words', { words: text }), open: go({ q: text }) }]
-      : []),
+    ...(/[\p{L}\p{N}]/u.test(text) ? [list('search', 'words', text, { q: text })] : []),
   ];
-  return { found, isSearching: asked !== text || byId.isFetching || byNumber.isFetching };
-}
-
-/** The operators of the firm with their numbers of calls, those with the most first. */
-export function useOperators(isWanted: boolean): readonly { readonly name: string; readonly calls: number }[] {
-  const { data } = useQuery({
-    queryKey: ['calls', 'operators'],
-    queryFn: ({ signal }) =>
-      send(api.GET('/api/v1/statistics', { params: { query: { group_by: 'operator_name', limit: 1000 } }, signal })),
-    enabled: isWanted,
-    staleTime: FRESH_MS,
-  });
-  return (data?.items ?? []).flatMap(({ key, label, calls }) => (key === null ? [] : [{ name: label ?? key, calls }]));
-}
-
-/** The calls that one filter finds: the first, and how many. */
-export function useCount(filter: { partner_call_id?: string; client_phone_number?: string }, isWanted: boolean) {
-  const { data, isFetching } = useQuery({
-    queryKey: ['calls', 'find', filter],
-    queryFn: ({ signal }) => send(api.GET('/api/v1/calls', { params: { query: { ...filter, size: 1 } }, signal })),
-    enabled: isWanted,
-    staleTime: FRESH_MS,
-  });
-  return isWanted
-    ? { count: data?.count ?? 0, items: data?.items ?? [], isFetching }
-    : { count: 0, items: [], isFetching: false };
+  return { found, isSearching: !isSettled || byId.isFetching || byNumber.isFetching };
 }
 
 /** What was typed, once the person pauses. */

@@ -1,3 +1,4 @@
+import { createStore } from '../../store.ts';
 import { isZone } from './days.ts';
 
 /** Of the browser, until the firm's is known. */
@@ -6,18 +7,11 @@ const CHOSEN = 'console.zone';
 /** The firm's as it was last known, so that the first page need not wait for it. */
 const FIRM = 'console.firmZone';
 
-const listeners = new Set<() => void>();
-let zone = read(CHOSEN) ?? read(FIRM) ?? BROWSER;
+const zone = createStore(wanted());
 
 /** The time zone in which all times are shown and typed: the person's choice, otherwise the firm's. */
-export function timeZone(): string {
-  return zone;
-}
-
-export function onZone(listener: () => void): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
-}
+export const timeZone = zone.get;
+export const useShownZone = zone.use;
 
 /** The firm's time zone counts where the person has chosen none. */
 export function setFirmZone(name: string): void {
@@ -32,11 +26,12 @@ export function chooseZone(name: string | null): void {
   update();
 }
 
+function wanted(): string {
+  return read(CHOSEN) ?? read(FIRM) ?? BROWSER;
+}
+
 function update(): void {
-  const next = read(CHOSEN) ?? read(FIRM) ?? BROWSER;
-  if (next === zone) return;
-  zone = next;
-  for (const listener of listeners) listener();
+  if (wanted() !== zone.get()) zone.set(wanted());
 }
 
 function read(key: string): string | null {

@@ -7,14 +7,12 @@ import { saving } from '../../api/query-client.ts';
 import { useDraft } from '../../drafts/drafts.ts';
 import * as format from '../../i18n/format.ts';
 import { useSession } from '../../session/session.ts';
+import { failed } from '../../widgets/actions.tsx';
+import { Button, Chip } from '../../widgets/controls.tsx';
 import { Icon } from '../../widgets/icon.tsx';
-import { LoadingOrFailed } from '../../widgets/states.tsx';
-import { failed } from '../../widgets/toasts.tsx';
-import { useTitle } from '../../widgets/use-title.ts';
-import { PlayerPanel, usePlayback } from '../call/player/player-panel.tsx';
-import { usePlayer } from '../call/player/use-player.ts';
+import { PageHead, useTitle, LoadingOrFailed } from '../../widgets/page.tsx';
+import { Listening, useListening } from '../call/listening.tsx';
 import { callTexts } from '../call/texts.ts';
-import { Transcript } from '../call/transcript.tsx';
 import { type Analysis, type CallDetail, type Question, useCall } from '../call/use-call.ts';
 import { questionsOf } from '../call/use-review.ts';
 import { calibrationTexts } from './texts.ts';
@@ -51,8 +49,7 @@ function Blind({ calibration, call, analysis }: Props) {
   const client = useQueryClient();
   const navigate = useNavigate();
   const { userUuid } = useSession();
-  const playback = usePlayback(call);
-  const player = usePlayer(playback.data?.url ?? null);
+  const listening = useListening(call);
   const { uuid, calls } = calibration;
   const at = calls.findIndex(({ call_uuid }) => call_uuid === call.uuid);
   const own = calls[at]?.answers.find(({ user_uuid }) => user_uuid === userUuid)?.answers ?? [];
@@ -89,23 +86,19 @@ function Blind({ calibration, call, analysis }: Props) {
           {calibration.name}
         </Link>
       </nav>
-      <div className="page-head">
-        <h1>{t('callOf', { at: format.number(at + 1), of: format.number(calls.length) })}</h1>
+      <PageHead title={t('callOf', { at: format.number(at + 1), of: format.number(calls.length) })}>
         <p className="muted foreign">
           {call.operator_name}, {format.shortDateTime(call.start_time)}
         </p>
-      </div>
+      </PageHead>
       <div className="call-columns">
         <div className="call-main">
-          {call.audio !== null && (
-            <PlayerPanel call={call} recording={call.audio} player={player} playback={playback} />
-          )}
-          <Transcript call={call} player={player} question={null} words={undefined} shown={null} under={() => null} />
+          <Listening call={call} listening={listening} />
         </div>
         <section className="score-panel" aria-label={t('yourAnswers')}>
           <p className="muted">{t('blind')}</p>
           {analysis?.sections.map((section, index) => (
-            <div key={`${index} ${section.name}`} className="card card-body calibrations-part">
+            <div key={`${index} ${section.name}`} className="card card-body stack">
               <h2 className="foreign">{section.name}</h2>
               {section.questions.map((question) => (
                 <Ask
@@ -117,15 +110,14 @@ function Blind({ calibration, call, analysis }: Props) {
               ))}
             </div>
           ))}
-          <div className="calibrations-actions">
-            <button
-              type="button"
-              className="button button-primary"
+          <div className="row">
+            <Button
+              kind="primary"
               disabled={!isComplete || save.isPending || calibration.status === 'closed'}
               onClick={() => save.mutate()}
             >
               {t(next === undefined ? 'save' : 'saveAndNext')}
-            </button>
+            </Button>
             <span className="muted number" role="status">
               {t('questionsAnswered', {
                 count: format.number(given.length),
@@ -149,19 +141,13 @@ interface AskProps {
 function Ask({ question, answer, onAnswer }: AskProps) {
   const c = callTexts.use();
   return (
-    <fieldset className="calibrations-ask">
+    <fieldset className="group">
       <legend className="foreign">{question.text}</legend>
       <div className="choices">
         {[...(question.choices ?? []), null].map((label) => (
-          <button
-            key={label ?? ''}
-            type="button"
-            className={answer === label ? 'chip chip-on' : 'chip'}
-            aria-pressed={answer === label}
-            onClick={() => onAnswer(label)}
-          >
+          <Chip key={label ?? ''} isOn={answer === label} onClick={() => onAnswer(label)}>
             <span className="foreign">{label ?? c('notApplicable')}</span>
-          </button>
+          </Chip>
         ))}
       </div>
     </fieldset>

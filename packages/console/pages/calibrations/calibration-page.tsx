@@ -1,19 +1,17 @@
 import './calibrations.css';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { api, send } from '../../api/client.ts';
-import { usePersonName } from '../../api/people.ts';
 import * as format from '../../i18n/format.ts';
 import { useSession } from '../../session/session.ts';
+import { useAction } from '../../widgets/actions.tsx';
+import { Button } from '../../widgets/controls.tsx';
 import { Icon } from '../../widgets/icon.tsx';
-import { LoadingOrFailed } from '../../widgets/states.tsx';
-import { Table } from '../../widgets/table.tsx';
-import { failed } from '../../widgets/toasts.tsx';
-import { useTitle } from '../../widgets/use-title.ts';
-import { useCallNames } from './call-names.ts';
+import { Table } from '../../widgets/list.tsx';
+import { Card, PageHead, useTitle, LoadingOrFailed } from '../../widgets/page.tsx';
+import { usePersonName } from '../../widgets/people.ts';
 import { Results } from './results.tsx';
 import { calibrationTexts } from './texts.ts';
-import { type Calibration, CALIBRATIONS, nextToAnswer, useCalibration } from './use-calibrations.ts';
+import { type Calibration, CALIBRATIONS, nextToAnswer, useCallNames, useCalibration } from './use-calibrations.ts';
 
 const route = getRouteApi('/calibrations/$uuid');
 
@@ -26,7 +24,7 @@ export function CalibrationPage() {
   useTitle(data?.name ?? t('title'));
   return (
     <div className="page calibrations">
-      <nav className="crumbs calibrations-path" aria-label={t('path')}>
+      <nav className="crumbs" aria-label={t('path')}>
         <Icon name="left" size={12} />
         <Link to="/calibrations">{t('title')}</Link>
       </nav>
@@ -44,36 +42,40 @@ export function CalibrationPage() {
 function Progress({ calibration }: { calibration: Calibration }) {
   const t = calibrationTexts.use();
   const nameOf = usePersonName();
-  const client = useQueryClient();
   const { userUuid, role } = useSession();
   const { uuid, name, due, users, calls } = calibration;
-  const callName = useCallNames(calls);
+  const callName = useCallNames(calibration);
   const isInvited = users.includes(userUuid);
   const next = nextToAnswer(calibration, userUuid);
   const isBegun = calls.some(({ answered_by }) => answered_by.includes(userUuid));
-  const close = useMutation({
-    mutationFn: () => send(api.POST('/api/v1/calibrations/{uuid}/close', { params: { path: { uuid } } })),
-    onSuccess: () => client.invalidateQueries({ queryKey: CALIBRATIONS }),
-    onError: failed,
+  const close = useAction(() => send(api.POST('/api/v1/calibrations/{uuid}/close', { params: { path: { uuid } } })), {
+    changes: [CALIBRATIONS],
   });
   return (
     <>
-      <div className="page-head">
-        <h1 className="foreign">{name}</h1>
+      <PageHead
+        title={name}
+        actions={
+          <>
+            {role === 'ADMIN' && (
+              <Button disabled={close.isPending} onClick={() => close.mutate()}>
+                {t('close')}
+              </Button>
+            )}
+            {isInvited && next !== undefined && (
+              <Link
+                to="/calibrations/$uuid/calls/$call"
+                params={{ uuid, call: next }}
+                className="button button-primary"
+              >
+                {t(isBegun ? 'continue' : 'begin')}
+              </Link>
+            )}
+          </>
+        }
+      >
         {due !== null && <p className="muted">{t('dueAt', { at: format.shortDateTime(due) })}</p>}
-        <div className="actions">
-          {role === 'ADMIN' && (
-            <button type="button" className="button" disabled={close.isPending} onClick={() => close.mutate()}>
-              {t('close')}
-            </button>
-          )}
-          {isInvited && next !== undefined && (
-            <Link to="/calibrations/$uuid/calls/$call" params={{ uuid, call: next }} className="button button-primary">
-              {t(isBegun ? 'continue' : 'begin')}
-            </Link>
-          )}
-        </div>
-      </div>
+      </PageHead>
       <p className="muted calibrations-about">{t(isInvited && next === undefined ? 'waiting' : 'blind')}</p>
       <Table
         label={t('progress')}
@@ -87,7 +89,7 @@ function Progress({ calibration }: { calibration: Calibration }) {
             cell: (user) => {
               const answered = calls.filter(({ answered_by }) => answered_by.includes(user)).length;
               return (
-                <span className="calibrations-progress">
+                <span className="row">
                   <progress max={calls.length} value={answered} aria-label={t('answered')} />
                   <span className="number">
                     {t('callsAnswered', { count: format.number(answered), of: format.number(calls.length) })}
@@ -99,8 +101,7 @@ function Progress({ calibration }: { calibration: Calibration }) {
         ]}
       />
       {isInvited && (
-        <section className="card card-body" aria-label={t('yourCalls')}>
-          <h2>{t('yourCalls')}</h2>
+        <Card title={t('yourCalls')}>
           <ul className="calibrations-list">
             {calls.map(({ call_uuid, answered_by }) => (
               <li key={call_uuid}>
@@ -116,7 +117,7 @@ function Progress({ calibration }: { calibration: Calibration }) {
               </li>
             ))}
           </ul>
-        </section>
+        </Card>
       )}
     </>
   );

@@ -1,20 +1,18 @@
 import './calibrations.css';
-import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
-import { type SyntheticEvent, useState } from 'react';
+import { type SyntheticEvent } from 'react';
 import { api, send } from '../../api/client.ts';
-import { usePeople } from '../../api/people.ts';
-import { shellTexts } from '../../app/shell-texts.ts';
 import { useDraft } from '../../drafts/drafts.ts';
 import * as format from '../../i18n/format.ts';
+import { shellTexts } from '../../i18n/shell/texts.ts';
 import { instantOf } from '../../i18n/zone/days.ts';
 import { timeZone } from '../../i18n/zone/zone.ts';
 import { may } from '../../session/rights.ts';
-import { Score } from '../../widgets/call-facts.tsx';
-import { Field } from '../../widgets/field.tsx';
-import { LoadingOrFailed } from '../../widgets/states.tsx';
-import { failed } from '../../widgets/toasts.tsx';
-import { useTitle } from '../../widgets/use-title.ts';
+import { useAction } from '../../widgets/actions.tsx';
+import { Button, Check, TextField } from '../../widgets/controls.tsx';
+import { PageHead, useTitle } from '../../widgets/page.tsx';
+import { usePeople } from '../../widgets/people.ts';
+import { CallChoice, toggled } from '../calls/call-choice.tsx';
 import { calibrationTexts } from './texts.ts';
 import { CALIBRATIONS } from './use-calibrations.ts';
 
@@ -22,7 +20,6 @@ const route = getRouteApi('/calibrations/new');
 
 /** As many as the service takes. */
 const MOST_CALLS = 100;
-const OFFERED = 30;
 
 interface Form {
   readonly name: string;
@@ -37,13 +34,12 @@ export function NewCalibrationPage() {
   const shell = shellTexts.use();
   useTitle(t('create'));
   const { calls: chosen = [] } = route.useSearch();
-  const client = useQueryClient();
   const navigate = useNavigate();
   const people = usePeople().filter(({ role }) => may(role, 'review'));
   const saved: Form = { name: '', due: '', calls: chosen, people: [] };
   const { value: form, set, discard } = useDraft('calibration new', saved);
-  const start = useMutation({
-    mutationFn: () =>
+  const start = useAction(
+    () =>
       send(
         api.POST('/api/v1/calibrations', {
           body: {
@@ -55,13 +51,14 @@ export function NewCalibrationPage() {
           },
         }),
       ),
-    onSuccess: async ({ uuid }) => {
-      discard();
-      await client.invalidateQueries({ queryKey: CALIBRATIONS });
-      await navigate({ to: '/calibrations/$uuid', params: { uuid } });
+    {
+      changes: [CALIBRATIONS],
+      onDone: ({ uuid }) => {
+        discard();
+        return navigate({ to: '/calibrations/$uuid', params: { uuid } });
+      },
     },
-    onError: failed,
-  });
+  );
   const isReady =
     form.name.trim() !== '' && form.calls.length > 0 && form.calls.length <= MOST_CALLS && form.people.length > 1;
   const submit = (event: SyntheticEvent) => {
@@ -70,113 +67,47 @@ export function NewCalibrationPage() {
   };
   return (
     <form className="page calibrations" onSubmit={submit}>
-      <div className="page-head">
-        <h1>{t('create')}</h1>
-      </div>
+      <PageHead title={t('create')} />
       <div className="card card-body calibrations-form">
-        <Field label={t('name')}>
-          <input
-            className="input"
-            required
-            maxLength={255}
-            value={form.name}
-            onChange={({ target }) => set({ ...form, name: target.value })}
-          />
-        </Field>
-        <Field label={t('until')}>
-          <input
-            className="input"
-            type="date"
-            value={form.due}
-            onChange={({ target }) => set({ ...form, due: target.value })}
-          />
-        </Field>
-        <fieldset className="calibrations-choice">
+        <TextField
+          label={t('name')}
+          required
+          maxLength={255}
+          value={form.name}
+          onChange={({ target }) => set({ ...form, name: target.value })}
+        />
+        <TextField
+          label={t('until')}
+          type="date"
+          value={form.due}
+          onChange={({ target }) => set({ ...form, due: target.value })}
+        />
+        <fieldset className="group">
           <legend>{t('peopleOf', { n: form.people.length, count: format.number(form.people.length) })}</legend>
           {people.map(({ uuid, name }) => (
-            <label key={uuid} className="check">
-              <input
-                type="checkbox"
-                checked={form.people.includes(uuid)}
-                onChange={() => set({ ...form, people: toggled(form.people, uuid) })}
-              />
+            <Check
+              key={uuid}
+              checked={form.people.includes(uuid)}
+              onChange={() => set({ ...form, people: toggled(form.people, uuid) })}
+            >
               <span className="foreign">{name}</span>
-            </label>
+            </Check>
           ))}
         </fieldset>
-        <CallChoice calls={form.calls} onChange={(calls) => set({ ...form, calls })} />
+        <fieldset className="group">
+          <legend>{t('callsOf', { n: form.calls.length, count: format.number(form.calls.length) })}</legend>
+          <CallChoice chosen={form.calls} most={MOST_CALLS} onChange={(calls) => set({ ...form, calls })} />
+        </fieldset>
       </div>
-      <div className="calibrations-actions">
+      <div className="row">
         <Link to="/calibrations" className="button">
           {shell('cancel')}
         </Link>
-        <button type="submit" className="button button-primary" disabled={!isReady || start.isPending}>
+        <Button kind="primary" isSubmit disabled={!isReady || start.isPending}>
           {t('start')}
-        </button>
+        </Button>
         {!isReady && <p className="muted">{t('needs')}</p>}
       </div>
     </form>
   );
-}
-
-interface ChoiceProps {
-  readonly calls: readonly string[];
-  readonly onChange: (calls: readonly string[]) => void;
-}
-
-/** Completed calls, the newest first, of an operator if one is named. Chosen ones stay when others are looked for. */
-function CallChoice({ calls, onChange }: ChoiceProps) {
-  const t = calibrationTexts.use();
-  const [operator, setOperator] = useState('');
-  const named = operator.trim();
-  const found = useQuery({
-    queryKey: ['calls', 'to calibrate', named],
-    queryFn: ({ signal }) =>
-      send(
-        api.GET('/api/v1/calls', {
-          params: {
-            query: {
-              status: ['completed'],
-              outcome: ['scored'],
-              sort: '-start_time',
-              size: OFFERED,
-              ...(named !== '' && { operator_name: named }),
-            },
-          },
-          signal,
-        }),
-      ),
-    placeholderData: keepPreviousData,
-  });
-  const offered = found.data?.items ?? [];
-  const others = calls.filter((uuid) => !offered.some((call) => call.uuid === uuid)).length;
-  return (
-    <fieldset className="calibrations-choice">
-      <legend>{t('callsOf', { n: calls.length, count: format.number(calls.length) })}</legend>
-      <Field label={t('operator')}>
-        <input className="input" type="search" value={operator} onChange={({ target }) => setOperator(target.value)} />
-      </Field>
-      <LoadingOrFailed query={found} />
-      {found.isSuccess && offered.length === 0 && <p className="muted">{t('noCalls')}</p>}
-      <div className="calibrations-calls">
-        {offered.map((call) => (
-          <label key={call.uuid} className="check">
-            <input
-              type="checkbox"
-              checked={calls.includes(call.uuid)}
-              onChange={() => onChange(toggled(calls, call.uuid))}
-            />
-            <span className="foreign">{call.operator_name}</span>
-            <span className="muted number">{format.shortDateTime(call.start_time)}</span>
-            <Score value={call.score} />
-          </label>
-        ))}
-      </div>
-      {others > 0 && <p className="muted">{t('others', { n: others, count: format.number(others) })}</p>}
-    </fieldset>
-  );
-}
-
-function toggled(list: readonly string[], item: string): readonly string[] {
-  return list.includes(item) ? list.filter((each) => each !== item) : [...list, item];
 }

@@ -1,29 +1,20 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { api, type Schemas, send } from '../../api/client.ts';
+import { useQueries, useQuery } from '@tanstack/react-query';
+import { get, type Schemas } from '../../api/client.ts';
+import * as format from '../../i18n/format.ts';
+import { callQuery } from '../call/use-call.ts';
+import { calibrationTexts } from './texts.ts';
 
 export type Calibration = Schemas['Calibration'];
 export type Agreement = NonNullable<Calibration['agreement']>;
-export type CalibratedCall = Calibration['calls'][number];
 
 const POLL_MS = 10_000;
-export const PAGE_SIZE = 20;
 
 export const CALIBRATIONS = ['calibrations'] as const;
-
-export function useCalibrations(page: number) {
-  return useQuery({
-    queryKey: [...CALIBRATIONS, 'page', page],
-    queryFn: ({ signal }) =>
-      send(api.GET('/api/v1/calibrations', { params: { query: { page, size: PAGE_SIZE } }, signal })),
-    placeholderData: keepPreviousData,
-  });
-}
 
 /** Fetched again while it is open and others may answer. */
 export function useCalibration(uuid: string) {
   return useQuery({
-    queryKey: [...CALIBRATIONS, uuid],
-    queryFn: ({ signal }) => send(api.GET('/api/v1/calibrations/{uuid}', { params: { path: { uuid } }, signal })),
+    ...get([...CALIBRATIONS, uuid], '/api/v1/calibrations/{uuid}', { path: { uuid } }),
     refetchInterval: ({ state }) => (state.data?.status === 'closed' ? false : POLL_MS),
   });
 }
@@ -34,4 +25,18 @@ export function nextToAnswer({ calls }: Calibration, userUuid: string, after?: s
   const inOrder = [...calls.slice(at + 1), ...calls.slice(0, at + 1)];
   return inOrder.find(({ call_uuid, answered_by }) => call_uuid !== after && !answered_by.includes(userUuid))
     ?.call_uuid;
+}
+
+/** What to call the calls of a calibration: operator and start; a number until they are known, or where they are erased. */
+export function useCallNames({ calls }: Pick<Calibration, 'calls'>): (uuid: string) => string {
+  const t = calibrationTexts.use();
+  const found = useQueries({
+    queries: calls.map(({ call_uuid }) => ({ ...callQuery(call_uuid), staleTime: Infinity })),
+  });
+  return (uuid) => {
+    const at = calls.findIndex(({ call_uuid }) => call_uuid === uuid);
+    const call = found[at]?.data;
+    if (call === undefined) return t('callNumber', { number: format.number(at + 1) });
+    return `${call.operator_name}, ${format.shortDateTime(call.start_time)}`;
+  };
 }

@@ -1,7 +1,7 @@
 import './call.css';
 import { ApiError } from '@call-analysis/client/errors';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { Failed, Loading, State, useFailure } from '../../widgets/states.tsx';
+import { Failed, Loading, State, useFailure } from '../../widgets/page.tsx';
 import { CallView } from './call-view.tsx';
 import { callTexts } from './texts.ts';
 import { useCall } from './use-call.ts';

@@ -1,26 +1,24 @@
 import './desk/desk.css';
 import { useEffect, useState } from 'react';
-import { shellTexts } from '../../app/shell-texts.ts';
 import { failureText } from '../../i18n/faults/texts.ts';
 import * as format from '../../i18n/format.ts';
+import { shellTexts } from '../../i18n/shell/texts.ts';
 import { useMay } from '../../session/rights.ts';
 import { StatusBadge } from '../../widgets/call-facts.tsx';
+import { Card, Facts, useTitle } from '../../widgets/page.tsx';
 import { useKeyList, useKeys } from '../../widgets/use-keys.ts';
 import { ONE_COLUMN, useMedia } from '../../widgets/use-media.ts';
-import { useTitle } from '../../widgets/use-title.ts';
 import { CallActions } from './call-actions.tsx';
 import { Comments, useComments } from './comments.tsx';
 import { CallDesk } from './desk/call-desk.tsx';
 import { DeskOf } from './desk/use-call-desk.ts';
 import { Neighbours } from './list/neighbours.tsx';
-import { PlayerPanel, usePlayback } from './player/player-panel.tsx';
-import { silencesOf } from './player/silences.ts';
-import { usePlayer, SKIP_SECONDS } from './player/use-player.ts';
+import { Listening, useListening } from './listening.tsx';
+import { mayFinish } from './may-finish.tsx';
 import { ScorePanel } from './score-panel.tsx';
 import { callTexts } from './texts.ts';
-import { Transcript } from './transcript.tsx';
 import type { Analysis, CallDetail, Question } from './use-call.ts';
-import { questionsOf, useReview } from './use-review.ts';
+import { inQuestion, questionsOf, useReview } from './use-review.ts';
 
 const KEYS = [
   ['Space', 'key.space'],
@@ -46,35 +44,20 @@ interface Props {
 
 export function CallView({ call, words, firstQuestion, moment }: Props) {
   const t = callTexts.use();
-  const playback = usePlayback(call);
-  const player = usePlayer(playback.data?.url ?? null, { startAt: moment, silences: silencesOf(call) });
+  const listening = useListening(call, moment);
   const comments = useComments(call.uuid);
   const [activeUuid, setActive] = useState<string | null>(firstQuestion ?? null);
-  const [shown, setShown] = useState(() => utteranceAt(call, moment));
   const isNarrow = useMedia(ONE_COLUMN);
   useTitle(t('title', { operator: call.operator_name, at: format.dateTime(call.start_time) }));
   const { analysis } = call;
   const active = analysis === null ? null : (questionsOf(analysis).find(({ uuid }) => uuid === activeUuid) ?? null);
 
-  const showQuote = (question: Question, index: number, isPlayed: boolean) => {
-    const evidence = question.evidence[index];
-    if (evidence === undefined) return;
-    setShown({ index: evidence.utterance });
-    const utterance = call.transcript?.utterances[evidence.utterance];
-    const { start = null, end = null } = utterance ?? {};
-    if (isPlayed && start !== null && end !== null && call.audio !== null) player.playFrom(start, end);
-  };
   const activate = (question: Question | null) => {
     setActive(question?.uuid ?? null);
     // Where the columns are below each other, scrolling to the quote would take the question out of sight.
-    if (question !== null && !isNarrow) showQuote(question, 0, false);
+    if (!isNarrow) listening.quote(question, 0, false);
   };
-  useKeys({
-    ' ': () => call.audio !== null && player.toggle(),
-    ArrowLeft: () => player.skip(-SKIP_SECONDS),
-    ArrowRight: () => player.skip(SKIP_SECONDS),
-    Escape: () => setActive(null),
-  });
+  useKeys({ Escape: () => setActive(null) });
   const keys = useMay('review') ? KEYS : KEYS.filter(([, text]) => !OF_REVIEWS.has(text));
   useKeyList(keys.map(([key, text]) => [key, t(text)]));
   return (
@@ -102,15 +85,9 @@ export function CallView({ call, words, firstQuestion, moment }: Props) {
       <Progress call={call} />
       <div className="call-columns">
         <div className="call-main">
-          {call.audio !== null && (
-            <PlayerPanel call={call} recording={call.audio} player={player} playback={playback} />
-          )}
-          <Transcript
-            call={call}
-            player={player}
+          <Listening
+            {...{ call, listening, words }}
             question={active}
-            words={words}
-            shown={shown}
             under={(index) =>
               comments !== null && (
                 <Comments
@@ -122,10 +99,9 @@ export function CallView({ call, words, firstQuestion, moment }: Props) {
             }
           />
           {comments !== null && (
-            <section className="card card-body" aria-label={t('comments')}>
-              <h2>{t('comments')}</h2>
+            <Card title={t('comments')}>
               <Comments callUuid={call.uuid} comments={comments.filter(({ utterance }) => utterance === null)} />
-            </section>
+            </Card>
           )}
         </div>
         {analysis === null ? (
@@ -137,7 +113,7 @@ export function CallView({ call, words, firstQuestion, moment }: Props) {
               analysis={analysis}
               active={active}
               onActivate={activate}
-              onQuote={(question, index) => showQuote(question, index, true)}
+              onQuote={(question, index) => listening.quote(question, index, true)}
             />
           </DeskOf>
         )}
@@ -159,13 +135,6 @@ function Progress({ call: { status, history } }: { call: CallDetail }) {
       <progress max={Number(all)} value={Number(done)} aria-hidden="true" />
     </p>
   );
-}
-
-/** The utterance to show first: that of the linked moment. */
-function utteranceAt(call: CallDetail, moment: number): { index: number } | null {
-  if (moment <= 0) return null;
-  const index = call.transcript?.utterances.findLastIndex(({ start }) => start !== null && start <= moment) ?? -1;
-  return index < 0 ? null : { index };
 }
 
 interface JudgementProps {
@@ -197,36 +166,43 @@ function Judgement({ call, analysis, active, onActivate, onQuote }: JudgementPro
     j: () => move(1),
     k: () => move(-1),
     Enter: () => active !== null && onQuote(active, 0),
-    ...(mayReview && { f: () => void review.finish().catch(() => {}) }),
+    ...(mayReview && { f: () => void finish() }),
     ...(labels.length > 0 && { '0': () => active !== null && review.answer(active, null) }),
     ...Object.fromEntries(numbers),
   });
+  const finish = async () => {
+    const left = inQuestion(review.shown);
+    // The message says why it did not work.
+    if (left.length === 0 || (await mayFinish(left))) await review.finish().catch(() => {});
+    else onActivate(left[0]!);
+  };
   // A call that was analyzed again has no question of the old analysis.
   useEffect(() => {
     if (active !== null && at < 0) onActivate(null);
   });
-  return <ScorePanel {...{ review, mayReview, active, onActivate, onQuote }} analysis={review.shown} />;
+  return (
+    <ScorePanel
+      {...{ review, mayReview, active, onActivate, onQuote }}
+      analysis={review.shown}
+      onFinish={() => void finish()}
+    />
+  );
 }
 
 function Meta({ call }: { call: CallDetail }) {
   const t = callTexts.use();
   const language = `language.${call.language ?? ''}`;
-  const facts = [
-    [t('segmentType'), call.segment_type],
-    ...(call.duration === null ? [] : [[t('duration'), format.duration(call.duration)]]),
-    ...(shellTexts.has(language) ? [[t('language'), shellTexts.translate(language)]] : []),
-    ...(call.operator_group_name === null ? [] : [[t('group'), call.operator_group_name]]),
-    ...(call.direction === null ? [] : [[t('direction'), t(`direction.${call.direction}`)]]),
-    ...(call.partner_call_id === null ? [] : [[t('ownId'), call.partner_call_id]]),
-  ] as const;
   return (
-    <dl className="facts facts-line">
-      {facts.map(([name, value]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd className="foreign">{value}</dd>
-        </div>
-      ))}
-    </dl>
+    <Facts
+      className="facts-line"
+      of={[
+        [t('segmentType'), call.segment_type],
+        call.duration !== null && [t('duration'), format.duration(call.duration)],
+        shellTexts.has(language) && [t('language'), shellTexts.translate(language)],
+        call.operator_group_name !== null && [t('group'), call.operator_group_name],
+        call.direction !== null && [t('direction'), t(`direction.${call.direction}`)],
+        call.partner_call_id !== null && [t('ownId'), call.partner_call_id],
+      ]}
+    />
   );
 }

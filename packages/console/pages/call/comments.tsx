@@ -1,17 +1,17 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
-import { api, type Schemas, send } from '../../api/client.ts';
-import { usePeople, usePersonName } from '../../api/people.ts';
+import { api, type Schemas, send, get } from '../../api/client.ts';
 import { saving } from '../../api/query-client.ts';
-import { shellTexts } from '../../app/shell-texts.ts';
 import { draftOf, useDraft } from '../../drafts/drafts.ts';
-import { leaveForm } from '../../drafts/leave-question.tsx';
+import { leaveForm } from '../../drafts/leave-question.ts';
 import * as format from '../../i18n/format.ts';
+import { shellTexts } from '../../i18n/shell/texts.ts';
 import { useMay } from '../../session/rights.ts';
 import { useSession } from '../../session/session.ts';
+import { failed, useAction } from '../../widgets/actions.tsx';
+import { Button } from '../../widgets/controls.tsx';
 import { Highlighted } from '../../widgets/highlighted.tsx';
-import { Icon } from '../../widgets/icon.tsx';
-import { failed } from '../../widgets/toasts.tsx';
+import { usePeople, usePersonName } from '../../widgets/people.ts';
 import { MentionField } from './desk/mention-field.tsx';
 import { mentionsIn } from './desk/mentions.ts';
 import { callTexts } from './texts.ts';
@@ -26,10 +26,8 @@ const key = (uuid: string) => ['comments', uuid];
 export function useComments(uuid: string): readonly Comment[] | null {
   const isShown = useMay('review');
   const { data } = useQuery({
+    ...get(key(uuid), '/api/v1/calls/{uuid}/comments', { path: { uuid }, query: { size: 100 } }),
     enabled: isShown,
-    queryKey: key(uuid),
-    queryFn: ({ signal }) =>
-      send(api.GET('/api/v1/calls/{uuid}/comments', { params: { path: { uuid }, query: { size: 100 } }, signal })),
     refetchInterval: FOLLOW_MS,
   });
   return isShown ? (data?.items ?? []) : null;
@@ -55,15 +53,16 @@ export function Comments({ callUuid, comments, utterance }: Props) {
       {isWriting ? (
         <NewComment {...{ callUuid, utterance, draftKey }} onClose={() => setWriting(false)} />
       ) : (
-        <button
-          type="button"
-          className="button button-quiet button-small comment-add"
+        <Button
+          icon="comment"
+          kind="quiet"
+          isSmall
+          className="comment-add"
           onClick={() => setWriting(true)}
           aria-label={utterance === undefined ? t('addComment') : t('commentAt', { number: String(utterance + 1) })}
         >
-          <Icon name="comment" size={13} />
           {utterance === undefined && t('addComment')}
-        </button>
+        </Button>
       )}
     </div>
   );
@@ -71,21 +70,19 @@ export function Comments({ callUuid, comments, utterance }: Props) {
 
 function OneComment({ callUuid, comment }: { callUuid: string; comment: Comment }) {
   const t = callTexts.use();
-  const client = useQueryClient();
   const nameOf = usePersonName();
   const mentioned = usePeople().filter(({ uuid }) => comment.mentions.includes(uuid));
   const { userUuid, role } = useSession();
   const isOwn = comment.by === userUuid;
-  const remove = useMutation({
-    mutationFn: () =>
+  const remove = useAction(
+    () =>
       send(
         api.DELETE('/api/v1/calls/{uuid}/comments/{comment_uuid}', {
           params: { path: { uuid: callUuid, comment_uuid: comment.uuid } },
         }),
       ),
-    onSuccess: () => client.invalidateQueries({ queryKey: key(callUuid) }),
-    onError: failed,
-  });
+    { changes: [key(callUuid)] },
+  );
   return (
     <div className="comment">
       <p className="foreign">
@@ -95,15 +92,14 @@ function OneComment({ callUuid, comment }: { callUuid: string; comment: Comment 
         <span className="foreign">{nameOf(comment.by)}</span> · {format.dateTime(comment.at)}
       </span>
       {(isOwn || role === 'ADMIN') && (
-        <button
-          type="button"
-          className="button button-quiet button-icon button-small"
-          aria-label={t('deleteComment')}
+        <Button
+          icon="close"
+          kind="quiet"
+          isSmall
+          label={t('deleteComment')}
           disabled={remove.isPending}
           onClick={() => remove.mutate()}
-        >
-          <Icon name="close" size={13} />
-        </button>
+        />
       )}
     </div>
   );
@@ -176,16 +172,12 @@ function NewComment({ callUuid, utterance, draftKey, onClose }: NewCommentProps)
         onCancel={leave}
       />
       <div className="dialog-actions">
-        <button type="button" className="button button-small" onClick={leave}>
+        <Button isSmall onClick={leave}>
           {shell('cancel')}
-        </button>
-        <button
-          type="submit"
-          className="button button-primary button-small"
-          disabled={add.isPending || text.trim() === ''}
-        >
+        </Button>
+        <Button kind="primary" isSmall isSubmit disabled={add.isPending || text.trim() === ''}>
           {add.failureCount > 0 && add.isPending ? t('notSaved') : t('save')}
-        </button>
+        </Button>
       </div>
     </form>
   );

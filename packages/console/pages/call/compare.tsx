@@ -1,6 +1,7 @@
 import * as format from '../../i18n/format.ts';
 import { Score } from '../../widgets/call-facts.tsx';
 import { Dialog, DialogActions } from '../../widgets/dialog.tsx';
+import { Table } from '../../widgets/list.tsx';
 import { callTexts } from './texts.ts';
 import type { Analysis, Question } from './use-call.ts';
 import { questionsOf } from './use-review.ts';
@@ -19,47 +20,37 @@ export function Compare({ analyses, onClose }: { analyses: readonly Analysis[]; 
       .map(({ uuid, text }) => [uuid, text]),
   );
   const answers = shown.map((analysis) => new Map(questionsOf(analysis).map((question) => [question.uuid, question])));
+  const isSame = (uuid: string) => new Set(answers.map((of) => of.get(uuid)?.answer)).size === 1;
   return (
     <Dialog title={t('compare')} isWide onClose={onClose}>
-      {/* Long tables are scrolled by keyboard, too. */}
-      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
-      <div className="scroll-x" tabIndex={0} role="region" aria-label={t('compare')}>
-        <table className="compare">
-          <thead>
-            <tr>
-              <th scope="col">{t('question')}</th>
-              {shown.map((analysis) => (
-                <th key={analysis.uuid} scope="col">
-                  <Score value={analysis.score} />
-                  <span className="muted">{format.dateTime(analysis.created_at)}</span>
-                  <span className="muted foreign">
-                    {analysis.scorecard.name} {analysis.scorecard.revision}
-                  </span>
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {[...texts].map(([uuid, text]) => {
-              const row = answers.map((byUuid) => byUuid.get(uuid));
-              const isSame = new Set(row.map((question) => question?.answer)).size === 1;
-              return (
-                <tr key={uuid} className={isSame ? '' : 'compare-changed'}>
-                  <th scope="row" className="foreign">
-                    {text}
-                  </th>
-                  {row.map((question, index) => (
-                    <td key={shown[index]!.uuid} className="foreign">
-                      {question === undefined ? '–' : answerText(question)}
-                    </td>
-                  ))}
-                </tr>
-              );
-            })}
-          </tbody>
-        </table>
-      </div>
-      <DialogActions onClose={onClose} leave="close" />
+      <Table
+        label={t('compare')}
+        className="scroll-x compare"
+        items={[...texts]}
+        keyOf={([uuid]) => uuid}
+        columns={[
+          { title: t('question'), kind: 'name', className: 'foreign', cell: ([, text]) => text },
+          ...shown.map((analysis, at) => ({
+            title: format.dateTime(analysis.created_at),
+            head: (
+              <>
+                <Score value={analysis.score} />
+                <span className="muted">{format.dateTime(analysis.created_at)}</span>
+                <span className="muted foreign">
+                  {analysis.scorecard.name} {analysis.scorecard.revision}
+                </span>
+              </>
+            ),
+            className: 'foreign',
+            cell: ([uuid]: [string, string]) => {
+              const question = answers[at]!.get(uuid);
+              const text = question === undefined ? '–' : answerText(question);
+              return isSame(uuid) ? text : <mark>{text}</mark>;
+            },
+          })),
+        ]}
+      />
+      <DialogActions onClose={onClose} />
     </Dialog>
   );
 

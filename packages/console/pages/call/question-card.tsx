@@ -1,6 +1,7 @@
 import { useEffect } from 'react';
 import { useDraft } from '../../drafts/drafts.ts';
 import * as format from '../../i18n/format.ts';
+import { Button, Chip } from '../../widgets/controls.tsx';
 import { Icon } from '../../widgets/icon.tsx';
 import { DisputeBadge, Disputes } from './desk/disputes.tsx';
 import { callTexts } from './texts.ts';
@@ -87,27 +88,16 @@ function Details({ question, draftKey, isPending, onQuote, onAnswer }: Props) {
       {onAnswer !== null && question.choices !== null && (
         <>
           <div className="choices" role="group" aria-label={t('correct')}>
-            {question.choices.map((label, index) => (
-              <button
-                key={label}
-                type="button"
-                className={question.answer === label ? 'chip chip-on' : 'chip'}
-                aria-pressed={question.answer === label}
+            {[...question.choices, null].map((label, index) => (
+              <Chip
+                key={label ?? ''}
+                isOn={label === null ? question.not_applicable : question.answer === label}
                 onClick={() => onAnswer(label)}
               >
-                <kbd aria-hidden="true">{index + 1}</kbd>
-                <span className="foreign">{label}</span>
-              </button>
+                <kbd aria-hidden="true">{label === null ? 0 : index + 1}</kbd>
+                <span className="foreign">{label ?? t('notApplicable')}</span>
+              </Chip>
             ))}
-            <button
-              type="button"
-              className={question.not_applicable ? 'chip chip-on' : 'chip'}
-              aria-pressed={question.not_applicable}
-              onClick={() => onAnswer(null)}
-            >
-              <kbd aria-hidden="true">0</kbd>
-              {t('notApplicable')}
-            </button>
           </div>
           <AnswerComment
             {...{ question, draftKey, isPending }}
@@ -150,11 +140,7 @@ function AnswerComment({
         value={typed}
         onChange={({ target }) => set(target.value)}
       />
-      {typed.trim() !== saved && (
-        <button type="submit" className="button">
-          {t('save')}
-        </button>
-      )}
+      {typed.trim() !== saved && <Button isSubmit>{t('save')}</Button>}
     </form>
   );
 }

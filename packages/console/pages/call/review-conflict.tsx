@@ -1,7 +1,9 @@
-import { usePersonName } from '../../api/people.ts';
-import { shellTexts } from '../../app/shell-texts.ts';
 import * as format from '../../i18n/format.ts';
+import { shellTexts } from '../../i18n/shell/texts.ts';
+import { Button } from '../../widgets/controls.tsx';
 import { Dialog } from '../../widgets/dialog.tsx';
+import { Facts } from '../../widgets/page.tsx';
+import { usePersonName } from '../../widgets/people.ts';
 import { callTexts } from './texts.ts';
 import type { Analysis } from './use-call.ts';
 import { questionsOf, type useReview } from './use-review.ts';
@@ -15,31 +17,28 @@ export function ReviewConflict({ analysis, review }: { analysis: Analysis; revie
   if (conflict === null) return null;
   const { mine, theirs } = conflict;
   const question = questionsOf(analysis).find(({ uuid }) => uuid === mine.questionUuid);
+  const said = ({ answer, comment }: { answer: string | null; comment: string | null }) => (
+    <>
+      <strong>{answer ?? t('notApplicable')}</strong>
+      {comment !== null && <p>{comment}</p>}
+    </>
+  );
   const keepTheirs = () => review.settle(conflict, false);
   return (
     <Dialog title={t('conflict.title')} onClose={keepTheirs}>
       <p className="foreign">{question?.text}</p>
-      <dl className="facts conflict">
-        {[
-          { who: `${nameOf(theirs.by)} · ${format.dateTime(theirs.at)}`, ...theirs },
-          { who: shell('you'), ...mine },
-        ].map(({ who, answer, comment }) => (
-          <div key={who}>
-            <dt className="foreign">{who}</dt>
-            <dd className="foreign">
-              <strong>{answer ?? t('notApplicable')}</strong>
-              {comment !== null && <p>{comment}</p>}
-            </dd>
-          </div>
-        ))}
-      </dl>
+      <Facts
+        className="conflict"
+        of={[
+          [`${nameOf(theirs.by)} · ${format.dateTime(theirs.at)}`, said(theirs)],
+          [shell('you'), said(mine)],
+        ]}
+      />
       <div className="dialog-actions">
-        <button type="button" className="button" onClick={keepTheirs}>
-          {t('conflict.theirs')}
-        </button>
-        <button type="button" className="button button-primary" onClick={() => review.settle(conflict, true)}>
+        <Button onClick={keepTheirs}>{t('conflict.theirs')}</Button>
+        <Button kind="primary" onClick={() => review.settle(conflict, true)}>
           {t('conflict.mine')}
-        </button>
+        </Button>
       </div>
     </Dialog>
   );

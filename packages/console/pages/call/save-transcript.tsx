@@ -1,9 +1,9 @@
 import { useState } from 'react';
 import { saveFile } from '../../api/save-file.ts';
 import { SERVICE_URL } from '../../session/session.ts';
+import { failed } from '../../widgets/actions.tsx';
+import { Popup, PopupItem } from '../../widgets/controls.tsx';
 import { Icon } from '../../widgets/icon.tsx';
-import { Popup } from '../../widgets/popup.tsx';
-import { failed } from '../../widgets/toasts.tsx';
 import { callTexts } from './texts.ts';
 import type { CallDetail } from './use-call.ts';
 
@@ -39,17 +39,15 @@ export function SaveTranscript({ call }: { call: CallDetail }) {
     >
       {(close) =>
         FORMATS.filter(({ needsTimes }) => hasTimes || !needsTimes).map(({ name, label }) => (
-          <button
+          <PopupItem
             key={name}
-            type="button"
-            className="popup-item"
             onClick={() => {
               close();
               save(name);
             }}
           >
             {label}
-          </button>
+          </PopupItem>
         ))
       }
     </Popup>

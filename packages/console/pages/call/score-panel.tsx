@@ -1,10 +1,12 @@
-import { type ReactNode, useEffect, useRef, useState } from 'react';
-import { usePersonName } from '../../api/people.ts';
+import { useEffect, useRef } from 'react';
 import * as format from '../../i18n/format.ts';
 import { topicName } from '../../i18n/topics/texts.ts';
 import { Score, scoreTone } from '../../widgets/call-facts.tsx';
-import { Confirm } from '../../widgets/confirm.tsx';
+import { Button } from '../../widgets/controls.tsx';
+import { confirmed } from '../../widgets/dialog.tsx';
 import { Icon } from '../../widgets/icon.tsx';
+import { type Fact, Facts } from '../../widgets/page.tsx';
+import { usePersonName } from '../../widgets/people.ts';
 import { QuestionCard } from './question-card.tsx';
 import { ReviewConflict } from './review-conflict.tsx';
 import { callTexts } from './texts.ts';
@@ -19,16 +21,20 @@ interface Props {
   readonly active: Question | null;
   readonly onActivate: (question: Question | null) => void;
   readonly onQuote: (question: Question, index: number) => void;
+  readonly onFinish: () => void;
 }
 
 /** The score, the answers that it consists of, and a person's review. */
-export function ScorePanel({ analysis, review, mayReview, active, onActivate, onQuote }: Props) {
+export function ScorePanel({ analysis, review, mayReview, active, onActivate, onQuote, onFinish }: Props) {
   const t = callTexts.use();
   const numbers = new Map(questionsOf(analysis).map(({ uuid }, index) => [uuid, index + 1]));
   const open = questionsOf(analysis).filter((question) => isLeftToModel(analysis, question)).length;
   const toReview = questionsOf(analysis).filter(({ needs_review }) => needs_review).length;
   const nameOf = usePersonName();
-  const [isWithdrawing, setWithdrawing] = useState(false);
+  const askToWithdraw = async () => {
+    const question = { title: t('withdrawTitle'), text: t('withdrawText'), action: t('withdrawReview') };
+    if (await confirmed(question)) review.withdraw();
+  };
   const panel = useRef<HTMLElement>(null);
   useEffect(() => {
     panel.current?.querySelector('[data-active="true"]')?.scrollIntoView({ block: 'nearest' });
@@ -76,7 +82,7 @@ export function ScorePanel({ analysis, review, mayReview, active, onActivate, on
           </p>
         </div>
         <p className="score-summary foreign">{analysis.summary}</p>
-        <Facts analysis={analysis} />
+        <Details analysis={analysis} />
       </div>
       {analysis.sections.map((section, at) => (
         <div key={`${at} ${section.name}`} className="card score-section">
@@ -106,31 +112,16 @@ export function ScorePanel({ analysis, review, mayReview, active, onActivate, on
       {mayReview && (
         <div className="score-actions">
           {analysis.review?.done !== true && (
-            <button
-              type="button"
-              className="button button-primary"
-              disabled={review.isSaving}
-              onClick={() => void review.finish().catch(() => {})}
-            >
-              <Icon name="check" />
+            <Button icon="check" kind="primary" disabled={review.isSaving} onClick={onFinish}>
               {t('finishReview')}
-            </button>
+            </Button>
           )}
           {analysis.review !== null && (
-            <button type="button" className="button" disabled={review.isSaving} onClick={() => setWithdrawing(true)}>
+            <Button disabled={review.isSaving} onClick={() => void askToWithdraw()}>
               {t('withdrawReview')}
-            </button>
+            </Button>
           )}
         </div>
-      )}
-      {isWithdrawing && (
-        <Confirm
-          title={t('withdrawTitle')}
-          text={t('withdrawText')}
-          action={t('withdrawReview')}
-          onConfirm={review.withdraw}
-          onClose={() => setWithdrawing(false)}
-        />
       )}
     </section>
   );
@@ -163,68 +154,37 @@ function feeling(value: number | null): string {
   return value === null ? '–' : format.number(value, 2);
 }
 
-function Facts({ analysis }: { analysis: Analysis }) {
+function Details({ analysis }: { analysis: Analysis }) {
   const t = callTexts.use();
   const { metrics, topics, reason, resolution, manipulation, sentiment } = analysis;
   const { operator, client, silence } = metrics.talk_ratio;
-  const facts: [name: string, value: ReactNode][] = [
-    ...(manipulation === null
-      ? []
-      : [
-          [
-            t('manipulation'),
-            <q key="m" className="foreign">
-              {manipulation.quote}
-            </q>,
-          ] as [string, ReactNode],
-        ]),
-    ...(reason === null
-      ? []
-      : [
-          [
-            t('reason'),
-            <span key="r" className="foreign">
-              {reason}
-            </span>,
-          ] as [string, ReactNode],
-        ]),
-    ...(resolution === null ? [] : [[t('resolution'), t(`resolution.${resolution}`)] as [string, ReactNode]]),
-    ...(topics.length === 0
-      ? []
-      : [
-          [
-            t('topics'),
-            <span key="t" className="foreign">
-              {topics.map(topicName).join(', ')}
-            </span>,
-          ] as [string, ReactNode],
-        ]),
-    [
-      t('talk'),
-      `${t('role.operator')} ${format.percent(operator)} · ${t('role.client')} ${format.percent(client)}${silence === null ? '' : ` · ${t('silence')} ${format.percent(silence)}`}`,
-    ],
-    ...(sentiment === null
-      ? []
-      : (['operator', 'client'] as const).map((role): [string, ReactNode] => [
-          t('sentiment', { role: t(`role.${role}`) }),
-          t('sentimentOf', {
-            whole: feeling(sentiment[role]),
-            start: feeling(sentiment.start[role]),
-            end: feeling(sentiment.end[role]),
-          }),
-        ])),
-    ...(metrics.interruptions === null
-      ? []
-      : [[t('interruptions'), format.number(metrics.interruptions)] as [string, ReactNode]]),
-  ];
+  const part = (name: string, share: number | null) => (share === null ? [] : `${name} ${format.percent(share)}`);
   return (
-    <dl className="facts">
-      {facts.map(([name, value]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>{value}</dd>
-        </div>
-      ))}
-    </dl>
+    <Facts
+      of={[
+        manipulation !== null && [t('manipulation'), <q key="quote">{manipulation.quote}</q>],
+        reason !== null && [t('reason'), reason],
+        resolution !== null && [t('resolution'), t(`resolution.${resolution}`)],
+        topics.length > 0 && [t('topics'), topics.map(topicName).join(', ')],
+        [
+          t('talk'),
+          [part(t('role.operator'), operator), part(t('role.client'), client), part(t('silence'), silence)]
+            .flat()
+            .join(' · '),
+        ],
+        ...(['operator', 'client'] as const).map(
+          (role): Fact | false =>
+            sentiment !== null && [
+              t('sentiment', { role: t(`role.${role}`) }),
+              t('sentimentOf', {
+                whole: feeling(sentiment[role]),
+                start: feeling(sentiment.start[role]),
+                end: feeling(sentiment.end[role]),
+              }),
+            ],
+        ),
+        metrics.interruptions !== null && [t('interruptions'), format.number(metrics.interruptions)],
+      ]}
+    />
   );
 }

@@ -5,7 +5,7 @@ import { api, type Schemas, send } from '../../api/client.ts';
 import { saving } from '../../api/query-client.ts';
 import { discardDraft, draftOf, keepDraft } from '../../drafts/drafts.ts';
 import { useSession } from '../../session/session.ts';
-import { failed } from '../../widgets/toasts.tsx';
+import { failed } from '../../widgets/actions.tsx';
 import { type Analysis, type CallDetail, callKey, type Question } from './use-call.ts';
 
 /** One answer of a person: a label, or null where the question does not apply. */
@@ -196,12 +196,21 @@ export function questionsOf(analysis: Analysis): readonly Question[] {
   return analysis.sections.flatMap(({ questions }) => questions);
 }
 
+export function isOpen({ answer, not_applicable }: Question): boolean {
+  return answer === null && !not_applicable;
+}
+
+/** The questions that a person is asked to look at. */
+export function inQuestion(analysis: Analysis): readonly Question[] {
+  return questionsOf(analysis).filter((each) => each.needs_review || (isOpen(each) && !isLeftToModel(analysis, each)));
+}
+
 /** The machine's answer, also where a person has answered since. */
 export function machineAnswer({ machine, answer, decided_by, confidence }: Question) {
   return machine ?? { answer, decided_by, confidence };
 }
 
 /** Whether a question is open because no language model was asked. */
-export function isLeftToModel({ analyst }: Analysis, { decided_by, answer, not_applicable }: Question): boolean {
-  return analyst.name === 'rules' && decided_by === 'model' && answer === null && !not_applicable;
+export function isLeftToModel({ analyst }: Analysis, question: Question): boolean {
+  return analyst.name === 'rules' && question.decided_by === 'model' && isOpen(question);
 }

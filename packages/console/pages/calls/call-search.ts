@@ -75,3 +75,10 @@ export function isFiltered(search: CallSearch): boolean {
 export function callQuery(search: CallSearch): CallQuery {
   return search as unknown as CallQuery;
 }
+
+const PAGE_SIZE = 100;
+
+/** The first page of the list. */
+export function firstPage(search: CallSearch): CallQuery {
+  return { sort: DEFAULT_SORT, ...callQuery(search), size: PAGE_SIZE };
+}

@@ -2,21 +2,20 @@ import './calls.css';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
 import { whenOnline } from '../../api/connection.ts';
-import { shellTexts } from '../../app/shell-texts.ts';
 import * as format from '../../i18n/format.ts';
+import { shellTexts } from '../../i18n/shell/texts.ts';
 import { useMay } from '../../session/rights.ts';
 import { useSession } from '../../session/session.ts';
-import { Failed, Loading, State } from '../../widgets/states.tsx';
-import { useTitle } from '../../widgets/use-title.ts';
-import { openFromList } from '../call/list/call-list.ts';
+import { Button } from '../../widgets/controls.tsx';
+import { useTitle, Failed, Loading, State } from '../../widgets/page.tsx';
+import { openFromList } from './call-list.ts';
 import { type CallSearch, DEFAULT_SORT, isFiltered, type Sort } from './call-search.ts';
 import { ExportButton } from './export-button.tsx';
 import { FilterBar } from './filters/filter-bar.tsx';
-import { SearchedElsewhere, SearchField } from './search-field.tsx';
+import { SearchField } from './search-field.tsx';
 import { CallsTable } from './table/calls-table.tsx';
-import { ColumnChoice } from './table/column-choice.tsx';
+import { ColumnChoice, SortChoice } from './table/choices.tsx';
 import { storeColumns, storedColumns } from './table/columns.tsx';
-import { SortChoice } from './table/sort-choice.tsx';
 import { callsTexts } from './texts.ts';
 import { useCalls } from './use-calls.ts';
 import { SavedViews } from './views/saved-views.tsx';
@@ -27,6 +26,8 @@ const SelectionBar = lazy(async () => ({
   default: (await whenOnline(() => import('./selection/selection-bar.tsx'))).SelectionBar,
 }));
 
+/** Loaded with the first search. */
+const SearchedElsewhere = lazy(() => whenOnline(() => import('./elsewhere/searched-elsewhere.tsx')));
 const LocalViews = lazy(() => whenOnline(() => import('./views/local-views.tsx')));
 
 const route = getRouteApi('/calls');
@@ -86,7 +87,11 @@ export function CallsPage() {
       <FilterBar search={search} onChange={change} calls={calls.items}>
         <SortChoice sort={sort} columns={columns} onSort={onSort} />
       </FilterBar>
-      {search.q !== undefined && <SearchedElsewhere q={search.q} onChange={change} />}
+      {search.q !== undefined && (
+        <Suspense>
+          <SearchedElsewhere q={search.q} onChange={change} />
+        </Suspense>
+      )}
       {selectedCalls.length > 0 && (
         <Suspense>
           <SelectionBar
@@ -106,9 +111,7 @@ export function CallsPage() {
       ) : calls.items.length === 0 ? (
         isFiltered(search) ? (
           <State title={t('none.title')} text={t('none.text')}>
-            <button type="button" className="button" onClick={() => void navigate({ search: {} })}>
-              {t('none.clear')}
-            </button>
+            <Button onClick={() => void navigate({ search: {} })}>{t('none.clear')}</Button>
           </State>
         ) : (
           <State title={t('empty.title')} text={t(isOwn ? 'empty.textOwn' : 'empty.text')}>

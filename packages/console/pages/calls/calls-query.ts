@@ -1,8 +1,6 @@
 import { infiniteQueryOptions } from '@tanstack/react-query';
 import { api, send } from '../../api/client.ts';
-import { callQuery, type CallSearch, DEFAULT_SORT } from './call-search.ts';
-
-const PAGE_SIZE = 100;
+import { type CallSearch, firstPage } from './call-search.ts';
 
 /** Key of everything about lists of calls, to fetch them again after a change. */
 export const CALLS_KEY = ['calls'] as const;
@@ -19,11 +17,6 @@ export function callsQuery(search: CallSearch) {
 }
 
 export function fetchCalls(search: CallSearch, cursor: string | null, signal: AbortSignal) {
-  const query = {
-    sort: DEFAULT_SORT,
-    ...callQuery(search),
-    size: PAGE_SIZE,
-    ...(cursor !== null && { cursor }),
-  };
+  const query = { ...firstPage(search), ...(cursor !== null && { cursor }) };
   return send(api.GET('/api/v1/calls', { params: { query }, signal }));
 }

@@ -1,6 +1,6 @@
 import { lazy, Suspense, useState } from 'react';
 import { whenOnline } from '../../api/connection.ts';
-import { Icon } from '../../widgets/icon.tsx';
+import { Button } from '../../widgets/controls.tsx';
 import type { Exported } from './export-dialog.tsx';
 import { callsTexts } from './texts.ts';
 
@@ -13,15 +13,9 @@ export function ExportButton(calls: Exported) {
   const isChosen = 'uuids' in calls;
   return (
     <>
-      <button
-        type="button"
-        className="button"
-        aria-label={t(isChosen ? 'exportSelected' : 'export')}
-        onClick={() => setOpen(true)}
-      >
-        <Icon name="download" />
+      <Button icon="download" aria-label={t(isChosen ? 'exportSelected' : 'export')} onClick={() => setOpen(true)}>
         <span className={isChosen ? '' : 'wide-only'}>{t('export')}</span>
-      </button>
+      </Button>
       {isOpen && (
         <Suspense>
           <ExportDialog calls={calls} onClose={() => setOpen(false)} />

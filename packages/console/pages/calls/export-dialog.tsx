@@ -1,18 +1,20 @@
 import { useQuery } from '@tanstack/react-query';
 import { type SyntheticEvent, useState } from 'react';
-import { api, send } from '../../api/client.ts';
+import { get } from '../../api/client.ts';
 import { saveFile } from '../../api/save-file.ts';
-import { stringifySearch } from '../../app/search-params.ts';
+import { stringifySearch } from '../../api/search-params.ts';
+import { timeZone } from '../../i18n/zone/zone.ts';
 import { useMay } from '../../session/rights.ts';
 import { SERVICE_URL } from '../../session/session.ts';
+import { Button, Check, SelectField } from '../../widgets/controls.tsx';
 import { Dialog, DialogActions } from '../../widgets/dialog.tsx';
-import { Fault } from '../../widgets/fault.tsx';
-import { Field } from '../../widgets/field.tsx';
+import { Fault } from '../../widgets/page.tsx';
 import { type CallSearch, DEFAULT_SORT } from './call-search.ts';
 import { callsTexts } from './texts.ts';
 
 const FORMATS = { csv: 'CSV', xlsx: 'Excel', ndjson: 'JSON Lines', parquet: 'Parquet' } as const;
 type Format = keyof typeof FORMATS;
+const NAMES = ['own', 'api'] as const;
 
 /** The exported calls: those of the filters, or calls by uuid. */
 export type Exported = { readonly search: CallSearch } | { readonly uuids: readonly string[] };
@@ -34,10 +36,15 @@ export default function ExportDialog({ calls, onClose }: { calls: Exported; onCl
   const [error, setError] = useState<unknown>(null);
   const mayReadScorecards = useMay('scorecards');
   const scorecards = useQuery({
-    queryKey: ['scorecards', 'export'],
-    queryFn: ({ signal }) => send(api.GET('/api/v1/scorecards', { params: { query: { size: 100 } }, signal })),
+    ...get(['scorecards', 'export'], '/api/v1/scorecards', { query: { size: 100 } }),
     enabled: mayReadScorecards,
   });
+  const scorecardNames = new Map(
+    (scorecards.data?.items ?? []).map(({ uuid, name, segment_type }) => [
+      uuid,
+      segment_type === null ? name : `${name} (${segment_type})`,
+    ]),
+  );
   const submit = (event: SyntheticEvent<HTMLFormElement>) => {
     event.preventDefault();
     const form = new FormData(event.currentTarget);
@@ -57,43 +64,36 @@ export default function ExportDialog({ calls, onClose }: { calls: Exported; onCl
   };
   return (
     <Dialog title={t('uuids' in calls ? 'exportSelected' : 'export')} onClose={onClose}>
-      <form className="filter-form" onSubmit={submit}>
-        <Field label={t('export.format')}>
-          <select className="input" name="format" defaultValue="xlsx">
-            {(Object.keys(FORMATS) as Format[]).map((format) => (
-              <option key={format} value={format}>
-                {FORMATS[format]}
-              </option>
-            ))}
-          </select>
-        </Field>
-        <Field label={t('export.names')}>
-          <select className="input" name="names" defaultValue="own">
-            <option value="own">{t('export.names.own')}</option>
-            <option value="api">{t('export.names.api')}</option>
-          </select>
-        </Field>
+      <form className="form filter-form" onSubmit={submit}>
+        <SelectField
+          label={t('export.format')}
+          name="format"
+          options={Object.keys(FORMATS) as Format[]}
+          nameOf={(format) => FORMATS[format]}
+          defaultValue="xlsx"
+        />
+        <SelectField
+          label={t('export.names')}
+          name="names"
+          options={NAMES}
+          nameOf={(names) => t(`export.names.${names}`)}
+          defaultValue="own"
+        />
         {mayReadScorecards && (
-          <Field label={t('export.answers')}>
-            <select className="input" name="questions" defaultValue="">
-              <option value="">{t('export.noAnswers')}</option>
-              {(scorecards.data?.items ?? []).map(({ uuid, name, segment_type }) => (
-                <option key={uuid} value={uuid}>
-                  {segment_type === null ? name : `${name} (${segment_type})`}
-                </option>
-              ))}
-            </select>
-          </Field>
+          <SelectField
+            key={scorecardNames.size}
+            label={t('export.answers')}
+            name="questions"
+            options={['', ...scorecardNames.keys()]}
+            nameOf={(uuid) => scorecardNames.get(uuid) ?? t('export.noAnswers')}
+          />
         )}
-        <label className="check">
-          <input type="checkbox" name="transcripts" />
-          {t('export.transcripts')}
-        </label>
+        <Check name="transcripts">{t('export.transcripts')}</Check>
         {error !== null && <Fault error={error} />}
         <DialogActions onClose={onClose}>
-          <button type="submit" className="button button-primary" disabled={isBusy}>
+          <Button kind="primary" isSubmit disabled={isBusy}>
             {t(isBusy ? 'exporting' : 'export')}
-          </button>
+          </Button>
         </DialogActions>
       </form>
     </Dialog>
@@ -115,7 +115,13 @@ function headings(): Record<string, string> {
 function download(calls: Exported, { format, questions, transcripts, headings }: Contents): Promise<void> {
   const url = `${SERVICE_URL}/api/v1/calls/export`;
   const name = `calls.${format}`;
-  const contents = { format, ...(questions !== undefined && { questions }), ...(transcripts && { transcripts }) };
+  const contents = {
+    format,
+    // Its times are those that are shown.
+    tz: timeZone(),
+    ...(questions !== undefined && { questions }),
+    ...(transcripts && { transcripts }),
+  };
   if ('uuids' in calls) return saveFile(url, name, { call_uuids: calls.uuids, ...contents, headings });
   const search = { sort: DEFAULT_SORT, ...calls.search, ...contents };
   const named = headings === undefined ? {} : { headings: JSON.stringify(headings) };

@@ -2,15 +2,13 @@ import './comparison.css';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import * as format from '../../i18n/format.ts';
 import { timeZone } from '../../i18n/zone/zone.ts';
-import { LoadingOrFailed } from '../../widgets/states.tsx';
-import { useTitle } from '../../widgets/use-title.ts';
+import { Card, Page, LoadingOrFailed } from '../../widgets/page.tsx';
 import { periods } from '../dashboard/period.ts';
-import { Measures, QuestionMeasures, type Side } from './measures.tsx';
+import { Measures, QuestionMeasures, type Side, useFigures } from './measures.tsx';
 import { type Scope, SCOPE } from './scope-fields.ts';
 import { ScopeForm } from './scope-form.tsx';
 import { chosenDays, filterOf } from './scope.ts';
 import { comparisonTexts } from './texts.ts';
-import { useFigures } from './use-figures.ts';
 
 const route = getRouteApi('/compare');
 
@@ -19,14 +17,10 @@ const DEFAULT_DAYS = 30;
 /** Two choices of operator, group, segment type and days side by side, question by question. */
 export function ComparePage() {
   const t = comparisonTexts.use();
-  useTitle(t('title'));
   return (
-    <div className="page comparison">
-      <div className="page-head">
-        <h1>{t('title')}</h1>
-      </div>
+    <Page title={t('title')} className="comparison">
       <Compared tz={timeZone()} />
-    </div>
+    </Page>
   );
 }
 
@@ -47,12 +41,11 @@ function Compared({ tz }: { tz: string }) {
   return (
     <>
       <p className="muted">{t('about', { days: format.number(DEFAULT_DAYS), zone: tz })}</p>
-      <div className="comparison-sides">
+      <div className="columns">
         {(['a', 'b'] as const).map((side, at) => (
-          <section key={side} className="card card-body comparison-part" aria-label={t(`side.${side}`)}>
-            <h2>{t(`side.${side}`)}</h2>
+          <Card key={side} title={t(`side.${side}`)} isRegion={false}>
             <ScopeForm label={t(`side.${side}`)} scope={sides[at]!.scope} onChange={(scope) => change(side, scope)} />
-          </section>
+          </Card>
         ))}
       </div>
       <LoadingOrFailed query={one.figures.days} />
@@ -61,15 +54,13 @@ function Compared({ tz }: { tz: string }) {
         <p className="muted">{t('nothing')}</p>
       ) : (
         <>
-          <section className="card card-body comparison-part">
-            <h2>{t('figures')}</h2>
+          <Card title={t('figures')} isRegion={false}>
             <Measures label={t('figures')} sides={[one, other]} />
-          </section>
-          <section className="card card-body comparison-part">
-            <h2>{t('questions')}</h2>
+          </Card>
+          <Card title={t('questions')} isRegion={false}>
             <p className="muted">{t('questionsText')}</p>
             <QuestionMeasures label={t('questions')} sides={[one, other]} />
-          </section>
+          </Card>
         </>
       )}
     </>

@@ -2,25 +2,23 @@ import './comparison.css';
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense, useMemo } from 'react';
-import { api, send } from '../../api/client.ts';
-import { usePersonName } from '../../api/people.ts';
+import { get } from '../../api/client.ts';
 import * as format from '../../i18n/format.ts';
 import { dayIn } from '../../i18n/zone/days.ts';
 import { timeZone } from '../../i18n/zone/zone.ts';
 import { useMay } from '../../session/rights.ts';
 import { Score } from '../../widgets/call-facts.tsx';
-import { Loading, LoadingOrFailed, State } from '../../widgets/states.tsx';
-import { useTitle } from '../../widgets/use-title.ts';
-import { openFromList } from '../call/list/call-list.ts';
+import { Card, useTitle, Loading, LoadingOrFailed, State } from '../../widgets/page.tsx';
+import { usePersonName } from '../../widgets/people.ts';
+import { openFromList } from '../calls/call-list.ts';
 import type { CallSearch } from '../calls/call-search.ts';
 import { daysOf, type Period, periodOfDay, periods } from '../dashboard/period.ts';
 import { useStatistics } from '../dashboard/use-statistics.ts';
-import { Measures, QuestionMeasures } from './measures.tsx';
+import { Measures, QuestionMeasures, useFigures } from './measures.tsx';
 import type { Scope } from './scope-fields.ts';
 import { ScopeForm } from './scope-form.tsx';
 import { chosenDays } from './scope.ts';
 import { comparisonTexts } from './texts.ts';
-import { useFigures } from './use-figures.ts';
 
 const route = getRouteApi('/operator');
 const Plot = lazy(() => import('../dashboard/plot.tsx'));
@@ -100,8 +98,7 @@ function Operator({ name, tz }: { name: string; tz: string }) {
       {own.total?.calls === 0 && <State title={t('nothing')} />}
       {own.total !== undefined && own.total.calls > 0 && (
         <>
-          <section className="card card-body comparison-part" aria-label={t('overTime')}>
-            <h2>{t('overTime')}</h2>
+          <Card title={t('overTime')}>
             <ScoreOverTime
               name={name}
               figures={own}
@@ -110,17 +107,15 @@ function Operator({ name, tz }: { name: string; tz: string }) {
               period={now}
               tz={tz}
             />
-          </section>
-          <section className="card card-body comparison-part">
-            <h2>{t('figures')}</h2>
+          </Card>
+          <Card title={t('figures')} isRegion={false}>
             <Measures label={t('figures')} sides={sides} />
-          </section>
-          <section className="card card-body comparison-part">
-            <h2>{t('questions')}</h2>
+          </Card>
+          <Card title={t('questions')} isRegion={false}>
             <p className="muted">{t('questionsText')}</p>
             <QuestionMeasures label={t('questions')} sides={sides} />
-          </section>
-          <div className="comparison-sides">
+          </Card>
+          <div className="columns">
             <Calls title={t('best')} search={{ ...filter, ...now, outcome: ['scored'], sort: '-score' }} />
             <Calls title={t('worst')} search={{ ...filter, ...now, outcome: ['scored'], sort: 'score' }} />
           </div>
@@ -175,11 +170,9 @@ function ScoreOverTime({ name, figures, group, groupTitle, period, tz }: OverTim
 }
 
 function useCallsOf(search: CallSearch, size: number) {
-  return useQuery({
-    queryKey: ['calls', 'of operator', search, size],
-    queryFn: ({ signal }) =>
-      send(api.GET('/api/v1/calls', { params: { query: { ...(search as object), size } }, signal })),
-  });
+  return useQuery(
+    get(['calls', 'of operator', search, size], '/api/v1/calls', { query: { ...(search as object), size } }),
+  );
 }
 
 function Calls({ title, search }: { title: string; search: CallSearch }) {
@@ -187,8 +180,7 @@ function Calls({ title, search }: { title: string; search: CallSearch }) {
   const calls = useCallsOf(search, CALLS);
   const items = calls.data?.items ?? [];
   return (
-    <section className="card card-body comparison-part" aria-label={title}>
-      <h2>{title}</h2>
+    <Card title={title}>
       <LoadingOrFailed query={calls} />
       <ul className="comparison-calls">
         {items.map(({ uuid, start_time, score, segment_type }) => (
@@ -208,7 +200,7 @@ function Calls({ title, search }: { title: string; search: CallSearch }) {
       <Link to="/calls" search={search}>
         {t('allCalls')}
       </Link>
-    </section>
+    </Card>
   );
 }
 
@@ -220,9 +212,7 @@ function Comments({ search }: { search: CallSearch }) {
   const calls = useCallsOf(search, COMMENTED);
   const found = useQueries({
     queries: (calls.data?.items ?? []).map(({ uuid }) => ({
-      queryKey: ['comments', uuid],
-      queryFn: ({ signal }: { signal: AbortSignal }) =>
-        send(api.GET('/api/v1/calls/{uuid}/comments', { params: { path: { uuid }, query: { size: 100 } }, signal })),
+      ...get(['comments', uuid], '/api/v1/calls/{uuid}/comments', { path: { uuid }, query: { size: 100 } }),
       enabled: mayRead,
     })),
   });
@@ -231,8 +221,7 @@ function Comments({ search }: { search: CallSearch }) {
     .flatMap(({ data }, at) => (data?.items ?? []).map((comment) => ({ ...comment, call: calls.data!.items[at]! })))
     .toSorted((a, b) => (a.at < b.at ? 1 : -1));
   return (
-    <section className="card card-body comparison-part" aria-label={t('comments')}>
-      <h2>{t('comments')}</h2>
+    <Card title={t('comments')}>
       <p className="muted">{t('commentsText', { count: format.number(COMMENTED) })}</p>
       {comments.length === 0 && <p className="muted">{t('noComments')}</p>}
       <ul className="comparison-comments">
@@ -248,6 +237,6 @@ function Comments({ search }: { search: CallSearch }) {
           </li>
         ))}
       </ul>
-    </section>
+    </Card>
   );
 }

@@ -1,6 +1,6 @@
 import './comparison.css';
 import { useId } from 'react';
-import { Field } from '../../widgets/field.tsx';
+import { Field, TextField } from '../../widgets/controls.tsx';
 import { useStatistics } from '../dashboard/use-statistics.ts';
 import type { Scope } from './scope-fields.ts';
 import { comparisonTexts } from './texts.ts';
@@ -34,16 +34,15 @@ export function ScopeForm({ label, scope, onChange, fields = ALL }: Props) {
       {(['from', 'to'] as const)
         .filter((name) => fields.includes(name))
         .map((name) => (
-          <Field key={name} label={t(`scope.${name}`)}>
-            <input
-              className="input"
-              type="date"
-              value={scope[name] ?? ''}
-              max={name === 'from' ? scope.to : undefined}
-              min={name === 'to' ? scope.from : undefined}
-              onChange={({ target }) => change(name, target.value)}
-            />
-          </Field>
+          <TextField
+            key={name}
+            label={t(`scope.${name}`)}
+            type="date"
+            value={scope[name] ?? ''}
+            max={name === 'from' ? scope.to : undefined}
+            min={name === 'to' ? scope.from : undefined}
+            onChange={({ target }) => change(name, target.value)}
+          />
         ))}
     </div>
   );

@@ -1,18 +1,17 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { api, type Schemas, send } from '../../api/client.ts';
+import { type Schemas, get } from '../../api/client.ts';
 import * as format from '../../i18n/format.ts';
-import { LoadingOrFailed } from '../../widgets/states.tsx';
-import { TableFrame } from '../../widgets/table.tsx';
+import { Select } from '../../widgets/controls.tsx';
+import { Table } from '../../widgets/list.tsx';
+import { Card, LoadingOrFailed } from '../../widgets/page.tsx';
 import { type Compared, ComparedCalls } from './compared-calls.tsx';
 import type { Period } from './period.ts';
 import { dashboardTexts } from './texts.ts';
-import { type Group, useStatistics } from './use-statistics.ts';
+import { named, useStatistics } from './use-statistics.ts';
 
 const route = getRouteApi('/dashboard');
-
-type QuestionAgreement = Schemas['QuestionAgreement'];
 
 /** How far people agree with the machine, for each question of a scorecard. Every number opens its calls. */
 export function Agreement({ period, tz }: { period: Period; tz: string }) {
@@ -20,48 +19,39 @@ export function Agreement({ period, tz }: { period: Period; tz: string }) {
   const search = route.useSearch();
   const navigate = useNavigate();
   const scorecards = useStatistics({ group_by: 'scorecard', tz, ...period, limit: 100 });
-  const items = (scorecards.data?.items ?? []).filter((item): item is Group & { key: string } => item.key !== null);
+  const items = named(scorecards.data);
   const scorecard = items.find(({ key }) => key === search.scorecard)?.key ?? items[0]?.key ?? null;
   if (scorecard === null) return null;
   return (
-    <section className="card card-body dashboard-part" aria-label={t('agreement')}>
-      <div className="dashboard-head">
-        <h2>{t('agreement')}</h2>
-        {items.length > 1 && (
-          <select
-            className="input"
+    <Card
+      title={t('agreement')}
+      head={
+        items.length > 1 && (
+          <Select
             aria-label={t('scorecard')}
+            options={items.map(({ key }) => key)}
+            nameOf={(key) => items.find((each) => each.key === key)?.label ?? key}
             value={scorecard}
-            onChange={({ target }) =>
-              void navigate({ to: '/dashboard', search: { ...search, scorecard: target.value }, replace: true })
+            onChoose={(chosen) =>
+              void navigate({ to: '/dashboard', search: { ...search, scorecard: chosen }, replace: true })
             }
-          >
-            {items.map(({ key, label }) => (
-              <option key={key} value={key}>
-                {label ?? key}
-              </option>
-            ))}
-          </select>
-        )}
-      </div>
+          />
+        )
+      }
+    >
       <Questions scorecard={scorecard} period={period} />
-    </section>
+    </Card>
   );
 }
 
 function Questions({ scorecard, period }: { scorecard: string; period: Period }) {
   const t = dashboardTexts.use();
-  const [open, setOpen] = useState<string | null>(null);
   const [compared, setCompared] = useState<Compared | null>(null);
   const agreement = useQuery({
-    queryKey: ['agreement', scorecard, period],
-    queryFn: ({ signal }) =>
-      send(
-        api.GET('/api/v1/scorecards/{uuid}/agreement', {
-          params: { path: { uuid: scorecard }, query: { from: period.started_from, to: period.started_to } },
-          signal,
-        }),
-      ),
+    ...get(['agreement', scorecard, period], '/api/v1/scorecards/{uuid}/agreement', {
+      path: { uuid: scorecard },
+      query: { from: period.started_from, to: period.started_to },
+    }),
     placeholderData: keepPreviousData,
   });
   const { data } = agreement;
@@ -72,30 +62,27 @@ function Questions({ scorecard, period }: { scorecard: string; period: Period })
       <p className="muted">
         {t('agreement.about', { n: data.reviewed_calls, calls: format.number(data.reviewed_calls) })}
       </p>
-      <TableFrame
+      <Table
         label={t('agreement.byQuestion')}
         className="scroll-x dashboard-agreement"
-        heads={[
-          { title: t('question') },
-          { title: t('answers'), kind: 'number' },
-          { title: t('agreed'), kind: 'number' },
-          { title: t('kappa'), kind: 'number' },
+        items={data.questions.toSorted((a, b) => a.agreement - b.agreement)}
+        keyOf={({ uuid }) => uuid}
+        columns={[
+          { title: t('question'), kind: 'name', className: 'foreign', cell: ({ text }) => text },
+          {
+            title: t('answers'),
+            kind: 'number',
+            cell: (question) => <Count count={question.n} onOpen={() => setCompared({ question })} />,
+          },
+          { title: t('agreed'), kind: 'number', cell: (question) => format.percent(question.agreement) },
+          {
+            title: t('kappa'),
+            kind: 'number',
+            cell: ({ kappa }) => (kappa === null ? '–' : format.number(kappa, 2, 2)),
+          },
         ]}
-      >
-        <tbody role="rowgroup">
-          {data.questions
-            .toSorted((a, b) => a.agreement - b.agreement)
-            .map((question) => (
-              <Row
-                key={question.uuid}
-                question={question}
-                isOpen={open === question.uuid}
-                onToggle={() => setOpen(open === question.uuid ? null : question.uuid)}
-                onCalls={setCompared}
-              />
-            ))}
-        </tbody>
-      </TableFrame>
+        details={(question) => <Confusion question={question} onCalls={setCompared} />}
+      />
       {compared !== null && (
         <ComparedCalls scorecard={scorecard} period={period} compared={compared} onClose={() => setCompared(null)} />
       )}
@@ -103,53 +90,24 @@ function Questions({ scorecard, period }: { scorecard: string; period: Period })
   );
 }
 
-interface RowProps {
-  readonly question: QuestionAgreement;
-  readonly isOpen: boolean;
-  readonly onToggle: () => void;
-  readonly onCalls: (compared: Compared) => void;
-}
-
-function Row({ question, isOpen, onToggle, onCalls }: RowProps) {
+/** A number that opens its calls. */
+function Count({ count, onOpen }: { count: number; onOpen: () => void }) {
   const t = dashboardTexts.use();
+  const text = format.number(count);
   return (
-    <>
-      <tr role="row">
-        <th role="rowheader" scope="row">
-          <button type="button" className="dashboard-link foreign" aria-expanded={isOpen} onClick={onToggle}>
-            {question.text}
-          </button>
-        </th>
-        <td role="cell" className="number" data-column={t('answers')}>
-          <button
-            type="button"
-            className="dashboard-link number"
-            aria-label={t('callsOf', { count: format.number(question.n) })}
-            onClick={() => onCalls({ question })}
-          >
-            {format.number(question.n)}
-          </button>
-        </td>
-        <td role="cell" className="number" data-column={t('agreed')}>
-          {format.percent(question.agreement)}
-        </td>
-        <td role="cell" className="number" data-column={t('kappa')}>
-          {question.kappa === null ? '–' : format.number(question.kappa, 2, 2)}
-        </td>
-      </tr>
-      {isOpen && (
-        <tr role="row">
-          <td role="cell" colSpan={4}>
-            <Confusion question={question} onCalls={onCalls} />
-          </td>
-        </tr>
-      )}
-    </>
+    <button type="button" className="link number" aria-label={t('callsOf', { count: text })} onClick={onOpen}>
+      {text}
+    </button>
   );
 }
 
+interface ConfusionProps {
+  readonly question: Schemas['QuestionAgreement'];
+  readonly onCalls: (compared: Compared) => void;
+}
+
 /** The confusion matrix: the machine's answers by people's answers. */
-function Confusion({ question, onCalls }: Pick<RowProps, 'question' | 'onCalls'>) {
+function Confusion({ question, onCalls }: ConfusionProps) {
   const t = dashboardTexts.use();
   const { confusion } = question;
   const labels = [...new Set(confusion.flatMap(({ machine, person }) => [machine, person]))].sort((a, b) =>
@@ -185,14 +143,7 @@ function Confusion({ question, onCalls }: Pick<RowProps, 'question' | 'onCalls'>
                     {count === 0 ? (
                       <span className="muted">0</span>
                     ) : (
-                      <button
-                        type="button"
-                        className="dashboard-link number"
-                        aria-label={t('callsOf', { count: format.number(count) })}
-                        onClick={() => onCalls({ question, machine, person })}
-                      >
-                        {format.number(count)}
-                      </button>
+                      <Count count={count} onOpen={() => onCalls({ question, machine, person })} />
                     )}
                   </td>
                 );

@@ -1,14 +1,10 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
 import { api, type Schemas, send } from '../../api/client.ts';
 import * as format from '../../i18n/format.ts';
 import { Score } from '../../widgets/call-facts.tsx';
 import { Dialog, DialogActions } from '../../widgets/dialog.tsx';
-import { Pager } from '../../widgets/pager.tsx';
-import { LoadingOrFailed } from '../../widgets/states.tsx';
-import { Table } from '../../widgets/table.tsx';
-import { openFromList } from '../call/list/call-list.ts';
+import { PagedTable, usePages } from '../../widgets/list.tsx';
+import { openFromList } from '../calls/call-list.ts';
 import type { Period } from './period.ts';
 import { dashboardTexts } from './texts.ts';
 
@@ -26,22 +22,19 @@ interface Props {
   readonly onClose: () => void;
 }
 
-const SIZE = 20;
-
 /** The calls that a number of the agreement counts. Each opens at the question. */
 export function ComparedCalls({ scorecard, period, compared, onClose }: Props) {
   const t = dashboardTexts.use();
-  const [page, setPage] = useState(1);
   const { question, machine, person } = compared;
-  const calls = useQuery({
+  const calls = usePages((page) => ({
     queryKey: ['agreement', scorecard, period, question.uuid, machine, person, page],
     queryFn: ({ signal }) => {
       const query = new URLSearchParams({
         from: period.started_from,
         to: period.started_to,
         question: question.uuid,
-        page: String(page),
-        size: String(SIZE),
+        page: String(page.page),
+        size: String(page.size),
         // An empty answer is "not applicable", which a serializer that drops what is empty would take for any.
         ...(machine !== undefined && { machine: machine ?? '' }),
         ...(person !== undefined && { person: person ?? '' }),
@@ -54,55 +47,38 @@ export function ComparedCalls({ scorecard, period, compared, onClose }: Props) {
         }),
       );
     },
-    placeholderData: keepPreviousData,
-  });
-  const { data } = calls;
+  }));
+  const uuids = [...new Set(calls.items.map((each) => each.call_uuid))];
   return (
     <Dialog title={t('comparedCalls')} isWide onClose={onClose}>
       <p className="foreign">{question.text}</p>
-      <LoadingOrFailed query={calls} />
-      {data !== undefined && (
-        <Table
-          label={t('comparedCalls')}
-          className="scroll-x"
-          items={data.items}
-          keyOf={({ call_uuid, machine, person }) => `${call_uuid} ${machine} ${person}`}
-          columns={[
-            {
-              title: t('started'),
-              cell: ({ call_uuid, start_time }) => (
-                <Link
-                  to="/calls/$uuid"
-                  params={{ uuid: call_uuid }}
-                  search={{ question: question.uuid }}
-                  onClick={() =>
-                    openFromList({
-                      title: t('title'),
-                      uuids: [...new Set(data.items.map((each) => each.call_uuid))],
-                      opened: call_uuid,
-                    })
-                  }
-                >
-                  {format.dateTime(start_time)}
-                </Link>
-              ),
-            },
-            { title: t('by.operator_name'), className: 'foreign', cell: ({ operator_name }) => operator_name },
-            { title: t('machine'), className: 'foreign', cell: ({ machine }) => machine ?? t('notApplicable') },
-            { title: t('person'), className: 'foreign', cell: ({ person }) => person ?? t('notApplicable') },
-            { title: t('measure.score'), kind: 'number', cell: ({ score }) => <Score value={score} /> },
-          ]}
-        />
-      )}
-      <Pager
-        name={t('comparedCalls')}
-        earlier={t('newer')}
-        later={t('older')}
-        page={page}
-        pages={Math.ceil((data?.count ?? 0) / SIZE)}
-        onPage={setPage}
+      <PagedTable
+        label={t('comparedCalls')}
+        className="scroll-x"
+        pages={calls}
+        none={null}
+        keyOf={({ call_uuid, machine, person }) => `${call_uuid} ${machine} ${person}`}
+        columns={[
+          {
+            title: t('started'),
+            cell: ({ call_uuid, start_time }) => (
+              <Link
+                to="/calls/$uuid"
+                params={{ uuid: call_uuid }}
+                search={{ question: question.uuid }}
+                onClick={() => openFromList({ title: t('title'), uuids, opened: call_uuid })}
+              >
+                {format.dateTime(start_time)}
+              </Link>
+            ),
+          },
+          { title: t('by.operator_name'), className: 'foreign', cell: ({ operator_name }) => operator_name },
+          { title: t('machine'), className: 'foreign', cell: ({ machine }) => machine ?? t('notApplicable') },
+          { title: t('person'), className: 'foreign', cell: ({ person }) => person ?? t('notApplicable') },
+          { title: t('measure.score'), kind: 'number', cell: ({ score }) => <Score value={score} /> },
+        ]}
       />
-      <DialogActions onClose={onClose} leave="close" />
+      <DialogActions onClose={onClose} />
     </Dialog>
   );
 }

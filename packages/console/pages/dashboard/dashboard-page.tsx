@@ -1,13 +1,12 @@
 import './dashboard.css';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
-import { shellTexts } from '../../app/shell-texts.ts';
 import * as format from '../../i18n/format.ts';
+import { shellTexts } from '../../i18n/shell/texts.ts';
 import { isZone } from '../../i18n/zone/days.ts';
 import { timeZone } from '../../i18n/zone/zone.ts';
 import { useMay } from '../../session/rights.ts';
-import { Icon } from '../../widgets/icon.tsx';
-import { LoadingOrFailed, State } from '../../widgets/states.tsx';
-import { useTitle } from '../../widgets/use-title.ts';
+import { Button, Select } from '../../widgets/controls.tsx';
+import { Page, LoadingOrFailed, State } from '../../widgets/page.tsx';
 import { SCOPE } from '../comparison/scope-fields.ts';
 import { ScopeForm } from '../comparison/scope-form.tsx';
 import { chosenDays, filterOf } from '../comparison/scope.ts';
@@ -31,7 +30,6 @@ const DEFAULT_DAYS = 30;
  */
 export function DashboardPage() {
   const t = dashboardTexts.use();
-  useTitle(t('title'));
   const shell = shellTexts.use();
   const search = route.useSearch();
   const navigate = useNavigate();
@@ -50,39 +48,29 @@ export function DashboardPage() {
     void navigate({ to: '/dashboard', search: { ...search, [name]: value } });
 
   return (
-    <div className="page dashboard">
-      <div className="page-head">
-        <h1>{t('title')}</h1>
-        <div className="actions">
-          <label>
-            <span className="visually-hidden">{t('period')}</span>
-            <select className="input" value={days} onChange={({ target }) => choose('days', target.value)}>
-              {LENGTHS.map((each) => (
-                <option key={each} value={each}>
-                  {t('days', { n: each, days: format.number(each) })}
-                </option>
-              ))}
-            </select>
-          </label>
-          <label>
-            <span className="visually-hidden">{t('zone')}</span>
-            <select className="input dashboard-zone" value={tz} onChange={({ target }) => choose('tz', target.value)}>
-              {[...new Set([tz, timeZone(), 'UTC', ...Intl.supportedValuesOf('timeZone')])].map((each) => (
-                <option key={each}>{each}</option>
-              ))}
-            </select>
-          </label>
-          <button
-            type="button"
-            className="button button-icon"
-            aria-label={shell('print')}
-            title={shell('print')}
-            onClick={() => print()}
-          >
-            <Icon name="print" />
-          </button>
-        </div>
-      </div>
+    <Page
+      title={t('title')}
+      className="dashboard"
+      actions={
+        <>
+          <Select
+            aria-label={t('period')}
+            options={LENGTHS}
+            nameOf={(each) => t('days', { n: each, days: format.number(each) })}
+            value={days}
+            onChoose={(each) => choose('days', String(each))}
+          />
+          <Select
+            aria-label={t('zone')}
+            className="input dashboard-zone"
+            options={[...new Set([tz, timeZone(), 'UTC', ...Intl.supportedValuesOf('timeZone')])]}
+            value={tz}
+            onChoose={(zone) => choose('tz', zone)}
+          />
+          <Button icon="print" label={shell('print')} onClick={() => print()} />
+        </>
+      }
+    >
       <p className="print-only">
         {format.date(period.now.started_from)} – {format.date(new Date(Date.parse(period.now.started_to) - 1))}, {tz}
       </p>
@@ -105,11 +93,7 @@ export function DashboardPage() {
       <LoadingOrFailed query={current} />
       {current.data?.total.calls === 0 && (
         <State title={t('empty.title')} text={t('empty.text')}>
-          {days < 365 && (
-            <button type="button" className="button" onClick={() => choose('days', '365')}>
-              {t('empty.longer')}
-            </button>
-          )}
+          {days < 365 && <Button onClick={() => choose('days', '365')}>{t('empty.longer')}</Button>}
         </State>
       )}
       {current.data !== undefined && current.data.total.calls > 0 && (
@@ -122,11 +106,11 @@ export function DashboardPage() {
             tz={tz}
           />
           <DayChart days={current.data} period={period.now} />
-          <div className="dashboard-columns">
+          <div className="columns">
             <Ranking by="operator_name" period={period.now} tz={tz} />
             <Ranking by="operator_group_name" period={period.now} tz={tz} />
             <Questions period={period.now} tz={tz} />
-            <div className="dashboard-stack">
+            <div className="stack">
               <Trend by="topic" period={period.now} before={period.before} tz={tz} />
               <Trend by="resolution" period={period.now} before={period.before} tz={tz} />
             </div>
@@ -134,6 +118,6 @@ export function DashboardPage() {
           {mayReview && !isFiltered && <Agreement period={period.now} tz={tz} />}
         </>
       )}
-    </div>
+    </Page>
   );
 }

@@ -1,10 +1,13 @@
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense, useMemo } from 'react';
 import * as format from '../../i18n/format.ts';
-import { Loading } from '../../widgets/states.tsx';
+import { Chip } from '../../widgets/controls.tsx';
+import { type Column, Table } from '../../widgets/list.tsx';
+import { Card, Loading } from '../../widgets/page.tsx';
+import type { CallSearch } from '../calls/call-search.ts';
 import { daysOf, type Period, periodOfDay } from './period.ts';
 import { dashboardTexts } from './texts.ts';
-import { type Group, type Statistics, useStatistics } from './use-statistics.ts';
+import { type Group, type Named, named, type Statistics, useStatistics } from './use-statistics.ts';
 
 const route = getRouteApi('/dashboard');
 
@@ -22,7 +25,7 @@ export function DayChart({ days, period }: { days: Statistics; period: Period })
   const { tz } = days;
   const resolved = useStatistics({ group_by: 'day', tz, ...period, resolution: 'resolved', limit: 1000 });
   const resolvedOn = new Map((resolved.data?.items ?? []).map(({ key, calls }) => [key, calls]));
-  const items = days.items.filter((item): item is Group & { key: string } => item.key !== null);
+  const items = named(days);
   const values: Readonly<Record<Measure, (item: Group) => number | null>> = {
     calls: ({ calls }) => calls,
     score: ({ score }) => score.average,
@@ -58,22 +61,29 @@ export function DayChart({ days, period }: { days: Statistics; period: Period })
       `${t('measure.calls')}: ${format.number(calls)}`,
     ];
   };
+  /** A number that opens its calls. */
+  const link = (name: Measure, text: (item: Named) => string, filter: CallSearch = {}): Column<Named> => ({
+    title: t(`measure.${name}`),
+    kind: 'number',
+    cell: (item) => (
+      <Link to="/calls" search={{ ...periodOfDay(item.key, tz), ...filter }}>
+        {text(item)}
+      </Link>
+    ),
+  });
   return (
-    <section className="card card-body dashboard-part" aria-label={t('byDay')}>
-      <div className="dashboard-head">
-        <h2>{t('byDay')}</h2>
-        {MEASURES.map((each) => (
-          <button
-            key={each}
-            type="button"
-            className={each === measure ? 'chip chip-on' : 'chip'}
-            aria-pressed={each === measure}
-            onClick={() => void navigate({ to: '/dashboard', search: { ...search, measure: each } })}
-          >
-            {t(`measure.${each}`)}
-          </button>
-        ))}
-      </div>
+    <Card
+      title={t('byDay')}
+      head={MEASURES.map((each) => (
+        <Chip
+          key={each}
+          isOn={each === measure}
+          onClick={() => void navigate({ to: '/dashboard', search: { ...search, measure: each } })}
+        >
+          {t(`measure.${each}`)}
+        </Chip>
+      ))}
+    >
       <Suspense fallback={<Loading />}>
         <Plot
           key={measure}
@@ -107,56 +117,24 @@ export function DayChart({ days, period }: { days: Statistics; period: Period })
       </ul>
       <details>
         <summary>{t('table')}</summary>
-        <div className="table-frame dashboard-table" tabIndex={0} role="region" aria-label={t('table')}>
-          <table className="table">
-            <thead>
-              <tr>
-                <th scope="col">{t('day')}</th>
-                {MEASURES.map((each) => (
-                  <th key={each} scope="col" className="number">
-                    {t(`measure.${each}`)}
-                  </th>
-                ))}
-                <th scope="col" className="number">
-                  {t('spread')}
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {items.map((item) => {
-                const day = periodOfDay(item.key, tz);
-                return (
-                  <tr key={item.key}>
-                    <th scope="row">{format.dayOfMonth(item.key)}</th>
-                    <td className="number">
-                      <Link to="/calls" search={day}>
-                        {format.number(item.calls)}
-                      </Link>
-                    </td>
-                    <td className="number">
-                      <Link to="/calls" search={{ ...day, outcome: ['scored'] }}>
-                        {item.score.average === null ? '–' : format.score(item.score.average)}
-                      </Link>
-                    </td>
-                    <td className="number">
-                      <Link to="/calls" search={{ ...day, reviewed: 'true' }}>
-                        {format.number(item.reviewed)}
-                      </Link>
-                    </td>
-                    <td className="number">
-                      <Link to="/calls" search={{ ...day, resolution: 'resolved' }}>
-                        {format.number(resolvedOn.get(item.key) ?? 0)}
-                      </Link>
-                    </td>
-                    <td className="number">{spreadOf(item) ?? '–'}</td>
-                  </tr>
-                );
-              })}
-            </tbody>
-          </table>
-        </div>
+        <Table
+          label={t('table')}
+          className="table-frame dashboard-table"
+          items={items}
+          keyOf={({ key }) => key}
+          columns={[
+            { title: t('day'), kind: 'name', cell: ({ key }) => format.dayOfMonth(key) },
+            link('calls', ({ calls }) => format.number(calls)),
+            link('score', ({ score }) => (score.average === null ? '–' : format.score(score.average)), {
+              outcome: ['scored'],
+            }),
+            link('reviewed', ({ reviewed }) => format.number(reviewed), { reviewed: 'true' }),
+            link('resolved', ({ key }) => format.number(resolvedOn.get(key) ?? 0), { resolution: 'resolved' }),
+            { title: t('spread'), kind: 'number', cell: (item) => spreadOf(item) ?? '–' },
+          ]}
+        />
       </details>
-    </section>
+    </Card>
   );
 }
 

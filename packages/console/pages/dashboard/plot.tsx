@@ -1,7 +1,8 @@
 import 'uplot/dist/uPlot.min.css';
-import { useEffect, useRef, useState, useSyncExternalStore } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import UPlot from 'uplot';
 import * as format from '../../i18n/format.ts';
+import { colourOf, useScheme } from '../../widgets/colours.ts';
 
 interface Props {
   readonly label: string;
@@ -20,7 +21,6 @@ interface Props {
 }
 
 const HEIGHT = 220;
-const DARK = '(prefers-color-scheme: dark)';
 /** Of the readout beside the day that it describes. */
 const GAP = 14;
 
@@ -35,7 +35,7 @@ export default function Plot({ label, days, values, band, isUnfinished, most, de
   const scheme = useScheme();
   useEffect(() => {
     const element = frame.current!;
-    const colour = (name: string) => resolved(element, name);
+    const colour = (name: string) => colourOf(element, `var(${name})`);
     const axis = { stroke: colour('--muted'), grid: { stroke: colour('--line'), width: 1 }, ticks: { show: false } };
     const line = { stroke: colour('--accent'), width: 2, spanGaps: true, points: { show: days.length < 40 } };
     const edge = { stroke: colour('--muted'), width: 1, spanGaps: true, points: { show: false } };
@@ -139,31 +139,4 @@ function lines(values: readonly (number | null)[], isUnfinished: boolean): (numb
 
 function nameOf(day: string | undefined): string {
   return day === undefined ? '' : format.dayOfMonth(day);
-}
-
-/** A canvas does not know `light-dark()`, so the browser resolves it. */
-function resolved(element: HTMLElement, name: string): string {
-  const probe = document.createElement('span');
-  probe.style.color = `var(${name})`;
-  element.append(probe);
-  const { color } = getComputedStyle(probe);
-  probe.remove();
-  return color;
-}
-
-/** The colours in use, now and when the user or the browser changes them: for what is drawn and does not follow CSS. */
-function useScheme(): string {
-  return useSyncExternalStore(
-    (listener) => {
-      const list = matchMedia(DARK);
-      list.addEventListener('change', listener);
-      const observer = new MutationObserver(listener);
-      observer.observe(document.documentElement, { attributeFilter: ['data-theme'] });
-      return () => {
-        list.removeEventListener('change', listener);
-        observer.disconnect();
-      };
-    },
-    () => document.documentElement.dataset['theme'] ?? (matchMedia(DARK).matches ? 'dark' : 'light'),
-  );
 }

@@ -1,11 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { api, send } from '../../api/client.ts';
+import { get } from '../../api/client.ts';
 import * as format from '../../i18n/format.ts';
-import { LoadingOrFailed } from '../../widgets/states.tsx';
+import { Card, LoadingOrFailed } from '../../widgets/page.tsx';
 import type { Period } from './period.ts';
 import { dashboardTexts } from './texts.ts';
-import { type Group, useStatistics } from './use-statistics.ts';
+import { named, useStatistics } from './use-statistics.ts';
 
 const SHOWN = 10;
 
@@ -13,18 +13,18 @@ const SHOWN = 10;
 export function Questions({ period, tz }: { period: Period; tz: string }) {
   const t = dashboardTexts.use();
   const questions = useStatistics({ group_by: 'question', tz, ...period, sort: 'points_ratio', limit: SHOWN });
-  const items = (questions.data?.items ?? []).filter(
-    (item): item is Group & { key: string; points_ratio: number } =>
-      item.key !== null && item.points_ratio !== null && item.points_ratio < 1,
+  const items = named(questions.data).flatMap(({ points_ratio, ...item }) =>
+    points_ratio !== null && points_ratio < 1 ? [{ ...item, points_ratio }] : [],
   );
   return (
-    <section className="card card-body dashboard-part" aria-label={t('questions')}>
-      <div className="dashboard-head">
-        <h2>{t('questions')}</h2>
+    <Card
+      title={t('questions')}
+      head={
         <Link to="/calls" search={{ ...period, outcome: ['scored'], sort: 'score' }}>
           {t('lowest')}
         </Link>
-      </div>
+      }
+    >
       <LoadingOrFailed query={questions} />
       {questions.data !== undefined && items.length === 0 && <p className="muted">{t('nothing')}</p>}
       <ul className="dashboard-bars">
@@ -41,7 +41,7 @@ export function Questions({ period, tz }: { period: Period; tz: string }) {
           </li>
         ))}
       </ul>
-    </section>
+    </Card>
   );
 }
 
@@ -49,10 +49,7 @@ export function Questions({ period, tz }: { period: Period; tz: string }) {
 function Lost({ period, question }: { period: Period; question: string }) {
   const t = dashboardTexts.use();
   const search = { ...period, lost_points: question };
-  const calls = useQuery({
-    queryKey: ['calls', 'count', search],
-    queryFn: ({ signal }) => send(api.GET('/api/v1/calls', { params: { query: { ...search, size: 1 } }, signal })),
-  });
+  const calls = useQuery(get(['calls', 'count', search], '/api/v1/calls', { query: { ...search, size: 1 } }));
   const { count } = calls.data ?? {};
   if (count === undefined) return null;
   const isAbout = calls.data?.count_is_estimate === true;

@@ -2,11 +2,12 @@ import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import * as format from '../../i18n/format.ts';
 import { Score } from '../../widgets/call-facts.tsx';
-import { LoadingOrFailed } from '../../widgets/states.tsx';
-import { Table } from '../../widgets/table.tsx';
+import { Button, Select } from '../../widgets/controls.tsx';
+import { Table } from '../../widgets/list.tsx';
+import { Card, LoadingOrFailed } from '../../widgets/page.tsx';
 import type { Period } from './period.ts';
 import { dashboardTexts } from './texts.ts';
-import { type Group, useStatistics } from './use-statistics.ts';
+import { type Group, named, useStatistics } from './use-statistics.ts';
 
 const route = getRouteApi('/dashboard');
 
@@ -30,34 +31,28 @@ export function Ranking({ by, period, tz }: Props) {
   const search = route.useSearch();
   const navigate = useNavigate();
   const groups = useStatistics({ group_by: by, tz, ...period, sort: '-p50', limit: ALL });
-  const named = (groups.data?.items ?? []).filter((item): item is Group & { key: string } => item.key !== null);
-  const withLeast = (calls: number) => named.filter(({ scored }) => scored >= calls);
+  const all = named(groups.data);
+  const withLeast = (calls: number) => all.filter(({ scored }) => scored >= calls);
   // A median of few calls says little. Where hardly anyone has more, all are shown.
   const least =
     LEAST.find((each) => String(each) === search.least) ?? (withLeast(USUAL_LEAST).length > 1 ? USUAL_LEAST : LEAST[0]);
-  const found = least === LEAST[0] ? named : withLeast(least);
+  const found = least === LEAST[0] ? all : withLeast(least);
   const items = found.slice(0, limit);
   return (
-    <section className="card card-body dashboard-part" aria-label={t(`ranking.${by}`)}>
-      <div className="dashboard-head">
-        <h2>{t(`ranking.${by}`)}</h2>
-        <label>
-          <span className="visually-hidden">{t('least')}</span>
-          <select
-            className="input"
-            value={least}
-            onChange={({ target }) =>
-              void navigate({ to: '/dashboard', search: { ...search, least: target.value }, replace: true })
-            }
-          >
-            {LEAST.map((each) => (
-              <option key={each} value={each}>
-                {t('leastCalls', { n: each, calls: format.number(each) })}
-              </option>
-            ))}
-          </select>
-        </label>
-      </div>
+    <Card
+      title={t(`ranking.${by}`)}
+      head={
+        <Select
+          aria-label={t('least')}
+          options={LEAST}
+          nameOf={(each) => t('leastCalls', { n: each, calls: format.number(each) })}
+          value={least}
+          onChoose={(each) =>
+            void navigate({ to: '/dashboard', search: { ...search, least: String(each) }, replace: true })
+          }
+        />
+      }
+    >
       <LoadingOrFailed query={groups} />
       {groups.data !== undefined && items.length === 0 && <p className="muted">{t('nothing')}</p>}
       {items.length > 0 && (
@@ -108,11 +103,11 @@ export function Ranking({ by, period, tz }: Props) {
         />
       )}
       {found.length > items.length && (
-        <button type="button" className="button button-quiet dashboard-more" onClick={() => setLimit(ALL)}>
+        <Button kind="quiet" className="dashboard-more" onClick={() => setLimit(ALL)}>
           {t('showAll')}
-        </button>
+        </Button>
       )}
-    </section>
+    </Card>
   );
 }
 

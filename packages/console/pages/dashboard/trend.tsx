@@ -1,13 +1,13 @@
 import { Link } from '@tanstack/react-router';
 import * as format from '../../i18n/format.ts';
 import { topicName } from '../../i18n/topics/texts.ts';
-import { LoadingOrFailed } from '../../widgets/states.tsx';
-import { Table } from '../../widgets/table.tsx';
+import { Table } from '../../widgets/list.tsx';
+import { Card, LoadingOrFailed } from '../../widgets/page.tsx';
 import type { Better } from './change-of.ts';
 import { Change } from './change.tsx';
 import type { Period } from './period.ts';
 import { dashboardTexts } from './texts.ts';
-import { type Group, useStatistics } from './use-statistics.ts';
+import { type Named, named, useStatistics } from './use-statistics.ts';
 
 interface Props {
   readonly by: 'topic' | 'resolution';
@@ -23,23 +23,18 @@ export function Trend({ by, period, before, tz }: Props) {
   const t = dashboardTexts.use();
   const current = useStatistics({ group_by: by, tz, ...period, limit: 1000 });
   const earlier = useStatistics({ group_by: by, tz, ...before, limit: 1000 });
-  const callsBefore = new Map(
-    (earlier.data?.items ?? []).flatMap(({ key, calls }) => (key === null ? [] : [[key, calls] as const])),
-  );
-  const items = (current.data?.items ?? [])
-    .filter((item): item is Group & { key: string } => item.key !== null)
-    .slice(0, SHOWN);
-  const nameOf = ({ key, label }: Group) => {
-    if (by === 'topic') return topicName(key ?? '');
+  const callsBefore = new Map(named(earlier.data).map(({ key, calls }) => [key, calls]));
+  const items = named(current.data).slice(0, SHOWN);
+  const nameOf = ({ key, label }: Named) => {
+    if (by === 'topic') return topicName(key);
     const name = `resolution.${key}`;
-    return dashboardTexts.has(name) ? t(name) : (label ?? key ?? '');
+    return dashboardTexts.has(name) ? t(name) : (label ?? key);
   };
   // What no call has and had, such as results without a language model, needs no place.
   if (current.data !== undefined && earlier.data !== undefined && items.length === 0 && callsBefore.size === 0)
     return null;
   return (
-    <section className="card card-body dashboard-part" aria-label={t(`trend.${by}`)}>
-      <h2>{t(`trend.${by}`)}</h2>
+    <Card title={t(`trend.${by}`)}>
       <LoadingOrFailed query={current} />
       {current.data !== undefined && items.length === 0 && <p className="muted">{t('nothing')}</p>}
       {items.length > 0 && (
@@ -78,7 +73,7 @@ export function Trend({ by, period, before, tz }: Props) {
           ]}
         />
       )}
-    </section>
+    </Card>
   );
 }
 

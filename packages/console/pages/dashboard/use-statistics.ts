@@ -1,6 +1,6 @@
 import type { paths } from '@call-analysis/client/api-types';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { api, type Schemas, send } from '../../api/client.ts';
+import { type Schemas, get } from '../../api/client.ts';
 
 export type Statistics = Schemas['Statistics'];
 export type Group = Schemas['StatisticGroup'];
@@ -8,11 +8,17 @@ type Query = paths['/api/v1/statistics']['get']['parameters']['query'];
 
 const POLL_MS = 30_000;
 
+export type Named = Group & { readonly key: string };
+
+/** The groups that have a name. */
+export function named(statistics: Statistics | undefined): readonly Named[] {
+  return (statistics?.items ?? []).filter((item): item is Named => item.key !== null);
+}
+
 /** Numbers of calls by group. Fetched again while the page is open and seen. */
 export function useStatistics(query: Query) {
   return useQuery({
-    queryKey: ['statistics', query],
-    queryFn: ({ signal }) => send(api.GET('/api/v1/statistics', { params: { query }, signal })),
+    ...get(['statistics', query], '/api/v1/statistics', { query }),
     placeholderData: keepPreviousData,
     refetchInterval: POLL_MS,
   });

@@ -1,17 +1,14 @@
 import './inbox.css';
 import { Link } from '@tanstack/react-router';
-import { type ReactNode, useState } from 'react';
-import { usePersonName } from '../../api/people.ts';
+import type { ReactNode } from 'react';
 import * as format from '../../i18n/format.ts';
 import { Icon, type IconName } from '../../widgets/icon.tsx';
-import { Pager } from '../../widgets/pager.tsx';
-import { LoadingOrFailed, State } from '../../widgets/states.tsx';
-import { useTitle } from '../../widgets/use-title.ts';
-import { openFromList } from '../call/list/call-list.ts';
+import { List } from '../../widgets/list.tsx';
+import { Page, State } from '../../widgets/page.tsx';
+import { usePersonName } from '../../widgets/people.ts';
+import { openFromList } from '../calls/call-list.ts';
 import { inboxTexts } from './texts.ts';
 import { type InboxItem, useInbox } from './use-inbox.ts';
-
-const SIZE = 20;
 
 const ICONS: Readonly<Record<InboxItem['kind'], IconName>> = {
   mention: 'comment',
@@ -23,42 +20,39 @@ const ICONS: Readonly<Record<InboxItem['kind'], IconName>> = {
 /** What waits for the person: mentions, assignments, disputes and calibrations. */
 export function InboxPage() {
   const t = inboxTexts.use();
-  useTitle(t('title'));
-  const [page, setPage] = useState(1);
-  const inbox = useInbox(page, SIZE);
-  const { data } = inbox;
-  const pages = Math.max(1, Math.ceil((data?.count ?? 0) / SIZE));
-  // The last page is gone when its items are done.
-  if (data !== undefined && page > pages) setPage(pages);
+  const inbox = useInbox();
+  const uuids = [...new Set(inbox.items.flatMap(({ call_uuid }) => call_uuid ?? []))];
+  const { count = 0 } = inbox;
   return (
-    <div className="page inbox">
-      <div className="page-head">
-        <h1>{t('title')}</h1>
+    <Page
+      title={t('title')}
+      className="inbox"
+      beside={
         <p className="muted number" role="status">
-          {data !== undefined && data.count > 0 && t('count', { n: data.count, count: format.number(data.count) })}
+          {count > 0 && t('count', { n: count, count: format.number(count) })}
         </p>
-      </div>
-      <LoadingOrFailed query={inbox} />
-      {data?.count === 0 && (
-        <State title={t('empty.title')} text={t('empty.text')}>
-          <Link to="/review" className="button">
-            {t('empty.queue')}
-          </Link>
-        </State>
-      )}
-      {data !== undefined && data.items.length > 0 && (
-        <ul className="card inbox-items">
-          {data.items.map((item) => (
-            <Item
-              key={`${item.kind} ${item.uuid}`}
-              item={item}
-              uuids={[...new Set(data.items.flatMap(({ call_uuid }) => call_uuid ?? []))]}
-            />
-          ))}
-        </ul>
-      )}
-      <Pager name={t('title')} earlier={t('newer')} later={t('older')} page={page} pages={pages} onPage={setPage} />
-    </div>
+      }
+    >
+      <List
+        label={t('title')}
+        pages={inbox}
+        none={
+          <State title={t('empty.title')} text={t('empty.text')}>
+            <Link to="/review" className="button">
+              {t('empty.queue')}
+            </Link>
+          </State>
+        }
+      >
+        {(items) => (
+          <ul className="card inbox-items">
+            {items.map((item) => (
+              <Item key={`${item.kind} ${item.uuid}`} item={item} uuids={uuids} />
+            ))}
+          </ul>
+        )}
+      </List>
+    </Page>
   );
 }
 

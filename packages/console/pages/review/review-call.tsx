@@ -2,19 +2,17 @@ import { Link } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import * as format from '../../i18n/format.ts';
 import { Score } from '../../widgets/call-facts.tsx';
-import { Confirm } from '../../widgets/confirm.tsx';
-import { Icon } from '../../widgets/icon.tsx';
+import { Button, Chip } from '../../widgets/controls.tsx';
 import { useKeyList, useKeys } from '../../widgets/use-keys.ts';
 import { ONE_COLUMN, useMedia } from '../../widgets/use-media.ts';
 import { useCallDesk } from '../call/desk/use-call-desk.ts';
-import { PlayerPanel, usePlayback } from '../call/player/player-panel.tsx';
-import { SKIP_SECONDS, usePlayer } from '../call/player/use-player.ts';
+import { Listening, useListening } from '../call/listening.tsx';
+import { mayFinish } from '../call/may-finish.tsx';
 import { Evidence } from '../call/question-card.tsx';
 import { ReviewConflict } from '../call/review-conflict.tsx';
 import { callTexts } from '../call/texts.ts';
-import { Transcript } from '../call/transcript.tsx';
 import type { Analysis, CallDetail, Question } from '../call/use-call.ts';
-import { isLeftToModel, machineAnswer, questionsOf, useReview } from '../call/use-review.ts';
+import { inQuestion, isOpen, machineAnswer, questionsOf, useReview } from '../call/use-review.ts';
 import { reviewTexts } from './texts.ts';
 
 interface Props {
@@ -26,11 +24,7 @@ interface Props {
 export function ReviewCall({ call, onNext }: Props) {
   const t = reviewTexts.use();
   if (call.analysis === null) {
-    return (
-      <button type="button" className="button" onClick={onNext}>
-        {t('skip')}
-      </button>
-    );
+    return <Button onClick={onNext}>{t('skip')}</Button>;
   }
   return <Judge call={call} analysis={call.analysis} onNext={onNext} />;
 }
@@ -38,31 +32,24 @@ export function ReviewCall({ call, onNext }: Props) {
 function Judge({ call, analysis, onNext }: Props & { analysis: Analysis }) {
   const t = reviewTexts.use();
   const c = callTexts.use();
-  const playback = usePlayback(call);
-  const player = usePlayer(playback.data?.url ?? null);
+  const listening = useListening(call);
   const review = useReview(call, analysis);
   const questions = questionsOf(analysis);
   const { data: desk } = useCallDesk(call.uuid);
   // When the call came up. A correction takes an answer off the list of the analysis.
-  const [inQuestion] = useState(() =>
-    questions
-      .filter((each) => each.needs_review || (isOpen(each) && !isLeftToModel(analysis, each)))
-      .map(({ uuid }) => uuid),
-  );
+  const [toJudge] = useState(() => inQuestion(analysis).map(({ uuid }) => uuid));
   // A call that was assigned, disputed or chosen by chance may have none: a person looks at all its answers.
-  const asked = inQuestion.length > 0 ? inQuestion : questions.map(({ uuid }) => uuid);
+  const asked = toJudge.length > 0 ? toJudge : questions.map(({ uuid }) => uuid);
   const [judged, setJudged] = useState<ReadonlySet<string>>(new Set());
-  const [unanswered, setUnanswered] = useState<readonly string[]>([]);
   const [at, setAt] = useState(0);
   const question = questions.find(({ uuid }) => uuid === asked[at]) ?? null;
-  const [shown, setShown] = useState<{ index: number } | null>(null);
-  const first = question?.evidence[0]?.utterance;
   // Where the columns are below each other, scrolling to the quote would take the question out of sight.
   const isNarrow = useMedia(ONE_COLUMN);
-  useEffect(
-    () => setShown(first === undefined || isNarrow ? null : { index: first }),
-    [first, question?.uuid, isNarrow],
-  );
+  useEffect(() => {
+    if (!isNarrow) listening.quote(question, 0, false);
+    // Once for a question.
+    // oxlint-disable-next-line react/exhaustive-deps
+  }, [question?.uuid, isNarrow]);
 
   const labels = question === null ? [] : (question.choices ?? []);
   const finish = async () => {
@@ -73,16 +60,16 @@ function Judge({ call, analysis, onNext }: Props & { analysis: Analysis }) {
       // The message says why. The answer stays where it is.
     }
   };
-  const finishUnlessUnanswered = (answered: ReadonlySet<string>) => {
-    const left = inQuestion.filter((uuid) => !answered.has(uuid));
-    if (left.length > 0) setUnanswered(left);
-    else void finish();
+  const finishUnlessUnanswered = async (answered: ReadonlySet<string>) => {
+    const left = questions.filter(({ uuid }) => toJudge.includes(uuid) && !answered.has(uuid));
+    if (left.length === 0 || (await mayFinish(left))) await finish();
+    else setAt(asked.indexOf(left[0]!.uuid));
   };
   const proceed = (answered: string) => {
     const all = new Set([...judged, answered]);
     setJudged(all);
     if (at + 1 < asked.length) setAt(at + 1);
-    else finishUnlessUnanswered(all);
+    else void finishUnlessUnanswered(all);
   };
   const confirm = () => {
     if (question !== null && !isOpen(question) && !review.isSaving) proceed(question.uuid);
@@ -93,20 +80,11 @@ function Judge({ call, analysis, onNext }: Props & { analysis: Analysis }) {
     proceed(question.uuid);
   };
   const finishNow = () => {
-    if (!review.isSaving) finishUnlessUnanswered(judged);
+    if (!review.isSaving) void finishUnlessUnanswered(judged);
   };
-  const hear = (index: number) => {
-    const evidence = question?.evidence[index];
-    const { start = null, end = null } =
-      evidence === undefined ? {} : (call.transcript?.utterances[evidence.utterance] ?? {});
-    if (evidence !== undefined) setShown({ index: evidence.utterance });
-    if (start !== null && end !== null && call.audio !== null) player.playFrom(start, end);
-  };
+  const hear = (index: number) => listening.quote(question, index, true);
   useKeys({
     Enter: confirm,
-    ' ': () => call.audio !== null && player.toggle(),
-    ArrowLeft: () => player.skip(-SKIP_SECONDS),
-    ArrowRight: () => player.skip(SKIP_SECONDS),
     q: () => hear(0),
     n: onNext,
     f: finishNow,
@@ -130,41 +108,12 @@ function Judge({ call, analysis, onNext }: Props & { analysis: Analysis }) {
   return (
     <div className="call-columns review-columns">
       <div className="call-main">
-        {call.audio !== null && <PlayerPanel call={call} recording={call.audio} player={player} playback={playback} />}
-        <Transcript
-          call={call}
-          player={player}
-          question={question}
-          words={undefined}
-          shown={shown}
-          under={() => null}
-        />
+        <Listening {...{ call, listening, question }} />
       </div>
       <section className="score-panel" aria-label={t('question')}>
         <ReviewConflict analysis={analysis} review={review} />
-        {unanswered.length > 0 && (
-          <Confirm
-            title={t('unanswered.title')}
-            text={t('unanswered.text')}
-            action={t('unanswered.finish')}
-            isSafe
-            onConfirm={() => void finish()}
-            onClose={() => {
-              setAt(asked.indexOf(unanswered[0]!));
-              setUnanswered([]);
-            }}
-          >
-            <ul className="review-unanswered foreign">
-              {questions
-                .filter(({ uuid }) => unanswered.includes(uuid))
-                .map(({ uuid, text }) => (
-                  <li key={uuid}>{text}</li>
-                ))}
-            </ul>
-          </Confirm>
-        )}
         <div className="card card-body review-call">
-          <div className="review-line">
+          <div className="row">
             <Link to="/calls/$uuid" params={{ uuid: call.uuid }} className="foreign">
               {call.operator_name}
             </Link>
@@ -185,24 +134,20 @@ function Judge({ call, analysis, onNext }: Props & { analysis: Analysis }) {
               onCorrect={correct}
             />
           )}
-          <div className="review-line">
-            <button type="button" className="button" disabled={review.isSaving} onClick={finishNow}>
+          <div className="row">
+            <Button disabled={review.isSaving} onClick={finishNow}>
               <kbd aria-hidden="true">f</kbd>
               {t('finish')}
-            </button>
-            <button type="button" className="button button-quiet" onClick={onNext}>
+            </Button>
+            <Button kind="quiet" onClick={onNext}>
               <kbd aria-hidden="true">n</kbd>
               {t('skip')}
-            </button>
+            </Button>
           </div>
         </div>
       </section>
     </div>
   );
-}
-
-function isOpen({ answer, not_applicable }: Question): boolean {
-  return answer === null && !not_applicable;
 }
 
 interface AskProps {
@@ -234,29 +179,23 @@ function Ask({ question, position, labels, isSaving, onQuote, onConfirm, onCorre
         </span>
       </p>
       <Evidence question={question} onQuote={onQuote} />
-      <button
-        type="button"
-        className="button button-primary review-confirm"
+      <Button
+        icon="check"
+        kind="primary"
+        className="review-confirm"
         disabled={isOpen(question) || isSaving}
         onClick={onConfirm}
       >
-        <Icon name="check" />
         {t('confirm')}
         <kbd aria-hidden="true">Enter</kbd>
-      </button>
+      </Button>
       {labels.length > 0 && (
         <div className="choices" role="group" aria-label={c('correct')}>
           {[...labels, null].map((label, index) => (
-            <button
-              key={label ?? ''}
-              type="button"
-              className="chip"
-              disabled={isSaving}
-              onClick={() => onCorrect(label)}
-            >
+            <Chip key={label ?? ''} disabled={isSaving} onClick={() => onCorrect(label)}>
               <kbd aria-hidden="true">{label === null ? 0 : index + 1}</kbd>
               <span className="foreign">{label ?? c('notApplicable')}</span>
-            </button>
+            </Chip>
           ))}
         </div>
       )}

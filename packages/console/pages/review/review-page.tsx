@@ -2,12 +2,13 @@ import '../call/call.css';
 import './review.css';
 import { Link } from '@tanstack/react-router';
 import type { Schemas } from '../../api/client.ts';
-import { shellTexts } from '../../app/shell-texts.ts';
 import * as format from '../../i18n/format.ts';
+import { shellTexts } from '../../i18n/shell/texts.ts';
 import { useSession } from '../../session/session.ts';
-import { Failed, Loading, State } from '../../widgets/states.tsx';
-import { useTitle } from '../../widgets/use-title.ts';
+import { Button } from '../../widgets/controls.tsx';
+import { Page, Failed, Loading, State } from '../../widgets/page.tsx';
 import { useCall } from '../call/use-call.ts';
+import { QueueFilter, useWanted } from './queue-filter.tsx';
 import { ReviewCall } from './review-call.tsx';
 import { reviewTexts } from './texts.ts';
 import { useQueue } from './use-queue.ts';
@@ -15,29 +16,38 @@ import { useQueue } from './use-queue.ts';
 /** The calls that need a review, one at a time. */
 export function ReviewPage() {
   const t = reviewTexts.use();
-  const queue = useQueue();
-  useTitle(t('title'));
+  const wanted = useWanted();
+  const isFiltered = Object.keys(wanted).length > 0;
+  const queue = useQueue(wanted);
   const { taken, uuid, numbers, remaining } = queue;
   return (
-    <div className="page">
-      <div className="page-head">
-        <h1>{t('title')}</h1>
-        <p className="muted number" role="status">
-          {numbers !== null && remaining > 0 && t('remaining', { n: remaining, count: format.number(remaining) })}
-        </p>
-        {numbers !== null && <Progress numbers={numbers} />}
-      </div>
+    <Page
+      title={t('title')}
+      actions={<QueueFilter />}
+      beside={
+        <>
+          <p className="muted number" role="status">
+            {numbers !== null && remaining > 0 && t('remaining', { n: remaining, count: format.number(remaining) })}
+          </p>
+          {numbers !== null && <Progress numbers={numbers} />}
+        </>
+      }
+    >
       {uuid !== null ? (
         <Current key={uuid} uuid={uuid} onNext={queue.next} />
       ) : taken.isPending ? (
         <Loading />
       ) : taken.isError ? (
         <Failed error={taken.error} retry={() => void taken.refetch()} />
+      ) : isFiltered ? (
+        <State title={t('filter.none')}>
+          {queue.hasSkipped && <Button onClick={queue.startOver}>{t('skipped.again')}</Button>}
+        </State>
       ) : queue.hasSkipped ? (
         <State title={t('skipped.title')} text={t('skipped.text')}>
-          <button type="button" className="button button-primary" onClick={queue.startOver}>
+          <Button kind="primary" onClick={queue.startOver}>
             {t('skipped.again')}
-          </button>
+          </Button>
         </State>
       ) : (
         <State title={t('empty.title')} text={t('empty.text')}>
@@ -46,7 +56,7 @@ export function ReviewPage() {
           </Link>
         </State>
       )}
-    </div>
+    </Page>
   );
 }
 
@@ -85,9 +95,7 @@ function Current({ uuid, onNext }: { uuid: string; onNext: () => void }) {
   return (
     <>
       <Failed error={call.error} retry={() => void call.refetch()} />
-      <button type="button" className="button" onClick={onNext}>
-        {t('skip')}
-      </button>
+      <Button onClick={onNext}>{t('skip')}</Button>
     </>
   );
 }

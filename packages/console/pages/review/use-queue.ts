@@ -1,8 +1,8 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
-import { api, send } from '../../api/client.ts';
-import { currentSession } from '../../session/session.ts';
-import { done } from '../../widgets/toasts.tsx';
+import { api, type Schemas, send } from '../../api/client.ts';
+import { beforeSignOut, currentSession } from '../../session/session.ts';
+import { done } from '../../widgets/actions.tsx';
 import { reviewTexts } from './texts.ts';
 
 const POLL_MS = 15_000;
@@ -14,18 +14,28 @@ const MOST_SKIPPED = 1000;
 /** The call that this window has a lease of, once the requests before have been answered: none overtakes another. */
 let held: Promise<string | null> = Promise.resolve(null);
 
+/** Which calls a person wants: filters of Get Calls, and the sampling rule that has chosen them. */
+export type Wanted = Pick<Schemas['TakeNextCallRequest'], 'filter' | 'rule_uuid'>;
+
+let lastWanted: Wanted = {};
+
 /** Leases the next call, or extends the lease of the one that the person has. */
-function take(skip: readonly string[]): Promise<string | null> {
+function take(skip: readonly string[], wanted: Wanted): Promise<string | null> {
+  // Whoever has a call would get it again, also where it is not one of those that are wanted now.
+  if (JSON.stringify(wanted) !== JSON.stringify(lastWanted)) void giveBack();
+  lastWanted = wanted;
   const ask = async () => {
     // Not aborted with the query: a call that is leased and not shown would be kept from others.
-    const taken = await send(api.POST('/api/v1/review-queue/next', { body: { skip: skip.slice(-MOST_SKIPPED) } }));
+    const taken = await send(
+      api.POST('/api/v1/review-queue/next', { body: { ...wanted, skip: skip.slice(-MOST_SKIPPED) } }),
+    );
     return taken?.call.uuid ?? null;
   };
   held = held.then(ask, ask);
   return held;
 }
 
-function giveBack(): void {
+function giveBack(): Promise<unknown> {
   held = held
     .then(async (call_uuid) => {
       if (call_uuid === null || currentSession() === null) return;
@@ -36,21 +46,22 @@ function giveBack(): void {
     // The lease ends by itself.
     .catch(() => {})
     .then(() => null);
+  return held;
 }
 
 /**
  * The calls to review, one at a time. Nobody else gets the call that is shown: its lease is extended while the page can be
  * seen, and ends when the person leaves the page, goes on to another call, or finishes the review.
  */
-export function useQueue() {
+export function useQueue(wanted: Wanted) {
   const t = reviewTexts.use();
   /** Tells apart the visits of the page: the call of an earlier one was given back. */
   const [visit] = useState(() => performance.now());
   // Those that are finished are among them: an open dispute keeps a call in the queue.
   const [passed, setPassed] = useState<readonly string[]>([]);
   const taken = useQuery({
-    queryKey: ['review-queue', 'next', visit, passed],
-    queryFn: () => take(passed),
+    queryKey: ['review-queue', 'next', visit, passed, wanted],
+    queryFn: () => take(passed, wanted),
     refetchInterval: ({ state }) => (typeof state.data === 'string' ? EXTEND_MS : POLL_MS),
     gcTime: 0,
   });
@@ -75,9 +86,20 @@ export function useQueue() {
       removeEventListener('pageshow', comeBack);
     };
   }, [refetch]);
-  useEffect(() => giveBack, []);
+  useEffect(() => {
+    const forget = beforeSignOut(giveBack);
+    return () => {
+      forget();
+      void giveBack();
+    };
+  }, []);
 
   const before = useRef<string | null>(null);
+  const asked = JSON.stringify(wanted);
+  useEffect(() => {
+    // The call before was not lost: other ones are wanted now.
+    before.current = null;
+  }, [asked]);
   useEffect(() => {
     if (!isSuccess) return;
     if (before.current !== null && before.current !== uuid && !passed.includes(before.current)) done(t('lost'));

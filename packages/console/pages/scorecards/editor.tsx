@@ -3,13 +3,12 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { api, send } from '../../api/client.ts';
 import { saving } from '../../api/query-client.ts';
-import { shellTexts } from '../../app/shell-texts.ts';
 import { useDraft } from '../../drafts/drafts.ts';
 import * as format from '../../i18n/format.ts';
-import { Fault } from '../../widgets/fault.tsx';
-import { Field } from '../../widgets/field.tsx';
-import { Icon } from '../../widgets/icon.tsx';
-import { done, failed } from '../../widgets/toasts.tsx';
+import { shellTexts } from '../../i18n/shell/texts.ts';
+import { done, failed } from '../../widgets/actions.tsx';
+import { Button, TextField } from '../../widgets/controls.tsx';
+import { Fault } from '../../widgets/page.tsx';
 import { NEW_QUESTION, type Scorecard, type Section, withItem } from './draft.ts';
 import { QuestionEditor } from './question-editor.tsx';
 import { scorecardsTexts } from './texts.ts';
@@ -81,24 +80,28 @@ export function Editor({ scorecard }: { scorecard: Scorecard }) {
 
   return (
     <form
-      className="scorecards-part"
+      className="stack"
       onSubmit={(event) => {
         event.preventDefault();
         save.mutate();
       }}
     >
-      <div className="card card-body scorecards-row">
-        <Field label={t('name')} className="scorecards-wide">
-          <input className="input" required value={name} onChange={({ target }) => setName(target.value)} />
-        </Field>
+      <div className="card card-body row scorecards-row">
+        <TextField
+          label={t('name')}
+          fieldClass="scorecards-wide"
+          required
+          value={name}
+          onChange={({ target }) => setName(target.value)}
+        />
         <span className="muted">
           {t('revision', { revision: format.number(revision) })} · {format.dateTime(scorecard.updated_at)} ·{' '}
           <span className="foreign">{segment_type ?? t('anySegment')}</span>
         </span>
-        <span className="scorecards-row">
-          <button type="submit" className="button button-primary" disabled={!isChanged || isSaving}>
+        <span className="row scorecards-row">
+          <Button kind="primary" isSubmit disabled={!isChanged || isSaving}>
             {shell('save')}
-          </button>
+          </Button>
           {isChanged && (
             <button
               type="button"
@@ -115,24 +118,16 @@ export function Editor({ scorecard }: { scorecard: Scorecard }) {
               {shell('leave.discard')}
             </button>
           )}
-          <button type="button" className="button" disabled={isSaving} onClick={() => copy.mutate()}>
-            <Icon name="copy" />
+          <Button icon="copy" disabled={isSaving} onClick={() => copy.mutate()}>
             {t('copy')}
-          </button>
-          <button type="button" className="button" onClick={() => setTrying(true)}>
-            <Icon name="play" />
+          </Button>
+          <Button icon="play" onClick={() => setTrying(true)}>
             {t('trial')}
-          </button>
+          </Button>
           {!scorecard.is_active && (
-            <button
-              type="button"
-              className="button"
-              disabled={isChanged || activate.isPending}
-              onClick={() => activate.mutate()}
-            >
-              <Icon name="check" />
+            <Button icon="check" disabled={isChanged || activate.isPending} onClick={() => activate.mutate()}>
               {t('activate')}
-            </button>
+            </Button>
           )}
         </span>
       </div>
@@ -143,19 +138,17 @@ export function Editor({ scorecard }: { scorecard: Scorecard }) {
         // oxlint-disable-next-line react/no-array-index-key
         <fieldset key={at} className="card card-body scorecards-section">
           <legend className="visually-hidden">{section.name}</legend>
-          <div className="scorecards-row">
-            <Field label={t('section')} className="scorecards-wide">
-              <input
-                className="input"
-                required
-                value={section.name}
-                onChange={({ target }) => change(at, { ...section, name: target.value })}
-              />
-            </Field>
-            <button type="button" className="button button-quiet" onClick={() => change(at, null)}>
-              <Icon name="trash" />
+          <div className="row scorecards-row">
+            <TextField
+              label={t('section')}
+              fieldClass="scorecards-wide"
+              required
+              value={section.name}
+              onChange={({ target }) => change(at, { ...section, name: target.value })}
+            />
+            <Button icon="trash" kind="quiet" onClick={() => change(at, null)}>
               {t('removeSection')}
-            </button>
+            </Button>
           </div>
           {section.questions.map((question, index) => (
             <QuestionEditor
@@ -165,24 +158,22 @@ export function Editor({ scorecard }: { scorecard: Scorecard }) {
               onChange={(next) => change(at, { ...section, questions: withItem(section.questions, index, next) })}
             />
           ))}
-          <button
-            type="button"
-            className="button scorecards-add"
+          <Button
+            icon="plus"
+            className="scorecards-add"
             onClick={() => change(at, { ...section, questions: [...section.questions, NEW_QUESTION] })}
           >
-            <Icon name="plus" />
             {t('addQuestion')}
-          </button>
+          </Button>
         </fieldset>
       ))}
-      <button
-        type="button"
-        className="button scorecards-add"
+      <Button
+        icon="plus"
+        className="scorecards-add"
         onClick={() => setSections([...sections, { name: '', questions: [NEW_QUESTION] }])}
       >
-        <Icon name="plus" />
         {t('addSection')}
-      </button>
+      </Button>
     </form>
   );
 }

@@ -1,8 +1,8 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { api, send } from '../../api/client.ts';
-import { Icon } from '../../widgets/icon.tsx';
-import { done, failed } from '../../widgets/toasts.tsx';
+import { api, send, get } from '../../api/client.ts';
+import { useAction } from '../../widgets/actions.tsx';
+import { Button } from '../../widgets/controls.tsx';
 import type { Scorecard } from './draft.ts';
 import { scorecardsTexts } from './texts.ts';
 import { TrialDialog } from './trial/trial-dialog.tsx';
@@ -13,36 +13,33 @@ export function NewDefault({ scorecard }: { scorecard: Scorecard }) {
   const client = useQueryClient();
   const [isTrying, setTrying] = useState(false);
   const { uuid, revision, segment_type } = scorecard;
-  const offered = useQuery({
-    queryKey: ['scorecards', 'default'],
-    queryFn: ({ signal }) => send(api.GET('/api/v1/scorecards/default', { signal })),
-  });
-  const take = useMutation({
-    mutationFn: async () => {
+  const offered = useQuery(get(['scorecards', 'default'], '/api/v1/scorecards/default'));
+  const take = useAction(
+    () => {
       const { name, sections } = offered.data!;
       const params = { path: { uuid }, header: { 'If-Match': `"${revision}"` } };
-      const saved = await send(
-        api.PUT('/api/v1/scorecards/{uuid}', { params, body: { name, segment_type, sections } }),
-      );
-      client.setQueryData(['scorecards', uuid], saved);
-      await Promise.all(['list', 'default'].map((key) => client.invalidateQueries({ queryKey: ['scorecards', key] })));
-      done(t('default.taken'));
+      return send(api.PUT('/api/v1/scorecards/{uuid}', { params, body: { name, segment_type, sections } }));
     },
-    onError: failed,
-  });
+    {
+      changes: [
+        ['scorecards', 'list'],
+        ['scorecards', 'default'],
+      ],
+      says: t('default.taken'),
+      onDone: (saved) => client.setQueryData(['scorecards', uuid], saved),
+    },
+  );
   if (offered.data === undefined || offered.data.scorecard_uuid !== uuid) return null;
   if (offered.data.is_current || offered.data.is_edited) return null;
   return (
-    <section className="card card-body scorecards-row">
+    <section className="card card-body row scorecards-row">
       <p className="scorecards-wide">{t('default.offer')}</p>
-      <button type="button" className="button" onClick={() => setTrying(true)}>
-        <Icon name="play" />
+      <Button icon="play" onClick={() => setTrying(true)}>
         {t('default.try')}
-      </button>
-      <button type="button" className="button button-primary" disabled={take.isPending} onClick={() => take.mutate()}>
-        <Icon name="check" />
+      </Button>
+      <Button icon="check" kind="primary" disabled={take.isPending} onClick={() => take.mutate()}>
         {t('default.take')}
-      </button>
+      </Button>
       {isTrying && <TrialDialog scorecard={scorecard} draft={offered.data} onClose={() => setTrying(false)} />}
     </section>
   );

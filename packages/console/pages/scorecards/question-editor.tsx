@@ -1,6 +1,5 @@
 import { useState } from 'react';
-import { Field } from '../../widgets/field.tsx';
-import { Icon } from '../../widgets/icon.tsx';
+import { Button, Check, Field, SelectField, TextArea, TextField } from '../../widgets/controls.tsx';
 import { decideBy, phraseLines, phrasesOf, type Question, renameChoice, type RuleDecision, withItem } from './draft.ts';
 import { scorecardsTexts } from './texts.ts';
 
@@ -10,152 +9,123 @@ interface Props {
   readonly onChange: (question: Question | null) => void;
 }
 
+const BY = ['model', 'rule'] as const;
 const ROLES = ['operator', 'client', 'any'] as const;
+/** Of a new case. */
+const NOTHING_HEARD: RuleDecision['cases'][number]['heard'] = {
+  role: 'operator',
+  where: 'anywhere',
+  source: { phrases: {} },
+  even_negated: false,
+  at_least: 1,
+};
 
 /** A question: its text, weight and choices, and who decides it. Closed until it is wanted. */
 export function QuestionEditor({ question, onChange }: Props) {
   const t = scorecardsTexts.use();
   const { decided, choices } = question;
+  const set = (changed: Partial<Question>) => onChange({ ...question, ...changed });
+  const setChoice = (at: number, choice: Question['choices'][number] | null) =>
+    set({ choices: withItem(choices, at, choice) });
   return (
     <details className="scorecards-question" open={question.uuid === undefined || undefined}>
       <summary>
         <span className="foreign">{question.text === '' ? t('newQuestion') : question.text}</span>{' '}
         <span className="badge">{t(`by.${decided.by}`)}</span>
       </summary>
-      <div className="scorecards-part">
-        <div className="scorecards-row">
-          <Field label={t('question')} className="scorecards-wide">
-            <input
-              className="input"
-              required
-              value={question.text}
-              onChange={({ target }) => onChange({ ...question, text: target.value })}
-            />
-          </Field>
-          <Field label={t('weight')}>
-            <input
-              className="input scorecards-number"
-              type="number"
-              min="0"
-              step="any"
-              required
-              value={question.weight}
-              onChange={({ target }) => onChange({ ...question, weight: target.valueAsNumber || 0 })}
-            />
-          </Field>
+      <div className="stack">
+        <div className="row scorecards-row">
+          <TextField
+            label={t('question')}
+            fieldClass="scorecards-wide"
+            required
+            value={question.text}
+            onChange={({ target }) => set({ text: target.value })}
+          />
+          <TextField
+            label={t('weight')}
+            className="scorecards-number"
+            type="number"
+            min="0"
+            step="any"
+            required
+            value={question.weight}
+            onChange={({ target }) => set({ weight: target.valueAsNumber || 0 })}
+          />
         </div>
         {choices.map((choice, at) => (
           // oxlint-disable-next-line react/no-array-index-key
-          <div key={at} className="scorecards-row">
-            <Field label={t('choice')} className="scorecards-wide">
-              <input
-                className="input"
-                required
-                value={choice.label}
-                onChange={({ target }) => onChange(renameChoice(question, at, target.value))}
-              />
-            </Field>
-            <Field label={t('choicePoints')}>
-              <input
-                className="input scorecards-number"
-                type="number"
-                min="0"
-                max="1"
-                step="any"
-                required
-                value={choice.points}
-                onChange={({ target }) =>
-                  onChange({
-                    ...question,
-                    choices: withItem(choices, at, { ...choice, points: target.valueAsNumber || 0 }),
-                  })
-                }
-              />
-            </Field>
-            <label className="check">
-              <input
-                type="checkbox"
-                checked={choice.auto_fail}
-                onChange={({ target }) =>
-                  onChange({ ...question, choices: withItem(choices, at, { ...choice, auto_fail: target.checked }) })
-                }
-              />
-              {t('autoFail')}
-            </label>
-            <button
-              type="button"
-              className="button button-quiet button-icon"
-              aria-label={t('removeChoice', { label: choice.label })}
-              onClick={() => onChange({ ...question, choices: withItem(choices, at, null) })}
+          <div key={at} className="row scorecards-row">
+            <TextField
+              label={t('choice')}
+              fieldClass="scorecards-wide"
+              required
+              value={choice.label}
+              onChange={({ target }) => onChange(renameChoice(question, at, target.value))}
+            />
+            <TextField
+              label={t('choicePoints')}
+              className="scorecards-number"
+              type="number"
+              min="0"
+              max="1"
+              step="any"
+              required
+              value={choice.points}
+              onChange={({ target }) => setChoice(at, { ...choice, points: target.valueAsNumber || 0 })}
+            />
+            <Check
+              checked={choice.auto_fail}
+              onChange={({ target }) => setChoice(at, { ...choice, auto_fail: target.checked })}
             >
-              <Icon name="close" />
-            </button>
+              {t('autoFail')}
+            </Check>
+            <Button
+              icon="close"
+              kind="quiet"
+              label={t('removeChoice', { label: choice.label })}
+              onClick={() => setChoice(at, null)}
+            />
           </div>
         ))}
-        <button
-          type="button"
-          className="button button-small scorecards-add"
-          onClick={() => onChange({ ...question, choices: [...choices, { label: '', points: 0, auto_fail: false }] })}
+        <Button
+          isSmall
+          className="scorecards-add"
+          onClick={() => set({ choices: [...choices, { label: '', points: 0, auto_fail: false }] })}
         >
           {t('addChoice')}
-        </button>
-        <div className="scorecards-row">
-          <Field label={t('decided')}>
-            <select
-              className="input"
-              value={decided.by}
-              onChange={({ target }) => onChange(decideBy(question, target.value === 'rule' ? 'rule' : 'model'))}
-            >
-              <option value="model">{t('by.model')}</option>
-              <option value="rule">{t('by.rule')}</option>
-            </select>
-          </Field>
+        </Button>
+        <div className="row scorecards-row">
+          <SelectField
+            label={t('decided')}
+            options={BY}
+            nameOf={(by) => t(`by.${by}`)}
+            value={decided.by}
+            onChoose={(by) => onChange(decideBy(question, by))}
+          />
           {decided.by === 'model' && (
-            <Field label={t('role')}>
-              <select
-                className="input"
-                value={decided.role}
-                onChange={({ target }) =>
-                  onChange({
-                    ...question,
-                    decided: { ...decided, role: ROLES.find((each) => each === target.value) ?? 'operator' },
-                  })
-                }
-              >
-                {ROLES.map((role) => (
-                  <option key={role} value={role}>
-                    {t(`role.${role}`)}
-                  </option>
-                ))}
-              </select>
-            </Field>
+            <SelectField
+              label={t('role')}
+              options={ROLES}
+              nameOf={(role) => t(`role.${role}`)}
+              value={decided.role}
+              onChoose={(role) => set({ decided: { ...decided, role } })}
+            />
           )}
         </div>
         {decided.by === 'model' && (
-          <Field label={t('instructions')}>
-            <textarea
-              className="input"
-              value={decided.instructions ?? ''}
-              onChange={({ target }) =>
-                onChange({
-                  ...question,
-                  decided: { ...decided, instructions: target.value === '' ? null : target.value },
-                })
-              }
-            />
-          </Field>
-        )}
-        {decided.by === 'rule' && (
-          <Rule
-            rule={decided}
-            labels={choices.map(({ label }) => label)}
-            onChange={(rule) => onChange({ ...question, decided: rule })}
+          <TextArea
+            label={t('instructions')}
+            value={decided.instructions ?? ''}
+            onChange={({ target }) => set({ decided: { ...decided, instructions: target.value || null } })}
           />
         )}
-        <button type="button" className="button button-quiet scorecards-add" onClick={() => onChange(null)}>
-          <Icon name="trash" />
+        {decided.by === 'rule' && (
+          <Rule rule={decided} labels={choices.map(({ label }) => label)} onChange={(rule) => set({ decided: rule })} />
+        )}
+        <Button icon="trash" kind="quiet" className="scorecards-add" onClick={() => onChange(null)}>
           {t('removeQuestion')}
-        </button>
+        </Button>
       </div>
     </details>
   );
@@ -170,13 +140,7 @@ interface RuleProps {
 function Rule({ rule, labels, onChange }: RuleProps) {
   const t = scorecardsTexts.use();
   const answers = (value: string, name: string, set: (answer: string) => void) => (
-    <Field label={name}>
-      <select className="input" value={value} onChange={({ target }) => set(target.value)}>
-        {labels.map((label) => (
-          <option key={label}>{label}</option>
-        ))}
-      </select>
-    </Field>
+    <SelectField label={name} options={labels} value={value} onChoose={set} />
   );
   return (
     <>
@@ -185,7 +149,7 @@ function Rule({ rule, labels, onChange }: RuleProps) {
         const { source } = each.heard;
         return (
           // oxlint-disable-next-line react/no-array-index-key
-          <div key={at} className="scorecards-row">
+          <div key={at} className="row scorecards-row">
             {source.lexicon === undefined ? (
               <Field label={t('phrases', { role: t(`role.${each.heard.role}`) })} className="scorecards-wide">
                 <Phrases
@@ -199,56 +163,31 @@ function Rule({ rule, labels, onChange }: RuleProps) {
               </span>
             )}
             {answers(each.answer, t('then'), (answer) => set({ ...each, answer }))}
-            <button
-              type="button"
-              className="button button-quiet button-icon"
-              aria-label={t('removeCase')}
-              onClick={() => set(null)}
-            >
-              <Icon name="close" />
-            </button>
+            <Button icon="close" kind="quiet" label={t('removeCase')} onClick={() => set(null)} />
           </div>
         );
       })}
-      <button
-        type="button"
-        className="button button-small scorecards-add"
-        onClick={() =>
-          onChange({
-            ...rule,
-            cases: [
-              ...rule.cases,
-              {
-                heard: {
-                  role: 'operator',
-                  where: 'anywhere',
-                  source: { phrases: {} },
-                  even_negated: false,
-                  at_least: 1,
-                },
-                answer: labels[0] ?? '',
-              },
-            ],
-          })
-        }
+      <Button
+        isSmall
+        className="scorecards-add"
+        onClick={() => onChange({ ...rule, cases: [...rule.cases, { heard: NOTHING_HEARD, answer: labels[0] ?? '' }] })}
       >
         {t('addCase')}
-      </button>
-      <div className="scorecards-row">
+      </Button>
+      <div className="row scorecards-row">
         {answers(rule.otherwise, t('otherwise'), (otherwise) => onChange({ ...rule, otherwise }))}
       </div>
     </>
   );
 }
 
-/** Phrases as they are typed: a line that is not complete yet stays as it is. */
-function Phrases({
-  phrases,
-  onChange,
-}: {
+interface PhrasesProps {
   phrases: Record<string, string[]>;
   onChange: (phrases: Record<string, string[]>) => void;
-}) {
+}
+
+/** Phrases as they are typed: a line that is not complete yet stays as it is. */
+function Phrases({ phrases, onChange }: PhrasesProps) {
   const [lines, setLines] = useState(() => phraseLines(phrases));
   return (
     <textarea

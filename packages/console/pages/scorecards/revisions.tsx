@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { api, send } from '../../api/client.ts';
+import { get } from '../../api/client.ts';
 import * as format from '../../i18n/format.ts';
-import { LoadingOrFailed } from '../../widgets/states.tsx';
+import { Card, LoadingOrFailed } from '../../widgets/page.tsx';
 import { differences, type Scorecard } from './draft.ts';
 import { scorecardsTexts } from './texts.ts';
 
@@ -13,20 +13,18 @@ export function Revisions({ scorecard }: { scorecard: Scorecard }) {
   const t = scorecardsTexts.use();
   const { uuid, revision: newest } = scorecard;
   const { compare } = route.useSearch();
-  const revisions = useQuery({
-    queryKey: ['scorecards', uuid, 'revisions', newest],
-    queryFn: ({ signal }) =>
-      send(
-        api.GET('/api/v1/scorecards/{uuid}/revisions', { params: { path: { uuid }, query: { size: 100 } }, signal }),
-      ),
-  });
+  const revisions = useQuery(
+    get(['scorecards', uuid, 'revisions', newest], '/api/v1/scorecards/{uuid}/revisions', {
+      path: { uuid },
+      query: { size: 100 },
+    }),
+  );
   return (
-    <section className="card card-body scorecards-part" aria-label={t('revisions')}>
-      <h2>{t('revisions')}</h2>
+    <Card title={t('revisions')}>
       <LoadingOrFailed query={revisions} />
-      <ul className="scorecards-part">
+      <ul className="stack">
         {revisions.data?.items.map(({ revision, created_at }) => (
-          <li key={revision} className="scorecards-row">
+          <li key={revision} className="row scorecards-row">
             {t('revision', { revision: format.number(revision) })} · {format.dateTime(created_at)}
             {revision !== newest && (
               <Link to="/scorecards" search={{ uuid, compare: String(revision) }}>
@@ -37,18 +35,19 @@ export function Revisions({ scorecard }: { scorecard: Scorecard }) {
         ))}
       </ul>
       {compare !== undefined && <Comparison key={compare} scorecard={scorecard} revision={Number(compare)} />}
-    </section>
+    </Card>
   );
 }
 
 function Comparison({ scorecard, revision }: { scorecard: Scorecard; revision: number }) {
   const t = scorecardsTexts.use();
   const { uuid } = scorecard;
-  const earlier = useQuery({
-    queryKey: ['scorecards', uuid, 'revision', revision],
-    queryFn: ({ signal }) =>
-      send(api.GET('/api/v1/scorecards/{uuid}', { params: { path: { uuid }, query: { revision } }, signal })),
-  });
+  const earlier = useQuery(
+    get(['scorecards', uuid, 'revision', revision], '/api/v1/scorecards/{uuid}', {
+      path: { uuid },
+      query: { revision },
+    }),
+  );
   if (earlier.data === undefined) return <LoadingOrFailed query={earlier} />;
   const found = differences(earlier.data, scorecard);
   return (

@@ -1,9 +1,8 @@
 import './scorecards.css';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { api, send } from '../../api/client.ts';
-import { LoadingOrFailed, State } from '../../widgets/states.tsx';
-import { useTitle } from '../../widgets/use-title.ts';
+import { api, send, get } from '../../api/client.ts';
+import { Page, LoadingOrFailed, State } from '../../widgets/page.tsx';
 import { Editor } from './editor.tsx';
 import { NewDefault } from './new-default.tsx';
 import { Revisions } from './revisions.tsx';
@@ -14,22 +13,15 @@ const route = getRouteApi('/scorecards');
 /** The scorecards of the firm: read them, change them, and put them in force. */
 export function ScorecardsPage() {
   const t = scorecardsTexts.use();
-  useTitle(t('title'));
   const { uuid } = route.useSearch();
-  const list = useQuery({
-    queryKey: ['scorecards', 'list'],
-    queryFn: ({ signal }) => send(api.GET('/api/v1/scorecards', { params: { query: { size: 100 } }, signal })),
-  });
+  const list = useQuery(get(['scorecards', 'list'], '/api/v1/scorecards', { query: { size: 100 } }));
   const items = list.data?.items ?? [];
   const shown = items.find((each) => each.uuid === uuid) ?? items.find(({ is_active }) => is_active) ?? items[0];
   return (
-    <div className="page">
-      <div className="page-head">
-        <h1>{t('title')}</h1>
-      </div>
+    <Page title={t('title')}>
       <LoadingOrFailed query={list} />
       {list.data?.count === 0 && <State title={t('none')} />}
-      <nav className="scorecards-list" aria-label={t('title')}>
+      <nav className="row chips" aria-label={t('title')}>
         {items.map((each) => (
           <Link
             key={each.uuid}
@@ -45,7 +37,7 @@ export function ScorecardsPage() {
         ))}
       </nav>
       {shown !== undefined && <One key={shown.uuid} uuid={shown.uuid} />}
-    </div>
+    </Page>
   );
 }
 

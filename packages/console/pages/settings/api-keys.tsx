@@ -1,191 +1,131 @@
-import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { type SyntheticEvent, useState } from 'react';
-import { api, type Schemas, send } from '../../api/client.ts';
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { api, get, type Schemas, send } from '../../api/client.ts';
+import { FormDialog } from '../../drafts/form.tsx';
 import * as format from '../../i18n/format.ts';
 import { useSession } from '../../session/session.ts';
-import { Confirm } from '../../widgets/confirm.tsx';
-import { Dialog, DialogActions } from '../../widgets/dialog.tsx';
-import { Fault } from '../../widgets/fault.tsx';
-import { Field } from '../../widgets/field.tsx';
-import { Icon } from '../../widgets/icon.tsx';
-import { Pager } from '../../widgets/pager.tsx';
-import { LoadingOrFailed, State } from '../../widgets/states.tsx';
-import { Table } from '../../widgets/table.tsx';
-import { done, failed } from '../../widgets/toasts.tsx';
-import { Secret } from './secret.tsx';
+import { useAction } from '../../widgets/actions.tsx';
+import { Button, SelectField, TextField } from '../../widgets/controls.tsx';
+import { confirmed } from '../../widgets/dialog.tsx';
+import { PagedTable, usePages } from '../../widgets/list.tsx';
+import { State } from '../../widgets/page.tsx';
+import { Part, SecretDialog } from './parts.tsx';
 import { settingsTexts } from './texts.ts';
 
-const SIZE = 20;
+type Key = Schemas['ApiKey'];
+
 const HOUR = 3600;
 /** How many seconds a replaced key keeps working. */
 const GRACES = [0, 300, HOUR, 86_400] as const;
 const KEYS = ['api-keys'] as const;
+const path = ({ uuid }: Key) => ({ params: { path: { api_key_uuid: uuid } } });
 
 /** API keys: created by engineers, and listed, rotated and deleted by superusers. */
 export function ApiKeys() {
   const t = settingsTexts.use();
-  const { role } = useSession();
-  const [isCreating, setCreating] = useState(false);
+  const client = useQueryClient();
+  const { role, token } = useSession();
+  /** What is made: a key, or one in place of another. */
+  const [form, setForm] = useState<'new' | Key | null>(null);
   const [created, setCreated] = useState<string | null>(null);
-  return (
-    <section className="settings-part">
-      <div className="settings-row">
-        <p className="muted settings-text">{t('keys.about')}</p>
-        <button type="button" className="button button-primary" onClick={() => setCreating(true)}>
-          <Icon name="plus" />
-          {t('keys.create')}
-        </button>
-      </div>
-      {role === 'SUPERUSER' && <KeyList onKey={setCreated} />}
-      {isCreating && (
-        <CreateKey
-          onKey={(key) => {
-            setCreating(false);
-            setCreated(key);
-          }}
-          onClose={() => setCreating(false)}
-        />
-      )}
-      {created !== null && (
-        <Dialog title={t('keys.created')} onClose={() => setCreated(null)}>
-          <Secret name={t('keys.key')} text={created} />
-          <p className="muted">{t('keys.quoting')}</p>
-          <div className="dialog-actions">
-            <button type="button" className="button button-primary" onClick={() => setCreated(null)}>
-              {t('secret.kept')}
-            </button>
-          </div>
-        </Dialog>
-      )}
-    </section>
-  );
-}
-
-function KeyList({ onKey }: { onKey: (key: string) => void }) {
-  const t = settingsTexts.use();
-  const client = useQueryClient();
-  const [page, setPage] = useState(1);
-  const [asked, setAsked] = useState<{ action: 'delete' | 'rotate'; key: Schemas['ApiKey'] } | null>(null);
-  const [grace, setGrace] = useState<number>(HOUR);
-  const keys = useQuery({
-    queryKey: [...KEYS, page],
-    queryFn: ({ signal }) =>
-      send(api.GET('/external/api/v1/api-key', { params: { query: { page, size: SIZE } }, signal })),
-    placeholderData: keepPreviousData,
-  });
-  const change = useMutation({
-    mutationFn: async ({ action, uuid, grace }: { action: 'delete' | 'rotate'; uuid: string; grace: number }) => {
-      const params = { path: { api_key_uuid: uuid } };
-      if (action === 'delete') {
-        await send(api.DELETE('/external/api/v1/api-key/{api_key_uuid}', { params }));
-        done(t('keys.deleted'));
-      } else {
-        const body = { grace_seconds: grace };
-        const { api_key } = await send(api.POST('/external/api/v1/api-key/{api_key_uuid}/rotate', { params, body }));
-        onKey(api_key);
-      }
-      await client.invalidateQueries({ queryKey: KEYS });
-    },
-    onError: failed,
-  });
-  if (keys.data === undefined) return <LoadingOrFailed query={keys} />;
-  if (keys.data.count === 0) return <State title={t('keys.none')} text={t('keys.noneText')} />;
-  return (
-    <>
-      <Table
-        label={t('tab.keys')}
-        items={keys.data.items}
-        keyOf={(key) => key.uuid}
-        columns={[
-          { title: t('keys.firm'), kind: 'name', className: 'foreign', cell: (key) => key.firm.name },
-          { title: t('keys.prefix'), cell: (key) => <code>{key.key_prefix}</code> },
-          { title: t('created'), cell: (key) => format.dateTime(key.created_at) },
-          {
-            title: t('keys.lastUsed'),
-            cell: (key) => (key.last_used === null ? t('never') : format.dateTime(key.last_used)),
-          },
-          {
-            title: t('actions'),
-            kind: 'unlabelled',
-            cell: (key) => (
-              <div className="settings-actions">
-                {(['rotate', 'delete'] as const).map((action) => (
-                  <button
-                    key={action}
-                    type="button"
-                    className={action === 'delete' ? 'button button-small button-danger' : 'button button-small'}
-                    onClick={() => setAsked({ action, key })}
-                  >
-                    {t(`keys.${action}`)}
-                  </button>
-                ))}
-              </div>
-            ),
-          },
-        ]}
-      />
-      <Pager
-        name={t('tab.keys')}
-        earlier={t('newer')}
-        later={t('older')}
-        page={page}
-        pages={Math.ceil(keys.data.count / SIZE)}
-        onPage={setPage}
-      />
-      {asked !== null && (
-        <Confirm
-          title={t(`keys.${asked.action}Title`, { firm: asked.key.firm.name })}
-          text={t(`keys.${asked.action}Text`)}
-          action={t(`keys.${asked.action}`)}
-          onConfirm={() => change.mutate({ action: asked.action, uuid: asked.key.uuid, grace })}
-          onClose={() => setAsked(null)}
-        >
-          {asked.action === 'rotate' && (
-            <Field label={t('keys.grace')}>
-              <select className="input" value={grace} onChange={({ target }) => setGrace(Number(target.value))}>
-                {GRACES.map((seconds) => (
-                  <option key={seconds} value={seconds}>
-                    {t(`keys.grace.${seconds}`)}
-                  </option>
-                ))}
-              </select>
-            </Field>
-          )}
-        </Confirm>
-      )}
-    </>
-  );
-}
-
-function CreateKey({ onKey, onClose }: { onKey: (key: string) => void; onClose: () => void }) {
-  const t = settingsTexts.use();
-  const { token } = useSession();
-  const client = useQueryClient();
-  const create = useMutation({
-    mutationFn: (firm_uuid: string) => send(api.POST('/external/api/v1/api-key', { body: { firm_uuid } })),
-    onSuccess: ({ api_key }) => {
-      onKey(api_key);
+  const dialog = {
+    isRepeatable: false,
+    onSaved: ({ api_key }: { api_key: string }) => {
+      setForm(null);
+      setCreated(api_key);
       void client.invalidateQueries({ queryKey: KEYS });
     },
-  });
-  const submit = (event: SyntheticEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    create.mutate(String(new FormData(event.currentTarget).get('firm')).trim());
+    onClose: () => setForm(null),
   };
   return (
-    <Dialog title={t('keys.create')} onClose={onClose}>
-      <form className="settings-form" onSubmit={submit}>
-        <Field label={t('keys.firmUuid')}>
-          <input className="input" name="firm" required defaultValue={firmOf(token)} autoComplete="off" />
-        </Field>
-        {create.isError && <Fault error={create.error} />}
-        <DialogActions onClose={onClose}>
-          <button type="submit" className="button button-primary" disabled={create.isPending}>
-            {t('keys.create')}
-          </button>
-        </DialogActions>
-      </form>
-    </Dialog>
+    <Part about={t('keys.about')} create={t('keys.create')} onCreate={() => setForm('new')}>
+      {role === 'SUPERUSER' && <KeyList onRotate={setForm} />}
+      {form === 'new' && (
+        <FormDialog
+          {...dialog}
+          title={t('keys.create')}
+          action={t('keys.create')}
+          draft="api-key new"
+          save={({ text }) => send(api.POST('/external/api/v1/api-key', { body: { firm_uuid: text('firm') } }))}
+        >
+          <TextField label={t('keys.firmUuid')} name="firm" required defaultValue={firmOf(token)} autoComplete="off" />
+        </FormDialog>
+      )}
+      {form !== null && form !== 'new' && (
+        <FormDialog
+          {...dialog}
+          title={t('keys.rotateTitle', { firm: form.firm.name })}
+          about={<p>{t('keys.rotateText')}</p>}
+          action={t('keys.rotate')}
+          draft={`api-key ${form.uuid}`}
+          save={({ text }) => {
+            const body = { grace_seconds: Number(text('grace')) };
+            return send(api.POST('/external/api/v1/api-key/{api_key_uuid}/rotate', { ...path(form), body }));
+          }}
+        >
+          <SelectField
+            label={t('keys.grace')}
+            name="grace"
+            options={GRACES}
+            nameOf={(seconds) => t(`keys.grace.${seconds}`)}
+            defaultValue={HOUR}
+          />
+        </FormDialog>
+      )}
+      {created !== null && (
+        <SecretDialog
+          title={t('keys.created')}
+          about={t('keys.quoting')}
+          name={t('keys.key')}
+          text={created}
+          onClose={() => setCreated(null)}
+        />
+      )}
+    </Part>
+  );
+}
+
+function KeyList({ onRotate }: { onRotate: (key: Key) => void }) {
+  const t = settingsTexts.use();
+  const keys = usePages((query) => get([...KEYS, query], '/external/api/v1/api-key', { query }));
+  const remove = useAction((key: Key) => send(api.DELETE('/external/api/v1/api-key/{api_key_uuid}', path(key))), {
+    says: t('keys.deleted'),
+    changes: [KEYS],
+  });
+  const askToRemove = async (key: Key) => {
+    const title = t('keys.deleteTitle', { firm: key.firm.name });
+    if (await confirmed({ title, text: t('keys.deleteText'), action: t('keys.delete') })) remove.mutate(key);
+  };
+  return (
+    <PagedTable
+      label={t('tab.keys')}
+      pages={keys}
+      none={<State title={t('keys.none')} text={t('keys.noneText')} />}
+      keyOf={(key) => key.uuid}
+      columns={[
+        { title: t('keys.firm'), kind: 'name', className: 'foreign', cell: (key) => key.firm.name },
+        { title: t('keys.prefix'), cell: (key) => <code>{key.key_prefix}</code> },
+        { title: t('created'), cell: (key) => format.dateTime(key.created_at) },
+        {
+          title: t('keys.lastUsed'),
+          cell: (key) => (key.last_used === null ? t('never') : format.dateTime(key.last_used)),
+        },
+        {
+          title: t('actions'),
+          kind: 'unlabelled',
+          cell: (key) => (
+            <div className="row">
+              <Button isSmall onClick={() => onRotate(key)}>
+                {t('keys.rotate')}
+              </Button>
+              <Button kind="danger" isSmall onClick={() => void askToRemove(key)}>
+                {t('keys.delete')}
+              </Button>
+            </div>
+          ),
+        },
+      ]}
+    />
   );
 }
 

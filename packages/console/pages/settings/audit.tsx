@@ -1,15 +1,14 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
-import { type ReactNode, type SyntheticEvent, useState } from 'react';
-import { api, type Schemas, send } from '../../api/client.ts';
-import { firmQuery } from '../../api/firm.ts';
+import type { ReactNode, SyntheticEvent } from 'react';
+import { get, type Schemas, firmQuery } from '../../api/client.ts';
 import * as format from '../../i18n/format.ts';
 import { addDays, startOfDay } from '../../i18n/zone/days.ts';
 import { timeZone } from '../../i18n/zone/zone.ts';
 import { useSession } from '../../session/session.ts';
-import { Pager } from '../../widgets/pager.tsx';
-import { Failed, Loading, State } from '../../widgets/states.tsx';
-import { Table } from '../../widgets/table.tsx';
+import { Button, SelectField, TextField } from '../../widgets/controls.tsx';
+import { PagedTable, usePages } from '../../widgets/list.tsx';
+import { State } from '../../widgets/page.tsx';
 import { settingsTexts } from './texts.ts';
 
 const route = getRouteApi('/settings');
@@ -22,132 +21,97 @@ export function Audit() {
   const t = settingsTexts.use();
   const search = route.useSearch();
   const navigate = useNavigate();
-  const [page, setPage] = useState(1);
   const { actor, action, subject, from, to } = search;
-  const period = {
+  const filter = {
+    actor,
+    action,
+    subject,
     ...(from !== undefined && { from: startOfDay(from, timeZone()) }),
     // The last day counts whole: the API's end is exclusive.
     ...(to !== undefined && { to: startOfDay(addDays(to, 1), timeZone()) }),
   };
-  const query = { actor, action, subject, ...period, page, size: SIZE };
-  const entries = useQuery({
-    queryKey: ['audit', query],
-    queryFn: ({ signal }) => send(api.GET('/api/v1/audit', { params: { query: query as object }, signal })),
-    placeholderData: keepPreviousData,
+  const entries = usePages((page) => get(['audit', filter, page], '/api/v1/audit', { query: { ...filter, ...page } }), {
+    size: SIZE,
   });
   const submit = (event: SyntheticEvent<HTMLFormElement>) => {
     event.preventDefault();
     const form = new FormData(event.currentTarget);
     const values = FILTERS.map((name) => [name, String(form.get(name) ?? '').trim()] as const);
-    setPage(1);
     void navigate({
       to: '/settings',
       search: { tab: 'audit', ...Object.fromEntries(values.filter(([, value]) => value !== '')) },
     });
   };
-  const { data } = entries;
   const nameOf = useNames();
   return (
-    <section className="settings-part">
+    <section className="stack">
       <form className="settings-filters" onSubmit={submit} key={JSON.stringify(search)}>
-        {FILTERS.map((name) => (
-          <label key={name} className="field">
-            <span className="field-label">{t(`audit.${name}`)}</span>
-            {name === 'action' ? (
-              <Actions chosen={search.action ?? ''} />
-            ) : (
-              <input
-                className="input"
-                name={name}
-                type={name === 'from' || name === 'to' ? 'date' : 'text'}
-                defaultValue={search[name] ?? ''}
-                autoComplete="off"
-              />
-            )}
-          </label>
-        ))}
-        <button type="submit" className="button">
-          {t('audit.filter')}
-        </button>
+        {FILTERS.map((name) =>
+          name === 'action' ? (
+            <SelectField
+              key={name}
+              label={t('audit.action')}
+              name={name}
+              options={actionsWith(action)}
+              nameOf={(each) => (each === '' ? t('audit.anyAction') : nameOfAction(each))}
+              defaultValue={action ?? ''}
+            />
+          ) : (
+            <TextField
+              key={name}
+              label={t(`audit.${name}`)}
+              name={name}
+              type={name === 'from' || name === 'to' ? 'date' : 'text'}
+              defaultValue={search[name] ?? ''}
+              autoComplete="off"
+            />
+          ),
+        )}
+        <Button isSubmit>{t('audit.filter')}</Button>
       </form>
-      {data === undefined && entries.isPending && <Loading />}
-      {entries.isError && <Failed error={entries.error} retry={() => void entries.refetch()} />}
-      {data?.count === 0 && <State title={t('audit.none')} text={t('audit.noneText')} />}
-      {data !== undefined && data.count > 0 && !entries.isError && (
-        <>
-          <Table
-            label={t('tab.audit')}
-            // One request may write several entries that differ in nothing.
-            keyOf={({ request_id }, index) => `${request_id}-${index}`}
-            items={data.items}
-            columns={[
-              {
-                title: t('audit.at'),
-                className: 'settings-line',
-                cell: ({ at }) => `${format.date(at)}, ${format.timeWithSeconds(at)}`,
-              },
-              {
-                title: t('audit.action'),
-                cell: ({ action, code }) => (
-                  <>
-                    {nameOfAction(action)}
-                    {code !== undefined && <span className="badge badge-bad">{code}</span>}
-                  </>
-                ),
-              },
-              {
-                title: t('audit.actor'),
-                className: 'settings-actor',
-                cell: ({ actor, actor_name }) => <Named id={actor} name={actor_name} filter="actor" />,
-              },
-              {
-                title: t('audit.subject'),
-                cell: (entry) => (
-                  <Named id={entry.subject} name={entry.subject_name ?? nameOf(entry)} filter="subject" />
-                ),
-              },
-              { title: t('audit.address'), className: 'settings-line', cell: ({ address }) => address },
-            ]}
-          />
-          <Pager
-            name={t('tab.audit')}
-            earlier={t('newer')}
-            later={t('older')}
-            page={page}
-            pages={Math.ceil(data.count / SIZE)}
-            onPage={setPage}
-          />
-        </>
-      )}
+      <PagedTable
+        label={t('tab.audit')}
+        pages={entries}
+        none={<State title={t('audit.none')} text={t('audit.noneText')} />}
+        // One request may write several entries that differ in nothing.
+        keyOf={({ request_id }, index) => `${request_id}-${index}`}
+        columns={[
+          { title: t('audit.at'), className: 'settings-line', cell: ({ at }) => format.exactTime(at) },
+          {
+            title: t('audit.action'),
+            cell: (entry) => (
+              <>
+                {nameOfAction(entry.action)}
+                {entry.code !== undefined && <span className="badge badge-bad">{entry.code}</span>}
+              </>
+            ),
+          },
+          {
+            title: t('audit.actor'),
+            className: 'settings-actor',
+            cell: (entry) => <Named id={entry.actor} name={entry.actor_name} filter="actor" />,
+          },
+          {
+            title: t('audit.subject'),
+            cell: (entry) => <Named id={entry.subject} name={entry.subject_name ?? nameOf(entry)} filter="subject" />,
+          },
+          { title: t('audit.address'), className: 'settings-line', cell: ({ address }) => address },
+        ]}
+      />
     </section>
   );
 }
 
 type Entry = Schemas['AuditEntry'];
 
-/** The actions in words, in the order of the words. One that a link names and nobody knows stays chosen. */
-function Actions({ chosen }: { chosen: string }) {
-  const t = settingsTexts.use();
-  const known = settingsTexts.keys().flatMap((key) => (key.startsWith(ACTION) ? [key.slice(ACTION.length)] : []));
-  const all = [...new Set([...known, ...(chosen === '' ? [] : [chosen])])].map((action) => ({
-    action,
-    name: nameOfAction(action),
-  }));
-  return (
-    <select className="input" name="action" defaultValue={chosen}>
-      <option value="">{t('audit.anyAction')}</option>
-      {all
-        .toSorted((a, b) => a.name.localeCompare(b.name))
-        .map(({ action, name }) => (
-          <option key={action} value={action}>
-            {name}
-          </option>
-        ))}
-    </select>
-  );
-}
-
 const ACTION = 'action.';
+
+/** All, in the order of their words, after none. One that a link names and nobody knows stays chosen. */
+function actionsWith(chosen: string | undefined): readonly string[] {
+  const known = settingsTexts.keys().flatMap((key) => (key.startsWith(ACTION) ? [key.slice(ACTION.length)] : []));
+  const all = new Set([...known, ...(chosen === undefined ? [] : [chosen])]);
+  return ['', ...[...all].toSorted((a, b) => nameOfAction(a).localeCompare(nameOfAction(b)))];
+}
 
 function nameOfAction(action: string): string {
   const name = ACTION + action;
@@ -159,16 +123,8 @@ function useNames(): (entry: Entry) => ReactNode {
   const t = settingsTexts.use();
   const isAdmin = useSession().role === 'ADMIN';
   const firm = useQuery(firmQuery);
-  const hooks = useQuery({
-    queryKey: ['webhooks'],
-    queryFn: ({ signal }) => send(api.GET('/api/v1/webhooks', { signal })),
-    enabled: isAdmin,
-  });
-  const scorecards = useQuery({
-    queryKey: ['scorecards'],
-    queryFn: ({ signal }) => send(api.GET('/api/v1/scorecards', { signal })),
-    enabled: isAdmin,
-  });
+  const hooks = useQuery({ ...get(['webhooks'], '/api/v1/webhooks'), enabled: isAdmin });
+  const scorecards = useQuery({ ...get(['scorecards'], '/api/v1/scorecards'), enabled: isAdmin });
   return ({ action, subject }) => {
     const [uuid = '', part] = subject.split('/');
     if (action.startsWith('call.')) {

@@ -1,26 +1,26 @@
-import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { type SyntheticEvent, useState } from 'react';
-import { api, type Schemas, send } from '../../api/client.ts';
-import { saving } from '../../api/query-client.ts';
-import { shellTexts } from '../../app/shell-texts.ts';
-import { useFormDraft } from '../../drafts/use-form-draft.ts';
+import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { api, get, type Schemas, send } from '../../api/client.ts';
+import { type Fields, useForm } from '../../drafts/form.tsx';
 import * as format from '../../i18n/format.ts';
-import { Field } from '../../widgets/field.tsx';
-import { LoadingOrFailed } from '../../widgets/states.tsx';
-import { Table } from '../../widgets/table.tsx';
-import { done, failed } from '../../widgets/toasts.tsx';
+import { shellTexts } from '../../i18n/shell/texts.ts';
+import { done } from '../../widgets/actions.tsx';
+import { Button, Select, SelectField, TextField } from '../../widgets/controls.tsx';
+import { Table } from '../../widgets/list.tsx';
+import { Card, LoadingOrFailed } from '../../widgets/page.tsx';
 import { settingsTexts } from './texts.ts';
 
 const GROUPINGS = ['day', 'month', 'segment_type', 'model'] as const;
 type Grouping = (typeof GROUPINGS)[number];
+const WHEN_SPENT = ['wait', 'fallback'] as const;
 const DAYS = 30;
 const BUDGET = ['budget'] as const;
 
 /** The cost of language models and speech, and the budget for language models. */
 export function Money() {
-  const budget = useQuery({ queryKey: BUDGET, queryFn: ({ signal }) => send(api.GET('/api/v1/budget', { signal })) });
+  const budget = useQuery(get(BUDGET, '/api/v1/budget'));
   return (
-    <section className="settings-part">
+    <section className="stack">
       <LoadingOrFailed query={budget} />
       {budget.data !== undefined && <BudgetCard budget={budget.data} />}
       <Usage />
@@ -49,38 +49,9 @@ const FIGURES = [
 
 function BudgetCard({ budget }: { budget: Schemas['Budget'] }) {
   const t = settingsTexts.use();
-  const shell = shellTexts.use();
-  const client = useQueryClient();
-  const draft = useFormDraft('budget');
-  const save = useMutation({
-    ...saving,
-    mutationFn: async (changed: { monthly?: Schemas['Money'] | null; when_spent?: 'wait' | 'fallback' }) => {
-      // A budget is replaced as a whole: what another person has changed of it meanwhile stays.
-      const { monthly: amount, when_spent } = await send(api.GET('/api/v1/budget'));
-      await send(api.PUT('/api/v1/budget', { body: { monthly: amount, when_spent, ...changed } }));
-      draft.discard();
-      await client.invalidateQueries({ queryKey: BUDGET });
-      done(t('budget.saved'));
-    },
-    onError: failed,
-  });
-  const { spent, monthly } = budget;
-  const submit = (event: SyntheticEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const form = new FormData(event.currentTarget);
-    const amount = String(form.get('amount')).trim();
-    save.mutate({
-      ...(draft.changed.has('amount') && {
-        monthly: amount === '' ? null : { amount, currency: spent?.currency ?? '' },
-      }),
-      ...(draft.changed.has('when_spent') && {
-        when_spent: form.get('when_spent') === 'fallback' ? 'fallback' : 'wait',
-      }),
-    });
-  };
+  const { spent, monthly, when_spent, warning } = budget;
   return (
-    <div className="card card-body settings-part">
-      <h2>{t('budget')}</h2>
+    <Card title={t('budget')}>
       {spent === null ? (
         <p className="muted">{t('budget.noPrices')}</p>
       ) : (
@@ -94,41 +65,63 @@ function BudgetCard({ budget }: { budget: Schemas['Budget'] }) {
                   at: format.date(budget.resets_at),
                 })}
           </p>
-          {budget.warning !== null && monthly !== null && (
+          {warning !== null && monthly !== null && (
             <p role="alert">{t('budget.otherCurrency', { budget: monthly.currency, prices: spent.currency })}</p>
           )}
-          {monthly !== null && budget.warning === null && (
+          {monthly !== null && warning === null && (
             <progress aria-label={t('budget')} max={Number(monthly.amount)} value={Number(spent.amount)} />
           )}
-          <form
-            className="settings-filters"
-            onSubmit={submit}
-            key={JSON.stringify([monthly, budget.when_spent])}
-            {...draft.form}
-          >
-            <Field label={t('budget.monthly', { currency: spent.currency })}>
-              <input
-                className="input"
-                name="amount"
-                inputMode="decimal"
-                pattern="[0-9]+(\.[0-9]+)?"
-                placeholder={t('budget.none')}
-                defaultValue={monthly?.amount ?? ''}
-              />
-            </Field>
-            <Field label={t('budget.whenSpent')}>
-              <select className="input" name="when_spent" defaultValue={budget.when_spent}>
-                <option value="wait">{t('budget.wait')}</option>
-                <option value="fallback">{t('budget.fallback')}</option>
-              </select>
-            </Field>
-            <button type="submit" className="button button-primary" disabled={save.isPending}>
-              {shell('save')}
-            </button>
-          </form>
+          <BudgetForm key={JSON.stringify([monthly, when_spent])} budget={budget} currency={spent.currency} />
         </>
       )}
-    </div>
+    </Card>
+  );
+}
+
+function BudgetForm({ budget, currency }: { budget: Schemas['Budget']; currency: string }) {
+  const t = settingsTexts.use();
+  const shell = shellTexts.use();
+  const client = useQueryClient();
+  const save = async ({ text, isChanged }: Fields) => {
+    // A budget is replaced as a whole: what another person has changed of it meanwhile stays.
+    const { monthly, when_spent } = await send(api.GET('/api/v1/budget'));
+    const amount = text('amount');
+    const body = {
+      monthly: !isChanged('amount') ? monthly : amount === '' ? null : { amount, currency },
+      when_spent: WHEN_SPENT.find((each) => isChanged('when_spent') && each === text('when_spent')) ?? when_spent,
+    };
+    await send(api.PUT('/api/v1/budget', { body }));
+  };
+  const { form, isSaving, fault } = useForm({
+    draft: 'budget',
+    save,
+    onSaved: () => {
+      void client.invalidateQueries({ queryKey: BUDGET });
+      done(t('budget.saved'));
+    },
+  });
+  return (
+    <form className="settings-filters" {...form}>
+      <TextField
+        label={t('budget.monthly', { currency })}
+        name="amount"
+        inputMode="decimal"
+        pattern="[0-9]+(\.[0-9]+)?"
+        placeholder={t('budget.none')}
+        defaultValue={budget.monthly?.amount ?? ''}
+      />
+      <SelectField
+        label={t('budget.whenSpent')}
+        name="when_spent"
+        options={WHEN_SPENT}
+        nameOf={(each) => t(`budget.${each}`)}
+        defaultValue={budget.when_spent}
+      />
+      <Button kind="primary" isSubmit disabled={isSaving}>
+        {shell('save')}
+      </Button>
+      {fault}
+    </form>
   );
 }
 
@@ -137,9 +130,7 @@ function Usage() {
   const [grouping, setGrouping] = useState<Grouping>('day');
   const from = new Date(Date.now() - DAYS * 86_400_000).toISOString().slice(0, 10);
   const usage = useQuery({
-    queryKey: ['usage', grouping, from],
-    queryFn: ({ signal }) =>
-      send(api.GET('/api/v1/usage', { params: { query: { group_by: grouping, from } }, signal })),
+    ...get(['usage', grouping, from], '/api/v1/usage', { query: { group_by: grouping, from } }),
     placeholderData: keepPreviousData,
   });
   const nameOf = (key: string) => {
@@ -147,24 +138,15 @@ function Usage() {
     return grouping === 'month' ? format.monthOfYear(key) : key;
   };
   return (
-    <div className="card card-body settings-part">
-      <div className="settings-row">
-        <h2 className="settings-text">{t('usage', { days: format.number(DAYS) })}</h2>
-        <label className="settings-row">
+    <Card
+      title={t('usage', { days: format.number(DAYS) })}
+      head={
+        <label className="row">
           <span className="field-label">{t('usage.by')}</span>
-          <select
-            className="input"
-            value={grouping}
-            onChange={({ target }) => setGrouping(GROUPINGS.find((each) => each === target.value) ?? 'day')}
-          >
-            {GROUPINGS.map((each) => (
-              <option key={each} value={each}>
-                {t(`usage.${each}`)}
-              </option>
-            ))}
-          </select>
+          <Select options={GROUPINGS} nameOf={(each) => t(`usage.${each}`)} value={grouping} onChoose={setGrouping} />
         </label>
-      </div>
+      }
+    >
       <LoadingOrFailed query={usage} />
       {usage.data?.items.length === 0 && <p className="muted">{t('usage.none')}</p>}
       {usage.data !== undefined && usage.data.items.length > 0 && (
@@ -183,6 +165,6 @@ function Usage() {
           ]}
         />
       )}
-    </div>
+    </Card>
   );
 }

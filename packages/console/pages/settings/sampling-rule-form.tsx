@@ -1,113 +1,106 @@
-import { useMutation, useQuery } from '@tanstack/react-query';
-import type { SyntheticEvent } from 'react';
-import { api, type Schemas, send } from '../../api/client.ts';
-import { firmQuery } from '../../api/firm.ts';
-import { shellTexts } from '../../app/shell-texts.ts';
-import { leaveForm } from '../../drafts/leave-question.tsx';
-import { useFormDraft } from '../../drafts/use-form-draft.ts';
-import { Dialog, DialogActions } from '../../widgets/dialog.tsx';
-import { Fault } from '../../widgets/fault.tsx';
-import { Field } from '../../widgets/field.tsx';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { api, type Schemas, send, firmQuery } from '../../api/client.ts';
+import { type Fields, FormDialog } from '../../drafts/form.tsx';
+import { Check, SelectField, TextField } from '../../widgets/controls.tsx';
 import { settingsTexts } from './texts.ts';
 
+type Rule = Schemas['SamplingRule'];
 type NewRule = Schemas['CreateSamplingRuleRequest'];
 
-const PER: readonly NewRule['per'][] = ['operator', 'operator_group_name', 'segment_type', 'firm'];
-const EVERY: readonly NewRule['every'][] = ['week', 'day'];
-const KEY = 'sampling-rule new';
+const UNITS = ['calls', 'percent'] as const;
+const PER: readonly Rule['per'][] = ['operator', 'operator_group_name', 'segment_type', 'firm'];
+const EVERY: readonly Rule['every'][] = ['week', 'day'];
 
-interface Props {
-  readonly onSaved: () => void;
-  readonly onClose: () => void;
-}
-
-export function SamplingRuleForm({ onSaved, onClose }: Props) {
+export function SamplingRuleForm({ rule, onClose }: { rule: Rule | null; onClose: () => void }) {
   const t = settingsTexts.use();
-  const shell = shellTexts.use();
-  const draft = useFormDraft(KEY);
+  const client = useQueryClient();
   const firm = useQuery(firmQuery);
-  const leave = () => void leaveForm(KEY, draft.isChanged, onClose);
-  const save = useMutation({
-    mutationFn: (body: NewRule) => send(api.POST('/api/v1/sampling-rules', { body })),
-    onSuccess: () => {
-      draft.discard();
-      onSaved();
-    },
-  });
-  const submit = (event: SyntheticEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const form = new FormData(event.currentTarget);
-    const text = (name: string) => String(form.get(name) ?? '').trim();
+  const { segment_type = '', score_max = '', auto_fail_suspected, ...others } = rule?.filter ?? {};
+  const types = [...new Set(['', ...[segment_type].flat(), ...(firm.data?.segment_types ?? [])])];
+  const save = async ({ text, all, isChanged, changed }: Fields) => {
     const amount = Number(text('amount'));
-    save.mutate({
-      name: text('name'),
-      per: text('per') as NewRule['per'],
-      every: text('every') as NewRule['every'],
-      ...(text('unit') === 'calls' ? { count: amount } : { share: amount / 100 }),
-      filter: {
-        ...(text('segment_type') !== '' && { segment_type: [text('segment_type')] }),
-        ...(text('score_max') !== '' && { score_max: text('score_max') }),
-        ...(form.has('suspected') && { auto_fail_suspected: 'true' }),
-      },
-    });
+    const size = text('unit') === 'calls' ? { count: amount } : { share: amount / 100 };
+    const filter = {
+      // What the form does not have stays.
+      ...others,
+      ...(text('segment_type') !== '' && { segment_type: [text('segment_type')] }),
+      ...(text('score_max') !== '' && { score_max: text('score_max') }),
+      ...(all('suspected').length > 0 && { auto_fail_suspected: 'true' }),
+    };
+    const { name, per, every } = { name: text('name'), per: text('per'), every: text('every') } as NewRule;
+    if (rule === null) return send(api.POST('/api/v1/sampling-rules', { body: { name, per, every, ...size, filter } }));
+    // Only what was changed: another person may have changed the rest.
+    const body = {
+      ...(changed(['name', 'per', 'every']) as Partial<NewRule>),
+      ...((isChanged('amount') || isChanged('unit')) && size),
+      ...(['segment_type', 'score_max', 'suspected'].some(isChanged) && { filter }),
+    };
+    return send(api.PATCH('/api/v1/sampling-rules/{uuid}', { params: { path: { uuid: rule.uuid } }, body }));
   };
   return (
-    <Dialog title={t('rules.create')} onClose={leave}>
-      <form className="settings-form" onSubmit={submit} {...draft.form}>
-        <Field label={t('rules.name')}>
-          <input className="input" name="name" required maxLength={255} />
-        </Field>
-        <Field label={t('rules.amount')}>
-          <input className="input" name="amount" type="number" min={1} max={100_000} required defaultValue={2} />
-        </Field>
-        <Field label={t('rules.unit')}>
-          <select className="input" name="unit">
-            <option value="calls">{t('rules.unit.calls')}</option>
-            <option value="percent">{t('rules.unit.percent')}</option>
-          </select>
-        </Field>
-        <Field label={t('rules.per')}>
-          <select className="input" name="per">
-            {PER.map((per) => (
-              <option key={per} value={per}>
-                {t(`rules.per.${per}`)}
-              </option>
-            ))}
-          </select>
-        </Field>
-        <Field label={t('rules.every')}>
-          <select className="input" name="every">
-            {EVERY.map((every) => (
-              <option key={every} value={every}>
-                {t(`rules.every.${every}`)}
-              </option>
-            ))}
-          </select>
-        </Field>
-        <Field label={t('rules.segmentType')}>
-          <select className="input" name="segment_type">
-            <option value="">{t('rules.all')}</option>
-            {firm.data?.segment_types.map((type) => (
-              <option key={type} value={type}>
-                {type}
-              </option>
-            ))}
-          </select>
-        </Field>
-        <Field label={t('rules.scoreMax')}>
-          <input className="input" name="score_max" type="number" min={0} max={100} step={0.1} />
-        </Field>
-        <label className="check">
-          <input type="checkbox" name="suspected" />
-          {t('rules.suspected')}
-        </label>
-        {save.isError && <Fault error={save.error} />}
-        <DialogActions onClose={leave}>
-          <button type="submit" className="button button-primary" disabled={save.isPending}>
-            {shell('save')}
-          </button>
-        </DialogActions>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={t(rule === null ? 'rules.create' : 'rules.change')}
+      draft={`sampling-rule ${rule?.uuid ?? 'new'}`}
+      save={save}
+      isRepeatable={rule !== null}
+      onSaved={() => {
+        onClose();
+        void client.invalidateQueries({ queryKey: ['sampling-rules'] });
+      }}
+      onClose={onClose}
+    >
+      <TextField label={t('rules.name')} name="name" required maxLength={255} defaultValue={rule?.name} />
+      <TextField
+        label={t('rules.amount')}
+        name="amount"
+        type="number"
+        min={0}
+        max={100_000}
+        step="any"
+        required
+        defaultValue={rule === null ? 2 : (rule.count ?? Math.round((rule.share ?? 0) * 10_000) / 100)}
+      />
+      <SelectField
+        label={t('rules.unit')}
+        name="unit"
+        options={UNITS}
+        nameOf={(unit) => t(`rules.unit.${unit}`)}
+        defaultValue={rule === null || rule.share === null ? 'calls' : 'percent'}
+      />
+      <SelectField
+        label={t('rules.per')}
+        name="per"
+        options={PER}
+        nameOf={(per) => t(`rules.per.${per}`)}
+        defaultValue={rule?.per}
+      />
+      <SelectField
+        label={t('rules.every')}
+        name="every"
+        options={EVERY}
+        nameOf={(every) => t(`rules.every.${every}`)}
+        defaultValue={rule?.every}
+      />
+      <SelectField
+        key={types.join()}
+        label={t('rules.segmentType')}
+        name="segment_type"
+        options={types}
+        nameOf={(type) => type || t('rules.all')}
+        defaultValue={[segment_type].flat()[0]}
+      />
+      <TextField
+        label={t('rules.scoreMax')}
+        name="score_max"
+        type="number"
+        min={0}
+        max={100}
+        step={0.1}
+        defaultValue={score_max}
+      />
+      <Check name="suspected" value="true" defaultChecked={auto_fail_suspected === 'true'}>
+        {t('rules.suspected')}
+      </Check>
+    </FormDialog>
   );
 }

@@ -2,7 +2,7 @@ import './settings.css';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { type Role, useSession } from '../../session/session.ts';
-import { useTitle } from '../../widgets/use-title.ts';
+import { Page } from '../../widgets/page.tsx';
 import { ApiKeys } from './api-keys.tsx';
 import { Audit } from './audit.tsx';
 import { Firm } from './firm.tsx';
@@ -34,17 +34,13 @@ const TABS: readonly Tab[] = [
 /** The parts of the settings that the user's role may use. */
 export function SettingsPage() {
   const t = settingsTexts.use();
-  useTitle(t('title'));
   const { role } = useSession();
   const { tab } = route.useSearch();
   const tabs = TABS.filter(({ roles }) => roles.includes(role));
   const shown = tabs.find(({ name }) => name === tab) ?? tabs[0]!;
   return (
-    <div className="page settings">
-      <div className="page-head">
-        <h1>{t('title')}</h1>
-      </div>
-      <nav className="settings-tabs" aria-label={t('title')}>
+    <Page title={t('title')} className="settings">
+      <nav className="row chips" aria-label={t('title')}>
         {tabs.map(({ name }) => (
           <Link
             key={name}
@@ -58,6 +54,6 @@ export function SettingsPage() {
         ))}
       </nav>
       {shown.show()}
-    </div>
+    </Page>
   );
 }

@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { api, type Schemas, send } from '../../api/client.ts';
+import { type Schemas, get } from '../../api/client.ts';
 import { saveFile } from '../../api/save-file.ts';
-import { shellTexts } from '../../app/shell-texts.ts';
 import * as format from '../../i18n/format.ts';
-import { Icon } from '../../widgets/icon.tsx';
-import { Failed } from '../../widgets/states.tsx';
-import { failed } from '../../widgets/toasts.tsx';
+import { shellTexts } from '../../i18n/shell/texts.ts';
+import { failed } from '../../widgets/actions.tsx';
+import { Button } from '../../widgets/controls.tsx';
+import { LoadingOrFailed } from '../../widgets/page.tsx';
 import { uploadTexts } from './texts.ts';
 
 type Batch = Schemas['Batch'];
@@ -19,14 +19,11 @@ const SHOWN: readonly Status[] = ['completed', 'failed', 'canceled', 'analyzing'
 /** A batch until its last call is done. */
 export function BatchProgress({ uuid }: { uuid: string }) {
   const batch = useQuery({
-    queryKey: ['batch', uuid],
-    queryFn: ({ signal }) =>
-      send(api.GET('/api/v1/calls/batches/{batch_id}', { params: { path: { batch_id: uuid } }, signal })),
+    ...get(['batch', uuid], '/api/v1/calls/batches/{batch_id}', { path: { batch_id: uuid } }),
     refetchInterval: ({ state }) => (state.data === undefined || state.data.finished_at === null ? POLL_MS : false),
   });
-  if (batch.data !== undefined) return <BatchStatus batch={batch.data} />;
-  if (batch.isError) return <Failed error={batch.error} retry={() => void batch.refetch()} />;
-  return <span className="skeleton upload-skeleton" />;
+  if (batch.data === undefined) return <LoadingOrFailed query={batch} />;
+  return <BatchStatus batch={batch.data} />;
 }
 
 export function BatchStatus({ batch }: { batch: Batch }) {
@@ -42,7 +39,7 @@ export function BatchStatus({ batch }: { batch: Batch }) {
   const { rejected_csv_url: rejected } = batch;
   return (
     <div className="upload-batch">
-      <div className="upload-bar">
+      <div className="row upload-bar">
         <progress
           aria-label={t('batch.progress')}
           max={Math.max(all, 1)}
@@ -54,7 +51,7 @@ export function BatchStatus({ batch }: { batch: Batch }) {
             : t('batch.finished', { at: format.dateTime(batch.finished_at) })}
         </span>
       </div>
-      <p className="upload-counts">
+      <p className="row upload-counts">
         {counts.map(({ status, count }) => (
           <Link
             key={status}
@@ -69,14 +66,14 @@ export function BatchStatus({ batch }: { batch: Batch }) {
           {t('batch.calls')}
         </Link>
         {rejected !== null && (
-          <button
-            type="button"
-            className="button button-quiet button-small"
+          <Button
+            icon="download"
+            kind="quiet"
+            isSmall
             onClick={() => void saveFile(rejected, t('rejectedName')).catch(failed)}
           >
-            <Icon name="download" />
             {t('rejected')}
-          </button>
+          </Button>
         )}
       </p>
     </div>

@@ -1,4 +1,5 @@
 import { useRef, useState } from 'react';
+import { Button } from '../../widgets/controls.tsx';
 import { Icon } from '../../widgets/icon.tsx';
 import { ACCEPTED } from './choose-files.ts';
 import { uploadTexts } from './texts.ts';
@@ -29,9 +30,9 @@ export function DropZone({ onFiles }: { onFiles: (files: readonly File[]) => voi
         <li>{t('drop.archive')}</li>
         <li>{t('drop.recordings')}</li>
       </ul>
-      <button type="button" className="button button-primary" onClick={() => input.current?.click()}>
+      <Button kind="primary" onClick={() => input.current?.click()}>
         {t('drop.choose')}
-      </button>
+      </Button>
       <input
         ref={input}
         type="file"

@@ -1,9 +1,9 @@
 import { useRef } from 'react';
 import { saveFile } from '../../api/save-file.ts';
 import * as format from '../../i18n/format.ts';
-import { Icon } from '../../widgets/icon.tsx';
-import { Table } from '../../widgets/table.tsx';
-import { failed } from '../../widgets/toasts.tsx';
+import { failed } from '../../widgets/actions.tsx';
+import { Button } from '../../widgets/controls.tsx';
+import { Table } from '../../widgets/list.tsx';
 import { uploadTexts } from './texts.ts';
 import { type RowErrors, sendCorrected, skipFaults, type Upload } from './uploads.ts';
 
@@ -18,25 +18,17 @@ export function Faults({ upload, errors }: { upload: Upload; errors: RowErrors }
         <strong>{t('refused', { n: invalid, invalid: format.number(invalid), rows: format.number(rows) })}</strong>{' '}
         {t('refused.how')}
       </p>
-      <div className="upload-ways">
+      <div className="row upload-ways">
         {rejected_csv_url !== null && (
-          <button
-            type="button"
-            className="button"
-            onClick={() => void saveFile(rejected_csv_url, t('rejectedName')).catch(failed)}
-          >
-            <Icon name="download" />
+          <Button icon="download" onClick={() => void saveFile(rejected_csv_url, t('rejectedName')).catch(failed)}>
             {t('rejected')}
-          </button>
+          </Button>
         )}
-        <button type="button" className="button" onClick={() => input.current?.click()}>
-          <Icon name="upload" />
+        <Button icon="upload" onClick={() => input.current?.click()}>
           {t('corrected')}
-        </button>
+        </Button>
         {valid > 0 && (
-          <button type="button" className="button" onClick={() => skipFaults(upload)}>
-            {t('skip', { n: valid, valid: format.number(valid) })}
-          </button>
+          <Button onClick={() => skipFaults(upload)}>{t('skip', { n: valid, valid: format.number(valid) })}</Button>
         )}
         <input
           ref={input}

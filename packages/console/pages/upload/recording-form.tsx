@@ -1,15 +1,16 @@
 import { useQuery } from '@tanstack/react-query';
-import { type SyntheticEvent, useId, useState } from 'react';
-import { api, send } from '../../api/client.ts';
-import { leaveForm } from '../../drafts/leave-question.tsx';
-import { useFormDraft } from '../../drafts/use-form-draft.ts';
+import { useId } from 'react';
+import { get } from '../../api/client.ts';
+import { type Fields, FormDialog } from '../../drafts/form.tsx';
 import * as format from '../../i18n/format.ts';
 import { instantOf, localInput } from '../../i18n/zone/days.ts';
 import { timeZone } from '../../i18n/zone/zone.ts';
-import { Dialog, DialogActions } from '../../widgets/dialog.tsx';
-import { Field } from '../../widgets/field.tsx';
+import { SelectField, TextField } from '../../widgets/controls.tsx';
 import { uploadTexts } from './texts.ts';
 import type { RecordingDetails } from './uploads.ts';
+
+const SIDES = ['left', 'right'] as const;
+const DIRECTIONS = ['unknown', 'inbound', 'outbound'] as const;
 
 interface Props {
   readonly recordings: readonly File[];
@@ -21,96 +22,76 @@ interface Props {
 export function RecordingForm({ recordings, onSend, onClose }: Props) {
   const t = uploadTexts.use();
   const list = useId();
-  const key = `recording ${recordings.map(({ name }) => name).join(' ')}`;
-  const draft = useFormDraft(key);
-  const leave = () => void leaveForm(key, draft.isChanged, onClose);
-  const [operatorSide, setOperatorSide] = useState<'left' | 'right'>('left');
   // The firm's segment types that have a scorecard are offered. Others can be typed.
-  const scorecards = useQuery({
-    queryKey: ['scorecards', 'segment-types'],
-    queryFn: ({ signal }) => send(api.GET('/api/v1/scorecards', { params: { query: { size: 100 } }, signal })),
-  });
+  const scorecards = useQuery(get(['scorecards', 'segment-types'], '/api/v1/scorecards', { query: { size: 100 } }));
   const types = new Set((scorecards.data?.items ?? []).flatMap(({ segment_type }) => segment_type ?? []));
 
-  const submit = (event: SyntheticEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const form = new FormData(event.currentTarget);
-    const text = (name: string) => String(form.get(name) ?? '').trim();
+  const send = async ({ text }: Fields) => {
     const direction = text('direction');
-    draft.discard();
+    const isLeft = text('operator_side') === 'left';
     onSend({
       client_phone_number: text('client_phone_number'),
       operator_name: text('operator_name'),
       start_time: instantOf(text('start_time'), timeZone()),
       segment_type: text('segment_type'),
-      left_channel: operatorSide === 'left' ? 'operator' : 'client',
-      right_channel: operatorSide === 'left' ? 'client' : 'operator',
+      left_channel: isLeft ? 'operator' : 'client',
+      right_channel: isLeft ? 'client' : 'operator',
       ...((direction === 'inbound' || direction === 'outbound') && { direction }),
     });
   };
-
   return (
-    <Dialog
+    <FormDialog
       title={t('recording.title', { n: recordings.length, count: format.number(recordings.length) })}
-      onClose={leave}
+      about={<p className="muted foreign">{recordings.map(({ name }) => name).join(', ')}</p>}
+      action={t('recording.send')}
+      draft={`recording ${recordings.map(({ name }) => name).join(' ')}`}
+      save={send}
+      onSaved={() => {}}
+      onClose={onClose}
     >
-      <p className="muted foreign">{recordings.map(({ name }) => name).join(', ')}</p>
-      <form onSubmit={submit} className="upload-form" {...draft.form}>
-        <Field label={t('recording.operator')}>
-          <input className="input" name="operator_name" required maxLength={255} autoComplete="off" />
-        </Field>
-        <Field label={t('recording.client')}>
-          <input
-            className="input"
-            name="client_phone_number"
-            type="tel"
-            required
-            pattern="\+?[0-9]{7,15}"
-            title={t('recording.clientRule')}
-            placeholder="+998901234567"
-            autoComplete="off"
-          />
-        </Field>
-        <Field label={t('recording.start')}>
-          <input
-            className="input"
-            name="start_time"
-            type="datetime-local"
-            required
-            defaultValue={localInput(recordings[0]?.lastModified ?? Date.now(), timeZone())}
-          />
-        </Field>
-        <Field label={t('recording.segmentType')}>
-          <input className="input" name="segment_type" required maxLength={255} list={list} autoComplete="off" />
-          <datalist id={list}>
-            {[...types].map((type) => (
-              <option key={type} value={type} />
-            ))}
-          </datalist>
-        </Field>
-        <Field label={t('recording.operatorSide')}>
-          <select
-            className="input"
-            value={operatorSide}
-            onChange={({ target }) => setOperatorSide(target.value === 'left' ? 'left' : 'right')}
-          >
-            <option value="left">{t('recording.left')}</option>
-            <option value="right">{t('recording.right')}</option>
-          </select>
-        </Field>
-        <Field label={t('recording.direction')}>
-          <select className="input" name="direction" defaultValue="">
-            <option value="">{t('recording.unknown')}</option>
-            <option value="inbound">{t('recording.inbound')}</option>
-            <option value="outbound">{t('recording.outbound')}</option>
-          </select>
-        </Field>
-        <DialogActions onClose={leave}>
-          <button type="submit" className="button button-primary">
-            {t('recording.send')}
-          </button>
-        </DialogActions>
-      </form>
-    </Dialog>
+      <TextField label={t('recording.operator')} name="operator_name" required maxLength={255} autoComplete="off" />
+      <TextField
+        label={t('recording.client')}
+        name="client_phone_number"
+        type="tel"
+        required
+        pattern="\+?[0-9]{7,15}"
+        title={t('recording.clientRule')}
+        placeholder="+998901234567"
+        autoComplete="off"
+      />
+      <TextField
+        label={t('recording.start')}
+        name="start_time"
+        type="datetime-local"
+        required
+        defaultValue={localInput(recordings[0]?.lastModified ?? Date.now(), timeZone())}
+      />
+      <TextField
+        label={t('recording.segmentType')}
+        name="segment_type"
+        required
+        maxLength={255}
+        list={list}
+        autoComplete="off"
+      />
+      <datalist id={list}>
+        {[...types].map((type) => (
+          <option key={type} value={type} />
+        ))}
+      </datalist>
+      <SelectField
+        label={t('recording.operatorSide')}
+        name="operator_side"
+        options={SIDES}
+        nameOf={(side) => t(`recording.${side}`)}
+      />
+      <SelectField
+        label={t('recording.direction')}
+        name="direction"
+        options={DIRECTIONS}
+        nameOf={(direction) => t(`recording.${direction}`)}
+      />
+    </FormDialog>
   );
 }

@@ -1,9 +1,9 @@
 import { useState } from 'react';
 import { saveFile } from '../../api/save-file.ts';
 import * as format from '../../i18n/format.ts';
-import { Icon } from '../../widgets/icon.tsx';
-import { failed } from '../../widgets/toasts.tsx';
-import { forgetRefusal, keptRefusals } from './refused.ts';
+import { currentSession } from '../../session/session.ts';
+import { failed } from '../../widgets/actions.tsx';
+import { Button } from '../../widgets/controls.tsx';
 import { uploadTexts } from './texts.ts';
 
 /** The files that were refused earlier in this browser, with their rows as long as the service keeps them. */
@@ -13,7 +13,7 @@ export function Refusals({ shown }: { shown: readonly string[] }) {
   const others = kept.filter(({ id }) => !shown.includes(id));
   if (others.length === 0) return null;
   return (
-    <section className="upload-batches" aria-label={t('refusals')}>
+    <section className="upload-list" aria-label={t('refusals')}>
       <h2>{t('refusals')}</h2>
       {others.map(({ id, name, at, invalid, rows, url }) => (
         <article key={id} className="card card-body upload-card">
@@ -25,27 +25,63 @@ export function Refusals({ shown }: { shown: readonly string[] }) {
             </span>
             <span className="upload-card-actions">
               {url !== null && (
-                <button
-                  type="button"
-                  className="button button-small"
-                  onClick={() => void saveFile(url, t('rejectedName')).catch(failed)}
-                >
-                  <Icon name="download" />
+                <Button icon="download" isSmall onClick={() => void saveFile(url, t('rejectedName')).catch(failed)}>
                   {t('rejected')}
-                </button>
+                </Button>
               )}
-              <button
-                type="button"
-                className="button button-quiet button-icon button-small"
-                aria-label={t('hide', { name })}
+              <Button
+                icon="close"
+                kind="quiet"
+                isSmall
+                label={t('hide', { name })}
                 onClick={() => setKept(forgetRefusal(id))}
-              >
-                <Icon name="close" />
-              </button>
+              />
             </span>
           </div>
         </article>
       ))}
     </section>
   );
+}
+
+/** A file that was refused. */
+export interface Refusal {
+  readonly id: string;
+  readonly name: string;
+  /** Unix milliseconds. */
+  readonly at: number;
+  readonly rows: number;
+  readonly invalid: number;
+  /** Of its refused rows. */
+  readonly url: string | null;
+}
+
+const MOST = 20;
+/** As long as the service keeps the refused rows. */
+const KEPT_MS = 7 * 86_400_000;
+
+const storageKey = () => `console.refused.${currentSession()?.userUuid ?? ''}`;
+
+/** Those of the person in this browser, newest first. The service remembers only what it has accepted. */
+export function keptRefusals(): readonly Refusal[] {
+  try {
+    const stored = JSON.parse(localStorage.getItem(storageKey()) ?? '[]') as Refusal[];
+    return stored.filter(({ id, at }) => typeof id === 'string' && Date.now() - at < KEPT_MS);
+  } catch {
+    return [];
+  }
+}
+
+export function keepRefusal(refusal: Refusal): void {
+  store([refusal, ...keptRefusals().filter(({ id }) => id !== refusal.id)].slice(0, MOST));
+}
+
+/** Returns those that stay. */
+export function forgetRefusal(id: string): readonly Refusal[] {
+  return store(keptRefusals().filter((each) => each.id !== id));
+}
+
+function store(refusals: readonly Refusal[]): readonly Refusal[] {
+  localStorage.setItem(storageKey(), JSON.stringify(refusals));
+  return refusals;
 }

@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { api, send } from '../../api/client.ts';
+import { get } from '../../api/client.ts';
 import * as format from '../../i18n/format.ts';
 import { Score, StatusBadge } from '../../widgets/call-facts.tsx';
-import { Table } from '../../widgets/table.tsx';
+import { Table } from '../../widgets/list.tsx';
 import { uploadTexts } from './texts.ts';
 
 const POLL_MS = 5_000;
@@ -15,17 +15,15 @@ const SHOWN = 10;
 export function SingleRecordings() {
   const t = uploadTexts.use();
   const calls = useQuery({
-    queryKey: ['calls', 'single-recordings'],
-    queryFn: ({ signal }) =>
-      send(
-        api.GET('/api/v1/calls', { params: { query: { source: 'audio', sort: '-created_at', size: READ } }, signal }),
-      ),
+    ...get(['calls', 'single-recordings'], '/api/v1/calls', {
+      query: { source: 'audio', sort: '-created_at', size: READ },
+    }),
     refetchInterval: POLL_MS,
   });
   const single = (calls.data?.items ?? []).filter(({ batch_id }) => batch_id === null).slice(0, SHOWN);
   if (single.length === 0) return null;
   return (
-    <section className="upload-batches" aria-label={t('single')}>
+    <section className="upload-list" aria-label={t('single')}>
       <h2>{t('single')}</h2>
       <Table
         label={t('single.list')}

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import * as format from '../../i18n/format.ts';
-import { Icon } from '../../widgets/icon.tsx';
-import { useFailure } from '../../widgets/states.tsx';
+import { Button } from '../../widgets/controls.tsx';
+import { useFailure } from '../../widgets/page.tsx';
 import { BatchProgress } from './batch-progress.tsx';
 import { Faults } from './faults.tsx';
 import { uploadTexts } from './texts.ts';
@@ -20,29 +20,26 @@ export function UploadCard({ upload }: { upload: Upload }) {
         <span className="muted number">{format.bytes(size)}</span>
         <span className="upload-card-actions">
           {progress.state === 'sending' && (
-            <button type="button" className="button button-small" onClick={() => pauseUpload(upload)}>
-              <Icon name="pause" />
+            <Button icon="pause" isSmall onClick={() => pauseUpload(upload)}>
               {t('pause')}
-            </button>
+            </Button>
           )}
           {progress.state === 'paused' && (
-            <button type="button" className="button button-small" onClick={() => resumeUpload(upload)}>
-              <Icon name="play" />
+            <Button icon="play" isSmall onClick={() => resumeUpload(upload)}>
               {t('resume')}
-            </button>
+            </Button>
           )}
-          <button
-            type="button"
-            className="button button-quiet button-icon button-small"
-            aria-label={isUnfinished(upload) ? t('stop', { name }) : t('hide', { name })}
+          <Button
+            icon="close"
+            kind="quiet"
+            isSmall
+            label={isUnfinished(upload) ? t('stop', { name }) : t('hide', { name })}
             onClick={() => removeUpload(upload)}
-          >
-            <Icon name="close" />
-          </button>
+          />
         </span>
       </div>
       {(progress.state === 'sending' || progress.state === 'paused') && (
-        <div className="upload-bar">
+        <div className="row upload-bar">
           <progress aria-label={t('sent')} max={size} value={sentBytes} />
           <span className="number">
             {t(progress.state, {
@@ -55,7 +52,7 @@ export function UploadCard({ upload }: { upload: Upload }) {
       )}
       <div aria-live="polite">
         {progress.state === 'checking' && (
-          <div className="upload-bar">
+          <div className="row upload-bar">
             <progress aria-label={t('checking')} />
             <span>{t('checking')}</span>
           </div>
@@ -98,13 +95,13 @@ function Failure({ error, upload }: { error: unknown; upload: Upload }) {
   const t = uploadTexts.use();
   const { title, text } = useFailure(error);
   return (
-    <div className="upload-failure" role="alert">
+    <div className="row upload-failure" role="alert">
       <p className="foreign">
         <strong>{title}.</strong> {text}
       </p>
-      <button type="button" className="button button-small" onClick={() => resumeUpload(upload)}>
+      <Button isSmall onClick={() => resumeUpload(upload)}>
         {t('again')}
-      </button>
+      </Button>
     </div>
   );
 }

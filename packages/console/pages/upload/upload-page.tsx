@@ -1,6 +1,6 @@
 import './upload.css';
 import { useState } from 'react';
-import { useTitle } from '../../widgets/use-title.ts';
+import { Page } from '../../widgets/page.tsx';
 import { Batches } from './batches.tsx';
 import { sortFiles } from './choose-files.ts';
 import { DropZone } from './drop-zone.tsx';
@@ -14,7 +14,6 @@ import { startUpload, useUploads } from './uploads.ts';
 /** Files of calls: choose them, correct what is refused, and watch until every call is scored. */
 export function UploadPage() {
   const t = uploadTexts.use();
-  useTitle(t('title'));
   const uploads = useUploads();
   const [recordings, setRecordings] = useState<readonly File[]>([]);
   const [useless, setUseless] = useState<readonly File[]>([]);
@@ -27,10 +26,7 @@ export function UploadPage() {
   };
 
   return (
-    <div className="page">
-      <div className="page-head">
-        <h1>{t('title')}</h1>
-      </div>
+    <Page title={t('title')}>
       <DropZone onFiles={choose} />
       {useless.length > 0 && (
         <p role="alert" className="upload-useless">
@@ -59,6 +55,6 @@ export function UploadPage() {
         shown={uploads.flatMap(({ progress }) => (progress.state === 'accepted' ? progress.result.batch_id : []))}
       />
       <SingleRecordings />
-    </div>
+    </Page>
   );
 }

@@ -1,8 +1,8 @@
 import { ApiError } from '@call-analysis/client/errors';
-import { useSyncExternalStore } from 'react';
 import { api, type Schemas, send } from '../../api/client.ts';
 import { bearerToken, currentSession, SERVICE_URL } from '../../session/session.ts';
-import { forgetRefusal, keepRefusal } from './refused.ts';
+import { createStore } from '../../store.ts';
+import { forgetRefusal, keepRefusal } from './refusals.tsx';
 import { transfer } from './transfer.ts';
 
 export type RowErrors = Schemas['RowErrors'];
@@ -52,22 +52,14 @@ interface Work {
 /** URLs are valid for an hour. One that has less than this left is not used for the rest of a file. */
 const URL_AGE_MS = 50 * 60_000;
 
-let uploads: readonly Upload[] = [];
+const uploads = createStore<readonly Upload[]>([]);
 let lastId = 0;
 const works = new Map<number, Work>();
-const listeners = new Set<() => void>();
 
 /** The uploads of the user who is signed in, newest first. They go on while other pages are open. */
 export function useUploads(): readonly Upload[] {
-  const all = useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    () => uploads,
-  );
   const userUuid = currentSession()?.userUuid;
-  return all.filter((each) => each.userUuid === userUuid);
+  return uploads.use().filter((each) => each.userUuid === userUuid);
 }
 
 export function sizeOf({ source }: Upload): number {
@@ -95,7 +87,7 @@ export function startUpload(source: Source): void {
     isTableSent: false,
     isArchiveSent: false,
   });
-  publish([upload, ...uploads]);
+  uploads.set([upload, ...uploads.get()]);
   void run(upload);
 }
 
@@ -129,7 +121,7 @@ export function sendCorrected(upload: Upload, table: File): void {
 export function removeUpload({ id }: Upload): void {
   works.get(id)?.stop.abort();
   works.delete(id);
-  publish(uploads.filter((each) => each.id !== id));
+  uploads.set(uploads.get().filter((each) => each.id !== id));
 }
 
 function run(upload: Upload): Promise<void> {
@@ -225,15 +217,10 @@ async function sendRecording(upload: Upload): Promise<Progress> {
 }
 
 function change(id: number, values: Partial<Upload>): void {
-  publish(uploads.map((each) => (each.id === id ? { ...each, ...values } : each)));
-}
-
-function publish(next: readonly Upload[]): void {
-  uploads = next;
-  for (const listener of listeners) listener();
+  uploads.set(uploads.get().map((each) => (each.id === id ? { ...each, ...values } : each)));
 }
 
 // A page that is closed loses what it still sends, so the browser asks first.
 addEventListener('beforeunload', (event) => {
-  if (uploads.some(isUnfinished)) event.preventDefault();
+  if (uploads.get().some(isUnfinished)) event.preventDefault();
 });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { eventually } from '../../../test/client/retry.ts';
+import { finishReview } from '../console-page.ts';
 import { addCalls, type Call, join, openTeam, type Running, type Team } from './team.ts';
 
 const inboxCount = (page: Page) =>
@@ -40,6 +41,13 @@ export function describeCallDesk(running: Running): void {
     await boris.page.getByRole('link', { name: 'Anna assigned you a call' }).click();
     await boris.page.getByText('Assigned to You').waitFor();
     await boris.page.getByRole('button', { name: 'Finish the review' }).click();
+    const unanswered = boris.page.getByRole('dialog', { name: 'Finish with unanswered questions?' });
+    await unanswered.getByRole('listitem').first().waitFor();
+    await unanswered.getByRole('button', { name: 'Cancel' }).click();
+    // It leads to the first of them.
+    await boris.page.locator('.question[data-active=true]').waitFor();
+    expect(await boris.page.getByText('Reviewed', { exact: true }).count()).toBe(0);
+    await finishReview(boris.page);
     await anna.page.getByText(/^Reviewed by Boris, /).waitFor();
     await inboxCount(boris.page).getByText('1', { exact: true }).waitFor({ state: 'detached' });
 

@@ -93,4 +93,39 @@ export function describeReviewQueue(running: Running): void {
     expect(await anna.accessibilityFaults()).toEqual([]);
     expect([...anna.complaints, ...boris.complaints]).toEqual([]);
   });
+
+  it('gives the calls that the person asks for, also after a reload', async () => {
+    const { anna, boris } = team;
+    const his = await operator(boris.page);
+    const hers = await operator(anna.page);
+    const { items } = await anna.client.listCalls<{ operator_name: string }>('reviewed=false&size=100');
+    const wanted = items.map(({ operator_name: name }) => name).find((name) => ![his, hers].includes(name))!;
+    await anna.page.getByRole('button', { name: 'Filter' }).click();
+    await anna.page.getByLabel('Operator').fill(wanted);
+    expect(await anna.accessibilityFaults()).toEqual([]);
+    await anna.page.getByRole('button', { name: 'Show' }).click();
+    await anna.page.locator('.review-call').getByRole('link', { name: wanted }).waitFor();
+    await leased(2);
+    await anna.page.reload();
+    await anna.page.locator('.review-call').getByRole('link', { name: wanted }).waitFor();
+    await anna.page.getByRole('button', { name: 'Filter' }).click();
+    await anna.page.getByLabel('Operator').fill('Nobody');
+    await anna.page.getByRole('button', { name: 'Show' }).click();
+    await anna.page.getByRole('heading', { name: 'No call of the queue matches the filter' }).waitFor();
+    await leased(1);
+    await anna.page.getByRole('button', { name: 'All calls' }).click();
+    await operator(anna.page);
+    await leased(2);
+    expect([...anna.complaints, ...boris.complaints]).toEqual([]);
+  });
+
+  it('gives the call back when its person signs out', async () => {
+    const { boris } = team;
+    await operator(boris.page);
+    await leased(2);
+    await boris.page.getByRole('button', { name: 'Sign out' }).click();
+    await boris.page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await leased(1);
+    expect(boris.complaints).toEqual([]);
+  });
 }

@@ -1,13 +1,12 @@
 import { type SyntheticEvent, useId } from 'react';
-import { usePeople, usePersonName } from '../../../api/people.ts';
 import * as format from '../../../i18n/format.ts';
 import { instantOf } from '../../../i18n/zone/days.ts';
 import { timeZone } from '../../../i18n/zone/zone.ts';
 import { may, useMay } from '../../../session/rights.ts';
 import { useSession } from '../../../session/session.ts';
-import { Field } from '../../../widgets/field.tsx';
+import { Button, SelectField, TextField, Popup, PopupItem } from '../../../widgets/controls.tsx';
 import { Icon } from '../../../widgets/icon.tsx';
-import { Popup } from '../../../widgets/popup.tsx';
+import { usePeople, usePersonName } from '../../../widgets/people.ts';
 import { callTexts } from '../texts.ts';
 import type { CallDetail } from '../use-call.ts';
 import { useCallDesk, useDeskChanges } from './use-call-desk.ts';
@@ -59,15 +58,15 @@ export function CallDesk({ call }: { call: CallDetail }) {
         </p>
       )}
       {!mayReview && review?.done === true && acknowledgement === null && (
-        <button
-          type="button"
-          className="button button-primary button-small"
+        <Button
+          icon="check"
+          kind="primary"
+          isSmall
           disabled={acknowledge.isPending}
           onClick={() => acknowledge.mutate()}
         >
-          <Icon name="check" size={13} />
           {t('desk.acknowledge')}
-        </button>
+        </Button>
       )}
     </div>
   );
@@ -95,16 +94,14 @@ function Assign({ call, assignedTo }: AssignProps) {
         return (
           <>
             {assignedTo !== userUuid && (
-              <button type="button" className="popup-item" onClick={() => give(userUuid)}>
-                <Icon name="person" />
+              <PopupItem icon="person" onClick={() => give(userUuid)}>
                 {t('desk.toMe')}
-              </button>
+              </PopupItem>
             )}
             {assignedTo !== null && (
-              <button type="button" className="popup-item" onClick={() => give(null)}>
-                <Icon name="close" />
+              <PopupItem icon="close" onClick={() => give(null)}>
                 {t('desk.toNobody')}
-              </button>
+              </PopupItem>
             )}
             {role === 'ADMIN' && <ToPerson onAssign={give} />}
           </>
@@ -116,7 +113,7 @@ function Assign({ call, assignedTo }: AssignProps) {
 
 function ToPerson({ onAssign }: { onAssign: (userUuid: string, due?: string) => void }) {
   const t = callTexts.use();
-  const people = usePeople();
+  const people = usePeople().filter(({ role }) => may(role, 'review'));
   const id = useId();
   const submit = (event: SyntheticEvent<HTMLFormElement>) => {
     event.preventDefault();
@@ -130,23 +127,17 @@ function ToPerson({ onAssign }: { onAssign: (userUuid: string, due?: string) => 
       <p id={id} className="muted">
         {t('desk.toPerson')}
       </p>
-      <Field label={t('desk.person')}>
-        <select className="input" name="person" required>
-          {people
-            .filter(({ role }) => may(role, 'review'))
-            .map(({ uuid, name }) => (
-              <option key={uuid} value={uuid}>
-                {name}
-              </option>
-            ))}
-        </select>
-      </Field>
-      <Field label={t('desk.until')}>
-        <input className="input" type="date" name="due" />
-      </Field>
-      <button type="submit" className="button" disabled={people.length === 0}>
+      <SelectField
+        label={t('desk.person')}
+        name="person"
+        required
+        options={people.map(({ uuid }) => uuid)}
+        nameOf={(uuid) => people.find((each) => each.uuid === uuid)?.name ?? ''}
+      />
+      <TextField label={t('desk.until')} type="date" name="due" />
+      <Button isSubmit disabled={people.length === 0}>
         {t('desk.assign')}
-      </button>
+      </Button>
     </form>
   );
 }

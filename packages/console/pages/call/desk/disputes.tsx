@@ -1,12 +1,12 @@
 import { type SyntheticEvent, useContext, useState } from 'react';
-import { usePersonName } from '../../../api/people.ts';
-import { shellTexts } from '../../../app/shell-texts.ts';
 import { draftOf, useDraft } from '../../../drafts/drafts.ts';
-import { leaveForm } from '../../../drafts/leave-question.tsx';
+import { leaveForm } from '../../../drafts/leave-question.ts';
 import * as format from '../../../i18n/format.ts';
+import { shellTexts } from '../../../i18n/shell/texts.ts';
 import { useMay } from '../../../session/rights.ts';
-import { Field } from '../../../widgets/field.tsx';
+import { Button, SelectField, TextArea } from '../../../widgets/controls.tsx';
 import { Icon } from '../../../widgets/icon.tsx';
+import { usePersonName } from '../../../widgets/people.ts';
 import { callTexts } from '../texts.ts';
 import type { Question } from '../use-call.ts';
 import { DeskOf, type Dispute, useDeskChanges, useDisputes } from './use-call-desk.ts';
@@ -90,35 +90,31 @@ function Decide({ callUuid, dispute, question }: Props & { dispute: Dispute }) {
         if (isReady) send('accepted');
       }}
     >
-      <Field label={t('dispute.rightAnswer')}>
-        <select className="input" value={answer} onChange={({ target }) => setAnswer(target.value)}>
-          <option value={KEEP}>{t('dispute.keep')}</option>
-          {(question.choices ?? [])
-            .filter((label) => label !== question.answer)
-            .map((label) => (
-              <option key={label} value={label}>
-                {label}
-              </option>
-            ))}
-          {!question.not_applicable && <option value={NOT_APPLICABLE}>{t('notApplicable')}</option>}
-        </select>
-      </Field>
-      <Field label={t('dispute.decision')}>
-        <textarea
-          className="input"
-          required
-          maxLength={MAX_CHARS}
-          value={comment}
-          onChange={({ target }) => set(target.value)}
-        />
-      </Field>
+      <SelectField
+        label={t('dispute.rightAnswer')}
+        options={[
+          KEEP,
+          ...(question.choices ?? []).filter((label) => label !== question.answer),
+          ...(question.not_applicable ? [] : [NOT_APPLICABLE]),
+        ]}
+        nameOf={(each) => (each === KEEP ? t('dispute.keep') : each === NOT_APPLICABLE ? t('notApplicable') : each)}
+        value={answer}
+        onChoose={setAnswer}
+      />
+      <TextArea
+        label={t('dispute.decision')}
+        required
+        maxLength={MAX_CHARS}
+        value={comment}
+        onChange={({ target }) => set(target.value)}
+      />
       <div className="dialog-actions">
-        <button type="button" className="button button-small" disabled={!isReady} onClick={() => send('rejected')}>
+        <Button isSmall disabled={!isReady} onClick={() => send('rejected')}>
           {t('dispute.reject')}
-        </button>
-        <button type="submit" className="button button-primary button-small" disabled={!isReady}>
+        </Button>
+        <Button kind="primary" isSmall isSubmit disabled={!isReady}>
           {t('dispute.accept')}
-        </button>
+        </Button>
       </div>
     </form>
   );
@@ -133,10 +129,9 @@ function NewDispute({ callUuid, question }: Props) {
   const { value: reason, isChanged, set, discard } = useDraft(draftKey, '');
   if (!isWriting) {
     return (
-      <button type="button" className="button button-quiet button-small" onClick={() => setWriting(true)}>
-        <Icon name="flag" size={13} />
+      <Button icon="flag" kind="quiet" isSmall onClick={() => setWriting(true)}>
         {t('dispute.open')}
-      </button>
+      </Button>
     );
   }
   const submit = (event: SyntheticEvent) => {
@@ -154,33 +149,23 @@ function NewDispute({ callUuid, question }: Props) {
   };
   return (
     <form className="desk-form" onSubmit={submit}>
-      <Field label={t('dispute.reason')}>
-        <textarea
-          className="input"
-          // The user has just asked to write.
-          // oxlint-disable-next-line jsx-a11y/no-autofocus
-          autoFocus
-          required
-          maxLength={MAX_CHARS}
-          value={reason}
-          onChange={({ target }) => set(target.value)}
-        />
-      </Field>
+      <TextArea
+        label={t('dispute.reason')}
+        // The user has just asked to write.
+        // oxlint-disable-next-line jsx-a11y/no-autofocus
+        autoFocus
+        required
+        maxLength={MAX_CHARS}
+        value={reason}
+        onChange={({ target }) => set(target.value)}
+      />
       <div className="dialog-actions">
-        <button
-          type="button"
-          className="button button-small"
-          onClick={() => void leaveForm(draftKey, isChanged, () => setWriting(false))}
-        >
+        <Button isSmall onClick={() => void leaveForm(draftKey, isChanged, () => setWriting(false))}>
           {shell('cancel')}
-        </button>
-        <button
-          type="submit"
-          className="button button-primary button-small"
-          disabled={reason.trim() === '' || dispute.isPending}
-        >
+        </Button>
+        <Button kind="primary" isSmall isSubmit disabled={reason.trim() === '' || dispute.isPending}>
           {t('dispute.send')}
-        </button>
+        </Button>
       </div>
     </form>
   );

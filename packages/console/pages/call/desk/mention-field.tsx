@@ -1,5 +1,5 @@
 import { type KeyboardEvent, useRef, useState } from 'react';
-import { type Person, usePeople } from '../../../api/people.ts';
+import { type Person, usePeople } from '../../../widgets/people.ts';
 import { callTexts } from '../texts.ts';
 import { nameBeingTyped, peopleCalled } from './mentions.ts';
 

@@ -1,4 +1,4 @@
-import type { Person } from '../../../api/people.ts';
+import type { Person } from '../../../widgets/people.ts';
 
 type Named = Pick<Person, 'uuid' | 'name'>;
 

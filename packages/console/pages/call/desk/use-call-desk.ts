@@ -1,7 +1,7 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { createContext, useContext } from 'react';
-import { api, type Schemas, send } from '../../../api/client.ts';
-import { failed } from '../../../widgets/toasts.tsx';
+import { api, type Schemas, send, get } from '../../../api/client.ts';
+import { useAction } from '../../../widgets/actions.tsx';
 import { callKey, FOLLOW_MS } from '../use-call.ts';
 
 export type Dispute = Schemas['Dispute'];
@@ -14,9 +14,7 @@ const deskKey = (uuid: string | null) => ['desk', uuid] as const;
 /** Whose task the call is, who has acknowledged its review, and its disputes. */
 export function useCallDesk(uuid: string | null) {
   return useQuery({
-    queryKey: deskKey(uuid),
-    queryFn: ({ signal }) =>
-      send(api.GET('/api/v1/calls/{uuid}/desk', { params: { path: { uuid: uuid ?? '' } }, signal })),
+    ...get(deskKey(uuid), '/api/v1/calls/{uuid}/desk', { path: { uuid: uuid ?? '' } }),
     enabled: uuid !== null,
     refetchInterval: FOLLOW_MS,
   });
@@ -37,39 +35,29 @@ interface Assignment {
 type Decision = Schemas['DecideDisputeRequest'] & { readonly uuid: string };
 
 export function useDeskChanges(uuid: string) {
-  const client = useQueryClient();
   const path = { uuid };
-  const options = {
-    onSettled: () =>
-      Promise.all(
-        [deskKey(uuid), callKey(uuid), ['inbox'], ['calls']].map((queryKey) => client.invalidateQueries({ queryKey })),
-      ),
-    onError: failed,
-  };
+  const options = { changes: [deskKey(uuid), callKey(uuid), ['inbox'], ['calls']] };
   return {
-    assign: useMutation({
-      ...options,
-      mutationFn: ({ userUuid, due }: Assignment) =>
+    assign: useAction(
+      ({ userUuid, due }: Assignment) =>
         send(
           api.PUT('/api/v1/calls/{uuid}/assignment', {
             params: { path },
             body: { user_uuid: userUuid, ...(due !== undefined && { due }) },
           }),
         ),
-    }),
-    acknowledge: useMutation({
-      ...options,
-      mutationFn: () => send(api.POST('/api/v1/calls/{uuid}/acknowledge', { params: { path } })),
-    }),
-    dispute: useMutation({
-      ...options,
-      mutationFn: (body: Schemas['DisputeAnswerRequest']) =>
+      options,
+    ),
+    acknowledge: useAction(() => send(api.POST('/api/v1/calls/{uuid}/acknowledge', { params: { path } })), options),
+    dispute: useAction(
+      (body: Schemas['DisputeAnswerRequest']) =>
         send(api.POST('/api/v1/calls/{uuid}/disputes', { params: { path }, body })),
-    }),
-    decide: useMutation({
-      ...options,
-      mutationFn: ({ uuid: dispute, ...body }: Decision) =>
+      options,
+    ),
+    decide: useAction(
+      ({ uuid: dispute, ...body }: Decision) =>
         send(api.PATCH('/api/v1/disputes/{uuid}', { params: { path: { uuid: dispute } }, body })),
-    }),
+      options,
+    ),
   };
 }

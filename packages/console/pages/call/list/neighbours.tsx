@@ -1,14 +1,15 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useRouter } from '@tanstack/react-router';
 import { useEffect } from 'react';
-import { api, send } from '../../../api/client.ts';
+import { get } from '../../../api/client.ts';
 import * as format from '../../../i18n/format.ts';
+import { Button } from '../../../widgets/controls.tsx';
 import { Icon } from '../../../widgets/icon.tsx';
 import { useKeys } from '../../../widgets/use-keys.ts';
+import { extendList, noteOpened, useListOf } from '../../calls/call-list.ts';
 import { callQuery as filtersOf } from '../../calls/call-search.ts';
 import { callTexts } from '../texts.ts';
 import { callQuery } from '../use-call.ts';
-import { extendList, noteOpened, useListOf } from './call-list.ts';
 
 const PAGE_SIZE = 100;
 
@@ -34,21 +35,16 @@ export function Neighbours({ uuid, words }: Props) {
   useEffect(() => {
     if (more === null || list === null) return;
     const query = { ...filtersOf(more.search), size: PAGE_SIZE, cursor: more.cursor };
-    client
-      .fetchQuery({
-        queryKey: ['calls', 'continued', query],
-        queryFn: ({ signal }) => send(api.GET('/api/v1/calls', { params: { query }, signal })),
-      })
-      .then(
-        ({ items, next_cursor }) =>
-          extendList(
-            list,
-            items.map((call) => call.uuid),
-            next_cursor,
-          ),
-        // Without connection the list ends here, until the page is opened again.
-        () => {},
-      );
+    client.fetchQuery(get(['calls', 'continued', query], '/api/v1/calls', { query })).then(
+      ({ items, next_cursor }) =>
+        extendList(
+          list,
+          items.map((call) => call.uuid),
+          next_cursor,
+        ),
+      // Without connection the list ends here, until the page is opened again.
+      () => {},
+    );
     // oxlint-disable-next-line react-hooks/exhaustive-deps
   }, [more?.cursor, client]);
   const search = words === undefined ? {} : { q: words };
@@ -58,9 +54,7 @@ export function Neighbours({ uuid, words }: Props) {
   useKeys({ p: () => go(before), n: () => go(after) });
   const step = (to: string | undefined, name: string, icon: 'left' | 'right') =>
     to === undefined ? (
-      <button type="button" className="button button-icon button-small" aria-label={name} disabled>
-        <Icon name={icon} size={13} />
-      </button>
+      <Button icon={icon} isSmall label={name} disabled />
     ) : (
       <Link
         to="/calls/$uuid"

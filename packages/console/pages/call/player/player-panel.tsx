@@ -1,13 +1,13 @@
 import { useQuery } from '@tanstack/react-query';
-import { lazy, Suspense, useEffect, useState } from 'react';
-import { api, send } from '../../../api/client.ts';
+import { lazy, Suspense, useState } from 'react';
+import { get } from '../../../api/client.ts';
 import * as format from '../../../i18n/format.ts';
+import { done, failed } from '../../../widgets/actions.tsx';
+import { Button, Check, Popup, PopupItem, Select } from '../../../widgets/controls.tsx';
 import { Icon } from '../../../widgets/icon.tsx';
-import { Popup } from '../../../widgets/popup.tsx';
-import { done, failed } from '../../../widgets/toasts.tsx';
 import { callTexts } from '../texts.ts';
 import type { CallDetail, Utterance } from '../use-call.ts';
-import { type Heard, type Player, SKIP_SECONDS } from './use-player.ts';
+import { type Heard, MOVES, type Player, SKIP_SECONDS, useEvents } from './use-player.ts';
 
 /** Loaded with the first recording. */
 const Waveform = lazy(() => import('./waveform.tsx'));
@@ -18,9 +18,9 @@ const REFRESH_MS = 45 * 60_000;
 
 export function usePlayback(call: CallDetail) {
   return useQuery({
-    queryKey: ['playback', call.uuid, call.audio?.left_channel],
-    queryFn: ({ signal }) =>
-      send(api.GET('/api/v1/calls/{uuid}/playback', { params: { path: { uuid: call.uuid } }, signal })),
+    ...get(['playback', call.uuid, call.audio?.left_channel], '/api/v1/calls/{uuid}/playback', {
+      path: { uuid: call.uuid },
+    }),
     enabled: call.audio !== null,
     staleTime: REFRESH_MS,
     refetchInterval: REFRESH_MS,
@@ -45,9 +45,9 @@ export function PlayerPanel({ call, recording, player, playback }: Props) {
       {playback.isError || player.failure ? (
         <p className="player-note" role="alert">
           {t('playerFailed')}{' '}
-          <button type="button" className="button button-small" onClick={() => void playback.refetch()}>
+          <Button isSmall onClick={() => void playback.refetch()}>
             {t('again')}
-          </button>
+          </Button>
         </p>
       ) : playback.data === undefined ? (
         <div className="waveform" role="status">
@@ -61,44 +61,23 @@ export function PlayerPanel({ call, recording, player, playback }: Props) {
       )}
       <Lanes utterances={utterances} duration={duration} />
       <div className="player-controls">
-        <button
-          type="button"
-          className="button button-primary button-icon"
-          aria-label={t(player.isPlaying ? 'pause' : 'play')}
+        <Button
+          icon={player.isPlaying ? 'pause' : 'play'}
+          kind="primary"
+          label={t(player.isPlaying ? 'pause' : 'play')}
           disabled={playback.data === undefined}
           onClick={player.toggle}
-        >
-          <Icon name={player.isPlaying ? 'pause' : 'play'} />
-        </button>
-        <button
-          type="button"
-          className="button button-icon"
-          aria-label={t('back5')}
-          title={t('back5')}
-          onClick={() => player.skip(-SKIP_SECONDS)}
-        >
-          <Icon name="back5" />
-        </button>
-        <button
-          type="button"
-          className="button button-icon"
-          aria-label={t('forward5')}
-          title={t('forward5')}
-          onClick={() => player.skip(SKIP_SECONDS)}
-        >
-          <Icon name="forward5" />
-        </button>
+        />
+        <Button icon="back5" label={t('back5')} onClick={() => player.skip(-SKIP_SECONDS)} />
+        <Button icon="forward5" label={t('forward5')} onClick={() => player.skip(SKIP_SECONDS)} />
         <Position audio={player.audio} duration={duration} />
-        <label>
-          <span className="visually-hidden">{t('speed')}</span>
-          <select className="input" value={player.rate} onChange={({ target }) => player.setRate(Number(target.value))}>
-            {RATES.map((rate) => (
-              <option key={rate} value={rate}>
-                {format.number(rate, 2)}×
-              </option>
-            ))}
-          </select>
-        </label>
+        <Select
+          aria-label={t('speed')}
+          options={RATES}
+          nameOf={(rate) => `${format.number(rate, 2)}×`}
+          value={player.rate}
+          onChoose={player.setRate}
+        />
         <PlayerMenu {...{ call, recording, player }} url={playback.data?.url} />
       </div>
     </section>
@@ -113,7 +92,10 @@ interface MenuProps extends Pick<Props, 'call' | 'recording' | 'player'> {
 function PlayerMenu({ call, recording, player, url }: MenuProps) {
   const t = callTexts.use();
   const { left_channel } = recording;
-  const sideOf = (role: 'operator' | 'client') => (role === left_channel ? 'left' : 'right');
+  const nameOf = (side: Heard) =>
+    side === 'both'
+      ? t('hear.both')
+      : t(`role.${(side === 'left') === (left_channel === 'operator') ? 'operator' : 'client'}`);
   const copyLink = async () => {
     const link = new URL(location.href);
     link.search = `?t=${Math.floor(player.audio.currentTime)}`;
@@ -139,43 +121,29 @@ function PlayerMenu({ call, recording, player, url }: MenuProps) {
             />
           </label>
           {call.transcript !== null && (
-            <label className="popup-item">
-              <input
-                type="checkbox"
-                checked={player.skipsSilence}
-                onChange={({ target }) => player.setSkipsSilence(target.checked)}
-              />
+            <Check
+              className="popup-item"
+              checked={player.skipsSilence}
+              onChange={({ target }) => player.setSkipsSilence(target.checked)}
+            >
               {t('skipSilence')}
-            </label>
+            </Check>
           )}
           {maySplit && (
             <label className="popup-item">
               {t('hear')}
-              <select
-                className="input"
-                value={player.heard}
-                onChange={({ target }) => player.hear(HEARD.find((each) => each === target.value) ?? 'both')}
-              >
-                <option value="both">{t('hear.both')}</option>
-                {(['operator', 'client'] as const).map((role) => (
-                  <option key={role} value={sideOf(role)}>
-                    {t(`role.${role}`)}
-                  </option>
-                ))}
-              </select>
+              <Select options={HEARD} nameOf={nameOf} value={player.heard} onChoose={player.hear} />
             </label>
           )}
-          <button
-            type="button"
-            className="popup-item"
+          <PopupItem
+            icon="copy"
             onClick={() => {
               close();
               copyLink().catch(failed);
             }}
           >
-            <Icon name="copy" />
             {t('copyLink')}
-          </button>
+          </PopupItem>
           {url !== undefined && (
             <a className="popup-item" href={url} download={fileNameOf(call, url)} onClick={close}>
               <Icon name="download" />
@@ -200,15 +168,7 @@ function fileNameOf({ operator_name, start_time }: CallDetail, url: string): str
 function Position({ audio, duration }: { audio: HTMLAudioElement; duration: number }) {
   const t = callTexts.use();
   const [at, setAt] = useState(audio.currentTime);
-  useEffect(() => {
-    const update = () => setAt(audio.currentTime);
-    audio.addEventListener('timeupdate', update);
-    audio.addEventListener('seeked', update);
-    return () => {
-      audio.removeEventListener('timeupdate', update);
-      audio.removeEventListener('seeked', update);
-    };
-  }, [audio]);
+  useEvents(audio, MOVES, () => setAt(audio.currentTime));
   const text = `${format.duration(at)} / ${format.duration(duration)}`;
   return (
     <>

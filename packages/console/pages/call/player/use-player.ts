@@ -57,38 +57,19 @@ export function usePlayer(url: string | null, { startAt = 0, silences = NONE }: 
     audio.currentTime = currentTime;
     setFailure(false);
   }, [audio, url, startAt]);
-  useEffect(() => {
-    if (!skipsSilence) return;
-    const skip = () => {
-      const at = silences.find(({ start, end }) => start <= audio.currentTime && audio.currentTime < end);
-      if (at !== undefined && !audio.paused) audio.currentTime = at.end;
-    };
-    audio.addEventListener('timeupdate', skip);
-    return () => audio.removeEventListener('timeupdate', skip);
-  }, [audio, skipsSilence, silences]);
+  useEvents(audio, ['timeupdate'], () => {
+    const at = silences.find(({ start, end }) => start <= audio.currentTime && audio.currentTime < end);
+    if (skipsSilence && at !== undefined && !audio.paused) audio.currentTime = at.end;
+  });
   useEffect(() => () => channels.current?.close(), []);
-  useEffect(() => {
-    const update = () => setPlaying(!audio.paused);
-    const fail = () => setFailure(true);
-    const stop = () => {
-      if (stopAt.current === null || audio.currentTime < stopAt.current) return;
-      stopAt.current = null;
-      audio.pause();
-    };
-    audio.addEventListener('play', update);
-    audio.addEventListener('pause', update);
-    audio.addEventListener('ended', update);
-    audio.addEventListener('error', fail);
-    audio.addEventListener('timeupdate', stop);
-    return () => {
-      audio.pause();
-      audio.removeEventListener('play', update);
-      audio.removeEventListener('pause', update);
-      audio.removeEventListener('ended', update);
-      audio.removeEventListener('error', fail);
-      audio.removeEventListener('timeupdate', stop);
-    };
-  }, [audio]);
+  useEvents(audio, ['play', 'pause', 'ended'], () => setPlaying(!audio.paused));
+  useEvents(audio, ['error'], () => setFailure(true));
+  useEvents(audio, ['timeupdate'], () => {
+    if (stopAt.current === null || audio.currentTime < stopAt.current) return;
+    stopAt.current = null;
+    audio.pause();
+  });
+  useEffect(() => () => audio.pause(), [audio]);
 
   const play = useCallback(() => {
     // Rejected if the recording cannot be read; the error event reports that.
@@ -181,18 +162,29 @@ function openChannels(audio: HTMLAudioElement): Channels {
 /** The index of the utterance that is playing, or of the last one before. -1 before the first. */
 export function usePlaying(audio: HTMLAudioElement, utterances: readonly { start: number | null }[]): number {
   const [playing, setPlaying] = useState(-1);
-  useEffect(() => {
-    const update = () => {
-      const { currentTime } = audio;
-      const next = utterances.findLastIndex(({ start }) => start !== null && start <= currentTime + 0.05);
-      setPlaying(audio.currentTime === 0 && audio.paused ? -1 : next);
-    };
-    audio.addEventListener('timeupdate', update);
-    audio.addEventListener('seeked', update);
-    return () => {
-      audio.removeEventListener('timeupdate', update);
-      audio.removeEventListener('seeked', update);
-    };
-  }, [audio, utterances]);
+  useEvents(audio, MOVES, () => {
+    const { currentTime } = audio;
+    const next = utterances.findLastIndex(({ start }) => start !== null && start <= currentTime + 0.05);
+    setPlaying(currentTime === 0 && audio.paused ? -1 : next);
+  });
   return playing;
+}
+
+/** When the position in a recording changes. */
+export const MOVES = ['timeupdate', 'seeked'] as const;
+
+/** Does something when a recording says one of these. */
+export function useEvents(audio: HTMLAudioElement, names: readonly string[], act: () => void): void {
+  const latest = useRef(act);
+  useEffect(() => {
+    latest.current = act;
+  });
+  const all = names.join(' ');
+  useEffect(() => {
+    const listener = () => latest.current();
+    for (const name of all.split(' ')) audio.addEventListener(name, listener);
+    return () => {
+      for (const name of all.split(' ')) audio.removeEventListener(name, listener);
+    };
+  }, [audio, all]);
 }

@@ -1,6 +1,6 @@
 import { type ReactNode, useState } from 'react';
+import { Button, Popup, PopupItem } from '../../../widgets/controls.tsx';
 import { Icon } from '../../../widgets/icon.tsx';
-import { Popup } from '../../../widgets/popup.tsx';
 import { type CallSearch, isFiltered } from '../call-search.ts';
 import { callsTexts } from '../texts.ts';
 import type { Call } from '../use-calls.ts';
@@ -47,31 +47,29 @@ export function FilterBar({ search, onChange, calls, children }: Props) {
       >
         {(close) =>
           others.map((key) => (
-            <button
+            <PopupItem
               key={key}
-              type="button"
-              className="popup-item"
               onClick={() => {
                 close();
                 setAdded([...added, key]);
               }}
             >
               {t(`filter.${key}`)}
-            </button>
+            </PopupItem>
           ))
         }
       </Popup>
       {isFiltered(search) && (
-        <button
-          type="button"
-          className="button button-quiet button-small"
+        <Button
+          kind="quiet"
+          isSmall
           onClick={() => {
             setAdded([]);
             onChange(Object.fromEntries(Object.keys(search).map((name) => [name, undefined])));
           }}
         >
           {t('clearFilters')}
-        </button>
+        </Button>
       )}
     </div>
   );

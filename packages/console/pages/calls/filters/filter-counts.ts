@@ -1,5 +1,5 @@
 import { useQueries, useQuery } from '@tanstack/react-query';
-import { api, type Schemas, send } from '../../../api/client.ts';
+import { api, type Schemas, send, get } from '../../../api/client.ts';
 import * as format from '../../../i18n/format.ts';
 import { callQuery, type CallSearch } from '../call-search.ts';
 import { CALLS_KEY } from '../calls-query.ts';
@@ -16,11 +16,7 @@ export function useCounts(search: CallSearch, field: keyof CallSearch, options: 
   const results = useQueries({
     queries: (groupingOf(field) === null ? options : []).map((option) => {
       const query = { ...callQuery({ ...search, [field]: option }), size: 1 };
-      return {
-        queryKey: [...CALLS_KEY, 'count', query],
-        queryFn: ({ signal }: { signal: AbortSignal }) => send(api.GET('/api/v1/calls', { params: { query }, signal })),
-        staleTime: FRESH_MS,
-      };
+      return { ...get([...CALLS_KEY, 'count', query], '/api/v1/calls', { query }), staleTime: FRESH_MS };
     }),
   });
   if (groupingOf(field) !== null) {
@@ -42,8 +38,7 @@ export function useValues(search: CallSearch, field: keyof CallSearch, isWanted:
 export function useQuestions(isWanted: boolean): ReadonlyMap<string, string> {
   const query = { group_by: 'question', sort: 'points_ratio', limit: 1000 } as const;
   const { data } = useQuery({
-    queryKey: [...CALLS_KEY, 'questions'],
-    queryFn: ({ signal }) => send(api.GET('/api/v1/statistics', { params: { query }, signal })),
+    ...get([...CALLS_KEY, 'questions'], '/api/v1/statistics', { query }),
     enabled: isWanted,
     staleTime: FRESH_MS,
   });

@@ -2,7 +2,7 @@ import { useState } from 'react';
 import * as format from '../../../i18n/format.ts';
 import { addDays, dayIn, startOfDay } from '../../../i18n/zone/days.ts';
 import { timeZone } from '../../../i18n/zone/zone.ts';
-import { Field } from '../../../widgets/field.tsx';
+import { Button, Check, TextField, PopupItem } from '../../../widgets/controls.tsx';
 import type { CallSearch, SingleFilter } from '../call-search.ts';
 import { callsTexts } from '../texts.ts';
 import type { Call } from '../use-calls.ts';
@@ -40,18 +40,18 @@ function AnyOf({ filterKey, filter, search, calls, onChange }: Of<'any-of'>) {
       : [...new Set([...chosen, ...calls.map(({ segment_type }) => segment_type), ...found])].sort();
   const counts = useCounts(search, filter.field, options);
   return options.map((option, index) => (
-    <label key={option} className="popup-item">
-      <input
-        type="checkbox"
-        checked={chosen.includes(option)}
-        onChange={({ target }) => {
-          const next = target.checked ? [...chosen, option] : chosen.filter((each) => each !== option);
-          onChange({ [filter.field]: next.length === 0 ? undefined : next });
-        }}
-      />
+    <Check
+      className="popup-item"
+      key={option}
+      checked={chosen.includes(option)}
+      onChange={({ target }) => {
+        const next = target.checked ? [...chosen, option] : chosen.filter((each) => each !== option);
+        onChange({ [filter.field]: next.length === 0 ? undefined : next });
+      }}
+    >
       <span className="foreign">{optionName(filterKey, option)}</span>
       <span className="count">{counts[index]}</span>
-    </label>
+    </Check>
   ));
 }
 
@@ -83,23 +83,17 @@ function Options({ field, options, search, onDone }: OptionsProps) {
   return (
     <>
       {options.map(({ option, name }, index) => (
-        <button
+        <PopupItem
           key={option}
-          type="button"
-          className="popup-item"
           aria-pressed={chosen === option}
           onClick={() => onDone({ [field]: chosen === option ? undefined : option })}
         >
           <span className="popup-tick">{chosen === option ? '✓' : ''}</span>
           <span className="foreign">{name}</span>
           <span className="count">{counts[index]}</span>
-        </button>
+        </PopupItem>
       ))}
-      {chosen !== undefined && (
-        <button type="button" className="popup-item" onClick={() => onDone({ [field]: undefined })}>
-          {t('any')}
-        </button>
-      )}
+      {chosen !== undefined && <PopupItem onClick={() => onDone({ [field]: undefined })}>{t('any')}</PopupItem>}
     </>
   );
 }
@@ -109,18 +103,21 @@ function Text({ filterKey, filter, search, onDone }: Of<'text'>) {
   const [value, setValue] = useState(search[filter.field] ?? '');
   return (
     <form
-      className="filter-form"
+      className="form filter-form"
       onSubmit={(event) => {
         event.preventDefault();
         onDone({ [filter.field]: value.trim() === '' ? undefined : value.trim() });
       }}
     >
-      <Field label={t(`filter.${filterKey}`)}>
-        <input className="input" value={value} maxLength={255} onChange={({ target }) => setValue(target.value)} />
-      </Field>
-      <button type="submit" className="button button-primary">
+      <TextField
+        label={t(`filter.${filterKey}`)}
+        value={value}
+        maxLength={255}
+        onChange={({ target }) => setValue(target.value)}
+      />
+      <Button kind="primary" isSubmit>
         {t('apply')}
-      </button>
+      </Button>
     </form>
   );
 }
@@ -135,7 +132,7 @@ function FromTo({ filter, search, onDone }: Of<'numbers' | 'days'>) {
   const isReversed = from !== '' && to !== '' && (isDays ? from > to : Number(from) > Number(to));
   return (
     <form
-      className="filter-form"
+      className="form filter-form"
       onSubmit={(event) => {
         event.preventDefault();
         const start = isDays ? startOf(from) : from;
@@ -146,31 +143,26 @@ function FromTo({ filter, search, onDone }: Of<'numbers' | 'days'>) {
       {isDays && (
         <div className="filter-quick">
           {[1, 7, 30].map((days) => (
-            <button
+            <Button
+              isSmall
               key={days}
-              type="button"
-              className="button button-small"
               onClick={() =>
                 onDone({ [filter.from]: startOf(dayOf(new Date().toISOString()), 1 - days), [filter.to]: undefined })
               }
             >
               {t('lastDays', { n: days, days: format.number(days) })}
-            </button>
+            </Button>
           ))}
         </div>
       )}
       <div className="filter-range">
-        <Field label={t('rangeFrom')}>
-          <input className="input" {...bounds} value={from} onChange={({ target }) => setFrom(target.value)} />
-        </Field>
-        <Field label={t('rangeTo')}>
-          <input className="input" {...bounds} value={to} onChange={({ target }) => setTo(target.value)} />
-        </Field>
+        <TextField label={t('rangeFrom')} {...bounds} value={from} onChange={({ target }) => setFrom(target.value)} />
+        <TextField label={t('rangeTo')} {...bounds} value={to} onChange={({ target }) => setTo(target.value)} />
       </div>
       {isReversed && <p role="alert">{t('reversed')}</p>}
-      <button type="submit" className="button button-primary" disabled={isReversed}>
+      <Button kind="primary" isSubmit disabled={isReversed}>
         {t('apply')}
-      </button>
+      </Button>
     </form>
   );
 }

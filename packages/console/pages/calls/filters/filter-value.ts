@@ -1,5 +1,5 @@
-import { shellTexts } from '../../../app/shell-texts.ts';
 import * as format from '../../../i18n/format.ts';
+import { shellTexts } from '../../../i18n/shell/texts.ts';
 import { topicName } from '../../../i18n/topics/texts.ts';
 import type { CallSearch } from '../call-search.ts';
 import { callsTexts } from '../texts.ts';

@@ -2,8 +2,9 @@ import { useQuery } from '@tanstack/react-query';
 import { api, type Schemas, send } from '../../../api/client.ts';
 import * as format from '../../../i18n/format.ts';
 import { useSession } from '../../../session/session.ts';
+import { Button } from '../../../widgets/controls.tsx';
 import { Dialog, DialogActions } from '../../../widgets/dialog.tsx';
-import { useFailure } from '../../../widgets/states.tsx';
+import { Facts, useFailure } from '../../../widgets/page.tsx';
 import { callsTexts } from '../texts.ts';
 
 /** The calls that are analyzed, as the API names them. */
@@ -48,14 +49,9 @@ export function AnalyzeDialog({ target, count, onConfirm, onClose }: Props) {
         </div>
       )}
       <DialogActions onClose={onClose}>
-        <button
-          type="button"
-          className="button button-primary"
-          disabled={role === 'ADMIN' && estimate.data?.calls === 0}
-          onClick={onConfirm}
-        >
+        <Button kind="primary" disabled={role === 'ADMIN' && estimate.data?.calls === 0} onClick={onConfirm}>
           {t('analyze')}
-        </button>
+        </Button>
       </DialogActions>
     </Dialog>
   );
@@ -66,20 +62,18 @@ function Estimate({ input_tokens, output_tokens, cost }: Schemas['AnalysisEstima
   if (input_tokens === 0) return t('estimate.free');
   const money = (amount: string) => format.number(Number(amount), 2, 2);
   return (
-    <dl className="facts">
-      <div>
-        <dt>{t('estimate.tokens')}</dt>
-        <dd className="number">
-          {t('estimate.tokensOf', { input: format.number(input_tokens), output: format.number(output_tokens) })}
-        </dd>
-      </div>
-      <div>
-        <dt>{t('estimate.cost')}</dt>
-        <dd className="number">
-          {cost === null ? t('estimate.noPrices') : `${money(cost.low)} – ${money(cost.high)} ${cost.currency}`}
-        </dd>
-      </div>
-    </dl>
+    <Facts
+      of={[
+        [
+          t('estimate.tokens'),
+          t('estimate.tokensOf', { input: format.number(input_tokens), output: format.number(output_tokens) }),
+        ],
+        [
+          t('estimate.cost'),
+          cost === null ? t('estimate.noPrices') : `${money(cost.low)} – ${money(cost.high)} ${cost.currency}`,
+        ],
+      ]}
+    />
   );
 }
 

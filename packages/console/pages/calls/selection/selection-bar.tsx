@@ -6,15 +6,16 @@ import { api, send } from '../../../api/client.ts';
 import * as format from '../../../i18n/format.ts';
 import { useMay } from '../../../session/rights.ts';
 import { useSession } from '../../../session/session.ts';
+import { done, failed } from '../../../widgets/actions.tsx';
+import { Button, TextField } from '../../../widgets/controls.tsx';
+import { Dialog, DialogActions } from '../../../widgets/dialog.tsx';
 import { Icon } from '../../../widgets/icon.tsx';
-import { done, failed } from '../../../widgets/toasts.tsx';
 import type { CallSearch } from '../call-search.ts';
 import { CALLS_KEY } from '../calls-query.ts';
 import { ExportButton } from '../export-button.tsx';
 import { callsTexts } from '../texts.ts';
 import type { Call } from '../use-calls.ts';
 import { AnalyzeDialog, startAnalysis, type Target } from './analyze-dialog.tsx';
-import { EraseDialog } from './erase-dialog.tsx';
 
 interface Props {
   readonly selected: readonly Call[];
@@ -86,23 +87,21 @@ export function SelectionBar({ selected, search, matching, onClear }: Props) {
           : t('selectedAll', { n: all, count: format.number(all) })}
       </strong>
       {matching !== null && all === null && (
-        <button type="button" className="button button-quiet" onClick={() => setWhole(true)}>
+        <Button kind="quiet" onClick={() => setWhole(true)}>
           {t('selectMatching', { n: matching, count: format.number(matching) })}
-        </button>
+        </Button>
       )}
       {progress === null ? (
         <>
           {mayProcess && all === null && retryable.length > 0 && (
-            <button type="button" className="button" onClick={() => void run('retry')}>
-              <Icon name="refresh" />
+            <Button icon="refresh" onClick={() => void run('retry')}>
               {t('retry', { count: format.number(retryable.length) })}
-            </button>
+            </Button>
           )}
           {mayProcess && (all === null ? analyzable.length > 0 : role === 'ADMIN') && (
-            <button type="button" className="button" onClick={() => setAsked('analyze')}>
-              <Icon name="scorecards" />
+            <Button icon="scorecards" onClick={() => setAsked('analyze')}>
               {t('analyze')}
-            </button>
+            </Button>
           )}
           {all === null && analyzable.length > 0 && (
             <Link to="/calibrations/new" search={{ calls: analyzable.map(({ uuid }) => uuid) }} className="button">
@@ -112,14 +111,13 @@ export function SelectionBar({ selected, search, matching, onClear }: Props) {
           )}
           {all === null ? <ExportButton uuids={selected.map(({ uuid }) => uuid)} /> : <ExportButton search={search} />}
           {mayProcess && all === null && (
-            <button type="button" className="button button-danger" onClick={() => setAsked('erase')}>
-              <Icon name="trash" />
+            <Button icon="trash" kind="danger" onClick={() => setAsked('erase')}>
               {t('erase')}
-            </button>
+            </Button>
           )}
-          <button type="button" className="button button-quiet" onClick={onClear}>
+          <Button kind="quiet" onClick={onClear}>
             {t('clearSelection')}
-          </button>
+          </Button>
         </>
       ) : (
         <label className="calls-progress">
@@ -168,4 +166,42 @@ async function eachCall(
   };
   await Promise.all(Array.from({ length: AT_ONCE }, worker));
   return errors;
+}
+
+interface EraseProps {
+  readonly count: number;
+  readonly onConfirm: () => void;
+  readonly onClose: () => void;
+}
+
+/** Erasing cannot be undone, so the user must type the number of calls. */
+export function EraseDialog({ count, onConfirm, onClose }: EraseProps) {
+  const t = callsTexts.use();
+  const [typed, setTyped] = useState('');
+  const isReady = typed.trim() === String(count);
+  return (
+    <Dialog title={t('erase.title', { n: count, count: format.number(count) })} onClose={onClose}>
+      <p>{t('erase.text')}</p>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (isReady) onConfirm();
+        }}
+        className="form filter-form"
+      >
+        <TextField
+          label={t('typeNumber', { count: String(count) })}
+          inputMode="numeric"
+          autoComplete="off"
+          value={typed}
+          onChange={({ target }) => setTyped(target.value)}
+        />
+        <DialogActions onClose={onClose}>
+          <Button kind="danger" isSubmit disabled={!isReady}>
+            {t('erase')}
+          </Button>
+        </DialogActions>
+      </form>
+    </Dialog>
+  );
 }

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
-import { shellTexts } from '../../../app/shell-texts.ts';
 import { failureText } from '../../../i18n/faults/texts.ts';
 import * as format from '../../../i18n/format.ts';
+import { shellTexts } from '../../../i18n/shell/texts.ts';
 import { Score, StatusBadge } from '../../../widgets/call-facts.tsx';
 import type { Sort } from '../call-search.ts';
 import { callsTexts } from '../texts.ts';

@@ -1,10 +1,11 @@
 import { useState } from 'react';
 import * as format from '../../../i18n/format.ts';
-import { done } from '../../../widgets/toasts.tsx';
+import { done } from '../../../widgets/actions.tsx';
+import { Button } from '../../../widgets/controls.tsx';
 import { callSearch, type CallSearch } from '../call-search.ts';
 import { callsTexts } from '../texts.ts';
 import { storageKey } from './storage-key.ts';
-import { useViewChanges } from './use-view-changes.ts';
+import { useViewChanges } from './use-views.ts';
 
 interface LocalView {
   readonly name: string;
@@ -39,12 +40,12 @@ export default function LocalViews() {
   return (
     <div className="notice views-local" role="region" aria-label={t('views')}>
       <p>{t('views.local', { n: views.length, count: format.number(views.length) })}</p>
-      <button type="button" className="button" disabled={create.isPending} onClick={() => void keep()}>
+      <Button disabled={create.isPending} onClick={() => void keep()}>
         {t('views.local.keep')}
-      </button>
-      <button type="button" className="button button-quiet" disabled={create.isPending} onClick={() => forget([])}>
+      </Button>
+      <Button kind="quiet" disabled={create.isPending} onClick={() => forget([])}>
         {t('views.local.discard')}
-      </button>
+      </Button>
     </div>
   );
 }

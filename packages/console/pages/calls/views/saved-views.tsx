@@ -1,7 +1,7 @@
 import { lazy, Suspense, useState } from 'react';
 import { whenOnline } from '../../../api/connection.ts';
+import { Popup } from '../../../widgets/controls.tsx';
 import { Icon } from '../../../widgets/icon.tsx';
-import { Popup } from '../../../widgets/popup.tsx';
 import type { CallSearch } from '../call-search.ts';
 import { callsTexts } from '../texts.ts';
 import { isSameSearch, searchOf, useViews } from './use-views.ts';

@@ -1,5 +1,7 @@
-import { Navigate, useRouterState } from '@tanstack/react-router';
-import { LoadingOrFailed } from '../../../widgets/states.tsx';
+import { useQuery } from '@tanstack/react-query';
+import { Navigate, useRouterState, getRouteApi } from '@tanstack/react-router';
+import { get } from '../../../api/client.ts';
+import { LoadingOrFailed } from '../../../widgets/page.tsx';
 import type { CallSearch } from '../call-search.ts';
 import { searchOf, startView, useViews } from './use-views.ts';
 
@@ -18,4 +20,14 @@ export function ToCalls({ search }: { search: CallSearch }) {
       resolvedLocation !== undefined && resolvedLocation.href !== location.href,
   });
   return isLeaving ? null : <Navigate to="/calls" search={search} replace />;
+}
+
+const route = getRouteApi('/views/$uuid');
+
+/** The link of a view. */
+export function ViewLink() {
+  const { uuid } = route.useParams();
+  const view = useQuery(get(['view', uuid], '/api/v1/views/{uuid}', { path: { uuid } }));
+  if (view.data === undefined) return <LoadingOrFailed query={view} />;
+  return <ToCalls search={searchOf(view.data)} />;
 }

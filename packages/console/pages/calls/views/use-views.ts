@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
-import { allPages } from '../../../api/all-pages.ts';
-import { api, type Schemas, send } from '../../../api/client.ts';
+import { allPages, api, type Schemas, send } from '../../../api/client.ts';
 import { useMay } from '../../../session/rights.ts';
+import { useAction } from '../../../widgets/actions.tsx';
 import { callSearch, type CallSearch } from '../call-search.ts';
 
 export type View = Schemas['View'];
@@ -34,4 +34,26 @@ export function searchOf({ query }: Pick<View, 'query'>): CallSearch {
 export function isSameSearch(one: CallSearch, other: CallSearch): boolean {
   const text = (search: CallSearch) => JSON.stringify(Object.entries(callSearch(search)).toSorted());
   return text(one) === text(other);
+}
+
+type Fields = Partial<Pick<View, 'name' | 'shared' | 'start_page'>>;
+
+export function useViewChanges() {
+  const options = { changes: [VIEWS] };
+  return {
+    create: useAction(
+      ({ name, search, shared = false }: { name: string; search: CallSearch; shared?: boolean }) =>
+        send(api.POST('/api/v1/views', { body: { name, query: { ...search }, shared } })),
+      options,
+    ),
+    change: useAction(
+      ({ uuid, ...body }: Fields & { uuid: string }) =>
+        send(api.PATCH('/api/v1/views/{uuid}', { params: { path: { uuid } }, body })),
+      options,
+    ),
+    remove: useAction(
+      (uuid: string) => send(api.DELETE('/api/v1/views/{uuid}', { params: { path: { uuid } } })),
+      options,
+    ),
+  };
 }

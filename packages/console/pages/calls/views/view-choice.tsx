@@ -1,13 +1,11 @@
 import { type SyntheticEvent, useState } from 'react';
 import { useMay } from '../../../session/rights.ts';
 import { useSession } from '../../../session/session.ts';
-import { Field } from '../../../widgets/field.tsx';
-import { Icon } from '../../../widgets/icon.tsx';
-import { done } from '../../../widgets/toasts.tsx';
+import { done } from '../../../widgets/actions.tsx';
+import { Button, Check, TextField, PopupItem } from '../../../widgets/controls.tsx';
 import type { CallSearch } from '../call-search.ts';
 import { callsTexts } from '../texts.ts';
-import { useViewChanges } from './use-view-changes.ts';
-import { searchOf, type View } from './use-views.ts';
+import { useViewChanges, searchOf, type View } from './use-views.ts';
 
 const MAX_NAME = 255;
 
@@ -29,17 +27,15 @@ export default function ViewChoice({ views, open, search, onOpen, onManage }: Pr
       <div role="group" aria-label={title}>
         <p className="popup-note muted">{title}</p>
         {of.map((view) => (
-          <button
+          <PopupItem
             key={view.uuid}
-            type="button"
-            className="popup-item"
             aria-current={view === open ? 'true' : undefined}
             onClick={() => onOpen(searchOf(view))}
           >
             <span className="popup-tick">{view === open ? '✓' : ''}</span>
             <span className="foreign">{view.name}</span>
             {view.start_page && <span className="badge views-start">{t('views.startPage')}</span>}
-          </button>
+          </PopupItem>
         ))}
       </div>
     );
@@ -55,10 +51,9 @@ export default function ViewChoice({ views, open, search, onOpen, onManage }: Pr
         views.filter(({ by }) => by !== userUuid),
       )}
       {views.length > 0 && (
-        <button type="button" className="popup-item" onClick={onManage}>
-          <Icon name="settings" />
+        <PopupItem icon="settings" onClick={onManage}>
           {t('views.manage')}
-        </button>
+        </PopupItem>
       )}
       <NewView search={search} />
     </>
@@ -86,19 +81,21 @@ function NewView({ search }: { search: CallSearch }) {
     );
   };
   return (
-    <form className="filter-form" onSubmit={submit}>
-      <Field label={t('viewName')}>
-        <input className="input" maxLength={MAX_NAME} value={name} onChange={({ target }) => setName(target.value)} />
-      </Field>
+    <form className="form filter-form" onSubmit={submit}>
+      <TextField
+        label={t('viewName')}
+        maxLength={MAX_NAME}
+        value={name}
+        onChange={({ target }) => setName(target.value)}
+      />
       {mayShare && (
-        <label className="check">
-          <input type="checkbox" checked={isShared} onChange={({ target }) => setShared(target.checked)} />
+        <Check checked={isShared} onChange={({ target }) => setShared(target.checked)}>
           {t('views.share')}
-        </label>
+        </Check>
       )}
-      <button type="submit" className="button" disabled={name.trim() === '' || create.isPending}>
+      <Button isSubmit disabled={name.trim() === '' || create.isPending}>
         {t('saveView')}
-      </button>
+      </Button>
     </form>
   );
 }

@@ -1,14 +1,13 @@
 import { Link } from '@tanstack/react-router';
-import { usePersonName } from '../../../api/people.ts';
 import { useMay } from '../../../session/rights.ts';
 import { useSession } from '../../../session/session.ts';
+import { done, failed } from '../../../widgets/actions.tsx';
+import { Button } from '../../../widgets/controls.tsx';
 import { Dialog, DialogActions } from '../../../widgets/dialog.tsx';
-import { Icon } from '../../../widgets/icon.tsx';
-import { Table } from '../../../widgets/table.tsx';
-import { done, failed } from '../../../widgets/toasts.tsx';
+import { Table } from '../../../widgets/list.tsx';
+import { usePersonName } from '../../../widgets/people.ts';
 import { callsTexts } from '../texts.ts';
-import { useViewChanges } from './use-view-changes.ts';
-import { searchOf, type View } from './use-views.ts';
+import { useViewChanges, searchOf, type View } from './use-views.ts';
 
 interface Props {
   readonly views: readonly View[];
@@ -84,27 +83,25 @@ export default function ViewsDialog({ views, onClose }: Props) {
             className: 'views-actions',
             cell: (view) => (
               <>
-                <button type="button" className="button button-small" onClick={() => void copyLink(view)}>
-                  <Icon name="copy" size={13} />
+                <Button icon="copy" isSmall onClick={() => void copyLink(view)}>
                   {t('views.copyLink')}
-                </button>
+                </Button>
                 {mayChange(view) && (
-                  <button
-                    type="button"
-                    className="button button-quiet button-icon button-small"
-                    aria-label={t('deleteView', { name: view.name })}
+                  <Button
+                    icon="trash"
+                    kind="quiet"
+                    isSmall
+                    label={t('deleteView', { name: view.name })}
                     disabled={remove.isPending}
                     onClick={() => remove.mutate(view.uuid)}
-                  >
-                    <Icon name="trash" size={13} />
-                  </button>
+                  />
                 )}
               </>
             ),
           },
         ]}
       />
-      <DialogActions onClose={onClose} leave="close" />
+      <DialogActions onClose={onClose} />
     </Dialog>
   );
 }

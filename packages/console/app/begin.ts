@@ -1,0 +1,28 @@
+import { askEarly } from '../api/early.ts';
+import { parseSearch, stringify } from '../api/search-params.ts';
+import { preferredLocale } from '../i18n/locales.ts';
+import shell from '../i18n/shell/texts/all?texts';
+import topics from '../i18n/topics/texts/all?texts';
+import { callSearch, firstPage } from '../pages/calls/call-search.ts';
+import calls from '../pages/calls/texts/all?texts';
+import { currentSession, SERVICE_URL, startSession } from '../session/session.ts';
+import { applyTheme } from './theme.ts';
+
+applyTheme();
+
+export const locale = preferredLocale();
+
+const path = location.pathname.slice(new URL(document.baseURI).pathname.length);
+
+/** Resolves when it is known who is signed in. What the first page shows is asked for at once, and not once it is drawn. */
+export const session = startSession().then(() => {
+  const token = currentSession()?.token;
+  if (token === undefined) return;
+  const ask = (what: string) =>
+    askEarly(`${SERVICE_URL}/api/v1/${what}`, { headers: { authorization: `Bearer ${token}` } });
+  if (path === 'calls') ask(`calls?${stringify(firstPage(callSearch(parseSearch(location.search))))}`);
+  // The start leads to all calls, unless a view was chosen for it.
+  if (path === '') for (const what of ['views?page=1&size=100', `calls?${stringify(firstPage({}))}`]) ask(what);
+});
+
+for (const texts of path === '' || path === 'calls' ? [shell, calls, topics] : [shell]) askEarly(texts[locale] ?? '');

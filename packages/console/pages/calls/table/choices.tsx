@@ -1,0 +1,71 @@
+import { Check, Popup } from '../../../widgets/controls.tsx';
+import { Icon } from '../../../widgets/icon.tsx';
+import { useMedia } from '../../../widgets/use-media.ts';
+import { type Sort, SORTS } from '../call-search.ts';
+import { callsTexts } from '../texts.ts';
+import { type ColumnName, COLUMNS, columnOf, NARROW } from './columns.tsx';
+
+interface Props {
+  readonly columns: readonly ColumnName[];
+  readonly onChange: (columns: readonly ColumnName[]) => void;
+}
+
+/** Which columns the table has. One always stays. */
+export function ColumnChoice({ columns, onChange }: Props) {
+  const t = callsTexts.use();
+  const names = Object.keys(COLUMNS) as ColumnName[];
+  return (
+    <Popup
+      label={
+        <>
+          <Icon name="columns" />
+          <span className="wide-only">{t('columns')}</span>
+        </>
+      }
+      name={t('columns')}
+    >
+      {() =>
+        names.map((name) => (
+          <Check
+            className="popup-item"
+            key={name}
+            checked={columns.includes(name)}
+            disabled={columns.length === 1 && columns.includes(name)}
+            onChange={({ target }) =>
+              onChange(names.filter((each) => (each === name ? target.checked : columns.includes(each))))
+            }
+          >
+            {t(`column.${name}`)}
+          </Check>
+        ))
+      }
+    </Popup>
+  );
+}
+
+interface SortProps {
+  readonly sort: Sort;
+  readonly columns: readonly ColumnName[];
+  readonly onSort: (sort: Sort) => void;
+}
+
+/** By what the list is sorted, where no heading of the table says it. */
+export function SortChoice({ sort, columns, onSort }: SortProps) {
+  const t = callsTexts.use();
+  const isNarrow = useMedia(NARROW);
+  if (!isNarrow && columns.some((name) => columnOf(name).sort === sort.replace('-', ''))) return null;
+  return (
+    <select
+      className="chip"
+      aria-label={t('sort')}
+      value={sort}
+      onChange={({ target }) => onSort(SORTS.find((each) => each === target.value) ?? sort)}
+    >
+      {SORTS.map((each) => (
+        <option key={each} value={each}>
+          {t(`sort.${each}`)}
+        </option>
+      ))}
+    </select>
+  );
+}

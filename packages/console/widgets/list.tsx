@@ -1,0 +1,217 @@
+import { keepPreviousData, type QueryKey, useQuery } from '@tanstack/react-query';
+import { type ReactNode, useState, Fragment } from 'react';
+import * as format from '../i18n/format.ts';
+import { shellTexts } from '../i18n/shell/texts.ts';
+import { Button } from './controls.tsx';
+import { LoadingOrFailed } from './page.tsx';
+
+interface Found<Item> {
+  readonly count: number;
+  readonly items: readonly Item[];
+}
+type Fetch<Item> = (context: { signal: AbortSignal }) => Promise<Found<Item>>;
+
+interface Options {
+  /** Items of a page. */
+  readonly size?: number;
+  readonly refetchInterval?: number;
+  readonly staleTime?: number;
+}
+
+const SIZE = 20;
+
+/** A list of the API, page by page. It begins at its first page when what is asked for changes. */
+export function usePages<Item>(
+  of: (query: { page: number; size: number }) => { queryKey: QueryKey; queryFn: Fetch<Item> },
+  { size = SIZE, ...options }: Options = {},
+) {
+  const asked = JSON.stringify(of({ page: 1, size }).queryKey);
+  const [at, setAt] = useState({ asked, page: 1 });
+  const wanted = at.asked === asked ? at.page : 1;
+  const query = useQuery({ ...of({ page: wanted, size }), placeholderData: keepPreviousData, ...options });
+  const pages = Math.max(1, Math.ceil((query.data?.count ?? 0) / size));
+  // The last page is gone when its items are done.
+  if (query.data !== undefined && !query.isPlaceholderData && wanted > pages) setAt({ asked, page: pages });
+  return {
+    query,
+    count: query.data?.count,
+    items: query.data?.items ?? [],
+    page: wanted,
+    pages,
+    setPage: (page: number) => setAt({ asked, page }),
+  };
+}
+
+export type Pages<Item> = ReturnType<typeof usePages<Item>>;
+
+interface ListProps<Item> {
+  /** The name of the list, for screen readers. */
+  readonly label: string;
+  readonly pages: Pages<Item>;
+  /** What is shown where there is nothing. */
+  readonly none: ReactNode;
+  readonly children: (items: readonly Item[]) => ReactNode;
+}
+
+/** The items of a list with all that a list needs: that it is fetched, has failed or has none, and its pages. */
+export function List<Item>({
+  label,
+  pages: { query, count, items, page, pages, setPage },
+  none,
+  children,
+}: ListProps<Item>) {
+  const t = shellTexts.use();
+  return (
+    <>
+      <LoadingOrFailed query={query} />
+      {count === 0 && none}
+      {items.length > 0 && children(items)}
+      {pages > 1 && (
+        <nav className="pager" aria-label={t('pages', { name: label })}>
+          <Button icon="left" label={t('pages.before')} disabled={page <= 1} onClick={() => setPage(page - 1)} />
+          <span className="number">
+            {format.number(page)} / {format.number(pages)}
+          </span>
+          <Button icon="right" label={t('pages.after')} disabled={page >= pages} onClick={() => setPage(page + 1)} />
+        </nav>
+      )}
+    </>
+  );
+}
+
+/** A list as a table. */
+export function PagedTable<Item>(props: Omit<ListProps<Item>, 'children'> & Omit<TableProps<Item>, 'items'>) {
+  const { pages, none, ...table } = props;
+  return (
+    <List label={props.label} pages={pages} none={none}>
+      {(items) => <Table {...table} items={items} />}
+    </List>
+  );
+}
+
+interface Head {
+  readonly title: string;
+  /** What is shown instead of the title. */
+  readonly head?: ReactNode;
+  /** `name` heads its row, `number` is aligned to the end, `unlabelled` has no title beside it on a narrow screen. */
+  readonly kind?: 'name' | 'number' | 'unlabelled';
+}
+
+export interface Column<Item> extends Head {
+  /** Of the cells. */
+  readonly className?: string;
+  readonly cell: (item: Item) => ReactNode;
+}
+
+interface FrameProps {
+  /** The name of the table, for screen readers. */
+  readonly label: string;
+  readonly className?: string;
+  readonly heads: readonly Head[];
+  /** The body of the table, and its foot. */
+  readonly children: ReactNode;
+}
+
+/** A table with its head, which scrolls sideways and becomes a list on a narrow screen. */
+function TableFrame({ label, className = 'scroll-x', heads, children }: FrameProps) {
+  return (
+    <div className={className} tabIndex={0} role="region" aria-label={label}>
+      <table role="table" className="table table-stack">
+        <thead role="rowgroup">
+          <tr role="row">
+            {heads.map(({ title, head = title, kind }, at) => (
+              <th
+                key={`${at} ${title}`}
+                role="columnheader"
+                scope="col"
+                className={kind === 'number' ? 'number' : undefined}
+              >
+                {head}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        {children}
+      </table>
+    </div>
+  );
+}
+
+export interface TableProps<Item> {
+  readonly label: string;
+  readonly className?: string;
+  readonly columns: readonly Column<Item>[];
+  readonly items: readonly Item[];
+  readonly keyOf: (item: Item, index: number) => string | number;
+  /** What a row opens to by its name; null where there is nothing. */
+  readonly details?: (item: Item) => ReactNode;
+  readonly foot?: ReactNode;
+}
+
+/** A table of items, one a row. */
+export function Table<Item>(props: TableProps<Item>) {
+  const { label, className = 'table-frame', columns, items, keyOf, details, foot } = props;
+  const [open, setOpen] = useState<string | number | null>(null);
+  return (
+    <TableFrame label={label} className={className} heads={columns}>
+      <tbody role="rowgroup">
+        {items.map((item, index) => {
+          const key = keyOf(item, index);
+          const opened = details?.(item) || null;
+          const toggle = opened === null ? undefined : () => setOpen(open === key ? null : key);
+          return (
+            <Fragment key={key}>
+              <tr role="row">
+                {columns.map((column, at) => (
+                  <Cell
+                    key={`${at} ${column.title}`}
+                    column={column}
+                    item={item}
+                    isOpen={open === key}
+                    onToggle={toggle}
+                  />
+                ))}
+              </tr>
+              {open === key && opened !== null && (
+                <tr role="row">
+                  <td role="cell" colSpan={columns.length}>
+                    {opened}
+                  </td>
+                </tr>
+              )}
+            </Fragment>
+          );
+        })}
+      </tbody>
+      {foot}
+    </TableFrame>
+  );
+}
+
+interface CellProps<Item> {
+  readonly column: Column<Item>;
+  readonly item: Item;
+  readonly isOpen: boolean;
+  readonly onToggle: (() => void) | undefined;
+}
+
+function Cell<Item>({ column: { title, kind, className, cell }, item, isOpen, onToggle }: CellProps<Item>) {
+  const classes = [kind === 'number' && 'number', className].filter(Boolean).join(' ') || undefined;
+  if (kind === 'name')
+    return (
+      <th role="rowheader" scope="row" className={classes}>
+        {onToggle === undefined ? (
+          cell(item)
+        ) : (
+          <button type="button" className="link" aria-expanded={isOpen} onClick={onToggle}>
+            {cell(item)}
+          </button>
+        )}
+      </th>
+    );
+  return (
+    <td role="cell" className={classes} data-column={kind === 'unlabelled' ? undefined : title}>
+      {cell(item)}
+    </td>
+  );
+}

@@ -1,0 +1,206 @@
+import { ApiError, Unreachable } from '@call-analysis/client/errors';
+import { type ReactNode, useEffect, useState } from 'react';
+import type { Schemas } from '../api/client.ts';
+import { useIsOnline } from '../api/connection.ts';
+import { faultText, fieldText } from '../i18n/faults/texts.ts';
+import { shellTexts } from '../i18n/shell/texts.ts';
+import { Button } from './controls.tsx';
+
+/** The title of the window. */
+export function useTitle(title: string): void {
+  const t = shellTexts.use();
+  useEffect(() => {
+    document.title = `${title} · ${t('product')}`;
+  });
+}
+
+interface PageProps {
+  readonly title: string;
+  readonly className?: string;
+  /** What stands beside the heading. */
+  readonly beside?: ReactNode;
+  /** The buttons at the end of the line of the heading. */
+  readonly actions?: ReactNode;
+  readonly children: ReactNode;
+}
+
+export function Page({ title, className = '', beside, actions, children }: PageProps) {
+  useTitle(title);
+  return (
+    <div className={`page ${className}`}>
+      <PageHead title={title} actions={actions}>
+        {beside}
+      </PageHead>
+      {children}
+    </div>
+  );
+}
+
+export function PageHead({
+  title,
+  actions,
+  children,
+}: Pick<PageProps, 'title' | 'actions'> & { children?: ReactNode }) {
+  return (
+    <div className="page-head">
+      <h1 className="foreign">{title}</h1>
+      {children}
+      {actions !== undefined && <div className="actions">{actions}</div>}
+    </div>
+  );
+}
+
+interface CardProps {
+  readonly title: string;
+  /** Beside the heading. */
+  readonly head?: ReactNode;
+  readonly className?: string;
+  /** A landmark by its title. Not where what is in it is one by the same title. */
+  readonly isRegion?: boolean;
+  readonly children: ReactNode;
+}
+
+/** A part of a page, under its heading. */
+export function Card({ title, head, className = '', isRegion = true, children }: CardProps) {
+  return (
+    <section className={`card card-body stack ${className}`} aria-label={isRegion ? title : undefined}>
+      {head === undefined ? (
+        <h2>{title}</h2>
+      ) : (
+        <div className="row">
+          <h2 className="grow">{title}</h2>
+          {head}
+        </div>
+      )}
+      {children}
+    </section>
+  );
+}
+
+export type Fact = readonly [name: string, value: ReactNode];
+
+/** Names with their values. A fact without a value is left out. */
+export function Facts({ of, className = '' }: { of: readonly (Fact | null | false)[]; className?: string }) {
+  return (
+    <dl className={`facts ${className}`}>
+      {of
+        .filter((each) => each !== null && each !== false)
+        .map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd className="foreign">{value}</dd>
+          </div>
+        ))}
+    </dl>
+  );
+}
+
+interface StateProps {
+  readonly title: string;
+  readonly text?: string;
+  /** It replaces the whole page. */
+  readonly isPage?: boolean;
+  readonly children?: ReactNode;
+}
+
+/** A page or list that has nothing to show, and what to do about it. */
+export function State({ title, text, isPage = false, children }: StateProps) {
+  return (
+    <div className="state">
+      {isPage ? <h1>{title}</h1> : <h2>{title}</h2>}
+      {text !== undefined && <p>{text}</p>}
+      {children}
+    </div>
+  );
+}
+
+const SLOW_MS = 6_000;
+
+/** Shown while data is fetched. Adds a note when that takes long. */
+export function Loading() {
+  const t = shellTexts.use();
+  const isOnline = useIsOnline();
+  const [isSlow, setSlow] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setSlow(true), SLOW_MS);
+    return () => clearTimeout(timer);
+  }, []);
+  if (!isOnline) return <State title={t('failed.offline')} text={t('offline.page')} />;
+  return (
+    <div className="state" role="status">
+      <span className="visually-hidden">{t('loading')}</span>
+      <span className="skeleton" style={{ width: 'min(320px, 80%)', height: 14 }} />
+      <span className="skeleton" style={{ width: 'min(260px, 65%)', height: 14 }} />
+      <span className="skeleton" style={{ width: 'min(290px, 72%)', height: 14 }} />
+      {isSlow && <p>{t('slow')}</p>}
+    </div>
+  );
+}
+
+/** Something could not be fetched, and a button that tries again, where that may help. */
+export function Failed({ error, retry }: { error: unknown; retry?: (() => void) | undefined }) {
+  const t = shellTexts.use();
+  const { title, text } = useFailure(error);
+  const isFinal = error instanceof ApiError && error.status === 403;
+  return (
+    <div className="state" role="alert">
+      <h2>{title}</h2>
+      <p>{text}</p>
+      {error instanceof ApiError && error.requestId !== null && error.status >= 500 && (
+        <p>
+          <code>{error.requestId}</code>
+        </p>
+      )}
+      {retry !== undefined && !isFinal && <Button onClick={retry}>{t('retry')}</Button>}
+    </div>
+  );
+}
+
+interface LoadingOrFailedProps {
+  readonly query: {
+    readonly data: unknown;
+    readonly isError: boolean;
+    readonly error: unknown;
+    readonly refetch: () => unknown;
+  };
+}
+
+/** Shows that a query is loading or has failed. Nothing once it has data. */
+export function LoadingOrFailed({ query: { data, isError, error, refetch } }: LoadingOrFailedProps) {
+  if (data !== undefined) return null;
+  return isError ? <Failed error={error} retry={() => void refetch()} /> : <Loading />;
+}
+
+/** An error in the user's language, where it is known, else as the service words it. */
+export function useFailure(error: unknown): { title: string; text: string } {
+  const t = shellTexts.use();
+  if (error instanceof Unreachable) return { title: t('failed.offline'), text: t('failed.offlineText') };
+  if (error instanceof ApiError) {
+    if (error.status === 404) return { title: t('failed.notFound'), text: t('failed.notFoundText') };
+    if (error.status === 403) return { title: t('failed.forbidden'), text: t('failed.forbiddenText') };
+    if (error.status === 412) return { title: t('failed.changed'), text: t('failed.changedText') };
+    if (error.status === 429 || error.status === 503) return { title: t('failed.busy'), text: t('failed.busyText') };
+    return { title: t('failed.title'), text: faultText(error.code, error.message) };
+  }
+  return { title: t('failed.title'), text: t('failed.unknown') };
+}
+
+/** Why an action did not work, with what is wrong with each field. */
+export function Fault({ error }: { error: unknown }) {
+  const { title, text } = useFailure(error);
+  return (
+    <p role="alert" className="fault foreign">
+      {[`${title}.`, text, ...fieldFaults(error).map((fault) => ensureStop(fieldText(fault)))].join(' ')}
+    </p>
+  );
+}
+
+function fieldFaults(error: unknown): readonly Schemas['FieldError'][] {
+  // Other errors say the same of their field as of the whole.
+  if (!(error instanceof ApiError) || error.code !== 'VALIDATION_ERROR') return [];
+  return (error.details?.['fields'] as Schemas['FieldError'][] | undefined) ?? [];
+}
+
+function ensureStop(sentence: string): string {
+  return /[.!?]$/.test(sentence) ? sentence : `${sentence}.`;
+}
