@@ -15,6 +15,11 @@ export function processorSeconds(pid: number): number {
   return familyOf(pid).reduce((sum, each) => sum + each.seconds, 0);
 }
 
+/** Milliseconds of processor time of one process without its children so far. Linux only. */
+export function processorMs(pid: number): number {
+  return Number(readFileSync(`/proc/${pid}/schedstat`, 'latin1').split(' ')[0]) / 1e6;
+}
+
 export interface DatabaseWatch {
   /**
    * Seconds by the role of the connections. The rest, such as writing the log and autovacuum, is under `server`.

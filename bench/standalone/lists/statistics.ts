@@ -34,11 +34,15 @@ const ZONES: readonly Zone[] = [
   { tz: 'America/New_York', hours: -4 },
 ];
 
+/** Those of the dashboard, and a topic. */
 const FILTERS: readonly (readonly [string, Partial<CallFilter>])[] = [
   ['an operator', { operator_name: 'operator 7' }],
+  ['a group', { operator_group_name: 'team 7' }],
+  ['a segment type', { segment_type: ['segment 0'] }],
+  ['a language', { language: 'en' }],
   ['a topic', { topic: 'topic 7' }],
-  ['a segment type', { segment_type: ['segment 7'] }],
 ];
+const FILTER_LIMIT_MS = 1_000;
 
 const PERIODS = [
   { name: '31 days', days: 31, limitMs: 300 },
@@ -116,12 +120,13 @@ async function measure(stores: Stores, client: Client, firmUuid: string, rounds:
   };
   for (const { name, days, limitMs } of PERIODS) {
     const plainMs = await plainAggregate(client, new Date(END - days * DAY_MS));
-    const yardstick = {
+    const limit = (value: number) => ({
       name: `limit (plain SQL takes ${Math.round(plainMs).toLocaleString('en')}), ms`,
-      value: limitMs,
-    };
+      value,
+    });
+    const yardstick = limit(limitMs);
     const firsts: number[] = [];
-    const add = async (what: string, work: (zone: Zone) => Promise<unknown>) => {
+    const add = async (what: string, work: (zone: Zone) => Promise<unknown>, most = yardstick) => {
       const times: number[] = [];
       // The first request has its pages neither in the memory of PostgreSQL nor of its connections.
       for (let round = -1; round < rounds; round++) {
@@ -130,7 +135,7 @@ async function measure(stores: Stores, client: Client, firmUuid: string, rounds:
         (round < 0 ? firsts : times).push(performance.now() - began);
       }
       const value = quantile(times, 0.95);
-      figures.push(atMost(1, { name: `statistics of ${name} ${what}, p95`, value, unit: 'ms', yardstick }));
+      figures.push(atMost(1, { name: `statistics of ${name} ${what}, p95`, value, unit: 'ms', yardstick: most }));
     };
     for (const groupBy of GROUPINGS) await add(`by ${groupBy}`, (zone) => ask(groupBy, zone, days));
     if (days < 100) {
@@ -141,7 +146,7 @@ async function measure(stores: Stores, client: Client, firmUuid: string, rounds:
       }
       for (const [what, filter] of FILTERS) {
         for (const groupBy of ['day', 'question'] as const)
-          await add(`of ${what} by ${groupBy}`, (zone) => ask(groupBy, zone, days, 0, filter));
+          await add(`of ${what} by ${groupBy}`, (zone) => ask(groupBy, zone, days, 0, filter), limit(FILTER_LIMIT_MS));
       }
     }
     const first = Math.max(...firsts);

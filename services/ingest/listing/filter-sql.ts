@@ -34,13 +34,14 @@ export class Values {
 
 /**
  * The rows of `listed_call` that match, as `c`: the part of a statement that begins after FROM and ends with a condition. They are
- * of `source`, which is the table itself or a part of it.
+ * of `source`, which is the table itself or a part of it. `isFew`: the calls of documents with the words are looked up one by
+ * one, where PostgreSQL would rather read all calls of the firm.
  */
 export function matching(
   values: Values,
   table: ListedTable,
   { firmUuid, filter, words }: FilteredCalls,
-  source: string = table,
+  { source = table, isFew = false }: { readonly source?: string; readonly isFew?: boolean } = {},
 ): string {
   const firm = values.add(firmUuid, 'uuid');
   if (table === 'carried_listed_call' && filter.auto_fail_suspected !== undefined) {
@@ -58,15 +59,19 @@ export function matching(
     const id = values.add(filter.partner_call_id, 'text');
     conditions.push(`c.uuid = (SELECT uuid FROM call WHERE firm_uuid = ${firm} AND partner_call_id = ${id})`);
   }
-  let documents = '';
+  let from = `${source} AS c`;
   if (words !== null) {
     const number = values.add(words.firmNumber, 'int');
-    documents = `JOIN call_text AS t ON t.firm = ${number} AND t.uuid = c.uuid`;
+    from = isFew
+      ? `call_text AS t CROSS JOIN LATERAL (
+          SELECT * FROM ${source} AS c WHERE c.firm_uuid = ${firm} AND c.uuid = t.uuid OFFSET 0) AS c`
+      : `${from} JOIN call_text AS t ON t.uuid = c.uuid`;
+    conditions.push(`t.firm = ${number}`);
     // The number is a word of each document, so that the index of words finds those of one firm.
     conditions.push(`t.words @@ ${values.add(words.query, 'tsquery')}`);
     conditions.push(`t.words @@ ${values.add(`'${firmTag(words.firmNumber)}'`, 'tsquery')}`);
   }
-  return `${source} AS c ${documents} WHERE ${conditions.join(' AND ')}`;
+  return `${from} WHERE ${conditions.join(' AND ')}`;
 }
 
 function conditionsOf(values: Values, filter: CallFilter): string[] {
@@ -160,7 +165,7 @@ export function collectedPage(
   query: CallQuery & FilteredCalls,
   most: number,
 ): string {
-  const found = `SELECT ${POSITION} FROM ${matching(values, table, query)} LIMIT ${values.add(most + 1, 'int')}`;
+  const found = `SELECT ${POSITION} FROM ${matching(values, table, query, { isFew: true })} LIMIT ${values.add(most + 1, 'int')}`;
   const page = placed(values, query, `SELECT * FROM found AS c WHERE true ${afterIn(values, query)}`);
   return `found AS MATERIALIZED (${found}), ${page}`;
 }
@@ -189,7 +194,7 @@ export function sortedPage(values: Values, table: ListedTable, query: CallQuery 
   const reach = values.add(offset + limit, 'int');
   const calls = `(SELECT c.* FROM ${table} AS c WHERE ${within.join(' AND ')}
     ORDER BY ${order} LIMIT ${values.add(most + 2 * (offset + limit), 'int')})`;
-  const walked = `SELECT ${POSITION} FROM ${matching(values, table, query, calls)} ORDER BY ${order} LIMIT ${reach}`;
+  const walked = `SELECT ${POSITION} FROM ${matching(values, table, query, { source: calls })} ORDER BY ${order} LIMIT ${reach}`;
   const isReached = `((SELECT count(*) FROM walked) >= ${reach})`;
   // Behind OFFSET 0 PostgreSQL does not see that few rows are wanted.
   const all = `SELECT ${POSITION} FROM ${matching(values, table, query)} AND NOT ${isReached} ${afterIn(values, query)} OFFSET 0`;

@@ -104,8 +104,8 @@ export function listing(db: Database, bodies: AnalysisBodies, carryOver: CarryOv
         count = await exactCount(table, query);
       }
       const values = new Values();
-      // To sort all that match takes longer than to read half as many in order, as where the newest calls are queued.
-      const list = sortedPage(values, table, query, Math.round(count.count / 2));
+      // To sort all that match takes longer than to read as many in order, as where the newest calls are queued.
+      const list = sortedPage(values, table, query, count.count);
       return { calls: (await pageBy(values, firmUuid, list, 'NULL::bigint')).calls, count };
     },
 
