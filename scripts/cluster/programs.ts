@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fetchOnce, need, run } from '../../packages/testing/servers/programs.ts';
 
@@ -42,8 +42,15 @@ export async function controlPlanePrograms(): Promise<ControlPlanePrograms> {
   };
 }
 
+interface Definitions {
+  readonly module: string;
+  readonly version: string;
+  readonly file: RegExp;
+  readonly under: string;
+}
+
 /** Definitions of the kinds that the chart uses and Kubernetes does not have, in the modules of their controllers. */
-const definitions = [
+const definitions: readonly Definitions[] = [
   {
     module: 'github.com/cert-manager/cert-manager',
     version: 'v1.21.2',
@@ -62,20 +69,74 @@ const definitions = [
     file: /^monitoring\.coreos\.com_servicemonitors\.yaml$/,
     under: 'example/prometheus-operator-crd',
   },
-] as const;
+];
+
+const cloudNativePg: Definitions = {
+  module: 'github.com/cloudnative-pg/cloudnative-pg',
+  version: 'v1.28.0',
+  file: /^postgresql\.cnpg\.io_(clusters|databases)\.yaml$/,
+  under: 'config/crd/bases',
+};
+
+const STRIMZI = '1.2.0';
+/** Strimzi's Java classes, by the file for the definition that its generator makes of each. */
+const strimziKinds = {
+  'strimzi-kafka.yaml': 'kafka.Kafka',
+  'strimzi-node-pool.yaml': 'nodepool.KafkaNodePool',
+  'strimzi-user.yaml': 'user.KafkaUser',
+};
 
 /** YAML files with the definitions of the kinds of cert-manager, KEDA and Prometheus' operator. */
 export async function customResourceDefinitions(): Promise<string[]> {
-  const folder = await fetchOnce('custom-resource-definitions-1', process.env, async (target) => {
-    for (const { module, version, file, under } of definitions) {
-      const source = join(await moduleFolder(module, version, target), under);
-      for (const name of readdirSync(source).filter((each) => file.test(each)))
-        copyFileSync(join(source, name), join(target, name));
-    }
-  });
+  return yamlIn(
+    await fetchOnce('custom-resource-definitions-1', process.env, async (target) => {
+      for (const each of definitions) await copyDefinitions(each, target);
+    }),
+  );
+}
+
+/** Those of the kinds that deploy/helm/operators uses. */
+export async function operatorDefinitions(): Promise<string[]> {
+  return yamlIn(
+    await fetchOnce('operator-definitions-1', process.env, async (target) => {
+      await copyDefinitions(cloudNativePg, target);
+      await makeStrimziDefinitions(target);
+    }),
+  );
+}
+
+async function copyDefinitions({ module, version, file, under }: Definitions, target: string): Promise<void> {
+  const source = join(await moduleFolder(module, version, target), under);
+  for (const name of readdirSync(source).filter((each) => file.test(each)))
+    copyFileSync(join(source, name), join(target, name));
+}
+
+function yamlIn(folder: string): string[] {
   return readdirSync(folder)
     .filter((name) => name.endsWith('.yaml'))
     .map((name) => join(folder, name));
+}
+
+/** Strimzi publishes its definitions as classes, and the generator that it makes YAML of them with. It needs Java 21. */
+async function makeStrimziDefinitions(target: string): Promise<void> {
+  const jars = join(target, 'jars');
+  for (const artifact of ['api', 'crd-annotations', 'crd-generator']) {
+    const copy = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy';
+    const what = [`-Dartifact=io.strimzi:${artifact}:${STRIMZI}`, `-DoutputDirectory=${jars}`];
+    await run(await need('mvn', process.env), ['-B', '-q', '--strict-checksums', copy, ...what], process.env, target);
+  }
+  const files = Object.entries(strimziKinds).map(
+    ([file, name]) => `io.strimzi.api.kafka.model.${name}=${join(target, file)}`,
+  );
+  const generator = ['-cp', `${jars}/*`, 'io.strimzi.crdgenerator.CrdGenerator', '--yaml', '--target-kube', '1.27+'];
+  await run(await java(), [...generator, '--crd-api-version', 'v1', ...files], process.env, target);
+  rmSync(jars, { recursive: true });
+}
+
+/** That of JAVA_HOME, as Maven has it, or the one on the path. */
+async function java(): Promise<string> {
+  const { JAVA_HOME } = process.env;
+  return JAVA_HOME === undefined ? await need('java', process.env) : join(JAVA_HOME, 'bin/java');
 }
 
 /** Where Go keeps the module, whose sum it has checked. */

@@ -14,6 +14,8 @@ interface Rendered {
 }
 
 const CHART = 'deploy/helm/call-analysis';
+/** That of the last release. A release writes it: `helm package deploy/helm/call-analysis`. */
+export const RELEASED_CHART = 'deploy/helm/released.tgz';
 /** On a busy machine; alone, an installation takes seconds. */
 const TIMEOUT = '4m';
 
@@ -45,8 +47,8 @@ export class Release {
     return [manifest, ...hooks.map((hook) => hook.manifest)].join('\n---\n');
   }
 
-  install(values: Values): Promise<string> {
-    return this.#helm('install', 'calls', CHART, ...waits, ...flags(values));
+  install(values: Values, chart = CHART): Promise<string> {
+    return this.#helm('install', 'calls', chart, ...waits, ...flags(values));
   }
 
   upgrade(values: Values): Promise<string> {

@@ -7,13 +7,16 @@ export interface StandIns {
   stop(): Promise<void>;
 }
 
+/** Of classes of storage whose volumes the stand-in makes. */
+export const PROVISIONER = 'stand-in.example.com/volumes';
+
 const LOOKS_EVERY_MS = 250;
 const READY_AFTER_MS = 1_000;
 
 /**
- * What takes the place of kubelets and of cert-manager. Containers do not run. A pod that the scheduler has given a node starts
- * when the Secrets, ConfigMaps and keys that it names exist, is ready a second later, and has succeeded if it is to end by
- * itself. A Certificate gets its Secret, with nothing of worth in it.
+ * What takes the place of kubelets, of cert-manager and of a provisioner of volumes. Containers do not run. A pod that the
+ * scheduler has given a node starts when the Secrets, ConfigMaps and keys that it names exist, is ready a second later, and has
+ * succeeded if it is to end by itself. A Certificate gets its Secret, with nothing of worth in it, and a claim its volume.
  */
 export function startStandIns(api: ClusterApi): StandIns {
   const waiting = new Map<string, string>();
@@ -41,7 +44,7 @@ export function startStandIns(api: ClusterApi): StandIns {
   async function loop(): Promise<void> {
     while (!stopping.signal.aborted) {
       const pods = await api.list('/api/v1/pods');
-      await Promise.all([...pods.map(runPod).map(unlessGone), unlessGone(makeCertificates(api))]);
+      await Promise.all([...pods.map(runPod), makeCertificates(api), makeVolumes(api)].map(unlessGone));
       await pause(LOOKS_EVERY_MS);
     }
   }
@@ -57,17 +60,19 @@ export function startStandIns(api: ClusterApi): StandIns {
   };
 }
 
-/** Nodes for the scheduler, in two zones. */
+/** Nodes for the scheduler, in two zones; one of them has graphics cards. */
 export async function addNodes(api: ClusterApi): Promise<void> {
-  const size = { cpu: '64', memory: '256Gi', pods: '200', 'ephemeral-storage': '1Ti' };
-  for (const [name, zone] of [
-    ['node-1', 'a'],
-    ['node-2', 'b'],
+  const ordinary = { cpu: '64', memory: '256Gi', pods: '200', 'ephemeral-storage': '1Ti' };
+  for (const [name, zone, ownLabels, own] of [
+    ['node-1', 'a', {}, {}],
+    ['node-2', 'b', { 'example.com/gpu': 'yes' }, { 'nvidia.com/gpu': '8' }],
   ] as const) {
+    const size = { ...ordinary, ...own };
     const labels = {
       'kubernetes.io/os': 'linux',
       'kubernetes.io/hostname': name,
       'topology.kubernetes.io/zone': zone,
+      ...ownLabels,
     };
     await api.ask('POST', '/api/v1/nodes', { metadata: { name, labels } });
     const conditions = [{ type: 'Ready', status: 'True' }];
@@ -170,6 +175,26 @@ async function missingOf(api: ClusterApi, pod: Resource): Promise<string | undef
     }
   }
   return undefined;
+}
+
+async function makeVolumes(api: ClusterApi): Promise<void> {
+  for (const { metadata, ...rest } of await api.list('/api/v1/persistentvolumeclaims')) {
+    const annotations = metadata.annotations ?? {};
+    if (rest['status'].phase !== 'Pending' || annotations['volume.kubernetes.io/storage-provisioner'] !== PROVISIONER)
+      continue;
+    const { accessModes, resources, storageClassName } = rest['spec'];
+    const claimRef = { namespace: metadata.namespace, name: metadata.name };
+    await api.ask('POST', '/api/v1/persistentvolumes', {
+      metadata: { name: `${metadata.namespace}-${metadata.name}` },
+      spec: {
+        accessModes,
+        storageClassName,
+        capacity: resources.requests,
+        hostPath: { path: '/volumes' },
+        claimRef,
+      },
+    });
+  }
 }
 
 async function makeCertificates(api: ClusterApi): Promise<void> {

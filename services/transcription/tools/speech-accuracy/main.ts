@@ -16,6 +16,7 @@ import { openInProcessEngine, SAMPLE_RATE_HZ } from '../../test/in-process-engin
 import { peakBytes, processorSeconds } from '../../test/process-figures.ts';
 import { TranscriptionWorkerPool, type WorkerPoolOptions } from '../../workers/worker-pool.ts';
 import { CallMaker, callName, type MadeCall } from './calls.ts';
+import { confidenceTable } from './confidence.ts';
 import { type Half, HALVES } from './halves.ts';
 import type { Compared } from './measure.ts';
 import { comparisonOf, tableOf } from './report.ts';
@@ -124,6 +125,8 @@ try {
   const [{ name } = { name: '' }] = engines;
   const table = `${values.each ? comparisonOf(measured) : tableOf(name, measured)} ${conditions()}`;
   console.log(table);
+  const byConfidence = values.each ? null : confidenceTable(measured);
+  if (byConfidence !== null) console.log(`\nWords by the confidence of their utterances:\n\n${byConfidence}`);
   if (values.record) record(values['by-hand'] ? `${name}, cut by hand` : name, table);
 } finally {
   for (const { pool } of engines) pool.close();

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { MadeCall } from './calls.ts';
+import { confidenceTable } from './confidence.ts';
 import type { Compared } from './measure.ts';
 import { comparisonOf } from './report.ts';
 
@@ -25,6 +26,20 @@ function heardBy(engine: string, left: string, right: string, processor: number)
   const transcript = { engine, language: 'en' as const, duration: 10, utterances } as unknown as Compared['transcript'];
   return { engine, call, transcript, took: 1, processor, residentBytes: 300 * 1024 * 1024 };
 }
+
+describe('confidence', () => {
+  it('is judged by the wrong words of utterances below each bound, and of the others', () => {
+    const heard = heardBy('base', 'one to', 'three four five', 1);
+    const utterances = heard.transcript!.utterances.map((each, at) => ({ ...each, confidence: [0.45, 0.75][at]! }));
+    const table = confidenceTable([{ ...heard, transcript: { ...heard.transcript!, utterances } }])!.split('\n');
+    expect(table[0]).toBe('| below | of 5 words | of these wrong | of the others wrong | of the wrong words |');
+    expect(table.slice(3, 5)).toEqual([
+      '| 0.4 | 0.0 % |  | 40.0 % | 0.0 % |',
+      '| 0.5 | 40.0 % | 50.0 % | 33.3 % | 50.0 % |',
+    ]);
+    expect(confidenceTable([heard])).toBe(null);
+  });
+});
 
 describe('engines are compared', () => {
   it('by the words that are wrong of each kind of voice, and by processor time against the first', () => {

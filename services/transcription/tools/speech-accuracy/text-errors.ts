@@ -54,14 +54,40 @@ function spelled(number: number, language: string): string[] {
   return [...`${number}`].map((digit) => names[Number(digit)]!);
 }
 
-/** Levenshtein's. */
+/** For each recognized word, whether it is wrong: put in the place of another, or said by nobody. Words are folded. */
+export function wrongWords(expected: readonly string[], actual: readonly string[]): boolean[] {
+  const rows = distances(expected, actual);
+  const wrong = actual.map(() => true);
+  let [row, column] = [expected.length, actual.length];
+  while (row > 0 && column > 0) {
+    const here = rows[row]![column]!;
+    const isSame = expected[row - 1] === actual[column - 1];
+    if (here === rows[row - 1]![column - 1]! + (isSame ? 0 : 1)) {
+      wrong[column - 1] = !isSame;
+      row -= 1;
+      column -= 1;
+    } else if (here === rows[row]![column - 1]! + 1) {
+      column -= 1;
+    } else {
+      row -= 1;
+    }
+  }
+  return wrong;
+}
+
 function distance(expected: readonly string[], actual: readonly string[]): number {
-  let before = Array.from({ length: actual.length + 1 }, (_, at) => at);
+  return distances(expected, actual).at(-1)!.at(-1)!;
+}
+
+/** Levenshtein's, of all beginnings of the one to all beginnings of the other. */
+function distances(expected: readonly string[], actual: readonly string[]): number[][] {
+  const rows = [Array.from({ length: actual.length + 1 }, (_, at) => at)];
   for (const [index, one] of expected.entries()) {
+    const before = rows[index]!;
     const row = [index + 1];
     for (const [at, other] of actual.entries())
       row.push(Math.min(before[at]! + (one === other ? 0 : 1), before[at + 1]! + 1, row[at]! + 1));
-    before = row;
+    rows.push(row);
   }
-  return before.at(-1)!;
+  return rows;
 }
