@@ -6,8 +6,10 @@ import type { ViewFields as ViewFieldsMessage } from '@call-analysis/proto/desk/
 import { implement } from '@call-analysis/rpc';
 import type { Firms } from '@call-analysis/service/firms';
 import { z } from 'zod';
+import { answer as reply, callMessage } from '../answer.ts';
 import { deskCallers } from '../callers.ts';
-import { callMessage, filterOf } from '../listing/call-messages.ts';
+import { callItem } from '../calls/call-item.ts';
+import { filterOf } from '../listing/call-filter.ts';
 import type { Scorecards } from '../reviews/scorecards.ts';
 import { NO_FILTER, type Store } from '../store/index.ts';
 import { acknowledgeReview, assignCall } from './assign-call.ts';
@@ -126,7 +128,12 @@ export function deskService(parts: { store: Store; bus: Bus; scorecards: Scoreca
         skip: z.array(Uuid).parse(skip),
       };
       const taken = await takeNextCall(deps, callerOf(caller), asked, new Date());
-      return { call: taken && callMessage(taken.call), lease_until: taken?.until.toISOString() ?? '' };
+      if (taken === null) return { call: null, lease_until: '' };
+      const { call, until: lease_until } = taken;
+      return reply(caller, { call: callItem(call), lease_until }, (json) => ({
+        ...json,
+        call: callMessage(json.call),
+      }));
     },
     releaseLease: async ({ caller, call_uuid }) => {
       await releaseLease(deps, callerOf(caller), Uuid.parse(call_uuid));

@@ -6,6 +6,7 @@ import type { PersonAnswer as PersonAnswerMessage } from '@call-analysis/proto/i
 import type { Handlers } from '@call-analysis/rpc';
 import { requireCaller } from '@call-analysis/service';
 import { z } from 'zod';
+import { answer, present } from '../answer.ts';
 import type { Store } from '../store/index.ts';
 import { measureAgreement } from './measure-agreement.ts';
 import { readReview, reviewAnalysis, withdrawReview } from './review-analysis.ts';
@@ -46,19 +47,17 @@ export function reviewRpcs(parts: { store: Store; bus: Bus; scorecards: Scorecar
       const { firmUuid } = requireCaller(request.caller);
       const found = await readReview(parts.store, firmUuid, Uuid.parse(request.call_uuid));
       const { review, log, analysisUuid } = found;
-      return {
-        analysis_uuid: analysisUuid,
-        revision: log!.revision,
-        by_uuid: log!.by,
-        at: log!.at,
-        ...(review!.comment !== null && { comment: review!.comment }),
-        done: review!.done,
-        answers: givenAnswers(found).map(({ question_uuid, answer, comment, by, at }) => ({
-          given: { question_uuid, ...(answer !== null && { answer }), ...(comment !== null && { comment }) },
-          by_uuid: by,
-          at,
+      const { revision, by, at } = log!;
+      const { comment, done } = review!;
+      const whole = { analysis_uuid: analysisUuid, revision, by, at, comment, done, answers: givenAnswers(found) };
+      return answer(request.caller, whole, ({ by: by_uuid, answers, ...same }) => ({
+        ...present({ ...same, by_uuid }),
+        answers: answers.map(({ by: given_by, at: given_at, ...given }) => ({
+          given: present(given),
+          by_uuid: given_by,
+          at: given_at,
         })),
-      };
+      }));
     },
 
     withdrawReview: async (request) => {
@@ -70,18 +69,10 @@ export function reviewRpcs(parts: { store: Store; bus: Bus; scorecards: Scorecar
     measureAgreement: async (request) => {
       const { firmUuid } = requireCaller(request.caller);
       const { reviewedCalls, questions } = await measureAgreement(parts.store, firmUuid, filterOf(request));
-      return {
-        reviewed_calls: reviewedCalls,
-        questions: questions.map(({ kappa, confusion, ...question }) => ({
-          ...question,
-          ...(kappa !== null && { kappa }),
-          confusion: confusion.map(({ machine, person, count }) => ({
-            count,
-            ...(machine !== null && { machine }),
-            ...(person !== null && { person }),
-          })),
-        })),
-      };
+      return answer(request.caller, { reviewed_calls: reviewedCalls, questions }, (json) => ({
+        ...json,
+        questions: json.questions.map((each) => ({ ...present(each), confusion: each.confusion.map(present) })),
+      }));
     },
 
     listComparedCalls: async (request) => {
@@ -96,17 +87,16 @@ export function reviewRpcs(parts: { store: Store; bus: Bus; scorecards: Scorecar
         },
         Page.parse(request),
       );
-      return {
+      const page = {
         count,
-        items: items.map(({ uuid, operatorName, startTime, score, machine, person }) => ({
+        items: items.map(({ uuid, operatorName, startTime, ...same }) => ({
           call_uuid: uuid,
           operator_name: operatorName,
-          start_time: startTime.toISOString(),
-          ...(score !== null && { score }),
-          ...(machine !== null && { machine }),
-          ...(person !== null && { person }),
+          start_time: startTime,
+          ...same,
         })),
       };
+      return answer(request.agreement!.caller, page, (json) => ({ ...json, items: json.items.map(present) }));
     },
   } satisfies Partial<Handlers<typeof ingest>>;
 }

@@ -6,7 +6,7 @@ import type { SamplingRuleFields } from '@call-analysis/proto/desk/v1/SamplingRu
 import type { Handlers } from '@call-analysis/rpc';
 import type { Firms } from '@call-analysis/service/firms';
 import { z } from 'zod';
-import { filterOf } from '../../listing/call-messages.ts';
+import { filterOf } from '../../listing/call-filter.ts';
 import type { Store } from '../../store/index.ts';
 import { answer, callerOf, PageRequest } from '../requests.ts';
 import { chooseByRule } from './choose-calls.ts';
