@@ -23,6 +23,13 @@ export const Utterance = z.object({
 });
 export type Utterance = z.infer<typeof Utterance>;
 
+/** A transcript that the API shows, as services pass it on: JSON without what can be told from the rest. */
+export function transcriptJson(shown: object): string {
+  return JSON.stringify(shown, (name, value: unknown) =>
+    name === 'index' || name === 'doubtful' || (name === 'confidence' && value === null) ? undefined : value,
+  );
+}
+
 /** Words that are as likely wrong as right. Whisper has 0.7 to 0.9 for clear speech, and gives a text up under 0.37. */
 const DOUBTFUL_BELOW = 0.5;
 

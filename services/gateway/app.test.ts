@@ -292,7 +292,7 @@ describe('a bearer token', () => {
       return { count: 0, items: [] };
     };
     await edge.request('GET', '/api/v1/calls');
-    expect(seen).toEqual({ firm_uuid: firm.uuid, user_uuid: user });
+    expect(seen).toEqual({ firm_uuid: firm.uuid, user_uuid: user, reads_json: true });
   });
 
   it('may be sent in one Authorization header, not several', async () => {

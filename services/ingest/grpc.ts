@@ -1,21 +1,23 @@
 import { CallSort } from '@call-analysis/api/call-query';
 import { ExportFormat } from '@call-analysis/api/calls';
-import { AudioFormat, Uuid } from '@call-analysis/events';
+import { AudioFormat, transcriptJson, Uuid } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
 import { ingest } from '@call-analysis/proto';
-import type { Audio } from '@call-analysis/proto/ingest/v1/Audio';
-import type { Batch } from '@call-analysis/proto/ingest/v1/Batch';
+import type { Caller } from '@call-analysis/proto/ingest/v1/Caller';
 import type { GetCallRequest } from '@call-analysis/proto/ingest/v1/GetCallRequest';
 import type { Recording } from '@call-analysis/proto/ingest/v1/Recording';
 import type { RegisterCallRequest } from '@call-analysis/proto/ingest/v1/RegisterCallRequest';
 import { implement, MAX_MESSAGE_BYTES } from '@call-analysis/rpc';
 import { requireCaller } from '@call-analysis/service';
 import { z } from 'zod';
+import { answer, callMessage, present, type Sent } from './answer.ts';
 import { analyzeCall, swapChannels } from './attempts/analyze-call.ts';
 import { retryCall } from './attempts/retry-call.ts';
 import type { BatchProgress } from './batches/batch-store.ts';
 import { callers } from './callers.ts';
-import { type CallDetail, readCall } from './calls/read-call.ts';
+import { callItem } from './calls/call-item.ts';
+import type { CallRow } from './calls/call-row.ts';
+import { readCall } from './calls/read-call.ts';
 import type { StoredRecording } from './calls/recording-store.ts';
 import { campaignRpcs } from './campaigns/campaign-rpcs.ts';
 import { commentRpcs } from './comments/comment-rpcs.ts';
@@ -27,8 +29,7 @@ import { processUpload } from './intake/process-upload.ts';
 import { recordAudio } from './intake/record-audio.ts';
 import { type NewRecording, registerCall } from './intake/register-call.ts';
 import { jobRpcs } from './jobs/job-rpcs.ts';
-import type { Sort } from './listing/call-filter.ts';
-import { callMessage, filterOf, present } from './listing/call-messages.ts';
+import { filterOf, type Sort } from './listing/call-filter.ts';
 import { listCalls } from './listing/list-calls.ts';
 import { reviewRpcs } from './reviews/review-rpcs.ts';
 import { statisticRpcs } from './statistics/statistic-rpcs.ts';
@@ -157,15 +158,14 @@ export function rpcs(deps: Deps) {
           size: Size.parse(request.size),
         },
       );
-      return {
+      const page = {
         count,
-        items: items.map((item) => ({
-          ...callMessage(item),
-          ...(matches.has(item.uuid) && { matches_json: JSON.stringify(matches.get(item.uuid)) }),
-        })),
         count_is_estimate: isEstimate,
-        ...present({ next_cursor: nextCursor, words_until: wordsUntil?.toISOString() ?? null }),
+        items: items.map((item) => ({ ...callItem(item), matches: matches.get(item.uuid) })),
+        next_cursor: nextCursor,
+        words_until: wordsUntil ?? undefined,
       };
+      return answer(request.caller, page, (json) => ({ ...present(json), items: json.items.map(callMessage) }));
     },
 
     seesCall: async ({ caller, call_uuid }) => {
@@ -178,34 +178,43 @@ export function rpcs(deps: Deps) {
       const version = await calls.version(requireCaller(request.caller).firmUuid, Uuid.parse(request.call_uuid));
       if (version !== null && version === request.known_version)
         return { call: null, audio: null, analyses_json: [], history: [], version };
-      const detail = await readDetail(request);
-      const documents = documentsOf(detail);
-      const bytes = [documents.transcript_json ?? '', ...documents.analyses_json].map((json) =>
-        Buffer.byteLength(json),
-      );
-      const is_large = bytes.reduce((sum, each) => sum + each) > INLINE_BYTES;
+      const detail = JSON.stringify(await readDetail(request));
+      const is_large = Buffer.byteLength(detail) > INLINE_BYTES;
+      if (request.caller?.reads_json === true) {
+        const head = { call: null, audio: null, analyses_json: [], history: [], ...present({ version }) };
+        return is_large ? { ...head, is_large } : { ...head, json: Buffer.from(detail) };
+      }
+      const call = JSON.parse(detail) as Detail;
       return {
-        call: callMessage(detail.call),
-        ...(is_large ? { is_large, analyses_json: [] } : documents),
-        history: detail.history.map(({ status, at, detail: note }) => ({ status, at, ...present({ detail: note }) })),
-        audio: detail.audio === null ? null : audioMessage(detail.audio),
-        ...present({ audio_erased_at: detail.audioErasedAt, transcript_erased_at: detail.transcriptErasedAt, version }),
+        call: callMessage(call),
+        ...(is_large ? { is_large, analyses_json: [] } : documentsOf(call)),
+        history: call.history.map(present),
+        audio: call.audio && present(call.audio),
+        ...present({ audio_erased_at: call.audio_erased_at, transcript_erased_at: call.transcript_erased_at, version }),
       };
     },
 
     readLargeCall: async function* (request) {
-      const json = Buffer.from(JSON.stringify(documentsOf(await readDetail(request))));
+      const detail = JSON.stringify(await readDetail(request));
+      const isRead = request.caller?.reads_json === true;
+      const json = Buffer.from(isRead ? detail : JSON.stringify(documentsOf(JSON.parse(detail) as Detail)));
       for (let at = 0; at < json.length; at += PIECE_BYTES) yield { data: json.subarray(at, at + PIECE_BYTES) };
     },
 
     retryCall: async (request) =>
-      callMessage(await retryCall(deps, requireCaller(request.caller).firmUuid, Uuid.parse(request.call_uuid))),
+      shownCall(
+        request.caller,
+        await retryCall(deps, requireCaller(request.caller).firmUuid, Uuid.parse(request.call_uuid)),
+      ),
 
     analyzeCall: async (request) =>
-      callMessage(await analyzeCall(deps, requireCaller(request.caller).firmUuid, Uuid.parse(request.call_uuid))),
+      shownCall(
+        request.caller,
+        await analyzeCall(deps, requireCaller(request.caller).firmUuid, Uuid.parse(request.call_uuid)),
+      ),
 
     swapChannels: async (request) =>
-      callMessage(await swapChannels(deps, requireCaller(request.caller), Uuid.parse(request.call_uuid))),
+      shownCall(request.caller, await swapChannels(deps, requireCaller(request.caller), Uuid.parse(request.call_uuid))),
 
     eraseCall: async (request) => {
       const { callUuid, erasedAt, removed } = await eraseCall(
@@ -217,8 +226,10 @@ export function rpcs(deps: Deps) {
       return { uuid: callUuid, erased_at: erasedAt.toISOString(), removed: removed.map((each) => ({ ...each })) };
     },
 
-    getBatch: async (request) =>
-      batchMessage(await batches.get(requireCaller(request.caller).firmUuid, Uuid.parse(request.batch_uuid))),
+    getBatch: async ({ caller, batch_uuid }) => {
+      const batch = await batches.get(requireCaller(caller).firmUuid, Uuid.parse(batch_uuid));
+      return answer(caller, batchJson(batch), batchMessage);
+    },
 
     listBatches: async (request) => {
       const { count, items } = await batches.list(
@@ -226,7 +237,8 @@ export function rpcs(deps: Deps) {
         Page.parse(request.page),
         Size.parse(request.size),
       );
-      return { count, items: items.map(batchMessage) };
+      const page = { count, items: items.map(batchJson) };
+      return answer(request.caller, page, (json) => ({ ...json, items: json.items.map(batchMessage) }));
     },
 
     registerCall: async (request) => {
@@ -281,44 +293,40 @@ function storedOf(recording: Recording | null | undefined): StoredRecording {
   return { ...rest, objectKey: object_key, sampleRate: sample_rate, sizeBytes: size_bytes };
 }
 
-function documentsOf({ transcript, analyses }: CallDetail) {
-  return {
-    ...(transcript !== null && { transcript_json: JSON.stringify(transcript) }),
-    analyses_json: analyses.map((analysis) => JSON.stringify(analysis)),
-  };
+function shownCall(caller: Caller | null, row: CallRow) {
+  return answer(caller, callItem(row), callMessage);
 }
 
-function audioMessage(audio: NonNullable<CallDetail['audio']>): Audio {
+function batchJson({ uuid, createdAt, byStatus, ...batch }: BatchProgress) {
   return {
-    file_name: audio.fileName,
-    left_channel: audio.left,
-    right_channel: audio.right,
-    format: audio.format,
-    channels: audio.channels,
-    sample_rate: audio.sampleRate,
-    duration: audio.duration,
-    size: audio.sizeBytes,
-    url: audio.url,
-    url_expires_at: audio.urlExpiresAt.toISOString(),
-  };
-}
-
-function batchMessage(batch: BatchProgress): Batch {
-  return {
-    batch_uuid: batch.uuid,
+    batch_id: uuid,
     kind: batch.kind,
-    created_at: batch.createdAt.toISOString(),
+    created_at: createdAt,
     accepted: batch.accepted,
     duplicates: batch.duplicates,
     rejected: batch.rejected,
-    by_status: batch.byStatus,
+    by_status: byStatus,
     erased: batch.erased,
-    ...present({
-      finished_at: batch.finishedAt?.toISOString() ?? null,
-      rejected_uuid: batch.rejectedUuid,
-      file_name: batch.fileName,
-      archive_name: batch.archiveName,
-      uploaded_by: batch.uploadedBy,
-    }),
+    finished_at: batch.finishedAt,
+    file_name: batch.fileName,
+    archive_name: batch.archiveName,
+    uploaded_by: batch.uploadedBy,
+    // Of a bearer; the gateway makes it the URL for its caller.
+    rejected_csv_url: batch.rejectedUuid && `/api/v1/calls/rejected/${batch.rejectedUuid}`,
   };
+}
+
+type Detail = Sent<Awaited<ReturnType<typeof readCall>>>;
+
+function documentsOf({ transcript, analyses }: Detail) {
+  return {
+    ...(transcript !== null && { transcript_json: transcriptJson(transcript) }),
+    analyses_json: analyses.map(({ questions: _questions, answered: _answered, ...analysis }) =>
+      JSON.stringify(analysis),
+    ),
+  };
+}
+
+function batchMessage({ batch_id, rejected_csv_url, ...same }: Sent<ReturnType<typeof batchJson>>) {
+  return present({ ...same, batch_uuid: batch_id, rejected_uuid: rejected_csv_url && rejected_csv_url.slice(-36) });
 }

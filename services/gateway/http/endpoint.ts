@@ -198,7 +198,8 @@ export async function answerWithin(
 ): Promise<unknown> {
   requireRole(endpoint, input.caller);
   const answer = await endpoint.handle({ ...input, params, query: parseQuery(endpoint.query, query), body: {} });
-  return answer?.body;
+  const body = answer?.body;
+  return Buffer.isBuffer(body) ? JSON.parse(body.toString()) : body;
 }
 
 function authenticate(

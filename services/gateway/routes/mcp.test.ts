@@ -82,7 +82,7 @@ describe('tools', () => {
     const seen: unknown[] = [];
     fixture.calls.listCalls = async (request) => {
       seen.push(request.caller?.firm_uuid, request.status, request.score_min);
-      return { count: 0, items: [], next_cursor: undefined, count_is_estimate: false };
+      return { count: 0, items: [], next_cursor: null, count_is_estimate: false } as never;
     };
     const { body } = await callTool('search_calls', { status: ['failed', 'queued'], score_min: 12.5 });
     expect(resultOf(body)).toEqual({

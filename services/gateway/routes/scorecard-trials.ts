@@ -1,14 +1,14 @@
 import { exampleDraft, ScorecardTrial } from '@call-analysis/api/scorecards';
-import { type Analysis, ScorecardDraft, Uuid } from '@call-analysis/events';
+import { type Analysis, ScorecardDraft, Uuid, transcriptJson } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
 import type { analysis, ingest } from '@call-analysis/proto';
-import type { GetCallReply } from '@call-analysis/proto/ingest/v1/GetCallReply';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import type { Caller } from '../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
 import { pathUuid } from '../http/request/parse.ts';
-import { callerOf } from './rpc-caller.ts';
+import type { StoredCall } from './calls/call-json.ts';
+import { callerOf, readAnswer } from './rpc-caller.ts';
 
 const MOST_CALLS = 10;
 /** A language model may take a minute for a call. */
@@ -71,19 +71,18 @@ export function scorecardTrials(
     call_uuid: string,
     scorecard: { readonly scorecard_uuid: string; readonly document?: string },
   ) {
-    let found: GetCallReply | null = null;
+    let call: StoredCall | null = null;
     try {
-      found = await catalogue.getCall({ caller: callerOf(caller), call_uuid });
-      const { call, transcript_json, is_large } = found;
-      if (is_large === true)
+      const reply = await catalogue.getCall({ caller: callerOf(caller), call_uuid });
+      if (reply.is_large === true)
         throw new Fault(
           'conflict',
           'NO_TRANSCRIPT',
           'The transcript and the analyses of this call are too long for a trial.',
         );
-      if (call === null || transcript_json === undefined) {
+      call = readAnswer<StoredCall>(reply);
+      if (call.transcript === null)
         throw new Fault('conflict', 'NO_TRANSCRIPT', 'This call has no transcript, so it cannot be scored.');
-      }
       const { analysis_json } = await scorecards.tryScorecard(
         {
           caller: callerOf(caller),
@@ -91,33 +90,32 @@ export function scorecardTrials(
           call_uuid,
           segment_type: call.segment_type,
           operator_name: call.operator_name,
-          ...(call.duration !== undefined && { duration: call.duration }),
-          ...(call.language !== undefined && { language: call.language }),
-          transcript_json,
+          ...(call.duration !== null && { duration: call.duration }),
+          ...(call.language !== null && { language: call.language }),
+          transcript_json: transcriptJson(call.transcript),
         },
         { deadlineMs: TRY_MS },
       );
-      return { ...itemOf(call_uuid, found), after: resultOf(analysis_json), failure: null };
+      return { ...itemOf(call_uuid, call), after: resultOf(JSON.parse(analysis_json) as Analysis), failure: null };
     } catch (error) {
       if (!(error instanceof Fault) || !OF_A_CALL.includes(error.code)) throw error;
       const failure = { code: error.code, message: error.message };
-      return { ...itemOf(call_uuid, found), after: null, failure };
+      return { ...itemOf(call_uuid, call), after: null, failure };
     }
   }
 }
 
-function itemOf(call_uuid: string, found: GetCallReply | null) {
-  const current = found?.analyses_json[0];
+function itemOf(call_uuid: string, call: StoredCall | null) {
+  const current = call?.analyses[0];
   return {
     call_uuid,
-    operator_name: found?.call?.operator_name ?? null,
-    start_time: found?.call?.start_time ?? null,
+    operator_name: call?.operator_name ?? null,
+    start_time: call?.start_time ?? null,
     before: current === undefined ? null : resultOf(current),
   };
 }
 
-function resultOf(json: string) {
-  const { scorecard, score, auto_failed, sections } = JSON.parse(json) as Analysis;
+function resultOf({ scorecard, score, auto_failed, sections }: Analysis) {
   return {
     scorecard,
     score,

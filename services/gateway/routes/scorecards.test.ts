@@ -1,4 +1,5 @@
 import { exampleDraft } from '@call-analysis/api/scorecards';
+import { Utterance } from '@call-analysis/events';
 import { Fault, invalidFields, notFound } from '@call-analysis/fault';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { firm, type Fixture, openFixture, user } from '../test/fixture.ts';
@@ -56,11 +57,13 @@ describe('trying a scorecard', () => {
     edge.scorecards.getScorecard = async () => ({ scorecard: null, sections_json: '[]' });
     edge.calls.getCall = async ({ call_uuid }) => {
       if (call_uuid === call_uuids[1]) throw notFound('call');
-      const transcript = call_uuid === call_uuids[2] ? {} : { transcript_json: '{"utterances":[]}' };
+      const said = { index: 0, role: 'client', text: 'Hi', start: null, end: null, confidence: null, doubtful: false };
+      const transcript = call_uuid === call_uuids[2] ? null : { utterances: [said] };
       const call = { uuid: call_uuid, operator_name: 'Ann', segment_type: 's', start_time: '2026-10-01T09:00:00Z' };
-      return { call, analyses_json: [result(40)], audio: null, history: [], ...transcript } as never;
+      return { ...call, duration: null, language: null, analyses: [JSON.parse(result(40))], transcript } as never;
     };
-    edge.scorecards.tryScorecard = async ({ call_uuid, document: sent }) => {
+    edge.scorecards.tryScorecard = async ({ call_uuid, document: sent, transcript_json }) => {
+      expect(Utterance.parse(JSON.parse(transcript_json).utterances[0])).toMatchObject({ text: 'Hi' });
       tried.push(`${call_uuid} ${sent}`);
       return { analysis_json: result(90) };
     };

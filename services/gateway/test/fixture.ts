@@ -254,6 +254,11 @@ function byGateway<Service extends object>(service: Service): Callers<Service> {
 }
 
 /** Handlers that call the ones that the test has set. */
+/** What is read is sent as the API's own JSON, so a test replies with what the API answers. */
+function withJson(reply: object): object {
+  return 'json' in reply ? reply : { ...reply, json: Buffer.from(JSON.stringify(reply)) };
+}
+
 function replaceable<Service>(handlers: Partial<Service>, definition: object): Service {
   const entries = Object.keys(definition).map((method) => {
     const name = `${method.slice(0, 1).toLowerCase()}${method.slice(1)}`;
@@ -262,7 +267,8 @@ function replaceable<Service>(handlers: Partial<Service>, definition: object): S
       (...args: unknown[]) => {
         const handler = Reflect.get(handlers, name) as ((...args: unknown[]) => unknown) | undefined;
         if (handler === undefined) throw new Fault('internal', 'INTERNAL', `the test has no handler ${name}`);
-        return handler(...args);
+        const reply = handler(...args);
+        return reply instanceof Promise ? reply.then(withJson) : reply;
       },
     ];
   });

@@ -74,7 +74,8 @@ it('a completed call gets a second analysis, keeps the first, and its history sh
     transcript: { utterances: [{}, {}] },
   });
   await analyzed(call, 2, 60);
-  const { call: row, analyses, history } = await read(call);
+  const row = await read(call);
+  const { analyses, history } = row;
   expect(row).toMatchObject({ status: 'completed', outcome: 'scored', score: 60 });
   expect(analyses.map(({ score }) => score)).toEqual([60, 40]);
   expect(history.map(({ status, detail }) => [status, detail])).toEqual([
@@ -94,7 +95,8 @@ it.each([-3_600_000, 3_600_000])(
     await analyzed(call, 1, 40, times[0]);
     await analyze(call);
     await analyzed(call, 2, 60, times[1]);
-    const { call: row, analyses } = await read(call);
+    const row = await read(call);
+    const { analyses } = row;
     expect(row).toMatchObject({ status: 'completed', score: 60 });
     expect(analyses.map(({ score }) => score)).toEqual([60, 40]);
   },
@@ -135,7 +137,7 @@ it('a call that failed at its analysis can be analyzed again, and retried when t
   await failed(call, 'analysis', 2);
   await retryCall(service.deps, call.owner.firmUuid, call.uuid);
   await analyzed(call, 3, 50);
-  expect((await read(call)).call).toMatchObject({ status: 'completed', score: 50 });
+  expect(await read(call)).toMatchObject({ status: 'completed', score: 50 });
 });
 
 it('a late result of an earlier attempt does not complete the new analysis', async () => {
@@ -144,7 +146,7 @@ it('a late result of an earlier attempt does not complete the new analysis', asy
   await analyze(call);
   await analyzed(call, 1, 41);
   await failed(call, 'analysis', 1);
-  expect((await read(call)).call).toMatchObject({ status: 'analyzing' });
+  expect(await read(call)).toMatchObject({ status: 'analyzing' });
   expect((await read(call)).analyses).toHaveLength(1);
 });
 
@@ -263,12 +265,12 @@ it('a call whose analysis waits is analyzing, and its history has the reason, un
   await projectWaiting(service.deps, 'analysis', [waiting]);
   await projectWaiting(service.deps, 'analysis', [waiting]);
   expect(await read(call)).toMatchObject({
-    call: { status: 'analyzing' },
+    status: 'analyzing',
     history: [{ status: 'queued' }, { status: 'analyzing', detail: reason }],
   });
   await analyzed(call, 1, 40);
   await projectWaiting(service.deps, 'analysis', [eventOf(AnalysisWaiting, call, { attempt: 1, reason })]);
-  expect((await read(call)).call.status).toBe('completed');
+  expect((await read(call)).status).toBe('completed');
 });
 
 it('a call whose transcription waits is transcribing, and its history has the reason, until it has its transcript', async () => {
@@ -277,12 +279,13 @@ it('a call whose transcription waits is transcribing, and its history has the re
   const waiting = eventOf(TranscriptionWaiting, call, { attempt: 1, reason });
   await projectWaiting(service.deps, 'transcription', [waiting]);
   await projectWaiting(service.deps, 'transcription', [waiting]);
-  const { call: shown, history } = await read(call);
+  const shown = await read(call);
+  const { history } = shown;
   expect(shown.status).toBe('transcribing');
   expect(history.filter(({ detail }) => detail === reason)).toMatchObject([{ status: 'transcribing' }]);
   await projectTranscripts(service.deps, [transcriptReady(call)]);
   await projectWaiting(service.deps, 'transcription', [eventOf(TranscriptionWaiting, call, { attempt: 1, reason })]);
-  expect((await read(call)).call.status).toBe('analyzing');
+  expect((await read(call)).status).toBe('analyzing');
 });
 
 it('a call whose new analysis fails is completed with its earlier one, and its history says so', async () => {
@@ -291,7 +294,7 @@ it('a call whose new analysis fails is completed with its earlier one, and its h
   await analyzeCall(service.deps, call.owner.firmUuid, call.uuid);
   await projectFailures(service.deps, [callFailed(call, { attempt: 2, stage: 'analysis', code: 'ANALYST_REFUSED' })]);
   const shown = await read(call);
-  expect(shown.call).toMatchObject({ status: 'completed', outcome: 'scored', score: 40, failure: null });
+  expect(shown).toMatchObject({ status: 'completed', outcome: 'scored', score: 40, failure: null });
   expect(shown.history.at(-1)).toMatchObject({
     status: 'completed',
     detail: expect.stringContaining('ANALYST_REFUSED'),
@@ -299,5 +302,5 @@ it('a call whose new analysis fails is completed with its earlier one, and its h
   // A later analysis replaces it as ever.
   await analyzeCall(service.deps, call.owner.firmUuid, call.uuid);
   await analyzed(call, 3, 60);
-  expect((await read(call)).call).toMatchObject({ status: 'completed', score: 60 });
+  expect(await read(call)).toMatchObject({ status: 'completed', score: 60 });
 });

@@ -143,7 +143,7 @@ describe('a recording that is uploaded again', () => {
     expect(first).toMatchObject({ isRepeated: false, hasEnded: false });
     const again = await register(owner, { partner_call_id: 'p', operator_name: 'Bekzod' }, recording);
     expect(again).toMatchObject({ callUuid: first.callUuid, isRepeated: true, hasEnded: false });
-    const { call } = await readCall(service.deps, owner.firmUuid, first.callUuid, null);
+    const call = await readCall(service.deps, owner.firmUuid, first.callUuid, null);
     expect(call.operator_name).toBe(goodAudio.operator_name);
     await fail(owner);
     expect(await register(owner, { partner_call_id: 'p' }, recording)).toMatchObject({

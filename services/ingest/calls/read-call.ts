@@ -1,9 +1,10 @@
-import type { ReviewedAnalysis, Utterance } from '@call-analysis/events';
+import { countAnswers, isDoubtful, type Utterance } from '@call-analysis/events';
 import { notFound } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
-import { type CallRow, type HistoryEntry, removedAt } from './call-row.ts';
+import { callItem } from './call-item.ts';
+import { type HistoryEntry, removedAt } from './call-row.ts';
 import type { Calls } from './call-store.ts';
-import type { Recording, Recordings, StoredRecording } from './recording-store.ts';
+import type { Recordings } from './recording-store.ts';
 import type { Transcripts } from './transcript-store.ts';
 
 interface ReadDeps {
@@ -13,36 +14,14 @@ interface ReadDeps {
   readonly objects: Objects;
 }
 
-export interface CallDetail {
-  readonly call: CallRow;
-  /** Null until the recording is stored. */
-  readonly audio:
-    | (StoredRecording &
-        Pick<Recording, 'fileName' | 'left' | 'right'> & { readonly url: string; readonly urlExpiresAt: Date })
-    | null;
-  readonly transcript: {
-    readonly language: string | null;
-    readonly engine: string | null;
-    readonly utterances: readonly Utterance[];
-  } | null;
-  /** When the retention of the firm removed them; null when it did not. */
-  readonly audioErasedAt: string | null;
-  readonly transcriptErasedAt: string | null;
-  /** Newest first. */
-  readonly analyses: readonly ReviewedAnalysis[];
-  readonly history: readonly HistoryEntry[];
-}
-
 /** How long the presigned URL of a recording is valid (docs/api.md, "Calls"). */
 const URL_SECONDS = 3600;
 
-/** Everything that is known of a call. With a campaign, Fault NOT_FOUND unless the call belongs to it. */
-export async function readCall(
-  deps: ReadDeps,
-  firmUuid: string,
-  uuid: string,
-  campaignUuid: string | null = null,
-): Promise<CallDetail> {
+/**
+ * A call with all details as the API shows it, save what the gateway adds: to the current one among the analyses, to their questions
+ * the choices, and to a path its own address. With a campaign, Fault NOT_FOUND unless the call belongs to it.
+ */
+export async function readCall(deps: ReadDeps, firmUuid: string, uuid: string, campaignUuid: string | null = null) {
   const { call, analyses } = await deps.calls.withAnalyses(firmUuid, uuid);
   if (campaignUuid !== null && call.campaign_uuid !== campaignUuid) throw notFound('call');
   const [audio, utterances] = await Promise.all([
@@ -51,28 +30,41 @@ export async function readCall(
   ]);
   const created = { status: 'queued', at: call.created_at.toISOString(), detail: null };
   return {
-    call,
+    ...callItem(call),
     audio,
-    transcript: utterances === null ? null : { language: call.language, engine: call.engine, utterances },
-    audioErasedAt: audio === null ? removedAt(call, 'recording') : null,
-    transcriptErasedAt: utterances === null ? removedAt(call, 'transcript') : null,
-    analyses,
-    history: [created, ...byTime(call.history)],
+    audio_erased_at: audio === null ? removedAt(call, 'recording') : null,
+    transcript:
+      utterances === null
+        ? null
+        : { language: call.language, engine: call.engine, utterances: utterances.map(shownUtterance) },
+    transcript_erased_at: utterances === null ? removedAt(call, 'transcript') : null,
+    analysis: null,
+    analyses: analyses.map((each) => ({ ...each, ...countAnswers(each.sections) })),
+    history: [created, ...byTime(call.history)].map(({ status, at, detail }) => ({ status, at, detail })),
   };
 }
 
-async function readAudio(
-  { recordings, objects }: ReadDeps,
-  firmUuid: string,
-  uuid: string,
-): Promise<CallDetail['audio']> {
+async function readAudio({ recordings, objects }: ReadDeps, firmUuid: string, uuid: string) {
   const recording = await recordings.find(firmUuid, uuid);
   const stored = recording?.stored ?? null;
   if (recording === null || stored === null) return null;
-  const urlExpiresAt = new Date(Date.now() + URL_SECONDS * 1000);
-  const url = await objects.presignGet(stored.objectKey, { expiresInSeconds: URL_SECONDS });
-  const { fileName, left, right } = recording;
-  return { ...stored, fileName, left, right, url, urlExpiresAt };
+  return {
+    file_name: recording.fileName,
+    format: stored.format,
+    channels: stored.channels,
+    sample_rate: stored.sampleRate,
+    duration: stored.duration,
+    size: stored.sizeBytes,
+    left_channel: recording.left,
+    right_channel: recording.right,
+    url: await objects.presignGet(stored.objectKey, { expiresInSeconds: URL_SECONDS }),
+    url_expires_at: new Date(Date.now() + URL_SECONDS * 1000),
+  };
+}
+
+function shownUtterance({ role, text, start, end, confidence: known }: Utterance, index: number) {
+  const confidence = known ?? null;
+  return { index, role, text, start, end, confidence, doubtful: isDoubtful({ confidence }) };
 }
 
 /** Entries are stored in the order in which events arrive, which is not the order in which they happened. */

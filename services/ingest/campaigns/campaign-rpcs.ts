@@ -1,10 +1,12 @@
 import { Uuid } from '@call-analysis/events';
 import type { ingest } from '@call-analysis/proto';
+import type { Caller } from '@call-analysis/proto/ingest/v1/Caller';
 import type { Campaign as CampaignMessage } from '@call-analysis/proto/ingest/v1/Campaign';
 import type { Handlers } from '@call-analysis/rpc';
 import { requireCaller } from '@call-analysis/service';
 import type { Firms } from '@call-analysis/service/firms';
 import { z } from 'zod';
+import { answer, present, type Sent } from '../answer.ts';
 import { requireActiveCampaign } from './add-calls.ts';
 import { campaignActions } from './campaign-rules.ts';
 import type { Campaign } from './campaign-store.ts';
@@ -26,7 +28,8 @@ export function campaignRpcs(deps: CancelDeps & { readonly firms: Firms }): Camp
   const { campaigns } = deps;
   return {
     createCampaign: async (request) =>
-      campaignMessage(
+      shown(
+        request.caller,
         await createCampaign(deps, requireCaller(request.caller), {
           name: z.string().min(1).parse(request.name),
           externalId: request.external_id ?? null,
@@ -38,18 +41,23 @@ export function campaignRpcs(deps: CancelDeps & { readonly firms: Firms }): Camp
       ),
 
     listCampaigns: async (request) => {
-      const { page, size } = Pages.parse(request);
+      const { page: number, size } = Pages.parse(request);
       const filter = { status: request.status, externalId: request.external_id ?? null };
-      const { count, items } = await campaigns.list(requireCaller(request.caller).firmUuid, filter, page, size);
-      return { count, items: items.map(campaignMessage) };
+      const { count, items } = await campaigns.list(requireCaller(request.caller).firmUuid, filter, number, size);
+      const page = { count, items: items.map(campaignJson) };
+      return answer(request.caller, page, (json) => ({ ...json, items: json.items.map(campaignMessage) }));
     },
 
     getCampaign: async (request) =>
-      campaignMessage(await campaigns.get(requireCaller(request.caller).firmUuid, Uuid.parse(request.campaign_uuid))),
+      shown(
+        request.caller,
+        await campaigns.get(requireCaller(request.caller).firmUuid, Uuid.parse(request.campaign_uuid)),
+      ),
 
     changeCampaign: async (request) => {
       const cleared = new Set<string>(Clearable.parse(request.clear));
-      return campaignMessage(
+      return shown(
+        request.caller,
         await changeCampaign(deps, requireCaller(request.caller), Uuid.parse(request.campaign_uuid), {
           name: request.name,
           description: cleared.has('description') ? null : request.description,
@@ -61,7 +69,8 @@ export function campaignRpcs(deps: CancelDeps & { readonly firms: Firms }): Camp
 
     moveCampaign: async (request) => {
       const action = z.enum(campaignActions).parse(request.action);
-      return campaignMessage(
+      return shown(
+        request.caller,
         await changeCampaignState(deps, requireCaller(request.caller), Uuid.parse(request.campaign_uuid), action),
       );
     },
@@ -77,22 +86,30 @@ function instant(text: string | undefined): Date | undefined {
   return text === undefined ? undefined : Instant.parse(text);
 }
 
-function campaignMessage(campaign: Campaign): CampaignMessage {
-  const { externalId, description, segmentType, startsAt, endsAt, averageScore } = campaign;
+function shown(caller: Caller | null, campaign: Campaign) {
+  return answer(caller, campaignJson(campaign), campaignMessage);
+}
+
+/** docs/api.md, "Campaigns". */
+function campaignJson({ callsTotal, callsByStatus, callsErased, ...campaign }: Campaign) {
   return {
     uuid: campaign.uuid,
     name: campaign.name,
+    external_id: campaign.externalId,
+    description: campaign.description,
     status: campaign.status,
-    created_at: campaign.createdAt.toISOString(),
-    updated_at: campaign.updatedAt.toISOString(),
-    calls_total: campaign.callsTotal,
-    calls_by_status: { ...campaign.callsByStatus },
-    calls_erased: campaign.callsErased,
-    ...(externalId !== null && { external_id: externalId }),
-    ...(description !== null && { description }),
-    ...(segmentType !== null && { segment_type: segmentType }),
-    ...(startsAt !== null && { starts_at: startsAt.toISOString() }),
-    ...(endsAt !== null && { ends_at: endsAt.toISOString() }),
-    ...(averageScore !== null && { average_score: averageScore }),
+    segment_type: campaign.segmentType,
+    starts_at: campaign.startsAt,
+    ends_at: campaign.endsAt,
+    created_at: campaign.createdAt,
+    updated_at: campaign.updatedAt,
+    calls: { total: callsTotal, by_status: callsByStatus, erased: callsErased },
+    average_score: campaign.averageScore,
   };
+}
+
+/** As the last release sent it. */
+function campaignMessage({ calls, ...same }: Sent<ReturnType<typeof campaignJson>>): CampaignMessage {
+  const { total, by_status, erased } = calls;
+  return { ...present(same), calls_total: total, calls_by_status: by_status, calls_erased: erased };
 }

@@ -1,8 +1,10 @@
 import { Uuid } from '@call-analysis/events';
 import type { ingest } from '@call-analysis/proto';
+import type { Comment as CommentMessage } from '@call-analysis/proto/ingest/v1/Comment';
 import type { Handlers } from '@call-analysis/rpc';
 import { requireCaller } from '@call-analysis/service';
 import { z } from 'zod';
+import { answer, present, type Sent } from '../answer.ts';
 import { type CommentDeps, commentOnCall, deleteComment } from './comment-on-call.ts';
 import type { Comment } from './comment-store.ts';
 
@@ -19,8 +21,11 @@ export function commentRpcs(deps: CommentDeps) {
         utterance: Utterance.optional().parse(utterance) ?? null,
         mentions: z.array(Uuid).parse(request.mentions),
       };
-      return commentMessage(
-        await commentOnCall(deps, requireCaller(request.caller), Uuid.parse(request.call_uuid), written),
+      const actor = requireCaller(request.caller);
+      return answer(
+        request.caller,
+        await commentOnCall(deps, actor, Uuid.parse(request.call_uuid), written),
+        commentMessage,
       );
     },
 
@@ -30,8 +35,8 @@ export function commentRpcs(deps: CommentDeps) {
       const { page, size } = Page.parse(request);
       // An unknown call is NOT_FOUND, not an empty list.
       await deps.calls.get(firmUuid, callUuid);
-      const { count, items } = await deps.comments.list(firmUuid, callUuid, page, size);
-      return { count, items: items.map(commentMessage) };
+      const found = await deps.comments.list(firmUuid, callUuid, page, size);
+      return answer(request.caller, found, (json) => ({ ...json, items: json.items.map(commentMessage) }));
     },
 
     deleteComment: async (request) => {
@@ -42,6 +47,7 @@ export function commentRpcs(deps: CommentDeps) {
   } satisfies Partial<Handlers<typeof ingest>>;
 }
 
-function commentMessage({ uuid, text, utterance, by, at, mentions }: Comment) {
-  return { uuid, text, by, at: at.toISOString(), mentions: [...mentions], ...(utterance !== null && { utterance }) };
+/** As the last release sent it. */
+function commentMessage(comment: Sent<Comment>): CommentMessage {
+  return present(comment) as CommentMessage;
 }

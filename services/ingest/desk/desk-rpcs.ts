@@ -3,9 +3,10 @@ import { desk } from '@call-analysis/proto';
 import type { ViewFields as ViewFieldsMessage } from '@call-analysis/proto/desk/v1/ViewFields';
 import { implement } from '@call-analysis/rpc';
 import { z } from 'zod';
+import { answer as reply, callMessage } from '../answer.ts';
 import { deskCallers } from '../callers.ts';
-import { NO_FILTER } from '../listing/call-filter.ts';
-import { callMessage, filterOf } from '../listing/call-messages.ts';
+import { callItem } from '../calls/call-item.ts';
+import { filterOf, NO_FILTER } from '../listing/call-filter.ts';
 import type { ReviewDeps } from '../reviews/review-analysis.ts';
 import { acknowledgeReview, assignCall, readCallDesk } from './assign-call.ts';
 import {
@@ -125,7 +126,12 @@ export function deskService(deps: Deps) {
         skip: z.array(Uuid).parse(skip),
       };
       const taken = await takeNextCall(deps, callerOf(caller), asked, new Date());
-      return { call: taken && callMessage(taken.call), lease_until: taken?.until.toISOString() ?? '' };
+      if (taken === null) return { call: null, lease_until: '' };
+      const { call, until: lease_until } = taken;
+      return reply(caller, { call: callItem(call), lease_until }, (json) => ({
+        ...json,
+        call: callMessage(json.call),
+      }));
     },
     releaseLease: async ({ caller, call_uuid }) => {
       await releaseLease(deps, callerOf(caller), Uuid.parse(call_uuid));

@@ -6,6 +6,7 @@ import type { ListCallsRequest } from '@call-analysis/proto/ingest/v1/ListCallsR
 import type { Handlers } from '@call-analysis/rpc';
 import { requireCaller } from '@call-analysis/service';
 import { z } from 'zod';
+import { answer, present, type Sent } from '../answer.ts';
 import type { RetryDeps } from '../attempts/retry-call.ts';
 import type { CallFilter } from '../listing/call-filter.ts';
 import type { Job } from './job-store.ts';
@@ -79,21 +80,26 @@ export function jobRpcs(
       return { retried, ...(next !== null && { next }) };
     },
     getJob: async (request) =>
-      jobMessage(await jobs.get(requireCaller(request.caller).firmUuid, Uuid.parse(request.job_uuid))),
+      answer(
+        request.caller,
+        jobJson(await jobs.get(requireCaller(request.caller).firmUuid, Uuid.parse(request.job_uuid))),
+        jobMessage,
+      ),
     cancelJob: async (request) =>
-      jobMessage(await jobs.cancel(requireCaller(request.caller).firmUuid, Uuid.parse(request.job_uuid))),
+      answer(
+        request.caller,
+        jobJson(await jobs.cancel(requireCaller(request.caller).firmUuid, Uuid.parse(request.job_uuid))),
+        jobMessage,
+      ),
   };
 }
 
-function jobMessage(job: Job): JobMessage {
-  return {
-    job_uuid: job.uuid,
-    kind: job.kind,
-    status: job.status,
-    total: job.total,
-    done: job.done,
-    failed: job.failed,
-    created_at: job.createdAt.toISOString(),
-    ...(job.finishedAt !== null && { finished_at: job.finishedAt.toISOString() }),
-  };
+/** docs/api.md, "Jobs". */
+function jobJson({ uuid, kind, status, total, done, failed, createdAt, finishedAt }: Job) {
+  return { job_id: uuid, kind, status, total, done, failed, created_at: createdAt, finished_at: finishedAt };
+}
+
+/** As the last release sent it. */
+function jobMessage({ job_id, ...same }: Sent<ReturnType<typeof jobJson>>): JobMessage {
+  return { ...present(same), job_uuid: job_id };
 }

@@ -1,8 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { anyFilter } from '../test/call-listing.ts';
-import { type CallFilter, filterToStore, NO_FILTER, storedFilter } from './call-filter.ts';
-import { filterOf } from './call-messages.ts';
+import { type CallFilter, filterOf, filterToStore, NO_FILTER, storedFilter } from './call-filter.ts';
 import { openCursor } from './cursor.ts';
 
 const uuid = '019a4f3e-7c1a-7d20-9b1e-5f2a61c0d301';

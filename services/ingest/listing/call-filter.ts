@@ -1,4 +1,7 @@
 import { CallFilter as Conditions } from '@call-analysis/api/call-query';
+import type { Caller } from '@call-analysis/proto/ingest/v1/Caller';
+import type { ListCallsRequest } from '@call-analysis/proto/ingest/v1/ListCallsRequest';
+import { z } from 'zod';
 
 /** The filter of a list (docs/api.md, "Calls"), and to which calls the caller is limited. */
 export type CallFilter = Conditions & {
@@ -7,6 +10,20 @@ export type CallFilter = Conditions & {
 };
 
 export const NO_FILTER: CallFilter = Conditions.parse({});
+
+/** What is no filter is left out. */
+const Filter = z.object(Conditions.shape);
+
+/**
+ * The filter of a list of calls. A gateway of the last release sends it by its fields. `caller`: who asks, for it may be a part of
+ * a request.
+ */
+export function filterOf(request: ListCallsRequest, caller: Caller | null): CallFilter {
+  const { filter_json: json } = request;
+  const filter = Filter.parse(json === undefined ? request : JSON.parse(json));
+  const seen = caller?.sees_only?.operator_ids;
+  return seen === undefined ? filter : { ...filter, seen_operators: seen };
+}
 
 /** A filter as it is stored: by the names of the first release, without what matches every call. */
 export function filterToStore(filter: CallFilter): Record<string, unknown> {

@@ -106,7 +106,8 @@ describe('a transcript that its firm no longer keeps', () => {
     await after(30, keeps(call, { transcriptDays: 30 }));
     expect((await detailOf(call)).transcript).not.toBeNull();
     await after(31, keeps(call, { transcriptDays: 30 }));
-    const { transcript, transcriptErasedAt, analyses, call: row } = await detailOf(call);
+    const row = await detailOf(call);
+    const { transcript, transcript_erased_at: transcriptErasedAt, analyses } = row;
     expect([transcript, row.status, analyses.length]).toEqual([null, 'completed', 1]);
     expect(transcriptErasedAt).toMatch(/Z$/);
     expect(analyses[0]!.score).toBe(analysis.score);
@@ -160,7 +161,12 @@ it('a recording past its retention is removed from its call, and the audio servi
   const { firmUuid } = call.owner;
   expect(await service.deps.uploads.storedBytes(firmUuid)).toBeGreaterThan(0);
   await after(91, keeps(call, { audioDays: 90 }));
-  const { audio, audioErasedAt, transcript, transcriptErasedAt } = await detailOf(call);
+  const {
+    audio,
+    audio_erased_at: audioErasedAt,
+    transcript,
+    transcript_erased_at: transcriptErasedAt,
+  } = await detailOf(call);
   expect([audio, transcriptErasedAt]).toEqual([null, null]);
   expect(audioErasedAt).toMatch(/Z$/);
   expect(transcript?.utterances).toHaveLength(1);

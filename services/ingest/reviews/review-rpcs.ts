@@ -5,6 +5,7 @@ import type { PersonAnswer as PersonAnswerMessage } from '@call-analysis/proto/i
 import type { Handlers } from '@call-analysis/rpc';
 import { requireCaller } from '@call-analysis/service';
 import { z } from 'zod';
+import { answer, present } from '../answer.ts';
 import { measureAgreement } from './measure-agreement.ts';
 import { readReview, reviewAnalysis, type ReviewDeps, withdrawReview } from './review-analysis.ts';
 import { givenAnswers } from './review-log.ts';
@@ -44,19 +45,17 @@ export function reviewRpcs(deps: ReviewDeps) {
       const { firmUuid } = requireCaller(request.caller);
       const found = await readReview(deps, firmUuid, Uuid.parse(request.call_uuid));
       const { review, log, analysisUuid } = found;
-      return {
-        analysis_uuid: analysisUuid,
-        revision: log!.revision,
-        by_uuid: log!.by,
-        at: log!.at,
-        ...(review!.comment !== null && { comment: review!.comment }),
-        done: review!.done,
-        answers: givenAnswers(found).map(({ question_uuid, answer, comment, by, at }) => ({
-          given: { question_uuid, ...(answer !== null && { answer }), ...(comment !== null && { comment }) },
-          by_uuid: by,
-          at,
+      const { revision, by, at } = log!;
+      const { comment, done } = review!;
+      const whole = { analysis_uuid: analysisUuid, revision, by, at, comment, done, answers: givenAnswers(found) };
+      return answer(request.caller, whole, ({ by: by_uuid, answers, ...same }) => ({
+        ...present({ ...same, by_uuid }),
+        answers: answers.map(({ by: given_by, at: given_at, ...given }) => ({
+          given: present(given),
+          by_uuid: given_by,
+          at: given_at,
         })),
-      };
+      }));
     },
 
     withdrawReview: async (request) => {
@@ -68,18 +67,10 @@ export function reviewRpcs(deps: ReviewDeps) {
     measureAgreement: async (request) => {
       const { firmUuid } = requireCaller(request.caller);
       const { reviewedCalls, questions } = await measureAgreement(deps, firmUuid, filterOf(request));
-      return {
-        reviewed_calls: reviewedCalls,
-        questions: questions.map(({ kappa, confusion, ...question }) => ({
-          ...question,
-          ...(kappa !== null && { kappa }),
-          confusion: confusion.map(({ machine, person, count }) => ({
-            count,
-            ...(machine !== null && { machine }),
-            ...(person !== null && { person }),
-          })),
-        })),
-      };
+      return answer(request.caller, { reviewed_calls: reviewedCalls, questions }, (json) => ({
+        ...json,
+        questions: json.questions.map((each) => ({ ...present(each), confusion: each.confusion.map(present) })),
+      }));
     },
 
     listComparedCalls: async (request) => {
@@ -94,17 +85,16 @@ export function reviewRpcs(deps: ReviewDeps) {
         },
         Page.parse(request),
       );
-      return {
+      const page = {
         count,
-        items: items.map(({ uuid, operatorName, startTime, score, machine, person }) => ({
+        items: items.map(({ uuid, operatorName, startTime, ...same }) => ({
           call_uuid: uuid,
           operator_name: operatorName,
-          start_time: startTime.toISOString(),
-          ...(score !== null && { score }),
-          ...(machine !== null && { machine }),
-          ...(person !== null && { person }),
+          start_time: startTime,
+          ...same,
         })),
       };
+      return answer(request.agreement!.caller, page, (json) => ({ ...json, items: json.items.map(present) }));
     },
   } satisfies Partial<Handlers<typeof ingest>>;
 }

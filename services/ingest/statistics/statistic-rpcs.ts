@@ -6,6 +6,7 @@ import type { ListCallsRequest } from '@call-analysis/proto/ingest/v1/ListCallsR
 import type { Handlers } from '@call-analysis/rpc';
 import type { Firms } from '@call-analysis/service/firms';
 import { z } from 'zod';
+import { answer } from '../answer.ts';
 import type { CallFilter } from '../listing/call-filter.ts';
 import { readStatistics, type StatisticDeps } from './read-statistics.ts';
 
@@ -20,9 +21,10 @@ export function statisticRpcs(
     readStatistics: async (request) => {
       const firmUuid = Uuid.parse(request.caller?.firm_uuid);
       const { sort } = request;
+      const groupBy = Grouping.parse(request.group_by);
       const tz = request.tz ?? (await firms.find(firmUuid)).timeZone;
       const { items, total } = await readStatistics(deps, firmUuid, {
-        groupBy: Grouping.parse(request.group_by),
+        groupBy,
         filter: filterOf(request.filter!, request.caller),
         tz,
         sort:
@@ -31,7 +33,8 @@ export function statisticRpcs(
             : { by: SortableNumber.parse(sort.replace('-', '')), isDescending: sort.startsWith('-') },
         limit: Limit.parse(request.limit),
       });
-      return { tz, groups_json: JSON.stringify({ items, total }) };
+      const groups = { group_by: groupBy, tz, items, total };
+      return answer(request.caller, groups, () => ({ tz, groups_json: JSON.stringify({ items, total }) }));
     },
   };
 }

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { AND_REVIEWERS } from '../../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
 import { pathUuid } from '../../http/request/parse.ts';
-import { callerOf } from '../rpc-caller.ts';
+import { answered, callerOf } from '../rpc-caller.ts';
 
 const PATH = '/api/v1/scorecards/:uuid/agreement';
 const MAX_LABEL_CHARS = 255;
@@ -63,25 +63,7 @@ export function agreement(
           ...request,
           ...(query.revision !== undefined && { revision: query.revision }),
         });
-        const { reviewed_calls, questions } = await catalogue.measureAgreement({ ...request, ...query });
-        return {
-          status: 200,
-          body: {
-            reviewed_calls,
-            questions: questions.map(({ uuid: question, text: asked, n, agreement, kappa, confusion }) => ({
-              uuid: question,
-              text: asked,
-              n,
-              agreement,
-              kappa: kappa ?? null,
-              confusion: confusion.map(({ machine, person, count }) => ({
-                machine: machine ?? null,
-                person: person ?? null,
-                count,
-              })),
-            })),
-          },
-        };
+        return answered(await catalogue.measureAgreement({ ...request, ...query }));
       },
     }),
     endpoint({
@@ -100,7 +82,7 @@ export function agreement(
       },
       async handle({ caller, params, query: { question, machine, person, page: number, size: most, ...query } }) {
         const request = { caller: callerOf(caller), scorecard_uuid: pathUuid(params['uuid'], 'scorecard') };
-        const { count, items } = await catalogue.listComparedCalls({
+        const reply = await catalogue.listComparedCalls({
           agreement: { ...request, ...query },
           question_uuid: question,
           ...(machine !== undefined && { machine }),
@@ -108,15 +90,7 @@ export function agreement(
           page: number,
           size: most,
         });
-        const shown = items.map((item) => ({
-          call_uuid: item.call_uuid,
-          operator_name: item.operator_name,
-          start_time: item.start_time,
-          score: item.score ?? null,
-          machine: item.machine ?? null,
-          person: item.person ?? null,
-        }));
-        return { status: 200, body: { count, items: shown } };
+        return answered(reply);
       },
     }),
   ];

@@ -10,8 +10,8 @@ const sections = [{ name: 'A', questions: [{ uuid: question, choices: [{ label: 
 let edge: Fixture;
 let asked: (number | undefined)[] = [];
 
-function analysisOf(revision: number): string {
-  return JSON.stringify({ scorecard: { ...scorecard, revision }, sections: [{ questions: [{ uuid: question }] }] });
+function analysisOf(revision: number) {
+  return { scorecard: { ...scorecard, revision }, sections: [{ questions: [{ uuid: question }] }] };
 }
 
 beforeAll(async () => {
@@ -25,8 +25,7 @@ beforeAll(async () => {
 afterAll(() => edge.close());
 
 async function choicesOf(revisions: readonly number[], role: 'ADMIN' | 'WORKFLOW_ENGINEER' = 'ADMIN') {
-  edge.calls.getCall = async () =>
-    ({ call: { uuid }, audio: null, analyses_json: revisions.map(analysisOf), history: [] }) as never;
+  edge.calls.getCall = async () => ({ uuid, audio: null, analyses: revisions.map(analysisOf), history: [] }) as never;
   const { status, body } = await edge.request('GET', `/api/v1/calls/${uuid}`, { role });
   expect(status).toBe(200);
   const analyses = body['analyses'] as { sections: { questions: { choices: unknown }[] }[] }[];

@@ -8,7 +8,7 @@ import type { Caller } from '../../authentication/caller.ts';
  * Adds to analyses how many of their questions are answered, and to each question the labels that a review may choose among; null
  * while these cannot be read.
  */
-export type AddChoices = (caller: Caller, analyses: readonly string[]) => Promise<WithChoices[]>;
+export type AddChoices = (caller: Caller, analyses: readonly ReviewedAnalysis[]) => Promise<WithChoices[]>;
 
 interface WithChoices {
   readonly sections: readonly { readonly questions: readonly { readonly choices: readonly string[] | null }[] }[];
@@ -49,10 +49,9 @@ export function answerChoices(scorecards: Pick<Client<typeof analysis>, 'getScor
     return labels;
   }
 
-  return async (caller, analyses) => {
-    const parsed = analyses.map((json) => JSON.parse(json) as ReviewedAnalysis);
-    return Promise.all(
-      parsed.map(async (each) => {
+  return (caller, analyses) =>
+    Promise.all(
+      analyses.map(async (each) => {
         const labels = await labelsOf(caller, each.scorecard);
         const sections = each.sections.map((section) => ({
           ...section,
@@ -64,5 +63,4 @@ export function answerChoices(scorecards: Pick<Client<typeof analysis>, 'getScor
         return { ...each, ...countAnswers(sections), sections };
       }),
     );
-  };
 }

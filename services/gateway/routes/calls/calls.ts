@@ -10,9 +10,9 @@ import { endpoint, type Endpoint } from '../../http/endpoint.ts';
 import { pathUuid } from '../../http/request/parse.ts';
 import type { PublicUrl } from '../../http/request/public-url.ts';
 import type { JsonResponse } from '../../http/response/send.ts';
-import { actorOf, callerOf } from '../rpc-caller.ts';
+import { actorOf, answered, callerOf } from '../rpc-caller.ts';
 import type { AddChoices } from './answer-choices.ts';
-import { callDetail, callItem, type Calls, listedCall, readCall } from './call-json.ts';
+import { callDetail, type Calls, readCall } from './call-json.ts';
 
 const PATH = '/api/v1/calls';
 /** Erasing rewrites the CSVs of refused rows that have copies of the call. */
@@ -69,10 +69,7 @@ export async function listCalls(
     ...filterFor(caller, campaign === undefined ? query : { ...query, campaign }),
     page: query.page ?? 1,
   };
-  const { count, items, next_cursor, count_is_estimate, words_until } = await catalogue.listCalls(request);
-  const page = { count, count_is_estimate: count_is_estimate ?? false, items: items.map(listedCall) };
-  const waiting = words_until === undefined ? {} : { words_until };
-  return { status: 200, body: { ...page, next_cursor: next_cursor ?? null, ...waiting } };
+  return answered(await catalogue.listCalls(request));
 }
 
 /** docs/api.md, "Calls". */
@@ -130,14 +127,14 @@ export function calls(
       async handle({ caller, params, request }) {
         const call_uuid = pathUuid(params['uuid'], 'call');
         const known = /^(?:W\/)?"([0-9a-f]{32})"$/.exec(request.headers['if-none-match']?.trim() ?? '')?.[1];
-        const call = await readCall(catalogue, {
+        const { version, call } = await readCall(catalogue, {
           caller: callerOf(caller),
           call_uuid,
           ...(known !== undefined && { known_version: known }),
         });
         // Weak: the URL of the recording differs in each response.
-        const headers = call.version === undefined ? {} : { etag: `W/"${call.version}"` };
-        if (known !== undefined && call.version === known) return { status: 304, headers };
+        const headers = version === undefined ? {} : { etag: `W/"${version}"` };
+        if (call === null) return { status: 304, headers };
         const body = await callDetail(
           call,
           (url) => publicUrl(request, url),
@@ -160,7 +157,7 @@ export function calls(
       },
       async handle({ caller, params }) {
         const call_uuid = pathUuid(params['uuid'], 'call');
-        return { status: 202, body: callItem(await catalogue.retryCall({ caller: callerOf(caller), call_uuid })) };
+        return answered(await catalogue.retryCall({ caller: callerOf(caller), call_uuid }), 202);
       },
     }),
     endpoint({
@@ -178,7 +175,7 @@ export function calls(
       },
       async handle({ caller, params }) {
         const call_uuid = pathUuid(params['uuid'], 'call');
-        return { status: 202, body: callItem(await catalogue.analyzeCall({ caller: callerOf(caller), call_uuid })) };
+        return answered(await catalogue.analyzeCall({ caller: callerOf(caller), call_uuid }), 202);
       },
     }),
     endpoint({
@@ -196,7 +193,7 @@ export function calls(
       async handle({ caller, params, address }) {
         const call = { caller: actorOf(caller, address), call_uuid: pathUuid(params['uuid'], 'call') };
         const { uuid, erased_at, removed } = await catalogue.eraseCall(call, { deadlineMs: ERASE_MS });
-        return { status: 200, body: { uuid, erased_at, removed: removed.map(({ what, count }) => ({ what, count })) } };
+        return { status: 200, body: { uuid, erased_at, removed } };
       },
     }),
   ];

@@ -1,14 +1,13 @@
 import { page, size, written } from '@call-analysis/api/fields';
 import { CommentPage, CommentSchema } from '@call-analysis/api/people';
 import type { ingest, keyManagement } from '@call-analysis/proto';
-import type { Comment } from '@call-analysis/proto/ingest/v1/Comment';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { AND_REVIEWERS } from '../../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
 import { pathUuid } from '../../http/request/parse.ts';
 import { people, requirePeople } from '../firms-and-users/people.ts';
-import { actorOf, callerOf } from '../rpc-caller.ts';
+import { actorOf, answered, callerOf } from '../rpc-caller.ts';
 
 const PATH = '/api/v1/calls/:uuid/comments';
 const MAX_TEXT_CHARS = 5_000;
@@ -52,14 +51,14 @@ export function comments(
         const call_uuid = pathUuid(params['uuid'], 'call');
         const { utterance, mentions = [] } = body;
         await requirePeople(keys, caller, { mentions });
-        const comment = await catalogue.addComment({
+        const reply = await catalogue.addComment({
           caller: actorOf(caller, address),
           call_uuid,
           text: body.text,
           ...(utterance !== undefined && { utterance }),
           mentions,
         });
-        return { status: 201, body: commentJson(comment) };
+        return answered(reply, 201);
       },
     }),
     endpoint({
@@ -77,8 +76,7 @@ export function comments(
       },
       async handle({ caller, params, query }) {
         const call_uuid = pathUuid(params['uuid'], 'call');
-        const { count, items } = await catalogue.listComments({ caller: callerOf(caller), call_uuid, ...query });
-        return { status: 200, body: { count, items: items.map(commentJson) } };
+        return answered(await catalogue.listComments({ caller: callerOf(caller), call_uuid, ...query }));
       },
     }),
     endpoint({
@@ -104,8 +102,4 @@ export function comments(
       },
     }),
   ];
-}
-
-function commentJson({ uuid, text: written, utterance, by, at, mentions }: Comment) {
-  return { uuid, text: written, utterance: utterance ?? null, by, at, mentions };
 }

@@ -33,13 +33,7 @@ beforeEach(() => {
 afterAll(() => edge.close());
 
 function haveTranscript(transcript: object | undefined): void {
-  edge.calls.getCall = async () => ({
-    call: null,
-    audio: null,
-    analyses_json: [],
-    history: [],
-    ...(transcript !== undefined && { transcript_json: JSON.stringify(transcript) }),
-  });
+  edge.calls.getCall = async () => ({ transcript: transcript ?? null }) as never;
 }
 
 describe('GET /api/v1/calls/export', () => {
@@ -167,7 +161,7 @@ describe('GET /api/v1/calls/{uuid}/transcript', () => {
     expect(json.body).toEqual({
       language: 'en',
       engine: 'tiny',
-      utterances: utterances.map((each, index) => ({ index, ...each, confidence: null, doubtful: false })),
+      utterances,
     });
   });
 

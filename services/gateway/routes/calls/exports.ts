@@ -174,8 +174,8 @@ export function callExports(
       },
       async handle({ caller, params, query: { format } }) {
         const call_uuid = pathUuid(params['uuid'], 'call');
-        const { transcript_json } = await readCall(catalogue, { caller: callerOf(caller), call_uuid });
-        const file = transcriptFile(transcript_json, format);
+        const { call } = await readCall(catalogue, { caller: callerOf(caller), call_uuid });
+        const file = transcriptFile(call?.transcript ?? null, format);
         if (format === 'json') return { status: 200, body: file as object };
         const headers = {
           'content-type': transcriptTypes[format],

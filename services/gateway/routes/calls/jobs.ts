@@ -2,12 +2,11 @@ import { flag, text } from '@call-analysis/api/fields';
 import { AnalysisEstimate, ErasedCalls, Job, JobStarted } from '@call-analysis/api/jobs';
 import { Uuid } from '@call-analysis/events';
 import type { analysis, ingest } from '@call-analysis/proto';
-import type { Job as JobMessage } from '@call-analysis/proto/ingest/v1/Job';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
 import { pathUuid } from '../../http/request/parse.ts';
-import { callerOf } from '../rpc-caller.ts';
+import { answered, callerOf } from '../rpc-caller.ts';
 import { CallUuids, FilterInBody, filterDescription, filterFor } from './calls.ts';
 
 const CALLS = '/api/v1/calls';
@@ -80,12 +79,7 @@ export function jobs(
         const request = { caller: callerOf(caller), ...query };
         const { calls, receipts, job_uuid } = await catalogue.eraseCallsOfNumber(request, { deadlineMs: ERASE_MS });
         if (job_uuid !== undefined) return { status: 202, body: { job_id: job_uuid } };
-        const shown = receipts.map(({ uuid, erased_at, removed }) => ({
-          uuid,
-          erased_at,
-          removed: removed.map(({ what, count }) => ({ what, count })),
-        }));
-        return { status: 200, body: { calls, receipts: shown } };
+        return { status: 200, body: { calls, receipts } };
       },
     }),
     endpoint({
@@ -143,7 +137,7 @@ export function jobs(
       },
       async handle({ caller, params }) {
         const job_uuid = pathUuid(params['id'], 'job');
-        return { status: 200, body: jobJson(await catalogue.getJob({ caller: callerOf(caller), job_uuid })) };
+        return answered(await catalogue.getJob({ caller: callerOf(caller), job_uuid }));
       },
     }),
     endpoint({
@@ -159,12 +153,8 @@ export function jobs(
       },
       async handle({ caller, params }) {
         const job_uuid = pathUuid(params['id'], 'job');
-        return { status: 200, body: jobJson(await catalogue.cancelJob({ caller: callerOf(caller), job_uuid })) };
+        return answered(await catalogue.cancelJob({ caller: callerOf(caller), job_uuid }));
       },
     }),
   ];
-}
-
-function jobJson({ job_uuid, kind, status, total, done, failed, created_at, finished_at }: JobMessage) {
-  return { job_id: job_uuid, kind, status, total, done, failed, created_at, finished_at: finished_at ?? null };
 }

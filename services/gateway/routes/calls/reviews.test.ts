@@ -29,18 +29,11 @@ afterAll(() => edge.close());
 
 describe('a review', () => {
   it('is read with its revision as ETag, and who gave which answer', async () => {
-    edge.calls.readReview = async () => ({
-      analysis_uuid,
-      revision: 3,
-      by_uuid: user,
-      at,
-      done: true,
-      answers: [{ given: { question_uuid }, by_uuid: user, at }],
-    });
-    const response = await edge.request('GET', `${path}/review`);
-    expect([response.status, response.headers.get('etag')]).toEqual([200, '"3"']);
     const answers = [{ question_uuid, answer: null, comment: null, by: user, at }];
-    expect(response.body).toEqual({ analysis_uuid, revision: 3, by: user, at, comment: null, done: true, answers });
+    const review = { analysis_uuid, revision: 3, by: user, at, comment: null, done: true, answers };
+    edge.calls.readReview = async () => review as never;
+    const response = await edge.request('GET', `${path}/review`);
+    expect([response.status, response.headers.get('etag'), response.body]).toEqual([200, '"3"', review]);
   });
 
   it.each([
@@ -82,7 +75,7 @@ describe('a call that a client follows', () => {
   const version = '0cc175b9c0f1b6a831c399e269772661';
   const question = { uuid: question_uuid, answer: null, not_applicable: false };
   const analysis = { scorecard: { uuid, name: 'One', revision: 1 }, sections: [{ questions: [question] }] };
-  const reply = { call: { uuid }, audio: null, analyses_json: [JSON.stringify(analysis)], history: [], version };
+  const reply = { uuid, audio: null, analyses: [analysis], history: [], version };
 
   it('is 304 while the client has its version, which is the ETag', async () => {
     edge.scorecards.getScorecard = async () => ({ scorecard: null, sections_json: labels }) as never;
@@ -108,7 +101,7 @@ describe('a call that a client follows', () => {
       throw new Fault('unavailable', 'UNAVAILABLE', 'Not now.');
     };
     const unread = { ...analysis, scorecard: { ...analysis.scorecard, revision: 2 } };
-    edge.calls.getCall = async () => ({ ...reply, analyses_json: [JSON.stringify(unread)] }) as never;
+    edge.calls.getCall = async () => ({ ...reply, analyses: [unread] }) as never;
     expect((await edge.request('GET', path)).headers.get('etag')).toBeNull();
   });
 });

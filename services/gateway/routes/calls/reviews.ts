@@ -3,7 +3,6 @@ import { text, written } from '@call-analysis/api/fields';
 import { WholeReview } from '@call-analysis/api/people';
 import { type ReviewedAnalysis, Uuid } from '@call-analysis/events';
 import type { ingest } from '@call-analysis/proto';
-import type { ReadReviewReply } from '@call-analysis/proto/ingest/v1/ReadReviewReply';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { AND_REVIEWERS, type Caller, EVERY_ROLE } from '../../authentication/caller.ts';
@@ -11,9 +10,8 @@ import { endpoint, type Endpoint } from '../../http/endpoint.ts';
 import { pathUuid } from '../../http/request/parse.ts';
 import type { JsonResponse } from '../../http/response/send.ts';
 import { etagOf, IfMatch, revisionInIfMatch } from '../if-match.ts';
-import { actorOf } from '../rpc-caller.ts';
+import { actorOf, answered, readAnswer } from '../rpc-caller.ts';
 import type { AddChoices } from './answer-choices.ts';
-import { callItem } from './call-json.ts';
 
 const PATH = '/api/v1/calls/:uuid';
 const MAX_LABEL_CHARS = 255;
@@ -67,8 +65,9 @@ export function reviews(
   addChoices: AddChoices,
 ): Endpoint[] {
   const reviewed = async (caller: Caller, analysisJson: string): Promise<JsonResponse> => {
-    const { review } = JSON.parse(analysisJson) as ReviewedAnalysis;
-    const [body] = await addChoices(caller, [analysisJson]);
+    const analysis = JSON.parse(analysisJson) as ReviewedAnalysis;
+    const { review } = analysis;
+    const [body] = await addChoices(caller, [analysis]);
     return { status: 200, ...(review !== null && { headers: { etag: etagOf(review.revision) } }), body };
   };
   return [
@@ -86,8 +85,9 @@ export function reviews(
       },
       async handle({ caller, params, address }) {
         const call_uuid = pathUuid(params['uuid'], 'call');
-        const review = await catalogue.readReview({ caller: actorOf(caller, address), call_uuid });
-        return { status: 200, headers: { etag: etagOf(review.revision) }, body: reviewJson(review) };
+        const reply = await catalogue.readReview({ caller: actorOf(caller, address), call_uuid });
+        const body = readAnswer<z.output<typeof WholeReview>>(reply);
+        return { status: 200, headers: { etag: etagOf(body.revision) }, body };
       },
     }),
     endpoint({
@@ -182,10 +182,7 @@ export function reviews(
       },
       async handle({ caller, params, address }) {
         const call_uuid = pathUuid(params['uuid'], 'call');
-        return {
-          status: 202,
-          body: callItem(await catalogue.swapChannels({ caller: actorOf(caller, address), call_uuid })),
-        };
+        return answered(await catalogue.swapChannels({ caller: actorOf(caller, address), call_uuid }), 202);
       },
     }),
   ];
@@ -197,23 +194,5 @@ function reviewRequest({ analysis_uuid, answers, comment }: z.output<typeof Revi
     answers: answers.map(({ answer, ...rest }) => ({ ...rest, ...(answer !== null && { answer }) })),
     ...(comment !== undefined && { comment }),
     ...(basedOn !== null && { based_on: basedOn }),
-  };
-}
-
-function reviewJson({ analysis_uuid, revision, by_uuid, at, comment, done, answers }: ReadReviewReply) {
-  return {
-    analysis_uuid,
-    revision,
-    by: by_uuid,
-    at,
-    comment: comment ?? null,
-    done,
-    answers: answers.map(({ given, by_uuid: by, at: answeredAt }) => ({
-      question_uuid: given?.question_uuid,
-      answer: given?.answer ?? null,
-      comment: given?.comment ?? null,
-      by,
-      at: answeredAt,
-    })),
   };
 }

@@ -6,7 +6,7 @@ import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { EVERY_ROLE } from '../../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
-import { callerOf } from '../rpc-caller.ts';
+import { answered, callerOf } from '../rpc-caller.ts';
 import { filterFor } from './calls.ts';
 
 const MAX_GROUPS = 1000;
@@ -60,7 +60,7 @@ export function statistics(catalogue: Pick<Client<typeof ingest>, 'readStatistic
           },
           { deadlineMs: DEADLINE_MS },
         );
-        return { status: 200, body: { group_by, tz: reply.tz, ...(JSON.parse(reply.groups_json) as object) } };
+        return answered(reply);
       },
     }),
   ];

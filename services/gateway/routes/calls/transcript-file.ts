@@ -1,5 +1,5 @@
 import { Fault, notFound } from '@call-analysis/fault';
-import { transcriptOf } from './call-json.ts';
+import type { StoredCall } from './call-json.ts';
 
 interface Utterance {
   readonly role: string;
@@ -10,9 +10,11 @@ interface Utterance {
 }
 
 /** The transcript of a call as a file, or for `json` as an object. Faults: NOT_FOUND without one, NO_TIMES. */
-export function transcriptFile(json: string | undefined, format: 'txt' | 'srt' | 'vtt' | 'json'): string | object {
-  if (json === undefined) throw notFound('transcript of this call');
-  const transcript = transcriptOf(json);
+export function transcriptFile(
+  transcript: StoredCall['transcript'],
+  format: 'txt' | 'srt' | 'vtt' | 'json',
+): string | object {
+  if (transcript === null) throw notFound('transcript of this call');
   const { utterances } = transcript;
   if (format === 'txt') return utterances.map(({ role, text }) => `${speaker(role)}: ${text}\n`).join('');
   if (format === 'json') return transcript;

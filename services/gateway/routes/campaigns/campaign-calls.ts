@@ -149,13 +149,13 @@ export function campaignCalls(
         responses: { 200: { description: 'The call.', schema: CallDetail } },
       },
       async handle({ caller, params, request }) {
-        const call = await readCall(catalogue, {
+        const { call } = await readCall(catalogue, {
           caller: callerOf(caller),
           call_uuid: pathUuid(params['call_uuid'], 'call'),
           campaign_uuid: campaignUuid(params['uuid']),
         });
         const body = await callDetail(
-          call,
+          call!,
           (url) => publicUrl(request, url),
           (analyses) => addChoices(caller, analyses),
         );

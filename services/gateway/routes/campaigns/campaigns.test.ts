@@ -1,6 +1,4 @@
 import { Fault, notFound } from '@call-analysis/fault';
-import type { Call } from '@call-analysis/proto/ingest/v1/Call';
-import type { Campaign } from '@call-analysis/proto/ingest/v1/Campaign';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { apiKey, everyKeyIs, firm, type Fixture, openFixture, user } from '../../test/fixture.ts';
 
@@ -12,15 +10,6 @@ const caller = { firm_uuid: firm.uuid, user_uuid: user };
 /** Audited actions include the client's address. */
 const actor = { ...caller, address: '127.0.0.1' };
 
-const bare: Campaign = {
-  uuid,
-  name: 'Spring',
-  status: 'draft',
-  created_at: '2026-10-01T18:00:00.000Z',
-  updated_at: '2026-10-01T18:00:00.000Z',
-  calls_total: 0,
-  calls_by_status: {},
-};
 const shown = {
   uuid,
   name: 'Spring',
@@ -30,8 +19,8 @@ const shown = {
   segment_type: null,
   starts_at: null,
   ends_at: null,
-  created_at: bare.created_at,
-  updated_at: bare.updated_at,
+  created_at: '2026-10-01T18:00:00.000Z',
+  updated_at: '2026-10-01T18:00:00.000Z',
   calls: { total: 0, by_status: {}, erased: 0 },
   average_score: null,
 };
@@ -58,16 +47,16 @@ beforeEach(() => {
       return reply;
     };
   Object.assign(edge.calls, {
-    createCampaign: record('create', bare),
-    listCampaigns: record('list', { count: 1, items: [bare] }),
-    getCampaign: record('get', bare),
-    changeCampaign: record('change', bare),
-    moveCampaign: record('move', bare),
+    createCampaign: record('create', shown),
+    listCampaigns: record('list', { count: 1, items: [shown] }),
+    getCampaign: record('get', shown),
+    changeCampaign: record('change', shown),
+    moveCampaign: record('move', shown),
     admitToCampaign: record('admit', {}),
     openUpload: record('open', { metadata_upload_url: '/put', metadata_key: 'k', expires_in: 3600 }),
     processUpload: record('process', { batch_uuid: 'b', accepted: 1, duplicates: 0, rejected: 0, ignored_columns: [] }),
-    listCalls: record('calls', { count: 0, items: [] }),
-    getCall: record('call', { call: { ...call, campaign_uuid: uuid }, analyses_json: [], history: [], audio: null }),
+    listCalls: record('calls', { count: 0, items: [], next_cursor: null }),
+    getCall: record('call', { ...call, campaign_id: uuid, analyses: [], history: [], audio: null }),
   });
   edge.recordings.uploadRecording = async (pieces) => {
     const said: unknown[] = [];
@@ -77,7 +66,7 @@ beforeEach(() => {
   };
 });
 
-const call: Call = {
+const call = {
   uuid: callUuid,
   source: 'audio',
   status: 'queued',

@@ -1,12 +1,11 @@
 import { CampaignItem, CampaignPage, CampaignStatus } from '@call-analysis/api/campaigns';
 import { anyOf, name, page, size, text, written } from '@call-analysis/api/fields';
 import type { ingest } from '@call-analysis/proto';
-import type { Campaign } from '@call-analysis/proto/ingest/v1/Campaign';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
 import { pathUuid } from '../../http/request/parse.ts';
-import { actorOf, callerOf } from '../rpc-caller.ts';
+import { actorOf, answered, callerOf } from '../rpc-caller.ts';
 
 export const CAMPAIGNS = '/external/api/v1/call-campaign';
 
@@ -92,7 +91,7 @@ export function campaigns(
       },
       async handle({ caller, body, address }) {
         const created = await catalogue.createCampaign({ caller: actorOf(caller, address), ...body });
-        return { status: 201, body: campaignItem(created) };
+        return answered(created, 201);
       },
     }),
     endpoint({
@@ -113,8 +112,7 @@ export function campaigns(
         responses: { 200: { description: 'A page of campaigns.', schema: CampaignPage } },
       },
       async handle({ caller, query }) {
-        const { count, items } = await catalogue.listCampaigns({ caller: callerOf(caller), ...query });
-        return { status: 200, body: { count, items: items.map(campaignItem) } };
+        return answered(await catalogue.listCampaigns({ caller: callerOf(caller), ...query }));
       },
     }),
     endpoint({
@@ -129,7 +127,7 @@ export function campaigns(
       },
       async handle({ caller, params }) {
         const campaign = { caller: callerOf(caller), campaign_uuid: campaignUuid(params['uuid']) };
-        return { status: 200, body: campaignItem(await catalogue.getCampaign(campaign)) };
+        return answered(await catalogue.getCampaign(campaign));
       },
     }),
     endpoint({
@@ -153,7 +151,7 @@ export function campaigns(
           ...present(body),
           clear: Object.entries(body).flatMap(([field, value]) => (value === null ? [field] : [])),
         });
-        return { status: 200, body: campaignItem(changed) };
+        return answered(changed);
       },
     }),
     ...Object.entries(actions).map(([action, { id, summary, description }]) =>
@@ -172,7 +170,7 @@ export function campaigns(
         },
         async handle({ caller, params, address }) {
           const move = { caller: actorOf(caller, address), campaign_uuid: campaignUuid(params['uuid']), action };
-          return { status: 200, body: campaignItem(await catalogue.moveCampaign(move, { deadlineMs: MOVE_MS })) };
+          return answered(await catalogue.moveCampaign(move, { deadlineMs: MOVE_MS }));
         },
       }),
     ),
@@ -205,23 +203,5 @@ function instant() {
 function present<Fields extends object>(fields: Fields): { [Name in keyof Fields]?: NonNullable<Fields[Name]> } {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null)) as {
     [Name in keyof Fields]?: NonNullable<Fields[Name]>;
-  };
-}
-
-/** A campaign. No field is missing; unknown ones are null (docs/api.md, "Campaigns"). */
-function campaignItem(campaign: Campaign) {
-  return {
-    uuid: campaign.uuid,
-    name: campaign.name,
-    external_id: campaign.external_id ?? null,
-    description: campaign.description ?? null,
-    status: campaign.status,
-    segment_type: campaign.segment_type ?? null,
-    starts_at: campaign.starts_at ?? null,
-    ends_at: campaign.ends_at ?? null,
-    created_at: campaign.created_at,
-    updated_at: campaign.updated_at,
-    calls: { total: campaign.calls_total, by_status: campaign.calls_by_status, erased: campaign.calls_erased ?? 0 },
-    average_score: campaign.average_score ?? null,
   };
 }

@@ -1,4 +1,3 @@
-import type { Answer } from '@call-analysis/proto/desk/v1/Answer';
 import type { CallerInit } from '@call-analysis/proto/desk/v1/Caller';
 import type { Caller } from '../../authentication/caller.ts';
 import { sightOf } from '../rpc-caller.ts';
@@ -6,10 +5,7 @@ import { sightOf } from '../rpc-caller.ts';
 /** The caller in a request to the desk. */
 export function callerOf(caller: Caller, address: string): CallerInit {
   const { firmUuid: firm_uuid, userUuid: user_uuid, role } = caller;
-  return { firm_uuid, user_uuid, role, address, ...sightOf(caller) };
+  return { firm_uuid, user_uuid, role, address, reads_json: true, ...sightOf(caller) };
 }
 
-/** Ingest answers in the API's own shape. */
-export function answered({ json }: Answer, status = 200): { status: number; body: Record<string, unknown> } {
-  return { status, body: JSON.parse(json) as Record<string, unknown> };
-}
+export { answered } from '../rpc-caller.ts';

@@ -6,9 +6,8 @@ import { z } from 'zod';
 import { AND_REVIEWERS } from '../../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
 import { pathUuid } from '../../http/request/parse.ts';
-import { callItem } from '../calls/call-json.ts';
 import { FilterInBody, filterDescription, filterFor } from '../calls/calls.ts';
-import { callerOf } from './desk-caller.ts';
+import { answered, callerOf } from './desk-caller.ts';
 
 const PATH = '/api/v1/review-queue';
 const tag = 'Desk';
@@ -52,13 +51,13 @@ export function reviewQueue(
         },
       },
       handle: async ({ caller, body: { filter, rule_uuid, skip }, address }) => {
-        const { call, lease_until } = await team.takeNextCall({
+        const reply = await team.takeNextCall({
           caller: callerOf(caller, address),
           ...(filter !== undefined && { filter: filterFor(caller, filter) }),
           ...(rule_uuid !== undefined && { rule_uuid }),
           skip,
         });
-        return call === null ? { status: 204 } : { status: 200, body: { call: callItem(call), lease_until } };
+        return reply.json === undefined ? { status: 204 } : answered(reply);
       },
     }),
     endpoint({

@@ -2,7 +2,6 @@ import type { IncomingMessage } from 'node:http';
 import { page, size } from '@call-analysis/api/fields';
 import { BatchItem, BatchPage } from '@call-analysis/api/uploads';
 import type { ingest } from '@call-analysis/proto';
-import type { Batch } from '@call-analysis/proto/ingest/v1/Batch';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import type { Caller } from '../../authentication/caller.ts';
@@ -13,10 +12,12 @@ import type { PublicUrl } from '../../http/request/public-url.ts';
 import type { Response } from '../../http/response/response.ts';
 import { sendStream } from '../../http/response/send.ts';
 import { pathForCaller } from '../external.ts';
-import { callerOf } from '../rpc-caller.ts';
+import { callerOf, readAnswer } from '../rpc-caller.ts';
 
 const PATH = '/api/v1/calls/batches';
 const REJECTED = '/api/v1/calls/rejected';
+
+type Batch = z.output<typeof BatchItem>;
 
 export const rejectedDocs = {
   tag: 'Batches',
@@ -48,8 +49,10 @@ export function batches(
         responses: { 200: { description: 'A page of batches.', schema: BatchPage } },
       },
       async handle({ caller, query, request }) {
-        const { count, items } = await catalogue.listBatches({ caller: callerOf(caller), ...query });
-        return { status: 200, body: { count, items: items.map((batch) => batchJson(batch, request)) } };
+        const page = readAnswer<z.output<typeof BatchPage>>(
+          await catalogue.listBatches({ caller: callerOf(caller), ...query }),
+        );
+        return { status: 200, body: { ...page, items: page.items.map((batch) => reachable(batch, request)) } };
       },
     }),
     endpoint({
@@ -64,11 +67,9 @@ export function batches(
         responses: { 200: { description: 'The batch.', schema: BatchItem } },
       },
       async handle({ caller, params, request }) {
-        const batch_id = pathUuid(params['batch_id'], 'batch');
-        return {
-          status: 200,
-          body: batchJson(await catalogue.getBatch({ caller: callerOf(caller), batch_uuid: batch_id }), request),
-        };
+        const batch_uuid = pathUuid(params['batch_id'], 'batch');
+        const batch = readAnswer<Batch>(await catalogue.getBatch({ caller: callerOf(caller), batch_uuid }));
+        return { status: 200, body: reachable(batch, request) };
       },
     }),
     endpoint({
@@ -83,22 +84,10 @@ export function batches(
     }),
   ];
 
-  function batchJson(batch: Batch, request: IncomingMessage) {
-    return {
-      batch_id: batch.batch_uuid,
-      kind: batch.kind,
-      created_at: batch.created_at,
-      accepted: batch.accepted,
-      duplicates: batch.duplicates,
-      rejected: batch.rejected,
-      by_status: batch.by_status,
-      erased: batch.erased ?? 0,
-      finished_at: batch.finished_at ?? null,
-      file_name: batch.file_name ?? null,
-      archive_name: batch.archive_name ?? null,
-      uploaded_by: batch.uploaded_by ?? null,
-      rejected_csv_url: batch.rejected_uuid === undefined ? null : rejectedUrl(publicUrl, request, batch.rejected_uuid),
-    };
+  /** The batch with the URL of its refused rows, of which ingest knows the path. */
+  function reachable(batch: Batch, request: IncomingMessage): Batch {
+    const { rejected_csv_url: path } = batch;
+    return { ...batch, rejected_csv_url: path && publicUrl(request, pathForCaller(request, path)) };
   }
 }
 

@@ -5,7 +5,7 @@ import type { desk } from '@call-analysis/proto';
 import type { SamplingRuleFields } from '@call-analysis/proto/desk/v1/SamplingRuleFields';
 import type { Handlers } from '@call-analysis/rpc';
 import { z } from 'zod';
-import { filterOf } from '../../listing/call-messages.ts';
+import { filterOf } from '../../listing/call-filter.ts';
 import { answer, callerOf, PageRequest } from '../requests.ts';
 import { chooseByRule, type ChooseDeps } from './choose-calls.ts';
 import { GROUPS, PERIODS, type SamplingRule } from './sampling-store.ts';
