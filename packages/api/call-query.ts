@@ -65,6 +65,9 @@ const conditions = {
     description:
       "A question's uuid: calls whose answer to it, in the current analysis, got fewer points than the question can give.",
   }),
+  scorecard: Uuid.optional().meta({
+    description: "A scorecard's uuid: calls whose current analysis is by one of its revisions.",
+  }),
   duration_min: number(0, MAX_DURATION).optional().meta({ description: 'Seconds.' }),
   duration_max: number(0, MAX_DURATION).optional().meta({ description: 'Seconds.' }),
   q: text(MAX_QUERY_CHARS)

@@ -324,6 +324,7 @@ const allFilters = fc.record({
   reviewed: fc.boolean(),
   auto_failed: fc.boolean(),
   lost_points: fc.constantFrom(question(1), question(2), question(3)),
+  scorecard: fc.constantFrom(SCORECARD, question(1)),
   operator_id: fc.constantFrom('17', 'nobody'),
   seen_operators: fc.subarray(['17', 'a-2', 'nobody']),
   client_phone_number: fc.constantFrom('998901234567', '+79161234567', '1234567'),
@@ -385,6 +386,7 @@ export function modelled(calls: readonly Call[], filter: CallFilter, { by, isDes
       is(filter.reviewed_by, call.reviewed ? call.reviewer : null) &&
       isOneOf(filter.review_status, reviewStatus(call)) &&
       (filter.lost_points === undefined || lost(call, filter.lost_points)) &&
+      is(filter.scorecard, call.facts === null ? null : SCORECARD) &&
       is(filter.operator_id, call.operatorId) &&
       (filter.seen_operators === undefined || filter.seen_operators.includes(call.operatorId ?? '-')) &&
       (filter.client_phone_number === undefined || digits(filter.client_phone_number) === digits(call.phone)) &&
