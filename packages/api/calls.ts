@@ -73,6 +73,10 @@ const item = {
   source: CallSource,
   status: CallStatus,
   outcome: Outcome.nullable(),
+  attempt: z
+    .int()
+    .min(1)
+    .meta({ description: 'How many times it was started: a retry or a new analysis is the next attempt.' }),
   partner_call_id: z.string().nullable(),
   client_phone_number: z.string(),
   operator_name: z.string(),
@@ -112,6 +116,7 @@ export const exampleCall = {
   source: 'transcription',
   status: 'completed',
   outcome: 'scored',
+  attempt: 1,
   partner_call_id: 'crm-20931',
   client_phone_number: '+998901234567',
   operator_name: 'Aziza Karimova',

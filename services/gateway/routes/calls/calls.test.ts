@@ -10,6 +10,7 @@ const bare = {
   uuid,
   source: 'transcription',
   status: 'queued',
+  attempt: 1,
   client_phone_number: '+998901234567',
   operator_name: 'Op',
   segment_type: 'sales',
