@@ -13,10 +13,10 @@ const html = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
 const get = (path: string, headers: Record<string, string> = {}) =>
   fetch(`${edge.url}${path}`, { redirect: 'manual', headers: { 'accept-encoding': 'identity', ...headers } });
 
-/** The address of the console's script, as its page names it. */
+/** The address of a large script of the console, as its page names it. */
 async function scriptPath(): Promise<string> {
   const page = await (await get('/console/')).text();
-  return `/console/${/src="\.\/(assets\/[^"]+\.js)"/.exec(page)![1]}`;
+  return `/console/${/"\.\/(assets\/console-[^"]+\.js)"/.exec(page)![1]}`;
 }
 
 describe('the console', () => {
