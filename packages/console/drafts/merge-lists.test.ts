@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { mergeLists } from './form.tsx';
+import { mergeLists } from './merge-lists.ts';
 
 it('a list that two people have changed has what either added, without what either removed', () => {
   const base = ['sales', 'support', 'billing'];

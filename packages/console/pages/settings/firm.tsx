@@ -1,6 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { api, type Schemas, send, firmQuery } from '../../api/client.ts';
-import { type Fields, useForm, mergeLists } from '../../drafts/form.tsx';
+import { type Fields, useForm } from '../../drafts/form.tsx';
+import { mergeLists } from '../../drafts/merge-lists.ts';
 import * as format from '../../i18n/format.ts';
 import { shellTexts } from '../../i18n/shell/texts.ts';
 import { useSession } from '../../session/session.ts';

@@ -1,6 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { api, type Schemas, send } from '../../api/client.ts';
-import { type Fields, FormDialog, mergeLists } from '../../drafts/form.tsx';
+import { type Fields, FormDialog } from '../../drafts/form.tsx';
+import { mergeLists } from '../../drafts/merge-lists.ts';
 import { Check, TextField } from '../../widgets/controls.tsx';
 import { settingsTexts } from './texts.ts';
 
