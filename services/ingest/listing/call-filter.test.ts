@@ -72,7 +72,12 @@ it.each([
 
 it('a filter arrives as JSON, and from a gateway of the last release by its fields', () => {
   const { seen_operators: operator_ids, ...filter } = given;
-  const caller = { firm_uuid: uuid, user_uuid: uuid, sees_only: { operator_ids: [...operator_ids!] } };
+  const caller = {
+    firm_uuid: uuid,
+    user_uuid: uuid,
+    reads_json: true,
+    sees_only: { operator_ids: [...operator_ids!] },
+  };
   const others = { caller, page: 1, size: 10, sort: '' };
   const none = { status: [], outcome: [], segment_type: [], direction: [], review_status: [] };
   expect(filterOf({ ...others, ...none, filter_json: JSON.stringify(filter) }, caller)).toEqual(given);
