@@ -30,7 +30,7 @@ export function transcriptJson(shown: object): string {
   );
 }
 
-/** Words that are as likely wrong as right. Whisper has 0.7 to 0.9 for clear speech, and gives a text up under 0.37. */
+/** Below it most words are wrong, above it one in six (docs/performance.md, "Confidence"). Whisper gives a text up under 0.37. */
 const DOUBTFUL_BELOW = 0.5;
 
 export function isDoubtful({ confidence }: { readonly confidence?: number | null | undefined }): boolean {
