@@ -5,7 +5,7 @@ import { eventually } from '../test/client/retry.ts';
 import { csvOf } from '../test/client/valid-uploads.ts';
 import { startSystemUnderTest, type SystemUnderTest } from '../test/system/system-under-test.ts';
 import { accessibilityFaults, visit, type Visit } from './test/browser.ts';
-import { finishReview, launchChromium } from './test/console-page.ts';
+import { launchChromium } from './test/console-page.ts';
 
 let service: SystemUnderTest;
 let browser: Browser;
@@ -94,7 +94,7 @@ describe('two people who review a call', () => {
     await question(second.page, 0).waitFor();
     await answer(first.page, 0, 0);
     await question(second.page, 0).getByText('Person').waitFor();
-    await finishReview(first.page);
+    await first.page.getByRole('button', { name: 'Finish the review' }).click();
     await second.page.getByText('Reviewed', { exact: true }).waitFor();
     await second.page.getByRole('button', { name: 'Add a comment' }).click();
     await second.page.getByRole('textbox', { name: 'Comment' }).fill('I agree.');
@@ -110,7 +110,7 @@ describe('two people who review a call', () => {
     await stopFollowing(second.page, uuid);
     await answer(first.page, 0, 0);
     await question(first.page, 0).getByText('Person').waitFor();
-    await finishReview(first.page);
+    await first.page.getByRole('button', { name: 'Finish the review' }).click();
     await first.page.getByText('Reviewed', { exact: true }).waitFor();
     await answer(second.page, 1, 0);
     // What was saved has both.
@@ -284,7 +284,7 @@ describe('what the console offers', () => {
     await question(page, 0).getByText('Person').waitFor();
     await page.getByRole('button', { name: 'Add a comment' }).waitFor();
     expect(await menu(page)).toEqual(['History', 'Print']);
-    await finishReview(page);
+    await page.getByRole('button', { name: 'Finish the review' }).click();
     await page.getByText('Reviewed', { exact: true }).waitFor();
     for (const path of ['upload', 'settings', 'scorecards']) {
       await page.goto(`${service.url}/console/${path}`);

@@ -5,6 +5,7 @@ import shell from '../i18n/shell/texts/all?texts';
 import topics from '../i18n/topics/texts/all?texts';
 import { callSearch, firstPage } from '../pages/calls/call-search.ts';
 import calls from '../pages/calls/texts/all?texts';
+import { may } from '../session/rights.ts';
 import { currentSession, SERVICE_URL, startSession } from '../session/session.ts';
 import { applyTheme } from './theme.ts';
 
@@ -16,13 +17,14 @@ const path = location.pathname.slice(new URL(document.baseURI).pathname.length);
 
 /** Resolves when it is known who is signed in. What the first page shows is asked for at once, and not once it is drawn. */
 export const session = startSession().then(() => {
-  const token = currentSession()?.token;
-  if (token === undefined) return;
+  const signedIn = currentSession();
+  if (signedIn === null) return;
   const ask = (what: string) =>
-    askEarly(`${SERVICE_URL}/api/v1/${what}`, { headers: { authorization: `Bearer ${token}` } });
+    askEarly(`${SERVICE_URL}/api/v1/${what}`, { headers: { authorization: `Bearer ${signedIn.token}` } });
   if (path === 'calls') ask(`calls?${stringify(firstPage(callSearch(parseSearch(location.search))))}`);
   // The start leads to all calls, unless a view was chosen for it.
-  if (path === '') for (const what of ['views?page=1&size=100', `calls?${stringify(firstPage({}))}`]) ask(what);
+  if (path === '' && may(signedIn.role, 'review')) ask('views?page=1&size=100');
+  if (path === '') ask(`calls?${stringify(firstPage({}))}`);
 });
 
 for (const texts of path === '' || path === 'calls' ? [shell, calls, topics] : [shell]) askEarly(texts[locale] ?? '');

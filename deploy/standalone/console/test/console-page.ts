@@ -74,15 +74,6 @@ export async function openPage(page: Page, name: string): Promise<void> {
   await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name, exact: true }).click();
 }
 
-/** Finishes a review of which some questions were not looked at, and says so. */
-export async function finishReview(page: Page): Promise<void> {
-  await page.getByRole('button', { name: 'Finish the review' }).click();
-  await page
-    .getByRole('dialog', { name: 'Finish with unanswered questions?' })
-    .getByRole('button', { name: 'Finish anyway' })
-    .click();
-}
-
 const TRIES = 3;
 
 /** Runs in the browser: the colours of another scheme are shown with the frame after the next. */
