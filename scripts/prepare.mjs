@@ -42,7 +42,11 @@ function run(command, args, env = {}) {
   }
 }
 
-const folders = (parent) => readdirSync(join(root, parent)).map((name) => `${parent}/${name}`);
+/** What another version has left behind, as `node_modules` alone, is none. */
+const folders = (parent) =>
+  readdirSync(join(root, parent))
+    .map((name) => `${parent}/${name}`)
+    .filter((folder) => existsSync(join(root, folder, 'package.json')));
 const members = ['proto', 'bench', 'deploy/standalone', ...folders('packages'), ...folders('services')];
 
 once(
