@@ -4,6 +4,8 @@ import { AudioFormat, transcriptJson, Uuid } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
 import { ingest } from '@call-analysis/proto';
 import type { Caller } from '@call-analysis/proto/ingest/v1/Caller';
+import type { ExportCallsRequest } from '@call-analysis/proto/ingest/v1/ExportCallsRequest';
+import type { ExportSelectedCallsRequest } from '@call-analysis/proto/ingest/v1/ExportSelectedCallsRequest';
 import type { GetCallRequest } from '@call-analysis/proto/ingest/v1/GetCallRequest';
 import type { Recording } from '@call-analysis/proto/ingest/v1/Recording';
 import type { RegisterCallRequest } from '@call-analysis/proto/ingest/v1/RegisterCallRequest';
@@ -23,7 +25,7 @@ import { campaignRpcs } from './campaigns/campaign-rpcs.ts';
 import { commentRpcs } from './comments/comment-rpcs.ts';
 import type { Deps } from './deps.ts';
 import { eraseCall } from './erasure/erase-call.ts';
-import { exportCalls } from './export/export-calls.ts';
+import { exportCalls, type Exported } from './export/export-calls.ts';
 import { openUpload } from './intake/open-upload.ts';
 import { processUpload } from './intake/process-upload.ts';
 import { recordAudio } from './intake/record-audio.ts';
@@ -52,12 +54,31 @@ const Stored = z.object({
 /** Half of a message: its other half is for the history and the rest of the call. */
 const INLINE_BYTES = MAX_MESSAGE_BYTES / 2;
 const PIECE_BYTES = 512 * 1024;
+/** A reply without what only a gateway of the last release reads. */
+const NO_FIELDS = { call: null, audio: null, analyses_json: [], history: [] };
 
 /** The RPCs of this service. The gateway has validated requests, so a fault here is an internal error. */
 export function rpcs(deps: Deps) {
   const { uploads, batches, calls, objects } = deps;
   const readDetail = ({ caller, call_uuid, campaign_uuid }: GetCallRequest) =>
     readCall(deps, requireCaller(caller).firmUuid, Uuid.parse(call_uuid), Uuid.optional().parse(campaign_uuid) ?? null);
+  async function* exported(
+    caller: Caller | null,
+    request: ExportCallsRequest | ExportSelectedCallsRequest,
+    calls: Exported,
+  ) {
+    const pieces = exportCalls(deps, requireCaller(caller), {
+      format: ExportFormat.parse(request.format),
+      calls,
+      questions: request.questions,
+      scorecardUuid: request.scorecard_uuid ?? null,
+      hasTranscripts: request.transcripts,
+      timeZone: request.tz ?? null,
+      headings: request.headings ?? {},
+    });
+    for await (const data of pieces) yield { data };
+  }
+
   return implement(ingest, callers, {
     ...campaignRpcs(deps),
     ...reviewRpcs(deps),
@@ -104,40 +125,13 @@ export function rpcs(deps: Deps) {
       for await (const data of await objects.open(key)) yield { data: data as Buffer };
     },
 
-    exportCalls: async function* ({ listing, format, scorecard_uuid, questions, transcripts, headings, tz }) {
-      const { caller } = listing!;
-      const pieces = exportCalls(deps, requireCaller(caller), {
-        format: ExportFormat.parse(format),
-        calls: { filter: filterOf(listing!, caller), sort: sortOf(listing!.sort) },
-        questions,
-        scorecardUuid: scorecard_uuid ?? null,
-        hasTranscripts: transcripts,
-        timeZone: tz ?? null,
-        headings: headings ?? {},
-      });
-      for await (const data of pieces) yield { data };
+    exportCalls: async function* (request) {
+      const { caller, sort } = request.listing!;
+      yield* exported(caller, request, { filter: filterOf(request.listing!, caller), sort: sortOf(sort) });
     },
 
-    exportSelectedCalls: async function* ({
-      caller,
-      call_uuids,
-      format,
-      scorecard_uuid,
-      questions,
-      transcripts,
-      headings,
-      tz,
-    }) {
-      const pieces = exportCalls(deps, requireCaller(caller), {
-        format: ExportFormat.parse(format),
-        calls: { uuids: call_uuids },
-        questions,
-        scorecardUuid: scorecard_uuid ?? null,
-        hasTranscripts: transcripts,
-        timeZone: tz ?? null,
-        headings: headings ?? {},
-      });
-      for await (const data of pieces) yield { data };
+    exportSelectedCalls: async function* (request) {
+      yield* exported(request.caller, request, { uuids: request.call_uuids });
     },
 
     getStorage: async ({ caller }) => {
@@ -176,12 +170,11 @@ export function rpcs(deps: Deps) {
     getCall: async (request) => {
       // Before the rest, so that no version is newer than what it names.
       const version = await calls.version(requireCaller(request.caller).firmUuid, Uuid.parse(request.call_uuid));
-      if (version !== null && version === request.known_version)
-        return { call: null, audio: null, analyses_json: [], history: [], version };
+      if (version !== null && version === request.known_version) return { ...NO_FIELDS, version };
       const detail = JSON.stringify(await readDetail(request));
       const is_large = Buffer.byteLength(detail) > INLINE_BYTES;
       if (request.caller?.reads_json === true) {
-        const head = { call: null, audio: null, analyses_json: [], history: [], ...present({ version }) };
+        const head = { ...NO_FIELDS, ...present({ version }) };
         return is_large ? { ...head, is_large } : { ...head, json: Buffer.from(detail) };
       }
       const call = JSON.parse(detail) as Detail;

@@ -4,11 +4,6 @@ import type { Database } from '@call-analysis/postgres';
 import { indexWords } from './index-words.ts';
 import { configurations, configurationTag, webSearchText } from './tokenizer.ts';
 
-/**
- * The words of transcripts, which are indexed after the call: a document for each in `call_text`, its words as a tsvector under a GIN
- * index. Extra words that begin with `#` hold the document's language and the number of its firm. Triggers of `call` and
- * `transcript` queue what is to be indexed.
- */
 const WAIT_MS = 5;
 
 /** The words of a search, and the firm's number in its documents. */
@@ -18,6 +13,11 @@ export interface SearchedWords {
   readonly firmNumber: number;
 }
 
+/**
+ * The words of transcripts, which are indexed after the call: a document for each in `call_text`, its words as a tsvector under a GIN
+ * index. Extra words that begin with `#` hold the document's language and the number of its firm. Triggers of `call` and
+ * `transcript` queue what is to be indexed.
+ */
 export function words(db: Database) {
   const numbers = new Map<string, number>();
 

@@ -75,28 +75,40 @@ export function Results({ calibration, agreement }: Props) {
             className="scroll-x"
             items={agreement.calls.toSorted(lowestFirst)}
             keyOf={({ call_uuid }) => call_uuid}
-            columns={[
-              {
-                title: t('call'),
-                kind: 'name',
-                className: 'foreign',
-                cell: ({ call_uuid }) => (
-                  <Link
-                    to="/calls/$uuid"
-                    params={{ uuid: call_uuid }}
-                    onClick={() => openFromList({ title: name, uuids, opened: call_uuid })}
-                  >
-                    {callName(call_uuid)}
-                  </Link>
-                ),
-              },
-              ...figures,
-            ]}
+            columns={[callColumn(t('call'), { title: name, uuids, callName }), ...figures]}
           />
         </Card>
       </div>
     </>
   );
+}
+
+interface Calls {
+  /** Of the list that the next and the previous call are found in. */
+  readonly title: string;
+  readonly uuids: readonly string[];
+  readonly callName: (uuid: string) => string;
+  /** The question at which a call opens. */
+  readonly question?: string;
+}
+
+/** The names of calls, which open them. */
+function callColumn(heading: string, { title, uuids, callName, question }: Calls): Column<{ call_uuid: string }> {
+  return {
+    title: heading,
+    kind: 'name',
+    className: 'foreign',
+    cell: ({ call_uuid }) => (
+      <Link
+        to="/calls/$uuid"
+        params={{ uuid: call_uuid }}
+        search={question === undefined ? {} : { question }}
+        onClick={() => openFromList({ title, uuids, opened: call_uuid })}
+      >
+        {callName(call_uuid)}
+      </Link>
+    ),
+  };
 }
 
 interface AnswersProps {
@@ -124,21 +136,7 @@ function Answers({ calibration: { name, calls, users }, question, callName }: An
       items={asked}
       keyOf={({ call_uuid }) => call_uuid}
       columns={[
-        {
-          title: t('call'),
-          kind: 'name',
-          className: 'foreign',
-          cell: ({ call_uuid }) => (
-            <Link
-              to="/calls/$uuid"
-              params={{ uuid: call_uuid }}
-              search={{ question }}
-              onClick={() => openFromList({ title: name, uuids, opened: call_uuid })}
-            >
-              {callName(call_uuid)}
-            </Link>
-          ),
-        },
+        callColumn(t('call'), { title: name, uuids, callName, question }),
         ...users.map((user) => ({
           title: nameOf(user),
           className: 'foreign',
