@@ -1,5 +1,4 @@
-import type { ArchiveEntry } from './archive-entry.ts';
-import { decodeName, isLitter, isTooLong, nestedName, unsafeName } from './entry-name.ts';
+import { type ArchiveEntry, decodeName, isLitter, isTooLong, nestedName, unsafeName } from './entry-name.ts';
 import { EntryFaults, contradiction, unsafeArchive } from './faults.ts';
 import {
   CENTRAL_BYTES,

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { LONGEST_TAG } from '../deploy/labels.ts';
+import { LONGEST_TAG } from '../deploy/manifest.ts';
 import type { Yaml } from '../deploy/tools.ts';
 import { type ClusterApi, type Kind, Refused } from './api.ts';
 import { fewestDuring, settledFaults } from './checks.ts';

@@ -5,8 +5,7 @@ import { BackupNotPossible, backUpCluster } from '@call-analysis/postgres/base-b
 import { StartFault } from '@call-analysis/runtime';
 import { Client } from 'pg';
 import type { DataDirectory } from '../data-directory.ts';
-import { concurrently } from './concurrently.ts';
-import { copyFile } from './copy-file.ts';
+import { concurrently, copyFile } from './copy-file.ts';
 import { DATA, ManifestWriter } from './manifest.ts';
 import type { Progress } from './progress.ts';
 

@@ -8,11 +8,10 @@ import type { Objects } from '../port.ts';
 import { Bucket } from './bucket.ts';
 import { S3_LIMITS, type S3Config, type S3Limits } from './config.ts';
 import { faulted, isMissing, toFault, missing } from './failures.ts';
-import { BROKEN_UPLOADS, expiration } from './lifecycle.ts';
 import { MAX_PARTS, Multipart, refuseError } from './multipart.ts';
 import { put } from './put.ts';
 import { Requests, isCode, encode } from './requests.ts';
-import { ensureRules, LIFECYCLE } from './rules.ts';
+import { BROKEN_UPLOADS, ensureRules, expiration, LIFECYCLE } from './rules.ts';
 import { element, elements } from './xml.ts';
 
 const READ_BYTES = 256 * 1024;

@@ -1,4 +1,4 @@
-import type { EntryRecord } from '../archive-entry.ts';
+import type { EntryRecord } from '../entry-name.ts';
 import { corruptEntry } from '../faults.ts';
 import { ENCRYPTED } from './central-header.ts';
 import { findZip64, isInZip64, type Sizes, unsigned64, Zip64Values } from './zip64.ts';

@@ -16,11 +16,9 @@ import { openInProcessEngine, SAMPLE_RATE_HZ } from '../../test/in-process-engin
 import { peakBytes, processorSeconds } from '../../test/process-figures.ts';
 import { TranscriptionWorkerPool, type WorkerPoolOptions } from '../../workers/worker-pool.ts';
 import { CallMaker, callName, type MadeCall } from './calls.ts';
-import { confidenceTable } from './confidence.ts';
-import { type Half, HALVES } from './halves.ts';
 import type { Compared } from './measure.ts';
-import { comparisonOf, tableOf } from './report.ts';
-import { speakers } from './speakers.ts';
+import { comparisonOf, confidenceTable, tableOf } from './report.ts';
+import { type Half, HALVES, speakers } from './speakers.ts';
 
 const USAGE = `npm run speech-accuracy -- DIR [--calls N] [--from N] [--languages en=100,ru,…] [--half tuning|judging|unheard|fresh]
   [--speakers allison-en,…] [--url URL | --models DIR [--each]] [--command JSON]… [--by-hand] [--results FILE] [--record]
