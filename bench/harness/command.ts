@@ -58,29 +58,8 @@ export async function measure(benchmarks: Benchmarks, { names, quick, json, reco
     await rm(scratch, { recursive: true, force: true });
   }
   const figures = Object.values(measured).flat();
-  console.log(json ? JSON.stringify(figures, null, 2) : table(figures));
+  console.log(json ? JSON.stringify(figures, null, 2) : tableOf(figures));
   if (record) recordFigures(measured, { order: Object.keys(benchmarks), quick });
-}
-
-function table(rows: readonly Figure[]): string {
-  const cells = rows.map((figure) => [
-    figure.name,
-    `${amountText(figure.value)} ${figure.unit}`,
-    `${figure.yardstick.name}: ${amountText(figure.yardstick.value)}`,
-    ratioText(figure),
-    figure.goal,
-    figure.goal === 'none' ? '' : figure.holds ? 'holds' : 'MISSED',
-  ]);
-  const all = [['figure', 'value', 'yardstick', 'ratio', 'goal', ''], ...cells];
-  const widths = all[0]!.map((_, column) => Math.max(...all.map((row) => row[column]!.length)));
-  return all
-    .map((row) =>
-      row
-        .map((cell, column) => cell.padEnd(widths[column]!))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
 }
 
 const PAGE = new URL('../../docs/performance.md', import.meta.url);

@@ -2,7 +2,7 @@ import { pipeline, Readable } from 'node:stream';
 import { crc32, createInflateRaw } from 'node:zlib';
 import type { EntryRecord } from './entry-name.ts';
 import { corruptEntry } from './faults.ts';
-import { DESCRIPTOR_BYTES, descriptorAgrees, LOCAL_HEADER_BYTES, readLocalHeader } from './format/local-header.ts';
+import { DESCRIPTOR_BYTES, descriptorAgrees, LOCAL_HEADER_BYTES, readLocalHeader } from './format/headers.ts';
 import type { ArchiveSource } from './source.ts';
 
 const DEFLATED = 8;

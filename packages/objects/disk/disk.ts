@@ -18,8 +18,7 @@ import {
 import { dirname, join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { Fault, unavailable } from '@call-analysis/fault';
-import { keyParts, prefixParts } from '../key.ts';
-import type { Objects } from '../port.ts';
+import { keyParts, type Objects, prefixParts } from '../port.ts';
 import { decodeKey, filePath, folderPath, readName } from './file-names.ts';
 import { areRemovalsHeld, holdRemoval, removeHeld } from './held-removals.ts';
 import { type SignedUrls, UrlSigner } from './signed-urls.ts';

@@ -15,8 +15,7 @@ import {
 import { Fault } from '@call-analysis/fault';
 import { StartFault } from '@call-analysis/runtime';
 import { type SignedUrl, type SignedUrls, UrlSigner } from '../disk/signed-urls.ts';
-import { keyParts } from '../key.ts';
-import type { Objects } from '../port.ts';
+import { keyParts, type Objects } from '../port.ts';
 
 /** An object that is replaced again and again between two reads of it. */
 const TRIES = 5;

@@ -26,7 +26,7 @@ export function tableOf(engine: string, measured: readonly Measured[]): string {
   ].join('\n');
 }
 
-/** A table of engines that heard the same calls, in Markdown. The first engine is the yardstick of the times. */
+/** A table of engines that transcribed the same calls, in Markdown. The first engine is the yardstick of the times. */
 export function comparisonOf(measured: readonly Compared[]): string {
   const engines = Map.groupBy(measured, ({ engine }) => engine);
   const kinds = [...new Set([...engines.values()].flatMap((own) => [...wordErrorRates(own).keys()]))].toSorted();
@@ -85,7 +85,7 @@ const seconds = (time: number | null) => (time === null ? '' : `${time.toFixed(2
 
 const BOUNDS = [0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9];
 
-interface HeardWord {
+interface RecognizedWord {
   readonly confidence: number;
   readonly isWrong: boolean;
 }
@@ -118,23 +118,23 @@ export function confidenceTable(measured: readonly Measured[]): string | null {
   ].join('\n');
 }
 
-function wordsOf({ call, transcript }: Measured): HeardWord[] {
+function wordsOf({ call, transcript }: Measured): RecognizedWord[] {
   return (['left', 'right'] as const).flatMap((side) => {
     const said = call.lines.filter((line) => line.side === side);
     if (said.some(({ text }) => text === '')) return [];
-    const heard = (transcript?.utterances ?? [])
+    const recognized = (transcript?.utterances ?? [])
       .filter((each) => each.side === side)
       .flatMap(({ text, confidence }) => foldedWords(text, call.language).map((word) => ({ word, confidence })));
     const wrong = wrongWords(
       said.flatMap(({ text }) => foldedWords(text, call.language)),
-      heard.map(({ word }) => word),
+      recognized.map(({ word }) => word),
     );
-    return heard.flatMap(({ confidence }, at) =>
+    return recognized.flatMap(({ confidence }, at) =>
       confidence === undefined ? [] : [{ confidence, isWrong: wrong[at]! }],
     );
   });
 }
 
-function wrongShare(words: readonly HeardWord[]): string {
+function wrongShare(words: readonly RecognizedWord[]): string {
   return percent(words.filter(({ isWrong }) => isWrong).length / words.length);
 }
