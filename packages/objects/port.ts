@@ -69,6 +69,20 @@ export function prefixParts(prefix: string): string[] {
   return keyParts(prefix.slice(0, -1));
 }
 
+/** Throws for a range that begins before the first byte or ends before it begins. */
+export function requireRange(range: { start: number; end?: number } | undefined): void {
+  if (range === undefined || (range.start >= 0 && (range.end ?? Infinity) >= range.start)) return;
+  throw new RangeError(`Not a range of bytes: ${range.start} to ${range.end}`);
+}
+
+export function missing(): Fault {
+  return new Fault('not-found', 'NOT_FOUND', 'Nothing is stored under this key.');
+}
+
+export function tooManyBytes(maxBytes: number): Fault {
+  return new Fault('too-large', 'TOO_LARGE', `More than ${maxBytes} bytes were sent.`);
+}
+
 function invalidKey(why: string): Fault {
   return new Fault('invalid', 'INVALID_KEY', `The storage key ${why}.`);
 }

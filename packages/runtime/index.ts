@@ -23,6 +23,7 @@ export {
   TelemetryVariables,
   tracesFrom,
 } from './config/process-variables.ts';
+export { isDiskFull, syncFolder } from './disk.ts';
 export { exportParts, type Part, Readiness } from './health/readiness.ts';
 export {
   childTraceparent,

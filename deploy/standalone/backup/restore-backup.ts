@@ -1,7 +1,7 @@
-import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { clusterOwner } from '@call-analysis/postgres/base-backup';
-import { StartFault } from '@call-analysis/runtime';
+import { isDiskFull, StartFault, syncFolder } from '@call-analysis/runtime';
 import { RESTORING } from '../data-directory.ts';
 import { concurrently, copyFile } from './copy-file.ts';
 import { DATA, readDigests, readManifest } from './manifest.ts';
@@ -75,11 +75,10 @@ export async function restoreBackup(source: string, target: string, progress: Pr
     for (const name of await readdir(draft)) await rename(join(draft, name), join(to, name));
     // From here on a start is accepted.
     await rm(draft, { recursive: true });
-    const folder = await open(to, 'r');
-    await folder.sync().finally(() => folder.close());
+    await syncFolder(to);
   } catch (error) {
     await rm(draft, { recursive: true, force: true });
-    if ((error as NodeJS.ErrnoException).code === 'ENOSPC') {
+    if (isDiskFull(error)) {
       throw new StartFault(`The disk that holds ${to} is full. Free some space and restore again.`, { cause: error });
     }
     throw error;

@@ -15,7 +15,7 @@ import {
 import { Fault } from '@call-analysis/fault';
 import { StartFault } from '@call-analysis/runtime';
 import { type SignedUrl, type SignedUrls, UrlSigner } from '../disk/signed-urls.ts';
-import { keyParts, type Objects } from '../port.ts';
+import { keyParts, type Objects, requireRange } from '../port.ts';
 
 /** An object that is replaced again and again between two reads of it. */
 const TRIES = 5;
@@ -62,9 +62,7 @@ export class EncryptedObjects implements Objects, SignedUrls {
 
   async open(key: string, range?: { start: number; end?: number }): Promise<Readable> {
     if (range === undefined) return this.#openWhole(key);
-    if (!(range.start >= 0 && (range.end ?? Infinity) >= range.start)) {
-      throw new RangeError(`Not a range of bytes: ${range.start} to ${range.end}`);
-    }
+    requireRange(range);
     for (let tried = 1; ; tried += 1) {
       const header = await this.#header(key);
       if (header === null) return this.#inner.open(key, range);

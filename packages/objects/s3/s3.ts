@@ -3,10 +3,10 @@ import { Readable, PassThrough } from 'node:stream';
 import type { Logger } from '@call-analysis/runtime';
 import type { SignedUrl, SignedUrls } from '../disk/signed-urls.ts';
 import { mediaType } from '../media-type.ts';
-import { keyParts, type Objects, prefixParts } from '../port.ts';
+import { keyParts, type Objects, prefixParts, missing, requireRange } from '../port.ts';
 import { Bucket } from './bucket.ts';
 import { S3_LIMITS, type S3Config, type S3Limits } from './config.ts';
-import { faulted, isMissing, toFault, missing } from './failures.ts';
+import { faulted, isMissing, toFault } from './failures.ts';
 import { MAX_PARTS, Multipart, refuseError } from './multipart.ts';
 import { put } from './put.ts';
 import { Requests, isCode, encode } from './requests.ts';
@@ -171,9 +171,7 @@ class S3 implements Objects, SignedUrls {
 
   async open(key: string, range?: { start: number; end?: number }): Promise<Readable> {
     keyParts(key);
-    if (range && !(range.start >= 0 && (range.end ?? Infinity) >= range.start)) {
-      throw new RangeError(`Not a range of bytes: ${range.start} to ${range.end}`);
-    }
+    requireRange(range);
     return faulted(open(this.#requests, key, range));
   }
 

@@ -2,6 +2,7 @@ import { Uuid } from '@call-analysis/events';
 import { desk } from '@call-analysis/proto';
 import type { ViewFields as ViewFieldsMessage } from '@call-analysis/proto/desk/v1/ViewFields';
 import { implement } from '@call-analysis/rpc';
+import { Instant, PageRequest } from '@call-analysis/service';
 import { z } from 'zod';
 import { answer as reply, callMessage } from '../answer.ts';
 import { deskCallers } from '../callers.ts';
@@ -22,13 +23,12 @@ import type { Disputes } from './dispute-store.ts';
 import { readInbox } from './inbox-store.ts';
 import type { ReviewQueue } from './queue/queue-store.ts';
 import { readQueue, releaseLease, takeNextCall } from './queue/take-next-call.ts';
-import { answer, callerOf, PageRequest } from './requests.ts';
+import { answer, callerOf } from './requests.ts';
 import type { ChooseDeps } from './sampling/choose-calls.ts';
 import { samplingRpcs } from './sampling/sampling-rpcs.ts';
 import { changeView, createView, deleteView } from './save-view.ts';
 import type { ViewFields, Views } from './view-store.ts';
 
-const Time = z.iso.datetime().transform((time) => new Date(time));
 const Query = z.record(z.string(), z.unknown());
 
 interface Deps extends ReviewDeps, ChooseDeps {
@@ -66,7 +66,7 @@ export function deskService(deps: Deps) {
       answer(
         await assignCall(deps, callerOf(caller), Uuid.parse(call_uuid), {
           userUuid: Uuid.optional().parse(user_uuid) ?? null,
-          due: Time.optional().parse(due) ?? null,
+          due: Instant.optional().parse(due) ?? null,
         }),
       ),
     acknowledgeReview: async ({ caller, call_uuid }) =>
@@ -98,7 +98,7 @@ export function deskService(deps: Deps) {
           name,
           callUuids: z.array(Uuid).parse(call_uuids),
           userUuids: z.array(Uuid).parse(user_uuids),
-          due: Time.optional().parse(due) ?? null,
+          due: Instant.optional().parse(due) ?? null,
         }),
       ),
     listCalibrations: async ({ caller, page }) => {

@@ -3,16 +3,13 @@ import type { ingest } from '@call-analysis/proto';
 import type { MeasureAgreementRequest } from '@call-analysis/proto/ingest/v1/MeasureAgreementRequest';
 import type { PersonAnswer as PersonAnswerMessage } from '@call-analysis/proto/ingest/v1/PersonAnswer';
 import type { Handlers } from '@call-analysis/rpc';
-import { requireCaller } from '@call-analysis/service';
-import { z } from 'zod';
+import { PageRequest, requireCaller } from '@call-analysis/service';
 import { answer, present } from '../answer.ts';
 import { measureAgreement } from './measure-agreement.ts';
 import { readReview, reviewAnalysis, type ReviewDeps, withdrawReview } from './review-analysis.ts';
 import { givenAnswers } from './review-log.ts';
 import type { AgreementFilter } from './review-store.ts';
 import type { PersonAnswer } from './scorecards.ts';
-
-const Page = z.object({ page: z.int().min(1), size: z.int().min(1).max(100) });
 
 /** The RPCs of reviews. */
 export function reviewRpcs(deps: ReviewDeps) {
@@ -83,7 +80,7 @@ export function reviewRpcs(deps: ReviewDeps) {
           machine: request.machine ?? null,
           person: request.person ?? null,
         },
-        Page.parse(request),
+        PageRequest.parse(request),
       );
       const page = {
         count,
