@@ -1,5 +1,4 @@
 import { AuditEntryAdded, type BodyOf, createEvent, type Event } from '@call-analysis/events';
-import { currentContext } from '@call-analysis/runtime';
 
 /** The user who performs an action. */
 export interface Actor {
@@ -19,6 +18,6 @@ export function auditEntry(
   action: string,
   subject: string,
 ): Event<BodyOf<typeof AuditEntryAdded>> {
-  const origin = { firmuuid: firmUuid, priority: 0, traceparent: currentContext()?.traceparent };
+  const origin = { firmuuid: firmUuid, priority: 0 };
   return createEvent(source, AuditEntryAdded, subject, origin, { actor: userUuid, action, address });
 }
