@@ -53,7 +53,7 @@ export function reviewQueue(
           ...(rule_uuid !== undefined && { rule_uuid }),
           skip,
         });
-        return reply.json === undefined ? { status: 204 } : answered(reply);
+        return reply.json === 'null' ? { status: 204 } : answered(reply);
       },
     }),
     endpoint({
