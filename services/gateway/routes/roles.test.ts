@@ -168,7 +168,7 @@ describe('an OPERATOR', () => {
 
   beforeAll(() => {
     edge.calls.listCalls = note('calls', { count: 0, items: [], count_is_estimate: false });
-    edge.calls.readStatistics = note('statistics', { tz: 'UTC', groups_json: '{"items":[],"total":{}}' });
+    edge.calls.readStatistics = note('statistics', { json: Buffer.from('{"items":[]}') });
     edge.desk.listDisputes = note('disputes', { json: '{"count":0,"items":[]}' });
     edge.desk.readInbox = note('inbox', { json: '{"count":0,"items":[]}' });
   });

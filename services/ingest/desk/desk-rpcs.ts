@@ -4,7 +4,6 @@ import type { ViewFields as ViewFieldsMessage } from '@call-analysis/proto/desk/
 import { implement } from '@call-analysis/rpc';
 import { Instant, PageRequest } from '@call-analysis/service';
 import { z } from 'zod';
-import { answer as reply, callMessage } from '../answer.ts';
 import { deskCallers } from '../callers.ts';
 import { callItem } from '../calls/call-item.ts';
 import { filterOf, NO_FILTER } from '../listing/call-filter.ts';
@@ -126,12 +125,7 @@ export function deskService(deps: Deps) {
         skip: z.array(Uuid).parse(skip),
       };
       const taken = await takeNextCall(deps, callerOf(caller), asked, new Date());
-      if (taken === null) return { call: null, lease_until: '' };
-      const { call, until: lease_until } = taken;
-      return reply(caller, { call: callItem(call), lease_until }, (json) => ({
-        ...json,
-        call: callMessage(json.call),
-      }));
+      return answer(taken && { call: callItem(taken.call), lease_until: taken.until });
     },
     releaseLease: async ({ caller, call_uuid }) => {
       await releaseLease(deps, callerOf(caller), Uuid.parse(call_uuid));

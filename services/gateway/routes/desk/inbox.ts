@@ -13,17 +13,14 @@ export function inbox(team: Pick<Client<typeof desk>, 'readInbox'>): Endpoint[] 
     endpoint({
       method: 'GET',
       path: '/api/v1/inbox',
-      credentials: 'bearer',
       roles: EVERY_ROLE,
       query: z.strictObject({ page, size }),
-      docs: {
-        tag: 'Desk',
-        id: 'readInbox',
-        summary: 'List what waits for you',
-        description:
-          'Newest first: comments that mention you, until you comment on the call; calls that are assigned to you, until they are reviewed; open disputes of others; calibrations, until you have answered.',
-        responses: { 200: { description: 'A page of items.', schema: InboxPage } },
-      },
+      tag: 'Desk',
+      id: 'readInbox',
+      summary: 'List what waits for you',
+      description:
+        'Newest first: comments that mention you, until you comment on the call; calls that are assigned to you, until they are reviewed; open disputes of others; calibrations, until you have answered.',
+      responses: { 200: { description: 'A page of items.', schema: InboxPage } },
       handle: async ({ caller, query, address }) =>
         answered(await team.readInbox({ caller: callerOf(caller, address), page: query })),
     }),

@@ -5,7 +5,6 @@ import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { AND_REVIEWERS } from '../../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
-import { pathUuid } from '../../http/request/parse.ts';
 import { FilterInBody, filterDescription, filterFor } from '../calls/calls.ts';
 import { answered, callerOf } from './desk-caller.ts';
 
@@ -35,20 +34,17 @@ export function reviewQueue(
     endpoint({
       method: 'POST',
       path: `${PATH}/next`,
-      credentials: 'bearer',
       roles: AND_REVIEWERS,
       body: Wanted,
       optionalBody: true,
-      docs: {
-        tag,
-        id: 'takeNextCall',
-        summary: 'Take the next call to review',
-        description:
-          'Nobody else gets it for 15 minutes, or until its review is done. Whoever has a call gets the same one again, for another 15 minutes. First come calls that are assigned to you, then those with an open dispute of another person, then those of sampling rules, then those with answers to review, the oldest first. Calls that are assigned to others are left to them.',
-        responses: {
-          200: { description: 'The call.', schema: LeasedCall },
-          204: { description: 'No call waits for you.' },
-        },
+      tag,
+      id: 'takeNextCall',
+      summary: 'Take the next call to review',
+      description:
+        'Nobody else gets it for 15 minutes, or until its review is done. Whoever has a call gets the same one again, for another 15 minutes. First come calls that are assigned to you, then those with an open dispute of another person, then those of sampling rules, then those with answers to review, the oldest first. Calls that are assigned to others are left to them.',
+      responses: {
+        200: { description: 'The call.', schema: LeasedCall },
+        204: { description: 'No call waits for you.' },
       },
       handle: async ({ caller, body: { filter, rule_uuid, skip }, address }) => {
         const reply = await team.takeNextCall({
@@ -57,23 +53,20 @@ export function reviewQueue(
           ...(rule_uuid !== undefined && { rule_uuid }),
           skip,
         });
-        return reply.json === undefined ? { status: 204 } : answered(reply);
+        return reply.json === 'null' ? { status: 204 } : answered(reply);
       },
     }),
     endpoint({
       method: 'DELETE',
       path: `${PATH}/leases/:call_uuid`,
-      credentials: 'bearer',
       roles: AND_REVIEWERS,
-      docs: {
-        tag,
-        id: 'releaseLease',
-        summary: 'Give a call of the queue back',
-        description: 'Somebody else may take it at once.',
-        responses: { 204: { description: 'You no longer have it.' } },
-      },
+      tag,
+      id: 'releaseLease',
+      summary: 'Give a call of the queue back',
+      description: 'Somebody else may take it at once.',
+      responses: { 204: { description: 'You no longer have it.' } },
       handle: async ({ caller, params, address }) => {
-        const call_uuid = pathUuid(params['call_uuid'], 'lease');
+        const call_uuid = params.call_uuid;
         await team.releaseLease({ caller: callerOf(caller, address), call_uuid });
         return { status: 204 };
       },
@@ -81,15 +74,12 @@ export function reviewQueue(
     endpoint({
       method: 'GET',
       path: PATH,
-      credentials: 'bearer',
       roles: AND_REVIEWERS,
-      docs: {
-        tag,
-        id: 'readQueue',
-        summary: 'Read the state of the queue',
-        description: 'What waits for you, what is being reviewed, and what each person has finished today.',
-        responses: { 200: { description: 'The numbers.', schema: ReviewQueue } },
-      },
+      tag,
+      id: 'readQueue',
+      summary: 'Read the state of the queue',
+      description: 'What waits for you, what is being reviewed, and what each person has finished today.',
+      responses: { 200: { description: 'The numbers.', schema: ReviewQueue } },
       handle: async ({ caller, address }) => {
         const { json } = await team.readQueue({ caller: callerOf(caller, address) });
         const { done_today, ...numbers } = JSON.parse(json) as { done_today: { user: string; done: number }[] };
