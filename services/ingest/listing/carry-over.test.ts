@@ -172,7 +172,7 @@ it('lists and statistics of calls of the last release are right while these are 
     await expectRight(known, 15);
   }
   // A run lasts some seconds at most, in which a busy machine may not add up all days.
-  while ((await db.query('SELECT FROM statistic_change')).length > 0) await maintainStatistics(stores, 0);
+  while ((await db.query('SELECT FROM statistic_change')).length > 0) await maintainStatistics(stores, { quietMs: 0 });
   await expectRight(known, 60);
   for (const table of ['facet', 'call_search', 'call_points', 'listing_stale'])
     expect(await db.query(`SELECT FROM ${table}`)).toEqual([]);
