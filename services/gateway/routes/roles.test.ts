@@ -42,6 +42,7 @@ const OPEN_TO: Readonly<Record<string, readonly Role[]>> = {
   changeView: ['REVIEWER'],
   deleteView: ['REVIEWER'],
   readInbox: ['REVIEWER', 'OPERATOR'],
+  putMentionAway: ['REVIEWER', 'OPERATOR'],
   readCallDesk: ['REVIEWER', 'OPERATOR'],
   listPeople: ['REVIEWER', 'OPERATOR'],
   getFirm: ['REVIEWER', 'OPERATOR'],

@@ -1,6 +1,7 @@
 import { Uuid } from '@call-analysis/events';
 import { desk } from '@call-analysis/proto';
 import type { ViewFields as ViewFieldsMessage } from '@call-analysis/proto/desk/v1/ViewFields';
+import type { ListCallsRequest } from '@call-analysis/proto/ingest/v1/ListCallsRequest';
 import { implement } from '@call-analysis/rpc';
 import { Instant, PageRequest } from '@call-analysis/service';
 import { z } from 'zod';
@@ -19,7 +20,7 @@ import {
 import type { Calibrations } from './calibration-store.ts';
 import { decideDispute, disputeAnswer } from './dispute-answer.ts';
 import type { Disputes } from './dispute-store.ts';
-import { readInbox } from './inbox-store.ts';
+import { putMentionAway, readInbox } from './inbox-store.ts';
 import type { ReviewQueue } from './queue/queue-store.ts';
 import { readQueue, releaseLease, takeNextCall } from './queue/take-next-call.ts';
 import { answer, callerOf } from './requests.ts';
@@ -119,11 +120,7 @@ export function deskService(deps: Deps) {
     closeCalibration: async ({ caller, calibration_uuid }) =>
       answer(await closeCalibration(deps, callerOf(caller), Uuid.parse(calibration_uuid))),
     takeNextCall: async ({ caller, filter, rule_uuid, skip }) => {
-      const asked = {
-        filter: filter === null ? NO_FILTER : filterOf(filter, null),
-        ruleUuid: Uuid.optional().parse(rule_uuid) ?? null,
-        skip: z.array(Uuid).parse(skip),
-      };
+      const asked = { ...wanted(filter, rule_uuid), skip: z.array(Uuid).parse(skip) };
       const taken = await takeNextCall(deps, callerOf(caller), asked, new Date());
       return answer(taken && { call: callItem(taken.call), lease_until: taken.until });
     },
@@ -131,12 +128,25 @@ export function deskService(deps: Deps) {
       await releaseLease(deps, callerOf(caller), Uuid.parse(call_uuid));
       return answer({});
     },
-    readQueue: async ({ caller }) => answer(await readQueue(deps, callerOf(caller), new Date())),
+    readQueue: async ({ caller, filter, rule_uuid }) =>
+      answer(await readQueue(deps, callerOf(caller), wanted(filter, rule_uuid), new Date())),
     readInbox: async ({ caller, page }) => {
       const { page: number, size } = PageRequest.parse(page);
       return answer(await readInbox(db, callerOf(caller), number, size));
     },
+    putMentionAway: async ({ caller, comment_uuid }) => {
+      await putMentionAway(db, callerOf(caller), Uuid.parse(comment_uuid));
+      return answer({});
+    },
   });
+}
+
+/** Which calls of the queue are asked for. */
+function wanted(filter: ListCallsRequest | null, ruleUuid: string | undefined) {
+  return {
+    filter: filter === null ? NO_FILTER : filterOf(filter, null),
+    ruleUuid: Uuid.optional().parse(ruleUuid) ?? null,
+  };
 }
 
 function viewFields(fields: ViewFieldsMessage | null): Partial<ViewFields> {

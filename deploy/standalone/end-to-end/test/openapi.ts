@@ -163,7 +163,10 @@ async function workAtDesk(
   await ask('DELETE /api/v1/views/{uuid}', view);
   await ask('POST /api/v1/calls/{uuid}/acknowledge', { uuid });
   await ask('PUT /api/v1/calls/{uuid}/assignment', { uuid }, { user_uuid: admin.userUuid });
+  const mention = { text: 'Look', mentions: [admin.userUuid] };
+  const mentioning = await ask('POST /api/v1/calls/{uuid}/comments', { uuid }, mention);
   await ask('GET /api/v1/inbox');
+  await ask('DELETE /api/v1/inbox/mentions/{comment_uuid}', { comment_uuid: String(mentioning.body['uuid']) });
   const rule = { name: 'Two of each', filter: { score_max: '60' }, per: 'operator', count: 2, every: 'week' };
   const ruled = await ask('POST /api/v1/sampling-rules', {}, rule);
   const ruleUuid = { uuid: String(ruled.body['uuid']) };

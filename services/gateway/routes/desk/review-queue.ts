@@ -1,3 +1,4 @@
+import { CallFilter, rangesInOrder } from '@call-analysis/api/call-query';
 import { LeasedCall, ReviewQueue } from '@call-analysis/api/desk';
 import { Uuid } from '@call-analysis/events';
 import type { desk, keyManagement } from '@call-analysis/proto';
@@ -13,10 +14,14 @@ const tag = 'Desk';
 /** More than a person puts off in a day. */
 const MOST_SKIPPED = 1000;
 
+const rule_uuid = Uuid.optional().meta({ description: 'Only calls that this sampling rule has chosen.' });
+
+const Counted = rangesInOrder(z.strictObject({ ...CallFilter.shape, rule_uuid }));
+
 const Wanted = z
   .strictObject({
     filter: FilterInBody.optional().meta({ documentedAs: { type: 'object', description: filterDescription } }),
-    rule_uuid: Uuid.optional().meta({ description: 'Only calls that this sampling rule has chosen.' }),
+    rule_uuid,
     skip: z
       .array(Uuid)
       .max(MOST_SKIPPED)
@@ -75,13 +80,19 @@ export function reviewQueue(
       method: 'GET',
       path: PATH,
       roles: AND_REVIEWERS,
+      query: Counted,
       tag,
       id: 'readQueue',
       summary: 'Read the state of the queue',
-      description: 'What waits for you, what is being reviewed, and what each person has finished today.',
+      description:
+        'What waits for you of the calls that you ask for, what is being reviewed, and what each person has finished today.',
       responses: { 200: { description: 'The numbers.', schema: ReviewQueue } },
-      handle: async ({ caller, address }) => {
-        const { json } = await team.readQueue({ caller: callerOf(caller, address) });
+      handle: async ({ caller, query: { rule_uuid, ...filter }, address }) => {
+        const { json } = await team.readQueue({
+          caller: callerOf(caller, address),
+          filter: filterFor(caller, filter),
+          ...(rule_uuid !== undefined && { rule_uuid }),
+        });
         const { done_today, ...numbers } = JSON.parse(json) as { done_today: { user: string; done: number }[] };
         const people = done_today.length === 0 ? [] : (await keys.listUsers({ firm_uuid: caller.firmUuid })).users;
         const names = new Map(people.map(({ uuid, name }) => [uuid, name]));
