@@ -11,7 +11,7 @@ export default {
   // Of the end-to-end tests those that six processes, Kafka or S3 may answer otherwise than one process.
   testMatch: [
     '**/*.distributed.test.ts',
-    `**/deploy/standalone/end-to-end/${isLong ? '*' : '{shared-system,crash,erase,traces}'}.test.ts`,
+    `**/deploy/standalone/end-to-end/${isLong ? '*' : '{shared-system,crash}'}.test.ts`,
   ],
   // Those named long run with TEST_RUN=long.
   testPathIgnorePatterns: ['/node_modules/', ...(isLong ? [] : ['\\.long\\.test\\.ts$'])],

@@ -131,7 +131,7 @@ export function checkBoundaries(): string[] {
 }
 
 /**
- * The circles of imports, types included, between the folders of each package, and files beside these folders. Tests
+ * The circles of imports, types included, between the folders of each package, and files next to these folders. Tests
  * may import what they test.
  */
 export function checkCircles(): string[] {

@@ -23,7 +23,7 @@ const typesOfApi: Step = {
   name: 'types of the API',
   run: () => command('node', ['services/gateway/tools/api-types.ts', 'packages/client/generated/api.ts']),
 };
-/** Run at the same time, the processes of the first ones beside the functions of the others. */
+/** Run at the same time, the processes of the first ones together with the functions of the others. */
 const steps: readonly Step[] = [
   { name: 'types', run: () => checkTypes('.', 'all') },
   { name: 'types of the console', run: () => checkTypes('packages/console', 'console') },

@@ -1,8 +1,8 @@
+import { readFileSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { availableParallelism, cpus, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { amountText, type Figure, ratioText } from './figure.ts';
-import { recordFigures } from './performance-page.ts';
 
 export interface Benchmark {
   run(options: { quick: boolean }): Promise<Figure[]>;
@@ -58,27 +58,58 @@ export async function measure(benchmarks: Benchmarks, { names, quick, json, reco
     await rm(scratch, { recursive: true, force: true });
   }
   const figures = Object.values(measured).flat();
-  console.log(json ? JSON.stringify(figures, null, 2) : table(figures));
+  console.log(json ? JSON.stringify(figures, null, 2) : tableOf(figures));
   if (record) recordFigures(measured, { order: Object.keys(benchmarks), quick });
 }
 
-function table(rows: readonly Figure[]): string {
-  const cells = rows.map((figure) => [
-    figure.name,
-    `${amountText(figure.value)} ${figure.unit}`,
-    `${figure.yardstick.name}: ${amountText(figure.yardstick.value)}`,
-    ratioText(figure),
-    figure.goal,
-    figure.goal === 'none' ? '' : figure.holds ? 'holds' : 'MISSED',
-  ]);
-  const all = [['figure', 'value', 'yardstick', 'ratio', 'goal', ''], ...cells];
-  const widths = all[0]!.map((_, column) => Math.max(...all.map((row) => row[column]!.length)));
-  return all
-    .map((row) =>
-      row
-        .map((cell, column) => cell.padEnd(widths[column]!))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
+const PAGE = new URL('../../docs/performance.md', import.meta.url);
+const GIB = 1024 ** 3;
+const HEADING = '### ';
+
+const BEGIN = '<!-- standalone: written by npm run bench -- --record -->\n';
+const END = '<!-- end of standalone -->\n';
+
+/** The figures of the benchmarks that ran, by name. */
+type Measured = Readonly<Record<string, readonly Figure[]>>;
+
+/**
+ * Replaces the figures of these benchmarks in docs/performance.md, with the machine and the date. Those of the others stay.
+ * `order` has the names of all benchmarks.
+ */
+function recordFigures(measured: Measured, { order, quick }: { order: readonly string[]; quick: boolean }): void {
+  const text = readFileSync(PAGE, 'utf8');
+  const [from, to] = [text.indexOf(BEGIN), text.indexOf(END)];
+  if (from < 0 || to < from) throw new Error('docs/performance.md has no marks.');
+  const parts = partsOf(text.slice(from + BEGIN.length, to));
+  for (const [name, figures] of Object.entries(measured))
+    parts.set(name, `${conditions(quick)}\n\n${tableOf(figures)}`);
+  const written = order.filter((name) => parts.has(name)).map((name) => `${HEADING}${name}\n\n${parts.get(name)!}\n`);
+  writeFileSync(PAGE, `${text.slice(0, from)}${BEGIN}${written.join('\n')}${text.slice(to)}`);
+}
+
+/** The text below each benchmark's heading. */
+function partsOf(section: string): Map<string, string> {
+  const parts = section.split(new RegExp(`^${HEADING}`, 'm')).slice(1);
+  return new Map(
+    parts.map((part) => {
+      const lineEnd = part.indexOf('\n');
+      return [part.slice(0, lineEnd), part.slice(lineEnd).trim()];
+    }),
+  );
+}
+
+function tableOf(figures: readonly Figure[]): string {
+  const rows = figures.map((figure) => {
+    const { name, value, unit, yardstick, goal, holds } = figure;
+    const wanted = goal === 'none' ? '' : holds ? goal : `${goal}, **missed**`;
+    return `| ${name} | ${amountText(value)} ${unit} | ${yardstick.name}: ${amountText(yardstick.value)} | ${ratioText(figure)} | ${wanted} |`;
+  });
+  return `| figure | value | yardstick | ratio | goal |\n|---|---|---|---|---|\n${rows.join('\n')}`;
+}
+
+function conditions(quick: boolean): string {
+  const [cpu] = cpus();
+  const day = new Date().toISOString().slice(0, 10);
+  const machine = `${availableParallelism()} cores (${cpu?.model.trim() ?? 'unknown'}), ${Math.round(totalmem() / GIB)} GiB`;
+  return `${day}, ${machine}, Node ${process.version}${quick ? ', smaller inputs (`--quick`)' : ''}`;
 }

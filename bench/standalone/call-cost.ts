@@ -1,9 +1,7 @@
-import { once } from 'node:events';
-import { openAsBlob, readFileSync, statSync, createWriteStream } from 'node:fs';
+import { openAsBlob, readFileSync, statSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { finished } from 'node:stream/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { databaseUrl } from '@call-analysis/postgres';
 import { findServer } from '@call-analysis/postgres/server';
@@ -12,9 +10,8 @@ import type { ApiClient, Batch } from '../../deploy/standalone/api-client.ts';
 import { newFirm } from '../../deploy/standalone/test/client/new-firm.ts';
 import { type ServiceProcess, startService } from '../../deploy/standalone/test/system/service-process.ts';
 import { atLeast, atMost, type Figure, median, noted } from '../harness/figure.ts';
-import { proportionalMiB } from '../harness/memory.ts';
-import { processorSeconds, watchDatabase } from '../harness/processor.ts';
-import { writeRows, header } from '../harness/rows.ts';
+import { processorSeconds, proportionalMiB, watchDatabase } from '../harness/processes.ts';
+import { writeCsv, writeRows } from '../harness/rows.ts';
 
 /** The utterances of the samples with their role tags, in five languages. */
 const lines = readFileSync(new URL('../../samples/transcripts.csv', import.meta.url), 'utf8')
@@ -22,23 +19,18 @@ const lines = readFileSync(new URL('../../samples/transcripts.csv', import.meta.
   .flatMap((piece) => /^<[^<>]+>[^"\n<]+/.exec(piece)?.[0] ?? []);
 
 /**
- * Writes a CSV of calls of about `characters` each, made of passages of the samples, the same ones in every run. Unlike one
- * repeated dialogue, they compress only as well as speech.
+ * Rows of calls of about `characters` each, made of passages of the samples, the same ones in every run. Unlike one repeated
+ * dialogue, they compress only as well as speech.
  */
-async function writeConversations(path: string, calls: number, characters: number, prefix: string): Promise<void> {
-  const file = createWriteStream(path, { highWaterMark: 4 * 1024 * 1024 });
-  file.write(header);
+function* conversations(calls: number, characters: number, prefix: string): Generator<string> {
   let seed = 1;
   for (let call = 0; call < calls; call++) {
     seed = (Math.imul(seed, 1_103_515_245) + 12_345) >>> 0;
     let said = '';
     // Consecutive utterances almost always have the same language.
     for (let line = seed >>> 8; said.length < characters; line++) said += lines[line % lines.length]!;
-    const row = `+99890${String(1_000_000 + (call % 9_000_000))},Ann,300,"${said}",2026-10-01T09:00:00,support,${prefix}-${call},inbound\n`;
-    if (!file.write(row)) await once(file, 'drain');
+    yield `+99890${String(1_000_000 + (call % 9_000_000))},Ann,300,"${said}",2026-10-01T09:00:00,support,${prefix}-${call},inbound\n`;
   }
-  file.end();
-  await finished(file);
 }
 
 /** Of a call of five minutes. */
@@ -81,7 +73,7 @@ export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
     for (let round = 0; round < (quick ? 1 : 5); round++) {
       await writeRows(csv, quick ? 5_000 : 20_000, `short${round}`);
       short.push(await passage(service, server, firm, csv, quick ? 5_000 : 20_000));
-      await writeConversations(csv, quick ? 1_000 : 4_000, CHARACTERS, `long${round}`);
+      await writeCsv(csv, conversations(quick ? 1_000 : 4_000, CHARACTERS, `long${round}`));
       long.push(await passage(service, server, firm, csv, quick ? 1_000 : 4_000));
     }
     return [
@@ -89,7 +81,7 @@ export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
       ...figuresOf(`call of ${SIZE}`, `calls of ${SIZE}`, long, { microseconds: 4_000, perSecond: 600 }),
       ...bytesOf('short call', short, { tables: SHORT_BYTES / 483 }),
       ...bytesOf(`call of ${SIZE}`, long, { tables: 2.2, log: 3 }),
-      ...(await idleFigures(service, server, quick ? 10 : 60)),
+      ...(await idleFigures(service, server, quick ? 30 : 60)),
     ];
   } finally {
     server.watch.stop();
@@ -140,7 +132,7 @@ async function passage(
     busyCores,
     byPart,
     logBytes: ((await logBytes(server.url)) - log) / calls,
-    tables: Object.fromEntries(grown(await tableBytes(server.url), tables, calls)),
+    tables: grown(await tableBytes(server.url), tables, calls),
   };
 }
 
@@ -190,16 +182,18 @@ const PASSING = /\(queues\)|_change|queued_words/;
 function bytesOf(
   call: string,
   passages: readonly Passage[],
-  goal?: { readonly tables: number; readonly log?: number },
+  goal: { readonly tables: number; readonly log?: number },
 ): Figure[] {
   const of = (read: (each: Passage) => number) => median(passages.map(read));
   const yardstick = { name: 'row of the CSV, bytes', value: of(({ rowBytes }) => rowBytes) };
   const kept = ({ tables }: Passage) =>
     Object.entries(tables).reduce((sum, [name, bytes]) => sum + (PASSING.test(name) ? 0 : bytes), 0);
-  const judged = (most: number | undefined, name: string, value: number) =>
-    most === undefined
-      ? noted({ name, value, unit: 'bytes', yardstick })
-      : atMost(most, { name, value, unit: 'bytes', yardstick });
+  const inLog = {
+    name: `${call} in the log of the database`,
+    value: of((each) => each.logBytes),
+    unit: 'bytes',
+    yardstick,
+  };
   const names = [...new Set(passages.flatMap(({ tables }) => Object.keys(tables)))].filter(
     (name) => !PASSING.test(name),
   );
@@ -208,22 +202,28 @@ function bytesOf(
     .filter(([, bytes]) => bytes >= 10)
     .toSorted(([, one], [, other]) => other - one);
   return [
-    judged(goal?.tables, `${call} in the database`, of(kept)),
+    atMost(goal.tables, { name: `${call} in the database`, value: of(kept), unit: 'bytes', yardstick }),
     ...largest.map(([name, value]) => noted({ name: `${call} in ${name}`, value, unit: 'bytes', yardstick })),
-    judged(
-      goal?.log,
-      `${call} in the log of the database`,
-      of((each) => each.logBytes),
-    ),
+    goal.log === undefined ? noted(inLog) : atMost(goal.log, inLog),
   ];
 }
 
+/** For what follows a load: vacuuming, adding up its days, giving memory back. */
+const SETTLING_SECONDS = 60;
+
 async function idleFigures(service: ServiceProcess, server: Server, idleSeconds: number): Promise<Figure[]> {
-  await pause(5_000);
+  const ended = seconds(service, server);
+  await pause(SETTLING_SECONDS * 1_000);
   const before = seconds(service, server);
   await pause(idleSeconds * 1_000);
   const taken = minus(seconds(service, server), before);
   return [
+    noted({
+      name: 'the first minute after these calls, with PostgreSQL',
+      value: (total(minus(before, ended)) / SETTLING_SECONDS) * 100,
+      unit: '% of a core',
+      yardstick: { name: 'goal when idle, %', value: 3 },
+    }),
     atMost(1, {
       name: 'idle, with PostgreSQL',
       value: (total(taken) / idleSeconds) * 100,
@@ -314,12 +314,10 @@ async function indexed(url: string): Promise<void> {
   }
 }
 
-/** The growth of each for each call, largest first, without growth of less than a byte. */
-function grown(after: Bytes, before: Bytes, calls: number): [string, number][] {
-  return Object.entries(after)
-    .map(([name, bytes]): [string, number] => [name, (bytes - (before[name] ?? 0)) / calls])
-    .filter(([, perCall]) => perCall >= 1)
-    .toSorted(([, one], [, other]) => other - one);
+/** The growth of each for each call, without growth of less than a byte. */
+function grown(after: Bytes, before: Bytes, calls: number): Bytes {
+  const growth = Object.entries(minus(after, before)).map(([name, bytes]) => [name, bytes / calls] as const);
+  return Object.fromEntries(growth.filter(([, perCall]) => perCall >= 1));
 }
 
 /** The rows of one query. */

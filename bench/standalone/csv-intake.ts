@@ -9,7 +9,7 @@ import { from as copyFrom } from 'pg-copy-streams';
 import { newFirm } from '../../deploy/standalone/test/client/new-firm.ts';
 import { startService } from '../../deploy/standalone/test/system/service-process.ts';
 import { atLeast, atMost, type Figure, median } from '../harness/figure.ts';
-import { resetPeak, peakMiB } from '../harness/memory.ts';
+import { peakMiB, resetPeak } from '../harness/processes.ts';
 import { writeRows } from '../harness/rows.ts';
 
 /**

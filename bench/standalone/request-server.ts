@@ -16,8 +16,10 @@ const caller = { firmUuid: 'firm', userUuid: 'user', role: 'ADMIN' } as const;
 const bare = endpoint({
   method: 'GET',
   path: '/bare',
-  credentials: 'bearer',
-  docs: { tag: 'Service', id: 'doNothing', summary: 'Do nothing', responses: {} },
+  tag: 'Service',
+  id: 'doNothing',
+  summary: 'Do nothing',
+  responses: {},
   handle: async () => ({ status: 200, body }),
 });
 

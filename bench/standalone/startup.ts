@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { startService } from '../../deploy/standalone/test/system/service-process.ts';
 import { atMost, type Figure, median } from '../harness/figure.ts';
-import { residentMiB } from '../harness/memory.ts';
+import { residentMiB } from '../harness/processes.ts';
 
 /** The time from the start of the process to its `ready` line, on an existing data directory; and its memory when idle. */
 export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {

@@ -7,7 +7,7 @@ import { newFirm } from '../../deploy/standalone/test/client/new-firm.ts';
 import { metadataOf } from '../../deploy/standalone/test/client/valid-uploads.ts';
 import { startService } from '../../deploy/standalone/test/system/service-process.ts';
 import { atLeast, atMost, type Figure, median } from '../harness/figure.ts';
-import { resetPeak, peakMiB, residentMiB } from '../harness/memory.ts';
+import { peakMiB, resetPeak, residentMiB } from '../harness/processes.ts';
 
 const AT_ONCE = 16;
 const MIB = 50;

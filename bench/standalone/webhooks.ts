@@ -9,7 +9,7 @@ import { Pool } from 'pg';
 import { newFirm } from '../../deploy/standalone/test/client/new-firm.ts';
 import { startService } from '../../deploy/standalone/test/system/service-process.ts';
 import { atLeast, atMost, type Figure, median } from '../harness/figure.ts';
-import { peakMiB, resetPeak, residentMiB } from '../harness/memory.ts';
+import { peakMiB, resetPeak, residentMiB } from '../harness/processes.ts';
 
 const ROUNDS = 3;
 const GOAL = 2_000;

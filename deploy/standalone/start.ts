@@ -1,6 +1,6 @@
 import { mkdirSync, statfsSync } from 'node:fs';
 import { openObjects } from '@call-analysis/objects';
-import { Closing, exportSpans, type Logger, timeLeft, StartFault } from '@call-analysis/runtime';
+import { Closing, exportSpans, isDiskFull, type Logger, timeLeft, StartFault } from '@call-analysis/runtime';
 import { BUS, buses, requireEmptyEmbeddedBus } from './bus.ts';
 import type { Settings } from './config.ts';
 import { type DataDirectory, openDataDirectory } from './data-directory.ts';
@@ -8,8 +8,8 @@ import { openDatabase } from './database.ts';
 
 /** When the disk has no room for another WAL segment, PostgreSQL ends and cannot write the reason. */
 const FULL_BELOW_BYTES = 16 * 1024 * 1024;
-/** The error codes of the operating system and of PostgreSQL for a full disk. */
-const FULL = new Set<unknown>(['ENOSPC', 'EDQUOT', '53100']);
+/** PostgreSQL's code for a full disk. */
+const FULL = '53100';
 
 /**
  * Turns errors that the operator can fix into a StartFault with one sentence. Other errors keep their stack for the log.
@@ -17,8 +17,8 @@ const FULL = new Set<unknown>(['ENOSPC', 'EDQUOT', '53100']);
  */
 function toStartFault(error: unknown, settings: Settings): unknown {
   if (error instanceof StartFault) return error;
-  const codes = causesOf(error).map(({ code }) => code);
-  if (codes.some((code) => FULL.has(code)) || isFull(settings.dataDirectory)) {
+  const wasFull = causesOf(error).some((cause) => isDiskFull(cause) || cause.code === FULL);
+  if (wasFull || isFull(settings.dataDirectory)) {
     return new StartFault(`The disk that holds ${settings.dataDirectory} is full. Free some space and restart.`, {
       cause: error,
     });

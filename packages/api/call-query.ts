@@ -1,7 +1,7 @@
 import { Direction, Language, Outcome, Resolution, Uuid } from '@call-analysis/events';
 import { z } from 'zod';
 import { CallSource, CallStatus } from './calls.ts';
-import { anyOf, flag, instant, isInstant, number, page, size, text } from './fields.ts';
+import { anyOf, flag, instant, isInstant, number, page, size, text, wholeNumber } from './fields.ts';
 
 /** docs/api.md, "Calls". */
 
@@ -9,6 +9,7 @@ const MAX_VALUE_CHARS = 255;
 const MAX_QUERY_CHARS = 255;
 const MAX_CURSOR_CHARS = 255;
 const MAX_DURATION = 1_000_000;
+const MAX_REVISION = 2 ** 31 - 1;
 
 /**
  * What people have done with a call's review: there is none; it was begun; it is done; somebody has read it; a dispute is open,
@@ -67,6 +68,9 @@ const conditions = {
   }),
   scorecard: Uuid.optional().meta({
     description: "A scorecard's uuid: calls whose current analysis is by one of its revisions.",
+  }),
+  scorecard_revision: wholeNumber(1, MAX_REVISION).optional().meta({
+    description: 'Together with `scorecard`: calls whose current analysis is by this revision of it.',
   }),
   duration_min: number(0, MAX_DURATION).optional().meta({ description: 'Seconds.' }),
   duration_max: number(0, MAX_DURATION).optional().meta({ description: 'Seconds.' }),

@@ -22,6 +22,6 @@ export async function prepareBus(
     await migrateBus(config);
   }
   if (config.transport !== 'kafka') return;
-  const { prepareTopics } = await import('./kafka/topics/prepare-topics.ts');
+  const { prepareTopics } = await import('./kafka/topics/topics.ts');
   await prepareTopics(config.kafka, { publishes, consumes }, options);
 }

@@ -2,7 +2,7 @@ import type { DataKeys, EncryptionKeys } from '@call-analysis/encryption';
 import type { Logger } from '@call-analysis/runtime';
 import { openDisk } from './disk/disk.ts';
 import type { SignedUrls } from './disk/signed-urls.ts';
-import { openEncrypted, requirePlain } from './encrypted/open-encrypted.ts';
+import { openEncrypted, requirePlain } from './encrypted/encrypted.ts';
 import type { Objects } from './port.ts';
 import type { S3Config } from './s3/config.ts';
 

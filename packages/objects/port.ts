@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import { Fault } from '@call-analysis/fault';
 
 /**
  * Stores bytes under keys. A key is Unicode text of parts separated by `/`. No part is empty, `.` or `..`, contains a
@@ -42,4 +43,46 @@ export interface Objects {
   presignPut(key: string, options: { expiresInSeconds: number; maxBytes: number }): Promise<string>;
   /** A presigned URL that allows a get, with Range, for at most seven days. Absolute, or a path on the gateway. */
   presignGet(key: string, options: { expiresInSeconds: number }): Promise<string>;
+}
+
+const MAX_PART_BYTES = 255;
+/** The limit of S3. It also keeps a path on disk below the 4,096 bytes that Linux allows. */
+const MAX_KEY_BYTES = 1024;
+
+/** The parts of a valid key. Fault INVALID_KEY for any other. */
+export function keyParts(key: string): string[] {
+  if (Buffer.byteLength(key) > MAX_KEY_BYTES) throw invalidKey(`is over ${MAX_KEY_BYTES} bytes`);
+  // A lone surrogate has no UTF-8 form, so two different keys would share one file.
+  if (!key.isWellFormed()) throw invalidKey('is not well-formed Unicode');
+  if (/[\p{Cc}\\]/u.test(key)) throw invalidKey('holds a control character or a backslash');
+  const parts = key.split('/');
+  for (const part of parts) {
+    if (part === '' || part === '.' || part === '..') throw invalidKey('has an empty part, `.` or `..`');
+    if (Buffer.byteLength(part) > MAX_PART_BYTES) throw invalidKey(`has a part over ${MAX_PART_BYTES} bytes`);
+  }
+  return parts;
+}
+
+/** The parts of a prefix that ends in `/`. */
+export function prefixParts(prefix: string): string[] {
+  if (!prefix.endsWith('/')) throw invalidKey('prefix does not end in `/`');
+  return keyParts(prefix.slice(0, -1));
+}
+
+/** Throws for a range that begins before the first byte or ends before it begins. */
+export function requireRange(range: { start: number; end?: number } | undefined): void {
+  if (range === undefined || (range.start >= 0 && (range.end ?? Infinity) >= range.start)) return;
+  throw new RangeError(`Not a range of bytes: ${range.start} to ${range.end}`);
+}
+
+export function missing(): Fault {
+  return new Fault('not-found', 'NOT_FOUND', 'Nothing is stored under this key.');
+}
+
+export function tooManyBytes(maxBytes: number): Fault {
+  return new Fault('too-large', 'TOO_LARGE', `More than ${maxBytes} bytes were sent.`);
+}
+
+function invalidKey(why: string): Fault {
+  return new Fault('invalid', 'INVALID_KEY', `The storage key ${why}.`);
 }

@@ -1,11 +1,9 @@
 import { electronicFormatIBAN, isValidIBAN } from 'ibantools';
 import { type CountryCode, parsePhoneNumberFromString } from 'libphonenumber-js/max';
-// The package's index loads the 300 modules of all countries.
 import { cif, dni, nie, nif } from 'stdnum/lib/cjs/es/index.js';
 import { inn } from 'stdnum/lib/cjs/ru/index.js';
 import type { Validator } from 'stdnum/lib/cjs/types.js';
 import { ssn } from 'stdnum/lib/cjs/us/index.js';
-import type { Finding, Kind } from './finding.ts';
 
 /** Two letters and two digits, then groups. */
 const IBAN = /(?<![\p{L}\p{N}])[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]){11,30}(?![\p{L}\p{N}])/gu;
@@ -138,4 +136,15 @@ function isCard(digits: string): boolean {
 
 function isAny(kinds: readonly Validator[], number: string): boolean {
   return kinds.some((kind) => kind.validate(number).isValid);
+}
+
+/** Kinds of personal data, by the word that replaces them: `[PHONE]`. */
+export const KINDS = ['EMAIL', 'IBAN', 'CARD', 'PHONE', 'PASSPORT', 'TAX_ID', 'NUMBER'] as const;
+export type Kind = (typeof KINDS)[number];
+
+/** Personal data in a text. The offsets are UTF-16 units, the end is exclusive. */
+export interface Finding {
+  readonly start: number;
+  readonly end: number;
+  readonly kind: Kind;
 }

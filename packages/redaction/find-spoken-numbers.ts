@@ -1,5 +1,4 @@
-import { contextOf, kindOfDigits } from './find-numbers.ts';
-import type { Finding, Kind } from './finding.ts';
+import { contextOf, type Finding, type Kind, kindOfDigits } from './find-numbers.ts';
 import { FILLERS, NUMBER_WORDS, REPEATS, SCALES } from './number-words.ts';
 
 const WORD = /[\p{L}\p{M}\p{N}]+(?:['’‘ʻʼ`][\p{L}\p{M}]+)*/gu;

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import { KINDS } from './finding.ts';
+import { KINDS } from './find-numbers.ts';
 import { findPersonalData } from './redact.ts';
 
 /** A line of the JSONL: a text, and the personal data in it. Offsets are UTF-16 units, the end is exclusive. */

@@ -1,6 +1,5 @@
-import { findNumbers } from './find-numbers.ts';
+import { type Finding, findNumbers } from './find-numbers.ts';
 import { findSpokenNumbers } from './find-spoken-numbers.ts';
-import type { Finding } from './finding.ts';
 
 const EMAIL = /[\p{L}\p{N}][\p{L}\p{N}._%+-]{0,63}@[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)*\.\p{L}{2,24}/gu;
 

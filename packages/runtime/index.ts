@@ -23,6 +23,7 @@ export {
   TelemetryVariables,
   tracesFrom,
 } from './config/process-variables.ts';
+export { isDiskFull, syncFolder } from './disk.ts';
 export { exportParts, type Part, Readiness } from './health/readiness.ts';
 export {
   childTraceparent,
@@ -36,12 +37,12 @@ export {
 } from './log/context.ts';
 export { createLog, type Logger, type LogLevel } from './log/log.ts';
 export { Closing } from './process/closing.ts';
-export { isAlive } from './process/is-alive.ts';
+export { isAlive } from './process/process.ts';
 export { runProcess } from './process/process.ts';
 export { type RunningService, runService, type ServiceSettings } from './process/service-process.ts';
 export { settlesWithin } from './settles-within.ts';
 export { StartFault } from './start-fault.ts';
-export { SHUTDOWN_MARGIN_MS, timeLeft, type TimeLeft } from './process/time-left.ts';
+export { SHUTDOWN_MARGIN_MS, timeLeft, type TimeLeft } from './process/closing.ts';
 export { retryAfterMs } from './retry-after.ts';
 export {
   cachedFor,

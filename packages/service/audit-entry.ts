@@ -1,5 +1,4 @@
-import { AuditEntryAdded, type BodyOf, createEvent, type Event, Uuid } from '@call-analysis/events';
-import { currentContext } from '@call-analysis/runtime';
+import { AuditEntryAdded, type BodyOf, createEvent, type Event } from '@call-analysis/events';
 
 /** The user who performs an action. */
 export interface Actor {
@@ -19,23 +18,6 @@ export function auditEntry(
   action: string,
   subject: string,
 ): Event<BodyOf<typeof AuditEntryAdded>> {
-  const origin = { firmuuid: firmUuid, priority: 0, traceparent: currentContext()?.traceparent };
+  const origin = { firmuuid: firmUuid, priority: 0 };
   return createEvent(source, AuditEntryAdded, subject, origin, { actor: userUuid, action, address });
-}
-
-/** `Caller` of every service's .proto file: the user for whom a request is made. */
-interface CallerMessage {
-  readonly firm_uuid: string;
-  readonly user_uuid: string;
-  /** Absent where the action is not recorded. */
-  readonly address?: string | undefined;
-}
-
-/** The user for whom the gateway sends a request. Throws a zod error when the request does not say. */
-export function requireCaller(caller: CallerMessage | null | undefined): Actor {
-  return {
-    firmUuid: Uuid.parse(caller?.firm_uuid),
-    userUuid: Uuid.parse(caller?.user_uuid),
-    address: caller?.address ?? '',
-  };
 }

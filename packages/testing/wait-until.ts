@@ -2,16 +2,21 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 /** Long enough for a loaded machine, and below the limit that Jest sets for a test. */
 const PATIENCE_MS = 50_000;
+const SHORTEST_PAUSE_MS = 20;
+const LONGEST_PAUSE_MS = 200;
 
 /**
  * Repeats the check until its answer is not false, null or undefined, and returns the answer. A check that throws is also
- * repeated; its last error is the cause of the error at the time limit.
+ * repeated; its last error is the cause of the error at the time limit. Without `everyMs`, the pauses between checks grow to a
+ * tenth of the time that has passed, because a check takes the processor from what it waits for. `everyMs` is for what holds
+ * only for a moment.
  */
 export async function waitUntil<T>(
   check: () => T | Promise<T>,
-  { timeoutMs = PATIENCE_MS, everyMs = 20 }: { timeoutMs?: number; everyMs?: number } = {},
+  { timeoutMs = PATIENCE_MS, everyMs }: { timeoutMs?: number; everyMs?: number | undefined } = {},
 ): Promise<Exclude<T, false | null | undefined>> {
-  const giveUpAt = Date.now() + timeoutMs;
+  const began = Date.now();
+  const giveUpAt = began + timeoutMs;
   for (;;) {
     let cause: unknown;
     try {
@@ -23,6 +28,6 @@ export async function waitUntil<T>(
       cause = error;
     }
     if (Date.now() >= giveUpAt) throw new Error(`The condition was not met within ${timeoutMs} ms.`, { cause });
-    await pause(everyMs);
+    await pause(everyMs ?? Math.min(Math.max((Date.now() - began) / 10, SHORTEST_PAUSE_MS), LONGEST_PAUSE_MS));
   }
 }

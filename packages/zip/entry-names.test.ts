@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { ArchiveEntry } from './archive-entry.ts';
-import { EntryNames } from './entry-names.ts';
+import { type ArchiveEntry, EntryNames } from './entry-name.ts';
 
 function entry(...names: [string, ...string[]]): ArchiveEntry {
   return { names, record: { raw_name: '', offset: 0, compressed_bytes: 0, bytes: 0, crc32: 0, method: 0, flags: 0 } };

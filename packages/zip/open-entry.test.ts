@@ -8,7 +8,7 @@ import { writeZip, type Zip, zip64Field, type ZipEntry, type ZipFields } from '@
 import { describe, expect, it } from '@jest/globals';
 import AdmZip from 'adm-zip';
 import * as fc from 'fast-check';
-import type { EntryRecord } from './archive-entry.ts';
+import type { EntryRecord } from './entry-name.ts';
 import { openEntry } from './open-entry.ts';
 import { storedArchive } from './source.ts';
 

@@ -1,16 +1,15 @@
-import type { ArchiveEntry } from './archive-entry.ts';
-import { decodeName, isLitter, isTooLong, nestedName, unsafeName } from './entry-name.ts';
+import { type ArchiveEntry, decodeName, isLitter, isTooLong, nestedName, unsafeName } from './entry-name.ts';
 import { EntryFaults, contradiction, unsafeArchive } from './faults.ts';
+import { type EndRecord, findEndRecord } from './format/end-record.ts';
 import {
   CENTRAL_BYTES,
   CENTRAL_SIGNATURE,
   type CentralHeader,
   centralHeaderLength,
   ENCRYPTED,
+  LOCAL_HEADER_BYTES,
   readCentralHeader,
-} from './format/central-header.ts';
-import { type EndRecord, findEndRecord } from './format/end-record.ts';
-import { LOCAL_HEADER_BYTES } from './format/local-header.ts';
+} from './format/headers.ts';
 import { Tail } from './format/tail.ts';
 import type { ArchiveSource } from './source.ts';
 

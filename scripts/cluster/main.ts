@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { helm, npmTools } from '../deploy/tools.ts';
+import { seconds, step } from '../steps.ts';
 import { strictFaults } from './checks.ts';
 import { type ControlPlane, startControlPlane } from './control-plane.ts';
 import { defineKinds, defineMetrics, prepareCluster } from './prerequisites.ts';
@@ -23,7 +24,6 @@ import {
   upgradeFromRelease,
 } from './scenarios.ts';
 import { addNodes, type StandIns, startStandIns } from './stand-ins.ts';
-import { seconds, step } from './steps.ts';
 
 const { values: options } = parseArgs({ options: { only: { type: 'string' } } });
 const began = Date.now();

@@ -1,15 +1,15 @@
 import { globSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { LONGEST_TAG } from '../deploy/labels.ts';
+import { LONGEST_TAG } from '../deploy/manifest.ts';
 import type { Yaml } from '../deploy/tools.ts';
+import { seconds, step } from '../steps.ts';
 import { type ClusterApi, type Kind, Refused } from './api.ts';
 import { fewestDuring, settledFaults } from './checks.ts';
 import { AUTOSCALER_LOOKS_EVERY_S } from './control-plane.ts';
 import { defineKinds, objectsOf, prepareNamespace } from './prerequisites.ts';
 import { operatorDefinitions } from './programs.ts';
 import { type Release, RELEASED_CHART } from './release.ts';
-import { seconds, step } from './steps.ts';
 
 export const CI = 'deploy/helm/call-analysis/ci';
 const DEPLOYMENTS = 'deployments/calls-call-analysis';

@@ -6,6 +6,7 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { need } from '../../packages/testing/servers/programs.ts';
+import { seconds, step } from '../steps.ts';
 import { type Engine, startEngine } from './engine.ts';
 import { engineTree, fetchImages, makeImages } from './images.ts';
 
@@ -51,18 +52,6 @@ try {
   console.log(`FAILED  ${(error as Error).message}`);
   if (engine !== undefined) console.log(said(engine));
   await end(1);
-}
-
-async function step<Result>(name: string, work: () => Result | Promise<Result>): Promise<Result> {
-  const started = Date.now();
-  console.log(`        ${name}`);
-  const result = await work();
-  console.log(`ok      ${name}, ${seconds(started)}`);
-  return result;
-}
-
-function seconds(since: number): string {
-  return `${Math.round((Date.now() - since) / 1000)} s`;
 }
 
 async function end(code: number): Promise<void> {

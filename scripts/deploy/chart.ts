@@ -2,10 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { services } from './environment.ts';
-import { ingressFaults } from './ingress.ts';
-import { labelFaults, LONGEST_TAG } from './labels.ts';
-import { type Manifest, type Values, componentOf } from './manifest.ts';
-import { networkFaults } from './network.ts';
+import { componentOf, labelFaults, LONGEST_TAG, type Manifest, type Values } from './manifest.ts';
+import { ingressFaults, networkFaults } from './network.ts';
 import { podFaults } from './pods.ts';
 import { helm, kubeconform, kubernetesSchemas, npmTools, type Yaml } from './tools.ts';
 

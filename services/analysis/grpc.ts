@@ -12,9 +12,9 @@ import { z } from 'zod';
 import { callers } from './callers.ts';
 import { type TrialDeps, tryScorecard } from './calls/try-scorecard.ts';
 import { type MoneyDeps, moneyRpcs } from './money/money-rpcs.ts';
-import { addUp, type GivenAnswer } from './scorecards/add-up.ts';
 import { defaultScorecardIn } from './scorecards/default-scorecard.ts';
 import type { ScorecardRow, StoredScorecard } from './scorecards/scorecard-store.ts';
+import { addUp, type GivenAnswer } from './scorecards/totals.ts';
 import { createScorecard, reviseScorecard } from './scorecards/write-scorecard.ts';
 import type { Store } from './store.ts';
 

@@ -13,8 +13,8 @@ import type { Registered } from '@call-analysis/service';
 import { openEntry, storedArchive } from '@call-analysis/zip';
 import { counted } from './metrics.ts';
 import { Digest } from './recordings/digest.ts';
-import { probeRecording } from './recordings/probe-recording.ts';
 import { recordingKey, removeRecording } from './recordings/recording-objects.ts';
+import { probeRecording } from './recordings/stored-source.ts';
 
 export type ExtractionRequested = Event<BodyOf<typeof AudioExtractionRequested>>;
 

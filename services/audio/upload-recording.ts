@@ -11,8 +11,8 @@ import type { Client } from '@call-analysis/rpc';
 import type { Logger } from '@call-analysis/runtime';
 import { v7 as uuidv7 } from 'uuid';
 import { Digest } from './recordings/digest.ts';
-import { probeRecording } from './recordings/probe-recording.ts';
 import { markerKey, recordingKey } from './recordings/recording-objects.ts';
+import { probeRecording } from './recordings/stored-source.ts';
 
 export interface Uploader {
   readonly firmUuid: string;

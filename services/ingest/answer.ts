@@ -7,8 +7,13 @@ export type Sent<Value> = Value extends Date
     ? { -readonly [Name in keyof Value]: Sent<Value[Name]> }
     : Value;
 
+/** A reply of the API's own JSON, which the gateway passes on. */
+export function answerOf(json: unknown): { json: Buffer } {
+  return { json: Buffer.from(JSON.stringify(json)) };
+}
+
 /**
- * A reply of the API's own JSON, which the gateway passes on. `formerly`: the fields of the message, which a gateway of the last
+ * The same for RPCs that the last release has. `formerly`: the fields of the message, which a gateway of the last
  * release reads instead.
  */
 export function answer<Json, Reply>(
@@ -16,10 +21,9 @@ export function answer<Json, Reply>(
   json: Json,
   formerly: (json: Sent<Json>) => Reply,
 ): Reply {
-  const text = JSON.stringify(json);
   return caller?.reads_json === true
-    ? ({ json: Buffer.from(text) } as Reply)
-    : formerly(JSON.parse(text) as Sent<Json>);
+    ? (answerOf(json) as Reply)
+    : formerly(JSON.parse(JSON.stringify(json)) as Sent<Json>);
 }
 
 /** Leaves out null fields: messages have no nulls. */

@@ -67,6 +67,7 @@ export const deskCallers: Callers<typeof desk> = {
   answerCalibration: ['gateway'],
   closeCalibration: ['gateway'],
   readInbox: ['gateway'],
+  putMentionAway: ['gateway'],
   listSamplingRules: ['gateway'],
   getSamplingRule: ['gateway'],
   createSamplingRule: ['gateway'],

@@ -1,8 +1,7 @@
 import { AudioStored, CallErased, CallsCanceled } from '@call-analysis/events';
 import { consume, type Consumer } from '@call-analysis/service';
 import { cancelCalls, eraseCall } from './calls/erase-call.ts';
-import { giveUpTranscription } from './calls/give-up-transcription.ts';
-import { transcribeCall, type TranscriptionDeps } from './calls/transcribe-call.ts';
+import { giveUpTranscription, transcribeCall, type TranscriptionDeps } from './calls/transcribe-call.ts';
 
 export const consumers: readonly Consumer<TranscriptionDeps>[] = [
   {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Fault } from '@call-analysis/fault';
-import { isAlive } from '@call-analysis/runtime';
+import { isAlive, isDiskFull } from '@call-analysis/runtime';
 
 /** Part of names on disk: with another one, the leftovers of earlier releases would never be removed. */
 const PREFIX = 'hearing';
@@ -40,7 +40,7 @@ export async function openWorkDirectory(path: string): Promise<WorkDirectory> {
         await pipeline(bytes, createWriteStream(file, { flags: 'wx', mode: 0o600 }));
         return await work(file);
       } catch (error) {
-        throw isFull(error)
+        throw isDiskFull(error)
           ? new Fault('unavailable', 'WORK_DIRECTORY_FULL', 'The disk is too full to transcribe a recording.', {
               cause: error,
             })
@@ -62,8 +62,4 @@ async function removeLeftovers(path: string): Promise<void> {
     if (pid === undefined || inUse.has(name) || (Number(pid) !== process.pid && isAlive(Number(pid)))) continue;
     await rm(join(path, name), { recursive: true, force: true });
   }
-}
-
-function isFull(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT');
 }

@@ -89,7 +89,7 @@ export const { schema, migrations, events, prepare, start } = defineService<Conf
   },
   rpcs: (deps) => [webhookService(deps)],
   schedules: ({ db, endpoints, deliveries }, { bus }) => [
-    { name: 'deleted and disabled webhooks', everyMs: 2_000, run: () => settleEndpoints(endpoints, deliveries) },
+    { name: 'deleted and disabled webhooks', everyMs: 5_000, run: () => settleEndpoints(endpoints, deliveries) },
     { name: 'sweep', everyMs: 10 * 60_000, run: () => sweep(db, deliveries, redeliveryWindowDays(bus)) },
   ],
 });

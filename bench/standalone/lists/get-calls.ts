@@ -6,7 +6,7 @@ import { openStores, type Stores } from '../../../services/ingest/deps.ts';
 import { type CallFilter, NO_FILTER, type Sort } from '../../../services/ingest/listing/call-filter.ts';
 import { listCalls, type ListCallsRequest } from '../../../services/ingest/listing/list-calls.ts';
 import { atMost, type Figure, noted, quantile } from '../../harness/figure.ts';
-import { processorMs } from '../../harness/processor.ts';
+import { processorMs } from '../../harness/processes.ts';
 import { load, timed, withIngestDatabase } from './ingest-database.ts';
 
 const LIMIT_MS = 50;

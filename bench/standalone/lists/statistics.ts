@@ -101,7 +101,7 @@ async function addUp(stores: Stores, client: Client): Promise<void> {
 /** As the schedule does, without waiting until days are quiet. */
 async function maintain(stores: Stores, client: Client): Promise<void> {
   for (;;) {
-    await maintainStatistics(stores, 0);
+    await maintainStatistics(stores, { quietMs: 0 });
     const { rows } = await client.query<{ left: number }>('SELECT count(*)::int AS left FROM statistic_change');
     if (rows[0]!.left === 0) return;
   }

@@ -33,7 +33,7 @@ export function addBackupCommands(program: Command, { env, stderr, version, writ
     .argument('<directory>', 'the folder of the backup')
     .action(async (directory: string) => {
       const [{ verifyBackup }, { showProgress }] = await Promise.all([
-        import('../backup/verify-backup.ts'),
+        import('../backup/restore-backup.ts'),
         import('../backup/progress.ts'),
       ]);
       write(await verifyBackup(directory, showProgress(stderr)));

@@ -1,12 +1,11 @@
-import { mkdir, open, readdir } from 'node:fs/promises';
+import { mkdir, readdir } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { holdRemovals } from '@call-analysis/objects';
 import { BackupNotPossible, backUpCluster } from '@call-analysis/postgres/base-backup';
-import { StartFault } from '@call-analysis/runtime';
+import { isDiskFull, StartFault, syncFolder } from '@call-analysis/runtime';
 import { Client } from 'pg';
 import type { DataDirectory } from '../data-directory.ts';
-import { concurrently } from './concurrently.ts';
-import { copyFile } from './copy-file.ts';
+import { concurrently, copyFile } from './copy-file.ts';
 import { DATA, ManifestWriter } from './manifest.ts';
 import type { Progress } from './progress.ts';
 
@@ -85,7 +84,7 @@ export async function backUp(
     });
     held.check();
     await add(join(data.path, 'secrets.json'), `${DATA}/secrets.json`);
-    for (const folder of folders) await sync(folder);
+    for (const folder of folders) await syncFolder(folder);
     const finishedAt = new Date();
     await writer.end({
       version: options.version,
@@ -138,14 +137,9 @@ async function countCalls(url: string): Promise<number> {
   }
 }
 
-async function sync(folder: string): Promise<void> {
-  const handle = await open(folder, 'r');
-  await handle.sync().finally(() => handle.close());
-}
-
 function explain(error: unknown, directory: string): unknown {
   const { code, message } = error as NodeJS.ErrnoException;
-  if (code === 'ENOSPC' || code === 'EDQUOT') {
+  if (isDiskFull(error)) {
     return new StartFault(
       `The disk that holds ${directory} is full. Remove what was written there, and free some space.`,
     );

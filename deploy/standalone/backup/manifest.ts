@@ -4,7 +4,7 @@ import { type FileHandle, open, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pipeline } from 'node:stream/promises';
-import { StartFault } from '@call-analysis/runtime';
+import { StartFault, syncFolder } from '@call-analysis/runtime';
 import { z } from 'zod';
 
 /**
@@ -78,8 +78,7 @@ export class ManifestWriter {
       await file.close();
     }
     await rename(draft, join(this.#directory, MANIFEST));
-    const folder = await open(this.#directory, 'r');
-    await folder.sync().finally(() => folder.close());
+    await syncFolder(this.#directory);
   }
 
   async abandon(): Promise<void> {

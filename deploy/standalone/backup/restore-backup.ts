@@ -1,10 +1,9 @@
-import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { clusterOwner } from '@call-analysis/postgres/base-backup';
-import { StartFault } from '@call-analysis/runtime';
+import { isDiskFull, StartFault, syncFolder } from '@call-analysis/runtime';
 import { RESTORING } from '../data-directory.ts';
-import { concurrently } from './concurrently.ts';
-import { copyFile } from './copy-file.ts';
+import { concurrently, copyFile } from './copy-file.ts';
 import { DATA, readDigests, readManifest } from './manifest.ts';
 import type { Progress } from './progress.ts';
 
@@ -76,11 +75,10 @@ export async function restoreBackup(source: string, target: string, progress: Pr
     for (const name of await readdir(draft)) await rename(join(draft, name), join(to, name));
     // From here on a start is accepted.
     await rm(draft, { recursive: true });
-    const folder = await open(to, 'r');
-    await folder.sync().finally(() => folder.close());
+    await syncFolder(to);
   } catch (error) {
     await rm(draft, { recursive: true, force: true });
-    if ((error as NodeJS.ErrnoException).code === 'ENOSPC') {
+    if (isDiskFull(error)) {
       throw new StartFault(`The disk that holds ${to} is full. Free some space and restore again.`, { cause: error });
     }
     throw error;
@@ -104,4 +102,32 @@ async function requireEmpty(directory: string): Promise<void> {
       `${directory} is not empty, so it may be in use. Name a new or empty folder; nothing is overwritten.`,
     );
   }
+}
+
+/** Files that are verified at the same time. */
+const VERIFIED_AT_ONCE = 4;
+/** Damaged files that are named. */
+const NAMED = 10;
+
+/** Reads every file of a backup. StartFault when the backup is not complete, or a file is missing or damaged. */
+export async function verifyBackup(target: string, progress: Progress) {
+  const directory = resolve(target);
+  const manifest = await readManifest(directory);
+  const damaged: string[] = [];
+  let files = 0;
+  progress.step('verify');
+  await concurrently(readDigests(directory), VERIFIED_AT_ONCE, async ({ path, sha256 }) => {
+    files += 1;
+    const read = await copyFile(join(directory, path), null);
+    progress.add(read?.bytes ?? 0);
+    if (read?.sha256 !== sha256) damaged.push(path);
+  });
+  progress.end();
+  if (damaged.length > 0 || files !== manifest.files) {
+    const named = damaged.slice(0, NAMED).join(', ');
+    const rest = damaged.length > NAMED ? ` and ${damaged.length - NAMED} more` : '';
+    throw new StartFault(`${directory} is damaged. Missing or changed: ${named}${rest}.`);
+  }
+  const { version, started_at, finished_at, calls, objects, bytes } = manifest;
+  return { directory, valid: true, version, started_at, finished_at, calls, objects, files, bytes };
 }

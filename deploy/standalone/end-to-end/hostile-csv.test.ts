@@ -80,7 +80,7 @@ async function uploadStream(parts: () => Generator<Uint8Array>): Promise<string>
 // First, while the process has done and does nothing else.
 describe('an upload with one huge value', () => {
   const MIB = 1024 * 1024;
-  const CELL_MIB = 900;
+  const CELL_MIB = 500;
   // Buffers that are not collected yet take between 50 and 150 MiB, for a cell of 100 MiB as for this one.
   const FLAT_MIB = CELL_MIB / 2;
 

@@ -106,7 +106,7 @@ async function expectNothingLeft(tenant: Tenant): Promise<void> {
   let traces: string[] = [];
   // A request that was in progress may end later.
   const isClean = async () => (traces = await tracesOf(tenant)).length === 0;
-  await eventually(isClean, 200).catch(() => {});
+  await eventually(isClean, 500).catch(() => {});
   expect(traces).toEqual([]);
 }
 

@@ -5,7 +5,7 @@ import { type AnyRoute, Poison, Postponed } from '../port.ts';
 import { jobsOf, type NewJob, readBatch } from '../queue/event-batch.ts';
 import { insertJobs, postponeJob, removeActiveJobs } from '../queue/queue-store.ts';
 import type { Queues } from '../queue/queues.ts';
-import { reasonOf } from './failure-reason.ts';
+import { reasonOf } from './give-up.ts';
 import { type ConsumerInfo, HandlerCall, logUnreadable } from './outcome.ts';
 import { readEvent, type Routes } from './read-event.ts';
 import { inContextOf, traced, type TracedEvent } from './trace.ts';

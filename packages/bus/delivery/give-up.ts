@@ -1,10 +1,11 @@
 import type { Event } from '@call-analysis/events';
+import { Fault } from '@call-analysis/fault';
 import type { JobResult, JobWithMetadata } from 'pg-boss';
-import { DISCARD, type FailureReason } from '../port.ts';
+import { z } from 'zod';
+import { DISCARD, type FailureReason, Poison } from '../port.ts';
 import { consumerOf } from '../queue/consumer-queue.ts';
 import { limitRetryDelay, removeFailedJobs, removeJob } from '../queue/queue-store.ts';
 import type { Queues } from '../queue/queues.ts';
-import { reasonOf, storedReason } from './failure-reason.ts';
 import { recordGivenUp } from './outcome.ts';
 import { readEnvelope, readEvent, type Routes } from './read-event.ts';
 import { inContextOf, traced } from './trace.ts';
@@ -94,4 +95,35 @@ async function discard(
       await removeJob(queues, tx, name, id);
     }),
   );
+}
+
+const LONGEST_MESSAGE = 2_000;
+
+/** Why an attempt failed, in the form that is stored with the event. */
+export function reasonOf(error: unknown, attempts: number): FailureReason {
+  const message = error instanceof Error ? error.message : String(error);
+  const code = error instanceof Poison || error instanceof Fault ? error.code : 'INTERNAL';
+  return { message: storable(message), code: storable(code), attempts };
+}
+
+const Stored = z.object({ message: z.string(), code: z.string(), attempts: z.int() });
+/** The text that pg-boss stores when an attempt ends without a result. */
+const StoredByQueue = z.object({ value: z.object({ message: z.string() }) });
+
+/** Reads what `reasonOf` returned, or what pg-boss stored when the worker was lost. */
+export function storedReason(output: unknown, retries: number | null): FailureReason {
+  const stored = Stored.safeParse(output);
+  if (stored.success) return stored.data;
+  const byQueue = StoredByQueue.safeParse(output);
+  const cause = byQueue.success ? ` (${byQueue.data.value.message})` : '';
+  return {
+    message: `The worker was lost before it finished the event${cause}.`,
+    code: 'INTERNAL',
+    attempts: (retries ?? 0) + 1,
+  };
+}
+
+// PostgreSQL's jsonb takes neither NUL nor half a surrogate pair.
+function storable(text: string): string {
+  return text.slice(0, LONGEST_MESSAGE).replaceAll('\u0000', '').toWellFormed();
 }

@@ -11,7 +11,7 @@ import { type DeadLetterSink, giveUpDeadLetters } from './give-up.ts';
 import type { Routes } from './read-event.ts';
 
 /** Notifications wake the workers for new events, and `DueJobs` for others; this is in case both fail. */
-const POLL_SECONDS = 30;
+const POLL_SECONDS = 300;
 
 export interface Inbox extends Subscription {
   /** `stop` has timed out, and handlers were still running then. */

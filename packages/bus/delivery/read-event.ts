@@ -1,8 +1,9 @@
+import { createHash } from 'node:crypto';
 import { Envelope, type Event, type EventType } from '@call-analysis/events';
+import type { JobInsert } from 'pg-boss';
 import { z } from 'zod';
 import { unpack } from '../encoding/stored-event.ts';
 import { type AnyRoute, Poison } from '../port.ts';
-import { whyUnreadable } from './unreadable.ts';
 
 /** By event type. */
 export type Routes = ReadonlyMap<string, AnyRoute>;
@@ -35,4 +36,36 @@ export function readForListener(type: EventType, wire: unknown): Event | null {
   if (!envelope.success || envelope.data.type !== type.type) return null;
   const body = type.body.safeParse(envelope.data.data);
   return body.success ? { ...envelope.data, data: body.data } : null;
+}
+
+/** A message that is no event. It becomes a dead letter that contains the message, so that someone can find out why. */
+export interface Unreadable {
+  readonly why: string;
+  /** Where it was read, or its event id; the same origin gives the same dead letter. */
+  readonly origin: string;
+  readonly message: Readonly<Record<string, unknown>>;
+}
+
+const Stored = z.object({ unreadable: z.string() });
+
+/** A job for the message; it fails at its first attempt. */
+export function unreadableJob(consumer: string, { why, origin, message }: Unreadable): JobInsert {
+  // Base64, because jsonb does not take every text.
+  const raw = Buffer.from(JSON.stringify(message)).toString('base64');
+  return {
+    id: uuidFrom(`${consumer} ${origin}`),
+    data: { unreadable: why.replaceAll('\u0000', '').toWellFormed(), place: origin, raw },
+    group: { id: 'unreadable' },
+  };
+}
+
+/** Why the message of an `unreadableJob` is no event; undefined for other jobs. */
+function whyUnreadable(stored: unknown): string | undefined {
+  return Stored.safeParse(stored).data?.unreadable;
+}
+
+/** A uuid derived from the text. */
+function uuidFrom(text: string): string {
+  const hex = createHash('sha256').update(text).digest('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }

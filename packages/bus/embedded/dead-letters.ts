@@ -8,7 +8,7 @@ import {
   REDELIVER,
   type ReplayResult,
 } from '../dead-letters.ts';
-import { storedReason } from '../delivery/failure-reason.ts';
+import { storedReason } from '../delivery/give-up.ts';
 import { readEnvelope } from '../delivery/read-event.ts';
 import { jobsOf } from '../queue/event-batch.ts';
 import type { BusSchema } from '../queue/migrate.ts';

@@ -1,9 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { findQueuesWithDueJobs } from './queue-store.ts';
+import { findWaitingQueues } from './queue-store.ts';
 import type { Queues } from './queues.ts';
 
 /** How late a retry or a dead letter can be. */
 const EVERY_MS = 1_000;
+/** The same while no job waits: for what another process returns to a queue, and for events whose notification was lost. */
+const IDLE_MS = 5_000;
 /** After a failed attempt: by then pg-boss has stored the next state of the job. */
 const SOON_MS = 100;
 
@@ -24,23 +26,33 @@ export function watchDueJobs(queues: Queues): DueJobs {
   const stopping = new AbortController();
   let sooner = new AbortController();
 
-  async function look(): Promise<void> {
-    const names = [...workersOf.keys()];
-    if (names.length === 0) return;
-    for (const name of await findQueuesWithDueJobs(queues, names)) {
-      for (const worker of workersOf.get(name) ?? []) queues.boss.notifyWorker(worker);
+  /** Returns whether any job waits. */
+  async function look(): Promise<boolean> {
+    const waiting = await findWaitingQueues(queues, [...workersOf.keys()]);
+    for (const { name, isDue } of waiting) {
+      if (isDue) for (const worker of workersOf.get(name) ?? []) queues.boss.notifyWorker(worker);
     }
+    return waiting.length > 0;
   }
 
   async function run(): Promise<void> {
+    let isIdle = false;
     while (!stopping.signal.aborted) {
       const signal = AbortSignal.any([stopping.signal, sooner.signal]);
-      await pause(EVERY_MS, undefined, { signal, ref: false }).catch(() => {});
-      if (sooner.signal.aborted) {
+      await pause(isIdle ? IDLE_MS : EVERY_MS, undefined, { signal, ref: false }).catch(() => {});
+      const wasSooner = sooner.signal.aborted;
+      if (wasSooner) {
         sooner = new AbortController();
         await pause(SOON_MS, undefined, { signal: stopping.signal, ref: false }).catch(() => {});
       }
-      if (!stopping.signal.aborted) await look().catch(queues.logBackgroundError);
+      if (stopping.signal.aborted) return;
+      try {
+        // What is looked for may be stored only after this.
+        isIdle = !(await look()) && !wasSooner;
+      } catch (error) {
+        isIdle = false;
+        queues.logBackgroundError(error);
+      }
     }
   }
 

@@ -96,17 +96,17 @@ export function findLapsedJobs({ query, schema }: Tables, queues: readonly strin
   );
 }
 
-/** Those of the queues in which a job waits whose time has come. */
-export async function findQueuesWithDueJobs(
+/** Those of the queues in which a job waits, and whether the time of one has come. */
+export function findWaitingQueues(
   { query, schema }: Tables,
   queues: readonly string[],
-): Promise<readonly string[]> {
-  const rows = await query<{ name: string }>(
-    `SELECT q.name FROM unnest($1::text[]) AS q (name) WHERE EXISTS (
-       SELECT FROM ${schema}.job WHERE name = q.name AND state < 'active' AND NOT blocked AND start_after <= now())`,
+): Promise<{ readonly name: string; readonly isDue: boolean }[]> {
+  const waits = `FROM ${schema}.job WHERE name = q.name AND state < 'active' AND NOT blocked`;
+  return query(
+    `SELECT q.name, EXISTS (SELECT ${waits} AND start_after <= now()) AS "isDue"
+     FROM unnest($1::text[]) AS q (name) WHERE EXISTS (SELECT ${waits})`,
     [queues],
   );
-  return rows.map(({ name }) => name);
 }
 
 /** Bounds the pause before a job's next retry. */

@@ -18,8 +18,8 @@ import {
 import { dirname, join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { Fault, unavailable } from '@call-analysis/fault';
-import { keyParts, prefixParts } from '../key.ts';
-import type { Objects } from '../port.ts';
+import { isDiskFull, syncFolder } from '@call-analysis/runtime';
+import { keyParts, type Objects, prefixParts, missing, requireRange, tooManyBytes } from '../port.ts';
 import { decodeKey, filePath, folderPath, readName } from './file-names.ts';
 import { areRemovalsHeld, holdRemoval, removeHeld } from './held-removals.ts';
 import { type SignedUrls, UrlSigner } from './signed-urls.ts';
@@ -92,9 +92,7 @@ class Disk implements Objects, SignedUrls {
   }
 
   async open(key: string, range?: { start: number; end?: number }): Promise<Readable> {
-    if (range && !(range.start >= 0 && (range.end ?? Infinity) >= range.start)) {
-      throw new RangeError(`Not a range of bytes: ${range.start} to ${range.end}`);
-    }
+    requireRange(range);
     const file = await unlessMissing(open(this.#path(key), 'r'));
     if (!file) throw await this.#missing();
     return file.createReadStream({ ...range, highWaterMark: READ_BYTES });
@@ -241,7 +239,7 @@ async function write(file: FileHandle, bytes: Readable, maxBytes: number): Promi
     for await (const piece of bytes as AsyncIterable<Buffer | string>) {
       const chunk = typeof piece === 'string' ? Buffer.from(piece) : piece;
       sizeBytes += chunk.length;
-      if (sizeBytes > maxBytes) throw new Fault('too-large', 'TOO_LARGE', `More than ${maxBytes} bytes were sent.`);
+      if (sizeBytes > maxBytes) throw tooManyBytes(maxBytes);
       batch.push(chunk);
       batchBytes += chunk.length;
       if (batchBytes >= WRITE_BYTES) await flush();
@@ -288,16 +286,8 @@ async function copyBytes(source: string, target: string): Promise<void> {
   }
 }
 
-/** A file name survives a crash only after its folder was synced. Windows cannot sync a folder and need not. */
 async function sync(folder: string): Promise<void> {
-  if (process.platform === 'win32') return;
-  const handle = await unlessMissing(open(folder, 'r'));
-  if (!handle) return;
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
+  await unlessMissing(syncFolder(folder));
 }
 
 /**
@@ -350,16 +340,12 @@ const AWAY = new Set(['EIO', 'ENODEV', 'ENOTCONN', 'ESTALE', 'ETIMEDOUT', 'EHOST
 function explain(error: unknown): never {
   const code = codeOf(error);
   if (AWAY.has(String(code))) throw unavailable('The object store', error);
-  if (code === 'ENOSPC' || code === 'EDQUOT') {
+  if (isDiskFull(error)) {
     throw new Fault('unavailable', 'INSUFFICIENT_STORAGE', 'The disk is full. Free some space, then try again.', {
       cause: error,
     });
   }
   throw error;
-}
-
-function missing(): Fault {
-  return new Fault('not-found', 'NOT_FOUND', 'Nothing is stored under this key.');
 }
 
 function codeOf(error: unknown): unknown {

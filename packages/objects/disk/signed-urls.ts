@@ -1,5 +1,5 @@
 import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
-import { keyParts } from '../key.ts';
+import { keyParts } from '../port.ts';
 
 const PREFIX = '/objects/';
 const PARAMETERS = ['expires', 'max', 'method', 'signature'];

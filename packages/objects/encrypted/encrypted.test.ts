@@ -11,7 +11,7 @@ import { objectsContract } from '../contract/contract.ts';
 import { objectsMemory } from '../contract/memory.ts';
 import { openDisk } from '../disk/disk.ts';
 import { openObjects } from '../open.ts';
-import { dataKeysOf } from './open-encrypted.ts';
+import { dataKeysOf } from './encrypted.ts';
 
 const secret = 'a secret of thirty-two bytes or more';
 const line = (id: string, byte = 7) => `${id}:${Buffer.alloc(32, byte).toString('base64')}`;

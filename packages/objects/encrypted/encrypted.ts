@@ -1,17 +1,21 @@
+import { createHash, hkdfSync } from 'node:crypto';
 import { PassThrough, pipeline, Readable } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
+import { buffer, text } from 'node:stream/consumers';
 import {
   BlockEncryption,
-  type DataKeys,
+  DataKeys,
   decryptBlocks,
+  type EncryptionKeys,
   HEADER_BYTES,
   isEncrypted,
   plainSize,
   rangeOfBlocks,
+  WrongKey,
 } from '@call-analysis/encryption';
-import type { SignedUrl, SignedUrls } from '../disk/signed-urls.ts';
-import { keyParts } from '../key.ts';
-import type { Objects } from '../port.ts';
+import { Fault } from '@call-analysis/fault';
+import { StartFault } from '@call-analysis/runtime';
+import { type SignedUrl, type SignedUrls, UrlSigner } from '../disk/signed-urls.ts';
+import { keyParts, type Objects, requireRange } from '../port.ts';
 
 /** An object that is replaced again and again between two reads of it. */
 const TRIES = 5;
@@ -58,9 +62,7 @@ export class EncryptedObjects implements Objects, SignedUrls {
 
   async open(key: string, range?: { start: number; end?: number }): Promise<Readable> {
     if (range === undefined) return this.#openWhole(key);
-    if (!(range.start >= 0 && (range.end ?? Infinity) >= range.start)) {
-      throw new RangeError(`Not a range of bytes: ${range.start} to ${range.end}`);
-    }
+    requireRange(range);
     for (let tried = 1; ; tried += 1) {
       const header = await this.#header(key);
       if (header === null) return this.#inner.open(key, range);
@@ -179,4 +181,68 @@ function readable(source: Readable, pieces: AsyncIterable<Buffer>): Readable {
   output.once('close', () => source.destroy());
   pipeline(Readable.from(pieces, { objectMode: false, highWaterMark: READ_BYTES }), output, () => {});
   return output;
+}
+
+/** Holds the data keys, encrypted by the key file. Uploads have keys of other folders. */
+const FOLDER = 'encryption/';
+
+export function dataKeysOf(store: Objects, keys: EncryptionKeys): DataKeys {
+  return new DataKeys(keys, {
+    async *list() {
+      for await (const { key } of store.list(FOLDER)) yield key.slice(FOLDER.length);
+    },
+    read: async (name) => text(await store.open(FOLDER + name)),
+    write: async (name, document) => {
+      await store.put(FOLDER + name, Readable.from([document]));
+    },
+  });
+}
+
+/**
+ * The store with its objects encrypted. StartFault when the key file is not the one that the stored data needs, as far as
+ * the store answers.
+ */
+export async function openEncrypted(
+  store: Objects & SignedUrls,
+  keys: EncryptionKeys,
+  servesUrls: boolean,
+): Promise<{ objects: Objects & SignedUrls; dataKeys: DataKeys }> {
+  const dataKeys = dataKeysOf(store, keys);
+  try {
+    await dataKeys.current();
+  } catch (error) {
+    if (error instanceof WrongKey) throw new StartFault(error.message, { cause: error });
+    if (!(error instanceof Fault && error.kind === 'unavailable')) throw error;
+  }
+  return { objects: new EncryptedObjects(store, dataKeys, servesUrls ? store : gatewayUrls(keys)), dataKeys };
+}
+
+/** StartFault when the store has data keys and no key file is set: encrypted objects would be served as they are. */
+export async function requirePlain(store: Objects): Promise<void> {
+  try {
+    for await (const _ of store.list(FOLDER)) {
+      throw new StartFault(
+        'The stored data is encrypted, and no key is set. Set ENCRYPTION_KEY_FILE to the file with the keys.',
+      );
+    }
+  } catch (error) {
+    if (!(error instanceof Fault && error.kind === 'unavailable')) throw error;
+  }
+}
+
+/** URLs that every process with the key file can sign and check. */
+function gatewayUrls({ current, byId }: EncryptionKeys): SignedUrls & Pick<Objects, 'presignGet' | 'presignPut'> {
+  const secret = (id: string) => {
+    const bytes = byId.get(id)!.export();
+    return Buffer.from(hkdfSync('sha256', bytes, createHash('sha256').update(id).digest(), 'object URLs', 32)).toString(
+      'hex',
+    );
+  };
+  const others = [...byId.keys()].filter((id) => id !== current).map(secret);
+  const signer = new UrlSigner(secret(current), ...others);
+  return {
+    verify: signer.verify.bind(signer),
+    presignPut: async (key, { expiresInSeconds, maxBytes }) => signer.sign('PUT', key, expiresInSeconds, maxBytes),
+    presignGet: async (key, { expiresInSeconds }) => signer.sign('GET', key, expiresInSeconds, 0),
+  };
 }

@@ -1,4 +1,5 @@
 import { Fault, isConnectionCode, unavailable } from '@call-analysis/fault';
+import { missing } from '../port.ts';
 
 /** The store took too long. `isStale`: on a reused connection, which may have been dead already. */
 export class TimeOut extends Error {
@@ -99,10 +100,6 @@ export function tooLarge(cause?: unknown): Fault {
   return new Fault('too-large', 'TOO_LARGE', 'The object store does not accept objects of this size.', {
     cause,
   });
-}
-
-export function missing(): Fault {
-  return new Fault('not-found', 'NOT_FOUND', 'Nothing is stored under this key.');
 }
 
 function isFull(error: unknown): boolean {

@@ -1,6 +1,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import type { Readable } from 'node:stream';
-import { Fault } from '@call-analysis/fault';
+import type { Fault } from '@call-analysis/fault';
+import { tooManyBytes } from '../port.ts';
 import { faulted, tooLarge } from './failures.ts';
 import { MAX_PARTS, Multipart } from './multipart.ts';
 import type { Body, S3Request, Requests } from './requests.ts';
@@ -65,7 +66,7 @@ export async function put(
     for await (const piece of bytes as AsyncIterable<Buffer | string>) {
       const chunk = typeof piece === 'string' ? Buffer.from(piece) : piece;
       sizeBytes += chunk.length;
-      if (sizeBytes > maxBytes) throw new Fault('too-large', 'TOO_LARGE', `More than ${maxBytes} bytes were sent.`);
+      if (sizeBytes > maxBytes) throw tooManyBytes(maxBytes);
       await upload.add(chunk);
     }
     await upload.end();

@@ -2,17 +2,15 @@ import type { IncomingMessage } from 'node:http';
 import { Readable, PassThrough } from 'node:stream';
 import type { Logger } from '@call-analysis/runtime';
 import type { SignedUrl, SignedUrls } from '../disk/signed-urls.ts';
-import { keyParts, prefixParts } from '../key.ts';
 import { mediaType } from '../media-type.ts';
-import type { Objects } from '../port.ts';
+import { keyParts, type Objects, prefixParts, missing, requireRange } from '../port.ts';
 import { Bucket } from './bucket.ts';
 import { S3_LIMITS, type S3Config, type S3Limits } from './config.ts';
-import { faulted, isMissing, toFault, missing } from './failures.ts';
-import { BROKEN_UPLOADS, expiration } from './lifecycle.ts';
+import { faulted, isMissing, toFault } from './failures.ts';
 import { MAX_PARTS, Multipart, refuseError } from './multipart.ts';
 import { put } from './put.ts';
 import { Requests, isCode, encode } from './requests.ts';
-import { ensureRules, LIFECYCLE } from './rules.ts';
+import { BROKEN_UPLOADS, ensureRules, expiration, LIFECYCLE } from './rules.ts';
 import { element, elements } from './xml.ts';
 
 const READ_BYTES = 256 * 1024;
@@ -173,9 +171,7 @@ class S3 implements Objects, SignedUrls {
 
   async open(key: string, range?: { start: number; end?: number }): Promise<Readable> {
     keyParts(key);
-    if (range && !(range.start >= 0 && (range.end ?? Infinity) >= range.start)) {
-      throw new RangeError(`Not a range of bytes: ${range.start} to ${range.end}`);
-    }
+    requireRange(range);
     return faulted(open(this.#requests, key, range));
   }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Client } from 'pg';
-import { adviceOn, refuseSharedProcesses } from './connection-advice.ts';
+import { adviceOn, refuseSharedProcesses } from './errors.ts';
 
 /** A connection of ours, whose statements are done by these processes in turn. */
 function connection(said: number, ...processes: number[]) {

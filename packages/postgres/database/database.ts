@@ -2,10 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { gauge, settlesWithin } from '@call-analysis/runtime';
 import { Client, type ClientConfig, Pool, type PoolClient, type QueryResult, types } from 'pg';
 import { conceal, revealing, type ValueCipher } from './confidential.ts';
-import { schemaConnection } from './connection.ts';
+import { schemaConnection, type SessionLimits } from './connection.ts';
 import { holding, requireNoneHeld } from './connections.ts';
 import { isUnreachable, sqlState, translateError } from './errors.ts';
-import type { SessionLimits } from './session-limits.ts';
 import { closeSilentConnections, type SilenceLimits } from './silent-connections.ts';
 import type { Sql } from './sql.ts';
 

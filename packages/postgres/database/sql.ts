@@ -5,3 +5,31 @@
 export interface Sql {
   query<Row = Record<string, unknown>>(text: string, values?: readonly unknown[]): Promise<Row[]>;
 }
+
+/** Rows in an order. */
+interface Listed {
+  readonly columns: string;
+  /** FROM and WHERE, with `values` as parameters. */
+  readonly matching: string;
+  readonly values: readonly unknown[];
+  readonly orderBy: string;
+}
+
+/** A page of rows, from 1, and how many rows there are. */
+export async function readPage<Row>(
+  sql: Sql,
+  { columns, matching, values, orderBy }: Listed,
+  page: number,
+  size: number,
+): Promise<{ count: number; items: Row[] }> {
+  const [limit, offset] = [values.length + 1, values.length + 2];
+  const [items, [counted]] = await Promise.all([
+    sql.query<Row>(`SELECT ${columns} ${matching} ORDER BY ${orderBy} LIMIT $${limit} OFFSET $${offset}`, [
+      ...values,
+      size,
+      (page - 1) * size,
+    ]),
+    sql.query<{ count: number }>(`SELECT count(*)::int AS count ${matching}`, values),
+  ]);
+  return { count: counted!.count, items };
+}

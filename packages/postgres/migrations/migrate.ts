@@ -4,11 +4,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { StartFault } from '@call-analysis/runtime';
 import { Client, DatabaseError, escapeIdentifier, type PoolClient } from 'pg';
-import { adviceOn, refuseSharedProcesses } from '../database/connection-advice.ts';
-import { schemaConnection } from '../database/connection.ts';
+import { MIGRATION_LIMITS, schemaConnection } from '../database/connection.ts';
 import type { Database } from '../database/database.ts';
-import { sqlState, translateError } from '../database/errors.ts';
-import { MIGRATION_LIMITS } from '../database/session-limits.ts';
+import { adviceOn, refuseSharedProcesses, sqlState, translateError } from '../database/errors.ts';
 
 interface MigrateOptions {
   readonly url: string;

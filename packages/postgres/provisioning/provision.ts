@@ -1,10 +1,8 @@
 import { createHash, createHmac, pbkdf2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 import { Client, escapeIdentifier, escapeLiteral } from 'pg';
-import { adviceOn } from '../database/connection-advice.ts';
-import { parseUrl } from '../database/connection.ts';
-import { translateError } from '../database/errors.ts';
-import { USUAL_LIMITS } from '../database/session-limits.ts';
+import { parseUrl, USUAL_LIMITS } from '../database/connection.ts';
+import { adviceOn, translateError } from '../database/errors.ts';
 
 const stretch = promisify(pbkdf2);
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, open, readdir, readFile, rename, rm, statfs, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, statfs, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { isAlive } from '@call-analysis/runtime';
+import { isAlive, isDiskFull, syncFolder } from '@call-analysis/runtime';
 import type { Account } from './account.ts';
 import type { Binaries } from './binaries.ts';
 
@@ -98,7 +98,7 @@ export async function readPassword({ password }: Paths): Promise<string> {
 export async function explain(error: unknown, path: string): Promise<unknown> {
   const { code, message, syscall } = error as NodeJS.ErrnoException;
   const full = /No space left|Disk quota exceeded|wrote only \d/.test(message);
-  if (full || code === 'ENOSPC' || code === 'EDQUOT' || (await freeBytes(path)) < fullBelowBytes) {
+  if (full || isDiskFull(error) || (await freeBytes(path)) < fullBelowBytes) {
     return new Error(`The disk that holds ${path} is full.`, { cause: error });
   }
   // Node reports a read-only disk as a missing folder when it makes folders recursively.
@@ -155,16 +155,4 @@ function accept(...codes: string[]): (error: NodeJS.ErrnoException) => void {
   return (error) => {
     if (!codes.includes(error.code ?? '')) throw error;
   };
-}
-
-/** Makes the rename survive a power failure. */
-async function syncFolder(folder: string): Promise<void> {
-  // Windows cannot open folders.
-  if (process.platform === 'win32') return;
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }

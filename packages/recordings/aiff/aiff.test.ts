@@ -4,8 +4,7 @@ import { sourceOfBytes } from '../source.ts';
 import { chunk, concat, encodeSamples, type SampleKind, sampleValue, text, u32 } from '../test/bytes.ts';
 import { decodeAll, expectContainerContract, faultOf, watchedSource } from '../test/containers.ts';
 import { aiffFile, type AiffShape, commChunk, extendedFloat, iffForm, ssndChunk } from '../test/wav-aiff-au-files.ts';
-import { aiff } from './aiff.ts';
-import { readExtendedFloat } from './common-chunk.ts';
+import { aiff, readExtendedFloat } from './aiff.ts';
 
 const probe = (bytes: Uint8Array): ReturnType<typeof aiff.probe> => aiff.probe(sourceOfBytes(bytes));
 const ints = Array.from({ length: 200 }, (_, i) => Math.round(30_000 * Math.sin(i / 7)));

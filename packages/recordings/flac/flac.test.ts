@@ -6,8 +6,8 @@ import { concat, text } from '../test/bytes.ts';
 import { decodeAll } from '../test/containers.ts';
 import { countingSource, digestOf, fixture, outcomeOf, sparseSource, withFlippedBits } from '../test/fixture-files.ts';
 import { flac } from './flac.ts';
+import { streamInfo } from './frame-header.ts';
 import { readFrame } from './frame.ts';
-import { streamInfo } from './stream-info.ts';
 
 const STEREO = fixture('flac/stereo-16bit.flac');
 const MONO = fixture('flac/mono-8bit.flac');

@@ -1,4 +1,4 @@
-import { concatChannels } from '../codecs/concat-channels.ts';
+import { concatChannels } from '../codecs/channels.ts';
 import { unreadable } from '../faults.ts';
 import type { Container, RecordingInfo, Samples, Source } from '../recording.ts';
 import type { Frame } from './frame.ts';

@@ -3,9 +3,15 @@ import { id3v2Bytes } from '../mp3/tags.ts';
 import { BufferedReader } from '../reading/buffered-reader.ts';
 import { hasText } from '../reading/bytes.ts';
 import type { Source } from '../recording.ts';
-import { type FrameHeader, frameHeader, MAX_HEADER_BYTES } from './frame-header.ts';
+import {
+  type FrameHeader,
+  frameHeader,
+  MAX_HEADER_BYTES,
+  STREAM_INFO_BYTES,
+  type StreamInfo,
+  streamInfo,
+} from './frame-header.ts';
 import { type Frame, readFrame } from './frame.ts';
-import { STREAM_INFO_BYTES, type StreamInfo, streamInfo } from './stream-info.ts';
 
 /** The start of a FLAC file, up to its first frame. */
 export interface FlacStart {

@@ -2,9 +2,8 @@ import { unreadable, unsupportedCodec, wrongContent } from '../faults.ts';
 import { BufferedReader } from '../reading/buffered-reader.ts';
 import { hasText } from '../reading/bytes.ts';
 import type { Source } from '../recording.ts';
-import { type FrameHeader, frameHeader, MAX_FRAME_BYTES, sameStream } from './frame-header.ts';
+import { type FrameHeader, frameHeader, MAX_FRAME_BYTES, sameStream, type VbrTag, vbrTag } from './frame-header.ts';
 import { apeBytes, audioBounds, id3v2Bytes } from './tags.ts';
-import { type VbrTag, vbrTag } from './vbr-tag.ts';
 
 /** The start of an MP3: the header of the first frame, the encoder's tag and the position of the audio frames. */
 export interface Mp3Start {

@@ -1,9 +1,9 @@
 import { MPEGDecoder } from 'mpg123-decoder';
-import { clip } from '../codecs/clip.ts';
+import { clip } from '../codecs/channels.ts';
 import { unreadable } from '../faults.ts';
 import type { Container, RecordingInfo, Samples, Source } from '../recording.ts';
+import type { VbrTag } from './frame-header.ts';
 import { frameRuns, type Mp3Start, readStart } from './frames.ts';
-import type { VbrTag } from './vbr-tag.ts';
 
 /** The delay of every decoder, in samples (LAME's "decoder delay"). */
 const DECODER_DELAY = 529;

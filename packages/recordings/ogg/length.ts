@@ -2,8 +2,7 @@ import { unreadable } from '../faults.ts';
 import type { Source } from '../recording.ts';
 import type { PacketCodec } from './codecs/packet-codec.ts';
 import { firstPacketGroup, type Link, type PacketGroup, packetGroups } from './links.ts';
-import { pagesFromEnd } from './read-pages.ts';
-import { type Timeline, timelineOf } from './timeline.ts';
+import { pagesFromEnd } from './page.ts';
 
 /** The last page is searched in this many bytes at the end of the file, first in few, then in more. */
 const TAIL_BYTES = [16_384, 180_000];
@@ -84,4 +83,26 @@ async function countFrames(source: Source): Promise<number> {
     frames = lengthOf(timeline, link.codec, group.granule);
   }
   return before + frames;
+}
+
+/** The part of a link's decoded samples that is audio. */
+export interface Timeline {
+  /** Samples to drop at the beginning. */
+  readonly skip: number;
+  /** The number of audio samples up to a granule position. */
+  samplesUntil(granule: number): number;
+}
+
+/**
+ * Built from a link's first packet group: its granule position and the length of its packets give the granule position
+ * at the beginning of the link. A beginning above zero means that the stream was cut out of a longer one. A beginning
+ * below zero means that the first samples are to be dropped, unless the first group is also the last: then the samples
+ * at the end are to be dropped instead.
+ */
+export function timelineOf({ link, samples, granule, last }: PacketGroup): Timeline {
+  const { skip } = link.codec;
+  const beginning = granule - samples.reduce((sum, count) => sum + count, 0);
+  const dropped = beginning < 0 && !last ? -beginning : 0;
+  const offset = Math.max(0, beginning);
+  return { skip: skip + dropped, samplesUntil: (at) => Math.max(0, at - offset - skip) };
 }

@@ -5,7 +5,6 @@ import { type Coefficients, msAdpcm, STANDARD_COEFFICIENTS } from '../codecs/ms-
 import { bytesForBits, pcm } from '../codecs/pcm.ts';
 import { checkChannelsAndRate } from '../codecs/sample-data.ts';
 import { unreadable, unsupportedCodec } from '../faults.ts';
-import { codecOfTag } from './codec-tags.ts';
 
 /** The content of the `fmt ` chunk. */
 export interface WavFormat {
@@ -127,4 +126,70 @@ function coefficientsOf({ extension, littleEndian }: WavFormat): readonly Coeffi
     const at = 4 + 4 * index;
     return [extension.getInt16(at, littleEndian), extension.getInt16(at + 2, littleEndian)];
   });
+}
+
+/** The codecs of WAV that are not supported, by `wFormatTag` (RFC 2361 and later registrations). */
+const NAMES: Readonly<Record<number, string>> = {
+  0x0010: 'OKI ADPCM',
+  0x0012: 'Intel MediaSpace ADPCM',
+  0x0014: 'G.723 ADPCM',
+  0x0016: 'Dialogic OKI ADPCM',
+  0x0017: 'Dialogic OKI ADPCM',
+  0x0020: 'Yamaha ADPCM',
+  0x0022: 'DSP Group TrueSpeech',
+  0x0031: 'GSM 6.10',
+  0x0038: 'Rockwell ADPCM',
+  0x0040: 'G.721 ADPCM',
+  0x0041: 'G.728 CELP',
+  0x0042: 'Microsoft G.723.1',
+  0x0045: 'G.726 ADPCM',
+  0x0050: 'MPEG audio layer I or II',
+  0x0057: 'AMR narrowband',
+  0x0058: 'AMR wideband',
+  0x0059: 'G.726 ADPCM',
+  0x0061: 'Duck DK4 ADPCM',
+  0x0062: 'Duck DK3 ADPCM',
+  0x0064: 'G.726 ADPCM',
+  0x0065: 'G.722',
+  0x0069: 'Voxware or Xbox ADPCM',
+  0x0083: 'G.729',
+  0x0085: 'DSP Group G.726 ADPCM',
+  0x0092: 'Dolby AC-3',
+  0x00ff: 'AAC',
+  0x0111: 'Vivo G.723.1',
+  0x0123: 'Digital G.723.1',
+  0x0125: 'Sanyo ADPCM',
+  0x0133: 'Sipro ACELP G.729',
+  0x0134: 'Sipro G.729A',
+  0x0140: 'G.726 ADPCM',
+  0x0160: 'Windows Media Audio 1',
+  0x0161: 'Windows Media Audio 2',
+  0x0162: 'Windows Media Audio Professional',
+  0x0163: 'Windows Media Audio lossless',
+  0x0200: 'Creative ADPCM',
+  0x0270: 'ATRAC3',
+  0x028f: 'G.722',
+  0x1600: 'AAC',
+  0x1602: 'AAC',
+  0x1610: 'AAC',
+  0x2000: 'Dolby AC-3',
+  0x2001: 'DTS',
+  0x566f: 'Vorbis',
+  0x674f: 'Vorbis',
+  0x6750: 'Vorbis',
+  0x6751: 'Vorbis',
+  0x676f: 'Vorbis',
+  0x6770: 'Vorbis',
+  0x6771: 'Vorbis',
+  0x704f: 'Opus',
+  0xa100: 'G.723.1',
+  0xa106: 'AAC',
+  0xa109: 'Speex',
+  0xa10a: 'Windows Media Audio voice',
+  0xf1ac: 'FLAC',
+};
+
+/** A name for messages; every tag has one. */
+function codecOfTag(tag: number): string {
+  return NAMES[tag] ?? `the codec 0x${tag.toString(16).padStart(4, '0')}`;
 }

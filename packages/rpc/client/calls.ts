@@ -2,12 +2,11 @@ import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Fault } from '@call-analysis/fault';
 import { type ClientWritableStream, type ServiceError, status } from '@grpc/grpc-js';
-import { END, writeWithEnd } from '../wire/end-of-requests.ts';
-import type { CallOptions, Method } from '../wire/methods.ts';
+import { END, writeWithEnd, type CallOptions, type Method } from '../wire/methods.ts';
 import { serverInThisProcess } from '../wire/same-process.ts';
 import { decodeFault } from '../wire/status.ts';
+import { isIdempotent } from './connection.ts';
 import type { RemoteService } from './remote-service.ts';
-import { isIdempotent } from './service-config.ts';
 
 /** A method as its caller sees it. */
 export function remoteMethod(remote: RemoteService, method: Method) {

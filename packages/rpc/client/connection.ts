@@ -1,10 +1,9 @@
 import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
-import { type ChannelOptions, Client as GrpcClient, connectivityState } from '@grpc/grpc-js';
+import { type ChannelOptions, Client as GrpcClient, connectivityState, type ServiceConfig } from '@grpc/grpc-js';
 import type { Method } from '../wire/methods.ts';
 import { CONNECTION_OPTIONS } from '../wire/options.ts';
 import { channelCredentials, type Tls } from '../wire/tls.ts';
-import { serviceConfig } from './service-config.ts';
 
 const OPTIONS: ChannelOptions = {
   ...CONNECTION_OPTIONS,
@@ -129,4 +128,42 @@ function targetOf(address: string): string {
 /** The host name that has to be looked up, if any. */
 function hostOf(address: string): string | undefined {
   return /^(?:dns:(?:\/\/\/)?)?([a-z_][\w.-]*):\d+$/i.exec(address)?.[1];
+}
+
+/**
+ * How grpc-js balances and repeats calls. It sends a call again by itself when no server has begun it. With a retry
+ * policy it also repeats a call that got lost, until the first header of the answer arrives: only methods whose
+ * `idempotency_level` allows that have one. Faults come as messages (see status.ts), so they are never retried.
+ *
+ * A lost call takes one of 1000 tokens and a success gives back half a token. Below 500 tokens nothing is retried, so
+ * a service that fails most of its calls is not asked three times as often.
+ */
+function serviceConfig(methods: readonly Method[]): string {
+  const config: Partial<ServiceConfig> = {
+    // A name may have several addresses. Each call goes to the next one that is connected.
+    loadBalancingConfig: [{ round_robin: {} }],
+    retryThrottling: { maxTokens: 1000, tokenRatio: 0.5 },
+    methodConfig: [
+      {
+        name: methods.filter(isIdempotent).map(({ path }) => {
+          const [, service = '', method = ''] = path.split('/');
+          return { service, method };
+        }),
+        retryPolicy: {
+          maxAttempts: 3,
+          initialBackoff: '0.05s',
+          maxBackoff: '1s',
+          backoffMultiplier: 4,
+          // The codes that grpc-js gives to a broken connection and to a reset stream.
+          retryableStatusCodes: ['UNAVAILABLE', 'CANCELLED', 'INTERNAL'],
+        },
+      },
+    ],
+  };
+  return JSON.stringify(config);
+}
+
+/** Whether a call may be repeated although a server may have handled it. */
+export function isIdempotent({ options }: Method): boolean {
+  return options?.idempotency_level === 'NO_SIDE_EFFECTS' || options?.idempotency_level === 'IDEMPOTENT';
 }

@@ -1,7 +1,6 @@
 import { unavailable } from '@call-analysis/fault';
 import type { ServiceDefinition } from '@grpc/grpc-js';
-import { HEALTH_METHODS } from '../wire/health-methods.ts';
-import { type CallOptions, type Client, methodsOf } from '../wire/methods.ts';
+import { HEALTH_METHODS, type CallOptions, type Client, methodsOf } from '../wire/methods.ts';
 import { remoteMethod } from './calls.ts';
 import { type DialOptions, RemoteService } from './remote-service.ts';
 

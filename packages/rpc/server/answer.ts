@@ -5,14 +5,12 @@ import { histogram, isTracing, type Logger, recordSpan, withContext } from '@cal
 import { Metadata, type ServerDuplexStream, type ServerWritableStream, type ServiceDefinition } from '@grpc/grpc-js';
 import { z } from 'zod';
 import { type IncomingContext, incomingContext } from '../wire/context.ts';
-import { END } from '../wire/end-of-requests.ts';
-import { IncomingCall, within } from '../wire/incoming-call.ts';
-import type { Call, Method } from '../wire/methods.ts';
+import { IncomingCall, within, type InFlight } from '../wire/incoming-call.ts';
+import { END, type Call, type Method } from '../wire/methods.ts';
 import { MAX_MESSAGE_BYTES } from '../wire/options.ts';
 import { encodeFault, faultOf, statusOf } from '../wire/status.ts';
 import type { Tls } from '../wire/tls.ts';
 import { CallerRefused, callersOf, requireCaller, type RpcCaller } from './callers.ts';
-import type { InFlight } from './in-flight.ts';
 
 /** A handler whose message types are not known here. */
 export type UntypedHandler = (input: never, call: Call) => Promise<unknown> | AsyncIterable<unknown>;

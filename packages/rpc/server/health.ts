@@ -1,6 +1,5 @@
 import { notFound } from '@call-analysis/fault';
-import { HEALTH_METHODS } from '../wire/health-methods.ts';
-import type { Call } from '../wire/methods.ts';
+import { HEALTH_METHODS, type Call } from '../wire/methods.ts';
 import type { Implementation } from './answer.ts';
 
 /** How long SERVING is cached, so that the probes of many callers cost one check. */

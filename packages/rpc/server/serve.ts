@@ -11,15 +11,14 @@ import {
 } from '@grpc/grpc-js';
 import type { AnyDefinition } from '@grpc/proto-loader';
 import { ReflectionService } from '@grpc/reflection';
-import { readWithEnd } from '../wire/end-of-requests.ts';
-import { type Handlers, type Method, methodsOf } from '../wire/methods.ts';
+import { InFlight } from '../wire/incoming-call.ts';
+import { readWithEnd, type Handlers, type Method, methodsOf } from '../wire/methods.ts';
 import { CONNECTION_OPTIONS, LONGEST_CALL_MS, WINDOW_BYTES } from '../wire/options.ts';
 import { LocalServer, offer } from '../wire/same-process.ts';
 import { serverCredentials, type Tls } from '../wire/tls.ts';
 import { answer, type AnswerContext, type Implementation, type ServerCall, type UntypedHandler } from './answer.ts';
 import type { Callers } from './callers.ts';
 import { implementHealth } from './health.ts';
-import { InFlight } from './in-flight.ts';
 
 /** Listens on `host:port` or `unix:/path`. Resolves to the address with the real port for port 0. */
 async function listen(server: GrpcServer, address: string, credentials: ServerCredentials): Promise<string> {

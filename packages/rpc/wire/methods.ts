@@ -1,5 +1,6 @@
 import type { handlersOf } from '@call-analysis/proto';
 import type { MethodDefinition, ServerReadableStream, ServerWritableStream, ServiceDefinition } from '@grpc/grpc-js';
+import { service } from 'grpc-health-check';
 
 /** The context of a call, besides the request. */
 export interface Call {
@@ -102,4 +103,27 @@ export function methodsOf(service: ServiceDefinition): [name: string, method: Me
     `${name.slice(0, 1).toLowerCase()}${name.slice(1)}`,
     method as Method,
   ]);
+}
+
+/** The standard health service without List. Check has no side effects, though its .proto file does not say so. */
+export const HEALTH_METHODS = {
+  Check: { ...(service.Check as Method), options: { idempotency_level: 'NO_SIDE_EFFECTS' } },
+  Watch: service.Watch as Method,
+};
+
+/** The message after the last request of a stream. */
+export const END = Symbol('all requests have been sent');
+
+// A stream of requests that is broken off reaches the server as if it had ended: Node's HTTP/2 client ends the stream
+// before it resets it. So that half an upload is not taken for a complete one, a complete one says so in its last
+// message. That is a protobuf message with the field 536870910, wire type 0 (varint), and the value 1, which a server
+// that does not know the field reads as an empty message.
+const END_BYTES = Buffer.from([0xf0, 0xff, 0xff, 0xff, 0x0f, 0x01]);
+
+export function writeWithEnd(method: Method): (request: unknown) => Buffer {
+  return (request) => (request === END ? END_BYTES : method.requestSerialize(request));
+}
+
+export function readWithEnd(method: Method): (bytes: Buffer) => unknown {
+  return (bytes) => (bytes.equals(END_BYTES) ? END : method.requestDeserialize(bytes));
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { isSecretName } from '../log/redaction.ts';
+import { isSecretName } from '../log/log.ts';
 import { StartFault } from '../start-fault.ts';
 
 /** The shape of `process.env`. An empty variable counts as not set. */

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { isSecretName } from '../log/redaction.ts';
+import { isSecretName } from '../log/log.ts';
 import { type Environment, withSecretFiles } from './config.ts';
 
 /** A variable as its schema describes it. */

@@ -2,8 +2,6 @@ import { types } from 'node:util';
 import { Fault } from '@call-analysis/fault';
 import { type DestinationStream, pino } from 'pino';
 import { currentContext } from './context.ts';
-import { isSecretName, REDACTED, redactText } from './redaction.ts';
-import { type BufferedDestination, standardError } from './standard-error.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
@@ -105,4 +103,74 @@ function describeError(error: Error, depth: number): Record<string, unknown> {
   if (error.cause !== undefined) described.cause = describe(error.cause, depth + 1);
   if ('errors' in error) described.errors = describe(error.errors, depth + 1);
   return described;
+}
+
+const REDACTED = '[redacted]';
+
+/**
+ * Whether a field of this name holds a secret, in any spelling: `x-service-api-key`, `apiKey`, `S3_SECRET_KEY`.
+ * A second line of defence: the first is not to log secrets.
+ */
+export function isSecretName(name: string): boolean {
+  return /(authorization|cookie|apikey|token|password|secret|secretkey|pepper|signature)$/.test(
+    name.toLowerCase().replaceAll(/[^a-z0-9]/g, ''),
+  );
+}
+
+/** The text without signatures of presigned URLs, passwords of connection URLs, bearer tokens and API keys. */
+function redactText(text: string): string {
+  if (!/[=@$]|bearer/i.test(text)) return text;
+  return text
+    .replaceAll(/([?&](?:x-amz-)?(?:signature|token)=)[^&\s"'<>]+/gi, `$1${REDACTED}`)
+    .replaceAll(/(:\/\/[^\s:/?#@]*:)[^\s/?#]+@/g, `$1${REDACTED}@`)
+    .replaceAll(/\b(Bearer)\s+[\w.~+/=-]+/gi, `$1 ${REDACTED}`)
+    .replaceAll(/\b([0-9a-z]{7}\$)[0-9A-Za-z]{43}/g, `$1${REDACTED}`);
+}
+
+const STANDARD_ERROR = 2;
+const BUFFER_BYTES = 8 * 1024;
+const FLUSH_MS = 50;
+/** Lines beyond this are dropped while standard error cannot be written. */
+const MAX_BUFFERED_BYTES = 1024 * 1024;
+
+interface BufferedDestination extends DestinationStream {
+  /** Writes what is buffered. */
+  flush(): void;
+}
+
+let destination: BufferedDestination | undefined;
+
+/**
+ * Standard error, written when the buffer is full, after a moment, on `flush` and at exit. Writes are synchronous, so a
+ * slow reader is waited for. When nothing can be written, as to a closed terminal or a full disk, lines are lost and the
+ * process goes on.
+ */
+function standardError(): BufferedDestination {
+  destination ??= open();
+  return destination;
+}
+
+function open(): BufferedDestination {
+  const stream = pino.destination({
+    dest: STANDARD_ERROR,
+    sync: true,
+    minLength: BUFFER_BYTES,
+    maxLength: MAX_BUFFERED_BYTES,
+  });
+  stream.on('error', () => {});
+  let timer: NodeJS.Timeout | undefined;
+  // Not `flushSync`: that tries again for ever when nothing can be written.
+  const flush = () => {
+    clearTimeout(timer);
+    timer = undefined;
+    stream.flush();
+  };
+  process.once('exit', flush);
+  return {
+    write(line) {
+      stream.write(line);
+      timer ??= setTimeout(flush, FLUSH_MS).unref();
+    },
+    flush,
+  };
 }

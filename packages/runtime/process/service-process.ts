@@ -9,9 +9,8 @@ import type { Readiness } from '../health/readiness.ts';
 import { createLog, type Logger } from '../log/log.ts';
 import { StartFault } from '../start-fault.ts';
 import { exportSpans } from '../telemetry/span-export.ts';
-import { Closing } from './closing.ts';
+import { Closing, SHUTDOWN_MARGIN_MS, type TimeLeft, timeLeft } from './closing.ts';
 import { type Running, runProcess } from './process.ts';
-import { SHUTDOWN_MARGIN_MS, type TimeLeft, timeLeft } from './time-left.ts';
 
 /** The settings of a process that runs one service. */
 export interface ServiceSettings<Config> {

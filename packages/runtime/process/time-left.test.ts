@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
-import { timeLeft } from './time-left.ts';
+import { timeLeft } from './closing.ts';
 
 describe('the time left', () => {
   it('starts with the first call, is shared by all callers, and is never less than the minimum of the caller', async () => {

@@ -1,7 +1,7 @@
 // A process that is busy and then idle, and prints its resident memory in bytes after both; run by idle-memory.test.ts.
 import { setTimeout as pause } from 'node:timers/promises';
 import { createLog } from '../log/log.ts';
-import { returnIdleMemory } from '../process/idle-memory.ts';
+import { returnIdleMemory } from '../process/process.ts';
 
 const KEPT = 5;
 const ROUNDS = 60;

@@ -1,7 +1,6 @@
 import type { Fault } from '@call-analysis/fault';
 import { contradiction, invalidZip, unsafeArchive } from '../faults.ts';
-import { CENTRAL_BYTES } from './central-header.ts';
-import { LOCAL_SIGNATURE } from './local-header.ts';
+import { CENTRAL_BYTES, LOCAL_SIGNATURE } from './headers.ts';
 import type { Tail } from './tail.ts';
 import { agreesWithClassic, findZip64End } from './zip64.ts';
 

@@ -295,7 +295,7 @@ interface RequestBody extends Record<string, unknown> {
   readonly response_format?: { readonly json_schema?: { readonly schema: unknown } };
 }
 
-/** llama.cpp's Python server takes a schema beside json_object, and refuses json_schema. */
+/** llama.cpp's Python server takes a schema with json_object, and refuses json_schema. */
 function formatOf(structured: Structured, format: RequestBody['response_format']): object {
   if (format === undefined) return {};
   if (structured !== 'json_object_schema') return { response_format: format };

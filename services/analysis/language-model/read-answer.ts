@@ -6,7 +6,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /**
  * Reduces the body of an answer to what this service reads of it, in the one shape that the library knows: servers differ in
- * where they put the text, in the blocks beside it, and in what they count. An error that comes with the status 200 gets its
+ * where they put the text, in the blocks around it, and in what they count. An error that comes with the status 200 gets its
  * own status, and so does what is no answer at all, such as the page of a proxy.
  */
 export function readAnswer(provider: 'openai' | 'anthropic', text: string): { status: number; body: string } {

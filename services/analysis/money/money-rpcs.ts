@@ -7,13 +7,15 @@ import type { Handlers } from '@call-analysis/rpc';
 import { requireCaller } from '@call-analysis/service';
 import type { Firms } from '@call-analysis/service/firms';
 import { z } from 'zod';
-import { formatAmount, type Prices } from '../language-model/prices.ts';
+import { askedQuestions, maxOutputTokens, usualOutputTokens, writeInstructions } from '../analysts/model/prompt.ts';
+import { estimateTokens } from '../analysts/model/windows.ts';
+import { costOf, formatAmount, type Prices } from '../language-model/prices.ts';
 import { findActiveScorecards } from '../scorecards/find-active-scorecards.ts';
 import type { ScorecardCache } from '../scorecards/scorecard-cache.ts';
 import type { ScorecardUse } from '../scorecards/scorecard-store.ts';
+import type { Scorecard } from '../scorecards/scorecard.ts';
 import { type Budget, changeBudget, readBudget } from './budgets.ts';
-import { estimateAnalyses } from './estimate.ts';
-import { GROUPS, type Group, type MoneyStore, type SpeechRow, type UsageRow } from './money-store.ts';
+import { type Group, GROUPS, type MoneyStore, type SpeechRow, type UsageRow } from './money-store.ts';
 
 const Time = z.iso.datetime({ offset: true }).transform((text) => new Date(text));
 const Amount = z.string().regex(/^\d{1,11}(\.\d{1,9})?$/);
@@ -147,4 +149,46 @@ export async function listUsage(
     else items[at] = { ...items[at]!, speech };
   }
   return items.toSorted((one, other) => (one.key < other.key ? -1 : Number(one.key > other.key)));
+}
+
+/** Letters of one byte are about a third of a token, those of two bytes half of one. */
+const TOKENS_PER_BYTE = 0.3;
+/** The sentences and delimiters around a conversation, and what a schema takes. */
+const TOKENS_PER_REQUEST = 250;
+/** Tokenizers differ, and some calls are asked about twice. */
+const LOW = 0.5;
+const HIGH = 2;
+
+interface Estimate {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** In billionths; null without prices. */
+  readonly cost: { readonly low: bigint; readonly high: bigint; readonly currency: string } | null;
+}
+
+/** The tokens and cost of analyzing calls by a language model, from the total size of their transcripts in bytes. */
+export function estimateAnalyses(
+  calls: number,
+  textBytes: number,
+  scorecard: Pick<Scorecard, 'sections'>,
+  prices: Prices | undefined,
+): Estimate {
+  const questions = scorecard.sections
+    .flatMap((each) => each.questions)
+    .filter(({ decided }) => decided.by === 'model');
+  const perCall = estimateTokens(writeInstructions(askedQuestions(questions), 'en')) + TOKENS_PER_REQUEST;
+  const inputTokens = Math.ceil(calls * perCall + textBytes * TOKENS_PER_BYTE);
+  const outputTokens = calls * usualOutputTokens(questions.length);
+  if (prices === undefined) return { inputTokens, outputTokens, cost: null };
+  const scaled = (factor: number, output: number) => ({
+    requests: calls,
+    input: Math.ceil(inputTokens * factor),
+    cachedInput: 0,
+    output: Math.ceil(output),
+  });
+  // Cached tokens may cost less; a short answer has hardly more than its braces.
+  const cheapest = { ...prices, input: prices.cachedInput < prices.input ? prices.cachedInput : prices.input };
+  const low = costOf(scaled(LOW, outputTokens * 0.15), cheapest);
+  const high = costOf(scaled(HIGH, calls * maxOutputTokens(questions.length)), prices);
+  return { inputTokens, outputTokens, cost: { low, high, currency: prices.currency } };
 }

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, it } from '@jest/globals';
-import { Grouped } from './grouped.ts';
+import { Grouped } from './outcomes.ts';
 
 it('what is added while the work runs is done together next', async () => {
   const groups: number[][] = [];

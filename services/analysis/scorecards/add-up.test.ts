@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
-import { addUp, type GivenAnswer } from './add-up.ts';
 import type { StoredScorecard } from './scorecard-store.ts';
+import { addUp, type GivenAnswer } from './totals.ts';
 
 const [greeting, manners] = ['00000000-0000-7000-8000-000000000001', '00000000-0000-7000-8000-000000000002'];
 

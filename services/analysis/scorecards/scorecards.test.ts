@@ -3,7 +3,7 @@ import { phrasesOf } from '@call-analysis/events';
 import type { ScorecardReply } from '@call-analysis/proto/analysis/v1/ScorecardReply';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { ruleAnalyst } from '../analysts/rule-analyst.ts';
-import { estimateAnalyses } from '../money/estimate.ts';
+import { estimateAnalyses } from '../money/money-rpcs.ts';
 import { type CallAnalyzedEvent, TestService, transcriptReady } from '../test/test-service.ts';
 import { defaultScorecard } from './default-scorecard.ts';
 

@@ -1,6 +1,7 @@
 import { buffer } from 'node:stream/consumers';
 import type { Objects } from '@call-analysis/objects';
-import type { Source } from '@call-analysis/recordings';
+import type { RecordingInit } from '@call-analysis/proto/ingest/v1/Recording';
+import { inspect, requireStereo, type Source } from '@call-analysis/recordings';
 
 /** A reader of headers asks for a few bytes at a time, and most of the next ones are in the same block. */
 const BLOCK_BYTES = 16 * 1024;
@@ -41,5 +42,24 @@ export function storedSource(objects: Objects, key: string, sizeBytes: number): 
     async *stream(start) {
       if (start < sizeBytes) yield* (await objects.open(key, { start })) as AsyncIterable<Buffer>;
     },
+  };
+}
+
+/** Inspects a stored recording for the call catalogue. Fault of kind `invalid` when it cannot be transcribed. */
+export async function probeRecording(
+  objects: Objects,
+  stored: { key: string; fileName: string; sizeBytes: number; sha256: Buffer },
+): Promise<RecordingInit> {
+  const info = await inspect(storedSource(objects, stored.key, stored.sizeBytes), stored.fileName);
+  requireStereo(info);
+  return {
+    object_key: stored.key,
+    format: info.format,
+    codec: info.codec,
+    channels: info.channels,
+    sample_rate: Math.round(info.sampleRate),
+    duration: info.duration,
+    size_bytes: stored.sizeBytes,
+    sha256: stored.sha256,
   };
 }

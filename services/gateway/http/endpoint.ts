@@ -8,7 +8,7 @@ import type { OperationDocs } from './operation-docs.ts';
 import type { Admission, Lane } from './rate-limits/admission.ts';
 import type { RateLimits } from './rate-limits/rate-limits.ts';
 import { hasBody, readJson } from './request/json-body.ts';
-import { parse, parseQuery, queryOf } from './request/parse.ts';
+import { parse, parseQuery, pathUuid, queryOf } from './request/parse.ts';
 import { HttpError } from './response/http-error.ts';
 import type { Response } from './response/response.ts';
 import { type JsonResponse, send } from './response/send.ts';
@@ -63,6 +63,13 @@ interface RoutedRequest {
 /** Named segments of the path, decoded. Endpoints with a wildcard read it from the URL. */
 export type Params = Readonly<Record<string, string | undefined>>;
 
+/** The parameters of a path. Where the documentation names no other schema, each is a uuid. */
+type ParamsOf<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
+  ? { readonly [Key in Name]: string } & ParamsOf<Rest>
+  : Path extends `${string}:${infer Name}`
+    ? { readonly [Key in Name]: string }
+    : Params;
+
 type NoFields = z.ZodObject<Record<never, never>>;
 
 const NO_FIELDS = z.strictObject({});
@@ -70,32 +77,65 @@ const NO_FIELDS = z.strictObject({});
 /** The body that a handler gets: a parsed JSON object, or a form, piece by piece as it arrives. */
 type ReadBody<Body> = Body extends z.ZodObject ? z.output<Body> : AsyncIterable<FormPiece>;
 
+/** An answer. Without a status it has the first one that is documented. */
+export type HandlerResponse = Omit<JsonResponse, 'status'> & { readonly status?: number };
+
 /** Defines an endpoint. The handler returns the response, or undefined when it has sent the response itself. */
 export function endpoint<
-  Asks extends Credentials,
+  Path extends string,
+  Asks extends Credentials = 'bearer',
   Query extends z.ZodObject = NoFields,
   Body extends z.ZodObject | Form = NoFields,
 >(
-  definition: Pick<Endpoint, 'method' | 'path' | 'optionalBody' | 'unlimited' | 'lane' | 'docs'> & {
-    credentials: Asks;
-    /** Default: those of the specification. */
-    roles?: readonly Role[];
-    query?: Query;
-    body?: Body;
-    handle: (
-      input: HandlerInput<Asks extends 'none' ? null : Caller, z.output<Query>, ReadBody<Body>>,
-    ) => Promise<JsonResponse | undefined>;
-  },
+  definition: OperationDocs &
+    Pick<Endpoint, 'method' | 'optionalBody' | 'unlimited' | 'lane'> & {
+      path: Path;
+      /** Default: bearer. */
+      credentials?: Asks;
+      /** Default: those of the specification. */
+      roles?: readonly Role[];
+      query?: Query;
+      body?: Body;
+      handle: (
+        input: Omit<HandlerInput<Asks extends 'none' ? null : Caller, z.output<Query>, ReadBody<Body>>, 'params'> & {
+          readonly params: ParamsOf<Path>;
+        },
+      ) => Promise<HandlerResponse | undefined>;
+    },
 ): Endpoint {
   const query: z.ZodObject = definition.query ?? z.strictObject({});
+  const handle = definition.handle as unknown as (
+    input: HandlerInput<unknown, unknown, unknown>,
+  ) => Promise<HandlerResponse | undefined>;
+  const [status = '200'] = Object.keys(definition.responses);
+  const uuids = uuidsIn(definition);
   return {
     ...definition,
+    credentials: definition.credentials ?? 'bearer',
     roles: definition.roles ?? DEFAULT_ROLES,
     query,
     emptyQuery: query.safeParse({}).data,
     body: definition.body ?? null,
-    handle: definition.handle as unknown as Endpoint['handle'],
+    docs: definition,
+    async handle(input) {
+      const given = Object.entries(uuids).map(([name, thing]) => [name, pathUuid(input.params[name], thing)]);
+      const answer = await handle({ ...input, params: { ...input.params, ...Object.fromEntries(given) } });
+      return answer && { status: Number(status), ...answer };
+    },
   };
+}
+
+/** The parameters of a path that are uuids, and what each names, in the words of NOT_FOUND. */
+function uuidsIn({ path, params = {} }: { readonly path: string } & OperationDocs): Readonly<Record<string, string>> {
+  const found = Array.from(path.matchAll(/([\w-]+)\/:(\w+)/g), ([, list = '', name = '']) => [name, itemOf(list)]);
+  return Object.fromEntries(found.filter(([name = '']) => params[name] === undefined));
+}
+
+/** `batches` of a path has items of the name "batch". */
+function itemOf(list: string): string {
+  if (list === 'rejected') return 'file of refused rows';
+  const words = list.replace('call-campaign', 'campaign').replaceAll('-', ' ');
+  return words.endsWith('ies') ? `${words.slice(0, -3)}y` : words.replace(/(?<=ch)es$|s$/, '');
 }
 
 export interface AccessChecks {

@@ -2,7 +2,7 @@ import { glob, readFile } from 'node:fs/promises';
 import { Readiness } from '@call-analysis/runtime';
 import { describe, expect, it } from '@jest/globals';
 import addFormats from 'ajv-formats';
-import { Ajv2020 } from 'ajv/dist/2020.js';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { type Backends, endpointsOf } from '../gateway.ts';
 import { errors } from '../http/errors.ts';
 import { documentPath, openApiDocument } from './document.ts';
@@ -44,9 +44,13 @@ const ajv = new Ajv2020({ strict: false, allErrors: true });
 addFormats.default(ajv);
 ajv.addSchema({ $id: 'document', components: document.components });
 
+// Compiling a schema takes far longer than a check, and most operations have the same ones for their errors.
+const validators = new Map<string, ValidateFunction>();
+
 function faultsOf(schema: object, value: unknown): unknown[] {
   const inDocument = JSON.stringify(schema).replaceAll('"#/components/', '"document#/components/');
-  const validate = ajv.compile(JSON.parse(inDocument) as object);
+  const validate = validators.get(inDocument) ?? ajv.compile(JSON.parse(inDocument) as object);
+  validators.set(inDocument, validate);
   return validate(value) ? [] : (validate.errors ?? []);
 }
 

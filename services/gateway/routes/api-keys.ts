@@ -32,7 +32,6 @@ export function apiKeys(
     endpoint({
       method: 'POST',
       path: PATH,
-      credentials: 'bearer',
       roles: ['SUPERUSER', 'WORKFLOW_ENGINEER'],
       body: z
         .strictObject({
@@ -40,14 +39,12 @@ export function apiKeys(
           expires_at: futureTime().optional().meta({ description: 'When the key expires. Default: never.' }),
         })
         .meta({ id: 'CreateApiKeyRequest', examples: [{ firm_uuid: '1a2b3c4d-0000-4000-8000-000000000001' }] }),
-      docs: {
-        tag: 'API keys',
-        id: 'createApiKey',
-        summary: 'Create an API key',
-        description: 'A firm has one active key. Only this response shows the key.',
-        responses: { 201: { description: 'The key.', schema: CreatedKey } },
-        errors: ['NOT_FOUND', 'KEY_EXISTS'],
-      },
+      tag: 'API keys',
+      id: 'createApiKey',
+      summary: 'Create an API key',
+      description: 'A firm has one active key. Only this response shows the key.',
+      responses: { 201: { description: 'The key.', schema: CreatedKey } },
+      errors: ['NOT_FOUND', 'KEY_EXISTS'],
       async handle({ caller, body, address }) {
         const created = await keys.createKey({
           actor: actorOf(caller, address),
@@ -60,16 +57,13 @@ export function apiKeys(
     endpoint({
       method: 'GET',
       path: PATH,
-      credentials: 'bearer',
       roles: ['SUPERUSER'],
       query: z.strictObject({ page, size }),
-      docs: {
-        tag: 'API keys',
-        id: 'listApiKeys',
-        summary: 'List API keys',
-        description: 'Newest first.',
-        responses: { 200: { description: 'A page of keys.', schema: KeyPage } },
-      },
+      tag: 'API keys',
+      id: 'listApiKeys',
+      summary: 'List API keys',
+      description: 'Newest first.',
+      responses: { 200: { description: 'A page of keys.', schema: KeyPage } },
       async handle({ caller, query, address }) {
         const { count, items } = await keys.listKeys({ actor: actorOf(caller, address), ...query });
         return {
@@ -92,7 +86,7 @@ export function apiKeys(
     endpoint({
       method: 'POST',
       path: `${PATH}/:api_key_uuid/rotate`,
-      credentials: 'bearer',
+      params: { api_key_uuid: Uuid },
       roles: ['SUPERUSER'],
       body: z
         .strictObject({
@@ -105,15 +99,13 @@ export function apiKeys(
         })
         .meta({ id: 'RotateApiKeyRequest', examples: [{ grace_seconds: 3600 }] }),
       optionalBody: true,
-      docs: {
-        tag: 'API keys',
-        id: 'rotateApiKey',
-        summary: 'Replace an API key',
-        description:
-          'The new key is shown only in this response. The old one works for the grace period and is no longer listed; deleting either key ends it earlier.',
-        responses: { 201: { description: 'The new key.', schema: CreatedKey } },
-        errors: ['NOT_FOUND'],
-      },
+      tag: 'API keys',
+      id: 'rotateApiKey',
+      summary: 'Replace an API key',
+      description:
+        'The new key is shown only in this response. The old one works for the grace period and is no longer listed; deleting either key ends it earlier.',
+      responses: { 201: { description: 'The new key.', schema: CreatedKey } },
+      errors: ['NOT_FOUND'],
       async handle({ caller, params, body, address }) {
         const key_uuid = keyUuid(params['api_key_uuid']);
         const created = await keys.rotateKey({ actor: actorOf(caller, address), key_uuid, ...body });
@@ -123,16 +115,14 @@ export function apiKeys(
     endpoint({
       method: 'DELETE',
       path: `${PATH}/:api_key_uuid`,
-      credentials: 'bearer',
+      params: { api_key_uuid: Uuid },
       roles: ['SUPERUSER'],
-      docs: {
-        tag: 'API keys',
-        id: 'deleteApiKey',
-        summary: 'Delete an API key',
-        description:
-          'Requests with this key are refused within one second, or within 5 seconds while the event bus is unavailable. A new key can be created for the firm immediately.',
-        responses: { 204: { description: 'The key is deleted.' } },
-      },
+      tag: 'API keys',
+      id: 'deleteApiKey',
+      summary: 'Delete an API key',
+      description:
+        'Requests with this key are refused within one second, or within 5 seconds while the event bus is unavailable. A new key can be created for the firm immediately.',
+      responses: { 204: { description: 'The key is deleted.' } },
       async handle({ caller, params, address }) {
         const key_uuid = keyUuid(params['api_key_uuid']);
         await keys.deleteKey({ actor: actorOf(caller, address), key_uuid });

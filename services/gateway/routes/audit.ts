@@ -17,7 +17,6 @@ export function audit(keys: Pick<Client<typeof keyManagement>, 'listAudit'>): En
     endpoint({
       method: 'GET',
       path: '/api/v1/audit',
-      credentials: 'bearer',
       roles: ['ADMIN'],
       query: inOrder(
         z.strictObject({
@@ -30,13 +29,11 @@ export function audit(keys: Pick<Client<typeof keyManagement>, 'listAudit'>): En
           size,
         }),
       ),
-      docs: {
-        tag: 'Audit',
-        id: 'listAuditEntries',
-        summary: "List the firm's audit log",
-        description: 'Newest first. Refused requests are counted once a minute for each caller, address and code.',
-        responses: { 200: { description: 'A page of entries.', schema: AuditPage } },
-      },
+      tag: 'Audit',
+      id: 'listAuditEntries',
+      summary: "List the firm's audit log",
+      description: 'Newest first. Refused requests are counted once a minute for each caller, address and code.',
+      responses: { 200: { description: 'A page of entries.', schema: AuditPage } },
       async handle({ caller, query }) {
         const { page: number, size: limit, ...filter } = query;
         const { count, entries, names } = await keys.listAudit({

@@ -42,21 +42,18 @@ export function mcp(options: McpOptions): Endpoint[] {
     endpoint({
       method: 'POST',
       path: '/mcp',
-      credentials: 'bearer',
       roles: AND_REVIEWERS,
       body: z.looseObject({}).meta({ documentedAs: Message, examples: [exampleMessage] }),
-      docs: {
-        tag: 'Service',
-        id: 'sendMcpMessage',
-        summary: 'Use the Model Context Protocol',
-        description:
-          'Streamable HTTP without sessions: six tools for language models that read the calls of the firm. The body is one message of JSON-RPC 2.0, and so is the answer, an error to such a message included; it is never a stream. Use a client of the protocol.',
-        responses: {
-          200: { description: 'The answer to a request.', schema: Answer },
-          202: { description: 'A notification was accepted.' },
-        },
-        errors: ['INVALID_MCP_MESSAGE', 'ORIGIN_NOT_ALLOWED', 'INTERNAL', 'UNAVAILABLE'],
+      tag: 'Service',
+      id: 'sendMcpMessage',
+      summary: 'Use the Model Context Protocol',
+      description:
+        'Streamable HTTP without sessions: six tools for language models that read the calls of the firm. The body is one message of JSON-RPC 2.0, and so is the answer, an error to such a message included; it is never a stream. Use a client of the protocol.',
+      responses: {
+        200: { description: 'The answer to a request.', schema: Answer },
+        202: { description: 'A notification was accepted.' },
       },
+      errors: ['INVALID_MCP_MESSAGE', 'ORIGIN_NOT_ALLOWED', 'INTERNAL', 'UNAVAILABLE'],
       async handle(input) {
         const { request, response, body } = input;
         requireOrigin(request, origins);

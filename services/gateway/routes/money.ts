@@ -40,13 +40,11 @@ export function money(service: Pick<Client<typeof analysis>, 'getBudget' | 'setB
           group_by: z.enum(['day', 'month', 'segment_type', 'model']).default('day'),
         }),
       ),
-      docs: {
-        tag,
-        id: 'listUsage',
-        summary: 'Get the usage of language models and speech',
-        description: 'Days and months are in UTC. Each currency has an item of its own.',
-        responses: { 200: { description: 'The usage of the firm.', schema: Usage } },
-      },
+      tag,
+      id: 'listUsage',
+      summary: 'Get the usage of language models and speech',
+      description: 'Days and months are in UTC. Each currency has an item of its own.',
+      responses: { 200: { description: 'The usage of the firm.', schema: Usage } },
       async handle({ caller, query }) {
         const { items } = await service.listUsage({ caller: callerOf(caller), ...query });
         return {
@@ -73,13 +71,11 @@ export function money(service: Pick<Client<typeof analysis>, 'getBudget' | 'setB
       ...ofAdmins,
       method: 'GET',
       path: '/api/v1/budget',
-      docs: {
-        tag,
-        id: 'getBudget',
-        summary: 'Get the budget',
-        description: 'The budget of a calendar month and what is spent of it.',
-        responses: { 200: { description: 'The budget.', schema: Budget } },
-      },
+      tag,
+      id: 'getBudget',
+      summary: 'Get the budget',
+      description: 'The budget of a calendar month and what is spent of it.',
+      responses: { 200: { description: 'The budget.', schema: Budget } },
       async handle({ caller }) {
         return { status: 200, body: budgetJson(await service.getBudget({ caller: callerOf(caller) })) };
       },
@@ -89,15 +85,13 @@ export function money(service: Pick<Client<typeof analysis>, 'getBudget' | 'setB
       method: 'PUT',
       path: '/api/v1/budget',
       body: NewBudget,
-      docs: {
-        tag,
-        id: 'setBudget',
-        summary: 'Set the budget',
-        description:
-          'When the budget of the month is spent, no further request is sent; those in progress may exceed it by what they cost. A raised budget lets waiting calls go on at once.',
-        responses: { 200: { description: 'The budget.', schema: Budget } },
-        errors: ['PRICES_UNKNOWN'],
-      },
+      tag,
+      id: 'setBudget',
+      summary: 'Set the budget',
+      description:
+        'When the budget of the month is spent, no further request is sent; those in progress may exceed it by what they cost. A raised budget lets waiting calls go on at once.',
+      responses: { 200: { description: 'The budget.', schema: Budget } },
+      errors: ['PRICES_UNKNOWN'],
       async handle({ caller, body }) {
         const { monthly, when_spent } = body;
         const request = { caller: callerOf(caller), when_spent, ...(monthly !== null && monthly) };

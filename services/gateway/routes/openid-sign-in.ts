@@ -37,13 +37,11 @@ export function openIdSignIn(
     method: 'GET',
     path: `${SESSION_PATH}/methods`,
     credentials: 'none',
-    docs: {
-      tag: 'Sessions',
-      id: 'listSignInMethods',
-      summary: 'List the ways to sign in',
-      description: 'A one-time link always works. `openid` is an identity provider, or null where there is none.',
-      responses: { 200: { description: 'The ways to sign in.', schema: SignInMethods } },
-    },
+    tag: 'Sessions',
+    id: 'listSignInMethods',
+    summary: 'List the ways to sign in',
+    description: 'A one-time link always works. `openid` is an identity provider, or null where there is none.',
+    responses: { 200: { description: 'The ways to sign in.', schema: SignInMethods } },
     async handle({ request }) {
       const openid = provider === undefined ? null : { name: provider.name, url: absolute(request, PATH) };
       return { status: 200, headers: { 'cache-control': 'no-store' }, body: { openid } };
@@ -57,13 +55,11 @@ export function openIdSignIn(
       method: 'GET',
       path: PATH,
       credentials: 'none',
-      docs: {
-        tag: 'Sessions',
-        id: 'beginOpenIdSignIn',
-        summary: 'Sign in through the identity provider',
-        description: 'For browsers. The provider must send the person back within 10 minutes.',
-        responses: { 302: { description: 'The page of the provider.', headers: { Location: 'Its address.' } } },
-      },
+      tag: 'Sessions',
+      id: 'beginOpenIdSignIn',
+      summary: 'Sign in through the identity provider',
+      description: 'For browsers. The provider must send the person back within 10 minutes.',
+      responses: { 302: { description: 'The page of the provider.', headers: { Location: 'Its address.' } } },
       async handle({ request }) {
         try {
           const { url, attempt } = await provider.begin(redirectUri(request));
@@ -81,13 +77,11 @@ export function openIdSignIn(
       credentials: 'none',
       // Providers add parameters of their own.
       query: z.looseObject({ error: z.string().optional() }),
-      docs: {
-        tag: 'Sessions',
-        id: 'finishOpenIdSignIn',
-        summary: 'Come back from the identity provider',
-        description: 'Only the provider links here. Sets the cookie of the session.',
-        responses: { 302: { description: 'The console.', headers: { Location: 'Its path.' } } },
-      },
+      tag: 'Sessions',
+      id: 'finishOpenIdSignIn',
+      summary: 'Come back from the identity provider',
+      description: 'Only the provider links here. Sets the cookie of the session.',
+      responses: { 302: { description: 'The console.', headers: { Location: 'Its path.' } } },
       async handle({ request, query, address }) {
         const attempt = attemptIn(request);
         const over = cookie(request, ATTEMPT_COOKIE, '', new Date(0));

@@ -42,6 +42,7 @@ const OPEN_TO: Readonly<Record<string, readonly Role[]>> = {
   changeView: ['REVIEWER'],
   deleteView: ['REVIEWER'],
   readInbox: ['REVIEWER', 'OPERATOR'],
+  putMentionAway: ['REVIEWER', 'OPERATOR'],
   readCallDesk: ['REVIEWER', 'OPERATOR'],
   listPeople: ['REVIEWER', 'OPERATOR'],
   getFirm: ['REVIEWER', 'OPERATOR'],
@@ -168,7 +169,7 @@ describe('an OPERATOR', () => {
 
   beforeAll(() => {
     edge.calls.listCalls = note('calls', { count: 0, items: [], count_is_estimate: false });
-    edge.calls.readStatistics = note('statistics', { tz: 'UTC', groups_json: '{"items":[],"total":{}}' });
+    edge.calls.readStatistics = note('statistics', { json: Buffer.from('{"items":[]}') });
     edge.desk.listDisputes = note('disputes', { json: '{"count":0,"items":[]}' });
     edge.desk.readInbox = note('inbox', { json: '{"count":0,"items":[]}' });
   });

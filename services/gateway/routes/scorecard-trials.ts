@@ -6,7 +6,6 @@ import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import type { Caller } from '../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
-import { pathUuid } from '../http/request/parse.ts';
 import type { StoredCall } from './calls/call-json.ts';
 import { callerOf, readAnswer } from './rpc-caller.ts';
 
@@ -41,19 +40,16 @@ export function scorecardTrials(
     endpoint({
       method: 'POST',
       path: '/api/v1/scorecards/:uuid/try',
-      credentials: 'bearer',
       roles: ['ADMIN'],
       body: Trial,
-      docs: {
-        tag: 'Scorecards',
-        id: 'tryScorecard',
-        summary: 'Try a scorecard on calls',
-        description:
-          'Analyzes up to ten calls by the scorecard as it would be, and stores nothing: the scores of the calls stay. A language model is asked as for any analysis, and what it costs counts as usage; when the budget is spent, rules and fallbacks answer.',
-        responses: { 200: { description: 'The current and the tried result of each call.', schema: ScorecardTrial } },
-      },
+      tag: 'Scorecards',
+      id: 'tryScorecard',
+      summary: 'Try a scorecard on calls',
+      description:
+        'Analyzes up to ten calls by the scorecard as it would be, and stores nothing: the scores of the calls stay. A language model is asked as for any analysis, and what it costs counts as usage; when the budget is spent, rules and fallbacks answer.',
+      responses: { 200: { description: 'The current and the tried result of each call.', schema: ScorecardTrial } },
       async handle({ caller, params, body }) {
-        const scorecard_uuid = pathUuid(params['uuid'], 'scorecard');
+        const scorecard_uuid = params.uuid;
         const asked = callerOf(caller);
         // An unknown scorecard is NOT_FOUND for the request, not for each call.
         await scorecards.getScorecard({ caller: asked, scorecard_uuid });

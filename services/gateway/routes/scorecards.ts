@@ -10,7 +10,6 @@ import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
 import { textOfBody } from '../http/request/json-body.ts';
-import { pathUuid } from '../http/request/parse.ts';
 import type { JsonResponse } from '../http/response/send.ts';
 import { etagOf, IfMatch, ifMatchFault, revisionInIfMatch } from './if-match.ts';
 import { actorOf, callerOf } from './rpc-caller.ts';
@@ -36,13 +35,11 @@ export function scorecards(service: Omit<Client<typeof analysis>, 'ready' | 'clo
       method: 'GET',
       path: PATH,
       query: z.strictObject({ page, size }),
-      docs: {
-        tag,
-        id: 'listScorecards',
-        summary: 'List scorecards',
-        description: 'Newest first, without their sections. Every firm starts with one scorecard, which is active.',
-        responses: { 200: { description: 'A page of scorecards.', schema: ScorecardPage } },
-      },
+      tag,
+      id: 'listScorecards',
+      summary: 'List scorecards',
+      description: 'Newest first, without their sections. Every firm starts with one scorecard, which is active.',
+      responses: { 200: { description: 'A page of scorecards.', schema: ScorecardPage } },
       async handle({ caller, query }) {
         const { count, items } = await service.listScorecards({ caller: callerOf(caller), ...query });
         return { status: 200, body: { count, items: items.map(scorecardJson) } };
@@ -53,14 +50,12 @@ export function scorecards(service: Omit<Client<typeof analysis>, 'ready' | 'clo
       method: 'POST',
       path: PATH,
       body: Draft,
-      docs: {
-        tag,
-        id: 'createScorecard',
-        summary: 'Create a scorecard',
-        description:
-          'For one segment type, or the default of the firm when `segment_type` is null or left out. It scores no calls until it is activated. The response contains the uuids of its questions.\n\nPhrases: `refund` matches this word, `refund*` every word that starts with it, `#` a number, `i|we` either word, `(call back|ring)` either group. `[very|so]` is optional, `..` is up to three words, and `! no problem` is an exception.',
-        responses: { 201: { description: 'The scorecard, at revision 1.', schema: Scorecard, headers: etag } },
-      },
+      tag,
+      id: 'createScorecard',
+      summary: 'Create a scorecard',
+      description:
+        'For one segment type, or the default of the firm when `segment_type` is null or left out. It scores no calls until it is activated. The response contains the uuids of its questions.\n\nPhrases: `refund` matches this word, `refund*` every word that starts with it, `#` a number, `i|we` either word, `(call back|ring)` either group. `[very|so]` is optional, `..` is up to three words, and `! no problem` is an exception.',
+      responses: { 201: { description: 'The scorecard, at revision 1.', schema: Scorecard, headers: etag } },
       async handle({ caller, body, address }) {
         const created = await service.createScorecard({
           caller: actorOf(caller, address),
@@ -73,14 +68,12 @@ export function scorecards(service: Omit<Client<typeof analysis>, 'ready' | 'clo
       ...ofAdmins,
       method: 'GET',
       path: `${PATH}/default`,
-      docs: {
-        tag,
-        id: 'getDefaultScorecard',
-        summary: 'Get the default scorecard of this release',
-        description:
-          'What a new firm gets, in the language of the firm. A firm keeps the scorecard that it has: to take this one, try it and send its `name`, `segment_type` and `sections` as a revision of `scorecard_uuid`.',
-        responses: { 200: { description: 'The default scorecard.', schema: DefaultScorecard } },
-      },
+      tag,
+      id: 'getDefaultScorecard',
+      summary: 'Get the default scorecard of this release',
+      description:
+        'What a new firm gets, in the language of the firm. A firm keeps the scorecard that it has: to take this one, try it and send its `name`, `segment_type` and `sections` as a revision of `scorecard_uuid`.',
+      responses: { 200: { description: 'The default scorecard.', schema: DefaultScorecard } },
       async handle({ caller }) {
         const { scorecard, name, sections_json, is_current, is_edited } = await service.getDefaultScorecard({
           caller: callerOf(caller),
@@ -96,15 +89,13 @@ export function scorecards(service: Omit<Client<typeof analysis>, 'ready' | 'clo
       method: 'GET',
       path: `${PATH}/:uuid`,
       query: z.strictObject({ revision: wholeNumber(1, MAX_REVISION).optional() }),
-      docs: {
-        tag,
-        id: 'getScorecard',
-        summary: 'Get a scorecard',
-        description: 'The newest revision, or the one in `revision`.',
-        responses: { 200: { description: 'The scorecard.', schema: Scorecard, headers: etag } },
-      },
+      tag,
+      id: 'getScorecard',
+      summary: 'Get a scorecard',
+      description: 'The newest revision, or the one in `revision`.',
+      responses: { 200: { description: 'The scorecard.', schema: Scorecard, headers: etag } },
       async handle({ caller, params, query }) {
-        const scorecard_uuid = uuidOf(params);
+        const scorecard_uuid = params.uuid;
         return scorecardResponse(await service.getScorecard({ caller: callerOf(caller), scorecard_uuid, ...query }));
       },
     }),
@@ -113,28 +104,26 @@ export function scorecards(service: Omit<Client<typeof analysis>, 'ready' | 'clo
       method: 'PUT',
       path: `${PATH}/:uuid`,
       body: Draft,
-      docs: {
-        tag,
-        id: 'reviseScorecard',
-        summary: 'Revise a scorecard',
-        description:
-          'Creates a new revision. If the scorecard is active, calls are scored by it from now on; calls that were scored keep their revision. Send the uuids of existing questions, and none for new questions. The segment type cannot be changed.',
-        responses: {
-          200: { description: 'The scorecard, at its new revision.', schema: Scorecard, headers: etag },
-        },
-        errors: ['REVISION_CONFLICT'],
-        headers: {
-          'If-Match': {
-            description:
-              'The revision that you changed, as returned in ETag. If it is no longer the newest, the change is refused.',
-            schema: IfMatch,
-          },
+      tag,
+      id: 'reviseScorecard',
+      summary: 'Revise a scorecard',
+      description:
+        'Creates a new revision. If the scorecard is active, calls are scored by it from now on; calls that were scored keep their revision. Send the uuids of existing questions, and none for new questions. The segment type cannot be changed.',
+      responses: {
+        200: { description: 'The scorecard, at its new revision.', schema: Scorecard, headers: etag },
+      },
+      errors: ['REVISION_CONFLICT'],
+      headers: {
+        'If-Match': {
+          description:
+            'The revision that you changed, as returned in ETag. If it is no longer the newest, the change is refused.',
+          schema: IfMatch,
         },
       },
       async handle({ caller, params, body, request, address }) {
         const revised = await service.reviseScorecard({
           caller: actorOf(caller, address),
-          scorecard_uuid: uuidOf(params),
+          scorecard_uuid: params.uuid,
           expected_revision: changedRevision(request),
           document: textOfBody(body),
         });
@@ -146,15 +135,13 @@ export function scorecards(service: Omit<Client<typeof analysis>, 'ready' | 'clo
       method: 'GET',
       path: `${PATH}/:uuid/revisions`,
       query: z.strictObject({ page, size }),
-      docs: {
-        tag,
-        id: 'listScorecardRevisions',
-        summary: 'List the revisions of a scorecard',
-        description: 'Newest first. To read a revision, get the scorecard with `revision`.',
-        responses: { 200: { description: 'A page of revisions.', schema: RevisionPage } },
-      },
+      tag,
+      id: 'listScorecardRevisions',
+      summary: 'List the revisions of a scorecard',
+      description: 'Newest first. To read a revision, get the scorecard with `revision`.',
+      responses: { 200: { description: 'A page of revisions.', schema: RevisionPage } },
       async handle({ caller, params, query }) {
-        const request = { caller: callerOf(caller), scorecard_uuid: uuidOf(params), ...query };
+        const request = { caller: callerOf(caller), scorecard_uuid: params.uuid, ...query };
         const { count, items } = await service.listRevisions(request);
         return {
           status: 200,
@@ -174,25 +161,19 @@ export function scorecards(service: Omit<Client<typeof analysis>, 'ready' | 'clo
       ...ofAdmins,
       method: 'POST',
       path: `${PATH}/:uuid/activate`,
-      docs: {
-        tag,
-        id: 'activateScorecard',
-        summary: 'Activate a scorecard',
-        description:
-          'From now on it scores the calls of its segment type, instead of the scorecard that was active before. A default scorecard scores calls of all segment types without an active scorecard of their own. A default scorecard is always active.',
-        responses: { 200: { description: 'The active scorecard.', schema: Scorecard, headers: etag } },
-      },
+      tag,
+      id: 'activateScorecard',
+      summary: 'Activate a scorecard',
+      description:
+        'From now on it scores the calls of its segment type, instead of the scorecard that was active before. A default scorecard scores calls of all segment types without an active scorecard of their own. A default scorecard is always active.',
+      responses: { 200: { description: 'The active scorecard.', schema: Scorecard, headers: etag } },
       async handle({ caller, params, address }) {
         return scorecardResponse(
-          await service.activateScorecard({ caller: actorOf(caller, address), scorecard_uuid: uuidOf(params) }),
+          await service.activateScorecard({ caller: actorOf(caller, address), scorecard_uuid: params.uuid }),
         );
       },
     }),
   ];
-}
-
-function uuidOf(params: Readonly<Record<string, string | undefined>>): string {
-  return pathUuid(params['uuid'], 'scorecard');
 }
 
 /** The revision in `If-Match`, to which the change was made. */

@@ -28,14 +28,12 @@ export function sessions(keys: Keys, configuredUrl: string | undefined): Endpoin
       body: z
         .strictObject({ code: text(512).meta({ description: 'The part of the link after `#code=`.' }) })
         .meta({ id: 'OpenSessionRequest', examples: [{ code: 'jV3bQ0W1m0zS2nYb7mT4Yt5rU8oH2c9dXq6eK1fL0pA' }] }),
-      docs: {
-        tag: 'Sessions',
-        id: 'openSession',
-        summary: 'Sign in with a one-time link',
-        description: `Sets a cookie with which the session is refreshed, for at most 7 days. A session that is not refreshed for 12 hours ends. ${OWN_PAGES}`,
-        responses: { 200: { description: 'A bearer token of 15 minutes.', schema: SessionToken } },
-        errors: ['UNAUTHENTICATED', 'FORBIDDEN'],
-      },
+      tag: 'Sessions',
+      id: 'openSession',
+      summary: 'Sign in with a one-time link',
+      description: `Sets a cookie with which the session is refreshed, for at most 7 days. A session that is not refreshed for 12 hours ends. ${OWN_PAGES}`,
+      responses: { 200: { description: 'A bearer token of 15 minutes.', schema: SessionToken } },
+      errors: ['UNAUTHENTICATED', 'FORBIDDEN'],
       async handle({ request, body, address }) {
         requireSameOrigin(request, configuredUrl);
         const opened = await keys.openSession({ code: body.code, address });
@@ -50,14 +48,12 @@ export function sessions(keys: Keys, configuredUrl: string | undefined): Endpoin
       method: 'POST',
       path: `${PATH}/refresh`,
       credentials: 'none',
-      docs: {
-        tag: 'Sessions',
-        id: 'refreshSession',
-        summary: 'Get a new token for a session',
-        description: `Requires the cookie of the session. ${OWN_PAGES}`,
-        responses: { 200: { description: 'A bearer token of 15 minutes.', schema: SessionToken } },
-        errors: ['UNAUTHENTICATED', 'FORBIDDEN'],
-      },
+      tag: 'Sessions',
+      id: 'refreshSession',
+      summary: 'Get a new token for a session',
+      description: `Requires the cookie of the session. ${OWN_PAGES}`,
+      responses: { 200: { description: 'A bearer token of 15 minutes.', schema: SessionToken } },
+      errors: ['UNAUTHENTICATED', 'FORBIDDEN'],
       async handle({ request }) {
         requireSameOrigin(request, configuredUrl);
         const secret = cookieIn(request, SESSION_COOKIE);
@@ -69,14 +65,12 @@ export function sessions(keys: Keys, configuredUrl: string | undefined): Endpoin
       method: 'DELETE',
       path: PATH,
       credentials: 'none',
-      docs: {
-        tag: 'Sessions',
-        id: 'closeSession',
-        summary: 'Sign out',
-        description: `Tokens of the session are refused within 5 seconds. Without a session this does nothing. ${OWN_PAGES}`,
-        responses: { 204: { description: 'The session has ended.' } },
-        errors: ['FORBIDDEN'],
-      },
+      tag: 'Sessions',
+      id: 'closeSession',
+      summary: 'Sign out',
+      description: `Tokens of the session are refused within 5 seconds. Without a session this does nothing. ${OWN_PAGES}`,
+      responses: { 204: { description: 'The session has ended.' } },
+      errors: ['FORBIDDEN'],
       async handle({ request, address }) {
         requireSameOrigin(request, configuredUrl);
         const secret = cookieIn(request, SESSION_COOKIE);

@@ -13,8 +13,8 @@ import {
   uploadedTranscriptReady,
 } from '../calls/call-events.ts';
 import type { CallRow } from '../calls/call-row.ts';
+import { eraseFirstHint, failureWithHint } from '../calls/call-status.ts';
 import type { Calls } from '../calls/call-store.ts';
-import { eraseFirstHint, failureWithHint } from '../calls/ended-without-result.ts';
 import type { Recordings } from '../calls/recording-store.ts';
 import type { Transcripts } from '../calls/transcript-store.ts';
 

@@ -10,7 +10,7 @@ export interface AnalysisFacts {
   readonly autoFailSuspected: boolean;
   readonly topics: readonly string[];
   readonly resolution: string | null;
-  readonly scorecard: { readonly uuid: string; readonly name: string };
+  readonly scorecard: { readonly uuid: string; readonly name: string; readonly revision: number | null };
   /** Shares of the call. */
   readonly operatorTalk: number | null;
   readonly silence: number | null;
@@ -30,7 +30,7 @@ const share = z.number().nullish();
 
 /** Analyses of every release: what one of them does not have yet is unknown. */
 const Body = z.object({
-  scorecard: z.object({ uuid: z.string(), name: z.string() }),
+  scorecard: z.object({ uuid: z.string(), name: z.string(), revision: z.int().nullable().default(null) }),
   auto_failed: z.boolean(),
   auto_fail_suspected: z.boolean().default(false),
   sections: z.array(

@@ -1,7 +1,7 @@
 import { CallItem } from '@call-analysis/api/calls';
 import type { z } from 'zod';
 import type { CallRow } from './call-row.ts';
-import { failureWithHint } from './ended-without-result.ts';
+import { failureWithHint } from './call-status.ts';
 
 const FIELDS = Object.keys(CallItem.shape) as (keyof typeof CallItem.shape)[];
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { checkTranscript } from '../intake/rows/check-transcript.ts';
+import { checkTranscript } from '../intake/rows/call-fields.ts';
 import { parseTranscript } from './transcript-format.ts';
 
 const operatorTags = ['operator', 'оператор', 'operador'];

@@ -1,6 +1,5 @@
 import { AuditEntryCreated, type BodyOf, type Event, createEvent } from '@call-analysis/events';
 import type { Transaction } from '@call-analysis/postgres';
-import { currentContext } from '@call-analysis/runtime';
 import type { Actor } from '@call-analysis/service';
 import { requireActive } from './campaign-rules.ts';
 import type { Campaigns } from './campaign-store.ts';
@@ -52,6 +51,6 @@ export function campaignAuditEntry(
   action: BodyOf<typeof AuditEntryCreated>['action'],
   campaignUuid: string,
 ): Event<BodyOf<typeof AuditEntryCreated>> {
-  const origin = { firmuuid: firmUuid, priority: 0, traceparent: currentContext()?.traceparent };
+  const origin = { firmuuid: firmUuid, priority: 0 };
   return createEvent('ingest', AuditEntryCreated, campaignUuid, origin, { actor: userUuid, action, address });
 }

@@ -3,7 +3,7 @@ import type { ingest } from '@call-analysis/proto';
 import type { Caller } from '@call-analysis/proto/ingest/v1/Caller';
 import type { Campaign as CampaignMessage } from '@call-analysis/proto/ingest/v1/Campaign';
 import type { Handlers } from '@call-analysis/rpc';
-import { requireCaller } from '@call-analysis/service';
+import { Instant, PageRequest, requireCaller } from '@call-analysis/service';
 import type { Firms } from '@call-analysis/service/firms';
 import { z } from 'zod';
 import { answer, present, type Sent } from '../answer.ts';
@@ -14,8 +14,6 @@ import type { CancelDeps } from './cancel-queued-calls.ts';
 import { changeCampaignState, changeCampaign } from './change-campaign.ts';
 import { createCampaign } from './create-campaign.ts';
 
-const Instant = z.iso.datetime().transform((text) => new Date(text));
-const Pages = z.object({ page: z.int().min(1), size: z.int().min(1).max(100) });
 const Clearable = z.array(z.enum(['description', 'starts_at', 'ends_at']));
 
 type CampaignHandlers = Pick<
@@ -41,7 +39,7 @@ export function campaignRpcs(deps: CancelDeps & { readonly firms: Firms }): Camp
       ),
 
     listCampaigns: async (request) => {
-      const { page: number, size } = Pages.parse(request);
+      const { page: number, size } = PageRequest.parse(request);
       const filter = { status: request.status, externalId: request.external_id ?? null };
       const { count, items } = await campaigns.list(requireCaller(request.caller).firmUuid, filter, number, size);
       const page = { count, items: items.map(campaignJson) };

@@ -3,7 +3,6 @@ import type { Bus } from '@call-analysis/bus';
 import { CallsCanceled, createEvent } from '@call-analysis/events';
 import { attemptEach } from '@call-analysis/fault';
 import type { Database } from '@call-analysis/postgres';
-import { currentContext } from '@call-analysis/runtime';
 import type { CampaignName, Campaigns } from './campaign-store.ts';
 
 export interface CancelDeps {
@@ -41,7 +40,7 @@ async function cancelOnce(
   deadline: number,
 ): Promise<boolean> {
   const { firmUuid } = campaign;
-  const origin = { firmuuid: firmUuid, priority: 0, traceparent: currentContext()?.traceparent };
+  const origin = { firmuuid: firmUuid, priority: 0 };
   let isDone = true;
   for (const range of await campaigns.callRanges(campaign)) {
     for (let after: string | null = null; ;) {

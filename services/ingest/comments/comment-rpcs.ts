@@ -1,15 +1,12 @@
 import { Uuid } from '@call-analysis/events';
 import type { ingest } from '@call-analysis/proto';
-import type { Comment as CommentMessage } from '@call-analysis/proto/ingest/v1/Comment';
 import type { Handlers } from '@call-analysis/rpc';
-import { requireCaller } from '@call-analysis/service';
+import { PageRequest, requireCaller } from '@call-analysis/service';
 import { z } from 'zod';
-import { answer, present, type Sent } from '../answer.ts';
+import { answerOf } from '../answer.ts';
 import { type CommentDeps, commentOnCall, deleteComment } from './comment-on-call.ts';
-import type { Comment } from './comment-store.ts';
 
 const Utterance = z.int().min(0);
-const Page = z.object({ page: z.int().min(1), size: z.int().min(1).max(100) });
 
 /** The RPCs of comments. */
 export function commentRpcs(deps: CommentDeps) {
@@ -22,21 +19,16 @@ export function commentRpcs(deps: CommentDeps) {
         mentions: z.array(Uuid).parse(request.mentions),
       };
       const actor = requireCaller(request.caller);
-      return answer(
-        request.caller,
-        await commentOnCall(deps, actor, Uuid.parse(request.call_uuid), written),
-        commentMessage,
-      );
+      return answerOf(await commentOnCall(deps, actor, Uuid.parse(request.call_uuid), written));
     },
 
     listComments: async (request) => {
       const { firmUuid } = requireCaller(request.caller);
       const callUuid = Uuid.parse(request.call_uuid);
-      const { page, size } = Page.parse(request);
+      const { page, size } = PageRequest.parse(request);
       // An unknown call is NOT_FOUND, not an empty list.
       await deps.calls.get(firmUuid, callUuid);
-      const found = await deps.comments.list(firmUuid, callUuid, page, size);
-      return answer(request.caller, found, (json) => ({ ...json, items: json.items.map(commentMessage) }));
+      return answerOf(await deps.comments.list(firmUuid, callUuid, page, size));
     },
 
     deleteComment: async (request) => {
@@ -45,9 +37,4 @@ export function commentRpcs(deps: CommentDeps) {
       return {};
     },
   } satisfies Partial<Handlers<typeof ingest>>;
-}
-
-/** As the last release sent it. */
-function commentMessage(comment: Sent<Comment>): CommentMessage {
-  return present(comment) as CommentMessage;
 }

@@ -1,9 +1,10 @@
 import { Uuid } from '@call-analysis/events';
 import { desk } from '@call-analysis/proto';
 import type { ViewFields as ViewFieldsMessage } from '@call-analysis/proto/desk/v1/ViewFields';
+import type { ListCallsRequest } from '@call-analysis/proto/ingest/v1/ListCallsRequest';
 import { implement } from '@call-analysis/rpc';
+import { Instant, PageRequest } from '@call-analysis/service';
 import { z } from 'zod';
-import { answer as reply, callMessage } from '../answer.ts';
 import { deskCallers } from '../callers.ts';
 import { callItem } from '../calls/call-item.ts';
 import { filterOf, NO_FILTER } from '../listing/call-filter.ts';
@@ -19,16 +20,15 @@ import {
 import type { Calibrations } from './calibration-store.ts';
 import { decideDispute, disputeAnswer } from './dispute-answer.ts';
 import type { Disputes } from './dispute-store.ts';
-import { readInbox } from './inbox-store.ts';
+import { putMentionAway, readInbox } from './inbox-store.ts';
 import type { ReviewQueue } from './queue/queue-store.ts';
 import { readQueue, releaseLease, takeNextCall } from './queue/take-next-call.ts';
-import { answer, callerOf, PageRequest } from './requests.ts';
+import { answer, callerOf } from './requests.ts';
 import type { ChooseDeps } from './sampling/choose-calls.ts';
 import { samplingRpcs } from './sampling/sampling-rpcs.ts';
 import { changeView, createView, deleteView } from './save-view.ts';
 import type { ViewFields, Views } from './view-store.ts';
 
-const Time = z.iso.datetime().transform((time) => new Date(time));
 const Query = z.record(z.string(), z.unknown());
 
 interface Deps extends ReviewDeps, ChooseDeps {
@@ -66,7 +66,7 @@ export function deskService(deps: Deps) {
       answer(
         await assignCall(deps, callerOf(caller), Uuid.parse(call_uuid), {
           userUuid: Uuid.optional().parse(user_uuid) ?? null,
-          due: Time.optional().parse(due) ?? null,
+          due: Instant.optional().parse(due) ?? null,
         }),
       ),
     acknowledgeReview: async ({ caller, call_uuid }) =>
@@ -98,7 +98,7 @@ export function deskService(deps: Deps) {
           name,
           callUuids: z.array(Uuid).parse(call_uuids),
           userUuids: z.array(Uuid).parse(user_uuids),
-          due: Time.optional().parse(due) ?? null,
+          due: Instant.optional().parse(due) ?? null,
         }),
       ),
     listCalibrations: async ({ caller, page }) => {
@@ -120,29 +120,33 @@ export function deskService(deps: Deps) {
     closeCalibration: async ({ caller, calibration_uuid }) =>
       answer(await closeCalibration(deps, callerOf(caller), Uuid.parse(calibration_uuid))),
     takeNextCall: async ({ caller, filter, rule_uuid, skip }) => {
-      const asked = {
-        filter: filter === null ? NO_FILTER : filterOf(filter, null),
-        ruleUuid: Uuid.optional().parse(rule_uuid) ?? null,
-        skip: z.array(Uuid).parse(skip),
-      };
+      const asked = { ...wanted(filter, rule_uuid), skip: z.array(Uuid).parse(skip) };
       const taken = await takeNextCall(deps, callerOf(caller), asked, new Date());
-      if (taken === null) return { call: null, lease_until: '' };
-      const { call, until: lease_until } = taken;
-      return reply(caller, { call: callItem(call), lease_until }, (json) => ({
-        ...json,
-        call: callMessage(json.call),
-      }));
+      return answer(taken && { call: callItem(taken.call), lease_until: taken.until });
     },
     releaseLease: async ({ caller, call_uuid }) => {
       await releaseLease(deps, callerOf(caller), Uuid.parse(call_uuid));
       return answer({});
     },
-    readQueue: async ({ caller }) => answer(await readQueue(deps, callerOf(caller), new Date())),
+    readQueue: async ({ caller, filter, rule_uuid }) =>
+      answer(await readQueue(deps, callerOf(caller), wanted(filter, rule_uuid), new Date())),
     readInbox: async ({ caller, page }) => {
       const { page: number, size } = PageRequest.parse(page);
       return answer(await readInbox(db, callerOf(caller), number, size));
     },
+    putMentionAway: async ({ caller, comment_uuid }) => {
+      await putMentionAway(db, callerOf(caller), Uuid.parse(comment_uuid));
+      return answer({});
+    },
   });
+}
+
+/** Which calls of the queue are asked for. */
+function wanted(filter: ListCallsRequest | null, ruleUuid: string | undefined) {
+  return {
+    filter: filter === null ? NO_FILTER : filterOf(filter, null),
+    ruleUuid: Uuid.optional().parse(ruleUuid) ?? null,
+  };
 }
 
 function viewFields(fields: ViewFieldsMessage | null): Partial<ViewFields> {

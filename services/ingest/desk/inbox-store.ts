@@ -1,3 +1,4 @@
+import { notFound } from '@call-analysis/fault';
 import { type Database, readPage } from '@call-analysis/postgres';
 import { seesCallOf } from '../calls/call-store.ts';
 import type { DeskCaller } from './requests.ts';
@@ -23,7 +24,7 @@ export interface InboxItem {
 /** $1 the firm, $2 the person, $3 whether they decide disputes, $4 the operator ids of the calls that they see, or null. */
 const ITEMS = `
   SELECT 'mention' AS kind, uuid, call_uuid, at, by_uuid AS by, text, NULL::timestamptz AS due, NULL::uuid AS question_uuid
-  FROM comment WHERE firm_uuid = $1 AND mentions @> ARRAY[$2::uuid] AND NOT EXISTS (
+  FROM comment WHERE firm_uuid = $1 AND mentions @> ARRAY[$2::uuid] AND NOT read_by @> ARRAY[$2::uuid] AND NOT EXISTS (
     SELECT FROM comment AS answer WHERE answer.firm_uuid = comment.firm_uuid AND answer.call_uuid = comment.call_uuid
       AND answer.by_uuid = $2 AND answer.uuid > comment.uuid)
     AND ${seesCallOf('comment', '$4')}
@@ -46,8 +47,8 @@ const ITEMS = `
           AND given.calibration_uuid = call.calibration_uuid AND given.call_uuid = call.call_uuid AND given.user_uuid = $2))`;
 
 /**
- * What waits for a person, newest first: comments that mention them until they comment on the call themselves, calls that
- * are assigned to them until they are reviewed, open disputes of others for those who decide them, and calibrations until
+ * What waits for a person, newest first: comments that mention them until they comment on the call themselves or put the
+ * mention away, calls that are assigned to them until they are reviewed, open disputes of others for those who decide them, and calibrations until
  * they have answered. An OPERATOR gets what concerns calls that they see.
  */
 export async function readInbox(
@@ -60,4 +61,18 @@ export async function readInbox(
   const columns = 'item.*, call.operator_name, call.start_time';
   const matching = `FROM (${ITEMS}) AS item LEFT JOIN call ON call.firm_uuid = $1 AND call.uuid = item.call_uuid`;
   return readPage<InboxItem>(db, { columns, matching, values, orderBy: 'at DESC, item.uuid' }, page, size);
+}
+
+/** The person has read the comment that mentions them. Fault NOT_FOUND when it does not, or is about a call that they do not see. */
+export async function putMentionAway(
+  db: Database,
+  { firmUuid, userUuid, seenOperators }: DeskCaller,
+  uuid: string,
+): Promise<void> {
+  const found = await db.query(
+    `UPDATE comment SET read_by = array_remove(read_by, $2::uuid) || $2::uuid
+     WHERE firm_uuid = $1 AND mentions @> ARRAY[$2::uuid] AND uuid = $4 AND ${seesCallOf('comment', '$3')} RETURNING 1`,
+    [firmUuid, userUuid, seenOperators, uuid],
+  );
+  if (found.length === 0) throw notFound('mention');
 }

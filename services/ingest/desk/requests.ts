@@ -1,6 +1,5 @@
 import type { Caller } from '@call-analysis/proto/desk/v1/Caller';
 import { type Actor, requireCaller } from '@call-analysis/service';
-import { z } from 'zod';
 
 /** A person at the desk. The gateway has checked the role's general rights. */
 export interface DeskCaller extends Actor {
@@ -8,8 +7,6 @@ export interface DeskCaller extends Actor {
   /** The operator ids of the calls that the person sees. Null: all calls of the firm. */
   readonly seenOperators: readonly string[] | null;
 }
-
-export const PageRequest = z.object({ page: z.int().min(1), size: z.int().min(1).max(100) });
 
 /** A reply in the API's own shape. */
 export function answer(json: unknown) {

@@ -2,7 +2,6 @@ import { writeTombstone } from '@call-analysis/call-processing';
 import { CallErased, createEvent } from '@call-analysis/events';
 import { Fault, notFound } from '@call-analysis/fault';
 import type { Sql, Transaction } from '@call-analysis/postgres';
-import { currentContext } from '@call-analysis/runtime';
 import { type Actor, auditEntry } from '@call-analysis/service';
 import { UNFINISHED } from '../calls/call-status.ts';
 import type { Calls } from '../calls/call-store.ts';
@@ -97,7 +96,7 @@ async function erase(
       const before = [{ what: 'refused_row', count: rejectedRows }];
       const erased = await erasures.erase(tx, firmUuid, callUuid, before, now);
       if (campaign_uuid !== null) await campaigns.countErased(tx, campaign_uuid);
-      const origin = { firmuuid: firmUuid, priority: 0, traceparent: currentContext()?.traceparent };
+      const origin = { firmuuid: firmUuid, priority: 0 };
       const audit = by === undefined ? [] : [auditEntry('ingest', { ...by, firmUuid }, 'call.erased', callUuid)];
       const event = createEvent('ingest', CallErased, callUuid, origin, { erased_at: now.toISOString() });
       await bus.publish(tx, [event, ...audit]);

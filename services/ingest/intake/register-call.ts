@@ -2,11 +2,10 @@ import type { Bus } from '@call-analysis/bus';
 import { findErased } from '@call-analysis/call-processing';
 import { Fault, invalidFields, notFound } from '@call-analysis/fault';
 import type { Database } from '@call-analysis/postgres';
-import { currentContext } from '@call-analysis/runtime';
 import type { Firms } from '@call-analysis/service/firms';
 import { audioStored } from '../calls/call-events.ts';
+import { endedWithoutResult, eraseFirstHint } from '../calls/call-status.ts';
 import type { Calls } from '../calls/call-store.ts';
-import { endedWithoutResult, eraseFirstHint } from '../calls/ended-without-result.ts';
 import type { Recordings, StoredRecording } from '../calls/recording-store.ts';
 import { addCallsToCampaign, type CampaignDeps, requireActiveCampaign } from '../campaigns/add-calls.ts';
 import type { Limits } from '../limits.ts';
@@ -87,7 +86,7 @@ export async function registerCall(
     await addCallsToCampaign(deps, tx, { firmUuid, campaignUuid }, 1);
     const described = { fileName, left: record.left, right: record.right };
     await recordings.add(tx, { firmUuid, callUuid, at: new Date() }, described, recording);
-    const origin = { firmuuid: firmUuid, priority: 0, traceparent: currentContext()?.traceparent };
+    const origin = { firmuuid: firmUuid, priority: 0 };
     const announced = {
       uuid: callUuid,
       attempt: 1,

@@ -1,12 +1,11 @@
 import { Uuid } from '@call-analysis/events';
 import type { ingest } from '@call-analysis/proto';
 import type { Caller } from '@call-analysis/proto/ingest/v1/Caller';
-import type { Job as JobMessage } from '@call-analysis/proto/ingest/v1/Job';
 import type { ListCallsRequest } from '@call-analysis/proto/ingest/v1/ListCallsRequest';
 import type { Handlers } from '@call-analysis/rpc';
 import { requireCaller } from '@call-analysis/service';
 import { z } from 'zod';
-import { answer, present, type Sent } from '../answer.ts';
+import { answerOf } from '../answer.ts';
 import type { RetryDeps } from '../attempts/retry-call.ts';
 import type { CallFilter } from '../listing/call-filter.ts';
 import type { Job } from './job-store.ts';
@@ -80,26 +79,13 @@ export function jobRpcs(
       return { retried, ...(next !== null && { next }) };
     },
     getJob: async (request) =>
-      answer(
-        request.caller,
-        jobJson(await jobs.get(requireCaller(request.caller).firmUuid, Uuid.parse(request.job_uuid))),
-        jobMessage,
-      ),
+      shownJob(await jobs.get(requireCaller(request.caller).firmUuid, Uuid.parse(request.job_uuid))),
     cancelJob: async (request) =>
-      answer(
-        request.caller,
-        jobJson(await jobs.cancel(requireCaller(request.caller).firmUuid, Uuid.parse(request.job_uuid))),
-        jobMessage,
-      ),
+      shownJob(await jobs.cancel(requireCaller(request.caller).firmUuid, Uuid.parse(request.job_uuid))),
   };
 }
 
 /** docs/api.md, "Jobs". */
-function jobJson({ uuid, kind, status, total, done, failed, createdAt, finishedAt }: Job) {
-  return { job_id: uuid, kind, status, total, done, failed, created_at: createdAt, finished_at: finishedAt };
-}
-
-/** As the last release sent it. */
-function jobMessage({ job_id, ...same }: Sent<ReturnType<typeof jobJson>>): JobMessage {
-  return { ...present(same), job_uuid: job_id };
+function shownJob({ uuid, kind, status, total, done, failed, createdAt, finishedAt }: Job) {
+  return answerOf({ job_id: uuid, kind, status, total, done, failed, created_at: createdAt, finished_at: finishedAt });
 }

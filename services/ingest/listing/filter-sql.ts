@@ -106,6 +106,7 @@ function conditionsOf(values: Values, filter: CallFilter): string[] {
   where(filter.topic, 'text', (topic) => `c.topics @> ARRAY[${topic}]`);
   where(filter.lost_points, 'uuid', (question) => `c.lost_points @> ARRAY[${question}]`);
   where(filter.scorecard, 'uuid', (scorecard) => `c.scorecard_uuid = ${scorecard}`);
+  where(filter.scorecard_revision, 'int', (revision) => `c.scorecard_revision = ${revision}`);
   where(filter.client_phone_number, 'text', (phone) => `c.client_phone = phone_digits(${phone})`);
   where(filter.started_from, 'timestamptz', (from) => `c.start_time >= ${from}`);
   where(filter.started_to, 'timestamptz', (to) => `c.start_time < ${to}`);

@@ -3,16 +3,13 @@ import type { ingest } from '@call-analysis/proto';
 import type { MeasureAgreementRequest } from '@call-analysis/proto/ingest/v1/MeasureAgreementRequest';
 import type { PersonAnswer as PersonAnswerMessage } from '@call-analysis/proto/ingest/v1/PersonAnswer';
 import type { Handlers } from '@call-analysis/rpc';
-import { requireCaller } from '@call-analysis/service';
-import { z } from 'zod';
-import { answer, present } from '../answer.ts';
+import { PageRequest, requireCaller } from '@call-analysis/service';
+import { answerOf } from '../answer.ts';
 import { measureAgreement } from './measure-agreement.ts';
 import { readReview, reviewAnalysis, type ReviewDeps, withdrawReview } from './review-analysis.ts';
 import { givenAnswers } from './review-log.ts';
 import type { AgreementFilter } from './review-store.ts';
 import type { PersonAnswer } from './scorecards.ts';
-
-const Page = z.object({ page: z.int().min(1), size: z.int().min(1).max(100) });
 
 /** The RPCs of reviews. */
 export function reviewRpcs(deps: ReviewDeps) {
@@ -22,7 +19,7 @@ export function reviewRpcs(deps: ReviewDeps) {
         isWhole: true,
         analysisUuid: Uuid.parse(request.analysis_uuid),
         basedOn: request.based_on ?? null,
-        answers: request.answers.map(answerOf),
+        answers: request.answers.map(personAnswer),
         comment: request.comment ?? null,
         done: request.done,
       });
@@ -34,7 +31,7 @@ export function reviewRpcs(deps: ReviewDeps) {
         isWhole: false,
         analysisUuid: Uuid.parse(request.analysis_uuid),
         basedOn: request.based_on ?? null,
-        answers: request.answers.map(answerOf),
+        answers: request.answers.map(personAnswer),
         ...(request.comment !== undefined && { comment: request.comment }),
         ...(request.done !== undefined && { done: request.done }),
       });
@@ -47,15 +44,8 @@ export function reviewRpcs(deps: ReviewDeps) {
       const { review, log, analysisUuid } = found;
       const { revision, by, at } = log!;
       const { comment, done } = review!;
-      const whole = { analysis_uuid: analysisUuid, revision, by, at, comment, done, answers: givenAnswers(found) };
-      return answer(request.caller, whole, ({ by: by_uuid, answers, ...same }) => ({
-        ...present({ ...same, by_uuid }),
-        answers: answers.map(({ by: given_by, at: given_at, ...given }) => ({
-          given: present(given),
-          by_uuid: given_by,
-          at: given_at,
-        })),
-      }));
+      const answers = givenAnswers(found);
+      return answerOf({ analysis_uuid: analysisUuid, revision, by, at, comment, done, answers });
     },
 
     withdrawReview: async (request) => {
@@ -67,10 +57,7 @@ export function reviewRpcs(deps: ReviewDeps) {
     measureAgreement: async (request) => {
       const { firmUuid } = requireCaller(request.caller);
       const { reviewedCalls, questions } = await measureAgreement(deps, firmUuid, filterOf(request));
-      return answer(request.caller, { reviewed_calls: reviewedCalls, questions }, (json) => ({
-        ...json,
-        questions: json.questions.map((each) => ({ ...present(each), confusion: each.confusion.map(present) })),
-      }));
+      return answerOf({ reviewed_calls: reviewedCalls, questions });
     },
 
     listComparedCalls: async (request) => {
@@ -83,9 +70,9 @@ export function reviewRpcs(deps: ReviewDeps) {
           machine: request.machine ?? null,
           person: request.person ?? null,
         },
-        Page.parse(request),
+        PageRequest.parse(request),
       );
-      const page = {
+      return answerOf({
         count,
         items: items.map(({ uuid, operatorName, startTime, ...same }) => ({
           call_uuid: uuid,
@@ -93,13 +80,12 @@ export function reviewRpcs(deps: ReviewDeps) {
           start_time: startTime,
           ...same,
         })),
-      };
-      return answer(request.agreement!.caller, page, (json) => ({ ...json, items: json.items.map(present) }));
+      });
     },
   } satisfies Partial<Handlers<typeof ingest>>;
 }
 
-function answerOf({ question_uuid, answer, comment }: PersonAnswerMessage): PersonAnswer {
+function personAnswer({ question_uuid, answer, comment }: PersonAnswerMessage): PersonAnswer {
   return { questionUuid: Uuid.parse(question_uuid), answer: answer ?? null, comment: comment ?? null };
 }
 

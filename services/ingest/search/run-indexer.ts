@@ -3,7 +3,7 @@ import type { Logger } from '@call-analysis/runtime';
 import type { Words } from './word-store.ts';
 
 /** How often the indexer looks for words. */
-const EVERY_MS = 1_000;
+const EVERY_MS = 2_000;
 const AFTER_FAILURE_MS = 5_000;
 
 /** Indexes words in the background. While much waits, it works half of the time. */

@@ -16,9 +16,29 @@ export const PROPERTIES = {
 } as const;
 export type PropertyGrouping = keyof typeof PROPERTIES;
 
+/**
+ * The properties of which the sums of frequent values are stored, with what their filters compare: names that mean the same are one
+ * value.
+ */
+export const VALUES = {
+  operator_name: (name: string) => `fold_name(${name})`,
+  operator_group_name: (name: string) => `fold_name(${name})`,
+  segment_type: (name: string) => name,
+  language: (name: string) => name,
+} as const satisfies Partial<Record<PropertyGrouping, (name: string) => string>>;
+export type ValueProperty = keyof typeof VALUES;
+
+/** The calls with a value of a property. */
+export interface Value {
+  readonly property: ValueProperty;
+  /** As its filter compares it. */
+  readonly value: string;
+}
+
 export type Grouping = TimeGrouping | PropertyGrouping;
 
 export const PROPERTY_GROUPINGS = Object.keys(PROPERTIES) as PropertyGrouping[];
+export const VALUE_PROPERTIES = Object.keys(VALUES) as ValueProperty[];
 export const GROUPINGS: readonly Grouping[] = [...(Object.keys(TIMES) as TimeGrouping[]), ...PROPERTY_GROUPINGS];
 
 export function isTime(grouping: Grouping): grouping is TimeGrouping {

@@ -30,6 +30,14 @@ type Filter = Parameters<typeof modelled>[1];
 const read = (firmUuid: string, groupBy: Grouping, filter: Filter, tz: string) =>
   readStatistics(service.deps, firmUuid, { groupBy, filter, tz, sort: null, limit: 1000 });
 
+/** Filters of which the sums of frequent values are stored. */
+const ONE_VALUE: readonly Partial<Filter>[] = [
+  { operator_name: 'AZIZA' },
+  { operator_group_name: 'nighT' },
+  { segment_type: ['support'] },
+  { language: 'uz' },
+];
+
 /** The keys of a call, as plain SQL has them. */
 const KEYS: Record<Grouping, string> = {
   hour: `ARRAY[to_char(start_time AT TIME ZONE $3, 'HH24')]`,
@@ -129,6 +137,7 @@ it('equals plain SQL after any history of completion, review, re-analysis and er
             started_from: new Date(BEGIN + (from * DAY) / 3).toISOString(),
             started_to: new Date(BEGIN + from * DAY + days * DAY).toISOString(),
           })),
+        fc.constantFrom(...ONE_VALUE).map((value) => ({ ...NO_FILTER, ...value })),
         anyFilter,
       ),
       tz: fc.constantFrom('UTC', 'Asia/Tashkent', 'Asia/Kathmandu', 'America/St_Johns', 'America/New_York'),
@@ -138,7 +147,7 @@ it('equals plain SQL after any history of completion, review, re-analysis and er
   for (const { action, which, groupBy, filter, tz } of random) {
     const call = calls[which % calls.length]!;
     if (action === 'add up') {
-      await maintainStatistics(service.deps, 0);
+      await maintainStatistics(service.deps, { quietMs: 0, frequentCalls: 2 });
     }
     if (action === 'erase') {
       await service.db.query('DELETE FROM call WHERE uuid = $1', [call.uuid]);
@@ -185,7 +194,7 @@ it('equals plain SQL after any history of completion, review, re-analysis and er
     }
     await expectExact(firmUuid, calls, groupBy, filter, tz);
   }
-  for (let run = 0; run < 3; run += 1) await maintainStatistics(service.deps, 0);
+  for (let run = 0; run < 3; run += 1) await maintainStatistics(service.deps, { quietMs: 0, frequentCalls: 2 });
   const [stored] = await service.db.query<{ days: number; changes: number }>(
     'SELECT (SELECT count(*) FROM statistic_day) AS days, (SELECT count(*) FROM statistic_change) AS changes',
   );
@@ -200,6 +209,42 @@ it('equals plain SQL after any history of completion, review, re-analysis and er
   for (const groupBy of GROUPINGS) {
     for (const tz of ['UTC', 'Asia/Kathmandu']) await expectExact(firmUuid, calls, groupBy, NO_FILTER, tz);
     for (const hours of [-5, 4, -5.75]) await expectExact(firmUuid, calls, groupBy, inZone(hours), 'UTC');
+    for (const value of ONE_VALUE)
+      await expectExact(firmUuid, calls, groupBy, { ...inZone(5), ...value }, 'Asia/Tashkent');
+  }
+});
+
+it('reads no calls where a filter by one property has a value that was frequent on all days', async () => {
+  const firmUuid = randomUUID();
+  const calls = sampleCalls(40, 6).map((call, index): Call => ({
+    ...call,
+    start: BEGIN + (index % 4) * DAY + index * 60_000,
+    operator: index % 3 === 0 ? 'AZIZA' : 'Aziza',
+    team: 'Day',
+    segment: 'sales',
+    language: 'en',
+  }));
+  await listing.add(firmUuid, calls);
+  const { statistics } = service.deps;
+  const add = () => Promise.reject(new Error('reads calls'));
+  const stored = { ...service.deps, statistics: { ...statistics, add } };
+  const one = { language: 'en' as const };
+  const ask = (groupBy: Grouping, value: Partial<Filter>) =>
+    readStatistics(stored, firmUuid, {
+      groupBy,
+      filter: { ...NO_FILTER, ...value },
+      tz: 'UTC',
+      sort: null,
+      limit: 1000,
+    });
+  await expect(ask('day', one)).rejects.toThrow('reads calls');
+  await maintainStatistics(service.deps, { quietMs: 0, frequentCalls: 11 });
+  await expect(ask('day', one)).rejects.toThrow('reads calls');
+  await service.db.query('UPDATE listed_call SET score = score WHERE firm_uuid = $1', [firmUuid]);
+  await maintainStatistics(service.deps, { quietMs: 0, frequentCalls: 10 });
+  for (const groupBy of GROUPINGS) {
+    for (const value of [{ operator_name: 'aziza' }, { operator_group_name: 'DAY' }, { segment_type: ['sales'] }, one])
+      expect(await ask(groupBy, value)).toMatchObject({ total: { calls: calls.length } });
   }
 });
 
@@ -218,12 +263,12 @@ it('equals plain SQL after calls have changed while they were added up', async (
   };
   const over = new AbortController();
   const maintain = async () => {
-    while (!over.signal.aborted) await maintainStatistics(service.deps, 0);
+    while (!over.signal.aborted) await maintainStatistics(service.deps, { quietMs: 0, frequentCalls: 2 });
   };
   await Promise.all([change().finally(() => over.abort()), maintain(), maintain()]);
   // What was discarded is not added up again here: what is left must be right.
   for (const groupBy of GROUPINGS) await expectExact(firmUuid, calls, groupBy, NO_FILTER, 'Asia/Tashkent');
-  await maintainStatistics(service.deps, 0);
+  await maintainStatistics(service.deps, { quietMs: 0, frequentCalls: 2 });
   for (const groupBy of GROUPINGS) await expectExact(firmUuid, calls, groupBy, NO_FILTER, 'Asia/Tashkent');
 });
 
@@ -231,7 +276,7 @@ it('counts the calls of December 9999, which stands for an unknown time, once th
   const firmUuid = randomUUID();
   const calls = sampleCalls(12, 5).map((call, index) => ({ ...call, start: Date.UTC(9999, 11, 20 + index, 23) }));
   await listing.add(firmUuid, calls);
-  await maintainStatistics(service.deps, 0);
+  await maintainStatistics(service.deps, { quietMs: 0, frequentCalls: 2 });
   for (const groupBy of ['month', 'segment_type'] as const)
     await expectExact(firmUuid, calls, groupBy, NO_FILTER, 'UTC');
 });

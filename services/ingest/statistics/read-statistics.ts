@@ -2,10 +2,11 @@ import { type Fault, invalidFields } from '@call-analysis/fault';
 import type { Sql } from '@call-analysis/postgres';
 import { type CallFilter, NO_FILTER } from '../listing/call-filter.ts';
 import type { CarryOver } from '../listing/carry-over-store.ts';
+import type { FilteredCalls } from '../listing/filter-sql.ts';
 import type { Words } from '../search/word-store.ts';
-import { type Grouping, isTime, overlaps } from './groupings.ts';
+import { type Grouping, isTime, overlaps, type Value, VALUE_PROPERTIES, type ValueProperty } from './groupings.ts';
 import { cutIntoPieces, joinRanges, rangeOfDay, type TimeRange } from './periods.ts';
-import type { Slot, Source, StatisticStore, SumsByKey } from './statistic-store.ts';
+import type { Slot, StatisticStore, SumsByKey } from './statistic-store.ts';
 import { compareKeys, type Group, type SortableNumber, sortGroups, type Statistic, statisticOf } from './statistic.ts';
 import { addSums, noSums, subtractSums, type Sums } from './sums.ts';
 
@@ -43,11 +44,11 @@ export async function readStatistics(
   const words = await deps.words.require(firmUuid, filter.q);
   if (!(await deps.statistics.knowsZone(request.tz))) throw unknownZone();
   await deps.carryOver.ready();
-  const source = isTimeOnly(filter) ? null : { firmUuid, filter, words };
+  const source = { firmUuid, filter, words };
   const { groups, total } = await deps.statistics.snapshot(async (tx) => {
-    const byKey = await addUp(deps, tx, firmUuid, request, source, groupBy);
+    const byKey = await addUp(deps, tx, request, source, groupBy);
     // A call with several topics is in several groups.
-    const all = overlaps(groupBy) ? await addUp(deps, tx, firmUuid, request, source, 'all') : byKey;
+    const all = overlaps(groupBy) ? await addUp(deps, tx, request, source, 'all') : byKey;
     return { groups: await groupsOf(deps, tx, firmUuid, groupBy, byKey), total: totalOf(all, byKey) };
   });
   const sorted =
@@ -59,41 +60,60 @@ export async function readStatistics(
   return { items: sorted.slice(0, request.limit), total: statisticOf(total) };
 }
 
-/** Whether the filter concerns nothing but the start of the calls, so that stored sums can be used. */
-function isTimeOnly(filter: CallFilter): boolean {
+/** A value whose sums may be stored. */
+interface Named {
+  readonly property: ValueProperty;
+  readonly name: string;
+}
+
+/**
+ * What stored sums the filter needs: those of all calls or those of a value, by the start time. Undefined where it has other
+ * conditions.
+ */
+function storedPart(filter: CallFilter): { readonly rest: CallFilter; readonly named: Named | null } | undefined {
   const { started_from: _from, started_to: _to, ...rest } = filter;
-  return JSON.stringify(rest) === JSON.stringify(NO_FILTER);
+  const isAll = (each: object) => JSON.stringify(each) === JSON.stringify(NO_FILTER);
+  if (isAll(rest)) return { rest, named: null };
+  for (const property of VALUE_PROPERTIES) {
+    const [name, ...others] = [rest[property] ?? []].flat();
+    if (name !== undefined && others.length === 0 && isAll({ ...rest, [property]: NO_FILTER[property] }))
+      return { rest, named: { property, name } };
+  }
+  return undefined;
 }
 
 async function addUp(
   { statistics }: StatisticDeps,
   tx: Sql,
-  firmUuid: string,
-  { filter, tz }: StatisticsRequest,
-  source: Source | null,
+  { tz }: StatisticsRequest,
+  source: FilteredCalls,
   by: Grouping | 'all',
 ): Promise<SumsByKey> {
+  const { firmUuid, filter } = source;
   const keys = by === 'all' ? { by } : { by, tz };
-  if (source !== null) return statistics.add(tx, source, keys);
+  const stored = storedPart(filter);
+  if (stored === undefined) return statistics.add(tx, source, keys);
+  const { rest, named } = stored;
+  const of: Value | null = named && (await statistics.valueOf(tx, named.property, named.name));
   const time = (text: string | undefined) => (text === undefined ? null : new Date(text));
   const range = { from: time(filter.started_from), to: time(filter.started_to) };
   const isByTime = by !== 'all' && isTime(by);
-  const pieces = cutIntoPieces(await statistics.daysOf(tx, firmUuid, range), range, isByTime);
+  const pieces = cutIntoPieces(await statistics.daysOf(tx, firmUuid, range, of), range, isByTime);
+  if (pieces.days.length === 0) return statistics.add(tx, source, keys);
+  const ofCalls = async (ranges: readonly TimeRange[]): Promise<SumsByKey> =>
+    ranges.length === 0 ? new Map() : statistics.add(tx, { firmUuid, filter: rest, words: null, ranges }, keys);
   if (isByTime) {
     const zoned = { by, tz };
     const whole = pieces.days.map(rangeOfDay);
     const slot = await slotFor(statistics, tx, zoned, whole);
     const uneven = new Set(slot.uneven.map(({ from }) => from.getTime()));
     const even = whole.filter(({ from }) => !uneven.has(from.getTime()));
-    const ranges = joinRanges([...pieces.ranges, ...slot.uneven]);
     return mergeAll([
-      await statistics.addSlots(tx, firmUuid, zoned, slot.slot, joinRanges(even)),
-      ranges.length === 0 ? new Map() : await statistics.add(tx, { firmUuid, ranges }, zoned),
+      await statistics.addSlots(tx, firmUuid, zoned, of, slot.slot, joinRanges(even)),
+      await ofCalls(joinRanges([...pieces.ranges, ...slot.uneven])),
     ]);
   }
-  const ofCalls = async (ranges: typeof pieces.ranges): Promise<SumsByKey> =>
-    ranges.length === 0 ? new Map() : statistics.add(tx, { firmUuid, ranges }, keys);
-  const sums = mergeAll([await statistics.addStored(tx, firmUuid, by, pieces.days), await ofCalls(pieces.ranges)]);
+  const sums = mergeAll([await statistics.addStored(tx, firmUuid, by, of, pieces.days), await ofCalls(pieces.ranges)]);
   for (const [key, less] of await ofCalls(pieces.outside)) {
     const sum = sums.get(key)!;
     subtractSums(sum, less);

@@ -6,7 +6,7 @@ import type { ListCallsRequest } from '@call-analysis/proto/ingest/v1/ListCallsR
 import type { Handlers } from '@call-analysis/rpc';
 import type { Firms } from '@call-analysis/service/firms';
 import { z } from 'zod';
-import { answer } from '../answer.ts';
+import { answerOf } from '../answer.ts';
 import type { CallFilter } from '../listing/call-filter.ts';
 import { readStatistics, type StatisticDeps } from './read-statistics.ts';
 
@@ -33,8 +33,7 @@ export function statisticRpcs(
             : { by: SortableNumber.parse(sort.replace('-', '')), isDescending: sort.startsWith('-') },
         limit: Limit.parse(request.limit),
       });
-      const groups = { group_by: groupBy, tz, items, total };
-      return answer(request.caller, groups, () => ({ tz, groups_json: JSON.stringify({ items, total }) }));
+      return answerOf({ group_by: groupBy, tz, items, total });
     },
   };
 }

@@ -72,11 +72,17 @@ export function packScores(scores: Histogram): Buffer {
 
 /** The sum of several packed, concatenated histograms. */
 export function unpackScores(bytes: Buffer): Histogram {
+  return histogram(bytes, PAIR_BYTES, (at) => (bytes[at + 2]! << 8) | bytes[at + 3]!);
+}
+
+/** Of the scores of calls, two bytes each. */
+export function histogramOf(bytes: Buffer | null): Histogram {
+  return histogram(bytes ?? Buffer.alloc(0), 2, () => 1);
+}
+
+function histogram(bytes: Buffer, each: number, callsAt: (at: number) => number): Histogram {
   const calls = new Float64Array(SCORES);
-  for (let at = 0; at < bytes.length; at += PAIR_BYTES) {
-    const score = (bytes[at]! << 8) | bytes[at + 1]!;
-    calls[score]! += (bytes[at + 2]! << 8) | bytes[at + 3]!;
-  }
+  for (let at = 0; at < bytes.length; at += each) calls[(bytes[at]! << 8) | bytes[at + 1]!]! += callsAt(at);
   const scores: Histogram = new Map();
   for (let score = 0; score < SCORES; score += 1) if (calls[score]! > 0) scores.set(score, calls[score]!);
   return scores;

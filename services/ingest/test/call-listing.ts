@@ -200,7 +200,8 @@ export function bodyOf(facts: Facts): Buffer {
   return deflateRawSync(JSON.stringify(analysisOf(facts)));
 }
 
-function analysisOf({ needsReview, autoFailed, suspected, topics, resolution, silence, points }: Facts) {
+function analysisOf(facts: Facts) {
+  const { needsReview, autoFailed, suspected, topics, resolution, silence, points } = facts;
   const questions = points.map(([uuid, reached, max_points], index) => ({
     uuid,
     text: `Question ${uuid}`,
@@ -211,7 +212,7 @@ function analysisOf({ needsReview, autoFailed, suspected, topics, resolution, si
     needs_review: index < needsReview,
   }));
   return {
-    scorecard: { uuid: SCORECARD, name: 'Default', revision: 1 },
+    scorecard: { uuid: SCORECARD, name: 'Default', revision: revisionOf(facts) },
     auto_failed: autoFailed,
     auto_fail_suspected: suspected,
     sections: [{ name: 'All', score: null, questions }],
@@ -221,6 +222,9 @@ function analysisOf({ needsReview, autoFailed, suspected, topics, resolution, si
     metrics: { talk_ratio: { operator: 0.6, client: 0.4, silence }, interruptions: silence === null ? null : 2 },
   };
 }
+
+/** Some calls are analyzed by one revision and some by another. */
+const revisionOf = ({ points }: Facts) => 1 + (points.length % 2);
 
 const SCORECARD = '00000000-0000-7000-8000-00000000aaaa';
 const question = (n: number) => `00000000-0000-7000-8000-00000000000${n}`;
@@ -325,6 +329,7 @@ const allFilters = fc.record({
   auto_failed: fc.boolean(),
   lost_points: fc.constantFrom(question(1), question(2), question(3)),
   scorecard: fc.constantFrom(SCORECARD, question(1)),
+  scorecard_revision: fc.constantFrom(1, 2, 3),
   operator_id: fc.constantFrom('17', 'nobody'),
   seen_operators: fc.subarray(['17', 'a-2', 'nobody']),
   client_phone_number: fc.constantFrom('998901234567', '+79161234567', '1234567'),
@@ -387,6 +392,7 @@ export function modelled(calls: readonly Call[], filter: CallFilter, { by, isDes
       isOneOf(filter.review_status, reviewStatus(call)) &&
       (filter.lost_points === undefined || lost(call, filter.lost_points)) &&
       is(filter.scorecard, call.facts === null ? null : SCORECARD) &&
+      is(filter.scorecard_revision?.toString(), call.facts === null ? null : String(revisionOf(call.facts))) &&
       is(filter.operator_id, call.operatorId) &&
       (filter.seen_operators === undefined || filter.seen_operators.includes(call.operatorId ?? '-')) &&
       (filter.client_phone_number === undefined || digits(filter.client_phone_number) === digits(call.phone)) &&

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { SAMPLE_RATE_HZ } from '../engines/speech-engine.ts';
 import { areEqual, mix, voice } from '../test/voices.ts';
 import { Crosstalk } from './crosstalk.ts';
-import { meanSquare } from './mean-square.ts';
+import { meanSquare } from './sample-buffer.ts';
 
 /** A conversation of 12 s: one party speaks in the first and the last third, the other in the second. */
 const operator = voice(12, 1, [

@@ -1,7 +1,6 @@
 import { SAMPLE_RATE_HZ } from '../engines/speech-engine.ts';
 import { compare, CrossCorrelator, type Match } from './cross-correlation.ts';
-import { meanSquare } from './mean-square.ts';
-import { SampleBuffer } from './sample-buffer.ts';
+import { meanSquare, SampleBuffer } from './sample-buffer.ts';
 import type { Side } from './stereo.ts';
 
 /** Decisions are made frame by frame, by the half second around a frame. */

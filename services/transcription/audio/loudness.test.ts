@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { sound } from '../test/sounds.ts';
 import { areEqual, mix, voice } from '../test/voices.ts';
 import { Loudness } from './loudness.ts';
-import { meanSquare } from './mean-square.ts';
+import { meanSquare } from './sample-buffer.ts';
 
 function raised(left: Float32Array, right: Float32Array): [Float32Array, Float32Array] {
   const result: [Float32Array, Float32Array] = [left.slice(), right.slice()];

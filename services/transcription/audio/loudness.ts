@@ -1,6 +1,6 @@
 import { SAMPLE_RATE_HZ } from '../engines/speech-engine.ts';
 import { FourierTransform } from './fourier.ts';
-import { meanSquare } from './mean-square.ts';
+import { meanSquare } from './sample-buffer.ts';
 
 const STEP = SAMPLE_RATE_HZ / 4;
 /** RMS of the loud parts, 30 dB under full scale. Quieter recordings are amplified. */

@@ -1,7 +1,16 @@
 import type { Readable } from 'node:stream';
-import { alreadyClaimed, Poison } from '@call-analysis/bus';
 import {
+  alreadyClaimed,
+  type Bus,
+  type Consuming,
+  type FailureReason,
+  type GiveUpResult,
+  Poison,
+} from '@call-analysis/bus';
+import {
+  failCall,
   findErased,
+  giveUpCall,
   onceUnlessErased,
   packTranscript,
   removePackedTranscripts,
@@ -23,7 +32,6 @@ import { type Conversation, conversationOf } from '../domain.ts';
 import { countTranscribed } from '../metrics.ts';
 import type { WorkDirectory } from '../work-directory.ts';
 import type { TranscriptionWorkerPool } from '../workers/worker-pool.ts';
-import { failTranscription, isOfCall } from './give-up-transcription.ts';
 import { isEngineAway, waitForEngine, type WaitingDeps } from './wait-for-engine.ts';
 
 const SHARE = 0.1;
@@ -190,4 +198,39 @@ async function refusedIsPoison<Result>(work: () => Promise<Result>): Promise<Res
       throw new Poison(error.code, error.message, error);
     throw error;
   }
+}
+
+/** Codes that describe the recording. A retry would only repeat them. */
+const PERMANENT_CODES = new Set(['AUDIO_UNREADABLE', 'INVALID_FILE_FORMAT']);
+/** Codes that describe what was recorded. LANGUAGE_NOT_SUPPORTED: a retry helps once the engine has a model for the language. */
+const CODES_OF_CALL = new Set([...PERMANENT_CODES, 'LANGUAGE_NOT_SUPPORTED']);
+
+const FAILURE = {
+  source: 'transcription',
+  stage: 'transcription',
+  what: 'Transcription',
+  permanentCodes: PERMANENT_CODES,
+} as const;
+
+/** Whether the call fails because of its recording: a result, and no incident of ours. */
+function isOfCall(error: unknown): error is Fault {
+  return error instanceof Fault && CODES_OF_CALL.has(error.code);
+}
+
+/** Fails a call because of its recording. */
+async function failTranscription(
+  parts: Consuming & { readonly bus: Bus; readonly log: Logger },
+  event: Event,
+  fault: Fault,
+): Promise<void> {
+  await failCall(parts, FAILURE, event, fault);
+}
+
+/** Publishes that a call could not be transcribed, and why. */
+export async function giveUpTranscription(
+  parts: Consuming & { readonly bus: Bus },
+  event: Event,
+  reason: FailureReason,
+): Promise<GiveUpResult> {
+  return giveUpCall(parts, FAILURE, event, reason);
 }

@@ -1,4 +1,5 @@
 import type { Language } from '@call-analysis/events';
+import { Fault } from '@call-analysis/fault';
 
 /** Every engine transcribes one channel at this rate. */
 export const SAMPLE_RATE_HZ = 16_000;
@@ -38,4 +39,24 @@ export interface SpeechEngine {
     options: { language: Language | null; signal: AbortSignal },
   ): Promise<{ utterances: TimedText[]; language: Language | null }>;
   close(): Promise<void>;
+}
+
+/** The engine does not answer, or its answer is unusable; a retry may succeed. */
+export function engineUnavailable(message: string, cause?: unknown): Fault {
+  return new Fault('unavailable', 'ENGINE_UNAVAILABLE', message, { cause });
+}
+
+/** The operator has to correct the configuration; a retry may succeed after that. */
+export function engineMisconfigured(message: string, cause?: unknown): Fault {
+  return new Fault('unavailable', 'ENGINE_MISCONFIGURED', message, { cause });
+}
+
+/** The engine failed on this segment; a retry may succeed. */
+export function engineFailed(message: string, cause?: unknown): Fault {
+  return new Fault('unavailable', 'ENGINE_FAILED', message, { cause });
+}
+
+/** The engine rejects this segment; a retry would fail too. */
+export function engineRefused(message: string, cause?: unknown): Fault {
+  return new Fault('invalid', 'ENGINE_REFUSED', message, { cause });
 }

@@ -1,4 +1,5 @@
 import { Fault } from '@call-analysis/fault';
+import { isDiskFull } from '@call-analysis/runtime';
 
 /** A failure to install a model. The message says what to do next. */
 export function modelFault(code: string, message: string, cause?: unknown): Fault {
@@ -7,8 +8,7 @@ export function modelFault(code: string, message: string, cause?: unknown): Faul
 
 /** Null unless the error says that the disk, or the user's share of it, is full. */
 export function fullDisk(error: unknown, directory: string): Fault | null {
-  const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : null;
-  if (code !== 'ENOSPC' && code !== 'EDQUOT') return null;
+  if (!isDiskFull(error)) return null;
   return modelFault(
     'DISK_FULL',
     `The disk of ${directory} is full. Free space, or set SPEECH_MODEL_DIR to a folder on another disk, and run the command again: a download goes on where it stopped.`,

@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { readCatalogue } from './catalogue.ts';
-import { onnxMetadata } from './onnx-metadata.ts';
-import { modelFolder, recognizeModel, removeUnused } from './recognize-model.ts';
+import { modelFolder, onnxMetadata, recognizeModel, removeUnused } from './recognize-model.ts';
 
 let root: string;
 beforeEach(async () => {

@@ -27,7 +27,7 @@ async function transcribe({ model, files, directory }: SampleRequest): Promise<v
     recognizer.decode(stream);
     const { text } = recognizer.getResult(stream);
     const seconds = samples.length / SAMPLE_RATE_HZ;
-    send({ type: 'heard', text: text.trim(), seconds, tookSeconds: elapsed() - startedAt });
+    send({ type: 'transcribed', text: text.trim(), seconds, tookSeconds: elapsed() - startedAt });
   }
 }
 

@@ -49,7 +49,7 @@ export async function transcribeSamples(model: Model): Promise<{ heard: Transcri
   try {
     const files = samples.map(({ file, format }) => ({ file, format }));
     const messages = await converse({ model, files, directory }, model.name);
-    const heard = messages.flatMap((message) => (message.type === 'heard' ? [message] : []));
+    const heard = messages.flatMap((message) => (message.type === 'transcribed' ? [message] : []));
     const loaded = messages.find((message) => message.type === 'loaded');
     return {
       heard: heard.map(({ text, seconds, tookSeconds }, at) => resultOf(samples[at]!, text, seconds, tookSeconds)),
@@ -167,5 +167,5 @@ export interface SampleRequest {
 /** From that process, for each file in turn; `loaded` comes first. */
 export type SampleMessage =
   | { readonly type: 'loaded'; readonly tookSeconds: number }
-  | { readonly type: 'heard'; readonly text: string; readonly seconds: number; readonly tookSeconds: number }
+  | { readonly type: 'transcribed'; readonly text: string; readonly seconds: number; readonly tookSeconds: number }
   | { readonly type: 'error'; readonly message: string };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Side } from '../audio/stereo.ts';
-import { agreementOf, type Attempt, isCircular, isDoubtful, isForeign, isSurelyHeard } from './language-check.ts';
-import type { HeardLanguage } from './language-listener.ts';
+import { agreementOf, type Attempt, isCircular, isDoubtful, isForeign, isSurelySpoken } from './language-check.ts';
+import type { IdentifiedLanguage } from './language-listener.ts';
 
 type Line = readonly [side: Side, seconds: number, text: string];
 const attempts = (lines: readonly Line[]): Attempt[] => lines.map(([side, seconds, text]) => ({ side, seconds, text }));
@@ -93,7 +93,7 @@ describe('a call that is not in the language of the model', () => {
 
 describe('a call whose languages are detected', () => {
   type Window = readonly [language: string, probability: number, english?: number];
-  const said = (side: Side, ...windows: Window[]): HeardLanguage[] =>
+  const said = (side: Side, ...windows: Window[]): IdentifiedLanguage[] =>
     windows.map(([language, probability, english = language === 'en' ? probability : 0.05]) => ({
       side,
       language,
@@ -144,8 +144,8 @@ describe('a call whose languages are detected', () => {
       false,
     ],
     ['for a model that detects the language itself', [], said('left', ['tr', 0.95], ['kk', 0.95]), russian, false],
-  ] as const)('%s', (_, languages, heard, lines, foreign) => {
-    expect(isForeign(languages, attempts(lines), heard)).toBe(foreign);
+  ] as const)('%s', (_, languages, identified, lines, foreign) => {
+    expect(isForeign(languages, attempts(lines), identified)).toBe(foreign);
   });
 
   it.each([
@@ -159,11 +159,11 @@ describe('a call whose languages are detected', () => {
     ['is rather English than anything else', said('left', ['en', 0.65], ['en', 0.65]), false],
     ['has a party that surely speaks English', said('left', ['en', 0.75], ['en', 0.75]), false],
     ['has a single window', said('left', ['en', 0.35]), false],
-  ] as const)('is heard a second time only if the sound is doubtful: it %s', (_, heard, doubtful) => {
-    expect(isDoubtful(['en'], heard)).toBe(doubtful);
+  ] as const)('is recognized a second time only if the sound is doubtful: it %s', (_, identified, doubtful) => {
+    expect(isDoubtful(['en'], identified)).toBe(doubtful);
   });
 
-  it('is not heard a second time by models whose texts were not measured', () => {
+  it('is not recognized a second time by models whose texts were not measured', () => {
     expect(isDoubtful(['ru'], said('left', ['ja', 0.35], ['ru', 0.35]))).toBe(false);
     expect(isDoubtful(['en', 'es'], said('left', ['ja', 0.35], ['en', 0.35]))).toBe(false);
   });
@@ -178,17 +178,17 @@ describe('a call whose languages are detected', () => {
     ['Kyrgyz without any text', [0.25, 0.05], [0.05, 0.25, 0.05], 0, true],
   ] as const)('is judged by sound and text together if it is doubtful: %s', (_, first, longer, agreement, foreign) => {
     const windows = (all: readonly number[]) => said('left', ...all.map((english): Window => ['xx', 0.05, english]));
-    expect(isForeign(['en'], [], windows(first), { heard: windows(longer), agreement })).toBe(foreign);
+    expect(isForeign(['en'], [], windows(first), { identified: windows(longer), agreement })).toBe(foreign);
   });
 
   it('is settled by two clear windows of one party, or a very clear one of each', () => {
-    expect(isSurelyHeard(['en'], said('left', ['en', 0.95]))).toBe(false);
-    expect(isSurelyHeard(['en'], [...said('left', ['en', 0.95]), ...said('right', ['en', 0.95])])).toBe(true);
-    expect(isSurelyHeard(['en'], [...said('left', ['en', 0.95]), ...said('right', ['en', 0.85])])).toBe(false);
-    expect(isSurelyHeard(['en'], [...said('left', ['en', 0.95]), ...said('right', ['ru', 0.95])])).toBe(false);
-    expect(isSurelyHeard(['en'], said('left', ['en', 0.95], ['en', 0.65]))).toBe(false);
-    expect(isSurelyHeard(['en'], said('left', ['en', 0.95], ['en', 0.75]))).toBe(true);
-    expect(isSurelyHeard(['en'], said('left', ['en', 0.95], ['en', 0.75], ['ru', 0.95]))).toBe(false);
+    expect(isSurelySpoken(['en'], said('left', ['en', 0.95]))).toBe(false);
+    expect(isSurelySpoken(['en'], [...said('left', ['en', 0.95]), ...said('right', ['en', 0.95])])).toBe(true);
+    expect(isSurelySpoken(['en'], [...said('left', ['en', 0.95]), ...said('right', ['en', 0.85])])).toBe(false);
+    expect(isSurelySpoken(['en'], [...said('left', ['en', 0.95]), ...said('right', ['ru', 0.95])])).toBe(false);
+    expect(isSurelySpoken(['en'], said('left', ['en', 0.95], ['en', 0.65]))).toBe(false);
+    expect(isSurelySpoken(['en'], said('left', ['en', 0.95], ['en', 0.75]))).toBe(true);
+    expect(isSurelySpoken(['en'], said('left', ['en', 0.95], ['en', 0.75], ['ru', 0.95]))).toBe(false);
   });
 });
 

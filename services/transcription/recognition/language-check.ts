@@ -1,6 +1,6 @@
 import { Language } from '@call-analysis/events';
 import type { Side } from '../audio/stereo.ts';
-import type { HeardLanguage } from './language-listener.ts';
+import type { IdentifiedLanguage } from './language-listener.ts';
 import { wordErrors, wordsOf } from './word-errors.ts';
 
 /** A model's text for a segment of one channel, and the segment's length. */
@@ -10,11 +10,11 @@ export interface Attempt {
   readonly side: Side;
 }
 
-/** What is heard a second time in a call whose sound is doubtful. */
-export interface SecondHearing {
+/** What is recognized a second time in a call whose sound is doubtful. */
+export interface SecondRecognition {
   /** Longer windows, and one of both parties. */
-  readonly heard: readonly HeardLanguage[];
-  /** The share of words that stay when the same speech is heard a little slower. */
+  readonly identified: readonly IdentifiedLanguage[];
+  /** The share of words that stay when the same speech is recognized a little slower. */
   readonly agreement: number;
 }
 
@@ -68,10 +68,10 @@ const CLEARLY = 1.5;
  * The least sum of probabilities that decides. A single window refuses a call only if one other language has this
  * probability in it.
  */
-const MIN_HEARD = 0.5;
+const MIN_IDENTIFIED = 0.5;
 const MIN_WINDOWS = 2;
 /**
- * A call in which English is so likely on average, without being sure, is heard a second time. In 108 calls of the tuning
+ * A call in which English is so likely on average, without being sure, is recognized a second time. In 108 calls of the tuning
  * half that were in other languages the average was at most 0.25, in 53 English ones, most of them by synthetic voices
  * with accents, at least 0.20.
  */
@@ -89,7 +89,7 @@ type Verdict = 'foreign' | 'familiar' | 'unclear';
 
 /**
  * Whether the call is not in the model's language: one party surely does not speak it, and no party surely does. The
- * sound decides where it is clear, otherwise what is heard a second time, otherwise the text. False when there is too
+ * sound decides where it is clear, otherwise what is recognized a second time, otherwise the text. False when there is too
  * little speech, and for a model without languages, which detects the language itself.
  *
  * Text alone is not enough: English models turn the sound of Russian, Spanish and French into plausible English, in
@@ -99,14 +99,16 @@ type Verdict = 'foreign' | 'familiar' | 'unclear';
 export function isForeign(
   languages: readonly string[],
   attempts: readonly Attempt[],
-  heard: readonly HeardLanguage[] = [],
-  second?: SecondHearing,
+  identified: readonly IdentifiedLanguage[] = [],
+  second?: SecondRecognition,
 ): boolean {
   if (languages.length === 0) return false;
   if (second !== undefined)
-    return meanKnown(heard, languages) + meanKnown(second.heard, languages) + second.agreement < MIN_ENGLISH;
+    return meanKnown(identified, languages) + meanKnown(second.identified, languages) + second.agreement < MIN_ENGLISH;
   return isIdentified(languages)
-    ? { familiar: false, foreign: true, unclear: isForeignText(languages, attempts) }[soundVerdict(heard, languages)]
+    ? { familiar: false, foreign: true, unclear: isForeignText(languages, attempts) }[
+        soundVerdict(identified, languages)
+      ]
     : isForeignText(languages, attempts);
 }
 
@@ -116,19 +118,19 @@ export function isIdentified(languages: readonly string[]): boolean {
 }
 
 /** Whether the parties' languages are so clear that more windows would not change the verdict. */
-export function isSurelyHeard(languages: readonly string[], heard: readonly HeardLanguage[]): boolean {
-  const parties = (['left', 'right'] as const).map((side) => heard.filter((each) => each.side === side));
-  const allFrom = (least: number) => (each: HeardLanguage) => likelihoods(each, languages).known >= least;
+export function isSurelySpoken(languages: readonly string[], identified: readonly IdentifiedLanguage[]): boolean {
+  const parties = (['left', 'right'] as const).map((side) => identified.filter((each) => each.side === side));
+  const allFrom = (least: number) => (each: IdentifiedLanguage) => likelihoods(each, languages).known >= least;
   return (
     parties.some((own) => own.length >= SURE_WINDOWS && own.every(allFrom(SURE_PROBABILITY))) ||
     parties.every((own) => own.length > 0 && own.every(allFrom(VERY_SURE_PROBABILITY)))
   );
 }
 
-/** Whether English speech is to be heard a second time. Other models' texts were not measured. */
-export function isDoubtful(languages: readonly string[], heard: readonly HeardLanguage[]): boolean {
-  if (!isEnglish(languages) || heard.length < MIN_WINDOWS || isSurelyHeard(languages, heard)) return false;
-  const mean = meanKnown(heard, languages);
+/** Whether English speech is to be recognized a second time. Other models' texts were not measured. */
+export function isDoubtful(languages: readonly string[], identified: readonly IdentifiedLanguage[]): boolean {
+  if (!isEnglish(languages) || identified.length < MIN_WINDOWS || isSurelySpoken(languages, identified)) return false;
+  const mean = meanKnown(identified, languages);
   return mean >= DOUBTFUL.from && mean < DOUBTFUL.to;
 }
 
@@ -147,30 +149,30 @@ export function agreementOf(texts: readonly { first: string; second: string; sec
   return words === 0 ? 0 : common / words;
 }
 
-function soundVerdict(heard: readonly HeardLanguage[], languages: readonly string[]): Verdict {
+function soundVerdict(identified: readonly IdentifiedLanguage[], languages: readonly string[]): Verdict {
   const parties = (['left', 'right'] as const).map((side) =>
     sumsOf(
-      heard.filter((each) => each.side === side),
+      identified.filter((each) => each.side === side),
       languages,
     ),
   );
   if (parties.some(({ sure, known, other }) => sure && known > other)) return 'familiar';
-  const { known, other, named } = sumsOf(heard, languages);
-  if (known >= MIN_HEARD && known > other) return 'familiar';
-  const isEnough = other >= MIN_HEARD && (heard.length >= MIN_WINDOWS || named >= MIN_HEARD);
+  const { known, other, named } = sumsOf(identified, languages);
+  if (known >= MIN_IDENTIFIED && known > other) return 'familiar';
+  const isEnough = other >= MIN_IDENTIFIED && (identified.length >= MIN_WINDOWS || named >= MIN_IDENTIFIED);
   return isEnough && other > CLEARLY * known ? 'foreign' : 'unclear';
 }
 
-function meanKnown(heard: readonly HeardLanguage[], languages: readonly string[]): number {
-  return heard.length === 0 ? 0 : sumsOf(heard, languages).known / heard.length;
+function meanKnown(identified: readonly IdentifiedLanguage[], languages: readonly string[]): number {
+  return identified.length === 0 ? 0 : sumsOf(identified, languages).known / identified.length;
 }
 
 function isEnglish(languages: readonly string[]): boolean {
   return languages.length === 1 && languages[0] === 'en';
 }
 
-function sumsOf(heard: readonly HeardLanguage[], languages: readonly string[]) {
-  const all = heard.map((each) => likelihoods(each, languages));
+function sumsOf(identified: readonly IdentifiedLanguage[], languages: readonly string[]) {
+  const all = identified.map((each) => likelihoods(each, languages));
   const sum = (of: 'known' | 'other' | 'named') => all.reduce((total, each) => total + each[of], 0);
   const sure = all.some(({ known }) => known >= SURE_PROBABILITY);
   return { known: sum('known'), other: sum('other'), named: sum('named'), sure };
@@ -180,7 +182,7 @@ function sumsOf(heard: readonly HeardLanguage[], languages: readonly string[]) {
  * How likely the window is in one of the languages, how likely in any other, and how likely in the other one that is
  * named. Of languages except English nothing is known unless they are the likeliest.
  */
-function likelihoods({ language, probability, english }: HeardLanguage, languages: readonly string[]) {
+function likelihoods({ language, probability, english }: IdentifiedLanguage, languages: readonly string[]) {
   const isNamed = languages.includes(language);
   const named = isNamed ? 0 : probability;
   if (!languages.includes('en')) return { known: probability - named, other: named, named };

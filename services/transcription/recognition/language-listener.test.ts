@@ -12,7 +12,7 @@ function identified(segments: readonly (readonly [side: Side, seconds: number])[
   });
   for (const [side, seconds] of segments) listener.add(new Float32Array(seconds * SAMPLE_RATE_HZ), side);
   listener.finish();
-  return listener.heard.map(({ side }, at) => `${side} ${lengths[at]}`);
+  return listener.identified.map(({ side }, at) => `${side} ${lengths[at]}`);
 }
 
 describe('the languages of a recording are identified', () => {

@@ -5,7 +5,7 @@ import { SAMPLE_RATE_HZ } from '../engines/speech-engine.ts';
  * The likeliest language of some seconds of one party's speech, an ISO 639-1 code, how likely it is, and how likely
  * English is.
  */
-export interface HeardLanguage {
+export interface IdentifiedLanguage {
   readonly side: Side;
   readonly language: string;
   readonly probability: number;
@@ -13,7 +13,7 @@ export interface HeardLanguage {
 }
 
 /** The language of speech at SAMPLE_RATE_HZ. Takes a fifteenth of the speech's time. */
-type IdentifyLanguage = (samples: Float32Array) => Omit<HeardLanguage, 'side'>;
+type IdentifyLanguage = (samples: Float32Array) => Omit<IdentifiedLanguage, 'side'>;
 
 /** Longer pieces are identified hardly better, and shorter ones worse. */
 const WINDOW = 8 * SAMPLE_RATE_HZ;
@@ -41,7 +41,7 @@ interface Party {
 
 /** Identifies the languages that are spoken in a recording, from samples of each party's speech. */
 export class LanguageListener {
-  readonly heard: HeardLanguage[] = [];
+  readonly identified: IdentifiedLanguage[] = [];
   readonly #identify: IdentifyLanguage;
   readonly #parties = { left: party('left'), right: party('right') };
 
@@ -70,14 +70,14 @@ export class LanguageListener {
     for (const speaker of [left, right]) {
       if (speaker.windows < FIRST_WINDOWS && speaker.collected >= MIN_WINDOW) this.#listen(speaker);
     }
-    if (this.heard.length > 0 || left.collected + right.collected < MIN_WINDOW) return;
+    if (this.identified.length > 0 || left.collected + right.collected < MIN_WINDOW) return;
     // Two parties who say little are most likely to speak one language.
     left.parts.push(...right.parts);
     this.#listen(left);
   }
 
   /** Identifies the first speech of each party in one long window, and half of it together with that of the other. */
-  listenLonger(): HeardLanguage[] {
+  listenLonger(): IdentifiedLanguage[] {
     const beginnings = (['left', 'right'] as const)
       .map((side) => ({ side, samples: joined(this.#parties[side].beginning) }))
       .filter(({ samples }) => samples.length > 0);
@@ -95,7 +95,7 @@ export class LanguageListener {
     speaker.collected = 0;
     speaker.skipped = 0;
     speaker.windows += 1;
-    this.heard.push({ side: speaker.side, ...this.#identify(samples) });
+    this.identified.push({ side: speaker.side, ...this.#identify(samples) });
   }
 }
 

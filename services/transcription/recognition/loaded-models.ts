@@ -1,7 +1,7 @@
 import { SAMPLE_RATE_HZ } from '../engines/speech-engine.ts';
 import { bundledModel, preparedBundledModel, spokenLanguageModel } from '../models/bundled.ts';
 import { type Model, sherpaConfig } from '../models/model.ts';
-import type { HeardLanguage } from './language-listener.ts';
+import type { IdentifiedLanguage } from './language-listener.ts';
 import {
   loadSherpa,
   type OfflineRecognizer,
@@ -16,7 +16,7 @@ export interface Models {
   /** Detects the language of a segment with a multilingual Whisper model; returns an ISO 639-1 code. */
   identifyLanguage(model: Model, samples: Float32Array): string;
   /** Identifies the language of a segment with the bundled model. */
-  hearLanguage(samples: Float32Array): Omit<HeardLanguage, 'side'>;
+  spokenLanguage(samples: Float32Array): Omit<IdentifiedLanguage, 'side'>;
   /** Gives the memory of that model back. It is loaded again, in a fifth of a second, when it is needed. */
   releaseLanguageModel(): void;
 }
@@ -53,7 +53,7 @@ export class LoadedModels implements Models {
     return this.#identify({ encoder: files['encoder']!, decoder: files['decoder']! }, samples);
   }
 
-  hearLanguage(samples: Float32Array): Omit<HeardLanguage, 'side'> {
+  spokenLanguage(samples: Float32Array): Omit<IdentifiedLanguage, 'side'> {
     // The model's answers are a language, the first digit of its probability and the one of English: "de 6 1" is 0.6 to 0.7.
     const [language = '', level = '0', english = '0'] = this.#identify(
       { ...spokenLanguageModel(), tailPaddings: 50 },

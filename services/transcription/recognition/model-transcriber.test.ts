@@ -31,7 +31,7 @@ function models(
   texts: Readonly<Record<string, string>>,
   language = 'en',
   spoken: string | null = null,
-  heard = { language: 'xx', probability: 0.05, english: 0.45 },
+  sound = { language: 'xx', probability: 0.05, english: 0.45 },
 ) {
   const used = new Map<string, number>();
   const identified: number[] = [];
@@ -48,7 +48,7 @@ function models(
       identified.push(samples.length / SAMPLE_RATE_HZ);
       return language;
     },
-    hearLanguage: () => heard,
+    spokenLanguage: () => sound,
     releaseLanguageModel: () => void released.count++,
   };
   return { source, used, identified, released };
@@ -131,7 +131,7 @@ describe('the models of the local engine', () => {
     const lengths: number[] = [];
     const source: Models = {
       identifyLanguage: () => 'en',
-      hearLanguage: () => ({ language: 'en', probability: 0.95, english: 0.95 }),
+      spokenLanguage: () => ({ language: 'en', probability: 0.95, english: 0.95 }),
       releaseLanguageModel() {},
       async recognizer() {
         let length = 0;
@@ -158,8 +158,8 @@ describe('the models of the local engine', () => {
 
   it('transcribe the first 40 s again, a little slower, when the sound is doubtful, and nothing again when it is clear', async () => {
     const lengths: number[] = [];
-    const source = (heard: { language: string; probability: number; english: number }): Models => ({
-      ...models({}, 'en', null, heard).source,
+    const source = (sound: { language: string; probability: number; english: number }): Models => ({
+      ...models({}, 'en', null, sound).source,
       async recognizer() {
         return {
           createStream: () => ({ acceptWaveform: ({ samples }) => void lengths.push(samples.length) }),
@@ -176,12 +176,12 @@ describe('the models of the local engine', () => {
   });
 
   it('fail with LANGUAGE_NOT_SUPPORTED when the sound is doubtful and the same speech becomes other words', async () => {
-    const heard = { language: 'de', probability: 0.35, english: 0.35 };
+    const sound = { language: 'de', probability: 0.35, english: 0.35 };
     const transcribed = (second: string) => {
       let segments = 0;
       return transcribe(
         {
-          ...models({}, 'en', null, heard).source,
+          ...models({}, 'en', null, sound).source,
           async recognizer() {
             return {
               createStream: () => ({ acceptWaveform() {} }),
@@ -228,14 +228,14 @@ describe('the models of the local engine', () => {
   });
 
   it('fail with LANGUAGE_NOT_SUPPORTED when another language is detected, however plausible the text is', async () => {
-    const heard = { language: 'es', probability: 0.75, english: 0.05 };
-    const { source } = models({ english: inEnglish }, 'en', null, heard);
+    const sound = { language: 'es', probability: 0.75, english: 0.05 };
+    const { source } = models({ english: inEnglish }, 'en', null, sound);
     await expect(transcribe(source, [english])).rejects.toMatchObject({ code: 'LANGUAGE_NOT_SUPPORTED' });
   });
 
   it('are chosen by the detected language, even when the text of another one is more plausible', async () => {
-    const heard = { language: 'ru', probability: 0.95, english: 0.05 };
-    const { source } = models({ english: inEnglish, russian: inRussian }, 'en', null, heard);
+    const sound = { language: 'ru', probability: 0.95, english: 0.05 };
+    const { source } = models({ english: inEnglish, russian: inRussian }, 'en', null, sound);
     expect(await transcribe(source, [english, russian])).toMatchObject({ engine: 'russian', language: 'ru' });
   });
 

@@ -11,11 +11,11 @@ import {
   isForeign,
   isIdentified,
   isLost,
-  isSurelyHeard,
+  isSurelySpoken,
   isWithoutText,
   knownShare,
   MIN_JUDGED_SECONDS,
-  type SecondHearing,
+  type SecondRecognition,
 } from './language-check.ts';
 import { LanguageListener } from './language-listener.ts';
 import type { Models } from './loaded-models.ts';
@@ -66,7 +66,7 @@ export class ModelTranscriber implements Transcriber {
 
   constructor(models: Models, all: readonly Model[]) {
     this.#models = models;
-    this.#listener = new LanguageListener((samples) => models.hearLanguage(samples));
+    this.#listener = new LanguageListener((samples) => models.spokenLanguage(samples));
     this.#candidates = all.map((model) => ({ model, attempts: [] }));
     this.#identifier =
       all.length > 1 ? all.find(({ kind, languages }) => kind === 'whisper' && languages.length !== 1) : undefined;
@@ -99,13 +99,14 @@ export class ModelTranscriber implements Transcriber {
     if (isListening) this.#listener.finish();
     if (this.#candidates.length > 1) this.#chooseByText();
     const [chosen] = this.#candidates;
-    const second = chosen === undefined ? undefined : await this.#hearAgain(chosen);
+    const second = chosen === undefined ? undefined : await this.#recognizeAgain(chosen);
     if (isListening) this.#stopListening();
     if (chosen === undefined) throw unsupportedLanguage();
     const { model, attempts } = chosen;
     const results = attempts.map(({ result, seconds, side }) => ({ text: result, seconds, side }));
     const isUnknown =
-      isForeign(model.languages, attempts, this.#listener.heard, second) || isWithoutText(model.languages, results);
+      isForeign(model.languages, attempts, this.#listener.identified, second) ||
+      isWithoutText(model.languages, results);
     if (isUnknown) throw unsupportedLanguage();
     const code =
       model.languages.length === 1
@@ -124,7 +125,7 @@ export class ModelTranscriber implements Transcriber {
   /** Until it is sure that the only model knows a party's language. */
   #isListening(): boolean {
     return this.#candidates.some(
-      ({ model: { languages } }) => isIdentified(languages) && !isSurelyHeard(languages, this.#listener.heard),
+      ({ model: { languages } }) => isIdentified(languages) && !isSurelySpoken(languages, this.#listener.identified),
     );
   }
 
@@ -139,8 +140,8 @@ export class ModelTranscriber implements Transcriber {
   }
 
   /** Costs as much as the first time, so it is done only when the sound is doubtful. */
-  async #hearAgain({ model, attempts }: Candidate): Promise<SecondHearing | undefined> {
-    if (!isDoubtful(model.languages, this.#listener.heard)) return undefined;
+  async #recognizeAgain({ model, attempts }: Candidate): Promise<SecondRecognition | undefined> {
+    if (!isDoubtful(model.languages, this.#listener.identified)) return undefined;
     const recognizer = await this.#models.recognizer(model);
     const texts = this.#first.map((samples, at) => {
       const { result, seconds } = attempts[at]!;
@@ -148,7 +149,7 @@ export class ModelTranscriber implements Transcriber {
       const second = retryTrimmed(recognizer, slower, recognize(recognizer, slower).text);
       return { first: result, second, seconds };
     });
-    return { heard: this.#listener.listenLonger(), agreement: agreementOf(texts) };
+    return { identified: this.#listener.listenLonger(), agreement: agreementOf(texts) };
   }
 
   /** Among the models that know the language, prefers the one with the fewest languages. */
@@ -166,7 +167,7 @@ export class ModelTranscriber implements Transcriber {
   #chooseByText(): void {
     const scored = this.#candidates.map((candidate) => {
       const { languages } = candidate.model;
-      const score = isForeign(languages, candidate.attempts, this.#listener.heard)
+      const score = isForeign(languages, candidate.attempts, this.#listener.identified)
         ? 0
         : (knownShare(languages, candidate.attempts) ?? UNLISTED_SCORE);
       return { candidate, score };

@@ -1,5 +1,4 @@
-import { meanSquare } from '../audio/mean-square.ts';
-import { SampleBuffer } from '../audio/sample-buffer.ts';
+import { meanSquare, SampleBuffer } from '../audio/sample-buffer.ts';
 import type { Side } from '../audio/stereo.ts';
 import { SAMPLE_RATE_HZ } from '../engines/speech-engine.ts';
 import { type Span, SpeechDetector, type VoiceActivity } from './speech-detector.ts';

@@ -1,4 +1,4 @@
-import { meanSquare } from '../audio/mean-square.ts';
+import { meanSquare } from '../audio/sample-buffer.ts';
 import { SAMPLE_RATE_HZ } from '../engines/speech-engine.ts';
 
 /** The samples of a window. Voice activity is decided per window. */

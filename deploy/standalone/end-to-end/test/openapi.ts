@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { administrator, type Client, newFirm } from '../../test/client/new-firm.ts';
 import { type OpenApi, openApiOf } from '../../test/client/openapi-document.ts';
 import { eventually, fetchWhenAvailable } from '../../test/client/retry.ts';
+import { silence } from '../../test/client/silence.ts';
 import { csvOf, metadataOf } from '../../test/client/valid-uploads.ts';
 import type { SystemUnderTest } from '../../test/system/system-under-test.ts';
 
@@ -72,15 +73,15 @@ async function upload(prefix: string, uuid: Record<string, string>, csv: string,
   return ask(`POST ${prefix}/calls/process-upload`, uuid, { metadata_key, on_error });
 }
 
-async function form(name: string): Promise<FormData> {
-  const bytes = await readFile(new URL(`../../../../samples/recordings/${name}`, import.meta.url));
+function form(recording: Buffer): FormData {
   const data = new FormData();
-  data.append('metadata', JSON.stringify(metadataOf(name)));
-  data.append('audio_file', new Blob([new Uint8Array(bytes)]), name);
+  data.append('metadata', JSON.stringify(metadataOf('a.wav')));
+  data.append('audio_file', new Blob([new Uint8Array(recording)]), 'a.wav');
   return data;
 }
 
-const RECORDING = 'lost-parcel.wav';
+/** Seconds of speech: transcribing a longer recording costs more than all other requests. */
+const SPEECH = await readFile(new URL('../../../../services/transcription/fixtures/two-voices.wav', import.meta.url));
 
 const section = {
   name: 'Offer',
@@ -162,7 +163,10 @@ async function workAtDesk(
   await ask('DELETE /api/v1/views/{uuid}', view);
   await ask('POST /api/v1/calls/{uuid}/acknowledge', { uuid });
   await ask('PUT /api/v1/calls/{uuid}/assignment', { uuid }, { user_uuid: admin.userUuid });
+  const mention = { text: 'Look', mentions: [admin.userUuid] };
+  const mentioning = await ask('POST /api/v1/calls/{uuid}/comments', { uuid }, mention);
   await ask('GET /api/v1/inbox');
+  await ask('DELETE /api/v1/inbox/mentions/{comment_uuid}', { comment_uuid: String(mentioning.body['uuid']) });
   const rule = { name: 'Two of each', filter: { score_max: '60' }, per: 'operator', count: 2, every: 'week' };
   const ruled = await ask('POST /api/v1/sampling-rules', {}, rule);
   const ruleUuid = { uuid: String(ruled.body['uuid']) };
@@ -275,7 +279,7 @@ export function describeOpenapi(system: () => SystemUnderTest): void {
       await ask('DELETE /api/v1/calls/{uuid}', { uuid });
       await ask('DELETE /api/v1/calls', {}, undefined, { query: '?client_phone_number=%2B998901234568&dry_run=true' });
 
-      const uploaded = await ask('POST /api/v1/audio/upload', {}, await form(RECORDING));
+      const uploaded = await ask('POST /api/v1/audio/upload', {}, form(SPEECH));
       const detail = await ask('GET /api/v1/calls/{uuid}', { uuid: String(uploaded.body['audio_id']) });
       const { url } = detail.body['audio'] as { url: string };
       await transfer('GET /objects/{key}', url);
@@ -328,7 +332,7 @@ export function describeOpenapi(system: () => SystemUnderTest): void {
       const refused = await upload(`${PATH}/{uuid}`, campaign, callsOf('wrong'), 'reject');
       const { rejected_csv_url: file } = refused.body['details'] as { rejected_csv_url: string };
       await ask(`GET ${PATH}/rejected/{uuid}`, { uuid: file.split('/').at(-1) ?? '' });
-      await ask(`POST ${PATH}/{uuid}/audio/upload`, campaign, await form(RECORDING));
+      await ask(`POST ${PATH}/{uuid}/audio/upload`, campaign, form(silence(1)));
       const theirs = await ask(`GET ${PATH}/{uuid}/calls`, campaign);
       const [first] = theirs.body['items'] as { uuid: string }[];
       await ask(`GET ${PATH}/{uuid}/calls/{call_uuid}`, { ...campaign, call_uuid: first?.uuid ?? '' });

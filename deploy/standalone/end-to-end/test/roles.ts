@@ -206,13 +206,24 @@ export function describeRoles(system: () => SystemUnderTest): void {
     });
 
     it('is told of what concerns their own calls alone', async () => {
+      const notes: { uuid: string }[] = [];
       for (const call of [own[1]!, others[0]!]) {
         const comment = { text: 'Look', mentions: [operator.userUuid] };
-        await admin.call('POST', path('/comments', call), comment);
+        notes.push(await admin.call('POST', path('/comments', call), comment));
         await admin.call('PUT', path('/assignment', call), { user_uuid: operator.userUuid });
       }
-      const inbox = await operator.call<Page<{ call_uuid: string }>>('GET', '/api/v1/inbox');
+      const inbox = await operator.call<Page<{ kind: string; uuid: string; call_uuid: string }>>(
+        'GET',
+        '/api/v1/inbox',
+      );
       expect([inbox.count, inbox.items.map(({ call_uuid }) => call_uuid)]).toEqual([2, [own[1]!.uuid, own[1]!.uuid]]);
+      const { uuid } = inbox.items.find(({ kind }) => kind === 'mention')!;
+      const mention = `/api/v1/inbox/mentions/${uuid}`;
+      expect(await statusOf(admin, 'DELETE', mention)).toBe(404);
+      for (const status of [204, 204]) expect(await statusOf(operator, 'DELETE', mention)).toBe(status);
+      expect(await operator.call('GET', '/api/v1/inbox')).toMatchObject({ count: 1, items: [{ kind: 'assignment' }] });
+      const { uuid: foreign } = notes[1]!;
+      expect(await statusOf(operator, 'DELETE', `/api/v1/inbox/mentions/${foreign}`)).toBe(404);
     });
 
     it('reads the names of those who judge calls, and of no other OPERATOR', async () => {

@@ -7,10 +7,10 @@ const GIVE_UP_MS = 150_000;
 /** While the service is killed repeatedly, it may take minutes until it runs long enough to answer. */
 const GIVE_UP_DURING_KILLS_MS = 500_000;
 
-/** Repeats the check until its result is neither false, null nor undefined, and returns the result. */
+/** Repeats the check until its result is neither false, null nor undefined, and returns the result: `waitUntil`. */
 export function eventually<T>(
   check: () => T | Promise<T>,
-  everyMs = 20,
+  everyMs?: number,
 ): Promise<Exclude<T, false | null | undefined>> {
   return waitUntil(check, { timeoutMs: GIVE_UP_MS, everyMs });
 }

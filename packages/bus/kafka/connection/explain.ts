@@ -1,5 +1,5 @@
 import { Fault, unavailable } from '@call-analysis/fault';
-import { StartFault } from '@call-analysis/runtime';
+import { settlesWithin, StartFault } from '@call-analysis/runtime';
 import type { Kafka } from '../../kafka-config.ts';
 import { compressionCommand } from './compression.ts';
 
@@ -90,4 +90,10 @@ function failuresIn(error: unknown): Failure[] {
     if ('errors' in each && Array.isArray(each.errors)) failures.push(...(each.errors as Failure[]));
   }
   return failures;
+}
+
+/** Rejects with Fault UNAVAILABLE when the work takes longer; the work itself continues. */
+export async function within<T>(ms: number, work: Promise<T>): Promise<T> {
+  if (!(await settlesWithin(work, ms))) throw unavailable('Kafka');
+  return work;
 }

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Event } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
 import type { Sql } from '@call-analysis/postgres';
-import { unreadableJob, type Unreadable } from '../../delivery/unreadable.ts';
+import { type Unreadable, unreadableJob } from '../../delivery/read-event.ts';
 import { jobListsOf } from '../../queue/event-batch.ts';
 import { insertJobs, removeFailedJobs } from '../../queue/queue-store.ts';
 import type { Queues } from '../../queue/queues.ts';

@@ -6,7 +6,7 @@ import type { Objects } from '@call-analysis/objects';
 import type { Sql } from '@call-analysis/postgres';
 import type { EachBatchPayload, KafkaMessage } from 'kafkajs';
 import { z } from 'zod';
-import type { Unreadable } from '../../delivery/unreadable.ts';
+import type { Unreadable } from '../../delivery/read-event.ts';
 import { type AnyRoute, Poison } from '../../port.ts';
 import type { Queues } from '../../queue/queues.ts';
 import { DATA_REF, fromMessage, headerOf, REPLAY_TO } from '../message.ts';

@@ -3,8 +3,7 @@ import { StartFault } from '@call-analysis/runtime';
 import type { Admin, Kafka as Client } from 'kafkajs';
 import type { Log } from '../../config.ts';
 import type { Kafka } from '../../kafka-config.ts';
-import { explain } from '../connection/explain.ts';
-import { within } from '../connection/within.ts';
+import { explain, within } from '../connection/explain.ts';
 import { topicOf } from './topic.ts';
 import { ensureTopics } from './topics.ts';
 

@@ -1,11 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type { EventType } from '@call-analysis/events';
+import { Fault } from '@call-analysis/fault';
 import { StartFault } from '@call-analysis/runtime';
 import kafkajs, { type Admin } from 'kafkajs';
-import type { Log } from '../../config.ts';
+import type { BusOptions, Log } from '../../config.ts';
 import type { Kafka } from '../../kafka-config.ts';
+import { connect } from '../connection/client.ts';
 import { compressionCommand, UNREADABLE_COMPRESSIONS } from '../connection/compression.ts';
 import { explain } from '../connection/explain.ts';
-import { LARGEST_BATCH_BYTES, settingsOf } from './topic.ts';
+import { deadLetterTopic } from '../dead-letters/headers.ts';
+import { LARGEST_BATCH_BYTES, settingsOf, topicOf } from './topic.ts';
 
 const KNOWN_WITHIN_MS = 10_000;
 const ASK_EVERY_MS = 50;
@@ -158,5 +162,33 @@ async function readSettings(admin: Admin, found: readonly string[]): Promise<Map
     );
   } catch {
     return new Map();
+  }
+}
+
+/** A broker refuses requests while it starts, and while other processes create the same topics. */
+const RETRY_FOR_MS = 30_000;
+const RETRY_EVERY_MS = 500;
+
+/** Creates the topics of these events that are missing, and the dead-letter topics of those that are consumed. */
+export async function prepareTopics(
+  kafka: Kafka,
+  { publishes, consumes }: { readonly publishes: readonly EventType[]; readonly consumes: readonly EventType[] },
+  options: Pick<BusOptions, 'name' | 'log'>,
+): Promise<void> {
+  const types = [...publishes, ...consumes].map(({ type }) => type);
+  const topics = [...types, ...consumes.map(({ type }) => deadLetterTopic(type))].map((each) => topicOf(kafka, each));
+  const giveUpAt = Date.now() + RETRY_FOR_MS;
+  for (;;) {
+    const admin = connect(kafka, options).admin();
+    try {
+      await admin.connect();
+      return await ensureTopics(admin, topics, kafka, options.log);
+    } catch (thrown) {
+      const error = explain(thrown, kafka);
+      if (!(error instanceof Fault) || error.kind !== 'unavailable' || Date.now() > giveUpAt) throw error;
+    } finally {
+      await admin.disconnect().catch(() => {});
+    }
+    await pause(RETRY_EVERY_MS);
   }
 }

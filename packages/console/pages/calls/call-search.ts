@@ -30,6 +30,8 @@ export const SINGLES = [
   'resolution',
   'auto_failed',
   'lost_points',
+  'scorecard',
+  'scorecard_revision',
 ] as const satisfies readonly (keyof CallQuery)[];
 export type ListFilter = (typeof LISTS)[number];
 export type SingleFilter = (typeof SINGLES)[number];

@@ -6,7 +6,7 @@ import { Card, Page, LoadingOrFailed } from '../../widgets/page.tsx';
 import { periods } from '../dashboard/period.ts';
 import { Measures, QuestionMeasures, type Side, useFigures } from './measures.tsx';
 import { type Scope, SCOPE } from './scope-fields.ts';
-import { ScopeForm } from './scope-form.tsx';
+import { ScopeForm, useScorecards } from './scope-form.tsx';
 import { chosenDays, filterOf } from './scope.ts';
 import { comparisonTexts } from './texts.ts';
 
@@ -14,7 +14,7 @@ const route = getRouteApi('/compare');
 
 const DEFAULT_DAYS = 30;
 
-/** Two choices of operator, group, segment type and days side by side, question by question. */
+/** Two choices of operator, group, segment type, scorecard and days side by side, question by question. */
 export function ComparePage() {
   const t = comparisonTexts.use();
   return (
@@ -82,7 +82,10 @@ function useSide(
   const period = (chosenDays(scope, tz) ?? periods(DEFAULT_DAYS, tz)).now;
   const filter = filterOf(scope);
   const figures = useFigures(filter, period, tz);
-  const names = [scope.operator, scope.group, scope.segment].filter((each) => each !== undefined);
+  const card = useScorecards(scope.card !== undefined).get(scope.card ?? '');
+  const ofCard =
+    card === undefined || scope.revision === undefined ? card : t('ofRevision', { card, revision: scope.revision });
+  const names = [scope.operator, scope.group, scope.segment, ofCard].filter((each) => each !== undefined);
   const letter = t(`letter.${name}`);
   return {
     scope,

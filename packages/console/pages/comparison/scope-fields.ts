@@ -1,10 +1,5 @@
 /** Which calls figures are about, as in a URL. Days are of the kind "2026-10-03"; both count. */
-export interface Scope {
-  readonly operator?: string;
-  readonly group?: string;
-  readonly segment?: string;
-  readonly from?: string;
-  readonly to?: string;
-}
+export const SCOPE = ['operator', 'group', 'segment', 'card', 'revision', 'from', 'to'] as const;
 
-export const SCOPE = ['operator', 'group', 'segment', 'from', 'to'] as const satisfies readonly (keyof Scope)[];
+/** `card`: the uuid of a scorecard. `revision`: a number of one of its revisions. */
+export type Scope = { readonly [Field in (typeof SCOPE)[number]]?: string };

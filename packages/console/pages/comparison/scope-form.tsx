@@ -1,8 +1,8 @@
 import './comparison.css';
 import { useId } from 'react';
-import { Field, TextField } from '../../widgets/controls.tsx';
-import { useStatistics } from '../dashboard/use-statistics.ts';
-import type { Scope } from './scope-fields.ts';
+import { Field, SelectField, TextField } from '../../widgets/controls.tsx';
+import { named, useStatistics } from '../dashboard/use-statistics.ts';
+import { type Scope, SCOPE } from './scope-fields.ts';
 import { comparisonTexts } from './texts.ts';
 
 interface Props {
@@ -12,12 +12,14 @@ interface Props {
   readonly fields?: readonly (keyof Scope)[];
 }
 
-const ALL: readonly (keyof Scope)[] = ['operator', 'group', 'segment', 'from', 'to'];
 const GROUPINGS = { operator: 'operator_name', group: 'operator_group_name', segment: 'segment_type' } as const;
 
-/** Chooses operator, group, segment type and days. What is left empty is any. */
-export function ScopeForm({ label, scope, onChange, fields = ALL }: Props) {
+const REVISION = /^[1-9]\d{0,8}$/;
+
+/** Chooses operator, group, segment type, scorecard and days. What is left empty is any. */
+export function ScopeForm({ label, scope, onChange, fields = SCOPE }: Props) {
   const t = comparisonTexts.use();
+  const cards = useScorecards(fields.includes('card'));
   const change = (name: keyof Scope, value: string) => {
     const { [name]: _, ...others } = scope;
     onChange(value === '' ? others : { ...others, [name]: value });
@@ -31,6 +33,26 @@ export function ScopeForm({ label, scope, onChange, fields = ALL }: Props) {
             <Names of={name} value={scope[name] ?? ''} onChange={(value) => change(name, value)} />
           </Field>
         ))}
+      {fields.includes('card') && cards.size > 0 && (
+        <SelectField
+          label={t('scope.card')}
+          options={['', ...cards.keys()]}
+          nameOf={(uuid) => cards.get(uuid) ?? t('scope.any')}
+          value={scope.card ?? ''}
+          onChoose={(uuid) => change('card', uuid)}
+        />
+      )}
+      {fields.includes('revision') && scope.card !== undefined && (
+        <TextField
+          key={scope.revision}
+          label={t('scope.revision')}
+          type="number"
+          min={1}
+          placeholder={t('scope.any')}
+          defaultValue={scope.revision}
+          onBlur={({ target }) => change('revision', REVISION.test(target.value) ? target.value : '')}
+        />
+      )}
       {(['from', 'to'] as const)
         .filter((name) => fields.includes(name))
         .map((name) => (
@@ -48,6 +70,12 @@ export function ScopeForm({ label, scope, onChange, fields = ALL }: Props) {
   );
 }
 
+/** What the scorecards of calls are called, by their uuids. */
+export function useScorecards(isWanted: boolean): ReadonlyMap<string, string> {
+  const { data } = useStatistics({ group_by: 'scorecard', limit: 1000 }, isWanted);
+  return new Map(named(data).map(({ key, label }) => [key, label ?? key]));
+}
+
 interface NamesProps {
   readonly of: keyof typeof GROUPINGS;
   readonly value: string;
@@ -59,7 +87,7 @@ function Names({ of, value, onChange }: NamesProps) {
   const t = comparisonTexts.use();
   const id = useId();
   const { data } = useStatistics({ group_by: GROUPINGS[of], limit: 1000 });
-  const names = (data?.items ?? []).flatMap(({ key, label }) => (key === null ? [] : [label ?? key]));
+  const names = named(data).map(({ key, label }) => label ?? key);
   return (
     <>
       <input

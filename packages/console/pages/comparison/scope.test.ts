@@ -20,4 +20,6 @@ it('a scope is a filter of calls', () => {
     operator_group_name: 'Evening',
     segment_type: ['support'],
   });
+  expect(filterOf({ card: 'c', revision: '2' })).toEqual({ scorecard: 'c', scorecard_revision: '2' });
+  expect(filterOf({ revision: '2' })).toEqual({});
 });

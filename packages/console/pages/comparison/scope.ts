@@ -7,16 +7,21 @@ export interface ScopeFilter {
   readonly operator_name?: string;
   readonly operator_group_name?: string;
   readonly segment_type?: string[];
+  readonly scorecard?: string;
+  readonly scorecard_revision?: string;
 }
 
 const DAY_MS = 86_400_000;
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
-export function filterOf({ operator, group, segment }: Scope): ScopeFilter {
+export function filterOf({ operator, group, segment, card, revision }: Scope): ScopeFilter {
   return {
     ...(operator !== undefined && { operator_name: operator }),
     ...(group !== undefined && { operator_group_name: group }),
     ...(segment !== undefined && { segment_type: [segment] }),
+    ...(card !== undefined && { scorecard: card }),
+    // Each scorecard has a revision of the number.
+    ...(card !== undefined && revision !== undefined && { scorecard_revision: revision }),
   };
 }
 

@@ -4,7 +4,9 @@ import { type Schemas, get } from '../../api/client.ts';
 
 export type Statistics = Schemas['Statistics'];
 export type Group = Schemas['StatisticGroup'];
-type Query = paths['/api/v1/statistics']['get']['parameters']['query'];
+type Asked = paths['/api/v1/statistics']['get']['parameters']['query'];
+/** In a URL, numbers are text. */
+type Query = Omit<Asked, 'scorecard_revision'> & { readonly scorecard_revision?: string };
 
 const POLL_MS = 30_000;
 
@@ -16,10 +18,11 @@ export function named(statistics: Statistics | undefined): readonly Named[] {
 }
 
 /** Numbers of calls by group. Fetched again while the page is open and seen. */
-export function useStatistics(query: Query) {
+export function useStatistics(query: Query, isWanted = true) {
   return useQuery({
-    ...get(['statistics', query], '/api/v1/statistics', { query }),
+    ...get(['statistics', query], '/api/v1/statistics', { query: query as unknown as Asked }),
     placeholderData: keepPreviousData,
     refetchInterval: POLL_MS,
+    enabled: isWanted,
   });
 }

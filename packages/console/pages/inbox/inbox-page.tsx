@@ -1,7 +1,11 @@
 import './inbox.css';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import { api, send } from '../../api/client.ts';
 import * as format from '../../i18n/format.ts';
+import { useMay } from '../../session/rights.ts';
+import { useAction } from '../../widgets/actions.tsx';
+import { Button } from '../../widgets/controls.tsx';
 import { Icon, type IconName } from '../../widgets/icon.tsx';
 import { List } from '../../widgets/list.tsx';
 import { Page, State } from '../../widgets/page.tsx';
@@ -21,6 +25,7 @@ const ICONS: Readonly<Record<InboxItem['kind'], IconName>> = {
 export function InboxPage() {
   const t = inboxTexts.use();
   const inbox = useInbox();
+  const mayReview = useMay('review');
   const uuids = [...new Set(inbox.items.flatMap(({ call_uuid }) => call_uuid ?? []))];
   const { count = 0 } = inbox;
   return (
@@ -38,9 +43,11 @@ export function InboxPage() {
         pages={inbox}
         none={
           <State title={t('empty.title')} text={t('empty.text')}>
-            <Link to="/review" className="button">
-              {t('empty.queue')}
-            </Link>
+            {mayReview && (
+              <Link to="/review" className="button">
+                {t('empty.queue')}
+              </Link>
+            )}
           </State>
         }
       >
@@ -59,7 +66,11 @@ export function InboxPage() {
 function Item({ item, uuids }: Pick<TargetProps, 'item' | 'uuids'>) {
   const t = inboxTexts.use();
   const nameOf = usePersonName();
-  const { kind, by, at, due, text, operator_name, start_time } = item;
+  const { uuid, kind, by, at, due, text, operator_name, start_time } = item;
+  const putAway = useAction(
+    () => send(api.DELETE('/api/v1/inbox/mentions/{comment_uuid}', { params: { path: { comment_uuid: uuid } } })),
+    { changes: [['inbox']] },
+  );
   const isLate = due !== null && Date.parse(due) < Date.now();
   return (
     <li className="inbox-item">
@@ -83,6 +94,11 @@ function Item({ item, uuids }: Pick<TargetProps, 'item' | 'uuids'>) {
           )}
         </p>
       </div>
+      {kind === 'mention' && (
+        <Button isSmall disabled={putAway.isPending} onClick={() => putAway.mutate()}>
+          {t('mention.read')}
+        </Button>
+      )}
     </li>
   );
 }

@@ -1,6 +1,6 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
-import { api, type Schemas, send } from '../../api/client.ts';
+import { api, get, type Schemas, send } from '../../api/client.ts';
 import { beforeSignOut, currentSession } from '../../session/session.ts';
 import { done } from '../../widgets/actions.tsx';
 import { reviewTexts } from './texts.ts';
@@ -66,9 +66,9 @@ export function useQueue(wanted: Wanted) {
     gcTime: 0,
   });
   const { data: uuid = null, isSuccess, refetch } = taken;
+  const { filter, rule_uuid } = wanted;
   const numbers = useQuery({
-    queryKey: ['review-queue', 'numbers', uuid],
-    queryFn: ({ signal }) => send(api.GET('/api/v1/review-queue', { signal })),
+    ...get(['review-queue', 'numbers', uuid, wanted], '/api/v1/review-queue', { query: { ...filter, rule_uuid } }),
     refetchInterval: POLL_MS,
     placeholderData: keepPreviousData,
     // Before, the call of this window would count as one that waits.
@@ -111,7 +111,7 @@ export function useQueue(wanted: Wanted) {
     uuid,
     /** Null until they are known. */
     numbers: numbers.data ?? null,
-    /** Calls that remain for the person, with this one. Those that were put off count. */
+    /** Calls that remain of those that the person wants, with this one. Those that were put off count. */
     remaining: (numbers.data?.waiting ?? 0) + (uuid === null ? 0 : 1),
     /** All that remain were put off. */
     hasSkipped: passed.length > 0 && (numbers.data?.waiting ?? 0) > 0,

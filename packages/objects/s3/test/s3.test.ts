@@ -3,11 +3,10 @@ import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
-import { adviceOn } from '../advice.ts';
+import { adviceOn } from '../bucket.ts';
 import { S3_LIMITS, type S3Config, type S3Limits } from '../config.ts';
-import { BROKEN_UPLOADS, expiration } from '../lifecycle.ts';
 import { Requests } from '../requests.ts';
-import { LIFECYCLE, withRules } from '../rules.ts';
+import { BROKEN_UPLOADS, expiration, LIFECYCLE, withRules } from '../rules.ts';
 import { openS3 } from '../s3.ts';
 
 /** A store's reaction to a request: an answer, silence, or the end of the connection. */

@@ -1,8 +1,7 @@
-import { concatChannels } from '../../codecs/concat-channels.ts';
+import { concatChannels } from '../../codecs/channels.ts';
 import { unreadable, unsupportedCodec, wrongContent } from '../../faults.ts';
-import { frameHeader } from '../../flac/frame-header.ts';
+import { frameHeader, STREAM_INFO_BYTES, streamInfo } from '../../flac/frame-header.ts';
 import { readFrame } from '../../flac/frame.ts';
-import { STREAM_INFO_BYTES, streamInfo } from '../../flac/stream-info.ts';
 import { hasText } from '../../reading/bytes.ts';
 import { opus } from './opus.ts';
 import type { PacketCodec } from './packet-codec.ts';

@@ -1,7 +1,6 @@
 import { OpusDecoder } from 'opus-decoder';
 import { unreadable, unsupportedCodec } from '../../faults.ts';
-import { libraryDecoder } from './library-decoder.ts';
-import type { PacketCodec, PacketDecoder } from './packet-codec.ts';
+import { libraryDecoder, type PacketCodec, type PacketDecoder } from './packet-codec.ts';
 
 /** Opus always decodes to this rate. */
 const RATE = 48_000;

@@ -1,8 +1,7 @@
 import { OggVorbisDecoder } from '@wasm-audio-decoders/ogg-vorbis';
 import { unreadable } from '../../faults.ts';
 import { hasText } from '../../reading/bytes.ts';
-import { libraryDecoder } from './library-decoder.ts';
-import type { PacketCodec, PacketDecoder } from './packet-codec.ts';
+import { libraryDecoder, type PacketCodec, type PacketDecoder } from './packet-codec.ts';
 
 type LibraryPage = Parameters<OggVorbisDecoder['decodeOggPages']>[0][number];
 

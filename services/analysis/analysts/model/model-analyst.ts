@@ -8,8 +8,6 @@ import type { AnalysisResult, Analyst, Conversation } from '../analyst.ts';
 import { analyzeByRules } from '../rule-analyst.ts';
 import { RELIABLE } from '../rules/confidence.ts';
 import { type CheckedAnswer, checkAnswers, checkManipulation, type Source } from './check-answers.ts';
-import { estimateTokens } from './estimate-tokens.ts';
-import { type MergedAnswer, mergeAnswers, mergeReplies } from './merge-windows.ts';
 import {
   answerSchema,
   type AskedQuestions,
@@ -23,7 +21,7 @@ import {
 import { type RawReply, readReply } from './read-reply.ts';
 import { type SentUtterance, sendUtterances } from './sent-conversation.ts';
 import { SENTENCES } from './sentences.ts';
-import { cutWindows, tokensOf } from './windows.ts';
+import { cutWindows, estimateTokens, mergeAnswers, type MergedAnswer, mergeReplies, tokensOf } from './windows.ts';
 
 const MAX_EXPLANATION = 300;
 const MAX_REASON = 150;

@@ -13,8 +13,7 @@ import { defaultScorecard } from '../../scorecards/default-scorecard.ts';
 import { type Examinee, judge, type Judged, joinJudged } from './judged-answers.ts';
 import { EvaluationFault, readLabelledConversations } from './labelled-conversations.ts';
 import { measureConfidence } from './measure-confidence.ts';
-import { questionsOfScorecard, readQuestionMap, WRITERS_QUESTIONS } from './questions.ts';
-import { parseScorecard } from './read-scorecard.ts';
+import { parseScorecard, questionsOfScorecard, readQuestionMap, WRITERS_QUESTIONS } from './questions.ts';
 import { compare, reportOf, writeComparison, writeReport } from './report.ts';
 import { askService, fetchReviewedCalls, type ReviewedCalls } from './reviewed-calls.ts';
 

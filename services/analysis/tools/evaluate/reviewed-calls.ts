@@ -2,7 +2,7 @@ import { Language, Role } from '@call-analysis/events';
 import { z } from 'zod';
 import type { Scorecard } from '../../scorecards/scorecard.ts';
 import { EvaluationFault, type LabelledConversation } from './labelled-conversations.ts';
-import { parseScorecard } from './read-scorecard.ts';
+import { parseScorecard } from './questions.ts';
 
 const PAGE = 100;
 

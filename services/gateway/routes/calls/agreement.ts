@@ -6,7 +6,6 @@ import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { AND_REVIEWERS } from '../../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
-import { pathUuid } from '../../http/request/parse.ts';
 import { answered, callerOf } from '../rpc-caller.ts';
 
 const PATH = '/api/v1/scorecards/:uuid/agreement';
@@ -45,19 +44,16 @@ export function agreement(
     endpoint({
       method: 'GET',
       path: PATH,
-      credentials: 'bearer',
       roles: AND_REVIEWERS,
       query: inOrder(AgreementQuery),
-      docs: {
-        tag: 'Reviews',
-        id: 'getAgreement',
-        summary: 'Get the agreement of people with the machine',
-        description:
-          "Compares the answers of reviews with those of the machine. An answer that a review with `done` leaves unnamed counts as agreed; a question that the machine left open does not count. `kappa` is Cohen's.",
-        responses: { 200: { description: 'The agreement by question.', schema: Agreement } },
-      },
+      tag: 'Reviews',
+      id: 'getAgreement',
+      summary: 'Get the agreement of people with the machine',
+      description:
+        "Compares the answers of reviews with those of the machine. An answer that a review with `done` leaves unnamed counts as agreed; a question that the machine left open does not count. `kappa` is Cohen's.",
+      responses: { 200: { description: 'The agreement by question.', schema: Agreement } },
       async handle({ caller, params, query }) {
-        const request = { caller: callerOf(caller), scorecard_uuid: pathUuid(params['uuid'], 'scorecard') };
+        const request = { caller: callerOf(caller), scorecard_uuid: params.uuid };
         // An unknown scorecard is NOT_FOUND, not an empty result.
         await scorecards.getScorecard({
           ...request,
@@ -69,19 +65,16 @@ export function agreement(
     endpoint({
       method: 'GET',
       path: `${PATH}/calls`,
-      credentials: 'bearer',
       roles: AND_REVIEWERS,
       query: inOrder(ComparedQuery),
-      docs: {
-        tag: 'Reviews',
-        id: 'listComparedCalls',
-        summary: 'List the calls behind an agreement',
-        description:
-          'The calls whose answers to a question the agreement compares, those that started last first. The other parameters are those of the agreement.',
-        responses: { 200: { description: 'A page of calls.', schema: ComparedCallPage } },
-      },
+      tag: 'Reviews',
+      id: 'listComparedCalls',
+      summary: 'List the calls behind an agreement',
+      description:
+        'The calls whose answers to a question the agreement compares, those that started last first. The other parameters are those of the agreement.',
+      responses: { 200: { description: 'A page of calls.', schema: ComparedCallPage } },
       async handle({ caller, params, query: { question, machine, person, page: number, size: most, ...query } }) {
-        const request = { caller: callerOf(caller), scorecard_uuid: pathUuid(params['uuid'], 'scorecard') };
+        const request = { caller: callerOf(caller), scorecard_uuid: params.uuid };
         const reply = await catalogue.listComparedCalls({
           agreement: { ...request, ...query },
           question_uuid: question,

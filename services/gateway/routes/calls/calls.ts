@@ -7,7 +7,6 @@ import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { type Caller, EVERY_ROLE } from '../../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
-import { pathUuid } from '../../http/request/parse.ts';
 import type { PublicUrl } from '../../http/request/public-url.ts';
 import type { JsonResponse } from '../../http/response/send.ts';
 import { actorOf, answered, callerOf } from '../rpc-caller.ts';
@@ -82,50 +81,44 @@ export function calls(
     endpoint({
       method: 'GET',
       path: PATH,
-      credentials: 'bearer',
       roles: EVERY_ROLE,
       query: FirmCallQuery,
-      docs: {
-        tag: 'Calls',
-        id: 'listCalls',
-        summary: 'List calls',
-        description: listCallsDescription,
-        responses: { 200: { description: 'A page of calls.', schema: CallPage } },
-      },
+      tag: 'Calls',
+      id: 'listCalls',
+      summary: 'List calls',
+      description: listCallsDescription,
+      responses: { 200: { description: 'A page of calls.', schema: CallPage } },
       handle: ({ caller, query }) => listCalls(catalogue, caller, query),
     }),
     endpoint({
       method: 'GET',
       path: `${PATH}/:uuid`,
-      credentials: 'bearer',
       roles: EVERY_ROLE,
-      docs: {
-        tag: 'Calls',
-        id: 'getCall',
-        summary: 'Get a call',
-        description:
-          'The call with its transcript, all its analyses, and the quotes that support every answer. To follow a call, send the ETag of the response before in If-None-Match: 304 means that nothing has changed.',
-        responses: {
-          200: {
-            description: 'The call.',
-            schema: CallDetail,
-            headers: { ETag: 'Names this state of the call. Absent while it cannot be shown completely.' },
-          },
-          304: { description: 'The call is as the client knows it.' },
+      tag: 'Calls',
+      id: 'getCall',
+      summary: 'Get a call',
+      description:
+        'The call with its transcript, all its analyses, and the quotes that support every answer. To follow a call, send the ETag of the response before in If-None-Match: 304 means that nothing has changed.',
+      responses: {
+        200: {
+          description: 'The call.',
+          schema: CallDetail,
+          headers: { ETag: 'Names this state of the call. Absent while it cannot be shown completely.' },
         },
-        headers: {
-          'If-None-Match': {
-            description: 'The ETag of an earlier response.',
-            schema: z
-              .string()
-              .max(MAX_ETAG_CHARS)
-              .optional()
-              .meta({ examples: ['W/"0cc175b9c0f1b6a831c399e269772661"'] }),
-          },
+        304: { description: 'The call is as the client knows it.' },
+      },
+      headers: {
+        'If-None-Match': {
+          description: 'The ETag of an earlier response.',
+          schema: z
+            .string()
+            .max(MAX_ETAG_CHARS)
+            .optional()
+            .meta({ examples: ['W/"0cc175b9c0f1b6a831c399e269772661"'] }),
         },
       },
       async handle({ caller, params, request }) {
-        const call_uuid = pathUuid(params['uuid'], 'call');
+        const call_uuid = params.uuid;
         const known = /^(?:W\/)?"([0-9a-f]{32})"$/.exec(request.headers['if-none-match']?.trim() ?? '')?.[1];
         const { version, call } = await readCall(catalogue, {
           caller: callerOf(caller),
@@ -146,52 +139,43 @@ export function calls(
     endpoint({
       method: 'POST',
       path: `${PATH}/:uuid/retry`,
-      credentials: 'bearer',
-      docs: {
-        tag: 'Calls',
-        id: 'retryCall',
-        summary: 'Retry a call',
-        description: 'Only a failed call whose failure is `retryable` can be retried.',
-        responses: { 202: { description: 'The call, queued again.', schema: CallItem } },
-        errors: ['NOT_RETRYABLE'],
-      },
+      tag: 'Calls',
+      id: 'retryCall',
+      summary: 'Retry a call',
+      description: 'Only a failed call whose failure is `retryable` can be retried.',
+      responses: { 202: { description: 'The call, queued again.', schema: CallItem } },
+      errors: ['NOT_RETRYABLE'],
       async handle({ caller, params }) {
-        const call_uuid = pathUuid(params['uuid'], 'call');
+        const call_uuid = params.uuid;
         return answered(await catalogue.retryCall({ caller: callerOf(caller), call_uuid }), 202);
       },
     }),
     endpoint({
       method: 'POST',
       path: `${PATH}/:uuid/analyze`,
-      credentials: 'bearer',
-      docs: {
-        tag: 'Calls',
-        id: 'analyzeCall',
-        summary: 'Analyze a call again',
-        description:
-          'Only a call that is completed, or that failed in its analysis. It is scored by the scorecard that is active now. Earlier analyses stay in `analyses`.',
-        responses: { 202: { description: 'The call, in analysis.', schema: CallItem } },
-        errors: ['INVALID_TRANSITION'],
-      },
+      tag: 'Calls',
+      id: 'analyzeCall',
+      summary: 'Analyze a call again',
+      description:
+        'Only a call that is completed, or that failed in its analysis. It is scored by the scorecard that is active now. Earlier analyses stay in `analyses`.',
+      responses: { 202: { description: 'The call, in analysis.', schema: CallItem } },
+      errors: ['INVALID_TRANSITION'],
       async handle({ caller, params }) {
-        const call_uuid = pathUuid(params['uuid'], 'call');
+        const call_uuid = params.uuid;
         return answered(await catalogue.analyzeCall({ caller: callerOf(caller), call_uuid }), 202);
       },
     }),
     endpoint({
       method: 'DELETE',
       path: `${PATH}/:uuid`,
-      credentials: 'bearer',
-      docs: {
-        tag: 'Calls',
-        id: 'eraseCall',
-        summary: 'Erase a call',
-        description:
-          'Stops the processing of the call and removes its data: recording, transcript, analyses, history, queued events, and copies in refused rows. Files that were uploaded for its batch are removed too, a ZIP of recordings as soon as no other call needs it. Its `partner_call_id` can be used again. Its batch and campaign still count it, as `erased`. A repeated request returns the receipt while data is still being removed, and 404 afterwards.',
-        responses: { 200: { description: 'What was removed, with counts.', schema: ErasureReceipt } },
-      },
+      tag: 'Calls',
+      id: 'eraseCall',
+      summary: 'Erase a call',
+      description:
+        'Stops the processing of the call and removes its data: recording, transcript, analyses, history, queued events, and copies in refused rows. Files that were uploaded for its batch are removed too, a ZIP of recordings as soon as no other call needs it. Its `partner_call_id` can be used again. Its batch and campaign still count it, as `erased`. A repeated request returns the receipt while data is still being removed, and 404 afterwards.',
+      responses: { 200: { description: 'What was removed, with counts.', schema: ErasureReceipt } },
       async handle({ caller, params, address }) {
-        const call = { caller: actorOf(caller, address), call_uuid: pathUuid(params['uuid'], 'call') };
+        const call = { caller: actorOf(caller, address), call_uuid: params.uuid };
         const { uuid, erased_at, removed } = await catalogue.eraseCall(call, { deadlineMs: ERASE_MS });
         return { status: 200, body: { uuid, erased_at, removed } };
       },

@@ -5,7 +5,6 @@ import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { AND_REVIEWERS } from '../../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
-import { pathUuid } from '../../http/request/parse.ts';
 import { people, requirePeople } from '../firms-and-users/people.ts';
 import { actorOf, answered, callerOf } from '../rpc-caller.ts';
 
@@ -37,18 +36,15 @@ export function comments(
     endpoint({
       method: 'POST',
       path: PATH,
-      credentials: 'bearer',
       roles: AND_REVIEWERS,
       body: NewComment,
-      docs: {
-        tag,
-        id: 'addComment',
-        summary: 'Comment on a call',
-        description: 'On the whole call, or on one utterance of it.',
-        responses: { 201: { description: 'The comment.', schema: CommentSchema } },
-      },
+      tag,
+      id: 'addComment',
+      summary: 'Comment on a call',
+      description: 'On the whole call, or on one utterance of it.',
+      responses: { 201: { description: 'The comment.', schema: CommentSchema } },
       async handle({ caller, params, body, address }) {
-        const call_uuid = pathUuid(params['uuid'], 'call');
+        const call_uuid = params.uuid;
         const { utterance, mentions = [] } = body;
         await requirePeople(keys, caller, { mentions });
         const reply = await catalogue.addComment({
@@ -64,38 +60,32 @@ export function comments(
     endpoint({
       method: 'GET',
       path: PATH,
-      credentials: 'bearer',
       roles: AND_REVIEWERS,
       query: z.strictObject({ page, size }),
-      docs: {
-        tag,
-        id: 'listComments',
-        summary: 'List the comments on a call',
-        description: 'Oldest first.',
-        responses: { 200: { description: 'A page of comments.', schema: CommentPage } },
-      },
+      tag,
+      id: 'listComments',
+      summary: 'List the comments on a call',
+      description: 'Oldest first.',
+      responses: { 200: { description: 'A page of comments.', schema: CommentPage } },
       async handle({ caller, params, query }) {
-        const call_uuid = pathUuid(params['uuid'], 'call');
+        const call_uuid = params.uuid;
         return answered(await catalogue.listComments({ caller: callerOf(caller), call_uuid, ...query }));
       },
     }),
     endpoint({
       method: 'DELETE',
       path: `${PATH}/:comment_uuid`,
-      credentials: 'bearer',
       roles: AND_REVIEWERS,
-      docs: {
-        tag,
-        id: 'deleteComment',
-        summary: 'Delete a comment',
-        description: 'Your own; an ADMIN may delete those of others.',
-        responses: { 204: { description: 'It is deleted.' } },
-      },
+      tag,
+      id: 'deleteComment',
+      summary: 'Delete a comment',
+      description: 'Your own; an ADMIN may delete those of others.',
+      responses: { 204: { description: 'It is deleted.' } },
       async handle({ caller, params, address }) {
         await catalogue.deleteComment({
           caller: actorOf(caller, address),
-          call_uuid: pathUuid(params['uuid'], 'call'),
-          comment_uuid: pathUuid(params['comment_uuid'], 'comment'),
+          call_uuid: params.uuid,
+          comment_uuid: params.comment_uuid,
           is_admin: caller.role === 'ADMIN',
         });
         return { status: 204 };

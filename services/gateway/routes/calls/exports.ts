@@ -7,7 +7,6 @@ import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { AND_REVIEWERS, type Caller, EVERY_ROLE } from '../../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
-import { pathUuid } from '../../http/request/parse.ts';
 import { sendStream } from '../../http/response/send.ts';
 import { actorOf, callerOf } from '../rpc-caller.ts';
 import { type Calls, readCall } from './call-json.ts';
@@ -95,18 +94,15 @@ export function callExports(
     endpoint({
       method: 'GET',
       path: `${PATH}/export`,
-      credentials: 'bearer',
       roles: AND_REVIEWERS,
       query: ExportQuery,
-      docs: {
-        tag: 'Calls',
-        id: 'exportCalls',
-        summary: 'Export calls',
-        description:
-          'A file with all calls that match, one row a call, with the fields of Get Calls. In CSV, text that a spreadsheet would run as a formula begins with an apostrophe. A call that is erased during the export is left out. If the file cannot be completed, the connection is closed before its end.',
-        responses: { 200: exportedFile },
-        errors: ['TOO_MANY_ROWS', 'NOT_FOUND'],
-      },
+      tag: 'Calls',
+      id: 'exportCalls',
+      summary: 'Export calls',
+      description:
+        'A file with all calls that match, one row a call, with the fields of Get Calls. In CSV, text that a spreadsheet would run as a formula begins with an apostrophe. A call that is erased during the export is left out. If the file cannot be completed, the connection is closed before its end.',
+      responses: { 200: exportedFile },
+      errors: ['TOO_MANY_ROWS', 'NOT_FOUND'],
       async handle({ caller, query, response, address }) {
         const { format, questions, transcripts, headings = {}, tz: zone, ...listing } = query;
         const shape = {
@@ -124,18 +120,15 @@ export function callExports(
     endpoint({
       method: 'POST',
       path: `${PATH}/export`,
-      credentials: 'bearer',
       roles: AND_REVIEWERS,
       body: Selected,
-      docs: {
-        tag: 'Calls',
-        id: 'exportSelectedCalls',
-        summary: 'Export chosen calls',
-        description:
-          'As `GET` on the same path, with the calls that are named, in that order. Those that the firm does not have are left out.',
-        responses: { 200: exportedFile },
-        errors: ['NOT_FOUND'],
-      },
+      tag: 'Calls',
+      id: 'exportSelectedCalls',
+      summary: 'Export chosen calls',
+      description:
+        'As `GET` on the same path, with the calls that are named, in that order. Those that the firm does not have are left out.',
+      responses: { 200: exportedFile },
+      errors: ['NOT_FOUND'],
       async handle({ caller, body, response, address }) {
         const { format, questions, transcripts, headings = {}, call_uuids, tz: zone } = body;
         const shape = {
@@ -153,27 +146,24 @@ export function callExports(
     endpoint({
       method: 'GET',
       path: `${PATH}/:uuid/transcript`,
-      credentials: 'bearer',
       roles: EVERY_ROLE,
       query: TranscriptQuery,
-      docs: {
-        tag: 'Calls',
-        id: 'getTranscript',
-        summary: 'Get the transcript of a call',
-        description:
-          'As text with one line for each utterance, as subtitles (SRT or WebVTT), or as JSON. Subtitles need the times of a recording.',
-        responses: {
-          200: {
-            description: 'The transcript.',
-            schema: TranscriptDocument,
-            type: Object.values(transcriptTypes).map((type) => type.replace(/;.*/, '')),
-            headers: { 'Content-Disposition': 'The file name.' },
-          },
+      tag: 'Calls',
+      id: 'getTranscript',
+      summary: 'Get the transcript of a call',
+      description:
+        'As text with one line for each utterance, as subtitles (SRT or WebVTT), or as JSON. Subtitles need the times of a recording.',
+      responses: {
+        200: {
+          description: 'The transcript.',
+          schema: TranscriptDocument,
+          type: Object.values(transcriptTypes).map((type) => type.replace(/;.*/, '')),
+          headers: { 'Content-Disposition': 'The file name.' },
         },
-        errors: ['NO_TIMES'],
       },
+      errors: ['NO_TIMES'],
       async handle({ caller, params, query: { format } }) {
-        const call_uuid = pathUuid(params['uuid'], 'call');
+        const call_uuid = params.uuid;
         const { call } = await readCall(catalogue, { caller: callerOf(caller), call_uuid });
         const file = transcriptFile(call?.transcript ?? null, format);
         if (format === 'json') return { status: 200, body: file as object };

@@ -5,7 +5,6 @@ import type { analysis, ingest } from '@call-analysis/proto';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
-import { pathUuid } from '../../http/request/parse.ts';
 import { answered, callerOf } from '../rpc-caller.ts';
 import { CallUuids, FilterInBody, filterDescription, filterFor } from './calls.ts';
 
@@ -64,16 +63,14 @@ export function jobs(
           .meta({ description: 'The digits are compared; a plus sign makes no difference.' }),
         dry_run: flag().default(false).meta({ description: 'Only counts the calls.' }),
       }),
-      docs: {
-        tag,
-        id: 'eraseCallsOfNumber',
-        summary: 'Erase the calls of a phone number',
-        description:
-          'Erases all calls of the firm with this client phone number, each like `DELETE /api/v1/calls/{uuid}`. More than 100 calls are erased by a job.',
-        responses: {
-          200: { description: 'The number of calls, and the receipts.', schema: ErasedCalls },
-          202: { description: 'The job that erases them.', schema: JobStarted },
-        },
+      tag,
+      id: 'eraseCallsOfNumber',
+      summary: 'Erase the calls of a phone number',
+      description:
+        'Erases all calls of the firm with this client phone number, each like `DELETE /api/v1/calls/{uuid}`. More than 100 calls are erased by a job.',
+      responses: {
+        200: { description: 'The number of calls, and the receipts.', schema: ErasedCalls },
+        202: { description: 'The job that erases them.', schema: JobStarted },
       },
       async handle({ caller, query }) {
         const request = { caller: callerOf(caller), ...query };
@@ -87,16 +84,14 @@ export function jobs(
       method: 'POST',
       path: `${CALLS}/analyze`,
       body: Analyze,
-      docs: {
-        tag,
-        id: 'analyzeCalls',
-        summary: 'Analyze many calls again',
-        description:
-          'A job analyzes all calls that match or are named, each like `POST /api/v1/calls/{uuid}/analyze`, after the calls that arrive meanwhile. Calls that cannot be analyzed now count as `failed` of the job.',
-        responses: {
-          200: { description: 'With `dry_run`: the estimate.', schema: AnalysisEstimate },
-          202: { description: 'The job that analyzes them.', schema: JobStarted },
-        },
+      tag,
+      id: 'analyzeCalls',
+      summary: 'Analyze many calls again',
+      description:
+        'A job analyzes all calls that match or are named, each like `POST /api/v1/calls/{uuid}/analyze`, after the calls that arrive meanwhile. Calls that cannot be analyzed now count as `failed` of the job.',
+      responses: {
+        200: { description: 'With `dry_run`: the estimate.', schema: AnalysisEstimate },
+        202: { description: 'The job that analyzes them.', schema: JobStarted },
       },
       async handle({ caller, body }) {
         const { call_uuids } = body;
@@ -127,16 +122,13 @@ export function jobs(
     endpoint({
       method: 'GET',
       path: `${JOBS}/:id`,
-      credentials: 'bearer',
-      docs: {
-        tag,
-        id: 'getJob',
-        summary: 'Get a job',
-        description: 'The progress of a job. Ended jobs are kept for a month.',
-        responses: { 200: { description: 'The job.', schema: Job } },
-      },
+      tag,
+      id: 'getJob',
+      summary: 'Get a job',
+      description: 'The progress of a job. Ended jobs are kept for a month.',
+      responses: { 200: { description: 'The job.', schema: Job } },
       async handle({ caller, params }) {
-        const job_uuid = pathUuid(params['id'], 'job');
+        const job_uuid = params.id;
         return answered(await catalogue.getJob({ caller: callerOf(caller), job_uuid }));
       },
     }),
@@ -144,15 +136,13 @@ export function jobs(
       ...ofAdmins,
       method: 'POST',
       path: `${JOBS}/:id/cancel`,
-      docs: {
-        tag,
-        id: 'cancelJob',
-        summary: 'Cancel a job',
-        description: 'Does not undo what is done. A job that has ended does not change.',
-        responses: { 200: { description: 'The job.', schema: Job } },
-      },
+      tag,
+      id: 'cancelJob',
+      summary: 'Cancel a job',
+      description: 'Does not undo what is done. A job that has ended does not change.',
+      responses: { 200: { description: 'The job.', schema: Job } },
       async handle({ caller, params }) {
-        const job_uuid = pathUuid(params['id'], 'job');
+        const job_uuid = params.id;
         return answered(await catalogue.cancelJob({ caller: callerOf(caller), job_uuid }));
       },
     }),

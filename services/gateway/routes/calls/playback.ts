@@ -3,7 +3,6 @@ import type { audio } from '@call-analysis/proto';
 import type { Client } from '@call-analysis/rpc';
 import { EVERY_ROLE } from '../../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
-import { pathUuid } from '../../http/request/parse.ts';
 import type { PublicUrl } from '../../http/request/public-url.ts';
 
 /** An hour of a slow codec is decoded in less. */
@@ -15,18 +14,15 @@ export function playback(recordings: Pick<Client<typeof audio>, 'getPlayback'>, 
     endpoint({
       method: 'GET',
       path: '/api/v1/calls/:uuid/playback',
-      credentials: 'bearer',
       roles: EVERY_ROLE,
-      docs: {
-        tag: 'Calls',
-        id: 'getPlayback',
-        summary: 'Get a call ready to be played',
-        description:
-          'A URL that browsers play, and the peaks of both channels to draw. AIFF, AU and WAV with ADPCM are served as a copy in WAV. Both are made at the first request, which may take some seconds for a long recording, and are erased with the call. 404 for a call without a recording.',
-        responses: { 200: { description: 'The URL and the peaks.', schema: Playback } },
-      },
+      tag: 'Calls',
+      id: 'getPlayback',
+      summary: 'Get a call ready to be played',
+      description:
+        'A URL that browsers play, and the peaks of both channels to draw. AIFF, AU and WAV with ADPCM are served as a copy in WAV. Both are made at the first request, which may take some seconds for a long recording, and are erased with the call. 404 for a call without a recording.',
+      responses: { 200: { description: 'The URL and the peaks.', schema: Playback } },
       async handle({ caller, params, request }) {
-        const call = { firm_uuid: caller.firmUuid, call_uuid: pathUuid(params['uuid'], 'call') };
+        const call = { firm_uuid: caller.firmUuid, call_uuid: params.uuid };
         const { url, url_expires_at, format, converted, duration, peaks_per_second, left, right } =
           await recordings.getPlayback(call, { deadlineMs: PREPARE_MS });
         return {

@@ -7,7 +7,6 @@ import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { AND_REVIEWERS, type Caller, EVERY_ROLE } from '../../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
-import { pathUuid } from '../../http/request/parse.ts';
 import type { JsonResponse } from '../../http/response/send.ts';
 import { etagOf, IfMatch, revisionInIfMatch } from '../if-match.ts';
 import { actorOf, answered, readAnswer } from '../rpc-caller.ts';
@@ -74,17 +73,14 @@ export function reviews(
     endpoint({
       method: 'GET',
       path: `${PATH}/review`,
-      credentials: 'bearer',
       roles: EVERY_ROLE,
-      docs: {
-        tag: 'Reviews',
-        id: 'getReview',
-        summary: 'Get the review of a call',
-        description: 'What people answered, and who gave which answer. 404 when the current analysis has no review.',
-        responses: { 200: { description: 'The review.', schema: WholeReview, headers: etag } },
-      },
+      tag: 'Reviews',
+      id: 'getReview',
+      summary: 'Get the review of a call',
+      description: 'What people answered, and who gave which answer. 404 when the current analysis has no review.',
+      responses: { 200: { description: 'The review.', schema: WholeReview, headers: etag } },
       async handle({ caller, params, address }) {
-        const call_uuid = pathUuid(params['uuid'], 'call');
+        const call_uuid = params.uuid;
         const reply = await catalogue.readReview({ caller: actorOf(caller, address), call_uuid });
         const body = readAnswer<z.output<typeof WholeReview>>(reply);
         return { status: 200, headers: { etag: etagOf(body.revision) }, body };
@@ -93,24 +89,21 @@ export function reviews(
     endpoint({
       method: 'PUT',
       path: `${PATH}/review`,
-      credentials: 'bearer',
       roles: AND_REVIEWERS,
       body: ReviewBody,
-      docs: {
-        tag: 'Reviews',
-        id: 'reviewCall',
-        summary: 'Review a call',
-        description:
-          'Replaces an earlier review of the analysis. Answers that you do not name stay as the machine gave them. The score is added up anew. A review with answers of another person is replaced only with If-Match.',
-        responses: { 200: { description: 'The analysis with the review.', schema: ShownAnalysis, headers: etag } },
-        errors: ['ANALYSIS_CHANGED', 'REVIEW_CHANGED', 'IF_MATCH_REQUIRED'],
-        headers: ifMatch('The revision of the review that you read. If it was changed since, the request is refused.'),
-      },
+      tag: 'Reviews',
+      id: 'reviewCall',
+      summary: 'Review a call',
+      description:
+        'Replaces an earlier review of the analysis. Answers that you do not name stay as the machine gave them. The score is added up anew. A review with answers of another person is replaced only with If-Match.',
+      responses: { 200: { description: 'The analysis with the review.', schema: ShownAnalysis, headers: etag } },
+      errors: ['ANALYSIS_CHANGED', 'REVIEW_CHANGED', 'IF_MATCH_REQUIRED'],
+      headers: ifMatch('The revision of the review that you read. If it was changed since, the request is refused.'),
       async handle({ caller, params, body, request, address }) {
         const { analysis_json } = await catalogue.reviewAnalysis({
           ...reviewRequest(body, revisionInIfMatch(request)),
           caller: actorOf(caller, address),
-          call_uuid: pathUuid(params['uuid'], 'call'),
+          call_uuid: params.uuid,
           done: body.done ?? false,
         });
         return reviewed(caller, analysis_json);
@@ -119,26 +112,23 @@ export function reviews(
     endpoint({
       method: 'PATCH',
       path: `${PATH}/review`,
-      credentials: 'bearer',
       roles: AND_REVIEWERS,
       body: ReviewBody,
-      docs: {
-        tag: 'Reviews',
-        id: 'changeReview',
-        summary: 'Change answers of a review',
-        description:
-          'Changes the answers that you name and keeps all others, also those of other people; begins a review where there is none. `comment` and `done` stay as they are when you leave them out.',
-        responses: { 200: { description: 'The analysis with the review.', schema: ShownAnalysis, headers: etag } },
-        errors: ['ANALYSIS_CHANGED', 'REVIEW_CHANGED', 'IF_MATCH_REQUIRED'],
-        headers: ifMatch(
-          'The revision of the review that you read. If another person has since changed an answer that you name, the request is refused. Without it, it is refused if another person has given such an answer.',
-        ),
-      },
+      tag: 'Reviews',
+      id: 'changeReview',
+      summary: 'Change answers of a review',
+      description:
+        'Changes the answers that you name and keeps all others, also those of other people; begins a review where there is none. `comment` and `done` stay as they are when you leave them out.',
+      responses: { 200: { description: 'The analysis with the review.', schema: ShownAnalysis, headers: etag } },
+      errors: ['ANALYSIS_CHANGED', 'REVIEW_CHANGED', 'IF_MATCH_REQUIRED'],
+      headers: ifMatch(
+        'The revision of the review that you read. If another person has since changed an answer that you name, the request is refused. Without it, it is refused if another person has given such an answer.',
+      ),
       async handle({ caller, params, body, request, address }) {
         const { analysis_json } = await catalogue.changeReview({
           ...reviewRequest(body, revisionInIfMatch(request)),
           caller: actorOf(caller, address),
-          call_uuid: pathUuid(params['uuid'], 'call'),
+          call_uuid: params.uuid,
           ...(body.done !== undefined && { done: body.done }),
         });
         return reviewed(caller, analysis_json);
@@ -147,22 +137,19 @@ export function reviews(
     endpoint({
       method: 'DELETE',
       path: `${PATH}/review`,
-      credentials: 'bearer',
       roles: AND_REVIEWERS,
-      docs: {
-        tag: 'Reviews',
-        id: 'withdrawReview',
-        summary: 'Withdraw a review',
-        description: "The machine's answers count again. 404 when the current analysis has no review.",
-        responses: { 200: { description: 'The analysis without the review.', schema: ShownAnalysis } },
-        errors: ['REVIEW_CHANGED'],
-        headers: ifMatch('The revision of the review that you read. If it was changed since, the request is refused.'),
-      },
+      tag: 'Reviews',
+      id: 'withdrawReview',
+      summary: 'Withdraw a review',
+      description: "The machine's answers count again. 404 when the current analysis has no review.",
+      responses: { 200: { description: 'The analysis without the review.', schema: ShownAnalysis } },
+      errors: ['REVIEW_CHANGED'],
+      headers: ifMatch('The revision of the review that you read. If it was changed since, the request is refused.'),
       async handle({ caller, params, request, address }) {
         const basedOn = revisionInIfMatch(request);
         const { analysis_json } = await catalogue.withdrawReview({
           caller: actorOf(caller, address),
-          call_uuid: pathUuid(params['uuid'], 'call'),
+          call_uuid: params.uuid,
           ...(basedOn !== null && { based_on: basedOn }),
         });
         return reviewed(caller, analysis_json);
@@ -171,17 +158,14 @@ export function reviews(
     endpoint({
       method: 'POST',
       path: `${PATH}/swap-channels`,
-      credentials: 'bearer',
-      docs: {
-        tag: 'Calls',
-        id: 'swapChannels',
-        summary: 'Swap operator and client',
-        description: 'For a recording whose channels were named the wrong way round. The call is analyzed again.',
-        responses: { 202: { description: 'The call, in analysis.', schema: CallItem } },
-        errors: ['INVALID_TRANSITION'],
-      },
+      tag: 'Calls',
+      id: 'swapChannels',
+      summary: 'Swap operator and client',
+      description: 'For a recording whose channels were named the wrong way round. The call is analyzed again.',
+      responses: { 202: { description: 'The call, in analysis.', schema: CallItem } },
+      errors: ['INVALID_TRANSITION'],
       async handle({ caller, params, address }) {
-        const call_uuid = pathUuid(params['uuid'], 'call');
+        const call_uuid = params.uuid;
         return answered(await catalogue.swapChannels({ caller: actorOf(caller, address), call_uuid }), 202);
       },
     }),

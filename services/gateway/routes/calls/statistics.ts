@@ -36,17 +36,14 @@ export function statistics(catalogue: Pick<Client<typeof ingest>, 'readStatistic
     endpoint({
       method: 'GET',
       path: '/api/v1/statistics',
-      credentials: 'bearer',
       roles: EVERY_ROLE,
       query: StatisticsQuery,
-      docs: {
-        tag: 'Calls',
-        id: 'getStatistics',
-        summary: 'Add up calls by group',
-        description:
-          'What the calls that match the filters of Get Calls add up to. A call counts under each of its topics and of its answered questions; calls without the thing have `key` null. Without another filter than the start time, stored sums make it quick.',
-        responses: { 200: { description: 'The groups and the total.', schema: Statistics } },
-      },
+      tag: 'Calls',
+      id: 'getStatistics',
+      summary: 'Add up calls by group',
+      description:
+        'What the calls that match the filters of Get Calls add up to. A call counts under each of its topics and of its answered questions; calls without the thing have `key` null. Without another filter than the start time, stored sums make it quick.',
+      responses: { 200: { description: 'The groups and the total.', schema: Statistics } },
       async handle({ caller, query }) {
         const { group_by, tz, sort, limit, ...filter } = query;
         const reply = await catalogue.readStatistics(

@@ -3,7 +3,6 @@ import { CallDetail, CallPage } from '@call-analysis/api/calls';
 import type { audio, ingest } from '@call-analysis/proto';
 import type { Client } from '@call-analysis/rpc';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
-import { pathUuid } from '../../http/request/parse.ts';
 import type { PublicUrl } from '../../http/request/public-url.ts';
 import type { AddChoices } from '../calls/answer-choices.ts';
 import { callDetail, readCall } from '../calls/call-json.ts';
@@ -19,7 +18,7 @@ import {
   processUpload,
   OpenUpload,
 } from '../uploads/uploads.ts';
-import { CAMPAIGNS, campaignUuid } from './campaigns.ts';
+import { CAMPAIGNS } from './campaigns.ts';
 
 const IN_CAMPAIGN = 'The calls belong to the campaign, which must be active.';
 const REJECTED = `${CAMPAIGNS}/rejected`;
@@ -47,19 +46,17 @@ export function campaignCalls(
       path: `${CAMPAIGNS}/:uuid/calls/upload`,
       credentials: 'api-key',
       body: OpenUpload,
-      docs: {
-        ...openUploadDocs,
-        tag: 'Campaigns',
-        id: 'openCampaignUpload',
-        summary: 'Start an upload to a campaign',
-        description: `${openUploadDocs.description} ${IN_CAMPAIGN}`,
-        errors: [...openUploadDocs.errors, 'INVALID_TRANSITION'],
-      },
+      ...openUploadDocs,
+      tag: 'Campaigns',
+      id: 'openCampaignUpload',
+      summary: 'Start an upload to a campaign',
+      description: `${openUploadDocs.description} ${IN_CAMPAIGN}`,
+      errors: [...openUploadDocs.errors, 'INVALID_TRANSITION'],
       handle: ({ caller, params, body, request }) =>
         openUpload(catalogue, (url) => publicUrl(request, url), {
           caller: callerOf(caller),
           ...body,
-          campaign_uuid: campaignUuid(params['uuid']),
+          campaign_uuid: params.uuid,
         }),
     }),
     endpoint({
@@ -68,33 +65,29 @@ export function campaignCalls(
       lane: 'uploads',
       credentials: 'api-key',
       body: ProcessUpload,
-      docs: {
-        ...processUploadDocs,
-        tag: 'Campaigns',
-        id: 'processCampaignUpload',
-        summary: 'Process an upload to a campaign',
-        description: `${processUploadDocs.description} ${IN_CAMPAIGN}`,
-        errors: [...processUploadDocs.errors, 'INVALID_TRANSITION'],
-      },
+      ...processUploadDocs,
+      tag: 'Campaigns',
+      id: 'processCampaignUpload',
+      summary: 'Process an upload to a campaign',
+      description: `${processUploadDocs.description} ${IN_CAMPAIGN}`,
+      errors: [...processUploadDocs.errors, 'INVALID_TRANSITION'],
       handle: ({ caller, params, body, request, address }) =>
         processUpload(catalogue, (rejected) => publicUrl(request, `${REJECTED}/${rejected}`), {
           caller: actorOf(caller, address),
           ...body,
-          campaign_uuid: campaignUuid(params['uuid']),
+          campaign_uuid: params.uuid,
         }),
     }),
     endpoint({
       method: 'GET',
       path: `${REJECTED}/:uuid`,
       credentials: 'api-key',
-      docs: {
-        ...rejectedDocs,
-        tag: 'Campaigns',
-        id: 'getCampaignRejectedRows',
-        summary: 'Get the refused rows of a campaign upload',
-      },
+      ...rejectedDocs,
+      tag: 'Campaigns',
+      id: 'getCampaignRejectedRows',
+      summary: 'Get the refused rows of a campaign upload',
       async handle({ caller, params, response }) {
-        await downloadRejected(catalogue, pathUuid(params['uuid'], 'file of refused rows'), caller, response);
+        await downloadRejected(catalogue, params.uuid, caller, response);
         return undefined;
       },
     }),
@@ -103,16 +96,14 @@ export function campaignCalls(
       path: `${CAMPAIGNS}/:uuid/audio/upload`,
       credentials: 'api-key',
       body: recordingForm,
-      docs: {
-        ...recordingDocs,
-        tag: 'Campaigns',
-        id: 'uploadCampaignRecording',
-        summary: 'Upload a recording to a campaign',
-        description: `${recordingDocs.description} ${IN_CAMPAIGN}`,
-        errors: [...recordingDocs.errors, 'INVALID_TRANSITION'],
-      },
+      ...recordingDocs,
+      tag: 'Campaigns',
+      id: 'uploadCampaignRecording',
+      summary: 'Upload a recording to a campaign',
+      description: `${recordingDocs.description} ${IN_CAMPAIGN}`,
+      errors: [...recordingDocs.errors, 'INVALID_TRANSITION'],
       async handle({ caller, params, body }) {
-        const campaign_uuid = campaignUuid(params['uuid']);
+        const campaign_uuid = params.uuid;
         // Checked again when the call is registered. Checking here spares clients a useless upload of 50 MB.
         await catalogue.admitToCampaign({ caller: callerOf(caller), campaign_uuid });
         return uploadRecording(recordings, caller, body, campaign_uuid);
@@ -123,15 +114,13 @@ export function campaignCalls(
       path: `${CAMPAIGNS}/:uuid/calls`,
       credentials: 'api-key',
       query: CallQuery,
-      docs: {
-        tag: 'Campaigns',
-        id: 'listCampaignCalls',
-        summary: 'List the calls of a campaign',
-        description: listCallsDescription,
-        responses: { 200: { description: 'A page of calls.', schema: CallPage } },
-      },
+      tag: 'Campaigns',
+      id: 'listCampaignCalls',
+      summary: 'List the calls of a campaign',
+      description: listCallsDescription,
+      responses: { 200: { description: 'A page of calls.', schema: CallPage } },
       async handle({ caller, params, query }) {
-        const campaign_uuid = campaignUuid(params['uuid']);
+        const campaign_uuid = params.uuid;
         // An unknown campaign is NOT_FOUND, not an empty list.
         await catalogue.getCampaign({ caller: callerOf(caller), campaign_uuid });
         return listCalls(catalogue, caller, query, campaign_uuid);
@@ -141,18 +130,16 @@ export function campaignCalls(
       method: 'GET',
       path: `${CAMPAIGNS}/:uuid/calls/:call_uuid`,
       credentials: 'api-key',
-      docs: {
-        tag: 'Campaigns',
-        id: 'getCampaignCall',
-        summary: 'Get a call of a campaign',
-        description: 'The call with its transcript, all its analyses, and the quotes that support every answer.',
-        responses: { 200: { description: 'The call.', schema: CallDetail } },
-      },
+      tag: 'Campaigns',
+      id: 'getCampaignCall',
+      summary: 'Get a call of a campaign',
+      description: 'The call with its transcript, all its analyses, and the quotes that support every answer.',
+      responses: { 200: { description: 'The call.', schema: CallDetail } },
       async handle({ caller, params, request }) {
         const { call } = await readCall(catalogue, {
           caller: callerOf(caller),
-          call_uuid: pathUuid(params['call_uuid'], 'call'),
-          campaign_uuid: campaignUuid(params['uuid']),
+          call_uuid: params.call_uuid,
+          campaign_uuid: params.uuid,
         });
         const body = await callDetail(
           call!,

@@ -4,7 +4,6 @@ import type { ingest } from '@call-analysis/proto';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
-import { pathUuid } from '../../http/request/parse.ts';
 import { actorOf, answered, callerOf } from '../rpc-caller.ts';
 
 export const CAMPAIGNS = '/external/api/v1/call-campaign';
@@ -80,15 +79,13 @@ export function campaigns(
       path: CAMPAIGNS,
       credentials: 'api-key',
       body: NewCampaign,
-      docs: {
-        tag: 'Campaigns',
-        id: 'createCampaign',
-        summary: 'Create a campaign',
-        description:
-          'A new campaign is a draft and accepts calls after it is started. `segment_type` must be one of the firm’s; calls keep their own. The dates are informational.',
-        responses: { 201: { description: 'The campaign.', schema: CampaignItem } },
-        errors: ['EXTERNAL_ID_EXISTS'],
-      },
+      tag: 'Campaigns',
+      id: 'createCampaign',
+      summary: 'Create a campaign',
+      description:
+        'A new campaign is a draft and accepts calls after it is started. `segment_type` must be one of the firm’s; calls keep their own. The dates are informational.',
+      responses: { 201: { description: 'The campaign.', schema: CampaignItem } },
+      errors: ['EXTERNAL_ID_EXISTS'],
       async handle({ caller, body, address }) {
         const created = await catalogue.createCampaign({ caller: actorOf(caller, address), ...body });
         return answered(created, 201);
@@ -104,13 +101,11 @@ export function campaigns(
         page,
         size,
       }),
-      docs: {
-        tag: 'Campaigns',
-        id: 'listCampaigns',
-        summary: 'List campaigns',
-        description: 'Newest first.',
-        responses: { 200: { description: 'A page of campaigns.', schema: CampaignPage } },
-      },
+      tag: 'Campaigns',
+      id: 'listCampaigns',
+      summary: 'List campaigns',
+      description: 'Newest first.',
+      responses: { 200: { description: 'A page of campaigns.', schema: CampaignPage } },
       async handle({ caller, query }) {
         return answered(await catalogue.listCampaigns({ caller: callerOf(caller), ...query }));
       },
@@ -119,14 +114,12 @@ export function campaigns(
       method: 'GET',
       path: `${CAMPAIGNS}/:uuid`,
       credentials: 'api-key',
-      docs: {
-        tag: 'Campaigns',
-        id: 'getCampaign',
-        summary: 'Get a campaign',
-        responses: { 200: { description: 'The campaign.', schema: CampaignItem } },
-      },
+      tag: 'Campaigns',
+      id: 'getCampaign',
+      summary: 'Get a campaign',
+      responses: { 200: { description: 'The campaign.', schema: CampaignItem } },
       async handle({ caller, params }) {
-        const campaign = { caller: callerOf(caller), campaign_uuid: campaignUuid(params['uuid']) };
+        const campaign = { caller: callerOf(caller), campaign_uuid: params.uuid };
         return answered(await catalogue.getCampaign(campaign));
       },
     }),
@@ -135,19 +128,17 @@ export function campaigns(
       path: `${CAMPAIGNS}/:uuid`,
       credentials: 'api-key',
       body: Change,
-      docs: {
-        tag: 'Campaigns',
-        id: 'changeCampaign',
-        summary: 'Change a campaign',
-        description:
-          'Only while it is not finished. Fields that are left out stay as they are. Null clears the description or a date.',
-        responses: { 200: { description: 'The campaign.', schema: CampaignItem } },
-        errors: ['INVALID_TRANSITION'],
-      },
+      tag: 'Campaigns',
+      id: 'changeCampaign',
+      summary: 'Change a campaign',
+      description:
+        'Only while it is not finished. Fields that are left out stay as they are. Null clears the description or a date.',
+      responses: { 200: { description: 'The campaign.', schema: CampaignItem } },
+      errors: ['INVALID_TRANSITION'],
       async handle({ caller, params, body, address }) {
         const changed = await catalogue.changeCampaign({
           caller: actorOf(caller, address),
-          campaign_uuid: campaignUuid(params['uuid']),
+          campaign_uuid: params.uuid,
           ...present(body),
           clear: Object.entries(body).flatMap(([field, value]) => (value === null ? [field] : [])),
         });
@@ -160,25 +151,19 @@ export function campaigns(
         path: `${CAMPAIGNS}/:uuid/${action}`,
         lane: 'uploads',
         credentials: 'api-key',
-        docs: {
-          tag: 'Campaigns',
-          id,
-          summary,
-          description,
-          responses: { 200: { description: 'The campaign.', schema: CampaignItem } },
-          errors: ['INVALID_TRANSITION'],
-        },
+        tag: 'Campaigns',
+        id,
+        summary,
+        description,
+        responses: { 200: { description: 'The campaign.', schema: CampaignItem } },
+        errors: ['INVALID_TRANSITION'],
         async handle({ caller, params, address }) {
-          const move = { caller: actorOf(caller, address), campaign_uuid: campaignUuid(params['uuid']), action };
+          const move = { caller: actorOf(caller, address), campaign_uuid: params.uuid, action };
           return answered(await catalogue.moveCampaign(move, { deadlineMs: MOVE_MS }));
         },
       }),
     ),
   ];
-}
-
-export function campaignUuid(sent: string | undefined): string {
-  return pathUuid(sent, 'campaign');
 }
 
 /** A field that is set at creation and cannot be changed. */

@@ -6,7 +6,6 @@ import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { AND_OPERATORS, AND_REVIEWERS, EVERY_ROLE } from '../../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
-import { pathUuid } from '../../http/request/parse.ts';
 import { requirePeople } from '../firms-and-users/people.ts';
 import { answered, callerOf } from './desk-caller.ts';
 
@@ -31,18 +30,15 @@ export function assignments(
     endpoint({
       method: 'PUT',
       path: '/api/v1/calls/:uuid/assignment',
-      credentials: 'bearer',
       roles: AND_REVIEWERS,
       body: NewAssignment,
-      docs: {
-        tag,
-        id: 'assignCall',
-        summary: 'Assign a call',
-        description: 'Makes its review the task of a user. An ADMIN assigns to anybody, others to themselves.',
-        responses: { 200: { description: 'The assignment.', schema: Assignment } },
-      },
+      tag,
+      id: 'assignCall',
+      summary: 'Assign a call',
+      description: 'Makes its review the task of a user. An ADMIN assigns to anybody, others to themselves.',
+      responses: { 200: { description: 'The assignment.', schema: Assignment } },
       handle: async ({ caller, params, body: { user_uuid, due }, address }) => {
-        const call_uuid = pathUuid(params['uuid'], 'call');
+        const call_uuid = params.uuid;
         await requirePeople(keys, caller, { user_uuid });
         return answered(
           await team.assignCall({
@@ -57,34 +53,28 @@ export function assignments(
     endpoint({
       method: 'GET',
       path: '/api/v1/calls/:uuid/desk',
-      credentials: 'bearer',
       roles: EVERY_ROLE,
-      docs: {
-        tag,
-        id: 'readCallDesk',
-        summary: 'Read whose task a call is, and what is disputed',
-        responses: { 200: { description: 'What people have to do with the call.', schema: CallDesk } },
-      },
+      tag,
+      id: 'readCallDesk',
+      summary: 'Read whose task a call is, and what is disputed',
+      responses: { 200: { description: 'What people have to do with the call.', schema: CallDesk } },
       handle: async ({ caller, params, address }) => {
-        const call_uuid = pathUuid(params['uuid'], 'call');
+        const call_uuid = params.uuid;
         return answered(await team.readCallDesk({ caller: callerOf(caller, address), call_uuid }));
       },
     }),
     endpoint({
       method: 'POST',
       path: '/api/v1/calls/:uuid/acknowledge',
-      credentials: 'bearer',
       roles: AND_OPERATORS,
-      docs: {
-        tag,
-        id: 'acknowledgeReview',
-        summary: 'Acknowledge a review',
-        description: 'Notes that you have read the review of the call. 200 also when that was noted before.',
-        responses: { 200: { description: 'Who acknowledged it, and when.', schema: Acknowledgement } },
-        errors: ['INVALID_TRANSITION'],
-      },
+      tag,
+      id: 'acknowledgeReview',
+      summary: 'Acknowledge a review',
+      description: 'Notes that you have read the review of the call. 200 also when that was noted before.',
+      responses: { 200: { description: 'Who acknowledged it, and when.', schema: Acknowledgement } },
+      errors: ['INVALID_TRANSITION'],
       handle: async ({ caller, params, address }) => {
-        const call_uuid = pathUuid(params['uuid'], 'call');
+        const call_uuid = params.uuid;
         return answered(await team.acknowledgeReview({ caller: callerOf(caller, address), call_uuid }));
       },
     }),

@@ -6,7 +6,6 @@ import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { AND_REVIEWERS } from '../../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
-import { pathUuid } from '../../http/request/parse.ts';
 import { people, requirePeople } from '../firms-and-users/people.ts';
 import { answered, callerOf } from './desk-caller.ts';
 
@@ -70,21 +69,17 @@ export function calibrations(
   >,
   keys: Pick<Client<typeof keyManagement>, 'findUser'>,
 ): Endpoint[] {
-  const uuidOf = (params: Readonly<Record<string, string | undefined>>) => pathUuid(params['uuid'], 'calibration');
   return [
     endpoint({
       method: 'POST',
       path: PATH,
-      credentials: 'bearer',
       roles: AND_REVIEWERS,
       body: NewCalibration,
-      docs: {
-        tag,
-        id: 'createCalibration',
-        summary: 'Start a calibration',
-        description: 'Several people review the same calls without seeing the answers of each other.',
-        responses: { 201: { description: 'The calibration.', schema: Calibration } },
-      },
+      tag,
+      id: 'createCalibration',
+      summary: 'Start a calibration',
+      description: 'Several people review the same calls without seeing the answers of each other.',
+      responses: { 201: { description: 'The calibration.', schema: Calibration } },
       handle: async ({ caller, body, address }) => {
         const { name: called, call_uuids, user_uuids, due } = body;
         await requirePeople(keys, caller, { user_uuids });
@@ -95,54 +90,45 @@ export function calibrations(
     endpoint({
       method: 'GET',
       path: PATH,
-      credentials: 'bearer',
       roles: AND_REVIEWERS,
       query: z.strictObject({ page, size }),
-      docs: {
-        tag,
-        id: 'listCalibrations',
-        summary: 'List calibrations',
-        description: 'Newest first.',
-        responses: { 200: { description: 'A page of calibrations.', schema: CalibrationPage } },
-      },
+      tag,
+      id: 'listCalibrations',
+      summary: 'List calibrations',
+      description: 'Newest first.',
+      responses: { 200: { description: 'A page of calibrations.', schema: CalibrationPage } },
       handle: async ({ caller, query, address }) =>
         answered(await team.listCalibrations({ caller: callerOf(caller, address), page: query })),
     }),
     endpoint({
       method: 'GET',
       path: `${PATH}/:uuid`,
-      credentials: 'bearer',
       roles: AND_REVIEWERS,
-      docs: {
-        tag,
-        id: 'getCalibration',
-        summary: 'Get a calibration',
-        description: "With everyone's answers and their agreement, once all have answered or an ADMIN has closed it.",
-        responses: { 200: { description: 'The calibration.', schema: Calibration } },
-      },
+      tag,
+      id: 'getCalibration',
+      summary: 'Get a calibration',
+      description: "With everyone's answers and their agreement, once all have answered or an ADMIN has closed it.",
+      responses: { 200: { description: 'The calibration.', schema: Calibration } },
       handle: async ({ caller, params, address }) =>
-        answered(await team.getCalibration({ caller: callerOf(caller, address), calibration_uuid: uuidOf(params) })),
+        answered(await team.getCalibration({ caller: callerOf(caller, address), calibration_uuid: params.uuid })),
     }),
     endpoint({
       method: 'PUT',
       path: `${PATH}/:uuid/calls/:call_uuid`,
-      credentials: 'bearer',
       roles: AND_REVIEWERS,
       body: Answers,
-      docs: {
-        tag,
-        id: 'answerCalibration',
-        summary: 'Review a call of a calibration',
-        description: 'Replaces your earlier answers about the call. The score of the call does not change.',
-        responses: { 200: { description: 'Your answers.', schema: CalibrationAnswers } },
-        errors: ['INVALID_TRANSITION'],
-      },
+      tag,
+      id: 'answerCalibration',
+      summary: 'Review a call of a calibration',
+      description: 'Replaces your earlier answers about the call. The score of the call does not change.',
+      responses: { 200: { description: 'Your answers.', schema: CalibrationAnswers } },
+      errors: ['INVALID_TRANSITION'],
       handle: async ({ caller, params, body: { answers }, address }) =>
         answered(
           await team.answerCalibration({
             caller: callerOf(caller, address),
-            calibration_uuid: uuidOf(params),
-            call_uuid: pathUuid(params['call_uuid'], 'call'),
+            calibration_uuid: params.uuid,
+            call_uuid: params.call_uuid,
             answers: answers.map(({ question_uuid, answer }) => ({
               question_uuid,
               ...(answer !== null && { answer }),
@@ -153,17 +139,14 @@ export function calibrations(
     endpoint({
       method: 'POST',
       path: `${PATH}/:uuid/close`,
-      credentials: 'bearer',
       roles: ['ADMIN'],
-      docs: {
-        tag,
-        id: 'closeCalibration',
-        summary: 'Close a calibration',
-        description: 'Everyone sees the answers, also where some are missing. Nobody answers any more.',
-        responses: { 200: { description: 'The calibration.', schema: Calibration } },
-      },
+      tag,
+      id: 'closeCalibration',
+      summary: 'Close a calibration',
+      description: 'Everyone sees the answers, also where some are missing. Nobody answers any more.',
+      responses: { 200: { description: 'The calibration.', schema: Calibration } },
       handle: async ({ caller, params, address }) =>
-        answered(await team.closeCalibration({ caller: callerOf(caller, address), calibration_uuid: uuidOf(params) })),
+        answered(await team.closeCalibration({ caller: callerOf(caller, address), calibration_uuid: params.uuid })),
     }),
   ];
 }

@@ -12,17 +12,14 @@ export function colleagues(keys: Pick<Client<typeof keyManagement>, 'listUsers'>
     endpoint({
       method: 'GET',
       path: '/api/v1/people',
-      credentials: 'bearer',
       roles: EVERY_ROLE,
       query: z.strictObject({ page, size }),
-      docs: {
-        tag: 'Desk',
-        id: 'listPeople',
-        summary: 'List the people of the firm',
-        description:
-          'Names for those who assign, mention and compare; oldest first, with the API user of the firm. Every role may read them; an OPERATOR is told of no other OPERATOR.',
-        responses: { 200: { description: 'A page of people.', schema: PeoplePage } },
-      },
+      tag: 'Desk',
+      id: 'listPeople',
+      summary: 'List the people of the firm',
+      description:
+        'Names for those who assign, mention and compare; oldest first, with the API user of the firm. Every role may read them; an OPERATOR is told of no other OPERATOR.',
+      responses: { 200: { description: 'A page of people.', schema: PeoplePage } },
       async handle({ caller, query }) {
         const { count, users } = await (caller.role === 'OPERATOR'
           ? othersThanOperators(keys, caller, query)

@@ -6,7 +6,6 @@ import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { AND_REVIEWERS, EVERY_ROLE } from '../../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
-import { pathUuid } from '../../http/request/parse.ts';
 import { answered, callerOf } from './desk-caller.ts';
 
 const PATH = '/api/v1/disputes';
@@ -45,58 +44,48 @@ export function disputes(
     endpoint({
       method: 'POST',
       path: '/api/v1/calls/:uuid/disputes',
-      credentials: 'bearer',
       roles: EVERY_ROLE,
       body: NewDispute,
-      docs: {
-        tag,
-        id: 'disputeAnswer',
-        summary: 'Dispute an answer',
-        description:
-          'Of the current analysis of the call, with its review. One dispute of a question is open at a time.',
-        responses: { 201: { description: 'The dispute.', schema: Dispute } },
-        errors: ['DISPUTE_EXISTS'],
-      },
+      tag,
+      id: 'disputeAnswer',
+      summary: 'Dispute an answer',
+      description: 'Of the current analysis of the call, with its review. One dispute of a question is open at a time.',
+      responses: { 201: { description: 'The dispute.', schema: Dispute } },
+      errors: ['DISPUTE_EXISTS'],
       handle: async ({ caller, params, body, address }) => {
-        const call_uuid = pathUuid(params['uuid'], 'call');
+        const call_uuid = params.uuid;
         return answered(await team.disputeAnswer({ caller: callerOf(caller, address), call_uuid, ...body }), 201);
       },
     }),
     endpoint({
       method: 'GET',
       path: PATH,
-      credentials: 'bearer',
       roles: EVERY_ROLE,
       query: z.strictObject({ status: anyOf(DisputeStatus), page, size }),
-      docs: {
-        tag,
-        id: 'listDisputes',
-        summary: 'List disputes',
-        description: 'Newest first.',
-        responses: { 200: { description: 'A page of disputes.', schema: DisputePage } },
-      },
+      tag,
+      id: 'listDisputes',
+      summary: 'List disputes',
+      description: 'Newest first.',
+      responses: { 200: { description: 'A page of disputes.', schema: DisputePage } },
       handle: async ({ caller, query: { status, ...rest }, address }) =>
         answered(await team.listDisputes({ caller: callerOf(caller, address), status, page: rest })),
     }),
     endpoint({
       method: 'PATCH',
       path: `${PATH}/:uuid`,
-      credentials: 'bearer',
       roles: AND_REVIEWERS,
       body: Decision,
-      docs: {
-        tag,
-        id: 'decideDispute',
-        summary: 'Decide a dispute',
-        description: 'An accepted dispute with an answer changes the review of the call, and its score.',
-        responses: { 200: { description: 'The dispute.', schema: Dispute } },
-        errors: ['INVALID_TRANSITION', 'ANALYSIS_CHANGED'],
-      },
+      tag,
+      id: 'decideDispute',
+      summary: 'Decide a dispute',
+      description: 'An accepted dispute with an answer changes the review of the call, and its score.',
+      responses: { 200: { description: 'The dispute.', schema: Dispute } },
+      errors: ['INVALID_TRANSITION', 'ANALYSIS_CHANGED'],
       handle: async ({ caller, params, body: { status, answer, comment }, address }) =>
         answered(
           await team.decideDispute({
             caller: callerOf(caller, address),
-            dispute_uuid: pathUuid(params['uuid'], 'dispute'),
+            dispute_uuid: params.uuid,
             status,
             changes_answer: answer !== undefined,
             ...(typeof answer === 'string' && { answer }),

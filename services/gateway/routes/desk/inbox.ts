@@ -8,24 +8,35 @@ import { endpoint, type Endpoint } from '../../http/endpoint.ts';
 import { answered, callerOf } from './desk-caller.ts';
 
 /** docs/api.md, "The desk of a team". */
-export function inbox(team: Pick<Client<typeof desk>, 'readInbox'>): Endpoint[] {
+export function inbox(team: Pick<Client<typeof desk>, 'readInbox' | 'putMentionAway'>): Endpoint[] {
   return [
     endpoint({
       method: 'GET',
       path: '/api/v1/inbox',
-      credentials: 'bearer',
       roles: EVERY_ROLE,
       query: z.strictObject({ page, size }),
-      docs: {
-        tag: 'Desk',
-        id: 'readInbox',
-        summary: 'List what waits for you',
-        description:
-          'Newest first: comments that mention you, until you comment on the call; calls that are assigned to you, until they are reviewed; open disputes of others; calibrations, until you have answered.',
-        responses: { 200: { description: 'A page of items.', schema: InboxPage } },
-      },
+      tag: 'Desk',
+      id: 'readInbox',
+      summary: 'List what waits for you',
+      description:
+        'Newest first: comments that mention you, until you comment on the call or put the mention away; calls that are assigned to you, until they are reviewed; open disputes of others; calibrations, until you have answered.',
+      responses: { 200: { description: 'A page of items.', schema: InboxPage } },
       handle: async ({ caller, query, address }) =>
         answered(await team.readInbox({ caller: callerOf(caller, address), page: query })),
+    }),
+    endpoint({
+      method: 'DELETE',
+      path: '/api/v1/inbox/mentions/:comment_uuid',
+      roles: EVERY_ROLE,
+      tag: 'Desk',
+      id: 'putMentionAway',
+      summary: 'Put a mention away',
+      description: 'A comment that mentions you no longer waits for you. The comment stays.',
+      responses: { 204: { description: 'It no longer waits for you.' } },
+      handle: async ({ caller, params, address }) => {
+        await team.putMentionAway({ caller: callerOf(caller, address), comment_uuid: params.comment_uuid });
+        return { status: 204 };
+      },
     }),
   ];
 }

@@ -5,7 +5,6 @@ import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import type { Caller } from '../../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
-import { pathUuid } from '../../http/request/parse.ts';
 import { filterFor, FilterInBody } from '../calls/calls.ts';
 import { answered, callerOf } from './desk-caller.ts';
 import { SavedFilter } from './saved-query.ts';
@@ -75,20 +74,17 @@ type Team = Pick<
 
 /** docs/api.md, "The desk of a team". */
 export function samplingRules(team: Team): Endpoint[] {
-  const uuidOf = (params: Readonly<Record<string, string | undefined>>) => pathUuid(params['uuid'], 'sampling rule');
   return [
     endpoint({
       ...access,
       method: 'GET',
       path: PATH,
       query: z.strictObject({ page, size }),
-      docs: {
-        tag,
-        id: 'listSamplingRules',
-        summary: 'List sampling rules',
-        description: 'Oldest first.',
-        responses: { 200: { description: 'A page of rules.', schema: SamplingRulePage } },
-      },
+      tag,
+      id: 'listSamplingRules',
+      summary: 'List sampling rules',
+      description: 'Oldest first.',
+      responses: { 200: { description: 'A page of rules.', schema: SamplingRulePage } },
       handle: async ({ caller, query, address }) =>
         answered(await team.listSamplingRules({ caller: callerOf(caller, address), page: query })),
     }),
@@ -97,15 +93,13 @@ export function samplingRules(team: Team): Endpoint[] {
       method: 'POST',
       path: PATH,
       body: NewRule,
-      docs: {
-        tag,
-        id: 'createSamplingRule',
-        summary: 'Create a sampling rule',
-        description:
-          'Chooses calls for a review by chance, among those that were completed in a day or a week, when it has ended. An enabled rule chooses of the last period at once.',
-        responses: { 201: { description: 'The rule.', schema: SamplingRule } },
-        errors: ['TOO_MANY_RULES'],
-      },
+      tag,
+      id: 'createSamplingRule',
+      summary: 'Create a sampling rule',
+      description:
+        'Chooses calls for a review by chance, among those that were completed in a day or a week, when it has ended. An enabled rule chooses of the last period at once.',
+      responses: { 201: { description: 'The rule.', schema: SamplingRule } },
+      errors: ['TOO_MANY_RULES'],
       handle: async ({ caller, body: { enabled = true, ...body }, address }) =>
         answered(
           await team.createSamplingRule(
@@ -119,32 +113,27 @@ export function samplingRules(team: Team): Endpoint[] {
       ...access,
       method: 'GET',
       path: `${PATH}/:uuid`,
-      docs: {
-        tag,
-        id: 'getSamplingRule',
-        summary: 'Get a sampling rule',
-        responses: { 200: { description: 'The rule.', schema: SamplingRule } },
-      },
+      tag,
+      id: 'getSamplingRule',
+      summary: 'Get a sampling rule',
+      responses: { 200: { description: 'The rule.', schema: SamplingRule } },
       handle: async ({ caller, params, address }) =>
-        answered(await team.getSamplingRule({ caller: callerOf(caller, address), rule_uuid: uuidOf(params) })),
+        answered(await team.getSamplingRule({ caller: callerOf(caller, address), rule_uuid: params.uuid })),
     }),
     endpoint({
       ...access,
       method: 'PATCH',
       path: `${PATH}/:uuid`,
       body: Change,
-      docs: {
-        tag,
-        id: 'changeSamplingRule',
-        summary: 'Change a sampling rule',
-        description:
-          'Absent fields do not change; `count` and `share` replace each other. What was chosen before stays.',
-        responses: { 200: { description: 'The rule.', schema: SamplingRule } },
-      },
+      tag,
+      id: 'changeSamplingRule',
+      summary: 'Change a sampling rule',
+      description: 'Absent fields do not change; `count` and `share` replace each other. What was chosen before stays.',
+      responses: { 200: { description: 'The rule.', schema: SamplingRule } },
       handle: async ({ caller, params, body, address }) =>
         answered(
           await team.changeSamplingRule(
-            { caller: callerOf(caller, address), rule_uuid: uuidOf(params), fields: fieldsOf(caller, body) },
+            { caller: callerOf(caller, address), rule_uuid: params.uuid, fields: fieldsOf(caller, body) },
             { deadlineMs: CHOOSE_MS },
           ),
         ),
@@ -153,15 +142,13 @@ export function samplingRules(team: Team): Endpoint[] {
       ...access,
       method: 'DELETE',
       path: `${PATH}/:uuid`,
-      docs: {
-        tag,
-        id: 'deleteSamplingRule',
-        summary: 'Delete a sampling rule',
-        description: 'The calls that it has chosen are no longer its samples. Disable it to keep them.',
-        responses: { 204: { description: 'It is deleted.' } },
-      },
+      tag,
+      id: 'deleteSamplingRule',
+      summary: 'Delete a sampling rule',
+      description: 'The calls that it has chosen are no longer its samples. Disable it to keep them.',
+      responses: { 204: { description: 'It is deleted.' } },
       handle: async ({ caller, params, address }) => {
-        const request = { caller: callerOf(caller, address), rule_uuid: uuidOf(params) };
+        const request = { caller: callerOf(caller, address), rule_uuid: params.uuid };
         await team.deleteSamplingRule(request, { deadlineMs: CHOOSE_MS });
         return { status: 204 };
       },
@@ -171,16 +158,14 @@ export function samplingRules(team: Team): Endpoint[] {
       method: 'GET',
       path: `${PATH}/:uuid/samples`,
       query: z.strictObject({ page, size }),
-      docs: {
-        tag,
-        id: 'listSamples',
-        summary: 'List the samples of a rule',
-        description:
-          'Newest first, one a period, each with the seed and the rule that it can be repeated by: within each group, the calls with the lowest SHA-256 of the seed followed by the uuid of the call.',
-        responses: { 200: { description: 'A page of samples.', schema: SamplePage } },
-      },
+      tag,
+      id: 'listSamples',
+      summary: 'List the samples of a rule',
+      description:
+        'Newest first, one a period, each with the seed and the rule that it can be repeated by: within each group, the calls with the lowest SHA-256 of the seed followed by the uuid of the call.',
+      responses: { 200: { description: 'A page of samples.', schema: SamplePage } },
       handle: async ({ caller, params, query, address }) =>
-        answered(await team.listSamples({ caller: callerOf(caller, address), rule_uuid: uuidOf(params), page: query })),
+        answered(await team.listSamples({ caller: callerOf(caller, address), rule_uuid: params.uuid, page: query })),
     }),
   ];
 }

@@ -5,7 +5,6 @@ import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { AND_REVIEWERS } from '../../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
-import { pathUuid } from '../../http/request/parse.ts';
 import { answered, callerOf } from './desk-caller.ts';
 import { SavedQuery } from './saved-query.ts';
 
@@ -36,13 +35,11 @@ export function views(
       method: 'GET',
       path: PATH,
       query: z.strictObject({ page, size }),
-      docs: {
-        tag,
-        id: 'listViews',
-        summary: 'List saved views',
-        description: 'Your own, then those that others share with the firm, each by name.',
-        responses: { 200: { description: 'A page of views.', schema: ViewPage } },
-      },
+      tag,
+      id: 'listViews',
+      summary: 'List saved views',
+      description: 'Your own, then those that others share with the firm, each by name.',
+      responses: { 200: { description: 'A page of views.', schema: ViewPage } },
       handle: async ({ caller, query, address }) =>
         answered(await team.listViews({ caller: callerOf(caller, address), page: query })),
     }),
@@ -51,14 +48,12 @@ export function views(
       method: 'POST',
       path: PATH,
       body: NewView,
-      docs: {
-        tag,
-        id: 'createView',
-        summary: 'Save a view',
-        description: 'A filter and an order of calls under a name.',
-        responses: { 201: { description: 'The view.', schema: View } },
-        errors: ['TOO_MANY_VIEWS'],
-      },
+      tag,
+      id: 'createView',
+      summary: 'Save a view',
+      description: 'A filter and an order of calls under a name.',
+      responses: { 201: { description: 'The view.', schema: View } },
+      errors: ['TOO_MANY_VIEWS'],
       handle: async ({ caller, body, address }) =>
         answered(await team.createView({ caller: callerOf(caller, address), fields: fieldsOf(body) }), 201),
     }),
@@ -66,14 +61,12 @@ export function views(
       ...access,
       method: 'GET',
       path: `${PATH}/:uuid`,
-      docs: {
-        tag,
-        id: 'getView',
-        summary: 'Get a saved view',
-        responses: { 200: { description: 'The view.', schema: View } },
-      },
+      tag,
+      id: 'getView',
+      summary: 'Get a saved view',
+      responses: { 200: { description: 'The view.', schema: View } },
       handle: async ({ caller, params, address }) => {
-        const view_uuid = pathUuid(params['uuid'], 'view');
+        const view_uuid = params.uuid;
         return answered(await team.getView({ caller: callerOf(caller, address), view_uuid }));
       },
     }),
@@ -82,15 +75,13 @@ export function views(
       method: 'PATCH',
       path: `${PATH}/:uuid`,
       body: Change,
-      docs: {
-        tag,
-        id: 'changeView',
-        summary: 'Change a saved view',
-        description: 'Your own, or as an ADMIN a shared one. Absent fields do not change.',
-        responses: { 200: { description: 'The view.', schema: View } },
-      },
+      tag,
+      id: 'changeView',
+      summary: 'Change a saved view',
+      description: 'Your own, or as an ADMIN a shared one. Absent fields do not change.',
+      responses: { 200: { description: 'The view.', schema: View } },
       handle: async ({ caller, params, body, address }) => {
-        const view_uuid = pathUuid(params['uuid'], 'view');
+        const view_uuid = params.uuid;
         return answered(
           await team.changeView({ caller: callerOf(caller, address), view_uuid, fields: fieldsOf(body) }),
         );
@@ -100,15 +91,13 @@ export function views(
       ...access,
       method: 'DELETE',
       path: `${PATH}/:uuid`,
-      docs: {
-        tag,
-        id: 'deleteView',
-        summary: 'Delete a saved view',
-        description: 'Your own, or as an ADMIN a shared one.',
-        responses: { 204: { description: 'It is deleted.' } },
-      },
+      tag,
+      id: 'deleteView',
+      summary: 'Delete a saved view',
+      description: 'Your own, or as an ADMIN a shared one.',
+      responses: { 204: { description: 'It is deleted.' } },
       handle: async ({ caller, params, address }) => {
-        await team.deleteView({ caller: callerOf(caller, address), view_uuid: pathUuid(params['uuid'], 'view') });
+        await team.deleteView({ caller: callerOf(caller, address), view_uuid: params.uuid });
         return { status: 204 };
       },
     }),

@@ -62,14 +62,11 @@ export function firm(keys: Keys, calls: Ingest): Endpoint[] {
     endpoint({
       method: 'GET',
       path: PATH,
-      credentials: 'bearer',
       roles: EVERY_ROLE,
-      docs: {
-        tag,
-        id: 'getFirm',
-        summary: "Get the caller's firm",
-        responses: { 200: { description: 'The firm with its settings.', schema: FirmSettings } },
-      },
+      tag,
+      id: 'getFirm',
+      summary: "Get the caller's firm",
+      responses: { 200: { description: 'The firm with its settings.', schema: FirmSettings } },
       async handle({ caller }) {
         const [{ firm: found }, storage] = await Promise.all([
           keys.findFirm({ firm_uuid: caller.firmUuid }),
@@ -82,16 +79,13 @@ export function firm(keys: Keys, calls: Ingest): Endpoint[] {
     endpoint({
       method: 'PATCH',
       path: PATH,
-      credentials: 'bearer',
       roles: ['ADMIN'],
       body: Change,
-      docs: {
-        tag,
-        id: 'changeFirm',
-        summary: "Change the caller's firm",
-        description: 'Absent fields do not change. New settings apply to calls that arrive at least ten seconds later.',
-        responses: { 200: { description: 'The firm with its settings.', schema: FirmSettings } },
-      },
+      tag,
+      id: 'changeFirm',
+      summary: "Change the caller's firm",
+      description: 'Absent fields do not change. New settings apply to calls that arrive at least ten seconds later.',
+      responses: { 200: { description: 'The firm with its settings.', schema: FirmSettings } },
       async handle({ caller, body: { retention, segment_types, ...change }, address }) {
         // First, so that an answer is not lost after the change.
         const storage = await calls.getStorage({ caller: callerOf(caller) });

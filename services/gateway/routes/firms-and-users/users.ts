@@ -13,7 +13,6 @@ import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { Role } from '../../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
-import { pathUuid } from '../../http/request/parse.ts';
 import type { PublicUrl } from '../../http/request/public-url.ts';
 import { managerOf } from './manager.ts';
 
@@ -59,13 +58,11 @@ export function users(keys: Keys, absolute: PublicUrl): Endpoint[] {
       method: 'GET',
       path: PATH,
       query: z.strictObject({ page, size }),
-      docs: {
-        tag,
-        id: 'listUsers',
-        summary: "List the firm's users",
-        description: 'Oldest first, with the API user of the firm. Removed users are not listed.',
-        responses: { 200: { description: 'A page of users.', schema: UserPage } },
-      },
+      tag,
+      id: 'listUsers',
+      summary: "List the firm's users",
+      description: 'Oldest first, with the API user of the firm. Removed users are not listed.',
+      responses: { 200: { description: 'A page of users.', schema: UserPage } },
       async handle({ caller, query }) {
         const { count, users: found } = await keys.listUsers({ firm_uuid: caller.firmUuid, ...query });
         return { status: 200, body: { count, items: found.map(userJson) } };
@@ -76,13 +73,11 @@ export function users(keys: Keys, absolute: PublicUrl): Endpoint[] {
       method: 'POST',
       path: PATH,
       body: NewUser,
-      docs: {
-        tag,
-        id: 'createUser',
-        summary: 'Create a user',
-        description: ROLES_OF_MANAGERS,
-        responses: { 201: { description: 'The user.', schema: User } },
-      },
+      tag,
+      id: 'createUser',
+      summary: 'Create a user',
+      description: ROLES_OF_MANAGERS,
+      responses: { 201: { description: 'The user.', schema: User } },
       async handle({ caller, body, address }) {
         const actor = managerOf(caller, address);
         return { status: 201, body: userJson(await keys.createUser({ actor, firm_uuid: caller.firmUuid, ...body })) };
@@ -92,14 +87,12 @@ export function users(keys: Keys, absolute: PublicUrl): Endpoint[] {
       ...access,
       method: 'GET',
       path: `${PATH}/:uuid`,
-      docs: {
-        tag,
-        id: 'getUser',
-        summary: 'Get a user',
-        responses: { 200: { description: 'The user.', schema: User } },
-      },
+      tag,
+      id: 'getUser',
+      summary: 'Get a user',
+      responses: { 200: { description: 'The user.', schema: User } },
       async handle({ caller, params }) {
-        const user_uuid = pathUuid(params['uuid'], 'user');
+        const user_uuid = params.uuid;
         const { user: found } = await keys.findUser({ user_uuid, firm_uuid: caller.firmUuid });
         if (found === undefined || found === null) throw notFound('user');
         return { status: 200, body: userJson(found) };
@@ -110,16 +103,14 @@ export function users(keys: Keys, absolute: PublicUrl): Endpoint[] {
       method: 'PATCH',
       path: `${PATH}/:uuid`,
       body: Change,
-      docs: {
-        tag,
-        id: 'changeUser',
-        summary: 'Change a user',
-        description: `A changed role ends the user's sessions, and tokens that were issued before are refused within 5 seconds. Changed operator ids count within 5 seconds too. ${ROLES_OF_MANAGERS}`,
-        responses: { 200: { description: 'The user.', schema: User } },
-        errors: ['OWN_ACCOUNT', 'LAST_ADMIN', 'API_USER'],
-      },
+      tag,
+      id: 'changeUser',
+      summary: 'Change a user',
+      description: `A changed role ends the user's sessions, and tokens that were issued before are refused within 5 seconds. Changed operator ids count within 5 seconds too. ${ROLES_OF_MANAGERS}`,
+      responses: { 200: { description: 'The user.', schema: User } },
+      errors: ['OWN_ACCOUNT', 'LAST_ADMIN', 'API_USER'],
       async handle({ caller, params, body: { operator_ids: ids, ...body }, address }) {
-        const user_uuid = pathUuid(params['uuid'], 'user');
+        const user_uuid = params.uuid;
         const change = { ...body, ...(ids !== undefined && { operator_ids: { ids } }) };
         const changed = await keys.changeUser({ actor: managerOf(caller, address), user_uuid, ...change });
         return { status: 200, body: userJson(changed) };
@@ -129,16 +120,14 @@ export function users(keys: Keys, absolute: PublicUrl): Endpoint[] {
       ...access,
       method: 'DELETE',
       path: `${PATH}/:uuid`,
-      docs: {
-        tag,
-        id: 'removeUser',
-        summary: 'Remove a user',
-        description: `The user's sessions end, and the user's tokens are refused within 5 seconds. ${ROLES_OF_MANAGERS}`,
-        responses: { 204: { description: 'The user is removed.' } },
-        errors: ['OWN_ACCOUNT', 'LAST_ADMIN', 'API_USER'],
-      },
+      tag,
+      id: 'removeUser',
+      summary: 'Remove a user',
+      description: `The user's sessions end, and the user's tokens are refused within 5 seconds. ${ROLES_OF_MANAGERS}`,
+      responses: { 204: { description: 'The user is removed.' } },
+      errors: ['OWN_ACCOUNT', 'LAST_ADMIN', 'API_USER'],
       async handle({ caller, params, address }) {
-        const user_uuid = pathUuid(params['uuid'], 'user');
+        const user_uuid = params.uuid;
         await keys.removeUser({ actor: managerOf(caller, address), user_uuid });
         return { status: 204 };
       },
@@ -147,16 +136,14 @@ export function users(keys: Keys, absolute: PublicUrl): Endpoint[] {
       ...access,
       method: 'POST',
       path: `${PATH}/:uuid/console-link`,
-      docs: {
-        tag,
-        id: 'createConsoleLink',
-        summary: 'Create a link that signs a user in',
-        description: `The link works once, within 10 minutes. Anyone who has it can act as the user. ${ROLES_OF_MANAGERS}`,
-        responses: { 201: { description: 'The link.', schema: ConsoleLink } },
-        errors: ['API_USER'],
-      },
+      tag,
+      id: 'createConsoleLink',
+      summary: 'Create a link that signs a user in',
+      description: `The link works once, within 10 minutes. Anyone who has it can act as the user. ${ROLES_OF_MANAGERS}`,
+      responses: { 201: { description: 'The link.', schema: ConsoleLink } },
+      errors: ['API_USER'],
       async handle({ caller, params, request, address }) {
-        const user_uuid = pathUuid(params['uuid'], 'user');
+        const user_uuid = params.uuid;
         const { code, expires_at } = await keys.createSignInCode({ actor: managerOf(caller, address), user_uuid });
         return { status: 201, body: { url: absolute(request, `/console/#code=${code}`), expires_at } };
       },

@@ -37,14 +37,12 @@ export function consolePage(base: string, objectsOrigin?: string): Endpoint[] {
       method: 'GET',
       path: '/',
       credentials: 'none',
-      docs: {
-        tag: 'Service',
-        id: 'getRoot',
-        summary: 'Go to the console',
-        description: 'Redirects browsers, which accept `text/html`, to the console. Others get 404.',
-        responses: { 302: { description: 'The console.', headers: { Location: 'The path of the console.' } } },
-        errors: ['NOT_FOUND'],
-      },
+      tag: 'Service',
+      id: 'getRoot',
+      summary: 'Go to the console',
+      description: 'Redirects browsers, which accept `text/html`, to the console. Others get 404.',
+      responses: { 302: { description: 'The console.', headers: { Location: 'The path of the console.' } } },
+      errors: ['NOT_FOUND'],
       async handle({ request }) {
         if (!/\btext\/html\b/.test(request.headers.accept ?? '')) throw routeNotFound();
         return { status: 302, headers: { location: path, vary: 'Accept' } };
@@ -54,14 +52,12 @@ export function consolePage(base: string, objectsOrigin?: string): Endpoint[] {
       method: 'GET',
       path: '/console',
       credentials: 'none',
-      docs: {
-        tag: 'Service',
-        id: 'getConsole',
-        summary: 'Open the console',
-        responses: {
-          200: { description: 'The page for people.', type: 'text/html' },
-          302: { description: 'The same path with a slash at the end.', headers: { Location: 'The path.' } },
-        },
+      tag: 'Service',
+      id: 'getConsole',
+      summary: 'Open the console',
+      responses: {
+        200: { description: 'The page for people.', type: 'text/html' },
+        302: { description: 'The same path with a slash at the end.', headers: { Location: 'The path.' } },
       },
       async handle({ request, response }) {
         if (/^[^?#]*\/(?:[?#]|$)/.test(request.url)) return page(response);
@@ -73,20 +69,18 @@ export function consolePage(base: string, objectsOrigin?: string): Endpoint[] {
       path: '/console/*path',
       credentials: 'none',
       query: z.looseObject({}),
-      docs: {
-        tag: 'Service',
-        id: 'getConsolePath',
-        summary: 'Open a page of the console',
-        description: 'Assets under `assets/` have a hash in their name and never change. Other paths return the page.',
-        params: { path: z.string().min(1) },
-        responses: {
-          200: {
-            description: 'The page, or an asset.',
-            type: ['text/html', 'text/javascript', 'text/css', 'application/json', 'image/svg+xml'],
-          },
+      tag: 'Service',
+      id: 'getConsolePath',
+      summary: 'Open a page of the console',
+      description: 'Assets under `assets/` have a hash in their name and never change. Other paths return the page.',
+      params: { path: z.string().min(1) },
+      responses: {
+        200: {
+          description: 'The page, or an asset.',
+          type: ['text/html', 'text/javascript', 'text/css', 'application/json', 'image/svg+xml'],
         },
-        errors: ['NOT_FOUND'],
       },
+      errors: ['NOT_FOUND'],
       async handle({ request, response }) {
         const [name = ''] = request.url.slice('/console/'.length).split(/[?#]/);
         if (!name.startsWith(ASSETS)) return page(response);

@@ -62,15 +62,13 @@ export function docs(endpoints: readonly Endpoint[], base: string): Endpoint[] {
       method: 'GET',
       path: '/openapi.json',
       credentials: 'none',
-      docs: {
-        tag: 'Service',
-        id: 'getOpenApiDocument',
-        summary: 'Get the OpenAPI document',
-        responses: {
-          200: {
-            description: 'The OpenAPI 3.1 document.',
-            schema: z.looseObject({ openapi: z.string() }).meta({ id: 'OpenApiDocument' }),
-          },
+      tag: 'Service',
+      id: 'getOpenApiDocument',
+      summary: 'Get the OpenAPI document',
+      responses: {
+        200: {
+          description: 'The OpenAPI 3.1 document.',
+          schema: z.looseObject({ openapi: z.string() }).meta({ id: 'OpenApiDocument' }),
         },
       },
       async handle() {
@@ -82,13 +80,11 @@ export function docs(endpoints: readonly Endpoint[], base: string): Endpoint[] {
       method: 'GET',
       path: '/docs',
       credentials: 'none',
-      docs: {
-        tag: 'Service',
-        id: 'getDocumentationPage',
-        summary: 'Read the documentation',
-        responses: {
-          200: { description: 'A page that shows the OpenAPI document and can send requests.', type: 'text/html' },
-        },
+      tag: 'Service',
+      id: 'getDocumentationPage',
+      summary: 'Read the documentation',
+      responses: {
+        200: { description: 'A page that shows the OpenAPI document and can send requests.', type: 'text/html' },
       },
       async handle({ request, response }) {
         const directory = /^[^?#]*\/(?:[?#]|$)/.test(request.url ?? '') ? '.' : 'docs';
@@ -101,13 +97,11 @@ export function docs(endpoints: readonly Endpoint[], base: string): Endpoint[] {
       method: 'GET',
       path: '/docs/:asset',
       credentials: 'none',
-      docs: {
-        tag: 'Service',
-        id: 'getDocumentationAsset',
-        summary: 'Get an asset of the documentation page',
-        params: { asset: Asset },
-        responses: { 200: { description: 'The asset.', type: Object.values(TYPES) } },
-      },
+      tag: 'Service',
+      id: 'getDocumentationAsset',
+      summary: 'Get an asset of the documentation page',
+      params: { asset: Asset },
+      responses: { 200: { description: 'The asset.', type: Object.values(TYPES) } },
       async handle({ params }) {
         const asset = Asset.safeParse(params['asset']);
         if (!asset.success) throw routeNotFound();

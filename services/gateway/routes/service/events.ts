@@ -11,15 +11,13 @@ export function events(bus?: ListenConfig): Endpoint[] {
       method: 'GET',
       path: '/asyncapi.json',
       credentials: 'none',
-      docs: {
-        tag: 'Service',
-        id: 'getAsyncApiDocument',
-        summary: 'Get the AsyncAPI document of the events',
-        responses: {
-          200: {
-            description: 'The AsyncAPI 3 document.',
-            schema: z.looseObject({ asyncapi: z.string() }).meta({ id: 'AsyncApiDocument' }),
-          },
+      tag: 'Service',
+      id: 'getAsyncApiDocument',
+      summary: 'Get the AsyncAPI document of the events',
+      responses: {
+        200: {
+          description: 'The AsyncAPI 3 document.',
+          schema: z.looseObject({ asyncapi: z.string() }).meta({ id: 'AsyncApiDocument' }),
         },
       },
       async handle() {

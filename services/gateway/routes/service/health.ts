@@ -23,12 +23,10 @@ export function health(readiness: Readiness): Endpoint[] {
       path: '/healthz',
       credentials: 'none',
       unlimited: true,
-      docs: {
-        tag: 'Service',
-        id: 'getHealth',
-        summary: 'Check that the process is alive',
-        responses: { 200: { description: 'The process is alive.', schema: Health } },
-      },
+      tag: 'Service',
+      id: 'getHealth',
+      summary: 'Check that the process is alive',
+      responses: { 200: { description: 'The process is alive.', schema: Health } },
       handle: async () => ({ status: 200, body: { status: 'ok' } }),
     }),
     endpoint({
@@ -36,14 +34,12 @@ export function health(readiness: Readiness): Endpoint[] {
       path: '/readyz',
       credentials: 'none',
       unlimited: true,
-      docs: {
-        tag: 'Service',
-        id: 'getReadiness',
-        summary: 'Check that requests can be served',
-        description: 'Checks every backend of the gateway. An error names those that do not respond.',
-        responses: { 200: { description: 'Requests can be served.', schema: ReadyState } },
-        errors: ['UNAVAILABLE'],
-      },
+      tag: 'Service',
+      id: 'getReadiness',
+      summary: 'Check that requests can be served',
+      description: 'Checks every backend of the gateway. An error names those that do not respond.',
+      responses: { 200: { description: 'Requests can be served.', schema: ReadyState } },
+      errors: ['UNAVAILABLE'],
       async handle() {
         const { vital, others } = await readiness.missing();
         if (readiness.isDraining) throw new Fault('unavailable', 'UNAVAILABLE', 'The gateway is stopping.');

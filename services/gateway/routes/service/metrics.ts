@@ -16,15 +16,13 @@ export function metrics(): Endpoint[] {
       path: '/metrics',
       credentials: 'none',
       unlimited: true,
-      docs: {
-        tag: 'Service',
-        id: 'getMetrics',
-        summary: 'Read the metrics',
-        description:
-          'Metrics of the process that answers, in the text format of Prometheus. They contain no data of firms or calls.',
-        responses: { 200: { description: 'The metrics.', type: 'text/plain' } },
-        errors: ['RATE_LIMITED'],
-      },
+      tag: 'Service',
+      id: 'getMetrics',
+      summary: 'Read the metrics',
+      description:
+        'Metrics of the process that answers, in the text format of Prometheus. They contain no data of firms or calls.',
+      responses: { 200: { description: 'The metrics.', type: 'text/plain' } },
+      errors: ['RATE_LIMITED'],
       async handle({ response }) {
         quota.count(response.locals.client.network, response);
         const headers = { 'content-type': EXPOSITION_TYPE };

@@ -7,7 +7,6 @@ import { z } from 'zod';
 import type { Caller } from '../../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
 import type { OperationDocs } from '../../http/operation-docs.ts';
-import { pathUuid } from '../../http/request/parse.ts';
 import type { PublicUrl } from '../../http/request/public-url.ts';
 import type { Response } from '../../http/response/response.ts';
 import { sendStream } from '../../http/response/send.ts';
@@ -39,15 +38,12 @@ export function batches(
     endpoint({
       method: 'GET',
       path: PATH,
-      credentials: 'bearer',
       query: z.strictObject({ page, size }),
-      docs: {
-        tag: 'Batches',
-        id: 'listBatches',
-        summary: 'List batches',
-        description: 'Newest first.',
-        responses: { 200: { description: 'A page of batches.', schema: BatchPage } },
-      },
+      tag: 'Batches',
+      id: 'listBatches',
+      summary: 'List batches',
+      description: 'Newest first.',
+      responses: { 200: { description: 'A page of batches.', schema: BatchPage } },
       async handle({ caller, query, request }) {
         const page = readAnswer<z.output<typeof BatchPage>>(
           await catalogue.listBatches({ caller: callerOf(caller), ...query }),
@@ -58,16 +54,13 @@ export function batches(
     endpoint({
       method: 'GET',
       path: `${PATH}/:batch_id`,
-      credentials: 'bearer',
-      docs: {
-        tag: 'Batches',
-        id: 'getBatch',
-        summary: 'Get a batch',
-        description: 'The progress of a batch: its calls by status.',
-        responses: { 200: { description: 'The batch.', schema: BatchItem } },
-      },
+      tag: 'Batches',
+      id: 'getBatch',
+      summary: 'Get a batch',
+      description: 'The progress of a batch: its calls by status.',
+      responses: { 200: { description: 'The batch.', schema: BatchItem } },
       async handle({ caller, params, request }) {
-        const batch_uuid = pathUuid(params['batch_id'], 'batch');
+        const batch_uuid = params.batch_id;
         const batch = readAnswer<Batch>(await catalogue.getBatch({ caller: callerOf(caller), batch_uuid }));
         return { status: 200, body: reachable(batch, request) };
       },
@@ -75,10 +68,9 @@ export function batches(
     endpoint({
       method: 'GET',
       path: `${REJECTED}/:uuid`,
-      credentials: 'bearer',
-      docs: rejectedDocs,
+      ...rejectedDocs,
       async handle({ caller, params, response }) {
-        await downloadRejected(catalogue, pathUuid(params['uuid'], 'file of refused rows'), caller, response);
+        await downloadRejected(catalogue, params.uuid, caller, response);
         return undefined;
       },
     }),

@@ -49,9 +49,8 @@ export function recordings(audio: Recordings): Endpoint[] {
     endpoint({
       method: 'POST',
       path: '/api/v1/audio/upload',
-      credentials: 'bearer',
       body: recordingForm,
-      docs: recordingDocs,
+      ...recordingDocs,
       handle: ({ caller, body }) => uploadRecording(audio, caller, body),
     }),
   ];

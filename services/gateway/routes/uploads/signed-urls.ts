@@ -47,24 +47,22 @@ export function signedUrls(store: Objects & SignedUrls): Endpoint[] {
     endpoint({
       ...at,
       method: 'PUT',
-      docs: {
-        tag: 'Files',
-        id: 'putFile',
-        summary: 'Upload a file',
-        params: { key: z.string().min(1) },
-        description:
-          'Uploads a file to a signed URL of an upload. Use the URL unchanged and send the bytes as the body. `Content-MD5` and `Content-Digest` are ignored.',
-        bytes: 'The bytes of the file.',
-        responses: { 200: { description: 'The complete file is stored.' } },
-        errors: [
-          'FORBIDDEN',
-          'REQUEST_TIMEOUT',
-          'UPLOAD_TOO_LARGE',
-          'RATE_LIMITED',
-          'UNAVAILABLE',
-          'INSUFFICIENT_STORAGE',
-        ],
-      },
+      tag: 'Files',
+      id: 'putFile',
+      summary: 'Upload a file',
+      params: { key: z.string().min(1) },
+      description:
+        'Uploads a file to a signed URL of an upload. Use the URL unchanged and send the bytes as the body. `Content-MD5` and `Content-Digest` are ignored.',
+      bytes: 'The bytes of the file.',
+      responses: { 200: { description: 'The complete file is stored.' } },
+      errors: [
+        'FORBIDDEN',
+        'REQUEST_TIMEOUT',
+        'UPLOAD_TOO_LARGE',
+        'RATE_LIMITED',
+        'UNAVAILABLE',
+        'INSUFFICIENT_STORAGE',
+      ],
       async handle({ request, response, beginUpload }) {
         const { key, maxBytes } = verifiedUrl(store, request);
         if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
@@ -81,25 +79,23 @@ export function signedUrls(store: Objects & SignedUrls): Endpoint[] {
     endpoint({
       ...at,
       method: 'GET',
-      docs: {
-        tag: 'Files',
-        id: 'getFile',
-        summary: 'Download a file',
-        params: { key: z.string().min(1) },
-        description: 'Downloads the file of a signed URL. Use the URL as it is.',
-        headers: {
-          Range: { description: 'One range of bytes: `bytes=0-1023`.', schema: z.string().optional() },
-        },
-        responses: {
-          200: { description: 'The file.', type: MEDIA, headers: FILE_HEADERS },
-          206: {
-            description: 'The requested bytes.',
-            type: MEDIA,
-            headers: { ...FILE_HEADERS, 'Content-Range': 'The position of these bytes and the size of the file.' },
-          },
-        },
-        errors: ['FORBIDDEN', 'NOT_FOUND', 'RANGE_NOT_SATISFIABLE'],
+      tag: 'Files',
+      id: 'getFile',
+      summary: 'Download a file',
+      params: { key: z.string().min(1) },
+      description: 'Downloads the file of a signed URL. Use the URL as it is.',
+      headers: {
+        Range: { description: 'One range of bytes: `bytes=0-1023`.', schema: z.string().optional() },
       },
+      responses: {
+        200: { description: 'The file.', type: MEDIA, headers: FILE_HEADERS },
+        206: {
+          description: 'The requested bytes.',
+          type: MEDIA,
+          headers: { ...FILE_HEADERS, 'Content-Range': 'The position of these bytes and the size of the file.' },
+        },
+      },
+      errors: ['FORBIDDEN', 'NOT_FOUND', 'RANGE_NOT_SATISFIABLE'],
       async handle({ request, response }) {
         await download(store, verifiedUrl(store, request).key, request, response);
         return undefined;

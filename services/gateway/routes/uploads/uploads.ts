@@ -86,9 +86,8 @@ export function uploads(catalogue: Pick<Catalogue, 'openUpload' | 'processUpload
     endpoint({
       method: 'POST',
       path: '/api/v1/calls/upload',
-      credentials: 'bearer',
       body: OpenUpload,
-      docs: openUploadDocs,
+      ...openUploadDocs,
       handle: ({ caller, body, request }) =>
         openUpload(catalogue, (url) => publicUrl(request, url), { caller: callerOf(caller), ...body }),
     }),
@@ -96,9 +95,8 @@ export function uploads(catalogue: Pick<Catalogue, 'openUpload' | 'processUpload
       method: 'POST',
       path: '/api/v1/calls/process-upload',
       lane: 'uploads',
-      credentials: 'bearer',
       body: ProcessUpload,
-      docs: processUploadDocs,
+      ...processUploadDocs,
       handle: ({ caller, body, request }) =>
         processUpload(catalogue, (rejected) => rejectedUrl(publicUrl, request, rejected), {
           caller: callerOf(caller),

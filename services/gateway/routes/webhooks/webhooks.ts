@@ -13,7 +13,6 @@ import type { webhooks as definition } from '@call-analysis/proto';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
-import { pathUuid } from '../../http/request/parse.ts';
 import { actorOf } from '../rpc-caller.ts';
 import { deliveryJson, webhookJson, webhookWithSecretJson } from './webhook-json.ts';
 
@@ -64,15 +63,13 @@ function registrations(service: Webhooks): Endpoint[] {
       method: 'POST',
       path: PATH,
       body: NewWebhook,
-      docs: {
-        tag,
-        id: 'createWebhook',
-        summary: 'Create a webhook',
-        description:
-          'The response contains the secret that verifies signatures. It is not shown again. The URL must begin with https:// and lead to a public address.',
-        responses: { 201: { description: 'The webhook with its secret.', schema: WebhookWithSecret } },
-        errors: ['URL_NOT_ALLOWED', 'TOO_MANY_WEBHOOKS'],
-      },
+      tag,
+      id: 'createWebhook',
+      summary: 'Create a webhook',
+      description:
+        'The response contains the secret that verifies signatures. It is not shown again. The URL must begin with https:// and lead to a public address.',
+      responses: { 201: { description: 'The webhook with its secret.', schema: WebhookWithSecret } },
+      errors: ['URL_NOT_ALLOWED', 'TOO_MANY_WEBHOOKS'],
       async handle({ caller, body: { description: given, ...body }, address }) {
         const created = await service.createWebhook({
           caller: actorOf(caller, address),
@@ -87,13 +84,11 @@ function registrations(service: Webhooks): Endpoint[] {
       method: 'GET',
       path: PATH,
       query: z.strictObject({ page, size }),
-      docs: {
-        tag,
-        id: 'listWebhooks',
-        summary: 'List webhooks',
-        description: 'Newest first.',
-        responses: { 200: { description: 'A page of webhooks.', schema: WebhookPage } },
-      },
+      tag,
+      id: 'listWebhooks',
+      summary: 'List webhooks',
+      description: 'Newest first.',
+      responses: { 200: { description: 'A page of webhooks.', schema: WebhookPage } },
       async handle({ caller, query, address }) {
         const { count, items } = await service.listWebhooks({ caller: actorOf(caller, address), ...query });
         return { status: 200, body: { count, items: items.map(webhookJson) } };
@@ -103,14 +98,12 @@ function registrations(service: Webhooks): Endpoint[] {
       ...access,
       method: 'GET',
       path: `${PATH}/:uuid`,
-      docs: {
-        tag,
-        id: 'getWebhook',
-        summary: 'Get a webhook',
-        responses: { 200: { description: 'The webhook.', schema: Webhook } },
-      },
+      tag,
+      id: 'getWebhook',
+      summary: 'Get a webhook',
+      responses: { 200: { description: 'The webhook.', schema: Webhook } },
       async handle({ caller, params, address }) {
-        const request = { caller: actorOf(caller, address), webhook_uuid: webhookUuid(params['uuid']) };
+        const request = { caller: actorOf(caller, address), webhook_uuid: params.uuid };
         return { status: 200, body: webhookJson(await service.getWebhook(request)) };
       },
     }),
@@ -119,19 +112,17 @@ function registrations(service: Webhooks): Endpoint[] {
       method: 'PATCH',
       path: `${PATH}/:uuid`,
       body: Change,
-      docs: {
-        tag,
-        id: 'changeWebhook',
-        summary: 'Change a webhook',
-        description:
-          'Fields that are left out stay as they are; null clears the description. Events that happen while a webhook is disabled are stored as failed deliveries, which a replay sends.',
-        responses: { 200: { description: 'The webhook.', schema: Webhook } },
-        errors: ['URL_NOT_ALLOWED'],
-      },
+      tag,
+      id: 'changeWebhook',
+      summary: 'Change a webhook',
+      description:
+        'Fields that are left out stay as they are; null clears the description. Events that happen while a webhook is disabled are stored as failed deliveries, which a replay sends.',
+      responses: { 200: { description: 'The webhook.', schema: Webhook } },
+      errors: ['URL_NOT_ALLOWED'],
       async handle({ caller, params, body: { description: given, ...body }, address }) {
         const changed = await service.changeWebhook({
           caller: actorOf(caller, address),
-          webhook_uuid: webhookUuid(params['uuid']),
+          webhook_uuid: params.uuid,
           ...present(body),
           ...(typeof given === 'string' && { description: given }),
           clear_description: given === null,
@@ -143,17 +134,15 @@ function registrations(service: Webhooks): Endpoint[] {
       ...access,
       method: 'DELETE',
       path: `${PATH}/:uuid`,
-      docs: {
-        tag,
-        id: 'deleteWebhook',
-        summary: 'Delete a webhook',
-        description: 'Nothing more is sent to it, and its deliveries are removed.',
-        responses: { 204: { description: 'It is deleted.' } },
-      },
+      tag,
+      id: 'deleteWebhook',
+      summary: 'Delete a webhook',
+      description: 'Nothing more is sent to it, and its deliveries are removed.',
+      responses: { 204: { description: 'It is deleted.' } },
       async handle({ caller, params, address }) {
         await service.deleteWebhook({
           caller: actorOf(caller, address),
-          webhook_uuid: webhookUuid(params['uuid']),
+          webhook_uuid: params.uuid,
         });
         return { status: 204 };
       },
@@ -162,15 +151,13 @@ function registrations(service: Webhooks): Endpoint[] {
       ...access,
       method: 'POST',
       path: `${PATH}/:uuid/rotate-secret`,
-      docs: {
-        tag,
-        id: 'rotateWebhookSecret',
-        summary: 'Rotate the secret of a webhook',
-        description: 'For 24 hours deliveries are signed with the old secret too.',
-        responses: { 200: { description: 'The webhook with its new secret.', schema: WebhookWithSecret } },
-      },
+      tag,
+      id: 'rotateWebhookSecret',
+      summary: 'Rotate the secret of a webhook',
+      description: 'For 24 hours deliveries are signed with the old secret too.',
+      responses: { 200: { description: 'The webhook with its new secret.', schema: WebhookWithSecret } },
       async handle({ caller, params, address }) {
-        const request = { caller: actorOf(caller, address), webhook_uuid: webhookUuid(params['uuid']) };
+        const request = { caller: actorOf(caller, address), webhook_uuid: params.uuid };
         return { status: 200, body: webhookWithSecretJson(await service.rotateSecret(request)) };
       },
     }),
@@ -184,16 +171,14 @@ function deliveries(service: Webhooks): Endpoint[] {
       ...access,
       method: 'POST',
       path: `${PATH}/:uuid/test`,
-      docs: {
-        tag,
-        id: 'testWebhook',
-        summary: 'Test a webhook',
-        description: 'Sends the event `webhook.test`, whether or not the webhook subscribes to it.',
-        responses: { 202: { description: 'The delivery, which is about to be sent.', schema: Delivery } },
-        errors: ['WEBHOOK_DISABLED'],
-      },
+      tag,
+      id: 'testWebhook',
+      summary: 'Test a webhook',
+      description: 'Sends the event `webhook.test`, whether or not the webhook subscribes to it.',
+      responses: { 202: { description: 'The delivery, which is about to be sent.', schema: Delivery } },
+      errors: ['WEBHOOK_DISABLED'],
       async handle({ caller, params, address }) {
-        const request = { caller: actorOf(caller, address), webhook_uuid: webhookUuid(params['uuid']) };
+        const request = { caller: actorOf(caller, address), webhook_uuid: params.uuid };
         return { status: 202, body: deliveryJson(await service.testWebhook(request)) };
       },
     }),
@@ -202,15 +187,13 @@ function deliveries(service: Webhooks): Endpoint[] {
       method: 'GET',
       path: `${PATH}/:uuid/deliveries`,
       query: z.strictObject({ status: anyOf(DeliveryStatus), page, size }),
-      docs: {
-        tag,
-        id: 'listWebhookDeliveries',
-        summary: 'List the deliveries of a webhook',
-        description: 'Newest first. They are kept for 30 days.',
-        responses: { 200: { description: 'A page of deliveries.', schema: DeliveryPage } },
-      },
+      tag,
+      id: 'listWebhookDeliveries',
+      summary: 'List the deliveries of a webhook',
+      description: 'Newest first. They are kept for 30 days.',
+      responses: { 200: { description: 'A page of deliveries.', schema: DeliveryPage } },
       async handle({ caller, params, query, address }) {
-        const request = { caller: actorOf(caller, address), webhook_uuid: webhookUuid(params['uuid']), ...query };
+        const request = { caller: actorOf(caller, address), webhook_uuid: params.uuid, ...query };
         const { count, items } = await service.listDeliveries(request);
         return { status: 200, body: { count, items: items.map(deliveryJson) } };
       },
@@ -219,20 +202,18 @@ function deliveries(service: Webhooks): Endpoint[] {
       ...access,
       method: 'POST',
       path: `${PATH}/:uuid/deliveries/:delivery_uuid/retry`,
-      docs: {
-        tag,
-        id: 'retryWebhookDelivery',
-        summary: 'Send a delivery again',
-        description:
-          'Sends it immediately, even if it was delivered before. If the attempt fails, the retry schedule starts again.',
-        responses: { 202: { description: 'The delivery, which is about to be sent.', schema: Delivery } },
-        errors: ['WEBHOOK_DISABLED'],
-      },
+      tag,
+      id: 'retryWebhookDelivery',
+      summary: 'Send a delivery again',
+      description:
+        'Sends it immediately, even if it was delivered before. If the attempt fails, the retry schedule starts again.',
+      responses: { 202: { description: 'The delivery, which is about to be sent.', schema: Delivery } },
+      errors: ['WEBHOOK_DISABLED'],
       async handle({ caller, params, address }) {
         const retried = await service.retryDelivery({
           caller: actorOf(caller, address),
-          webhook_uuid: webhookUuid(params['uuid']),
-          delivery_uuid: pathUuid(params['delivery_uuid'], 'delivery'),
+          webhook_uuid: params.uuid,
+          delivery_uuid: params.delivery_uuid,
         });
         return { status: 202, body: deliveryJson(retried) };
       },
@@ -242,28 +223,22 @@ function deliveries(service: Webhooks): Endpoint[] {
       method: 'POST',
       path: `${PATH}/:uuid/replay`,
       body: Period,
-      docs: {
-        tag,
-        id: 'replayWebhook',
-        summary: 'Send the deliveries of a period again',
-        description:
-          'All deliveries that were created from `from` on and before `to`, also those that were delivered. Each keeps its `webhook-id`.',
-        responses: { 202: { description: 'The number of deliveries.', schema: Replay } },
-        errors: ['WEBHOOK_DISABLED'],
-      },
+      tag,
+      id: 'replayWebhook',
+      summary: 'Send the deliveries of a period again',
+      description:
+        'All deliveries that were created from `from` on and before `to`, also those that were delivered. Each keeps its `webhook-id`.',
+      responses: { 202: { description: 'The number of deliveries.', schema: Replay } },
+      errors: ['WEBHOOK_DISABLED'],
       async handle({ caller, params, body, address }) {
         const { deliveries: count } = await service.replay(
-          { caller: actorOf(caller, address), webhook_uuid: webhookUuid(params['uuid']), ...body },
+          { caller: actorOf(caller, address), webhook_uuid: params.uuid, ...body },
           { deadlineMs: REPLAY_MS },
         );
         return { status: 202, body: { deliveries: count } };
       },
     }),
   ];
-}
-
-function webhookUuid(given: string | undefined): string {
-  return pathUuid(given, 'webhook');
 }
 
 /** The fields that are not undefined. */

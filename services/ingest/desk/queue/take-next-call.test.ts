@@ -254,7 +254,8 @@ describe('the review queue', () => {
     const [one, two] = [personOf(firmUuid), personOf(firmUuid)];
     const calls = callsToReview(6);
     await listing.add(firmUuid, calls);
-    const read = (person: Person, at: number) => readQueue(service.deps, person, new Date(at));
+    const read = (person: Person, at: number, wanted = { filter: NO_FILTER, ruleUuid: null as string | null }) =>
+      readQueue(service.deps, person, wanted, new Date(at));
     // Midnight in Tashkent is 19:00 in UTC.
     const midnight = Date.UTC(2036, 9, 1, 19);
     await finish(one, calls[0]!, midnight - 1);
@@ -262,7 +263,8 @@ describe('the review queue', () => {
     await finish(one, calls[2]!, midnight + MINUTE);
     await finish(two, calls[3]!, midnight + MINUTE);
     expect(await next(one)).toBe(calls[4]!.uuid);
-    await sample(firmUuid, calls[5]!.uuid, randomUUID());
+    const ruleUuid = randomUUID();
+    await sample(firmUuid, calls[5]!.uuid, ruleUuid);
     await sample(firmUuid, calls[5]!.uuid, randomUUID());
     const done = [
       { user: one.userUuid, done: 2 },
@@ -270,6 +272,9 @@ describe('the review queue', () => {
     ];
     expect(await read(two, NOON)).toEqual({ waiting: 1, leased: 1, done_today: done });
     expect(await read(two, NOON + 16 * MINUTE)).toMatchObject({ waiting: 2, leased: 0 });
+    expect(await read(two, NOON + 16 * MINUTE, { filter: NO_FILTER, ruleUuid })).toMatchObject({ waiting: 1 });
+    const nobody = { filter: { ...NO_FILTER, operator_name: 'Nobody' }, ruleUuid: null };
+    expect(await read(two, NOON + 16 * MINUTE, nobody)).toMatchObject({ waiting: 0, done_today: done });
     await service.db.transaction((tx) =>
       assignments.set(tx, firmUuid, calls[5]!.uuid, {
         userUuid: one.userUuid,

@@ -3,7 +3,6 @@ import type { Database } from '@call-analysis/postgres';
 import type { Firms } from '@call-analysis/service/firms';
 import type { CallRow } from '../../calls/call-row.ts';
 import type { Calls } from '../../calls/call-store.ts';
-import { NO_FILTER } from '../../listing/call-filter.ts';
 import type { Words } from '../../search/word-store.ts';
 import type { DeskCaller } from '../requests.ts';
 import type { QueueQuery, ReviewQueue } from './queue-store.ts';
@@ -60,15 +59,17 @@ export async function releaseLease(
   if (!isReleased) throw notFound('lease');
 }
 
-/** How many calls wait for the person, how many are being reviewed, and what each person has finished today. */
+/** How many calls of those that are asked for wait for the person, how many are being reviewed, and what each person has finished today. */
 export async function readQueue(
-  { queue, firms }: Pick<Deps, 'queue'> & { readonly firms: Firms },
+  { queue, words, firms }: Pick<Deps, 'queue' | 'words'> & { readonly firms: Firms },
   { firmUuid, userUuid }: DeskCaller,
+  { filter, ruleUuid }: Pick<QueueQuery, 'filter' | 'ruleUuid'>,
   now: Date,
 ) {
   const { timeZone } = await firms.find(firmUuid);
+  const searched = await words.require(firmUuid, filter.q, 'q');
   const [waiting, leased, done] = await Promise.all([
-    queue.countWaiting({ firmUuid, userUuid, filter: NO_FILTER, words: null, ruleUuid: null, skip: [], now }),
+    queue.countWaiting({ firmUuid, userUuid, filter, words: searched, ruleUuid, skip: [], now }),
     queue.countLeased(firmUuid, now),
     queue.doneOnDay(firmUuid, now, timeZone),
   ]);

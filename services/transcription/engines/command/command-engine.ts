@@ -5,8 +5,15 @@ import { Fault } from '@call-analysis/fault';
 import { z } from 'zod';
 import { PROCESS_PREFIX } from '../../work-directory.ts';
 import { limitConcurrency } from '../concurrency-limit.ts';
-import { engineFailed, engineMisconfigured, engineUnavailable } from '../faults.ts';
-import { SAMPLE_RATE_HZ, type SpeechEngine, type SpeechSegment, type TimedText } from '../speech-engine.ts';
+import {
+  engineFailed,
+  engineMisconfigured,
+  engineUnavailable,
+  SAMPLE_RATE_HZ,
+  type SpeechEngine,
+  type SpeechSegment,
+  type TimedText,
+} from '../speech-engine.ts';
 import { isSureOfOther, languageNamed, languageNotSupported } from '../spoken-language.ts';
 import { tidyText } from '../timed-text.ts';
 import { wavFile } from '../wav-file.ts';

@@ -1,6 +1,6 @@
 import type { Fault } from '@call-analysis/fault';
 import { z } from 'zod';
-import { engineMisconfigured, engineRefused, engineUnavailable } from '../faults.ts';
+import { engineMisconfigured, engineRefused, engineUnavailable } from '../speech-engine.ts';
 
 /** An answer with an error status. */
 export interface Refusal {

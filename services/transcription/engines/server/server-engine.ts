@@ -3,8 +3,13 @@ import type { Language } from '@call-analysis/events';
 import type { Fault } from '@call-analysis/fault';
 import { retryAfterMs } from '@call-analysis/runtime';
 import { limitConcurrency } from '../concurrency-limit.ts';
-import { engineFailed, engineUnavailable } from '../faults.ts';
-import { SAMPLE_RATE_HZ, type SpeechEngine, type SpeechSegment } from '../speech-engine.ts';
+import {
+  engineFailed,
+  engineUnavailable,
+  SAMPLE_RATE_HZ,
+  type SpeechEngine,
+  type SpeechSegment,
+} from '../speech-engine.ts';
 import { wavFile } from '../wav-file.ts';
 import { interpret, isStuck, type ServerAnswer } from './answer.ts';
 import type { Question, ServerAddress } from './protocol.ts';

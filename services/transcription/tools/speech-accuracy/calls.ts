@@ -3,8 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Format } from '@call-analysis/recordings';
-import type { Half } from './halves.ts';
-import type { Line, Speaker } from './speakers.ts';
+import type { Half, Line, Speaker } from './speakers.ts';
 
 const RATE = 8000;
 /** Seconds. */

@@ -16,22 +16,20 @@ import { openInProcessEngine, SAMPLE_RATE_HZ } from '../../test/in-process-engin
 import { peakBytes, processorSeconds } from '../../test/process-figures.ts';
 import { TranscriptionWorkerPool, type WorkerPoolOptions } from '../../workers/worker-pool.ts';
 import { CallMaker, callName, type MadeCall } from './calls.ts';
-import { confidenceTable } from './confidence.ts';
-import { type Half, HALVES } from './halves.ts';
 import type { Compared } from './measure.ts';
-import { comparisonOf, tableOf } from './report.ts';
-import { speakers } from './speakers.ts';
+import { comparisonOf, confidenceTable, tableOf } from './report.ts';
+import { type Half, HALVES, speakers } from './speakers.ts';
 
 const USAGE = `npm run speech-accuracy -- DIR [--calls N] [--from N] [--languages en=100,ru,…] [--half tuning|judging|unheard|fresh]
   [--speakers allison-en,…] [--url URL | --models DIR [--each]] [--command JSON]… [--by-hand] [--results FILE] [--record]
 
 DIR is what "scripts/speech-material.sh DIR" made. --calls: calls of each language without a number of its own, 10 by
-default. --from: leaves out so many calls of each, to hear others than before. --half: "tuning" for choosing thresholds;
+default. --from: leaves out so many calls of each, to measure others than before. --half: "tuning" for choosing thresholds;
 figures are those of "judging", by default, "unheard" and "fresh". --speakers: these alone, by their names in speakers.ts.
 --url: a server with OpenAI's API, measured instead of the bundled model. --models: a folder with models, likewise.
 --each: compares the bundled model, each of the folder by itself and each --command (as SPEECH_COMMAND has it) on the same calls.
---by-hand: the bundled model also hears each line of its own, cut where it was put into the call. --results: keeps what is
-heard in this file, and does not hear again what is in it. --record: writes the table into docs/performance.md; not with --each.`;
+--by-hand: the bundled model also transcribes each line of its own, cut where it was put into the call. --results: keeps what is
+transcribed in this file, and does not transcribe again what is in it. --record: writes the table into docs/performance.md; not with --each.`;
 
 /**
  * A busy machine may take long, which is no reason to lose a run. The worker stays, so that its most memory is known.
@@ -93,7 +91,7 @@ try {
   const names = values.speakers?.split(',');
   const all = speakers(directory, half).filter(({ name }) => names?.includes(name) ?? true);
   const measured = kept();
-  const heard = new Set(measured.map(({ engine, call }) => `${engine} ${call.name}`));
+  const done = new Set(measured.map(({ engine, call }) => `${engine} ${call.name}`));
   cutter = values['by-hand'] ? await linesByHand() : undefined;
   // Languages take turns, so that a run that is interrupted has some of each; it prints the figures that it has.
   let isInterrupted = false;
@@ -105,7 +103,7 @@ try {
   for (let at = 0; at < Math.max(...sets.map(({ calls }) => calls)); at++) {
     for (const { set, calls } of sets) {
       const number = Number(values.from) + at;
-      const left = engines.filter(({ name }) => !heard.has(`${name} ${callName(set, half, number)}`));
+      const left = engines.filter(({ name }) => !done.has(`${name} ${callName(set, half, number)}`));
       if (isInterrupted || at >= calls || left.length === 0) continue;
       const call = maker.make(
         all.filter((speaker) => speaker.set === set),

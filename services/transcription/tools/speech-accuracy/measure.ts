@@ -17,7 +17,7 @@ export interface Measured {
   readonly residentBytes: number;
 }
 
-/** As one of several engines that hear the same calls. */
+/** As one of several engines that transcribe the same calls. */
 export interface Compared extends Measured {
   readonly engine: string;
   /** Seconds of processor time that the transcription took. */

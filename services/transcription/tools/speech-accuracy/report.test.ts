@@ -1,8 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { MadeCall } from './calls.ts';
-import { confidenceTable } from './confidence.ts';
 import type { Compared } from './measure.ts';
-import { comparisonOf } from './report.ts';
+import { comparisonOf, confidenceTable } from './report.ts';
 
 const call: MadeCall = {
   name: 'en-judging-0',

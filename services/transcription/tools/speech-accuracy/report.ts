@@ -1,4 +1,5 @@
 import { type Compared, type Figures, figuresOf, type Measured, wordErrorRates } from './measure.ts';
+import { foldedWords, wrongWords } from './text-errors.ts';
 
 const COLUMNS = [
   'language',
@@ -25,7 +26,7 @@ export function tableOf(engine: string, measured: readonly Measured[]): string {
   ].join('\n');
 }
 
-/** A table of engines that heard the same calls, in Markdown. The first engine is the yardstick of the times. */
+/** A table of engines that transcribed the same calls, in Markdown. The first engine is the yardstick of the times. */
 export function comparisonOf(measured: readonly Compared[]): string {
   const engines = Map.groupBy(measured, ({ engine }) => engine);
   const kinds = [...new Set([...engines.values()].flatMap((own) => [...wordErrorRates(own).keys()]))].toSorted();
@@ -78,5 +79,62 @@ function rowOf(language: string, figures: Figures): string {
   return `| ${cells.join(' | ')} |`;
 }
 
-const percent = (share: number | null) => (share === null ? '' : `${(100 * share).toFixed(1)} %`);
+const percent = (share: number | null) =>
+  share === null || Number.isNaN(share) ? '' : `${(100 * share).toFixed(1)} %`;
 const seconds = (time: number | null) => (time === null ? '' : `${time.toFixed(2)} s`);
+
+const BOUNDS = [0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9];
+
+interface RecognizedWord {
+  readonly confidence: number;
+  readonly isWrong: boolean;
+}
+
+/**
+ * Whether confidence tells right words from wrong ones, in Markdown: for each bound, of the recognized words of utterances below it
+ * and of the others, the share that is wrong. Words that were not recognized at all belong to no utterance. Null where the engine
+ * tells no confidence.
+ */
+export function confidenceTable(measured: readonly Measured[]): string | null {
+  const words = measured.flatMap(wordsOf);
+  if (words.length === 0) return null;
+  const rows = BOUNDS.map((bound) => {
+    const marked = words.filter(({ confidence }) => confidence < bound);
+    const others = words.filter(({ confidence }) => confidence >= bound);
+    const found = marked.filter(({ isWrong }) => isWrong).length / words.filter(({ isWrong }) => isWrong).length;
+    const cells = [
+      bound,
+      percent(marked.length / words.length),
+      wrongShare(marked),
+      wrongShare(others),
+      percent(found),
+    ];
+    return `| ${cells.join(' | ')} |`;
+  });
+  return [
+    `| below | of ${words.length} words | of these wrong | of the others wrong | of the wrong words |`,
+    '|---|---|---|---|---|',
+    ...rows,
+  ].join('\n');
+}
+
+function wordsOf({ call, transcript }: Measured): RecognizedWord[] {
+  return (['left', 'right'] as const).flatMap((side) => {
+    const said = call.lines.filter((line) => line.side === side);
+    if (said.some(({ text }) => text === '')) return [];
+    const recognized = (transcript?.utterances ?? [])
+      .filter((each) => each.side === side)
+      .flatMap(({ text, confidence }) => foldedWords(text, call.language).map((word) => ({ word, confidence })));
+    const wrong = wrongWords(
+      said.flatMap(({ text }) => foldedWords(text, call.language)),
+      recognized.map(({ word }) => word),
+    );
+    return recognized.flatMap(({ confidence }, at) =>
+      confidence === undefined ? [] : [{ confidence, isWrong: wrong[at]! }],
+    );
+  });
+}
+
+function wrongShare(words: readonly RecognizedWord[]): string {
+  return percent(words.filter(({ isWrong }) => isWrong).length / words.length);
+}

@@ -10,10 +10,9 @@ import { peakBytes } from '../../test/process-figures.ts';
 import { required } from '../../test/spoken-samples.ts';
 import { TranscriptionWorkerPool } from '../../workers/worker-pool.ts';
 import { CallMaker } from './calls.ts';
-import type { Half } from './halves.ts';
 import { figuresOf, type Measured } from './measure.ts';
 import { tableOf } from './report.ts';
-import { speakers } from './speakers.ts';
+import { type Half, speakers } from './speakers.ts';
 import { textErrors } from './text-errors.ts';
 
 jest.setTimeout(1_200_000);

@@ -94,7 +94,7 @@ export function describeCallDesk(running: Running): void {
     await emily.close();
   });
 
-  it('has a comment that calls a person by name, who finds it until they have commented', async () => {
+  it('has a comment that calls a person by name, who finds it until they have read it or commented', async () => {
     const { anna, boris } = team;
     const [, call] = calls as [Call, Call];
     await open(anna.page, call);
@@ -110,8 +110,15 @@ export function describeCallDesk(running: Running): void {
     expect(await field.inputValue()).toBe('Look here, @Boris please');
     await field.press('Control+Enter');
     await anna.page.locator('.comment mark', { hasText: '@Boris' }).waitFor();
+    await anna.client.call('POST', `/api/v1/calls/${call.uuid}/comments`, {
+      text: '@Boris too',
+      mentions: [boris.client.userUuid],
+    });
 
     await boris.page.goto(`${running().system.url}/console/inbox`);
+    const mentions = boris.page.getByRole('listitem').filter({ hasText: 'Anna mentioned you' });
+    await mentions.filter({ hasText: '@Boris too' }).getByRole('button', { name: 'Mark as read' }).click();
+    await mentions.filter({ hasText: '@Boris too' }).waitFor({ state: 'detached' });
     await boris.page.getByRole('link', { name: 'Anna mentioned you' }).click();
     await boris.page.getByRole('button', { name: 'Add a comment' }).click();
     await boris.page.getByRole('textbox', { name: 'Comment', exact: true }).fill('I have.');

@@ -81,6 +81,24 @@ export function describeComparison(running: Running): void {
     expect(await opened.accessibilityFaults()).toEqual([]);
     await page.reload();
     await page.getByRole('columnheader', { name: 'B: Daniel' }).first().waitFor();
+
+    await second.getByLabel('Operator').fill('');
+    await second.getByLabel('Scorecard').selectOption({ index: 1 });
+    await second.getByLabel('Revision').fill('2');
+    await second.getByLabel('Revision').press('Tab');
+    await page
+      .getByRole('columnheader', { name: /^B: .*, revision 2$/ })
+      .first()
+      .waitFor();
+    const figuresOfBoth = page.getByRole('region', { name: 'Figures' }).first();
+    await figuresOfBoth.getByRole('row', { name: /^Calls 5 0/ }).waitFor();
+    await second.getByLabel('Revision').fill('1');
+    await second.getByLabel('Revision').press('Tab');
+    await figuresOfBoth.getByRole('row', { name: /^Calls 5 11/ }).waitFor();
+    expect(await opened.accessibilityFaults()).toEqual([]);
+    await figuresOfBoth.getByRole('link', { name: '11' }).click();
+    await page.getByRole('button', { name: 'Scorecard revision: 1' }).waitFor();
+    await page.getByText('11 calls', { exact: true }).waitFor();
     expect(opened.complaints).toEqual([]);
   });
 }

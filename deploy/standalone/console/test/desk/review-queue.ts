@@ -106,6 +106,8 @@ export function describeReviewQueue(running: Running): void {
     await anna.page.getByRole('button', { name: 'Show' }).click();
     await anna.page.locator('.review-call').getByRole('link', { name: wanted }).waitFor();
     await leased(2);
+    // The number is about what she asks for.
+    await anna.page.getByText('1 call remains').waitFor();
     await anna.page.reload();
     await anna.page.locator('.review-call').getByRole('link', { name: wanted }).waitFor();
     await anna.page.getByRole('button', { name: 'Filter' }).click();

@@ -34,11 +34,14 @@ export function useValues(search: CallSearch, field: keyof CallSearch, isWanted:
   return (useGroups(search, field, isWanted) ?? []).flatMap(({ key }) => (key === null ? [] : [key]));
 }
 
-/** The texts of the questions that were answered in any call, those that lose the most points first. */
-export function useQuestions(isWanted: boolean): ReadonlyMap<string, string> {
-  const query = { group_by: 'question', sort: 'points_ratio', limit: 1000 } as const;
+/**
+ * The texts of the questions that were answered in any call, those that lose the most points first, or the names of scorecards, by
+ * their uuids.
+ */
+export function useNames(by: 'question' | 'scorecard', isWanted: boolean): ReadonlyMap<string, string> {
+  const query = { group_by: by, ...(by === 'question' && { sort: 'points_ratio' as const }), limit: 1000 } as const;
   const { data } = useQuery({
-    ...get([...CALLS_KEY, 'questions'], '/api/v1/statistics', { query }),
+    ...get([...CALLS_KEY, 'names', by], '/api/v1/statistics', { query }),
     enabled: isWanted,
     staleTime: FRESH_MS,
   });

@@ -6,7 +6,7 @@ import { Button, Check, TextField, PopupItem } from '../../../widgets/controls.t
 import type { CallSearch, SingleFilter } from '../call-search.ts';
 import { callsTexts } from '../texts.ts';
 import type { Call } from '../use-calls.ts';
-import { useCounts, useQuestions, useValues } from './filter-counts.ts';
+import { useCounts, useNames, useValues } from './filter-counts.ts';
 import { optionName } from './filter-value.ts';
 import { type Filter, type FilterKey, filterOf } from './filters.ts';
 
@@ -24,7 +24,7 @@ export function FilterForm(props: Props) {
   const filter: Filter = filterOf(props.filterKey);
   if (filter.kind === 'any-of') return <AnyOf {...props} filter={filter} />;
   if (filter.kind === 'one-of') return <OneOf {...props} filter={filter} />;
-  if (filter.kind === 'question') return <Question {...props} filter={filter} />;
+  if (filter.kind === 'named') return <Named {...props} filter={filter} />;
   if (filter.kind === 'text') return <Text {...props} filter={filter} />;
   return <FromTo {...props} filter={filter} />;
 }
@@ -62,8 +62,8 @@ function OneOf({ filterKey, filter, ...props }: Of<'one-of'>) {
   return <Options {...props} field={filter.field} options={options} />;
 }
 
-function Question({ filter, ...props }: Of<'question'>) {
-  const options = [...useQuestions(true)].map(([option, name]) => ({ option, name }));
+function Named({ filter, ...props }: Of<'named'>) {
+  const options = [...useNames(filter.by, true)].map(([option, name]) => ({ option, name }));
   return <Options {...props} field={filter.field} options={options} />;
 }
 

@@ -3,7 +3,7 @@ import { shellTexts } from '../../../i18n/shell/texts.ts';
 import { topicName } from '../../../i18n/topics/texts.ts';
 import type { CallSearch } from '../call-search.ts';
 import { callsTexts } from '../texts.ts';
-import { useQuestions } from './filter-counts.ts';
+import { useNames } from './filter-counts.ts';
 import { type Filter, type FilterKey, filterOf } from './filters.ts';
 
 /** One value of a filter in words. */
@@ -21,7 +21,8 @@ export function optionName(key: FilterKey, value: string): string {
 export function useFilterValue(key: FilterKey, search: CallSearch): string | null {
   const t = callsTexts.use();
   const filter: Filter = filterOf(key);
-  const questions = useQuestions(filter.kind === 'question' && search[filter.field] !== undefined);
+  const isNamed = filter.kind === 'named';
+  const names = useNames(isNamed ? filter.by : 'question', isNamed && search[filter.field] !== undefined);
   switch (filter.kind) {
     case 'any-of': {
       const values = search[filter.field] ?? [];
@@ -32,9 +33,9 @@ export function useFilterValue(key: FilterKey, search: CallSearch): string | nul
       const value = search[filter.field];
       return value === undefined ? null : optionName(key, value);
     }
-    case 'question': {
+    case 'named': {
       const value = search[filter.field];
-      return value === undefined ? null : (questions.get(value) ?? value);
+      return value === undefined ? null : (names.get(value) ?? value);
     }
     case 'numbers':
       return range(search[filter.from], search[filter.to]);

@@ -5,7 +5,8 @@ export type Filter =
   | { readonly kind: 'any-of'; readonly field: ListFilter; readonly options: readonly string[] }
   | { readonly kind: 'one-of'; readonly field: SingleFilter; readonly options: readonly string[] }
   | { readonly kind: 'text'; readonly field: SingleFilter }
-  | { readonly kind: 'question'; readonly field: SingleFilter }
+  /** A uuid, which statistics name. */
+  | { readonly kind: 'named'; readonly field: SingleFilter; readonly by: 'question' | 'scorecard' }
   | { readonly kind: 'numbers'; readonly from: SingleFilter; readonly to: SingleFilter; readonly most?: number }
   | { readonly kind: 'days'; readonly from: SingleFilter; readonly to: SingleFilter };
 
@@ -33,7 +34,9 @@ export const FILTERS = {
   topic: { kind: 'one-of', field: 'topic', options: [] },
   resolution: { kind: 'one-of', field: 'resolution', options: ['resolved', 'follow_up', 'unresolved'] },
   auto_failed: { kind: 'one-of', field: 'auto_failed', options: YES_NO },
-  lost_points: { kind: 'question', field: 'lost_points' },
+  lost_points: { kind: 'named', field: 'lost_points', by: 'question' },
+  scorecard: { kind: 'named', field: 'scorecard', by: 'scorecard' },
+  scorecard_revision: { kind: 'text', field: 'scorecard_revision' },
   direction: { kind: 'any-of', field: 'direction', options: ['inbound', 'outbound'] },
   duration: { kind: 'numbers', from: 'duration_min', to: 'duration_max' },
   source: { kind: 'one-of', field: 'source', options: ['audio', 'transcription'] },

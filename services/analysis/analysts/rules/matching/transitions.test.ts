@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { Transitions } from './transitions.ts';
+import { Transitions } from './phrasebook.ts';
 
 const number = fc.oneof(fc.nat(40), fc.nat(70_000));
 

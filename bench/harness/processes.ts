@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 
 /** Linux reports hundredths of a second, whatever the tick rate of its kernel. */
 const TICKS = 100;
@@ -20,18 +20,10 @@ export function processorMs(pid: number): number {
   return Number(readFileSync(`/proc/${pid}/schedstat`, 'latin1').split(' ')[0]) / 1e6;
 }
 
-export interface DatabaseWatch {
-  /**
-   * Seconds by the role of the connections. The rest, such as writing the log and autovacuum, is under `server`.
-   */
-  seconds(): Record<string, number>;
-  stop(): void;
-}
-
 const lookEveryMs = 1_000;
 
 /** Watches the connections of a PostgreSQL server. Connections are idle for seconds before they end, so little is missed. */
-export function watchDatabase(postmaster: number): DatabaseWatch {
+export function watchDatabase(postmaster: number) {
   const connections = new Map<number, { readonly role: string; readonly seconds: number }>();
   function look(): number {
     const family = familyOf(postmaster);
@@ -43,7 +35,8 @@ export function watchDatabase(postmaster: number): DatabaseWatch {
   }
   const timer = setInterval(look, lookEveryMs);
   return {
-    seconds() {
+    /** By the role of the connections. The rest, such as writing the log and autovacuum, is under `server`. */
+    seconds(): Record<string, number> {
       const byRole: Record<string, number> = { server: look() };
       for (const { role, seconds } of connections.values()) {
         byRole[role] = (byRole[role] ?? 0) + seconds;
@@ -76,13 +69,9 @@ function statOf(pid: number): Process[] {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
     // The name in parentheses may contain anything. The third field follows it.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    const [user, system, childrenUser, childrenSystem] = fields.slice(11, 15).map(Number) as [
-      number,
-      number,
-      number,
-      number,
-    ];
-    return [{ pid, parent: Number(fields[1]), seconds: (user + system + childrenUser + childrenSystem) / TICKS }];
+    // User and system time, of its own and of its children.
+    const ticks = fields.slice(11, 15).reduce((sum, each) => sum + Number(each), 0);
+    return [{ pid, parent: Number(fields[1]), seconds: ticks / TICKS }];
   } catch {
     return [];
   }
@@ -94,4 +83,32 @@ function titleOf(pid: number): string {
   } catch {
     return '';
   }
+}
+
+/** The peak resident memory of a process since `resetPeak`, in MiB. Linux only. */
+export function peakMiB(pid: number): number {
+  return memoryMiB(`/proc/${pid}/status`, 'VmHWM');
+}
+
+export function residentMiB(pid: number): number {
+  return memoryMiB(`/proc/${pid}/status`, 'VmRSS');
+}
+
+/**
+ * The proportional memory (PSS) of a process and its descendants, without those of `except`: what is shared is divided by
+ * those that share it.
+ */
+export function proportionalMiB(pid: number, except: number): number {
+  const apart = new Set(familyOf(except).map((each) => each.pid));
+  return familyOf(pid)
+    .filter((each) => !apart.has(each.pid))
+    .reduce((sum, each) => sum + memoryMiB(`/proc/${each.pid}/smaps_rollup`, 'Pss'), 0);
+}
+
+export function resetPeak(pid: number): void {
+  writeFileSync(`/proc/${pid}/clear_refs`, '5');
+}
+
+function memoryMiB(file: string, field: string): number {
+  return Number(new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(readFileSync(file, 'utf8'))?.[1]) / 1024;
 }
