@@ -1,3 +1,5 @@
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { Crosstalk } from '../audio/crosstalk.ts';
@@ -7,6 +9,7 @@ import { LINE_SOUNDS, noise, sound } from '../test/sounds.ts';
 import { areEqual, mix } from '../test/voices.ts';
 import { transcribeRecording } from '../workers/transcribe-recording.ts';
 import { openSilero, SileroDetectors } from './silero.ts';
+import { WINDOW } from './speech-detector.ts';
 
 const file = fileURLToPath(new URL('../fixtures/two-voices.wav', import.meta.url));
 /** Who speaks when in the fixture, in seconds. */
@@ -165,4 +168,19 @@ describe('nothing is heard in', () => {
         ),
       ).toEqual([]);
   });
+});
+
+it('the model that is made for one window decides every window as the published one', () => {
+  const published = join(dirname(createRequire(import.meta.url).resolve('@ricky0123/vad-web')), 'silero_vad_v6.onnx');
+  const decisions = (samples: Float32Array, model?: string) => {
+    const detector = openSilero(model);
+    return Array.from({ length: Math.floor(samples.length / WINDOW) }, (_, at) =>
+      detector.accept(samples.subarray(at * WINDOW, (at + 1) * WINDOW)),
+    );
+  };
+  for (const samples of [left, mix([right, 1], [noise(SECONDS), 0.01])]) {
+    const ours = decisions(samples);
+    expect(new Set(ours)).toEqual(new Set([false, true]));
+    expect(ours).toEqual(decisions(samples, published));
+  }
 });

@@ -1,5 +1,4 @@
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { SAMPLE_RATE_HZ } from '../engines/speech-engine.ts';
 import { loadSherpa, PROVIDER } from '../recognition/sherpa.ts';
 import { MAX_UTTERANCE_SECONDS, type VoiceActivity, WINDOW } from './speech-detector.ts';
@@ -14,6 +13,8 @@ const PAUSE_WINDOWS = Math.round((0.3 * SAMPLE_RATE_HZ) / WINDOW);
 /** Less than one window, so that sherpa decides window by window. Its own durations drop words that dip within 0.2 s. */
 const AT_ONCE = 0.01;
 const DECIDED_AFTER = 2;
+/** The published network takes twice as long for the same decisions, as it chooses its sample rate and shapes in every window. */
+const MODEL = fileURLToPath(new URL('../models/voice-activity/silero.onnx', import.meta.url));
 
 /** Opens detectors for one recording after another, each a first time only, because loading one takes a twelfth of a second. */
 export class SileroDetectors {
@@ -33,13 +34,13 @@ export class SileroDetectors {
   }
 }
 
-/** Silero's voice activity detection, version 6, from @ricky0123/vad-web. It has state, so each channel needs its own. */
-export function openSilero(): VoiceActivity {
+/** Silero's voice activity detection, version 6. It has state, so each channel needs its own. */
+export function openSilero(model = MODEL): VoiceActivity {
   const { Vad } = loadSherpa();
   const vad = new Vad(
     {
       sileroVad: {
-        model: join(dirname(createRequire(import.meta.url).resolve('@ricky0123/vad-web')), 'silero_vad_v6.onnx'),
+        model,
         threshold: THRESHOLD,
         minSilenceDuration: AT_ONCE,
         minSpeechDuration: AT_ONCE,
