@@ -583,7 +583,7 @@ describe('the review queue', () => {
     const [first] = waiting.items;
     const left = () => page.locator('.page-head [role=status]').textContent();
     await page.locator('.review-question').waitFor();
-    expect(await left()).toBe(waiting.count === 1 ? '1 call remains' : `${waiting.count} calls remain`);
+    await eventually(async () => (await left()) === `${waiting.count} calls remain`);
     for (let answers = first!.needs_review; answers > 0; answers--) {
       await page.locator('.choices .chip:not([disabled])').first().waitFor();
       const card = await page.locator('.review-call').textContent();
