@@ -4,7 +4,7 @@ import { webhooks } from '@call-analysis/proto';
 import type { Delivery as DeliveryMessage } from '@call-analysis/proto/webhooks/v1/Delivery';
 import type { Webhook } from '@call-analysis/proto/webhooks/v1/Webhook';
 import { implement } from '@call-analysis/rpc';
-import { requireCaller } from '@call-analysis/service';
+import { Instant, PageRequest, requireCaller } from '@call-analysis/service';
 import { z } from 'zod';
 import { callers } from './callers.ts';
 import type { Delivery } from './deliveries/delivery-store.ts';
@@ -13,10 +13,8 @@ import type { Deps } from './deps.ts';
 import { type Endpoint, EventName } from './endpoints/endpoint.ts';
 import { changeEndpoint, deleteEndpoint, rotateSecret, createEndpoint } from './endpoints/endpoints.ts';
 
-const Page = z.object({ page: z.int().min(1), size: z.int().min(1).max(100) });
 const Events = z.array(EventName);
 const Statuses = z.array(DeliveryStatus);
-const Time = z.iso.datetime().transform((time) => new Date(time));
 
 /** The service of proto/webhooks.proto. The gateway has validated requests; URLs are checked here. */
 export function webhookService(deps: Deps) {
@@ -27,7 +25,7 @@ export function webhookService(deps: Deps) {
       return withSecret(await createEndpoint(deps, requireCaller(caller), given));
     },
     async listWebhooks(request) {
-      const { page, size } = Page.parse(request);
+      const { page, size } = PageRequest.parse(request);
       const { count, items } = await endpoints.list(requireCaller(request.caller).firmUuid, page, size);
       return { count, items: items.map(webhookMessage) };
     },
@@ -55,7 +53,7 @@ export function webhookService(deps: Deps) {
       return deliveryMessage(await sendTest(deps, requireCaller(caller).firmUuid, Uuid.parse(webhook_uuid)));
     },
     async listDeliveries(request) {
-      const { page, size } = Page.parse(request);
+      const { page, size } = PageRequest.parse(request);
       const { uuid } = await endpoints.get(requireCaller(request.caller).firmUuid, Uuid.parse(request.webhook_uuid));
       const { count, items } = await deliveries.list(uuid, Statuses.parse(request.status), page, size);
       return { count, items: items.map(deliveryMessage) };
@@ -65,7 +63,7 @@ export function webhookService(deps: Deps) {
       return deliveryMessage(await retryDelivery(deps, firmUuid, Uuid.parse(webhook_uuid), Uuid.parse(delivery_uuid)));
     },
     async replay({ caller, webhook_uuid, from, to }) {
-      const period = { from: Time.parse(from), to: Time.parse(to) };
+      const period = { from: Instant.parse(from), to: Instant.parse(to) };
       return { deliveries: await replay(deps, requireCaller(caller), Uuid.parse(webhook_uuid), period) };
     },
   });

@@ -95,7 +95,7 @@ export function eventOf<Body>(
   data: Body,
   subject: string = randomUUID(),
 ): Event<Body> {
-  return createEvent('ingest', type, subject, { firmuuid, priority: 0, traceparent: undefined }, data);
+  return createEvent('ingest', type, subject, { firmuuid }, data);
 }
 
 export const completed: BodyOf<typeof CallEnded> = {
