@@ -6,7 +6,6 @@ import type { Webhook } from '@call-analysis/proto/webhooks/v1/Webhook';
 import { implement } from '@call-analysis/rpc';
 import { Instant, PageRequest, requireCaller } from '@call-analysis/service';
 import { z } from 'zod';
-import { callers } from './callers.ts';
 import type { Delivery } from './deliveries/delivery-store.ts';
 import { replay, retryDelivery, sendTest } from './deliveries/send-again.ts';
 import type { Deps } from './deps.ts';
@@ -19,54 +18,60 @@ const Statuses = z.array(DeliveryStatus);
 /** The service of proto/webhooks.proto. The gateway has validated requests; URLs are checked here. */
 export function webhookService(deps: Deps) {
   const { endpoints, deliveries } = deps;
-  return implement(webhooks, callers, {
-    async createWebhook({ caller, url, events, description }) {
-      const given = { url, events: Events.min(1).parse(events), description: description ?? null };
-      return withSecret(await createEndpoint(deps, requireCaller(caller), given));
+  return implement(
+    webhooks,
+    {},
+    {
+      async createWebhook({ caller, url, events, description }) {
+        const given = { url, events: Events.min(1).parse(events), description: description ?? null };
+        return withSecret(await createEndpoint(deps, requireCaller(caller), given));
+      },
+      async listWebhooks(request) {
+        const { page, size } = PageRequest.parse(request);
+        const { count, items } = await endpoints.list(requireCaller(request.caller).firmUuid, page, size);
+        return { count, items: items.map(webhookMessage) };
+      },
+      async getWebhook({ caller, webhook_uuid }) {
+        return webhookMessage(await endpoints.get(requireCaller(caller).firmUuid, Uuid.parse(webhook_uuid)));
+      },
+      async changeWebhook({ caller, webhook_uuid, url, events, description, clear_description, enabled }) {
+        const changed = await changeEndpoint(deps, requireCaller(caller), Uuid.parse(webhook_uuid), {
+          ...(url !== undefined && { url }),
+          ...(events.length > 0 && { events: Events.parse(events) }),
+          ...(description !== undefined && { description }),
+          ...(clear_description && { description: null }),
+          ...(enabled !== undefined && { enabled }),
+        });
+        return webhookMessage(changed);
+      },
+      async deleteWebhook({ caller, webhook_uuid }) {
+        await deleteEndpoint(deps, requireCaller(caller), Uuid.parse(webhook_uuid));
+        return {};
+      },
+      async rotateSecret({ caller, webhook_uuid }) {
+        return withSecret(await rotateSecret(deps, requireCaller(caller), Uuid.parse(webhook_uuid)));
+      },
+      async testWebhook({ caller, webhook_uuid }) {
+        return deliveryMessage(await sendTest(deps, requireCaller(caller).firmUuid, Uuid.parse(webhook_uuid)));
+      },
+      async listDeliveries(request) {
+        const { page, size } = PageRequest.parse(request);
+        const { uuid } = await endpoints.get(requireCaller(request.caller).firmUuid, Uuid.parse(request.webhook_uuid));
+        const { count, items } = await deliveries.list(uuid, Statuses.parse(request.status), page, size);
+        return { count, items: items.map(deliveryMessage) };
+      },
+      async retryDelivery({ caller, webhook_uuid, delivery_uuid }) {
+        const { firmUuid } = requireCaller(caller);
+        return deliveryMessage(
+          await retryDelivery(deps, firmUuid, Uuid.parse(webhook_uuid), Uuid.parse(delivery_uuid)),
+        );
+      },
+      async replay({ caller, webhook_uuid, from, to }) {
+        const period = { from: Instant.parse(from), to: Instant.parse(to) };
+        return { deliveries: await replay(deps, requireCaller(caller), Uuid.parse(webhook_uuid), period) };
+      },
     },
-    async listWebhooks(request) {
-      const { page, size } = PageRequest.parse(request);
-      const { count, items } = await endpoints.list(requireCaller(request.caller).firmUuid, page, size);
-      return { count, items: items.map(webhookMessage) };
-    },
-    async getWebhook({ caller, webhook_uuid }) {
-      return webhookMessage(await endpoints.get(requireCaller(caller).firmUuid, Uuid.parse(webhook_uuid)));
-    },
-    async changeWebhook({ caller, webhook_uuid, url, events, description, clear_description, enabled }) {
-      const changed = await changeEndpoint(deps, requireCaller(caller), Uuid.parse(webhook_uuid), {
-        ...(url !== undefined && { url }),
-        ...(events.length > 0 && { events: Events.parse(events) }),
-        ...(description !== undefined && { description }),
-        ...(clear_description && { description: null }),
-        ...(enabled !== undefined && { enabled }),
-      });
-      return webhookMessage(changed);
-    },
-    async deleteWebhook({ caller, webhook_uuid }) {
-      await deleteEndpoint(deps, requireCaller(caller), Uuid.parse(webhook_uuid));
-      return {};
-    },
-    async rotateSecret({ caller, webhook_uuid }) {
-      return withSecret(await rotateSecret(deps, requireCaller(caller), Uuid.parse(webhook_uuid)));
-    },
-    async testWebhook({ caller, webhook_uuid }) {
-      return deliveryMessage(await sendTest(deps, requireCaller(caller).firmUuid, Uuid.parse(webhook_uuid)));
-    },
-    async listDeliveries(request) {
-      const { page, size } = PageRequest.parse(request);
-      const { uuid } = await endpoints.get(requireCaller(request.caller).firmUuid, Uuid.parse(request.webhook_uuid));
-      const { count, items } = await deliveries.list(uuid, Statuses.parse(request.status), page, size);
-      return { count, items: items.map(deliveryMessage) };
-    },
-    async retryDelivery({ caller, webhook_uuid, delivery_uuid }) {
-      const { firmUuid } = requireCaller(caller);
-      return deliveryMessage(await retryDelivery(deps, firmUuid, Uuid.parse(webhook_uuid), Uuid.parse(delivery_uuid)));
-    },
-    async replay({ caller, webhook_uuid, from, to }) {
-      const period = { from: Instant.parse(from), to: Instant.parse(to) };
-      return { deliveries: await replay(deps, requireCaller(caller), Uuid.parse(webhook_uuid), period) };
-    },
-  });
+  );
 }
 
 function webhookMessage(endpoint: Endpoint): Webhook {
