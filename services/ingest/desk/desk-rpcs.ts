@@ -1,3 +1,4 @@
+import { DisputeQuery } from '@call-analysis/api/desk';
 import { Uuid } from '@call-analysis/events';
 import { desk } from '@call-analysis/proto';
 import type { ViewFields as ViewFieldsMessage } from '@call-analysis/proto/desk/v1/ViewFields';
@@ -47,8 +48,7 @@ export function deskService(deps: Deps) {
       ...samplingRpcs(deps),
       listViews: async ({ caller, page }) => {
         const { firmUuid, userUuid } = callerOf(caller);
-        const { page: number, size } = PageRequest.parse(page);
-        return answer(await views.list(firmUuid, userUuid, number, size));
+        return answer(await views.list(firmUuid, userUuid, PageRequest.parse(page)));
       },
       getView: async ({ caller, view_uuid }) => {
         const { firmUuid, userUuid } = callerOf(caller);
@@ -83,8 +83,7 @@ export function deskService(deps: Deps) {
           }),
         ),
       listDisputes: async ({ caller, status, page }) => {
-        const { page: number, size } = PageRequest.parse(page);
-        return answer(await disputes.list(callerOf(caller), status, number, size));
+        return answer(await disputes.list(callerOf(caller), DisputeQuery.parse({ status, ...page })));
       },
       decideDispute: async ({ caller, dispute_uuid, status, changes_answer, answer: label, comment }) =>
         answer(
@@ -104,8 +103,7 @@ export function deskService(deps: Deps) {
           }),
         ),
       listCalibrations: async ({ caller, page }) => {
-        const { page: number, size } = PageRequest.parse(page);
-        return answer(await listCalibrations(deps, callerOf(caller), number, size));
+        return answer(await listCalibrations(deps, callerOf(caller), PageRequest.parse(page)));
       },
       getCalibration: async ({ caller, calibration_uuid }) =>
         answer(await readCalibration(deps, callerOf(caller), Uuid.parse(calibration_uuid))),
@@ -133,8 +131,7 @@ export function deskService(deps: Deps) {
       readQueue: async ({ caller, filter, rule_uuid }) =>
         answer(await readQueue(deps, callerOf(caller), wanted(filter, rule_uuid), new Date())),
       readInbox: async ({ caller, page }) => {
-        const { page: number, size } = PageRequest.parse(page);
-        return answer(await readInbox(db, callerOf(caller), number, size));
+        return answer(await readInbox(db, callerOf(caller), PageRequest.parse(page)));
       },
       putMentionAway: async ({ caller, comment_uuid }) => {
         await putMentionAway(db, callerOf(caller), Uuid.parse(comment_uuid));
