@@ -43,20 +43,24 @@ function jsonOf({ json }: Answer): Buffer | string {
   return json;
 }
 
+/** The request in proto/endpoint.proto. */
+export function requestOf({ caller, params, query, body, address }: PassedInput): RequestInit {
+  const { firmUuid: firm_uuid, userUuid: user_uuid, role } = caller;
+  return {
+    caller: { firm_uuid, user_uuid, role, address, ...sightOf(caller) },
+    path: Object.values(params).filter((value) => value !== undefined),
+    json: JSON.stringify({ ...query, ...body }),
+  };
+}
+
 /** The handler of an endpoint whose request and answer a service has in the API's own JSON (proto/endpoint.proto). */
 export function passTo<Name extends string>(
   service: NoInfer<Readonly<Record<Name, ApiRpc>>>,
   rpc: Name,
   options?: CallOptions,
 ): (input: PassedInput) => Promise<HandlerResponse> {
-  return async ({ caller, params, query, body, address }) => {
-    const { firmUuid: firm_uuid, userUuid: user_uuid, role } = caller;
-    const request = {
-      caller: { firm_uuid, user_uuid, role, address, ...sightOf(caller) },
-      path: Object.values(params).filter((value) => value !== undefined),
-      json: JSON.stringify({ ...query, ...body }),
-    };
-    const { json = '' } = await service[rpc](request, options);
+  return async (input) => {
+    const { json = '' } = await service[rpc](requestOf(input), options);
     if (json.length === 0) return { status: 204 };
     return { headers: { 'content-type': 'application/json' }, body: Buffer.from(json) };
   };

@@ -1,11 +1,11 @@
-import { page, size, written } from '@call-analysis/api/fields';
+import { PageQuery, people, written } from '@call-analysis/api/fields';
 import { CommentPage, CommentSchema } from '@call-analysis/api/people';
 import type { ingest, keyManagement } from '@call-analysis/proto';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { AND_REVIEWERS } from '../../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
-import { people, requirePeople } from '../firms-and-users/people.ts';
+import { requirePeople } from '../firms-and-users/people.ts';
 import { actorOf, answered, callerOf } from '../rpc-caller.ts';
 
 const PATH = '/api/v1/calls/:uuid/comments';
@@ -61,7 +61,7 @@ export function comments(
       method: 'GET',
       path: PATH,
       roles: AND_REVIEWERS,
-      query: z.strictObject({ page, size }),
+      query: PageQuery,
       tag,
       id: 'listComments',
       summary: 'List the comments on a call',

@@ -1,3 +1,4 @@
+import { FilterInBody } from '@call-analysis/api/call-query';
 import { flag, text } from '@call-analysis/api/fields';
 import { AnalysisEstimate, ErasedCalls, Job, JobStarted } from '@call-analysis/api/jobs';
 import { Uuid } from '@call-analysis/events';
@@ -6,7 +7,7 @@ import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
 import { answered, callerOf } from '../rpc-caller.ts';
-import { CallUuids, FilterInBody, filterDescription, filterFor } from './calls.ts';
+import { CallUuids, filterFor } from './calls.ts';
 
 const CALLS = '/api/v1/calls';
 const JOBS = '/api/v1/jobs';
@@ -16,7 +17,7 @@ const PHONE_NUMBER = /^\+?\d{7,15}$/;
 
 const Analyze = z
   .strictObject({
-    filter: FilterInBody.optional().meta({ documentedAs: { type: 'object', description: filterDescription } }),
+    filter: FilterInBody.optional(),
     call_uuids: CallUuids.optional().meta({
       description: 'Instead of `filter`: these calls. Those that the firm does not have are left out.',
     }),
