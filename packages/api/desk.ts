@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { UserRole } from './access/firms-and-users.ts';
 import { CallItem, exampleCall } from './calls.ts';
-import { Count, pageOf, Time, Uuid } from './fields.ts';
+import { anyOf, Count, PageQuery, pageOf, Time, Uuid } from './fields.ts';
 
 /** docs/api.md, "The desk of a team". */
 
@@ -65,6 +65,7 @@ const exampleDispute = {
 };
 
 export const DisputeStatus = z.enum(['open', 'accepted', 'rejected']);
+export const DisputeQuery = z.strictObject({ status: anyOf(DisputeStatus), ...PageQuery.shape });
 export const Dispute = z
   .object({
     uuid: Uuid,

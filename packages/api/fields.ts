@@ -62,6 +62,9 @@ export function timeZone() {
 export const page = wholeNumber(1, MAX_PAGE).default(1).meta({ description: 'The page number, from 1.' });
 export const size = wholeNumber(1, 100).default(10).meta({ description: 'The number of items on a page.' });
 
+/** The query of a list without filters. */
+export const PageQuery = z.strictObject({ page, size });
+
 /** A filter that may be repeated. Any of its values matches. */
 export function anyOf<Value extends z.ZodType<string>>(value: Value) {
   return z.array(value).default([]);

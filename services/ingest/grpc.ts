@@ -259,7 +259,6 @@ export function rpcs(deps: Deps) {
         callUuid: Uuid.parse(request.call_uuid),
         attempt: Attempt.parse(request.attempt),
         recording: storedOf(request.recording),
-        traceparent: request.traceparent,
       });
       return {};
     },

@@ -63,8 +63,8 @@ export async function changeBudget(
   await db.transaction(async (tx) => {
     const spent = await money.saveBudget(tx, firmUuid, budget);
     if (spent === null) return;
-    const cause = { firmuuid: firmUuid, priority: 0 };
-    await bus.publish(tx, [createEvent('analysis', BudgetSpent, firmUuid, cause, { budget: spent })]);
+    const event = createEvent('analysis', BudgetSpent, firmUuid, { firmuuid: firmUuid }, { budget: spent });
+    await bus.publish(tx, [event]);
   });
   return readBudget(money, prices, firmUuid);
 }

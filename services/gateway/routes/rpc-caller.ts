@@ -1,6 +1,9 @@
 import { Fault } from '@call-analysis/fault';
+import type { RequestInit } from '@call-analysis/proto/endpoint/v1/Request';
 import type { CallerInit } from '@call-analysis/proto/ingest/v1/Caller';
+import type { CallOptions } from '@call-analysis/rpc';
 import { type Caller, seenOperators } from '../authentication/caller.ts';
+import type { HandlerInput, HandlerResponse } from '../http/endpoint.ts';
 import type { JsonResponse } from '../http/response/send.ts';
 
 /** The caller in a request to a service. */
@@ -39,3 +42,27 @@ function jsonOf({ json }: Answer): Buffer | string {
   if (json === undefined) throw new Fault('unavailable', 'UNAVAILABLE', 'The service is being upgraded. Retry.');
   return json;
 }
+
+/** The handler of an endpoint whose request and answer a service has in the API's own JSON (proto/endpoint.proto). */
+export function passTo<Name extends string>(
+  service: NoInfer<Readonly<Record<Name, ApiRpc>>>,
+  rpc: Name,
+  options?: CallOptions,
+): (input: PassedInput) => Promise<HandlerResponse> {
+  return async ({ caller, params, query, body, address }) => {
+    const { firmUuid: firm_uuid, userUuid: user_uuid, role } = caller;
+    const request = {
+      caller: { firm_uuid, user_uuid, role, address, ...sightOf(caller) },
+      path: Object.values(params).filter((value) => value !== undefined),
+      json: JSON.stringify({ ...query, ...body }),
+    };
+    const { json = '' } = await service[rpc](request, options);
+    if (json.length === 0) return { status: 204 };
+    return { headers: { 'content-type': 'application/json' }, body: Buffer.from(json) };
+  };
+}
+
+type ApiRpc = (request: RequestInit, options?: CallOptions) => Promise<Answer>;
+type PassedInput = Pick<HandlerInput<Caller, object, object>, 'caller' | 'query' | 'body' | 'address'> & {
+  readonly params: Readonly<Record<string, string | undefined>>;
+};

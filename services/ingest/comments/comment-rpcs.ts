@@ -25,10 +25,9 @@ export function commentRpcs(deps: CommentDeps) {
     listComments: async (request) => {
       const { firmUuid } = requireCaller(request.caller);
       const callUuid = Uuid.parse(request.call_uuid);
-      const { page, size } = PageRequest.parse(request);
       // An unknown call is NOT_FOUND, not an empty list.
       await deps.calls.get(firmUuid, callUuid);
-      return answerOf(await deps.comments.list(firmUuid, callUuid, page, size));
+      return answerOf(await deps.comments.list(firmUuid, callUuid, PageRequest.parse(request)));
     },
 
     deleteComment: async (request) => {

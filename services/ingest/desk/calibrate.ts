@@ -1,7 +1,7 @@
 import type { Bus } from '@call-analysis/bus';
 import type { ReviewedAnalysis } from '@call-analysis/events';
 import { Fault, type FieldFault, invalidFields, notFound } from '@call-analysis/fault';
-import type { Database } from '@call-analysis/postgres';
+import type { Database, Page } from '@call-analysis/postgres';
 import { auditEntry } from '@call-analysis/service';
 import { v7 as uuidv7 } from 'uuid';
 import type { Calls } from '../calls/call-store.ts';
@@ -56,10 +56,9 @@ export async function createCalibration(
 export function listCalibrations(
   { calibrations }: Pick<Deps, 'calibrations'>,
   { firmUuid, userUuid, role }: DeskCaller,
-  page: number,
-  size: number,
+  page: Page,
 ) {
-  return calibrations.list(firmUuid, role === 'REVIEWER' ? userUuid : null, page, size);
+  return calibrations.list(firmUuid, role === 'REVIEWER' ? userUuid : null, page);
 }
 
 /**

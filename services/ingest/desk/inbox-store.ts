@@ -1,5 +1,5 @@
 import { notFound } from '@call-analysis/fault';
-import { type Database, readPage } from '@call-analysis/postgres';
+import { type Database, type Page, readPage } from '@call-analysis/postgres';
 import { seesCallOf } from '../calls/call-store.ts';
 import type { DeskCaller } from './requests.ts';
 
@@ -54,13 +54,12 @@ const ITEMS = `
 export async function readInbox(
   db: Database,
   { firmUuid, userUuid, role, seenOperators }: DeskCaller,
-  page: number,
-  size: number,
+  page: Page,
 ): Promise<{ count: number; items: InboxItem[] }> {
   const values = [firmUuid, userUuid, role !== 'OPERATOR', seenOperators];
   const columns = 'item.*, call.operator_name, call.start_time';
   const matching = `FROM (${ITEMS}) AS item LEFT JOIN call ON call.firm_uuid = $1 AND call.uuid = item.call_uuid`;
-  return readPage<InboxItem>(db, { columns, matching, values, orderBy: 'at DESC, item.uuid' }, page, size);
+  return readPage<InboxItem>(db, { columns, matching, values, orderBy: 'at DESC, item.uuid' }, page);
 }
 
 /** The person has read the comment that mentions them. Fault NOT_FOUND when it does not, or is about a call that they do not see. */

@@ -521,7 +521,10 @@ describe('a comment', () => {
     const one = await commentOnCall(service.deps, actor, call.uuid, { text: 'Ünicode 👍', utterance: 0 });
     const two = await commentOnCall(service.deps, actor, call.uuid, { text: 'Two', utterance: null });
     const { comments } = service.deps;
-    expect(await comments.list(actor.firmUuid, call.uuid, 1, 10)).toEqual({ count: 2, items: [one, two] });
+    expect(await comments.list(actor.firmUuid, call.uuid, { page: 1, size: 10 })).toEqual({
+      count: 2,
+      items: [one, two],
+    });
     const other = { ...actor, userUuid: uuidv7() };
     const remove = (by: typeof actor, isAdmin: boolean, uuid: string) =>
       deleteComment(service.deps, { ...by, isAdmin }, call.uuid, uuid);
@@ -529,7 +532,7 @@ describe('a comment', () => {
     await remove(other, true, one.uuid);
     await remove(actor, false, two.uuid);
     expect(await faultOf(remove(actor, false, two.uuid))).toMatchObject({ code: 'NOT_FOUND' });
-    expect(await comments.list(actor.firmUuid, call.uuid, 1, 10)).toEqual({ count: 0, items: [] });
+    expect(await comments.list(actor.firmUuid, call.uuid, { page: 1, size: 10 })).toEqual({ count: 0, items: [] });
   });
 
   it('on an utterance that the transcript does not have is refused', async () => {

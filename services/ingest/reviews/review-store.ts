@@ -1,7 +1,7 @@
 import { deflateRawSync } from 'node:zlib';
 import type { ReviewedAnalysis } from '@call-analysis/events';
 import { notFound } from '@call-analysis/fault';
-import { confidential, type Database, readPage, type Sql } from '@call-analysis/postgres';
+import { confidential, type Database, type Page, readPage, type Sql } from '@call-analysis/postgres';
 import type { AnalysisBodies } from '../calls/analysis-body-store.ts';
 import type { AnalysisFacts } from '../calls/analysis-facts.ts';
 import { UNFINISHED_SQL } from '../calls/call-status.ts';
@@ -213,7 +213,7 @@ export function reviews(db: Database, bodies: AnalysisBodies) {
       firmUuid: string,
       filter: AgreementFilter,
       { questionUuid, machine, person }: ComparedFilter,
-      { page, size }: { page: number; size: number },
+      page: Page,
     ): Promise<{ count: number; items: ComparedCall[] }> {
       const { from, values } = comparedBy(firmUuid, filter);
       const listed = {
@@ -224,7 +224,7 @@ export function reviews(db: Database, bodies: AnalysisBodies) {
         values: [...values, questionUuid, machine, person],
         orderBy: 'start_time DESC, call.uuid DESC, a.analysis_uuid DESC',
       };
-      return readPage<ComparedCall>(db, listed, page, size);
+      return readPage<ComparedCall>(db, listed, page);
     },
   };
 }

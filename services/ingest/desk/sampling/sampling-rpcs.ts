@@ -52,8 +52,7 @@ export function samplingRpcs(
   return {
     listSamplingRules: async ({ caller, page }) => {
       const { firmUuid } = callerOf(caller);
-      const { page: number, size } = PageRequest.parse(page);
-      const { count, items } = await sampling.list(firmUuid, number, size);
+      const { count, items } = await sampling.list(firmUuid, PageRequest.parse(page));
       const last = await sampling.newest(
         firmUuid,
         items.map(({ uuid }) => uuid),
@@ -80,10 +79,12 @@ export function samplingRpcs(
     },
     listSamples: async ({ caller, rule_uuid, page }) => {
       const { firmUuid } = callerOf(caller);
-      const { page: number, size } = PageRequest.parse(page);
       const { uuid: ruleUuid } = await find(firmUuid, Uuid.parse(rule_uuid));
       const id = { firmUuid, ruleUuid };
-      const [count, items] = await Promise.all([sampling.countSamples(id), sampling.samples(db, id, number, size)]);
+      const [count, items] = await Promise.all([
+        sampling.countSamples(id),
+        sampling.samples(db, id, PageRequest.parse(page)),
+      ]);
       return answer({ count, items });
     },
   };

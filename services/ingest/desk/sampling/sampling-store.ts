@@ -1,4 +1,4 @@
-import { type Database, readPage, type Sql } from '@call-analysis/postgres';
+import { type Database, type Page, readPage, type Sql } from '@call-analysis/postgres';
 import { type CallFilter, filterToStore, storedFilter } from '../../listing/call-filter.ts';
 import type { CarryOver } from '../../listing/carry-over-store.ts';
 import { type FilteredCalls, matching, Values } from '../../listing/filter-sql.ts';
@@ -67,10 +67,10 @@ const SAMPLE_COLUMNS = 'begins_at, ends_at, time_zone, seed, rule, calls, chosen
 export function sampling(db: Database, carryOver: CarryOver) {
   return {
     /** Oldest first. */
-    async list(firmUuid: string, page: number, size: number): Promise<{ count: number; items: SamplingRule[] }> {
+    async list(firmUuid: string, page: Page): Promise<{ count: number; items: SamplingRule[] }> {
       const matching = 'FROM sampling_rule WHERE firm_uuid = $1';
       const listed = { columns: COLUMNS, matching, values: [firmUuid], orderBy: 'uuid' };
-      const { count, items } = await readPage<SamplingRule>(db, listed, page, size);
+      const { count, items } = await readPage<SamplingRule>(db, listed, page);
       return { count, items: items.map(ruleOf) };
     },
 
@@ -139,7 +139,7 @@ export function sampling(db: Database, carryOver: CarryOver) {
     },
 
     /** Newest first. */
-    async samples(sql: Sql, { firmUuid, ruleUuid }: RuleId, page: number, size: number): Promise<Sample[]> {
+    async samples(sql: Sql, { firmUuid, ruleUuid }: RuleId, { page, size }: Page): Promise<Sample[]> {
       return sql.query<Sample>(
         `SELECT ${SAMPLE_COLUMNS} FROM sample WHERE firm_uuid = $1 AND rule_uuid = $2
          ORDER BY begins_at DESC LIMIT $3 OFFSET $4`,
