@@ -44,12 +44,13 @@ function jsonOf({ json }: Answer): Buffer | string {
 }
 
 /** The request in proto/endpoint.proto. */
-export function requestOf({ caller, params, query, body, address }: PassedInput): RequestInit {
+export function requestOf({ caller, params, query, body, address, basedOn }: PassedInput): RequestInit {
   const { firmUuid: firm_uuid, userUuid: user_uuid, role } = caller;
   return {
     caller: { firm_uuid, user_uuid, role, address, ...sightOf(caller) },
     path: Object.values(params).filter((value) => value !== undefined),
     json: JSON.stringify({ ...query, ...body }),
+    ...(basedOn !== null && { based_on: basedOn }),
   };
 }
 
@@ -67,6 +68,6 @@ export function passTo<Name extends string>(
 }
 
 type ApiRpc = (request: RequestInit, options?: CallOptions) => Promise<Answer>;
-type PassedInput = Pick<HandlerInput<Caller, object, object>, 'caller' | 'query' | 'body' | 'address'> & {
+type PassedInput = Pick<HandlerInput<Caller, object, object>, 'caller' | 'query' | 'body' | 'address' | 'basedOn'> & {
   readonly params: Readonly<Record<string, string | undefined>>;
 };

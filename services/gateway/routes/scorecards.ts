@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import { page, size, wholeNumber } from '@call-analysis/api/fields';
 import { DefaultScorecard, exampleDraft, RevisionPage, Scorecard, ScorecardPage } from '@call-analysis/api/scorecards';
 import { ScorecardDraft } from '@call-analysis/events';
@@ -9,9 +8,9 @@ import type { ScorecardReply } from '@call-analysis/proto/analysis/v1/ScorecardR
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
+import { etagOf, IfMatch } from '../http/request/if-match.ts';
 import { textOfBody } from '../http/request/json-body.ts';
 import type { JsonResponse } from '../http/response/send.ts';
-import { etagOf, IfMatch, ifMatchFault, revisionInIfMatch } from './if-match.ts';
 import { actorOf, callerOf } from './rpc-caller.ts';
 
 const PATH = '/api/v1/scorecards';
@@ -120,11 +119,11 @@ export function scorecards(service: Omit<Client<typeof analysis>, 'ready' | 'clo
           schema: IfMatch,
         },
       },
-      async handle({ caller, params, body, request, address }) {
+      async handle({ caller, params, body, address, basedOn }) {
         const revised = await service.reviseScorecard({
           caller: actorOf(caller, address),
           scorecard_uuid: params.uuid,
-          expected_revision: changedRevision(request),
+          expected_revision: basedOn!,
           document: textOfBody(body),
         });
         return scorecardResponse(revised);
@@ -174,13 +173,6 @@ export function scorecards(service: Omit<Client<typeof analysis>, 'ready' | 'clo
       },
     }),
   ];
-}
-
-/** The revision in `If-Match`, to which the change was made. */
-function changedRevision(request: IncomingMessage): number {
-  const revision = revisionInIfMatch(request);
-  if (revision === null) throw ifMatchFault('REQUIRED');
-  return revision;
 }
 
 function scorecardJson(scorecard: ScorecardMessage) {
