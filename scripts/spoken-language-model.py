@@ -5,10 +5,11 @@
     python3 scripts/spoken-language-model.py MODEL_DIR TARGET_DIR
 
 MODEL_DIR holds Whisper base as CTranslate2 stores it (model.bin, config.json, tokenizer.json); scripts/speech-servers.sh
-fetches it. The result is what sherpa-onnx's language identification loads: an encoder, and a decoder of which nothing is
-kept but the step that names the language. Its vocabulary is not words but the likeliest language with the first digit of its
-probability and of the one of English: "de 6 1".
+fetches it. The result is what sherpa-onnx loads as a Moonshine model: an encoder of samples, as sherpa's own features of Whisper
+take a third of the time, and a decoder of which nothing is kept but the step that names the language. The only token of its text
+is the likeliest language with the first digit of its probability and of the one of English: "de 6 1".
 """
+import base64
 import json
 import struct
 import sys
@@ -23,6 +24,14 @@ LAYERS, HEADS, WIDTH, MELS = 6, 8, 512, 80
 START_OF_TRANSCRIPT = 50258
 ENGLISH = 50259
 LEVELS = 10
+# Of a window of 25 ms every 10 ms.
+RATE, WINDOW, STEP = 16000, 400, 160
+# The encoder hears half a second of silence after the speech.
+SILENT_FRAMES = 50
+# The numbers of sherpa-onnx's Moonshine for the beginning and the end of a text; those of the languages follow.
+FIRST, END, TOKENS = 1, 2, 3
+# Of each layer.
+CROSS = [1, 2 * LAYERS, 'length', WIDTH]
 # Without the languages of few speakers, which the model takes unclear speech for: an accent over a poor line for Latin or Welsh.
 CODES = """en zh de es ru ko fr ja pt tr pl ca nl ar sv it id hi fi vi he uk el ms cs ro da hu ta no th ur hr bg lt lv fa az kk
 uz hy ka be tg mn et sr sk sl bn""".split()
@@ -107,9 +116,37 @@ class Graph:
         return helper.make_model(graph, opset_imports=[helper.make_opsetid('', 20)], ir_version=9)
 
 
+def mel_filters():
+    """By Slaney's scale and norm, as librosa and Whisper have them."""
+    width, corner, factor = 200 / 3, 1000, np.log(6.4) / 27
+    mels = np.linspace(0, corner / width + np.log(RATE / 2 / corner) / factor, MELS + 2)
+    edges = np.where(mels < corner / width, mels * width, corner * np.exp(factor * (mels - corner / width)))
+    bins = np.arange(WINDOW // 2 + 1) * RATE / WINDOW
+    rising = (bins - edges[:-2, None]) / np.diff(edges)[:-1, None]
+    falling = (edges[2:, None] - bins) / np.diff(edges)[1:, None]
+    return np.maximum(0, np.minimum(rising, falling)) * 2 / (edges[2:] - edges[:-2])[:, None]
+
+
+def features(g):
+    """Whisper's, with the sound mirrored at its ends as kaldi-native-fbank does."""
+    part = lambda start, end, step: g.add('Slice', 'input_values', *(g.constant([each], np.int64) for each in (start, end, 1, step)))
+    before, after = (WINDOW - STEP) // 2, WINDOW // 2
+    sound = g.add('Concat', part(before - 1, -RATE**2, -1), 'input_values', part(-1, -after - 1, -1), axis=1)
+    times = np.arange(WINDOW)
+    angles = 2 * np.pi * np.outer(np.arange(WINDOW // 2 + 1), times) / WINDOW
+    waves = np.concatenate([np.cos(angles), np.sin(angles)]) * (0.5 - 0.5 * np.cos(2 * np.pi * times / WINDOW))
+    spectrum = g.add('Conv', g.add('Unsqueeze', sound, g.constant([1], np.int64)), g.constant(waves[:, None]), strides=[STEP])
+    squares = g.add('Split', g.add('Mul', spectrum, spectrum), axis=1, num_outputs=2, outputs=2)
+    mel = g.add('MatMul', g.constant(mel_filters()), g.add('Add', *squares))
+    log = g.add('Mul', g.add('Log', g.add('Max', mel, g.constant(1e-10))), g.constant(1 / np.log(10)))
+    loud = g.add('Max', log, g.add('Sub', g.add('ReduceMax', log), g.constant(8)))
+    scaled = g.add('Mul', g.add('Add', loud, g.constant(4)), g.constant(1 / 4))
+    return g.add('Pad', scaled, g.constant([0, 0, 0, 0, 0, SILENT_FRAMES], np.int64))
+
+
 def encoder(weights):
     g = Graph(weights)
-    x = 'mel'
+    x = features(g)
     for index, stride in ((1, 1), (2, 2)):
         kernel, bias = g.half(weights[f'encoder/conv{index}/weight']), g.constant(weights[f'encoder/conv{index}/bias'])
         x = g.gelu(g.add('Conv', x, kernel, bias, pads=[1, 1], strides=[stride]))
@@ -124,16 +161,14 @@ def encoder(weights):
         x = g.add('Add', x, g.linear(g.attention(q, k, v), f'{name}/linear_1'))
         x = g.feed_forward(x, f'encoder/layer_{layer}/ffn')
     x = g.norm(x, 'encoder')
-    keys, values = [], []
+    found = []
     for layer in range(LAYERS):
         name = f'decoder/layer_{layer}/attention/linear_1'
-        for part, found in ((0, keys), (1, values)):
+        for part in range(2):
             rows = g.linear(x, name, slice(part * WIDTH, (part + 1) * WIDTH))
-            found.append(g.add('Unsqueeze', rows, g.constant([0], np.int64)))
-    g.add('Concat', *keys, axis=0, to=['n_layer_cross_k'])
-    g.add('Concat', *values, axis=0, to=['n_layer_cross_v'])
-    cross = [LAYERS, 'N', 'T', WIDTH]
-    return g.model('encoder', [('mel', TensorProto.FLOAT, ['N', MELS, 'frames'])], [('n_layer_cross_k', TensorProto.FLOAT, cross), ('n_layer_cross_v', TensorProto.FLOAT, cross)])
+            found.append(g.add('Unsqueeze', rows, g.constant([1], np.int64)))
+    g.add('Concat', *found, axis=1, to=['keys_and_values'])
+    return g.model('encoder', [('input_values', TensorProto.FLOAT, [1, 'samples'])], [('keys_and_values', TensorProto.FLOAT, CROSS)])
 
 
 def decoder(weights, languages):
@@ -147,26 +182,29 @@ def decoder(weights, languages):
         x = g.add('Add', x, g.linear(values, f'{name}/linear_1'))
         name = f'decoder/layer_{layer}/attention'
         q = g.linear(g.norm(x, name), f'{name}/linear_0')
-        k, v = (g.add('Gather', f'n_layer_cross_{part}', g.constant(layer, np.int64), axis=0) for part in 'kv')
+        k, v = (g.add('Gather', 'keys_and_values', g.constant(2 * layer + part, np.int64), axis=1) for part in range(2))
         x = g.add('Add', x, g.linear(g.attention(q, k, v), f'{name}/linear_2'))
         x = g.feed_forward(x, f'decoder/layer_{layer}/ffn')
     embeddings = weights['decoder/projection/weight' if 'decoder/projection/weight' in weights else 'decoder/embeddings/weight']
     logits = g.add('MatMul', g.norm(x, 'decoder'), g.constant(embeddings[languages].T))
     probabilities = g.add('Softmax', logits, axis=-1, to=['probabilities'])
     # The token of the likeliest language, the level of its probability and the level of English: the only logit of 1.
-    token = g.add('ArgMax', probabilities, axis=-1, keepdims=0)
+    code = g.add('ArgMax', probabilities, axis=-1, keepdims=0)
     best = g.add('ReduceMax', probabilities, g.constant([-1], np.int64), keepdims=0)
     for probability in (best, g.add('Gather', probabilities, g.constant(languages.index(ENGLISH), np.int64), axis=-1)):
         level = g.add('Min', g.add('Floor', g.add('Mul', probability, g.constant(LEVELS))), g.constant(LEVELS - 1))
-        token = g.add('Add', g.add('Mul', token, g.constant(LEVELS, np.int64)), g.integer(level))
-    g.add('OneHot', token, g.constant(LEVELS**2 * len(languages), np.int64), g.constant([0, 1]), axis=-1, to=['logits'])
-    for part in 'kv':
-        g.add('Identity', f'in_n_layer_self_{part}_cache', to=[f'out_n_layer_self_{part}_cache'])
-    cache, cross = [LAYERS, 'N', 1, WIDTH], [LAYERS, 'N', 'T', WIDTH]
-    F, I = TensorProto.FLOAT, TensorProto.INT64
-    inputs = [('tokens', I, ['N', 'n']), ('in_n_layer_self_k_cache', F, cache), ('in_n_layer_self_v_cache', F, cache), ('n_layer_cross_k', F, cross), ('n_layer_cross_v', F, cross), ('offset', I, [1])]
-    outputs = [('logits', F, ['N', 1, 'tokens']), ('out_n_layer_self_k_cache', F, cache), ('out_n_layer_self_v_cache', F, cache)]
-    return g.model('decoder', inputs, outputs)
+        code = g.add('Add', g.add('Mul', code, g.constant(LEVELS, np.int64)), g.integer(level))
+    isFirst = g.add('Equal', 'input_ids', g.constant(FIRST, np.int64))
+    token = g.add('Where', isFirst, g.add('Add', code, g.constant(TOKENS, np.int64)), g.constant(END, np.int64))
+    g.add('OneHot', token, g.constant(TOKENS + LEVELS**2 * len(languages), np.int64), g.constant([0, 1]), axis=-1, to=['logits'])
+    # sherpa-onnx keeps the state of at least one layer.
+    states = [f'{of}.{part}' for of in ('decoder', 'encoder') for part in ('key', 'value')]
+    for state in states:
+        g.add('Identity', f'past_key_values.{state}', to=[f'present.{state}'])
+    F, I, empty = TensorProto.FLOAT, TensorProto.INT64, [1, 1, 'length', 1]
+    past = [(f'past_key_values.{state}', F, empty) for state in states]
+    inputs = [('input_ids', I, [1, 1]), ('keys_and_values', F, CROSS), *past, ('use_cache_branch', TensorProto.BOOL, [1])]
+    return g.model('decoder', inputs, [('logits', F, [1, 1, 'tokens']), *((f'present.{state}', F, empty) for state in states)])
 
 
 def quantized(model, bits):
@@ -183,21 +221,12 @@ def main(source, target):
     names = {each['id']: each['content'].strip('<|>') for each in vocabulary}
     languages = [language for language in all_languages if names[language] in CODES]
     levels = range(LEVELS)
-    codes = [f'{names[language]} {level} {english}' for language in languages for level in levels for english in levels]
-    metadata = {
-        'model_type': 'whisper-base', 'n_mels': MELS, 'n_text_layer': LAYERS, 'n_text_ctx': 1, 'n_text_state': WIDTH,
-        'n_vocab': len(codes), 'is_multilingual': 1, 'sot': 0, 'eot': 0, 'sot_sequence': 0, 'blank_id': 0,
-        'translate': 0, 'transcribe': 0, 'no_timestamps': 0, 'no_speech': 0, 'sot_index': 0, 'sot_lm': 0, 'sot_prev': 0,
-        'space_id': 0, 'n_audio_ctx': 1500, 'n_audio_state': WIDTH, 'n_audio_head': HEADS, 'n_audio_layer': LAYERS,
-        'n_text_head': HEADS, 'non_speech_tokens': '0',
-        'all_language_tokens': ','.join(str(index) for index in range(len(codes))), 'all_language_codes': ','.join(codes),
-    }
+    texts = [f'{names[language]} {level} {english}' for language in languages for level in levels for english in levels]
     target.mkdir(parents=True, exist_ok=True)
     for name, model, bits in (('encoder', encoder(weights), 4), ('decoder', decoder(weights, languages), 8)):
-        model = quantized(model, bits)
-        if name == 'encoder':
-            helper.set_model_props(model, {key: str(value) for key, value in metadata.items()})
-        onnx.save(model, target / f'{name}.onnx')
+        onnx.save(quantized(model, bits), target / f'{name}.onnx')
+    lines = (f'{base64.b64encode(text.encode()).decode()} {TOKENS + index}\n' for index, text in enumerate(texts))
+    (target / 'tokens.txt').write_text(''.join(lines))
 
 
 if __name__ == '__main__':

@@ -23,12 +23,18 @@ export function bundledModel(): Model {
 }
 
 /**
- * The part of Whisper base that identifies languages. Its tokens are "de 6 1": a language, and the first digits of its
- * probability and of the one of English.
+ * The part of Whisper base that identifies languages, in the form of Moonshine. Its texts are "de 6 1": a language, and the
+ * first digits of its probability and of the one of English.
  */
-export function spokenLanguageModel(): { encoder: string; decoder: string } {
-  const file = (name: string) => fileURLToPath(new URL(`./spoken-language/${name}.onnx`, import.meta.url));
-  return { encoder: file('encoder'), decoder: file('decoder') };
+export function spokenLanguageModel(): Model & { readonly tokens: string } {
+  const file = (name: string) => fileURLToPath(new URL(`./spoken-language/${name}`, import.meta.url));
+  return {
+    name: 'spoken-language',
+    kind: 'moonshine',
+    languages: [],
+    files: { encoder: file('encoder.onnx'), mergedDecoder: file('decoder.onnx') },
+    tokens: file('tokens.txt'),
+  };
 }
 
 /**

@@ -12,7 +12,7 @@ export interface IdentifiedLanguage {
   readonly english: number;
 }
 
-/** The language of speech at SAMPLE_RATE_HZ. Takes a fifteenth of the speech's time. */
+/** The language of speech at SAMPLE_RATE_HZ. Takes a thirtieth of the speech's time. */
 type IdentifyLanguage = (samples: Float32Array) => Omit<IdentifiedLanguage, 'side'>;
 
 /** Longer pieces are identified hardly better, and shorter ones worse. */

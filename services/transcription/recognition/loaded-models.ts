@@ -6,8 +6,8 @@ import {
   loadSherpa,
   type OfflineRecognizer,
   PROVIDER,
+  recognize,
   type SpokenLanguageIdentification,
-  type WhisperFiles,
 } from './sherpa.ts';
 
 /** Gives access to models by loading them. */
@@ -26,6 +26,7 @@ export class LoadedModels implements Models {
   readonly #recognizers = new Map<string, OfflineRecognizer>();
   /** By the encoder's file. */
   readonly #identifications = new Map<string, SpokenLanguageIdentification>();
+  #languageModel: OfflineRecognizer | undefined;
   readonly #directory: string;
   readonly #threads: number;
 
@@ -38,51 +39,47 @@ export class LoadedModels implements Models {
   async recognizer(model: Model): Promise<OfflineRecognizer> {
     const loaded = this.#recognizers.get(model.name);
     if (loaded !== undefined) return loaded;
-    const { tokens, ...files } = hasTokens(model) ? model : await preparedBundledModel(this.#directory);
-    const { OfflineRecognizer } = loadSherpa();
-    const recognizer = new OfflineRecognizer({
-      featConfig: { sampleRate: SAMPLE_RATE_HZ, featureDim: 80 },
-      modelConfig: sherpaConfig(files, tokens, { numThreads: this.#threads, provider: PROVIDER }),
-      decodingMethod: 'greedy_search',
-    });
+    const recognizer = this.#load(hasTokens(model) ? model : await preparedBundledModel(this.#directory));
     this.#recognizers.set(model.name, recognizer);
     return recognizer;
   }
 
   identifyLanguage({ files }: Model, samples: Float32Array): string {
-    return this.#identify({ encoder: files['encoder']!, decoder: files['decoder']! }, samples);
+    const [encoder, decoder] = [files['encoder']!, files['decoder']!];
+    let identification = this.#identifications.get(encoder);
+    if (identification === undefined) {
+      const { SpokenLanguageIdentification } = loadSherpa();
+      const whisper = { encoder, decoder };
+      identification = new SpokenLanguageIdentification({ whisper, numThreads: this.#threads, provider: PROVIDER });
+      this.#identifications.set(encoder, identification);
+    }
+    const stream = identification.createStream();
+    stream.acceptWaveform({ samples, sampleRate: SAMPLE_RATE_HZ });
+    return identification.compute(stream);
   }
 
   spokenLanguage(samples: Float32Array): Omit<IdentifiedLanguage, 'side'> {
-    // The model's answers are a language, the first digit of its probability and the one of English: "de 6 1" is 0.6 to 0.7.
-    const [language = '', level = '0', english = '0'] = this.#identify(
-      { ...spokenLanguageModel(), tailPaddings: 50 },
-      samples,
-    ).split(' ');
+    this.#languageModel ??= this.#load(spokenLanguageModel());
+    const [language = '', level = '0', english = '0'] = recognize(this.#languageModel, samples).text.split(' ');
+    // The first digit of a probability: 6 is 0.6 to 0.7.
     const probability = (digit: string) => (Number(digit) + 0.5) / 10;
     return { language, probability: probability(level), english: probability(english) };
   }
 
   releaseLanguageModel(): void {
-    if (!this.#identifications.delete(spokenLanguageModel().encoder)) return;
+    if (this.#languageModel === undefined) return;
+    this.#languageModel = undefined;
     // The native model ends with its object. It is much larger than the object, so the collector would see no need.
     setImmediate(() => globalThis.gc?.());
   }
 
-  #identify(whisper: WhisperFiles, samples: Float32Array): string {
-    let identification = this.#identifications.get(whisper.encoder);
-    if (identification === undefined) {
-      const { SpokenLanguageIdentification } = loadSherpa();
-      identification = new SpokenLanguageIdentification({
-        whisper,
-        numThreads: this.#threads,
-        provider: PROVIDER,
-      });
-      this.#identifications.set(whisper.encoder, identification);
-    }
-    const stream = identification.createStream();
-    stream.acceptWaveform({ samples, sampleRate: SAMPLE_RATE_HZ });
-    return identification.compute(stream);
+  #load({ tokens, ...model }: Model & { readonly tokens: string }): OfflineRecognizer {
+    const { OfflineRecognizer } = loadSherpa();
+    return new OfflineRecognizer({
+      featConfig: { sampleRate: SAMPLE_RATE_HZ, featureDim: 80 },
+      modelConfig: sherpaConfig(model, tokens, { numThreads: this.#threads, provider: PROVIDER }),
+      decodingMethod: 'greedy_search',
+    });
   }
 }
 

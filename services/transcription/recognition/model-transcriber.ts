@@ -19,7 +19,7 @@ import {
 } from './language-check.ts';
 import { LanguageListener } from './language-listener.ts';
 import type { Models } from './loaded-models.ts';
-import type { OfflineRecognizer } from './sherpa.ts';
+import { type OfflineRecognizer, recognize } from './sherpa.ts';
 import type { Transcriber, Transcription } from './transcriber.ts';
 
 /** The seconds of speech that each of several models transcribes before one is chosen. */
@@ -183,13 +183,6 @@ function unsupportedLanguage(): Fault {
     'LANGUAGE_NOT_SUPPORTED',
     "No configured speech model knows the call's language. Add a model for it to SPEECH_MODEL_DIR with the admin command speech-model add, or set SPEECH_URL to a speech server, and retry the call.",
   );
-}
-
-function recognize(recognizer: OfflineRecognizer, samples: Float32Array): ReturnType<OfflineRecognizer['getResult']> {
-  const stream = recognizer.createStream();
-  stream.acceptWaveform({ samples, sampleRate: SAMPLE_RATE_HZ });
-  recognizer.decode(stream);
-  return recognizer.getResult(stream);
 }
 
 /** The geometric mean of the tokens' probabilities, as Whisper's servers have it. */

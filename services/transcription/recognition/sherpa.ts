@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { Fault } from '@call-analysis/fault';
+import { SAMPLE_RATE_HZ } from '../engines/speech-engine.ts';
 
 /** The used part of sherpa-onnx-node, which has no types. Its objects live outside the JavaScript heap. */
 interface Sherpa {
@@ -11,17 +12,10 @@ interface Sherpa {
   }) => OfflineRecognizer;
   Vad: new (config: VadConfig, bufferSeconds: number) => Vad;
   SpokenLanguageIdentification: new (config: {
-    whisper: WhisperFiles;
+    whisper: { encoder: string; decoder: string };
     numThreads: number;
     provider: string;
   }) => SpokenLanguageIdentification;
-}
-
-export interface WhisperFiles {
-  readonly encoder: string;
-  readonly decoder: string;
-  /** Frames of silence, of 10 ms each, that are added to the end; 1000 by default. */
-  readonly tailPaddings?: number;
 }
 
 export interface OfflineStream {
@@ -75,4 +69,15 @@ export function loadSherpa(): Sherpa {
     const message = `The local speech engine does not support this machine (${process.platform} ${process.arch}). Set SPEECH_URL to a speech server.`;
     throw new Fault('unavailable', 'ENGINE_UNAVAILABLE', message, { cause });
   }
+}
+
+/** Blocks until samples at SAMPLE_RATE_HZ are recognized. */
+export function recognize(
+  recognizer: OfflineRecognizer,
+  samples: Float32Array,
+): ReturnType<OfflineRecognizer['getResult']> {
+  const stream = recognizer.createStream();
+  stream.acceptWaveform({ samples, sampleRate: SAMPLE_RATE_HZ });
+  recognizer.decode(stream);
+  return recognizer.getResult(stream);
 }

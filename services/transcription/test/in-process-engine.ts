@@ -3,6 +3,7 @@ import { readStereo, type Stereo } from '../audio/stereo.ts';
 import { SAMPLE_RATE_HZ } from '../engines/speech-engine.ts';
 import { LoadedModels, withBundledModel } from '../recognition/loaded-models.ts';
 import { ModelTranscriber } from '../recognition/model-transcriber.ts';
+import { recognize } from '../recognition/sherpa.ts';
 import { SileroDetectors } from '../segmentation/silero.ts';
 import { type RecordingTranscript, transcribeRecording } from '../workers/transcribe-recording.ts';
 
@@ -33,10 +34,7 @@ export async function openInProcessEngine(directory: string): Promise<InProcessE
         transcriber: new ModelTranscriber(models, bundled),
       }),
     async recognize(samples) {
-      const stream = recognizer.createStream();
-      stream.acceptWaveform({ samples, sampleRate: SAMPLE_RATE_HZ });
-      recognizer.decode(stream);
-      return recognizer.getResult(stream).text;
+      return recognize(recognizer, samples).text;
     },
     async decode(file, format) {
       const parts: Stereo[] = [];
