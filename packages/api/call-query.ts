@@ -104,6 +104,12 @@ export const FilterInBody = z
     },
   });
 
+/** As many as the body of a request has room for. */
+const MAX_SELECTED = 10_000;
+
+/** Calls that are named one by one in a JSON body. */
+export const CallUuids = z.array(Uuid).min(1).max(MAX_SELECTED);
+
 function asText(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(asText);
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : value;

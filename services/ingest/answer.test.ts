@@ -106,6 +106,11 @@ it('a gateway of the last release gets the same call by the fields of a message'
 
 it('batches, jobs, campaigns, comments, reviews and statistics have the shapes of the API', async () => {
   const { client } = service;
+  const request = (uuid: string | null, json: object) => ({
+    caller,
+    path: uuid === null ? [] : [uuid],
+    json: JSON.stringify(json),
+  });
   const Stored = BatchItem.extend({ rejected_csv_url: z.string().nullable() });
   const batches = expectShape(pageOf(Stored), await client.listBatches({ caller, ...page })) as {
     items: [{ batch_id: string }];
@@ -114,14 +119,9 @@ it('batches, jobs, campaigns, comments, reviews and statistics have the shapes o
   const scorecards = { requireActive: async () => {} };
   const actor = { ...owner, address: '192.0.2.7' };
   const job_uuid = await analyzeCalls({ ...service.deps, scorecards }, actor, NO_FILTER);
-  expectShape(Job, await client.getJob({ caller, job_uuid }));
+  expectShape(Job, await client.getJob(request(job_uuid, {})));
   expectShape(CampaignItem, await client.createCampaign({ caller, name: 'Spring' }));
   expectShape(CampaignPage, await client.listCampaigns({ caller, ...page }));
-  const request = (uuid: string | null, json: object) => ({
-    caller,
-    path: uuid === null ? [] : [uuid],
-    json: JSON.stringify(json),
-  });
   expectShape(CommentSchema, await client.addComment(request(call_uuid, { text: 'Good.' })));
   expectShape(CommentPage, await client.listComments(request(call_uuid, page)));
   expectShape(WholeReview, await client.readReview(request(call_uuid, {})));

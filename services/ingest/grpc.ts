@@ -85,7 +85,7 @@ export function rpcs(deps: Deps) {
   return implement(ingest, callers, {
     ...campaignRpcs(deps),
     ...reviewRpcs(deps),
-    ...jobRpcs(deps, filterOf),
+    ...jobRpcs(deps),
 
     openUpload: async (request) => {
       const { metadata, audios, expiresIn } = await openUpload(deps, requireCaller(request.caller), {

@@ -1,6 +1,5 @@
 import { type CallFilter, type CallQuery, FirmCallQuery } from '@call-analysis/api/call-query';
 import { CallDetail, CallItem, CallPage, ErasureReceipt } from '@call-analysis/api/calls';
-import { Uuid } from '@call-analysis/events';
 import type { ingest } from '@call-analysis/proto';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
@@ -28,12 +27,6 @@ export function filterFor<Filter extends Partial<CallFilter>>({ userUuid }: Call
   };
   return { ...own, filter_json: JSON.stringify(own) };
 }
-
-/** As many as the body of a request has room for. */
-const MAX_SELECTED = 10_000;
-
-/** Calls that are named one by one in a JSON body. */
-export const CallUuids = z.array(Uuid).min(1).max(MAX_SELECTED);
 
 export const listCallsDescription =
   'A call must match all filters. `status`, `outcome`, `segment_type`, `direction` and `review_status` may be repeated; any of their values matches. `q` finds all forms of a word in English, Russian and Spanish, and the exact word in other languages.\n\nTo read more than a few pages use `cursor`: its cost does not grow, and no call is skipped or repeated while new calls arrive. `page` reaches the first 10,000 calls.\n\n`count` is exact up to 10,000 calls, and always for one `batch` or `campaign` alone. Beyond, it may be an estimate within 5 %: `count_is_estimate` is true.';
