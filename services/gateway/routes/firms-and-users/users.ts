@@ -5,7 +5,7 @@ import {
   User,
   UserPage,
 } from '@call-analysis/api/access/firms-and-users';
-import { name, page, size } from '@call-analysis/api/fields';
+import { name, PageQuery } from '@call-analysis/api/fields';
 import { notFound } from '@call-analysis/fault';
 import type { keyManagement } from '@call-analysis/proto';
 import type { User as UserMessage } from '@call-analysis/proto/key_management/v1/User';
@@ -57,7 +57,7 @@ export function users(keys: Keys, absolute: PublicUrl): Endpoint[] {
       ...access,
       method: 'GET',
       path: PATH,
-      query: z.strictObject({ page, size }),
+      query: PageQuery,
       tag,
       id: 'listUsers',
       summary: "List the firm's users",
