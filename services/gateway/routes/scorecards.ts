@@ -86,8 +86,9 @@ export function scorecards(service: Omit<Client<typeof analysis>, 'ready' | 'clo
       description: 'The newest revision, or the one in `revision`.',
       responses: { 200: { description: 'The scorecard.', schema: Scorecard, headers: etag } },
       async handle({ caller, params, query }) {
-        const scorecard_uuid = params.uuid;
-        return scorecardResponse(await service.getScorecard({ caller: callerOf(caller), scorecard_uuid, ...query }));
+        return scorecardResponse(
+          await service.getScorecard({ caller: callerOf(caller), scorecard_uuid: params.uuid, ...query }),
+        );
       },
     }),
     endpoint({

@@ -92,8 +92,7 @@ export function users(keys: Keys, absolute: PublicUrl): Endpoint[] {
       summary: 'Get a user',
       responses: { 200: { description: 'The user.', schema: User } },
       async handle({ caller, params }) {
-        const user_uuid = params.uuid;
-        const { user: found } = await keys.findUser({ user_uuid, firm_uuid: caller.firmUuid });
+        const { user: found } = await keys.findUser({ user_uuid: params.uuid, firm_uuid: caller.firmUuid });
         if (found === undefined || found === null) throw notFound('user');
         return { status: 200, body: userJson(found) };
       },

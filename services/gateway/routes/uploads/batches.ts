@@ -60,8 +60,9 @@ export function batches(
       description: 'The progress of a batch: its calls by status.',
       responses: { 200: { description: 'The batch.', schema: BatchItem } },
       async handle({ caller, params, request }) {
-        const batch_uuid = params.batch_id;
-        const batch = readAnswer<Batch>(await catalogue.getBatch({ caller: callerOf(caller), batch_uuid }));
+        const batch = readAnswer<Batch>(
+          await catalogue.getBatch({ caller: callerOf(caller), batch_uuid: params.batch_id }),
+        );
         return { status: 200, body: reachable(batch, request) };
       },
     }),
