@@ -39,9 +39,12 @@ export function campaignRpcs(deps: CancelDeps & { readonly firms: Firms }): Camp
       ),
 
     listCampaigns: async (request) => {
-      const { page: number, size } = PageRequest.parse(request);
       const filter = { status: request.status, externalId: request.external_id ?? null };
-      const { count, items } = await campaigns.list(requireCaller(request.caller).firmUuid, filter, number, size);
+      const { count, items } = await campaigns.list(
+        requireCaller(request.caller).firmUuid,
+        filter,
+        PageRequest.parse(request),
+      );
       const page = { count, items: items.map(campaignJson) };
       return answer(request.caller, page, (json) => ({ ...json, items: json.items.map(campaignMessage) }));
     },
