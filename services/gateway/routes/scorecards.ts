@@ -1,4 +1,4 @@
-import { page, size, wholeNumber } from '@call-analysis/api/fields';
+import { PageQuery, wholeNumber } from '@call-analysis/api/fields';
 import { DefaultScorecard, exampleDraft, RevisionPage, Scorecard, ScorecardPage } from '@call-analysis/api/scorecards';
 import { ScorecardDraft } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
@@ -11,7 +11,7 @@ import { endpoint, type Endpoint } from '../http/endpoint.ts';
 import { etagOf, IfMatch } from '../http/request/if-match.ts';
 import { textOfBody } from '../http/request/json-body.ts';
 import type { JsonResponse } from '../http/response/send.ts';
-import { actorOf, callerOf } from './rpc-caller.ts';
+import { actorOf, callerOf, passTo } from './rpc-caller.ts';
 
 const PATH = '/api/v1/scorecards';
 const MAX_REVISION = 2 ** 31 - 1;
@@ -33,7 +33,7 @@ export function scorecards(service: Omit<Client<typeof analysis>, 'ready' | 'clo
       ...ofAdmins,
       method: 'GET',
       path: PATH,
-      query: z.strictObject({ page, size }),
+      query: PageQuery,
       tag,
       id: 'listScorecards',
       summary: 'List scorecards',
@@ -73,15 +73,7 @@ export function scorecards(service: Omit<Client<typeof analysis>, 'ready' | 'clo
       description:
         'What a new firm gets, in the language of the firm. A firm keeps the scorecard that it has: to take this one, try it and send its `name`, `segment_type` and `sections` as a revision of `scorecard_uuid`.',
       responses: { 200: { description: 'The default scorecard.', schema: DefaultScorecard } },
-      async handle({ caller }) {
-        const { scorecard, name, sections_json, is_current, is_edited } = await service.getDefaultScorecard({
-          caller: callerOf(caller),
-        });
-        if (scorecard === null) throw new Fault('internal', 'INTERNAL', 'analysis returned no scorecard.');
-        const { uuid: scorecard_uuid, revision, segment_type = null } = scorecard;
-        const sections = JSON.parse(sections_json) as unknown;
-        return { status: 200, body: { scorecard_uuid, revision, is_current, is_edited, name, segment_type, sections } };
-      },
+      handle: passTo(service, 'getDefaultScorecard'),
     }),
     endpoint({
       ...ofAdmins,
@@ -94,8 +86,9 @@ export function scorecards(service: Omit<Client<typeof analysis>, 'ready' | 'clo
       description: 'The newest revision, or the one in `revision`.',
       responses: { 200: { description: 'The scorecard.', schema: Scorecard, headers: etag } },
       async handle({ caller, params, query }) {
-        const scorecard_uuid = params.uuid;
-        return scorecardResponse(await service.getScorecard({ caller: callerOf(caller), scorecard_uuid, ...query }));
+        return scorecardResponse(
+          await service.getScorecard({ caller: callerOf(caller), scorecard_uuid: params.uuid, ...query }),
+        );
       },
     }),
     endpoint({
@@ -133,7 +126,7 @@ export function scorecards(service: Omit<Client<typeof analysis>, 'ready' | 'clo
       ...ofAdmins,
       method: 'GET',
       path: `${PATH}/:uuid/revisions`,
-      query: z.strictObject({ page, size }),
+      query: PageQuery,
       tag,
       id: 'listScorecardRevisions',
       summary: 'List the revisions of a scorecard',

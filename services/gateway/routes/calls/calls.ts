@@ -4,9 +4,8 @@ import type { ingest } from '@call-analysis/proto';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { type Caller, EVERY_ROLE } from '../../authentication/caller.ts';
-import { endpoint, type Endpoint } from '../../http/endpoint.ts';
+import { endpoint, type Endpoint, type HandlerResponse } from '../../http/endpoint.ts';
 import type { PublicUrl } from '../../http/request/public-url.ts';
-import type { JsonResponse } from '../../http/response/send.ts';
 import { actorOf, answered, callerOf } from '../rpc-caller.ts';
 import type { AddChoices } from './answer-choices.ts';
 import { callDetail, type Calls, readCall } from './call-json.ts';
@@ -37,7 +36,7 @@ export async function listCalls(
   caller: Caller,
   query: z.output<typeof CallQuery>,
   campaign?: string,
-): Promise<JsonResponse> {
+): Promise<HandlerResponse> {
   const request = {
     caller: callerOf(caller),
     ...filterFor(caller, campaign === undefined ? query : { ...query, campaign }),
@@ -121,8 +120,7 @@ export function calls(
       responses: { 202: { description: 'The call, queued again.', schema: CallItem } },
       errors: ['NOT_RETRYABLE'],
       async handle({ caller, params }) {
-        const call_uuid = params.uuid;
-        return answered(await catalogue.retryCall({ caller: callerOf(caller), call_uuid }), 202);
+        return answered(await catalogue.retryCall({ caller: callerOf(caller), call_uuid: params.uuid }));
       },
     }),
     endpoint({
@@ -137,7 +135,7 @@ export function calls(
       errors: ['INVALID_TRANSITION'],
       async handle({ caller, params }) {
         const call_uuid = params.uuid;
-        return answered(await catalogue.analyzeCall({ caller: callerOf(caller), call_uuid }), 202);
+        return answered(await catalogue.analyzeCall({ caller: callerOf(caller), call_uuid }));
       },
     }),
     endpoint({
