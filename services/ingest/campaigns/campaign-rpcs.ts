@@ -3,7 +3,7 @@ import type { ingest } from '@call-analysis/proto';
 import type { Caller } from '@call-analysis/proto/ingest/v1/Caller';
 import type { Campaign as CampaignMessage } from '@call-analysis/proto/ingest/v1/Campaign';
 import type { Handlers } from '@call-analysis/rpc';
-import { Instant, PageRequest, requireCaller } from '@call-analysis/service';
+import { PageRequest, requireCaller } from '@call-analysis/service';
 import type { Firms } from '@call-analysis/service/firms';
 import { z } from 'zod';
 import { answer, present, type Sent } from '../answer.ts';
@@ -84,7 +84,7 @@ export function campaignRpcs(deps: CancelDeps & { readonly firms: Firms }): Camp
 }
 
 function instant(text: string | undefined): Date | undefined {
-  return text === undefined ? undefined : Instant.parse(text);
+  return text === undefined ? undefined : new Date(z.iso.datetime().parse(text));
 }
 
 function shown(caller: Caller | null, campaign: Campaign) {
