@@ -1,5 +1,3 @@
-import type { Call } from '@call-analysis/proto/ingest/v1/Call';
-
 /** What a value is once it was JSON. */
 export type Sent<Value> = Value extends Date
   ? string
@@ -27,11 +25,4 @@ export function present<Fields extends object>(fields: Fields): { [Name in keyof
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null)) as {
     [Name in keyof Fields]: NonNullable<Fields[Name]>;
   };
-}
-
-/** A call as the last release sent it. */
-export function callMessage(item: { readonly [Name in string]: unknown }): Call {
-  const { batch_id: batch_uuid, campaign_id: campaign_uuid, matches, failure, ...same } = item;
-  const matches_json = matches === undefined ? null : JSON.stringify(matches);
-  return { ...present({ ...same, batch_uuid, campaign_uuid, matches_json }), failure } as unknown as Call;
 }
