@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { pageOf, Time, Uuid } from './fields.ts';
+import { anyOf, inOrder, instant, PageQuery, pageOf, text, Time, Uuid, written } from './fields.ts';
 
 /** docs/api.md, "Webhooks". */
 
@@ -16,6 +16,24 @@ export const WebhookEvent = z
     'webhook.test',
   ])
   .meta({ id: 'WebhookEvent' });
+
+const url = text(2048).meta({ examples: ['https://crm.example.com/hooks/calls'] });
+const events = z.array(WebhookEvent).min(1);
+const description = written(255).nullable().optional();
+
+export const NewWebhook = z.strictObject({ url, events, description }).meta({
+  id: 'CreateWebhookRequest',
+  examples: [{ url: 'https://crm.example.com/hooks/calls', events: ['call.completed'], description: 'CRM' }],
+});
+
+export const WebhookChange = z
+  .strictObject({ url: url.optional(), events: events.optional(), description, enabled: z.boolean().optional() })
+  .meta({ id: 'ChangeWebhookRequest', examples: [{ enabled: true }] });
+
+export const ReplayedPeriod = inOrder(z.strictObject({ from: instant(), to: instant() })).meta({
+  id: 'ReplayWebhookRequest',
+  examples: [{ from: '2026-10-01T00:00:00Z', to: '2026-10-02T00:00:00Z' }],
+});
 
 const exampleWebhook = {
   uuid: '019a4f3e-8888-7000-8000-000000000001',
@@ -52,6 +70,8 @@ export const WebhookWithSecret = item
   });
 
 export const DeliveryStatus = z.enum(['pending', 'delivered', 'failed']).meta({ id: 'DeliveryStatus' });
+
+export const DeliveryQuery = z.strictObject({ status: anyOf(DeliveryStatus), ...PageQuery.shape });
 
 const exampleDelivery = {
   uuid: '019a4f3e-9999-7000-8000-000000000001',

@@ -103,15 +103,18 @@ export function declareEvent<Body>(
   return { type, body, ...declaration };
 }
 
-/** The firm, the priority and the trace of an event. The event that it results from can be passed as its origin. */
-export type EventOrigin = Pick<Event, 'firmuuid' | 'priority' | 'traceparent'>;
+/**
+ * The firm, the priority (default: 0) and the trace of an event. The event that it results from can be passed as its
+ * origin; without a trace, `publish` adds that of the work that publishes it.
+ */
+export type EventOrigin = Pick<Event, 'firmuuid' | 'traceparent'> & Partial<Pick<Event, 'priority'>>;
 
 /** A new event with the present time. `source` is the publishing service, `subject` the uuid of what the event is about. */
 export function createEvent<Body>(
   source: string,
   { type }: EventType<Body>,
   subject: string,
-  { firmuuid, priority, traceparent }: EventOrigin,
+  { firmuuid, priority = 0, traceparent }: EventOrigin,
   data: Body,
 ): Event<Body> {
   return { id: uuidv7(), source, type, time: new Date().toISOString(), subject, firmuuid, priority, traceparent, data };

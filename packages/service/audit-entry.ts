@@ -18,6 +18,5 @@ export function auditEntry(
   action: string,
   subject: string,
 ): Event<BodyOf<typeof AuditEntryAdded>> {
-  const origin = { firmuuid: firmUuid, priority: 0 };
-  return createEvent(source, AuditEntryAdded, subject, origin, { actor: userUuid, action, address });
+  return createEvent(source, AuditEntryAdded, subject, { firmuuid: firmUuid }, { actor: userUuid, action, address });
 }

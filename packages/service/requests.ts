@@ -1,4 +1,6 @@
 import { Uuid } from '@call-analysis/events';
+import type { Answer } from '@call-analysis/proto/endpoint/v1/Answer';
+import type { Request } from '@call-analysis/proto/endpoint/v1/Request';
 import { z } from 'zod';
 import type { Actor } from './audit-entry.ts';
 
@@ -22,5 +24,46 @@ export function requireCaller(caller: CallerMessage | null | undefined): Actor {
     firmUuid: Uuid.parse(caller?.firm_uuid),
     userUuid: Uuid.parse(caller?.user_uuid),
     address: caller?.address ?? '',
+  };
+}
+
+/** The person who makes a request of the API. The gateway has checked the general rights of the role. */
+export interface Person extends Actor {
+  readonly role: string;
+  /** The operator ids of the calls that the person sees. Null: all calls of the firm. */
+  readonly seenOperators: readonly string[] | null;
+}
+
+/** A request of the API. Each of its parts throws a zod error when it does not have its form. */
+export interface ApiRequest {
+  readonly caller: Person;
+  /** The first parameter of its path, and the second. */
+  readonly uuid: string;
+  readonly partUuid: string;
+  /** The revision that the person has read; null: not said. */
+  readonly basedOn: number | null;
+  /** Its body, or its query, by the schema that the gateway has parsed it by. */
+  read<Schema extends z.ZodType>(schema: Schema): z.output<Schema>;
+}
+
+/** An RPC of proto/endpoint.proto. What `handle` returns is the answer of the API; undefined is 204. */
+export function apiRpc(handle: (request: ApiRequest) => Promise<unknown>) {
+  return async ({ caller, path, json, based_on }: Request): Promise<Answer> => {
+    const answer = await handle({
+      caller: {
+        ...requireCaller(caller),
+        role: caller?.role ?? '',
+        seenOperators: caller?.sees_only?.operator_ids ?? null,
+      },
+      get uuid() {
+        return Uuid.parse(path[0]);
+      },
+      get partUuid() {
+        return Uuid.parse(path[1]);
+      },
+      basedOn: based_on ?? null,
+      read: (schema) => schema.parse(JSON.parse(json)),
+    });
+    return { json: Buffer.from(answer === undefined ? '' : JSON.stringify(answer)) };
   };
 }

@@ -6,7 +6,7 @@ import type { GivenAnswer as GivenAnswerMessage } from '@call-analysis/proto/ana
 import type { Scorecard as ScorecardMessage } from '@call-analysis/proto/analysis/v1/Scorecard';
 import type { ScorecardReply } from '@call-analysis/proto/analysis/v1/ScorecardReply';
 import { implement } from '@call-analysis/rpc';
-import { auditEntry, requireCaller } from '@call-analysis/service';
+import { apiRpc, auditEntry, PageRequest, requireCaller } from '@call-analysis/service';
 import type { Firms } from '@call-analysis/service/firms';
 import { z } from 'zod';
 import { callers } from './callers.ts';
@@ -18,7 +18,6 @@ import { addUp, type GivenAnswer } from './scorecards/totals.ts';
 import { createScorecard, reviseScorecard } from './scorecards/write-scorecard.ts';
 import type { Store } from './store.ts';
 
-const Page = z.object({ page: z.int().min(1), size: z.int().min(1).max(100) });
 const Revision = z.int().min(0);
 const Transcript = z.object({ utterances: z.array(Utterance) });
 
@@ -37,7 +36,7 @@ export function scorecardService(
     async listScorecards(request) {
       const { firmUuid } = requireCaller(request.caller);
       await scorecards.ensureDefault(firmUuid, async () => (await deps.firms.settings(firmUuid)).language);
-      const { count, items } = await scorecards.list(firmUuid, Page.parse(request));
+      const { count, items } = await scorecards.list(firmUuid, PageRequest.parse(request));
       return { count, items: items.map(scorecardMessage) };
     },
     async createScorecard(request) {
@@ -47,20 +46,21 @@ export function scorecardService(
       const { firmUuid } = requireCaller(request.caller);
       return reply(await scorecards.find(firmUuid, Uuid.parse(request.scorecard_uuid), request.revision));
     },
-    async getDefaultScorecard(request) {
-      const { firmUuid } = requireCaller(request.caller);
+    getDefaultScorecard: apiRpc(async ({ caller: { firmUuid } }) => {
       const { language } = await deps.firms.settings(firmUuid);
       await scorecards.ensureDefault(firmUuid, async () => language);
       const own = await scorecards.findDefault(firmUuid);
       const { name, sections } = defaultScorecardIn(language);
       return {
-        scorecard: scorecardMessage(own),
-        name,
-        sections_json: JSON.stringify(sections),
+        scorecard_uuid: own.uuid,
+        revision: own.revision,
         is_current: isDeepStrictEqual(own.sections, sections),
         is_edited: own.isEdited,
+        name,
+        segment_type: own.segmentType,
+        sections,
       };
-    },
+    }),
     async reviseScorecard(request) {
       const base = { uuid: Uuid.parse(request.scorecard_uuid), revision: Revision.parse(request.expected_revision) };
       return reply(await reviseScorecard(deps, requireCaller(request.caller), base, request.document));
@@ -118,7 +118,7 @@ export function scorecardService(
     async listRevisions(request) {
       const { firmUuid } = requireCaller(request.caller);
       const uuid = Uuid.parse(request.scorecard_uuid);
-      const { count, items } = await scorecards.listRevisions(firmUuid, uuid, Page.parse(request));
+      const { count, items } = await scorecards.listRevisions(firmUuid, uuid, PageRequest.parse(request));
       return {
         count,
         items: items.map(({ revision, name, createdAt, createdBy }) => ({

@@ -71,7 +71,6 @@ async function extract(deps: Deps, event: ExtractionRequested, signal: AbortSign
         call_uuid: callUuid,
         attempt: data.attempt,
         recording,
-        ...(event.traceparent !== undefined && { traceparent: event.traceparent }),
       }),
     );
   } catch (error) {

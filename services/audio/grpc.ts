@@ -3,7 +3,6 @@ import { audio } from '@call-analysis/proto';
 import type { Uploader as UploaderMessage } from '@call-analysis/proto/audio/v1/Uploader';
 import type { UploadRecordingRequest } from '@call-analysis/proto/audio/v1/UploadRecordingRequest';
 import { implement } from '@call-analysis/rpc';
-import { callers } from './callers.ts';
 import { counted } from './metrics.ts';
 import { Playbacks } from './playback/read-playback.ts';
 import { type Uploader, type UploadPiece, uploadRecording } from './upload-recording.ts';
@@ -11,30 +10,34 @@ import { type Uploader, type UploadPiece, uploadRecording } from './upload-recor
 /** The RPCs that this service serves. The gateway has validated the requests. Here they are only asserted. */
 export function rpcs(parts: Parameters<typeof uploadRecording>[0] & ConstructorParameters<typeof Playbacks>[0]) {
   const playbacks = new Playbacks(parts);
-  return implement(audio, callers, {
-    getPlayback: async ({ firm_uuid, call_uuid }) => {
-      const { waveform, ...playback } = await playbacks.read(Uuid.parse(firm_uuid), Uuid.parse(call_uuid));
-      const [left = [], right = []] = waveform.channels;
-      return {
-        url: playback.url,
-        url_expires_at: playback.urlExpiresAt.toISOString(),
-        format: playback.format,
-        converted: playback.isConverted,
-        duration: waveform.duration,
-        peaks_per_second: waveform.peaksPerSecond,
-        left: Buffer.from(left),
-        right: Buffer.from(right),
-      };
+  return implement(
+    audio,
+    {},
+    {
+      getPlayback: async ({ firm_uuid, call_uuid }) => {
+        const { waveform, ...playback } = await playbacks.read(Uuid.parse(firm_uuid), Uuid.parse(call_uuid));
+        const [left = [], right = []] = waveform.channels;
+        return {
+          url: playback.url,
+          url_expires_at: playback.urlExpiresAt.toISOString(),
+          format: playback.format,
+          converted: playback.isConverted,
+          duration: waveform.duration,
+          peaks_per_second: waveform.peaksPerSecond,
+          left: Buffer.from(left),
+          right: Buffer.from(right),
+        };
+      },
+      uploadRecording: async (requests) => {
+        const messages = requests[Symbol.asyncIterator]();
+        const first = await messages.next();
+        const from = uploader(first.done === true ? null : first.value.uploader);
+        const registered = await counted('upload', () => uploadRecording(parts, from, pieces(messages)));
+        const { call_uuid, ignored_fields, repeated_upload = false, has_ended = false } = registered;
+        return { audio_id: call_uuid, ignored_fields, ...(repeated_upload && { repeated_upload, has_ended }) };
+      },
     },
-    uploadRecording: async (requests) => {
-      const messages = requests[Symbol.asyncIterator]();
-      const first = await messages.next();
-      const from = uploader(first.done === true ? null : first.value.uploader);
-      const registered = await counted('upload', () => uploadRecording(parts, from, pieces(messages)));
-      const { call_uuid, ignored_fields, repeated_upload = false, has_ended = false } = registered;
-      return { audio_id: call_uuid, ignored_fields, ...(repeated_upload && { repeated_upload, has_ended }) };
-    },
-  });
+  );
 }
 
 function uploader(message: UploaderMessage | null | undefined): Uploader {

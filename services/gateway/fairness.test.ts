@@ -19,7 +19,15 @@ afterEach(async () => {
 
 async function open(concurrency: Partial<NonNullable<Parameters<typeof openFixture>[0]>['concurrency']>) {
   edge = await openFixture({
-    concurrency: { requestsPerFirm: 0, requests: 0, uploadsPerFirm: 0, uploads: 0, ...concurrency },
+    // A request that gives up while a busy machine prepares the next one would change who has which turn.
+    concurrency: {
+      requestsPerFirm: 0,
+      requests: 0,
+      uploadsPerFirm: 0,
+      uploads: 0,
+      maxWaitMs: 300_000,
+      ...concurrency,
+    },
   });
   edge.keys.findUser = async ({ user_uuid }) => {
     const firm_uuid = { [user]: firm.uuid, [otherUser]: otherFirm }[user_uuid];

@@ -61,7 +61,7 @@ import { batches } from './routes/uploads/batches.ts';
 import { recordings } from './routes/uploads/recordings.ts';
 import { signedUrls } from './routes/uploads/signed-urls.ts';
 import { uploads } from './routes/uploads/uploads.ts';
-import { webhooks } from './routes/webhooks/webhooks.ts';
+import { webhooks } from './routes/webhooks.ts';
 import { listen } from './server.ts';
 import type { HttpConfig } from './variables.ts';
 

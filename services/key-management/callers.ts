@@ -1,28 +1,16 @@
 import type { keyManagement } from '@call-analysis/proto';
 import type { Callers } from '@call-analysis/rpc';
 
-/** The services whose certificates may call each method of proto/key-management.proto. */
+/** Who may call a method of proto/key-management.proto, where it is not the gateway alone. */
 export const callers: Callers<typeof keyManagement> = {
-  createKey: ['gateway'],
-  listKeys: ['gateway'],
-  deleteKey: ['gateway'],
-  rotateKey: ['gateway'],
-  verifyKeys: ['gateway'],
   findUser: ['gateway', 'admin'],
   findFirm: ['gateway', 'ingest', 'analysis'],
-  openSession: ['gateway'],
-  openProviderSession: ['gateway'],
-  refreshSession: ['gateway'],
-  closeSession: ['gateway'],
-  listSessionKeys: ['gateway'],
-  recordRefusals: ['gateway'],
   createFirm: ['admin'],
   removeFirm: ['admin'],
   listFirms: ['admin', 'ingest'],
   addSegmentType: ['admin'],
   createUser: ['gateway', 'admin'],
   listUsers: ['gateway', 'admin'],
-  changeUser: ['gateway'],
   removeUser: ['gateway', 'admin'],
   updateFirm: ['gateway', 'admin'],
   recordToken: ['admin'],

@@ -1,4 +1,4 @@
-import { useMutation } from '@tanstack/react-query';
+import { type QueryKey, useMutation, useQueryClient } from '@tanstack/react-query';
 import type { ReactNode, SyntheticEvent } from 'react';
 import { saving } from '../api/query-client.ts';
 import { shellTexts } from '../i18n/shell/texts.ts';
@@ -48,13 +48,16 @@ interface Options<Result> {
   /** The name of its draft. */
   readonly draft: string;
   readonly save: (fields: Fields) => Promise<Result>;
-  readonly onSaved: (result: Result) => void;
+  readonly onSaved?: ((result: Result) => void) | undefined;
+  /** What is fetched again. */
+  readonly changes?: QueryKey;
   /** Sending it twice is the same as once, so that it is sent until it is answered. What is created would be there twice. */
   readonly isRepeatable?: boolean;
 }
 
 /** A form that keeps what is typed until it is saved. Spread `form` on it. */
-export function useForm<Result>({ draft: key, save, onSaved, isRepeatable = true }: Options<Result>) {
+export function useForm<Result>({ draft: key, save, onSaved, changes, isRepeatable = true }: Options<Result>) {
+  const client = useQueryClient();
   const draft = useFormDraft(key);
   const saved = useMutation({
     ...saving,
@@ -62,7 +65,8 @@ export function useForm<Result>({ draft: key, save, onSaved, isRepeatable = true
     mutationFn: save,
     onSuccess: (result) => {
       draft.discard();
-      onSaved(result);
+      onSaved?.(result);
+      if (changes !== undefined) void client.invalidateQueries({ queryKey: changes });
     },
   });
   const onSubmit = (event: SyntheticEvent<HTMLFormElement>) => {
@@ -87,10 +91,16 @@ interface DialogProps<Result> extends Options<Result> {
   readonly children: ReactNode;
 }
 
-/** A form in a dialog, which is not left without a question while something in it is not saved. */
+/** A form in a dialog, which closes when it is saved, and is not left without a question before. */
 export function FormDialog<Result>({ title, action, onClose, about, children, ...options }: DialogProps<Result>) {
   const shell = shellTexts.use();
-  const { form, isChanged, isSaving, fault } = useForm(options);
+  const { form, isChanged, isSaving, fault } = useForm({
+    ...options,
+    onSaved(result) {
+      onClose();
+      options.onSaved?.(result);
+    },
+  });
   const leave = () => void leaveForm(options.draft, isChanged, onClose);
   return (
     <Dialog title={title} onClose={leave}>

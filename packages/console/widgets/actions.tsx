@@ -2,6 +2,7 @@ import { type QueryKey, useMutation, useQueryClient } from '@tanstack/react-quer
 import { shellTexts } from '../i18n/shell/texts.ts';
 import { createStore } from '../store.ts';
 import { Button } from './controls.tsx';
+import { confirmed, type Question } from './dialog.tsx';
 import { useFailure } from './page.tsx';
 
 interface Toast {
@@ -80,4 +81,14 @@ export function useAction<Input = void, Result = unknown>(
     // Where it did not work, another person may have done something before.
     onSettled: () => Promise.all(changes.map((queryKey) => client.invalidateQueries({ queryKey }))),
   });
+}
+
+/** As `useAction`, after a question. */
+export function useAskedAction<Input = void, Result = unknown>(
+  question: (input: Input) => Question,
+  act: (input: Input) => Promise<Result>,
+  options: Options<Result> = {},
+) {
+  const { mutate } = useAction(act, options);
+  return (input: Input) => void confirmed(question(input)).then((isConfirmed) => isConfirmed && mutate(input));
 }

@@ -59,7 +59,7 @@ export function DialogActions({ onClose, leave, children }: ActionsProps) {
   );
 }
 
-interface Question {
+export interface Question {
   readonly title: string;
   readonly text: string;
   readonly action: string;

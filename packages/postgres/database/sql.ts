@@ -15,12 +15,17 @@ interface Listed {
   readonly orderBy: string;
 }
 
-/** A page of rows, from 1, and how many rows there are. */
+/** Which page of a list, from 1, and how many items a page has. */
+export interface Page {
+  readonly page: number;
+  readonly size: number;
+}
+
+/** A page of rows, and how many rows there are. */
 export async function readPage<Row>(
   sql: Sql,
   { columns, matching, values, orderBy }: Listed,
-  page: number,
-  size: number,
+  { page, size }: Page,
 ): Promise<{ count: number; items: Row[] }> {
   const [limit, offset] = [values.length + 1, values.length + 2];
   const [items, [counted]] = await Promise.all([

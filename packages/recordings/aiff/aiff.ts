@@ -23,7 +23,7 @@ async function locate(source: Source): Promise<SampleData> {
   let samples: { start: number; end: number } | null = null;
   for await (const chunk of chunksOf(reader, { littleEndian: false })) {
     if (chunk.id === 'COMM' && !common) {
-      const length = Math.min(chunk.sizeBytes, COMMON_CHUNK_BYTES);
+      const length = Math.min(chunk.sizeBytes, COMPRESSED_BYTES);
       common = readCommon(await reader.read(chunk.start, length), kind === 'AIFC');
     } else if (chunk.id === 'SSND') samples ??= await locateSamples(reader, chunk);
     if (common && samples) {
@@ -63,7 +63,6 @@ interface Common {
 
 const PLAIN_BYTES = 18;
 const COMPRESSED_BYTES = 22;
-const COMMON_CHUNK_BYTES = COMPRESSED_BYTES;
 
 function readCommon(chunk: DataView, compressed: boolean): Common {
   if (chunk.byteLength < (compressed ? COMPRESSED_BYTES : PLAIN_BYTES)) {

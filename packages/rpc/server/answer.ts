@@ -18,8 +18,8 @@ export type UntypedHandler = (input: never, call: Call) => Promise<unknown> | As
 /** A service with the handlers of its methods. */
 export interface Implementation {
   readonly service: ServiceDefinition;
-  /** Who may call each method; absent, everyone with a valid certificate. */
-  readonly callers?: Readonly<Record<string, readonly RpcCaller[]>>;
+  /** Who may call each method, if not the gateway alone; absent, everyone with a valid certificate. */
+  readonly callers?: Readonly<Partial<Record<string, readonly RpcCaller[]>>>;
   readonly handlers: Readonly<Record<string, UntypedHandler>>;
 }
 

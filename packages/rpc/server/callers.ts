@@ -16,8 +16,10 @@ export const CALLERS = [
 
 export type RpcCaller = (typeof CALLERS)[number];
 
-/** Who may call each method of a service. A method that is missing is a type error. */
-export type Callers<Service> = { readonly [Name in Uncapitalize<MethodName<Service>>]: readonly RpcCaller[] };
+/** Who may call each method of a service. One that is not named is the gateway's alone. */
+export type Callers<Service> = { readonly [Name in Uncapitalize<MethodName<Service>>]?: readonly RpcCaller[] };
+
+export const OF_GATEWAY: readonly RpcCaller[] = ['gateway'];
 
 /**
  * The certificate of a call is not of a service that may make it. Its caller gets only the status and the sentence, never

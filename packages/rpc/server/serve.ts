@@ -17,7 +17,7 @@ import { CONNECTION_OPTIONS, LONGEST_CALL_MS, WINDOW_BYTES } from '../wire/optio
 import { LocalServer, offer } from '../wire/same-process.ts';
 import { serverCredentials, type Tls } from '../wire/tls.ts';
 import { answer, type AnswerContext, type Implementation, type ServerCall, type UntypedHandler } from './answer.ts';
-import type { Callers } from './callers.ts';
+import { type Callers, OF_GATEWAY } from './callers.ts';
 import { implementHealth } from './health.ts';
 
 /** Listens on `host:port` or `unix:/path`. Resolves to the address with the real port for port 0. */
@@ -91,7 +91,7 @@ async function removeStaleSocket(path: string): Promise<void> {
   }
 }
 
-/** Ties handlers, and who may call them, to the service they serve; a missing or misspelt method is a type error. */
+/** Ties handlers, and who may call them, to the service they serve; a handler that is missing or misspelt is a type error. */
 export function implement<Service extends ServiceDefinition>(
   service: Service,
   callers: Callers<NoInfer<Service>>,
@@ -186,7 +186,7 @@ function addService(
   for (const [name, method] of methodsOf(service)) {
     const handler = handlers[name];
     if (handler === undefined) throw new Error(`${method.path} has no handler`);
-    const answerer = { method, handler, callers: callers === undefined ? undefined : (callers[name] ?? []) };
+    const answerer = { method, handler, callers: callers === undefined ? undefined : (callers[name] ?? OF_GATEWAY) };
     definition[name] = {
       ...method,
       requestDeserialize: method.requestStream ? readWithEnd(method) : method.requestDeserialize,

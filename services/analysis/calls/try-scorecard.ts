@@ -115,8 +115,6 @@ async function record({ store, bus, model }: TrialDeps, firmUuid: string, call: 
     };
     const budget = (await store.money.record(tx, [usage])).get(firmUuid);
     if (budget === undefined) return;
-    await bus.publish(tx, [
-      createEvent('analysis', BudgetSpent, firmUuid, { firmuuid: firmUuid, priority: 0 }, { budget }),
-    ]);
+    await bus.publish(tx, [createEvent('analysis', BudgetSpent, firmUuid, { firmuuid: firmUuid }, { budget })]);
   });
 }

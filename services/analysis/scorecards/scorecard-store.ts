@@ -1,7 +1,7 @@
 import { isFirmRemoved } from '@call-analysis/call-processing';
 import type { Language, ScorecardBody } from '@call-analysis/events';
 import { notFound } from '@call-analysis/fault';
-import { type Database, readPage, type Sql } from '@call-analysis/postgres';
+import { type Database, type Page, readPage, type Sql } from '@call-analysis/postgres';
 import { v7 as uuidv7 } from 'uuid';
 import { defaultScorecardIn } from './default-scorecard.ts';
 import type { Scorecard } from './scorecard.ts';
@@ -41,11 +41,6 @@ export interface RevisionId {
 export interface CallKind {
   readonly firmUuid: string;
   readonly segmentType: string;
-}
-
-interface Page {
-  readonly page: number;
-  readonly size: number;
 }
 
 const ROW = `scorecard.uuid, body->>'name' AS name, segment_type AS "segmentType", is_active AS "isActive",
@@ -198,11 +193,11 @@ export function openScorecardStore(db: Database) {
     },
 
     /** Newest first. */
-    async list(firmUuid: string, { page, size }: Page): Promise<{ count: number; items: ScorecardRow[] }> {
+    async list(firmUuid: string, page: Page): Promise<{ count: number; items: ScorecardRow[] }> {
       const matching = `FROM scorecard JOIN scorecard_revision ON scorecard_uuid = uuid AND scorecard_revision.revision = scorecard.revision
         WHERE firm_uuid = $1`;
       const orderBy = 'scorecard.created_at DESC, uuid DESC';
-      return readPage(db, { columns: ROW, matching, values: [firmUuid], orderBy }, page, size);
+      return readPage(db, { columns: ROW, matching, values: [firmUuid], orderBy }, page);
     },
 
     /** Newest first. Fault: NOT_FOUND. */

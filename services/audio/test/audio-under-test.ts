@@ -11,7 +11,7 @@ import type { UploadRecordingRequestInit } from '@call-analysis/proto/audio/v1/U
 import type { RecordAudioRequest } from '@call-analysis/proto/ingest/v1/RecordAudioRequest';
 import type { RegisterCallRequest } from '@call-analysis/proto/ingest/v1/RegisterCallRequest';
 import { type CallOptions, dial, type Handlers, serve } from '@call-analysis/rpc';
-import { Closing, createLog } from '@call-analysis/runtime';
+import { Closing, createLog, currentContext } from '@call-analysis/runtime';
 import { serviceDatabase } from '@call-analysis/service/test';
 import { waitUntil } from '@call-analysis/testing';
 import { afterAll, beforeAll } from '@jest/globals';
@@ -47,7 +47,8 @@ export class AudioUnderTest {
   readonly lines: string[] = [];
   /** The requests that the catalogue received. */
   readonly registered: RegisterCallRequest[] = [];
-  readonly recorded: RecordAudioRequest[] = [];
+  /** Requests, with the spans that they arrived in. */
+  readonly recorded: (RecordAudioRequest & { readonly traceparent: string | undefined })[] = [];
   /** The handlers of the catalogue. Tests replace them. */
   readonly catalogue: Catalogue = { ...accepting };
   #opened: Opened | undefined;
@@ -122,7 +123,7 @@ export class AudioUnderTest {
     return waitUntil(() => this.failed.find(({ subject }) => subject === event.subject), PATIENCE);
   }
 
-  recordedOf(event: Event): Promise<RecordAudioRequest> {
+  recordedOf(event: Event): Promise<AudioUnderTest['recorded'][number]> {
     return waitUntil(() => this.recorded.find(({ call_uuid }) => call_uuid === event.subject), PATIENCE);
   }
 
@@ -158,7 +159,7 @@ export class AudioUnderTest {
               return this.catalogue.registerCall(...given);
             },
             recordAudio: (...given: Parameters<Catalogue['recordAudio']>) => {
-              this.recorded.push(given[0]);
+              this.recorded.push({ ...given[0], traceparent: currentContext()?.traceparent });
               return this.catalogue.recordAudio(...given);
             },
             findCalls: (...given: Parameters<Catalogue['findCalls']>) => this.catalogue.findCalls(...given),

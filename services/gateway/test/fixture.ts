@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { Fault } from '@call-analysis/fault';
 import { type Objects, openObjects, type SignedUrls } from '@call-analysis/objects';
 import { analysis, audio, desk, ingest, keyManagement, webhooks } from '@call-analysis/proto';
-import { type Callers, dial, type Handlers, implement, serve } from '@call-analysis/rpc';
+import { dial, type Handlers, implement, serve } from '@call-analysis/rpc';
 import { Closing, createLog, Readiness, timeLeft } from '@call-analysis/runtime';
 import jwt from 'jsonwebtoken';
 import { ApiKeyAuthentication } from '../authentication/api-key.ts';
@@ -105,17 +105,15 @@ export async function openFixture(
   const team: Partial<Desk> = {};
   const keyServer = await serve({
     address: '127.0.0.1:0',
-    services: [
-      implement(keyManagement, byGateway<typeof keyManagement>(keyManagement), replaceable<Keys>(keys, keyManagement)),
-    ],
+    services: [implement(keyManagement, {}, replaceable<Keys>(keys, keyManagement))],
     log: quiet,
   });
   closing.add('key-management', () => keyServer.stop(0));
   const ingestServer = await serve({
     address: '127.0.0.1:0',
     services: [
-      implement(ingest, byGateway<typeof ingest>(ingest), replaceable<Ingest>(calls, ingest)),
-      implement(desk, byGateway<typeof desk>(desk), replaceable<Desk>(team, desk)),
+      implement(ingest, {}, replaceable<Ingest>(calls, ingest)),
+      implement(desk, {}, replaceable<Desk>(team, desk)),
     ],
     log: quiet,
   });
@@ -123,21 +121,21 @@ export async function openFixture(
   const recordings: Partial<Audio> = {};
   const audioServer = await serve({
     address: '127.0.0.1:0',
-    services: [implement(audio, byGateway<typeof audio>(audio), replaceable<Audio>(recordings, audio))],
+    services: [implement(audio, {}, replaceable<Audio>(recordings, audio))],
     log: quiet,
   });
   closing.add('audio', () => audioServer.stop(0));
   const scorecards: Partial<Analysis> = {};
   const analysisServer = await serve({
     address: '127.0.0.1:0',
-    services: [implement(analysis, byGateway<typeof analysis>(analysis), replaceable<Analysis>(scorecards, analysis))],
+    services: [implement(analysis, {}, replaceable<Analysis>(scorecards, analysis))],
     log: quiet,
   });
   closing.add('analysis', () => analysisServer.stop(0));
   const hooks: Partial<Webhooks> = {};
   const webhookServer = await serve({
     address: '127.0.0.1:0',
-    services: [implement(webhooks, byGateway<typeof webhooks>(webhooks), replaceable<Webhooks>(hooks, webhooks))],
+    services: [implement(webhooks, {}, replaceable<Webhooks>(hooks, webhooks))],
     log: quiet,
   });
   closing.add('webhooks', () => webhookServer.stop(0));
@@ -247,18 +245,12 @@ export async function rawExchange(url: string, onConnect: (socket: Socket) => vo
   return received;
 }
 
-/** Every method may be called by the gateway. */
-function byGateway<Service extends object>(service: Service): Callers<Service> {
-  const names = Object.keys(service).map((name) => `${name.slice(0, 1).toLowerCase()}${name.slice(1)}`);
-  return Object.fromEntries(names.map((name) => [name, ['gateway']])) as unknown as Callers<Service>;
-}
-
-/** Handlers that call the ones that the test has set. */
 /** What is read is sent as the API's own JSON, so a test replies with what the API answers. */
 function withJson(reply: object): object {
   return 'json' in reply ? reply : { ...reply, json: Buffer.from(JSON.stringify(reply)) };
 }
 
+/** Handlers that call the ones that the test has set. */
 function replaceable<Service>(handlers: Partial<Service>, definition: object): Service {
   const entries = Object.keys(definition).map((method) => {
     const name = `${method.slice(0, 1).toLowerCase()}${method.slice(1)}`;

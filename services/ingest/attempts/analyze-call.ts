@@ -3,7 +3,6 @@ import type { BodyOf, Event, EventOrigin, TranscriptReady } from '@call-analysis
 import { Fault } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
 import type { Database, Sql, Transaction } from '@call-analysis/postgres';
-import { currentContext } from '@call-analysis/runtime';
 import { type Actor, auditEntry } from '@call-analysis/service';
 import { transcribedRecordingReady, uploadedTranscriptReady } from '../calls/call-events.ts';
 import { type CallRow, removedAt } from '../calls/call-row.ts';
@@ -61,8 +60,7 @@ export async function analyzeLocked(
     throw invalidTransition('The transcript of this call was removed by the retention of your firm.', []);
   }
   const reopened = await calls.reopen(tx, firmUuid, call.uuid, new Date(), detail);
-  const origin = { firmuuid: firmUuid, priority, traceparent: currentContext()?.traceparent };
-  const ready = await transcriptReady(deps, tx, reopened, origin);
+  const ready = await transcriptReady(deps, tx, reopened, { firmuuid: firmUuid, priority });
   const named = scorecardUuid === null ? {} : { scorecard_uuid: scorecardUuid };
   await bus.publish(tx, [{ ...ready, data: { ...ready.data, ...named } }]);
   return reopened;

@@ -3,7 +3,6 @@ import type { Event, EventOrigin } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
 import type { Database, Transaction } from '@call-analysis/postgres';
-import { currentContext } from '@call-analysis/runtime';
 import type { Firms } from '@call-analysis/service/firms';
 import type { Batches } from '../batches/batch-store.ts';
 import {
@@ -66,8 +65,7 @@ export async function startAttempt(
   redact: boolean | null,
 ): Promise<CallRow> {
   const requeued = await deps.calls.requeue(tx, firmUuid, uuid, new Date());
-  const origin = { firmuuid: firmUuid, priority: 0, traceparent: currentContext()?.traceparent };
-  await deps.bus.publish(tx, [await nextEvent(deps, tx, requeued, redact, origin)]);
+  await deps.bus.publish(tx, [await nextEvent(deps, tx, requeued, redact, { firmuuid: firmUuid })]);
   return requeued;
 }
 

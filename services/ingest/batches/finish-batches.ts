@@ -29,7 +29,7 @@ export function batchFinisher({ db, batches, bus }: { readonly db: Database; rea
     await db.transaction(async (tx) => {
       const byStatus = await batches.finish(tx, batch);
       if (byStatus === null) return;
-      const origin = { firmuuid: batch.firmUuid, priority: 0, traceparent: undefined };
+      const origin = { firmuuid: batch.firmUuid };
       await bus.publish(tx, [createEvent('ingest', BatchFinished, batch.uuid, origin, { by_status: byStatus })]);
     });
   }

@@ -51,6 +51,6 @@ export function campaignAuditEntry(
   action: BodyOf<typeof AuditEntryCreated>['action'],
   campaignUuid: string,
 ): Event<BodyOf<typeof AuditEntryCreated>> {
-  const origin = { firmuuid: firmUuid, priority: 0 };
-  return createEvent('ingest', AuditEntryCreated, campaignUuid, origin, { actor: userUuid, action, address });
+  const entry = { actor: userUuid, action, address };
+  return createEvent('ingest', AuditEntryCreated, campaignUuid, { firmuuid: firmUuid }, entry);
 }

@@ -40,7 +40,7 @@ async function cancelOnce(
   deadline: number,
 ): Promise<boolean> {
   const { firmUuid } = campaign;
-  const origin = { firmuuid: firmUuid, priority: 0 };
+  const origin = { firmuuid: firmUuid };
   let isDone = true;
   for (const range of await campaigns.callRanges(campaign)) {
     for (let after: string | null = null; ;) {

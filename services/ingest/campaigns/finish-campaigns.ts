@@ -25,7 +25,7 @@ export function campaignFinisher({
     const { status, callsByStatus } = await campaigns.get(name.firmUuid, name.uuid);
     if (status !== 'completed' && status !== 'canceled') return;
     if (UNFINISHED.some((status) => (callsByStatus[status] ?? 0) > 0)) return;
-    const origin = { firmuuid: name.firmUuid, priority: 0 };
+    const origin = { firmuuid: name.firmUuid };
     const body = { status, by_status: { ...callsByStatus } };
     await db.transaction(async (tx) => {
       if (!(await campaigns.setFinishPublished(tx, name))) return;

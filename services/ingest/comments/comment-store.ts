@@ -1,4 +1,4 @@
-import { confidential, type Database, readPage, type Sql } from '@call-analysis/postgres';
+import { confidential, type Database, type Page, readPage, type Sql } from '@call-analysis/postgres';
 
 export interface Comment {
   readonly uuid: string;
@@ -27,9 +27,9 @@ export function comments(db: Database) {
     },
 
     /** Oldest first. */
-    list(firmUuid: string, callUuid: string, page: number, size: number): Promise<{ count: number; items: Comment[] }> {
+    list(firmUuid: string, callUuid: string, page: Page): Promise<{ count: number; items: Comment[] }> {
       const matching = 'FROM comment WHERE firm_uuid = $1 AND call_uuid = $2';
-      return readPage(db, { columns: COLUMNS, matching, values: [firmUuid, callUuid], orderBy: 'uuid' }, page, size);
+      return readPage(db, { columns: COLUMNS, matching, values: [firmUuid, callUuid], orderBy: 'uuid' }, page);
     },
 
     /** Locks the comment until the transaction ends. Null when there is none. */

@@ -1,5 +1,5 @@
 import { notFound } from '@call-analysis/fault';
-import { type Database, readPage, type Sql } from '@call-analysis/postgres';
+import { type Database, type Page, readPage, type Sql } from '@call-analysis/postgres';
 
 /** Calls that several people review without seeing each other's answers. */
 export interface Calibration {
@@ -46,11 +46,11 @@ export function calibrations(db: Database) {
     },
 
     /** Newest first. With a user, those that the user has made or is invited to. */
-    async list(firmUuid: string, userUuid: string | null, page: number, size: number) {
+    async list(firmUuid: string, userUuid: string | null, page: Page) {
       const matching =
         'FROM calibration WHERE firm_uuid = $1 AND ($2::uuid IS NULL OR by_uuid = $2 OR $2 = ANY(user_uuids))';
       const values = [firmUuid, userUuid];
-      return readPage<Calibration>(db, { columns: COLUMNS, matching, values, orderBy: 'uuid DESC' }, page, size);
+      return readPage<Calibration>(db, { columns: COLUMNS, matching, values, orderBy: 'uuid DESC' }, page);
     },
 
     /** In a transaction it is locked until the end. Fault NOT_FOUND. */

@@ -1,7 +1,7 @@
 import { notFound } from '@call-analysis/fault';
-import { type Database, readPage } from '@call-analysis/postgres';
+import { type Database, type Page, readPage } from '@call-analysis/postgres';
+import type { Person } from '@call-analysis/service';
 import { seesCallOf } from '../calls/call-store.ts';
-import type { DeskCaller } from './requests.ts';
 
 /** Something that waits for a person. */
 export interface InboxItem {
@@ -53,20 +53,19 @@ const ITEMS = `
  */
 export async function readInbox(
   db: Database,
-  { firmUuid, userUuid, role, seenOperators }: DeskCaller,
-  page: number,
-  size: number,
+  { firmUuid, userUuid, role, seenOperators }: Person,
+  page: Page,
 ): Promise<{ count: number; items: InboxItem[] }> {
   const values = [firmUuid, userUuid, role !== 'OPERATOR', seenOperators];
   const columns = 'item.*, call.operator_name, call.start_time';
   const matching = `FROM (${ITEMS}) AS item LEFT JOIN call ON call.firm_uuid = $1 AND call.uuid = item.call_uuid`;
-  return readPage<InboxItem>(db, { columns, matching, values, orderBy: 'at DESC, item.uuid' }, page, size);
+  return readPage<InboxItem>(db, { columns, matching, values, orderBy: 'at DESC, item.uuid' }, page);
 }
 
 /** The person has read the comment that mentions them. Fault NOT_FOUND when it does not, or is about a call that they do not see. */
 export async function putMentionAway(
   db: Database,
-  { firmUuid, userUuid, seenOperators }: DeskCaller,
+  { firmUuid, userUuid, seenOperators }: Person,
   uuid: string,
 ): Promise<void> {
   const found = await db.query(

@@ -1,5 +1,5 @@
 import { notFound } from '@call-analysis/fault';
-import { type Database, readPage, type Sql } from '@call-analysis/postgres';
+import { type Database, type Page, readPage, type Sql } from '@call-analysis/postgres';
 
 /** The parameters of a list of calls, saved under a name. */
 export interface View {
@@ -25,10 +25,10 @@ const VISIBLE = 'firm_uuid = $1 AND (owner_uuid = $2 OR shared)';
 export function views(db: Database) {
   return {
     /** The person's own first, each group by name. */
-    async list(firmUuid: string, userUuid: string, page: number, size: number) {
+    async list(firmUuid: string, userUuid: string, page: Page) {
       const matching = `FROM saved_view WHERE ${VISIBLE}`;
       const orderBy = 'owner_uuid <> $2, lower(name), uuid';
-      return readPage<View>(db, { columns: COLUMNS, matching, values: [firmUuid, userUuid], orderBy }, page, size);
+      return readPage<View>(db, { columns: COLUMNS, matching, values: [firmUuid, userUuid], orderBy }, page);
     },
 
     /** In a transaction the view is locked until its end. Fault NOT_FOUND. */

@@ -194,7 +194,7 @@ describe('an erased call', () => {
     const progress = { attempt: 1, heard: 10, duration: 60 };
     await projectProgress(service.deps, [eventOf(TranscriptionProgressed, call, progress)]);
     const { firmUuid } = call.owner;
-    const late = { firmUuid, callUuid: call.uuid, attempt: 1, recording: recordingOf(), traceparent: undefined };
+    const late = { firmUuid, callUuid: call.uuid, attempt: 1, recording: recordingOf() };
     expect(await faultOf(recordAudio(service.deps, late))).toMatchObject({ code: 'NOT_FOUND' });
     const again = {
       callUuid: call.uuid,
@@ -343,7 +343,7 @@ describe('the archive of a batch', () => {
     const [first, second] = (await service.callsOf(owner)).map(({ uuid }) => ({ owner, uuid }));
     await calls.erase(first!);
     const extracted = { firmUuid: owner.firmUuid, callUuid: second!.uuid, attempt: 1, recording: recordingOf() };
-    await recordAudio(service.deps, { ...extracted, traceparent: undefined });
+    await recordAudio(service.deps, extracted);
     await sweep(service.deps, new Date());
     expect(await service.objectsOf(owner)).toEqual([]);
   });

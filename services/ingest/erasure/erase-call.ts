@@ -96,7 +96,7 @@ async function erase(
       const before = [{ what: 'refused_row', count: rejectedRows }];
       const erased = await erasures.erase(tx, firmUuid, callUuid, before, now);
       if (campaign_uuid !== null) await campaigns.countErased(tx, campaign_uuid);
-      const origin = { firmuuid: firmUuid, priority: 0 };
+      const origin = { firmuuid: firmUuid };
       const audit = by === undefined ? [] : [auditEntry('ingest', { ...by, firmUuid }, 'call.erased', callUuid)];
       const event = createEvent('ingest', CallErased, callUuid, origin, { erased_at: now.toISOString() });
       await bus.publish(tx, [event, ...audit]);

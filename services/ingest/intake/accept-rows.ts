@@ -1,9 +1,8 @@
 import type { Bus } from '@call-analysis/bus';
 import { isFirmRemoved } from '@call-analysis/call-processing';
-import { CallsAccepted, createEvent, type EventOrigin } from '@call-analysis/events';
+import { CallsAccepted, createEvent } from '@call-analysis/events';
 import { notFound } from '@call-analysis/fault';
 import type { Database, Sql, Transaction } from '@call-analysis/postgres';
-import { currentContext } from '@call-analysis/runtime';
 import type { Actor } from '@call-analysis/service';
 import { stringify, v7 as uuidv7 } from 'uuid';
 import { announcementEvents, type AnnouncementDeps } from '../batches/announce-calls.ts';
@@ -187,7 +186,7 @@ async function acceptFile<Record extends CallRecord>(
  * would take several times as long to store as the calls themselves.
  */
 async function firstEvents(deps: AcceptDeps, tx: Sql, batch: NewBatch, [first, ...later]: readonly CallRange[]) {
-  const origin: EventOrigin = { firmuuid: batch.firmUuid, priority: 0, traceparent: currentContext()?.traceparent };
+  const origin = { firmuuid: batch.firmUuid };
   return [
     ...(first === undefined ? [] : await announcementEvents(deps, tx, batch, first, origin)),
     ...later.map((range, index) =>

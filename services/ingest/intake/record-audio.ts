@@ -11,7 +11,6 @@ interface ExtractedRecording {
   readonly callUuid: string;
   readonly attempt: number;
   readonly recording: StoredRecording;
-  readonly traceparent: string | undefined;
 }
 
 /**
@@ -33,7 +32,7 @@ export async function recordAudio(
     bus: Bus;
     firms: Pick<Firms, 'settings'>;
   },
-  { firmUuid, callUuid, attempt, recording, traceparent }: ExtractedRecording,
+  { firmUuid, callUuid, attempt, recording }: ExtractedRecording,
 ): Promise<void> {
   const redact = (await firms.settings(firmUuid)).redaction === 'stored';
   await db.transaction(async (tx) => {
@@ -46,7 +45,7 @@ export async function recordAudio(
     await recordings.setStored(tx, { firmUuid, callUuid, at }, recording);
     await calls.recordingExtracted(tx, firmUuid, callUuid, recording.duration, at);
     // A retry concerns one call, so it goes ahead of the rest of its batch.
-    const origin = { firmuuid: firmUuid, priority: attempt === 1 ? known.priority : 0, traceparent };
+    const origin = { firmuuid: firmUuid, priority: attempt === 1 ? known.priority : 0 };
     await bus.publish(tx, [audioStored(call, known, recording, redact, origin)]);
   });
 }

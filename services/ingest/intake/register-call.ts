@@ -86,7 +86,7 @@ export async function registerCall(
     await addCallsToCampaign(deps, tx, { firmUuid, campaignUuid }, 1);
     const described = { fileName, left: record.left, right: record.right };
     await recordings.add(tx, { firmUuid, callUuid, at: new Date() }, described, recording);
-    const origin = { firmuuid: firmUuid, priority: 0 };
+    const origin = { firmuuid: firmUuid };
     const announced = {
       uuid: callUuid,
       attempt: 1,

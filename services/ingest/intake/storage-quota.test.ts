@@ -78,7 +78,6 @@ describe('a firm with a storage quota', () => {
       callUuid: extracted.uuid,
       attempt: 1,
       recording,
-      traceparent: undefined,
     });
     await check();
     await deps.db.transaction((tx) => deps.retained.takeRecordings(tx, firmUuid, [extracted.uuid], new Date()));

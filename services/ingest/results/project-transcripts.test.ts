@@ -11,6 +11,7 @@ import {
   TranscriptionProgressed,
   TranscriptReady,
 } from '@call-analysis/events';
+import { withContext } from '@call-analysis/runtime';
 import { waitUntil } from '@call-analysis/testing';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
@@ -145,7 +146,7 @@ describe('a recording that was extracted from its archive', () => {
     for (const call of [calls[0]!, calls[11]!]) {
       expect((await read(call)).audio).toBeNull();
       const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
-      await record(call, { traceparent });
+      await withContext({ requestId: call.uuid, traceparent }, () => record(call));
       expect(await published(stored, call)).toMatchObject({
         priority: call === calls[0] ? 1 : 2,
         // Another span of the same trace.

@@ -179,7 +179,7 @@ const KINDS: readonly Kind[] = [
       db.transaction(async (tx) => {
         const taken = await retained.takeRecordings(tx, firmUuid, uuids, now);
         if (taken.length === 0) return;
-        const origin = { firmuuid: firmUuid, priority: 0, traceparent: undefined };
+        const origin = { firmuuid: firmUuid };
         const erased_at = now.toISOString();
         await bus.publish(
           tx,
@@ -209,7 +209,7 @@ async function receipt(
   { day }: LocalDay,
 ): Promise<void> {
   const last = new Date(Date.parse(`${day}T00:00:00Z`) - DAY_MS).toISOString().slice(0, 10);
-  const origin = { firmuuid: firmUuid, priority: 0, traceparent: undefined };
+  const origin = { firmuuid: firmUuid };
   const entry = {
     actor: 'system',
     action: 'retention.applied',

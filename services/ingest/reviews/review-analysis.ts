@@ -2,7 +2,6 @@ import type { Bus } from '@call-analysis/bus';
 import { CallReviewed, createEvent, type Event, type ReviewedAnalysis } from '@call-analysis/events';
 import { Fault, notFound } from '@call-analysis/fault';
 import type { Database, Sql } from '@call-analysis/postgres';
-import { currentContext } from '@call-analysis/runtime';
 import { type Actor, auditEntry } from '@call-analysis/service';
 import { factsOf } from '../calls/analysis-facts.ts';
 import type { CallRow } from '../calls/call-row.ts';
@@ -170,7 +169,7 @@ function answersOf({ sections }: ReviewedAnalysis): MachineAnswers {
 function reviewedEvents(firmUuid: string, call: CallRow, { score }: ReviewedAnalysis): Event[] {
   const { status } = call;
   if (status !== 'completed' && status !== 'failed') return [];
-  const origin = { firmuuid: firmUuid, priority: 0, traceparent: currentContext()?.traceparent };
+  const origin = { firmuuid: firmUuid };
   return [
     createEvent('ingest', CallReviewed, call.uuid, origin, {
       status,

@@ -1,9 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import type { Bus } from '@call-analysis/bus';
-import type { EventType } from '@call-analysis/events';
+import { createEvent, type EventType } from '@call-analysis/events';
 import { unavailable } from '@call-analysis/fault';
 import { type Database, prismaSql, translateError } from '@call-analysis/postgres';
-import { currentContext } from '@call-analysis/runtime';
 import { Prisma, type PrismaClient } from '../generated/client.ts';
 import { keyReads, keyRows } from './api-keys.ts';
 import { auditLog, auditRows } from './audit.ts';
@@ -65,18 +63,7 @@ function openTransaction(tx: Prisma.TransactionClient, bus: Bus) {
       type: EventType<Body>,
       { subject, firmUuid, data }: { subject: string; firmUuid: string; data: Body },
     ): Promise<void> {
-      const event = {
-        id: randomUUID(),
-        source: SOURCE,
-        type: type.type,
-        time: new Date().toISOString(),
-        subject,
-        firmuuid: firmUuid,
-        priority: 0,
-        traceparent: currentContext()?.traceparent,
-        data,
-      };
-      await bus.publish(prismaSql(tx), [event]);
+      await bus.publish(prismaSql(tx), [createEvent(SOURCE, type, subject, { firmuuid: firmUuid }, data)]);
     },
   };
 }

@@ -143,6 +143,12 @@ describe('segments', () => {
           return [from, at] as const;
         });
       });
+    // Speech longer than a segment that has ended by the time it is pushed, after a word that still waits.
+    const ENDED_AT_ONCE: [number, number][] = [
+      [0, 0.5],
+      [0.9, 4.4],
+      [4.8, 5.3],
+    ];
     fc.assert(
       fc.property(
         spoken,
@@ -171,7 +177,7 @@ describe('segments', () => {
           }
         },
       ),
-      { numRuns: 12 },
+      { numRuns: 12, examples: [[ENDED_AT_ONCE, [], 4, 15_156]] },
     );
   });
 });

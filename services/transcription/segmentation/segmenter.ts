@@ -131,6 +131,7 @@ export class Segmenter {
       start = channel.pending.start;
       channel.pending = null;
     }
+    if (span.end - start > this.#maxLength) this.#cutPending(channel, segments);
     while (span.end - start > this.#maxLength) start = this.#cutLong(channel, start, segments);
     if (span.end <= start) return;
     const { pending } = channel;

@@ -1,5 +1,7 @@
+import type { DeliveryQuery } from '@call-analysis/api/webhooks';
 import { notFound } from '@call-analysis/fault';
 import { type Database, readPage, type Sql } from '@call-analysis/postgres';
+import type { z } from 'zod';
 import type { EventName } from '../endpoints/endpoint.ts';
 
 /** A delivery as the API shows it. `uuid` is its webhook-id. */
@@ -8,10 +10,10 @@ export interface Delivery {
   readonly event: EventName;
   readonly status: 'pending' | 'delivered' | 'failed';
   readonly attempts: number;
-  readonly lastStatus: number | null;
-  readonly lastError: string | null;
-  readonly nextAt: Date | null;
-  readonly createdAt: Date;
+  readonly last_status: number | null;
+  readonly last_error: string | null;
+  readonly next_at: Date | null;
+  readonly created_at: Date;
 }
 
 /** An event for all endpoints of a firm that subscribe to it. */
@@ -24,8 +26,7 @@ export interface NewDelivery {
   readonly body: string;
 }
 
-const columns = `uuid, event, status, attempts, last_status AS "lastStatus", last_error AS "lastError",
-  next_at AS "nextAt", created_at AS "createdAt"`;
+const columns = 'uuid, event, status, attempts, last_status, last_error, next_at, created_at';
 
 /** The error of a delivery that was not attempted because its endpoint is disabled. A replay sends it. */
 const WHILE_DISABLED = 'the webhook is disabled; enable it and replay';
@@ -72,13 +73,11 @@ export function deliveries(db: Database) {
     /** Newest first. */
     async list(
       endpointUuid: string,
-      status: readonly string[],
-      page: number,
-      size: number,
+      { status, ...page }: z.output<typeof DeliveryQuery>,
     ): Promise<{ count: number; items: Delivery[] }> {
       const matching = "FROM delivery WHERE endpoint_uuid = $1 AND ($2::text[] = '{}' OR status = ANY($2))";
       const values = [endpointUuid, status];
-      return readPage(db, { columns, matching, values, orderBy: 'uuid DESC' }, page, size);
+      return readPage(db, { columns, matching, values, orderBy: 'uuid DESC' }, page);
     },
 
     /** Sends a delivery again now, with the schedule from its start. */
@@ -98,7 +97,7 @@ export function deliveries(db: Database) {
      */
     async replay(
       endpointUuid: string,
-      { from, to }: { from: Date; to: Date },
+      { from, to }: { readonly from: string; readonly to: string },
       after: string | null,
       limit: number,
     ): Promise<{ count: number; last: string | null }> {

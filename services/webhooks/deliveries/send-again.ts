@@ -57,7 +57,7 @@ export async function replay(
   { db, endpoints, deliveries, sender, bus }: Deps & { readonly bus: Bus },
   actor: Actor,
   uuid: string,
-  period: { from: Date; to: Date },
+  period: { readonly from: string; readonly to: string },
 ): Promise<number> {
   requireEnabled(await endpoints.get(actor.firmUuid, uuid));
   await db.transaction((tx) => bus.publish(tx, [auditEntry('webhooks', actor, 'webhook.replayed', uuid)]));
@@ -71,8 +71,8 @@ export async function replay(
   }
 }
 
-function requireEnabled({ enabled, disabledReason }: Endpoint): void {
+function requireEnabled({ enabled, disabled_reason: reason }: Endpoint): void {
   if (enabled) return;
-  const message = `The webhook is disabled (${disabledReason}). Enable it first with PATCH { "enabled": true }.`;
+  const message = `The webhook is disabled (${reason}). Enable it first with PATCH { "enabled": true }.`;
   throw new Fault('conflict', 'WEBHOOK_DISABLED', message);
 }

@@ -1,22 +1,21 @@
 import { notFound } from '@call-analysis/fault';
-import { type Database, readPage, type Sql } from '@call-analysis/postgres';
+import { type Database, type Page, readPage, type Sql } from '@call-analysis/postgres';
 import { disabledReasons, type Endpoint, type OldSecret } from './endpoint.ts';
 
-const columns = `uuid, firm_uuid AS "firmUuid", url, events, description, enabled, disabled_reason AS "disabledReason",
-  created_at AS "createdAt"`;
+const columns = 'uuid, url, events, description, enabled, disabled_reason, created_at';
 
 interface Secrets {
   readonly secret: string;
   readonly oldSecrets: readonly OldSecret[];
 }
 
-export type EndpointChange = Pick<Endpoint, 'url' | 'events' | 'description' | 'enabled'>;
+type EndpointChange = Pick<Endpoint, 'url' | 'events' | 'description' | 'enabled'>;
 
 /** The endpoints of firms. Statements for users are limited to one firm. */
 export function endpoints(db: Database) {
   return {
-    async add(tx: Sql, endpoint: Endpoint, secret: string): Promise<void> {
-      const { uuid, firmUuid, url, events, description, createdAt } = endpoint;
+    async add(tx: Sql, firmUuid: string, endpoint: Endpoint, secret: string): Promise<void> {
+      const { uuid, url, events, description, created_at: createdAt } = endpoint;
       await tx.query(
         `INSERT INTO endpoint (uuid, firm_uuid, url, events, description, secret, created_at)
          VALUES ($1, $2, $3, $4, $5, $6, $7)`,
@@ -54,9 +53,9 @@ export function endpoints(db: Database) {
     },
 
     /** Newest first. */
-    async list(firmUuid: string, page: number, size: number): Promise<{ count: number; items: Endpoint[] }> {
+    async list(firmUuid: string, page: Page): Promise<{ count: number; items: Endpoint[] }> {
       const matching = 'FROM endpoint WHERE firm_uuid = $1 AND deleted_at IS NULL';
-      return readPage(db, { columns, matching, values: [firmUuid], orderBy: 'created_at DESC, uuid DESC' }, page, size);
+      return readPage(db, { columns, matching, values: [firmUuid], orderBy: 'created_at DESC, uuid DESC' }, page);
     },
 
     /** Enabling an endpoint, or another URL, restarts its five days without success. */

@@ -14,13 +14,12 @@ export const disabledReasons = {
 /** An endpoint as the API shows it. */
 export interface Endpoint {
   readonly uuid: string;
-  readonly firmUuid: string;
   readonly url: string;
   readonly events: readonly EventName[];
   readonly description: string | null;
   readonly enabled: boolean;
-  readonly disabledReason: string | null;
-  readonly createdAt: Date;
+  readonly disabled_reason: string | null;
+  readonly created_at: Date;
 }
 
 /** A replaced secret, which signs too until then. */

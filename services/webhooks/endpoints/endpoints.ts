@@ -1,10 +1,12 @@
+import type { NewWebhook, WebhookChange } from '@call-analysis/api/webhooks';
 import type { Bus } from '@call-analysis/bus';
 import { Fault } from '@call-analysis/fault';
 import type { Database } from '@call-analysis/postgres';
 import { type Actor, auditEntry } from '@call-analysis/service';
 import { v7 as uuidv7 } from 'uuid';
+import type { z } from 'zod';
 import { checkUrl, type UrlRules } from '../addresses/check-url.ts';
-import type { EndpointChange, Endpoints } from './endpoint-store.ts';
+import type { Endpoints } from './endpoint-store.ts';
 import type { Endpoint } from './endpoint.ts';
 import { newSecret } from './signature.ts';
 
@@ -20,18 +22,17 @@ export async function createEndpoint(
     urlRules,
   }: { readonly db: Database; readonly endpoints: Endpoints; readonly bus: Bus; readonly urlRules: UrlRules },
   actor: Actor,
-  given: Pick<Endpoint, 'url' | 'events' | 'description'>,
-): Promise<{ endpoint: Endpoint; secret: string }> {
+  given: z.output<typeof NewWebhook>,
+): Promise<Endpoint & { secret: string }> {
   const url = await checkUrl(given.url, urlRules);
   const endpoint: Endpoint = {
     uuid: uuidv7(),
-    firmUuid: actor.firmUuid,
     url,
     events: [...new Set(given.events)],
-    description: given.description,
+    description: given.description ?? null,
     enabled: true,
-    disabledReason: null,
-    createdAt: new Date(),
+    disabled_reason: null,
+    created_at: new Date(),
   };
   const secret = newSecret();
   await db.transaction(async (tx) => {
@@ -39,10 +40,10 @@ export async function createEndpoint(
       const message = `A firm has at most ${MAX_PER_FIRM} webhooks. Delete one that is no longer used.`;
       throw new Fault('conflict', 'TOO_MANY_WEBHOOKS', message);
     }
-    await endpoints.add(tx, endpoint, secret);
+    await endpoints.add(tx, actor.firmUuid, endpoint, secret);
     await bus.publish(tx, [auditEntry('webhooks', actor, 'webhook.created', endpoint.uuid)]);
   });
-  return { endpoint, secret };
+  return { ...endpoint, secret };
 }
 
 /** How long a replaced secret also signs. */
@@ -56,7 +57,7 @@ export async function rotateSecret(
   actor: Actor,
   uuid: string,
   now = Date.now(),
-): Promise<{ endpoint: Endpoint; secret: string }> {
+): Promise<Endpoint & { secret: string }> {
   const secret = newSecret();
   const endpoint = await db.transaction(async (tx) => {
     const found = await endpoints.get(actor.firmUuid, uuid, tx, 'FOR UPDATE');
@@ -67,7 +68,7 @@ export async function rotateSecret(
     await bus.publish(tx, [auditEntry('webhooks', actor, 'webhook.secret_rotated', uuid)]);
     return found;
   });
-  return { endpoint, secret };
+  return { ...endpoint, secret };
 }
 
 interface Deps {
@@ -81,14 +82,15 @@ export async function changeEndpoint(
   { db, endpoints, bus, urlRules }: Deps & { readonly urlRules: UrlRules },
   actor: Actor,
   uuid: string,
-  change: Partial<EndpointChange>,
+  change: z.output<typeof WebhookChange>,
 ): Promise<Endpoint> {
   await endpoints.get(actor.firmUuid, uuid);
   const url = change.url === undefined ? undefined : await checkUrl(change.url, urlRules);
   await db.transaction(async (tx) => {
     const current = await endpoints.get(actor.firmUuid, uuid, tx, 'FOR UPDATE');
     const events = change.events === undefined ? current.events : [...new Set(change.events)];
-    await endpoints.change(tx, uuid, { ...current, ...change, events, url: url ?? current.url });
+    const { description = current.description, enabled = current.enabled } = change;
+    await endpoints.change(tx, uuid, { description, enabled, events, url: url ?? current.url });
     await bus.publish(tx, [auditEntry('webhooks', actor, 'webhook.changed', uuid)]);
   });
   return endpoints.get(actor.firmUuid, uuid);

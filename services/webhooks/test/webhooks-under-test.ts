@@ -1,4 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import type {
+  Delivery,
+  DeliveryPage,
+  Replay,
+  Webhook,
+  WebhookPage,
+  WebhookWithSecret,
+} from '@call-analysis/api/webhooks';
 import { type Bus, openBus } from '@call-analysis/bus';
 import { type BodyOf, CallEnded, CallErased, createEvent, type Event, type EventType } from '@call-analysis/events';
 import { type Database, openDatabase } from '@call-analysis/postgres';
@@ -6,14 +14,25 @@ import { webhooks } from '@call-analysis/proto';
 import { dial } from '@call-analysis/rpc';
 import { Closing, createLog } from '@call-analysis/runtime';
 import { serviceDatabase } from '@call-analysis/service/test';
+import { type ApiClient, apiClient } from '@call-analysis/service/test/api-client';
 import { afterAll, beforeAll } from '@jest/globals';
+import type { z } from 'zod';
 import { type Config, migrations, schema, start } from '../start.ts';
 import { openSink, type Sink } from './sink.ts';
 
 type Replacements = Omit<Parameters<typeof start>[1], 'log' | 'left'>;
 
-function dialWebhooks(address: string) {
-  return dial(webhooks, address, { name: 'webhooks', deadlineMs: 60_000 });
+interface Answers {
+  readonly createWebhook: z.output<typeof WebhookWithSecret>;
+  readonly listWebhooks: z.output<typeof WebhookPage>;
+  readonly getWebhook: z.output<typeof Webhook>;
+  readonly changeWebhook: z.output<typeof Webhook>;
+  readonly deleteWebhook: undefined;
+  readonly rotateSecret: z.output<typeof WebhookWithSecret>;
+  readonly testWebhook: z.output<typeof Delivery>;
+  readonly listDeliveries: z.output<typeof DeliveryPage>;
+  readonly retryDelivery: z.output<typeof Delivery>;
+  readonly replay: z.output<typeof Replay>;
 }
 
 /** The running service of one test file, on a database of its own, with a sink to which it may send. */
@@ -26,7 +45,7 @@ export class WebhooksUnderTest {
   db!: Database;
   bus!: Bus;
   sink!: Sink;
-  client!: ReturnType<typeof dialWebhooks>;
+  client!: ApiClient<Answers>;
 
   constructor(settings: Partial<Config> = {}, replacements: Replacements = {}) {
     this.#settings = settings;
@@ -49,8 +68,9 @@ export class WebhooksUnderTest {
     this.sink = await openSink();
     this.#closing.add('sink', () => this.sink.close());
     const first = await this.startReplica();
-    this.client = dialWebhooks(first.address);
-    this.#closing.add('client', () => this.client.close());
+    const client = dial(webhooks, first.address, { name: 'webhooks', deadlineMs: 60_000 });
+    this.#closing.add('client', () => client.close());
+    this.client = apiClient<Answers>(client, ['webhook_uuid', 'delivery_uuid']);
   }
 
   /** Starts the service once more on the same database. */
@@ -69,8 +89,8 @@ export class WebhooksUnderTest {
     const path = given.path ?? `/${randomUUID()}`;
     const url = given.url ?? this.sink.url + path;
     const events = given.events ?? ['call.completed', 'call.failed', 'call.erased'];
-    const { webhook, secret } = await this.client.createWebhook({ caller, url, events });
-    return { firmUuid, caller, path, secret, uuid: webhook!.uuid, received: () => this.sink.of(path) };
+    const { uuid, secret } = await this.client.createWebhook({ caller, url, events });
+    return { firmUuid, caller, path, secret, uuid, received: () => this.sink.of(path) };
   }
 
   async deliveries({ caller, uuid }: { caller: object; uuid: string }, status: string[] = []) {
@@ -95,7 +115,7 @@ export function eventOf<Body>(
   data: Body,
   subject: string = randomUUID(),
 ): Event<Body> {
-  return createEvent('ingest', type, subject, { firmuuid, priority: 0, traceparent: undefined }, data);
+  return createEvent('ingest', type, subject, { firmuuid }, data);
 }
 
 export const completed: BodyOf<typeof CallEnded> = {

@@ -5,9 +5,9 @@ import { api, type Schemas, send } from '../../api/client.ts';
 import * as format from '../../i18n/format.ts';
 import { shellTexts } from '../../i18n/shell/texts.ts';
 import { useMay } from '../../session/rights.ts';
-import { useAction } from '../../widgets/actions.tsx';
+import { useAction, useAskedAction } from '../../widgets/actions.tsx';
 import { Button, Popup, PopupItem } from '../../widgets/controls.tsx';
-import { confirmed, Dialog, DialogActions } from '../../widgets/dialog.tsx';
+import { Dialog, DialogActions } from '../../widgets/dialog.tsx';
 import { Icon } from '../../widgets/icon.tsx';
 import { Compare } from './compare.tsx';
 import { callTexts } from './texts.ts';
@@ -28,18 +28,16 @@ export function CallActions({ call }: { call: CallDetail }) {
     changes,
     says: t('analyzing'),
   });
-  const swap = useAction(() => send(api.POST('/api/v1/calls/{uuid}/swap-channels', { params })), {
-    changes,
-    says: t('swapping'),
-  });
-  const erase = useAction(() => send(api.DELETE('/api/v1/calls/{uuid}', { params })), { onDone: setReceipt });
-  const askToSwap = async () => {
-    const question = { title: t('swap'), text: t('swapText'), action: t('swap'), isSafe: true };
-    if (await confirmed(question)) swap.mutate();
-  };
-  const askToErase = async () => {
-    if (await confirmed({ title: t('eraseTitle'), text: t('eraseText'), action: t('erase') })) erase.mutate();
-  };
+  const swap = useAskedAction(
+    () => ({ title: t('swap'), text: t('swapText'), action: t('swap'), isSafe: true }),
+    () => send(api.POST('/api/v1/calls/{uuid}/swap-channels', { params })),
+    { changes, says: t('swapping') },
+  );
+  const erase = useAskedAction(
+    () => ({ title: t('eraseTitle'), text: t('eraseText'), action: t('erase') }),
+    () => send(api.DELETE('/api/v1/calls/{uuid}', { params })),
+    { onDone: setReceipt },
+  );
   const mayProcess = useMay('process');
   const isSettled = mayProcess && call.status === 'completed';
   return (
@@ -66,11 +64,11 @@ export function CallActions({ call }: { call: CallDetail }) {
           return (
             <>
               {isSettled && item('refresh', t('analyze'), () => analyze.mutate())}
-              {isSettled && call.source === 'audio' && item('swap', t('swap'), () => void askToSwap())}
+              {isSettled && call.source === 'audio' && item('swap', t('swap'), swap)}
               {call.analyses.length > 1 && item('columns', t('compare'), () => setOpen('compare'))}
               {item('text', t('history'), () => setOpen('history'))}
               {item('print', shell('print'), () => print())}
-              {mayProcess && item('trash', t('erase'), () => void askToErase(), true)}
+              {mayProcess && item('trash', t('erase'), erase, true)}
             </>
           );
         }}

@@ -1,12 +1,10 @@
-import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api, get, type Schemas, send } from '../../api/client.ts';
 import { FormDialog } from '../../drafts/form.tsx';
 import * as format from '../../i18n/format.ts';
 import { useSession } from '../../session/session.ts';
-import { useAction } from '../../widgets/actions.tsx';
+import { useAskedAction } from '../../widgets/actions.tsx';
 import { Button, SelectField, TextField } from '../../widgets/controls.tsx';
-import { confirmed } from '../../widgets/dialog.tsx';
 import { PagedTable, usePages } from '../../widgets/list.tsx';
 import { State } from '../../widgets/page.tsx';
 import { Part, SecretDialog } from './parts.tsx';
@@ -23,18 +21,14 @@ const path = ({ uuid }: Key) => ({ params: { path: { api_key_uuid: uuid } } });
 /** API keys: created by engineers, and listed, rotated and deleted by superusers. */
 export function ApiKeys() {
   const t = settingsTexts.use();
-  const client = useQueryClient();
   const { role, token } = useSession();
   /** What is made: a key, or one in place of another. */
   const [form, setForm] = useState<'new' | Key | null>(null);
   const [created, setCreated] = useState<string | null>(null);
   const dialog = {
     isRepeatable: false,
-    onSaved: ({ api_key }: { api_key: string }) => {
-      setForm(null);
-      setCreated(api_key);
-      void client.invalidateQueries({ queryKey: KEYS });
-    },
+    changes: KEYS,
+    onSaved: ({ api_key }: { api_key: string }) => setCreated(api_key),
     onClose: () => setForm(null),
   };
   return (
@@ -88,14 +82,15 @@ export function ApiKeys() {
 function KeyList({ onRotate }: { onRotate: (key: Key) => void }) {
   const t = settingsTexts.use();
   const keys = usePages((query) => get([...KEYS, query], '/external/api/v1/api-key', { query }));
-  const remove = useAction((key: Key) => send(api.DELETE('/external/api/v1/api-key/{api_key_uuid}', path(key))), {
-    says: t('keys.deleted'),
-    changes: [KEYS],
-  });
-  const askToRemove = async (key: Key) => {
-    const title = t('keys.deleteTitle', { firm: key.firm.name });
-    if (await confirmed({ title, text: t('keys.deleteText'), action: t('keys.delete') })) remove.mutate(key);
-  };
+  const remove = useAskedAction(
+    ({ firm }) => ({
+      title: t('keys.deleteTitle', { firm: firm.name }),
+      text: t('keys.deleteText'),
+      action: t('keys.delete'),
+    }),
+    (key: Key) => send(api.DELETE('/external/api/v1/api-key/{api_key_uuid}', path(key))),
+    { says: t('keys.deleted'), changes: [KEYS] },
+  );
   return (
     <PagedTable
       label={t('tab.keys')}
@@ -118,7 +113,7 @@ function KeyList({ onRotate }: { onRotate: (key: Key) => void }) {
               <Button isSmall onClick={() => onRotate(key)}>
                 {t('keys.rotate')}
               </Button>
-              <Button kind="danger" isSmall onClick={() => void askToRemove(key)}>
+              <Button kind="danger" isSmall onClick={() => remove(key)}>
                 {t('keys.delete')}
               </Button>
             </div>

@@ -1,4 +1,4 @@
-import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api, get, type Schemas, send } from '../../api/client.ts';
 import { type Fields, useForm } from '../../drafts/form.tsx';
@@ -81,7 +81,6 @@ function BudgetCard({ budget }: { budget: Schemas['Budget'] }) {
 function BudgetForm({ budget, currency }: { budget: Schemas['Budget']; currency: string }) {
   const t = settingsTexts.use();
   const shell = shellTexts.use();
-  const client = useQueryClient();
   const save = async ({ text, isChanged }: Fields) => {
     // A budget is replaced as a whole: what another person has changed of it meanwhile stays.
     const { monthly, when_spent } = await send(api.GET('/api/v1/budget'));
@@ -95,10 +94,8 @@ function BudgetForm({ budget, currency }: { budget: Schemas['Budget']; currency:
   const { form, isSaving, fault } = useForm({
     draft: 'budget',
     save,
-    onSaved: () => {
-      void client.invalidateQueries({ queryKey: BUDGET });
-      done(t('budget.saved'));
-    },
+    changes: BUDGET,
+    onSaved: () => done(t('budget.saved')),
   });
   return (
     <form className="settings-filters" {...form}>

@@ -1,4 +1,3 @@
-import { useQueryClient } from '@tanstack/react-query';
 import { api, send } from '../../api/client.ts';
 import { FormDialog } from '../../drafts/form.tsx';
 import * as format from '../../i18n/format.ts';
@@ -13,7 +12,6 @@ const DAY_MS = 86_400_000;
 /** Sends again what a webhook was sent in a period. */
 export function Replay({ uuid, onClose }: { uuid: string; onClose: () => void }) {
   const t = settingsTexts.use();
-  const client = useQueryClient();
   const now = Date.now();
   const field = (name: 'from' | 'to', instant: number) => (
     <TextField
@@ -35,11 +33,8 @@ export function Replay({ uuid, onClose }: { uuid: string; onClose: () => void })
         const body = { from: instantOf(text('from'), timeZone()), to: instantOf(text('to'), timeZone()) };
         return send(api.POST('/api/v1/webhooks/{uuid}/replay', { params: { path: { uuid } }, body }));
       }}
-      onSaved={({ deliveries }) => {
-        onClose();
-        done(t('replay.done', { n: deliveries, count: format.number(deliveries) }));
-        void client.invalidateQueries({ queryKey: ['deliveries', uuid] });
-      }}
+      onSaved={({ deliveries }) => done(t('replay.done', { n: deliveries, count: format.number(deliveries) }))}
+      changes={['deliveries', uuid]}
       onClose={onClose}
     >
       {field('from', now - DAY_MS)}

@@ -1,4 +1,4 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { api, type Schemas, send, firmQuery } from '../../api/client.ts';
 import { type Fields, FormDialog } from '../../drafts/form.tsx';
 import { Check, SelectField, TextField } from '../../widgets/controls.tsx';
@@ -13,7 +13,6 @@ const EVERY: readonly Rule['every'][] = ['week', 'day'];
 
 export function SamplingRuleForm({ rule, onClose }: { rule: Rule | null; onClose: () => void }) {
   const t = settingsTexts.use();
-  const client = useQueryClient();
   const firm = useQuery(firmQuery);
   const { segment_type = '', score_max = '', auto_fail_suspected, ...others } = rule?.filter ?? {};
   const types = [...new Set(['', ...[segment_type].flat(), ...(firm.data?.segment_types ?? [])])];
@@ -43,10 +42,7 @@ export function SamplingRuleForm({ rule, onClose }: { rule: Rule | null; onClose
       draft={`sampling-rule ${rule?.uuid ?? 'new'}`}
       save={save}
       isRepeatable={rule !== null}
-      onSaved={() => {
-        onClose();
-        void client.invalidateQueries({ queryKey: ['sampling-rules'] });
-      }}
+      changes={['sampling-rules']}
       onClose={onClose}
     >
       <TextField label={t('rules.name')} name="name" required maxLength={255} defaultValue={rule?.name} />

@@ -2,9 +2,8 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api, get, type Schemas, send } from '../../api/client.ts';
 import * as format from '../../i18n/format.ts';
-import { useAction } from '../../widgets/actions.tsx';
+import { useAction, useAskedAction } from '../../widgets/actions.tsx';
 import { Button } from '../../widgets/controls.tsx';
-import { confirmed } from '../../widgets/dialog.tsx';
 import { LoadingOrFailed, State } from '../../widgets/page.tsx';
 import { Item, Part } from './parts.tsx';
 import { SamplingRuleForm } from './sampling-rule-form.tsx';
@@ -27,14 +26,11 @@ export function SamplingRules() {
       send(api.PATCH('/api/v1/sampling-rules/{uuid}', { ...path(rule), body: { enabled: !rule.enabled } })),
     { changes: [RULES] },
   );
-  const remove = useAction((rule: Rule) => send(api.DELETE('/api/v1/sampling-rules/{uuid}', path(rule))), {
-    changes: [RULES],
-    says: t('rules.deleted'),
-  });
-  const askToRemove = async (rule: Rule) => {
-    const question = { title: t('rules.deleteTitle'), text: t('rules.deleteText'), action: t('hooks.delete') };
-    if (await confirmed(question)) remove.mutate(rule);
-  };
+  const remove = useAskedAction(
+    () => ({ title: t('rules.deleteTitle'), text: t('rules.deleteText'), action: t('hooks.delete') }),
+    (rule: Rule) => send(api.DELETE('/api/v1/sampling-rules/{uuid}', path(rule))),
+    { changes: [RULES], says: t('rules.deleted') },
+  );
   return (
     <Part about={t('rules.about')} create={t('rules.create')} onCreate={() => setForm('new')}>
       <LoadingOrFailed query={rules} />
@@ -58,7 +54,7 @@ export function SamplingRules() {
               <Button isSmall onClick={() => setForm(rule)}>
                 {t('hooks.change')}
               </Button>
-              <Button kind="danger" isSmall onClick={() => void askToRemove(rule)}>
+              <Button kind="danger" isSmall onClick={() => remove(rule)}>
                 {t('hooks.delete')}
               </Button>
             </>

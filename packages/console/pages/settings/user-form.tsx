@@ -1,4 +1,3 @@
-import { useQueryClient } from '@tanstack/react-query';
 import { api, type Schemas, send } from '../../api/client.ts';
 import { type Fields, FormDialog } from '../../drafts/form.tsx';
 import { type Role, useSession } from '../../session/session.ts';
@@ -11,7 +10,6 @@ const ROLES: readonly Role[] = [...ROLES_OF_FIRM, 'WORKFLOW_ENGINEER', 'SUPERUSE
 
 export function UserForm({ user, onClose }: { user: Schemas['User'] | null; onClose: () => void }) {
   const t = settingsTexts.use();
-  const client = useQueryClient();
   const { userUuid, role: own } = useSession();
   const isOwn = user?.uuid === userUuid;
   const roles = isOwn ? [own] : own === 'SUPERUSER' ? ROLES : ROLES_OF_FIRM;
@@ -35,10 +33,7 @@ export function UserForm({ user, onClose }: { user: Schemas['User'] | null; onCl
       draft={`user ${user?.uuid ?? 'new'}`}
       save={save}
       isRepeatable={user !== null}
-      onSaved={() => {
-        onClose();
-        void client.invalidateQueries({ queryKey: ['users'] });
-      }}
+      changes={['users']}
       onClose={onClose}
     >
       <TextField

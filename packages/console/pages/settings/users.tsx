@@ -2,9 +2,8 @@ import { useState } from 'react';
 import { api, get, type Schemas, send } from '../../api/client.ts';
 import * as format from '../../i18n/format.ts';
 import { useSession } from '../../session/session.ts';
-import { useAction } from '../../widgets/actions.tsx';
+import { useAction, useAskedAction } from '../../widgets/actions.tsx';
 import { Button } from '../../widgets/controls.tsx';
-import { confirmed } from '../../widgets/dialog.tsx';
 import { PagedTable, usePages } from '../../widgets/list.tsx';
 import { Part, SecretDialog } from './parts.tsx';
 import { settingsTexts } from './texts.ts';
@@ -22,18 +21,15 @@ export function Users() {
   const [form, setForm] = useState<'new' | User | null>(null);
   const [link, setLink] = useState<{ user: User; url: string; expires_at: string } | null>(null);
   const users = usePages((query) => get([...USERS, query], '/api/v1/users', { query }));
-  const remove = useAction((user: User) => send(api.DELETE('/api/v1/users/{uuid}', path(user))), {
-    says: t('users.removed'),
-    changes: [USERS],
-  });
+  const remove = useAskedAction(
+    ({ name }) => ({ title: t('users.removeTitle', { name }), text: t('users.removeText'), action: t('users.remove') }),
+    (user: User) => send(api.DELETE('/api/v1/users/{uuid}', path(user))),
+    { says: t('users.removed'), changes: [USERS] },
+  );
   const makeLink = useAction(
     async (user: User) => ({ user, ...(await send(api.POST('/api/v1/users/{uuid}/console-link', path(user)))) }),
     { onDone: setLink },
   );
-  const askToRemove = async (user: User) => {
-    const title = t('users.removeTitle', { name: user.name });
-    if (await confirmed({ title, text: t('users.removeText'), action: t('users.remove') })) remove.mutate(user);
-  };
   // Nobody manages the firm's API user.
   const mayManage = (user: User) => !user.is_api_user && (role === 'SUPERUSER' || ROLES_OF_FIRM.includes(user.role));
   return (
@@ -70,7 +66,7 @@ export function Users() {
                     {t('users.link')}
                   </Button>
                   {user.uuid !== userUuid && (
-                    <Button kind="danger" isSmall onClick={() => void askToRemove(user)}>
+                    <Button kind="danger" isSmall onClick={() => remove(user)}>
                       {t('users.remove')}
                     </Button>
                   )}

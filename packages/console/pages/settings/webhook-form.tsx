@@ -1,4 +1,3 @@
-import { useQueryClient } from '@tanstack/react-query';
 import { api, type Schemas, send } from '../../api/client.ts';
 import { type Fields, FormDialog } from '../../drafts/form.tsx';
 import { mergeLists } from '../../drafts/merge-lists.ts';
@@ -20,14 +19,13 @@ const EVENTS: readonly Event[] = [
 
 interface Props {
   readonly webhook: Webhook | null;
-  /** The secret of a new webhook. */
-  readonly onSecret: (secret: string) => void;
+  /** The secret of a new webhook; null after a change. */
+  readonly onSecret: (secret: string | null) => void;
   readonly onClose: () => void;
 }
 
 export function WebhookForm({ webhook, onSecret, onClose }: Props) {
   const t = settingsTexts.use();
-  const client = useQueryClient();
   const save = async ({ text, all, isChanged }: Fields) => {
     const [url, description] = [text('url'), text('description') || null];
     const events = EVENTS.filter((each) => all('events').includes(each));
@@ -51,11 +49,8 @@ export function WebhookForm({ webhook, onSecret, onClose }: Props) {
       draft={`webhook ${webhook?.uuid ?? 'new'}`}
       save={save}
       isRepeatable={webhook !== null}
-      onSaved={(secret) => {
-        onClose();
-        if (secret !== null) onSecret(secret);
-        void client.invalidateQueries({ queryKey: ['webhooks'] });
-      }}
+      onSaved={onSecret}
+      changes={['webhooks']}
       onClose={onClose}
     >
       <TextField

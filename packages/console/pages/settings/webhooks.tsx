@@ -2,9 +2,8 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { api, get, type Schemas, send } from '../../api/client.ts';
-import { useAction } from '../../widgets/actions.tsx';
+import { useAction, useAskedAction } from '../../widgets/actions.tsx';
 import { Button } from '../../widgets/controls.tsx';
-import { confirmed } from '../../widgets/dialog.tsx';
 import { LoadingOrFailed, State } from '../../widgets/page.tsx';
 import { Deliveries } from './deliveries.tsx';
 import { Item, Part, SecretDialog } from './parts.tsx';
@@ -37,22 +36,21 @@ export function Webhooks() {
     changes,
     says: t('hooks.tested'),
   });
-  const remove = useAction((webhook: Webhook) => send(api.DELETE('/api/v1/webhooks/{uuid}', path(webhook))), {
-    changes,
-    says: t('hooks.deleted'),
+  const question = (action: 'delete' | 'rotate') => () => ({
+    title: t(`hooks.${action}Title`),
+    text: t(`hooks.${action}Text`),
+    action: t(`hooks.${action}`),
   });
-  const rotate = useAction(
+  const remove = useAskedAction(
+    question('delete'),
+    (webhook: Webhook) => send(api.DELETE('/api/v1/webhooks/{uuid}', path(webhook))),
+    { changes, says: t('hooks.deleted') },
+  );
+  const rotate = useAskedAction(
+    question('rotate'),
     (webhook: Webhook) => send(api.POST('/api/v1/webhooks/{uuid}/rotate-secret', path(webhook))),
     { changes, onDone: (rotated) => setSecret(rotated.secret) },
   );
-  const ask = async (action: 'delete' | 'rotate', webhook: Webhook) => {
-    const question = {
-      title: t(`hooks.${action}Title`),
-      text: t(`hooks.${action}Text`),
-      action: t(`hooks.${action}`),
-    };
-    if (await confirmed(question)) (action === 'delete' ? remove : rotate).mutate(webhook);
-  };
   return (
     <Part about={t('hooks.about')} create={t('hooks.create')} onCreate={() => setForm('new')}>
       <LoadingOrFailed query={webhooks} />
@@ -83,10 +81,10 @@ export function Webhooks() {
               <Button isSmall onClick={() => setReplayed(webhook.uuid)}>
                 {t('replay')}
               </Button>
-              <Button isSmall onClick={() => void ask('rotate', webhook)}>
+              <Button isSmall onClick={() => rotate(webhook)}>
                 {t('hooks.rotate')}
               </Button>
-              <Button kind="danger" isSmall onClick={() => void ask('delete', webhook)}>
+              <Button kind="danger" isSmall onClick={() => remove(webhook)}>
                 {t('hooks.delete')}
               </Button>
               <Link

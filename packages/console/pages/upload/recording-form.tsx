@@ -46,7 +46,6 @@ export function RecordingForm({ recordings, onSend, onClose }: Props) {
       action={t('recording.send')}
       draft={`recording ${recordings.map(({ name }) => name).join(' ')}`}
       save={send}
-      onSaved={() => {}}
       onClose={onClose}
     >
       <TextField label={t('recording.operator')} name="operator_name" required maxLength={255} autoComplete="off" />

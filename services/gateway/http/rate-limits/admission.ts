@@ -10,6 +10,8 @@ export interface Concurrency {
   readonly requests: number;
   readonly uploadsPerFirm: number;
   readonly uploads: number;
+  /** How long a request or an upload waits for its turn, by default 5 and 30 s. */
+  readonly maxWaitMs?: number;
 }
 
 /**
@@ -35,9 +37,11 @@ const waiting = gauge('http_requests_waiting', 'Requests and uploads that wait u
 export class Admission {
   readonly #lanes: Readonly<Record<Lane, FairQueue>>;
 
-  constructor({ requestsPerFirm, requests, uploadsPerFirm, uploads }: Concurrency) {
-    const lane = (name: Lane, perFirm: number, total: number): FairQueue =>
-      new FairQueue({ perFirm, total, ...WAITING[name] } satisfies FairQueueLimits);
+  constructor({ requestsPerFirm, requests, uploadsPerFirm, uploads, maxWaitMs }: Concurrency) {
+    const lane = (name: Lane, perFirm: number, total: number): FairQueue => {
+      const limits: FairQueueLimits = { perFirm, total, ...WAITING[name] };
+      return new FairQueue({ ...limits, maxWaitMs: maxWaitMs ?? limits.maxWaitMs });
+    };
     this.#lanes = {
       requests: lane('requests', requestsPerFirm, requests),
       uploads: lane('uploads', uploadsPerFirm, uploads),

@@ -53,7 +53,7 @@ const choose = (firmUuid: string, { uuid }: SamplingRule, now = NOW, newSeed?: (
   chooseByRule(deps(), { firmUuid, ruleUuid: uuid }, new Date(now), newSeed);
 
 const samplesOf = (firmUuid: string, { uuid: ruleUuid }: SamplingRule) =>
-  deps().sampling.samples(service.db, { firmUuid, ruleUuid }, 1, 100);
+  deps().sampling.samples(service.db, { firmUuid, ruleUuid }, { page: 1, size: 100 });
 
 async function chosenBy(firmUuid: string, { uuid }: SamplingRule): Promise<string[]> {
   const rows = await service.db.query<{ call: string }>(

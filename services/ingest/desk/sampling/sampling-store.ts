@@ -1,16 +1,15 @@
-import { type Database, readPage, type Sql } from '@call-analysis/postgres';
+import { type Database, type Page, readPage, type Sql } from '@call-analysis/postgres';
 import { type CallFilter, filterToStore, storedFilter } from '../../listing/call-filter.ts';
 import type { CarryOver } from '../../listing/carry-over-store.ts';
 import { type FilteredCalls, matching, Values } from '../../listing/filter-sql.ts';
 
 /** A call's group: the sample has calls of each. An operator is known by id, or by name where the call has none. */
-export const GROUPS = {
+const GROUPS = {
   operator: `coalesce('id ' || c.operator_id, 'name ' || fold_name(c.operator_name))`,
   operator_group_name: 'fold_name(c.operator_group_name)',
   segment_type: 'c.segment_type',
   firm: `''`,
 } as const;
-export const PERIODS = ['day', 'week'] as const;
 
 /** Which calls of each day or week are chosen for a review, by chance. */
 export interface SamplingRule {
@@ -24,7 +23,7 @@ export interface SamplingRule {
   /** Of each group: so many calls, or this part of them. One is null. */
   readonly count: number | null;
   readonly share: number | null;
-  readonly every: (typeof PERIODS)[number];
+  readonly every: 'day' | 'week';
   /** Since when; null while it is not enabled. */
   readonly enabledAt: Date | null;
   readonly by: string;
@@ -67,10 +66,10 @@ const SAMPLE_COLUMNS = 'begins_at, ends_at, time_zone, seed, rule, calls, chosen
 export function sampling(db: Database, carryOver: CarryOver) {
   return {
     /** Oldest first. */
-    async list(firmUuid: string, page: number, size: number): Promise<{ count: number; items: SamplingRule[] }> {
+    async list(firmUuid: string, page: Page): Promise<{ count: number; items: SamplingRule[] }> {
       const matching = 'FROM sampling_rule WHERE firm_uuid = $1';
       const listed = { columns: COLUMNS, matching, values: [firmUuid], orderBy: 'uuid' };
-      const { count, items } = await readPage<SamplingRule>(db, listed, page, size);
+      const { count, items } = await readPage<SamplingRule>(db, listed, page);
       return { count, items: items.map(ruleOf) };
     },
 
@@ -139,7 +138,7 @@ export function sampling(db: Database, carryOver: CarryOver) {
     },
 
     /** Newest first. */
-    async samples(sql: Sql, { firmUuid, ruleUuid }: RuleId, page: number, size: number): Promise<Sample[]> {
+    async samples(sql: Sql, { firmUuid, ruleUuid }: RuleId, { page, size }: Page): Promise<Sample[]> {
       return sql.query<Sample>(
         `SELECT ${SAMPLE_COLUMNS} FROM sample WHERE firm_uuid = $1 AND rule_uuid = $2
          ORDER BY begins_at DESC LIMIT $3 OFFSET $4`,
