@@ -1,7 +1,7 @@
 import { Direction, Language, Outcome, Resolution, Uuid } from '@call-analysis/events';
 import { z } from 'zod';
 import { CallSource, CallStatus } from './calls.ts';
-import { anyOf, flag, instant, isInstant, number, page, size, text, wholeNumber } from './fields.ts';
+import { anyOf, flag, instant, isInstant, number, page, size, text, typed, wholeNumber } from './fields.ts';
 
 /** docs/api.md, "Calls". */
 
@@ -86,6 +86,34 @@ const campaign = { campaign: Uuid.optional() };
 /** The filter of a firm's calls. A field that is left out, or an empty list, matches every call. */
 export const CallFilter = rangesInOrder(z.strictObject({ ...conditions, ...campaign }));
 export type CallFilter = z.output<typeof CallFilter>;
+
+/** The filters of a list of calls in a JSON body, where a value may be written as text, as in a query. */
+export const FilterInBody = z
+  .preprocess(
+    (given) =>
+      typeof given === 'object' && given !== null && !Array.isArray(given)
+        ? typed(CallFilter, Object.fromEntries(Object.entries(given).map(([name, value]) => [name, asText(value)])))
+        : given,
+    CallFilter,
+  )
+  .meta({
+    documentedAs: {
+      type: 'object',
+      description:
+        'The filters of Get Calls by name, without `sort`, `page`, `size` and `cursor`. An empty object is every call of the firm.',
+    },
+  });
+
+/** As many as the body of a request has room for. */
+const MAX_SELECTED = 10_000;
+
+/** Calls that are named one by one in a JSON body. */
+export const CallUuids = z.array(Uuid).min(1).max(MAX_SELECTED);
+
+function asText(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(asText);
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : value;
+}
 
 export const CallSort = z.enum(['start_time', '-start_time', 'created_at', '-created_at', 'score', '-score']);
 

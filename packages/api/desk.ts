@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { UserRole } from './access/firms-and-users.ts';
+import { CallFilter, FilterInBody, rangesInOrder } from './call-query.ts';
 import { CallItem, exampleCall } from './calls.ts';
-import { anyOf, Count, PageQuery, pageOf, Time, Uuid } from './fields.ts';
+import { anyOf, Count, instant, name, PageQuery, pageOf, people, text, Time, Uuid, written } from './fields.ts';
+import { SavedQuery } from './saved-query.ts';
 
 /** docs/api.md, "The desk of a team". */
 
@@ -21,6 +23,24 @@ const exampleView = {
   updated_at: at,
 };
 
+const viewFields = {
+  name: name(255),
+  query: SavedQuery,
+  shared: z.boolean().optional().meta({ description: 'Everyone of the firm sees it. Default: false.' }),
+  start_page: z.boolean().optional().meta({ description: 'It replaces the one before. Default: false.' }),
+};
+const exampleQuery = {
+  name: 'Low scores in Sales',
+  query: { segment_type: ['Sales'], score_max: '60', sort: 'score' },
+};
+export const NewView = z
+  .strictObject(viewFields)
+  .meta({ id: 'CreateViewRequest', examples: [{ ...exampleQuery, shared: true }] });
+export const ViewChange = z
+  .strictObject(viewFields)
+  .partial()
+  .meta({ id: 'ChangeViewRequest', examples: [{ start_page: true }] });
+
 export const View = z
   .object({
     uuid: Uuid,
@@ -37,6 +57,16 @@ export const View = z
   .meta({ id: 'View', examples: [exampleView] });
 export const ViewPage = pageOf(View).meta({ id: 'ViewPage', examples: [{ count: 1, items: [exampleView] }] });
 
+export const NewAssignment = z
+  .strictObject({
+    user_uuid: Uuid.nullable().meta({ description: 'Null: to nobody.' }),
+    due: instant().optional().meta({ description: 'When the review should be there.' }),
+  })
+  .meta({
+    id: 'AssignCallRequest',
+    examples: [{ user_uuid: user, due: '2026-10-09T12:00:00Z' }],
+  });
+
 export const Assignment = z
   .object({
     call_uuid: Uuid,
@@ -50,6 +80,30 @@ export const Assignment = z
 export const Acknowledgement = z
   .object({ call_uuid: Uuid, acknowledged_by: Uuid, acknowledged_at: Time })
   .meta({ id: 'Acknowledgement', examples: [{ call_uuid: call, acknowledged_by: user, acknowledged_at: at }] });
+
+const MAX_DISPUTE_CHARS = 5_000;
+const MAX_LABEL_CHARS = 255;
+
+export const NewDispute = z.strictObject({ question_uuid: Uuid, reason: written(MAX_DISPUTE_CHARS) }).meta({
+  id: 'DisputeAnswerRequest',
+  examples: [{ question_uuid: question, reason: 'The client had named the price before.' }],
+});
+
+export const DisputeDecision = z
+  .strictObject({
+    status: z.enum(['accepted', 'rejected']),
+    answer: text(MAX_LABEL_CHARS)
+      .nullable()
+      .optional()
+      .meta({ description: 'The right label, or null where the question does not apply: it changes the review.' }),
+    comment: written(MAX_DISPUTE_CHARS),
+  })
+  .refine(({ status, answer }) => status === 'accepted' || answer === undefined, {
+    when: () => true,
+    path: ['answer'],
+    error: 'belongs to an accepted dispute alone',
+  })
+  .meta({ id: 'DecideDisputeRequest', examples: [{ status: 'accepted', answer: 'yes', comment: 'You are right.' }] });
 
 const exampleDispute = {
   uuid: '019a4f3e-9c1a-7d20-9b1e-5f2a61c0d3d2',
@@ -109,6 +163,55 @@ const Share = z.number().min(0).max(1).nullable().meta({
   description:
     'Of the pairs of people who answered the same question of the same call, how many agree. Null without pairs.',
 });
+
+const MAX_CALLS = 100;
+const MAX_USERS = 50;
+const MAX_ANSWERS = 1_000;
+
+export const NewCalibration = z
+  .strictObject({
+    name: name(255),
+    call_uuids: z
+      .array(Uuid)
+      .min(1)
+      .max(MAX_CALLS)
+      .refine((uuids) => new Set(uuids).size === uuids.length, 'must not name a call twice'),
+    user_uuids: people(MAX_USERS).min(1),
+    due: instant().optional(),
+  })
+  .meta({
+    id: 'CreateCalibrationRequest',
+    examples: [
+      {
+        name: 'October',
+        call_uuids: [call],
+        user_uuids: [user, '019a4f3e-0000-7000-8000-0000000000b2'],
+      },
+    ],
+  });
+
+export const NewCalibrationAnswers = z
+  .strictObject({
+    answers: z
+      .array(
+        z.strictObject({
+          question_uuid: Uuid,
+          answer: text(MAX_LABEL_CHARS)
+            .nullable()
+            .meta({ description: 'A label of the question, or null where it does not apply.' }),
+        }),
+      )
+      .min(1)
+      .max(MAX_ANSWERS)
+      .refine(
+        (answers) => new Set(answers.map(({ question_uuid }) => question_uuid)).size === answers.length,
+        'must not answer a question twice',
+      ),
+  })
+  .meta({
+    id: 'AnswerCalibrationRequest',
+    examples: [{ answers: [{ question_uuid: question, answer: 'yes' }] }],
+  });
 
 const calibrationFields = {
   uuid: Uuid,
@@ -212,6 +315,25 @@ export const InboxPage = pageOf(
     },
   ],
 });
+
+/** More than a person puts off in a day. */
+const MOST_SKIPPED = 1000;
+
+const rule_uuid = Uuid.optional().meta({ description: 'Only calls that this sampling rule has chosen.' });
+
+export const QueueQuery = rangesInOrder(z.strictObject({ ...CallFilter.shape, rule_uuid }));
+
+export const NextCallRequest = z
+  .strictObject({
+    filter: FilterInBody.optional(),
+    rule_uuid,
+    skip: z
+      .array(Uuid)
+      .max(MOST_SKIPPED)
+      .default([])
+      .meta({ description: 'Calls that you do not want now. If you have one of them, it is given back.' }),
+  })
+  .meta({ id: 'TakeNextCallRequest', examples: [{ filter: { segment_type: ['support'] } }] });
 
 export const LeasedCall = z
   .object({ call: CallItem, lease_until: Time.meta({ description: 'Until then nobody else gets the call.' }) })

@@ -1,7 +1,8 @@
+import { Uuid } from '@call-analysis/events';
 import { nameFault } from '@call-analysis/fault';
 import { z } from 'zod';
 
-export { Uuid } from '@call-analysis/events';
+export { Uuid };
 export const Time = z.iso.datetime();
 export const Count = z.int().min(0);
 
@@ -64,6 +65,14 @@ export const size = wholeNumber(1, 100).default(10).meta({ description: 'The num
 
 /** The query of a list without filters. */
 export const PageQuery = z.strictObject({ page, size });
+
+/** Users of the firm in a JSON body, each once. */
+export function people(most: number) {
+  return z
+    .array(Uuid)
+    .max(most)
+    .refine((uuids) => new Set(uuids).size === uuids.length, 'must not name a user twice');
+}
 
 /** A filter that may be repeated. Any of its values matches. */
 export function anyOf<Value extends z.ZodType<string>>(value: Value) {

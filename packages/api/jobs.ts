@@ -1,8 +1,11 @@
 import { z } from 'zod';
+import { CallUuids, FilterInBody } from './call-query.ts';
 import { ErasureReceipt } from './calls.ts';
-import { Count, Time, Uuid } from './fields.ts';
+import { Count, flag, text, Time, Uuid } from './fields.ts';
 
 /** docs/api.md, "Jobs". */
+
+const PHONE_NUMBER = /^\+?\d{7,15}$/;
 
 const exampleJob = '0199d0c2-7f3e-7b4a-9d7e-3f3c1f6f2a11';
 
@@ -35,9 +38,34 @@ export const Job = z
     ],
   });
 
+export const ErasedNumber = z.strictObject({
+  client_phone_number: text(16)
+    .refine((number) => PHONE_NUMBER.test(number), 'must be 7 to 15 digits, with or without a plus sign before them')
+    .meta({ description: 'The digits are compared; a plus sign makes no difference.' }),
+  dry_run: flag().default(false).meta({ description: 'Only counts the calls.' }),
+});
+
 export const ErasedCalls = z
   .object({ calls: Count, receipts: z.array(ErasureReceipt) })
   .meta({ id: 'ErasedCalls', examples: [{ calls: 0, receipts: [] }] });
+
+export const NewAnalyses = z
+  .strictObject({
+    filter: FilterInBody.optional(),
+    call_uuids: CallUuids.optional().meta({
+      description: 'Instead of `filter`: these calls. Those that the firm does not have are left out.',
+    }),
+    scorecard_uuid: Uuid.optional().meta({
+      description: 'An active scorecard of the firm. Without it, the active one of each call’s segment type.',
+    }),
+    dry_run: z.boolean().default(false).meta({ description: 'Only estimates the tokens and cost.' }),
+  })
+  .refine(({ filter, call_uuids }) => (filter === undefined) !== (call_uuids === undefined), {
+    when: () => true,
+    path: ['filter'],
+    error: 'is required, or call_uuids in its place, and not both',
+  })
+  .meta({ examples: [{ filter: { status: ['completed'], segment_type: ['support'] }, dry_run: true }] });
 
 export const AnalysisEstimate = z
   .object({

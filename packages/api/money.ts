@@ -1,11 +1,26 @@
 import { WhenSpent } from '@call-analysis/events';
 import { z } from 'zod';
-import { Count, Time } from './fields.ts';
+import { Count, inOrder, instant, Time } from './fields.ts';
 
 /** docs/api.md, "Usage and budgets". */
 
 const Amount = z.string().meta({ description: 'A decimal number.' });
-const Money = z.object({ amount: Amount, currency: z.string() }).meta({ id: 'Money' });
+export const Money = z.object({ amount: Amount, currency: z.string() }).meta({ id: 'Money' });
+
+export const NewBudget = z
+  .strictObject({
+    monthly: z
+      .strictObject({
+        amount: z.string().regex(/^\d{1,11}(\.\d{1,9})?$/, 'must be a decimal number such as "250.00", as text'),
+        currency: z.string().regex(/^[A-Z]{3}$/, 'must be a currency of three capital letters, such as USD'),
+      })
+      .nullable()
+      .meta({ description: 'For a calendar month in UTC. Null for no limit.' }),
+    when_spent: WhenSpent.meta({
+      description: 'Calls wait for the next month, or rules and fallbacks answer what they can.',
+    }),
+  })
+  .meta({ examples: [{ monthly: { amount: '250', currency: 'USD' }, when_spent: 'wait' }] });
 
 export const Budget = z
   .object({
@@ -29,6 +44,14 @@ export const Budget = z
       },
     ],
   });
+
+export const UsageQuery = inOrder(
+  z.strictObject({
+    from: instant().optional().meta({ description: 'Inclusive.' }),
+    to: instant().optional().meta({ description: 'Exclusive.' }),
+    group_by: z.enum(['day', 'month', 'segment_type', 'model']).default('day'),
+  }),
+);
 
 export const Usage = z
   .object({

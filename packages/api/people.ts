@@ -1,7 +1,37 @@
+import { Language } from '@call-analysis/events';
 import { z } from 'zod';
-import { Count, pageOf, Time, Uuid } from './fields.ts';
+import {
+  Count,
+  inOrder,
+  instant,
+  PageQuery,
+  pageOf,
+  people,
+  text,
+  Time,
+  Uuid,
+  wholeNumber,
+  written,
+} from './fields.ts';
 
 /** docs/api.md, "People's judgement". */
+
+const MAX_TEXT_CHARS = 5_000;
+const MAX_MENTIONS = 20;
+const MAX_UTTERANCE = 2 ** 31 - 1;
+
+export const NewComment = z
+  .strictObject({
+    text: written(MAX_TEXT_CHARS),
+    utterance: z
+      .int()
+      .min(0)
+      .max(MAX_UTTERANCE)
+      .optional()
+      .meta({ description: 'The `index` of the utterance that the comment is about.' }),
+    mentions: people(MAX_MENTIONS).optional().meta({ description: 'Users whom it calls: it is in their inbox.' }),
+  })
+  .meta({ examples: [{ text: 'She should have offered to call back.', utterance: 4 }] });
 
 const exampleComment = {
   uuid: '019a4f3e-9c1a-7d20-9b1e-5f2a61c0d3c1',
@@ -27,6 +57,43 @@ export const CommentPage = pageOf(CommentSchema).meta({
   id: 'CommentPage',
   examples: [{ count: 1, items: [exampleComment] }],
 });
+
+const MAX_LABEL_CHARS = 255;
+const MAX_ANSWERS = 1_000;
+
+export const NewReview = z
+  .strictObject({
+    analysis_uuid: Uuid,
+    answers: z
+      .array(
+        z
+          .strictObject({
+            question_uuid: Uuid,
+            answer: text(MAX_LABEL_CHARS)
+              .nullable()
+              .meta({ description: 'A label of the question, or null where it does not apply.' }),
+            comment: written(MAX_TEXT_CHARS).optional(),
+          })
+          .meta({ id: 'ReviewAnswer' }),
+      )
+      .max(MAX_ANSWERS),
+    comment: written(MAX_TEXT_CHARS).optional(),
+    done: z
+      .boolean()
+      .optional()
+      .meta({ description: 'True: you have checked every answer. Answers that you do not name count as agreed.' }),
+  })
+  .meta({
+    examples: [
+      {
+        analysis_uuid: '019a4f3e-7d00-7aa1-8c11-0d9e4f6a7b03',
+        answers: [
+          { question_uuid: '019a4f3e-0000-7000-8000-000000000011', answer: 'no', comment: 'She began without.' },
+        ],
+        done: true,
+      },
+    ],
+  });
 
 const answeredBy = { by: Uuid.meta({ description: 'The user who gave the answer.' }), at: Time };
 
@@ -71,6 +138,34 @@ export const WholeReview = z
       },
     ],
   });
+
+const MAX_REVISION = 2 ** 31 - 1;
+
+const agreementQuery = z.strictObject({
+  revision: wholeNumber(1, MAX_REVISION).optional().meta({ description: 'All revisions when left out.' }),
+  from: instant().optional().meta({ description: 'Calls that started at this time or later.' }),
+  to: instant().optional().meta({ description: 'Calls that started before this time.' }),
+  language: Language.optional(),
+  segment_type: text(MAX_LABEL_CHARS).optional(),
+});
+
+/** A label, or nothing for "not applicable". */
+const label = z
+  .string()
+  .max(MAX_LABEL_CHARS)
+  .refine((given) => given.isWellFormed() && !given.includes('\0'), 'must be well-formed text without NUL')
+  .optional();
+
+export const ComparedQuery = inOrder(
+  agreementQuery.extend({
+    question: Uuid,
+    machine: label.meta({ description: 'Only with this answer of the machine. An empty one is "not applicable".' }),
+    person: label.meta({ description: 'Only with this answer of a person. An empty one is "not applicable".' }),
+    ...PageQuery.shape,
+  }),
+);
+
+export const AgreementQuery = inOrder(agreementQuery);
 
 const Confusion = z
   .object({ machine: z.string().nullable(), person: z.string().nullable(), count: Count })

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { Count, pageOf, Time, Uuid } from './fields.ts';
+import { Count, name, pageOf, Time, Uuid } from './fields.ts';
+import { SavedFilter } from './saved-query.ts';
 
 /** docs/api.md, "The desk of a team". */
 
@@ -44,6 +45,52 @@ const Sample = z
   })
   .meta({ id: 'Sample' });
 export const SamplePage = pageOf(Sample).meta({ id: 'SamplePage', examples: [{ count: 1, items: [exampleSample] }] });
+
+const always = { when: () => true };
+const ruleFields = {
+  name: name(255),
+  filter: SavedFilter,
+  per: z.enum(['operator', 'operator_group_name', 'segment_type', 'firm']).meta({
+    description: 'Of each of these the sample has calls. An operator is known by `operator_id`, otherwise by name.',
+  }),
+  count: z
+    .int()
+    .min(1)
+    .max(100_000)
+    .optional()
+    .meta({ description: 'How many calls of each, or all if there are fewer.' }),
+  share: z
+    .number()
+    .min(0)
+    .max(1)
+    .optional()
+    .meta({ description: 'Instead of `count`: which part of the calls of each, rounded up.' }),
+  every: z.enum(['day', 'week']).meta({
+    description: "In the firm's time zone. Weeks begin on Monday.",
+  }),
+  enabled: z.boolean().optional().meta({ description: 'Default: true.' }),
+};
+const onlyOne = { ...always, path: ['share'], error: 'takes the place of count; leave one out' };
+export const NewSamplingRule = z
+  .strictObject(ruleFields)
+  .refine(({ count, share }) => count === undefined || share === undefined, onlyOne)
+  .refine(({ count, share }) => count !== undefined || share !== undefined, {
+    ...always,
+    path: ['count'],
+    error: 'is required, or share in its place',
+    params: { code: 'REQUIRED' },
+  })
+  .meta({
+    id: 'CreateSamplingRuleRequest',
+    examples: [
+      { name: 'Two calls an operator', filter: { outcome: ['scored'] }, per: 'operator', count: 2, every: 'week' },
+    ],
+  });
+export const SamplingRuleChange = z
+  .strictObject(ruleFields)
+  .partial()
+  .refine(({ count, share }) => count === undefined || share === undefined, onlyOne)
+  .meta({ id: 'ChangeSamplingRuleRequest', examples: [{ enabled: false }] });
 
 const exampleRule = {
   uuid: '019a4f3e-9c1a-7d20-9b1e-5f2a61c0d3d4',

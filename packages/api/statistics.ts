@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { Count } from './fields.ts';
+import { CallFilter, rangesInOrder } from './call-query.ts';
+import { Count, timeZone, wholeNumber } from './fields.ts';
 
 /** docs/api.md, "Statistics". */
 
@@ -94,3 +95,22 @@ export const Statistics = z
       },
     ],
   });
+
+const MAX_GROUPS = 1000;
+
+const sorts = SortableNumber.options.flatMap((name) => [name, `-${name}`]);
+
+export const StatisticsQuery = rangesInOrder(
+  z.strictObject({
+    ...CallFilter.shape,
+    group_by: Grouping,
+    tz: timeZone()
+      .optional()
+      .meta({ description: 'The time zone of `hour`, `day`, `week` and `month`. The firm has a default.' }),
+    sort: z
+      .enum(sorts as [string, ...string[]])
+      .optional()
+      .meta({ description: 'Default: times ascending, others by `-calls`.' }),
+    limit: wholeNumber(1, MAX_GROUPS).default(MAX_GROUPS),
+  }),
+);

@@ -35,18 +35,20 @@ export interface Person extends Actor {
 }
 
 /** A request of the API. Each of its parts throws a zod error when it does not have its form. */
-interface ApiRequest {
+export interface ApiRequest {
   readonly caller: Person;
   /** The first parameter of its path, and the second. */
   readonly uuid: string;
   readonly partUuid: string;
+  /** The revision that the person has read; null: not said. */
+  readonly basedOn: number | null;
   /** Its body, or its query, by the schema that the gateway has parsed it by. */
   read<Schema extends z.ZodType>(schema: Schema): z.output<Schema>;
 }
 
 /** An RPC of proto/endpoint.proto. What `handle` returns is the answer of the API; undefined is 204. */
 export function apiRpc(handle: (request: ApiRequest) => Promise<unknown>) {
-  return async ({ caller, path, json }: Request): Promise<Answer> => {
+  return async ({ caller, path, json, based_on }: Request): Promise<Answer> => {
     const answer = await handle({
       caller: {
         ...requireCaller(caller),
@@ -59,6 +61,7 @@ export function apiRpc(handle: (request: ApiRequest) => Promise<unknown>) {
       get partUuid() {
         return Uuid.parse(path[1]);
       },
+      basedOn: based_on ?? null,
       read: (schema) => schema.parse(JSON.parse(json)),
     });
     return { json: Buffer.from(answer === undefined ? '' : JSON.stringify(answer)) };

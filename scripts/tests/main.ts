@@ -37,7 +37,8 @@ const SUITES: Readonly<Record<string, readonly Group[]>> = {
     { name: 'failures', config: 'jest.distributed.config.js', roots: ['deploy/distributed'], workers: 1 },
     others('jest.distributed.config.js'),
   ],
-  browser: [systems('jest.browser.config.js', 'deploy')],
+  // A browser keeps one processor busy: its pages wait for the system, or the system for them.
+  browser: [{ ...systems('jest.browser.config.js', 'deploy'), workers: availableParallelism() }],
   speech: [{ name: 'engines', config: 'jest.real.config.js', roots: ['services/transcription'], workers: 1 }],
   model: [{ name: 'language model', config: 'jest.real.config.js', roots: ['services/analysis'], workers: 1 }],
 };

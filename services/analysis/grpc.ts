@@ -6,7 +6,7 @@ import type { GivenAnswer as GivenAnswerMessage } from '@call-analysis/proto/ana
 import type { Scorecard as ScorecardMessage } from '@call-analysis/proto/analysis/v1/Scorecard';
 import type { ScorecardReply } from '@call-analysis/proto/analysis/v1/ScorecardReply';
 import { implement } from '@call-analysis/rpc';
-import { auditEntry, PageRequest, requireCaller } from '@call-analysis/service';
+import { apiRpc, auditEntry, PageRequest, requireCaller } from '@call-analysis/service';
 import type { Firms } from '@call-analysis/service/firms';
 import { z } from 'zod';
 import { callers } from './callers.ts';
@@ -46,20 +46,21 @@ export function scorecardService(
       const { firmUuid } = requireCaller(request.caller);
       return reply(await scorecards.find(firmUuid, Uuid.parse(request.scorecard_uuid), request.revision));
     },
-    async getDefaultScorecard(request) {
-      const { firmUuid } = requireCaller(request.caller);
+    getDefaultScorecard: apiRpc(async ({ caller: { firmUuid } }) => {
       const { language } = await deps.firms.settings(firmUuid);
       await scorecards.ensureDefault(firmUuid, async () => language);
       const own = await scorecards.findDefault(firmUuid);
       const { name, sections } = defaultScorecardIn(language);
       return {
-        scorecard: scorecardMessage(own),
-        name,
-        sections_json: JSON.stringify(sections),
+        scorecard_uuid: own.uuid,
+        revision: own.revision,
         is_current: isDeepStrictEqual(own.sections, sections),
         is_edited: own.isEdited,
+        name,
+        segment_type: own.segmentType,
+        sections,
       };
-    },
+    }),
     async reviseScorecard(request) {
       const base = { uuid: Uuid.parse(request.scorecard_uuid), revision: Revision.parse(request.expected_revision) };
       return reply(await reviseScorecard(deps, requireCaller(request.caller), base, request.document));

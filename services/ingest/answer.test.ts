@@ -11,7 +11,7 @@ import { z } from 'zod';
 import { analyzeCalls } from './jobs/start-jobs.ts';
 import { NO_FILTER } from './listing/call-filter.ts';
 import { projectAnalyses } from './results/project-results.ts';
-import { reviewAnalysis } from './reviews/review-analysis.ts';
+import { reviewRpcs } from './reviews/review-rpcs.ts';
 import { csvOf } from './test/csv.ts';
 import { analysis, callAnalyzed } from './test/events.ts';
 import { IngestUnderTest } from './test/ingest-under-test.ts';
@@ -61,14 +61,13 @@ beforeAll(async () => {
       questions: [{ question_uuid: question, points: 0, max_points: 1 }],
     }),
   };
-  await reviewAnalysis({ ...service.deps, scorecards }, { ...owner, address: '192.0.2.7' }, call_uuid, {
-    isWhole: true,
-    basedOn: null,
-    analysisUuid: event.data.analysis_uuid,
-    answers: [{ questionUuid: question, answer: 'no', comment: null }],
-    comment: null,
-    done: true,
-  });
+  const { reviewAnalysis } = reviewRpcs({ ...service.deps, scorecards });
+  const answers = [{ question_uuid: question, answer: 'no' }];
+  for (const said of [{}, { done: true }]) {
+    const json = JSON.stringify({ analysis_uuid: event.data.analysis_uuid, answers, ...said });
+    const reviewed = await reviewAnalysis({ caller: { ...caller, role: 'ADMIN' }, path: [call_uuid], json });
+    expect(JSON.parse(reviewed.json.toString())).toMatchObject({ review: { comment: null, done: false, ...said } });
+  }
 });
 
 /** The answer has the shape of the API, with no field more. */
@@ -107,6 +106,11 @@ it('a gateway of the last release gets the same call by the fields of a message'
 
 it('batches, jobs, campaigns, comments, reviews and statistics have the shapes of the API', async () => {
   const { client } = service;
+  const request = (uuid: string | null, json: object) => ({
+    caller,
+    path: uuid === null ? [] : [uuid],
+    json: JSON.stringify(json),
+  });
   const Stored = BatchItem.extend({ rejected_csv_url: z.string().nullable() });
   const batches = expectShape(pageOf(Stored), await client.listBatches({ caller, ...page })) as {
     items: [{ batch_id: string }];
@@ -115,17 +119,17 @@ it('batches, jobs, campaigns, comments, reviews and statistics have the shapes o
   const scorecards = { requireActive: async () => {} };
   const actor = { ...owner, address: '192.0.2.7' };
   const job_uuid = await analyzeCalls({ ...service.deps, scorecards }, actor, NO_FILTER);
-  expectShape(Job, await client.getJob({ caller, job_uuid }));
+  expectShape(Job, await client.getJob(request(job_uuid, {})));
   expectShape(CampaignItem, await client.createCampaign({ caller, name: 'Spring' }));
   expectShape(CampaignPage, await client.listCampaigns({ caller, ...page }));
-  expectShape(CommentSchema, await client.addComment({ caller, call_uuid, text: 'Good.' }));
-  expectShape(CommentPage, await client.listComments({ caller, call_uuid, ...page }));
-  expectShape(WholeReview, await client.readReview({ caller, call_uuid }));
-  const agreement = { caller, scorecard_uuid: analysis.scorecard.uuid };
-  const agreed = expectShape(Agreement, await client.measureAgreement(agreement));
+  expectShape(CommentSchema, await client.addComment(request(call_uuid, { text: 'Good.' })));
+  expectShape(CommentPage, await client.listComments(request(call_uuid, page)));
+  expectShape(WholeReview, await client.readReview(request(call_uuid, {})));
+  const scorecard = analysis.scorecard.uuid;
+  const agreed = expectShape(Agreement, await client.measureAgreement(request(scorecard, {})));
   expect(agreed).toMatchObject({ reviewed_calls: 1, questions: [{ uuid: question }] });
-  const compared = await client.listComparedCalls({ agreement, question_uuid: question, ...page });
+  const compared = await client.listComparedCalls(request(scorecard, { question, ...page }));
   expect(expectShape(ComparedCallPage, compared)).toMatchObject({ count: 1 });
-  const asked = { caller, group_by: 'operator_name', filter: { ...page }, tz: 'UTC', limit: 10 };
+  const asked = request(null, { group_by: 'operator_name', tz: 'UTC', limit: 10 });
   expectShape(Statistics, await client.readStatistics(asked));
 });

@@ -105,7 +105,7 @@ it('whatever writes conversation text, what is stored is encrypted where the ser
       });
       await written();
     }
-    await commentOnCall(deps, actor, call.uuid, { text: 'a comment', utterance: null });
+    await commentOnCall(deps, actor, call.uuid, { text: 'a comment' });
     const { disputes } = stores;
     const open = { status: 'open', comment: null, decided_by: null, decided_at: null } as const;
     const question = { uuid: randomUUID(), call_uuid: call.uuid, question_uuid: randomUUID() };

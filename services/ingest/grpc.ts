@@ -1,5 +1,8 @@
 import { CallSort } from '@call-analysis/api/call-query';
 import { ExportFormat } from '@call-analysis/api/calls';
+import { PageQuery } from '@call-analysis/api/fields';
+import { NewComment } from '@call-analysis/api/people';
+import { SortableNumber, StatisticsQuery } from '@call-analysis/api/statistics';
 import { AudioFormat, transcriptJson, Uuid } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
 import { ingest } from '@call-analysis/proto';
@@ -10,7 +13,7 @@ import type { GetCallRequest } from '@call-analysis/proto/ingest/v1/GetCallReque
 import type { Recording } from '@call-analysis/proto/ingest/v1/Recording';
 import type { RegisterCallRequest } from '@call-analysis/proto/ingest/v1/RegisterCallRequest';
 import { implement, MAX_MESSAGE_BYTES } from '@call-analysis/rpc';
-import { requireCaller } from '@call-analysis/service';
+import { apiRpc, requireCaller } from '@call-analysis/service';
 import { z } from 'zod';
 import { answer, callMessage, present, type Sent } from './answer.ts';
 import { analyzeCall, swapChannels } from './attempts/analyze-call.ts';
@@ -22,7 +25,7 @@ import type { CallRow } from './calls/call-row.ts';
 import { readCall } from './calls/read-call.ts';
 import type { StoredRecording } from './calls/recording-store.ts';
 import { campaignRpcs } from './campaigns/campaign-rpcs.ts';
-import { commentRpcs } from './comments/comment-rpcs.ts';
+import { commentOnCall, deleteComment } from './comments/comment-on-call.ts';
 import type { Deps } from './deps.ts';
 import { eraseCall } from './erasure/erase-call.ts';
 import { exportCalls, type Exported } from './export/export-calls.ts';
@@ -31,10 +34,10 @@ import { processUpload } from './intake/process-upload.ts';
 import { recordAudio } from './intake/record-audio.ts';
 import { type NewRecording, registerCall } from './intake/register-call.ts';
 import { jobRpcs } from './jobs/job-rpcs.ts';
-import { filterOf, type Sort } from './listing/call-filter.ts';
+import { filterFor, filterOf, type Sort } from './listing/call-filter.ts';
 import { listCalls } from './listing/list-calls.ts';
 import { reviewRpcs } from './reviews/review-rpcs.ts';
-import { statisticRpcs } from './statistics/statistic-rpcs.ts';
+import { readStatistics } from './statistics/read-statistics.ts';
 
 const Page = z.int().min(1);
 const Size = z.int().min(1).max(100);
@@ -82,9 +85,7 @@ export function rpcs(deps: Deps) {
   return implement(ingest, callers, {
     ...campaignRpcs(deps),
     ...reviewRpcs(deps),
-    ...statisticRpcs(deps, filterOf),
-    ...commentRpcs(deps),
-    ...jobRpcs(deps, filterOf),
+    ...jobRpcs(deps),
 
     openUpload: async (request) => {
       const { metadata, audios, expiresIn } = await openUpload(deps, requireCaller(request.caller), {
@@ -206,8 +207,32 @@ export function rpcs(deps: Deps) {
         await analyzeCall(deps, requireCaller(request.caller).firmUuid, Uuid.parse(request.call_uuid)),
       ),
 
-    swapChannels: async (request) =>
-      shownCall(request.caller, await swapChannels(deps, requireCaller(request.caller), Uuid.parse(request.call_uuid))),
+    swapChannels: apiRpc(async ({ caller, uuid }) => callItem(await swapChannels(deps, caller, uuid))),
+
+    readStatistics: apiRpc(async ({ caller, read }) => {
+      const { group_by, sort, tz, limit, ...filter } = read(StatisticsQuery);
+      const asked = {
+        groupBy: group_by,
+        filter: filterFor(caller, filter),
+        tz: tz ?? (await deps.firms.find(caller.firmUuid)).timeZone,
+        sort:
+          sort === undefined
+            ? null
+            : { by: SortableNumber.parse(sort.replace('-', '')), isDescending: sort.startsWith('-') },
+        limit,
+      };
+      return { group_by, tz: asked.tz, ...(await readStatistics(deps, caller.firmUuid, asked)) };
+    }),
+
+    addComment: apiRpc(({ caller, uuid, read }) => commentOnCall(deps, caller, uuid, read(NewComment))),
+
+    listComments: apiRpc(async ({ caller: { firmUuid }, uuid, read }) => {
+      // An unknown call is NOT_FOUND, not an empty list.
+      await calls.get(firmUuid, uuid);
+      return deps.comments.list(firmUuid, uuid, read(PageQuery));
+    }),
+
+    deleteComment: apiRpc(({ caller, uuid, partUuid }) => deleteComment(deps, caller, uuid, partUuid)),
 
     eraseCall: async (request) => {
       const { callUuid, erasedAt, removed } = await eraseCall(

@@ -78,7 +78,7 @@ it('any uuid that has the form may be asked for, of whatever version: there is n
     for (const asked of [
       client.getCall({ ...caller, call_uuid: uuid }),
       client.getBatch({ ...caller, batch_uuid: uuid }),
-      client.getJob({ ...caller, job_uuid: uuid }),
+      client.getJob({ ...caller, path: [uuid], json: '{}' }),
       client.eraseCall({ ...caller, call_uuid: uuid }),
       client.getCampaign({ ...caller, campaign_uuid: uuid }),
     ])

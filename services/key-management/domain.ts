@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { UserRole } from '@call-analysis/api/access/firms-and-users';
 import type { Language, Redaction } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
@@ -51,6 +52,12 @@ export interface User {
   /** As an OPERATOR, the user sees the calls with one of these. */
   readonly operatorIds: readonly string[];
   readonly createdAt: Date;
+}
+
+export function newUser(
+  properties: Pick<User, 'firmUuid' | 'name' | 'role' | 'operatorIds'> & Partial<Pick<User, 'webApiOnly'>>,
+): User {
+  return { webApiOnly: false, ...properties, uuid: randomUUID(), tokensRevokedBefore: null, createdAt: new Date() };
 }
 
 /** Who performs an action, as recorded in the audit log. */

@@ -1,40 +1,29 @@
+import type { NewBudget } from '@call-analysis/api/money';
 import type { Bus } from '@call-analysis/bus';
 import { BudgetSpent, createEvent } from '@call-analysis/events';
 import { Fault, invalidFields } from '@call-analysis/fault';
 import type { Database } from '@call-analysis/postgres';
+import type { z } from 'zod';
 import type { Prices } from '../language-model/prices.ts';
-import { type BudgetRow, type MoneyStore, nextMonth } from './money-store.ts';
+import { type MoneyStore, nextMonth } from './money-store.ts';
 
 export interface BudgetDeps {
   readonly store: { readonly db: Database; readonly money: MoneyStore };
   readonly bus: Pick<Bus, 'publish'>;
 }
 
-export interface Budget extends BudgetRow {
-  /** In the current month; null without prices. */
-  readonly spent: { readonly amount: string; readonly currency: string } | null;
-  /** Why the budget stops nothing; null when it does. */
-  readonly warning: string | null;
-  readonly resetsAt: Date;
-}
-
 /** A firm's budget of the calendar month, in UTC, and what it has spent of it. */
-export async function readBudget(
-  money: MoneyStore,
-  prices: Prices | undefined,
-  firmUuid: string,
-  now = new Date(),
-): Promise<Budget> {
+export async function readBudget(money: MoneyStore, prices: Prices | undefined, firmUuid: string, now = new Date()) {
   const budget = await money.findBudget(firmUuid);
-  const currency = prices?.currency ?? budget.currency;
+  const currency = prices?.currency ?? budget.monthly?.currency ?? null;
   const spent = currency === null ? null : { amount: await money.spentThisMonth(firmUuid, currency), currency };
-  return { ...budget, spent, warning: warningOf(budget, prices), resetsAt: nextMonth(now) };
+  return { ...budget, spent, warning: warningOf(budget, prices), resets_at: nextMonth(now) };
 }
 
 /** Prices may change after a budget was set. */
-function warningOf({ amount, currency }: BudgetRow, prices: Prices | undefined): string | null {
-  if (amount === null || prices === undefined || currency === prices.currency) return null;
-  return `The budget is in ${currency}, but the prices are in ${prices.currency}, so the budget stops nothing. Set it in ${prices.currency}.`;
+function warningOf({ monthly }: z.output<typeof NewBudget>, prices: Prices | undefined): string | null {
+  if (monthly === null || prices === undefined || monthly.currency === prices.currency) return null;
+  return `The budget is in ${monthly.currency}, but the prices are in ${prices.currency}, so the budget stops nothing. Set it in ${prices.currency}.`;
 }
 
 /**
@@ -45,9 +34,9 @@ export async function changeBudget(
   { store: { db, money }, bus }: BudgetDeps,
   prices: Prices | undefined,
   firmUuid: string,
-  budget: BudgetRow,
-): Promise<Budget> {
-  if (budget.amount !== null) {
+  budget: z.output<typeof NewBudget>,
+) {
+  if (budget.monthly !== null) {
     if (prices === undefined) {
       throw new Fault(
         'conflict',
@@ -55,7 +44,7 @@ export async function changeBudget(
         'Nobody knows what the language model costs. Have LLM_PRICE_INPUT and LLM_PRICE_OUTPUT set, then set the budget.',
       );
     }
-    if (budget.currency !== prices.currency) {
+    if (budget.monthly.currency !== prices.currency) {
       const message = `must be ${prices.currency}, the currency of the prices`;
       throw invalidFields([{ field: 'monthly.currency', code: 'INVALID', message }]);
     }

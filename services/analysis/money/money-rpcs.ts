@@ -1,12 +1,12 @@
+import { type Money, NewBudget, UsageQuery } from '@call-analysis/api/money';
 import type { Bus } from '@call-analysis/bus';
-import { Uuid, WhenSpent } from '@call-analysis/events';
+import { Uuid } from '@call-analysis/events';
 import { Fault, invalidFields } from '@call-analysis/fault';
 import type { analysis } from '@call-analysis/proto';
-import type { Budget as BudgetMessage } from '@call-analysis/proto/analysis/v1/Budget';
 import type { Handlers } from '@call-analysis/rpc';
-import { requireCaller } from '@call-analysis/service';
+import { apiRpc, requireCaller } from '@call-analysis/service';
 import type { Firms } from '@call-analysis/service/firms';
-import { z } from 'zod';
+import type { z } from 'zod';
 import { askedQuestions, maxOutputTokens, usualOutputTokens, writeInstructions } from '../analysts/model/prompt.ts';
 import { estimateTokens } from '../analysts/model/windows.ts';
 import { costOf, formatAmount, type Prices } from '../language-model/prices.ts';
@@ -14,11 +14,8 @@ import { findActiveScorecards } from '../scorecards/find-active-scorecards.ts';
 import type { ScorecardCache } from '../scorecards/scorecard-cache.ts';
 import type { ScorecardUse } from '../scorecards/scorecard-store.ts';
 import type { Scorecard } from '../scorecards/scorecard.ts';
-import { type Budget, changeBudget, readBudget } from './budgets.ts';
-import { type Group, GROUPS, type MoneyStore, type SpeechRow, type UsageRow } from './money-store.ts';
-
-const Time = z.iso.datetime({ offset: true }).transform((text) => new Date(text));
-const Amount = z.string().regex(/^\d{1,11}(\.\d{1,9})?$/);
+import { changeBudget, readBudget } from './budgets.ts';
+import type { AskedUsage, MoneyStore, SpeechRow, UsageRow } from './money-store.ts';
 
 export interface MoneyDeps {
   readonly store: ScorecardUse & { readonly money: MoneyStore };
@@ -40,34 +37,11 @@ export function moneyRpcs({
   const { money, scorecards } = store;
   const prices = model?.prices;
   return {
-    getBudget: async (request) =>
-      budgetMessage(await readBudget(money, prices, requireCaller(request.caller).firmUuid)),
-    setBudget: async (request) => {
-      const amount = request.amount === undefined ? null : Amount.parse(request.amount);
-      const whenSpent = WhenSpent.parse(request.when_spent);
-      const budget = { amount, currency: amount === null ? null : (request.currency ?? null), whenSpent };
-      return budgetMessage(await changeBudget({ store, bus }, prices, requireCaller(request.caller).firmUuid, budget));
-    },
-    listUsage: async (request) => {
-      const [from, to] = [request.from, request.to].map((time) => (time === undefined ? null : Time.parse(time)));
-      const group = z.enum(GROUPS).parse(request.group_by);
-      const items = await listUsage(money, requireCaller(request.caller).firmUuid, { from: from!, to: to!, group });
-      return {
-        items: items.map(({ key, model: asked, speech }) => ({
-          key,
-          calls: asked?.calls ?? 0,
-          audio_seconds: asked?.audioSeconds ?? 0,
-          requests: asked?.requests ?? 0,
-          input_tokens: asked?.inputTokens ?? 0,
-          cached_input_tokens: asked?.cachedInputTokens ?? 0,
-          output_tokens: asked?.outputTokens ?? 0,
-          ...amountOf('cost', 'currency', asked),
-          speech_calls: speech?.calls ?? 0,
-          speech_seconds: speech?.seconds ?? 0,
-          ...amountOf('speech_cost', 'speech_currency', speech),
-        })),
-      };
-    },
+    getBudget: apiRpc(({ caller }) => readBudget(money, prices, caller.firmUuid)),
+    setBudget: apiRpc(({ caller, read }) => changeBudget({ store, bus }, prices, caller.firmUuid, read(NewBudget))),
+    listUsage: apiRpc(async ({ caller, read }) => ({
+      items: (await listUsage(money, caller.firmUuid, read(UsageQuery))).map(shownUsage),
+    })),
     estimateAnalyses: async (request) => {
       const firmUuid = requireCaller(request.caller).firmUuid;
       const { scorecard_uuid: uuid, calls, text_bytes: bytes } = request;
@@ -91,13 +65,32 @@ export function moneyRpcs({
   };
 }
 
-type Cost = { readonly cost: string | null; readonly currency: string | null };
+const NO_USAGE = {
+  calls: 0,
+  audio_seconds: 0,
+  requests: 0,
+  input_tokens: 0,
+  cached_input_tokens: 0,
+  output_tokens: 0,
+};
 
-/** Fields that are absent when the cost is not known. */
-function amountOf(amount: string, currency: string, row: Cost | null) {
+function shownUsage({ key, model: asked, speech }: UsageItem) {
+  const { currency: _currency, ...used } = asked ?? { currency: null, ...NO_USAGE };
+  return {
+    ...used,
+    key,
+    cost: moneyOf(asked),
+    speech_calls: speech?.calls ?? 0,
+    speech_seconds: speech?.seconds ?? 0,
+    speech_cost: moneyOf(speech),
+  };
+}
+
+/** Null where the cost is not known. */
+function moneyOf(row: Pick<UsageRow, 'cost' | 'currency'> | null): z.output<typeof Money> | null {
   return row === null || row.cost === null || row.currency === null
-    ? {}
-    : { [amount]: row.cost, [currency]: row.currency };
+    ? null
+    : { amount: row.cost, currency: row.currency };
 }
 
 /** Fault VALIDATION_ERROR for a scorecard that is not the firm's, or not active. */
@@ -111,17 +104,6 @@ async function findNamedScorecard(scorecards: ScorecardUse['scorecards'], firmUu
   return found;
 }
 
-function budgetMessage({ amount, currency, whenSpent, spent, warning, resetsAt }: Budget): BudgetMessage {
-  return {
-    ...(amount !== null && { amount }),
-    ...(currency !== null && { currency }),
-    when_spent: whenSpent,
-    ...(warning !== null && { warning }),
-    ...(spent !== null && { spent: spent.amount, spent_currency: spent.currency }),
-    resets_at: resetsAt.toISOString(),
-  };
-}
-
 /** The usage of language models and of speech. Either may be empty. */
 interface UsageItem {
   readonly key: string;
@@ -130,15 +112,8 @@ interface UsageItem {
 }
 
 /** Usage by day, month, segment type or model. A key with costs in several currencies has an item for each. */
-export async function listUsage(
-  money: MoneyStore,
-  firmUuid: string,
-  { from, to, group }: { readonly from: Date | null; readonly to: Date | null; readonly group: Group },
-): Promise<UsageItem[]> {
-  const [models, speeches] = await Promise.all([
-    money.usage(firmUuid, from, to, group),
-    money.speech(firmUuid, from, to, group),
-  ]);
+export async function listUsage(money: MoneyStore, firmUuid: string, asked: AskedUsage): Promise<UsageItem[]> {
+  const [models, speeches] = await Promise.all([money.usage(firmUuid, asked), money.speech(firmUuid, asked)]);
   const items: UsageItem[] = models.map((model) => ({ key: model.key, model, speech: null }));
   for (const speech of speeches) {
     const at = items.findIndex(({ key, model, speech: other }) => {

@@ -1,4 +1,6 @@
+import type { NewBudget, UsageQuery } from '@call-analysis/api/money';
 import type { Database, Sql } from '@call-analysis/postgres';
+import type { z } from 'zod';
 import type { Money } from '../language-model/prices.ts';
 
 interface NewUsage {
@@ -30,12 +32,6 @@ interface NewSpeech {
   readonly cost: Money | null;
 }
 
-export interface BudgetRow {
-  readonly amount: string | null;
-  readonly currency: string | null;
-  readonly whenSpent: 'wait' | 'fallback';
-}
-
 /** The budget of a month when it is spent. */
 interface SpentBudget {
   /** In UTC: `2026-11`. */
@@ -47,8 +43,9 @@ interface SpentBudget {
   readonly resets_at: string;
 }
 
-export const GROUPS = ['day', 'month', 'segment_type', 'model'] as const;
-export type Group = (typeof GROUPS)[number];
+type SetBudget = z.output<typeof NewBudget>;
+export type AskedUsage = z.output<typeof UsageQuery>;
+type Group = AskedUsage['group_by'];
 
 const KEYS: Readonly<Record<Group, string>> = {
   day: `to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD')`,
@@ -60,11 +57,11 @@ const KEYS: Readonly<Record<Group, string>> = {
 export interface UsageRow {
   readonly key: string;
   readonly calls: number;
-  readonly audioSeconds: number;
+  readonly audio_seconds: number;
   readonly requests: number;
-  readonly inputTokens: number;
-  readonly cachedInputTokens: number;
-  readonly outputTokens: number;
+  readonly input_tokens: number;
+  readonly cached_input_tokens: number;
+  readonly output_tokens: number;
   readonly cost: string | null;
   readonly currency: string | null;
 }
@@ -163,20 +160,18 @@ export function openMoneyStore(db: Database) {
         ]);
     },
 
-    async findBudget(firmUuid: string): Promise<BudgetRow> {
-      const rows = await db.query<BudgetRow>(
-        `SELECT trim_scale(amount)::text AS amount, currency, when_spent AS "whenSpent" FROM budget WHERE firm_uuid = $1`,
+    async findBudget(firmUuid: string): Promise<SetBudget> {
+      const rows = await db.query<SetBudget>(
+        `SELECT CASE WHEN amount IS NOT NULL THEN
+           jsonb_build_object('amount', trim_scale(amount)::text, 'currency', currency) END AS monthly, when_spent
+         FROM budget WHERE firm_uuid = $1`,
         [firmUuid],
       );
-      return rows[0] ?? { amount: null, currency: null, whenSpent: 'wait' };
+      return rows[0] ?? { monthly: null, when_spent: 'wait' };
     },
 
     /** Returns the budget of the current month where this has made it spent: the one before, if any, was not. */
-    async saveBudget(
-      tx: Sql,
-      firmUuid: string,
-      { amount, currency, whenSpent }: BudgetRow,
-    ): Promise<SpentBudget | null> {
+    async saveBudget(tx: Sql, firmUuid: string, { monthly, when_spent }: SetBudget): Promise<SpentBudget | null> {
       const rows = await tx.query<Omit<SpentBudget, 'resets_at'>>(
         `WITH before AS (SELECT amount, currency FROM budget WHERE firm_uuid = $1),
          saved AS (
@@ -190,7 +185,7 @@ export function openMoneyStore(db: Database) {
          SELECT month, trim_scale(amount)::text AS amount, trim_scale(spent)::text AS spent, currency, when_spent
          FROM sum WHERE spent >= amount
            AND NOT EXISTS (SELECT FROM before WHERE before.currency = sum.currency AND sum.spent >= before.amount)`,
-        [firmUuid, amount, currency, whenSpent],
+        [firmUuid, monthly?.amount ?? null, monthly?.currency ?? null, when_spent],
       );
       const spent = rows[0];
       return spent === undefined ? null : { ...spent, resets_at: monthAfter(spent.month).toISOString() };
@@ -207,30 +202,30 @@ export function openMoneyStore(db: Database) {
     },
 
     /** From `from`, inclusive, to `to`, exclusive. A currency has an item of its own. */
-    async usage(firmUuid: string, from: Date | null, to: Date | null, group: Group): Promise<UsageRow[]> {
+    async usage(firmUuid: string, { from, to, group_by }: AskedUsage): Promise<UsageRow[]> {
       return db.query<UsageRow>(
-        `SELECT ${KEYS[group]} AS key, count(DISTINCT coalesce(call_uuid, uuid))::float8 AS calls,
-           sum(audio_seconds)::float8 AS "audioSeconds",
-           sum(requests)::float8 AS requests, sum(input_tokens)::float8 AS "inputTokens",
-           sum(cached_input_tokens)::float8 AS "cachedInputTokens", sum(output_tokens)::float8 AS "outputTokens",
+        `SELECT ${KEYS[group_by]} AS key, count(DISTINCT coalesce(call_uuid, uuid))::float8 AS calls,
+           sum(audio_seconds)::float8 AS audio_seconds,
+           sum(requests)::float8 AS requests, sum(input_tokens)::float8 AS input_tokens,
+           sum(cached_input_tokens)::float8 AS cached_input_tokens, sum(output_tokens)::float8 AS output_tokens,
            trim_scale(sum(cost))::text AS cost, currency
          FROM model_usage
          WHERE firm_uuid = $1 AND ($2::timestamptz IS NULL OR at >= $2) AND ($3::timestamptz IS NULL OR at < $3)
          GROUP BY 1, currency ORDER BY 1, currency`,
-        [firmUuid, from, to],
+        [firmUuid, from ?? null, to ?? null],
       );
     },
 
     /** Like `usage`. */
-    async speech(firmUuid: string, from: Date | null, to: Date | null, group: Group): Promise<SpeechRow[]> {
+    async speech(firmUuid: string, { from, to, group_by }: AskedUsage): Promise<SpeechRow[]> {
       return db.query<SpeechRow>(
-        `SELECT ${group === 'model' ? 'engine' : KEYS[group]} AS key,
+        `SELECT ${group_by === 'model' ? 'engine' : KEYS[group_by]} AS key,
            count(DISTINCT coalesce(call_uuid, event_id))::float8 AS calls, sum(seconds)::float8 AS seconds,
            trim_scale(sum(cost))::text AS cost, currency
          FROM speech_usage
          WHERE firm_uuid = $1 AND ($2::timestamptz IS NULL OR at >= $2) AND ($3::timestamptz IS NULL OR at < $3)
          GROUP BY 1, currency ORDER BY 1, currency`,
-        [firmUuid, from, to],
+        [firmUuid, from ?? null, to ?? null],
       );
     },
   };

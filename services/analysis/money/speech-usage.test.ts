@@ -46,7 +46,7 @@ describe('the speech of transcripts', () => {
     for (const each of [one, other]) await service.analysisOf(each);
     await service.publish(one);
     await service.waitUntilIdle();
-    const speech = { speech_calls: 2, speech_seconds: 120.5, speech_cost: '0.008635834', speech_currency: 'USD' };
+    const speech = { speech_calls: 2, speech_seconds: 120.5, speech_cost: { amount: '0.008635834', currency: 'USD' } };
     for (const [group, key] of [
       ['day', '2026-11-22'],
       ['month', '2026-11'],
@@ -65,7 +65,7 @@ describe('the speech of transcripts', () => {
     await service.analysisOf(first);
     await service.publish(second);
     await waitUntil(async () => (await usageOf(firm))[0]?.speech_seconds === 120);
-    expect(await usageOf(firm)).toMatchObject([{ speech_calls: 1, speech_cost: '0.0086' }]);
+    expect(await usageOf(firm)).toMatchObject([{ speech_calls: 1, speech_cost: { amount: '0.0086' } }]);
   });
 
   it('stays when its call is erased', async () => {
@@ -118,7 +118,7 @@ describe('an item of usage', () => {
     ],
   ])('has the model and speech of a key: %s', async (_name, models, speeches, expected) => {
     const money = { usage: async () => models, speech: async () => speeches } as never;
-    const items = await listUsage(money, randomUUID(), { from: null, to: null, group: 'day' });
+    const items = await listUsage(money, randomUUID(), { group_by: 'day' });
     expect(items.map((each) => [each.key, each.model?.currency, each.speech?.currency])).toEqual(expected);
   });
 });

@@ -516,17 +516,20 @@ describe('through RPCs', () => {
     await service.publish(event);
     const { cost } = (await service.analysisOf(event)).data.analysis!.usage!;
     const caller = callerOf(firm);
-    await service.client.setBudget({ caller, amount: '12.50', currency: 'USD', when_spent: 'fallback' });
+    await service.client.setBudget({ caller, monthly: { amount: '12.50', currency: 'USD' }, when_spent: 'fallback' });
     const budget = await service.client.getBudget({ caller });
-    expect(budget).toMatchObject({ amount: '12.5', currency: 'USD', when_spent: 'fallback', spent: cost!.amount });
+    expect(budget).toMatchObject({ monthly: { amount: '12.5', currency: 'USD' }, when_spent: 'fallback', spent: cost });
     expect(budget.resets_at).toMatch(/-01T00:00:00.000Z$/);
     for (const group_by of ['day', 'month', 'segment_type', 'model']) {
       const { items } = await service.client.listUsage({ caller, group_by });
-      expect(items).toMatchObject([{ calls: 1, requests: 1, audio_seconds: 60, cost: cost!.amount, currency: 'USD' }]);
+      expect(items).toMatchObject([{ calls: 1, requests: 1, audio_seconds: 60, cost }]);
     }
     const stranger = callerOf(randomUUID());
     expect((await service.client.listUsage({ caller: stranger, group_by: 'day' })).items).toEqual([]);
-    expect(await service.client.getBudget({ caller: stranger })).toMatchObject({ when_spent: 'wait', spent: '0' });
+    expect(await service.client.getBudget({ caller: stranger })).toMatchObject({
+      when_spent: 'wait',
+      spent: { amount: '0' },
+    });
   });
 
   it('a budget that is set below what the month has cost is announced as spent, once', async () => {
@@ -535,7 +538,7 @@ describe('through RPCs', () => {
     await service.publish(event);
     const { cost } = (await service.analysisOf(event)).data.analysis!.usage!;
     const set = (amount: string) =>
-      service.client.setBudget({ caller: callerOf(firm), amount, currency: 'USD', when_spent: 'wait' });
+      service.client.setBudget({ caller: callerOf(firm), monthly: { amount, currency: 'USD' }, when_spent: 'wait' });
     await set('1000000');
     for (const amount of ['0.000002', '0.000001', '0']) await set(amount);
     await set('1000000');
@@ -550,20 +553,24 @@ describe('through RPCs', () => {
     expect(announced()[0]).toMatchObject({ spent: cost!.amount, currency: 'USD', when_spent: 'wait' });
 
     const another = randomUUID();
-    await service.client.setBudget({ caller: callerOf(another), amount: '0', currency: 'USD', when_spent: 'fallback' });
+    await service.client.setBudget({
+      caller: callerOf(another),
+      monthly: { amount: '0', currency: 'USD' },
+      when_spent: 'fallback',
+    });
     await waitUntil(() => service.spent.some(({ subject, data }) => subject === another && data.budget!.spent === '0'));
   });
 
   it('a budget in another currency than the prices is refused', async () => {
-    const request = { caller: callerOf(randomUUID()), amount: '1', currency: 'EUR', when_spent: 'wait' };
+    const request = { caller: callerOf(randomUUID()), monthly: { amount: '1', currency: 'EUR' }, when_spent: 'wait' };
     await expect(service.client.setBudget(request)).rejects.toMatchObject({ code: 'VALIDATION_ERROR' });
   });
 
   it('a budget that stops nothing, because the currency of the prices was changed after it was set, says so', async () => {
     const firm = await newFirm();
     const caller = callerOf(firm);
-    await service.client.setBudget({ caller, amount: '1', currency: 'USD', when_spent: 'wait' });
-    expect(await service.client.getBudget({ caller })).not.toHaveProperty('warning');
+    await service.client.setBudget({ caller, monthly: { amount: '1', currency: 'USD' }, when_spent: 'wait' });
+    expect((await service.client.getBudget({ caller })).warning).toBeNull();
     await service.db.query(`UPDATE budget SET currency = 'EUR' WHERE firm_uuid = $1`, [firm]);
     const { warning } = await service.client.getBudget({ caller });
     expect(warning).toMatch(/budget is in EUR, but the prices are in USD, so the budget stops nothing/);
@@ -662,8 +669,8 @@ describe('through RPCs', () => {
     await service.publish(...events);
     await Promise.all(events.map((event) => service.analysisOf(event)));
     const { spent } = await service.client.getBudget({ caller });
-    expect(Number(spent)).toBeGreaterThan(Number(estimate.cost_low));
-    expect(Number(spent)).toBeLessThan(Number(estimate.cost_high));
+    expect(Number(spent!.amount)).toBeGreaterThan(Number(estimate.cost_low));
+    expect(Number(spent!.amount)).toBeLessThan(Number(estimate.cost_high));
   });
 });
 

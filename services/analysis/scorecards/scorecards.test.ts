@@ -314,14 +314,14 @@ describe('the default scorecard of a later release', () => {
   const offered = () => service.client.getDefaultScorecard({ caller });
 
   it('is what a new firm has', async () => {
-    const { scorecard, is_current, sections_json } = await offered();
-    expect([scorecard?.revision, scorecard?.is_active, is_current]).toEqual([1, true, true]);
-    const stored = await service.client.getScorecard({ caller, scorecard_uuid: scorecard!.uuid });
-    expect(JSON.parse(stored.sections_json)).toEqual(JSON.parse(sections_json));
+    const { scorecard_uuid, revision, is_current, sections } = await offered();
+    const stored = await service.client.getScorecard({ caller, scorecard_uuid });
+    expect([revision, stored.scorecard?.is_active, is_current]).toEqual([1, true, true]);
+    expect(JSON.parse(stored.sections_json)).toEqual(sections);
   });
 
   it('changes nothing of a firm that has an earlier one until it is taken, with questions of the same uuids', async () => {
-    const uuid = (await offered()).scorecard!.uuid;
+    const uuid = (await offered()).scorecard_uuid;
     // Earlier defaults had other questions and decided some of them by phrases.
     const heard = {
       role: 'operator',
@@ -342,16 +342,16 @@ describe('the default scorecard of a later release', () => {
        WHERE scorecard_uuid = $1`,
       [uuid, JSON.stringify(rule)],
     );
-    const { is_current, is_edited, name, sections_json, scorecard } = await offered();
-    expect([is_current, is_edited, scorecard!.revision]).toEqual([false, false, 1]);
+    const { is_current, is_edited, name, sections, revision } = await offered();
+    expect([is_current, is_edited, revision]).toEqual([false, false, 1]);
     const before = await score('support', 'Good morning, please hold.');
     expect(before.scorecard.revision).toBe(1);
     expect(before.sections.map((section) => section.name)).toEqual(['Old']);
     expect(before.sections[0]!.questions[4]).toMatchObject({ answer: null, decided_by: 'rule', needs_review: true });
 
-    const document = JSON.stringify({ name, segment_type: null, sections: JSON.parse(sections_json) as unknown });
+    const document = JSON.stringify({ name, segment_type: null, sections });
     await revise(uuid, 1, document);
-    expect(await offered()).toMatchObject({ is_current: true, is_edited: true, scorecard: { revision: 2 } });
+    expect(await offered()).toMatchObject({ is_current: true, is_edited: true, revision: 2 });
     const after = await score('support', 'Good morning, please hold.');
     expect([after.scorecard.revision, after.sections.length]).toEqual([2, 3]);
     expect(after.sections[0]!.questions[0]).toMatchObject({ answer: 'Yes', decided_by: 'rule', needs_review: false });

@@ -3,6 +3,8 @@ import { mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import type { Budget, Usage } from '@call-analysis/api/money';
+import type { DefaultScorecard } from '@call-analysis/api/scorecards';
 import { type Bus, type ConsumerDepth, openBus, route } from '@call-analysis/bus';
 import {
   AnalysisWaiting,
@@ -22,8 +24,10 @@ import { analysis, keyManagement } from '@call-analysis/proto';
 import { dial, serve } from '@call-analysis/rpc';
 import { Closing, createLog, type Readiness } from '@call-analysis/runtime';
 import { serviceDatabase } from '@call-analysis/service/test';
+import { type ApiClient, apiClient } from '@call-analysis/service/test/api-client';
 import { waitUntil } from '@call-analysis/testing';
 import { afterAll, beforeAll } from '@jest/globals';
+import type { z } from 'zod';
 import type { Analyst } from '../analysts/analyst.ts';
 import { type Config, migrations, schema, start } from '../start.ts';
 
@@ -31,7 +35,14 @@ export type TranscriptReadyEvent = Event<BodyOf<typeof TranscriptReady>>;
 export type CallAnalyzedEvent = Event<BodyOf<typeof CallAnalyzed>>;
 type CallFailedEvent = Event<BodyOf<typeof CallFailed>>;
 
-type Client = ReturnType<typeof dialAnalysis>;
+interface Answers {
+  readonly getBudget: z.output<typeof Budget>;
+  readonly setBudget: z.output<typeof Budget>;
+  readonly listUsage: z.output<typeof Usage>;
+  readonly getDefaultScorecard: z.output<typeof DefaultScorecard>;
+}
+
+type Client = Omit<ReturnType<typeof dialAnalysis>, keyof Answers> & ApiClient<Answers>;
 
 interface Opened {
   readonly client: Client;
@@ -194,8 +205,11 @@ export class TestService {
       addresses.push(service.address);
       readiness.push(service.readiness);
     }
-    const client = dialAnalysis(required(addresses[0]));
-    closing.add('client', () => client.close());
+    const dialled = dialAnalysis(required(addresses[0]));
+    closing.add('client', () => dialled.close());
+    const { getBudget, setBudget, listUsage, getDefaultScorecard } = dialled;
+    const asked = apiClient<Answers>({ getBudget, setBudget, listUsage, getDefaultScorecard }, []);
+    const client = { ...dialled, ...asked };
     await bus.subscribe({
       consumer: 'test.catalogue',
       batchSize: 200,

@@ -7,6 +7,7 @@ import { type Form, type FormPiece, readForm } from './multipart/form.ts';
 import type { OperationDocs } from './operation-docs.ts';
 import type { Admission, Lane } from './rate-limits/admission.ts';
 import type { RateLimits } from './rate-limits/rate-limits.ts';
+import { revisionInIfMatch } from './request/if-match.ts';
 import { hasBody, readJson } from './request/json-body.ts';
 import { parse, parseQuery, pathUuid, queryOf } from './request/parse.ts';
 import { HttpError } from './response/http-error.ts';
@@ -50,6 +51,8 @@ export interface HandlerInput<WhoCalls, Query, Body> extends RoutedRequest {
   readonly body: Body;
   /** The client's address. */
   readonly address: string;
+  /** The revision in `If-Match`, where the endpoint declares this header; null without it. */
+  readonly basedOn: number | null;
   /** Waits until an upload of this firm may begin. For handlers that find out themselves whose it is. */
   readonly beginUpload: (firmUuid: string) => Promise<void> | undefined;
 }
@@ -109,6 +112,7 @@ export function endpoint<
   ) => Promise<HandlerResponse | undefined>;
   const [status = '200'] = Object.keys(definition.responses);
   const uuids = uuidsIn(definition);
+  const ifMatch = definition.headers?.['If-Match'];
   return {
     ...definition,
     credentials: definition.credentials ?? 'bearer',
@@ -119,7 +123,9 @@ export function endpoint<
     docs: definition,
     async handle(input) {
       const given = Object.entries(uuids).map(([name, thing]) => [name, pathUuid(input.params[name], thing)]);
-      const answer = await handle({ ...input, params: { ...input.params, ...Object.fromEntries(given) } });
+      const params = { ...input.params, ...Object.fromEntries(given) };
+      const basedOn = ifMatch === undefined ? null : revisionInIfMatch(input.request, ifMatch.schema);
+      const answer = await handle({ ...input, params, basedOn });
       return answer && { status: Number(status), ...answer };
     },
   };
@@ -222,7 +228,8 @@ async function handleRequest(
   }
   const beginUpload = (firmUuid: string) => begin('uploads', firmUuid);
   const { address } = client;
-  const result = await endpoint.handle({ request, response, params, caller, query, body, address, beginUpload });
+  const input = { request, response, params, caller, query, body, address, basedOn: null, beginUpload };
+  const result = await endpoint.handle(input);
   if (result !== undefined) await send(response, result);
 }
 

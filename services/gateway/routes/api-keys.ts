@@ -1,5 +1,5 @@
 import { CreatedKey, KeyPage } from '@call-analysis/api/access/api-keys';
-import { page, size } from '@call-analysis/api/fields';
+import { PageQuery } from '@call-analysis/api/fields';
 import { Uuid } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
 import type { keyManagement } from '@call-analysis/proto';
@@ -58,7 +58,7 @@ export function apiKeys(
       method: 'GET',
       path: PATH,
       roles: ['SUPERUSER'],
-      query: z.strictObject({ page, size }),
+      query: PageQuery,
       tag: 'API keys',
       id: 'listApiKeys',
       summary: 'List API keys',

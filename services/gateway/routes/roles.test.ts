@@ -170,8 +170,8 @@ describe('an OPERATOR', () => {
   beforeAll(() => {
     edge.calls.listCalls = note('calls', { count: 0, items: [], count_is_estimate: false });
     edge.calls.readStatistics = note('statistics', { json: Buffer.from('{"items":[]}') });
-    edge.desk.listDisputes = note('disputes', { json: '{"count":0,"items":[]}' });
-    edge.desk.readInbox = note('inbox', { json: '{"count":0,"items":[]}' });
+    edge.desk.listDisputes = note('disputes', { json: Buffer.from('{"count":0,"items":[]}') });
+    edge.desk.readInbox = note('inbox', { json: Buffer.from('{"count":0,"items":[]}') });
   });
 
   it.each([

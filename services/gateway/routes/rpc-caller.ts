@@ -4,7 +4,6 @@ import type { CallerInit } from '@call-analysis/proto/ingest/v1/Caller';
 import type { CallOptions } from '@call-analysis/rpc';
 import { type Caller, seenOperators } from '../authentication/caller.ts';
 import type { HandlerInput, HandlerResponse } from '../http/endpoint.ts';
-import type { JsonResponse } from '../http/response/send.ts';
 
 /** The caller in a request to a service. */
 export function callerOf(caller: Caller): CallerInit {
@@ -12,7 +11,7 @@ export function callerOf(caller: Caller): CallerInit {
 }
 
 /** To what the service limits lists and sums. */
-export function sightOf(caller: Caller): Pick<CallerInit, 'sees_only'> {
+function sightOf(caller: Caller): Pick<CallerInit, 'sees_only'> {
   const operator_ids = seenOperators(caller);
   return operator_ids === null ? {} : { sees_only: { operator_ids: [...operator_ids] } };
 }
@@ -22,14 +21,15 @@ export function actorOf(caller: Caller, address: string): CallerInit {
   return { ...callerOf(caller), address };
 }
 
-/** What a service sends in the API's own shape. */
+/** What a service sends in the API's own shape. Empty: no content. */
 interface Answer {
-  readonly json?: Buffer | string;
+  readonly json?: Buffer;
 }
 
 /** The answer of a service, passed on as it is. */
-export function answered(reply: Answer, status = 200): JsonResponse {
-  return { status, headers: { 'content-type': 'application/json' }, body: Buffer.from(jsonOf(reply)) };
+export function answered(reply: Answer): HandlerResponse {
+  const body = jsonOf(reply);
+  return body.length === 0 ? { status: 204 } : { headers: { 'content-type': 'application/json' }, body };
 }
 
 /** The same for the gateway to complete. */
@@ -37,10 +37,21 @@ export function readAnswer<Json>(reply: Answer): Json {
   return JSON.parse(jsonOf(reply).toString()) as Json;
 }
 
-function jsonOf({ json }: Answer): Buffer | string {
+function jsonOf({ json }: Answer): Buffer {
   // Ingest is upgraded before the gateway.
   if (json === undefined) throw new Fault('unavailable', 'UNAVAILABLE', 'The service is being upgraded. Retry.');
   return json;
+}
+
+/** The request in proto/endpoint.proto. */
+export function requestOf({ caller, params, query, body, address, basedOn }: PassedInput): RequestInit {
+  const { firmUuid: firm_uuid, userUuid: user_uuid, role } = caller;
+  return {
+    caller: { firm_uuid, user_uuid, role, address, ...sightOf(caller) },
+    path: Object.values(params).filter((value) => value !== undefined),
+    json: JSON.stringify({ ...query, ...body }),
+    ...(basedOn !== null && { based_on: basedOn }),
+  };
 }
 
 /** The handler of an endpoint whose request and answer a service has in the API's own JSON (proto/endpoint.proto). */
@@ -49,20 +60,10 @@ export function passTo<Name extends string>(
   rpc: Name,
   options?: CallOptions,
 ): (input: PassedInput) => Promise<HandlerResponse> {
-  return async ({ caller, params, query, body, address }) => {
-    const { firmUuid: firm_uuid, userUuid: user_uuid, role } = caller;
-    const request = {
-      caller: { firm_uuid, user_uuid, role, address, ...sightOf(caller) },
-      path: Object.values(params).filter((value) => value !== undefined),
-      json: JSON.stringify({ ...query, ...body }),
-    };
-    const { json = '' } = await service[rpc](request, options);
-    if (json.length === 0) return { status: 204 };
-    return { headers: { 'content-type': 'application/json' }, body: Buffer.from(json) };
-  };
+  return async (input) => answered(await service[rpc](requestOf(input), options));
 }
 
 type ApiRpc = (request: RequestInit, options?: CallOptions) => Promise<Answer>;
-type PassedInput = Pick<HandlerInput<Caller, object, object>, 'caller' | 'query' | 'body' | 'address'> & {
+type PassedInput = Pick<HandlerInput<Caller, object, object>, 'caller' | 'query' | 'body' | 'address' | 'basedOn'> & {
   readonly params: Readonly<Record<string, string | undefined>>;
 };

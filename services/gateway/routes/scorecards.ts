@@ -1,5 +1,4 @@
-import type { IncomingMessage } from 'node:http';
-import { page, size, wholeNumber } from '@call-analysis/api/fields';
+import { PageQuery, wholeNumber } from '@call-analysis/api/fields';
 import { DefaultScorecard, exampleDraft, RevisionPage, Scorecard, ScorecardPage } from '@call-analysis/api/scorecards';
 import { ScorecardDraft } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
@@ -9,10 +8,10 @@ import type { ScorecardReply } from '@call-analysis/proto/analysis/v1/ScorecardR
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
+import { etagOf, IfMatch } from '../http/request/if-match.ts';
 import { textOfBody } from '../http/request/json-body.ts';
 import type { JsonResponse } from '../http/response/send.ts';
-import { etagOf, IfMatch, ifMatchFault, revisionInIfMatch } from './if-match.ts';
-import { actorOf, callerOf } from './rpc-caller.ts';
+import { actorOf, callerOf, passTo } from './rpc-caller.ts';
 
 const PATH = '/api/v1/scorecards';
 const MAX_REVISION = 2 ** 31 - 1;
@@ -34,7 +33,7 @@ export function scorecards(service: Omit<Client<typeof analysis>, 'ready' | 'clo
       ...ofAdmins,
       method: 'GET',
       path: PATH,
-      query: z.strictObject({ page, size }),
+      query: PageQuery,
       tag,
       id: 'listScorecards',
       summary: 'List scorecards',
@@ -74,15 +73,7 @@ export function scorecards(service: Omit<Client<typeof analysis>, 'ready' | 'clo
       description:
         'What a new firm gets, in the language of the firm. A firm keeps the scorecard that it has: to take this one, try it and send its `name`, `segment_type` and `sections` as a revision of `scorecard_uuid`.',
       responses: { 200: { description: 'The default scorecard.', schema: DefaultScorecard } },
-      async handle({ caller }) {
-        const { scorecard, name, sections_json, is_current, is_edited } = await service.getDefaultScorecard({
-          caller: callerOf(caller),
-        });
-        if (scorecard === null) throw new Fault('internal', 'INTERNAL', 'analysis returned no scorecard.');
-        const { uuid: scorecard_uuid, revision, segment_type = null } = scorecard;
-        const sections = JSON.parse(sections_json) as unknown;
-        return { status: 200, body: { scorecard_uuid, revision, is_current, is_edited, name, segment_type, sections } };
-      },
+      handle: passTo(service, 'getDefaultScorecard'),
     }),
     endpoint({
       ...ofAdmins,
@@ -95,8 +86,9 @@ export function scorecards(service: Omit<Client<typeof analysis>, 'ready' | 'clo
       description: 'The newest revision, or the one in `revision`.',
       responses: { 200: { description: 'The scorecard.', schema: Scorecard, headers: etag } },
       async handle({ caller, params, query }) {
-        const scorecard_uuid = params.uuid;
-        return scorecardResponse(await service.getScorecard({ caller: callerOf(caller), scorecard_uuid, ...query }));
+        return scorecardResponse(
+          await service.getScorecard({ caller: callerOf(caller), scorecard_uuid: params.uuid, ...query }),
+        );
       },
     }),
     endpoint({
@@ -120,11 +112,11 @@ export function scorecards(service: Omit<Client<typeof analysis>, 'ready' | 'clo
           schema: IfMatch,
         },
       },
-      async handle({ caller, params, body, request, address }) {
+      async handle({ caller, params, body, address, basedOn }) {
         const revised = await service.reviseScorecard({
           caller: actorOf(caller, address),
           scorecard_uuid: params.uuid,
-          expected_revision: changedRevision(request),
+          expected_revision: basedOn!,
           document: textOfBody(body),
         });
         return scorecardResponse(revised);
@@ -134,7 +126,7 @@ export function scorecards(service: Omit<Client<typeof analysis>, 'ready' | 'clo
       ...ofAdmins,
       method: 'GET',
       path: `${PATH}/:uuid/revisions`,
-      query: z.strictObject({ page, size }),
+      query: PageQuery,
       tag,
       id: 'listScorecardRevisions',
       summary: 'List the revisions of a scorecard',
@@ -174,13 +166,6 @@ export function scorecards(service: Omit<Client<typeof analysis>, 'ready' | 'clo
       },
     }),
   ];
-}
-
-/** The revision in `If-Match`, to which the change was made. */
-function changedRevision(request: IncomingMessage): number {
-  const revision = revisionInIfMatch(request);
-  if (revision === null) throw ifMatchFault('REQUIRED');
-  return revision;
 }
 
 function scorecardJson(scorecard: ScorecardMessage) {

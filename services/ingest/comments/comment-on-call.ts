@@ -1,13 +1,15 @@
+import type { NewComment } from '@call-analysis/api/people';
 import type { Bus } from '@call-analysis/bus';
 import { Fault, invalidFields, notFound } from '@call-analysis/fault';
 import type { Database } from '@call-analysis/postgres';
-import { type Actor, auditEntry } from '@call-analysis/service';
+import { type Actor, auditEntry, type Person } from '@call-analysis/service';
 import { v7 as uuidv7 } from 'uuid';
+import type { z } from 'zod';
 import type { Calls } from '../calls/call-store.ts';
 import type { Transcripts } from '../calls/transcript-store.ts';
 import type { Comment, Comments } from './comment-store.ts';
 
-export interface CommentDeps {
+interface CommentDeps {
   readonly db: Database;
   readonly calls: Calls;
   readonly transcripts: Transcripts;
@@ -20,9 +22,10 @@ export async function commentOnCall(
   { db, calls, transcripts, comments, bus }: CommentDeps,
   actor: Actor,
   callUuid: string,
-  { text, utterance, mentions = [] }: Pick<Comment, 'text' | 'utterance'> & Partial<Pick<Comment, 'mentions'>>,
+  { text, utterance: index, mentions = [] }: z.output<typeof NewComment>,
 ): Promise<Comment> {
   const { firmUuid, userUuid } = actor;
+  const utterance = index ?? null;
   await calls.get(firmUuid, callUuid);
   if (utterance !== null) {
     const length = (await transcripts.find(firmUuid, callUuid))?.length ?? 0;
@@ -44,14 +47,14 @@ export async function commentOnCall(
 /** Deletes the actor's own comment, or anyone's for an ADMIN. Faults: NOT_FOUND, FORBIDDEN. */
 export async function deleteComment(
   { db, comments, bus }: CommentDeps,
-  actor: Actor & { readonly isAdmin: boolean },
+  actor: Pick<Person, keyof Actor | 'role'>,
   callUuid: string,
   uuid: string,
 ): Promise<void> {
   await db.transaction(async (tx) => {
     const comment = await comments.lock(tx, actor.firmUuid, callUuid, uuid);
     if (comment === null) throw notFound('comment');
-    if (comment.by !== actor.userUuid && !actor.isAdmin)
+    if (comment.by !== actor.userUuid && actor.role !== 'ADMIN')
       throw new Fault('forbidden', 'FORBIDDEN', 'Only an ADMIN deletes the comments of others.');
     await comments.remove(tx, actor.firmUuid, callUuid, uuid);
     await bus.publish(tx, [auditEntry('ingest', actor, 'call.comment_deleted', callUuid)]);

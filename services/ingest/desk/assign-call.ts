@@ -1,11 +1,12 @@
+import type { NewAssignment } from '@call-analysis/api/desk';
 import type { Bus } from '@call-analysis/bus';
 import { Fault, notFound } from '@call-analysis/fault';
 import type { Database } from '@call-analysis/postgres';
-import { auditEntry } from '@call-analysis/service';
+import { auditEntry, type Person } from '@call-analysis/service';
+import type { z } from 'zod';
 import type { Calls } from '../calls/call-store.ts';
 import { assignments } from './assignment-store.ts';
 import type { Disputes } from './dispute-store.ts';
-import type { DeskCaller } from './requests.ts';
 
 interface Deps {
   readonly db: Database;
@@ -19,11 +20,12 @@ interface Deps {
  */
 export async function assignCall(
   { db, calls, bus }: Deps,
-  caller: DeskCaller,
+  caller: Person,
   callUuid: string,
-  { userUuid, due }: { readonly userUuid: string | null; readonly due: Date | null },
+  { user_uuid: userUuid, due: dueBy }: z.output<typeof NewAssignment>,
 ) {
   const { firmUuid, userUuid: by, role } = caller;
+  const due = dueBy === undefined ? null : new Date(dueBy);
   return db.transaction(async (tx) => {
     await calls.lock(tx, firmUuid, callUuid);
     const former = await assignments.find(tx, firmUuid, callUuid);
@@ -39,7 +41,7 @@ export async function assignCall(
 }
 
 /** Notes that the review of a call has been read. Faults: NOT_FOUND; INVALID_TRANSITION without a review. */
-export async function acknowledgeReview({ db, calls, bus }: Deps, caller: DeskCaller, callUuid: string) {
+export async function acknowledgeReview({ db, calls, bus }: Deps, caller: Person, callUuid: string) {
   const { firmUuid, userUuid } = caller;
   return db.transaction(async (tx) => {
     const { reviewed_at: reviewedAt } = await calls.lock(tx, firmUuid, callUuid);
@@ -58,7 +60,7 @@ export async function acknowledgeReview({ db, calls, bus }: Deps, caller: DeskCa
 /** Whose task a call is, who has acknowledged its review, and its disputes. Fault: NOT_FOUND. */
 export async function readCallDesk(
   { db, calls, disputes }: Omit<Deps, 'bus'> & { readonly disputes: Disputes },
-  { firmUuid }: DeskCaller,
+  { firmUuid }: Person,
   callUuid: string,
 ) {
   if ((await calls.known(firmUuid, [callUuid])).length === 0) throw notFound('call');

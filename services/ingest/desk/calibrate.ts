@@ -1,15 +1,16 @@
+import type { NewCalibration } from '@call-analysis/api/desk';
 import type { Bus } from '@call-analysis/bus';
 import type { ReviewedAnalysis } from '@call-analysis/events';
 import { Fault, type FieldFault, invalidFields, notFound } from '@call-analysis/fault';
 import type { Database, Page } from '@call-analysis/postgres';
-import { auditEntry } from '@call-analysis/service';
+import { auditEntry, type Person } from '@call-analysis/service';
 import { v7 as uuidv7 } from 'uuid';
+import type { z } from 'zod';
 import type { Calls } from '../calls/call-store.ts';
 import type { Reviews } from '../reviews/review-store.ts';
 import type { Scorecards } from '../reviews/scorecards.ts';
 import { agreementOfPeople } from './agreement-of-people.ts';
 import type { CalibratedCall, Calibration, Calibrations, GivenAnswer } from './calibration-store.ts';
-import type { DeskCaller } from './requests.ts';
 
 interface Deps {
   readonly db: Database;
@@ -20,22 +21,15 @@ interface Deps {
   readonly scorecards: Scorecards;
 }
 
-interface NewCalibration {
-  readonly name: string;
-  readonly callUuids: readonly string[];
-  readonly userUuids: readonly string[];
-  readonly due: Date | null;
-}
-
 /** Faults: VALIDATION_ERROR for calls that are unknown or have no analysis. */
 export async function createCalibration(
   deps: Deps,
-  caller: DeskCaller,
-  { name, callUuids, userUuids, due }: NewCalibration,
+  caller: Person,
+  { name, call_uuids: callUuids, user_uuids: userUuids, due }: z.output<typeof NewCalibration>,
 ) {
   const { db, reviews, bus, calibrations } = deps;
   const { firmUuid, userUuid: by } = caller;
-  const known = new Set(await deps.calls.known(firmUuid, [...callUuids]));
+  const known = new Set(await deps.calls.known(firmUuid, callUuids));
   const calls: CalibratedCall[] = [];
   const faults: FieldFault[] = [];
   for (const [at, callUuid] of callUuids.entries()) {
@@ -44,7 +38,15 @@ export async function createCalibration(
     else faults.push({ field: `call_uuids.${at}`, code: 'INVALID', message: 'is not a call that has an analysis' });
   }
   if (faults.length > 0) throw invalidFields(faults);
-  const calibration = { uuid: uuidv7(), name, due, users: userUuids, by, created_at: new Date(), closed_at: null };
+  const calibration = {
+    uuid: uuidv7(),
+    name,
+    due: due === undefined ? null : new Date(due),
+    users: userUuids,
+    by,
+    created_at: new Date(),
+    closed_at: null,
+  };
   await db.transaction(async (tx) => {
     await calibrations.add(tx, firmUuid, calibration, calls);
     await bus.publish(tx, [auditEntry('ingest', caller, 'calibration.created', calibration.uuid)]);
@@ -55,7 +57,7 @@ export async function createCalibration(
 /** Newest first: a REVIEWER's own and those that they are invited to, for others all of the firm. */
 export function listCalibrations(
   { calibrations }: Pick<Deps, 'calibrations'>,
-  { firmUuid, userUuid, role }: DeskCaller,
+  { firmUuid, userUuid, role }: Person,
   page: Page,
 ) {
   return calibrations.list(firmUuid, role === 'REVIEWER' ? userUuid : null, page);
@@ -65,7 +67,7 @@ export function listCalibrations(
  * A calibration with who has answered what: only the caller's own answers, until all have answered or an ADMIN has
  * closed it. Then with all answers and how far they agree. Fault: NOT_FOUND.
  */
-export async function readCalibration(deps: Deps, caller: DeskCaller, uuid: string) {
+export async function readCalibration(deps: Deps, caller: Person, uuid: string) {
   const { db, calibrations } = deps;
   const { firmUuid } = caller;
   const calibration = await visible(calibrations, caller, uuid);
@@ -87,7 +89,7 @@ export async function readCalibration(deps: Deps, caller: DeskCaller, uuid: stri
  */
 export async function answerCalibration(
   { db, reviews, bus, calibrations, scorecards }: Deps,
-  caller: DeskCaller,
+  caller: Person,
   uuid: string,
   callUuid: string,
   answers: readonly Pick<GivenAnswer, 'questionUuid' | 'answer'>[],
@@ -117,7 +119,7 @@ export async function answerCalibration(
 }
 
 /** Shows everyone's answers, also where some are missing. Closing it again changes nothing. Fault: NOT_FOUND. */
-export async function closeCalibration(deps: Deps, caller: DeskCaller, uuid: string) {
+export async function closeCalibration(deps: Deps, caller: Person, uuid: string) {
   const { db, bus, calibrations } = deps;
   await db.transaction(async (tx) => {
     const calibration = await calibrations.get(caller.firmUuid, uuid, tx);
@@ -128,7 +130,7 @@ export async function closeCalibration(deps: Deps, caller: DeskCaller, uuid: str
   return readCalibration(deps, caller, uuid);
 }
 
-async function visible(calibrations: Calibrations, caller: DeskCaller, uuid: string): Promise<Calibration> {
+async function visible(calibrations: Calibrations, caller: Person, uuid: string): Promise<Calibration> {
   const calibration = await calibrations.get(caller.firmUuid, uuid);
   const { userUuid, role } = caller;
   const isTheirs = calibration.by === userUuid || calibration.users.includes(userUuid);

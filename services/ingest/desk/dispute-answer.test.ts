@@ -32,7 +32,10 @@ it('of two decisions at the same time one counts: a dispute that was rejected me
 
   const caller = { ...owner, role: 'ADMIN', seenOperators: null, address: '192.0.2.7' };
   const { deps } = service;
-  const { uuid } = await disputeAnswer(deps, caller, call.uuid, { questionUuid, reason: 'Listen again' });
+  const { uuid } = await disputeAnswer(deps, caller, call.uuid, {
+    question_uuid: questionUuid,
+    reason: 'Listen again',
+  });
   const asked = Promise.withResolvers<void>();
   const held = Promise.withResolvers<void>();
   const scorecards = {

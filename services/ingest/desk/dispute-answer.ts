@@ -1,13 +1,14 @@
+import type { DisputeDecision, NewDispute } from '@call-analysis/api/desk';
 import type { ReviewedAnalysis } from '@call-analysis/events';
 import { Fault, invalidFields, notFound } from '@call-analysis/fault';
 import type { Sql } from '@call-analysis/postgres';
-import { auditEntry } from '@call-analysis/service';
+import { auditEntry, type Person } from '@call-analysis/service';
 import { v7 as uuidv7 } from 'uuid';
+import type { z } from 'zod';
 import type { Calls } from '../calls/call-store.ts';
 import { reviewAnalysis, type ReviewDeps } from '../reviews/review-analysis.ts';
 import { endLease } from '../reviews/review-store.ts';
 import type { Dispute, Disputes } from './dispute-store.ts';
-import type { DeskCaller } from './requests.ts';
 
 interface Deps extends ReviewDeps {
   readonly disputes: Disputes;
@@ -19,9 +20,9 @@ interface Deps extends ReviewDeps {
  */
 export async function disputeAnswer(
   { db, calls, bus, disputes }: Omit<Deps, 'scorecards'>,
-  caller: DeskCaller,
+  caller: Person,
   callUuid: string,
-  { questionUuid, reason }: { readonly questionUuid: string; readonly reason: string },
+  { question_uuid: questionUuid, reason }: z.output<typeof NewDispute>,
 ): Promise<Dispute> {
   const { firmUuid, userUuid } = caller;
   const analysis = await currentAnalysis(calls, firmUuid, callUuid);
@@ -54,20 +55,15 @@ export async function disputeAnswer(
 }
 
 /**
- * Accepts or rejects an open dispute. With an answer, an accepted one changes the review of the call in the same
+ * Accepts or rejects an open dispute. With an answer, which null says does not apply, an accepted one changes the review of the call in the same
  * transaction, so that of two decisions at the same time one counts. Faults: NOT_FOUND; INVALID_TRANSITION when it has been
  * decided; those of a review.
  */
 export async function decideDispute(
   deps: Deps,
-  caller: DeskCaller,
+  caller: Person,
   uuid: string,
-  decision: {
-    readonly status: 'accepted' | 'rejected';
-    /** Undefined: the answer stays. Null: the question does not apply. */
-    readonly answer: string | null | undefined;
-    readonly comment: string;
-  },
+  decision: z.output<typeof DisputeDecision>,
 ): Promise<Dispute> {
   const { db, calls, bus, disputes } = deps;
   const { firmUuid } = caller;
@@ -101,7 +97,7 @@ function requireOpen({ status }: Dispute): void {
 /** What people have answered before stays. */
 async function changeAnswer(
   deps: Deps,
-  caller: DeskCaller,
+  caller: Person,
   { call_uuid: callUuid, question_uuid: questionUuid }: Dispute,
   answer: { readonly answer: string | null; readonly comment: string },
   alongside: (tx: Sql) => Promise<unknown>,

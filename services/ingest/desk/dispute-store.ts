@@ -1,9 +1,9 @@
 import type { DisputeQuery } from '@call-analysis/api/desk';
 import { notFound } from '@call-analysis/fault';
 import { confidential, type Database, readPage, type Sql } from '@call-analysis/postgres';
+import type { Person } from '@call-analysis/service';
 import type { z } from 'zod';
 import { seesCallOf } from '../calls/call-store.ts';
-import type { DeskCaller } from './requests.ts';
 
 /** An answer of a call that somebody disagrees with. */
 export interface Dispute {
@@ -45,7 +45,7 @@ export function disputes(db: Database) {
 
     /** Those of calls that the person sees, newest first. */
     async list(
-      { firmUuid, seenOperators }: Pick<DeskCaller, 'firmUuid' | 'seenOperators'>,
+      { firmUuid, seenOperators }: Pick<Person, 'firmUuid' | 'seenOperators'>,
       { status, ...page }: z.output<typeof DisputeQuery>,
     ) {
       const matching = `FROM dispute WHERE firm_uuid = $1 AND ($2 = '{}' OR status = ANY($2::text[]))

@@ -1,7 +1,7 @@
 import { notFound } from '@call-analysis/fault';
 import { type Database, type Page, readPage } from '@call-analysis/postgres';
+import type { Person } from '@call-analysis/service';
 import { seesCallOf } from '../calls/call-store.ts';
-import type { DeskCaller } from './requests.ts';
 
 /** Something that waits for a person. */
 export interface InboxItem {
@@ -53,7 +53,7 @@ const ITEMS = `
  */
 export async function readInbox(
   db: Database,
-  { firmUuid, userUuid, role, seenOperators }: DeskCaller,
+  { firmUuid, userUuid, role, seenOperators }: Person,
   page: Page,
 ): Promise<{ count: number; items: InboxItem[] }> {
   const values = [firmUuid, userUuid, role !== 'OPERATOR', seenOperators];
@@ -65,7 +65,7 @@ export async function readInbox(
 /** The person has read the comment that mentions them. Fault NOT_FOUND when it does not, or is about a call that they do not see. */
 export async function putMentionAway(
   db: Database,
-  { firmUuid, userUuid, seenOperators }: DeskCaller,
+  { firmUuid, userUuid, seenOperators }: Person,
   uuid: string,
 ): Promise<void> {
   const found = await db.query(

@@ -1,7 +1,7 @@
 import { Fault } from '@call-analysis/fault';
 import type { Database } from '@call-analysis/postgres';
+import type { Person } from '@call-analysis/service';
 import { v7 as uuidv7 } from 'uuid';
-import type { DeskCaller } from './requests.ts';
 import type { View, ViewFields, Views } from './view-store.ts';
 
 const MAX_PER_PERSON = 200;
@@ -12,7 +12,7 @@ interface Deps {
 }
 
 /** Faults: TOO_MANY_VIEWS; FORBIDDEN for a REVIEWER's shared view. */
-export async function createView({ db, views }: Deps, caller: DeskCaller, fields: ViewFields): Promise<View> {
+export async function createView({ db, views }: Deps, caller: Person, fields: ViewFields): Promise<View> {
   requireSharer(caller, fields);
   const at = new Date();
   const view = { uuid: uuidv7(), ...fields, by: caller.userUuid, created_at: at, updated_at: at };
@@ -29,7 +29,7 @@ export async function createView({ db, views }: Deps, caller: DeskCaller, fields
 /** Changes the given fields of the caller's own view; an ADMIN changes shared ones too. Faults: NOT_FOUND, FORBIDDEN. */
 export async function changeView(
   { db, views }: Deps,
-  caller: DeskCaller,
+  caller: Person,
   uuid: string,
   fields: Partial<ViewFields>,
 ): Promise<View> {
@@ -43,7 +43,7 @@ export async function changeView(
 }
 
 /** Faults as `changeView`. */
-export async function deleteView({ db, views }: Deps, caller: DeskCaller, uuid: string): Promise<void> {
+export async function deleteView({ db, views }: Deps, caller: Person, uuid: string): Promise<void> {
   await db.transaction(async (tx) => {
     await changeable(views, caller, uuid, tx);
     await views.remove(tx, caller.firmUuid, uuid);
@@ -51,14 +51,14 @@ export async function deleteView({ db, views }: Deps, caller: DeskCaller, uuid: 
 }
 
 /** What a REVIEWER arranges is for the REVIEWER alone. */
-function requireSharer({ role }: DeskCaller, { shared }: Partial<ViewFields>): void {
+function requireSharer({ role }: Person, { shared }: Partial<ViewFields>): void {
   if (role !== 'REVIEWER' || shared !== true) return;
   throw new Fault('forbidden', 'FORBIDDEN', 'A REVIEWER saves views for themselves. Ask an ADMIN to share one.');
 }
 
 async function changeable(
   views: Views,
-  { firmUuid, userUuid, role }: DeskCaller,
+  { firmUuid, userUuid, role }: Person,
   uuid: string,
   tx: Parameters<Views['get']>[3],
 ): Promise<View> {

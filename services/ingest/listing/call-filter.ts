@@ -1,6 +1,7 @@
 import { CallFilter as Conditions } from '@call-analysis/api/call-query';
 import type { Caller } from '@call-analysis/proto/ingest/v1/Caller';
 import type { ListCallsRequest } from '@call-analysis/proto/ingest/v1/ListCallsRequest';
+import type { Person } from '@call-analysis/service';
 import { z } from 'zod';
 
 /** The filter of a list (docs/api.md, "Calls"), and to which calls the caller is limited. */
@@ -23,6 +24,17 @@ export function filterOf(request: ListCallsRequest, caller: Caller | null): Call
   const filter = Filter.parse(json === undefined ? request : JSON.parse(json));
   const seen = caller?.sees_only?.operator_ids;
   return seen === undefined ? filter : { ...filter, seen_operators: seen };
+}
+
+/** What the caller asks for, in which `me` is the caller, of the calls that the caller sees. */
+export function filterFor({ userUuid, seenOperators }: Person, filter: Conditions): CallFilter {
+  const named = (person: string | undefined) => (person === 'me' ? userUuid : person);
+  return {
+    ...filter,
+    assigned_to: named(filter.assigned_to),
+    reviewed_by: named(filter.reviewed_by),
+    ...(seenOperators !== null && { seen_operators: seenOperators }),
+  };
 }
 
 /** A filter as it is stored: by the names of the first release, without what matches every call. */

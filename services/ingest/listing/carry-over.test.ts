@@ -3,7 +3,8 @@ import { cp, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Database, migrate, openDatabase } from '@call-analysis/postgres';
+import { type Database, migrate, openDatabase, type Sql } from '@call-analysis/postgres';
+import { waitUntil } from '@call-analysis/testing';
 import { freshDatabase } from '@call-analysis/testing/database';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
@@ -150,6 +151,33 @@ async function expectRight(known: readonly Call[], numRuns: number): Promise<voi
   expect(items.filter(({ key }) => key !== null)).toHaveLength(2);
 }
 
+const sumsIn = (tx: Sql) =>
+  stores.statistics.add(tx, { firmUuid, filter: NO_FILTER, words: null }, { by: 'question', tz: 'UTC' });
+
+/** Statistics of the present state of the database, of which the first calls are read when it is released. */
+function sumsWhenReleased() {
+  const [began, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const sums = stores.statistics.snapshot(async (tx) => {
+    await tx.query('SELECT');
+    began.resolve();
+    await released.promise;
+    return sumsIn(tx);
+  });
+  return { began: began.promise, release: released.resolve, sums };
+}
+
+async function remain(): Promise<boolean> {
+  const rows = await db.query(
+    `SELECT FROM call JOIN listing_carry_over AS last ON (call.firm_uuid, call.uuid) > (last.firm_uuid, last.uuid) LIMIT 1`,
+  );
+  return rows.length > 0;
+}
+
+async function endWaits(): Promise<boolean> {
+  const rows = await db.query("SELECT FROM pg_locks WHERE NOT granted AND relation = 'call_search'::regclass");
+  return rows.length > 0;
+}
+
 it('lists and statistics of calls of the last release are right while these are carried over and change meanwhile', async () => {
   // The first step takes those of which the former index lacked a change, and lists wait for it.
   const waiting = expectRight(calls, 15);
@@ -159,8 +187,12 @@ it('lists and statistics of calls of the last release are right while these are 
   await expect(stores.listing.count({ firmUuid, filter: suspected, words: null })).rejects.toMatchObject({
     code: 'UNAVAILABLE',
   });
+  const sums = await stores.statistics.snapshot(sumsIn);
+  const read = sumsWhenReleased();
+  await read.began;
   let known = calls;
-  for (let at = 30; (await stores.carryOver.step()) !== null; at += 20) {
+  for (let at = 30; await remain(); at += 20) {
+    await stores.carryOver.step();
     const [erased, changed, analyzed] = [known[at]!, known[at + 1]!, known[at + 510]!];
     await db.query('DELETE FROM call WHERE uuid = $1', [erased.uuid]);
     known = known.filter((call) => call !== erased);
@@ -173,6 +205,11 @@ it('lists and statistics of calls of the last release are right while these are 
     }
     await expectRight(known, 15);
   }
+  const end = stores.carryOver.step();
+  await Promise.race([end, waitUntil(endWaits)]);
+  read.release();
+  expect(await read.sums).toEqual(sums);
+  expect(await end).toBeNull();
   // A run lasts some seconds at most, in which a busy machine may not add up all days.
   while ((await db.query('SELECT FROM statistic_change')).length > 0) await maintainStatistics(stores, { quietMs: 0 });
   await expectRight(known, 60);

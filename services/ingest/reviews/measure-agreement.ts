@@ -16,12 +16,12 @@ export async function measureAgreement(
   deps: { readonly reviews: Reviews },
   firmUuid: string,
   filter: AgreementFilter,
-): Promise<{ reviewedCalls: number; questions: QuestionAgreement[] }> {
+): Promise<{ reviewed_calls: number; questions: QuestionAgreement[] }> {
   const { calls, counts } = await deps.reviews.compare(firmUuid, filter);
   const byQuestion = Map.groupBy(counts, ({ question }) => question);
   const questions = [...byQuestion].map(([uuid, ofQuestion]) => {
     const confusion = ofQuestion.map(({ machine, person, count }) => ({ machine, person, count }));
     return { uuid, text: ofQuestion[0]!.text, ...agreementOf(confusion), confusion };
   });
-  return { reviewedCalls: calls, questions };
+  return { reviewed_calls: calls, questions };
 }

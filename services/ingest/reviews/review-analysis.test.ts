@@ -261,7 +261,7 @@ describe('a review', () => {
     };
     const measured = await measureAgreement(service.deps, owner.firmUuid, filter);
     expect(measured).toEqual({
-      reviewedCalls: 3,
+      reviewed_calls: 3,
       questions: [
         {
           uuid: greeting,
@@ -293,23 +293,28 @@ describe('a review', () => {
       );
     expect(await behind('no', 'yes')).toMatchObject({
       count: 1,
-      items: [{ uuid: calls[0]!.uuid, machine: 'no', person: 'yes' }],
+      items: [{ call_uuid: calls[0]!.uuid, machine: 'no', person: 'yes' }],
     });
     expect(await behind(null, null, 2)).toMatchObject({ count: 3, items: [{}, {}] });
     expect(await behind('', null)).toEqual({ count: 0, items: [] });
-    for (const changed of [{ revision: 2 }, { language: 'ru' }, { segmentType: 'other' }, { to: new Date(0) }])
+    for (const changed of [
+      { revision: 2 },
+      { language: 'ru' },
+      { segmentType: 'other' },
+      { to: '1970-01-01T00:00:00.000Z' },
+    ])
       expect(await measureAgreement(service.deps, owner.firmUuid, { ...filter, ...changed })).toEqual({
-        reviewedCalls: 0,
+        reviewed_calls: 0,
         questions: [],
       });
     await withdrawReview(service.deps, actorOf(calls[0]!), calls[0]!.uuid);
-    expect(await measureAgreement(service.deps, owner.firmUuid, filter)).toMatchObject({ reviewedCalls: 2 });
+    expect(await measureAgreement(service.deps, owner.firmUuid, filter)).toMatchObject({ reviewed_calls: 2 });
   });
 
   it('is erased with its call, and its comments too', async () => {
     const { call, analysisUuid } = await analyzed();
     await review(call, analysisUuid, [], true);
-    await commentOnCall(service.deps, actorOf(call), call.uuid, { text: 'One', utterance: null });
+    await commentOnCall(service.deps, actorOf(call), call.uuid, { text: 'One' });
     await commentOnCall(service.deps, actorOf(call), call.uuid, { text: 'Two', utterance: 1 });
     const { removed } = await eraseCall(service.deps, call.owner.firmUuid, call.uuid);
     expect(removed).toEqual(
@@ -519,19 +524,19 @@ describe('a comment', () => {
     const { call } = await analyzed();
     const actor = actorOf(call);
     const one = await commentOnCall(service.deps, actor, call.uuid, { text: 'Ünicode 👍', utterance: 0 });
-    const two = await commentOnCall(service.deps, actor, call.uuid, { text: 'Two', utterance: null });
+    const two = await commentOnCall(service.deps, actor, call.uuid, { text: 'Two' });
     const { comments } = service.deps;
     expect(await comments.list(actor.firmUuid, call.uuid, { page: 1, size: 10 })).toEqual({
       count: 2,
       items: [one, two],
     });
     const other = { ...actor, userUuid: uuidv7() };
-    const remove = (by: typeof actor, isAdmin: boolean, uuid: string) =>
-      deleteComment(service.deps, { ...by, isAdmin }, call.uuid, uuid);
-    expect(await faultOf(remove(other, false, one.uuid))).toMatchObject({ kind: 'forbidden' });
-    await remove(other, true, one.uuid);
-    await remove(actor, false, two.uuid);
-    expect(await faultOf(remove(actor, false, two.uuid))).toMatchObject({ code: 'NOT_FOUND' });
+    const remove = (by: typeof actor, role: string, uuid: string) =>
+      deleteComment(service.deps, { ...by, role }, call.uuid, uuid);
+    expect(await faultOf(remove(other, 'REVIEWER', one.uuid))).toMatchObject({ kind: 'forbidden' });
+    await remove(other, 'ADMIN', one.uuid);
+    await remove(actor, 'REVIEWER', two.uuid);
+    expect(await faultOf(remove(actor, 'REVIEWER', two.uuid))).toMatchObject({ code: 'NOT_FOUND' });
     expect(await comments.list(actor.firmUuid, call.uuid, { page: 1, size: 10 })).toEqual({ count: 0, items: [] });
   });
 

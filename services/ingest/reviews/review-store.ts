@@ -19,8 +19,8 @@ export interface AgreementFilter {
   readonly scorecardUuid: string;
   readonly revision: number | null;
   /** Of the start of the call: inclusive, exclusive. */
-  readonly from: Date | null;
-  readonly to: Date | null;
+  readonly from: string | null;
+  readonly to: string | null;
   readonly language: string | null;
   readonly segmentType: string | null;
 }
@@ -41,9 +41,9 @@ interface ComparedFilter {
 }
 
 interface ComparedCall {
-  readonly uuid: string;
-  readonly operatorName: string;
-  readonly startTime: Date;
+  readonly call_uuid: string;
+  readonly operator_name: string;
+  readonly start_time: Date;
   readonly score: number | null;
   readonly machine: string | null;
   readonly person: string | null;
@@ -217,8 +217,7 @@ export function reviews(db: Database, bodies: AnalysisBodies) {
     ): Promise<{ count: number; items: ComparedCall[] }> {
       const { from, values } = comparedBy(firmUuid, filter);
       const listed = {
-        columns:
-          'call.uuid, operator_name AS "operatorName", start_time AS "startTime", score::float8 AS score, a.machine, a.person',
+        columns: 'call.uuid AS call_uuid, operator_name, start_time, score::float8 AS score, a.machine, a.person',
         matching: `FROM ${from} AND a.question_uuid = $8
         AND ($9::text IS NULL OR coalesce(a.machine, '') = $9) AND ($10::text IS NULL OR coalesce(a.person, '') = $10)`,
         values: [...values, questionUuid, machine, person],

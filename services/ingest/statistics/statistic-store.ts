@@ -79,9 +79,12 @@ export function statistics(db: Database, carryOver: CarryOver) {
   return {
     /** A transaction whose reads see one state of the database. */
     async snapshot<Result>(work: (tx: Sql) => Promise<Result>): Promise<Result> {
+      const isCarriedOver = await carryOver.isDone();
       return db.transaction(async (tx) => {
         await tx.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ');
         await tx.query("SET LOCAL jit = off; SET LOCAL work_mem = '64MB'");
+        // The end of carrying over empties this table, and waits for the transaction: its state may lack calls carried over last.
+        if (!isCarriedOver) await tx.query('LOCK TABLE call_search IN ACCESS SHARE MODE');
         return work(tx);
       });
     },

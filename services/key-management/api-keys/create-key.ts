@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Fault } from '@call-analysis/fault';
-import { type Caller, noSuch, requireRole } from '../domain.ts';
+import { type Caller, newUser, noSuch, requireRole } from '../domain.ts';
 import { Duplicate, type Store, type Transaction } from '../store/store.ts';
 import { type HashKey, keyPrefix, makeKey } from './api-key.ts';
 
@@ -49,17 +49,8 @@ export async function createKey(
 }
 
 async function addApiUser(tx: Transaction, caller: Caller, firmUuid: string): Promise<string> {
-  const uuid = randomUUID();
-  await tx.addUser({
-    uuid,
-    firmUuid,
-    name: 'API user',
-    role: 'ADMIN',
-    webApiOnly: true,
-    tokensRevokedBefore: null,
-    operatorIds: [],
-    createdAt: new Date(),
-  });
-  await tx.addAuditEntry(caller, 'user.created', uuid, firmUuid);
-  return uuid;
+  const user = newUser({ firmUuid, name: 'API user', role: 'ADMIN', operatorIds: [], webApiOnly: true });
+  await tx.addUser(user);
+  await tx.addAuditEntry(caller, 'user.created', user.uuid, firmUuid);
+  return user.uuid;
 }

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { Fault } from '@call-analysis/fault';
 import {
   ADMINISTRATOR,
@@ -6,6 +5,7 @@ import {
   type FirmCaller,
   type Page,
   type User,
+  newUser,
   noSuch,
   requireManagerOf,
   requireOther,
@@ -20,13 +20,7 @@ export async function createUser(
   caller: FirmCaller | null,
   properties: Pick<User, 'firmUuid' | 'name' | 'role' | 'operatorIds'>,
 ): Promise<User> {
-  const user: User = {
-    ...properties,
-    uuid: randomUUID(),
-    webApiOnly: false,
-    tokensRevokedBefore: null,
-    createdAt: new Date(),
-  };
+  const user = newUser(properties);
   if (caller !== null) requireManagerOf(caller, user.role);
   await store.transaction(async (tx) => {
     if ((await tx.findFirm(user.firmUuid)) === null) throw noSuch('firm');

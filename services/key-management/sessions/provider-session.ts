@@ -1,6 +1,5 @@
-import { randomUUID } from 'node:crypto';
 import { Fault } from '@call-analysis/fault';
-import type { User } from '../domain.ts';
+import { newUser, type User } from '../domain.ts';
 import { applyChange } from '../firms-and-users/users.ts';
 import type { ProviderIdentity } from '../store/sessions.ts';
 import type { Transaction } from '../store/store.ts';
@@ -28,7 +27,7 @@ export function openProviderSession(
     await tx.lockFirm(properties.firmUuid);
     if ((await tx.findFirm(properties.firmUuid)) === null) throw refused('Your firm is not known here');
     const known = await tx.findProviderIdentity(identity);
-    if (known === null) return addUser(tx, identity, properties, address, now);
+    if (known === null) return addUser(tx, identity, properties, address);
     await tx.lockUser(known.userUuid);
     const user = await tx.findUser(known.userUuid);
     if (user === null) throw refused('Your user was removed');
@@ -43,16 +42,8 @@ async function addUser(
   identity: ProviderIdentity,
   { operatorIds = [], ...properties }: Properties,
   address: string,
-  createdAt: Date,
 ): Promise<User> {
-  const user: User = {
-    ...properties,
-    uuid: randomUUID(),
-    webApiOnly: false,
-    tokensRevokedBefore: null,
-    operatorIds,
-    createdAt,
-  };
+  const user = newUser({ ...properties, operatorIds });
   await tx.addUser(user);
   await tx.addProviderIdentity(identity, user.uuid);
   await tx.addAuditEntry({ name: user.uuid, address }, 'user.created', user.uuid, user.firmUuid);

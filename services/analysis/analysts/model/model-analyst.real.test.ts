@@ -71,9 +71,9 @@ it('a call is analyzed by a real server: labels of the scorecard, proved quotes,
   expect(cost).toEqual({ amount, currency: 'EUR' });
   const { items } = await service.client.listUsage({ caller, group_by: 'model' });
   expect(items).toMatchObject([
-    { key: config.model, calls: 1, input_tokens: input, output_tokens: output, cost: amount },
+    { key: config.model, calls: 1, input_tokens: input, output_tokens: output, cost: { amount } },
   ]);
-  expect(await service.client.getBudget({ caller })).toMatchObject({ spent: amount });
+  expect(await service.client.getBudget({ caller })).toMatchObject({ spent: { amount } });
   // llama.cpp's Python server refuses the strictest way, which was found out with this call.
   expect(await service.db.query('SELECT structured FROM model_capability')).toEqual([
     { structured: 'json_object_schema' },

@@ -1,14 +1,11 @@
-import { CallFilter, type CallQuery, FirmCallQuery } from '@call-analysis/api/call-query';
+import { type CallFilter, type CallQuery, FirmCallQuery } from '@call-analysis/api/call-query';
 import { CallDetail, CallItem, CallPage, ErasureReceipt } from '@call-analysis/api/calls';
-import { typed } from '@call-analysis/api/fields';
-import { Uuid } from '@call-analysis/events';
 import type { ingest } from '@call-analysis/proto';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { type Caller, EVERY_ROLE } from '../../authentication/caller.ts';
-import { endpoint, type Endpoint } from '../../http/endpoint.ts';
+import { endpoint, type Endpoint, type HandlerResponse } from '../../http/endpoint.ts';
 import type { PublicUrl } from '../../http/request/public-url.ts';
-import type { JsonResponse } from '../../http/response/send.ts';
 import { actorOf, answered, callerOf } from '../rpc-caller.ts';
 import type { AddChoices } from './answer-choices.ts';
 import { callDetail, type Calls, readCall } from './call-json.ts';
@@ -18,18 +15,6 @@ const PATH = '/api/v1/calls';
 const ERASE_MS = 60_000;
 
 const MAX_ETAG_CHARS = 255;
-
-export const filterDescription =
-  'The filters of Get Calls by name, without `sort`, `page`, `size` and `cursor`. An empty object is every call of the firm.';
-
-/** The filters of a list of calls in a JSON body, where a value may be written as text, as in a query. */
-export const FilterInBody = z.preprocess(
-  (given) =>
-    typeof given === 'object' && given !== null && !Array.isArray(given)
-      ? typed(CallFilter, Object.fromEntries(Object.entries(given).map(([name, value]) => [name, asText(value)])))
-      : given,
-  CallFilter,
-);
 
 /** The filter in a request to ingest, in which `me` is the caller; also by its fields, for an ingest of the last release. */
 export function filterFor<Filter extends Partial<CallFilter>>({ userUuid }: Caller, filter: Filter) {
@@ -42,17 +27,6 @@ export function filterFor<Filter extends Partial<CallFilter>>({ userUuid }: Call
   return { ...own, filter_json: JSON.stringify(own) };
 }
 
-/** As many as the body of a request has room for. */
-const MAX_SELECTED = 10_000;
-
-/** Calls that are named one by one in a JSON body. */
-export const CallUuids = z.array(Uuid).min(1).max(MAX_SELECTED);
-
-function asText(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(asText);
-  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : value;
-}
-
 export const listCallsDescription =
   'A call must match all filters. `status`, `outcome`, `segment_type`, `direction` and `review_status` may be repeated; any of their values matches. `q` finds all forms of a word in English, Russian and Spanish, and the exact word in other languages.\n\nTo read more than a few pages use `cursor`: its cost does not grow, and no call is skipped or repeated while new calls arrive. `page` reaches the first 10,000 calls.\n\n`count` is exact up to 10,000 calls, and always for one `batch` or `campaign` alone. Beyond, it may be an estimate within 5 %: `count_is_estimate` is true.';
 
@@ -62,7 +36,7 @@ export async function listCalls(
   caller: Caller,
   query: z.output<typeof CallQuery>,
   campaign?: string,
-): Promise<JsonResponse> {
+): Promise<HandlerResponse> {
   const request = {
     caller: callerOf(caller),
     ...filterFor(caller, campaign === undefined ? query : { ...query, campaign }),
@@ -146,8 +120,7 @@ export function calls(
       responses: { 202: { description: 'The call, queued again.', schema: CallItem } },
       errors: ['NOT_RETRYABLE'],
       async handle({ caller, params }) {
-        const call_uuid = params.uuid;
-        return answered(await catalogue.retryCall({ caller: callerOf(caller), call_uuid }), 202);
+        return answered(await catalogue.retryCall({ caller: callerOf(caller), call_uuid: params.uuid }));
       },
     }),
     endpoint({
@@ -162,7 +135,7 @@ export function calls(
       errors: ['INVALID_TRANSITION'],
       async handle({ caller, params }) {
         const call_uuid = params.uuid;
-        return answered(await catalogue.analyzeCall({ caller: callerOf(caller), call_uuid }), 202);
+        return answered(await catalogue.analyzeCall({ caller: callerOf(caller), call_uuid }));
       },
     }),
     endpoint({

@@ -1,4 +1,4 @@
-import { rangesInOrder, WholeCallQuery } from '@call-analysis/api/call-query';
+import { CallUuids, rangesInOrder, WholeCallQuery } from '@call-analysis/api/call-query';
 import { ExportFormat, TranscriptDocument } from '@call-analysis/api/calls';
 import { flag, timeZone } from '@call-analysis/api/fields';
 import { type ScorecardDraft, Uuid } from '@call-analysis/events';
@@ -10,7 +10,7 @@ import { endpoint, type Endpoint } from '../../http/endpoint.ts';
 import { sendStream } from '../../http/response/send.ts';
 import { actorOf, callerOf } from '../rpc-caller.ts';
 import { type Calls, readCall } from './call-json.ts';
-import { CallUuids, filterFor } from './calls.ts';
+import { filterFor } from './calls.ts';
 import { transcriptFile } from './transcript-file.ts';
 
 const PATH = '/api/v1/calls';

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Fixture, openFixture } from '../../test/fixture.ts';
 
 const path = '/api/v1/calls/analyze';
+const answer = (json: object) => ({ json: Buffer.from(JSON.stringify(json)) });
 const scorecard_uuid = '00000000-0000-4000-8000-0000000000d1';
 
 let edge: Fixture;
@@ -12,10 +13,10 @@ afterAll(() => edge.close());
 
 describe('analyzing many calls again', () => {
   it('is a job with the scorecard that is named, or with the active ones', async () => {
-    const asked: (string | undefined)[] = [];
-    edge.calls.analyzeCalls = async (request) => {
-      asked.push(request.scorecard_uuid);
-      return { job_uuid: 'j' };
+    const asked: unknown[] = [];
+    edge.calls.analyzeCalls = async ({ json }) => {
+      asked.push((JSON.parse(json) as { scorecard_uuid?: string }).scorecard_uuid);
+      return answer({ job_id: 'j' });
     };
     for (const json of [{ filter: {}, scorecard_uuid }, { filter: { status: ['completed'] } }]) {
       const { status, body } = await edge.request('POST', path, { json });
@@ -31,8 +32,9 @@ describe('analyzing many calls again', () => {
 
   it('may name calls instead of a filter, but not both', async () => {
     const call_uuids = [scorecard_uuid];
-    edge.calls.measureSelectedCalls = async (request) => ({ calls: request.call_uuids.length, text_bytes: 10 });
-    edge.calls.analyzeSelectedCalls = async (request) => ({ job_uuid: request.call_uuids.join() });
+    const named = (json: string) => (JSON.parse(json) as { call_uuids: string[] }).call_uuids;
+    edge.calls.measureCalls = async ({ json }) => answer({ calls: named(json).length, text_bytes: 10 });
+    edge.calls.analyzeCalls = async ({ json }) => answer({ job_id: named(json).join() });
     edge.scorecards.estimateAnalyses = async ({ calls }) => ({ input_tokens: calls * 10, output_tokens: 0 });
     const estimate = await edge.request('POST', path, { json: { call_uuids, dry_run: true } });
     expect([estimate.status, estimate.body]).toEqual([
@@ -48,14 +50,14 @@ describe('analyzing many calls again', () => {
   });
 
   it('as a dry run takes no tokens and has no cost without a language model', async () => {
-    edge.calls.measureCalls = async () => ({ calls: 7, text_bytes: 900 });
+    edge.calls.measureCalls = async () => answer({ calls: 7, text_bytes: 900 });
     edge.scorecards.estimateAnalyses = async () => ({ input_tokens: 0, output_tokens: 0 });
     const { status, body } = await edge.request('POST', path, { json: { filter: {}, dry_run: true } });
     expect([status, body]).toEqual([200, { calls: 7, input_tokens: 0, output_tokens: 0, cost: null }]);
   });
 
   it('as a dry run is estimated as a range, for the scorecard that is named', async () => {
-    edge.calls.measureCalls = async () => ({ calls: 7, text_bytes: 900 });
+    edge.calls.measureCalls = async () => answer({ calls: 7, text_bytes: 900 });
     edge.scorecards.estimateAnalyses = async (request) => {
       expect(request).toMatchObject({ calls: 7, text_bytes: 900, scorecard_uuid });
       return { input_tokens: 5000, output_tokens: 900, cost_low: '0.01', cost_high: '0.09', currency: 'USD' };

@@ -1,37 +1,13 @@
-import { flag, text } from '@call-analysis/api/fields';
-import { AnalysisEstimate, ErasedCalls, Job, JobStarted } from '@call-analysis/api/jobs';
-import { Uuid } from '@call-analysis/events';
+import { AnalysisEstimate, ErasedCalls, ErasedNumber, Job, JobStarted, NewAnalyses } from '@call-analysis/api/jobs';
 import type { analysis, ingest } from '@call-analysis/proto';
 import type { Client } from '@call-analysis/rpc';
-import { z } from 'zod';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
-import { answered, callerOf } from '../rpc-caller.ts';
-import { CallUuids, FilterInBody, filterDescription, filterFor } from './calls.ts';
+import { callerOf, passTo, readAnswer, requestOf } from '../rpc-caller.ts';
 
 const CALLS = '/api/v1/calls';
 const JOBS = '/api/v1/jobs';
 /** A hundred calls are erased in one request. */
 const ERASE_MS = 120_000;
-const PHONE_NUMBER = /^\+?\d{7,15}$/;
-
-const Analyze = z
-  .strictObject({
-    filter: FilterInBody.optional().meta({ documentedAs: { type: 'object', description: filterDescription } }),
-    call_uuids: CallUuids.optional().meta({
-      description: 'Instead of `filter`: these calls. Those that the firm does not have are left out.',
-    }),
-    scorecard_uuid: Uuid.optional().meta({
-      description: 'An active scorecard of the firm. Without it, the active one of each call’s segment type.',
-    }),
-    dry_run: z.boolean().default(false).meta({ description: 'Only estimates the tokens and cost.' }),
-  })
-  .refine(({ filter, call_uuids }) => (filter === undefined) !== (call_uuids === undefined), {
-    when: () => true,
-    path: ['filter'],
-    error: 'is required, or call_uuids in its place, and not both',
-  })
-  .meta({ examples: [{ filter: { status: ['completed'], segment_type: ['support'] }, dry_run: true }] });
-
 const ofAdmins = { credentials: 'bearer', roles: ['ADMIN'] } as const;
 const tag = 'Calls';
 
@@ -39,13 +15,7 @@ const tag = 'Calls';
 export function jobs(
   catalogue: Pick<
     Client<typeof ingest>,
-    | 'eraseCallsOfNumber'
-    | 'analyzeCalls'
-    | 'measureCalls'
-    | 'analyzeSelectedCalls'
-    | 'measureSelectedCalls'
-    | 'getJob'
-    | 'cancelJob'
+    'eraseCallsOfNumber' | 'analyzeCalls' | 'measureCalls' | 'getJob' | 'cancelJob'
   >,
   analyst: Pick<Client<typeof analysis>, 'estimateAnalyses'>,
 ): Endpoint[] {
@@ -54,15 +24,7 @@ export function jobs(
       ...ofAdmins,
       method: 'DELETE',
       path: CALLS,
-      query: z.strictObject({
-        client_phone_number: text(16)
-          .refine(
-            (number) => PHONE_NUMBER.test(number),
-            'must be 7 to 15 digits, with or without a plus sign before them',
-          )
-          .meta({ description: 'The digits are compared; a plus sign makes no difference.' }),
-        dry_run: flag().default(false).meta({ description: 'Only counts the calls.' }),
-      }),
+      query: ErasedNumber,
       tag,
       id: 'eraseCallsOfNumber',
       summary: 'Erase the calls of a phone number',
@@ -72,18 +34,16 @@ export function jobs(
         200: { description: 'The number of calls, and the receipts.', schema: ErasedCalls },
         202: { description: 'The job that erases them.', schema: JobStarted },
       },
-      async handle({ caller, query }) {
-        const request = { caller: callerOf(caller), ...query };
-        const { calls, receipts, job_uuid } = await catalogue.eraseCallsOfNumber(request, { deadlineMs: ERASE_MS });
-        if (job_uuid !== undefined) return { status: 202, body: { job_id: job_uuid } };
-        return { status: 200, body: { calls, receipts } };
+      async handle(input) {
+        const body = readAnswer<object>(await catalogue.eraseCallsOfNumber(requestOf(input), { deadlineMs: ERASE_MS }));
+        return { status: 'job_id' in body ? 202 : 200, body };
       },
     }),
     endpoint({
       ...ofAdmins,
       method: 'POST',
       path: `${CALLS}/analyze`,
-      body: Analyze,
+      body: NewAnalyses,
       tag,
       id: 'analyzeCalls',
       summary: 'Analyze many calls again',
@@ -93,30 +53,21 @@ export function jobs(
         200: { description: 'With `dry_run`: the estimate.', schema: AnalysisEstimate },
         202: { description: 'The job that analyzes them.', schema: JobStarted },
       },
-      async handle({ caller, body }) {
-        const { call_uuids } = body;
-        const filter = { page: 1, size: 1, ...filterFor(caller, body.filter ?? {}) };
-        const asked = { caller: callerOf(caller) };
-        const scorecard = body.scorecard_uuid === undefined ? {} : { scorecard_uuid: body.scorecard_uuid };
-        if (body.dry_run) {
-          const { calls, text_bytes } = await (call_uuids === undefined
-            ? catalogue.measureCalls({ ...asked, filter })
-            : catalogue.measureSelectedCalls({ ...asked, call_uuids }));
-          const estimate = await analyst.estimateAnalyses({
-            ...asked,
-            calls,
-            text_bytes,
-            ...scorecard,
-          });
-          const { input_tokens, output_tokens, cost_low: low, cost_high: high, currency } = estimate;
-          const isPriced = low !== undefined && high !== undefined && currency !== undefined;
-          const cost = isPriced ? { low, high, currency } : null;
-          return { status: 200, body: { calls, input_tokens, output_tokens, cost } };
-        }
-        const { job_uuid } = await (call_uuids === undefined
-          ? catalogue.analyzeCalls({ ...asked, filter, ...scorecard })
-          : catalogue.analyzeSelectedCalls({ ...asked, call_uuids, ...scorecard }));
-        return { status: 202, body: { job_id: job_uuid } };
+      async handle(input) {
+        const { dry_run, scorecard_uuid } = input.body;
+        if (!dry_run) return { ...(await passTo(catalogue, 'analyzeCalls')(input)), status: 202 };
+        const reply = await catalogue.measureCalls(requestOf(input));
+        const { calls, text_bytes } = readAnswer<{ calls: number; text_bytes: number }>(reply);
+        const estimate = await analyst.estimateAnalyses({
+          caller: callerOf(input.caller),
+          calls,
+          text_bytes,
+          ...(scorecard_uuid !== undefined && { scorecard_uuid }),
+        });
+        const { input_tokens, output_tokens, cost_low: low, cost_high: high, currency } = estimate;
+        const isPriced = low !== undefined && high !== undefined && currency !== undefined;
+        const cost = isPriced ? { low, high, currency } : null;
+        return { body: { calls, input_tokens, output_tokens, cost } };
       },
     }),
     endpoint({
@@ -127,10 +78,7 @@ export function jobs(
       summary: 'Get a job',
       description: 'The progress of a job. Ended jobs are kept for a month.',
       responses: { 200: { description: 'The job.', schema: Job } },
-      async handle({ caller, params }) {
-        const job_uuid = params.id;
-        return answered(await catalogue.getJob({ caller: callerOf(caller), job_uuid }));
-      },
+      handle: passTo(catalogue, 'getJob'),
     }),
     endpoint({
       ...ofAdmins,
@@ -141,10 +89,7 @@ export function jobs(
       summary: 'Cancel a job',
       description: 'Does not undo what is done. A job that has ended does not change.',
       responses: { 200: { description: 'The job.', schema: Job } },
-      async handle({ caller, params }) {
-        const job_uuid = params.id;
-        return answered(await catalogue.cancelJob({ caller: callerOf(caller), job_uuid }));
-      },
+      handle: passTo(catalogue, 'cancelJob'),
     }),
   ];
 }

@@ -1,56 +1,16 @@
 import { CallItem, ShownAnalysis } from '@call-analysis/api/calls';
-import { text, written } from '@call-analysis/api/fields';
-import { WholeReview } from '@call-analysis/api/people';
-import { type ReviewedAnalysis, Uuid } from '@call-analysis/events';
+import { NewReview, WholeReview } from '@call-analysis/api/people';
+import type { ReviewedAnalysis } from '@call-analysis/events';
 import type { ingest } from '@call-analysis/proto';
 import type { Client } from '@call-analysis/rpc';
-import { z } from 'zod';
+import type { z } from 'zod';
 import { AND_REVIEWERS, type Caller, EVERY_ROLE } from '../../authentication/caller.ts';
-import { endpoint, type Endpoint } from '../../http/endpoint.ts';
-import type { JsonResponse } from '../../http/response/send.ts';
-import { etagOf, IfMatch, revisionInIfMatch } from '../if-match.ts';
-import { actorOf, answered, readAnswer } from '../rpc-caller.ts';
+import { endpoint, type Endpoint, type HandlerResponse } from '../../http/endpoint.ts';
+import { etagOf, IfMatch } from '../../http/request/if-match.ts';
+import { passTo, readAnswer, requestOf } from '../rpc-caller.ts';
 import type { AddChoices } from './answer-choices.ts';
 
 const PATH = '/api/v1/calls/:uuid';
-const MAX_LABEL_CHARS = 255;
-const MAX_COMMENT_CHARS = 5_000;
-const MAX_ANSWERS = 1_000;
-
-const ReviewBody = z
-  .strictObject({
-    analysis_uuid: Uuid,
-    answers: z
-      .array(
-        z
-          .strictObject({
-            question_uuid: Uuid,
-            answer: text(MAX_LABEL_CHARS)
-              .nullable()
-              .meta({ description: 'A label of the question, or null where it does not apply.' }),
-            comment: written(MAX_COMMENT_CHARS).optional(),
-          })
-          .meta({ id: 'ReviewAnswer' }),
-      )
-      .max(MAX_ANSWERS),
-    comment: written(MAX_COMMENT_CHARS).optional(),
-    done: z
-      .boolean()
-      .optional()
-      .meta({ description: 'True: you have checked every answer. Answers that you do not name count as agreed.' }),
-  })
-  .meta({
-    examples: [
-      {
-        analysis_uuid: '019a4f3e-7d00-7aa1-8c11-0d9e4f6a7b03',
-        answers: [
-          { question_uuid: '019a4f3e-0000-7000-8000-000000000011', answer: 'no', comment: 'She began without.' },
-        ],
-        done: true,
-      },
-    ],
-  });
-
 const etag = { ETag: 'The revision of the review in double quotes, for If-Match.' };
 
 const ifMatch = (description: string) => ({ 'If-Match': { description, schema: IfMatch.optional() } });
@@ -63,11 +23,11 @@ export function reviews(
   >,
   addChoices: AddChoices,
 ): Endpoint[] {
-  const reviewed = async (caller: Caller, analysisJson: string): Promise<JsonResponse> => {
-    const analysis = JSON.parse(analysisJson) as ReviewedAnalysis;
+  const reviewed = async (caller: Caller, reply: Parameters<typeof readAnswer>[0]): Promise<HandlerResponse> => {
+    const analysis = readAnswer<ReviewedAnalysis>(reply);
     const { review } = analysis;
     const [body] = await addChoices(caller, [analysis]);
-    return { status: 200, ...(review !== null && { headers: { etag: etagOf(review.revision) } }), body };
+    return { ...(review !== null && { headers: { etag: etagOf(review.revision) } }), body };
   };
   return [
     endpoint({
@@ -79,18 +39,16 @@ export function reviews(
       summary: 'Get the review of a call',
       description: 'What people answered, and who gave which answer. 404 when the current analysis has no review.',
       responses: { 200: { description: 'The review.', schema: WholeReview, headers: etag } },
-      async handle({ caller, params, address }) {
-        const call_uuid = params.uuid;
-        const reply = await catalogue.readReview({ caller: actorOf(caller, address), call_uuid });
-        const body = readAnswer<z.output<typeof WholeReview>>(reply);
-        return { status: 200, headers: { etag: etagOf(body.revision) }, body };
+      async handle(input) {
+        const body = readAnswer<z.output<typeof WholeReview>>(await catalogue.readReview(requestOf(input)));
+        return { headers: { etag: etagOf(body.revision) }, body };
       },
     }),
     endpoint({
       method: 'PUT',
       path: `${PATH}/review`,
       roles: AND_REVIEWERS,
-      body: ReviewBody,
+      body: NewReview,
       tag: 'Reviews',
       id: 'reviewCall',
       summary: 'Review a call',
@@ -99,21 +57,13 @@ export function reviews(
       responses: { 200: { description: 'The analysis with the review.', schema: ShownAnalysis, headers: etag } },
       errors: ['ANALYSIS_CHANGED', 'REVIEW_CHANGED', 'IF_MATCH_REQUIRED'],
       headers: ifMatch('The revision of the review that you read. If it was changed since, the request is refused.'),
-      async handle({ caller, params, body, request, address }) {
-        const { analysis_json } = await catalogue.reviewAnalysis({
-          ...reviewRequest(body, revisionInIfMatch(request)),
-          caller: actorOf(caller, address),
-          call_uuid: params.uuid,
-          done: body.done ?? false,
-        });
-        return reviewed(caller, analysis_json);
-      },
+      handle: async (input) => reviewed(input.caller, await catalogue.reviewAnalysis(requestOf(input))),
     }),
     endpoint({
       method: 'PATCH',
       path: `${PATH}/review`,
       roles: AND_REVIEWERS,
-      body: ReviewBody,
+      body: NewReview,
       tag: 'Reviews',
       id: 'changeReview',
       summary: 'Change answers of a review',
@@ -124,15 +74,7 @@ export function reviews(
       headers: ifMatch(
         'The revision of the review that you read. If another person has since changed an answer that you name, the request is refused. Without it, it is refused if another person has given such an answer.',
       ),
-      async handle({ caller, params, body, request, address }) {
-        const { analysis_json } = await catalogue.changeReview({
-          ...reviewRequest(body, revisionInIfMatch(request)),
-          caller: actorOf(caller, address),
-          call_uuid: params.uuid,
-          ...(body.done !== undefined && { done: body.done }),
-        });
-        return reviewed(caller, analysis_json);
-      },
+      handle: async (input) => reviewed(input.caller, await catalogue.changeReview(requestOf(input))),
     }),
     endpoint({
       method: 'DELETE',
@@ -145,15 +87,7 @@ export function reviews(
       responses: { 200: { description: 'The analysis without the review.', schema: ShownAnalysis } },
       errors: ['REVIEW_CHANGED'],
       headers: ifMatch('The revision of the review that you read. If it was changed since, the request is refused.'),
-      async handle({ caller, params, request, address }) {
-        const basedOn = revisionInIfMatch(request);
-        const { analysis_json } = await catalogue.withdrawReview({
-          caller: actorOf(caller, address),
-          call_uuid: params.uuid,
-          ...(basedOn !== null && { based_on: basedOn }),
-        });
-        return reviewed(caller, analysis_json);
-      },
+      handle: async (input) => reviewed(input.caller, await catalogue.withdrawReview(requestOf(input))),
     }),
     endpoint({
       method: 'POST',
@@ -164,19 +98,7 @@ export function reviews(
       description: 'For a recording whose channels were named the wrong way round. The call is analyzed again.',
       responses: { 202: { description: 'The call, in analysis.', schema: CallItem } },
       errors: ['INVALID_TRANSITION'],
-      async handle({ caller, params, address }) {
-        const call_uuid = params.uuid;
-        return answered(await catalogue.swapChannels({ caller: actorOf(caller, address), call_uuid }), 202);
-      },
+      handle: passTo(catalogue, 'swapChannels'),
     }),
   ];
-}
-
-function reviewRequest({ analysis_uuid, answers, comment }: z.output<typeof ReviewBody>, basedOn: number | null) {
-  return {
-    analysis_uuid,
-    answers: answers.map(({ answer, ...rest }) => ({ ...rest, ...(answer !== null && { answer }) })),
-    ...(comment !== undefined && { comment }),
-    ...(basedOn !== null && { based_on: basedOn }),
-  };
 }

@@ -88,7 +88,7 @@ export function campaigns(
       errors: ['EXTERNAL_ID_EXISTS'],
       async handle({ caller, body, address }) {
         const created = await catalogue.createCampaign({ caller: actorOf(caller, address), ...body });
-        return answered(created, 201);
+        return answered(created);
       },
     }),
     endpoint({

@@ -1,25 +1,12 @@
-import { Acknowledgement, Assignment, CallDesk } from '@call-analysis/api/desk';
-import { instant } from '@call-analysis/api/fields';
-import { Uuid } from '@call-analysis/events';
+import { Acknowledgement, Assignment, CallDesk, NewAssignment } from '@call-analysis/api/desk';
 import type { desk, keyManagement } from '@call-analysis/proto';
 import type { Client } from '@call-analysis/rpc';
-import { z } from 'zod';
 import { AND_OPERATORS, AND_REVIEWERS, EVERY_ROLE } from '../../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
 import { requirePeople } from '../firms-and-users/people.ts';
-import { answered, callerOf } from './desk-caller.ts';
+import { passTo } from '../rpc-caller.ts';
 
 const tag = 'Desk';
-
-const NewAssignment = z
-  .strictObject({
-    user_uuid: Uuid.nullable().meta({ description: 'Null: to nobody.' }),
-    due: instant().optional().meta({ description: 'When the review should be there.' }),
-  })
-  .meta({
-    id: 'AssignCallRequest',
-    examples: [{ user_uuid: '019a4f3e-0000-7000-8000-0000000000b1', due: '2026-10-09T12:00:00Z' }],
-  });
 
 /** docs/api.md, "The desk of a team". */
 export function assignments(
@@ -37,17 +24,9 @@ export function assignments(
       summary: 'Assign a call',
       description: 'Makes its review the task of a user. An ADMIN assigns to anybody, others to themselves.',
       responses: { 200: { description: 'The assignment.', schema: Assignment } },
-      handle: async ({ caller, params, body: { user_uuid, due }, address }) => {
-        const call_uuid = params.uuid;
-        await requirePeople(keys, caller, { user_uuid });
-        return answered(
-          await team.assignCall({
-            caller: callerOf(caller, address),
-            call_uuid,
-            ...(user_uuid !== null && { user_uuid }),
-            ...(due !== undefined && { due }),
-          }),
-        );
+      async handle(input) {
+        await requirePeople(keys, input.caller, { user_uuid: input.body.user_uuid });
+        return passTo(team, 'assignCall')(input);
       },
     }),
     endpoint({
@@ -58,10 +37,7 @@ export function assignments(
       id: 'readCallDesk',
       summary: 'Read whose task a call is, and what is disputed',
       responses: { 200: { description: 'What people have to do with the call.', schema: CallDesk } },
-      handle: async ({ caller, params, address }) => {
-        const call_uuid = params.uuid;
-        return answered(await team.readCallDesk({ caller: callerOf(caller, address), call_uuid }));
-      },
+      handle: passTo(team, 'readCallDesk'),
     }),
     endpoint({
       method: 'POST',
@@ -73,10 +49,7 @@ export function assignments(
       description: 'Notes that you have read the review of the call. 200 also when that was noted before.',
       responses: { 200: { description: 'Who acknowledged it, and when.', schema: Acknowledgement } },
       errors: ['INVALID_TRANSITION'],
-      handle: async ({ caller, params, address }) => {
-        const call_uuid = params.uuid;
-        return answered(await team.acknowledgeReview({ caller: callerOf(caller, address), call_uuid }));
-      },
+      handle: passTo(team, 'acknowledgeReview'),
     }),
   ];
 }

@@ -1,8 +1,7 @@
 import { PeoplePage } from '@call-analysis/api/desk';
-import { page, size } from '@call-analysis/api/fields';
+import { PageQuery } from '@call-analysis/api/fields';
 import type { keyManagement } from '@call-analysis/proto';
 import type { Client } from '@call-analysis/rpc';
-import { z } from 'zod';
 import { type Caller, EVERY_ROLE } from '../../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
 
@@ -13,7 +12,7 @@ export function colleagues(keys: Pick<Client<typeof keyManagement>, 'listUsers'>
       method: 'GET',
       path: '/api/v1/people',
       roles: EVERY_ROLE,
-      query: z.strictObject({ page, size }),
+      query: PageQuery,
       tag: 'Desk',
       id: 'listPeople',
       summary: 'List the people of the firm',

@@ -1,11 +1,10 @@
 import { InboxPage } from '@call-analysis/api/desk';
-import { page, size } from '@call-analysis/api/fields';
+import { PageQuery } from '@call-analysis/api/fields';
 import type { desk } from '@call-analysis/proto';
 import type { Client } from '@call-analysis/rpc';
-import { z } from 'zod';
 import { EVERY_ROLE } from '../../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
-import { answered, callerOf } from './desk-caller.ts';
+import { passTo } from '../rpc-caller.ts';
 
 /** docs/api.md, "The desk of a team". */
 export function inbox(team: Pick<Client<typeof desk>, 'readInbox' | 'putMentionAway'>): Endpoint[] {
@@ -14,15 +13,14 @@ export function inbox(team: Pick<Client<typeof desk>, 'readInbox' | 'putMentionA
       method: 'GET',
       path: '/api/v1/inbox',
       roles: EVERY_ROLE,
-      query: z.strictObject({ page, size }),
+      query: PageQuery,
       tag: 'Desk',
       id: 'readInbox',
       summary: 'List what waits for you',
       description:
         'Newest first: comments that mention you, until you comment on the call or put the mention away; calls that are assigned to you, until they are reviewed; open disputes of others; calibrations, until you have answered.',
       responses: { 200: { description: 'A page of items.', schema: InboxPage } },
-      handle: async ({ caller, query, address }) =>
-        answered(await team.readInbox({ caller: callerOf(caller, address), page: query })),
+      handle: passTo(team, 'readInbox'),
     }),
     endpoint({
       method: 'DELETE',
@@ -33,10 +31,7 @@ export function inbox(team: Pick<Client<typeof desk>, 'readInbox' | 'putMentionA
       summary: 'Put a mention away',
       description: 'A comment that mentions you no longer waits for you. The comment stays.',
       responses: { 204: { description: 'It no longer waits for you.' } },
-      handle: async ({ caller, params, address }) => {
-        await team.putMentionAway({ caller: callerOf(caller, address), comment_uuid: params.comment_uuid });
-        return { status: 204 };
-      },
+      handle: passTo(team, 'putMentionAway'),
     }),
   ];
 }

@@ -1,17 +1,7 @@
-import { Uuid } from '@call-analysis/events';
 import { type FieldFault, invalidFields } from '@call-analysis/fault';
 import type { keyManagement } from '@call-analysis/proto';
 import type { Client } from '@call-analysis/rpc';
-import { z } from 'zod';
 import type { Caller } from '../../authentication/caller.ts';
-
-/** Users of the firm in a JSON body, each once. */
-export function people(most: number) {
-  return z
-    .array(Uuid)
-    .max(most)
-    .refine((uuids) => new Set(uuids).size === uuids.length, 'must not name a user twice');
-}
 
 /** Throws VALIDATION_ERROR for those who are not people of the caller's firm. */
 export async function requirePeople(

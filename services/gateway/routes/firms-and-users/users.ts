@@ -5,7 +5,7 @@ import {
   User,
   UserPage,
 } from '@call-analysis/api/access/firms-and-users';
-import { name, page, size } from '@call-analysis/api/fields';
+import { name, PageQuery } from '@call-analysis/api/fields';
 import { notFound } from '@call-analysis/fault';
 import type { keyManagement } from '@call-analysis/proto';
 import type { User as UserMessage } from '@call-analysis/proto/key_management/v1/User';
@@ -57,7 +57,7 @@ export function users(keys: Keys, absolute: PublicUrl): Endpoint[] {
       ...access,
       method: 'GET',
       path: PATH,
-      query: z.strictObject({ page, size }),
+      query: PageQuery,
       tag,
       id: 'listUsers',
       summary: "List the firm's users",
@@ -92,8 +92,7 @@ export function users(keys: Keys, absolute: PublicUrl): Endpoint[] {
       summary: 'Get a user',
       responses: { 200: { description: 'The user.', schema: User } },
       async handle({ caller, params }) {
-        const user_uuid = params.uuid;
-        const { user: found } = await keys.findUser({ user_uuid, firm_uuid: caller.firmUuid });
+        const { user: found } = await keys.findUser({ user_uuid: params.uuid, firm_uuid: caller.firmUuid });
         if (found === undefined || found === null) throw notFound('user');
         return { status: 200, body: userJson(found) };
       },

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
-import { page, size } from '@call-analysis/api/fields';
+import { PageQuery } from '@call-analysis/api/fields';
 import { BatchItem, BatchPage } from '@call-analysis/api/uploads';
 import type { ingest } from '@call-analysis/proto';
 import type { Client } from '@call-analysis/rpc';
-import { z } from 'zod';
+import type { z } from 'zod';
 import type { Caller } from '../../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
 import type { OperationDocs } from '../../http/operation-docs.ts';
@@ -38,7 +38,7 @@ export function batches(
     endpoint({
       method: 'GET',
       path: PATH,
-      query: z.strictObject({ page, size }),
+      query: PageQuery,
       tag: 'Batches',
       id: 'listBatches',
       summary: 'List batches',
@@ -60,8 +60,9 @@ export function batches(
       description: 'The progress of a batch: its calls by status.',
       responses: { 200: { description: 'The batch.', schema: BatchItem } },
       async handle({ caller, params, request }) {
-        const batch_uuid = params.batch_id;
-        const batch = readAnswer<Batch>(await catalogue.getBatch({ caller: callerOf(caller), batch_uuid }));
+        const batch = readAnswer<Batch>(
+          await catalogue.getBatch({ caller: callerOf(caller), batch_uuid: params.batch_id }),
+        );
         return { status: 200, body: reachable(batch, request) };
       },
     }),

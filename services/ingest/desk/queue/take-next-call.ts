@@ -1,10 +1,10 @@
 import { notFound } from '@call-analysis/fault';
 import type { Database } from '@call-analysis/postgres';
+import type { Person } from '@call-analysis/service';
 import type { Firms } from '@call-analysis/service/firms';
 import type { CallRow } from '../../calls/call-row.ts';
 import type { Calls } from '../../calls/call-store.ts';
 import type { Words } from '../../search/word-store.ts';
-import type { DeskCaller } from '../requests.ts';
 import type { QueueQuery, ReviewQueue } from './queue-store.ts';
 
 /** For how long nobody else gets the call. Asking again extends it. */
@@ -30,7 +30,7 @@ interface Taken {
  */
 export async function takeNextCall(
   deps: Deps,
-  { firmUuid, userUuid }: DeskCaller,
+  { firmUuid, userUuid }: Person,
   { filter, ruleUuid, skip }: Pick<QueueQuery, 'filter' | 'ruleUuid' | 'skip'>,
   now: Date,
 ): Promise<Taken | null> {
@@ -52,7 +52,7 @@ export async function takeNextCall(
 /** Fault NOT_FOUND without a lease of the person. */
 export async function releaseLease(
   { db, queue }: Deps,
-  { firmUuid, userUuid }: DeskCaller,
+  { firmUuid, userUuid }: Person,
   callUuid: string,
 ): Promise<void> {
   const isReleased = await db.transaction((tx) => queue.release(tx, firmUuid, userUuid, callUuid));
@@ -62,7 +62,7 @@ export async function releaseLease(
 /** How many calls of those that are asked for wait for the person, how many are being reviewed, and what each person has finished today. */
 export async function readQueue(
   { queue, words, firms }: Pick<Deps, 'queue' | 'words'> & { readonly firms: Firms },
-  { firmUuid, userUuid }: DeskCaller,
+  { firmUuid, userUuid }: Person,
   { filter, ruleUuid }: Pick<QueueQuery, 'filter' | 'ruleUuid'>,
   now: Date,
 ) {

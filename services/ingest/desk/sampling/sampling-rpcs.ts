@@ -1,46 +1,27 @@
+import { FilterInBody } from '@call-analysis/api/call-query';
+import { PageQuery } from '@call-analysis/api/fields';
+import { NewSamplingRule, SamplingRuleChange } from '@call-analysis/api/sampling';
 import type { Bus } from '@call-analysis/bus';
-import { Uuid } from '@call-analysis/events';
 import { notFound } from '@call-analysis/fault';
-import type { desk } from '@call-analysis/proto';
-import type { SamplingRuleFields } from '@call-analysis/proto/desk/v1/SamplingRuleFields';
-import type { Handlers } from '@call-analysis/rpc';
-import { PageRequest } from '@call-analysis/service';
-import { z } from 'zod';
-import { filterOf } from '../../listing/call-filter.ts';
-import { answer, callerOf } from '../requests.ts';
+import { apiRpc } from '@call-analysis/service';
+import type { z } from 'zod';
 import { chooseByRule, type ChooseDeps } from './choose-calls.ts';
-import { GROUPS, PERIODS, type SamplingRule } from './sampling-store.ts';
+import type { SamplingRule } from './sampling-store.ts';
 import { changeRule, createRule, deleteRule, type RuleFields, shownRule } from './save-rule.ts';
 
-const Fields = z.object({
-  name: z.string().optional(),
-  per: z.enum(Object.keys(GROUPS) as [keyof typeof GROUPS]).optional(),
-  count: z.int().min(1).optional(),
-  share: z.number().min(0).max(1).optional(),
-  every: z.enum(PERIODS).optional(),
-  enabled: z.boolean().optional(),
-});
-const Filter = z.record(z.string(), z.unknown());
-
 /** The RPCs of sampling rules. */
-export function samplingRpcs(
-  deps: ChooseDeps & { readonly bus: Bus },
-): Pick<
-  Handlers<typeof desk>,
-  | 'listSamplingRules'
-  | 'getSamplingRule'
-  | 'createSamplingRule'
-  | 'changeSamplingRule'
-  | 'deleteSamplingRule'
-  | 'listSamples'
-> {
+export function samplingRpcs(deps: ChooseDeps & { readonly bus: Bus }) {
   const { db, sampling } = deps;
 
   /** An enabled rule chooses of the last period at once. Where that fails now, the schedule does it. */
   async function chosen(firmUuid: string, rule: SamplingRule) {
     const id = { firmUuid, ruleUuid: rule.uuid };
     if (rule.enabledAt !== null) await chooseByRule(deps, id, new Date()).catch(() => {});
-    return answer(shownRule(rule, (await sampling.newest(firmUuid, [rule.uuid])).get(rule.uuid)));
+    return shown(firmUuid, rule);
+  }
+
+  async function shown(firmUuid: string, rule: SamplingRule) {
+    return shownRule(rule, (await sampling.newest(firmUuid, [rule.uuid])).get(rule.uuid));
   }
 
   async function find(firmUuid: string, ruleUuid: string): Promise<SamplingRule> {
@@ -50,59 +31,36 @@ export function samplingRpcs(
   }
 
   return {
-    listSamplingRules: async ({ caller, page }) => {
-      const { firmUuid } = callerOf(caller);
-      const { count, items } = await sampling.list(firmUuid, PageRequest.parse(page));
-      const last = await sampling.newest(
-        firmUuid,
-        items.map(({ uuid }) => uuid),
-      );
-      return answer({ count, items: items.map((rule) => shownRule(rule, last.get(rule.uuid))) });
-    },
-    getSamplingRule: async ({ caller, rule_uuid }) => {
-      const { firmUuid } = callerOf(caller);
-      const rule = await find(firmUuid, Uuid.parse(rule_uuid));
-      return answer(shownRule(rule, (await sampling.newest(firmUuid, [rule.uuid])).get(rule.uuid)));
-    },
-    createSamplingRule: async ({ caller, fields }) => {
-      const who = callerOf(caller);
-      const rule = await createRule(deps, who, { count: null, share: null, ...fieldsOf(fields) } as RuleFields);
-      return chosen(who.firmUuid, rule);
-    },
-    changeSamplingRule: async ({ caller, rule_uuid, fields }) => {
-      const who = callerOf(caller);
-      return chosen(who.firmUuid, await changeRule(deps, who, Uuid.parse(rule_uuid), fieldsOf(fields)));
-    },
-    deleteSamplingRule: async ({ caller, rule_uuid }) => {
-      await deleteRule(deps, callerOf(caller), Uuid.parse(rule_uuid));
-      return answer({});
-    },
-    listSamples: async ({ caller, rule_uuid, page }) => {
-      const { firmUuid } = callerOf(caller);
-      const { uuid: ruleUuid } = await find(firmUuid, Uuid.parse(rule_uuid));
+    listSamplingRules: apiRpc(async ({ caller: { firmUuid }, read }) => {
+      const { count, items } = await sampling.list(firmUuid, read(PageQuery));
+      const uuids = items.map(({ uuid }) => uuid);
+      const last = await sampling.newest(firmUuid, uuids);
+      return { count, items: items.map((rule) => shownRule(rule, last.get(rule.uuid))) };
+    }),
+    getSamplingRule: apiRpc(async ({ caller: { firmUuid }, uuid }) => shown(firmUuid, await find(firmUuid, uuid))),
+    createSamplingRule: apiRpc(async ({ caller, read }) => {
+      const fields = { count: null, share: null, enabled: true, ...fieldsOf(read(NewSamplingRule)) } as RuleFields;
+      return chosen(caller.firmUuid, await createRule(deps, caller, fields));
+    }),
+    changeSamplingRule: apiRpc(async ({ caller, uuid, read }) =>
+      chosen(caller.firmUuid, await changeRule(deps, caller, uuid, fieldsOf(read(SamplingRuleChange)))),
+    ),
+    deleteSamplingRule: apiRpc(({ caller, uuid }) => deleteRule(deps, caller, uuid)),
+    listSamples: apiRpc(async ({ caller: { firmUuid }, uuid, read }) => {
+      const { uuid: ruleUuid } = await find(firmUuid, uuid);
       const id = { firmUuid, ruleUuid };
-      const [count, items] = await Promise.all([
-        sampling.countSamples(id),
-        sampling.samples(db, id, PageRequest.parse(page)),
-      ]);
-      return answer({ count, items });
-    },
+      const [count, items] = await Promise.all([sampling.countSamples(id), sampling.samples(db, id, read(PageQuery))]);
+      return { count, items };
+    }),
   };
 }
 
 /** A number of calls takes the place of a share, and the other way round. */
-function fieldsOf(fields: SamplingRuleFields | null): Partial<RuleFields> {
-  const { filter_json: json, filter } = fields ?? {};
-  const { count, share, ...rest } = Fields.parse(fields ?? {});
+function fieldsOf({ filter, count, share, ...rest }: z.output<typeof SamplingRuleChange>): Partial<RuleFields> {
   return {
-    ...(Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined)) as Partial<RuleFields>),
+    ...rest,
     ...(count !== undefined && { count, share: null }),
     ...(share !== undefined && { share, count: null }),
-    ...(json !== undefined &&
-      filter !== undefined &&
-      filter !== null && {
-        filter: Filter.parse(JSON.parse(json)),
-        meaning: filterOf(filter, null),
-      }),
+    ...(filter !== undefined && { filter, meaning: FilterInBody.parse(filter) }),
   };
 }

@@ -4,13 +4,12 @@ import type { CarryOver } from '../../listing/carry-over-store.ts';
 import { type FilteredCalls, matching, Values } from '../../listing/filter-sql.ts';
 
 /** A call's group: the sample has calls of each. An operator is known by id, or by name where the call has none. */
-export const GROUPS = {
+const GROUPS = {
   operator: `coalesce('id ' || c.operator_id, 'name ' || fold_name(c.operator_name))`,
   operator_group_name: 'fold_name(c.operator_group_name)',
   segment_type: 'c.segment_type',
   firm: `''`,
 } as const;
-export const PERIODS = ['day', 'week'] as const;
 
 /** Which calls of each day or week are chosen for a review, by chance. */
 export interface SamplingRule {
@@ -24,7 +23,7 @@ export interface SamplingRule {
   /** Of each group: so many calls, or this part of them. One is null. */
   readonly count: number | null;
   readonly share: number | null;
-  readonly every: (typeof PERIODS)[number];
+  readonly every: 'day' | 'week';
   /** Since when; null while it is not enabled. */
   readonly enabledAt: Date | null;
   readonly by: string;

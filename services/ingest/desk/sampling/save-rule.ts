@@ -1,9 +1,8 @@
 import type { Bus } from '@call-analysis/bus';
 import { Fault, invalidFields, notFound } from '@call-analysis/fault';
 import type { Database } from '@call-analysis/postgres';
-import { auditEntry } from '@call-analysis/service';
+import { auditEntry, type Person } from '@call-analysis/service';
 import { v7 as uuidv7 } from 'uuid';
-import type { DeskCaller } from '../requests.ts';
 import type { Sample, Sampling, SamplingRule } from './sampling-store.ts';
 
 const MOST_RULES = 100;
@@ -21,7 +20,7 @@ export type RuleFields = Pick<SamplingRule, 'name' | 'filter' | 'meaning' | 'per
 /** Fault TOO_MANY_RULES. */
 export async function createRule(
   { db, bus, sampling }: Deps,
-  caller: DeskCaller,
+  caller: Person,
   { enabled, ...fields }: RuleFields,
 ): Promise<SamplingRule> {
   const at = new Date();
@@ -47,7 +46,7 @@ export async function createRule(
 /** A number of calls takes the place of a share, and the other way round. Fault NOT_FOUND. */
 export async function changeRule(
   { db, bus, sampling }: Deps,
-  caller: DeskCaller,
+  caller: Person,
   ruleUuid: string,
   { enabled, ...fields }: Partial<RuleFields>,
 ): Promise<SamplingRule> {
@@ -67,7 +66,7 @@ export async function changeRule(
 }
 
 /** With what it has chosen. Fault NOT_FOUND. */
-export async function deleteRule({ db, bus, sampling }: Deps, caller: DeskCaller, ruleUuid: string): Promise<void> {
+export async function deleteRule({ db, bus, sampling }: Deps, caller: Person, ruleUuid: string): Promise<void> {
   const id = { firmUuid: caller.firmUuid, ruleUuid };
   await db.transaction(async (tx) => {
     if ((await sampling.find(tx, id, 'FOR UPDATE')) === null) throw notFound('sampling rule');

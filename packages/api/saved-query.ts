@@ -1,6 +1,5 @@
-import { WholeCallQuery } from '@call-analysis/api/call-query';
 import { z } from 'zod';
-import { FilterInBody } from '../calls/calls.ts';
+import { FilterInBody, WholeCallQuery } from './call-query.ts';
 
 const Value = z.union([z.string(), z.number(), z.boolean()]);
 const documentedAs = {

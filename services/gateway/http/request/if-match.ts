@@ -9,15 +9,18 @@ export const IfMatch = z
   .meta({ examples: ['"1"'] });
 
 /** The revision in `If-Match`, to which a change was made; null without the header. Fault VALIDATION_ERROR. */
-export function revisionInIfMatch({ headers }: IncomingMessage): number | null {
+export function revisionInIfMatch({ headers }: IncomingMessage, schema: z.ZodType): number | null {
   const given = headers['if-match'];
-  if (given === undefined) return null;
+  if (given === undefined) {
+    if (schema.safeParse(undefined).success) return null;
+    throw ifMatchFault('REQUIRED');
+  }
   const [, revision] = /^"(\d{1,9})"$/.exec(given.trim()) ?? [];
   if (revision === undefined) throw ifMatchFault('INVALID');
   return Number(revision);
 }
 
-export function ifMatchFault(code: 'REQUIRED' | 'INVALID') {
+function ifMatchFault(code: 'REQUIRED' | 'INVALID') {
   const message = 'must be the revision that you changed, in double quotes, as returned in ETag; for example "1"';
   return invalidFields([{ field: 'If-Match', code, message }]);
 }
