@@ -114,3 +114,16 @@ export const StatisticsQuery = rangesInOrder(
     limit: wholeNumber(1, MAX_GROUPS).default(MAX_GROUPS),
   }),
 );
+
+/** docs/api.md, "Words". */
+export const SpokenWordsQuery = rangesInOrder(z.strictObject(CallFilter.shape));
+
+export const SpokenWords = z
+  .object({
+    calls: Count.meta({ description: 'Whose words were counted.' }),
+    items: z.array(
+      z.object({ word: z.string(), calls: Count.meta({ description: 'In which it was said.' }) }).meta({ id: 'SpokenWord' }),
+    ),
+  })
+  .meta({ id: 'SpokenWords', examples: [{ calls: 100, items: [{ word: 'delivery', calls: 31 }] }] });
+export type SpokenWords = z.infer<typeof SpokenWords>;

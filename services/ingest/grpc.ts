@@ -2,7 +2,7 @@ import { CallSort } from '@call-analysis/api/call-query';
 import { ExportFormat } from '@call-analysis/api/calls';
 import { PageQuery } from '@call-analysis/api/fields';
 import { NewComment } from '@call-analysis/api/people';
-import { SortableNumber, StatisticsQuery } from '@call-analysis/api/statistics';
+import { SortableNumber, SpokenWordsQuery, StatisticsQuery } from '@call-analysis/api/statistics';
 import { AudioFormat, transcriptJson, Uuid } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
 import { ingest } from '@call-analysis/proto';
@@ -35,6 +35,7 @@ import { recordAudio } from './intake/record-audio.ts';
 import { type NewRecording, registerCall } from './intake/register-call.ts';
 import { jobRpcs } from './jobs/job-rpcs.ts';
 import { filterFor, filterOf, type Sort } from './listing/call-filter.ts';
+import { countSpokenWords } from './listing/count-spoken-words.ts';
 import { listCalls } from './listing/list-calls.ts';
 import { reviewRpcs } from './reviews/review-rpcs.ts';
 import { readStatistics } from './statistics/read-statistics.ts';
@@ -220,6 +221,10 @@ export function rpcs(deps: Deps) {
       };
       return { group_by, tz: asked.tz, ...(await readStatistics(deps, caller.firmUuid, asked)) };
     }),
+
+    countSpokenWords: apiRpc(({ caller, read }) =>
+      countSpokenWords(deps, caller.firmUuid, filterFor(caller, read(SpokenWordsQuery))),
+    ),
 
     addComment: apiRpc(({ caller, uuid, read }) => commentOnCall(deps, caller, uuid, read(NewComment))),
 

@@ -335,7 +335,7 @@ describe('the keyboard', () => {
     expect(problems).toEqual([]);
   });
 
-  it('finds the number of a client, an external id and a misspelled operator where others search for words', async () => {
+  it('finds the number of a client, an external id, a misspelled operator and misspelled words where others search for words', async () => {
     const [call] = (
       await client.listCalls<{ client_phone_number: string; partner_call_id: string }>('source=audio&size=1')
     ).items;
@@ -353,6 +353,10 @@ describe('the keyboard', () => {
       expect(await page.getByRole('searchbox').inputValue()).toBe('');
       await page.getByRole('button', { name: 'Clear all' }).click();
     }
+    await page.getByRole('searchbox').fill('"good mornign"');
+    await page.getByRole('group', { name: 'Or did you mean' }).getByRole('button', { name: '"good morning"' }).click();
+    await rows(page).first().waitFor();
+    expect(await page.getByRole('searchbox').inputValue()).toBe('"good morning"');
     expect(problems).toEqual([]);
   });
 });

@@ -169,6 +169,7 @@ describe('an OPERATOR', () => {
 
   beforeAll(() => {
     edge.calls.listCalls = note('calls', { count: 0, items: [], count_is_estimate: false });
+    edge.calls.countSpokenWords = note('words', { json: Buffer.from('{"calls":0,"items":[]}') });
     edge.calls.readStatistics = note('statistics', { json: Buffer.from('{"items":[]}') });
     edge.desk.listDisputes = note('disputes', { json: Buffer.from('{"count":0,"items":[]}') });
     edge.desk.readInbox = note('inbox', { json: Buffer.from('{"count":0,"items":[]}') });
@@ -177,6 +178,7 @@ describe('an OPERATOR', () => {
   it.each([
     ['calls', '/api/v1/calls?operator_id=18'],
     ['statistics', '/api/v1/statistics?group_by=operator_name'],
+    ['words', '/api/v1/words'],
     ['disputes', '/api/v1/disputes'],
     ['inbox', '/api/v1/inbox'],
   ])('is limited to the operator ids of the user in %s', async (name, path) => {

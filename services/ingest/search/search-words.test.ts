@@ -4,6 +4,7 @@ import { tries } from '@call-analysis/testing';
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { NO_FILTER } from '../listing/call-filter.ts';
+import { countSpokenWords } from '../listing/count-spoken-words.ts';
 import { listCalls } from '../listing/list-calls.ts';
 import { anyFilter, anySort, CallListing, callOf, modelled, NEWEST, sampleCalls } from '../test/call-listing.ts';
 import { faultOf } from '../test/fixtures.ts';
@@ -275,5 +276,26 @@ describe('a search for words', () => {
     const words = Array.from({ length: 150_000 }, (_, index) => `word${index}x`).join(' ');
     const [uuid] = await listing.addTexts(firmUuid, [{ text: words, language: 'en' }]);
     expect(await listing.found(firmUuid, 'word7x')).toEqual([uuid]);
+  });
+});
+
+describe('the words that were said', () => {
+  it('are those of the firm’s calls that match, as they were written, with the number of these calls', async () => {
+    const firmUuid = randomUUID();
+    await listing.addTexts(randomUUID(), [{ text: 'Somebody else', language: 'en' }]);
+    await listing.addTexts(firmUuid, [
+      { text: 'Parcels, PARCELS! My card is 4000 1234', language: 'en' },
+      { text: 'Toʻlov parcels', language: 'uz' },
+      { text: 'Посылки', language: 'ru' },
+    ]);
+    const counted = await countSpokenWords(service.deps, firmUuid, { ...NO_FILTER, language: ['en', 'uz'] });
+    expect(counted.calls).toBe(2);
+    expect(counted.items[0]).toEqual({ word: 'parcels', calls: 2 });
+    expect(new Set(counted.items.slice(1).map(({ word }) => word))).toEqual(new Set(['my', 'card', 'is', 'toʻlov']));
+    expect(await countSpokenWords(service.deps, firmUuid, { ...NO_FILTER, q: 'посылки' })).toEqual({
+      calls: 1,
+      items: [{ word: 'посылки', calls: 1 }],
+    });
+    expect(await countSpokenWords(service.deps, randomUUID(), NO_FILTER)).toEqual({ calls: 0, items: [] });
   });
 });

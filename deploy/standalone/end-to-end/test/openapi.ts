@@ -270,6 +270,7 @@ export function describeOpenapi(system: () => SystemUnderTest): void {
       await ask('POST /api/v1/calls/export', {}, { call_uuids: [uuid], format: 'ndjson' });
       await ask('POST /api/v1/calls/analyze', {}, { call_uuids: [uuid], dry_run: true });
       await ask('GET /api/v1/statistics', {}, undefined, { query: '?group_by=day' });
+      await ask('GET /api/v1/words');
       await ask('POST /mcp', {}, { jsonrpc: '2.0', id: 1, method: 'tools/list' });
       await ask('GET /external/api/v1/calls', {}, undefined, { query: `?batch=${batch_id}` });
       const job = await ask('POST /api/v1/calls/analyze', {}, { filter: { batch: batch_id } });

@@ -89,7 +89,11 @@ export function CallsPage() {
       </FilterBar>
       {search.q !== undefined && (
         <Suspense>
-          <SearchedElsewhere q={search.q} onChange={change} />
+          <SearchedElsewhere
+            q={search.q}
+            isNothingFound={!calls.isPending && !calls.isChanging && calls.items.length === 0}
+            onChange={change}
+          />
         </Suspense>
       )}
       {selectedCalls.length > 0 && (

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { get } from '../../../api/client.ts';
-import { nearest } from './nearest.ts';
+import { nearest, respelled } from './nearest.ts';
 
 const FRESH_MS = 5 * 60_000;
 const LEAST_DIGITS = 5;
@@ -18,6 +18,16 @@ export function useMeant(text: string, asked: string, mostOperators: number) {
   const byId = useFirst({ partner_call_id: asked }, asked.length >= LEAST_ID && !UUID.test(asked));
   const operators = nearest(text, useOperators(), ({ name }) => name).slice(0, mostOperators);
   return { digits, byNumber, byId, operators };
+}
+
+/** Searches with a word of the newest calls in place of one that nobody said there. */
+export function useRespelled(q: string, isWanted: boolean): readonly string[] {
+  const { data } = useQuery({
+    ...get(['calls', 'words'], '/api/v1/words'),
+    enabled: isWanted,
+    staleTime: FRESH_MS,
+  });
+  return isWanted ? respelled(q, data?.items.map(({ word }) => word) ?? []) : [];
 }
 
 /** The operators of the firm with their numbers of calls, those with the most first. */

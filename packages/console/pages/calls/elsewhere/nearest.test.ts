@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { nearest } from './nearest.ts';
+import { nearest, respelled } from './nearest.ts';
 
 const names = ['Lucía Fernández', 'Азиза Каримова', 'Emily Carter', 'Emil Brooks'];
 const found = (typed: string) => nearest(typed, names, (name) => name);
@@ -24,5 +24,21 @@ describe('names near what was typed', () => {
     expect(found('refund')).toEqual([]);
     expect(found('abc')).toEqual([]);
     expect(found(' ')).toEqual(names);
+  });
+});
+
+describe('searches with other spellings', () => {
+  const said = ['delivery', 'deliver', 'refund', 'yetkazib', 'доставка'];
+
+  it('have near words in place of the first that nobody said, and keep the rest', () => {
+    expect(respelled('delivrey', said)).toEqual(['delivery']);
+    expect(respelled('"refund delivrey" -late', said)).toEqual(['"refund delivery" -late']);
+    expect(respelled('Достафка', said)).toEqual(['доставка']);
+  });
+
+  it('are none where every word was said, or no word is near', () => {
+    expect(respelled('Refund delivery', said)).toEqual([]);
+    expect(respelled('insurance', said)).toEqual([]);
+    expect(respelled('ref', said)).toEqual([]);
   });
 });

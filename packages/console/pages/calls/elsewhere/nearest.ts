@@ -26,6 +26,21 @@ export function nearest<Item>(typed: string, items: readonly Item[], nameOf: (it
     .map(({ item }) => item);
 }
 
+/** Parts of a search whose spelling can be told to be wrong. */
+const WORD = /[\p{L}\p{M}'‘’ʻʼ]{4,}/gu;
+const MOST_SPELLINGS = 3;
+
+/** The search with words near its first unknown word in place of that word; none where all words are known. */
+export function respelled(q: string, known: readonly string[]): readonly string[] {
+  const all = new Set(known);
+  for (const { 0: typed, index } of q.matchAll(WORD)) {
+    if (all.has(typed.toLowerCase())) continue;
+    const near = nearest(typed, known, (word) => word).slice(0, MOST_SPELLINGS);
+    if (near.length > 0) return near.map((word) => q.slice(0, index) + word + q.slice(index + typed.length));
+  }
+  return [];
+}
+
 /** A typing error in a short word makes another word. */
 function allowed(wanted: string): number {
   return wanted.length < 4 ? 0 : wanted.length < 8 ? 1 : 2;
