@@ -7,9 +7,6 @@ import type { Actor } from './audit-entry.ts';
 /** The page of a list that is asked for. */
 export const PageRequest = z.object({ page: z.int().min(1), size: z.int().min(1).max(100) });
 
-/** A time of a request. */
-export const Instant = z.iso.datetime().transform((text) => new Date(text));
-
 /** `Caller` of every service's .proto file: the user for whom a request is made. */
 interface CallerMessage {
   readonly firm_uuid: string;

@@ -2,11 +2,11 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Bus } from '@call-analysis/bus';
 import { Language, Utterance, Uuid } from '@call-analysis/events';
 import { analysis } from '@call-analysis/proto';
+import type { Caller } from '@call-analysis/proto/analysis/v1/Caller';
 import type { GivenAnswer as GivenAnswerMessage } from '@call-analysis/proto/analysis/v1/GivenAnswer';
-import type { Scorecard as ScorecardMessage } from '@call-analysis/proto/analysis/v1/Scorecard';
 import type { ScorecardReply } from '@call-analysis/proto/analysis/v1/ScorecardReply';
 import { implement } from '@call-analysis/rpc';
-import { apiRpc, auditEntry, PageRequest, requireCaller } from '@call-analysis/service';
+import { answer, apiRpc, auditEntry, PageRequest, present, requireCaller } from '@call-analysis/service';
 import type { Firms } from '@call-analysis/service/firms';
 import { z } from 'zod';
 import { callers } from './callers.ts';
@@ -37,14 +37,18 @@ export function scorecardService(
       const { firmUuid } = requireCaller(request.caller);
       await scorecards.ensureDefault(firmUuid, async () => (await deps.firms.settings(firmUuid)).language);
       const { count, items } = await scorecards.list(firmUuid, PageRequest.parse(request));
-      return { count, items: items.map(scorecardMessage) };
+      const page = { count, items: items.map(scorecardJson) };
+      return answer(request.caller, page, (json) => ({ ...json, items: json.items.map(present) }));
     },
     async createScorecard(request) {
-      return reply(await createScorecard(deps, requireCaller(request.caller), request.document));
+      return reply(request.caller, await createScorecard(deps, requireCaller(request.caller), request.document));
     },
     async getScorecard(request) {
       const { firmUuid } = requireCaller(request.caller);
-      return reply(await scorecards.find(firmUuid, Uuid.parse(request.scorecard_uuid), request.revision));
+      return reply(
+        request.caller,
+        await scorecards.find(firmUuid, Uuid.parse(request.scorecard_uuid), request.revision),
+      );
     },
     getDefaultScorecard: apiRpc(async ({ caller: { firmUuid } }) => {
       const { language } = await deps.firms.settings(firmUuid);
@@ -63,12 +67,13 @@ export function scorecardService(
     }),
     async reviseScorecard(request) {
       const base = { uuid: Uuid.parse(request.scorecard_uuid), revision: Revision.parse(request.expected_revision) };
-      return reply(await reviseScorecard(deps, requireCaller(request.caller), base, request.document));
+      return reply(request.caller, await reviseScorecard(deps, requireCaller(request.caller), base, request.document));
     },
     async activateScorecard(request) {
       const actor = requireCaller(request.caller);
       const uuid = Uuid.parse(request.scorecard_uuid);
       return reply(
+        request.caller,
         await scorecards.activate(actor.firmUuid, uuid, (tx) =>
           deps.bus.publish(tx, [auditEntry('analysis', actor, 'scorecard.activated', uuid)]),
         ),
@@ -119,15 +124,13 @@ export function scorecardService(
       const { firmUuid } = requireCaller(request.caller);
       const uuid = Uuid.parse(request.scorecard_uuid);
       const { count, items } = await scorecards.listRevisions(firmUuid, uuid, PageRequest.parse(request));
-      return {
-        count,
-        items: items.map(({ revision, name, createdAt, createdBy }) => ({
-          revision,
-          name,
-          created_at: createdAt.toISOString(),
-          ...(createdBy !== null && { created_by: createdBy }),
-        })),
-      };
+      const shown = items.map(({ revision, name, createdAt: created_at, createdBy: created_by }) => ({
+        revision,
+        name,
+        created_at,
+        created_by,
+      }));
+      return answer(request.caller, { count, items: shown }, (json) => ({ ...json, items: json.items.map(present) }));
     },
   });
 }
@@ -136,18 +139,22 @@ function givenAnswer({ question_uuid, answer, decided_by }: GivenAnswerMessage):
   return { questionUuid: question_uuid, answer: answer ?? null, decidedBy: decided_by };
 }
 
-function reply(scorecard: StoredScorecard): ScorecardReply {
-  return { scorecard: scorecardMessage(scorecard), sections_json: JSON.stringify(scorecard.sections) };
+function reply(caller: Caller | null, { sections, ...row }: StoredScorecard): ScorecardReply {
+  return answer(caller, { ...scorecardJson(row), sections }, ({ sections: _sections, ...scorecard }) => ({
+    scorecard: present(scorecard),
+    sections_json: JSON.stringify(sections),
+  }));
 }
 
-function scorecardMessage(row: ScorecardRow): ScorecardMessage {
+/** As the API shows it. */
+function scorecardJson(row: ScorecardRow) {
   return {
     uuid: row.uuid,
     name: row.name,
-    ...(row.segmentType !== null && { segment_type: row.segmentType }),
+    segment_type: row.segmentType,
     is_active: row.isActive,
     revision: row.revision,
-    created_at: row.createdAt.toISOString(),
-    updated_at: row.updatedAt.toISOString(),
+    created_at: row.createdAt,
+    updated_at: row.updatedAt,
   };
 }

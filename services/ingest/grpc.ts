@@ -6,6 +6,7 @@ import { SortableNumber, StatisticsQuery } from '@call-analysis/api/statistics';
 import { AudioFormat, transcriptJson, Uuid } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
 import { ingest } from '@call-analysis/proto';
+import type { Call } from '@call-analysis/proto/ingest/v1/Call';
 import type { Caller } from '@call-analysis/proto/ingest/v1/Caller';
 import type { ExportCallsRequest } from '@call-analysis/proto/ingest/v1/ExportCallsRequest';
 import type { ExportSelectedCallsRequest } from '@call-analysis/proto/ingest/v1/ExportSelectedCallsRequest';
@@ -13,9 +14,8 @@ import type { GetCallRequest } from '@call-analysis/proto/ingest/v1/GetCallReque
 import type { Recording } from '@call-analysis/proto/ingest/v1/Recording';
 import type { RegisterCallRequest } from '@call-analysis/proto/ingest/v1/RegisterCallRequest';
 import { implement, MAX_MESSAGE_BYTES } from '@call-analysis/rpc';
-import { apiRpc, requireCaller } from '@call-analysis/service';
+import { answer, apiRpc, PageRequest, present, requireCaller, type Sent } from '@call-analysis/service';
 import { z } from 'zod';
-import { answer, callMessage, present, type Sent } from './answer.ts';
 import { analyzeCall, swapChannels } from './attempts/analyze-call.ts';
 import { retryCall } from './attempts/retry-call.ts';
 import type { BatchProgress } from './batches/batch-store.ts';
@@ -39,8 +39,6 @@ import { listCalls } from './listing/list-calls.ts';
 import { reviewRpcs } from './reviews/review-rpcs.ts';
 import { readStatistics } from './statistics/read-statistics.ts';
 
-const Page = z.int().min(1);
-const Size = z.int().min(1).max(100);
 const Attempt = z.int().min(1);
 
 const Stored = z.object({
@@ -148,9 +146,8 @@ export function rpcs(deps: Deps) {
         {
           filter: filterOf(request, request.caller),
           sort: sortOf(request.sort),
-          page: Page.parse(request.page),
           cursor: request.cursor ?? null,
-          size: Size.parse(request.size),
+          ...PageRequest.parse(request),
         },
       );
       const page = {
@@ -250,11 +247,8 @@ export function rpcs(deps: Deps) {
     },
 
     listBatches: async (request) => {
-      const { count, items } = await batches.list(
-        requireCaller(request.caller).firmUuid,
-        Page.parse(request.page),
-        Size.parse(request.size),
-      );
+      const { firmUuid } = requireCaller(request.caller);
+      const { count, items } = await batches.list(firmUuid, PageRequest.parse(request));
       const page = { count, items: items.map(batchJson) };
       return answer(request.caller, page, (json) => ({ ...json, items: json.items.map(batchMessage) }));
     },
@@ -308,6 +302,13 @@ function foundOf({ recording, fault }: RegisterCallRequest): NewRecording['found
 function storedOf(recording: Recording | null | undefined): StoredRecording {
   const { object_key, sample_rate, size_bytes, ...rest } = Stored.parse(recording);
   return { ...rest, objectKey: object_key, sampleRate: sample_rate, sizeBytes: size_bytes };
+}
+
+/** A call as the last release sent it. */
+function callMessage(item: { readonly [Name in string]: unknown }): Call {
+  const { batch_id: batch_uuid, campaign_id: campaign_uuid, matches, failure, ...same } = item;
+  const matches_json = matches === undefined ? null : JSON.stringify(matches);
+  return { ...present({ ...same, batch_uuid, campaign_uuid, matches_json }), failure } as unknown as Call;
 }
 
 function shownCall(caller: Caller | null, row: CallRow) {

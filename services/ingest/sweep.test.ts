@@ -181,7 +181,7 @@ it('an archive is kept until every recording is extracted, however long that tak
   await storeRecording(second!);
   await sweepAfter(0);
   expect(await archiveOf(owner)).toBeUndefined();
-  const [batch] = (await service.deps.batches.list(owner.firmUuid, 1, 10)).items;
+  const [batch] = (await service.deps.batches.list(owner.firmUuid, { page: 1, size: 10 })).items;
   expect(batch).toMatchObject({ accepted: 2, archiveKey: null, archiveBytes: null });
 });
 
@@ -219,7 +219,7 @@ it('an archive is not removed while a retry uses it', async () => {
   const owner = service.newOwner();
   const [uuid] = await batchOf(owner, 1);
   await set(uuid!, 'failed', true);
-  const [batch] = (await service.deps.batches.list(owner.firmUuid, 1, 10)).items;
+  const [batch] = (await service.deps.batches.list(owner.firmUuid, { page: 1, size: 10 })).items;
   let sweeping: Promise<void> | undefined;
   await service.db.transaction(async (tx) => {
     expect(await service.deps.batches.lockArchive(tx, owner.firmUuid, batch!.uuid)).not.toBeNull();

@@ -132,5 +132,3 @@ export async function requireOtherAdmin(
 export function noSuch(thing: 'firm' | 'user' | 'API key'): Fault {
   return new Fault('not-found', 'NOT_FOUND', `There is no such ${thing}. Check the uuid.`);
 }
-
-export type Page = { readonly page: number; readonly size: number };

@@ -51,11 +51,15 @@ describe('a recording', () => {
 
   it('that was transcribed is not transcribed again when its event is delivered again', async () => {
     const event = await service.store(Buffer.from('hello'));
+    const progress = () => service.progressed.filter(({ subject }) => subject === event.subject).length;
     await service.transcriptOf(event);
     await service.settled();
+    // One that takes seconds says several times how far it is.
+    const once = progress();
+    expect(once).toBeGreaterThan(0);
     await service.publish(event);
     await service.settled();
-    expect(service.progressed.filter(({ subject }) => subject === event.subject)).toHaveLength(1);
+    expect(progress()).toBe(once);
   });
 
   it('whose event is delivered several times, to several replicas, is published once', async () => {

@@ -397,6 +397,12 @@ describe('a window of any width', () => {
     const narrow = await boxes();
     expect(narrow.score.y + narrow.score.height).toBeLessThanOrEqual(narrow.transcript.y);
     expect(await overflow(page)).toBeLessThanOrEqual(0);
+    const player = (await page.locator('.player').boundingBox())!;
+    for (const button of await page.locator('.player-controls button').all()) {
+      const { x, width } = (await button.boundingBox())!;
+      expect(width).toBeGreaterThanOrEqual(24);
+      expect(x + width).toBeLessThan(player.x + player.width);
+    }
     await page.getByRole('link', { name: 'Calls', exact: true }).click();
     await rows(page).first().waitFor();
     expect(await page.getByRole('combobox', { name: 'Sort' }).inputValue()).toBe('-start_time');

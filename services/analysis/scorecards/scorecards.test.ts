@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { RevisionPage, Scorecard, ScorecardPage } from '@call-analysis/api/scorecards';
 import { phrasesOf } from '@call-analysis/events';
 import type { ScorecardReply } from '@call-analysis/proto/analysis/v1/ScorecardReply';
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import type { z } from 'zod';
 import { ruleAnalyst } from '../analysts/rule-analyst.ts';
 import { estimateAnalyses } from '../money/money-rpcs.ts';
 import { type CallAnalyzedEvent, TestService, transcriptReady } from '../test/test-service.ts';
@@ -308,6 +310,20 @@ describe('a trial', () => {
     caller = { ...caller, firm_uuid: randomUUID() };
     await expect(attempt()).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
+});
+
+it('has the shape of the API for a gateway that reads it, in a list, alone and by its revisions', async () => {
+  const reader = { ...caller, reads_json: true };
+  const shaped = (schema: z.ZodType, { json }: { readonly json?: Buffer }) => {
+    const answer = JSON.parse(json!.toString()) as unknown;
+    expect(schema.parse(answer)).toEqual(answer);
+    return answer;
+  };
+  const page = { caller: reader, page: 1, size: 10 };
+  const { items } = shaped(ScorecardPage, await service.client.listScorecards(page)) as { items: [{ uuid: string }] };
+  const scorecard_uuid = items[0].uuid;
+  shaped(Scorecard, await service.client.getScorecard({ caller: reader, scorecard_uuid }));
+  shaped(RevisionPage, await service.client.listRevisions({ ...page, scorecard_uuid }));
 });
 
 describe('the default scorecard of a later release', () => {

@@ -22,7 +22,7 @@ export function actorOf(caller: Caller, address: string): CallerInit {
 }
 
 /** What a service sends in the API's own shape. Empty: no content. */
-interface Answer {
+export interface Answer {
   readonly json?: Buffer;
 }
 
@@ -38,7 +38,7 @@ export function readAnswer<Json>(reply: Answer): Json {
 }
 
 function jsonOf({ json }: Answer): Buffer {
-  // Ingest is upgraded before the gateway.
+  // The services are upgraded before the gateway.
   if (json === undefined) throw new Fault('unavailable', 'UNAVAILABLE', 'The service is being upgraded. Retry.');
   return json;
 }

@@ -7,12 +7,18 @@ import { firm, type Fixture, openFixture, user } from '../test/fixture.ts';
 const path = '/api/v1/scorecards';
 const uuid = '00000000-0000-4000-8000-0000000000c1';
 const at = '2026-01-01T00:00:00.000Z';
-const message = { uuid, name: 'Own', is_active: false, revision: 3, created_at: at, updated_at: at };
-const item = { ...message, segment_type: null };
+const item = {
+  uuid,
+  name: 'Own',
+  segment_type: null,
+  is_active: false,
+  revision: 3,
+  created_at: at,
+  updated_at: at,
+};
 const sections = [{ name: 'Only', questions: [] }];
 const full = { ...item, sections };
-const reply = { scorecard: message, sections_json: JSON.stringify(sections) };
-const caller = { firm_uuid: firm.uuid, user_uuid: user, address: expect.any(String) };
+const caller = { firm_uuid: firm.uuid, user_uuid: user, address: expect.any(String), reads_json: true };
 const document = { name: 'Own', sections: [{ name: 'Only', any: ['thing', null] }] };
 
 let edge: Fixture;
@@ -26,7 +32,7 @@ beforeEach(() => {
   asked = undefined;
   const response = async (request: unknown) => {
     asked = request;
-    return reply;
+    return full as never;
   };
   Object.assign(edge.scorecards, {
     createScorecard: response,
@@ -129,7 +135,7 @@ describe('lists', () => {
   it('of scorecards have all fields, null without a segment type', async () => {
     edge.scorecards.listScorecards = async (request) => {
       asked = request;
-      return { count: 12, items: [message, { ...message, segment_type: 'sales', is_active: true }] };
+      return { count: 12, items: [item, { ...item, segment_type: 'sales', is_active: true }] } as never;
     };
     const response = await edge.request('GET', `${path}?page=2&size=5`);
     expect(response.body).toEqual({ count: 12, items: [item, { ...item, segment_type: 'sales', is_active: true }] });
@@ -144,9 +150,9 @@ describe('lists', () => {
         count: 2,
         items: [
           { ...revision, created_by: user },
-          { ...revision, revision: 1 },
+          { ...revision, revision: 1, created_by: null },
         ],
-      };
+      } as never;
     };
     const response = await edge.request('GET', `${path}/${uuid}/revisions`);
     expect(response.body).toEqual({

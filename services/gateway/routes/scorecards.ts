@@ -1,17 +1,13 @@
 import { PageQuery, wholeNumber } from '@call-analysis/api/fields';
 import { DefaultScorecard, exampleDraft, RevisionPage, Scorecard, ScorecardPage } from '@call-analysis/api/scorecards';
 import { ScorecardDraft } from '@call-analysis/events';
-import { Fault } from '@call-analysis/fault';
 import type { analysis } from '@call-analysis/proto';
-import type { Scorecard as ScorecardMessage } from '@call-analysis/proto/analysis/v1/Scorecard';
-import type { ScorecardReply } from '@call-analysis/proto/analysis/v1/ScorecardReply';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
-import { endpoint, type Endpoint } from '../http/endpoint.ts';
+import { endpoint, type Endpoint, type HandlerResponse } from '../http/endpoint.ts';
 import { etagOf, IfMatch } from '../http/request/if-match.ts';
 import { textOfBody } from '../http/request/json-body.ts';
-import type { JsonResponse } from '../http/response/send.ts';
-import { actorOf, callerOf, passTo } from './rpc-caller.ts';
+import { actorOf, type Answer, answered, callerOf, passTo, readAnswer } from './rpc-caller.ts';
 
 const PATH = '/api/v1/scorecards';
 const MAX_REVISION = 2 ** 31 - 1;
@@ -39,10 +35,8 @@ export function scorecards(service: Omit<Client<typeof analysis>, 'ready' | 'clo
       summary: 'List scorecards',
       description: 'Newest first, without their sections. Every firm starts with one scorecard, which is active.',
       responses: { 200: { description: 'A page of scorecards.', schema: ScorecardPage } },
-      async handle({ caller, query }) {
-        const { count, items } = await service.listScorecards({ caller: callerOf(caller), ...query });
-        return { status: 200, body: { count, items: items.map(scorecardJson) } };
-      },
+      handle: async ({ caller, query }) =>
+        answered(await service.listScorecards({ caller: callerOf(caller), ...query })),
     }),
     endpoint({
       ...ofAdmins,
@@ -60,7 +54,7 @@ export function scorecards(service: Omit<Client<typeof analysis>, 'ready' | 'clo
           caller: actorOf(caller, address),
           document: textOfBody(body),
         });
-        return scorecardResponse(created, 201);
+        return scorecardResponse(created);
       },
     }),
     endpoint({
@@ -132,22 +126,8 @@ export function scorecards(service: Omit<Client<typeof analysis>, 'ready' | 'clo
       summary: 'List the revisions of a scorecard',
       description: 'Newest first. To read a revision, get the scorecard with `revision`.',
       responses: { 200: { description: 'A page of revisions.', schema: RevisionPage } },
-      async handle({ caller, params, query }) {
-        const request = { caller: callerOf(caller), scorecard_uuid: params.uuid, ...query };
-        const { count, items } = await service.listRevisions(request);
-        return {
-          status: 200,
-          body: {
-            count,
-            items: items.map(({ revision, name, created_at, created_by }) => ({
-              revision,
-              name,
-              created_at,
-              created_by: created_by ?? null,
-            })),
-          },
-        };
-      },
+      handle: async ({ caller, params, query }) =>
+        answered(await service.listRevisions({ caller: callerOf(caller), scorecard_uuid: params.uuid, ...query })),
     }),
     endpoint({
       ...ofAdmins,
@@ -168,16 +148,7 @@ export function scorecards(service: Omit<Client<typeof analysis>, 'ready' | 'clo
   ];
 }
 
-function scorecardJson(scorecard: ScorecardMessage) {
-  const { uuid, name, segment_type, is_active, revision, created_at, updated_at } = scorecard;
-  return { uuid, name, segment_type: segment_type ?? null, is_active, revision, created_at, updated_at };
-}
-
-function scorecardResponse({ scorecard, sections_json }: ScorecardReply, status = 200): JsonResponse {
-  if (scorecard === null) throw new Fault('internal', 'INTERNAL', 'analysis returned no scorecard.');
-  return {
-    status,
-    headers: { etag: etagOf(scorecard.revision) },
-    body: { ...scorecardJson(scorecard), sections: JSON.parse(sections_json) as unknown },
-  };
+function scorecardResponse(reply: Answer): HandlerResponse {
+  const body = readAnswer<z.output<typeof Scorecard>>(reply);
+  return { headers: { etag: etagOf(body.revision) }, body };
 }

@@ -1,5 +1,5 @@
 import { notFound } from '@call-analysis/fault';
-import type { Sql } from '@call-analysis/postgres';
+import type { Page, Sql } from '@call-analysis/postgres';
 import { UNFINISHED, UNFINISHED_SQL } from '../calls/call-status.ts';
 import type { Archive } from '../calls/recording-store.ts';
 import type { Prisma } from '../generated/client.ts';
@@ -187,7 +187,7 @@ export function batches(prisma: IngestPrisma, db: Sql) {
       return batch.accepted < LARGE_BATCH ? progressOf(batch) : progressOfLarge(batch);
     },
 
-    async list(firmUuid: string, page: number, size: number): Promise<{ count: number; items: BatchProgress[] }> {
+    async list(firmUuid: string, { page, size }: Page): Promise<{ count: number; items: BatchProgress[] }> {
       const where: Prisma.BatchWhereInput = { firmUuid };
       const [count, found] = await Promise.all([
         prisma.batch.count({ where }),

@@ -3,10 +3,9 @@ import type { ingest } from '@call-analysis/proto';
 import type { Caller } from '@call-analysis/proto/ingest/v1/Caller';
 import type { Campaign as CampaignMessage } from '@call-analysis/proto/ingest/v1/Campaign';
 import type { Handlers } from '@call-analysis/rpc';
-import { Instant, PageRequest, requireCaller } from '@call-analysis/service';
+import { answer, PageRequest, present, requireCaller, type Sent } from '@call-analysis/service';
 import type { Firms } from '@call-analysis/service/firms';
 import { z } from 'zod';
-import { answer, present, type Sent } from '../answer.ts';
 import { requireActiveCampaign } from './add-calls.ts';
 import { campaignActions } from './campaign-rules.ts';
 import type { Campaign } from './campaign-store.ts';
@@ -39,9 +38,12 @@ export function campaignRpcs(deps: CancelDeps & { readonly firms: Firms }): Camp
       ),
 
     listCampaigns: async (request) => {
-      const { page: number, size } = PageRequest.parse(request);
       const filter = { status: request.status, externalId: request.external_id ?? null };
-      const { count, items } = await campaigns.list(requireCaller(request.caller).firmUuid, filter, number, size);
+      const { count, items } = await campaigns.list(
+        requireCaller(request.caller).firmUuid,
+        filter,
+        PageRequest.parse(request),
+      );
       const page = { count, items: items.map(campaignJson) };
       return answer(request.caller, page, (json) => ({ ...json, items: json.items.map(campaignMessage) }));
     },
@@ -81,7 +83,7 @@ export function campaignRpcs(deps: CancelDeps & { readonly firms: Firms }): Camp
 }
 
 function instant(text: string | undefined): Date | undefined {
-  return text === undefined ? undefined : Instant.parse(text);
+  return text === undefined ? undefined : new Date(z.iso.datetime().parse(text));
 }
 
 function shown(caller: Caller | null, campaign: Campaign) {

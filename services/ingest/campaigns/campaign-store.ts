@@ -1,5 +1,5 @@
 import { notFound } from '@call-analysis/fault';
-import type { Database, Sql } from '@call-analysis/postgres';
+import type { Database, Page, Sql } from '@call-analysis/postgres';
 import type { CampaignStatus } from './campaign-rules.ts';
 
 /** The properties that a client can change. */
@@ -117,8 +117,7 @@ export function campaigns(db: Database) {
     async list(
       firmUuid: string,
       { status, externalId }: CampaignFilter,
-      page: number,
-      size: number,
+      { page, size }: Page,
     ): Promise<{ count: number; items: Campaign[] }> {
       const matching = `FROM campaign WHERE firm_uuid = $1 AND ($2::text[] = '{}' OR status = ANY($2))
         AND ($3::text IS NULL OR external_id = $3)`;

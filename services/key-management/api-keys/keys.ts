@@ -1,5 +1,6 @@
 import { ApiKeyRevoked } from '@call-analysis/events';
-import { type Caller, noSuch, requireRole, type Page } from '../domain.ts';
+import type { Page } from '@call-analysis/postgres';
+import { type Caller, noSuch, requireRole } from '../domain.ts';
 import type { ListedKey } from '../store/api-keys.ts';
 import type { Store } from '../store/store.ts';
 

@@ -1,9 +1,9 @@
 import { Fault } from '@call-analysis/fault';
+import type { Page } from '@call-analysis/postgres';
 import {
   ADMINISTRATOR,
   type Actor,
   type FirmCaller,
-  type Page,
   type User,
   newUser,
   noSuch,

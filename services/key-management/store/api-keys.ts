@@ -1,5 +1,4 @@
-import type { Database } from '@call-analysis/postgres';
-import type { Page } from '../domain.ts';
+import type { Database, Page } from '@call-analysis/postgres';
 import type { Prisma, PrismaClient } from '../generated/client.ts';
 
 /** An active key in the list of keys. */

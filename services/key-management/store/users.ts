@@ -1,4 +1,5 @@
-import type { Page, Role, User } from '../domain.ts';
+import type { Page } from '@call-analysis/postgres';
+import type { Role, User } from '../domain.ts';
 import type { Prisma } from '../generated/client.ts';
 
 export function userReads(client: Prisma.TransactionClient) {

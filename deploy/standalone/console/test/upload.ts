@@ -49,10 +49,25 @@ export function describeUpload(running: () => { system: SystemUnderTest; browser
       .getByText(/^Finished /)
       .first()
       .waitFor();
+    // A recording that was refused stays too, with the reason.
+    const third = page.waitForEvent('filechooser');
+    await page.getByRole('button', { name: 'Choose files' }).click();
+    await (await third).setFiles({ name: 'notes.wav', mimeType: 'audio/wav', buffer: Buffer.from('No recording') });
+    const form = page.getByRole('dialog');
+    await form.getByLabel(/^Operator/).fill('Ann');
+    await form.getByLabel(/^Client/).fill('+998901234567');
+    await form.getByLabel(/^Segment/).fill('support');
+    await form.getByRole('button', { name: 'Upload' }).click();
+    await page.getByRole('article', { name: 'notes.wav' }).getByRole('alert').waitFor();
     // The batch has the names of its file and of the person who uploaded it, and a single recording stays, too.
     const [recording] = (await recordings()).flat();
     await opened.client.uploadRecording(recording!.bytes, recording!.fileName, recording!.metadata);
     await page.reload();
+    await refusals
+      .getByRole('article')
+      .filter({ hasText: 'notes.wav' })
+      .getByText('This is not a recording that the service can read.')
+      .waitFor();
     const batch = page.getByRole('region', { name: 'Batches' }).getByRole('article').first();
     await batch.getByRole('heading', { name: /^rejected-example/ }).waitFor();
     await batch.getByText(/^Transcripts · You · \d+ \w+ 20\d\d, \d\d:\d\d$/).waitFor();

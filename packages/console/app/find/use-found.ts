@@ -74,7 +74,7 @@ export function useFound(typed: string, pages: readonly Page[]): { found: readon
     ...nearest(text, views.data ?? [], ({ name }) => name)
       .slice(0, MOST)
       .map((view) => list('star', 'view', view.name, searchOf(view))),
-    ...operators.map(({ name, calls }) => list('review', 'operator', name, { operator_name: name }, calls)),
+    ...operators.map(({ name, calls }) => list('person', 'operator', name, { operator_name: name }, calls)),
     // The service refuses a search without a word.
     ...(/[\p{L}\p{N}]/u.test(text) ? [list('search', 'words', text, { q: text })] : []),
   ];

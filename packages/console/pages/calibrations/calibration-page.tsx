@@ -102,9 +102,9 @@ function Progress({ calibration }: { calibration: Calibration }) {
       />
       {isInvited && (
         <Card title={t('yourCalls')}>
-          <ul className="calibrations-list">
+          <ul className="stack">
             {calls.map(({ call_uuid, answered_by }) => (
-              <li key={call_uuid}>
+              <li key={call_uuid} className="row">
                 <Link to="/calibrations/$uuid/calls/$call" params={{ uuid, call: call_uuid }} className="foreign">
                   {callName(call_uuid)}
                 </Link>

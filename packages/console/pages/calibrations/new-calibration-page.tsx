@@ -68,7 +68,7 @@ export function NewCalibrationPage() {
   return (
     <form className="page calibrations" onSubmit={submit}>
       <PageHead title={t('create')} />
-      <div className="card card-body calibrations-form">
+      <div className="card card-body stack calibrations-form">
         <TextField
           label={t('name')}
           required

@@ -74,26 +74,25 @@ function Operator({ name, tz }: { name: string; tz: string }) {
   };
   return (
     <>
-      <div className="comparison-head">
-        <ScopeForm
-          label={t('period')}
-          fields={['from', 'to']}
-          scope={search}
-          onChange={({ from, to }: Scope) =>
-            void navigate({
-              to: '/operator',
-              search: { name, ...(from !== undefined && { from }), ...(to !== undefined && { to }) },
-              replace: true,
-            })
-          }
-        />
+      <ScopeForm
+        label={t('period')}
+        fields={['from', 'to']}
+        scope={search}
+        onChange={({ from, to }: Scope) =>
+          void navigate({
+            to: '/operator',
+            search: { name, ...(from !== undefined && { from }), ...(to !== undefined && { to }) },
+            replace: true,
+          })
+        }
+      >
         <p className="muted">
           {chosenDays(search, tz) === null ? t('lastDays', { days: format.number(DEFAULT_DAYS), zone: tz }) : tz}
         </p>
         <Link to="/compare" search={compareSearch} className="button">
           {t('compare')}
         </Link>
-      </div>
+      </ScopeForm>
       <LoadingOrFailed query={own.days} />
       {own.total?.calls === 0 && <State title={t('nothing')} />}
       {own.total !== undefined && own.total.calls > 0 && (
@@ -184,7 +183,7 @@ function Calls({ title, search }: { title: string; search: CallSearch }) {
       <LoadingOrFailed query={calls} />
       <ul className="comparison-calls">
         {items.map(({ uuid, start_time, score, segment_type }) => (
-          <li key={uuid}>
+          <li key={uuid} className="row">
             <Link
               to="/calls/$uuid"
               params={{ uuid }}
@@ -224,7 +223,7 @@ function Comments({ search }: { search: CallSearch }) {
     <Card title={t('comments')}>
       <p className="muted">{t('commentsText', { count: format.number(COMMENTED) })}</p>
       {comments.length === 0 && <p className="muted">{t('noComments')}</p>}
-      <ul className="comparison-comments">
+      <ul className="stack">
         {comments.map(({ uuid, text, by, at, call }) => (
           <li key={uuid}>
             <p className="foreign">{text}</p>

@@ -1,5 +1,5 @@
 import './comparison.css';
-import { useId } from 'react';
+import { type ReactNode, useId } from 'react';
 import { Field, SelectField, TextField } from '../../widgets/controls.tsx';
 import { named, useStatistics } from '../dashboard/use-statistics.ts';
 import { type Scope, SCOPE } from './scope-fields.ts';
@@ -10,6 +10,8 @@ interface Props {
   readonly scope: Scope;
   readonly onChange: (scope: Scope) => void;
   readonly fields?: readonly (keyof Scope)[];
+  /** After the fields. */
+  readonly children?: ReactNode;
 }
 
 const GROUPINGS = { operator: 'operator_name', group: 'operator_group_name', segment: 'segment_type' } as const;
@@ -17,7 +19,7 @@ const GROUPINGS = { operator: 'operator_name', group: 'operator_group_name', seg
 const REVISION = /^[1-9]\d{0,8}$/;
 
 /** Chooses operator, group, segment type, scorecard and days. What is left empty is any. */
-export function ScopeForm({ label, scope, onChange, fields = SCOPE }: Props) {
+export function ScopeForm({ label, scope, onChange, fields = SCOPE, children }: Props) {
   const t = comparisonTexts.use();
   const cards = useScorecards(fields.includes('card'));
   const change = (name: keyof Scope, value: string) => {
@@ -66,6 +68,7 @@ export function ScopeForm({ label, scope, onChange, fields = SCOPE }: Props) {
             onChange={({ target }) => change(name, target.value)}
           />
         ))}
+      {children}
     </div>
   );
 }

@@ -74,22 +74,21 @@ export function DashboardPage() {
       <p className="print-only">
         {format.date(period.now.started_from)} – {format.date(new Date(Date.parse(period.now.started_to) - 1))}, {tz}
       </p>
-      <div className="dashboard-scope">
-        <ScopeForm
-          label={t('filters')}
-          scope={search}
-          onChange={(scope) =>
-            void navigate({
-              to: '/dashboard',
-              search: { ...search, ...Object.fromEntries(SCOPE.map((name) => [name, scope[name]])) },
-              replace: true,
-            })
-          }
-        />
+      <ScopeForm
+        label={t('filters')}
+        scope={search}
+        onChange={(scope) =>
+          void navigate({
+            to: '/dashboard',
+            search: { ...search, ...Object.fromEntries(SCOPE.map((name) => [name, scope[name]])) },
+            replace: true,
+          })
+        }
+      >
         <Link to="/compare" className="button">
           {t('compare')}
         </Link>
-      </div>
+      </ScopeForm>
       <LoadingOrFailed query={current} />
       {current.data?.total.calls === 0 && (
         <State title={t('empty.title')} text={t('empty.text')}>

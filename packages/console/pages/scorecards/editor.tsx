@@ -136,7 +136,7 @@ export function Editor({ scorecard }: { scorecard: Scorecard }) {
       {sections.map((section, at) => (
         // A section has no identity but its place.
         // oxlint-disable-next-line react/no-array-index-key
-        <fieldset key={at} className="card card-body scorecards-section">
+        <fieldset key={at} className="card card-body stack scorecards-section">
           <legend className="visually-hidden">{section.name}</legend>
           <div className="row scorecards-row">
             <TextField

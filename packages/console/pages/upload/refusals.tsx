@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import { saveFile } from '../../api/save-file.ts';
+import { faultText } from '../../i18n/faults/texts.ts';
 import * as format from '../../i18n/format.ts';
 import { currentSession } from '../../session/session.ts';
 import { failed } from '../../widgets/actions.tsx';
@@ -15,13 +16,16 @@ export function Refusals({ shown }: { shown: readonly string[] }) {
   return (
     <section className="upload-list" aria-label={t('refusals')}>
       <h2>{t('refusals')}</h2>
-      {others.map(({ id, name, at, invalid, rows, url }) => (
+      <p className="muted">{t('refusals.text')}</p>
+      {others.map(({ id, name, at, invalid, rows, url, fault }) => (
         <article key={id} className="card card-body upload-card">
           <div className="upload-card-head">
             <h3 className="foreign">{name}</h3>
             <span className="muted">
               {format.dateTime(new Date(at))} ·{' '}
-              {t('refused', { n: invalid, invalid: format.number(invalid), rows: format.number(rows) })}
+              {fault === undefined
+                ? t('refused', { n: invalid, invalid: format.number(invalid), rows: format.number(rows) })
+                : faultText(fault.code, fault.message)}
             </span>
             <span className="upload-card-actions">
               {url !== null && (
@@ -54,6 +58,8 @@ export interface Refusal {
   readonly invalid: number;
   /** Of its refused rows. */
   readonly url: string | null;
+  /** Of the file as a whole. */
+  readonly fault?: { readonly code: string; readonly message: string };
 }
 
 const MOST = 20;

@@ -50,7 +50,7 @@ export function UploadPage() {
           ))}
         </section>
       )}
-      <Refusals shown={uploads.flatMap(({ progress }) => (progress.state === 'refused' ? progress.key : []))} />
+      <Refusals shown={uploads.map(({ id }) => id)} />
       <Batches
         shown={uploads.flatMap(({ progress }) => (progress.state === 'accepted' ? progress.result.batch_id : []))}
       />

@@ -26,14 +26,14 @@ type Source =
 
 type Progress =
   | { readonly state: 'sending' | 'paused' | 'checking' }
-  | { readonly state: 'refused'; readonly errors: RowErrors; readonly key: string }
+  | { readonly state: 'refused'; readonly errors: RowErrors }
   | { readonly state: 'failed'; readonly error: unknown }
   | { readonly state: 'accepted'; readonly result: UploadResult }
   | { readonly state: 'stored'; readonly callUuid: string };
 
 /** One upload of this page, from the choice of its files until the service has accepted them. */
 export interface Upload {
-  readonly id: number;
+  readonly id: string;
   readonly userUuid: string;
   readonly source: Source;
   readonly sentBytes: number;
@@ -54,7 +54,7 @@ const URL_AGE_MS = 50 * 60_000;
 
 const uploads = createStore<readonly Upload[]>([]);
 let lastId = 0;
-const works = new Map<number, Work>();
+const works = new Map<string, Work>();
 
 /** The uploads of the user who is signed in, newest first. They go on while other pages are open. */
 export function useUploads(): readonly Upload[] {
@@ -79,7 +79,13 @@ export function isUnfinished({ progress }: Upload): boolean {
 export function startUpload(source: Source): void {
   const userUuid = currentSession()?.userUuid;
   if (userUuid === undefined) return;
-  const upload: Upload = { id: ++lastId, userUuid, source, sentBytes: 0, progress: { state: 'sending' } };
+  const upload: Upload = {
+    id: `${Date.now()} ${++lastId}`,
+    userUuid,
+    source,
+    sentBytes: 0,
+    progress: { state: 'sending' },
+  };
   works.set(upload.id, {
     stop: new AbortController(),
     urls: null,
@@ -131,10 +137,27 @@ function run(upload: Upload): Promise<void> {
 async function settle(upload: Upload, action: () => Promise<Progress>): Promise<void> {
   const { signal } = works.get(upload.id)!.stop;
   try {
-    change(upload.id, { progress: await action() });
+    const progress = await action();
+    if (progress.state === 'refused') {
+      const { rows, invalid, rejected_csv_url: url } = progress.errors;
+      keepRefusal({ ...refusalOf(upload), rows, invalid, url });
+    } else forgetRefusal(upload.id);
+    change(upload.id, { progress });
   } catch (error) {
-    if (!signal.aborted) change(upload.id, { progress: { state: 'failed', error } });
+    if (signal.aborted) return;
+    if (error instanceof ApiError && error.status < 500 && !PASSING.has(error.status)) {
+      const { code, message } = error;
+      keepRefusal({ ...refusalOf(upload), rows: 0, invalid: 0, url: null, fault: { code, message } });
+    }
+    change(upload.id, { progress: { state: 'failed', error } });
   }
+}
+
+/** Answers that say nothing of the file. */
+const PASSING = new Set([401, 408, 429]);
+
+function refusalOf(upload: Upload) {
+  return { id: upload.id, name: namesOf(upload).join(' + '), at: Date.now() };
 }
 
 async function sendBatch(upload: Upload): Promise<Progress> {
@@ -179,21 +202,10 @@ async function process(upload: Upload, onError: 'reject' | 'skip'): Promise<Prog
         signal: stop.signal,
       }),
     );
-    // Its good rows were accepted after all.
-    forgetRefusal(metadata_key);
     return { state: 'accepted', result: data };
   } catch (error) {
     if (error instanceof ApiError && error.code === 'VALIDATION_FAILED') {
-      const errors = error.details as unknown as RowErrors;
-      keepRefusal({
-        id: metadata_key,
-        name: namesOf(upload).join(' + '),
-        at: Date.now(),
-        rows: errors.rows,
-        invalid: errors.invalid,
-        url: errors.rejected_csv_url,
-      });
-      return { state: 'refused', errors, key: metadata_key };
+      return { state: 'refused', errors: error.details as unknown as RowErrors };
     }
     throw error;
   }
@@ -216,7 +228,7 @@ async function sendRecording(upload: Upload): Promise<Progress> {
   return { state: 'stored', callUuid: answer.audio_id };
 }
 
-function change(id: number, values: Partial<Upload>): void {
+function change(id: string, values: Partial<Upload>): void {
   uploads.set(uploads.get().map((each) => (each.id === id ? { ...each, ...values } : each)));
 }
 

@@ -7,7 +7,7 @@ import type { z } from 'zod';
 import { AND_REVIEWERS, type Caller, EVERY_ROLE } from '../../authentication/caller.ts';
 import { endpoint, type Endpoint, type HandlerResponse } from '../../http/endpoint.ts';
 import { etagOf, IfMatch } from '../../http/request/if-match.ts';
-import { passTo, readAnswer, requestOf } from '../rpc-caller.ts';
+import { type Answer, passTo, readAnswer, requestOf } from '../rpc-caller.ts';
 import type { AddChoices } from './answer-choices.ts';
 
 const PATH = '/api/v1/calls/:uuid';
@@ -23,7 +23,7 @@ export function reviews(
   >,
   addChoices: AddChoices,
 ): Endpoint[] {
-  const reviewed = async (caller: Caller, reply: Parameters<typeof readAnswer>[0]): Promise<HandlerResponse> => {
+  const reviewed = async (caller: Caller, reply: Answer): Promise<HandlerResponse> => {
     const analysis = readAnswer<ReviewedAnalysis>(reply);
     const { review } = analysis;
     const [body] = await addChoices(caller, [analysis]);

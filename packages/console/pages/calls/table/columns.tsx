@@ -46,7 +46,7 @@ export const COLUMNS = {
   },
   status: { width: 'minmax(100px, 0.8fr)', cell: ({ status }) => <StatusBadge status={status} /> },
   operator_group_name: { width: 'minmax(110px, 1fr)', cell: (call) => foreign(call.operator_group_name) },
-  client_phone_number: { width: 'minmax(132px, 1fr)', cell: (call) => foreign(call.client_phone_number) },
+  client_phone_number: { width: 'minmax(152px, 1fr)', cell: (call) => foreign(call.client_phone_number) },
   segment_type: { width: 'minmax(92px, 1fr)', cell: ({ segment_type }) => foreign(segment_type) },
   direction: {
     width: 'minmax(96px, 0.6fr)',
