@@ -122,7 +122,9 @@ export const SpokenWords = z
   .object({
     calls: Count.meta({ description: 'Whose words were counted.' }),
     items: z.array(
-      z.object({ word: z.string(), calls: Count.meta({ description: 'In which it was said.' }) }).meta({ id: 'SpokenWord' }),
+      z
+        .object({ word: z.string(), calls: Count.meta({ description: 'In which it was said.' }) })
+        .meta({ id: 'SpokenWord' }),
     ),
   })
   .meta({ id: 'SpokenWords', examples: [{ calls: 100, items: [{ word: 'delivery', calls: 31 }] }] });

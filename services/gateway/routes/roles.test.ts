@@ -25,6 +25,7 @@ const OPEN_TO: Readonly<Record<string, readonly Role[]>> = {
   exportCalls: ['REVIEWER'],
   exportSelectedCalls: ['REVIEWER'],
   getStatistics: ['REVIEWER', 'OPERATOR'],
+  countSpokenWords: ['REVIEWER', 'OPERATOR'],
   getAgreement: ['REVIEWER'],
   listComparedCalls: ['REVIEWER'],
   assignCall: ['REVIEWER'],

@@ -288,7 +288,8 @@ describe('the words that were said', () => {
       { text: 'Toʻlov parcels', language: 'uz' },
       { text: 'Посылки', language: 'ru' },
     ]);
-    const counted = await countSpokenWords(service.deps, firmUuid, { ...NO_FILTER, language: ['en', 'uz'] });
+    await service.deps.words.catchUp(firmUuid, 60_000);
+    const counted = await countSpokenWords(service.deps, firmUuid, { ...NO_FILTER, q: 'parcels' });
     expect(counted.calls).toBe(2);
     expect(counted.items[0]).toEqual({ word: 'parcels', calls: 2 });
     expect(new Set(counted.items.slice(1).map(({ word }) => word))).toEqual(new Set(['my', 'card', 'is', 'toʻlov']));

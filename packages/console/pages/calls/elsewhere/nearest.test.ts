@@ -28,7 +28,7 @@ describe('names near what was typed', () => {
 });
 
 describe('searches with other spellings', () => {
-  const said = ['delivery', 'deliver', 'refund', 'yetkazib', 'доставка'];
+  const said = ['delivery', 'refund', 'late', 'yetkazib', 'доставка'];
 
   it('have near words in place of the first that nobody said, and keep the rest', () => {
     expect(respelled('delivrey', said)).toEqual(['delivery']);
