@@ -191,7 +191,8 @@ describe('transactions', () => {
       );
     }
     await Promise.all([bump('a', 'b'), bump('b', 'a')]);
-    expect(met).toBe(3);
+    // The one that was retried may take its first row before the other has its second, and then they meet again.
+    expect(met).toBeGreaterThan(2);
     expect(await database.query('SELECT value FROM counters')).toEqual([{ value: 2 }, { value: 2 }]);
   });
 
