@@ -48,7 +48,8 @@ describe('the Kafka transport in outages', () => {
       () => false,
       ({ kind }: Fault) => kind === 'unavailable',
     );
-  const outbox = async () => (await bus.depths()).find(({ consumer }) => consumer === 'outbox');
+  const depth = async (consumer: string, of = bus) => (await of.depths()).find((each) => each.consumer === consumer);
+  const outbox = () => depth('outbox');
 
   function newConsumer(): { type: string; consumer: string; received: number[]; routes: AnyRoute[] } {
     count += 1;
@@ -228,8 +229,8 @@ describe('the Kafka transport in outages', () => {
       await waitUntil(() => numbersReceived.length === 1);
       // Also recorded as handled: what the outage interrupts is delivered again.
       await waitUntil(async () => {
-        const depth = (await behind.depths()).find((each) => each.consumer === consumer);
-        return depth?.active === 0 && depth.waiting === 0;
+        const left = await depth(consumer, behind);
+        return left?.active === 0 && left.waiting === 0;
       });
       gate.cut();
       await publish(numbers(20).map((n) => newEvent({ type }, n + 1)));
@@ -295,9 +296,7 @@ describe('the Kafka transport in outages', () => {
     await producer.send({ topic: topicOf(kafka, type), messages: misfits.map((each) => ({ ...each, partition: 0 })) });
     await publish(numbers(9).map((n) => newEvent({ type }, n)));
     await waitUntil(() => received.length === 9);
-    await waitUntil(
-      async () => (await bus.depths()).find((each) => each.consumer === consumer)?.dead === misfits.length,
-    );
+    await waitUntil(async () => (await depth(consumer))?.dead === misfits.length);
     await producer.disconnect();
   });
 
@@ -308,7 +307,7 @@ describe('the Kafka transport in outages', () => {
     await publish([newEvent({ type }, 0), odd, newEvent({ type }, 2)]);
     await waitUntil(() => received.length === 2);
     expect(received.toSorted()).toEqual([0, 2]);
-    await waitUntil(async () => (await bus.depths()).find((each) => each.consumer === consumer)?.dead === 1);
+    await waitUntil(async () => (await depth(consumer))?.dead === 1);
   });
 });
 

@@ -55,7 +55,7 @@ export async function disputeAnswer(
 }
 
 /**
- * Accepts or rejects an open dispute. With an answer, which null says does not apply, an accepted one changes the review of the call in the same
+ * Accepts or rejects an open dispute. With an answer (null: the question does not apply), an accepted one changes the review of the call in the same
  * transaction, so that of two decisions at the same time one counts. Faults: NOT_FOUND; INVALID_TRANSITION when it has been
  * decided; those of a review.
  */

@@ -32,10 +32,11 @@ export async function countSpokenWords(
   for (const { row } of calls) {
     if (left <= 0) break;
     read += 1;
+    const configuration = configurationFor(row.language);
     const said = new Set<string>();
     for (const { text } of (await transcripts.find(firmUuid, row.uuid)) ?? []) {
       left -= text.length;
-      for (const { start, end } of spokenWords(text, configurationFor(row.language))) {
+      for (const { start, end } of spokenWords(text, configuration)) {
         const word = text.slice(start, end).toLowerCase();
         if (/\p{L}/u.test(word)) said.add(word);
       }

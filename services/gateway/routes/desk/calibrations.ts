@@ -15,6 +15,7 @@ import { passTo } from '../rpc-caller.ts';
 
 const PATH = '/api/v1/calibrations';
 const tag = 'Desk';
+
 /** docs/api.md, "The desk of a team". */
 export function calibrations(
   team: Pick<
