@@ -84,7 +84,7 @@ function resultsIn(output: string, group: Group, code: number | null): FileResul
     const count = (status: string) => file.assertionResults.filter((each) => each.status === status).length;
     const failure = file.assertionResults.find(({ status }) => status === 'failed');
     const error = failure === undefined ? file.message : `${failure.fullName}: ${failure.failureMessages[0] ?? ''}`;
-    const passed = file.status === 'passed';
+    const passed = file.status !== 'failed';
     return {
       path: relative(process.cwd(), file.name),
       group,

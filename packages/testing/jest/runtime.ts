@@ -14,6 +14,9 @@ registerHooks({
     specifier === '@jest/globals' ? { url: globalsUrl, shortCircuit: true } : next(specifier, context),
 });
 
+// When Jest is killed, its workers would finish their files, and the servers of the run are gone.
+process.once('disconnect', () => process.exit(1));
+
 /**
  * Loads test files by Node's own loader. A module is loaded once in a worker, whichever test files import it, where Jest loads
  * every module again for every file. So test files share the state of modules, and `jest.mock` has no effect.

@@ -21,8 +21,8 @@ let running: Running | null = null;
 
 /**
  * Starts one PostgreSQL server for the complete run, unless `TEST_DATABASE_URL` names one (as a superuser). Tests find its
- * address in that variable. `TEST_SCRATCH` names a folder for files that several test files share; it is removed at the
- * end.
+ * address in that variable. `TEST_SCRATCH` names a folder for files that several test files share. It is also the folder for
+ * temporary files of tests and of what they start, and is removed at the end.
  */
 export default async function start(): Promise<void> {
   // Tests start the service many times. With the cache, the same files are stripped and compiled only once.
@@ -41,6 +41,7 @@ export default async function start(): Promise<void> {
     };
     if (server !== null) process.env['TEST_DATABASE_URL'] = server.adminUrl;
     process.env['TEST_SCRATCH'] = directory;
+    process.env['TMPDIR'] = directory;
   } catch (error) {
     await rm(directory, { recursive: true, force: true });
     throw error;
