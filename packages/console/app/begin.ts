@@ -9,8 +9,6 @@ import { may } from '../session/rights.ts';
 import { currentSession, SERVICE_URL, startSession } from '../session/session.ts';
 import { applyTheme } from './theme.ts';
 
-applyTheme();
-
 export const locale = preferredLocale();
 
 const path = location.pathname.slice(new URL(document.baseURI).pathname.length);
@@ -27,4 +25,5 @@ export const session = startSession().then(() => {
   if (path === '') ask(`calls?${stringify(firstPage({}))}`);
 });
 
+applyTheme();
 for (const texts of path === '' || path === 'calls' ? [shell, calls, topics] : [shell]) askEarly(texts[locale] ?? '');

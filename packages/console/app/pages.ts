@@ -1,6 +1,7 @@
 import { createRootRoute, createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { whenOnline } from '../api/connection.ts';
+import { queryClient } from '../api/query-client.ts';
 import type { Locale } from '../i18n/locales.ts';
 import { currentLocale } from '../i18n/texts.ts';
 import { topicTexts } from '../i18n/topics/texts.ts';
@@ -8,6 +9,7 @@ import { calibrationTexts } from '../pages/calibrations/texts.ts';
 import { callTexts } from '../pages/call/texts.ts';
 import { callSearch } from '../pages/calls/call-search.ts';
 import { CallsPage } from '../pages/calls/calls-page.tsx';
+import { callsQuery } from '../pages/calls/calls-query.ts';
 import { callsTexts } from '../pages/calls/texts.ts';
 import { StartPage, ViewLink } from '../pages/calls/views/start-page.tsx';
 import { SCOPE } from '../pages/comparison/scope-fields.ts';
@@ -19,6 +21,7 @@ import { reviewTexts } from '../pages/review/texts.ts';
 import { scorecardsTexts } from '../pages/scorecards/texts.ts';
 import { settingsTexts } from '../pages/settings/texts.ts';
 import { uploadTexts } from '../pages/upload/texts.ts';
+import { currentSession } from '../session/session.ts';
 import { Shell } from './shell.tsx';
 
 export const rootRoute = createRootRoute({ component: Shell });
@@ -59,7 +62,12 @@ export const pageRoutes = [
     getParentRoute,
     path: '/calls',
     validateSearch: callSearch,
-    loader: load(callsTexts, topicTexts),
+    loader: ({ cause, location }) => {
+      // The answer is read while the frame is drawn, and not once the page is.
+      if (cause === 'enter' && currentSession() !== null)
+        void queryClient.prefetchInfiniteQuery(callsQuery(callSearch(location.search)));
+      return load(callsTexts, topicTexts)();
+    },
     // With the console itself: people open it first.
     component: CallsPage,
   }),

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { useEffect } from 'react';
+import { useEffect, useState } from 'react';
 import { firmQuery } from '../api/client.ts';
 import { shellTexts } from '../i18n/shell/texts.ts';
 import { chooseZone, setFirmZone, useShownZone } from '../i18n/zone/zone.ts';
@@ -14,13 +14,22 @@ export function useTimeZone(): string {
   return useShownZone();
 }
 
+/** Four hundred options take longer to draw than the rest of a page, so that the page is there before them. */
+const OTHERS_AFTER_MS = 1_000;
+
 /** Names the time zone of the page, once, and lets the person choose another. */
 export function ZoneChoice() {
   const t = shellTexts.use();
   const { data } = useQuery(firmQuery);
   const zone = useShownZone();
   const firmZone = data?.time_zone;
-  const zones = [zone, 'UTC', ...Intl.supportedValuesOf('timeZone')].filter((each) => each !== firmZone);
+  const [hasOthers, setHasOthers] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setHasOthers(true), OTHERS_AFTER_MS);
+    return () => clearTimeout(timer);
+  }, []);
+  const others = hasOthers ? ['UTC', ...Intl.supportedValuesOf('timeZone')] : [];
+  const zones = [zone, ...others].filter((each) => each !== firmZone);
   return (
     <footer className="zone">
       <span className="print-only">
@@ -31,6 +40,8 @@ export function ZoneChoice() {
         <select
           className="input"
           value={zone}
+          onPointerDown={() => setHasOthers(true)}
+          onFocus={() => setHasOthers(true)}
           onChange={({ target }) => chooseZone(target.value === firmZone ? null : target.value)}
         >
           {firmZone !== undefined && <option value={firmZone}>{t('zone.firm', { zone: firmZone })}</option>}

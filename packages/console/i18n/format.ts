@@ -78,10 +78,10 @@ export function dateTime(instant: string | Date): string {
 
 /** "3 Oct, 14:05" in this year, with the year in others. */
 export function shortDateTime(instant: string | Date): string {
-  const { year, month, day } = partsOf(instant);
+  const { year, month, day, hour, minute } = partsOf(instant);
   const names = NAMES[currentLocale()];
   const isThisYear = year === partsOf(new Date()).year;
-  return `${names.date(day, names.shortMonths[month - 1]!, isThisYear ? '' : year)}, ${time(instant)}`;
+  return `${names.date(day, names.shortMonths[month - 1]!, isThisYear ? '' : year)}, ${hour}:${minute}`;
 }
 
 /** "3 Oct 2026, 14:05:09". */
@@ -95,10 +95,21 @@ export function timeWithSeconds(instant: string | Date): string {
   return `${hour}:${minute}:${second}`;
 }
 
+/** By their decimals: to make one takes a thousand times as long as to use it. */
+const numberFormats = new Map<string, Intl.NumberFormat>();
+
+function numberFormat(maximumFractionDigits: number, minimumFractionDigits: number): Intl.NumberFormat {
+  const key = `${maximumFractionDigits} ${minimumFractionDigits}`;
+  const made =
+    numberFormats.get(key) ?? new Intl.NumberFormat('en-US', { maximumFractionDigits, minimumFractionDigits });
+  numberFormats.set(key, made);
+  return made;
+}
+
 /** With the separators of the language, and as many decimals as given at most. */
 export function number(value: number, decimals = 0, least = 0): string {
   const { decimal, group } = NAMES[currentLocale()];
-  const plain = value.toLocaleString('en-US', { maximumFractionDigits: decimals, minimumFractionDigits: least });
+  const plain = numberFormat(decimals, least).format(value);
   const [whole = '', fraction] = plain.split('.');
   // Four digits need no separator in Spanish and Russian, and are no harder to read without it elsewhere.
   const grouped = Math.abs(value) < 10_000 ? whole.replaceAll(',', '') : whole.replaceAll(',', group);

@@ -10,7 +10,8 @@ interface Range {
 
 /** Which of many rows of one height are near the visible part of a scrolled element. */
 export function useVirtualRows(element: RefObject<HTMLElement | null>, count: number, rowHeight: number): Range {
-  const [range, setRange] = useState<Range>({ from: 0, to: 40 });
+  // Those that a window can show, until the element is measured.
+  const [range, setRange] = useState<Range>(() => ({ from: 0, to: Math.ceil(innerHeight / rowHeight) }));
   const measure = useCallback(() => {
     const { current } = element;
     if (current === null) return;
@@ -21,7 +22,7 @@ export function useVirtualRows(element: RefObject<HTMLElement | null>, count: nu
   useEffect(() => {
     const { current } = element;
     if (current === null) return;
-    measure();
+    // It also measures once after the next layout, which measuring here would force.
     const observer = new ResizeObserver(measure);
     observer.observe(current);
     current.addEventListener('scroll', measure, { passive: true });
