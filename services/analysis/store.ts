@@ -1,5 +1,4 @@
 import type { Database, Sql } from '@call-analysis/postgres';
-import type { NewAnalysis } from './analysts/make-analysis.ts';
 import { openMoneyStore } from './money/money-store.ts';
 import { openRequestStore } from './request-store.ts';
 import { openScorecardStore } from './scorecards/scorecard-store.ts';
@@ -42,28 +41,9 @@ export function openStore(db: Database, { currency = null }: { readonly currency
       ),
     ],
 
+    /** Rows that a service of the last release has written. */
     async removeAnalyses(tx: Sql, firmUuid: string, callUuid: string): Promise<void> {
       await tx.query('DELETE FROM analysis WHERE firm_uuid = $1 AND call_uuid = $2', [firmUuid, callUuid]);
-    },
-
-    /** An analysis of the same call and attempt is kept. */
-    async addAnalyses(tx: Sql, analyses: readonly NewAnalysis[]): Promise<void> {
-      await tx.query(
-        `INSERT INTO analysis (uuid, call_uuid, firm_uuid, attempt, scorecard_uuid, revision, score, created_at)
-         SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::int[], $5::uuid[], $6::int[], $7::float8[],
-           $8::timestamptz[])
-         ON CONFLICT (call_uuid, attempt) DO NOTHING`,
-        [
-          analyses.map((each) => each.uuid),
-          analyses.map((each) => each.callUuid),
-          analyses.map((each) => each.firmUuid),
-          analyses.map((each) => each.attempt),
-          analyses.map((each) => each.scorecardUuid),
-          analyses.map((each) => each.revision),
-          analyses.map((each) => each.score),
-          analyses.map((each) => each.createdAt),
-        ],
-      );
     },
   };
 }

@@ -104,12 +104,6 @@ export async function reconcile(stored: Stored, client: RetryingClient, firmUuid
        FROM ingest.call c WHERE firm_uuid = $1`,
     [firmUuid],
   );
-  const analyzed = await rows<{ call_uuid: string; n: number }>(
-    databaseUrls['analysis']!,
-    'SELECT call_uuid, count(*)::int AS n FROM analysis.analysis WHERE firm_uuid = $1 GROUP BY call_uuid',
-    [firmUuid],
-  );
-  const analyses = new Map(analyzed.map(({ call_uuid, n }) => [call_uuid, n]));
   const known = new Map(calls.map((call) => [call.partner_call_id, call]));
   const byStatus: Record<string, number> = {};
   for (const { status } of calls) byStatus[status] = (byStatus[status] ?? 0) + 1;
@@ -122,7 +116,7 @@ export async function reconcile(stored: Stored, client: RetryingClient, firmUuid
     failures: calls.flatMap(({ status, failure }) => (status === 'failed' ? [failure] : [])),
     notAnalyzedOnce: completed.filter((call) => {
       const wanted = call.outcome === 'scored' ? 1 : 0;
-      return (call.analyses !== wanted && !(wanted === 0 && call.analyses === 1)) || (analyses.get(call.uuid) ?? 0) > 1;
+      return call.analyses !== wanted && !(wanted === 0 && call.analyses === 1);
     }),
     miscounted: await miscounted(client),
     ...(await recordings(stored, firmUuid, calls)),

@@ -18,24 +18,12 @@ import type { AnalysisResult, Analyst, TakeSlot } from './analyst.ts';
 import { recognizeLanguage } from './rules/recognize-language.ts';
 import { seemSwapped, SWAPPED_NOTE } from './rules/swapped-channels.ts';
 
-export interface NewAnalysis {
-  readonly uuid: string;
-  readonly callUuid: string;
-  readonly firmUuid: string;
-  readonly attempt: number;
-  readonly scorecardUuid: string;
-  readonly revision: number;
-  readonly score: number | null;
-  readonly createdAt: Date;
-}
-
 export type TranscriptReadyEvent = Event<BodyOf<typeof TranscriptReady>>;
 
 export interface AnalyzedCall {
   readonly event: TranscriptReadyEvent;
   readonly analyzed: Event<BodyOf<typeof CallAnalyzed>>;
   /** Null for a call without speech. */
-  readonly row: NewAnalysis | null;
   readonly analysis: Analysis | null;
 }
 
@@ -95,17 +83,7 @@ export async function makeAnalysis(
     analysis: analysis && publishedAnalysis(analysis),
     note,
   });
-  const row: NewAnalysis | null = analysis && {
-    uuid,
-    callUuid: event.subject,
-    firmUuid: event.firmuuid,
-    attempt: data.attempt,
-    scorecardUuid: scorecard.uuid,
-    revision: scorecard.revision,
-    score: analysis.score,
-    createdAt,
-  };
-  return { event, analyzed, row, analysis };
+  return { event, analyzed, analysis };
 }
 
 type Answer = AnalysisResult['sections'][number]['questions'][number];

@@ -63,15 +63,10 @@ export async function analyzeCalls(deps: Deps & Registered, events: readonly Tra
     }
   }
   await onceUnlessErased({ db: store.db, consumer }, pending, async (tx, fresh) => {
-    const made = fresh.flatMap(({ id }) => results.get(id) ?? []);
     await recordSpeech(deps, tx, fresh);
-    await store.addAnalyses(
-      tx,
-      made.flatMap(({ row }) => row ?? []),
-    );
     await bus.publish(
       tx,
-      made.map(({ analyzed }) => analyzed),
+      fresh.flatMap(({ id }) => results.get(id)?.analyzed ?? []),
     );
   });
 }

@@ -39,13 +39,21 @@ function erasureOf({ subject, firmuuid }: TranscriptReadyEvent): Event {
   };
 }
 
+/** As a service of the last release writes it. */
+async function addRow({ subject, firmuuid }: TranscriptReadyEvent): Promise<void> {
+  await service.db.query(
+    `INSERT INTO analysis (uuid, call_uuid, firm_uuid, attempt, scorecard_uuid, revision, created_at)
+     VALUES (gen_random_uuid(), $1, $2, 1, gen_random_uuid(), 1, now())`,
+    [subject, firmuuid],
+  );
+}
+
 const rowsOf = ({ subject }: TranscriptReadyEvent) =>
   service.db.query('SELECT 1 FROM analysis WHERE call_uuid = $1', [subject]);
 
-it('the analyses of an erased call are removed, and those of other calls are kept', async () => {
+it('rows that the last release wrote for an erased call are removed, and those of other calls are kept', async () => {
   const [erasedCall, keptCall] = [transcriptReady(lines), transcriptReady(lines)];
-  await service.publish(erasedCall, keptCall);
-  await Promise.all([service.analysisOf(erasedCall), service.analysisOf(keptCall)]);
+  await Promise.all([addRow(erasedCall), addRow(keptCall)]);
   await service.publish(erasureOf(erasedCall));
   await waitUntil(async () => (await rowsOf(erasedCall)).length === 0);
   expect(await rowsOf(keptCall)).toHaveLength(1);
@@ -53,14 +61,13 @@ it('the analyses of an erased call are removed, and those of other calls are kep
 
 it('another firm cannot erase the call', async () => {
   const event = transcriptReady(lines);
-  await service.publish(event);
-  await service.analysisOf(event);
+  await addRow(event);
   await service.publish({ ...erasureOf(event), firmuuid: randomUUID() });
   await service.waitUntilIdle();
   expect(await rowsOf(event)).toHaveLength(1);
 });
 
-it('the result of an analysis that is running when its call is erased is neither stored nor published', async () => {
+it('the result of an analysis that is running when its call is erased is not published', async () => {
   started = Promise.withResolvers();
   release = Promise.withResolvers();
   const event = transcriptReady(lines, { segment_type: SLOW });
@@ -73,7 +80,6 @@ it('the result of an analysis that is running when its call is erased is neither
   );
   release.resolve();
   await service.waitUntilIdle();
-  expect(await rowsOf(event)).toHaveLength(0);
   expect(service.analyzed.filter(({ subject }) => subject === event.subject)).toEqual([]);
 });
 
@@ -84,7 +90,6 @@ it('a transcript that arrives after the erasure is neither analyzed nor dead-let
   await service.waitUntilIdle();
   await service.publish(inline, byKey);
   await service.waitUntilIdle();
-  expect(await rowsOf(inline)).toHaveLength(0);
   expect((await service.queueDepth()).dead).toBe(0);
   const published = [...service.analyzed, ...service.failed].map(({ subject }) => subject);
   expect(published).not.toContain(inline.subject);

@@ -225,8 +225,7 @@ export class ModelQueue {
       used = tokensOf(made.analysis?.usage);
       // A call without speech, or one for the fallbacks, says nothing about the server.
       if (used.requests > 0) this.#gate.succeeded();
-      const rows = made.row === null ? [] : [made.row];
-      await this.#outcomes.add({ request, tokens: used, rows, event: made.analyzed });
+      await this.#outcomes.add({ request, tokens: used, event: made.analyzed });
     } catch (error) {
       if (error instanceof ModelFailure) used = error.tokens;
       if (signal.aborted) {

@@ -3,7 +3,7 @@ import { findErased } from '@call-analysis/call-processing';
 import { AnalysisWaiting, BudgetSpent, CallFailed, createEvent, type Event } from '@call-analysis/events';
 import type { Sql } from '@call-analysis/postgres';
 import { v7 as uuidv7 } from 'uuid';
-import type { NewAnalysis, TranscriptReadyEvent } from '../analysts/make-analysis.ts';
+import type { TranscriptReadyEvent } from '../analysts/make-analysis.ts';
 import type { LanguageModelConfig } from '../language-model/config.ts';
 import { NO_TOKENS, type Tokens, usageOf } from '../language-model/prices.ts';
 import type { ClaimedRequest } from '../request-store.ts';
@@ -21,7 +21,6 @@ export interface OutcomeDeps {
 interface Result {
   readonly request: ClaimedRequest;
   readonly tokens: Tokens;
-  readonly rows: readonly NewAnalysis[];
   readonly event: Event;
 }
 
@@ -81,7 +80,7 @@ export class Outcomes {
     retryable: boolean,
   ): Promise<void> {
     const event = failed(request.event, code, message, retryable, request.tries);
-    await this.add({ request, tokens, rows: [], event });
+    await this.add({ request, tokens, event });
   }
 
   /** Adds to the history of calls what they wait for. */
@@ -133,10 +132,6 @@ export class Outcomes {
       const ours = await store.requests.remove(tx, ids, this.#lease);
       const kept = results.filter(({ request: { event } }) => ours.has(event.id) && !erased.has(event.subject));
       if (kept.length === 0) return;
-      await store.addAnalyses(
-        tx,
-        kept.flatMap(({ rows }) => rows),
-      );
       await bus.publish(
         tx,
         kept.map(({ event }) => event),

@@ -384,9 +384,10 @@ describe('canceling', () => {
     await act(owner, uuid, 'cancel');
     const late = callAnalyzed({ owner, uuid: callUuid }, { analysis: null });
     await service.publish(late);
-    await waitUntil(
-      async () => (await service.db.query('SELECT 1 FROM claimed_event WHERE event_id = $1', [late.id])).length > 0,
-    );
+    await waitUntil(async () => {
+      const depths = await service.deps.bus.depths();
+      return depths.every(({ waiting, active }) => waiting + active === 0);
+    });
     const detail = await service.client.getCall({ ...callerOf(owner), call_uuid: callUuid });
     expect(detail.call).toMatchObject({ status: 'canceled' });
     expect(await faultOf(service.client.retryCall({ ...callerOf(owner), call_uuid: callUuid }))).toMatchObject({

@@ -10,6 +10,7 @@ import {
   CallListing,
   callOf,
   DAY,
+  insertCalls,
   modelled,
   sampleCalls,
 } from '../test/call-listing.ts';
@@ -73,6 +74,31 @@ describe('a list of calls', () => {
     await service.db.query('DELETE FROM call WHERE uuid = $1', [first!.uuid]);
     expect(await listing.ask(firmUuid, { score_min: 71.4 })).toMatchObject({ count: 0, items: [] });
     expect(await listing.ask(firmUuid, {})).toMatchObject({ count: 29 });
+  });
+
+  it('reads few rows when calls change, also by a connection that has changed calls before the table grew', async () => {
+    const firmUuid = randomUUID();
+    const calls = Array.from({ length: 3_000 }, () => callOf({ status: 'queued', outcome: null, score: null }));
+    await service.db.transaction(async (tx) => {
+      const complete = (those: readonly Call[]) =>
+        tx.query(`UPDATE call SET status = 'completed' WHERE firm_uuid = $1 AND uuid = ANY($2)`, [
+          firmUuid,
+          those.map(({ uuid }) => uuid),
+        ]);
+      const rowsRead = async () => {
+        const [row] = await tx.query<{ rows: number }>(
+          `SELECT (seq_tup_read + idx_tup_fetch)::float8 AS rows FROM pg_stat_xact_user_tables WHERE relid = 'listed_call'::regclass`,
+        );
+        return row!.rows;
+      };
+      await insertCalls(tx, firmUuid, calls.slice(0, 1_000), '');
+      await complete(calls.slice(0, 100));
+      await insertCalls(tx, firmUuid, calls.slice(1_000), '');
+      const before = await rowsRead();
+      await complete(calls.slice(1_000, 1_100));
+      expect((await rowsRead()) - before).toBeLessThan(10_000);
+    });
+    expect(await listing.ask(firmUuid, { status: ['completed'] })).toMatchObject({ count: 200 });
   });
 
   it('is complete where two filters exclude each other, everywhere or in long ranges of calls', async () => {

@@ -57,6 +57,9 @@ const LISTED = [...Object.keys(COPIES), ...Object.keys(FACTS)];
 const UPDATED = LISTED.filter((name) => name !== 'firm_uuid' && name !== 'uuid');
 const LISTED_VALUES = [...Object.values(COPIES), ...Object.keys(FACTS).map((name) => `facts.${name}`)];
 
+/** In the FROM clause of a statement that changes calls and writes their whole rows: the trigger of `call` leaves the rows to it. */
+export const ROWS_WRITTEN = `set_config('call_analysis.rows_written', 'yes', true)`;
+
 /** The facts that `factsParameter` passes, as `facts` with the uuids of firm, call and analysis. */
 export function factsFrom(parameter: string): string {
   const columns = Object.entries(FACTS).map(([name, type]) => `${name} ${type}`);

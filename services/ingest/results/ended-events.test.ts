@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { BatchFinished, type BodyOf, CallEnded, CampaignFinished, type Event } from '@call-analysis/events';
 import { waitUntil } from '@call-analysis/testing';
 import { beforeAll, describe, expect, it } from '@jest/globals';
@@ -44,6 +45,18 @@ const settled = () =>
   waitUntil(async () => (await service.deps.bus.depths()).every(({ waiting, active }) => waiting + active === 0));
 const ofFirm = <Body>(events: readonly Event<Body>[], { owner }: Call) =>
   events.filter(({ firmuuid }) => firmuuid === owner.firmUuid);
+
+it('a call that changes after its completion, in one transaction, is listed as it is in the end', async () => {
+  const [{ owner, uuid }] = (await uploaded(1)) as [Call];
+  const { firmUuid } = owner;
+  const result = { outcome: 'no_speech', language: null, score: null, analysisUuid: randomUUID(), analysis: null };
+  await service.db.transaction(async (tx) => {
+    await service.deps.results.complete(tx, [{ firmUuid, callUuid: uuid, attempt: 1, at: new Date(), ...result }]);
+    await tx.query(`UPDATE call SET status = 'canceled' WHERE firm_uuid = $1 AND uuid = $2`, [firmUuid, uuid]);
+  });
+  const listed = await service.db.query('SELECT status, outcome FROM listed_call WHERE uuid = $1', [uuid]);
+  expect(listed).toEqual([{ status: 'canceled', outcome: 'no_speech' }]);
+});
 
 describe('call.ended.v1', () => {
   it('is published once for a call that is completed, and once for one that fails', async () => {

@@ -8,7 +8,7 @@ import {
   receivedAnalysis,
   type TranscriptionWaiting,
 } from '@call-analysis/events';
-import type { Database } from '@call-analysis/postgres';
+import type { Database, Sql } from '@call-analysis/postgres';
 import type { Registered } from '@call-analysis/service';
 import { factsIn } from '../calls/analysis-facts.ts';
 import { publishEnded } from './publish-ended.ts';
@@ -20,15 +20,21 @@ interface Deps extends Registered {
   readonly bus: Bus;
 }
 
-/** Writes analyses into the catalogue and publishes CallEnded. An event that is delivered again has no effect. */
+/** A transaction that deadlocks with another one for the same events is repeated up to this many times. */
+const DEADLOCK_RETRIES = 5;
+
+/**
+ * Writes analyses into the catalogue and publishes CallEnded. An event that is delivered again has no effect, because its
+ * attempt of the call has ended: nothing else is noted of it.
+ */
 export async function projectAnalyses(
-  { db, results, bus, consumer }: Deps,
+  { db, results, bus }: Omit<Deps, 'consumer'>,
   events: readonly Event<BodyOf<typeof CallAnalyzed>>[],
 ): Promise<void> {
-  await once({ db: db, consumer }, events, async (tx, fresh) => {
+  const project = async (tx: Sql) => {
     const ended = await results.complete(
       tx,
-      fresh.map(({ firmuuid, subject, time, data }) => {
+      events.map(({ firmuuid, subject, time, data }) => {
         const analysis = data.analysis === null ? null : receivedAnalysis(data.analysis);
         const facts = analysis && factsIn(analysis);
         return {
@@ -46,9 +52,10 @@ export async function projectAnalyses(
         };
       }),
     );
-    const origins = new Map(fresh.map((event) => [`${event.firmuuid}/${event.subject}`, event]));
+    const origins = new Map(events.map((event) => [`${event.firmuuid}/${event.subject}`, event]));
     await publishEnded(bus, tx, ended, (call) => origins.get(`${call.firmUuid}/${call.callUuid}`)!);
-  });
+  };
+  await db.transaction(project, { retries: DEADLOCK_RETRIES });
 }
 
 /** Notes in the history of calls that their transcription or analysis waits, and for what. */

@@ -9,6 +9,7 @@ import {
   factsFrom,
   factsParameter,
   labelScorecards,
+  ROWS_WRITTEN,
   writeListed,
 } from '../listing/listed-call-store.ts';
 
@@ -74,7 +75,7 @@ export const results = (bodies: AnalysisBodies) => ({
            $7::uuid[], $8::bytea[], $9::uuid[], $10::int[], $11::text[],
            $12::int[], $13::int[])
            AS r (call_uuid, attempt, at, outcome, language, score, analysis_uuid, body, firm_uuid, needs_review, note,
-             questions, answered)),
+             questions, answered), ${ROWS_WRITTEN}),
        completed AS (
          UPDATE call SET status = 'completed', outcome = result.outcome, failure = NULL, score = result.score,
            needs_review = result.needs_review, questions = result.questions, answered = result.answered, reviewed_at = NULL,

@@ -191,7 +191,7 @@ export function describeCampaigns(system: () => SystemUnderTest): void {
       const ids = Array.from({ length: 3_000 }, (_, index) => `id-${index}`);
       await service.tables('analysis').transaction(async (tx) => {
         // The lock keeps results from being stored before the cancellation, however long that takes.
-        await tx.query('LOCK TABLE analysis.analysis IN EXCLUSIVE MODE');
+        await tx.query('LOCK TABLE analysis.claimed_event IN EXCLUSIVE MODE');
         expect((await client.uploadTranscripts(uuid, ids)).body.data.accepted).toBe(ids.length);
         const { body } = await client.ask<Campaign>('POST', `/${uuid}/cancel`);
         expect(body).toMatchObject({ status: 'canceled', calls: { total: ids.length } });
