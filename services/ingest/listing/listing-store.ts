@@ -27,8 +27,11 @@ const ALL = 256;
 const ENOUGH = 4_350;
 const PART_OF_CALL = 'get_byte(uuid_send(c.uuid), 15)';
 
-/** Where the matches of a page are further apart, to read all calls of a firm at once takes less time than to read on in order. */
-const WALKED = 20_000;
+/**
+ * Where a page of a list by score is not among so many calls, to read all calls of the firm at once takes less time: calls of neighbouring
+ * scores are anywhere in the table, those of neighbouring times side by side.
+ */
+const WALKED_BY_SCORE = 20_000;
 
 const CHANGED_CALLS = 5_000;
 
@@ -109,7 +112,8 @@ export function listing(db: Database, bodies: AnalysisBodies, carryOver: CarryOv
         count ??= await exactCount(table, query);
       }
       const values = new Values();
-      const list = sortedPage(values, table, query, Math.min(count.count, WALKED));
+      const most = query.sort.by === 'score' ? Math.min(count.count, WALKED_BY_SCORE) : count.count;
+      const list = sortedPage(values, table, query, most);
       return { calls: (await pageBy(values, firmUuid, list, 'NULL::bigint')).calls, count };
     },
 
