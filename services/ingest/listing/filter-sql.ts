@@ -34,14 +34,13 @@ export class Values {
 
 /**
  * The rows of `listed_call` that match, as `c`: the part of a statement that begins after FROM and ends with a condition. They are
- * of `source`, which is the table itself or a part of it. `isFew`: the calls of documents with the words are looked up one by
- * one, where PostgreSQL would rather read all calls of the firm.
+ * of `source`, which is the table itself or a part of it. `documents`: a part of the statement that has the uuids of those with the words.
  */
 export function matching(
   values: Values,
   table: ListedTable,
   { firmUuid, filter, words }: FilteredCalls,
-  { source = table, isFew = false }: { readonly source?: string; readonly isFew?: boolean } = {},
+  { source = table, documents }: { readonly source?: string; readonly documents?: string } = {},
 ): string {
   const firm = values.add(firmUuid, 'uuid');
   if (table === 'carried_listed_call' && filter.auto_fail_suspected !== undefined) {
@@ -60,18 +59,20 @@ export function matching(
     conditions.push(`c.uuid = (SELECT uuid FROM call WHERE firm_uuid = ${firm} AND partner_call_id = ${id})`);
   }
   let from = `${source} AS c`;
-  if (words !== null) {
-    const number = values.add(words.firmNumber, 'int');
-    from = isFew
-      ? `call_text AS t CROSS JOIN LATERAL (
-          SELECT * FROM ${source} AS c WHERE c.firm_uuid = ${firm} AND c.uuid = t.uuid OFFSET 0) AS c`
-      : `${from} JOIN call_text AS t ON t.uuid = c.uuid`;
-    conditions.push(`t.firm = ${number}`);
-    // The number is a word of each document, so that the index of words finds those of one firm.
-    conditions.push(`t.words @@ ${values.add(words.query, 'tsquery')}`);
-    conditions.push(`t.words @@ ${values.add(`'${firmTag(words.firmNumber)}'`, 'tsquery')}`);
+  if (words !== null && documents !== undefined) {
+    conditions.push(`c.uuid = ANY(ARRAY(SELECT uuid FROM ${documents}))`);
+  } else if (words !== null) {
+    from = `${from} JOIN call_text AS t ON t.uuid = c.uuid`;
+    conditions.push(hasWords(values, words));
   }
   return `${from} WHERE ${conditions.join(' AND ')}`;
+}
+
+/** The condition for documents `t` with the words. */
+function hasWords(values: Values, { firmNumber, query }: SearchedWords): string {
+  // The number is a word of each document, so that the index of words finds those of one firm.
+  return `t.firm = ${values.add(firmNumber, 'int')} AND t.words @@ ${values.add(query, 'tsquery')}
+    AND t.words @@ ${values.add(`'${firmTag(firmNumber)}'`, 'tsquery')}`;
 }
 
 function conditionsOf(values: Values, filter: CallFilter): string[] {
@@ -158,18 +159,30 @@ function reviewConditions(values: Values, firm: string, filter: CallFilter): str
 const POSITION = 'c.uuid, c.start_time, c.score';
 
 /**
- * The parts of a statement that collects all calls that match, and sorts them: `found` has them, or one more than `most`, and `page` the
- * positions of the page with their `place`.
+ * The parts of a statement that collects all calls that match, and sorts them: `found` has them, `page` the positions of the page with
+ * their `place`, and `count` how many there are. Of more than `most`, or of words in more documents than that, `count` is above it.
  */
 export function collectedPage(
   values: Values,
   table: ListedTable,
   query: CallQuery & FilteredCalls,
   most: number,
-): string {
-  const found = `SELECT ${POSITION} FROM ${matching(values, table, query, { isFew: true })} LIMIT ${values.add(most + 1, 'int')}`;
+): { readonly parts: string; readonly count: string } {
+  const { words } = query;
+  const limit = values.add(most + 1, 'int');
   const page = placed(values, query, `SELECT * FROM found AS c WHERE true ${afterIn(values, query)}`);
-  return `found AS MATERIALIZED (${found}), ${page}`;
+  const count = '(SELECT count(*) FROM found)';
+  if (words === null) {
+    const found = `SELECT ${POSITION} FROM ${matching(values, table, query)} LIMIT ${limit}`;
+    return { parts: `found AS MATERIALIZED (${found}), ${page}`, count };
+  }
+  const documents = `SELECT t.uuid FROM call_text AS t WHERE ${hasWords(values, words)} LIMIT ${limit}`;
+  const areMore = `((SELECT count(*) FROM documents) >= ${limit})`;
+  const found = `SELECT ${POSITION} FROM ${matching(values, table, query, { documents: 'documents' })} AND NOT ${areMore}`;
+  return {
+    parts: `documents AS MATERIALIZED (${documents}), found AS MATERIALIZED (${found}), ${page}`,
+    count: `CASE WHEN ${areMore} THEN ${limit} ELSE ${count} END`,
+  };
 }
 
 /**
