@@ -15,7 +15,7 @@ import {
   type Killed,
   killPromises,
   type Request,
-} from './failures/promises.ts';
+} from './test/failures/promises.ts';
 import { type FaultySystem, startFaultySystem } from './test/faulty-system.ts';
 import { type Load, startLoad } from './test/load.ts';
 import { reconcile, settled, storedBy } from './test/reconciliation.ts';

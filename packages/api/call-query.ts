@@ -1,7 +1,7 @@
 import { Direction, Language, Outcome, Resolution, Uuid } from '@call-analysis/events';
 import { z } from 'zod';
 import { CallSource, CallStatus } from './calls.ts';
-import { anyOf, flag, instant, isInstant, number, page, size, text, typed, wholeNumber } from './fields.ts';
+import { anyOf, flag, instant, isInstant, number, page, size, text, timeZone, typed, wholeNumber } from './fields.ts';
 
 /** docs/api.md, "Calls". */
 
@@ -10,6 +10,7 @@ const MAX_QUERY_CHARS = 255;
 const MAX_CURSOR_CHARS = 255;
 const MAX_DURATION = 1_000_000;
 const MAX_REVISION = 2 ** 31 - 1;
+const MAX_HEADINGS = 100;
 
 /**
  * What people have done with a call's review: there is none; it was begun; it is done; somebody has read it; a dispute is open,
@@ -166,3 +167,64 @@ export function rangesInOrder<Query extends z.ZodObject<typeof conditions>>(quer
       { ...always, path: ['duration_max'], error: 'must not be below duration_min' },
     );
 }
+
+const ExportFormat = z.enum(['csv', 'xlsx', 'ndjson', 'parquet']);
+export type ExportFormat = z.infer<typeof ExportFormat>;
+
+const Headings = z
+  .record(z.string().max(64), z.string().trim().min(1).max(255))
+  .refine((headings) => Object.keys(headings).length <= MAX_HEADINGS, `must have at most ${MAX_HEADINGS} names`);
+
+/** The same as JSON text, for a query. */
+const HeadingsText = z
+  .string()
+  .max(16_384)
+  .transform((text, context) => {
+    try {
+      const parsed = Headings.safeParse(JSON.parse(text));
+      if (parsed.success) return parsed.data;
+    } catch {
+      // The same fault as that of another shape.
+    }
+    context.addIssue({ code: 'custom', message: 'must be a JSON object of texts' });
+    return z.NEVER;
+  });
+const HEADINGS = 'Names for columns in place of the fields’ names: `{"start_time":"Начало"}`.';
+
+const questions = Uuid.optional().meta({ description: 'A scorecard: adds a column for each of its questions.' });
+const TEXT = { description: 'Adds a column with the text of the conversation.' };
+const tz = timeZone().optional().meta({
+  description:
+    'Times are written in UTC, and again in this time zone, which the columns name. Default: that of the firm. UTC: no such columns.',
+});
+
+const exported = {
+  ...WholeCallQuery.shape,
+  format: ExportFormat.default('csv'),
+  questions,
+  transcripts: flag().default(false).meta(TEXT),
+  tz,
+};
+
+/** An export of the calls of a filter (docs/api.md, "Exports"). */
+export const ExportQuery = rangesInOrder(
+  z.strictObject({
+    ...exported,
+    headings: HeadingsText.optional().meta({ documentedAs: { type: 'string' }, description: `As JSON. ${HEADINGS}` }),
+  }),
+);
+
+/** An export of calls that are named. */
+export const SelectedExport = z
+  .strictObject({
+    call_uuids: CallUuids,
+    format: ExportFormat.default('csv'),
+    questions,
+    transcripts: z.boolean().default(false).meta(TEXT),
+    tz,
+    headings: Headings.optional().meta({ description: HEADINGS }),
+  })
+  .meta({ examples: [{ call_uuids: ['019a4f3e-7d00-7aa1-8c11-0d9e4f6a7b01'], format: 'csv' }] });
+
+/** Either of them, once it was parsed. */
+export const Export = z.strictObject({ ...exported, headings: Headings.default({}), call_uuids: CallUuids.optional() });

@@ -334,8 +334,6 @@ export const ErasureReceipt = z.object({ uuid: Uuid, erased_at: Time, removed: z
   examples: [{ uuid: exampleCall.uuid, erased_at: '2026-10-02T08:00:00.000Z', removed: [{ what: 'call', count: 1 }] }],
 });
 
-export const ExportFormat = z.enum(['csv', 'xlsx', 'ndjson', 'parquet']);
-
 /** The transcript of a call as JSON. Other formats are files. */
 export const TranscriptDocument = z.object(Transcript.shape).meta({
   id: 'TranscriptDocument',

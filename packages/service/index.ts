@@ -5,4 +5,4 @@ export type { DatabaseConfig, ObjectsServiceConfig, RpcConfig } from './config.t
 export { consume } from './consumers.ts';
 export type { Consumer, Registered } from './consumers.ts';
 export { defineService } from './define-service.ts';
-export { type ApiRequest, apiRpc, PageRequest, type Person, requireCaller } from './requests.ts';
+export { type ApiRequest, apiRequest, apiRpc, PageRequest, type Person, requireCaller } from './requests.ts';

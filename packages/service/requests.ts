@@ -43,24 +43,29 @@ export interface ApiRequest {
   read<Schema extends z.ZodType>(schema: Schema): z.output<Schema>;
 }
 
+/** A request of proto/endpoint.proto. */
+export function apiRequest({ caller, path, json, based_on }: Request): ApiRequest {
+  return {
+    caller: {
+      ...requireCaller(caller),
+      role: caller?.role ?? '',
+      seenOperators: caller?.sees_only?.operator_ids ?? null,
+    },
+    get uuid() {
+      return Uuid.parse(path[0]);
+    },
+    get partUuid() {
+      return Uuid.parse(path[1]);
+    },
+    basedOn: based_on ?? null,
+    read: (schema) => schema.parse(JSON.parse(json)),
+  };
+}
+
 /** An RPC of proto/endpoint.proto. What `handle` returns is the answer of the API; undefined is 204. */
 export function apiRpc(handle: (request: ApiRequest) => Promise<unknown>) {
-  return async ({ caller, path, json, based_on }: Request): Promise<Answer> => {
-    const answer = await handle({
-      caller: {
-        ...requireCaller(caller),
-        role: caller?.role ?? '',
-        seenOperators: caller?.sees_only?.operator_ids ?? null,
-      },
-      get uuid() {
-        return Uuid.parse(path[0]);
-      },
-      get partUuid() {
-        return Uuid.parse(path[1]);
-      },
-      basedOn: based_on ?? null,
-      read: (schema) => schema.parse(JSON.parse(json)),
-    });
+  return async (request: Request): Promise<Answer> => {
+    const answer = await handle(apiRequest(request));
     return { json: Buffer.from(answer === undefined ? '' : JSON.stringify(answer)) };
   };
 }

@@ -1,16 +1,16 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Bus } from '@call-analysis/bus';
-import { Language, Utterance, Uuid } from '@call-analysis/events';
+import { Uuid } from '@call-analysis/events';
 import { analysis } from '@call-analysis/proto';
 import type { Caller } from '@call-analysis/proto/analysis/v1/Caller';
 import type { GivenAnswer as GivenAnswerMessage } from '@call-analysis/proto/analysis/v1/GivenAnswer';
 import type { ScorecardReply } from '@call-analysis/proto/analysis/v1/ScorecardReply';
 import { implement } from '@call-analysis/rpc';
-import { answer, apiRpc, auditEntry, PageRequest, present, requireCaller } from '@call-analysis/service';
+import { answer, apiRequest, apiRpc, auditEntry, PageRequest, present, requireCaller } from '@call-analysis/service';
 import type { Firms } from '@call-analysis/service/firms';
 import { z } from 'zod';
 import { callers } from './callers.ts';
-import { type TrialDeps, tryScorecard } from './calls/try-scorecard.ts';
+import { type TrialDeps, TriedCall, tryScorecard } from './calls/try-scorecard.ts';
 import { type MoneyDeps, moneyRpcs } from './money/money-rpcs.ts';
 import { defaultScorecardIn } from './scorecards/default-scorecard.ts';
 import type { ScorecardRow, StoredScorecard } from './scorecards/scorecard-store.ts';
@@ -19,7 +19,7 @@ import { createScorecard, reviseScorecard } from './scorecards/write-scorecard.t
 import type { Store } from './store.ts';
 
 const Revision = z.int().min(0);
-const Transcript = z.object({ utterances: z.array(Utterance) });
+const Trial = z.object({ draft: z.unknown().optional(), call: TriedCall });
 
 /** The service of proto/analysis.proto. The gateway has validated requests; documents are validated here. */
 export function scorecardService(
@@ -80,24 +80,18 @@ export function scorecardService(
       );
     },
     async tryScorecard(request, { signal }) {
+      const { caller, uuid, read } = apiRequest(request);
+      const { draft, call } = read(Trial);
+      const parts = { store: deps.store, firms: deps.firms, bus: deps.bus, ...deps.trial };
       const analysis = await tryScorecard(
-        { store: deps.store, firms: deps.firms, bus: deps.bus, ...deps.trial },
-        requireCaller(request.caller),
-        Uuid.parse(request.scorecard_uuid),
-        request.document ?? null,
-        {
-          uuid: Uuid.parse(request.call_uuid),
-          segmentType: request.segment_type,
-          operatorName: request.operator_name === '' ? null : request.operator_name,
-          duration: request.duration ?? null,
-          language: Language.nullable()
-            .catch(null)
-            .parse(request.language ?? null),
-          utterances: Transcript.parse(JSON.parse(request.transcript_json)).utterances,
-        },
+        parts,
+        caller,
+        uuid,
+        draft === undefined ? null : JSON.stringify(draft),
+        call,
         signal,
       );
-      return { analysis_json: JSON.stringify(analysis) };
+      return { json: Buffer.from(JSON.stringify(analysis)) };
     },
     async addUp(request) {
       const { firmUuid } = requireCaller(request.caller);

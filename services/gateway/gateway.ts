@@ -182,7 +182,7 @@ export function endpointsOf(
     ...recordings(backends.audio),
     ...batches(backends.ingest, absolute),
     ...calls(backends.ingest, absolute, addChoices),
-    ...callExports(backends.ingest, backends.analysis),
+    ...callExports(backends.ingest),
     ...jobs(backends.ingest, backends.analysis),
     ...reviews(backends.ingest, addChoices),
     ...agreement(backends.ingest, backends.analysis),

@@ -1,5 +1,4 @@
-import { CallSort } from '@call-analysis/api/call-query';
-import { ExportFormat } from '@call-analysis/api/calls';
+import { CallSort, Export } from '@call-analysis/api/call-query';
 import { PageQuery } from '@call-analysis/api/fields';
 import { NewComment } from '@call-analysis/api/people';
 import { SortableNumber, SpokenWordsQuery, StatisticsQuery } from '@call-analysis/api/statistics';
@@ -8,13 +7,11 @@ import { Fault } from '@call-analysis/fault';
 import { ingest } from '@call-analysis/proto';
 import type { Call } from '@call-analysis/proto/ingest/v1/Call';
 import type { Caller } from '@call-analysis/proto/ingest/v1/Caller';
-import type { ExportCallsRequest } from '@call-analysis/proto/ingest/v1/ExportCallsRequest';
-import type { ExportSelectedCallsRequest } from '@call-analysis/proto/ingest/v1/ExportSelectedCallsRequest';
 import type { GetCallRequest } from '@call-analysis/proto/ingest/v1/GetCallRequest';
 import type { Recording } from '@call-analysis/proto/ingest/v1/Recording';
 import type { RegisterCallRequest } from '@call-analysis/proto/ingest/v1/RegisterCallRequest';
 import { implement, MAX_MESSAGE_BYTES } from '@call-analysis/rpc';
-import { answer, apiRpc, PageRequest, present, requireCaller, type Sent } from '@call-analysis/service';
+import { answer, apiRequest, apiRpc, PageRequest, present, requireCaller, type Sent } from '@call-analysis/service';
 import { z } from 'zod';
 import { analyzeCall, swapChannels } from './attempts/analyze-call.ts';
 import { retryCall } from './attempts/retry-call.ts';
@@ -28,7 +25,7 @@ import { campaignRpcs } from './campaigns/campaign-rpcs.ts';
 import { commentOnCall, deleteComment } from './comments/comment-on-call.ts';
 import type { Deps } from './deps.ts';
 import { eraseCall } from './erasure/erase-call.ts';
-import { exportCalls, type Exported } from './export/export-calls.ts';
+import { exportCalls } from './export/export-calls.ts';
 import { openUpload } from './intake/open-upload.ts';
 import { processUpload } from './intake/process-upload.ts';
 import { recordAudio } from './intake/record-audio.ts';
@@ -64,22 +61,6 @@ export function rpcs(deps: Deps) {
   const { uploads, batches, calls, objects } = deps;
   const readDetail = ({ caller, call_uuid, campaign_uuid }: GetCallRequest) =>
     readCall(deps, requireCaller(caller).firmUuid, Uuid.parse(call_uuid), Uuid.optional().parse(campaign_uuid) ?? null);
-  async function* exported(
-    caller: Caller | null,
-    request: ExportCallsRequest | ExportSelectedCallsRequest,
-    calls: Exported,
-  ) {
-    const pieces = exportCalls(deps, requireCaller(caller), {
-      format: ExportFormat.parse(request.format),
-      calls,
-      questions: request.questions,
-      scorecardUuid: request.scorecard_uuid ?? null,
-      hasTranscripts: request.transcripts,
-      timeZone: request.tz ?? null,
-      headings: request.headings ?? {},
-    });
-    for await (const data of pieces) yield { data };
-  }
 
   return implement(ingest, callers, {
     ...campaignRpcs(deps),
@@ -126,12 +107,18 @@ export function rpcs(deps: Deps) {
     },
 
     exportCalls: async function* (request) {
-      const { caller, sort } = request.listing!;
-      yield* exported(caller, request, { filter: filterOf(request.listing!, caller), sort: sortOf(sort) });
-    },
-
-    exportSelectedCalls: async function* (request) {
-      yield* exported(request.caller, request, { uuids: request.call_uuids });
+      const { caller, read } = apiRequest(request);
+      const { format, questions, transcripts, tz, headings, call_uuids: uuids, sort, ...filter } = read(Export);
+      const pieces = exportCalls(deps, caller, {
+        format,
+        calls: uuids === undefined ? { filter: filterFor(caller, filter), sort: sortOf(sort) } : { uuids },
+        questions: questions === undefined ? [] : await deps.scorecards.questions(caller, questions),
+        scorecardUuid: questions ?? null,
+        hasTranscripts: transcripts,
+        timeZone: tz ?? null,
+        headings,
+      });
+      for await (const data of pieces) yield { data };
     },
 
     getStorage: async ({ caller }) => {
@@ -145,7 +132,7 @@ export function rpcs(deps: Deps) {
         deps,
         requireCaller(request.caller).firmUuid,
         {
-          filter: filterOf(request, request.caller),
+          filter: filterOf(request),
           sort: sortOf(request.sort),
           cursor: request.cursor ?? null,
           ...PageRequest.parse(request),

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ToxicProxy, toxiproxy } from '@call-analysis/testing/servers';
-import { type Edge, EDGES, type Fault } from '../failures/promises.ts';
+import { type Edge, EDGES, type Fault } from './failures/promises.ts';
 import type { Part, ServiceName } from './system.ts';
 
 const names = new URL('./service-names.ts', import.meta.url).href;

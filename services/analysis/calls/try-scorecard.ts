@@ -1,9 +1,10 @@
 import type { Bus } from '@call-analysis/bus';
-import { type Analysis, BudgetSpent, createEvent, type Language, type Utterance } from '@call-analysis/events';
+import { type Analysis, BudgetSpent, createEvent, Language, Utterance, Uuid } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
 import type { Actor } from '@call-analysis/service';
 import type { Firms } from '@call-analysis/service/firms';
 import { v7 as uuidv7 } from 'uuid';
+import { z } from 'zod';
 import type { AnalysisResult, Analyst, Conversation } from '../analysts/analyst.ts';
 import { recognizeLanguage } from '../analysts/rules/recognize-language.ts';
 import { isOnThisMachine, type LanguageModelConfig } from '../language-model/config.ts';
@@ -30,15 +31,15 @@ export interface TrialDeps {
     | undefined;
 }
 
-/** The call that a scorecard is tried on, as the catalogue has it. */
-interface TriedCall {
-  readonly uuid: string;
-  readonly segmentType: string;
-  readonly operatorName: string | null;
-  readonly duration: number | null;
-  readonly language: Language | null;
-  readonly utterances: readonly Utterance[];
-}
+/** The call that a scorecard is tried on, as the API has it. */
+export const TriedCall = z.object({
+  call_uuid: Uuid,
+  segment_type: z.string(),
+  operator_name: z.string(),
+  duration: z.number().nullable(),
+  language: Language.nullable().catch(null),
+  utterances: z.array(Utterance),
+});
 
 /**
  * Analyzes a call by a scorecard's newest revision, or by a changed document of it, and stores nothing but what the language
@@ -49,7 +50,7 @@ export async function tryScorecard(
   { firmUuid }: Actor,
   scorecardUuid: string,
   document: string | null,
-  call: TriedCall,
+  call: z.output<typeof TriedCall>,
   signal: AbortSignal,
 ): Promise<Analysis> {
   const { store, firms, model, ruleAnalyst } = deps;
@@ -67,10 +68,10 @@ export async function tryScorecard(
     redactForModel:
       model !== undefined &&
       (settings.redaction !== 'none' || (model.config.redact ?? !isOnThisMachine(model.config.url))),
-    operatorName: call.operatorName,
+    operatorName: call.operator_name === '' ? null : call.operator_name,
     firmName: settings.name,
     tags: [],
-    segmentType: call.segmentType,
+    segmentType: call.segment_type,
     duration: call.duration,
     utterances: call.utterances,
   };
@@ -96,16 +97,21 @@ export async function tryScorecard(
   }
 }
 
-async function record({ store, bus, model }: TrialDeps, firmUuid: string, call: TriedCall, tokens: Tokens) {
+async function record(
+  { store, bus, model }: TrialDeps,
+  firmUuid: string,
+  call: z.output<typeof TriedCall>,
+  tokens: Tokens,
+) {
   if (tokens.requests === 0 || model === undefined) return;
   await store.db.transaction(async (tx) => {
     const usage = {
       uuid: uuidv7(),
       firmUuid,
-      callUuid: call.uuid,
+      callUuid: call.call_uuid,
       at: new Date(),
       model: model.config.model,
-      segmentType: call.segmentType,
+      segmentType: call.segment_type,
       audioSeconds: 0,
       requests: tokens.requests,
       inputTokens: tokens.input,

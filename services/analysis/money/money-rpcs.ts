@@ -4,9 +4,9 @@ import { Uuid } from '@call-analysis/events';
 import { Fault, invalidFields } from '@call-analysis/fault';
 import type { analysis } from '@call-analysis/proto';
 import type { Handlers } from '@call-analysis/rpc';
-import { apiRpc, requireCaller } from '@call-analysis/service';
+import { apiRpc } from '@call-analysis/service';
 import type { Firms } from '@call-analysis/service/firms';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { askedQuestions, maxOutputTokens, usualOutputTokens, writeInstructions } from '../analysts/model/prompt.ts';
 import { estimateTokens } from '../analysts/model/windows.ts';
 import { costOf, formatAmount, type Prices } from '../language-model/prices.ts';
@@ -26,6 +26,9 @@ export interface MoneyDeps {
   readonly model?: { readonly prices?: Prices | undefined } | null | undefined;
 }
 
+/** What is known of calls before they are analyzed. `text_bytes`: of all transcripts together. */
+const Measured = z.object({ calls: z.number(), text_bytes: z.number(), scorecard_uuid: Uuid.optional() });
+
 /** The RPCs for usage, budgets and estimates. */
 export function moneyRpcs({
   store,
@@ -42,26 +45,22 @@ export function moneyRpcs({
     listUsage: apiRpc(async ({ caller, read }) => ({
       items: (await listUsage(money, caller.firmUuid, read(UsageQuery))).map(shownUsage),
     })),
-    estimateAnalyses: async (request) => {
-      const firmUuid = requireCaller(request.caller).firmUuid;
-      const { scorecard_uuid: uuid, calls, text_bytes: bytes } = request;
+    estimateAnalyses: apiRpc(async ({ caller: { firmUuid }, read }) => {
+      const { scorecard_uuid: uuid, calls, text_bytes: bytes } = read(Measured);
       const scorecard =
         uuid === undefined
           ? (await findActiveScorecards({ store, scorecardCache, firms }, [{ firmUuid, segmentType: '' }]))[0]!
-          : await findNamedScorecard(scorecards, firmUuid, Uuid.parse(uuid));
+          : await findNamedScorecard(scorecards, firmUuid, uuid);
       // Rules use no tokens.
-      if (model === undefined || model === null) return { input_tokens: 0, output_tokens: 0 };
+      if (model === undefined || model === null) return { calls, input_tokens: 0, output_tokens: 0, cost: null };
       const { inputTokens, outputTokens, cost } = estimateAnalyses(calls, bytes, scorecard, prices);
       return {
+        calls,
         input_tokens: inputTokens,
         output_tokens: outputTokens,
-        ...(cost !== null && {
-          cost_low: formatAmount(cost.low),
-          cost_high: formatAmount(cost.high),
-          currency: cost.currency,
-        }),
+        cost: cost && { low: formatAmount(cost.low), high: formatAmount(cost.high), currency: cost.currency },
       };
-    },
+    }),
   };
 }
 

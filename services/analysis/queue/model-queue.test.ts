@@ -576,6 +576,15 @@ describe('through RPCs', () => {
     expect(warning).toMatch(/budget is in EUR, but the prices are in USD, so the budget stops nothing/);
   });
 
+  const triedCall = () => ({
+    call_uuid: randomUUID(),
+    segment_type: 'support',
+    operator_name: 'Ann',
+    duration: null,
+    language: 'en',
+    utterances: toUtterances(lines),
+  });
+
   it('trials of a scorecard ask no more at the same time than configured, and what they cost counts', async () => {
     const firm = await newFirm();
     const scorecard_uuid = await activeScorecard(firm);
@@ -585,15 +594,7 @@ describe('through RPCs', () => {
       return goodReply(request);
     };
     const trials = Array.from({ length: 30 }, () =>
-      service.client.tryScorecard({
-        caller: callerOf(firm),
-        scorecard_uuid,
-        call_uuid: randomUUID(),
-        segment_type: 'support',
-        operator_name: 'Ann',
-        language: 'en',
-        transcript_json: JSON.stringify({ utterances: toUtterances(lines) }),
-      }),
+      service.client.tryScorecard({ caller: callerOf(firm), scorecard_uuid, call: triedCall() }),
     );
     await waitUntil(() => server.requests.length >= 10);
     // Those of the queue, in the same process, have no place either.
@@ -615,11 +616,7 @@ describe('through RPCs', () => {
       service.client.tryScorecard({
         caller: callerOf(firm),
         scorecard_uuid: await activeScorecard(firm),
-        call_uuid: randomUUID(),
-        segment_type: 'support',
-        operator_name: 'Ann',
-        language: 'en',
-        transcript_json: JSON.stringify({ utterances: toUtterances(lines) }),
+        call: triedCall(),
       });
     const unavailable = { code: 'ANALYST_UNAVAILABLE', message: expect.stringContaining('LLM_API_KEY') };
     await expect(trial()).rejects.toMatchObject(unavailable);
@@ -648,7 +645,7 @@ describe('through RPCs', () => {
     const estimate = (scorecard_uuid: string, uuid = firm) =>
       service.client.estimateAnalyses({ caller: callerOf(uuid), calls: 1, text_bytes: 1, scorecard_uuid });
     const active = await activeScorecard(firm);
-    expect(await estimate(active)).toMatchObject({ input_tokens: expect.any(Number), currency: 'USD' });
+    expect(await estimate(active)).toMatchObject({ input_tokens: expect.any(Number), cost: { currency: 'USD' } });
     await expect(estimate(active, other)).rejects.toMatchObject({ code: 'VALIDATION_ERROR' });
     await expect(estimate(await newScorecard(firm))).rejects.toMatchObject({
       code: 'VALIDATION_ERROR',
@@ -669,8 +666,8 @@ describe('through RPCs', () => {
     await service.publish(...events);
     await Promise.all(events.map((event) => service.analysisOf(event)));
     const { spent } = await service.client.getBudget({ caller });
-    expect(Number(spent!.amount)).toBeGreaterThan(Number(estimate.cost_low));
-    expect(Number(spent!.amount)).toBeLessThan(Number(estimate.cost_high));
+    expect(Number(spent!.amount)).toBeGreaterThan(Number(estimate.cost!.low));
+    expect(Number(spent!.amount)).toBeLessThan(Number(estimate.cost!.high));
   });
 });
 

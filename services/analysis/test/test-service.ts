@@ -3,10 +3,12 @@ import { mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import type { AnalysisEstimate } from '@call-analysis/api/jobs';
 import type { Budget, Usage } from '@call-analysis/api/money';
 import type { DefaultScorecard } from '@call-analysis/api/scorecards';
 import { type Bus, type ConsumerDepth, openBus, route } from '@call-analysis/bus';
 import {
+  type Analysis,
   AnalysisWaiting,
   type BodyOf,
   BudgetSpent,
@@ -40,6 +42,8 @@ interface Answers {
   readonly setBudget: z.output<typeof Budget>;
   readonly listUsage: z.output<typeof Usage>;
   readonly getDefaultScorecard: z.output<typeof DefaultScorecard>;
+  readonly estimateAnalyses: z.output<typeof AnalysisEstimate>;
+  readonly tryScorecard: Analysis;
 }
 
 type Client = Omit<ReturnType<typeof dialAnalysis>, keyof Answers> & ApiClient<Answers>;
@@ -207,9 +211,12 @@ export class TestService {
     }
     const dialled = dialAnalysis(required(addresses[0]));
     closing.add('client', () => dialled.close());
-    const { getBudget, setBudget, listUsage, getDefaultScorecard } = dialled;
-    const asked = apiClient<Answers>({ getBudget, setBudget, listUsage, getDefaultScorecard }, []);
-    const client = { ...dialled, ...asked };
+    const { getBudget, setBudget, listUsage, getDefaultScorecard, estimateAnalyses } = dialled;
+    const client = {
+      ...dialled,
+      ...apiClient({ getBudget, setBudget, listUsage, getDefaultScorecard, estimateAnalyses }, []),
+      ...apiClient({ tryScorecard: dialled.tryScorecard }, ['scorecard_uuid']),
+    } as Client;
     await bus.subscribe({
       consumer: 'test.catalogue',
       batchSize: 200,

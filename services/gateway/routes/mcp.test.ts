@@ -81,7 +81,8 @@ describe('tools', () => {
   it('ask as the caller, for the firm of the token', async () => {
     const seen: unknown[] = [];
     fixture.calls.listCalls = async (request) => {
-      seen.push(request.caller?.firm_uuid, request.status, request.score_min);
+      const { status, score_min } = JSON.parse(request.filter_json!);
+      seen.push(request.caller?.firm_uuid, status, score_min);
       return { count: 0, items: [], next_cursor: null, count_is_estimate: false } as never;
     };
     const { body } = await callTool('search_calls', { status: ['failed', 'queued'], score_min: 12.5 });

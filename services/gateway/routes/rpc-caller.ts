@@ -64,6 +64,9 @@ export function passTo<Name extends string>(
 }
 
 type ApiRpc = (request: RequestInit, options?: CallOptions) => Promise<Answer>;
-type PassedInput = Pick<HandlerInput<Caller, object, object>, 'caller' | 'query' | 'body' | 'address' | 'basedOn'> & {
+export type PassedInput = Pick<
+  HandlerInput<Caller, object, object>,
+  'caller' | 'query' | 'body' | 'address' | 'basedOn'
+> & {
   readonly params: Readonly<Record<string, string | undefined>>;
 };

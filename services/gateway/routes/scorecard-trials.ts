@@ -1,13 +1,12 @@
 import { exampleDraft, ScorecardTrial } from '@call-analysis/api/scorecards';
-import { type Analysis, ScorecardDraft, Uuid, transcriptJson } from '@call-analysis/events';
+import { type Analysis, ScorecardDraft, transcriptJson, Uuid } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
 import type { analysis, ingest } from '@call-analysis/proto';
 import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
-import type { Caller } from '../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
 import type { StoredCall } from './calls/call-json.ts';
-import { callerOf, readAnswer } from './rpc-caller.ts';
+import { callerOf, type PassedInput, readAnswer, requestOf } from './rpc-caller.ts';
 
 const MOST_CALLS = 10;
 /** A language model may take a minute for a call. */
@@ -48,28 +47,20 @@ export function scorecardTrials(
       description:
         'Analyzes up to ten calls by the scorecard as it would be, and stores nothing: the scores of the calls stay. A language model is asked as for any analysis, and what it costs counts as usage; when the budget is spent, rules and fallbacks answer.',
       responses: { 200: { description: 'The current and the tried result of each call.', schema: ScorecardTrial } },
-      async handle({ caller, params, body }) {
-        const scorecard_uuid = params.uuid;
-        const asked = callerOf(caller);
+      async handle(input) {
+        const { caller, params, body } = input;
         // An unknown scorecard is NOT_FOUND for the request, not for each call.
-        await scorecards.getScorecard({ caller: asked, scorecard_uuid });
-        const document = body.draft === undefined ? {} : { document: JSON.stringify(body.draft) };
-        const items = await Promise.all(
-          [...new Set(body.call_uuids)].map((call_uuid) => tryCall(caller, call_uuid, { scorecard_uuid, ...document })),
-        );
+        await scorecards.getScorecard({ caller: callerOf(caller), scorecard_uuid: params.uuid });
+        const items = await Promise.all([...new Set(body.call_uuids)].map((call_uuid) => tryCall(input, call_uuid)));
         return { status: 200, body: { items } };
       },
     }),
   ];
 
-  async function tryCall(
-    caller: Caller,
-    call_uuid: string,
-    scorecard: { readonly scorecard_uuid: string; readonly document?: string },
-  ) {
+  async function tryCall(input: PassedInput & { readonly body: z.output<typeof Trial> }, call_uuid: string) {
     let call: StoredCall | null = null;
     try {
-      const reply = await catalogue.getCall({ caller: callerOf(caller), call_uuid });
+      const reply = await catalogue.getCall({ caller: callerOf(input.caller), call_uuid });
       if (reply.is_large === true)
         throw new Fault(
           'conflict',
@@ -79,20 +70,12 @@ export function scorecardTrials(
       call = readAnswer<StoredCall>(reply);
       if (call.transcript === null)
         throw new Fault('conflict', 'NO_TRANSCRIPT', 'This call has no transcript, so it cannot be scored.');
-      const { analysis_json } = await scorecards.tryScorecard(
-        {
-          caller: callerOf(caller),
-          ...scorecard,
-          call_uuid,
-          segment_type: call.segment_type,
-          operator_name: call.operator_name,
-          ...(call.duration !== null && { duration: call.duration }),
-          ...(call.language !== null && { language: call.language }),
-          transcript_json: transcriptJson(call.transcript),
-        },
-        { deadlineMs: TRY_MS },
-      );
-      return { ...itemOf(call_uuid, call), after: resultOf(JSON.parse(analysis_json) as Analysis), failure: null };
+      const { segment_type, operator_name, duration, language, transcript } = call;
+      const { utterances } = JSON.parse(transcriptJson(transcript)) as { utterances: unknown[] };
+      const tried = { call_uuid, segment_type, operator_name, duration, language, utterances };
+      const asked = requestOf({ ...input, body: { draft: input.body.draft, call: tried } });
+      const after = readAnswer<Analysis>(await scorecards.tryScorecard(asked, { deadlineMs: TRY_MS }));
+      return { ...itemOf(call_uuid, call), after: resultOf(after), failure: null };
     } catch (error) {
       if (!(error instanceof Fault) || !OF_A_CALL.includes(error.code)) throw error;
       const failure = { code: error.code, message: error.message };

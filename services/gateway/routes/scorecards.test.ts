@@ -68,15 +68,16 @@ describe('trying a scorecard', () => {
       const call = { uuid: call_uuid, operator_name: 'Ann', segment_type: 's', start_time: '2026-10-01T09:00:00Z' };
       return { ...call, duration: null, language: null, analyses: [JSON.parse(result(40))], transcript } as never;
     };
-    edge.scorecards.tryScorecard = async ({ call_uuid, document: sent, transcript_json }) => {
-      expect(Utterance.parse(JSON.parse(transcript_json).utterances[0])).toMatchObject({ text: 'Hi' });
-      tried.push(`${call_uuid} ${sent}`);
-      return { analysis_json: result(90) };
+    edge.scorecards.tryScorecard = async ({ path: ids, json }) => {
+      const { call, draft } = JSON.parse(json);
+      expect(Utterance.parse(call.utterances[0])).toMatchObject({ text: 'Hi' });
+      tried.push(`${ids[0]} ${call.call_uuid} ${JSON.stringify(draft)}`);
+      return { json: Buffer.from(result(90)) };
     };
     const json = { call_uuids, draft: exampleDraft };
     const { status, body } = await edge.request('POST', `${path}/${uuid}/try`, { json });
     expect(status).toBe(200);
-    expect(tried).toEqual([`${uuid} ${JSON.stringify(exampleDraft)}`]);
+    expect(tried).toEqual([`${uuid} ${uuid} ${JSON.stringify(exampleDraft)}`]);
     expect(body['items']).toMatchObject([
       { call_uuid: uuid, operator_name: 'Ann', before: { score: 40 }, after: { score: 90 }, failure: null },
       { call_uuid: call_uuids[1], operator_name: null, before: null, after: null, failure: { code: 'NOT_FOUND' } },

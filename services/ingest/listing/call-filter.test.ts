@@ -80,6 +80,8 @@ it('a filter arrives as JSON, and from a gateway of the last release by its fiel
   };
   const others = { caller, page: 1, size: 10, sort: '' };
   const none = { status: [], outcome: [], segment_type: [], direction: [], review_status: [] };
-  expect(filterOf({ ...others, ...none, filter_json: JSON.stringify(filter) }, caller)).toEqual(given);
-  expect(filterOf({ ...others, ...filter } as Parameters<typeof filterOf>[0], caller)).toEqual(given);
+  expect(filterOf({ ...others, ...none, filter_json: JSON.stringify(filter) })).toEqual(given);
+  expect(filterOf({ ...others, ...filter } as Parameters<typeof filterOf>[0])).toEqual(given);
+  const own = JSON.stringify({ ...filter, assigned_to: 'me' });
+  expect(filterOf({ ...others, ...none, filter_json: own })).toEqual({ ...given, assigned_to: uuid });
 });

@@ -1,7 +1,6 @@
 import { CallFilter as Conditions } from '@call-analysis/api/call-query';
-import type { Caller } from '@call-analysis/proto/ingest/v1/Caller';
 import type { ListCallsRequest } from '@call-analysis/proto/ingest/v1/ListCallsRequest';
-import type { Person } from '@call-analysis/service';
+import { type Person, requireCaller } from '@call-analysis/service';
 import { z } from 'zod';
 
 /** The filter of a list (docs/api.md, "Calls"), and to which calls the caller is limited. */
@@ -15,19 +14,18 @@ export const NO_FILTER: CallFilter = Conditions.parse({});
 /** What is no filter is left out. */
 const Filter = z.object(Conditions.shape);
 
-/**
- * The filter of a list of calls. A gateway of the last release sends it by its fields. `caller`: who asks, for it may be a part of
- * a request.
- */
-export function filterOf(request: ListCallsRequest, caller: Caller | null): CallFilter {
-  const { filter_json: json } = request;
+/** The filter of a list of calls. A gateway of the last release sends it by its fields. */
+export function filterOf(request: ListCallsRequest): CallFilter {
+  const { caller, filter_json: json } = request;
   const filter = Filter.parse(json === undefined ? request : JSON.parse(json));
-  const seen = caller?.sees_only?.operator_ids;
-  return seen === undefined ? filter : { ...filter, seen_operators: seen };
+  return filterFor({ ...requireCaller(caller), seenOperators: caller?.sees_only?.operator_ids ?? null }, filter);
 }
 
 /** What the caller asks for, in which `me` is the caller, of the calls that the caller sees. */
-export function filterFor({ userUuid, seenOperators }: Person, filter: Conditions): CallFilter {
+export function filterFor(
+  { userUuid, seenOperators }: Pick<Person, 'userUuid' | 'seenOperators'>,
+  filter: Conditions,
+): CallFilter {
   const named = (person: string | undefined) => (person === 'me' ? userUuid : person);
   return {
     ...filter,

@@ -1,4 +1,4 @@
-import type { ReviewedAnalysis } from '@call-analysis/events';
+import type { ReviewedAnalysis, ScorecardDraft } from '@call-analysis/events';
 import { Fault, invalidFields } from '@call-analysis/fault';
 import { analysis } from '@call-analysis/proto';
 import type { AddUpReply } from '@call-analysis/proto/analysis/v1/AddUpReply';
@@ -33,6 +33,13 @@ export function dialScorecards(address: string, options: Pick<DialOptions, 'tls'
         person: answers.map(({ questionUuid, answer }) => given(questionUuid, answer, 'person')),
         machine_auto_failed: auto_failed,
       });
+    },
+    /** The questions of a scorecard's newest revision. Fault NOT_FOUND. */
+    async questions({ firmUuid, userUuid }: Owner, scorecard_uuid: string) {
+      const caller = { firm_uuid: firmUuid, user_uuid: userUuid };
+      const { sections_json } = await client.getScorecard({ caller, scorecard_uuid });
+      const sections = JSON.parse(sections_json) as ScorecardDraft['sections'];
+      return sections.flatMap(({ questions }) => questions.map(({ uuid, text }) => ({ uuid: uuid!, text })));
     },
     /** Fault VALIDATION_ERROR for a scorecard that is not the firm's, or not active. */
     async requireActive({ firmUuid, userUuid }: Owner, uuid: string): Promise<void> {

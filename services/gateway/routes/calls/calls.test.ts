@@ -50,6 +50,8 @@ const nothing = {
   analyses: [],
   history: [],
 };
+/** What ingest is asked for. */
+const filterIn = ({ filter_json }: { filter_json?: string }) => JSON.parse(filter_json!) as Record<string, unknown>;
 /** One call as ingest answers. */
 const detail = (fields: object) => async () => ({ ...item, ...nothing, ...fields }) as never;
 
@@ -72,7 +74,7 @@ describe('listing calls', () => {
   it('forwards filters and pages, for the firm of the caller', async () => {
     let asked: unknown;
     edge.calls.listCalls = async (request) => {
-      asked = request;
+      asked = { ...request, ...filterIn(request) };
       return { count: 0, items: [] };
     };
     await edge.request(
@@ -96,7 +98,7 @@ describe('listing calls', () => {
     let asked: unknown;
     const words_until = '2026-01-01T00:00:00.000Z';
     edge.calls.listCalls = async (request) => {
-      asked = request;
+      asked = { ...request, ...filterIn(request) };
       return { count: 20_000, count_is_estimate: true, items: [], next_cursor: 'next', words_until };
     };
     const query = new URLSearchParams([
@@ -146,7 +148,8 @@ describe('listing calls', () => {
   it('accepts a score with many digits', async () => {
     let asked: unknown;
     edge.calls.listCalls = async (request) => {
-      asked = [request.score_min, request.score_max];
+      const { score_min, score_max } = filterIn(request);
+      asked = [score_min, score_max];
       return { count: 0, items: [] };
     };
     await edge.request('GET', `${path}?score_min=${0.1 + 0.2}&score_max=60.449999999999996`);
@@ -156,7 +159,7 @@ describe('listing calls', () => {
   it('reads a space as the plus sign that was not encoded', async () => {
     let asked: unknown;
     edge.calls.listCalls = async (request) => {
-      asked = request.started_from;
+      asked = filterIn(request)['started_from'];
       return { count: 0, items: [] };
     };
     await edge.request('GET', `${path}?started_from=2026-01-01T05:00:00+05:00`);

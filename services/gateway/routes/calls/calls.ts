@@ -1,4 +1,4 @@
-import { type CallFilter, type CallQuery, FirmCallQuery } from '@call-analysis/api/call-query';
+import { type CallQuery, FirmCallQuery } from '@call-analysis/api/call-query';
 import { CallDetail, CallItem, CallPage, ErasureReceipt } from '@call-analysis/api/calls';
 import type { ingest } from '@call-analysis/proto';
 import type { Client } from '@call-analysis/rpc';
@@ -16,17 +16,6 @@ const ERASE_MS = 60_000;
 
 const MAX_ETAG_CHARS = 255;
 
-/** The filter in a request to ingest, in which `me` is the caller; also by its fields, for an ingest of the last release. */
-export function filterFor<Filter extends Partial<CallFilter>>({ userUuid }: Caller, filter: Filter) {
-  const { assigned_to, reviewed_by } = filter;
-  const own = {
-    ...filter,
-    ...(assigned_to === 'me' && { assigned_to: userUuid }),
-    ...(reviewed_by === 'me' && { reviewed_by: userUuid }),
-  };
-  return { ...own, filter_json: JSON.stringify(own) };
-}
-
 export const listCallsDescription =
   'A call must match all filters. `status`, `outcome`, `segment_type`, `direction` and `review_status` may be repeated; any of their values matches. `q` finds all forms of a word in English, Russian and Spanish, and the exact word in other languages.\n\nTo read more than a few pages use `cursor`: its cost does not grow, and no call is skipped or repeated while new calls arrive. `page` reaches the first 10,000 calls.\n\n`count` is exact up to 10,000 calls, and always for one `batch` or `campaign` alone. Beyond, it may be an estimate within 5 %: `count_is_estimate` is true.';
 
@@ -37,12 +26,10 @@ export async function listCalls(
   query: z.output<typeof CallQuery>,
   campaign?: string,
 ): Promise<HandlerResponse> {
-  const request = {
-    caller: callerOf(caller),
-    ...filterFor(caller, campaign === undefined ? query : { ...query, campaign }),
-    page: query.page ?? 1,
-  };
-  return answered(await catalogue.listCalls(request));
+  const { page = 1, size, sort, cursor, ...filter } = query;
+  const request = { caller: callerOf(caller), page, size, sort, ...(cursor !== undefined && { cursor }) };
+  const filter_json = JSON.stringify(campaign === undefined ? filter : { ...filter, campaign });
+  return answered(await catalogue.listCalls({ ...request, filter_json }));
 }
 
 /** docs/api.md, "Calls". */

@@ -2,7 +2,7 @@ import { AnalysisEstimate, ErasedCalls, ErasedNumber, Job, JobStarted, NewAnalys
 import type { analysis, ingest } from '@call-analysis/proto';
 import type { Client } from '@call-analysis/rpc';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
-import { callerOf, passTo, readAnswer, requestOf } from '../rpc-caller.ts';
+import { passTo, readAnswer, requestOf } from '../rpc-caller.ts';
 
 const CALLS = '/api/v1/calls';
 const JOBS = '/api/v1/jobs';
@@ -56,18 +56,8 @@ export function jobs(
       async handle(input) {
         const { dry_run, scorecard_uuid } = input.body;
         if (!dry_run) return { ...(await passTo(catalogue, 'analyzeCalls')(input)), status: 202 };
-        const reply = await catalogue.measureCalls(requestOf(input));
-        const { calls, text_bytes } = readAnswer<{ calls: number; text_bytes: number }>(reply);
-        const estimate = await analyst.estimateAnalyses({
-          caller: callerOf(input.caller),
-          calls,
-          text_bytes,
-          ...(scorecard_uuid !== undefined && { scorecard_uuid }),
-        });
-        const { input_tokens, output_tokens, cost_low: low, cost_high: high, currency } = estimate;
-        const isPriced = low !== undefined && high !== undefined && currency !== undefined;
-        const cost = isPriced ? { low, high, currency } : null;
-        return { body: { calls, input_tokens, output_tokens, cost } };
+        const measured = readAnswer<object>(await catalogue.measureCalls(requestOf(input)));
+        return passTo(analyst, 'estimateAnalyses')({ ...input, body: { ...measured, scorecard_uuid } });
       },
     }),
     endpoint({

@@ -1,3 +1,5 @@
+import { distances } from '../../recognition/word-errors.ts';
+
 /** Differences between what was said and what was recognized. */
 interface TextErrors {
   readonly wordErrors: number;
@@ -77,17 +79,4 @@ export function wrongWords(expected: readonly string[], actual: readonly string[
 
 function distance(expected: readonly string[], actual: readonly string[]): number {
   return distances(expected, actual).at(-1)!.at(-1)!;
-}
-
-/** Levenshtein's, of all beginnings of the one to all beginnings of the other. */
-function distances(expected: readonly string[], actual: readonly string[]): number[][] {
-  const rows = [Array.from({ length: actual.length + 1 }, (_, at) => at)];
-  for (const [index, one] of expected.entries()) {
-    const before = rows[index]!;
-    const row = [index + 1];
-    for (const [at, other] of actual.entries())
-      row.push(Math.min(before[at]! + (one === other ? 0 : 1), before[at + 1]! + 1, row[at]! + 1));
-    rows.push(row);
-  }
-  return rows;
 }

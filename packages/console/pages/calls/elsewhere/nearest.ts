@@ -1,3 +1,5 @@
+import { editDistance } from '@call-analysis/fault/nearest-name';
+
 /** Letters without case and accents: "Lucía" is found by "lucia". */
 function plain(text: string): string {
   return text.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase().trim();
@@ -19,7 +21,7 @@ export function nearest<Item>(typed: string, items: readonly Item[], nameOf: (it
   return named
     .map(({ item, name }) => ({
       item,
-      distance: Math.min(...[name, ...name.split(/\s+/u)].map((each) => edits(wanted, each))),
+      distance: Math.min(...[name, ...name.split(/\s+/u)].map((each) => editDistance(wanted, each))),
     }))
     .filter(({ distance }) => distance <= allowed(wanted))
     .toSorted((a, b) => a.distance - b.distance)
@@ -44,22 +46,4 @@ export function respelled(q: string, known: readonly string[]): readonly string[
 /** A typing error in a short word makes another word. */
 function allowed(wanted: string): number {
   return wanted.length < 4 ? 0 : wanted.length < 8 ? 1 : 2;
-}
-
-/** Letters to insert, delete, replace or swap with their neighbour: the optimal string alignment distance. */
-function edits(a: string, b: string): number {
-  if (Math.abs(a.length - b.length) > 2) return Infinity;
-  let before: number[] = [];
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const isSame = a[i - 1] === b[j - 1];
-      next[j] = Math.min(next[j - 1]! + 1, row[j]! + 1, row[j - 1]! + (isSame ? 0 : 1));
-      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
-        next[j] = Math.min(next[j]!, before[j - 2]! + 1);
-    }
-    [before, row] = [row, next];
-  }
-  return row[b.length]!;
 }

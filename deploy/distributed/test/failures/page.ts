@@ -1,4 +1,4 @@
-// node deploy/distributed/failures/page.ts: writes docs/failures.md from promises.ts, which the tests check.
+// node deploy/distributed/test/failures/page.ts: writes docs/failures.md from promises.ts, which the tests check.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { type Answer, edgePromises, faults, FAULTS, killPromises, REQUESTS, requests } from './promises.ts';
 
@@ -13,7 +13,7 @@ process-upload with the same keys, and an audio upload with the same \`partner_c
 
 \`deploy/distributed/failures.distributed.test.ts\` causes these failures on real servers under load and checks the figures:
 with \`TEST_RUN=long\` all of them; otherwise each link refused and with one or two other faults, and each part killed.
-\`node deploy/distributed/failures/page.ts\` writes this page from the list that the tests use. The figures are bounds on a
+\`node deploy/distributed/test/failures/page.ts\` writes this page from the list that the tests use. The figures are bounds on a
 machine with two cores for everything. Most of what is bounded by 5 s takes a fraction of a second.`;
 
 /** The complete page. */
@@ -80,7 +80,9 @@ export function checkFailures(): string[] {
   } catch {
     // A missing page is not current either.
   }
-  return page === failuresPage() ? [] : [`${PAGE} is not current; node deploy/distributed/failures/page.ts writes it`];
+  return page === failuresPage()
+    ? []
+    : [`${PAGE} is not current; node deploy/distributed/test/failures/page.ts writes it`];
 }
 
 if (import.meta.main) {
