@@ -15,7 +15,7 @@ import {
 } from './filter-sql.ts';
 
 /** A list of fewer calls is collected and sorted as a whole, and so counted; one with many more by mistake is not. */
-const FEW = 20_000;
+const FEW = 16_000;
 const COLLECTED = 40_000;
 /**
  * How many more match is estimated from 1, 4, 16 or 48 of 256 parts of the firm's calls, the first in which enough match. PostgreSQL's
@@ -23,15 +23,15 @@ const COLLECTED = 40_000;
  */
 const SAMPLES = [1, 4, 16, 48];
 const ALL = 256;
-/** With so many matches in a small part, the error is under 5 % in 999 of 1,000 cases. */
-const ENOUGH = 4_350;
+/** With so many matches in a small part, the error is under 5 % in 997 of 1,000 cases. */
+const ENOUGH = 3_600;
 const PART_OF_CALL = 'get_byte(uuid_send(c.uuid), 15)';
 
 /**
  * Where a page of a list by score is not among so many calls, to read all calls of the firm at once takes less time: calls of neighbouring
  * scores are anywhere in the table, those of neighbouring times side by side.
  */
-const WALKED_BY_SCORE = 20_000;
+const WALKED_BY_SCORE = 10_000;
 
 const CHANGED_CALLS = 5_000;
 
