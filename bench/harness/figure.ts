@@ -12,11 +12,7 @@ export interface Figure {
   readonly holds: boolean;
 }
 
-interface Measured {
-  name: string;
-  value: number;
-  unit: string;
-  yardstick: { name: string; value: number };
+interface Measured extends Pick<Figure, 'name' | 'value' | 'unit' | 'yardstick'> {
   /** The ratios of rounds that measured both sides one after the other, so that a disturbance affects both. */
   ratios?: readonly number[];
 }

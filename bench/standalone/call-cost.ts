@@ -11,7 +11,7 @@ import { newFirm } from '../../deploy/standalone/test/client/new-firm.ts';
 import { type ServiceProcess, startService } from '../../deploy/standalone/test/system/service-process.ts';
 import { atLeast, atMost, type Figure, median, noted } from '../harness/figure.ts';
 import { processorSeconds, proportionalMiB, watchDatabase } from '../harness/processes.ts';
-import { writeCsv, writeRows } from '../harness/rows.ts';
+import { rowsOf, writeCsv } from '../harness/rows.ts';
 
 /** The utterances of the samples with their role tags, in five languages. */
 const lines = readFileSync(new URL('../../samples/transcripts.csv', import.meta.url), 'utf8')
@@ -65,13 +65,13 @@ export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
   try {
     const firm = await newFirm(service, { segmentTypes: ['support'] });
     const csv = join(directory, 'calls.csv');
-    await writeRows(csv, WARM_UP, 'warm-up');
+    await writeCsv(csv, rowsOf(WARM_UP, 'warm-up'));
     await processBatch(firm, csv);
     await indexed(server.url);
     const short: Passage[] = [];
     const long: Passage[] = [];
     for (let round = 0; round < (quick ? 1 : 5); round++) {
-      await writeRows(csv, quick ? 5_000 : 20_000, `short${round}`);
+      await writeCsv(csv, rowsOf(quick ? 5_000 : 20_000, `short${round}`));
       short.push(await passage(service, server, firm, csv, quick ? 5_000 : 20_000));
       await writeCsv(csv, conversations(quick ? 1_000 : 4_000, CHARACTERS, `long${round}`));
       long.push(await passage(service, server, firm, csv, quick ? 1_000 : 4_000));

@@ -10,7 +10,7 @@ import { newFirm } from '../../deploy/standalone/test/client/new-firm.ts';
 import { startService } from '../../deploy/standalone/test/system/service-process.ts';
 import { atLeast, atMost, type Figure, median } from '../harness/figure.ts';
 import { peakMiB, resetPeak } from '../harness/processes.ts';
-import { writeRows } from '../harness/rows.ts';
+import { rowsOf, writeCsv } from '../harness/rows.ts';
 
 /**
  * Rows of a CSV of transcripts, from the request for processing to its response: copied, parsed, validated, deduplicated
@@ -27,14 +27,14 @@ export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
     const peaks: number[] = [];
     for (let round = 0; round < runs; round++) {
       const file = join(directory, 'rows.csv');
-      await writeRows(file, rows, `round${round}`);
+      await writeCsv(file, rowsOf(rows, `round${round}`));
       const measured = await intake(file, rows, true);
       rates.push(measured.rate);
       copies.push(measured.copyRate);
       peaks.push(measured.peakMiB);
     }
     const big = join(directory, 'big.csv');
-    await writeRows(big, rows * 3, 'big');
+    await writeCsv(big, rowsOf(rows * 3, 'big'));
     const three = await intake(big, rows * 3, false);
     const rate = median(rates);
     const million = rows === 1_000_000 ? '1 M' : `${rows / 1000} k`;

@@ -1,7 +1,8 @@
 import { createLog, earlyLogLevel, SHUTDOWN_MARGIN_MS, runProcess, StartFault } from '@call-analysis/runtime';
-import { readSettings } from './config.ts';
+import { readSettings, type Settings } from './config.ts';
 import { watchOutputReader } from './output-reader.ts';
 import { startHint } from './start-hint.ts';
+import type { Standalone } from './start.ts';
 
 const help = `Usage: npm start
 
@@ -46,7 +47,6 @@ await runProcess({
       throw new StartFault(`${settings.dataDirectory} was taken by another process while PostgreSQL was not running.`);
     });
     console.log(`ready  ${running.url}\n`);
-    const { signInLink } = await import('./sign-in-link.ts');
     const link = await signInLink(running, settings);
     if (link !== null) console.log(`Sign in, once and within 10 minutes, as the first SUPERUSER:\n  ${link}\n`);
     console.log(startHint);
@@ -54,3 +54,16 @@ await runProcess({
     return running;
   },
 });
+
+/** A link that signs the first SUPERUSER in. Null when there is none, or when no link can be made: the service runs anyway. */
+async function signInLink(running: Standalone, settings: Settings): Promise<string | null> {
+  const { dialAdministration } = await import('./admin/administration.ts');
+  const admin = dialAdministration(running.keyManagement, settings, running.directory.secrets.jwtSecret);
+  try {
+    return (await admin.signInLink(null, running.url))?.link ?? null;
+  } catch {
+    return null;
+  } finally {
+    admin.close();
+  }
+}

@@ -1,4 +1,5 @@
-import { sampleSegmentTypes } from './demo/sample-segment-types.ts';
+/** The segment types that a firm needs for everything under `samples/`. */
+export const sampleSegmentTypes = ['support', 'sales', 'billing', 'delivery'];
 
 /** The next steps, printed once the service runs. The firm created here accepts the samples. */
 export const startHint = `Next, in another terminal:

@@ -1,10 +1,13 @@
-import { AudioExtractionRequested, CallErased, RecordingErased } from '@call-analysis/events';
+import { AudioExtractionRequested, CallErased, type Event, RecordingErased } from '@call-analysis/events';
 import { consume, type Consumer } from '@call-analysis/service';
-import { eraseCall, eraseRecording } from './erase-call.ts';
+import { eraseCall } from './erase-call.ts';
 import { extractRecording, giveUpExtraction, type Deps } from './extract-recording.ts';
+import { removeRecording } from './recordings/recording-objects.ts';
 
 /** Recordings extracted from archives at the same time. */
 const EXTRACTIONS = 4;
+
+const eraseRecording = ({ objects }: Deps, event: Event) => removeRecording(objects, event);
 
 export const consumers: readonly Consumer<Deps>[] = [
   {

@@ -17,8 +17,3 @@ export async function eraseCall(
   inProgress.abort(event);
   await removeRecording(objects, event);
 }
-
-/** Removes the recording of a call that stays, and what was made of it to play it. */
-export async function eraseRecording({ objects }: Pick<Deps, 'objects'>, event: Event): Promise<void> {
-  await removeRecording(objects, event);
-}

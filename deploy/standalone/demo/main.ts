@@ -6,10 +6,10 @@ import { createLog, runProcess, StartFault } from '@call-analysis/runtime';
 import { dialAdministration } from '../admin/administration.ts';
 import { type ApiClient, apiClient } from '../api-client.ts';
 import { readSettings } from '../config.ts';
+import { sampleSegmentTypes } from '../start-hint.ts';
 import { type Settings, type Standalone, start } from '../start.ts';
 import { conversation, type DemoCall, report } from './report.ts';
 import { retryWhenBusy } from './retry-when-busy.ts';
-import { sampleSegmentTypes } from './sample-segment-types.ts';
 import { batchOfRecordings, recordings, transcripts } from './upload-samples.ts';
 
 const help = `Usage: npm run demo -- [--exit]

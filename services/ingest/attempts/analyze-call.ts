@@ -61,25 +61,25 @@ export async function analyzeLocked(
   }
   const reopened = await calls.reopen(tx, firmUuid, call.uuid, new Date(), detail);
   const ready = await transcriptReady(deps, tx, reopened, { firmuuid: firmUuid, priority });
+  // The analysis may arrive before the transcript, which then follows shortly.
+  if (ready === null) throw invalidTransition('The transcript of this call is not stored yet. Retry shortly.', []);
   const named = scorecardUuid === null ? {} : { scorecard_uuid: scorecardUuid };
   await bus.publish(tx, [{ ...ready, data: { ...ready.data, ...named } }]);
   return reopened;
 }
 
-async function transcriptReady(
-  { calls, transcripts, objects }: AnalyzeDeps,
+/** The event that has the stored transcript of a call analyzed. Null while it is not stored. */
+export async function transcriptReady(
+  { calls, transcripts, objects }: Pick<AnalyzeDeps, 'calls' | 'transcripts' | 'objects'>,
   tx: Sql,
   call: CallRow,
   origin: EventOrigin,
-): Promise<Event<BodyOf<typeof TranscriptReady>>> {
+): Promise<Event<BodyOf<typeof TranscriptReady>> | null> {
   const { firmuuid } = origin;
-  if (call.source === 'transcription') {
+  if (call.source === 'transcription')
     return uploadedTranscriptReady(objects, await calls.uploadedTranscript(tx, firmuuid, call.uuid), origin);
-  }
   const utterances = await transcripts.read(tx, firmuuid, call.uuid);
-  // The analysis may arrive before the transcript, which then follows shortly.
-  if (utterances === null) throw invalidTransition('The transcript of this call is not stored yet. Retry shortly.', []);
-  return transcribedRecordingReady(objects, call, utterances, origin);
+  return utterances && transcribedRecordingReady(objects, call, utterances, origin);
 }
 
 function cannotReopen({ status, failure }: CallRow): Fault {

@@ -5,17 +5,13 @@ import type { Objects } from '@call-analysis/objects';
 import type { Database, Transaction } from '@call-analysis/postgres';
 import type { Firms } from '@call-analysis/service/firms';
 import type { Batches } from '../batches/batch-store.ts';
-import {
-  audioStored,
-  extractionRequested,
-  transcribedRecordingReady,
-  uploadedTranscriptReady,
-} from '../calls/call-events.ts';
+import { audioStored, extractionRequested } from '../calls/call-events.ts';
 import type { CallRow } from '../calls/call-row.ts';
 import { eraseFirstHint, failureWithHint } from '../calls/call-status.ts';
 import type { Calls } from '../calls/call-store.ts';
 import type { Recordings } from '../calls/recording-store.ts';
 import type { Transcripts } from '../calls/transcript-store.ts';
+import { transcriptReady } from './analyze-call.ts';
 
 export interface RetryDeps {
   readonly db: Database;
@@ -71,18 +67,16 @@ export async function startAttempt(
 
 /** The event that makes the next stage process the call. */
 async function nextEvent(
-  { batches, calls, recordings, transcripts, objects }: RetryDeps,
+  deps: RetryDeps,
   tx: Transaction,
   call: CallRow,
   redact: boolean | null,
   origin: EventOrigin,
 ): Promise<Event> {
+  const { batches, recordings } = deps;
   const { firmuuid } = origin;
-  if (call.source === 'transcription') {
-    return uploadedTranscriptReady(objects, await calls.uploadedTranscript(tx, firmuuid, call.uuid), origin);
-  }
-  const utterances = await transcripts.read(tx, firmuuid, call.uuid);
-  if (utterances !== null) return transcribedRecordingReady(objects, call, utterances, origin);
+  const ready = await transcriptReady(deps, tx, call, origin);
+  if (ready !== null) return ready;
   const recording = await recordings.read(tx, firmuuid, call.uuid);
   const stored = recording?.stored ?? null;
   if (recording !== null && stored !== null) {
