@@ -134,7 +134,8 @@ export const pageRoutes = [
     path: '/settings',
     // `tab`: the part that is shown. `webhook`: the one whose deliveries are shown. The others filter the audit log.
     validateSearch: texts('tab', 'webhook', 'actor', 'action', 'subject', 'from', 'to'),
-    loader: load(settingsTexts),
+    // The filters of a sampling rule are those of the calls page, topics included.
+    loader: load(settingsTexts, callsTexts, topicTexts),
     component: later(() => import('../pages/settings/settings-page.tsx'), 'SettingsPage'),
   }),
   createRoute({

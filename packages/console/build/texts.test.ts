@@ -55,3 +55,17 @@ describe('Uzbek in Cyrillic', () => {
     expect(toCyrillic(latin)).toBe(cyrillic);
   });
 });
+
+it('name every action that the services write to the audit log', () => {
+  const services = fileURLToPath(new URL('../../../services', import.meta.url));
+  const sources = globSync('*/!(node_modules)/**/*.ts', { cwd: services }).filter((name) => !name.endsWith('.test.ts'));
+  const written = sources.flatMap((name) =>
+    Array.from(
+      readFileSync(`${services}/${name}`, 'utf8').matchAll(/auditEntry\([^()]*?'([a-z_]+\.[a-z_]+)'/g),
+      ([, action]) => `action.${action}`,
+    ),
+  );
+  expect(written.length).toBeGreaterThan(10);
+  const named = Object.keys(read('pages/settings/texts', 'en'));
+  expect(written.filter((action) => !named.includes(action))).toEqual([]);
+});

@@ -109,7 +109,7 @@ function numberFormat(maximumFractionDigits: number, minimumFractionDigits: numb
 /** With the separators of the language, and as many decimals as given at most. */
 export function number(value: number, decimals = 0, least = 0): string {
   const { decimal, group } = NAMES[currentLocale()];
-  const plain = numberFormat(decimals, least).format(value);
+  const plain = numberFormat(decimals, least).format(value).replace('-', '−');
   const [whole = '', fraction] = plain.split('.');
   // Four digits need no separator in Spanish and Russian, and are no harder to read without it elsewhere.
   const grouped = Math.abs(value) < 10_000 ? whole.replaceAll(',', '') : whole.replaceAll(',', group);

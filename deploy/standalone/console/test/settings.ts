@@ -62,6 +62,8 @@ export function describeSettings(running: () => { system: SystemUnderTest; brows
     await dialog.getByRole('button', { name: 'Save' }).click();
     const rule = page.getByRole('article', { name: 'Weak calls' });
     await rule.getByText('Enabled').waitFor();
+    for (const fact of ['How many: 20%', 'Of each: group of operators', 'Every: week', 'Score at most: 60'])
+      await rule.getByText(fact, { exact: true }).waitFor();
     const rules = () => opened.client.call<{ items: object[] }>('GET', '/api/v1/sampling-rules');
     expect((await rules()).items).toMatchObject([
       {

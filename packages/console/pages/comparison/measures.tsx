@@ -94,11 +94,12 @@ export function Measures({ label, sides }: Props) {
             cell: (measure: Measure) => {
               const [one, other] = [valueOf(first, measure), valueOf(second, measure)];
               if (one === null || other === null || measure.name === 'calls') return '–';
-              // What looks the same is the same.
-              const isSame = measure.show(one) === measure.show(other);
+              const difference = measure.show(Math.abs(one - other));
+              // What looks the same is the same, and so is what differs by less than is shown.
+              const isSame = measure.show(one) === measure.show(other) || difference === measure.show(0);
               return (
                 <Difference value={isSame ? 0 : one - other} isMoreBetter={measure.isMoreBetter}>
-                  {measure.show(Math.abs(one - other))}
+                  {difference}
                 </Difference>
               );
             },

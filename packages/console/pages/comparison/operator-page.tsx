@@ -8,6 +8,7 @@ import { dayIn } from '../../i18n/zone/days.ts';
 import { timeZone } from '../../i18n/zone/zone.ts';
 import { useMay } from '../../session/rights.ts';
 import { Score } from '../../widgets/call-facts.tsx';
+import { Icon } from '../../widgets/icon.tsx';
 import { Card, useTitle, Loading, LoadingOrFailed, State } from '../../widgets/page.tsx';
 import { usePersonName } from '../../widgets/people.ts';
 import { openFromList } from '../calls/call-list.ts';
@@ -37,6 +38,7 @@ export function OperatorPage() {
   return (
     <div className="page comparison">
       <nav className="crumbs" aria-label={t('path')}>
+        <Icon name="left" size={12} />
         <Link to="/dashboard">{t('dashboard')}</Link>
       </nav>
       <h1 className="foreign">{name === '' ? t('operator') : name}</h1>

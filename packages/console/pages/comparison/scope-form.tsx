@@ -55,9 +55,8 @@ export function ScopeForm({ label, scope, onChange, fields = SCOPE, children }: 
           onBlur={({ target }) => change('revision', REVISION.test(target.value) ? target.value : '')}
         />
       )}
-      {(['from', 'to'] as const)
-        .filter((name) => fields.includes(name))
-        .map((name) => (
+      <div className="scope-days">
+        {(['from', 'to'] as const).map((name) => (
           <TextField
             key={name}
             label={t(`scope.${name}`)}
@@ -68,6 +67,7 @@ export function ScopeForm({ label, scope, onChange, fields = SCOPE, children }: 
             onChange={({ target }) => change(name, target.value)}
           />
         ))}
+      </div>
       {children}
     </div>
   );

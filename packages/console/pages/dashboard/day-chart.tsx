@@ -74,15 +74,19 @@ export function DayChart({ days, period }: { days: Statistics; period: Period })
   return (
     <Card
       title={t('byDay')}
-      head={MEASURES.map((each) => (
-        <Chip
-          key={each}
-          isOn={each === measure}
-          onClick={() => void navigate({ to: '/dashboard', search: { ...search, measure: each } })}
-        >
-          {t(`measure.${each}`)}
-        </Chip>
-      ))}
+      head={
+        <div className="row">
+          {MEASURES.map((each) => (
+            <Chip
+              key={each}
+              isOn={each === measure}
+              onClick={() => void navigate({ to: '/dashboard', search: { ...search, measure: each } })}
+            >
+              {t(`measure.${each}`)}
+            </Chip>
+          ))}
+        </div>
+      }
     >
       <Suspense fallback={<Loading />}>
         <Plot

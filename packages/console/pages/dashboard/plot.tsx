@@ -50,6 +50,8 @@ export default function Plot({ label, days, values, band, isUnfinished, most, de
           {
             ...axis,
             size: 30,
+            // Pixels between two: as wide as a day and a month in any language.
+            space: 72,
             values: (_, ticks) => ticks.map((at) => (Number.isInteger(at) ? nameOf(days[at]) : '')),
           },
           { ...axis, size: 46, values: (_, ticks) => ticks.map((value) => format.number(value, 1)) },

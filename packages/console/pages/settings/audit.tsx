@@ -81,7 +81,7 @@ export function Audit() {
             title: t('audit.action'),
             cell: (entry) => (
               <>
-                {nameOfAction(entry.action)}
+                {nameOfAction(entry.action)}{' '}
                 {entry.code !== undefined && <span className="badge badge-bad">{entry.code}</span>}
               </>
             ),

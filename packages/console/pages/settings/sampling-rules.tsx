@@ -5,6 +5,9 @@ import * as format from '../../i18n/format.ts';
 import { useAction, useAskedAction } from '../../widgets/actions.tsx';
 import { Button } from '../../widgets/controls.tsx';
 import { LoadingOrFailed, State } from '../../widgets/page.tsx';
+import { optionName } from '../calls/filters/filter-value.ts';
+import { type FilterKey, FILTERS } from '../calls/filters/filters.ts';
+import { callsTexts } from '../calls/texts.ts';
 import { Item, Part } from './parts.tsx';
 import { SamplingRuleForm } from './sampling-rule-form.tsx';
 import { settingsTexts } from './texts.ts';
@@ -41,10 +44,10 @@ export function SamplingRules() {
           name={rule.name}
           isEnabled={rule.enabled}
           facts={[
-            rule.share === null ? format.number(rule.count ?? 0) : format.percent(rule.share),
-            t(`rules.per.${rule.per}`),
-            t(`rules.every.${rule.every}`),
-            ...Object.entries(rule.filter).map(([name, value]) => `${name}: ${[value].flat().join(', ')}`),
+            `${t('rules.amount')}: ${rule.share === null ? format.number(rule.count ?? 0) : format.percent(rule.share)}`,
+            `${t('rules.per')}: ${t(`rules.per.${rule.per}`)}`,
+            `${t('rules.every')}: ${t(`rules.every.${rule.every}`)}`,
+            ...Object.entries(rule.filter).map(([name, value]) => inWords(name, [value].flat().map(String))),
           ]}
           actions={
             <>
@@ -64,4 +67,14 @@ export function SamplingRules() {
       {form !== null && <SamplingRuleForm rule={form === 'new' ? null : form} onClose={() => setForm(null)} />}
     </Part>
   );
+}
+
+/** A filter as the form and the calls page name it. */
+function inWords(name: string, values: readonly string[]): string {
+  const t = settingsTexts.translate;
+  if (name === 'auto_fail_suspected' && values[0] === 'true') return t('rules.suspected');
+  if (name === 'score_max') return `${t('rules.scoreMax')}: ${values.join()}`;
+  const isKnown = (key: string): key is FilterKey => Object.hasOwn(FILTERS, key);
+  if (!isKnown(name)) return `${name}: ${values.join(', ')}`;
+  return `${callsTexts.translate(`filter.${name}`)}: ${values.map((value) => optionName(name, value)).join(', ')}`;
 }

@@ -45,13 +45,20 @@ export function UserForm({ user, onClose }: { user: Schemas['User'] | null; onCl
         defaultValue={user?.name ?? ''}
       />
       {roles.length > 1 ? (
-        <SelectField
-          label={t('users.role')}
-          name="role"
-          options={roles}
-          nameOf={nameOf}
-          defaultValue={user?.role ?? 'ADMIN'}
-        />
+        <div>
+          <SelectField
+            label={t('users.role')}
+            name="role"
+            options={roles}
+            nameOf={(role) => t(`roleName.${role}`)}
+            defaultValue={user?.role ?? 'ADMIN'}
+          />
+          <ul className="muted settings-roles">
+            {roles.map((role) => (
+              <li key={role}>{nameOf(role)}</li>
+            ))}
+          </ul>
+        </div>
       ) : (
         <p className="muted">{nameOf(roles[0]!)}</p>
       )}

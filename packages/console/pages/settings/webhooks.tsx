@@ -92,6 +92,7 @@ export function Webhooks() {
                 search={open === webhook.uuid ? { tab: 'webhooks' } : { tab: 'webhooks', webhook: webhook.uuid }}
                 aria-expanded={open === webhook.uuid}
                 role="button"
+                className="button button-small"
               >
                 {t('hooks.deliveries')}
               </Link>

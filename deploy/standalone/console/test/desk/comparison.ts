@@ -64,7 +64,7 @@ export function describeComparison(running: Running): void {
     expect(await opened.accessibilityFaults()).toEqual([]);
 
     await page.getByRole('link', { name: 'Compare' }).click();
-    const second = page.getByRole('group', { name: 'Second choice' });
+    const second = page.getByRole('group', { name: 'Choice B' });
     await second.getByLabel('Group').fill('');
     await second.getByLabel('Operator').fill('Daniel');
     await page.getByRole('columnheader', { name: 'B: Daniel' }).first().waitFor();
