@@ -7,6 +7,7 @@ import { Fault } from '@call-analysis/fault';
 import { ingest } from '@call-analysis/proto';
 import type { Call } from '@call-analysis/proto/ingest/v1/Call';
 import type { Caller } from '@call-analysis/proto/ingest/v1/Caller';
+import type { GetCallReply } from '@call-analysis/proto/ingest/v1/GetCallReply';
 import type { GetCallRequest } from '@call-analysis/proto/ingest/v1/GetCallRequest';
 import type { Recording } from '@call-analysis/proto/ingest/v1/Recording';
 import type { RegisterCallRequest } from '@call-analysis/proto/ingest/v1/RegisterCallRequest';
@@ -157,26 +158,14 @@ export function rpcs(deps: Deps) {
       // Before the rest, so that no version is newer than what it names.
       const version = await calls.version(requireCaller(request.caller).firmUuid, Uuid.parse(request.call_uuid));
       if (version !== null && version === request.known_version) return { ...NO_FIELDS, version };
-      const detail = JSON.stringify(await readDetail(request));
-      const is_large = Buffer.byteLength(detail) > INLINE_BYTES;
-      if (request.caller?.reads_json === true) {
-        const head = { ...NO_FIELDS, ...present({ version }) };
-        return is_large ? { ...head, is_large } : { ...head, json: Buffer.from(detail) };
-      }
-      const call = JSON.parse(detail) as Detail;
-      return {
-        call: callMessage(call),
-        ...(is_large ? { is_large, analyses_json: [] } : documentsOf(call)),
-        history: call.history.map(present),
-        audio: call.audio && present(call.audio),
-        ...present({ audio_erased_at: call.audio_erased_at, transcript_erased_at: call.transcript_erased_at, version }),
-      };
+      const detail = await readDetail(request);
+      const reply = answer(request.caller, detail, detailMessage);
+      const is_large = (reply.json?.length ?? 0) > INLINE_BYTES;
+      return { ...NO_FIELDS, ...(is_large ? { is_large } : reply), ...present({ version }) };
     },
 
     readLargeCall: async function* (request) {
-      const detail = JSON.stringify(await readDetail(request));
-      const isRead = request.caller?.reads_json === true;
-      const json = Buffer.from(isRead ? detail : JSON.stringify(documentsOf(JSON.parse(detail) as Detail)));
+      const json = Buffer.from(JSON.stringify(await readDetail(request)));
       for (let at = 0; at < json.length; at += PIECE_BYTES) yield { data: json.subarray(at, at + PIECE_BYTES) };
     },
 
@@ -298,9 +287,8 @@ function storedOf(recording: Recording | null | undefined): StoredRecording {
 
 /** A call as the last release sent it. */
 function callMessage(item: { readonly [Name in string]: unknown }): Call {
-  const { batch_id: batch_uuid, campaign_id: campaign_uuid, matches, failure, ...same } = item;
-  const matches_json = matches === undefined ? null : JSON.stringify(matches);
-  return { ...present({ ...same, batch_uuid, campaign_uuid, matches_json }), failure } as unknown as Call;
+  const { batch_id: batch_uuid, campaign_id: campaign_uuid, failure, ...same } = item;
+  return { ...present({ ...same, batch_uuid, campaign_uuid }), failure } as unknown as Call;
 }
 
 function shownCall(caller: Caller | null, row: CallRow) {
@@ -326,14 +314,16 @@ function batchJson({ uuid, createdAt, byStatus, ...batch }: BatchProgress) {
   };
 }
 
-type Detail = Sent<Awaited<ReturnType<typeof readCall>>>;
-
-function documentsOf({ transcript, analyses }: Detail) {
+/** As the last release sent it. */
+function detailMessage(call: Sent<Awaited<ReturnType<typeof readCall>>>): GetCallReply {
   return {
-    ...(transcript !== null && { transcript_json: transcriptJson(transcript) }),
-    analyses_json: analyses.map(({ questions: _questions, answered: _answered, ...analysis }) =>
+    call: callMessage(call),
+    ...(call.transcript !== null && { transcript_json: transcriptJson(call.transcript) }),
+    analyses_json: call.analyses.map(({ questions: _questions, answered: _answered, ...analysis }) =>
       JSON.stringify(analysis),
     ),
+    history: call.history.map(present),
+    audio: call.audio && present(call.audio),
   };
 }
 

@@ -141,16 +141,17 @@ describe('an accepted call', () => {
     const owner = service.newOwner();
     const turns = Math.floor((4 * 1024 * 1024) / '<client>a'.length);
     const call = await newCall(owner, { anonymized_text: '<client>a'.repeat(turns) });
-    const request = { ...callerOf(owner), call_uuid: call.uuid };
-    const reply = await service.client.getCall(request);
-    expect(reply).toMatchObject({ is_large: true, analyses_json: [], call: { uuid: call.uuid } });
+    const request = { caller: { ...callerOf(owner).caller, reads_json: true }, call_uuid: call.uuid };
+    const { is_large, json } = await service.client.getCall(request);
+    expect([is_large, json]).toEqual([true, undefined]);
     const pieces: Buffer[] = [];
     for await (const { data } of service.client.readLargeCall(request)) pieces.push(data);
-    const { transcript_json, analyses_json } = JSON.parse(Buffer.concat(pieces).toString()) as typeof reply;
-    expect(analyses_json).toEqual([]);
-    const { utterances } = JSON.parse(transcript_json!) as { utterances: unknown[] };
-    expect(utterances).toHaveLength(turns);
-    expect(utterances.at(-1)).toEqual({ role: 'client', text: 'a', start: null, end: null });
+    const { uuid, transcript } = JSON.parse(Buffer.concat(pieces).toString()) as {
+      uuid: string;
+      transcript: { utterances: unknown[] };
+    };
+    expect([uuid, transcript.utterances.length]).toEqual([call.uuid, turns]);
+    expect(transcript.utterances.at(-1)).toMatchObject({ role: 'client', text: 'a', start: null, end: null });
   });
 
   it('is announced with an object key when its transcript is over 256 KiB', async () => {

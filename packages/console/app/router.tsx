@@ -1,7 +1,6 @@
-import { createRouter, type ErrorComponentProps, Link, useRouter } from '@tanstack/react-router';
+import { createRouter, type ErrorComponentProps, useRouter } from '@tanstack/react-router';
 import { parseSearch, stringifySearch } from '../api/search-params.ts';
-import { shellTexts } from '../i18n/shell/texts.ts';
-import { Failed, Loading, State } from '../widgets/page.tsx';
+import { Failed, Loading, NoPage } from '../widgets/page.tsx';
 import { pageRoutes, rootRoute } from './pages.ts';
 
 export const router = createRouter({
@@ -14,7 +13,7 @@ export const router = createRouter({
   defaultPendingMs: 300,
   defaultPendingComponent: Loading,
   defaultErrorComponent: PageFailed,
-  defaultNotFoundComponent: NotFound,
+  defaultNotFoundComponent: () => <NoPage why="notFound" />,
   scrollRestoration: true,
 });
 
@@ -35,16 +34,5 @@ function PageFailed({ error, reset }: ErrorComponentProps) {
         void router.invalidate();
       }}
     />
-  );
-}
-
-function NotFound() {
-  const t = shellTexts.use();
-  return (
-    <State isPage title={t('notFound.title')} text={t('notFound.text')}>
-      <Link to="/" className="button">
-        {t('notFound.back')}
-      </Link>
-    </State>
   );
 }

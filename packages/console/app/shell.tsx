@@ -12,7 +12,7 @@ import { Toasts } from '../widgets/actions.tsx';
 import { Button } from '../widgets/controls.tsx';
 import { Confirmation } from '../widgets/dialog.tsx';
 import { Icon, type IconName, Logo } from '../widgets/icon.tsx';
-import { State } from '../widgets/page.tsx';
+import { NoPage } from '../widgets/page.tsx';
 import { FIND_KEYS, useKeys } from '../widgets/use-keys.ts';
 import { useArrival } from './arrival.ts';
 import { Preferences } from './preferences.tsx';
@@ -128,7 +128,7 @@ function Frame() {
       </header>
       <main id="main" className="main" ref={main} tabIndex={-1}>
         <Connection />
-        {isClosed ? <NotYours /> : <Outlet key={zone} />}
+        {isClosed ? <NoPage why="notYours" /> : <Outlet key={zone} />}
         {/* The dashboard has a choice of its own, which is part of its address. */}
         {!path.endsWith('/dashboard') && <ZoneChoice />}
       </main>
@@ -164,18 +164,6 @@ function useFindKeys(open: () => void): void {
     addEventListener('keydown', press);
     return () => removeEventListener('keydown', press);
   }, []);
-}
-
-/** In place of a page that the user's role does not have. */
-function NotYours() {
-  const t = shellTexts.use();
-  return (
-    <State isPage title={t('notYours.title')} text={t('notYours.text')}>
-      <Link to="/" className="button">
-        {t('notFound.back')}
-      </Link>
-    </State>
-  );
 }
 
 /** How much waits for the person. */

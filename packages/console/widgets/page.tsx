@@ -1,4 +1,5 @@
 import { ApiError, Unreachable } from '@call-analysis/client/errors';
+import { Link } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useState } from 'react';
 import type { Schemas } from '../api/client.ts';
 import { useIsOnline } from '../api/connection.ts';
@@ -203,4 +204,16 @@ function fieldFaults(error: unknown): readonly Schemas['FieldError'][] {
 
 function ensureStop(sentence: string): string {
   return /[.!?]$/.test(sentence) ? sentence : `${sentence}.`;
+}
+
+/** In place of a page that there is not, or that the user's role does not have. */
+export function NoPage({ why }: { why: 'notFound' | 'notYours' }) {
+  const t = shellTexts.use();
+  return (
+    <State isPage title={t(`${why}.title`)} text={t(`${why}.text`)}>
+      <Link to="/" className="button">
+        {t('notFound.back')}
+      </Link>
+    </State>
+  );
 }

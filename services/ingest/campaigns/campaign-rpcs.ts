@@ -110,6 +110,5 @@ function campaignJson({ callsTotal, callsByStatus, callsErased, ...campaign }: C
 
 /** As the last release sent it. */
 function campaignMessage({ calls, ...same }: Sent<ReturnType<typeof campaignJson>>): CampaignMessage {
-  const { total, by_status, erased } = calls;
-  return { ...present(same), calls_total: total, calls_by_status: by_status, calls_erased: erased };
+  return { ...present(same), calls_total: calls.total, calls_by_status: calls.by_status };
 }

@@ -4,7 +4,7 @@ import * as format from '../../i18n/format.ts';
 import { timeZone } from '../../i18n/zone/zone.ts';
 import { Card, Page, LoadingOrFailed } from '../../widgets/page.tsx';
 import { periods } from '../dashboard/period.ts';
-import { Measures, QuestionMeasures, type Side, useFigures } from './measures.tsx';
+import { Comparison, type Side, useFigures } from './measures.tsx';
 import { type Scope, SCOPE } from './scope-fields.ts';
 import { ScopeForm, useScorecards } from './scope-form.tsx';
 import { chosenDays, filterOf } from './scope.ts';
@@ -50,19 +50,7 @@ function Compared({ tz }: { tz: string }) {
       </div>
       <LoadingOrFailed query={one.figures.days} />
       <LoadingOrFailed query={other.figures.days} />
-      {isEmpty ? (
-        <p className="muted">{t('nothing')}</p>
-      ) : (
-        <>
-          <Card title={t('figures')} isRegion={false}>
-            <Measures label={t('figures')} sides={[one, other]} />
-          </Card>
-          <Card title={t('questions')} isRegion={false}>
-            <p className="muted">{t('questionsText')}</p>
-            <QuestionMeasures label={t('questions')} sides={[one, other]} />
-          </Card>
-        </>
-      )}
+      {isEmpty ? <p className="muted">{t('nothing')}</p> : <Comparison sides={[one, other]} />}
     </>
   );
 }

@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 import type { Schemas } from '../../api/client.ts';
 import * as format from '../../i18n/format.ts';
 import { type Column, Table } from '../../widgets/list.tsx';
+import { Card } from '../../widgets/page.tsx';
 import type { CallSearch } from '../calls/call-search.ts';
 import type { Period } from '../dashboard/period.ts';
 import { type Group, useStatistics } from '../dashboard/use-statistics.ts';
@@ -51,13 +52,27 @@ export interface Side {
 }
 
 interface Props {
-  readonly label: string;
   /** The first is compared with the second. */
   readonly sides: readonly [Side, Side, ...Side[]];
 }
 
-/** The figures of some calls beside those of others. */
-export function Measures({ label, sides }: Props) {
+/** The figures of some calls next to those of others, and their answers question by question. */
+export function Comparison({ sides }: Props) {
+  const t = comparisonTexts.use();
+  return (
+    <>
+      <Card title={t('figures')} isRegion={false}>
+        <Measures sides={sides} />
+      </Card>
+      <Card title={t('questions')} isRegion={false}>
+        <p className="muted">{t('questionsText')}</p>
+        <QuestionMeasures sides={sides} />
+      </Card>
+    </>
+  );
+}
+
+function Measures({ sides }: Props) {
   const t = comparisonTexts.use();
   const [first, second] = sides;
   const shown = MEASURES.filter(({ value }) =>
@@ -66,7 +81,7 @@ export function Measures({ label, sides }: Props) {
   const valueOf = ({ figures: { total } }: Side, { value }: Measure) => (total === undefined ? null : value(total));
   return (
     <Table
-      label={label}
+      label={t('figures')}
       className="scroll-x"
       items={shown}
       keyOf={({ name }) => name}
@@ -111,7 +126,7 @@ export function Measures({ label, sides }: Props) {
 }
 
 /** Every question, those with the largest difference first. */
-export function QuestionMeasures({ label, sides }: Props) {
+function QuestionMeasures({ sides }: Props) {
   const t = comparisonTexts.use();
   const [first, second] = sides;
   const keys = [...new Set(sides.slice(0, 2).flatMap(({ figures }) => [...figures.byQuestion.keys()]))];
@@ -124,7 +139,7 @@ export function QuestionMeasures({ label, sides }: Props) {
   if (keys.length === 0) return <p className="muted">{t('noQuestions')}</p>;
   return (
     <Table
-      label={label}
+      label={t('questions')}
       className="scroll-x"
       items={keys.toSorted((a, b) => Math.abs(differenceOf(b) ?? -1) - Math.abs(differenceOf(a) ?? -1))}
       keyOf={(key) => key}

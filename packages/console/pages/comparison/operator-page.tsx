@@ -15,7 +15,7 @@ import { openFromList } from '../calls/call-list.ts';
 import type { CallSearch } from '../calls/call-search.ts';
 import { daysOf, type Period, periodOfDay, periods } from '../dashboard/period.ts';
 import { useStatistics } from '../dashboard/use-statistics.ts';
-import { Measures, QuestionMeasures, useFigures } from './measures.tsx';
+import { Comparison, useFigures } from './measures.tsx';
 import type { Scope } from './scope-fields.ts';
 import { ScopeForm } from './scope-form.tsx';
 import { chosenDays } from './scope.ts';
@@ -109,13 +109,7 @@ function Operator({ name, tz }: { name: string; tz: string }) {
               tz={tz}
             />
           </Card>
-          <Card title={t('figures')} isRegion={false}>
-            <Measures label={t('figures')} sides={sides} />
-          </Card>
-          <Card title={t('questions')} isRegion={false}>
-            <p className="muted">{t('questionsText')}</p>
-            <QuestionMeasures label={t('questions')} sides={sides} />
-          </Card>
+          <Comparison sides={sides} />
           <div className="columns">
             <Calls title={t('best')} search={{ ...filter, ...now, outcome: ['scored'], sort: '-score' }} />
             <Calls title={t('worst')} search={{ ...filter, ...now, outcome: ['scored'], sort: 'score' }} />
