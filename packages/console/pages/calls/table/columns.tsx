@@ -60,7 +60,7 @@ export const COLUMNS = {
   },
   language: { width: 'minmax(112px, 0.7fr)', cell: ({ language }) => languageName(language) },
   answered: {
-    width: 'minmax(84px, 0.5fr)',
+    width: 'minmax(104px, 0.5fr)',
     isNumber: true,
     cell: ({ answered, questions }) => {
       if (answered === null || questions === null) return '';
