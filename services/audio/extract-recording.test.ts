@@ -233,10 +233,10 @@ describe('a temporary failure', () => {
     await service.publish(event!);
     const postponed = () =>
       service.lines.filter((line) => line.includes('"postponed"') && line.includes(event!.subject));
-    await waitUntil(() => postponed().length >= 4, { timeoutMs: 60_000 });
+    await waitUntil(() => postponed().length >= 4);
     expect(service.recorded).toEqual([]);
     await service.setStoreAway(false);
-    await waitUntil(() => outages === 0, { timeoutMs: 60_000 });
+    await waitUntil(() => outages === 0);
     await service.settled();
     expect(service.failed.filter(({ subject }) => subject === event!.subject)).toEqual([]);
     expect(await service.stored()).toEqual([keyOf(event!)]);

@@ -20,7 +20,7 @@ const FREQUENT_CALLS = 2_000;
  */
 export async function maintainStatistics(
   { carryOver, statistics }: { readonly carryOver: CarryOver; readonly statistics: StatisticStore },
-  { quietMs = QUIET_MS, frequentCalls = FREQUENT_CALLS } = {},
+  { quietMs = QUIET_MS, frequentCalls = FREQUENT_CALLS, forMs = RUN_MS } = {},
 ): Promise<void> {
   // Sums of calls that are not carried over yet would not hear of their changes.
   if (!(await carryOver.isDone())) return;
@@ -28,7 +28,7 @@ export async function maintainStatistics(
   const changed = await statistics.changedDays(new Date(Date.now() - quietMs), DAYS_PER_RUN);
   const addUp = ({ firmUuid, beginsAt }: (typeof changed)[number]) =>
     unlessChanged(statistics.snapshot((tx) => addUpDay(statistics, tx, firmUuid, beginsAt, frequentCalls)));
-  await attemptEach(changed, addUp, RUN_MS);
+  await attemptEach(changed, addUp, forMs);
 }
 
 /** The changes that the transaction sees are in its sums, and later ones stay. */

@@ -30,6 +30,9 @@ type Filter = Parameters<typeof modelled>[1];
 const read = (firmUuid: string, groupBy: Grouping, filter: Filter, tz: string) =>
   readStatistics(service.deps, firmUuid, { groupBy, filter, tz, sort: null, limit: 1000 });
 
+/** All changed days, whenever they changed and however long it takes. */
+const AT_ONCE = { quietMs: -1_000, forMs: Infinity };
+
 /** Filters of which the sums of frequent values are stored. */
 const ONE_VALUE: readonly Partial<Filter>[] = [
   { operator_name: 'AZIZA' },
@@ -147,7 +150,7 @@ it('equals plain SQL after any history of completion, review, re-analysis and er
   for (const { action, which, groupBy, filter, tz } of random) {
     const call = calls[which % calls.length]!;
     if (action === 'add up') {
-      await maintainStatistics(service.deps, { quietMs: -1_000, frequentCalls: 2 });
+      await maintainStatistics(service.deps, { ...AT_ONCE, frequentCalls: 2 });
     }
     if (action === 'erase') {
       await service.db.query('DELETE FROM call WHERE uuid = $1', [call.uuid]);
@@ -194,7 +197,7 @@ it('equals plain SQL after any history of completion, review, re-analysis and er
     }
     await expectExact(firmUuid, calls, groupBy, filter, tz);
   }
-  for (let run = 0; run < 3; run += 1) await maintainStatistics(service.deps, { quietMs: -1_000, frequentCalls: 2 });
+  for (let run = 0; run < 3; run += 1) await maintainStatistics(service.deps, { ...AT_ONCE, frequentCalls: 2 });
   const [stored] = await service.db.query<{ days: number; changes: number }>(
     'SELECT (SELECT count(*) FROM statistic_day) AS days, (SELECT count(*) FROM statistic_change) AS changes',
   );
@@ -238,10 +241,10 @@ it('reads no calls where a filter by one property has a value that was frequent 
       limit: 1000,
     });
   await expect(ask('day', one)).rejects.toThrow('reads calls');
-  await maintainStatistics(service.deps, { quietMs: -1_000, frequentCalls: 11 });
+  await maintainStatistics(service.deps, { ...AT_ONCE, frequentCalls: 11 });
   await expect(ask('day', one)).rejects.toThrow('reads calls');
   await service.db.query('UPDATE listed_call SET score = score WHERE firm_uuid = $1', [firmUuid]);
-  await maintainStatistics(service.deps, { quietMs: -1_000, frequentCalls: 10 });
+  await maintainStatistics(service.deps, { ...AT_ONCE, frequentCalls: 10 });
   for (const groupBy of GROUPINGS) {
     for (const value of [{ operator_name: 'aziza' }, { operator_group_name: 'DAY' }, { segment_type: ['sales'] }, one])
       expect(await ask(groupBy, value)).toMatchObject({ total: { calls: calls.length } });
@@ -263,12 +266,12 @@ it('equals plain SQL after calls have changed while they were added up', async (
   };
   const over = new AbortController();
   const maintain = async () => {
-    while (!over.signal.aborted) await maintainStatistics(service.deps, { quietMs: -1_000, frequentCalls: 2 });
+    while (!over.signal.aborted) await maintainStatistics(service.deps, { ...AT_ONCE, frequentCalls: 2 });
   };
   await Promise.all([change().finally(() => over.abort()), maintain(), maintain()]);
   // What was discarded is not added up again here: what is left must be right.
   for (const groupBy of GROUPINGS) await expectExact(firmUuid, calls, groupBy, NO_FILTER, 'Asia/Tashkent');
-  await maintainStatistics(service.deps, { quietMs: -1_000, frequentCalls: 2 });
+  await maintainStatistics(service.deps, { ...AT_ONCE, frequentCalls: 2 });
   for (const groupBy of GROUPINGS) await expectExact(firmUuid, calls, groupBy, NO_FILTER, 'Asia/Tashkent');
 });
 
@@ -276,7 +279,7 @@ it('counts the calls of December 9999, which stands for an unknown time, once th
   const firmUuid = randomUUID();
   const calls = sampleCalls(12, 5).map((call, index) => ({ ...call, start: Date.UTC(9999, 11, 20 + index, 23) }));
   await listing.add(firmUuid, calls);
-  await maintainStatistics(service.deps, { quietMs: -1_000, frequentCalls: 2 });
+  await maintainStatistics(service.deps, { ...AT_ONCE, frequentCalls: 2 });
   for (const groupBy of ['month', 'segment_type'] as const)
     await expectExact(firmUuid, calls, groupBy, NO_FILTER, 'UTC');
 });

@@ -9,7 +9,6 @@ const program = fileURLToPath(new URL('../test/scripted-worker.ts', import.meta.
 const service = new TranscriptionTestService({ program, stallMs: 600_000 }, 0);
 const CALLS = 4;
 // A worker starts anew after each failure.
-const WAIT = { timeoutMs: 200_000 };
 const hello = { text: 'Hello there.', language: 'en' };
 let server: SpeechServer;
 let engine: Config['engine'];
@@ -28,8 +27,8 @@ it('calls wait for a speech server that is away, whatever their number of tries,
   await service.start({ engine }, {}, 20);
   const events = await Promise.all(Array.from({ length: CALLS }, () => service.store(Buffer.from('segment'))));
   // An event has two tries, each with two requests, before it is given up.
-  await waitUntil(() => server.requests.length > 4 * 2 * 2 * CALLS, WAIT);
-  await waitUntil(() => events.every((event) => notesOf(event).length > 0), WAIT);
+  await waitUntil(() => server.requests.length > 4 * 2 * 2 * CALLS);
+  await waitUntil(() => events.every((event) => notesOf(event).length > 0));
   expect(service.failed).toEqual([]);
   server.script(answers(hello));
   await Promise.all(events.map((event) => service.transcriptOf(event)));
@@ -66,7 +65,7 @@ it('calls wait for an object store that is away, whatever their number of tries'
   const postponed = () => service.lines.filter((line) => line.includes('"postponed"') && line.includes(event.subject));
   await service.publish(event);
   // An event has two tries before it is given up.
-  await waitUntil(() => postponed().length >= 4, WAIT);
+  await waitUntil(() => postponed().length >= 4);
   await service.setStoreAway(false);
   await service.put(event.data.key, Buffer.from('segment'));
   await service.transcriptOf(event);

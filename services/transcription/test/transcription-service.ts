@@ -35,7 +35,6 @@ interface Opened {
   close(): Promise<void>;
 }
 
-const WAIT = { timeoutMs: 50_000 };
 /** Opening a service is slow on a machine that is busy with other tests. */
 const OPEN_WITHIN_MS = 180_000;
 
@@ -117,16 +116,16 @@ export class TranscriptionTestService {
   }
 
   transcriptOf(event: Event): Promise<ReadyEvent> {
-    return waitUntil(() => this.ready.find(({ subject }) => subject === event.subject), WAIT);
+    return waitUntil(() => this.ready.find(({ subject }) => subject === event.subject));
   }
 
   failureOf(event: Event): Promise<FailedEvent> {
-    return waitUntil(() => this.failed.find(({ subject }) => subject === event.subject), WAIT);
+    return waitUntil(() => this.failed.find(({ subject }) => subject === event.subject));
   }
 
   /** The first progress event. */
   progressOf(event: Event): Promise<ProgressedEvent> {
-    return waitUntil(() => this.progressed.find(({ subject }) => subject === event.subject), WAIT);
+    return waitUntil(() => this.progressed.find(({ subject }) => subject === event.subject));
   }
 
   /** Has the outage of the engine begun so long ago. */
@@ -136,7 +135,7 @@ export class TranscriptionTestService {
 
   async settled(): Promise<void> {
     const { bus } = this.#current;
-    await waitUntil(async () => (await bus.depths()).every(({ waiting, active }) => waiting + active === 0), WAIT);
+    await waitUntil(async () => (await bus.depths()).every(({ waiting, active }) => waiting + active === 0));
   }
 
   async deadLetters(): Promise<number> {
