@@ -339,7 +339,7 @@ describe('what the console offers', () => {
     await dialog.getByRole('button', { name: 'Save' }).click();
     const row = page.getByRole('row').filter({ hasText: 'Kim' });
     await row.getByText('Operator id: 17, 0017').waitFor();
-    await row.getByRole('button', { name: 'Change' }).click();
+    await row.getByRole('button', { name: 'Edit' }).click();
     expect(await dialog.getByLabel('Operator ids').inputValue()).toBe('17\n0017');
     await dialog.getByLabel('Role').selectOption({ value: 'REVIEWER' });
     await dialog.getByRole('button', { name: 'Save' }).click();

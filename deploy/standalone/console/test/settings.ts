@@ -77,7 +77,7 @@ export function describeSettings(running: () => { system: SystemUnderTest; brows
       },
     ]);
     expect(await opened.accessibilityFaults()).toEqual([]);
-    await rule.getByRole('button', { name: 'Change' }).click();
+    await rule.getByRole('button', { name: 'Edit' }).click();
     expect(await dialog.getByLabel('How many').inputValue()).toBe('20');
     expect(await dialog.getByLabel('Unit').inputValue()).toBe('percent');
     await dialog.getByLabel('How many').fill('3');

@@ -125,6 +125,10 @@ function useNames(): (entry: Entry) => ReactNode {
   const firm = useQuery(firmQuery);
   const hooks = useQuery({ ...get(['webhooks'], '/api/v1/webhooks'), enabled: isAdmin });
   const scorecards = useQuery({ ...get(['scorecards'], '/api/v1/scorecards'), enabled: isAdmin });
+  const rules = useQuery({
+    ...get(['sampling-rules'], '/api/v1/sampling-rules', { query: { size: 100 } }),
+    enabled: isAdmin,
+  });
   return ({ action, subject }) => {
     const [uuid = '', part] = subject.split('/');
     if (action.startsWith('call.')) {
@@ -134,9 +138,17 @@ function useNames(): (entry: Entry) => ReactNode {
         </Link>
       );
     }
+    if (action.startsWith('calibration.')) {
+      return (
+        <Link to="/calibrations/$uuid" params={{ uuid }}>
+          {t('audit.calibration')}
+        </Link>
+      );
+    }
     if (uuid === firm.data?.uuid) return part ?? firm.data.name;
     if (action.startsWith('webhook.')) return hooks.data?.items.find((each) => each.uuid === uuid)?.url;
     if (action.startsWith('scorecard.')) return scorecards.data?.items.find((each) => each.uuid === uuid)?.name;
+    if (action.startsWith('sampling_rule.')) return rules.data?.items.find((each) => each.uuid === uuid)?.name;
     return null;
   };
 }
