@@ -13,12 +13,13 @@ tests passed, failed and were skipped. Exits with 0 if none failed.
   TEST_RUN=long      also the files named long, and more kills
   TEST_SUMMARY=FILE  appends the counts to FILE, as one line of JSON`;
 
-// A test of a system waits for half of its time, so two of them run beside the other files.
+// A system is several processes. Two at the same time would take the processor from each other for seconds. The other files wait
+// for more than half of their time.
 const systems = (config: string, ...roots: readonly string[]): Group => ({
   name: 'systems',
   config,
   roots,
-  workers: 2,
+  workers: 1,
 });
 const others = (config: string): Group => ({
   name: 'other files',
@@ -36,7 +37,8 @@ const SUITES: Readonly<Record<string, readonly Group[]>> = {
     { name: 'failures', config: 'jest.distributed.config.js', roots: ['deploy/distributed'], workers: 1 },
     others('jest.distributed.config.js'),
   ],
-  browser: [systems('jest.browser.config.js', 'deploy')],
+  // A browser keeps one processor busy: its pages wait for the system, or the system for them.
+  browser: [{ ...systems('jest.browser.config.js', 'deploy'), workers: availableParallelism() }],
   speech: [{ name: 'engines', config: 'jest.real.config.js', roots: ['services/transcription'], workers: 1 }],
   model: [{ name: 'language model', config: 'jest.real.config.js', roots: ['services/analysis'], workers: 1 }],
 };

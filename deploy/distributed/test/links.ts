@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ToxicProxy, toxiproxy } from '@call-analysis/testing/servers';
@@ -36,7 +36,11 @@ export async function openLinks(): Promise<Links> {
   const lost = new Set<string>();
   let isBypassed = false;
 
-  const writeLostNames = () => writeFile(file, JSON.stringify([...lost]));
+  // Renamed, because processes read it at any moment: a lookup that throws leaves their connection half made for ever.
+  const writeLostNames = async () => {
+    await writeFile(`${file}.new`, JSON.stringify([...lost]));
+    await rename(`${file}.new`, file);
+  };
   await writeLostNames();
 
   function way(edge: Edge, upstream: string): Promise<Way> {

@@ -31,7 +31,7 @@ export function QuestionEditor({ question, onChange }: Props) {
     <details className="scorecards-question" open={question.uuid === undefined || undefined}>
       <summary>
         <span className="foreign">{question.text === '' ? t('newQuestion') : question.text}</span>{' '}
-        <span className="badge">{t(`by.${decided.by}`)}</span>
+        <span className="muted">{t(`by.${decided.by}`)}</span>
       </summary>
       <div className="stack">
         <div className="row scorecards-row">
