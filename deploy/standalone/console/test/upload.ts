@@ -19,6 +19,8 @@ export function describeUpload(running: () => { system: SystemUnderTest; browser
   it('shows the faults of a CSV by row and column, returns its refused rows, and processes the others until all calls have ended', async () => {
     const { page } = opened;
     await openPage(page, 'Upload');
+    // The page is drawn anew, with another field for files, once the firm's time zone is known.
+    await page.locator('.zone option[value]').first().waitFor({ state: 'attached' });
     const files = page.waitForEvent('filechooser');
     await page.getByRole('button', { name: 'Choose files' }).click();
     await (await files).setFiles(REJECTED);
