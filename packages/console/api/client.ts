@@ -106,6 +106,9 @@ async function withToken(request: Request): Promise<Request> {
 /** The settings of the user's firm, which every role may read. */
 export const firmQuery = get(['firm'], '/api/v1/firm');
 
+/** All sampling rules of the firm: it may have a hundred. For an ADMIN. */
+export const samplingRulesQuery = get(['sampling-rules'], '/api/v1/sampling-rules', { query: { size: 100 } });
+
 /** The most that a list shows at once. */
 export const PAGE_SIZE = 100;
 

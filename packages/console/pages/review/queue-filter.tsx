@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import type { SyntheticEvent } from 'react';
-import { get, firmQuery } from '../../api/client.ts';
+import { firmQuery, samplingRulesQuery } from '../../api/client.ts';
 import { useSession } from '../../session/session.ts';
 import { Button, Popup, SelectField, TextField } from '../../widgets/controls.tsx';
 import { QUEUE_FILTERS } from './filters.ts';
@@ -32,10 +32,7 @@ export function QueueFilter() {
   const navigate = useNavigate();
   const isAdmin = useSession().role === 'ADMIN';
   const firm = useQuery(firmQuery);
-  const rules = useQuery({
-    ...get(['sampling-rules'], '/api/v1/sampling-rules', { query: { size: 100 } }),
-    enabled: isAdmin,
-  });
+  const rules = useQuery({ ...samplingRulesQuery, enabled: isAdmin });
   const ruleNames = new Map((rules.data?.items ?? []).map(({ uuid, name }) => [uuid, name]));
   const go = (chosen: Partial<typeof search>) => void navigate({ to: '/review', search: chosen, replace: true });
   const submit = (event: SyntheticEvent<HTMLFormElement>) => {

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import type { ReactNode, SyntheticEvent } from 'react';
-import { get, type Schemas, firmQuery } from '../../api/client.ts';
+import { firmQuery, get, samplingRulesQuery, type Schemas } from '../../api/client.ts';
 import * as format from '../../i18n/format.ts';
 import { addDays, startOfDay } from '../../i18n/zone/days.ts';
 import { timeZone } from '../../i18n/zone/zone.ts';
@@ -125,10 +125,7 @@ function useNames(): (entry: Entry) => ReactNode {
   const firm = useQuery(firmQuery);
   const hooks = useQuery({ ...get(['webhooks'], '/api/v1/webhooks'), enabled: isAdmin });
   const scorecards = useQuery({ ...get(['scorecards'], '/api/v1/scorecards'), enabled: isAdmin });
-  const rules = useQuery({
-    ...get(['sampling-rules'], '/api/v1/sampling-rules', { query: { size: 100 } }),
-    enabled: isAdmin,
-  });
+  const rules = useQuery({ ...samplingRulesQuery, enabled: isAdmin });
   return ({ action, subject }) => {
     const [uuid = '', part] = subject.split('/');
     if (action.startsWith('call.')) {

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { api, get, type Schemas, send } from '../../api/client.ts';
+import { api, samplingRulesQuery, type Schemas, send } from '../../api/client.ts';
 import * as format from '../../i18n/format.ts';
 import { useAction, useAskedAction } from '../../widgets/actions.tsx';
 import { Button } from '../../widgets/controls.tsx';
@@ -15,15 +15,13 @@ import { settingsTexts } from './texts.ts';
 type Rule = Schemas['SamplingRule'];
 
 const RULES = ['sampling-rules'] as const;
-/** As many as a firm may have. */
-const MOST_RULES = 100;
 const path = ({ uuid }: Rule) => ({ params: { path: { uuid } } });
 
 /** Which calls are chosen by chance for a review. */
 export function SamplingRules() {
   const t = settingsTexts.use();
   const [form, setForm] = useState<'new' | Rule | null>(null);
-  const rules = useQuery(get(RULES, '/api/v1/sampling-rules', { query: { size: MOST_RULES } }));
+  const rules = useQuery(samplingRulesQuery);
   const toggle = useAction(
     (rule: Rule) =>
       send(api.PATCH('/api/v1/sampling-rules/{uuid}', { ...path(rule), body: { enabled: !rule.enabled } })),
