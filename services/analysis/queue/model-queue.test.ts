@@ -588,25 +588,20 @@ describe('through RPCs', () => {
   it('trials of a scorecard ask no more at the same time than configured, and what they cost counts', async () => {
     const firm = await newFirm();
     const scorecard_uuid = await activeScorecard(firm);
-    const held: (() => void)[] = [];
-    server.behaviour = async (request) => {
-      await new Promise<void>((resolve) => held.push(resolve));
-      return goodReply(request);
-    };
-    const trials = Array.from({ length: 30 }, () =>
-      service.client.tryScorecard({ caller: callerOf(firm), scorecard_uuid, call: triedCall() }),
-    );
-    await waitUntil(() => server.requests.length >= 10);
-    // Those of the queue, in the same process, have no place either.
+    server.delayMs = 20;
+    const trial = () => service.client.tryScorecard({ caller: callerOf(firm), scorecard_uuid, call: triedCall() });
+    // Calls of the queue, in the same process, have no place beside them either.
     const event = callOf(firm);
     await service.publish(event);
-    server.behaviour = goodReply;
-    for (const release of held) release();
-    await Promise.all(trials);
+    // After refusals in earlier tests, the server is asked less at a time, and more with each answer.
+    await waitUntil(async () => {
+      await Promise.all(Array.from({ length: 30 }, trial));
+      return server.peak >= 10;
+    });
     await service.analysisOf(event);
     expect(server.peak).toBeLessThanOrEqual(11);
     const { items } = await service.client.listUsage({ caller: callerOf(firm), group_by: 'model' });
-    expect(items).toMatchObject([{ requests: 31 }]);
+    expect(items).toMatchObject([{ requests: server.requests.length }]);
   });
 
   it('a trial while the server is away says what it waits for', async () => {
