@@ -50,7 +50,7 @@ describe('a recording', () => {
   });
 
   it('that was transcribed is not transcribed again when its event is delivered again', async () => {
-    const event = await service.store(Buffer.from('hello'));
+    const event = await store('hello');
     const progress = () => service.progressed.filter(({ subject }) => subject === event.subject).length;
     await service.transcriptOf(event);
     await service.settled();
