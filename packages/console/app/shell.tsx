@@ -17,7 +17,7 @@ import { FIND_KEYS, useKeys } from '../widgets/use-keys.ts';
 import { useArrival } from './arrival.ts';
 import { Preferences } from './preferences.tsx';
 import { SignIn } from './sign-in.tsx';
-import { useTimeZone, ZoneChoice } from './zone-choice.tsx';
+import { useFirmZone, ZoneChoice } from './zone-choice.tsx';
 
 /** Loaded after the first page, so that what is typed right after its keys is not lost. */
 const LATER_MS = 3_000;
@@ -67,7 +67,7 @@ function Frame() {
   useEffect(() => setOpen(false), [path]);
   useArrival(main);
   useLeaveQuestion();
-  const zone = useTimeZone();
+  const firmZone = useFirmZone();
   useKeys({
     '/': () => {
       const field = main.current?.querySelector<HTMLInputElement>('[role=search] input');
@@ -128,9 +128,9 @@ function Frame() {
       </header>
       <main id="main" className="main" ref={main} tabIndex={-1}>
         <Connection />
-        {isClosed ? <NoPage why="notYours" /> : <Outlet key={zone} />}
+        {isClosed ? <NoPage why="notYours" /> : <Outlet />}
         {/* The dashboard has a choice of its own, which is part of its address. */}
-        {!path.endsWith('/dashboard') && <ZoneChoice />}
+        {!path.endsWith('/dashboard') && <ZoneChoice firmZone={firmZone} />}
       </main>
       <Toasts />
       <Confirmation />

@@ -3,6 +3,7 @@ import { useLingui } from '@lingui/react';
 import { whenOnline } from '../api/connection.ts';
 import { takeEarly } from '../api/early.ts';
 import type { Locale } from './locales.ts';
+import { useShownZone } from './zone/zone.ts';
 
 /** Values of a message's placeholders. Numbers are formatted first, save those that only choose a plural. */
 type Values = Readonly<Record<string, string | number>>;
@@ -11,7 +12,7 @@ type Translate<Key extends string> = (key: Key, values?: Values) => string;
 interface Texts<Key extends string> {
   /** Fetches the messages of a language, once. */
   load(locale: Locale): Promise<void>;
-  /** The translations in the current language, for a component. */
+  /** The translations, for a component. It is drawn again in another language, and with its times in another zone. */
   use(): Translate<Key>;
   /** Whether a key exists, for keys that come from the API. */
   has(key: string): key is Key;
@@ -39,6 +40,7 @@ export function pageTexts<Key extends string>(page: string, urls: Readonly<Recor
     },
     use() {
       useLingui();
+      useShownZone();
       return translate;
     },
     has: (key): key is Key => Object.hasOwn(i18n.messages, `${page}.${key}`),

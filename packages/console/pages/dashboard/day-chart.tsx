@@ -75,7 +75,7 @@ export function DayChart({ days, period }: { days: Statistics; period: Period })
     <Card
       title={t('byDay')}
       head={
-        <div className="row">
+        <div className="row chips">
           {MEASURES.map((each) => (
             <Chip
               key={each}

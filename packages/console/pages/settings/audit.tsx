@@ -82,7 +82,7 @@ export function Audit() {
             cell: (entry) => (
               <>
                 {nameOfAction(entry.action)}{' '}
-                {entry.code !== undefined && <span className="badge badge-bad">{entry.code}</span>}
+                {entry.code !== undefined && <span className="badge badge-bad">{codeInWords(entry.code)}</span>}
               </>
             ),
           },
@@ -116,6 +116,12 @@ function actionsWith(chosen: string | undefined): readonly string[] {
 function nameOfAction(action: string): string {
   const name = ACTION + action;
   return settingsTexts.has(name) ? settingsTexts.translate(name) : action;
+}
+
+/** Why a request was refused. */
+function codeInWords(code: string): string {
+  const name = `audit.code.${code}`;
+  return settingsTexts.has(name) ? settingsTexts.translate(name) : code;
 }
 
 /** The names of objects other than users, as far as an ADMIN may list them. */

@@ -27,7 +27,8 @@ export function Firm() {
     refetchOnMount: 'always',
   });
   if (firm.data === undefined) return <LoadingOrFailed query={firm} />;
-  return <Form key={JSON.stringify(firm.data)} firm={firm.data} />;
+  // What is stored changes while the person types, and is no field of the form.
+  return <Form key={JSON.stringify({ ...firm.data, storage: null })} firm={firm.data} />;
 }
 
 function Form({ firm }: { firm: FirmSettings }) {
