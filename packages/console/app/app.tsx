@@ -13,7 +13,7 @@ import { createRoot } from 'react-dom/client';
 import { queryClient } from '../api/query-client.ts';
 import { translateFieldFaults } from '../i18n/faults/field-faults.ts';
 import { faultTexts } from '../i18n/faults/texts.ts';
-import { shellTexts } from '../i18n/shell/texts.ts';
+import { shellTexts } from '../i18n/texts.ts';
 import { activateLocale } from '../i18n/texts.ts';
 import { currentSession } from '../session/session.ts';
 import { locale, session } from './begin.ts';

@@ -1,4 +1,4 @@
-import { shellTexts } from '../i18n/shell/texts.ts';
+import { shellTexts } from '../i18n/texts.ts';
 import { Check } from '../widgets/controls.tsx';
 import { Dialog, DialogActions } from '../widgets/dialog.tsx';
 import { FIND_KEYS, useKeyLists, useLetterKeys } from '../widgets/use-keys.ts';

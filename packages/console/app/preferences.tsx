@@ -3,7 +3,7 @@ import { useRouter } from '@tanstack/react-router';
 import { useState } from 'react';
 import { mayLeavePage } from '../drafts/leave-question.ts';
 import { LOCALE_NAMES, LOCALES, type Locale, storeLocale } from '../i18n/locales.ts';
-import { shellTexts } from '../i18n/shell/texts.ts';
+import { shellTexts } from '../i18n/texts.ts';
 import { activateLocale } from '../i18n/texts.ts';
 import { signOut } from '../session/session.ts';
 import { failed } from '../widgets/actions.tsx';

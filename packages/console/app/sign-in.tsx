@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 import { untilReachable } from '../api/connection.ts';
-import { shellTexts } from '../i18n/shell/texts.ts';
+import { shellTexts } from '../i18n/texts.ts';
 import {
   type IdentityProvider,
   identityProvider,

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { firmQuery } from '../api/client.ts';
-import { shellTexts } from '../i18n/shell/texts.ts';
+import { shellTexts } from '../i18n/texts.ts';
 import { chooseZone, setFirmZone, useShownZone } from '../i18n/zone/zone.ts';
 
 /** The firm's time zone, in which times are shown from then on unless the person has chosen another. */

@@ -1,7 +1,7 @@
 import { type QueryKey, useMutation, useQueryClient } from '@tanstack/react-query';
 import type { ReactNode, SyntheticEvent } from 'react';
 import { saving } from '../api/query-client.ts';
-import { shellTexts } from '../i18n/shell/texts.ts';
+import { shellTexts } from '../i18n/texts.ts';
 import { Button } from '../widgets/controls.tsx';
 import { Dialog, DialogActions } from '../widgets/dialog.tsx';
 import { Fault } from '../widgets/page.tsx';

@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useBlocker } from '@tanstack/react-router';
-import { shellTexts } from '../i18n/shell/texts.ts';
+import { shellTexts } from '../i18n/texts.ts';
 import { confirmed } from '../widgets/dialog.tsx';
 import { discardDraft, discardOpenDrafts, hasOpenDrafts } from './drafts.ts';
 

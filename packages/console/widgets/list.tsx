@@ -1,7 +1,7 @@
 import { keepPreviousData, type QueryKey, useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState, Fragment } from 'react';
 import * as format from '../i18n/format.ts';
-import { shellTexts } from '../i18n/shell/texts.ts';
+import { shellTexts } from '../i18n/texts.ts';
 import { Button } from './controls.tsx';
 import { LoadingOrFailed } from './page.tsx';
 

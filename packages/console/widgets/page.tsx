@@ -4,7 +4,7 @@ import { type ReactNode, useEffect, useState } from 'react';
 import type { Schemas } from '../api/client.ts';
 import { useIsOnline } from '../api/connection.ts';
 import { faultText, fieldText } from '../i18n/faults/texts.ts';
-import { shellTexts } from '../i18n/shell/texts.ts';
+import { shellTexts } from '../i18n/texts.ts';
 import { Button } from './controls.tsx';
 
 /** The title of the window. */

@@ -1,5 +1,5 @@
+import urls from '../all?texts';
 import { currentLocale, pageTexts } from '../texts.ts';
-import urls from './texts/all?texts';
 import type en from './texts/en.json';
 
 /** What the service says by codes, in the user's language. They are fetched after the first page is shown. */

@@ -12,10 +12,10 @@ import { Button, Chip } from '../../widgets/controls.tsx';
 import { Icon } from '../../widgets/icon.tsx';
 import { PageHead, useTitle, LoadingOrFailed } from '../../widgets/page.tsx';
 import { Listening, useListening } from '../call/listening.tsx';
-import { callTexts } from '../call/texts.ts';
 import { type Analysis, type CallDetail, type Question, useCall } from '../call/use-call.ts';
 import { questionsOf } from '../call/use-review.ts';
-import { calibrationTexts } from './texts.ts';
+import { callTexts } from '../texts.ts';
+import { calibrationTexts } from '../texts.ts';
 import { type Calibration, CALIBRATIONS, nextToAnswer, useCalibration } from './use-calibrations.ts';
 
 const route = getRouteApi('/calibrations/$uuid/calls/$call');

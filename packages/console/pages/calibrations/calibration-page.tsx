@@ -9,8 +9,8 @@ import { Icon } from '../../widgets/icon.tsx';
 import { Table } from '../../widgets/list.tsx';
 import { Card, PageHead, useTitle, LoadingOrFailed } from '../../widgets/page.tsx';
 import { usePersonName } from '../../widgets/people.ts';
+import { calibrationTexts } from '../texts.ts';
 import { Results } from './results.tsx';
-import { calibrationTexts } from './texts.ts';
 import { type Calibration, CALIBRATIONS, nextToAnswer, useCallNames, useCalibration } from './use-calibrations.ts';
 
 const route = getRouteApi('/calibrations/$uuid');

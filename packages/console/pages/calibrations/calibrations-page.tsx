@@ -6,7 +6,7 @@ import { Icon } from '../../widgets/icon.tsx';
 import { PagedTable, usePages } from '../../widgets/list.tsx';
 import { Page, State } from '../../widgets/page.tsx';
 import { usePersonName } from '../../widgets/people.ts';
-import { calibrationTexts } from './texts.ts';
+import { calibrationTexts } from '../texts.ts';
 import { CALIBRATIONS } from './use-calibrations.ts';
 
 /** The calibrations of the firm, the newest first. */

@@ -4,7 +4,7 @@ import { type SyntheticEvent } from 'react';
 import { api, send } from '../../api/client.ts';
 import { useDraft } from '../../drafts/drafts.ts';
 import * as format from '../../i18n/format.ts';
-import { shellTexts } from '../../i18n/shell/texts.ts';
+import { shellTexts } from '../../i18n/texts.ts';
 import { instantOf } from '../../i18n/zone/days.ts';
 import { timeZone } from '../../i18n/zone/zone.ts';
 import { may } from '../../session/rights.ts';
@@ -13,7 +13,7 @@ import { Button, Check, TextField } from '../../widgets/controls.tsx';
 import { PageHead, useTitle } from '../../widgets/page.tsx';
 import { usePeople } from '../../widgets/people.ts';
 import { CallChoice, toggled } from '../calls/call-choice.tsx';
-import { calibrationTexts } from './texts.ts';
+import { calibrationTexts } from '../texts.ts';
 import { CALIBRATIONS } from './use-calibrations.ts';
 
 const route = getRouteApi('/calibrations/new');

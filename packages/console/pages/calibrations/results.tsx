@@ -4,7 +4,7 @@ import { type Column, Table } from '../../widgets/list.tsx';
 import { Card, PageHead } from '../../widgets/page.tsx';
 import { usePersonName } from '../../widgets/people.ts';
 import { openFromList } from '../calls/call-list.ts';
-import { calibrationTexts } from './texts.ts';
+import { calibrationTexts } from '../texts.ts';
 import { type Agreement, type Calibration, useCallNames } from './use-calibrations.ts';
 
 interface Props {

@@ -3,14 +3,14 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { api, type Schemas, send } from '../../api/client.ts';
 import * as format from '../../i18n/format.ts';
-import { shellTexts } from '../../i18n/shell/texts.ts';
+import { shellTexts } from '../../i18n/texts.ts';
 import { useMay } from '../../session/rights.ts';
 import { useAction, useAskedAction } from '../../widgets/actions.tsx';
 import { Button, Popup, PopupItem } from '../../widgets/controls.tsx';
 import { Dialog, DialogActions } from '../../widgets/dialog.tsx';
 import { Icon } from '../../widgets/icon.tsx';
+import { callTexts } from '../texts.ts';
 import { Compare } from './compare.tsx';
-import { callTexts } from './texts.ts';
 import { type CallDetail, callKey } from './use-call.ts';
 
 type Receipt = Schemas['ErasureReceipt'];

@@ -2,8 +2,8 @@ import './call.css';
 import { ApiError } from '@call-analysis/client/errors';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { Failed, Loading, State, useFailure } from '../../widgets/page.tsx';
+import { callTexts } from '../texts.ts';
 import { CallView } from './call-view.tsx';
-import { callTexts } from './texts.ts';
 import { useCall } from './use-call.ts';
 
 const route = getRouteApi('/calls/$uuid');

@@ -5,16 +5,16 @@ import { saving } from '../../api/query-client.ts';
 import { draftOf, useDraft } from '../../drafts/drafts.ts';
 import { leaveForm } from '../../drafts/leave-question.ts';
 import * as format from '../../i18n/format.ts';
-import { shellTexts } from '../../i18n/shell/texts.ts';
+import { shellTexts } from '../../i18n/texts.ts';
 import { useMay } from '../../session/rights.ts';
 import { useSession } from '../../session/session.ts';
 import { failed, useAction } from '../../widgets/actions.tsx';
 import { Button } from '../../widgets/controls.tsx';
 import { Highlighted } from '../../widgets/highlighted.tsx';
 import { usePeople, usePersonName } from '../../widgets/people.ts';
+import { callTexts } from '../texts.ts';
 import { MentionField } from './desk/mention-field.tsx';
 import { mentionsIn } from './desk/mentions.ts';
-import { callTexts } from './texts.ts';
 import { FOLLOW_MS } from './use-call.ts';
 
 type Comment = Schemas['Comment'];

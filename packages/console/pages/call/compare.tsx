@@ -2,7 +2,7 @@ import * as format from '../../i18n/format.ts';
 import { Score } from '../../widgets/call-facts.tsx';
 import { Dialog, DialogActions } from '../../widgets/dialog.tsx';
 import { Table } from '../../widgets/list.tsx';
-import { callTexts } from './texts.ts';
+import { callTexts } from '../texts.ts';
 import type { Analysis, Question } from './use-call.ts';
 import { questionsOf } from './use-review.ts';
 

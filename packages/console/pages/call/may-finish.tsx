@@ -1,5 +1,5 @@
 import { confirmed } from '../../widgets/dialog.tsx';
-import { callTexts } from './texts.ts';
+import { callTexts } from '../texts.ts';
 import type { Question } from './use-call.ts';
 
 /** Asks before a review is finished while questions have no answer of a person, and names them. */

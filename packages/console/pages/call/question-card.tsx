@@ -3,8 +3,8 @@ import { useDraft } from '../../drafts/drafts.ts';
 import * as format from '../../i18n/format.ts';
 import { Button, Chip } from '../../widgets/controls.tsx';
 import { Icon } from '../../widgets/icon.tsx';
+import { callTexts } from '../texts.ts';
 import { DisputeBadge, Disputes } from './desk/disputes.tsx';
-import { callTexts } from './texts.ts';
 import type { Question } from './use-call.ts';
 import { machineAnswer } from './use-review.ts';
 

@@ -1,10 +1,10 @@
 import * as format from '../../i18n/format.ts';
-import { shellTexts } from '../../i18n/shell/texts.ts';
+import { shellTexts } from '../../i18n/texts.ts';
 import { Button } from '../../widgets/controls.tsx';
 import { Dialog } from '../../widgets/dialog.tsx';
 import { Facts } from '../../widgets/page.tsx';
 import { usePersonName } from '../../widgets/people.ts';
-import { callTexts } from './texts.ts';
+import { callTexts } from '../texts.ts';
 import type { Analysis } from './use-call.ts';
 import { questionsOf, type useReview } from './use-review.ts';
 

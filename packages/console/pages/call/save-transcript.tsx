@@ -4,7 +4,7 @@ import { SERVICE_URL } from '../../session/session.ts';
 import { failed } from '../../widgets/actions.tsx';
 import { Popup, PopupItem } from '../../widgets/controls.tsx';
 import { Icon } from '../../widgets/icon.tsx';
-import { callTexts } from './texts.ts';
+import { callTexts } from '../texts.ts';
 import type { CallDetail } from './use-call.ts';
 
 const FORMATS = [

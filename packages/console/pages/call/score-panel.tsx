@@ -1,15 +1,15 @@
 import { useEffect, useRef } from 'react';
 import * as format from '../../i18n/format.ts';
-import { topicName } from '../../i18n/topics/texts.ts';
+import { topicName } from '../../i18n/texts.ts';
 import { Score, scoreTone } from '../../widgets/call-facts.tsx';
 import { Button } from '../../widgets/controls.tsx';
 import { confirmed } from '../../widgets/dialog.tsx';
 import { Icon } from '../../widgets/icon.tsx';
 import { type Fact, Facts } from '../../widgets/page.tsx';
 import { usePersonName } from '../../widgets/people.ts';
+import { callTexts } from '../texts.ts';
 import { QuestionCard } from './question-card.tsx';
 import { ReviewConflict } from './review-conflict.tsx';
-import { callTexts } from './texts.ts';
 import type { Analysis, Question } from './use-call.ts';
 import { isLeftToModel, questionsOf, type useReview } from './use-review.ts';
 

@@ -1,9 +1,9 @@
 import { type MouseEvent, type ReactNode, useEffect, useRef } from 'react';
 import * as format from '../../i18n/format.ts';
 import { Highlighted } from '../../widgets/highlighted.tsx';
+import { callTexts } from '../texts.ts';
 import { type Player, usePlaying } from './player/use-player.ts';
 import { SaveTranscript } from './save-transcript.tsx';
-import { callTexts } from './texts.ts';
 import type { CallDetail, Question, Utterance } from './use-call.ts';
 
 interface Props {

@@ -2,7 +2,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { get } from '../../api/client.ts';
 import * as format from '../../i18n/format.ts';
-import { shellTexts } from '../../i18n/shell/texts.ts';
+import { shellTexts } from '../../i18n/texts.ts';
 import { Score } from '../../widgets/call-facts.tsx';
 import { Check, TextField } from '../../widgets/controls.tsx';
 import { LoadingOrFailed } from '../../widgets/page.tsx';

@@ -1,8 +1,8 @@
 import { lazy, Suspense, useState } from 'react';
 import { whenOnline } from '../../api/connection.ts';
 import { Button } from '../../widgets/controls.tsx';
+import { callsTexts } from '../texts.ts';
 import type { Exported } from './export-dialog.tsx';
-import { callsTexts } from './texts.ts';
 
 const ExportDialog = lazy(() => whenOnline(() => import('./export-dialog.tsx')));
 

@@ -9,8 +9,8 @@ import { SERVICE_URL } from '../../session/session.ts';
 import { Button, Check, SelectField } from '../../widgets/controls.tsx';
 import { Dialog, DialogActions } from '../../widgets/dialog.tsx';
 import { Fault } from '../../widgets/page.tsx';
+import { callsTexts } from '../texts.ts';
 import { type CallSearch, DEFAULT_SORT } from './call-search.ts';
-import { callsTexts } from './texts.ts';
 
 const FORMATS = { csv: 'CSV', xlsx: 'Excel', ndjson: 'JSON Lines', parquet: 'Parquet' } as const;
 type Format = keyof typeof FORMATS;

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 import { Icon } from '../../widgets/icon.tsx';
-import { callsTexts } from './texts.ts';
+import { callsTexts } from '../texts.ts';
 
 const TYPING_MS = 300;
 

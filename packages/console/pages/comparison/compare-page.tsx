@@ -4,11 +4,11 @@ import * as format from '../../i18n/format.ts';
 import { timeZone } from '../../i18n/zone/zone.ts';
 import { Card, Page, LoadingOrFailed } from '../../widgets/page.tsx';
 import { periods } from '../dashboard/period.ts';
+import { comparisonTexts } from '../texts.ts';
 import { Comparison, type Side, useFigures } from './measures.tsx';
 import { type Scope, SCOPE } from './scope-fields.ts';
 import { ScopeForm, useScorecards } from './scope-form.tsx';
 import { chosenDays, filterOf } from './scope.ts';
-import { comparisonTexts } from './texts.ts';
 
 const route = getRouteApi('/compare');
 

@@ -7,8 +7,8 @@ import { Card } from '../../widgets/page.tsx';
 import type { CallSearch } from '../calls/call-search.ts';
 import type { Period } from '../dashboard/period.ts';
 import { type Group, useStatistics } from '../dashboard/use-statistics.ts';
+import { comparisonTexts } from '../texts.ts';
 import type { ScopeFilter } from './scope.ts';
-import { comparisonTexts } from './texts.ts';
 
 type Total = Schemas['StatisticTotal'];
 

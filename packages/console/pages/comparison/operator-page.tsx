@@ -15,11 +15,11 @@ import { openFromList } from '../calls/call-list.ts';
 import type { CallSearch } from '../calls/call-search.ts';
 import { daysOf, type Period, periodOfDay, periods } from '../dashboard/period.ts';
 import { useStatistics } from '../dashboard/use-statistics.ts';
+import { comparisonTexts } from '../texts.ts';
 import { Comparison, useFigures } from './measures.tsx';
 import type { Scope } from './scope-fields.ts';
 import { ScopeForm } from './scope-form.tsx';
 import { chosenDays } from './scope.ts';
-import { comparisonTexts } from './texts.ts';
 
 const route = getRouteApi('/operator');
 const Plot = lazy(() => import('../dashboard/plot.tsx'));

@@ -2,8 +2,8 @@ import './comparison.css';
 import { type ReactNode, useId } from 'react';
 import { Field, SelectField, TextField } from '../../widgets/controls.tsx';
 import { named, useStatistics } from '../dashboard/use-statistics.ts';
+import { comparisonTexts } from '../texts.ts';
 import { type Scope, SCOPE } from './scope-fields.ts';
-import { comparisonTexts } from './texts.ts';
 
 interface Props {
   readonly label: string;

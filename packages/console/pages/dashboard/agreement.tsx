@@ -6,9 +6,9 @@ import * as format from '../../i18n/format.ts';
 import { Select } from '../../widgets/controls.tsx';
 import { Table } from '../../widgets/list.tsx';
 import { Card, LoadingOrFailed } from '../../widgets/page.tsx';
+import { dashboardTexts } from '../texts.ts';
 import { type Compared, ComparedCalls } from './compared-calls.tsx';
 import type { Period } from './period.ts';
-import { dashboardTexts } from './texts.ts';
 import { named, useStatistics } from './use-statistics.ts';
 
 const route = getRouteApi('/dashboard');

@@ -1,6 +1,6 @@
 import * as format from '../../i18n/format.ts';
+import { dashboardTexts } from '../texts.ts';
 import { type Better, changeOf } from './change-of.ts';
-import { dashboardTexts } from './texts.ts';
 
 interface Props {
   readonly now: number;

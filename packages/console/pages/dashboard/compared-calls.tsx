@@ -5,8 +5,8 @@ import { Score } from '../../widgets/call-facts.tsx';
 import { Dialog, DialogActions } from '../../widgets/dialog.tsx';
 import { PagedTable, usePages } from '../../widgets/list.tsx';
 import { openFromList } from '../calls/call-list.ts';
+import { dashboardTexts } from '../texts.ts';
 import type { Period } from './period.ts';
-import { dashboardTexts } from './texts.ts';
 
 /** Answers whose calls are listed. Absent answers are any, null is "not applicable". */
 export interface Compared {

@@ -5,8 +5,8 @@ import { Chip } from '../../widgets/controls.tsx';
 import { type Column, Table } from '../../widgets/list.tsx';
 import { Card, Loading } from '../../widgets/page.tsx';
 import type { CallSearch } from '../calls/call-search.ts';
+import { dashboardTexts } from '../texts.ts';
 import { daysOf, type Period, periodOfDay } from './period.ts';
-import { dashboardTexts } from './texts.ts';
 import { type Group, type Named, named, type Statistics, useStatistics } from './use-statistics.ts';
 
 const route = getRouteApi('/dashboard');

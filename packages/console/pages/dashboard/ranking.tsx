@@ -5,8 +5,8 @@ import { Score } from '../../widgets/call-facts.tsx';
 import { Button, Select } from '../../widgets/controls.tsx';
 import { Table } from '../../widgets/list.tsx';
 import { Card, LoadingOrFailed } from '../../widgets/page.tsx';
+import { dashboardTexts } from '../texts.ts';
 import type { Period } from './period.ts';
-import { dashboardTexts } from './texts.ts';
 import { type Group, named, useStatistics } from './use-statistics.ts';
 
 const route = getRouteApi('/dashboard');

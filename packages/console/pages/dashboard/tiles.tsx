@@ -2,10 +2,10 @@ import { Link } from '@tanstack/react-router';
 import type { Schemas } from '../../api/client.ts';
 import * as format from '../../i18n/format.ts';
 import type { CallSearch } from '../calls/call-search.ts';
+import { dashboardTexts } from '../texts.ts';
 import type { Better } from './change-of.ts';
 import { Change } from './change.tsx';
 import type { Period } from './period.ts';
-import { dashboardTexts } from './texts.ts';
 import { useStatistics } from './use-statistics.ts';
 
 type Total = Schemas['StatisticTotal'];

@@ -1,12 +1,12 @@
 import { Link } from '@tanstack/react-router';
 import * as format from '../../i18n/format.ts';
-import { topicName } from '../../i18n/topics/texts.ts';
+import { topicName } from '../../i18n/texts.ts';
 import { Table } from '../../widgets/list.tsx';
 import { Card, LoadingOrFailed } from '../../widgets/page.tsx';
+import { dashboardTexts } from '../texts.ts';
 import type { Better } from './change-of.ts';
 import { Change } from './change.tsx';
 import type { Period } from './period.ts';
-import { dashboardTexts } from './texts.ts';
 import { type Named, named, useStatistics } from './use-statistics.ts';
 
 interface Props {

@@ -11,7 +11,7 @@ import { List } from '../../widgets/list.tsx';
 import { Page, State } from '../../widgets/page.tsx';
 import { usePersonName } from '../../widgets/people.ts';
 import { openFromList } from '../calls/call-list.ts';
-import { inboxTexts } from './texts.ts';
+import { inboxTexts } from '../texts.ts';
 import { type InboxItem, useInbox } from './use-inbox.ts';
 
 const ICONS: Readonly<Record<InboxItem['kind'], IconName>> = {

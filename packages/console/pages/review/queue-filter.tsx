@@ -4,8 +4,8 @@ import type { SyntheticEvent } from 'react';
 import { firmQuery, samplingRulesQuery } from '../../api/client.ts';
 import { useSession } from '../../session/session.ts';
 import { Button, Popup, SelectField, TextField } from '../../widgets/controls.tsx';
+import { reviewTexts } from '../texts.ts';
 import { QUEUE_FILTERS } from './filters.ts';
-import { reviewTexts } from './texts.ts';
 import type { Wanted } from './use-queue.ts';
 
 const route = getRouteApi('/review');

@@ -10,10 +10,10 @@ import { Listening, useListening } from '../call/listening.tsx';
 import { mayFinish } from '../call/may-finish.tsx';
 import { Evidence } from '../call/question-card.tsx';
 import { ReviewConflict } from '../call/review-conflict.tsx';
-import { callTexts } from '../call/texts.ts';
 import type { Analysis, CallDetail, Question } from '../call/use-call.ts';
 import { inQuestion, isOpen, machineAnswer, questionsOf, useReview } from '../call/use-review.ts';
-import { reviewTexts } from './texts.ts';
+import { callTexts } from '../texts.ts';
+import { reviewTexts } from '../texts.ts';
 
 interface Props {
   readonly call: CallDetail;

@@ -3,14 +3,14 @@ import './review.css';
 import { Link } from '@tanstack/react-router';
 import type { Schemas } from '../../api/client.ts';
 import * as format from '../../i18n/format.ts';
-import { shellTexts } from '../../i18n/shell/texts.ts';
+import { shellTexts } from '../../i18n/texts.ts';
 import { useSession } from '../../session/session.ts';
 import { Button } from '../../widgets/controls.tsx';
 import { Page, Failed, Loading, State } from '../../widgets/page.tsx';
 import { useCall } from '../call/use-call.ts';
+import { reviewTexts } from '../texts.ts';
 import { QueueFilter, useWanted } from './queue-filter.tsx';
 import { ReviewCall } from './review-call.tsx';
-import { reviewTexts } from './texts.ts';
 import { useQueue } from './use-queue.ts';
 
 /** The calls that need a review, one at a time. */

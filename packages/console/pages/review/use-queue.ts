@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'react';
 import { api, get, type Schemas, send } from '../../api/client.ts';
 import { beforeSignOut, currentSession } from '../../session/session.ts';
 import { done } from '../../widgets/actions.tsx';
-import { reviewTexts } from './texts.ts';
+import { reviewTexts } from '../texts.ts';
 
 const POLL_MS = 15_000;
 /** A third of a lease, so that one request that fails leaves time for another. */

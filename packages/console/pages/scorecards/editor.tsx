@@ -5,13 +5,13 @@ import { api, send } from '../../api/client.ts';
 import { saving } from '../../api/query-client.ts';
 import { useDraft } from '../../drafts/drafts.ts';
 import * as format from '../../i18n/format.ts';
-import { shellTexts } from '../../i18n/shell/texts.ts';
+import { shellTexts } from '../../i18n/texts.ts';
 import { done, failed } from '../../widgets/actions.tsx';
 import { Button, TextField } from '../../widgets/controls.tsx';
 import { Fault } from '../../widgets/page.tsx';
+import { scorecardsTexts } from '../texts.ts';
 import { NEW_QUESTION, type Scorecard, type Section, withItem } from './draft.ts';
 import { QuestionEditor } from './question-editor.tsx';
-import { scorecardsTexts } from './texts.ts';
 import { TrialDialog } from './trial/trial-dialog.tsx';
 
 /** What is changed, and the revision that it was changed from. */

@@ -3,8 +3,8 @@ import { useState } from 'react';
 import { api, send, get } from '../../api/client.ts';
 import { useAction } from '../../widgets/actions.tsx';
 import { Button } from '../../widgets/controls.tsx';
+import { scorecardsTexts } from '../texts.ts';
 import type { Scorecard } from './draft.ts';
-import { scorecardsTexts } from './texts.ts';
 import { TrialDialog } from './trial/trial-dialog.tsx';
 
 /** Offers the default scorecard of this release to a firm that has an earlier one, and has not made it its own. */

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { Button, Check, Field, SelectField, TextArea, TextField } from '../../widgets/controls.tsx';
+import { scorecardsTexts } from '../texts.ts';
 import { decideBy, phraseLines, phrasesOf, type Question, renameChoice, type RuleDecision, withItem } from './draft.ts';
-import { scorecardsTexts } from './texts.ts';
 
 interface Props {
   readonly question: Question;

@@ -3,8 +3,8 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { get } from '../../api/client.ts';
 import * as format from '../../i18n/format.ts';
 import { Card, LoadingOrFailed } from '../../widgets/page.tsx';
+import { scorecardsTexts } from '../texts.ts';
 import { differences, type Scorecard } from './draft.ts';
-import { scorecardsTexts } from './texts.ts';
 
 const route = getRouteApi('/scorecards');
 

@@ -3,10 +3,10 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { api, send, get } from '../../api/client.ts';
 import { Page, LoadingOrFailed, State } from '../../widgets/page.tsx';
+import { scorecardsTexts } from '../texts.ts';
 import { Editor } from './editor.tsx';
 import { NewDefault } from './new-default.tsx';
 import { Revisions } from './revisions.tsx';
-import { scorecardsTexts } from './texts.ts';
 
 const route = getRouteApi('/scorecards');
 

@@ -7,8 +7,8 @@ import { useAskedAction } from '../../widgets/actions.tsx';
 import { Button, SelectField, TextField } from '../../widgets/controls.tsx';
 import { PagedTable, usePages } from '../../widgets/list.tsx';
 import { State } from '../../widgets/page.tsx';
+import { settingsTexts } from '../texts.ts';
 import { Part, SecretDialog } from './parts.tsx';
-import { settingsTexts } from './texts.ts';
 
 type Key = Schemas['ApiKey'];
 

@@ -9,7 +9,7 @@ import { useSession } from '../../session/session.ts';
 import { Button, SelectField, TextField } from '../../widgets/controls.tsx';
 import { PagedTable, usePages } from '../../widgets/list.tsx';
 import { State } from '../../widgets/page.tsx';
-import { settingsTexts } from './texts.ts';
+import { settingsTexts } from '../texts.ts';
 
 const route = getRouteApi('/settings');
 

@@ -1,11 +1,11 @@
 import { useState } from 'react';
 import { api, get, type Schemas, send } from '../../api/client.ts';
 import * as format from '../../i18n/format.ts';
-import { shellTexts } from '../../i18n/shell/texts.ts';
+import { shellTexts } from '../../i18n/texts.ts';
 import { useAction } from '../../widgets/actions.tsx';
 import { Button, Select } from '../../widgets/controls.tsx';
 import { PagedTable, usePages } from '../../widgets/list.tsx';
-import { settingsTexts } from './texts.ts';
+import { settingsTexts } from '../texts.ts';
 
 type Status = Schemas['DeliveryStatus'];
 

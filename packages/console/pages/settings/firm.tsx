@@ -3,12 +3,12 @@ import { api, type Schemas, send, firmQuery } from '../../api/client.ts';
 import { type Fields, useForm } from '../../drafts/form.tsx';
 import { mergeLists } from '../../drafts/merge-lists.ts';
 import * as format from '../../i18n/format.ts';
-import { shellTexts } from '../../i18n/shell/texts.ts';
+import { shellTexts } from '../../i18n/texts.ts';
 import { useSession } from '../../session/session.ts';
 import { done } from '../../widgets/actions.tsx';
 import { Button, SelectField, TextArea, TextField } from '../../widgets/controls.tsx';
 import { Card, LoadingOrFailed } from '../../widgets/page.tsx';
-import { settingsTexts } from './texts.ts';
+import { settingsTexts } from '../texts.ts';
 
 type FirmSettings = Schemas['FirmSettings'];
 

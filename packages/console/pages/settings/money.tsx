@@ -3,12 +3,12 @@ import { useState } from 'react';
 import { api, get, type Schemas, send } from '../../api/client.ts';
 import { type Fields, useForm } from '../../drafts/form.tsx';
 import * as format from '../../i18n/format.ts';
-import { shellTexts } from '../../i18n/shell/texts.ts';
+import { shellTexts } from '../../i18n/texts.ts';
 import { done } from '../../widgets/actions.tsx';
 import { Button, Select, SelectField, TextField } from '../../widgets/controls.tsx';
 import { Table } from '../../widgets/list.tsx';
 import { Card, LoadingOrFailed } from '../../widgets/page.tsx';
-import { settingsTexts } from './texts.ts';
+import { settingsTexts } from '../texts.ts';
 
 const GROUPINGS = ['day', 'month', 'segment_type', 'model'] as const;
 type Grouping = (typeof GROUPINGS)[number];

@@ -2,7 +2,7 @@ import { type ReactNode, useState } from 'react';
 import { failed } from '../../widgets/actions.tsx';
 import { Button } from '../../widgets/controls.tsx';
 import { Dialog } from '../../widgets/dialog.tsx';
-import { settingsTexts } from './texts.ts';
+import { settingsTexts } from '../texts.ts';
 
 interface PartProps {
   readonly about: string;

@@ -5,7 +5,7 @@ import { instantOf, localInput } from '../../i18n/zone/days.ts';
 import { timeZone } from '../../i18n/zone/zone.ts';
 import { done } from '../../widgets/actions.tsx';
 import { TextField } from '../../widgets/controls.tsx';
-import { settingsTexts } from './texts.ts';
+import { settingsTexts } from '../texts.ts';
 
 const DAY_MS = 86_400_000;
 

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { api, type Schemas, send, firmQuery } from '../../api/client.ts';
 import { type Fields, FormDialog } from '../../drafts/form.tsx';
 import { Check, SelectField, TextField } from '../../widgets/controls.tsx';
-import { settingsTexts } from './texts.ts';
+import { settingsTexts } from '../texts.ts';
 
 type Rule = Schemas['SamplingRule'];
 type NewRule = Schemas['CreateSamplingRuleRequest'];

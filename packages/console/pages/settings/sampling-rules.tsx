@@ -7,10 +7,10 @@ import { Button } from '../../widgets/controls.tsx';
 import { LoadingOrFailed, State } from '../../widgets/page.tsx';
 import { optionName } from '../calls/filters/filter-value.ts';
 import { type FilterKey, FILTERS } from '../calls/filters/filters.ts';
-import { callsTexts } from '../calls/texts.ts';
+import { callsTexts } from '../texts.ts';
+import { settingsTexts } from '../texts.ts';
 import { Item, Part } from './parts.tsx';
 import { SamplingRuleForm } from './sampling-rule-form.tsx';
-import { settingsTexts } from './texts.ts';
 
 type Rule = Schemas['SamplingRule'];
 

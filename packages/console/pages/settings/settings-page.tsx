@@ -3,12 +3,12 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { type Role, useSession } from '../../session/session.ts';
 import { Page } from '../../widgets/page.tsx';
+import { settingsTexts } from '../texts.ts';
 import { ApiKeys } from './api-keys.tsx';
 import { Audit } from './audit.tsx';
 import { Firm } from './firm.tsx';
 import { Money } from './money.tsx';
 import { SamplingRules } from './sampling-rules.tsx';
-import { settingsTexts } from './texts.ts';
 import { Users } from './users.tsx';
 import { Webhooks } from './webhooks.tsx';
 

@@ -2,7 +2,7 @@ import { api, type Schemas, send } from '../../api/client.ts';
 import { type Fields, FormDialog } from '../../drafts/form.tsx';
 import { type Role, useSession } from '../../session/session.ts';
 import { SelectField, TextArea, TextField } from '../../widgets/controls.tsx';
-import { settingsTexts } from './texts.ts';
+import { settingsTexts } from '../texts.ts';
 
 /** An ADMIN gives these, a SUPERUSER the others too. */
 export const ROLES_OF_FIRM: readonly Role[] = ['ADMIN', 'REVIEWER', 'OPERATOR'];

@@ -5,8 +5,8 @@ import { useSession } from '../../session/session.ts';
 import { useAction, useAskedAction } from '../../widgets/actions.tsx';
 import { Button } from '../../widgets/controls.tsx';
 import { PagedTable, usePages } from '../../widgets/list.tsx';
+import { settingsTexts } from '../texts.ts';
 import { Part, SecretDialog } from './parts.tsx';
-import { settingsTexts } from './texts.ts';
 import { ROLES_OF_FIRM, UserForm } from './user-form.tsx';
 
 type User = Schemas['User'];

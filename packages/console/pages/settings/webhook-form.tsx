@@ -2,7 +2,7 @@ import { api, type Schemas, send } from '../../api/client.ts';
 import { type Fields, FormDialog } from '../../drafts/form.tsx';
 import { mergeLists } from '../../drafts/merge-lists.ts';
 import { Check, TextField } from '../../widgets/controls.tsx';
-import { settingsTexts } from './texts.ts';
+import { settingsTexts } from '../texts.ts';
 
 type Webhook = Schemas['Webhook'];
 type Event = Schemas['WebhookEvent'];

@@ -5,10 +5,10 @@ import { api, get, type Schemas, send } from '../../api/client.ts';
 import { useAction, useAskedAction } from '../../widgets/actions.tsx';
 import { Button } from '../../widgets/controls.tsx';
 import { LoadingOrFailed, State } from '../../widgets/page.tsx';
+import { settingsTexts } from '../texts.ts';
 import { Deliveries } from './deliveries.tsx';
 import { Item, Part, SecretDialog } from './parts.tsx';
 import { Replay } from './replay.tsx';
-import { settingsTexts } from './texts.ts';
 import { WebhookForm } from './webhook-form.tsx';
 
 const route = getRouteApi('/settings');

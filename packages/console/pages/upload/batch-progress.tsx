@@ -3,11 +3,11 @@ import { Link } from '@tanstack/react-router';
 import { type Schemas, get } from '../../api/client.ts';
 import { saveFile } from '../../api/save-file.ts';
 import * as format from '../../i18n/format.ts';
-import { shellTexts } from '../../i18n/shell/texts.ts';
+import { shellTexts } from '../../i18n/texts.ts';
 import { failed } from '../../widgets/actions.tsx';
 import { Button } from '../../widgets/controls.tsx';
 import { LoadingOrFailed } from '../../widgets/page.tsx';
-import { uploadTexts } from './texts.ts';
+import { uploadTexts } from '../texts.ts';
 
 type Batch = Schemas['Batch'];
 type Status = Schemas['Call']['status'];

@@ -3,8 +3,8 @@ import * as format from '../../i18n/format.ts';
 import { List, usePages } from '../../widgets/list.tsx';
 import { State } from '../../widgets/page.tsx';
 import { usePersonName } from '../../widgets/people.ts';
+import { uploadTexts } from '../texts.ts';
 import { BatchStatus } from './batch-progress.tsx';
-import { uploadTexts } from './texts.ts';
 
 const SIZE = 10;
 const POLL_MS = 4_000;

@@ -1,8 +1,8 @@
 import { useRef, useState } from 'react';
 import { Button } from '../../widgets/controls.tsx';
 import { Icon } from '../../widgets/icon.tsx';
+import { uploadTexts } from '../texts.ts';
 import { ACCEPTED } from './choose-files.ts';
-import { uploadTexts } from './texts.ts';
 
 /** Takes files that are dropped on it or chosen. */
 export function DropZone({ onFiles }: { onFiles: (files: readonly File[]) => void }) {

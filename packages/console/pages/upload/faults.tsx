@@ -4,7 +4,7 @@ import * as format from '../../i18n/format.ts';
 import { failed } from '../../widgets/actions.tsx';
 import { Button } from '../../widgets/controls.tsx';
 import { Table } from '../../widgets/list.tsx';
-import { uploadTexts } from './texts.ts';
+import { uploadTexts } from '../texts.ts';
 import { type RowErrors, sendCorrected, skipFaults, type Upload } from './uploads.ts';
 
 /** The faults of a refused CSV, by row and column, and what to do next. */

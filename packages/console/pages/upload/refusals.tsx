@@ -5,7 +5,7 @@ import * as format from '../../i18n/format.ts';
 import { currentSession } from '../../session/session.ts';
 import { failed } from '../../widgets/actions.tsx';
 import { Button } from '../../widgets/controls.tsx';
-import { uploadTexts } from './texts.ts';
+import { uploadTexts } from '../texts.ts';
 
 /** The files that were refused earlier in this browser, with their rows as long as the service keeps them. */
 export function Refusals({ shown }: { shown: readonly string[] }) {

@@ -4,7 +4,7 @@ import { get } from '../../api/client.ts';
 import * as format from '../../i18n/format.ts';
 import { Score, StatusBadge } from '../../widgets/call-facts.tsx';
 import { Table } from '../../widgets/list.tsx';
-import { uploadTexts } from './texts.ts';
+import { uploadTexts } from '../texts.ts';
 
 const POLL_MS = 5_000;
 /** Of the newest recordings of all uploads. */

@@ -2,9 +2,9 @@ import { Link } from '@tanstack/react-router';
 import * as format from '../../i18n/format.ts';
 import { Button } from '../../widgets/controls.tsx';
 import { useFailure } from '../../widgets/page.tsx';
+import { uploadTexts } from '../texts.ts';
 import { BatchProgress } from './batch-progress.tsx';
 import { Faults } from './faults.tsx';
-import { uploadTexts } from './texts.ts';
 import { isUnfinished, namesOf, pauseUpload, removeUpload, resumeUpload, sizeOf, type Upload } from './uploads.ts';
 
 /** One upload: its files, how far it is, and what to do next. */

@@ -1,13 +1,13 @@
 import './upload.css';
 import { useState } from 'react';
 import { Page } from '../../widgets/page.tsx';
+import { uploadTexts } from '../texts.ts';
 import { Batches } from './batches.tsx';
 import { sortFiles } from './choose-files.ts';
 import { DropZone } from './drop-zone.tsx';
 import { RecordingForm } from './recording-form.tsx';
 import { Refusals } from './refusals.tsx';
 import { SingleRecordings } from './single-recordings.tsx';
-import { uploadTexts } from './texts.ts';
 import { UploadCard } from './upload-card.tsx';
 import { startUpload, useUploads } from './uploads.ts';
 

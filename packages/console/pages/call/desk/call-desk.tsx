@@ -7,7 +7,7 @@ import { useSession } from '../../../session/session.ts';
 import { Button, SelectField, TextField, Popup, PopupItem } from '../../../widgets/controls.tsx';
 import { Icon } from '../../../widgets/icon.tsx';
 import { usePeople, usePersonName } from '../../../widgets/people.ts';
-import { callTexts } from '../texts.ts';
+import { callTexts } from '../../texts.ts';
 import type { CallDetail } from '../use-call.ts';
 import { useCallDesk, useDeskChanges } from './use-call-desk.ts';
 

@@ -2,12 +2,12 @@ import { type SyntheticEvent, useContext, useState } from 'react';
 import { draftOf, useDraft } from '../../../drafts/drafts.ts';
 import { leaveForm } from '../../../drafts/leave-question.ts';
 import * as format from '../../../i18n/format.ts';
-import { shellTexts } from '../../../i18n/shell/texts.ts';
+import { shellTexts } from '../../../i18n/texts.ts';
 import { useMay } from '../../../session/rights.ts';
 import { Button, SelectField, TextArea } from '../../../widgets/controls.tsx';
 import { Icon } from '../../../widgets/icon.tsx';
 import { usePersonName } from '../../../widgets/people.ts';
-import { callTexts } from '../texts.ts';
+import { callTexts } from '../../texts.ts';
 import type { Question } from '../use-call.ts';
 import { DeskOf, type Dispute, useDeskChanges, useDisputes } from './use-call-desk.ts';
 

@@ -8,7 +8,7 @@ import { Icon } from '../../../widgets/icon.tsx';
 import { useKeys } from '../../../widgets/use-keys.ts';
 import { extendList, noteOpened, useListOf } from '../../calls/call-list.ts';
 import { callQuery as filtersOf } from '../../calls/call-search.ts';
-import { callTexts } from '../texts.ts';
+import { callTexts } from '../../texts.ts';
 import { callQuery } from '../use-call.ts';
 
 const PAGE_SIZE = 100;

@@ -5,7 +5,7 @@ import * as format from '../../../i18n/format.ts';
 import { done, failed } from '../../../widgets/actions.tsx';
 import { Button, Check, Popup, PopupItem, Select } from '../../../widgets/controls.tsx';
 import { Icon } from '../../../widgets/icon.tsx';
-import { callTexts } from '../texts.ts';
+import { callTexts } from '../../texts.ts';
 import type { CallDetail, Utterance } from '../use-call.ts';
 import { type Heard, MOVES, type Player, SKIP_SECONDS, useEvents } from './use-player.ts';
 

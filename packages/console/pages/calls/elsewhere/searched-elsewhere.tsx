@@ -1,7 +1,7 @@
 import * as format from '../../../i18n/format.ts';
 import { Chip } from '../../../widgets/controls.tsx';
+import { callsTexts } from '../../texts.ts';
 import type { CallSearch } from '../call-search.ts';
-import { callsTexts } from '../texts.ts';
 import { useMeant, useRespelled } from './meant.ts';
 
 const LEAST_CHARS = 3;

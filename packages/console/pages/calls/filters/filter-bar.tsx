@@ -1,8 +1,8 @@
 import { type ReactNode, useState } from 'react';
 import { Button, Popup, PopupItem } from '../../../widgets/controls.tsx';
 import { Icon } from '../../../widgets/icon.tsx';
+import { callsTexts } from '../../texts.ts';
 import { type CallSearch, isFiltered } from '../call-search.ts';
-import { callsTexts } from '../texts.ts';
 import type { Call } from '../use-calls.ts';
 import { FilterForm } from './filter-form.tsx';
 import { useFilterValue } from './filter-value.ts';

@@ -1,8 +1,8 @@
 import * as format from '../../../i18n/format.ts';
-import { shellTexts } from '../../../i18n/shell/texts.ts';
-import { topicName } from '../../../i18n/topics/texts.ts';
+import { shellTexts } from '../../../i18n/texts.ts';
+import { topicName } from '../../../i18n/texts.ts';
+import { callsTexts } from '../../texts.ts';
 import type { CallSearch } from '../call-search.ts';
-import { callsTexts } from '../texts.ts';
 import { useNames } from './filter-counts.ts';
 import { type Filter, type FilterKey, filterOf } from './filters.ts';
 

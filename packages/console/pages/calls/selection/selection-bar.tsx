@@ -10,10 +10,10 @@ import { done, failed } from '../../../widgets/actions.tsx';
 import { Button, TextField } from '../../../widgets/controls.tsx';
 import { Dialog, DialogActions } from '../../../widgets/dialog.tsx';
 import { Icon } from '../../../widgets/icon.tsx';
+import { callsTexts } from '../../texts.ts';
 import type { CallSearch } from '../call-search.ts';
 import { CALLS_KEY } from '../calls-query.ts';
 import { ExportButton } from '../export-button.tsx';
-import { callsTexts } from '../texts.ts';
 import type { Call } from '../use-calls.ts';
 import { AnalyzeDialog, startAnalysis, type Target } from './analyze-dialog.tsx';
 

@@ -1,9 +1,9 @@
 import { Link } from '@tanstack/react-router';
 import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { useMedia } from '../../../widgets/use-media.ts';
+import { callsTexts } from '../../texts.ts';
 import { listToReturnTo } from '../call-list.ts';
 import type { Sort } from '../call-search.ts';
-import { callsTexts } from '../texts.ts';
 import type { Call } from '../use-calls.ts';
 import { columnOf, type ColumnName, NARROW, nextSort } from './columns.tsx';
 import { Snippet } from './snippet.tsx';

@@ -1,8 +1,8 @@
 import { Check, Popup } from '../../../widgets/controls.tsx';
 import { Icon } from '../../../widgets/icon.tsx';
 import { useMedia } from '../../../widgets/use-media.ts';
+import { callsTexts } from '../../texts.ts';
 import { type Sort, SORTS } from '../call-search.ts';
-import { callsTexts } from '../texts.ts';
 import { type ColumnName, COLUMNS, columnOf, NARROW } from './columns.tsx';
 
 interface Props {

@@ -1,10 +1,10 @@
 import type { ReactNode } from 'react';
 import { failureText } from '../../../i18n/faults/texts.ts';
 import * as format from '../../../i18n/format.ts';
-import { shellTexts } from '../../../i18n/shell/texts.ts';
+import { shellTexts } from '../../../i18n/texts.ts';
 import { Score, StatusBadge } from '../../../widgets/call-facts.tsx';
+import { callsTexts } from '../../texts.ts';
 import type { Sort } from '../call-search.ts';
-import { callsTexts } from '../texts.ts';
 import type { Call } from '../use-calls.ts';
 
 interface Column {

@@ -2,8 +2,8 @@ import { lazy, Suspense, useState } from 'react';
 import { whenOnline } from '../../../api/connection.ts';
 import { Popup } from '../../../widgets/controls.tsx';
 import { Icon } from '../../../widgets/icon.tsx';
+import { callsTexts } from '../../texts.ts';
 import type { CallSearch } from '../call-search.ts';
-import { callsTexts } from '../texts.ts';
 import { isSameSearch, searchOf, useViews } from './use-views.ts';
 
 const ViewChoice = lazy(() => whenOnline(() => import('./view-choice.tsx')));

@@ -3,8 +3,8 @@ import { useMay } from '../../../session/rights.ts';
 import { useSession } from '../../../session/session.ts';
 import { done } from '../../../widgets/actions.tsx';
 import { Button, Check, TextField, PopupItem } from '../../../widgets/controls.tsx';
+import { callsTexts } from '../../texts.ts';
 import type { CallSearch } from '../call-search.ts';
-import { callsTexts } from '../texts.ts';
 import { useViewChanges, searchOf, type View } from './use-views.ts';
 
 const MAX_NAME = 255;

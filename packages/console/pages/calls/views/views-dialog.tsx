@@ -6,7 +6,7 @@ import { Button } from '../../../widgets/controls.tsx';
 import { Dialog, DialogActions } from '../../../widgets/dialog.tsx';
 import { Table } from '../../../widgets/list.tsx';
 import { usePersonName } from '../../../widgets/people.ts';
-import { callsTexts } from '../texts.ts';
+import { callsTexts } from '../../texts.ts';
 import { useViewChanges, searchOf, type View } from './use-views.ts';
 
 interface Props {

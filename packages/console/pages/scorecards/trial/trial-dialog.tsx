@@ -2,13 +2,13 @@ import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api, type Schemas, send } from '../../../api/client.ts';
 import * as format from '../../../i18n/format.ts';
-import { shellTexts } from '../../../i18n/shell/texts.ts';
+import { shellTexts } from '../../../i18n/texts.ts';
 import { Button } from '../../../widgets/controls.tsx';
 import { Dialog, DialogActions } from '../../../widgets/dialog.tsx';
 import { Fault } from '../../../widgets/page.tsx';
 import { CallChoice } from '../../calls/call-choice.tsx';
+import { scorecardsTexts } from '../../texts.ts';
 import type { Section, Scorecard } from '../draft.ts';
-import { scorecardsTexts } from '../texts.ts';
 import { TrialResult } from './trial-result.tsx';
 
 interface Props {

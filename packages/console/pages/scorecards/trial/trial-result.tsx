@@ -2,7 +2,7 @@ import type { Schemas } from '../../../api/client.ts';
 import * as format from '../../../i18n/format.ts';
 import { Score } from '../../../widgets/call-facts.tsx';
 import { Table } from '../../../widgets/list.tsx';
-import { scorecardsTexts } from '../texts.ts';
+import { scorecardsTexts } from '../../texts.ts';
 
 type Tried = Schemas['TriedCall'];
 type Answer = Schemas['TriedAnswer'];
