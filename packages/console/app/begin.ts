@@ -4,8 +4,7 @@ import shared from '../i18n/all?texts';
 import { preferredLocale } from '../i18n/locales.ts';
 import pages from '../pages/all?texts';
 import { callSearch, firstPage } from '../pages/calls/call-search.ts';
-import { may } from '../session/rights.ts';
-import { currentSession, SERVICE_URL, startSession } from '../session/session.ts';
+import { may, currentSession, SERVICE_URL, startSession } from '../session/session.ts';
 import { applyTheme } from './theme.ts';
 
 export const locale = preferredLocale();

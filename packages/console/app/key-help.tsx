@@ -29,7 +29,7 @@ export default function KeyHelp({ onClose }: { onClose: () => void }) {
           ))}
         </dl>
       ))}
-      <Check checked={areOn} onChange={({ target }) => turn(target.checked)}>
+      <Check checked={areOn} onTick={turn}>
         {t('keys.letters')}
       </Check>
       <DialogActions onClose={onClose} />

@@ -121,9 +121,9 @@ export function percent(share: number, decimals = 0): string {
   return `${number(share * 100, decimals)}${currentLocale() === 'en' ? '%' : '\u00a0%'}`;
 }
 
-/** A score of one decimal: "87.5". */
-export function score(value: number): string {
-  return number(value, 1, 1);
+/** A score of one decimal: "87.5". A dash where there is none. */
+export function score(value: number | null): string {
+  return value === null ? '–' : number(value, 1, 1);
 }
 
 /** "3:07", and "1:03:07" from an hour. */

@@ -6,6 +6,7 @@ import { useIsOnline } from '../api/connection.ts';
 import { faultText, fieldText } from '../i18n/faults/texts.ts';
 import { shellTexts } from '../i18n/texts.ts';
 import { Button } from './controls.tsx';
+import { Icon } from './icon.tsx';
 
 /** The title of the window. */
 export function useTitle(title: string): void {
@@ -18,6 +19,8 @@ export function useTitle(title: string): void {
 interface PageProps {
   readonly title: string;
   readonly className?: string;
+  /** The pages above it, as links. */
+  readonly crumbs?: ReactNode;
   /** What stands beside the heading. */
   readonly beside?: ReactNode;
   /** The buttons at the end of the line of the heading. */
@@ -25,15 +28,26 @@ interface PageProps {
   readonly children: ReactNode;
 }
 
-export function Page({ title, className = '', beside, actions, children }: PageProps) {
+export function Page({ title, className = '', crumbs, beside, actions, children }: PageProps) {
   useTitle(title);
   return (
     <div className={`page ${className}`}>
+      {crumbs !== undefined && <Crumbs>{crumbs}</Crumbs>}
       <PageHead title={title} actions={actions}>
         {beside}
       </PageHead>
       {children}
     </div>
+  );
+}
+
+export function Crumbs({ children }: { children: ReactNode }) {
+  const t = shellTexts.use();
+  return (
+    <nav className="crumbs" aria-label={t('path')}>
+      <Icon name="left" size={12} />
+      {children}
+    </nav>
   );
 }
 

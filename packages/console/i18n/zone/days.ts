@@ -39,6 +39,11 @@ export function localInput(instant: number, zone: string): string {
   return new Date(instant + offsetOf(instant, zone)).toISOString().slice(0, 16);
 }
 
+/** The last minute of a day. */
+export function endOfDay(day: string, zone: string): string {
+  return instantOf(`${day}T23:59`, zone);
+}
+
 /** The instant of such a field. Where a change of clocks repeats the time, the first one. */
 export function instantOf(input: string, zone: string): string {
   const clock = Date.parse(`${input}Z`);

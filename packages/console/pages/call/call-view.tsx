@@ -1,11 +1,14 @@
+import './call.css';
 import './desk/desk.css';
+import { ApiError } from '@call-analysis/client/errors';
+import { getRouteApi, Link } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { failureText } from '../../i18n/faults/texts.ts';
 import * as format from '../../i18n/format.ts';
 import { shellTexts } from '../../i18n/texts.ts';
-import { useMay } from '../../session/rights.ts';
+import { useMay } from '../../session/session.ts';
 import { StatusBadge } from '../../widgets/call-facts.tsx';
-import { Card, Facts, useTitle } from '../../widgets/page.tsx';
+import { Card, Facts, useTitle, State, useFailure, LoadingOrFailed } from '../../widgets/page.tsx';
 import { useKeyList, useKeys } from '../../widgets/use-keys.ts';
 import { ONE_COLUMN, useMedia } from '../../widgets/use-media.ts';
 import { callTexts } from '../texts.ts';
@@ -13,11 +16,12 @@ import { CallActions } from './call-actions.tsx';
 import { Comments, useComments } from './comments.tsx';
 import { CallDesk } from './desk/call-desk.tsx';
 import { DeskOf } from './desk/use-call-desk.ts';
-import { Neighbours } from './list/neighbours.tsx';
 import { Listening, useListening } from './listening.tsx';
-import { mayFinish } from './may-finish.tsx';
+import { Neighbours } from './neighbours.tsx';
+import { keysOf } from './question-card.tsx';
+import { mayFinish } from './review-conflict.tsx';
 import { ScorePanel } from './score-panel.tsx';
-import type { Analysis, CallDetail, Question } from './use-call.ts';
+import { type Analysis, type CallDetail, type Question, useCall } from './use-call.ts';
 import { inQuestion, questionsOf, useReview } from './use-review.ts';
 
 const KEYS = [
@@ -156,19 +160,12 @@ function Judgement({ call, analysis, active, onActivate, onQuote }: JudgementPro
     const next = at < 0 ? (by > 0 ? 0 : questions.length - 1) : Math.min(questions.length - 1, Math.max(0, at + by));
     onActivate(questions[next] ?? null);
   };
-  const numbers = labels
-    .slice(0, 9)
-    .map((label, index): [string, () => void] => [
-      String(index + 1),
-      () => active !== null && review.answer(active, label),
-    ]);
   useKeys({
     j: () => move(1),
     k: () => move(-1),
     Enter: () => active !== null && onQuote(active, 0),
     ...(mayReview && { f: () => void finish() }),
-    ...(labels.length > 0 && { '0': () => active !== null && review.answer(active, null) }),
-    ...Object.fromEntries(numbers),
+    ...keysOf(labels, (label) => active !== null && review.answer(active, label)),
   });
   const finish = async () => {
     const left = inQuestion(review.shown);
@@ -204,5 +201,30 @@ function Meta({ call }: { call: CallDetail }) {
         call.partner_call_id !== null && [t('ownId'), call.partner_call_id],
       ]}
     />
+  );
+}
+
+const route = getRouteApi('/calls/$uuid');
+
+/** One call: its recording, transcript and scores. */
+export default function CallPage() {
+  const { uuid } = route.useParams();
+  const { q, question, t: moment } = route.useSearch();
+  const call = useCall(uuid);
+  if (call.data !== undefined)
+    return <CallView key={uuid} call={call.data} words={q} firstQuestion={question} moment={Number(moment) || 0} />;
+  if (call.error instanceof ApiError && call.error.status === 404) return <Gone error={call.error} />;
+  return <LoadingOrFailed query={call} />;
+}
+
+/** An erased call does not come back, so there is nothing to try again. */
+function Gone({ error }: { error: ApiError }) {
+  const t = callTexts.use();
+  return (
+    <State isPage {...useFailure(error)}>
+      <Link to="/calls" className="button">
+        {t('toCalls')}
+      </Link>
+    </State>
   );
 }

@@ -1,7 +1,7 @@
 import { useEffect } from 'react';
 import { useDraft } from '../../drafts/drafts.ts';
 import * as format from '../../i18n/format.ts';
-import { Button, Chip } from '../../widgets/controls.tsx';
+import { Button, Chip, Form } from '../../widgets/controls.tsx';
 import { Icon } from '../../widgets/icon.tsx';
 import { callTexts } from '../texts.ts';
 import { DisputeBadge, Disputes } from './desk/disputes.tsx';
@@ -87,18 +87,11 @@ function Details({ question, draftKey, isPending, onQuote, onAnswer }: Props) {
       {onAnswer === null && question.comment !== null && <p className="foreign">{question.comment}</p>}
       {onAnswer !== null && question.choices !== null && (
         <>
-          <div className="choices" role="group" aria-label={t('correct')}>
-            {[...question.choices, null].map((label, index) => (
-              <Chip
-                key={label ?? ''}
-                isOn={label === null ? question.not_applicable : question.answer === label}
-                onClick={() => onAnswer(label)}
-              >
-                <kbd aria-hidden="true">{label === null ? 0 : index + 1}</kbd>
-                <span className="foreign">{label ?? t('notApplicable')}</span>
-              </Chip>
-            ))}
-          </div>
+          <Choices
+            choices={question.choices}
+            isOn={(label) => (label === null ? question.not_applicable : question.answer === label)}
+            onChoose={onAnswer}
+          />
           <AnswerComment
             {...{ question, draftKey, isPending }}
             onSave={(comment) => onAnswer(question.answer, comment)}
@@ -108,6 +101,36 @@ function Details({ question, draftKey, isPending, onQuote, onAnswer }: Props) {
       <Disputes question={question} />
     </div>
   );
+}
+
+interface ChoicesProps {
+  readonly choices: readonly string[];
+  /** Absent: none is chosen yet. */
+  readonly isOn?: (label: string | null) => boolean;
+  readonly isDisabled?: boolean;
+  /** Null: not applicable. */
+  readonly onChoose: (label: string | null) => void;
+}
+
+/** The answers to a question, each with the key that chooses it. */
+export function Choices({ choices, isOn, isDisabled, onChoose }: ChoicesProps) {
+  const t = callTexts.use();
+  return (
+    <div className="choices" role="group" aria-label={t('correct')}>
+      {[...choices, null].map((label, index) => (
+        <Chip key={label ?? ''} isOn={isOn?.(label)} disabled={isDisabled} onClick={() => onChoose(label)}>
+          <kbd aria-hidden="true">{label === null ? 0 : index + 1}</kbd>
+          <span className="foreign">{label ?? t('notApplicable')}</span>
+        </Chip>
+      ))}
+    </div>
+  );
+}
+
+/** The keys that choose an answer. */
+export function keysOf(choices: readonly string[], choose: (label: string | null) => void) {
+  const labels = choices.length === 0 ? [] : [null, ...choices.slice(0, 9)];
+  return Object.fromEntries(labels.map((label, index) => [String(index), () => choose(label)]));
 }
 
 /** A person's reason for an answer. The typed text is kept until it is saved. */
@@ -125,13 +148,7 @@ function AnswerComment({
     if (isChanged && isSaved) discard();
   }, [isChanged, isSaved, discard]);
   return (
-    <form
-      className="answer-comment"
-      onSubmit={(event) => {
-        event.preventDefault();
-        onSave(typed.trim());
-      }}
-    >
+    <Form className="answer-comment" onSend={() => onSave(typed.trim())}>
       <input
         className="input"
         maxLength={5000}
@@ -141,7 +158,7 @@ function AnswerComment({
         onChange={({ target }) => set(target.value)}
       />
       {typed.trim() !== saved && <Button isSubmit>{t('save')}</Button>}
-    </form>
+    </Form>
   );
 }
 

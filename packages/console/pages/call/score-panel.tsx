@@ -1,9 +1,9 @@
 import { useEffect, useRef } from 'react';
 import * as format from '../../i18n/format.ts';
 import { topicName } from '../../i18n/texts.ts';
+import { useAskedAction } from '../../widgets/actions.tsx';
 import { Score, scoreTone } from '../../widgets/call-facts.tsx';
 import { Button } from '../../widgets/controls.tsx';
-import { confirmed } from '../../widgets/dialog.tsx';
 import { Icon } from '../../widgets/icon.tsx';
 import { type Fact, Facts } from '../../widgets/page.tsx';
 import { usePersonName } from '../../widgets/people.ts';
@@ -31,10 +31,10 @@ export function ScorePanel({ analysis, review, mayReview, active, onActivate, on
   const open = questionsOf(analysis).filter((question) => isLeftToModel(analysis, question)).length;
   const toReview = questionsOf(analysis).filter(({ needs_review }) => needs_review).length;
   const nameOf = usePersonName();
-  const askToWithdraw = async () => {
-    const question = { title: t('withdrawTitle'), text: t('withdrawText'), action: t('withdrawReview') };
-    if (await confirmed(question)) review.withdraw();
-  };
+  const withdraw = useAskedAction(
+    () => ({ title: t('withdrawTitle'), text: t('withdrawText'), action: t('withdrawReview') }),
+    async () => review.withdraw(),
+  );
   const panel = useRef<HTMLElement>(null);
   useEffect(() => {
     panel.current?.querySelector('[data-active="true"]')?.scrollIntoView({ block: 'nearest' });
@@ -117,7 +117,7 @@ export function ScorePanel({ analysis, review, mayReview, active, onActivate, on
             </Button>
           )}
           {analysis.review !== null && (
-            <Button disabled={review.isSaving} onClick={() => void askToWithdraw()}>
+            <Button disabled={review.isSaving} onClick={() => withdraw()}>
               {t('withdrawReview')}
             </Button>
           )}

@@ -42,12 +42,7 @@ export function CallChoice({ chosen, onChange, most, segmentType = null, childre
   return (
     <>
       <div className="row call-choice-head">
-        <TextField
-          label={t('choice.operator')}
-          type="search"
-          value={operator}
-          onChange={({ target }) => setOperator(target.value)}
-        />
+        <TextField label={t('choice.operator')} type="search" value={operator} onText={setOperator} />
         {children?.(uuids)}
       </div>
       <LoadingOrFailed query={found} />

@@ -6,16 +6,15 @@ import { Card, Page, LoadingOrFailed } from '../../widgets/page.tsx';
 import { periods } from '../dashboard/period.ts';
 import { comparisonTexts } from '../texts.ts';
 import { Comparison, type Side, useFigures } from './measures.tsx';
-import { type Scope, SCOPE } from './scope-fields.ts';
 import { ScopeForm, useScorecards } from './scope-form.tsx';
-import { chosenDays, filterOf } from './scope.ts';
+import { type Scope, SCOPE, chosenDays, filterOf } from './scope.ts';
 
 const route = getRouteApi('/compare');
 
 const DEFAULT_DAYS = 30;
 
 /** Two choices of operator, group, segment type, scorecard and days side by side, question by question. */
-export function ComparePage() {
+export default function ComparePage() {
   const t = comparisonTexts.use();
   return (
     <Page title={t('title')} className="comparison">

@@ -1,8 +1,9 @@
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
-import { lazy, Suspense, useMemo } from 'react';
+import { useMemo } from 'react';
 import * as format from '../../i18n/format.ts';
 import { Chip } from '../../widgets/controls.tsx';
-import { type Column, Table } from '../../widgets/list.tsx';
+import { later } from '../../widgets/later.tsx';
+import { Table } from '../../widgets/list.tsx';
 import { Card, Loading } from '../../widgets/page.tsx';
 import type { CallSearch } from '../calls/call-search.ts';
 import { dashboardTexts } from '../texts.ts';
@@ -11,7 +12,7 @@ import { type Group, type Named, named, type Statistics, useStatistics } from '.
 
 const route = getRouteApi('/dashboard');
 
-const Plot = lazy(() => import('./plot.tsx'));
+const Plot = later(() => import('./plot.tsx'), <Loading />);
 
 const MEASURES = ['calls', 'score', 'reviewed', 'resolved'] as const;
 type Measure = (typeof MEASURES)[number];
@@ -62,15 +63,13 @@ export function DayChart({ days, period }: { days: Statistics; period: Period })
     ];
   };
   /** A number that opens its calls. */
-  const link = (name: Measure, text: (item: Named) => string, filter: CallSearch = {}): Column<Named> => ({
-    title: t(`measure.${name}`),
-    kind: 'number',
-    cell: (item) => (
+  const link =
+    (text: (item: Named) => string, filter: CallSearch = {}) =>
+    (item: Named) => (
       <Link to="/calls" search={{ ...periodOfDay(item.key, tz), ...filter }}>
         {text(item)}
       </Link>
-    ),
-  });
+    );
   return (
     <Card
       title={t('byDay')}
@@ -88,19 +87,17 @@ export function DayChart({ days, period }: { days: Statistics; period: Period })
         </div>
       }
     >
-      <Suspense fallback={<Loading />}>
-        <Plot
-          key={measure}
-          label={t(`measure.${measure}`)}
-          days={allDays}
-          values={useStable(shown)}
-          band={useStable(band)}
-          isUnfinished={isUnfinished}
-          most={measure === 'calls' ? null : 100}
-          describe={describe}
-          onOpen={(day) => void navigate({ to: '/calls', search: periodOfDay(day, tz) })}
-        />
-      </Suspense>
+      <Plot
+        key={measure}
+        label={t(`measure.${measure}`)}
+        days={allDays}
+        values={useStable(shown)}
+        band={useStable(band)}
+        isUnfinished={isUnfinished}
+        most={measure === 'calls' ? null : 100}
+        describe={describe}
+        onOpen={(day) => void navigate({ to: '/calls', search: periodOfDay(day, tz) })}
+      />
       <ul className="dashboard-legend">
         <li>
           <i />
@@ -126,15 +123,25 @@ export function DayChart({ days, period }: { days: Statistics; period: Period })
           className="table-frame dashboard-table"
           items={items}
           keyOf={({ key }) => key}
-          columns={[
-            { title: t('day'), kind: 'name', cell: ({ key }) => format.dayOfMonth(key) },
-            link('calls', ({ calls }) => format.number(calls)),
-            link('score', ({ score }) => (score.average === null ? '–' : format.score(score.average)), {
-              outcome: ['scored'],
-            }),
-            link('reviewed', ({ reviewed }) => format.number(reviewed), { reviewed: 'true' }),
-            link('resolved', ({ key }) => format.number(resolvedOn.get(key) ?? 0), { resolution: 'resolved' }),
-            { title: t('spread'), kind: 'number', cell: (item) => spreadOf(item) ?? '–' },
+          columns={({ name, number }) => [
+            name(t('day'), ({ key }) => format.dayOfMonth(key)),
+            number(
+              t('measure.calls'),
+              link(({ calls }) => format.number(calls)),
+            ),
+            number(
+              t('measure.score'),
+              link(({ score }) => format.score(score.average), { outcome: ['scored'] }),
+            ),
+            number(
+              t('measure.reviewed'),
+              link(({ reviewed }) => format.number(reviewed), { reviewed: 'true' }),
+            ),
+            number(
+              t('measure.resolved'),
+              link(({ key }) => format.number(resolvedOn.get(key) ?? 0), { resolution: 'resolved' }),
+            ),
+            number(t('spread'), (item) => spreadOf(item) ?? '–'),
           ]}
         />
       </details>

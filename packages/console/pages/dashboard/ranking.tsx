@@ -58,47 +58,30 @@ export function Ranking({ by, period, tz }: Props) {
       {items.length > 0 && (
         <Table
           label={`${t(`ranking.${by}`)}, p10–p90`}
-          className="scroll-x"
           items={items}
           keyOf={({ key }) => key}
-          columns={[
-            {
-              title: t(`by.${by}`),
-              kind: 'name',
-              className: 'foreign',
-              cell: ({ key, label }) =>
-                by === 'operator_name' ? (
-                  <Link to="/operator" search={{ name: label ?? key }}>
-                    {label ?? key}
-                  </Link>
-                ) : (
-                  (label ?? key)
-                ),
-            },
-            {
-              title: t('tile.calls'),
-              kind: 'number',
-              cell: ({ key, calls }) => (
-                <Link to="/calls" search={{ ...period, [by]: key }}>
-                  {format.number(calls)}
+          columns={({ name, plain, number }) => [
+            name(t(`by.${by}`), ({ key, label }) =>
+              by === 'operator_name' ? (
+                <Link to="/operator" search={{ name: label ?? key }}>
+                  {label ?? key}
                 </Link>
+              ) : (
+                (label ?? key)
               ),
-            },
-            { title: t('spread'), cell: ({ score }) => <Spread score={score} /> },
-            {
-              title: t('median'),
-              kind: 'number',
-              cell: ({ key, score }) => (
-                <Link to="/calls" search={{ ...period, [by]: key, outcome: ['scored'] }}>
-                  <Score value={score.p50} />
-                </Link>
-              ),
-            },
-            {
-              title: t('mean'),
-              kind: 'number',
-              cell: ({ score }) => (score.average === null ? '–' : format.score(score.average)),
-            },
+            ),
+            number(t('tile.calls'), ({ key, calls }) => (
+              <Link to="/calls" search={{ ...period, [by]: key }}>
+                {format.number(calls)}
+              </Link>
+            )),
+            plain(t('spread'), ({ score }) => <Spread score={score} />),
+            number(t('median'), ({ key, score }) => (
+              <Link to="/calls" search={{ ...period, [by]: key, outcome: ['scored'] }}>
+                <Score value={score.p50} />
+              </Link>
+            )),
+            number(t('mean'), ({ score }) => format.score(score.average)),
           ]}
         />
       )}

@@ -5,8 +5,8 @@ import { Table } from '../../widgets/list.tsx';
 import { Card, LoadingOrFailed } from '../../widgets/page.tsx';
 import { dashboardTexts } from '../texts.ts';
 import type { Better } from './change-of.ts';
-import { Change } from './change.tsx';
 import type { Period } from './period.ts';
+import { Change } from './tiles.tsx';
 import { type Named, named, useStatistics } from './use-statistics.ts';
 
 interface Props {
@@ -40,36 +40,23 @@ export function Trend({ by, period, before, tz }: Props) {
       {items.length > 0 && (
         <Table
           label={`${t(`trend.${by}`)}, ${t('change')}`}
-          className="scroll-x"
           items={items}
           keyOf={({ key }) => key}
-          columns={[
-            { title: t(`by.${by}`), kind: 'name', className: 'foreign', cell: nameOf },
-            {
-              title: t('tile.calls'),
-              kind: 'number',
-              cell: ({ key, calls }) => (
-                <Link to="/calls" search={{ ...period, [by]: key }}>
-                  {format.number(calls)}
-                </Link>
-              ),
-            },
-            {
-              title: t('periodBefore'),
-              kind: 'number',
-              cell: ({ key }) => (
-                <Link to="/calls" search={{ ...before, [by]: key }}>
-                  {format.number(callsBefore.get(key) ?? 0)}
-                </Link>
-              ),
-            },
-            {
-              title: t('change'),
-              kind: 'number',
-              cell: ({ key, calls }) => (
-                <Change now={calls} before={callsBefore.get(key) ?? null} better={BETTER[key] ?? 'neither'} />
-              ),
-            },
+          columns={({ name, number }) => [
+            name(t(`by.${by}`), nameOf),
+            number(t('tile.calls'), ({ key, calls }) => (
+              <Link to="/calls" search={{ ...period, [by]: key }}>
+                {format.number(calls)}
+              </Link>
+            )),
+            number(t('periodBefore'), ({ key }) => (
+              <Link to="/calls" search={{ ...before, [by]: key }}>
+                {format.number(callsBefore.get(key) ?? 0)}
+              </Link>
+            )),
+            number(t('change'), ({ key, calls }) => (
+              <Change now={calls} before={callsBefore.get(key) ?? null} better={BETTER[key]} />
+            )),
           ]}
         />
       )}

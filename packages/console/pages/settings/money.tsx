@@ -149,16 +149,12 @@ function Usage() {
       {usage.data !== undefined && usage.data.items.length > 0 && (
         <Table
           label={t('tab.money')}
+          className="table-frame"
           items={usage.data.items}
           keyOf={(item) => `${item.key} ${item.cost?.currency} ${item.speech_cost?.currency}`}
-          columns={[
-            {
-              title: t(`usage.${grouping}`),
-              kind: 'name',
-              className: 'foreign settings-key',
-              cell: ({ key }) => nameOf(key),
-            },
-            ...FIGURES.map(([name, cell]) => ({ title: t(`usage.${name}`), kind: 'number' as const, cell })),
+          columns={({ name, number }) => [
+            name(t(`usage.${grouping}`), ({ key }) => nameOf(key), { className: 'foreign settings-key' }),
+            ...FIGURES.map(([figure, cell]) => number(t(`usage.${figure}`), cell)),
           ]}
         />
       )}

@@ -32,7 +32,7 @@ const TABS: readonly Tab[] = [
 ];
 
 /** The parts of the settings that the user's role may use. */
-export function SettingsPage() {
+export default function SettingsPage() {
   const t = settingsTexts.use();
   const { role } = useSession();
   const { tab } = route.useSearch();

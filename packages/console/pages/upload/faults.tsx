@@ -49,20 +49,16 @@ export function Faults({ upload, errors }: { upload: Upload; errors: RowErrors }
         items={faults}
         // One row may have the same fault twice.
         keyOf={(_, index) => index}
-        columns={[
-          { title: t('fault.row'), kind: 'number', cell: ({ row }) => row ?? '–' },
-          { title: t('fault.column'), cell: ({ column }) => (column === null ? '–' : <code>{column}</code>) },
-          { title: t('fault.value'), className: 'foreign upload-value', cell: ({ value }) => value },
-          {
-            title: t('fault.what'),
-            kind: 'unlabelled',
-            cell: ({ code, message }) => (
-              <>
-                <strong>{t(`code.${code}`)}</strong>
-                <span className="muted foreign upload-message">{message}</span>
-              </>
-            ),
-          },
+        columns={({ plain, number, text, actions }) => [
+          number(t('fault.row'), ({ row }) => row ?? '–'),
+          plain(t('fault.column'), ({ column }) => (column === null ? '–' : <code>{column}</code>)),
+          text(t('fault.value'), ({ value }) => value, { className: 'foreign upload-value' }),
+          actions(t('fault.what'), ({ code, message }) => (
+            <>
+              <strong>{t(`code.${code}`)}</strong>
+              <span className="muted foreign upload-message">{message}</span>
+            </>
+          )),
         ]}
       />
       {faults_truncated && <p className="muted">{t('faults.more')}</p>}

@@ -3,7 +3,7 @@ import * as format from '../../i18n/format.ts';
 import { Button } from '../../widgets/controls.tsx';
 import { useFailure } from '../../widgets/page.tsx';
 import { uploadTexts } from '../texts.ts';
-import { BatchProgress } from './batch-progress.tsx';
+import { BatchProgress } from './batches.tsx';
 import { Faults } from './faults.tsx';
 import { isUnfinished, namesOf, pauseUpload, removeUpload, resumeUpload, sizeOf, type Upload } from './uploads.ts';
 

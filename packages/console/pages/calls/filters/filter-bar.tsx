@@ -5,8 +5,7 @@ import { callsTexts } from '../../texts.ts';
 import { type CallSearch, isFiltered } from '../call-search.ts';
 import type { Call } from '../use-calls.ts';
 import { FilterForm } from './filter-form.tsx';
-import { useFilterValue } from './filter-value.ts';
-import { ALWAYS, fieldsOf, type FilterKey, filterOf, FILTERS } from './filters.ts';
+import { useFilterValue, ALWAYS, fieldsOf, type FilterKey, filterOf, FILTERS } from './filters.ts';
 
 interface Props {
   readonly search: CallSearch;
@@ -45,19 +44,11 @@ export function FilterBar({ search, onChange, calls, children }: Props) {
         }
         name={t('addFilter')}
       >
-        {(close) =>
-          others.map((key) => (
-            <PopupItem
-              key={key}
-              onClick={() => {
-                close();
-                setAdded([...added, key]);
-              }}
-            >
-              {t(`filter.${key}`)}
-            </PopupItem>
-          ))
-        }
+        {others.map((key) => (
+          <PopupItem key={key} onClick={() => setAdded([...added, key])}>
+            {t(`filter.${key}`)}
+          </PopupItem>
+        ))}
       </Popup>
       {isFiltered(search) && (
         <Button
@@ -92,18 +83,7 @@ function FilterChip({ filterKey, isNew, search, onChange, calls }: Props & { fil
         </>
       }
     >
-      {(close) => (
-        <FilterForm
-          filterKey={filterKey}
-          search={search}
-          calls={calls}
-          onChange={onChange}
-          onDone={(changed) => {
-            onChange(changed);
-            close();
-          }}
-        />
-      )}
+      {(close) => <FilterForm {...{ filterKey, search, calls, onChange, close }} />}
     </Popup>
   );
 }

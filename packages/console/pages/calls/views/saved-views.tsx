@@ -1,13 +1,13 @@
-import { lazy, Suspense, useState } from 'react';
-import { whenOnline } from '../../../api/connection.ts';
+import { useState } from 'react';
 import { Popup } from '../../../widgets/controls.tsx';
 import { Icon } from '../../../widgets/icon.tsx';
+import { later } from '../../../widgets/later.tsx';
 import { callsTexts } from '../../texts.ts';
 import type { CallSearch } from '../call-search.ts';
 import { isSameSearch, searchOf, useViews } from './use-views.ts';
 
-const ViewChoice = lazy(() => whenOnline(() => import('./view-choice.tsx')));
-const ViewsDialog = lazy(() => whenOnline(() => import('./views-dialog.tsx')));
+const ViewChoice = later(() => import('./view-choice.tsx'));
+const ViewsDialog = later(() => import('./views-dialog.tsx'));
 
 interface Props {
   readonly search: CallSearch;
@@ -31,27 +31,9 @@ export function SavedViews({ search, onOpen }: Props) {
         }
         name={open === undefined ? t('views') : t('views.open', { name: open.name })}
       >
-        {(close) => (
-          <Suspense fallback={null}>
-            <ViewChoice
-              {...{ views, open, search }}
-              onOpen={(chosen) => {
-                close();
-                onOpen(chosen);
-              }}
-              onManage={() => {
-                close();
-                setManaging(true);
-              }}
-            />
-          </Suspense>
-        )}
+        <ViewChoice {...{ views, open, search, onOpen }} onManage={() => setManaging(true)} />
       </Popup>
-      {isManaging && (
-        <Suspense fallback={null}>
-          <ViewsDialog views={views} onClose={() => setManaging(false)} />
-        </Suspense>
-      )}
+      {isManaging && <ViewsDialog views={views} onClose={() => setManaging(false)} />}
     </>
   );
 }
