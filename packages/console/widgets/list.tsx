@@ -89,6 +89,18 @@ export function PagedTable<Item>(props: Omit<ListProps<Item>, 'children'> & Omit
   );
 }
 
+interface QueryProps {
+  readonly query: Parameters<typeof LoadingOrFailed>[0]['query'];
+  /** What is said where it has nothing. */
+  readonly none: string;
+}
+
+/** What a query has found as a table, or that it is fetched, has failed or has nothing. */
+export function QueryTable<Item>({ query, none, ...table }: QueryProps & TableProps<Item>) {
+  if (query.data === undefined) return <LoadingOrFailed query={query} />;
+  return table.items.length === 0 ? <p className="muted">{none}</p> : <Table {...table} />;
+}
+
 type Cell<Item> = (item: Item) => ReactNode;
 
 interface ColumnOptions {

@@ -1,8 +1,8 @@
 import { Link } from '@tanstack/react-router';
 import * as format from '../../i18n/format.ts';
 import { topicName } from '../../i18n/texts.ts';
-import { Table } from '../../widgets/list.tsx';
-import { Card, LoadingOrFailed } from '../../widgets/page.tsx';
+import { QueryTable } from '../../widgets/list.tsx';
+import { Card } from '../../widgets/page.tsx';
 import { dashboardTexts } from '../texts.ts';
 import type { Better } from './change-of.ts';
 import type { Period } from './period.ts';
@@ -35,31 +35,29 @@ export function Trend({ by, period, before, tz }: Props) {
     return null;
   return (
     <Card title={t(`trend.${by}`)}>
-      <LoadingOrFailed query={current} />
-      {current.data !== undefined && items.length === 0 && <p className="muted">{t('nothing')}</p>}
-      {items.length > 0 && (
-        <Table
-          label={`${t(`trend.${by}`)}, ${t('change')}`}
-          items={items}
-          keyOf={({ key }) => key}
-          columns={({ name, number }) => [
-            name(t(`by.${by}`), nameOf),
-            number(t('tile.calls'), ({ key, calls }) => (
-              <Link to="/calls" search={{ ...period, [by]: key }}>
-                {format.number(calls)}
-              </Link>
-            )),
-            number(t('periodBefore'), ({ key }) => (
-              <Link to="/calls" search={{ ...before, [by]: key }}>
-                {format.number(callsBefore.get(key) ?? 0)}
-              </Link>
-            )),
-            number(t('change'), ({ key, calls }) => (
-              <Change now={calls} before={callsBefore.get(key) ?? null} better={BETTER[key]} />
-            )),
-          ]}
-        />
-      )}
+      <QueryTable
+        query={current}
+        none={t('nothing')}
+        label={`${t(`trend.${by}`)}, ${t('change')}`}
+        items={items}
+        keyOf={({ key }) => key}
+        columns={({ name, number }) => [
+          name(t(`by.${by}`), nameOf),
+          number(t('tile.calls'), ({ key, calls }) => (
+            <Link to="/calls" search={{ ...period, [by]: key }}>
+              {format.number(calls)}
+            </Link>
+          )),
+          number(t('periodBefore'), ({ key }) => (
+            <Link to="/calls" search={{ ...before, [by]: key }}>
+              {format.number(callsBefore.get(key) ?? 0)}
+            </Link>
+          )),
+          number(t('change'), ({ key, calls }) => (
+            <Change now={calls} before={callsBefore.get(key) ?? null} better={BETTER[key]} />
+          )),
+        ]}
+      />
     </Card>
   );
 }
