@@ -27,6 +27,8 @@ export function pageTexts<Key extends string>(page: string, urls: Readonly<Recor
     loads.add(load);
     return loading;
   };
+  /** Whether a key exists, for keys that come from the API. */
+  const has = (key: string): key is Key => Object.hasOwn(i18n.messages, `${page}.${key}`);
   return {
     load,
     translate,
@@ -36,8 +38,12 @@ export function pageTexts<Key extends string>(page: string, urls: Readonly<Recor
       useShownZone();
       return translate;
     },
-    /** Whether a key exists, for keys that come from the API. */
-    has: (key: string): key is Key => Object.hasOwn(i18n.messages, `${page}.${key}`),
+    has,
+    /** A code of the API in words, by the beginning of its key. Where there are none, what is given, or the code. */
+    inWords: (prefix: string, code: string, otherwise = code): string => {
+      const key = prefix + code;
+      return has(key) ? translate(key) : otherwise;
+    },
     /** All keys, once the messages are there. */
     keys: () =>
       Object.keys(i18n.messages).flatMap((key) =>
@@ -52,7 +58,7 @@ export const topicTexts = pageTexts<keyof typeof topics>('topics', urls);
 
 /** A topic in words. One that the service's rules do not know, such as a model's, stays as it is. */
 export function topicName(topic: string): string {
-  return topicTexts.has(topic) ? topicTexts.translate(topic) : topic;
+  return topicTexts.inWords('', topic);
 }
 
 async function fetchMessages(page: string, locale: Locale, url: string): Promise<void> {

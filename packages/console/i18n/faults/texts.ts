@@ -7,7 +7,7 @@ export const faultTexts = pageTexts<keyof typeof en>('faults', urls);
 
 /** A code of the service in words. The service's own words where it has none. */
 export function faultText(code: string, message: string): string {
-  return faultTexts.has(code) ? faultTexts.translate(code) : message;
+  return faultTexts.inWords('', code, message);
 }
 
 interface FieldFault {
@@ -18,10 +18,9 @@ interface FieldFault {
 
 /** What is wrong with a field. In English the service says it more exactly than its code. */
 export function fieldText({ field, code, message }: FieldFault): string {
-  const [name, what] = [`name.${field}`, `field.${code}`];
   return faultTexts.translate('field', {
-    field: faultTexts.has(name) ? faultTexts.translate(name) : field,
-    what: currentLocale() !== 'en' && faultTexts.has(what) ? faultTexts.translate(what) : message,
+    field: faultTexts.inWords('name.', field),
+    what: currentLocale() === 'en' ? message : faultTexts.inWords('field.', code, message),
   });
 }
 

@@ -6,15 +6,10 @@ import { CallLink } from '../calls/call-link.tsx';
 import { calibrationTexts } from '../texts.ts';
 import { type Agreement, type Calibration, useCallNames } from './use-calibrations.ts';
 
-interface Props {
-  readonly calibration: Calibration;
-  readonly agreement: Agreement;
-}
-
 const share = (value: number | null) => (value === null ? '–' : format.percent(value));
 
 /** How far people agree: by question with all their answers, by person, and by call. */
-export function Results({ calibration, agreement }: Props) {
+export function Results({ calibration, agreement }: { calibration: Calibration; agreement: Agreement }) {
   const t = calibrationTexts.use();
   const nameOf = usePersonName();
   const { name, calls, users } = calibration;

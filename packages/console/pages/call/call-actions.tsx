@@ -95,7 +95,8 @@ function History({ call, onClose }: { call: CallDetail; onClose: () => void }) {
               {format.exactTime(at)}
             </time>
             <strong>{t(`status.${status}`)}</strong>
-            {detail !== null && <span className="foreign">{detailText(detail)}</span>}
+            {/* A failure's message stays as it is. */}
+            {detail !== null && <span className="foreign">{callTexts.inWords('detail.', detail)}</span>}
           </li>
         ))}
       </ol>
@@ -104,21 +105,11 @@ function History({ call, onClose }: { call: CallDetail; onClose: () => void }) {
   );
 }
 
-/** What the service adds to a status, in words. A failure's message stays as it is. */
-function detailText(detail: string): string {
-  const name = `detail.${detail}`;
-  return callTexts.has(name) ? callTexts.translate(name) : detail;
-}
-
 /** What was erased. The call is gone, so it leads to the others. */
 function Erased({ uuid, receipt }: { uuid: string; receipt: Receipt }) {
   const t = callTexts.use();
   const client = useQueryClient();
   const navigate = useNavigate();
-  const nameOf = (what: string) => {
-    const name = `erased.${what}`;
-    return callTexts.has(name) ? t(name) : what;
-  };
   const leave = async () => {
     await navigate({ to: '/calls' });
     client.removeQueries({ queryKey: callKey(uuid) });
@@ -134,7 +125,7 @@ function Erased({ uuid, receipt }: { uuid: string; receipt: Receipt }) {
         <tbody>
           {receipt.removed.map(({ what, count }) => (
             <tr key={what}>
-              <th scope="row">{nameOf(what)}</th>
+              <th scope="row">{callTexts.inWords('erased.', what)}</th>
               <td className="number">{format.number(count)}</td>
             </tr>
           ))}

@@ -14,13 +14,8 @@ import { callQuery } from './use-call.ts';
 
 const PAGE_SIZE = 100;
 
-interface Props {
-  readonly uuid: string;
-  readonly words: string | undefined;
-}
-
 /** The way back to the list, and to the calls before and after this one in it. */
-export function Neighbours({ uuid, words }: Props) {
+export function Neighbours({ uuid, words }: { uuid: string; words: string | undefined }) {
   const t = callTexts.use();
   const client = useQueryClient();
   const router = useRouter();

@@ -25,11 +25,8 @@ export function Trend({ by, period, before, tz }: Props) {
   const earlier = useStatistics({ group_by: by, tz, ...before, limit: 1000 });
   const callsBefore = new Map(named(earlier.data).map(({ key, calls }) => [key, calls]));
   const items = named(current.data).slice(0, SHOWN);
-  const nameOf = ({ key, label }: Named) => {
-    if (by === 'topic') return topicName(key);
-    const name = `resolution.${key}`;
-    return dashboardTexts.has(name) ? t(name) : (label ?? key);
-  };
+  const nameOf = ({ key, label }: Named) =>
+    by === 'topic' ? topicName(key) : dashboardTexts.inWords('resolution.', key, label ?? key);
   // What no call has and had, such as results without a language model, needs no place.
   if (current.data !== undefined && earlier.data !== undefined && items.length === 0 && callsBefore.size === 0)
     return null;

@@ -77,7 +77,9 @@ export function Audit() {
           plain(t('audit.action'), (entry) => (
             <>
               {nameOfAction(entry.action)}{' '}
-              {entry.code !== undefined && <span className="badge badge-bad">{codeInWords(entry.code)}</span>}
+              {entry.code !== undefined && (
+                <span className="badge badge-bad">{settingsTexts.inWords('audit.code.', entry.code)}</span>
+              )}
             </>
           )),
           plain(t('audit.actor'), (entry) => <Named id={entry.actor} name={entry.actor_name} filter="actor" />, {
@@ -104,16 +106,7 @@ function actionsWith(chosen: string | undefined): readonly string[] {
   return ['', ...[...all].toSorted((a, b) => nameOfAction(a).localeCompare(nameOfAction(b)))];
 }
 
-function nameOfAction(action: string): string {
-  const name = ACTION + action;
-  return settingsTexts.has(name) ? settingsTexts.translate(name) : action;
-}
-
-/** Why a request was refused. */
-function codeInWords(code: string): string {
-  const name = `audit.code.${code}`;
-  return settingsTexts.has(name) ? settingsTexts.translate(name) : code;
-}
+const nameOfAction = (action: string) => settingsTexts.inWords(ACTION, action);
 
 /** The names of objects other than users, as far as an ADMIN may list them. */
 function useNames(): (entry: Entry) => ReactNode {

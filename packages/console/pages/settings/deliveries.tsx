@@ -53,7 +53,8 @@ export function Deliveries({ uuid }: { uuid: string }) {
         keyOf={(delivery) => delivery.uuid}
         columns={({ plain, number, text, actions }) => [
           plain(t('created'), (each) => format.exactTime(each.created_at), { className: 'settings-line' }),
-          plain(t('deliveries.event'), ({ event }) => nameOf(event)),
+          // The test event is not one that a webhook chooses.
+          plain(t('deliveries.event'), ({ event }) => settingsTexts.inWords('event.', event)),
           plain(t('deliveries.status'), (each) => (
             <span className={`badge ${TONES[each.status]}`}>{t(`deliveries.${each.status}`)}</span>
           )),
@@ -73,12 +74,6 @@ export function Deliveries({ uuid }: { uuid: string }) {
       />
     </div>
   );
-}
-
-/** The test event is not one that a webhook chooses. */
-function nameOf(event: string): string {
-  const name = `event.${event}`;
-  return settingsTexts.has(name) ? settingsTexts.translate(name) : event;
 }
 
 const DAY_MS = 86_400_000;

@@ -64,7 +64,9 @@ export function Webhooks() {
           notes={
             <>
               {webhook.description !== null && <p className="foreign">{webhook.description}</p>}
-              {webhook.disabled_reason !== null && <p className="fault foreign">{reasonOf(webhook.disabled_reason)}</p>}
+              {webhook.disabled_reason !== null && (
+                <p className="fault foreign">{settingsTexts.inWords('hooks.off.', webhook.disabled_reason)}</p>
+              )}
             </>
           }
         >
@@ -105,12 +107,6 @@ export function Webhooks() {
       {replayed !== null && <Replay uuid={replayed} onClose={() => setReplayed(null)} />}
     </Part>
   );
-}
-
-/** Why the service no longer sends to a webhook. */
-function reasonOf(reason: string): string {
-  const name = `hooks.off.${reason}`;
-  return settingsTexts.has(name) ? settingsTexts.translate(name) : reason;
 }
 
 type Event = Schemas['WebhookEvent'];

@@ -72,13 +72,8 @@ export function CallDesk({ call }: { call: CallDetail }) {
   );
 }
 
-interface AssignProps {
-  readonly call: CallDetail;
-  readonly assignedTo: string | null;
-}
-
 /** An ADMIN assigns to anybody; others take a call, and give back what is theirs. */
-function Assign({ call, assignedTo }: AssignProps) {
+function Assign({ call, assignedTo }: { call: CallDetail; assignedTo: string | null }) {
   const t = callTexts.use();
   const { userUuid, role } = useSession();
   const { assign } = useDeskChanges(call.uuid);

@@ -64,12 +64,8 @@ export function fieldsOf(filter: Filter): readonly (ListFilter | SingleFilter)[]
 /** One value of a filter in words. */
 export function optionName(key: FilterKey, value: string): string {
   if (key === 'topic') return topicName(value);
-  const shared = key === 'status' || key === 'language' ? `${key}.${value}` : '';
-  if (shellTexts.has(shared)) return shellTexts.translate(shared);
-  const own = `option.${key}.${value}`;
-  if (callsTexts.has(own)) return callsTexts.translate(own);
-  if (value === 'true' || value === 'false') return callsTexts.translate(`option.${value}`);
-  return value;
+  if (key === 'status' || key === 'language') return shellTexts.inWords(`${key}.`, value);
+  return callsTexts.inWords(`option.${key}.`, value, callsTexts.inWords('option.', value));
 }
 
 /** The value of a filter, in words. Null when it is not set. */

@@ -9,13 +9,8 @@ import { isSameSearch, searchOf, useViews } from './use-views.ts';
 const ViewChoice = later(() => import('./view-choice.tsx'));
 const ViewsDialog = later(() => import('./views-dialog.tsx'));
 
-interface Props {
-  readonly search: CallSearch;
-  readonly onOpen: (search: CallSearch) => void;
-}
-
 /** Filters under a name: the person's own, and those that others share with the firm. */
-export function SavedViews({ search, onOpen }: Props) {
+export function SavedViews({ search, onOpen }: { search: CallSearch; onOpen: (search: CallSearch) => void }) {
   const t = callsTexts.use();
   const { data: views = [] } = useViews();
   const [isManaging, setManaging] = useState(false);

@@ -8,13 +8,8 @@ import { usePersonName } from '../../../widgets/people.ts';
 import { callsTexts } from '../../texts.ts';
 import { useViewChanges, searchOf, type View } from './use-views.ts';
 
-interface Props {
-  readonly views: readonly View[];
-  readonly onClose: () => void;
-}
-
 /** Who sees a view, which one opens first, its link, and an end to it. */
-export default function ViewsDialog({ views, onClose }: Props) {
+export default function ViewsDialog({ views, onClose }: { views: readonly View[]; onClose: () => void }) {
   const t = callsTexts.use();
   const nameOf = usePersonName();
   const { userUuid, role } = useSession();
