@@ -1,16 +1,14 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { get, type Schemas } from '../../api/client.ts';
-import { saveFile } from '../../api/save-file.ts';
 import * as format from '../../i18n/format.ts';
 import { shellTexts } from '../../i18n/texts.ts';
-import { failed } from '../../widgets/actions.tsx';
 import { Score, StatusBadge } from '../../widgets/call-facts.tsx';
-import { Button } from '../../widgets/controls.tsx';
 import { List, usePages, Table } from '../../widgets/list.tsx';
 import { State, LoadingOrFailed } from '../../widgets/page.tsx';
 import { usePersonName } from '../../widgets/people.ts';
 import { uploadTexts } from '../texts.ts';
+import { RefusedRows, acceptedText } from './parts.tsx';
 
 const SIZE = 10;
 const POLL_MS = 4_000;
@@ -45,14 +43,7 @@ export function Batches({ shown }: { shown: readonly string[] }) {
                       format.dateTime(batch.created_at),
                     ].join(' · ')}
                   </span>
-                  <span className="muted number">
-                    {t('accepted', {
-                      n: batch.accepted,
-                      accepted: format.number(batch.accepted),
-                      duplicates: format.number(batch.duplicates),
-                      rejected: format.number(batch.rejected),
-                    })}
-                  </span>
+                  <span className="muted number">{acceptedText(batch)}</span>
                 </div>
                 <BatchStatus batch={batch} />
               </article>
@@ -96,7 +87,6 @@ function BatchStatus({ batch }: { batch: Batch }) {
   const ended = counts
     .filter(({ status }) => ['completed', 'failed', 'canceled'].includes(status))
     .reduce((sum, { count }) => sum + count, 0);
-  const { rejected_csv_url: rejected } = batch;
   return (
     <div className="upload-batch">
       <div className="row upload-bar">
@@ -125,16 +115,7 @@ function BatchStatus({ batch }: { batch: Batch }) {
         <Link to="/calls" search={{ batch: batch.batch_id }}>
           {t('batch.calls')}
         </Link>
-        {rejected !== null && (
-          <Button
-            icon="download"
-            kind="quiet"
-            isSmall
-            onClick={() => void saveFile(rejected, t('rejectedName')).catch(failed)}
-          >
-            {t('rejected')}
-          </Button>
-        )}
+        <RefusedRows url={batch.rejected_csv_url} kind="quiet" isSmall />
       </p>
     </div>
   );

@@ -1,10 +1,10 @@
 import './upload.css';
-import { useState, useRef } from 'react';
-import { Button } from '../../widgets/controls.tsx';
+import { useState } from 'react';
 import { Icon } from '../../widgets/icon.tsx';
 import { Page } from '../../widgets/page.tsx';
 import { uploadTexts } from '../texts.ts';
 import { Batches, SingleRecordings } from './batches.tsx';
+import { FileButton } from './parts.tsx';
 import { RecordingForm } from './recording-form.tsx';
 import { Refusals } from './refusals.tsx';
 import { UploadCard } from './upload-card.tsx';
@@ -19,7 +19,7 @@ export default function UploadPage() {
 
   const choose = (files: readonly File[]) => {
     const chosen = sortFiles(files);
-    for (const { table, archive } of chosen.batches) startUpload({ kind: 'batch', table, archive });
+    for (const batch of chosen.batches) startUpload(batch);
     if (chosen.recordings.length > 0) setRecordings(chosen.recordings);
     setUseless(chosen.useless);
   };
@@ -36,7 +36,7 @@ export default function UploadPage() {
         <RecordingForm
           recordings={recordings}
           onSend={(details) => {
-            for (const recording of recordings) startUpload({ kind: 'recording', recording, details });
+            for (const recording of recordings) startUpload({ recording, details });
             setRecordings([]);
           }}
           onClose={() => setRecordings([])}
@@ -61,7 +61,6 @@ export default function UploadPage() {
 /** Takes files that are dropped on it or chosen. */
 function DropZone({ onFiles }: { onFiles: (files: readonly File[]) => void }) {
   const t = uploadTexts.use();
-  const input = useRef<HTMLInputElement>(null);
   const [isOver, setOver] = useState(false);
   return (
     <div
@@ -84,32 +83,9 @@ function DropZone({ onFiles }: { onFiles: (files: readonly File[]) => void }) {
         <li>{t('drop.archive')}</li>
         <li>{t('drop.recordings')}</li>
       </ul>
-      <Button kind="primary" onClick={() => input.current?.click()}>
-        {t('drop.choose')}
-      </Button>
-      <input
-        ref={input}
-        type="file"
-        multiple
-        hidden
-        accept={ACCEPTED}
-        aria-label={t('drop.choose')}
-        onChange={({ target }) => {
-          onFiles([...(target.files ?? [])]);
-          // The same file may be chosen again after it was corrected.
-          target.value = '';
-        }}
-      />
+      <FileButton kind="primary" name={t('drop.choose')} accept={ACCEPTED} isMany onFiles={onFiles} />
     </div>
   );
-}
-
-/** The kind of upload that the chosen files make. */
-interface Chosen {
-  readonly batches: readonly { readonly table: File; readonly archive: File | null }[];
-  readonly recordings: readonly File[];
-  /** Files that are neither, and archives without a CSV. */
-  readonly useless: readonly File[];
 }
 
 const RECORDING = /\.(?:wav|mp3|flac|ogg|aiff|au)$/i;
@@ -119,9 +95,9 @@ const stemOf = ({ name }: File) => name.replace(/\.[^.]*$/, '').toLowerCase();
 
 /**
  * Pairs each CSV with its archive: the one of the same name, or the only one where there is one CSV. A CSV without an
- * archive has transcripts.
+ * archive has transcripts. Useless are archives without a CSV, and files of no use here.
  */
-function sortFiles(files: readonly File[]): Chosen {
+function sortFiles(files: readonly File[]) {
   const tables = files.filter(({ name }) => /\.csv$/i.test(name));
   const archives = new Set(files.filter(({ name }) => /\.zip$/i.test(name)));
   const batches = tables.map((table) => {
