@@ -6,10 +6,10 @@ import { Facts } from '../../widgets/page.tsx';
 import { usePersonName } from '../../widgets/people.ts';
 import { callTexts } from '../texts.ts';
 import type { Analysis, Question } from './use-call.ts';
-import { questionsOf, type useReview } from './use-review.ts';
+import { questionsOf, type Review } from './use-review.ts';
 
 /** Asks which answer counts where two people answered the same question. */
-export function ReviewConflict({ analysis, review }: { analysis: Analysis; review: ReturnType<typeof useReview> }) {
+export function ReviewConflict({ analysis, review }: { analysis: Analysis; review: Review }) {
   const { conflict } = review;
   const t = callTexts.use();
   const shell = shellTexts.use();
