@@ -1,15 +1,12 @@
 import { keepPreviousData, type QueryKey, useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState, Fragment } from 'react';
+import type { Page } from '../api/client.ts';
 import * as format from '../i18n/format.ts';
 import { shellTexts } from '../i18n/texts.ts';
 import { Button } from './controls.tsx';
 import { LoadingOrFailed } from './page.tsx';
 
-interface Found<Item> {
-  readonly count: number;
-  readonly items: readonly Item[];
-}
-type Fetch<Item> = (context: { signal: AbortSignal }) => Promise<Found<Item>>;
+type Fetch<Item> = (context: { signal: AbortSignal }) => Promise<Page<Item>>;
 
 interface Options {
   /** Items of a page. */

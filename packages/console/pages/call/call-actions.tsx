@@ -94,7 +94,7 @@ function History({ call, onClose }: { call: CallDetail; onClose: () => void }) {
             <time dateTime={at} className="number muted">
               {format.exactTime(at)}
             </time>
-            <strong>{t(`status.${status}`)}</strong>
+            <strong>{shellTexts.translate(`status.${status}`)}</strong>
             {/* A failure's message stays as it is. */}
             {detail !== null && <span className="foreign">{callTexts.inWords('detail.', detail)}</span>}
           </li>

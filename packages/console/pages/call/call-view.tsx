@@ -30,12 +30,12 @@ const KEYS = [
   ['j k', 'key.jk'],
   ['Enter', 'key.enter'],
   ['1 – 9', 'key.numbers'],
-  ['0', 'key.zero'],
-  ['f', 'key.finish'],
+  ['0', 'notApplicable'],
+  ['f', 'finishReview'],
   ['p n', 'key.neighbours'],
 ] as const;
 
-const OF_REVIEWS: ReadonlySet<string> = new Set(['key.numbers', 'key.zero', 'key.finish']);
+const OF_REVIEWS: ReadonlySet<string> = new Set(['key.numbers', 'notApplicable', 'finishReview']);
 
 function CallView({ call }: { call: CallDetail }) {
   const t = callTexts.use();

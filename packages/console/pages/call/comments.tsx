@@ -163,7 +163,7 @@ function NewComment({ callUuid, utterance, writing: { text, set, done, leave } }
           {shell('cancel')}
         </Button>
         <Button kind="primary" isSmall isSubmit disabled={add.isPending || text.trim() === ''}>
-          {add.failureCount > 0 && add.isPending ? t('notSaved') : t('save')}
+          {add.failureCount > 0 && add.isPending ? t('notSaved') : shell('save')}
         </Button>
       </div>
     </Form>

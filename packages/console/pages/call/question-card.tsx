@@ -1,6 +1,7 @@
 import { useEffect } from 'react';
 import { useDraft } from '../../drafts/drafts.ts';
 import * as format from '../../i18n/format.ts';
+import { shellTexts } from '../../i18n/texts.ts';
 import { useMay } from '../../session/session.ts';
 import { Button, Chip, Form } from '../../widgets/controls.tsx';
 import { Icon } from '../../widgets/icon.tsx';
@@ -146,7 +147,7 @@ function AnswerComment({ question, review }: Pick<Props, 'question' | 'review'>)
         value={typed}
         onChange={({ target }) => set(target.value)}
       />
-      {typed.trim() !== saved && <Button isSubmit>{t('save')}</Button>}
+      {typed.trim() !== saved && <Button isSubmit>{shellTexts.translate('save')}</Button>}
     </Form>
   );
 }

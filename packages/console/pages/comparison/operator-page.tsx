@@ -1,9 +1,9 @@
 import './comparison.css';
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
-import { useMemo } from 'react';
 import { get } from '../../api/client.ts';
 import * as format from '../../i18n/format.ts';
+import { shellTexts } from '../../i18n/texts.ts';
 import { dayIn } from '../../i18n/zone/days.ts';
 import { timeZone } from '../../i18n/zone/zone.ts';
 import { useMay } from '../../session/session.ts';
@@ -37,7 +37,7 @@ export default function OperatorPage() {
     <Page
       title={name === '' ? t('operator') : name}
       className="comparison"
-      crumbs={<Link to="/dashboard">{t('dashboard')}</Link>}
+      crumbs={<Link to="/dashboard">{shellTexts.translate('nav.dashboard')}</Link>}
     >
       {name === '' ? <State title={t('noOperator')} /> : <Operator name={name} tz={timeZone()} />}
     </Page>
@@ -131,14 +131,11 @@ interface OverTimeProps {
 function ScoreOverTime({ name, figures, group, groupTitle, period, tz }: OverTimeProps) {
   const t = comparisonTexts.use();
   const navigate = useNavigate();
-  const { started_from, started_to } = period;
-  const days = useMemo(() => daysOf({ started_from, started_to }, tz), [started_from, started_to, tz]);
-  const own = figures.days.data;
-  const values = useMemo(() => {
-    const byDay = new Map((own?.items ?? []).map(({ key, score }) => [key, score.average]));
-    return days.map((day) => byDay.get(day) ?? null);
-  }, [own, days]);
-  const ofGroup = new Map((group.days.data?.items ?? []).map(({ key, score }) => [key, score.average]));
+  const days = daysOf(period, tz);
+  const scoresOf = ({ days: { data } }: Figures) =>
+    new Map((data?.items ?? []).map(({ key, score }) => [key, score.average]));
+  const [own, ofGroup] = [scoresOf(figures), scoresOf(group)];
+  const values = days.map((day) => own.get(day) ?? null);
   return (
     <Plot
       label={t('overTime')}

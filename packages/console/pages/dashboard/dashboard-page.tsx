@@ -60,7 +60,7 @@ export default function DashboardPage() {
             onChoose={(each) => choose('days', String(each))}
           />
           <Select
-            aria-label={t('zone')}
+            aria-label={shell('zone')}
             className="input dashboard-zone"
             options={[...new Set([tz, timeZone(), 'UTC', ...Intl.supportedValuesOf('timeZone')])]}
             value={tz}

@@ -1,5 +1,4 @@
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
-import { useMemo } from 'react';
 import * as format from '../../i18n/format.ts';
 import { Chip } from '../../widgets/controls.tsx';
 import { later } from '../../widgets/later.tsx';
@@ -34,8 +33,7 @@ export function DayChart({ days, period }: { days: Statistics; period: Period })
     resolved: ({ key, scored }) => (scored === 0 ? null : (100 * (resolvedOn.get(key) ?? 0)) / scored),
   };
   const byDay = new Map(items.map((item) => [item.key, item]));
-  const { started_from, started_to } = period;
-  const allDays = useMemo(() => daysOf({ started_from, started_to }, tz), [started_from, started_to, tz]);
+  const allDays = daysOf(period, tz);
   const series = (value: (item: Group) => number | null, none: number | null = null) =>
     allDays.map((day) => {
       const item = byDay.get(day);
@@ -43,7 +41,7 @@ export function DayChart({ days, period }: { days: Statistics; period: Period })
     });
   const shown = series(values[measure], measure === 'calls' ? 0 : null);
   const band = measure === 'score' ? ([series(p10), series(p90)] as const) : null;
-  const isUnfinished = Date.parse(started_to) > Date.now();
+  const isUnfinished = Date.parse(period.started_to) > Date.now();
   const show = (value: number) =>
     measure === 'calls'
       ? format.number(value)
@@ -91,8 +89,8 @@ export function DayChart({ days, period }: { days: Statistics; period: Period })
         key={measure}
         label={t(`measure.${measure}`)}
         days={allDays}
-        values={useStable(shown)}
-        band={useStable(band)}
+        values={shown}
+        band={band}
         isUnfinished={isUnfinished}
         most={measure === 'calls' ? null : 100}
         describe={describe}
@@ -154,11 +152,4 @@ const p90 = ({ score }: Group) => score.p90;
 
 function spreadOf({ score }: Group): string | null {
   return score.p10 === null || score.p90 === null ? null : `${format.score(score.p10)}–${format.score(score.p90)}`;
-}
-
-/** The same object while it says the same, so that nothing is drawn again. */
-function useStable<Value>(value: Value): Value {
-  const text = JSON.stringify(value);
-  // oxlint-disable-next-line react/exhaustive-deps
-  return useMemo(() => value, [text]);
 }

@@ -87,7 +87,7 @@ export function ReviewCall({ call, analysis, onNext }: Props) {
   useKeyList([
     ['Enter', t('confirm')],
     ['1 – 9', c('key.numbers')],
-    ['0', c('key.zero')],
+    ['0', c('notApplicable')],
     ['q', c('key.enter')],
     ['j k', c('key.jk')],
     ['f', t('finish')],

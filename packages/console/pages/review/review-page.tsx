@@ -52,7 +52,7 @@ export default function ReviewPage() {
       ) : (
         <State title={t('empty.title')} text={t('empty.text')}>
           <Link to="/calls" className="button">
-            {t('empty.calls')}
+            {shellTexts.translate('notFound.back')}
           </Link>
         </State>
       )}

@@ -6,7 +6,7 @@ import { api, send, get } from '../../api/client.ts';
 import * as format from '../../i18n/format.ts';
 import { useAction } from '../../widgets/actions.tsx';
 import { Button } from '../../widgets/controls.tsx';
-import { Page, LoadingOrFailed, State, Card } from '../../widgets/page.tsx';
+import { Page, LoadingOrFailed, State, Card, Tab } from '../../widgets/page.tsx';
 import { scorecardsTexts } from '../texts.ts';
 import { type Scorecard, differences } from './draft.ts';
 import { Editor } from './editor.tsx';
@@ -27,17 +27,11 @@ export default function ScorecardsPage() {
       {list.data?.count === 0 && <State title={t('none')} />}
       <nav className="row chips" aria-label={t('title')}>
         {items.map((each) => (
-          <Link
-            key={each.uuid}
-            to="/scorecards"
-            search={{ uuid: each.uuid }}
-            className={each === shown ? 'chip chip-on' : 'chip'}
-            {...(each === shown && { 'aria-current': 'page' as const })}
-          >
+          <Tab key={each.uuid} to="/scorecards" search={{ uuid: each.uuid }} isShown={each === shown}>
             <span className="chip-value foreign">{each.name}</span>
             {each.segment_type !== null && <span className="foreign">{each.segment_type}</span>}
             {each.is_active && <span className="badge badge-good">{t('active')}</span>}
-          </Link>
+          </Tab>
         ))}
       </nav>
       {shown !== undefined && <One key={shown.uuid} uuid={shown.uuid} />}

@@ -86,7 +86,7 @@ function KeyList({ onRotate }: { onRotate: (key: Key) => void }) {
     ({ firm }) => ({
       title: t('keys.deleteTitle', { firm: firm.name }),
       text: t('keys.deleteText'),
-      action: t('keys.delete'),
+      action: t('hooks.delete'),
     }),
     (key: Key) => send(api.DELETE('/external/api/v1/api-key/{api_key_uuid}', path(key))),
     { says: t('keys.deleted'), changes: [KEYS] },
@@ -107,7 +107,7 @@ function KeyList({ onRotate }: { onRotate: (key: Key) => void }) {
           <Actions
             of={[
               { name: t('keys.rotate'), act: () => onRotate(key) },
-              { name: t('keys.delete'), act: () => remove(key), isDanger: true },
+              { name: t('hooks.delete'), act: () => remove(key), isDanger: true },
             ]}
           />
         )),

@@ -65,14 +65,14 @@ function Form({ firm }: { firm: FirmSettings }) {
           <div className="columns">
             <TextField label={t('firm.name')} name="name" required maxLength={255} defaultValue={firm.name} />
             <SelectField
-              label={t('firm.language')}
+              label={shell('language')}
               name="language"
               options={LANGUAGES}
               nameOf={(language) => shell(`language.${language}`)}
               defaultValue={firm.language}
             />
             <SelectField
-              label={t('firm.timeZone')}
+              label={shell('zone')}
               name="time_zone"
               options={[...new Set([firm.time_zone, 'UTC', ...Intl.supportedValuesOf('timeZone')])]}
               defaultValue={firm.time_zone}

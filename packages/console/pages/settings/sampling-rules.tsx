@@ -6,8 +6,8 @@ import * as format from '../../i18n/format.ts';
 import { useAction, useAskedAction } from '../../widgets/actions.tsx';
 import { Check, SelectField, TextField } from '../../widgets/controls.tsx';
 import { LoadingOrFailed, State } from '../../widgets/page.tsx';
-import { optionName, type FilterKey, FILTERS } from '../calls/filters/filters.ts';
-import { callsTexts, settingsTexts } from '../texts.ts';
+import { optionName, type FilterKey, FILTERS, filterName } from '../calls/filters/filters.ts';
+import { settingsTexts } from '../texts.ts';
 import { Item, Part, Actions } from './parts.tsx';
 
 type Rule = Schemas['SamplingRule'];
@@ -71,7 +71,7 @@ function inWords(name: string, values: readonly string[]): string {
   if (name === 'score_max') return `${t('rules.scoreMax')}: ${values.join()}`;
   const isKnown = (key: string): key is FilterKey => Object.hasOwn(FILTERS, key);
   if (!isKnown(name)) return `${name}: ${values.join(', ')}`;
-  return `${callsTexts.translate(`filter.${name}`)}: ${values.map((value) => optionName(name, value)).join(', ')}`;
+  return `${filterName(name)}: ${values.map((value) => optionName(name, value)).join(', ')}`;
 }
 
 type NewRule = Schemas['CreateSamplingRuleRequest'];

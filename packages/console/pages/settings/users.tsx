@@ -55,7 +55,7 @@ export function Users() {
               mayManage(user) && (
                 <Actions
                   of={[
-                    { name: t('users.change'), act: () => setForm(user) },
+                    { name: t('hooks.change'), act: () => setForm(user) },
                     { name: t('users.link'), act: () => makeLink.mutate(user), isPending: makeLink.isPending },
                     user.uuid !== userUuid && { name: t('users.remove'), act: () => remove(user), isDanger: true },
                   ]}
@@ -116,7 +116,7 @@ function UserForm({ user, onClose }: { user: Schemas['User'] | null; onClose: ()
   const nameOf = (role: Role) => `${t(`roleName.${role}`)}: ${t(`role.${role}`)}`;
   return (
     <FormDialog
-      title={t(user === null ? 'users.create' : 'users.change')}
+      title={t(user === null ? 'users.create' : 'hooks.change')}
       draft={`user ${user?.uuid ?? 'new'}`}
       save={save}
       isRepeatable={user !== null}

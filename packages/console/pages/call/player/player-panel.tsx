@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { get } from '../../../api/client.ts';
 import * as format from '../../../i18n/format.ts';
+import { shellTexts } from '../../../i18n/texts.ts';
 import { done, failed } from '../../../widgets/actions.tsx';
 import { Button, Check, Popup, PopupItem, Select } from '../../../widgets/controls.tsx';
 import { Icon } from '../../../widgets/icon.tsx';
@@ -48,7 +49,7 @@ export function PlayerPanel({ call, recording, player, playback }: Props) {
         <p className="player-note" role="alert">
           {t('playerFailed')}{' '}
           <Button isSmall onClick={() => void playback.refetch()}>
-            {t('again')}
+            {shellTexts.translate('retry')}
           </Button>
         </p>
       ) : playback.data === undefined ? (

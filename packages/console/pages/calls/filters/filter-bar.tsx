@@ -5,7 +5,7 @@ import { callsTexts } from '../../texts.ts';
 import { type CallSearch, isFiltered } from '../call-search.ts';
 import type { Call } from '../use-calls.ts';
 import { FilterForm } from './filter-form.tsx';
-import { useFilterValue, ALWAYS, fieldsOf, type FilterKey, filterOf, FILTERS } from './filters.ts';
+import { useFilterValue, ALWAYS, fieldsOf, type FilterKey, filterOf, FILTERS, filterName } from './filters.ts';
 
 interface Props {
   readonly search: CallSearch;
@@ -46,7 +46,7 @@ export function FilterBar({ search, onChange, calls, children }: Props) {
       >
         {others.map((key) => (
           <PopupItem key={key} onClick={() => setAdded([...added, key])}>
-            {t(`filter.${key}`)}
+            {filterName(key)}
           </PopupItem>
         ))}
       </Popup>
@@ -67,9 +67,8 @@ export function FilterBar({ search, onChange, calls, children }: Props) {
 }
 
 function FilterChip({ filterKey, isNew, search, onChange, calls }: Props & { filterKey: FilterKey; isNew: boolean }) {
-  const t = callsTexts.use();
   const value = useFilterValue(filterKey, search);
-  const name = t(`filter.${filterKey}`);
+  const name = filterName(filterKey);
   return (
     <Popup
       className={value === null ? 'chip' : 'chip chip-on'}

@@ -7,7 +7,7 @@ import { callsTexts } from '../../texts.ts';
 import type { CallSearch, SingleFilter } from '../call-search.ts';
 import type { Call } from '../use-calls.ts';
 import { useCounts, useNames, useValues } from './filter-counts.ts';
-import { optionName, type Filter, type FilterKey, filterOf } from './filters.ts';
+import { optionName, type Filter, type FilterKey, filterOf, filterName } from './filters.ts';
 
 interface Props {
   readonly filterKey: FilterKey;
@@ -106,12 +106,7 @@ function Text({ filterKey, filter, search, onChange, close }: Of<'text'>) {
         onChange({ [filter.field]: text('value') || undefined });
       }}
     >
-      <TextField
-        label={t(`filter.${filterKey}`)}
-        name="value"
-        defaultValue={search[filter.field] ?? ''}
-        maxLength={255}
-      />
+      <TextField label={filterName(filterKey)} name="value" defaultValue={search[filter.field] ?? ''} maxLength={255} />
       <Button kind="primary" isSubmit>
         {t('apply')}
       </Button>

@@ -61,6 +61,11 @@ export function fieldsOf(filter: Filter): readonly (ListFilter | SingleFilter)[]
   return 'field' in filter ? [filter.field] : [filter.from, filter.to];
 }
 
+/** The name of a filter: that of its column, unless it has one of its own. */
+export function filterName(key: FilterKey): string {
+  return callsTexts.inWords('filter.', key, callsTexts.inWords('column.', key));
+}
+
 /** One value of a filter in words. */
 export function optionName(key: FilterKey, value: string): string {
   if (key === 'topic') return topicName(value);

@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { api, send } from '../../../api/client.ts';
 import * as format from '../../../i18n/format.ts';
 import { useMay, useSession } from '../../../session/session.ts';
-import { done, failed } from '../../../widgets/actions.tsx';
+import { done, failed, useAction } from '../../../widgets/actions.tsx';
 import { Button, Form, TextField } from '../../../widgets/controls.tsx';
 import { Dialog, DialogActions } from '../../../widgets/dialog.tsx';
 import { Icon } from '../../../widgets/icon.tsx';
@@ -62,19 +62,16 @@ export default function SelectionBar({ selected, search, matching, onClear }: Pr
     if (errors.length === 0) onClear();
     await client.resetQueries({ queryKey: CALLS_KEY });
   };
-  const analyze = async () => {
+  const count = all ?? analyzable.length;
+  const job = useAction(() => startAnalysis(target), {
+    says: t('analyze.done', { n: count, count: format.number(count) }),
+    onDone: onClear,
+  });
+  const analyze = () => {
     // Jobs on many calls are for ADMIN.
-    if (role !== 'ADMIN') return run('analyze');
+    if (role !== 'ADMIN') return void run('analyze');
     setAsked(null);
-    try {
-      await startAnalysis(target);
-    } catch (error) {
-      failed(error);
-      return;
-    }
-    const count = all ?? analyzable.length;
-    done(t('analyze.done', { n: count, count: format.number(count) }));
-    onClear();
+    job.mutate();
   };
 
   return (
@@ -124,12 +121,7 @@ export default function SelectionBar({ selected, search, matching, onClear }: Pr
         </label>
       )}
       {asked === 'analyze' && (
-        <AnalyzeDialog
-          target={target}
-          count={all ?? analyzable.length}
-          onConfirm={() => void analyze()}
-          onClose={() => setAsked(null)}
-        />
+        <AnalyzeDialog target={target} count={count} onConfirm={analyze} onClose={() => setAsked(null)} />
       )}
       {asked === 'erase' && (
         <EraseDialog count={selected.length} onConfirm={() => void run('erase')} onClose={() => setAsked(null)} />

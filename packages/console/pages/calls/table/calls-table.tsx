@@ -76,16 +76,12 @@ export function CallsTable(props: Props) {
         <div role="rowgroup" className="calls-head">
           <div className="calls-row" role="row" aria-rowindex={1}>
             {onSelect !== null && (
-              <span role="columnheader" className="calls-check">
-                <label>
-                  <input
-                    type="checkbox"
-                    aria-label={t('selectAll')}
-                    checked={areAll}
-                    onChange={() => onSelect(areAll ? new Set() : new Set(calls.map(({ uuid }) => uuid)))}
-                  />
-                </label>
-              </span>
+              <Tick
+                role="columnheader"
+                label={t('selectAll')}
+                isOn={areAll}
+                onTick={() => onSelect(areAll ? new Set() : new Set(calls.map(({ uuid }) => uuid)))}
+              />
             )}
             {columns.map((name) => (
               <Heading key={name} name={name} {...props} />
@@ -105,18 +101,12 @@ export function CallsTable(props: Props) {
                 style={{ transform: `translateY(${index * rowHeight}px)`, height: rowHeight }}
               >
                 {onSelect !== null && (
-                  <span role="cell" className="calls-check">
-                    {/* As large as a finger needs. */}
-                    <label>
-                      <input
-                        type="checkbox"
-                        aria-label={t('select', { operator: call.operator_name })}
-                        checked={selected.has(call.uuid)}
-                        onChange={() => {}}
-                        onClick={(event) => toggle(index, event.shiftKey)}
-                      />
-                    </label>
-                  </span>
+                  <Tick
+                    role="cell"
+                    label={t('select', { operator: call.operator_name })}
+                    isOn={selected.has(call.uuid)}
+                    onTick={(withRange) => toggle(index, withRange)}
+                  />
                 )}
                 {columns.map((name, position) => (
                   <span
@@ -151,6 +141,30 @@ export function CallsTable(props: Props) {
         </div>
       </div>
     </div>
+  );
+}
+
+interface TickProps {
+  readonly role: 'cell' | 'columnheader';
+  readonly label: string;
+  readonly isOn: boolean;
+  readonly onTick: (withShift: boolean) => void;
+}
+
+/** A check box as large as a finger needs. */
+function Tick({ role, label, isOn, onTick }: TickProps) {
+  return (
+    <span role={role} className="calls-check">
+      <label>
+        <input
+          type="checkbox"
+          aria-label={label}
+          checked={isOn}
+          onChange={() => {}}
+          onClick={({ shiftKey }) => onTick(shiftKey)}
+        />
+      </label>
+    </span>
   );
 }
 
