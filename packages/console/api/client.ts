@@ -112,7 +112,7 @@ export const samplingRulesQuery = get(['sampling-rules'], '/api/v1/sampling-rule
 /** The most that a list shows at once. */
 export const PAGE_SIZE = 100;
 
-interface Page<Item> {
+export interface Page<Item> {
   readonly count: number;
   readonly items: readonly Item[];
 }

@@ -7,18 +7,38 @@ import '../design/print.css';
 import { i18n } from '@lingui/core';
 import { I18nProvider } from '@lingui/react';
 import { QueryClientProvider } from '@tanstack/react-query';
-import { RouterProvider } from '@tanstack/react-router';
+import { RouterProvider, createRouter, type ErrorComponentProps, useRouter } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { queryClient } from '../api/query-client.ts';
-import { translateFieldFaults } from '../i18n/faults/field-faults.ts';
-import { faultTexts } from '../i18n/faults/texts.ts';
-import { shellTexts } from '../i18n/shell/texts.ts';
-import { activateLocale } from '../i18n/texts.ts';
+import { parseSearch, stringifySearch } from '../api/search-params.ts';
+import { translateFieldFaults, faultTexts } from '../i18n/faults/texts.ts';
+import { shellTexts, activateLocale } from '../i18n/texts.ts';
 import { currentSession } from '../session/session.ts';
+import { Failed, Loading, NoPage } from '../widgets/page.tsx';
 import { locale, session } from './begin.ts';
+import { pageRoutes, rootRoute } from './pages.ts';
 import { takeAddress } from './return-address.ts';
-import { router } from './router.tsx';
+
+const router = createRouter({
+  routeTree: rootRoute.addChildren(pageRoutes),
+  basepath: new URL(document.baseURI).pathname,
+  parseSearch,
+  stringifySearch,
+  defaultPreload: 'intent',
+  defaultPreloadStaleTime: 0,
+  defaultPendingMs: 300,
+  defaultPendingComponent: Loading,
+  defaultErrorComponent: PageFailed,
+  defaultNotFoundComponent: () => <NoPage why="notFound" />,
+  scrollRestoration: true,
+});
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router;
+  }
+}
 
 await shellTexts.load(locale);
 await activateLocale(locale);
@@ -39,3 +59,17 @@ createRoot(document.getElementById('app')!).render(
 );
 translateFieldFaults();
 void faultTexts.load(locale).catch(() => {});
+
+/** In place of a page that failed. */
+function PageFailed({ error, reset }: ErrorComponentProps) {
+  const router = useRouter();
+  return (
+    <Failed
+      error={error}
+      retry={() => {
+        reset();
+        void router.invalidate();
+      }}
+    />
+  );
+}

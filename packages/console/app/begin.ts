@@ -1,12 +1,10 @@
 import { askEarly } from '../api/early.ts';
 import { parseSearch, stringify } from '../api/search-params.ts';
+import shared from '../i18n/all?texts';
 import { preferredLocale } from '../i18n/locales.ts';
-import shell from '../i18n/shell/texts/all?texts';
-import topics from '../i18n/topics/texts/all?texts';
+import pages from '../pages/all?texts';
 import { callSearch, firstPage } from '../pages/calls/call-search.ts';
-import calls from '../pages/calls/texts/all?texts';
-import { may } from '../session/rights.ts';
-import { currentSession, SERVICE_URL, startSession } from '../session/session.ts';
+import { may, currentSession, SERVICE_URL, startSession } from '../session/session.ts';
 import { applyTheme } from './theme.ts';
 
 export const locale = preferredLocale();
@@ -26,4 +24,5 @@ export const session = startSession().then(() => {
 });
 
 applyTheme();
-for (const texts of path === '' || path === 'calls' ? [shell, calls, topics] : [shell]) askEarly(texts[locale] ?? '');
+const early = path === '' || path === 'calls' ? [shared['shell'], pages['calls'], shared['topics']] : [shared['shell']];
+for (const texts of early) askEarly(texts?.[locale] ?? '');

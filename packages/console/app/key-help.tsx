@@ -1,4 +1,4 @@
-import { shellTexts } from '../i18n/shell/texts.ts';
+import { shellTexts } from '../i18n/texts.ts';
 import { Check } from '../widgets/controls.tsx';
 import { Dialog, DialogActions } from '../widgets/dialog.tsx';
 import { FIND_KEYS, useKeyLists, useLetterKeys } from '../widgets/use-keys.ts';
@@ -29,7 +29,7 @@ export default function KeyHelp({ onClose }: { onClose: () => void }) {
           ))}
         </dl>
       ))}
-      <Check checked={areOn} onChange={({ target }) => turn(target.checked)}>
+      <Check checked={areOn} onTick={turn}>
         {t('keys.letters')}
       </Check>
       <DialogActions onClose={onClose} />

@@ -1,29 +1,31 @@
+import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useRouterState } from '@tanstack/react-router';
-import { lazy, Suspense, useEffect, useRef, useState } from 'react';
+import { useEffect, useRef, useState, type RefObject } from 'react';
+import { get } from '../api/client.ts';
 import { useIsOnline, whenOnline } from '../api/connection.ts';
 import { useLeaveQuestion } from '../drafts/leave-question.ts';
 import * as format from '../i18n/format.ts';
-import { shellTexts } from '../i18n/shell/texts.ts';
 import type en from '../i18n/shell/texts/en.json';
-import { useInbox } from '../pages/inbox/use-inbox.ts';
-import { may, type Right } from '../session/rights.ts';
-import { useSessionState } from '../session/session.ts';
+import { shellTexts } from '../i18n/texts.ts';
+import { may, type Right, useSessionState } from '../session/session.ts';
 import { Toasts } from '../widgets/actions.tsx';
 import { Button } from '../widgets/controls.tsx';
 import { Confirmation } from '../widgets/dialog.tsx';
 import { Icon, type IconName, Logo } from '../widgets/icon.tsx';
+import { later } from '../widgets/later.tsx';
 import { NoPage } from '../widgets/page.tsx';
+import { useEvents } from '../widgets/use-events.ts';
 import { FIND_KEYS, useKeys } from '../widgets/use-keys.ts';
-import { useArrival } from './arrival.ts';
 import { Preferences } from './preferences.tsx';
 import { SignIn } from './sign-in.tsx';
-import { useTimeZone, ZoneChoice } from './zone-choice.tsx';
+import { useFirmZone, ZoneChoice } from './zone-choice.tsx';
 
 /** Loaded after the first page, so that what is typed right after its keys is not lost. */
 const LATER_MS = 3_000;
-const loadFind = () => whenOnline(() => import('./find/find-dialog.tsx'));
-const FindDialog = lazy(loadFind);
-const KeyHelp = lazy(() => whenOnline(() => import('./key-help.tsx')));
+const INBOX_MS = 30_000;
+const loadFind = () => import('./find/find-dialog.tsx');
+const FindDialog = later(loadFind);
+const KeyHelp = later(() => import('./key-help.tsx'));
 
 interface NavigationEntry {
   readonly to: string;
@@ -67,7 +69,7 @@ function Frame() {
   useEffect(() => setOpen(false), [path]);
   useArrival(main);
   useLeaveQuestion();
-  const zone = useTimeZone();
+  const firmZone = useFirmZone();
   useKeys({
     '/': () => {
       const field = main.current?.querySelector<HTMLInputElement>('[role=search] input');
@@ -76,9 +78,14 @@ function Frame() {
     },
     '?': () => setDialog('keys'),
   });
-  useFindKeys(() => setDialog('find'));
+  // Also while the person types.
+  useEvents<KeyboardEvent>(window, ['keydown'], (event) => {
+    if (!(event.ctrlKey || event.metaKey) || event.shiftKey || event.altKey || event.key.toLowerCase() !== 'k') return;
+    event.preventDefault();
+    if (document.querySelector('dialog[open]') === null) setDialog('find');
+  });
   useEffect(() => {
-    const timer = setTimeout(() => void loadFind().catch(() => {}), LATER_MS);
+    const timer = setTimeout(() => void whenOnline(loadFind).catch(() => {}), LATER_MS);
     return () => clearTimeout(timer);
   }, []);
   const pages = navigation.filter(isTheirs).map(({ to, text, icon }) => ({ to, name: t(text), icon }));
@@ -128,48 +135,28 @@ function Frame() {
       </header>
       <main id="main" className="main" ref={main} tabIndex={-1}>
         <Connection />
-        {isClosed ? <NoPage why="notYours" /> : <Outlet key={zone} />}
+        {isClosed ? <NoPage why="notYours" /> : <Outlet />}
         {/* The dashboard has a choice of its own, which is part of its address. */}
-        {!path.endsWith('/dashboard') && <ZoneChoice />}
+        {!path.endsWith('/dashboard') && <ZoneChoice firmZone={firmZone} />}
       </main>
       <Toasts />
       <Confirmation />
-      {dialog === 'find' && (
-        <Suspense>
-          <FindDialog pages={pages} onClose={() => setDialog(null)} />
-        </Suspense>
-      )}
-      {dialog === 'keys' && (
-        <Suspense>
-          <KeyHelp onClose={() => setDialog(null)} />
-        </Suspense>
-      )}
+      {dialog === 'find' && <FindDialog pages={pages} onClose={() => setDialog(null)} />}
+      {dialog === 'keys' && <KeyHelp onClose={() => setDialog(null)} />}
     </div>
   );
-}
-
-/** Opens the search over everything by Ctrl or ⌘ and K, also while the person types. */
-function useFindKeys(open: () => void): void {
-  const latest = useRef(open);
-  useEffect(() => {
-    latest.current = open;
-  });
-  useEffect(() => {
-    const press = (event: KeyboardEvent) => {
-      if (!(event.ctrlKey || event.metaKey) || event.shiftKey || event.altKey || event.key.toLowerCase() !== 'k')
-        return;
-      event.preventDefault();
-      if (document.querySelector('dialog[open]') === null) latest.current();
-    };
-    addEventListener('keydown', press);
-    return () => removeEventListener('keydown', press);
-  }, []);
 }
 
 /** How much waits for the person. */
 function InboxCount() {
   const t = shellTexts.use();
-  const { count = 0 } = useInbox(1);
+  const query = { page: 1, size: 1 };
+  const inbox = useQuery({
+    ...get(['inbox', query], '/api/v1/inbox', { query }),
+    refetchInterval: INBOX_MS,
+    staleTime: 0,
+  });
+  const { count = 0 } = inbox.data ?? {};
   if (count === 0) return null;
   return (
     <span className="badge badge-accent nav-count">
@@ -192,4 +179,34 @@ function Connection() {
       )}
     </div>
   );
+}
+
+/**
+ * After a navigation the focus moves to the heading of the new page, as soon as there is one, so that screen readers read it
+ * out and the next Tab begins there. A focus that the person has moved meanwhile stays.
+ */
+function useArrival(main: RefObject<HTMLElement | null>): void {
+  const path = useRouterState({ select: ({ resolvedLocation }) => resolvedLocation?.pathname });
+  const shown = useRef<string | undefined>(undefined);
+  useEffect(() => {
+    const isFirst = shown.current === undefined;
+    if (path === undefined || path === shown.current) return;
+    shown.current = path;
+    const page = main.current;
+    if (isFirst || page === null) return;
+    const arrive = () => {
+      const heading = page.querySelector('h1');
+      if (heading === null) return;
+      observer.disconnect();
+      const { activeElement } = document;
+      if (activeElement !== null && activeElement !== page && page.contains(activeElement)) return;
+      if (document.querySelector('dialog[open]') !== null) return;
+      heading.tabIndex = -1;
+      heading.focus({ preventScroll: true });
+    };
+    const observer = new MutationObserver(arrive);
+    observer.observe(page, { childList: true, subtree: true });
+    arrive();
+    return () => observer.disconnect();
+  }, [main, path]);
 }

@@ -1,29 +1,21 @@
+import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { untilReachable } from '../api/connection.ts';
-import { shellTexts } from '../i18n/shell/texts.ts';
-import {
-  type IdentityProvider,
-  identityProvider,
-  type ProviderRefusal,
-  type SessionState,
-  startSession,
-} from '../session/session.ts';
+import { shellTexts } from '../i18n/texts.ts';
+import { identityProvider, type ProviderRefusal, type SessionState, startSession } from '../session/session.ts';
 import { Button } from '../widgets/controls.tsx';
 import { Logo } from '../widgets/icon.tsx';
+import { useEvents } from '../widgets/use-events.ts';
 import { LanguageChoice } from './preferences.tsx';
 import { keepAddress } from './return-address.ts';
 
 /** The page of a user who is not signed in: how to get a link, or that the service does not respond. */
 export function SignIn({ state }: { state: Extract<SessionState, string> }) {
   const t = shellTexts.use();
-  const provider = useIdentityProvider();
+  const { data: provider = null } = useQuery({ queryKey: ['identity-provider'], queryFn: identityProvider });
   const [returns] = useState(keepAddress);
-  useEffect(() => {
-    // A link that is opened in this window changes nothing but the code after the address.
-    const begin = () => void startSession();
-    addEventListener('hashchange', begin);
-    return () => removeEventListener('hashchange', begin);
-  }, []);
+  // A link that is opened in this window changes nothing but the code after the address.
+  useEvents(window, ['hashchange'], () => void startSession());
   useEffect(() => {
     if (state === 'unreachable') void untilReachable().then(startSession);
   }, [state]);
@@ -63,18 +55,4 @@ export function SignIn({ state }: { state: Extract<SessionState, string> }) {
 
 function isProviderRefusal(state: SessionState): state is ProviderRefusal {
   return typeof state === 'string' && state.startsWith('provider-');
-}
-
-function useIdentityProvider(): IdentityProvider | null {
-  const [provider, setProvider] = useState<IdentityProvider | null>(null);
-  useEffect(() => {
-    let isShown = true;
-    void identityProvider().then((found) => {
-      if (isShown) setProvider(found);
-    });
-    return () => {
-      isShown = false;
-    };
-  }, []);
-  return provider;
 }

@@ -5,7 +5,19 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { build } from 'vite';
-import { type Manifest, sizes } from './sizes.ts';
+
+/** Vite's manifest entry of a chunk: https://vite.dev/guide/backend-integration. */
+type Manifest = Readonly<Record<string, Chunk>>;
+interface Chunk {
+  readonly file: string;
+  readonly imports?: readonly string[];
+}
+
+/** Gzipped kilobytes (1000 bytes) of JavaScript. */
+const FIRST_PAINT_KB = 138;
+const ALL_KB = 290;
+/** What begins, and what it imports with the page that people open first. */
+const FIRST = ['_begin', 'app/app.tsx'];
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const site = join(root, 'generated/site');
@@ -36,8 +48,30 @@ if (faults.length > 0) {
   process.exitCode = 1;
 }
 
-function report(built: Manifest): string[] {
-  const { lines, faults } = sizes(built, (file) => readFileSync(join(fresh, file)));
-  for (const line of lines) console.error(line);
-  return faults;
+/** Says the sizes of the JavaScript, and returns which of them break a budget. */
+function report(manifest: Manifest): string[] {
+  const kilobytes = (files: Iterable<string>) =>
+    [...files].reduce((sum, file) => sum + gzipSync(readFileSync(join(fresh, file)), { level: 9 }).length, 0) / 1000;
+  const chunks = Object.entries(manifest).filter(([, { file }]) => file.endsWith('.js'));
+  const roots = FIRST.map((name) => chunks.find(([key]) => key.startsWith(name)));
+  if (roots.includes(undefined)) throw new Error(`The build does not have ${FIRST.join(' and ')}.`);
+  const first = new Set(roots.flatMap((found) => [...filesOf(manifest, found?.[0] ?? '')]));
+  const budgets = [
+    { name: 'first paint of the calls page', size: kilobytes(first), budget: FIRST_PAINT_KB },
+    { name: 'all', size: kilobytes(new Set(chunks.map(([, { file }]) => file))), budget: ALL_KB },
+  ];
+  for (const { name, size, budget } of budgets)
+    console.error(`JavaScript of the console, ${name}: ${size.toFixed(1)} kB gzipped (at most ${budget} kB)`);
+  return budgets
+    .filter(({ size, budget }) => size > budget)
+    .map(({ name }) => `Too much JavaScript for ${name}. Load parts when they are needed, or leave a dependency out.`);
+}
+
+/** A chunk's file and those that it imports before it runs. */
+function filesOf(manifest: Manifest, key: string, seen = new Set<string>()): Set<string> {
+  const chunk = manifest[key];
+  if (chunk === undefined || seen.has(chunk.file)) return seen;
+  seen.add(chunk.file);
+  for (const each of chunk.imports ?? []) filesOf(manifest, each, seen);
+  return seen;
 }

@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { compileMessage } from '@lingui/message-utils/compileMessage';
 import type { Plugin } from 'vite';
 import { toCyrillic } from './uzbek-cyrillic.ts';
@@ -8,9 +8,9 @@ const QUERY = '/all?texts';
 const PREFIX = '\0texts:';
 
 /**
- * Compiles the texts of a page. `./texts/all?texts`, of a folder with one JSON file per language, exports the URL of
- * each language's compiled messages. They are fetched as JSON, so that a user loads one language only. The messages of
- * Uzbek in Cyrillic are those in Latin, transliterated.
+ * Compiles the texts of pages. `./all?texts`, beside folders of pages that have a folder `texts` with one JSON file per language,
+ * exports the URLs of the compiled messages by page and language. They are fetched as JSON, so that a user loads one language only.
+ * The messages of Uzbek in Cyrillic are those in Latin, transliterated.
  */
 export function texts(): Plugin {
   let isServing = false;
@@ -28,15 +28,19 @@ export function texts(): Plugin {
     load(id) {
       if (!id.startsWith(PREFIX)) return null;
       const folder = id.slice(PREFIX.length);
-      const page = basename(dirname(folder));
-      const urls = Object.entries(compiled(folder, (file) => this.addWatchFile(file))).map(([locale, messages]) => {
-        const source = JSON.stringify(messages);
-        if (isServing)
-          return `${JSON.stringify(locale)}: ${JSON.stringify(`data:application/json,${encodeURIComponent(source)}`)}`;
+      const urlOf = (page: string, locale: string, source: string) => {
+        if (isServing) return JSON.stringify(`data:application/json,${encodeURIComponent(source)}`);
         const file = this.emitFile({ type: 'asset', name: `${page}-${locale}.json`, source });
-        return `${JSON.stringify(locale)}: import.meta.ROLLUP_FILE_URL_${file}`;
+        return `import.meta.ROLLUP_FILE_URL_${file}`;
+      };
+      const pages = globSync('*/texts', { cwd: folder }).map((found) => {
+        const page = dirname(found);
+        const urls = Object.entries(compiled(join(folder, found), (file) => this.addWatchFile(file))).map(
+          ([locale, messages]) => `${JSON.stringify(locale)}: ${urlOf(page, locale, JSON.stringify(messages))}`,
+        );
+        return `${JSON.stringify(page)}: { ${urls.join(', ')} }`;
       });
-      return `export default { ${urls.join(', ')} };`;
+      return `export default { ${pages.join(', ')} };`;
     },
   };
 }

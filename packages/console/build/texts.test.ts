@@ -56,16 +56,18 @@ describe('Uzbek in Cyrillic', () => {
   });
 });
 
-it('name every action that the services write to the audit log', () => {
-  const services = fileURLToPath(new URL('../../../services', import.meta.url));
-  const sources = globSync('*/!(node_modules)/**/*.ts', { cwd: services }).filter((name) => !name.endsWith('.test.ts'));
-  const written = sources.flatMap((name) =>
-    Array.from(
-      readFileSync(`${services}/${name}`, 'utf8').matchAll(/auditEntry\([^()]*?'([a-z_]+\.[a-z_]+)'/g),
-      ([, action]) => `action.${action}`,
-    ),
-  );
+const services = fileURLToPath(new URL('../../../services', import.meta.url));
+const sources = globSync('*/!(node_modules)/**/*.ts', { cwd: services })
+  .filter((name) => !name.endsWith('.test.ts'))
+  .map((name) => readFileSync(`${services}/${name}`, 'utf8'));
+const found = (pattern: RegExp) => sources.flatMap((text) => Array.from(text.matchAll(pattern), ([, name]) => name!));
+
+it.each([
+  ['action', 'action', /auditEntry\([^()]*?'([a-z_]+\.[a-z_]+)'/g],
+  ['code of a refusal', 'audit.code', /'(?:forbidden|unauthenticated)',\s*'([A-Z_]+)'/g],
+])('name every %s that the services write to the audit log', (_, prefix, pattern) => {
+  const written = found(pattern);
   expect(written.length).toBeGreaterThan(10);
   const named = Object.keys(read('pages/settings/texts', 'en'));
-  expect(written.filter((action) => !named.includes(action))).toEqual([]);
+  expect(written.filter((name) => !named.includes(`${prefix}.${name}`))).toEqual([]);
 });

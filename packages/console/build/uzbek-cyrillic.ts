@@ -10,35 +10,10 @@ export function toCyrillic(message: string): string {
 
 /** Letters with the apostrophes that belong to them: oʻ, gʻ, and ʼ within a word. */
 const WORD = /[A-Za-z][A-Za-zʻʼ'’‘]*/g;
-const LATIN_NAMES = new Set([
-  'OpenID',
-  'Excel',
-  'Ctrl',
-  'Esc',
-  'Enter',
-  'Shift',
-  'Unicode',
-  'UTF',
-  'Call',
-  'Analysis',
-  'Standard',
-  'Webhooks',
-  'https',
-  'example',
-  'com',
-]);
+const LATIN_NAMES = new Set(['Enter', 'Standard', 'Webhooks', 'https', 'example', 'com']);
 
 /** Words whose Latin spelling does not determine the Cyrillic one. */
 const EXCEPTIONS: Readonly<Record<string, string>> = {
-  sentabr: 'сентябрь',
-  oktabr: 'октябрь',
-  dekabr: 'декабрь',
-  noyabr: 'ноябрь',
-  yanvar: 'январь',
-  fevral: 'февраль',
-  aprel: 'апрель',
-  iyun: 'июнь',
-  iyul: 'июль',
   token: 'токен',
   obyekt: 'объект',
 };
@@ -48,7 +23,7 @@ const LETTERS: Readonly<Record<string, string>> = {
   p: 'п', q: 'қ', r: 'р', s: 'с', t: 'т', u: 'у', v: 'в', x: 'х', y: 'й', z: 'з', c: 'ц', w: 'в',
 }; // prettier-ignore
 const PAIRS: Readonly<Record<string, string>> = {
-  sh: 'ш', ch: 'ч', yo: 'ё', yu: 'ю', ya: 'я', ye: 'е', "o'": 'ў', "g'": 'ғ', ts: 'ц',
+  sh: 'ш', ch: 'ч', yo: 'ё', yu: 'ю', ya: 'я', ye: 'е', "o'": 'ў', "g'": 'ғ',
 }; // prettier-ignore
 const VOWEL = /[aeiouаеиоуўэёюя]/i;
 
@@ -65,7 +40,7 @@ function cyrillicWord(word: string): string {
     // "yo'l" is йўл: the o belongs to the apostrophe.
     const isYoWithApostrophe = /^yo'/i.test(rest);
     const pair = isYoWithApostrophe ? undefined : PAIRS[two.toLowerCase()];
-    if (pair !== undefined && !(two.toLowerCase() === 'ts')) {
+    if (pair !== undefined) {
       written += likeCase(two, pair);
       at += 2;
       continue;

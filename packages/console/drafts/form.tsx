@@ -1,44 +1,32 @@
 import { type QueryKey, useMutation, useQueryClient } from '@tanstack/react-query';
-import type { ReactNode, SyntheticEvent } from 'react';
+import { type ReactNode, type SyntheticEvent, useCallback, useState } from 'react';
 import { saving } from '../api/query-client.ts';
-import { shellTexts } from '../i18n/shell/texts.ts';
+import { shellTexts } from '../i18n/texts.ts';
 import { Button } from '../widgets/controls.tsx';
 import { Dialog, DialogActions } from '../widgets/dialog.tsx';
 import { Fault } from '../widgets/page.tsx';
+import { discardDraft, draftOf, keepDraft } from './drafts.ts';
 import { leaveForm } from './leave-question.ts';
-import { useFormDraft } from './use-form-draft.ts';
 
 /** What was typed and chosen in a form. */
-export interface Fields {
-  /** Without spaces at its ends; empty where there is no such field. */
-  text(name: string): string;
-  /** The lines of a text, each once. */
-  lines(name: string): string[];
-  /** The boxes of a name that are ticked. */
-  all(name: string): string[];
-  /** Whether it differs from what was saved: another person may have changed the rest meanwhile. */
-  isChanged(name: string): boolean;
-  /** The texts of these fields, of those that were changed. */
-  changed<Name extends string>(names: readonly Name[]): { [Each in Name]?: string };
-}
+export type Fields = ReturnType<typeof fieldsOf>;
 
-function fieldsOf(element: HTMLFormElement, changed: ReadonlySet<string>): Fields {
+function fieldsOf(element: HTMLFormElement, changed: ReadonlySet<string>) {
   const form = new FormData(element);
   const text = (name: string) => String(form.get(name) ?? '').trim();
+  const lines = (name: string) => text(name).split('\n');
   return {
+    /** Without spaces at its ends; empty where there is no such field. */
     text,
-    lines: (name) => [
-      ...new Set(
-        text(name)
-          .split('\n')
-          .map((line) => line.trim())
-          .filter((line) => line !== ''),
-      ),
-    ],
-    all: (name) => form.getAll(name).map(String),
-    isChanged: (name) => changed.has(name),
+    /** The lines of a text, each once. */
+    lines: (name: string) => [...new Set(lines(name).map((line) => line.trim()))].filter((line) => line !== ''),
+    /** The boxes of a name that are ticked. */
+    all: (name: string) => form.getAll(name).map(String),
+    /** Whether it differs from what was saved: another person may have changed the rest meanwhile. */
+    isChanged: (name: string) => changed.has(name),
+    /** The texts of these fields, of those that were changed. */
     changed: <Name extends string>(names: readonly Name[]) =>
-      Object.fromEntries(names.flatMap((name) => (changed.has(name) ? [[name, text(name)]] : []))) as {
+      Object.fromEntries(names.filter((name) => changed.has(name)).map((name) => [name, text(name)])) as {
         [Each in Name]?: string;
       },
   };
@@ -55,27 +43,51 @@ interface Options<Result> {
   readonly isRepeatable?: boolean;
 }
 
-/** A form that keeps what is typed until it is saved. Spread `form` on it. */
-export function useForm<Result>({ draft: key, save, onSaved, changes, isRepeatable = true }: Options<Result>) {
+/**
+ * A form whose fields have names and default values. It keeps what is typed until it is saved. Spread `form` on it.
+ */
+export function useForm<Result>({ draft, save, onSaved, changes, isRepeatable = true }: Options<Result>) {
   const client = useQueryClient();
-  const draft = useFormDraft(key);
+  /** The names of the fields that differ from their defaults. */
+  const [changed, setChanged] = useState<ReadonlySet<string>>(new Set());
+  const note = useCallback(
+    (element: HTMLFormElement) => {
+      const names = controlsOf(element).flatMap((control) => (isDefault(control) ? [] : [control.name]));
+      setChanged(new Set(names));
+      if (names.length === 0) discardDraft(draft);
+      else keepDraft(draft, [...new FormData(element)].filter(isText));
+    },
+    [draft],
+  );
+  const ref = useCallback(
+    (element: HTMLFormElement | null) => {
+      const kept = draftOf(draft) as Kept | undefined;
+      if (element === null || kept === undefined) return;
+      for (const control of controlsOf(element)) restore(control, kept);
+      note(element);
+    },
+    [draft, note],
+  );
   const saved = useMutation({
     ...saving,
     retry: isRepeatable && saving.retry,
     mutationFn: save,
     onSuccess: (result) => {
-      draft.discard();
+      discardDraft(draft);
       onSaved?.(result);
       if (changes !== undefined) void client.invalidateQueries({ queryKey: changes });
     },
   });
-  const onSubmit = (event: SyntheticEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    if (!saved.isPending) saved.mutate(fieldsOf(event.currentTarget, draft.changed));
-  };
   return {
-    form: { ...draft.form, onSubmit },
-    isChanged: draft.isChanged,
+    form: {
+      ref,
+      onInput: ({ currentTarget }: SyntheticEvent<HTMLFormElement>) => note(currentTarget),
+      onSubmit: (event: SyntheticEvent<HTMLFormElement>) => {
+        event.preventDefault();
+        if (!saved.isPending) saved.mutate(fieldsOf(event.currentTarget, changed));
+      },
+    },
+    isChanged: changed.size > 0,
     isSaving: saved.isPending,
     fault: saved.isError && <Fault error={saved.error} />,
   };
@@ -116,4 +128,37 @@ export function FormDialog<Result>({ title, action, onClose, about, children, ..
       </form>
     </Dialog>
   );
+}
+
+type Control = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement;
+type Kept = [name: string, value: string][];
+
+function isText(field: [string, FormDataEntryValue]): field is [string, string] {
+  return typeof field[1] === 'string';
+}
+
+function controlsOf(form: HTMLFormElement): Control[] {
+  return [...form.elements].filter(
+    (each): each is Control =>
+      (each instanceof HTMLInputElement || each instanceof HTMLSelectElement || each instanceof HTMLTextAreaElement) &&
+      each.name !== '',
+  );
+}
+
+function isDefault(control: Control): boolean {
+  if (control instanceof HTMLSelectElement) {
+    const first = [...control.options].find(({ defaultSelected }) => defaultSelected) ?? control.options[0];
+    return control.value === (first?.value ?? '');
+  }
+  if (isBox(control)) return control.checked === control.defaultChecked;
+  return control.value === control.defaultValue;
+}
+
+function restore(control: Control, kept: Kept): void {
+  if (isBox(control)) control.checked = kept.some(([name, value]) => name === control.name && value === control.value);
+  else control.value = kept.find(([name]) => name === control.name)?.[1] ?? control.value;
+}
+
+function isBox(control: Control): control is HTMLInputElement {
+  return control instanceof HTMLInputElement && (control.type === 'checkbox' || control.type === 'radio');
 }

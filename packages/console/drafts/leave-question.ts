@@ -1,8 +1,9 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useBlocker } from '@tanstack/react-router';
-import { shellTexts } from '../i18n/shell/texts.ts';
+import { useState } from 'react';
+import { shellTexts } from '../i18n/texts.ts';
 import { confirmed } from '../widgets/dialog.tsx';
-import { discardDraft, discardOpenDrafts, hasOpenDrafts } from './drafts.ts';
+import { discardDraft, discardOpenDrafts, hasOpenDrafts, useDraft } from './drafts.ts';
 
 function ask(): Promise<boolean> {
   const t = shellTexts.translate;
@@ -27,6 +28,25 @@ export async function leaveForm(key: string, isChanged: boolean, leave: () => vo
   if (isChanged && !(await ask())) return;
   discardDraft(key);
   leave();
+}
+
+/** A text that a person may write: a draft that is kept, and not left without a question. */
+export function useWriting(draftKey: string) {
+  const { value: text, isChanged, set, discard } = useDraft(draftKey, '');
+  const [isOpen, setOpen] = useState(isChanged);
+  const close = () => setOpen(false);
+  return {
+    isOpen,
+    open: () => setOpen(true),
+    text,
+    set,
+    /** After it was sent. */
+    done: () => {
+      discard();
+      close();
+    },
+    leave: () => void leaveForm(draftKey, isChanged, close),
+  };
 }
 
 /** Guards every page: one for the whole console. */

@@ -3,8 +3,6 @@ import type { Locale } from './locales.ts';
 interface Names {
   /** As in a date: "3 January". */
   readonly shortMonths: readonly string[];
-  /** From Monday. */
-  readonly weekdays: readonly string[];
   /** Where the month stands: English and Spanish differ from the rest only in order. */
   readonly date: (day: string, month: string, year: string) => string;
   readonly decimal: string;
@@ -19,42 +17,36 @@ const dayFirst = (day: string, month: string, year: string) => `${day} ${month} 
 export const NAMES: Readonly<Record<Locale, Names>> = {
   en: {
     shortMonths: words('Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'),
-    weekdays: words('Mon Tue Wed Thu Fri Sat Sun'),
     date: dayFirst,
     decimal: '.',
     group: ',',
   },
   ru: {
     shortMonths: words('янв. февр. мар. апр. мая июн. июл. авг. сент. окт. нояб. дек.'),
-    weekdays: words('пн вт ср чт пт сб вс'),
     date: dayFirst,
     decimal: ',',
     group: NARROW,
   },
   uz: {
     shortMonths: words('yan fev mar apr may iyn iyl avg sen okt noy dek'),
-    weekdays: words('Du Se Cho Pa Ju Sha Yak'),
     date: (day, month, year) => `${day}-${month}${year === '' ? '' : `, ${year}`}`,
     decimal: ',',
     group: NARROW,
   },
   'uz-Cyrl': {
     shortMonths: words('янв фев мар апр май июн июл авг сен окт ноя дек'),
-    weekdays: words('Ду Се Чо Па Жу Ша Як'),
     date: (day, month, year) => `${day}-${month}${year === '' ? '' : `, ${year}`}`,
     decimal: ',',
     group: NARROW,
   },
   ky: {
     shortMonths: words('янв. фев. мар. апр. май июн. июл. авг. сен. окт. ноя. дек.'),
-    weekdays: words('Дш Шш Шр Бш Жм Иш Жк'),
     date: (day, month, year) => (year === '' ? `${day}-${month}` : `${year}-ж. ${day}-${month}`),
     decimal: ',',
     group: NARROW,
   },
   es: {
     shortMonths: words('ene feb mar abr may jun jul ago sept oct nov dic'),
-    weekdays: words('lun mar mié jue vie sáb dom'),
     date: dayFirst,
     decimal: ',',
     group: '.',

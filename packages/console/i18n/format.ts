@@ -1,62 +1,14 @@
 import { NAMES } from './calendar-names.ts';
 import type { Locale } from './locales.ts';
 import { currentLocale } from './texts.ts';
+import { clockIn } from './zone/days.ts';
 import { timeZone } from './zone/zone.ts';
 
-interface Parts {
-  readonly year: string;
-  readonly month: number;
-  readonly day: string;
-  readonly hour: string;
-  readonly minute: string;
-  readonly second: string;
-}
-
-/** For the zone that was asked for last: to make one takes long. */
-let formatter: { readonly zone: string; readonly format: Intl.DateTimeFormat } | null = null;
-
-function formatIn(timeZone: string): Intl.DateTimeFormat {
-  if (formatter?.zone === timeZone) return formatter.format;
-  const format = new Intl.DateTimeFormat('en-GB', {
-    timeZone,
-    year: 'numeric',
-    month: 'numeric',
-    day: 'numeric',
-    hour: '2-digit',
-    minute: '2-digit',
-    second: '2-digit',
-    hourCycle: 'h23',
-  });
-  formatter = { zone: timeZone, format };
-  return format;
-}
-
-/** Every browser has the right numbers of a date, but not the right names. */
-function partsOf(instant: string | Date): Parts {
-  const format = formatIn(timeZone());
-  const found = Object.fromEntries(format.formatToParts(new Date(instant)).map(({ type, value }) => [type, value]));
-  return {
-    year: found['year']!,
-    month: Number(found['month']),
-    day: String(Number(found['day'])),
-    hour: found['hour']!,
-    minute: found['minute']!,
-    second: found['second']!,
-  };
-}
-
-/** "3 Oct 2026". */
-export function date(instant: string | Date): string {
-  const { year, month, day } = partsOf(instant);
-  const names = NAMES[currentLocale()];
-  return names.date(day, names.shortMonths[month - 1]!, year);
-}
-
 /** "3 Oct", for a day of the kind "2026-10-03". */
-export function dayOfMonth(day: string): string {
+export function dayOfMonth(day: string, year = ''): string {
   const [, month, number] = day.split('-');
-  const names = NAMES[currentLocale()];
-  return names.date(String(Number(number)), names.shortMonths[Number(month) - 1] ?? '', '');
+  const { date: inOrder, shortMonths } = NAMES[currentLocale()];
+  return inOrder(String(Number(number)), shortMonths[Number(month) - 1] ?? '', year);
 }
 
 /** "Oct 2026", for a month of the kind "2026-10". */
@@ -65,10 +17,17 @@ export function monthOfYear(key: string): string {
   return `${NAMES[currentLocale()].shortMonths[Number(month) - 1] ?? ''} ${year}`;
 }
 
+const shownClock = (instant: string | Date) => clockIn(new Date(instant), timeZone());
+
+/** "3 Oct 2026". */
+export function date(instant: string | Date): string {
+  const clock = shownClock(instant);
+  return dayOfMonth(clock.slice(0, 10), clock.slice(0, 4));
+}
+
 /** "14:05". */
 export function time(instant: string | Date): string {
-  const { hour, minute } = partsOf(instant);
-  return `${hour}:${minute}`;
+  return shownClock(instant).slice(11, 16);
 }
 
 /** "3 Oct 2026, 14:05". */
@@ -78,21 +37,15 @@ export function dateTime(instant: string | Date): string {
 
 /** "3 Oct, 14:05" in this year, with the year in others. */
 export function shortDateTime(instant: string | Date): string {
-  const { year, month, day, hour, minute } = partsOf(instant);
-  const names = NAMES[currentLocale()];
-  const isThisYear = year === partsOf(new Date()).year;
-  return `${names.date(day, names.shortMonths[month - 1]!, isThisYear ? '' : year)}, ${hour}:${minute}`;
+  const clock = shownClock(instant);
+  const year = clock.slice(0, 4);
+  const isThisYear = year === shownClock(new Date()).slice(0, 4);
+  return `${dayOfMonth(clock.slice(0, 10), isThisYear ? '' : year)}, ${time(instant)}`;
 }
 
 /** "3 Oct 2026, 14:05:09". */
 export function exactTime(instant: string | Date): string {
-  return `${date(instant)}, ${timeWithSeconds(instant)}`;
-}
-
-/** "14:05:09". */
-export function timeWithSeconds(instant: string | Date): string {
-  const { hour, minute, second } = partsOf(instant);
-  return `${hour}:${minute}:${second}`;
+  return `${date(instant)}, ${shownClock(instant).slice(11)}`;
 }
 
 /** By their decimals: to make one takes a thousand times as long as to use it. */
@@ -121,9 +74,9 @@ export function percent(share: number, decimals = 0): string {
   return `${number(share * 100, decimals)}${currentLocale() === 'en' ? '%' : '\u00a0%'}`;
 }
 
-/** A score of one decimal: "87.5". */
-export function score(value: number): string {
-  return number(value, 1, 1);
+/** A score of one decimal: "87.5". A dash where there is none. */
+export function score(value: number | null): string {
+  return value === null ? '–' : number(value, 1, 1);
 }
 
 /** "3:07", and "1:03:07" from an hour. */

@@ -1,5 +1,5 @@
-/** The URLs of a page's messages by language: build/texts-plugin.ts. */
+/** The URLs of messages by page and language: build/texts-plugin.ts. */
 declare module '*?texts' {
-  const urls: Readonly<Record<string, string>>;
+  const urls: Readonly<Record<string, Record<string, string>>>;
   export default urls;
 }

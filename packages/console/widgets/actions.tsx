@@ -1,5 +1,5 @@
 import { type QueryKey, useMutation, useQueryClient } from '@tanstack/react-query';
-import { shellTexts } from '../i18n/shell/texts.ts';
+import { shellTexts } from '../i18n/texts.ts';
 import { createStore } from '../store.ts';
 import { Button } from './controls.tsx';
 import { confirmed, type Question } from './dialog.tsx';

@@ -1,6 +1,6 @@
 import type { Schemas } from '../api/client.ts';
 import * as format from '../i18n/format.ts';
-import { shellTexts } from '../i18n/shell/texts.ts';
+import { shellTexts } from '../i18n/texts.ts';
 
 type Status = Schemas['Call']['status'];
 

@@ -75,27 +75,34 @@ interface Labelled {
   /** Of the field with its label. */
   readonly fieldClass?: string;
 }
+interface Typed extends Labelled {
+  readonly onText?: (text: string) => void;
+}
 
-export function TextField({ label, fieldClass, className = '', ...input }: Labelled & ComponentProps<'input'>) {
+export function TextField({ label, fieldClass, className = '', onText, ...input }: Typed & ComponentProps<'input'>) {
   return (
     <Field label={label} className={fieldClass}>
-      <input className={`input ${className}`} {...input} />
+      <input className={`input ${className}`} onChange={({ target }) => onText?.(target.value)} {...input} />
     </Field>
   );
 }
 
-export function TextArea({ label, fieldClass, ...input }: Labelled & ComponentProps<'textarea'>) {
+export function TextArea({ label, fieldClass, onText, ...input }: Typed & ComponentProps<'textarea'>) {
   return (
     <Field label={label} className={fieldClass}>
-      <textarea className="input" {...input} />
+      <textarea className="input" onChange={({ target }) => onText?.(target.value)} {...input} />
     </Field>
   );
 }
 
-export function Check({ className = 'check', children, ...input }: ComponentProps<'input'>) {
+interface CheckProps extends ComponentProps<'input'> {
+  readonly onTick?: (isTicked: boolean) => void;
+}
+
+export function Check({ className = 'check', onTick, children, ...input }: CheckProps) {
   return (
     <label className={className}>
-      <input type="checkbox" {...input} />
+      <input type="checkbox" onChange={({ target }) => onTick?.(target.checked)} {...input} />
       {children}
     </label>
   );
@@ -139,13 +146,34 @@ export function SelectField<Value extends string | number>({
   );
 }
 
+interface FormProps extends Omit<ComponentProps<'form'>, 'onSubmit'> {
+  /** `text`: what a field has, without spaces at its ends; empty where there is no such field. */
+  readonly onSend: (text: (name: string) => string) => void;
+}
+
+/** A form that the page sends itself. */
+export function Form({ className = 'form', onSend, ...form }: FormProps) {
+  return (
+    <form
+      className={className}
+      onSubmit={(event) => {
+        event.preventDefault();
+        const fields = new FormData(event.currentTarget);
+        onSend((name) => String(fields.get(name) ?? '').trim());
+      }}
+      {...form}
+    />
+  );
+}
+
 interface PopupProps {
   /** What the button shows. */
   readonly label: ReactNode;
   /** The button's name where `label` is an icon. */
   readonly name?: string | undefined;
   readonly className?: string;
-  readonly children: (close: () => void) => ReactNode;
+  /** A function gets what closes the panel. */
+  readonly children: ReactNode | ((close: () => void) => ReactNode);
   readonly isDisabled?: boolean;
   /** Open when it appears: the user has just asked for it. */
   readonly opensAtOnce?: boolean;
@@ -156,7 +184,7 @@ const MARGIN = 8;
 
 /**
  * A button that opens a panel beside it. The browser's popover closes it by Escape or a click elsewhere and returns the
- * focus; what is in it are ordinary controls.
+ * focus; what is in it are ordinary controls. A button or link that is an item of it closes it before it acts.
  */
 export function Popup({
   label,
@@ -178,6 +206,7 @@ export function Popup({
     // Only when it appears.
     // oxlint-disable-next-line react/exhaustive-deps
   }, []);
+  const close = () => panel.current?.hidePopover();
   return (
     <>
       <button
@@ -200,8 +229,11 @@ export function Popup({
         role="group"
         aria-label={name ?? (typeof label === 'string' ? label : undefined)}
         onToggle={({ newState }) => setOpen(newState === 'open')}
+        onClickCapture={({ target }) => {
+          if ((target as Element).closest('button.popup-item, a.popup-item') !== null) close();
+        }}
       >
-        {isOpen && children(() => panel.current?.hidePopover())}
+        {isOpen && (typeof children === 'function' ? children(close) : children)}
       </div>
     </>
   );

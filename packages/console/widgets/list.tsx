@@ -1,15 +1,12 @@
 import { keepPreviousData, type QueryKey, useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState, Fragment } from 'react';
+import type { Page } from '../api/client.ts';
 import * as format from '../i18n/format.ts';
-import { shellTexts } from '../i18n/shell/texts.ts';
+import { shellTexts } from '../i18n/texts.ts';
 import { Button } from './controls.tsx';
 import { LoadingOrFailed } from './page.tsx';
 
-interface Found<Item> {
-  readonly count: number;
-  readonly items: readonly Item[];
-}
-type Fetch<Item> = (context: { signal: AbortSignal }) => Promise<Found<Item>>;
+type Fetch<Item> = (context: { signal: AbortSignal }) => Promise<Page<Item>>;
 
 interface Options {
   /** Items of a page. */
@@ -89,37 +86,81 @@ export function PagedTable<Item>(props: Omit<ListProps<Item>, 'children'> & Omit
   );
 }
 
-interface Head {
-  readonly title: string;
+interface QueryProps {
+  readonly query: Parameters<typeof LoadingOrFailed>[0]['query'];
+  /** What is said where it has nothing. */
+  readonly none: string;
+}
+
+/** What a query has found as a table, or that it is fetched, has failed or has nothing. */
+export function QueryTable<Item>({ query, none, ...table }: QueryProps & TableProps<Item>) {
+  if (query.data === undefined) return <LoadingOrFailed query={query} />;
+  return table.items.length === 0 ? <p className="muted">{none}</p> : <Table {...table} />;
+}
+
+type Cell<Item> = (item: Item) => ReactNode;
+
+interface ColumnOptions {
+  /** Of the cells. */
+  readonly className?: string | undefined;
   /** What is shown instead of the title. */
   readonly head?: ReactNode;
-  /** `name` heads its row, `number` is aligned to the end, `unlabelled` has no title beside it on a narrow screen. */
-  readonly kind?: 'name' | 'number' | 'unlabelled';
 }
 
-export interface Column<Item> extends Head {
-  /** Of the cells. */
-  readonly className?: string;
-  readonly cell: (item: Item) => ReactNode;
+interface Column<Item> extends ColumnOptions {
+  readonly title: string;
+  readonly kind: 'name' | 'number' | 'actions' | null;
+  readonly cell: Cell<Item>;
 }
 
-interface FrameProps {
+function columnsOf<Item>() {
+  const of =
+    (kind: Column<Item>['kind'], className?: string) =>
+    (title: string, cell: Cell<Item>, options: ColumnOptions = {}): Column<Item> => ({
+      title,
+      kind,
+      cell,
+      className,
+      ...options,
+    });
+  return {
+    /** Heads its row. */
+    name: of('name', 'foreign'),
+    /** Aligned to the end. */
+    number: of('number', 'number'),
+    /** What callers sent. */
+    text: of(null, 'foreign'),
+    /** In the console's words. */
+    plain: of(null),
+    /** Without its title beside it on a narrow screen. */
+    actions: of('actions'),
+  };
+}
+
+export type Columns<Item> = ReturnType<typeof columnsOf<Item>>;
+
+export interface TableProps<Item> {
   /** The name of the table, for screen readers. */
   readonly label: string;
   readonly className?: string;
-  readonly heads: readonly Head[];
-  /** The body of the table, and its foot. */
-  readonly children: ReactNode;
+  readonly columns: (kinds: Columns<Item>) => readonly Column<Item>[];
+  readonly items: readonly Item[];
+  readonly keyOf: (item: Item, index: number) => string | number;
+  /** What a row opens to by its name; null where there is nothing. */
+  readonly details?: (item: Item) => ReactNode;
+  readonly foot?: ReactNode;
 }
 
-/** A table with its head, which scrolls sideways and becomes a list on a narrow screen. */
-function TableFrame({ label, className = 'scroll-x', heads, children }: FrameProps) {
+/** A table of items, one a row. It scrolls sideways and becomes a list on a narrow screen. */
+export function Table<Item>({ label, className = 'scroll-x', items, keyOf, details, foot, ...rest }: TableProps<Item>) {
+  const [open, setOpen] = useState<string | number | null>(null);
+  const columns = rest.columns(columnsOf<Item>());
   return (
     <div className={className} tabIndex={0} role="region" aria-label={label}>
       <table role="table" className="table table-stack">
         <thead role="rowgroup">
           <tr role="row">
-            {heads.map(({ title, head = title, kind }, at) => (
+            {columns.map(({ title, head = title, kind }, at) => (
               <th
                 key={`${at} ${title}`}
                 role="columnheader"
@@ -131,87 +172,55 @@ function TableFrame({ label, className = 'scroll-x', heads, children }: FramePro
             ))}
           </tr>
         </thead>
-        {children}
+        <tbody role="rowgroup">
+          {items.map((item, index) => {
+            const key = keyOf(item, index);
+            const opened = details?.(item) || null;
+            const isOpen = open === key && opened !== null;
+            return (
+              <Fragment key={key}>
+                <tr role="row">
+                  {columns.map(({ title, kind, className: ofCell, cell }, at) =>
+                    kind === 'name' ? (
+                      <th key={`${at} ${title}`} role="rowheader" scope="row" className={ofCell}>
+                        {opened === null ? (
+                          cell(item)
+                        ) : (
+                          <button
+                            type="button"
+                            className="link"
+                            aria-expanded={isOpen}
+                            onClick={() => setOpen(isOpen ? null : key)}
+                          >
+                            {cell(item)}
+                          </button>
+                        )}
+                      </th>
+                    ) : (
+                      <td
+                        key={`${at} ${title}`}
+                        role="cell"
+                        className={ofCell}
+                        data-column={kind === 'actions' ? undefined : title}
+                      >
+                        {cell(item)}
+                      </td>
+                    ),
+                  )}
+                </tr>
+                {isOpen && (
+                  <tr role="row">
+                    <td role="cell" colSpan={columns.length}>
+                      {opened}
+                    </td>
+                  </tr>
+                )}
+              </Fragment>
+            );
+          })}
+        </tbody>
+        {foot}
       </table>
     </div>
-  );
-}
-
-export interface TableProps<Item> {
-  readonly label: string;
-  readonly className?: string;
-  readonly columns: readonly Column<Item>[];
-  readonly items: readonly Item[];
-  readonly keyOf: (item: Item, index: number) => string | number;
-  /** What a row opens to by its name; null where there is nothing. */
-  readonly details?: (item: Item) => ReactNode;
-  readonly foot?: ReactNode;
-}
-
-/** A table of items, one a row. */
-export function Table<Item>(props: TableProps<Item>) {
-  const { label, className = 'table-frame', columns, items, keyOf, details, foot } = props;
-  const [open, setOpen] = useState<string | number | null>(null);
-  return (
-    <TableFrame label={label} className={className} heads={columns}>
-      <tbody role="rowgroup">
-        {items.map((item, index) => {
-          const key = keyOf(item, index);
-          const opened = details?.(item) || null;
-          const toggle = opened === null ? undefined : () => setOpen(open === key ? null : key);
-          return (
-            <Fragment key={key}>
-              <tr role="row">
-                {columns.map((column, at) => (
-                  <Cell
-                    key={`${at} ${column.title}`}
-                    column={column}
-                    item={item}
-                    isOpen={open === key}
-                    onToggle={toggle}
-                  />
-                ))}
-              </tr>
-              {open === key && opened !== null && (
-                <tr role="row">
-                  <td role="cell" colSpan={columns.length}>
-                    {opened}
-                  </td>
-                </tr>
-              )}
-            </Fragment>
-          );
-        })}
-      </tbody>
-      {foot}
-    </TableFrame>
-  );
-}
-
-interface CellProps<Item> {
-  readonly column: Column<Item>;
-  readonly item: Item;
-  readonly isOpen: boolean;
-  readonly onToggle: (() => void) | undefined;
-}
-
-function Cell<Item>({ column: { title, kind, className, cell }, item, isOpen, onToggle }: CellProps<Item>) {
-  const classes = [kind === 'number' && 'number', className].filter(Boolean).join(' ') || undefined;
-  if (kind === 'name')
-    return (
-      <th role="rowheader" scope="row" className={classes}>
-        {onToggle === undefined ? (
-          cell(item)
-        ) : (
-          <button type="button" className="link" aria-expanded={isOpen} onClick={onToggle}>
-            {cell(item)}
-          </button>
-        )}
-      </th>
-    );
-  return (
-    <td role="cell" className={classes} data-column={kind === 'unlabelled' ? undefined : title}>
-      {cell(item)}
-    </td>
   );
 }

@@ -1,11 +1,12 @@
 import { ApiError, Unreachable } from '@call-analysis/client/errors';
-import { Link } from '@tanstack/react-router';
+import { Link, type LinkProps } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useState } from 'react';
 import type { Schemas } from '../api/client.ts';
 import { useIsOnline } from '../api/connection.ts';
 import { faultText, fieldText } from '../i18n/faults/texts.ts';
-import { shellTexts } from '../i18n/shell/texts.ts';
+import { shellTexts } from '../i18n/texts.ts';
 import { Button } from './controls.tsx';
+import { Icon } from './icon.tsx';
 
 /** The title of the window. */
 export function useTitle(title: string): void {
@@ -18,6 +19,8 @@ export function useTitle(title: string): void {
 interface PageProps {
   readonly title: string;
   readonly className?: string;
+  /** The pages above it, as links. */
+  readonly crumbs?: ReactNode;
   /** What stands beside the heading. */
   readonly beside?: ReactNode;
   /** The buttons at the end of the line of the heading. */
@@ -25,15 +28,26 @@ interface PageProps {
   readonly children: ReactNode;
 }
 
-export function Page({ title, className = '', beside, actions, children }: PageProps) {
+export function Page({ title, className = '', crumbs, beside, actions, children }: PageProps) {
   useTitle(title);
   return (
     <div className={`page ${className}`}>
+      {crumbs !== undefined && <Crumbs>{crumbs}</Crumbs>}
       <PageHead title={title} actions={actions}>
         {beside}
       </PageHead>
       {children}
     </div>
+  );
+}
+
+export function Crumbs({ children }: { children: ReactNode }) {
+  const t = shellTexts.use();
+  return (
+    <nav className="crumbs" aria-label={t('path')}>
+      <Icon name="left" size={12} />
+      {children}
+    </nav>
   );
 }
 
@@ -75,6 +89,20 @@ export function Card({ title, head, className = '', isRegion = true, children }:
       )}
       {children}
     </section>
+  );
+}
+
+interface TabProps extends Pick<LinkProps, 'to' | 'search'> {
+  readonly isShown: boolean;
+  readonly children: ReactNode;
+}
+
+/** One of the parts of a page that are shown one at a time. */
+export function Tab({ isShown, children, ...link }: TabProps) {
+  return (
+    <Link {...link} className={isShown ? 'chip chip-on' : 'chip'} aria-current={isShown ? 'page' : undefined}>
+      {children}
+    </Link>
   );
 }
 
@@ -172,15 +200,21 @@ export function LoadingOrFailed({ query: { data, isError, error, refetch } }: Lo
   return isError ? <Failed error={error} retry={() => void refetch()} /> : <Loading />;
 }
 
+const STATUSES = {
+  403: 'forbidden',
+  404: 'notFound',
+  412: 'changed',
+  429: 'busy',
+  503: 'busy',
+} as const as Readonly<Record<number, 'forbidden' | 'notFound' | 'changed' | 'busy'>>;
+
 /** An error in the user's language, where it is known, else as the service words it. */
 export function useFailure(error: unknown): { title: string; text: string } {
   const t = shellTexts.use();
   if (error instanceof Unreachable) return { title: t('failed.offline'), text: t('failed.offlineText') };
   if (error instanceof ApiError) {
-    if (error.status === 404) return { title: t('failed.notFound'), text: t('failed.notFoundText') };
-    if (error.status === 403) return { title: t('failed.forbidden'), text: t('failed.forbiddenText') };
-    if (error.status === 412) return { title: t('failed.changed'), text: t('failed.changedText') };
-    if (error.status === 429 || error.status === 503) return { title: t('failed.busy'), text: t('failed.busyText') };
+    const known = STATUSES[error.status];
+    if (known !== undefined) return { title: t(`failed.${known}`), text: t(`failed.${known}Text`) };
     return { title: t('failed.title'), text: faultText(error.code, error.message) };
   }
   return { title: t('failed.title'), text: t('failed.unknown') };

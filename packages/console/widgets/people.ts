@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { allPages, api, type Schemas, send } from '../api/client.ts';
-import { shellTexts } from '../i18n/shell/texts.ts';
+import { shellTexts } from '../i18n/texts.ts';
 import { useSession } from '../session/session.ts';
 
 export type Person = Schemas['Person'];

@@ -1,5 +1,6 @@
-import { useEffect, useRef } from 'react';
+import { useEffect } from 'react';
 import { createStore } from '../store.ts';
+import { useEvents } from './use-events.ts';
 
 type Keys = Readonly<Record<string, () => void>>;
 /** The keys of a page, each with what it does, as its users read them. */
@@ -43,25 +44,17 @@ export function useKeyList(list: KeyList): void {
  * single characters where they are switched off (WCAG 2.1.4). Space and Enter keep their meaning on a focused control.
  */
 export function useKeys(keys: Keys): void {
-  const latest = useRef(keys);
-  useEffect(() => {
-    latest.current = keys;
+  useEvents<KeyboardEvent>(window, ['keydown'], (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+    if (!areOn.get() && /^\S$/u.test(event.key)) return;
+    if (document.querySelector('dialog[open], [popover]:popover-open') !== null) return;
+    const target = event.target as HTMLElement;
+    if (target.closest('input:not([type=checkbox], [type=range]), textarea, select, [contenteditable]') !== null)
+      return;
+    if ((event.key === ' ' || event.key === 'Enter') && target.closest('button, a, input') !== null) return;
+    const act = keys[event.key];
+    if (act === undefined) return;
+    event.preventDefault();
+    act();
   });
-  useEffect(() => {
-    const press = (event: KeyboardEvent) => {
-      if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
-      if (!areOn.get() && /^\S$/u.test(event.key)) return;
-      if (document.querySelector('dialog[open], [popover]:popover-open') !== null) return;
-      const target = event.target as HTMLElement;
-      if (target.closest('input:not([type=checkbox], [type=range]), textarea, select, [contenteditable]') !== null)
-        return;
-      if ((event.key === ' ' || event.key === 'Enter') && target.closest('button, a, input') !== null) return;
-      const act = latest.current[event.key];
-      if (act === undefined) return;
-      event.preventDefault();
-      act();
-    };
-    addEventListener('keydown', press);
-    return () => removeEventListener('keydown', press);
-  }, []);
 }

@@ -14,3 +14,28 @@ export function useMedia(query: string): boolean {
     () => matchMedia(query).matches,
   );
 }
+
+/** The colours in use, now and when the user or the browser changes them: for what is drawn and does not follow CSS. */
+export function useScheme(): string {
+  const isDark = useMedia('(prefers-color-scheme: dark)');
+  const { documentElement } = document;
+  const chosen = useSyncExternalStore(
+    (listener) => {
+      const observer = new MutationObserver(listener);
+      observer.observe(documentElement, { attributeFilter: ['data-theme'] });
+      return () => observer.disconnect();
+    },
+    () => documentElement.dataset['theme'],
+  );
+  return chosen ?? (isDark ? 'dark' : 'light');
+}
+
+/** A colour of the design for a canvas, which knows neither variables nor `light-dark()`: the browser resolves it. */
+export function colourOf(element: HTMLElement, color: string): string {
+  const probe = document.createElement('i');
+  probe.style.color = color;
+  element.append(probe);
+  const { color: found } = getComputedStyle(probe);
+  probe.remove();
+  return found;
+}

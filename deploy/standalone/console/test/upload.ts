@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import type { Browser } from 'playwright-core';
+import type { Browser, Route } from 'playwright-core';
 import { recordings } from '../../demo/upload-samples.ts';
 import type { SystemUnderTest } from '../../test/system/system-under-test.ts';
 import { type ConsolePage, openConsole, openPage } from './console-page.ts';
@@ -19,8 +19,6 @@ export function describeUpload(running: () => { system: SystemUnderTest; browser
   it('shows the faults of a CSV by row and column, returns its refused rows, and processes the others until all calls have ended', async () => {
     const { page } = opened;
     await openPage(page, 'Upload');
-    // The page is drawn anew, with another field for files, once the firm's time zone is known.
-    await page.locator('.zone option[value]').first().waitFor({ state: 'attached' });
     const files = page.waitForEvent('filechooser');
     await page.getByRole('button', { name: 'Choose files' }).click();
     await (await files).setFiles(REJECTED);
@@ -78,6 +76,30 @@ export function describeUpload(running: () => { system: SystemUnderTest; browser
     expect(await opened.accessibilityFaults()).toEqual([]);
     await page.getByRole('link', { name: 'Show the calls' }).first().click();
     await page.getByText('3 calls', { exact: true }).waitFor();
+    expect(opened.complaints).toEqual([]);
+  });
+
+  it("keeps a chosen file and what is typed about it when the firm's time zone arrives", async () => {
+    const { page, client } = opened;
+    expect((await client.request('PATCH', '/api/v1/firm', { time_zone: 'America/New_York' })).status).toBe(200);
+    const asked = Promise.withResolvers<Route>();
+    await page.route('**/api/v1/firm', (route) => asked.resolve(route));
+    // Not the one that was stored at the last visit: that of the browser.
+    await page.evaluate("localStorage.removeItem('console.firmZone')");
+    await page.goto(new URL('/console/upload', page.url()).href);
+    const files = page.waitForEvent('filechooser');
+    await page.getByRole('button', { name: 'Choose files' }).click();
+    await (await files).setFiles({ name: 'notes.wav', mimeType: 'audio/wav', buffer: Buffer.from('No recording') });
+    const form = page.getByRole('dialog');
+    await form.getByLabel(/^Operator/).fill('Ann');
+    const zone = page.locator('.zone select');
+    expect(await zone.inputValue()).toBe('Asia/Tashkent');
+    await (await asked.promise).continue();
+    await page.locator('.zone option[value="America/New_York"]:checked').waitFor({ state: 'attached' });
+    expect(await form.getByLabel(/^Operator/).inputValue()).toBe('Ann');
+    expect(await form.getByText('notes.wav').count()).toBe(1);
+    await form.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('button', { name: 'Discard changes' }).click();
     expect(opened.complaints).toEqual([]);
   });
 }

@@ -1,5 +1,5 @@
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
-import { shellTexts } from '../../i18n/shell/texts.ts';
+import { shellTexts } from '../../i18n/texts.ts';
 import { Dialog } from '../../widgets/dialog.tsx';
 import { Icon } from '../../widgets/icon.tsx';
 import { type Page, useFound } from './use-found.ts';

@@ -1,7 +1,7 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import * as format from '../../i18n/format.ts';
-import { shellTexts } from '../../i18n/shell/texts.ts';
+import { shellTexts } from '../../i18n/texts.ts';
 import type { CallSearch } from '../../pages/calls/call-search.ts';
 import { UUID, useMeant } from '../../pages/calls/elsewhere/meant.ts';
 import { nearest } from '../../pages/calls/elsewhere/nearest.ts';

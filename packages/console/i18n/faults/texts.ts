@@ -1,5 +1,5 @@
+import urls from '../all?texts';
 import { currentLocale, pageTexts } from '../texts.ts';
-import urls from './texts/all?texts';
 import type en from './texts/en.json';
 
 /** What the service says by codes, in the user's language. They are fetched after the first page is shown. */
@@ -7,7 +7,7 @@ export const faultTexts = pageTexts<keyof typeof en>('faults', urls);
 
 /** A code of the service in words. The service's own words where it has none. */
 export function faultText(code: string, message: string): string {
-  return faultTexts.has(code) ? faultTexts.translate(code) : message;
+  return faultTexts.inWords('', code, message);
 }
 
 interface FieldFault {
@@ -18,10 +18,9 @@ interface FieldFault {
 
 /** What is wrong with a field. In English the service says it more exactly than its code. */
 export function fieldText({ field, code, message }: FieldFault): string {
-  const [name, what] = [`name.${field}`, `field.${code}`];
   return faultTexts.translate('field', {
-    field: faultTexts.has(name) ? faultTexts.translate(name) : field,
-    what: currentLocale() !== 'en' && faultTexts.has(what) ? faultTexts.translate(what) : message,
+    field: faultTexts.inWords('name.', field),
+    what: currentLocale() === 'en' ? message : faultTexts.inWords('field.', code, message),
   });
 }
 
@@ -53,4 +52,43 @@ const FAILURES = {
 /** Why a call failed. */
 export function failureText({ code, message }: { readonly code: string; readonly message: string }): string {
   return Object.hasOwn(FAILURES, code) ? faultText(FAILURES[code as keyof typeof FAILURES], message) : message;
+}
+
+type Control = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement;
+
+/** Says what is wrong with a field in the console's language: the browser would say it in its own. */
+export function translateFieldFaults(): void {
+  addEventListener('invalid', ({ target }) => say(target), true);
+  // A field with a message of its own stays at fault until the message is taken away.
+  for (const type of ['input', 'change']) addEventListener(type, ({ target }) => clear(target), true);
+}
+
+function clear(target: EventTarget | null): void {
+  if (isControl(target) && target.validity.customError) target.setCustomValidity('');
+}
+
+function say(target: EventTarget | null): void {
+  if (!isControl(target) || !faultTexts.has('input.required')) return;
+  clear(target);
+  const message = messageOf(target);
+  if (message !== '') target.setCustomValidity(message);
+}
+
+function messageOf(control: Control): string {
+  const { validity } = control;
+  const t = faultTexts.translate;
+  if (validity.valid) return '';
+  if (validity.valueMissing) return t('input.required');
+  const { type, min = '', max = '' } = control as Partial<HTMLInputElement>;
+  if (validity.typeMismatch) return t(type === 'url' ? 'input.url' : 'input.invalid');
+  if (validity.badInput) return t(type === 'number' ? 'input.number' : 'input.invalid');
+  if (validity.rangeUnderflow) return t('input.least', { least: min });
+  if (validity.rangeOverflow) return t('input.most', { most: max });
+  return control.title || t('input.invalid');
+}
+
+function isControl(target: EventTarget | null): target is Control {
+  return (
+    target instanceof HTMLInputElement || target instanceof HTMLSelectElement || target instanceof HTMLTextAreaElement
+  );
 }

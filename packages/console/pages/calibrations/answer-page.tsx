@@ -9,19 +9,17 @@ import * as format from '../../i18n/format.ts';
 import { useSession } from '../../session/session.ts';
 import { failed } from '../../widgets/actions.tsx';
 import { Button, Chip } from '../../widgets/controls.tsx';
-import { Icon } from '../../widgets/icon.tsx';
-import { PageHead, useTitle, LoadingOrFailed } from '../../widgets/page.tsx';
+import { PageHead, useTitle, LoadingOrFailed, Crumbs } from '../../widgets/page.tsx';
 import { Listening, useListening } from '../call/listening.tsx';
-import { callTexts } from '../call/texts.ts';
-import { type Analysis, type CallDetail, type Question, useCall } from '../call/use-call.ts';
+import { type Analysis, type CallDetail, useCall } from '../call/use-call.ts';
 import { questionsOf } from '../call/use-review.ts';
-import { calibrationTexts } from './texts.ts';
+import { calibrationTexts, callTexts } from '../texts.ts';
 import { type Calibration, CALIBRATIONS, nextToAnswer, useCalibration } from './use-calibrations.ts';
 
 const route = getRouteApi('/calibrations/$uuid/calls/$call');
 
 /** A call of a calibration with its questions, and without anybody's answers but one's own. */
-export function AnswerPage() {
+export default function AnswerPage() {
   const { uuid, call: callUuid } = route.useParams();
   const calibration = useCalibration(uuid);
   const call = useCall(callUuid);
@@ -46,6 +44,7 @@ type Answers = Readonly<Record<string, string | null>>;
 
 function Blind({ calibration, call, analysis }: Props) {
   const t = calibrationTexts.use();
+  const c = callTexts.use();
   const client = useQueryClient();
   const navigate = useNavigate();
   const { userUuid } = useSession();
@@ -80,12 +79,11 @@ function Blind({ calibration, call, analysis }: Props) {
   const isComplete = questions.length > 0 && given.length === questions.length;
   return (
     <div className="page call-page">
-      <nav className="crumbs" aria-label={t('path')}>
-        <Icon name="left" size={12} />
+      <Crumbs>
         <Link to="/calibrations/$uuid" params={{ uuid }} className="foreign">
           {calibration.name}
         </Link>
-      </nav>
+      </Crumbs>
       <PageHead title={t('callOf', { at: format.number(at + 1), of: format.number(calls.length) })}>
         <p className="muted foreign">
           {call.operator_name}, {format.shortDateTime(call.start_time)}
@@ -101,12 +99,20 @@ function Blind({ calibration, call, analysis }: Props) {
             <div key={`${index} ${section.name}`} className="card card-body stack">
               <h2 className="foreign">{section.name}</h2>
               {section.questions.map((question) => (
-                <Ask
-                  key={question.uuid}
-                  question={question}
-                  answer={answers[question.uuid]}
-                  onAnswer={(answer) => set({ ...answers, [question.uuid]: answer })}
-                />
+                <fieldset key={question.uuid} className="group">
+                  <legend className="foreign">{question.text}</legend>
+                  <div className="choices">
+                    {[...(question.choices ?? []), null].map((answer) => (
+                      <Chip
+                        key={answer ?? ''}
+                        isOn={answers[question.uuid] === answer}
+                        onClick={() => set({ ...answers, [question.uuid]: answer })}
+                      >
+                        <span className="foreign">{answer ?? c('notApplicable')}</span>
+                      </Chip>
+                    ))}
+                  </div>
+                </fieldset>
               ))}
             </div>
           ))}
@@ -128,28 +134,5 @@ function Blind({ calibration, call, analysis }: Props) {
         </section>
       </div>
     </div>
-  );
-}
-
-interface AskProps {
-  readonly question: Question;
-  /** Undefined: none yet. Null: not applicable. */
-  readonly answer: string | null | undefined;
-  readonly onAnswer: (answer: string | null) => void;
-}
-
-function Ask({ question, answer, onAnswer }: AskProps) {
-  const c = callTexts.use();
-  return (
-    <fieldset className="group">
-      <legend className="foreign">{question.text}</legend>
-      <div className="choices">
-        {[...(question.choices ?? []), null].map((label) => (
-          <Chip key={label ?? ''} isOn={answer === label} onClick={() => onAnswer(label)}>
-            <span className="foreign">{label ?? c('notApplicable')}</span>
-          </Chip>
-        ))}
-      </div>
-    </fieldset>
   );
 }

@@ -7,16 +7,16 @@ import { useAction } from '../../widgets/actions.tsx';
 import { Button } from '../../widgets/controls.tsx';
 import { Icon } from '../../widgets/icon.tsx';
 import { Table } from '../../widgets/list.tsx';
-import { Card, PageHead, useTitle, LoadingOrFailed } from '../../widgets/page.tsx';
+import { Card, PageHead, useTitle, LoadingOrFailed, Crumbs } from '../../widgets/page.tsx';
 import { usePersonName } from '../../widgets/people.ts';
+import { calibrationTexts } from '../texts.ts';
 import { Results } from './results.tsx';
-import { calibrationTexts } from './texts.ts';
 import { type Calibration, CALIBRATIONS, nextToAnswer, useCallNames, useCalibration } from './use-calibrations.ts';
 
 const route = getRouteApi('/calibrations/$uuid');
 
 /** A calibration: while it is open who has answered what, then how far people agree. */
-export function CalibrationPage() {
+export default function CalibrationPage() {
   const t = calibrationTexts.use();
   const { uuid } = route.useParams();
   const calibration = useCalibration(uuid);
@@ -24,10 +24,9 @@ export function CalibrationPage() {
   useTitle(data?.name ?? t('title'));
   return (
     <div className="page calibrations">
-      <nav className="crumbs" aria-label={t('path')}>
-        <Icon name="left" size={12} />
+      <Crumbs>
         <Link to="/calibrations">{t('title')}</Link>
-      </nav>
+      </Crumbs>
       {data === undefined ? (
         <LoadingOrFailed query={calibration} />
       ) : data.agreement === null ? (
@@ -82,22 +81,19 @@ function Progress({ calibration }: { calibration: Calibration }) {
         className="table-frame calibrations-table"
         items={users}
         keyOf={(user) => user}
-        columns={[
-          { title: t('person'), kind: 'name', className: 'foreign', cell: nameOf },
-          {
-            title: t('answered'),
-            cell: (user) => {
-              const answered = calls.filter(({ answered_by }) => answered_by.includes(user)).length;
-              return (
-                <span className="row">
-                  <progress max={calls.length} value={answered} aria-label={t('answered')} />
-                  <span className="number">
-                    {t('callsAnswered', { count: format.number(answered), of: format.number(calls.length) })}
-                  </span>
+        columns={({ name: person, plain }) => [
+          person(t('person'), nameOf),
+          plain(t('answered'), (user) => {
+            const answered = calls.filter(({ answered_by }) => answered_by.includes(user)).length;
+            return (
+              <span className="row">
+                <progress max={calls.length} value={answered} aria-label={t('answered')} />
+                <span className="number">
+                  {t('callsAnswered', { count: format.number(answered), of: format.number(calls.length) })}
                 </span>
-              );
-            },
-          },
+              </span>
+            );
+          }),
         ]}
       />
       {isInvited && (

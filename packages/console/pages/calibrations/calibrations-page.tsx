@@ -6,11 +6,11 @@ import { Icon } from '../../widgets/icon.tsx';
 import { PagedTable, usePages } from '../../widgets/list.tsx';
 import { Page, State } from '../../widgets/page.tsx';
 import { usePersonName } from '../../widgets/people.ts';
-import { calibrationTexts } from './texts.ts';
+import { calibrationTexts } from '../texts.ts';
 import { CALIBRATIONS } from './use-calibrations.ts';
 
 /** The calibrations of the firm, the newest first. */
-export function CalibrationsPage() {
+export default function CalibrationsPage() {
   const t = calibrationTexts.use();
   const nameOf = usePersonName();
   const calibrations = usePages((query) => get([...CALIBRATIONS, 'page', query], '/api/v1/calibrations', { query }));
@@ -32,24 +32,15 @@ export function CalibrationsPage() {
         pages={calibrations}
         none={<State title={t('none')} text={t('noneText')} />}
         keyOf={({ uuid }) => uuid}
-        columns={[
-          {
-            title: t('name'),
-            kind: 'name',
-            className: 'foreign',
-            cell: ({ uuid, name }) => (
-              <Link to="/calibrations/$uuid" params={{ uuid }}>
-                {name}
-              </Link>
-            ),
-          },
-          { title: t('people'), className: 'foreign', cell: ({ users }) => users.map(nameOf).join(', ') },
-          { title: t('due'), cell: ({ due }) => (due === null ? '–' : format.shortDateTime(due)) },
-          {
-            title: t('startedBy'),
-            className: 'foreign',
-            cell: ({ by, created_at }) => `${nameOf(by)}, ${format.date(created_at)}`,
-          },
+        columns={({ name, text, plain }) => [
+          name(t('name'), (calibration) => (
+            <Link to="/calibrations/$uuid" params={{ uuid: calibration.uuid }}>
+              {calibration.name}
+            </Link>
+          )),
+          text(t('people'), ({ users }) => users.map(nameOf).join(', ')),
+          plain(t('due'), ({ due }) => (due === null ? '–' : format.shortDateTime(due))),
+          text(t('startedBy'), ({ by, created_at }) => `${nameOf(by)}, ${format.date(created_at)}`),
         ]}
       />
     </Page>

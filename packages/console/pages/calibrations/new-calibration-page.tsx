@@ -1,19 +1,18 @@
 import './calibrations.css';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
-import { type SyntheticEvent } from 'react';
 import { api, send } from '../../api/client.ts';
 import { useDraft } from '../../drafts/drafts.ts';
 import * as format from '../../i18n/format.ts';
-import { shellTexts } from '../../i18n/shell/texts.ts';
-import { instantOf } from '../../i18n/zone/days.ts';
+import { shellTexts } from '../../i18n/texts.ts';
+import { endOfDay } from '../../i18n/zone/days.ts';
 import { timeZone } from '../../i18n/zone/zone.ts';
-import { may } from '../../session/rights.ts';
+import { may } from '../../session/session.ts';
 import { useAction } from '../../widgets/actions.tsx';
-import { Button, Check, TextField } from '../../widgets/controls.tsx';
+import { Button, Check, TextField, Form } from '../../widgets/controls.tsx';
 import { PageHead, useTitle } from '../../widgets/page.tsx';
 import { usePeople } from '../../widgets/people.ts';
 import { CallChoice, toggled } from '../calls/call-choice.tsx';
-import { calibrationTexts } from './texts.ts';
+import { calibrationTexts } from '../texts.ts';
 import { CALIBRATIONS } from './use-calibrations.ts';
 
 const route = getRouteApi('/calibrations/new');
@@ -21,7 +20,7 @@ const route = getRouteApi('/calibrations/new');
 /** As many as the service takes. */
 const MOST_CALLS = 100;
 
-interface Form {
+interface Draft {
   readonly name: string;
   readonly due: string;
   readonly calls: readonly string[];
@@ -29,14 +28,14 @@ interface Form {
 }
 
 /** Starts a calibration: its calls, its people, and until when. */
-export function NewCalibrationPage() {
+export default function NewCalibrationPage() {
   const t = calibrationTexts.use();
   const shell = shellTexts.use();
   useTitle(t('create'));
   const { calls: chosen = [] } = route.useSearch();
   const navigate = useNavigate();
   const people = usePeople().filter(({ role }) => may(role, 'review'));
-  const saved: Form = { name: '', due: '', calls: chosen, people: [] };
+  const saved: Draft = { name: '', due: '', calls: chosen, people: [] };
   const { value: form, set, discard } = useDraft('calibration new', saved);
   const start = useAction(
     () =>
@@ -46,8 +45,7 @@ export function NewCalibrationPage() {
             name: form.name.trim(),
             call_uuids: [...form.calls],
             user_uuids: [...form.people],
-            // A day ends with its last minute, in the zone of all times that are shown.
-            ...(form.due !== '' && { due: instantOf(`${form.due}T23:59`, timeZone()) }),
+            ...(form.due !== '' && { due: endOfDay(form.due, timeZone()) }),
           },
         }),
       ),
@@ -61,12 +59,8 @@ export function NewCalibrationPage() {
   );
   const isReady =
     form.name.trim() !== '' && form.calls.length > 0 && form.calls.length <= MOST_CALLS && form.people.length > 1;
-  const submit = (event: SyntheticEvent) => {
-    event.preventDefault();
-    if (isReady && !start.isPending) start.mutate();
-  };
   return (
-    <form className="page calibrations" onSubmit={submit}>
+    <Form className="page calibrations" onSend={() => isReady && !start.isPending && start.mutate()}>
       <PageHead title={t('create')} />
       <div className="card card-body stack calibrations-form">
         <TextField
@@ -74,14 +68,9 @@ export function NewCalibrationPage() {
           required
           maxLength={255}
           value={form.name}
-          onChange={({ target }) => set({ ...form, name: target.value })}
+          onText={(text) => set({ ...form, name: text })}
         />
-        <TextField
-          label={t('until')}
-          type="date"
-          value={form.due}
-          onChange={({ target }) => set({ ...form, due: target.value })}
-        />
+        <TextField label={t('until')} type="date" value={form.due} onText={(text) => set({ ...form, due: text })} />
         <fieldset className="group">
           <legend>{t('peopleOf', { n: form.people.length, count: format.number(form.people.length) })}</legend>
           {people.map(({ uuid, name }) => (
@@ -108,6 +97,6 @@ export function NewCalibrationPage() {
         </Button>
         {!isReady && <p className="muted">{t('needs')}</p>}
       </div>
-    </form>
+    </Form>
   );
 }

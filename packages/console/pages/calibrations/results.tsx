@@ -1,29 +1,22 @@
-import { Link } from '@tanstack/react-router';
 import * as format from '../../i18n/format.ts';
-import { type Column, Table } from '../../widgets/list.tsx';
+import { Table, type Columns } from '../../widgets/list.tsx';
 import { Card, PageHead } from '../../widgets/page.tsx';
 import { usePersonName } from '../../widgets/people.ts';
-import { openFromList } from '../calls/call-list.ts';
-import { calibrationTexts } from './texts.ts';
+import { CallLink } from '../calls/call-link.tsx';
+import { calibrationTexts } from '../texts.ts';
 import { type Agreement, type Calibration, useCallNames } from './use-calibrations.ts';
-
-interface Props {
-  readonly calibration: Calibration;
-  readonly agreement: Agreement;
-}
 
 const share = (value: number | null) => (value === null ? '–' : format.percent(value));
 
 /** How far people agree: by question with all their answers, by person, and by call. */
-export function Results({ calibration, agreement }: Props) {
+export function Results({ calibration, agreement }: { calibration: Calibration; agreement: Agreement }) {
   const t = calibrationTexts.use();
   const nameOf = usePersonName();
   const { name, calls, users } = calibration;
   const callName = useCallNames(calibration);
-  const uuids = calls.map(({ call_uuid }) => call_uuid);
-  const figures: readonly Column<{ n: number; agreement: number | null }>[] = [
-    { title: t('answers'), kind: 'number', cell: ({ n }) => format.number(n) },
-    { title: t('agreed'), kind: 'number', cell: (each) => share(each.agreement) },
+  const figures = <Item extends { n: number; agreement: number | null }>({ number }: Columns<Item>) => [
+    number(t('answers'), ({ n }) => format.number(n)),
+    number(t('agreed'), (each) => share(each.agreement)),
   ];
   return (
     <>
@@ -40,18 +33,13 @@ export function Results({ calibration, agreement }: Props) {
         <p className="muted calibrations-about">{t('kappaText')}</p>
         <Table
           label={t('byQuestion')}
-          className="scroll-x"
           items={agreement.questions.toSorted(lowestFirst)}
           keyOf={({ uuid }) => uuid}
-          columns={[
-            { title: t('question'), kind: 'name', className: 'foreign', cell: ({ text }) => text ?? t('question') },
-            ...figures,
-            {
-              title: t('kappa'),
-              kind: 'number',
-              cell: ({ kappa }) => (kappa === null ? '–' : format.number(kappa, 2, 2)),
-            },
-            { title: t('strength'), cell: ({ kappa }) => t(`strength.${strengthOf(kappa)}`) },
+          columns={(of) => [
+            of.name(t('question'), ({ text }) => text ?? t('question')),
+            ...figures(of),
+            of.number(t('kappa'), ({ kappa }) => (kappa === null ? '–' : format.number(kappa, 2, 2))),
+            of.plain(t('strength'), ({ kappa }) => t(`strength.${strengthOf(kappa)}`)),
           ]}
           details={({ uuid }) => <Answers {...{ calibration, question: uuid, callName }} />}
         />
@@ -60,22 +48,17 @@ export function Results({ calibration, agreement }: Props) {
         <Card title={t('byPerson')} isRegion={false}>
           <Table
             label={t('byPerson')}
-            className="scroll-x"
             items={agreement.people.toSorted(lowestFirst)}
             keyOf={({ user_uuid }) => user_uuid}
-            columns={[
-              { title: t('person'), kind: 'name', className: 'foreign', cell: ({ user_uuid }) => nameOf(user_uuid) },
-              ...figures,
-            ]}
+            columns={(of) => [of.name(t('person'), ({ user_uuid }) => nameOf(user_uuid)), ...figures(of)]}
           />
         </Card>
         <Card title={t('byCall')} isRegion={false}>
           <Table
             label={t('byCall')}
-            className="scroll-x"
             items={agreement.calls.toSorted(lowestFirst)}
             keyOf={({ call_uuid }) => call_uuid}
-            columns={[callColumn(t('call'), { title: name, uuids, callName }), ...figures]}
+            columns={(of) => [of.name(t('call'), linkIn(name, calls, callName)), ...figures(of)]}
           />
         </Card>
       </div>
@@ -83,32 +66,18 @@ export function Results({ calibration, agreement }: Props) {
   );
 }
 
-interface Calls {
-  /** Of the list that the next and the previous call are found in. */
-  readonly title: string;
-  readonly uuids: readonly string[];
-  readonly callName: (uuid: string) => string;
-  /** The question at which a call opens. */
-  readonly question?: string;
+interface Called {
+  readonly call_uuid: string;
 }
 
-/** The names of calls, which open them. */
-function callColumn(heading: string, { title, uuids, callName, question }: Calls): Column<{ call_uuid: string }> {
-  return {
-    title: heading,
-    kind: 'name',
-    className: 'foreign',
-    cell: ({ call_uuid }) => (
-      <Link
-        to="/calls/$uuid"
-        params={{ uuid: call_uuid }}
-        search={question === undefined ? {} : { question }}
-        onClick={() => openFromList({ title, uuids, opened: call_uuid })}
-      >
-        {callName(call_uuid)}
-      </Link>
-    ),
-  };
+/** The name of a call of these, which opens it at the question. */
+function linkIn(title: string, calls: readonly Called[], callName: (uuid: string) => string, question?: string) {
+  const list = { title, uuids: calls.map(({ call_uuid }) => call_uuid) };
+  return ({ call_uuid }: Called) => (
+    <CallLink uuid={call_uuid} list={list} question={question}>
+      {callName(call_uuid)}
+    </CallLink>
+  );
 }
 
 interface AnswersProps {
@@ -117,8 +86,8 @@ interface AnswersProps {
   readonly callName: (uuid: string) => string;
 }
 
-/** What each person answered in each call. The call opens at the question. */
-function Answers({ calibration: { name, calls, users }, question, callName }: AnswersProps) {
+/** What each person answered in each call. */
+function Answers({ calibration: { name: title, calls, users }, question, callName }: AnswersProps) {
   const t = calibrationTexts.use();
   const nameOf = usePersonName();
   const answerOf = ({ answers }: Calibration['calls'][number], user: string) => {
@@ -126,26 +95,22 @@ function Answers({ calibration: { name, calls, users }, question, callName }: An
     return given?.find(({ question_uuid }) => question_uuid === question)?.answer;
   };
   const asked = calls.filter((call) => users.some((user) => answerOf(call, user) !== undefined));
-  const uuids = asked.map(({ call_uuid }) => call_uuid);
   const isSplit = (call: Calibration['calls'][number]) =>
     new Set(users.map((user) => answerOf(call, user)).filter((answer) => answer !== undefined)).size > 1;
   return (
     <Table
       label={t('allAnswers')}
-      className="scroll-x"
       items={asked}
       keyOf={({ call_uuid }) => call_uuid}
-      columns={[
-        callColumn(t('call'), { title: name, uuids, callName, question }),
-        ...users.map((user) => ({
-          title: nameOf(user),
-          className: 'foreign',
-          cell: (call: Calibration['calls'][number]) => {
+      columns={({ name, text }) => [
+        name(t('call'), linkIn(title, asked, callName, question)),
+        ...users.map((user) =>
+          text(nameOf(user), (call) => {
             const answer = answerOf(call, user);
-            const text = answer === undefined ? '–' : (answer ?? t('notApplicable'));
-            return isSplit(call) ? <mark>{text}</mark> : text;
-          },
-        })),
+            const said = answer === undefined ? '–' : (answer ?? t('notApplicable'));
+            return isSplit(call) ? <mark>{said}</mark> : said;
+          }),
+        ),
       ]}
     />
   );

@@ -2,7 +2,7 @@ import { useQueries, useQuery } from '@tanstack/react-query';
 import { get, type Schemas } from '../../api/client.ts';
 import * as format from '../../i18n/format.ts';
 import { callQuery } from '../call/use-call.ts';
-import { calibrationTexts } from './texts.ts';
+import { calibrationTexts } from '../texts.ts';
 
 export type Calibration = Schemas['Calibration'];
 export type Agreement = NonNullable<Calibration['agreement']>;

@@ -3,15 +3,17 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { api, type Schemas, send } from '../../api/client.ts';
 import * as format from '../../i18n/format.ts';
-import { shellTexts } from '../../i18n/shell/texts.ts';
-import { useMay } from '../../session/rights.ts';
+import { shellTexts } from '../../i18n/texts.ts';
+import { useMay } from '../../session/session.ts';
 import { useAction, useAskedAction } from '../../widgets/actions.tsx';
+import { Score } from '../../widgets/call-facts.tsx';
 import { Button, Popup, PopupItem } from '../../widgets/controls.tsx';
 import { Dialog, DialogActions } from '../../widgets/dialog.tsx';
 import { Icon } from '../../widgets/icon.tsx';
-import { Compare } from './compare.tsx';
-import { callTexts } from './texts.ts';
-import { type CallDetail, callKey } from './use-call.ts';
+import { Table } from '../../widgets/list.tsx';
+import { callTexts } from '../texts.ts';
+import { type CallDetail, callKey, type Analysis, type Question } from './use-call.ts';
+import { questionsOf } from './use-review.ts';
 
 type Receipt = Schemas['ErasureReceipt'];
 
@@ -48,30 +50,32 @@ export function CallActions({ call }: { call: CallDetail }) {
         </Button>
       )}
       <Popup className="button button-icon" label={<Icon name="more" />} name={t('more')}>
-        {(close) => {
-          const item = (icon: Parameters<typeof Icon>[0]['name'], text: string, act: () => void, isDanger = false) => (
-            <PopupItem
-              icon={icon}
-              isDanger={isDanger}
-              onClick={() => {
-                close();
-                act();
-              }}
-            >
-              {text}
-            </PopupItem>
-          );
-          return (
-            <>
-              {isSettled && item('refresh', t('analyze'), () => analyze.mutate())}
-              {isSettled && call.source === 'audio' && item('swap', t('swap'), swap)}
-              {call.analyses.length > 1 && item('columns', t('compare'), () => setOpen('compare'))}
-              {item('text', t('history'), () => setOpen('history'))}
-              {item('print', shell('print'), () => print())}
-              {mayProcess && item('trash', t('erase'), erase, true)}
-            </>
-          );
-        }}
+        {isSettled && (
+          <PopupItem icon="refresh" onClick={() => analyze.mutate()}>
+            {t('analyze')}
+          </PopupItem>
+        )}
+        {isSettled && call.source === 'audio' && (
+          <PopupItem icon="swap" onClick={() => swap()}>
+            {t('swap')}
+          </PopupItem>
+        )}
+        {call.analyses.length > 1 && (
+          <PopupItem icon="columns" onClick={() => setOpen('compare')}>
+            {t('compare')}
+          </PopupItem>
+        )}
+        <PopupItem icon="text" onClick={() => setOpen('history')}>
+          {t('history')}
+        </PopupItem>
+        <PopupItem icon="print" onClick={() => print()}>
+          {shell('print')}
+        </PopupItem>
+        {mayProcess && (
+          <PopupItem icon="trash" isDanger onClick={() => erase()}>
+            {t('erase')}
+          </PopupItem>
+        )}
       </Popup>
       {open === 'compare' && <Compare analyses={call.analyses} onClose={() => setOpen(null)} />}
       {open === 'history' && <History call={call} onClose={() => setOpen(null)} />}
@@ -90,8 +94,9 @@ function History({ call, onClose }: { call: CallDetail; onClose: () => void }) {
             <time dateTime={at} className="number muted">
               {format.exactTime(at)}
             </time>
-            <strong>{t(`status.${status}`)}</strong>
-            {detail !== null && <span className="foreign">{detailText(detail)}</span>}
+            <strong>{shellTexts.translate(`status.${status}`)}</strong>
+            {/* A failure's message stays as it is. */}
+            {detail !== null && <span className="foreign">{callTexts.inWords('detail.', detail)}</span>}
           </li>
         ))}
       </ol>
@@ -100,21 +105,11 @@ function History({ call, onClose }: { call: CallDetail; onClose: () => void }) {
   );
 }
 
-/** What the service adds to a status, in words. A failure's message stays as it is. */
-function detailText(detail: string): string {
-  const name = `detail.${detail}`;
-  return callTexts.has(name) ? callTexts.translate(name) : detail;
-}
-
 /** What was erased. The call is gone, so it leads to the others. */
 function Erased({ uuid, receipt }: { uuid: string; receipt: Receipt }) {
   const t = callTexts.use();
   const client = useQueryClient();
   const navigate = useNavigate();
-  const nameOf = (what: string) => {
-    const name = `erased.${what}`;
-    return callTexts.has(name) ? t(name) : what;
-  };
   const leave = async () => {
     await navigate({ to: '/calls' });
     client.removeQueries({ queryKey: callKey(uuid) });
@@ -130,7 +125,7 @@ function Erased({ uuid, receipt }: { uuid: string; receipt: Receipt }) {
         <tbody>
           {receipt.removed.map(({ what, count }) => (
             <tr key={what}>
-              <th scope="row">{nameOf(what)}</th>
+              <th scope="row">{callTexts.inWords('erased.', what)}</th>
               <td className="number">{format.number(count)}</td>
             </tr>
           ))}
@@ -143,4 +138,60 @@ function Erased({ uuid, receipt }: { uuid: string; receipt: Receipt }) {
       </div>
     </Dialog>
   );
+}
+
+/** The newest analyses, as many as fit side by side. */
+const MOST = 4;
+
+/** Analyses of one call side by side, question by question. */
+function Compare({ analyses, onClose }: { analyses: readonly Analysis[]; onClose: () => void }) {
+  const t = callTexts.use();
+  const shown = analyses.slice(0, MOST);
+  const texts = new Map(
+    shown
+      .toReversed()
+      .flatMap(questionsOf)
+      .map(({ uuid, text }) => [uuid, text]),
+  );
+  const answers = shown.map((analysis) => new Map(questionsOf(analysis).map((question) => [question.uuid, question])));
+  const isSame = (uuid: string) => new Set(answers.map((of) => of.get(uuid)?.answer)).size === 1;
+  return (
+    <Dialog title={t('compare')} isWide onClose={onClose}>
+      <Table
+        label={t('compare')}
+        className="scroll-x compare"
+        items={[...texts]}
+        keyOf={([uuid]) => uuid}
+        columns={({ name, text }) => [
+          name(t('question'), ([, question]) => question),
+          ...shown.map(({ created_at, score, scorecard }, at) =>
+            text(
+              format.dateTime(created_at),
+              ([uuid]) => {
+                const question = answers[at]!.get(uuid);
+                const answer = question === undefined ? '–' : answerText(question);
+                return isSame(uuid) ? answer : <mark>{answer}</mark>;
+              },
+              {
+                head: (
+                  <>
+                    <Score value={score} />
+                    <span className="muted">{format.dateTime(created_at)}</span>
+                    <span className="muted foreign">
+                      {scorecard.name} {scorecard.revision}
+                    </span>
+                  </>
+                ),
+              },
+            ),
+          ),
+        ]}
+      />
+      <DialogActions onClose={onClose} />
+    </Dialog>
+  );
+
+  function answerText({ answer, not_applicable }: Question): string {
+    return not_applicable ? t('notApplicable') : (answer ?? t('open'));
+  }
 }

@@ -1,24 +1,28 @@
+import './call.css';
 import './desk/desk.css';
-import { useEffect, useState } from 'react';
+import { ApiError } from '@call-analysis/client/errors';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { useState } from 'react';
 import { failureText } from '../../i18n/faults/texts.ts';
 import * as format from '../../i18n/format.ts';
-import { shellTexts } from '../../i18n/shell/texts.ts';
-import { useMay } from '../../session/rights.ts';
+import { shellTexts } from '../../i18n/texts.ts';
+import { useMay } from '../../session/session.ts';
 import { StatusBadge } from '../../widgets/call-facts.tsx';
-import { Card, Facts, useTitle } from '../../widgets/page.tsx';
+import { Card, Facts, useTitle, State, useFailure, LoadingOrFailed } from '../../widgets/page.tsx';
 import { useKeyList, useKeys } from '../../widgets/use-keys.ts';
 import { ONE_COLUMN, useMedia } from '../../widgets/use-media.ts';
+import { callTexts } from '../texts.ts';
 import { CallActions } from './call-actions.tsx';
 import { Comments, useComments } from './comments.tsx';
 import { CallDesk } from './desk/call-desk.tsx';
 import { DeskOf } from './desk/use-call-desk.ts';
-import { Neighbours } from './list/neighbours.tsx';
 import { Listening, useListening } from './listening.tsx';
-import { mayFinish } from './may-finish.tsx';
+import { Neighbours } from './neighbours.tsx';
 import { ScorePanel } from './score-panel.tsx';
-import { callTexts } from './texts.ts';
-import type { Analysis, CallDetail, Question } from './use-call.ts';
-import { inQuestion, questionsOf, useReview } from './use-review.ts';
+import { type CallDetail, type Question, useCall } from './use-call.ts';
+import { questionsOf } from './use-review.ts';
+
+const route = getRouteApi('/calls/$uuid');
 
 const KEYS = [
   ['Space', 'key.space'],
@@ -26,27 +30,19 @@ const KEYS = [
   ['j k', 'key.jk'],
   ['Enter', 'key.enter'],
   ['1 – 9', 'key.numbers'],
-  ['0', 'key.zero'],
-  ['f', 'key.finish'],
+  ['0', 'notApplicable'],
+  ['f', 'finishReview'],
   ['p n', 'key.neighbours'],
 ] as const;
 
-const OF_REVIEWS: ReadonlySet<string> = new Set(['key.numbers', 'key.zero', 'key.finish']);
+const OF_REVIEWS: ReadonlySet<string> = new Set(['key.numbers', 'notApplicable', 'finishReview']);
 
-interface Props {
-  readonly call: CallDetail;
-  readonly words: string | undefined;
-  /** The question to open first. */
-  readonly firstQuestion: string | undefined;
-  /** The second to begin at. */
-  readonly moment: number;
-}
-
-export function CallView({ call, words, firstQuestion, moment }: Props) {
+function CallView({ call }: { call: CallDetail }) {
   const t = callTexts.use();
-  const listening = useListening(call, moment);
+  const { q: words, question: firstQuestion = null, t: moment } = route.useSearch();
+  const listening = useListening(call, Number(moment) || 0);
   const comments = useComments(call.uuid);
-  const [activeUuid, setActive] = useState<string | null>(firstQuestion ?? null);
+  const [activeUuid, setActive] = useState(firstQuestion);
   const isNarrow = useMedia(ONE_COLUMN);
   useTitle(t('title', { operator: call.operator_name, at: format.dateTime(call.start_time) }));
   const { analysis } = call;
@@ -108,10 +104,9 @@ export function CallView({ call, words, firstQuestion, moment }: Props) {
           <p className="card card-body muted no-score">{t(call.status === 'completed' ? 'noScore' : 'notYet')}</p>
         ) : (
           <DeskOf value={call.uuid}>
-            <Judgement
-              call={call}
-              analysis={analysis}
-              active={active}
+            <ScorePanel
+              {...{ call, active }}
+              saved={analysis}
               onActivate={activate}
               onQuote={(question, index) => listening.quote(question, index, true)}
             />
@@ -137,58 +132,6 @@ function Progress({ call: { status, history } }: { call: CallDetail }) {
   );
 }
 
-interface JudgementProps {
-  readonly call: CallDetail;
-  readonly analysis: Analysis;
-  readonly active: Question | null;
-  readonly onActivate: (question: Question | null) => void;
-  readonly onQuote: (question: Question, index: number) => void;
-}
-
-/** The score and its keys. */
-function Judgement({ call, analysis, active, onActivate, onQuote }: JudgementProps) {
-  const review = useReview(call, analysis);
-  const mayReview = useMay('review');
-  const questions = questionsOf(review.shown);
-  const at = questions.findIndex(({ uuid }) => uuid === active?.uuid);
-  const labels = active === null || !mayReview ? [] : (active.choices ?? []);
-  const move = (by: number) => {
-    const next = at < 0 ? (by > 0 ? 0 : questions.length - 1) : Math.min(questions.length - 1, Math.max(0, at + by));
-    onActivate(questions[next] ?? null);
-  };
-  const numbers = labels
-    .slice(0, 9)
-    .map((label, index): [string, () => void] => [
-      String(index + 1),
-      () => active !== null && review.answer(active, label),
-    ]);
-  useKeys({
-    j: () => move(1),
-    k: () => move(-1),
-    Enter: () => active !== null && onQuote(active, 0),
-    ...(mayReview && { f: () => void finish() }),
-    ...(labels.length > 0 && { '0': () => active !== null && review.answer(active, null) }),
-    ...Object.fromEntries(numbers),
-  });
-  const finish = async () => {
-    const left = inQuestion(review.shown);
-    // The message says why it did not work.
-    if (left.length === 0 || (await mayFinish(left))) await review.finish().catch(() => {});
-    else onActivate(left[0]!);
-  };
-  // A call that was analyzed again has no question of the old analysis.
-  useEffect(() => {
-    if (active !== null && at < 0) onActivate(null);
-  });
-  return (
-    <ScorePanel
-      {...{ review, mayReview, active, onActivate, onQuote }}
-      analysis={review.shown}
-      onFinish={() => void finish()}
-    />
-  );
-}
-
 function Meta({ call }: { call: CallDetail }) {
   const t = callTexts.use();
   const language = `language.${call.language ?? ''}`;
@@ -204,5 +147,26 @@ function Meta({ call }: { call: CallDetail }) {
         call.partner_call_id !== null && [t('ownId'), call.partner_call_id],
       ]}
     />
+  );
+}
+
+/** One call: its recording, transcript and scores. */
+export default function CallPage() {
+  const { uuid } = route.useParams();
+  const call = useCall(uuid);
+  if (call.data !== undefined) return <CallView key={uuid} call={call.data} />;
+  if (call.error instanceof ApiError && call.error.status === 404) return <Gone error={call.error} />;
+  return <LoadingOrFailed query={call} />;
+}
+
+/** An erased call does not come back, so there is nothing to try again. */
+function Gone({ error }: { error: ApiError }) {
+  const t = callTexts.use();
+  return (
+    <State isPage {...useFailure(error)}>
+      <Link to="/calls" className="button">
+        {t('toCalls')}
+      </Link>
+    </State>
   );
 }

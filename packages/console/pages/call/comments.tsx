@@ -1,20 +1,18 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useRef, useState } from 'react';
+import { useRef } from 'react';
 import { api, type Schemas, send, get } from '../../api/client.ts';
 import { saving } from '../../api/query-client.ts';
-import { draftOf, useDraft } from '../../drafts/drafts.ts';
-import { leaveForm } from '../../drafts/leave-question.ts';
+import { useWriting } from '../../drafts/leave-question.ts';
 import * as format from '../../i18n/format.ts';
-import { shellTexts } from '../../i18n/shell/texts.ts';
-import { useMay } from '../../session/rights.ts';
-import { useSession } from '../../session/session.ts';
+import { shellTexts } from '../../i18n/texts.ts';
+import { useMay, useSession } from '../../session/session.ts';
 import { failed, useAction } from '../../widgets/actions.tsx';
-import { Button } from '../../widgets/controls.tsx';
+import { Button, Form } from '../../widgets/controls.tsx';
 import { Highlighted } from '../../widgets/highlighted.tsx';
 import { usePeople, usePersonName } from '../../widgets/people.ts';
+import { callTexts } from '../texts.ts';
 import { MentionField } from './desk/mention-field.tsx';
 import { mentionsIn } from './desk/mentions.ts';
-import { callTexts } from './texts.ts';
 import { FOLLOW_MS } from './use-call.ts';
 
 type Comment = Schemas['Comment'];
@@ -43,22 +41,21 @@ interface Props {
 /** Comments on a call or an utterance, and a button that opens a field for another. */
 export function Comments({ callUuid, comments, utterance }: Props) {
   const t = callTexts.use();
-  const draftKey = `comment ${callUuid} ${utterance ?? ''}`;
-  const [isWriting, setWriting] = useState(() => draftOf(draftKey) !== undefined);
+  const writing = useWriting(`comment ${callUuid} ${utterance ?? ''}`);
   return (
     <div className="comments">
       {comments.map((comment) => (
         <OneComment key={comment.uuid} callUuid={callUuid} comment={comment} />
       ))}
-      {isWriting ? (
-        <NewComment {...{ callUuid, utterance, draftKey }} onClose={() => setWriting(false)} />
+      {writing.isOpen ? (
+        <NewComment {...{ callUuid, utterance, writing }} />
       ) : (
         <Button
           icon="comment"
           kind="quiet"
           isSmall
           className="comment-add"
-          onClick={() => setWriting(true)}
+          onClick={writing.open}
           aria-label={utterance === undefined ? t('addComment') : t('commentAt', { number: String(utterance + 1) })}
         >
           {utterance === undefined && t('addComment')}
@@ -108,17 +105,15 @@ function OneComment({ callUuid, comment }: { callUuid: string; comment: Comment 
 interface NewCommentProps {
   readonly callUuid: string;
   readonly utterance: number | undefined;
-  readonly draftKey: string;
-  readonly onClose: () => void;
+  readonly writing: ReturnType<typeof useWriting>;
 }
 
-function NewComment({ callUuid, utterance, draftKey, onClose }: NewCommentProps) {
+function NewComment({ callUuid, utterance, writing: { text, set, done, leave } }: NewCommentProps) {
   const t = callTexts.use();
   const shell = shellTexts.use();
   const client = useQueryClient();
   const { userUuid } = useSession();
   const people = usePeople();
-  const { value: text, isChanged, set, discard } = useDraft(draftKey, '');
   const path = { uuid: callUuid };
   // The comments before this one, once it was sent.
   const before = useRef<ReadonlySet<string> | null>(null);
@@ -142,11 +137,10 @@ function NewComment({ callUuid, utterance, draftKey, onClose }: NewCommentProps)
       await send(api.POST('/api/v1/calls/{uuid}/comments', { params: { path }, body }));
     },
     onSuccess: async () => {
-      discard();
       // A comment answers those that mention its author.
       void client.invalidateQueries({ queryKey: ['inbox'] });
       await client.invalidateQueries({ queryKey: key(callUuid) });
-      onClose();
+      done();
     },
     // Keeps the typed text.
     onError: failed,
@@ -154,15 +148,8 @@ function NewComment({ callUuid, utterance, draftKey, onClose }: NewCommentProps)
   const submit = () => {
     if (text.trim() !== '') add.mutate();
   };
-  const leave = () => void leaveForm(draftKey, isChanged, onClose);
   return (
-    <form
-      className="comment-form"
-      onSubmit={(event) => {
-        event.preventDefault();
-        submit();
-      }}
-    >
+    <Form className="comment-form" onSend={submit}>
       <MentionField
         label={t('comment')}
         value={text}
@@ -176,9 +163,9 @@ function NewComment({ callUuid, utterance, draftKey, onClose }: NewCommentProps)
           {shell('cancel')}
         </Button>
         <Button kind="primary" isSmall isSubmit disabled={add.isPending || text.trim() === ''}>
-          {add.failureCount > 0 && add.isPending ? t('notSaved') : t('save')}
+          {add.failureCount > 0 && add.isPending ? t('notSaved') : shell('save')}
         </Button>
       </div>
-    </form>
+    </Form>
   );
 }

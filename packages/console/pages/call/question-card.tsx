@@ -1,34 +1,31 @@
 import { useEffect } from 'react';
 import { useDraft } from '../../drafts/drafts.ts';
 import * as format from '../../i18n/format.ts';
-import { Button, Chip } from '../../widgets/controls.tsx';
+import { shellTexts } from '../../i18n/texts.ts';
+import { useMay } from '../../session/session.ts';
+import { Button, Chip, Form } from '../../widgets/controls.tsx';
 import { Icon } from '../../widgets/icon.tsx';
+import { callTexts } from '../texts.ts';
 import { DisputeBadge, Disputes } from './desk/disputes.tsx';
-import { callTexts } from './texts.ts';
 import type { Question } from './use-call.ts';
-import { machineAnswer } from './use-review.ts';
+import { machineAnswer, type Review } from './use-review.ts';
 
 interface Props {
   readonly number: number;
   readonly question: Question;
+  readonly review: Review;
   readonly isActive: boolean;
-  /** Of the comment on the answer. */
-  readonly draftKey: string;
-  /** A person's answer is being saved. */
-  readonly isPending: boolean;
-  /** A person's answer is not saved yet, because the service does not respond. */
-  readonly isWaiting: boolean;
   readonly onToggle: () => void;
   readonly onQuote: (index: number) => void;
-  /** Null where the user may not correct answers. */
-  readonly onAnswer: ((answer: string | null, comment?: string) => void) | null;
 }
 
 /** A question with its answer; open, with what the answer rests on and a way to correct it. */
 export function QuestionCard(props: Props) {
-  const { number, question, isActive, isWaiting, onToggle } = props;
+  const { number, question, review, isActive, onToggle } = props;
   const t = callTexts.use();
   const { answer, not_applicable, points, max_points, needs_review } = question;
+  // A person's answer is not saved yet, because the service does not respond.
+  const isWaiting = review.waiting.has(question.uuid);
   return (
     <li className="question" data-active={isActive}>
       <button type="button" className="question-head" aria-expanded={isActive} onClick={onToggle}>
@@ -70,8 +67,9 @@ function Printed({ question: { explanation, evidence, comment } }: Pick<Props, '
   );
 }
 
-function Details({ question, draftKey, isPending, onQuote, onAnswer }: Props) {
+function Details({ question, review, onQuote }: Props) {
   const t = callTexts.use();
+  const mayReview = useMay('review');
   const machine = machineAnswer(question);
   const isPersons = question.decided_by === 'person';
   return (
@@ -84,25 +82,15 @@ function Details({ question, draftKey, isPending, onQuote, onAnswer }: Props) {
           <span className="foreign"> · {t('machineSaid', { answer: machine.answer ?? t('notApplicable') })}</span>
         )}
       </p>
-      {onAnswer === null && question.comment !== null && <p className="foreign">{question.comment}</p>}
-      {onAnswer !== null && question.choices !== null && (
+      {!mayReview && question.comment !== null && <p className="foreign">{question.comment}</p>}
+      {mayReview && question.choices !== null && (
         <>
-          <div className="choices" role="group" aria-label={t('correct')}>
-            {[...question.choices, null].map((label, index) => (
-              <Chip
-                key={label ?? ''}
-                isOn={label === null ? question.not_applicable : question.answer === label}
-                onClick={() => onAnswer(label)}
-              >
-                <kbd aria-hidden="true">{label === null ? 0 : index + 1}</kbd>
-                <span className="foreign">{label ?? t('notApplicable')}</span>
-              </Chip>
-            ))}
-          </div>
-          <AnswerComment
-            {...{ question, draftKey, isPending }}
-            onSave={(comment) => onAnswer(question.answer, comment)}
+          <Choices
+            choices={question.choices}
+            isOn={(label) => (label === null ? question.not_applicable : question.answer === label)}
+            onChoose={(label) => review.answer(question, label)}
           />
+          <AnswerComment {...{ question, review }} />
         </>
       )}
       <Disputes question={question} />
@@ -110,28 +98,47 @@ function Details({ question, draftKey, isPending, onQuote, onAnswer }: Props) {
   );
 }
 
+interface ChoicesProps {
+  readonly choices: readonly string[];
+  /** Absent: none is chosen yet. */
+  readonly isOn?: (label: string | null) => boolean;
+  readonly isDisabled?: boolean;
+  /** Null: not applicable. */
+  readonly onChoose: (label: string | null) => void;
+}
+
+/** The answers to a question, each with the key that chooses it. */
+export function Choices({ choices, isOn, isDisabled, onChoose }: ChoicesProps) {
+  const t = callTexts.use();
+  return (
+    <div className="choices" role="group" aria-label={t('correct')}>
+      {[...choices, null].map((label, index) => (
+        <Chip key={label ?? ''} isOn={isOn?.(label)} disabled={isDisabled} onClick={() => onChoose(label)}>
+          <kbd aria-hidden="true">{label === null ? 0 : index + 1}</kbd>
+          <span className="foreign">{label ?? t('notApplicable')}</span>
+        </Chip>
+      ))}
+    </div>
+  );
+}
+
+/** The keys that choose an answer. */
+export function keysOf(choices: readonly string[], choose: (label: string | null) => void) {
+  const labels = choices.length === 0 ? [] : [null, ...choices.slice(0, 9)];
+  return Object.fromEntries(labels.map((label, index) => [String(index), () => choose(label)]));
+}
+
 /** A person's reason for an answer. The typed text is kept until it is saved. */
-function AnswerComment({
-  question,
-  draftKey,
-  isPending,
-  onSave,
-}: Pick<Props, 'question' | 'draftKey' | 'isPending'> & { onSave: (comment: string) => void }) {
+function AnswerComment({ question, review }: Pick<Props, 'question' | 'review'>) {
   const t = callTexts.use();
   const saved = question.comment ?? '';
-  const { value: typed, isChanged, set, discard } = useDraft(draftKey, saved);
-  const isSaved = !isPending && typed.trim() === saved;
+  const { value: typed, isChanged, set, discard } = useDraft(`answer ${review.shown.uuid} ${question.uuid}`, saved);
+  const isSaved = !review.pending.has(question.uuid) && typed.trim() === saved;
   useEffect(() => {
     if (isChanged && isSaved) discard();
   }, [isChanged, isSaved, discard]);
   return (
-    <form
-      className="answer-comment"
-      onSubmit={(event) => {
-        event.preventDefault();
-        onSave(typed.trim());
-      }}
-    >
+    <Form className="answer-comment" onSend={() => review.answer(question, question.answer, typed.trim())}>
       <input
         className="input"
         maxLength={5000}
@@ -140,8 +147,8 @@ function AnswerComment({
         value={typed}
         onChange={({ target }) => set(target.value)}
       />
-      {typed.trim() !== saved && <Button isSubmit>{t('save')}</Button>}
-    </form>
+      {typed.trim() !== saved && <Button isSubmit>{shellTexts.translate('save')}</Button>}
+    </Form>
   );
 }
 

@@ -1,15 +1,15 @@
 import * as format from '../../i18n/format.ts';
-import { shellTexts } from '../../i18n/shell/texts.ts';
+import { shellTexts } from '../../i18n/texts.ts';
 import { Button } from '../../widgets/controls.tsx';
-import { Dialog } from '../../widgets/dialog.tsx';
+import { Dialog, confirmed } from '../../widgets/dialog.tsx';
 import { Facts } from '../../widgets/page.tsx';
 import { usePersonName } from '../../widgets/people.ts';
-import { callTexts } from './texts.ts';
-import type { Analysis } from './use-call.ts';
-import { questionsOf, type useReview } from './use-review.ts';
+import { callTexts } from '../texts.ts';
+import type { Analysis, Question } from './use-call.ts';
+import { questionsOf, type Review } from './use-review.ts';
 
 /** Asks which answer counts where two people answered the same question. */
-export function ReviewConflict({ analysis, review }: { analysis: Analysis; review: ReturnType<typeof useReview> }) {
+export function ReviewConflict({ analysis, review }: { analysis: Analysis; review: Review }) {
   const { conflict } = review;
   const t = callTexts.use();
   const shell = shellTexts.use();
@@ -42,4 +42,22 @@ export function ReviewConflict({ analysis, review }: { analysis: Analysis; revie
       </div>
     </Dialog>
   );
+}
+
+/** Asks before a review is finished while questions have no answer of a person, and names them. */
+export function mayFinish(unanswered: readonly Question[]): Promise<boolean> {
+  const t = callTexts.translate;
+  return confirmed({
+    title: t('unanswered.title'),
+    text: t('unanswered.text'),
+    action: t('unanswered.finish'),
+    isSafe: true,
+    details: (
+      <ul className="unanswered foreign">
+        {unanswered.map(({ uuid, text }) => (
+          <li key={uuid}>{text}</li>
+        ))}
+      </ul>
+    ),
+  });
 }

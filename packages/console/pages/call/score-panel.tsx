@@ -1,40 +1,64 @@
 import { useEffect, useRef } from 'react';
 import * as format from '../../i18n/format.ts';
-import { topicName } from '../../i18n/topics/texts.ts';
+import { topicName } from '../../i18n/texts.ts';
+import { useMay } from '../../session/session.ts';
+import { useAskedAction } from '../../widgets/actions.tsx';
 import { Score, scoreTone } from '../../widgets/call-facts.tsx';
 import { Button } from '../../widgets/controls.tsx';
-import { confirmed } from '../../widgets/dialog.tsx';
 import { Icon } from '../../widgets/icon.tsx';
 import { type Fact, Facts } from '../../widgets/page.tsx';
 import { usePersonName } from '../../widgets/people.ts';
-import { QuestionCard } from './question-card.tsx';
-import { ReviewConflict } from './review-conflict.tsx';
-import { callTexts } from './texts.ts';
-import type { Analysis, Question } from './use-call.ts';
-import { isLeftToModel, questionsOf, type useReview } from './use-review.ts';
+import { useKeys } from '../../widgets/use-keys.ts';
+import { callTexts } from '../texts.ts';
+import { QuestionCard, keysOf } from './question-card.tsx';
+import { ReviewConflict, mayFinish } from './review-conflict.tsx';
+import type { Analysis, Question, CallDetail } from './use-call.ts';
+import { isLeftToModel, questionsOf, useReview, inQuestion } from './use-review.ts';
 
 interface Props {
-  readonly analysis: Analysis;
-  readonly review: ReturnType<typeof useReview>;
-  /** Whether the user may correct answers. */
-  readonly mayReview: boolean;
+  readonly call: CallDetail;
+  readonly saved: Analysis;
   readonly active: Question | null;
   readonly onActivate: (question: Question | null) => void;
   readonly onQuote: (question: Question, index: number) => void;
-  readonly onFinish: () => void;
 }
 
 /** The score, the answers that it consists of, and a person's review. */
-export function ScorePanel({ analysis, review, mayReview, active, onActivate, onQuote, onFinish }: Props) {
+export function ScorePanel({ call, saved, active, onActivate, onQuote }: Props) {
   const t = callTexts.use();
-  const numbers = new Map(questionsOf(analysis).map(({ uuid }, index) => [uuid, index + 1]));
-  const open = questionsOf(analysis).filter((question) => isLeftToModel(analysis, question)).length;
-  const toReview = questionsOf(analysis).filter(({ needs_review }) => needs_review).length;
-  const nameOf = usePersonName();
-  const askToWithdraw = async () => {
-    const question = { title: t('withdrawTitle'), text: t('withdrawText'), action: t('withdrawReview') };
-    if (await confirmed(question)) review.withdraw();
+  const review = useReview(call, saved);
+  const mayReview = useMay('review');
+  const analysis = review.shown;
+  const questions = questionsOf(analysis);
+  const at = questions.findIndex(({ uuid }) => uuid === active?.uuid);
+  const move = (by: number) => {
+    const next = at < 0 ? (by > 0 ? 0 : questions.length - 1) : Math.min(questions.length - 1, Math.max(0, at + by));
+    onActivate(questions[next] ?? null);
   };
+  const finish = async () => {
+    const left = inQuestion(analysis);
+    // The message says why it did not work.
+    if (left.length === 0 || (await mayFinish(left))) await review.finish().catch(() => {});
+    else onActivate(left[0]!);
+  };
+  useKeys({
+    j: () => move(1),
+    k: () => move(-1),
+    Enter: () => active !== null && onQuote(active, 0),
+    ...(mayReview && { f: () => void finish() }),
+    ...(mayReview && active !== null && keysOf(active.choices ?? [], (label) => review.answer(active, label))),
+  });
+  // A call that was analyzed again has no question of the old analysis.
+  useEffect(() => {
+    if (active !== null && at < 0) onActivate(null);
+  });
+  const open = questions.filter((question) => isLeftToModel(analysis, question)).length;
+  const toReview = questions.filter(({ needs_review }) => needs_review).length;
+  const nameOf = usePersonName();
+  const withdraw = useAskedAction(
+    () => ({ title: t('withdrawTitle'), text: t('withdrawText'), action: t('withdrawReview') }),
+    async () => review.withdraw(),
+  );
   const panel = useRef<HTMLElement>(null);
   useEffect(() => {
     panel.current?.querySelector('[data-active="true"]')?.scrollIntoView({ block: 'nearest' });
@@ -94,15 +118,11 @@ export function ScorePanel({ analysis, review, mayReview, active, onActivate, on
             {section.questions.map((question) => (
               <QuestionCard
                 key={question.uuid}
-                number={numbers.get(question.uuid)!}
-                question={question}
+                number={questions.indexOf(question) + 1}
+                {...{ question, review }}
                 isActive={active?.uuid === question.uuid}
                 onToggle={() => onActivate(active?.uuid === question.uuid ? null : question)}
                 onQuote={(index) => onQuote(question, index)}
-                draftKey={`answer ${analysis.uuid} ${question.uuid}`}
-                isPending={review.pending.has(question.uuid)}
-                isWaiting={review.waiting.has(question.uuid)}
-                onAnswer={mayReview ? (answer, comment) => review.answer(question, answer, comment) : null}
               />
             ))}
           </ul>
@@ -112,12 +132,12 @@ export function ScorePanel({ analysis, review, mayReview, active, onActivate, on
       {mayReview && (
         <div className="score-actions">
           {analysis.review?.done !== true && (
-            <Button icon="check" kind="primary" disabled={review.isSaving} onClick={onFinish}>
+            <Button icon="check" kind="primary" disabled={review.isSaving} onClick={() => void finish()}>
               {t('finishReview')}
             </Button>
           )}
           {analysis.review !== null && (
-            <Button disabled={review.isSaving} onClick={() => void askToWithdraw()}>
+            <Button disabled={review.isSaving} onClick={() => withdraw()}>
               {t('withdrawReview')}
             </Button>
           )}

@@ -1,9 +1,13 @@
 import { type MouseEvent, type ReactNode, useEffect, useRef } from 'react';
+import { saveFile } from '../../api/save-file.ts';
 import * as format from '../../i18n/format.ts';
+import { SERVICE_URL } from '../../session/session.ts';
+import { useAction } from '../../widgets/actions.tsx';
+import { Popup, PopupItem } from '../../widgets/controls.tsx';
 import { Highlighted } from '../../widgets/highlighted.tsx';
+import { Icon } from '../../widgets/icon.tsx';
+import { callTexts } from '../texts.ts';
 import { type Player, usePlaying } from './player/use-player.ts';
-import { SaveTranscript } from './save-transcript.tsx';
-import { callTexts } from './texts.ts';
 import type { CallDetail, Question, Utterance } from './use-call.ts';
 
 interface Props {
@@ -133,4 +137,39 @@ function offsetIn(element: Element, x: number, y: number): number {
 
 function bringIntoView(list: HTMLElement | null, index: number): void {
   list?.children[index]?.scrollIntoView({ block: 'center', behavior: 'smooth' });
+}
+
+const FORMATS = [
+  { name: 'txt', label: 'TXT', needsTimes: false },
+  { name: 'srt', label: 'SRT', needsTimes: true },
+  { name: 'vtt', label: 'WebVTT', needsTimes: true },
+  { name: 'json', label: 'JSON', needsTimes: false },
+] as const;
+
+/** Downloads the transcript. Subtitles are offered where the utterances have times. */
+function SaveTranscript({ call }: { call: CallDetail }) {
+  const t = callTexts.use();
+  const save = useAction((format: string) =>
+    saveFile(`${SERVICE_URL}/api/v1/calls/${call.uuid}/transcript?format=${format}`, `${call.uuid}.${format}`),
+  );
+  const hasTimes = call.transcript?.utterances.every(({ start, end }) => start !== null && end !== null) ?? false;
+  return (
+    <Popup
+      className="button button-quiet button-small"
+      isDisabled={save.isPending}
+      name={t('saveTranscript')}
+      label={
+        <>
+          <Icon name="download" size={14} />
+          {t('saveTranscript')}
+        </>
+      }
+    >
+      {FORMATS.filter(({ needsTimes }) => hasTimes || !needsTimes).map(({ name, label }) => (
+        <PopupItem key={name} onClick={() => save.mutate(name)}>
+          {label}
+        </PopupItem>
+      ))}
+    </Popup>
+  );
 }

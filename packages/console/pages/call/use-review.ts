@@ -31,6 +31,8 @@ export interface Conflict {
   readonly revision: number;
 }
 
+export type Review = ReturnType<typeof useReview>;
+
 /**
  * A person's answers, saved one by one: each changes its question alone, so that what others answer meanwhile stays. They are
  * shown at once, before they are saved.

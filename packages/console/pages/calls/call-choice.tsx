@@ -2,7 +2,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { get } from '../../api/client.ts';
 import * as format from '../../i18n/format.ts';
-import { shellTexts } from '../../i18n/shell/texts.ts';
+import { shellTexts } from '../../i18n/texts.ts';
 import { Score } from '../../widgets/call-facts.tsx';
 import { Check, TextField } from '../../widgets/controls.tsx';
 import { LoadingOrFailed } from '../../widgets/page.tsx';
@@ -42,12 +42,7 @@ export function CallChoice({ chosen, onChange, most, segmentType = null, childre
   return (
     <>
       <div className="row call-choice-head">
-        <TextField
-          label={t('choice.operator')}
-          type="search"
-          value={operator}
-          onChange={({ target }) => setOperator(target.value)}
-        />
+        <TextField label={t('choice.operator')} type="search" value={operator} onText={setOperator} />
         {children?.(uuids)}
       </div>
       <LoadingOrFailed query={found} />

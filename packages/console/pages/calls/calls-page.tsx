@@ -1,34 +1,30 @@
 import './calls.css';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
-import { lazy, Suspense, useState } from 'react';
-import { whenOnline } from '../../api/connection.ts';
+import { useState, useEffect } from 'react';
 import * as format from '../../i18n/format.ts';
-import { shellTexts } from '../../i18n/shell/texts.ts';
-import { useMay } from '../../session/rights.ts';
-import { useSession } from '../../session/session.ts';
+import { shellTexts } from '../../i18n/texts.ts';
+import { useMay, useSession } from '../../session/session.ts';
 import { Button } from '../../widgets/controls.tsx';
+import { Icon } from '../../widgets/icon.tsx';
+import { later } from '../../widgets/later.tsx';
 import { useTitle, Failed, Loading, State } from '../../widgets/page.tsx';
+import { callsTexts } from '../texts.ts';
 import { openFromList } from './call-list.ts';
 import { type CallSearch, DEFAULT_SORT, isFiltered, type Sort } from './call-search.ts';
 import { ExportButton } from './export-button.tsx';
 import { FilterBar } from './filters/filter-bar.tsx';
-import { SearchField } from './search-field.tsx';
 import { CallsTable } from './table/calls-table.tsx';
 import { ColumnChoice, SortChoice } from './table/choices.tsx';
 import { storeColumns, storedColumns } from './table/columns.tsx';
-import { callsTexts } from './texts.ts';
 import { useCalls } from './use-calls.ts';
 import { SavedViews } from './views/saved-views.tsx';
-import { storageKey } from './views/storage-key.ts';
+import { storageKey } from './views/use-views.ts';
 
 /** Loaded with the first selection. */
-const SelectionBar = lazy(async () => ({
-  default: (await whenOnline(() => import('./selection/selection-bar.tsx'))).SelectionBar,
-}));
-
+const SelectionBar = later(() => import('./selection/selection-bar.tsx'));
 /** Loaded with the first search. */
-const SearchedElsewhere = lazy(() => whenOnline(() => import('./elsewhere/searched-elsewhere.tsx')));
-const LocalViews = lazy(() => whenOnline(() => import('./views/local-views.tsx')));
+const SearchedElsewhere = later(() => import('./elsewhere/searched-elsewhere.tsx'));
+const LocalViews = later(() => import('./views/local-views.tsx'));
 
 const route = getRouteApi('/calls');
 
@@ -65,11 +61,7 @@ export function CallsPage() {
           {calls.isStale && <span className="calls-stale"> · {t('stale')}</span>}
         </p>
       </div>
-      {mayReview && localStorage.getItem(storageKey()) !== null && (
-        <Suspense fallback={null}>
-          <LocalViews />
-        </Suspense>
-      )}
+      {mayReview && localStorage.getItem(storageKey()) !== null && <LocalViews />}
       <div className="calls-tools">
         <SearchField value={search.q ?? ''} onChange={(q) => change({ q: q === '' ? undefined : q })} />
         <div className="calls-choices">
@@ -88,25 +80,21 @@ export function CallsPage() {
         <SortChoice sort={sort} columns={columns} onSort={onSort} />
       </FilterBar>
       {search.q !== undefined && (
-        <Suspense>
-          <SearchedElsewhere
-            q={search.q}
-            isNothingFound={!calls.isPending && !calls.isChanging && calls.items.length === 0}
-            onChange={change}
-          />
-        </Suspense>
+        <SearchedElsewhere
+          q={search.q}
+          isNothingFound={!calls.isPending && !calls.isChanging && calls.items.length === 0}
+          onChange={change}
+        />
       )}
       {selectedCalls.length > 0 && (
-        <Suspense>
-          <SelectionBar
-            selected={selectedCalls}
-            search={search}
-            matching={
-              selectedCalls.length === calls.items.length && calls.count > calls.items.length ? calls.count : null
-            }
-            onClear={() => setSelected(new Set())}
-          />
-        </Suspense>
+        <SelectionBar
+          selected={selectedCalls}
+          search={search}
+          matching={
+            selectedCalls.length === calls.items.length && calls.count > calls.items.length ? calls.count : null
+          }
+          onClear={() => setSelected(new Set())}
+        />
       )}
       {calls.isPending ? (
         <Loading />
@@ -147,6 +135,35 @@ export function CallsPage() {
           words={search.q}
         />
       )}
+    </div>
+  );
+}
+
+const TYPING_MS = 300;
+
+/** Searches the words of conversations when the user stops typing. */
+function SearchField({ value, onChange }: { value: string; onChange: (value: string) => void }) {
+  const t = callsTexts.use();
+  const [typed, setTyped] = useState(value);
+  useEffect(() => setTyped(value), [value]);
+  useEffect(() => {
+    // The service refuses a search without a word.
+    if (typed.trim() === value || (typed.trim() !== '' && !/[\p{L}\p{N}]/u.test(typed))) return;
+    const timer = setTimeout(() => onChange(typed.trim()), TYPING_MS);
+    return () => clearTimeout(timer);
+  });
+  return (
+    <div className="calls-search" role="search">
+      <Icon name="search" />
+      <input
+        type="search"
+        className="input"
+        maxLength={255}
+        value={typed}
+        placeholder={t('search')}
+        aria-label={t('search')}
+        onChange={({ target }) => setTyped(target.value)}
+      />
     </div>
   );
 }

@@ -1,10 +1,10 @@
-import { lazy, Suspense, useState } from 'react';
-import { whenOnline } from '../../api/connection.ts';
+import { useState } from 'react';
 import { Button } from '../../widgets/controls.tsx';
+import { later } from '../../widgets/later.tsx';
+import { callsTexts } from '../texts.ts';
 import type { Exported } from './export-dialog.tsx';
-import { callsTexts } from './texts.ts';
 
-const ExportDialog = lazy(() => whenOnline(() => import('./export-dialog.tsx')));
+const ExportDialog = later(() => import('./export-dialog.tsx'));
 
 /** Opens the choice of what to download. */
 export function ExportButton(calls: Exported) {
@@ -16,11 +16,7 @@ export function ExportButton(calls: Exported) {
       <Button icon="download" aria-label={t(isChosen ? 'exportSelected' : 'export')} onClick={() => setOpen(true)}>
         <span className={isChosen ? '' : 'wide-only'}>{t('export')}</span>
       </Button>
-      {isOpen && (
-        <Suspense>
-          <ExportDialog calls={calls} onClose={() => setOpen(false)} />
-        </Suspense>
-      )}
+      {isOpen && <ExportDialog calls={calls} onClose={() => setOpen(false)} />}
     </>
   );
 }

@@ -1,19 +1,21 @@
-import { useQuery } from '@tanstack/react-query';
-import { type SyntheticEvent, useState } from 'react';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { get } from '../../api/client.ts';
 import { saveFile } from '../../api/save-file.ts';
 import { stringifySearch } from '../../api/search-params.ts';
 import { timeZone } from '../../i18n/zone/zone.ts';
-import { useMay } from '../../session/rights.ts';
-import { SERVICE_URL } from '../../session/session.ts';
-import { Button, Check, SelectField } from '../../widgets/controls.tsx';
+import { useMay, SERVICE_URL } from '../../session/session.ts';
+import { Button, Check, Form, SelectField } from '../../widgets/controls.tsx';
 import { Dialog, DialogActions } from '../../widgets/dialog.tsx';
 import { Fault } from '../../widgets/page.tsx';
+import { callsTexts } from '../texts.ts';
 import { type CallSearch, DEFAULT_SORT } from './call-search.ts';
-import { callsTexts } from './texts.ts';
 
-const FORMATS = { csv: 'CSV', xlsx: 'Excel', ndjson: 'JSON Lines', parquet: 'Parquet' } as const;
-type Format = keyof typeof FORMATS;
+const FORMATS: Readonly<Record<string, string>> = {
+  csv: 'CSV',
+  xlsx: 'Excel',
+  ndjson: 'JSON Lines',
+  parquet: 'Parquet',
+};
 const NAMES = ['own', 'api'] as const;
 
 /** The exported calls: those of the filters, or calls by uuid. */
@@ -21,9 +23,9 @@ export type Exported = { readonly search: CallSearch } | { readonly uuids: reado
 
 /** What goes into the file beside the calls' own fields. */
 interface Contents {
-  readonly format: Format;
-  /** The scorecard whose questions get a column each. */
-  readonly questions: string | undefined;
+  readonly format: string;
+  /** The scorecard whose questions get a column each; empty for none. */
+  readonly questions: string;
   readonly transcripts: boolean;
   /** The columns' names. Absent: those of the API. */
   readonly headings: Readonly<Record<string, string>> | undefined;
@@ -32,8 +34,6 @@ interface Contents {
 /** Downloads calls, with what the user chooses. */
 export default function ExportDialog({ calls, onClose }: { calls: Exported; onClose: () => void }) {
   const t = callsTexts.use();
-  const [isBusy, setBusy] = useState(false);
-  const [error, setError] = useState<unknown>(null);
   const mayReadScorecards = useMay('scorecards');
   const scorecards = useQuery({
     ...get(['scorecards', 'export'], '/api/v1/scorecards', { query: { size: 100 } }),
@@ -45,31 +45,24 @@ export default function ExportDialog({ calls, onClose }: { calls: Exported; onCl
       segment_type === null ? name : `${name} (${segment_type})`,
     ]),
   );
-  const submit = (event: SyntheticEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const form = new FormData(event.currentTarget);
-    const questions = String(form.get('questions') ?? '');
-    const format = (Object.keys(FORMATS) as Format[]).find((each) => each === form.get('format')) ?? 'csv';
-    setBusy(true);
-    setError(null);
-    download(calls, {
-      format,
-      questions: questions === '' ? undefined : questions,
-      transcripts: form.has('transcripts'),
-      headings: form.get('names') === 'own' ? headings() : undefined,
-    }).then(onClose, (fault: unknown) => {
-      setError(fault);
-      setBusy(false);
-    });
-  };
+  const save = useMutation({
+    mutationFn: (text: (name: string) => string) =>
+      download(calls, {
+        format: text('format'),
+        questions: text('questions'),
+        transcripts: text('transcripts') !== '',
+        headings: text('names') === 'own' ? headings() : undefined,
+      }),
+    onSuccess: onClose,
+  });
   return (
     <Dialog title={t('uuids' in calls ? 'exportSelected' : 'export')} onClose={onClose}>
-      <form className="form filter-form" onSubmit={submit}>
+      <Form className="form filter-form" onSend={save.mutate}>
         <SelectField
           label={t('export.format')}
           name="format"
-          options={Object.keys(FORMATS) as Format[]}
-          nameOf={(format) => FORMATS[format]}
+          options={Object.keys(FORMATS)}
+          nameOf={(format) => FORMATS[format]!}
           defaultValue="xlsx"
         />
         <SelectField
@@ -89,13 +82,13 @@ export default function ExportDialog({ calls, onClose }: { calls: Exported; onCl
           />
         )}
         <Check name="transcripts">{t('export.transcripts')}</Check>
-        {error !== null && <Fault error={error} />}
+        {save.isError && <Fault error={save.error} />}
         <DialogActions onClose={onClose}>
-          <Button kind="primary" isSubmit disabled={isBusy}>
-            {t(isBusy ? 'exporting' : 'export')}
+          <Button kind="primary" isSubmit disabled={save.isPending}>
+            {t(save.isPending ? 'exporting' : 'export')}
           </Button>
         </DialogActions>
-      </form>
+      </Form>
     </Dialog>
   );
 }
@@ -119,7 +112,7 @@ function download(calls: Exported, { format, questions, transcripts, headings }:
     format,
     // Its times are those that are shown.
     tz: timeZone(),
-    ...(questions !== undefined && { questions }),
+    ...(questions !== '' && { questions }),
     ...(transcripts && { transcripts }),
   };
   if ('uuids' in calls) return saveFile(url, name, { call_uuids: calls.uuids, ...contents, headings });

@@ -1,8 +1,26 @@
-import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useInfiniteQuery, useQuery, infiniteQueryOptions } from '@tanstack/react-query';
 import { useMemo } from 'react';
-import type { Schemas } from '../../api/client.ts';
-import type { CallSearch } from './call-search.ts';
-import { CALLS_KEY, callsQuery, fetchCalls } from './calls-query.ts';
+import { type Schemas, api, send } from '../../api/client.ts';
+import { type CallSearch, firstPage } from './call-search.ts';
+
+/** Key of everything about lists of calls, to fetch them again after a change. */
+export const CALLS_KEY = ['calls'] as const;
+
+/** The pages of a list of calls, by cursor. */
+export function callsQuery(search: CallSearch) {
+  return infiniteQueryOptions({
+    queryKey: [...CALLS_KEY, 'pages', search],
+    queryFn: ({ pageParam, signal }) => fetchCalls(search, pageParam, signal),
+    initialPageParam: null as string | null,
+    getNextPageParam: (page) => page.next_cursor,
+    staleTime: Infinity,
+  });
+}
+
+function fetchCalls(search: CallSearch, cursor: string | null, signal: AbortSignal) {
+  const query = { ...firstPage(search), ...(cursor !== null && { cursor }) };
+  return send(api.GET('/api/v1/calls', { params: { query }, signal }));
+}
 
 export type Call = Schemas['ListedCall'];
 
@@ -41,7 +59,6 @@ export function useCalls(search: CallSearch) {
     error: list.error,
     /** The list is shown, but has not been brought up to date. */
     isStale: head.isError,
-    hasMore: list.hasNextPage,
     /** What the loaded pages continue with. */
     cursor: pages?.at(-1)?.next_cursor ?? null,
     loadMore: () => {

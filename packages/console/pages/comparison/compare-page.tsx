@@ -4,18 +4,17 @@ import * as format from '../../i18n/format.ts';
 import { timeZone } from '../../i18n/zone/zone.ts';
 import { Card, Page, LoadingOrFailed } from '../../widgets/page.tsx';
 import { periods } from '../dashboard/period.ts';
+import { comparisonTexts } from '../texts.ts';
 import { Comparison, type Side, useFigures } from './measures.tsx';
-import { type Scope, SCOPE } from './scope-fields.ts';
 import { ScopeForm, useScorecards } from './scope-form.tsx';
-import { chosenDays, filterOf } from './scope.ts';
-import { comparisonTexts } from './texts.ts';
+import { type Scope, SCOPE, chosenDays, filterOf } from './scope.ts';
 
 const route = getRouteApi('/compare');
 
 const DEFAULT_DAYS = 30;
 
 /** Two choices of operator, group, segment type, scorecard and days side by side, question by question. */
-export function ComparePage() {
+export default function ComparePage() {
   const t = comparisonTexts.use();
   return (
     <Page title={t('title')} className="comparison">

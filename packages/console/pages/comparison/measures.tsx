@@ -2,13 +2,13 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { Schemas } from '../../api/client.ts';
 import * as format from '../../i18n/format.ts';
-import { type Column, Table } from '../../widgets/list.tsx';
+import { Table } from '../../widgets/list.tsx';
 import { Card } from '../../widgets/page.tsx';
 import type { CallSearch } from '../calls/call-search.ts';
 import type { Period } from '../dashboard/period.ts';
-import { type Group, useStatistics } from '../dashboard/use-statistics.ts';
+import { useStatistics, named } from '../dashboard/use-statistics.ts';
+import { comparisonTexts } from '../texts.ts';
 import type { ScopeFilter } from './scope.ts';
-import { comparisonTexts } from './texts.ts';
 
 type Total = Schemas['StatisticTotal'];
 
@@ -82,16 +82,13 @@ function Measures({ sides }: Props) {
   return (
     <Table
       label={t('figures')}
-      className="scroll-x"
       items={shown}
       keyOf={({ name }) => name}
-      columns={[
-        { title: t('measure'), kind: 'name', cell: ({ name }) => t(`measure.${name}`) },
+      columns={({ name, number }) => [
+        name(t('measure'), (measure) => t(`measure.${measure.name}`)),
         ...withDifference(
-          sides.map((side) => ({
-            title: side.title,
-            kind: 'number' as const,
-            cell: (measure: Measure) => {
+          sides.map((side) =>
+            number(side.title, (measure) => {
               const value = valueOf(side, measure);
               const text = value === null ? '–' : measure.show(value);
               return measure.name === 'calls' ? (
@@ -101,24 +98,20 @@ function Measures({ sides }: Props) {
               ) : (
                 text
               );
-            },
-          })),
-          {
-            title: t('difference'),
-            kind: 'number' as const,
-            cell: (measure: Measure) => {
-              const [one, other] = [valueOf(first, measure), valueOf(second, measure)];
-              if (one === null || other === null || measure.name === 'calls') return '–';
-              const difference = measure.show(Math.abs(one - other));
-              // What looks the same is the same, and so is what differs by less than is shown.
-              const isSame = measure.show(one) === measure.show(other) || difference === measure.show(0);
-              return (
-                <Difference value={isSame ? 0 : one - other} isMoreBetter={measure.isMoreBetter}>
-                  {difference}
-                </Difference>
-              );
-            },
-          },
+            }),
+          ),
+          number(t('difference'), (measure) => {
+            const [one, other] = [valueOf(first, measure), valueOf(second, measure)];
+            if (one === null || other === null || measure.name === 'calls') return '–';
+            const difference = measure.show(Math.abs(one - other));
+            // What looks the same is the same, and so is what differs by less than is shown.
+            const isSame = measure.show(one) === measure.show(other) || difference === measure.show(0);
+            return (
+              <Difference value={isSame ? 0 : one - other} isMoreBetter={measure.isMoreBetter}>
+                {difference}
+              </Difference>
+            );
+          }),
         ),
       ]}
     />
@@ -140,16 +133,13 @@ function QuestionMeasures({ sides }: Props) {
   return (
     <Table
       label={t('questions')}
-      className="scroll-x"
       items={keys.toSorted((a, b) => Math.abs(differenceOf(b) ?? -1) - Math.abs(differenceOf(a) ?? -1))}
       keyOf={(key) => key}
-      columns={[
-        { title: t('question'), kind: 'name', className: 'foreign', cell: labelOf },
+      columns={({ name, number }) => [
+        name(t('question'), labelOf),
         ...withDifference(
-          sides.map((side) => ({
-            title: side.title,
-            kind: 'number' as const,
-            cell: (key: string) => {
+          sides.map((side) =>
+            number(side.title, (key) => {
               const ratio = ratioOf(side, key);
               if (ratio === null) return '–';
               if (ratio === 1) return format.percent(ratio);
@@ -158,21 +148,17 @@ function QuestionMeasures({ sides }: Props) {
                   {format.percent(ratio)}
                 </Link>
               );
-            },
-          })),
-          {
-            title: t('difference'),
-            kind: 'number' as const,
-            cell: (key: string) => {
-              const difference = differenceOf(key);
-              if (difference === null) return '–';
-              return (
-                <Difference value={Math.round(difference * 100)} isMoreBetter>
-                  {format.percent(Math.abs(difference))}
-                </Difference>
-              );
-            },
-          },
+            }),
+          ),
+          number(t('difference'), (key) => {
+            const difference = differenceOf(key);
+            if (difference === null) return '–';
+            return (
+              <Difference value={Math.round(difference * 100)} isMoreBetter>
+                {format.percent(Math.abs(difference))}
+              </Difference>
+            );
+          }),
         ),
       ]}
     />
@@ -180,7 +166,7 @@ function QuestionMeasures({ sides }: Props) {
 }
 
 /** The columns of two sides, their difference, and any others. */
-function withDifference<Item>(columns: readonly Column<Item>[], difference: Column<Item>): Column<Item>[] {
+function withDifference<Column>(columns: readonly Column[], difference: Column): Column[] {
   return [...columns.slice(0, 2), difference, ...columns.slice(2)];
 }
 
@@ -202,18 +188,12 @@ function Difference({ value, isMoreBetter, children }: DifferenceProps) {
   );
 }
 
-export type QuestionFigures = Group & { readonly key: string };
-
 /** What the calls add up to, as a whole and by question. */
 export function useFigures(filter: ScopeFilter, period: Period, tz: string) {
   const days = useStatistics({ group_by: 'day', tz, ...filter, ...period, limit: 1000 });
   const questions = useStatistics({ group_by: 'question', tz, ...filter, ...period, limit: 1000 });
-  const byQuestion = new Map(
-    (questions.data?.items ?? [])
-      .filter((item): item is QuestionFigures => item.key !== null)
-      .map((item) => [item.key, item]),
-  );
-  return { days, total: days.data?.total, byQuestion, questions };
+  const byQuestion = new Map(named(questions.data).map((item) => [item.key, item]));
+  return { days, total: days.data?.total, byQuestion };
 }
 
 export type Figures = ReturnType<typeof useFigures>;

@@ -1,28 +1,27 @@
 import './comparison.css';
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
-import { lazy, Suspense, useMemo } from 'react';
 import { get } from '../../api/client.ts';
 import * as format from '../../i18n/format.ts';
+import { shellTexts } from '../../i18n/texts.ts';
 import { dayIn } from '../../i18n/zone/days.ts';
 import { timeZone } from '../../i18n/zone/zone.ts';
-import { useMay } from '../../session/rights.ts';
+import { useMay } from '../../session/session.ts';
 import { Score } from '../../widgets/call-facts.tsx';
-import { Icon } from '../../widgets/icon.tsx';
-import { Card, useTitle, Loading, LoadingOrFailed, State } from '../../widgets/page.tsx';
+import { later } from '../../widgets/later.tsx';
+import { Card, Loading, LoadingOrFailed, State, Page } from '../../widgets/page.tsx';
 import { usePersonName } from '../../widgets/people.ts';
-import { openFromList } from '../calls/call-list.ts';
+import { CallLink } from '../calls/call-link.tsx';
 import type { CallSearch } from '../calls/call-search.ts';
 import { daysOf, type Period, periodOfDay, periods } from '../dashboard/period.ts';
 import { useStatistics } from '../dashboard/use-statistics.ts';
-import { Comparison, useFigures } from './measures.tsx';
-import type { Scope } from './scope-fields.ts';
+import { comparisonTexts } from '../texts.ts';
+import { Comparison, useFigures, type Figures } from './measures.tsx';
 import { ScopeForm } from './scope-form.tsx';
-import { chosenDays } from './scope.ts';
-import { comparisonTexts } from './texts.ts';
+import { type Scope, chosenDays } from './scope.ts';
 
 const route = getRouteApi('/operator');
-const Plot = lazy(() => import('../dashboard/plot.tsx'));
+const Plot = later(() => import('../dashboard/plot.tsx'), <Loading />);
 
 const DEFAULT_DAYS = 90;
 /** Best and worst calls that are shown. */
@@ -31,19 +30,17 @@ const CALLS = 5;
 const COMMENTED = 20;
 
 /** An operator over time, against the group and the time before. */
-export function OperatorPage() {
+export default function OperatorPage() {
   const t = comparisonTexts.use();
   const { name = '' } = route.useSearch();
-  useTitle(name === '' ? t('operator') : name);
   return (
-    <div className="page comparison">
-      <nav className="crumbs" aria-label={t('path')}>
-        <Icon name="left" size={12} />
-        <Link to="/dashboard">{t('dashboard')}</Link>
-      </nav>
-      <h1 className="foreign">{name === '' ? t('operator') : name}</h1>
+    <Page
+      title={name === '' ? t('operator') : name}
+      className="comparison"
+      crumbs={<Link to="/dashboard">{shellTexts.translate('nav.dashboard')}</Link>}
+    >
       {name === '' ? <State title={t('noOperator')} /> : <Operator name={name} tz={timeZone()} />}
-    </div>
+    </Page>
   );
 }
 
@@ -121,8 +118,6 @@ function Operator({ name, tz }: { name: string; tz: string }) {
   );
 }
 
-type Figures = ReturnType<typeof useFigures>;
-
 interface OverTimeProps {
   readonly name: string;
   readonly figures: Figures;
@@ -136,31 +131,29 @@ interface OverTimeProps {
 function ScoreOverTime({ name, figures, group, groupTitle, period, tz }: OverTimeProps) {
   const t = comparisonTexts.use();
   const navigate = useNavigate();
-  const { started_from, started_to } = period;
-  const days = useMemo(() => daysOf({ started_from, started_to }, tz), [started_from, started_to, tz]);
-  const own = figures.days.data;
-  const values = useMemo(() => {
-    const byDay = new Map((own?.items ?? []).map(({ key, score }) => [key, score.average]));
-    return days.map((day) => byDay.get(day) ?? null);
-  }, [own, days]);
-  const ofGroup = new Map((group.days.data?.items ?? []).map(({ key, score }) => [key, score.average]));
-  const scoreOf = (value: number | null | undefined) => (typeof value === 'number' ? format.score(value) : '–');
+  const days = daysOf(period, tz);
+  const scoresOf = ({ days: { data } }: Figures) =>
+    new Map((data?.items ?? []).map(({ key, score }) => [key, score.average]));
+  const [own, ofGroup] = [scoresOf(figures), scoresOf(group)];
+  const values = days.map((day) => own.get(day) ?? null);
   return (
-    <Suspense fallback={<Loading />}>
-      <Plot
-        label={t('overTime')}
-        days={days}
-        values={values}
-        band={null}
-        isUnfinished={days.at(-1) === dayIn(new Date(), tz)}
-        most={100}
-        describe={(index) => {
-          const day = days[index] ?? '';
-          return [format.dayOfMonth(day), scoreOf(values[index]), `${groupTitle}: ${scoreOf(ofGroup.get(day))}`];
-        }}
-        onOpen={(day) => void navigate({ to: '/calls', search: { operator_name: name, ...periodOfDay(day, tz) } })}
-      />
-    </Suspense>
+    <Plot
+      label={t('overTime')}
+      days={days}
+      values={values}
+      band={null}
+      isUnfinished={days.at(-1) === dayIn(new Date(), tz)}
+      most={100}
+      describe={(index) => {
+        const day = days[index] ?? '';
+        return [
+          format.dayOfMonth(day),
+          format.score(values[index] ?? null),
+          `${groupTitle}: ${format.score(ofGroup.get(day) ?? null)}`,
+        ];
+      }}
+      onOpen={(day) => void navigate({ to: '/calls', search: { operator_name: name, ...periodOfDay(day, tz) } })}
+    />
   );
 }
 
@@ -180,13 +173,9 @@ function Calls({ title, search }: { title: string; search: CallSearch }) {
       <ul className="comparison-calls">
         {items.map(({ uuid, start_time, score, segment_type }) => (
           <li key={uuid} className="row">
-            <Link
-              to="/calls/$uuid"
-              params={{ uuid }}
-              onClick={() => openFromList({ title, uuids: items.map((call) => call.uuid), opened: uuid })}
-            >
+            <CallLink uuid={uuid} list={{ title, uuids: items.map((call) => call.uuid) }}>
               {format.shortDateTime(start_time)}
-            </Link>
+            </CallLink>
             <span className="muted foreign">{segment_type}</span>
             <Score value={score} />
           </li>

@@ -2,8 +2,8 @@ import './comparison.css';
 import { type ReactNode, useId } from 'react';
 import { Field, SelectField, TextField } from '../../widgets/controls.tsx';
 import { named, useStatistics } from '../dashboard/use-statistics.ts';
-import { type Scope, SCOPE } from './scope-fields.ts';
-import { comparisonTexts } from './texts.ts';
+import { comparisonTexts } from '../texts.ts';
+import { type Scope, SCOPE } from './scope.ts';
 
 interface Props {
   readonly label: string;
@@ -64,7 +64,7 @@ export function ScopeForm({ label, scope, onChange, fields = SCOPE, children }: 
             value={scope[name] ?? ''}
             max={name === 'from' ? scope.to : undefined}
             min={name === 'to' ? scope.from : undefined}
-            onChange={({ target }) => change(name, target.value)}
+            onText={(text) => change(name, text)}
           />
         ))}
       </div>

@@ -1,15 +1,18 @@
 import { addDays } from '../../i18n/zone/days.ts';
+import type { CallSearch } from '../calls/call-search.ts';
 import { type Period, periodOfDay } from '../dashboard/period.ts';
-import type { Scope } from './scope-fields.ts';
+
+/** Which calls figures are about, as in a URL. Days are of the kind "2026-10-03"; both count. */
+export const SCOPE = ['operator', 'group', 'segment', 'card', 'revision', 'from', 'to'] as const;
+
+/** `card`: the uuid of a scorecard. `revision`: a number of one of its revisions. */
+export type Scope = { readonly [Field in (typeof SCOPE)[number]]?: string };
 
 /** The same as filters of statistics and of the calls page. */
-export interface ScopeFilter {
-  readonly operator_name?: string;
-  readonly operator_group_name?: string;
-  readonly segment_type?: string[];
-  readonly scorecard?: string;
-  readonly scorecard_revision?: string;
-}
+export type ScopeFilter = Pick<
+  CallSearch,
+  'operator_name' | 'operator_group_name' | 'segment_type' | 'scorecard' | 'scorecard_revision'
+>;
 
 const DAY_MS = 86_400_000;
 const DAY = /^\d{4}-\d{2}-\d{2}$/;

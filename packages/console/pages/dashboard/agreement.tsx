@@ -1,14 +1,16 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { type Schemas, get } from '../../api/client.ts';
+import { type Schemas, get, api, send } from '../../api/client.ts';
 import * as format from '../../i18n/format.ts';
+import { Score } from '../../widgets/call-facts.tsx';
 import { Select } from '../../widgets/controls.tsx';
-import { Table } from '../../widgets/list.tsx';
+import { Dialog, DialogActions } from '../../widgets/dialog.tsx';
+import { Table, PagedTable, usePages } from '../../widgets/list.tsx';
 import { Card, LoadingOrFailed } from '../../widgets/page.tsx';
-import { type Compared, ComparedCalls } from './compared-calls.tsx';
+import { CallLink } from '../calls/call-link.tsx';
+import { dashboardTexts } from '../texts.ts';
 import type { Period } from './period.ts';
-import { dashboardTexts } from './texts.ts';
 import { named, useStatistics } from './use-statistics.ts';
 
 const route = getRouteApi('/dashboard');
@@ -67,19 +69,11 @@ function Questions({ scorecard, period }: { scorecard: string; period: Period })
         className="scroll-x dashboard-agreement"
         items={data.questions.toSorted((a, b) => a.agreement - b.agreement)}
         keyOf={({ uuid }) => uuid}
-        columns={[
-          { title: t('question'), kind: 'name', className: 'foreign', cell: ({ text }) => text },
-          {
-            title: t('answers'),
-            kind: 'number',
-            cell: (question) => <Count count={question.n} onOpen={() => setCompared({ question })} />,
-          },
-          { title: t('agreed'), kind: 'number', cell: (question) => format.percent(question.agreement) },
-          {
-            title: t('kappa'),
-            kind: 'number',
-            cell: ({ kappa }) => (kappa === null ? '–' : format.number(kappa, 2, 2)),
-          },
+        columns={({ name, number }) => [
+          name(t('question'), ({ text }) => text),
+          number(t('answers'), (question) => <Count count={question.n} onOpen={() => setCompared({ question })} />),
+          number(t('agreed'), (question) => format.percent(question.agreement)),
+          number(t('kappa'), ({ kappa }) => (kappa === null ? '–' : format.number(kappa, 2, 2))),
         ]}
         details={(question) => <Confusion question={question} onCalls={setCompared} />}
       />
@@ -153,5 +147,71 @@ function Confusion({ question, onCalls }: ConfusionProps) {
         </tbody>
       </table>
     </div>
+  );
+}
+
+/** Answers whose calls are listed. Absent answers are any, null is "not applicable". */
+interface Compared {
+  readonly question: Schemas['QuestionAgreement'];
+  readonly machine?: string | null;
+  readonly person?: string | null;
+}
+
+interface Props {
+  readonly scorecard: string;
+  readonly period: Period;
+  readonly compared: Compared;
+  readonly onClose: () => void;
+}
+
+/** The calls that a number of the agreement counts. Each opens at the question. */
+function ComparedCalls({ scorecard, period, compared, onClose }: Props) {
+  const t = dashboardTexts.use();
+  const { question, machine, person } = compared;
+  const calls = usePages((page) => ({
+    queryKey: ['agreement', scorecard, period, question.uuid, machine, person, page],
+    queryFn: ({ signal }) => {
+      const query = new URLSearchParams({
+        from: period.started_from,
+        to: period.started_to,
+        question: question.uuid,
+        page: String(page.page),
+        size: String(page.size),
+        // An empty answer is "not applicable", which a serializer that drops what is empty would take for any.
+        ...(machine !== undefined && { machine: machine ?? '' }),
+        ...(person !== undefined && { person: person ?? '' }),
+      });
+      return send(
+        api.GET('/api/v1/scorecards/{uuid}/agreement/calls', {
+          params: { path: { uuid: scorecard }, query: { question: question.uuid } },
+          querySerializer: () => query.toString(),
+          signal,
+        }),
+      );
+    },
+  }));
+  const uuids = [...new Set(calls.items.map((each) => each.call_uuid))];
+  return (
+    <Dialog title={t('comparedCalls')} isWide onClose={onClose}>
+      <p className="foreign">{question.text}</p>
+      <PagedTable
+        label={t('comparedCalls')}
+        pages={calls}
+        none={null}
+        keyOf={({ call_uuid, machine, person }) => `${call_uuid} ${machine} ${person}`}
+        columns={({ plain, text, number }) => [
+          plain(t('started'), ({ call_uuid, start_time }) => (
+            <CallLink uuid={call_uuid} list={{ title: t('title'), uuids }} question={question.uuid}>
+              {format.dateTime(start_time)}
+            </CallLink>
+          )),
+          text(t('by.operator_name'), ({ operator_name }) => operator_name),
+          text(t('machine'), (call) => call.machine ?? t('notApplicable')),
+          text(t('person'), (call) => call.person ?? t('notApplicable')),
+          number(t('measure.score'), ({ score }) => <Score value={score} />),
+        ]}
+      />
+      <DialogActions onClose={onClose} />
+    </Dialog>
   );
 }

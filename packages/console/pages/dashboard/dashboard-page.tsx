@@ -1,21 +1,20 @@
 import './dashboard.css';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import * as format from '../../i18n/format.ts';
-import { shellTexts } from '../../i18n/shell/texts.ts';
+import { shellTexts } from '../../i18n/texts.ts';
 import { isZone } from '../../i18n/zone/days.ts';
 import { timeZone } from '../../i18n/zone/zone.ts';
-import { useMay } from '../../session/rights.ts';
+import { useMay } from '../../session/session.ts';
 import { Button, Select } from '../../widgets/controls.tsx';
 import { Page, LoadingOrFailed, State } from '../../widgets/page.tsx';
-import { SCOPE } from '../comparison/scope-fields.ts';
 import { ScopeForm } from '../comparison/scope-form.tsx';
-import { chosenDays, filterOf } from '../comparison/scope.ts';
+import { SCOPE, chosenDays, filterOf } from '../comparison/scope.ts';
+import { dashboardTexts } from '../texts.ts';
 import { Agreement } from './agreement.tsx';
 import { DayChart } from './day-chart.tsx';
 import { LENGTHS, periods } from './period.ts';
 import { Questions } from './questions.tsx';
 import { Ranking } from './ranking.tsx';
-import { dashboardTexts } from './texts.ts';
 import { Tiles } from './tiles.tsx';
 import { Trend } from './trend.tsx';
 import { useStatistics } from './use-statistics.ts';
@@ -28,7 +27,7 @@ const DEFAULT_DAYS = 30;
  * The figures of a period compared with the period before. Each number opens the calls that it counts. Days begin in the time
  * zone of all times, which is the firm's until another is chosen, so that all users see the same numbers.
  */
-export function DashboardPage() {
+export default function DashboardPage() {
   const t = dashboardTexts.use();
   const shell = shellTexts.use();
   const search = route.useSearch();
@@ -61,7 +60,7 @@ export function DashboardPage() {
             onChoose={(each) => choose('days', String(each))}
           />
           <Select
-            aria-label={t('zone')}
+            aria-label={shell('zone')}
             className="input dashboard-zone"
             options={[...new Set([tz, timeZone(), 'UTC', ...Intl.supportedValuesOf('timeZone')])]}
             value={tz}

@@ -1,17 +1,17 @@
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
-import { lazy, Suspense, useMemo } from 'react';
 import * as format from '../../i18n/format.ts';
 import { Chip } from '../../widgets/controls.tsx';
-import { type Column, Table } from '../../widgets/list.tsx';
+import { later } from '../../widgets/later.tsx';
+import { Table } from '../../widgets/list.tsx';
 import { Card, Loading } from '../../widgets/page.tsx';
 import type { CallSearch } from '../calls/call-search.ts';
+import { dashboardTexts } from '../texts.ts';
 import { daysOf, type Period, periodOfDay } from './period.ts';
-import { dashboardTexts } from './texts.ts';
 import { type Group, type Named, named, type Statistics, useStatistics } from './use-statistics.ts';
 
 const route = getRouteApi('/dashboard');
 
-const Plot = lazy(() => import('./plot.tsx'));
+const Plot = later(() => import('./plot.tsx'), <Loading />);
 
 const MEASURES = ['calls', 'score', 'reviewed', 'resolved'] as const;
 type Measure = (typeof MEASURES)[number];
@@ -33,8 +33,7 @@ export function DayChart({ days, period }: { days: Statistics; period: Period })
     resolved: ({ key, scored }) => (scored === 0 ? null : (100 * (resolvedOn.get(key) ?? 0)) / scored),
   };
   const byDay = new Map(items.map((item) => [item.key, item]));
-  const { started_from, started_to } = period;
-  const allDays = useMemo(() => daysOf({ started_from, started_to }, tz), [started_from, started_to, tz]);
+  const allDays = daysOf(period, tz);
   const series = (value: (item: Group) => number | null, none: number | null = null) =>
     allDays.map((day) => {
       const item = byDay.get(day);
@@ -42,7 +41,7 @@ export function DayChart({ days, period }: { days: Statistics; period: Period })
     });
   const shown = series(values[measure], measure === 'calls' ? 0 : null);
   const band = measure === 'score' ? ([series(p10), series(p90)] as const) : null;
-  const isUnfinished = Date.parse(started_to) > Date.now();
+  const isUnfinished = Date.parse(period.started_to) > Date.now();
   const show = (value: number) =>
     measure === 'calls'
       ? format.number(value)
@@ -62,20 +61,18 @@ export function DayChart({ days, period }: { days: Statistics; period: Period })
     ];
   };
   /** A number that opens its calls. */
-  const link = (name: Measure, text: (item: Named) => string, filter: CallSearch = {}): Column<Named> => ({
-    title: t(`measure.${name}`),
-    kind: 'number',
-    cell: (item) => (
+  const link =
+    (text: (item: Named) => string, filter: CallSearch = {}) =>
+    (item: Named) => (
       <Link to="/calls" search={{ ...periodOfDay(item.key, tz), ...filter }}>
         {text(item)}
       </Link>
-    ),
-  });
+    );
   return (
     <Card
       title={t('byDay')}
       head={
-        <div className="row">
+        <div className="row chips">
           {MEASURES.map((each) => (
             <Chip
               key={each}
@@ -88,19 +85,17 @@ export function DayChart({ days, period }: { days: Statistics; period: Period })
         </div>
       }
     >
-      <Suspense fallback={<Loading />}>
-        <Plot
-          key={measure}
-          label={t(`measure.${measure}`)}
-          days={allDays}
-          values={useStable(shown)}
-          band={useStable(band)}
-          isUnfinished={isUnfinished}
-          most={measure === 'calls' ? null : 100}
-          describe={describe}
-          onOpen={(day) => void navigate({ to: '/calls', search: periodOfDay(day, tz) })}
-        />
-      </Suspense>
+      <Plot
+        key={measure}
+        label={t(`measure.${measure}`)}
+        days={allDays}
+        values={shown}
+        band={band}
+        isUnfinished={isUnfinished}
+        most={measure === 'calls' ? null : 100}
+        describe={describe}
+        onOpen={(day) => void navigate({ to: '/calls', search: periodOfDay(day, tz) })}
+      />
       <ul className="dashboard-legend">
         <li>
           <i />
@@ -126,15 +121,25 @@ export function DayChart({ days, period }: { days: Statistics; period: Period })
           className="table-frame dashboard-table"
           items={items}
           keyOf={({ key }) => key}
-          columns={[
-            { title: t('day'), kind: 'name', cell: ({ key }) => format.dayOfMonth(key) },
-            link('calls', ({ calls }) => format.number(calls)),
-            link('score', ({ score }) => (score.average === null ? '–' : format.score(score.average)), {
-              outcome: ['scored'],
-            }),
-            link('reviewed', ({ reviewed }) => format.number(reviewed), { reviewed: 'true' }),
-            link('resolved', ({ key }) => format.number(resolvedOn.get(key) ?? 0), { resolution: 'resolved' }),
-            { title: t('spread'), kind: 'number', cell: (item) => spreadOf(item) ?? '–' },
+          columns={({ name, number }) => [
+            name(t('day'), ({ key }) => format.dayOfMonth(key)),
+            number(
+              t('measure.calls'),
+              link(({ calls }) => format.number(calls)),
+            ),
+            number(
+              t('measure.score'),
+              link(({ score }) => format.score(score.average), { outcome: ['scored'] }),
+            ),
+            number(
+              t('measure.reviewed'),
+              link(({ reviewed }) => format.number(reviewed), { reviewed: 'true' }),
+            ),
+            number(
+              t('measure.resolved'),
+              link(({ key }) => format.number(resolvedOn.get(key) ?? 0), { resolution: 'resolved' }),
+            ),
+            number(t('spread'), (item) => spreadOf(item) ?? '–'),
           ]}
         />
       </details>
@@ -147,11 +152,4 @@ const p90 = ({ score }: Group) => score.p90;
 
 function spreadOf({ score }: Group): string | null {
   return score.p10 === null || score.p90 === null ? null : `${format.score(score.p10)}–${format.score(score.p90)}`;
-}
-
-/** The same object while it says the same, so that nothing is drawn again. */
-function useStable<Value>(value: Value): Value {
-  const text = JSON.stringify(value);
-  // oxlint-disable-next-line react/exhaustive-deps
-  return useMemo(() => value, [text]);
 }

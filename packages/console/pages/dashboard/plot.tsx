@@ -2,7 +2,7 @@ import 'uplot/dist/uPlot.min.css';
 import { useEffect, useRef, useState } from 'react';
 import UPlot from 'uplot';
 import * as format from '../../i18n/format.ts';
-import { colourOf, useScheme } from '../../widgets/colours.ts';
+import { colourOf, useScheme } from '../../widgets/use-media.ts';
 
 interface Props {
   readonly label: string;
@@ -79,7 +79,9 @@ export default function Plot({ label, days, values, band, isUnfinished, most, de
       plot.destroy();
       chart.current = null;
     };
-  }, [days, values, band, isUnfinished, most, scheme]);
+    // What says the same is not drawn again.
+    // oxlint-disable-next-line react/exhaustive-deps
+  }, [JSON.stringify([days, values, band]), isUnfinished, most, scheme]);
   const show = (index: number) => {
     const plot = chart.current;
     if (plot === null) return;

@@ -3,8 +3,8 @@ import { Link } from '@tanstack/react-router';
 import { get } from '../../api/client.ts';
 import * as format from '../../i18n/format.ts';
 import { Card, LoadingOrFailed } from '../../widgets/page.tsx';
+import { dashboardTexts } from '../texts.ts';
 import type { Period } from './period.ts';
-import { dashboardTexts } from './texts.ts';
 import { named, useStatistics } from './use-statistics.ts';
 
 const SHOWN = 10;

@@ -3,10 +3,10 @@ import { useState } from 'react';
 import * as format from '../../i18n/format.ts';
 import { Score } from '../../widgets/call-facts.tsx';
 import { Button, Select } from '../../widgets/controls.tsx';
-import { Table } from '../../widgets/list.tsx';
-import { Card, LoadingOrFailed } from '../../widgets/page.tsx';
+import { QueryTable } from '../../widgets/list.tsx';
+import { Card } from '../../widgets/page.tsx';
+import { dashboardTexts } from '../texts.ts';
 import type { Period } from './period.ts';
-import { dashboardTexts } from './texts.ts';
 import { type Group, named, useStatistics } from './use-statistics.ts';
 
 const route = getRouteApi('/dashboard');
@@ -53,55 +53,36 @@ export function Ranking({ by, period, tz }: Props) {
         />
       }
     >
-      <LoadingOrFailed query={groups} />
-      {groups.data !== undefined && items.length === 0 && <p className="muted">{t('nothing')}</p>}
-      {items.length > 0 && (
-        <Table
-          label={`${t(`ranking.${by}`)}, p10–p90`}
-          className="scroll-x"
-          items={items}
-          keyOf={({ key }) => key}
-          columns={[
-            {
-              title: t(`by.${by}`),
-              kind: 'name',
-              className: 'foreign',
-              cell: ({ key, label }) =>
-                by === 'operator_name' ? (
-                  <Link to="/operator" search={{ name: label ?? key }}>
-                    {label ?? key}
-                  </Link>
-                ) : (
-                  (label ?? key)
-                ),
-            },
-            {
-              title: t('tile.calls'),
-              kind: 'number',
-              cell: ({ key, calls }) => (
-                <Link to="/calls" search={{ ...period, [by]: key }}>
-                  {format.number(calls)}
-                </Link>
-              ),
-            },
-            { title: t('spread'), cell: ({ score }) => <Spread score={score} /> },
-            {
-              title: t('median'),
-              kind: 'number',
-              cell: ({ key, score }) => (
-                <Link to="/calls" search={{ ...period, [by]: key, outcome: ['scored'] }}>
-                  <Score value={score.p50} />
-                </Link>
-              ),
-            },
-            {
-              title: t('mean'),
-              kind: 'number',
-              cell: ({ score }) => (score.average === null ? '–' : format.score(score.average)),
-            },
-          ]}
-        />
-      )}
+      <QueryTable
+        query={groups}
+        none={t('nothing')}
+        label={`${t(`ranking.${by}`)}, p10–p90`}
+        items={items}
+        keyOf={({ key }) => key}
+        columns={({ name, plain, number }) => [
+          name(t(`by.${by}`), ({ key, label }) =>
+            by === 'operator_name' ? (
+              <Link to="/operator" search={{ name: label ?? key }}>
+                {label ?? key}
+              </Link>
+            ) : (
+              (label ?? key)
+            ),
+          ),
+          number(t('tile.calls'), ({ key, calls }) => (
+            <Link to="/calls" search={{ ...period, [by]: key }}>
+              {format.number(calls)}
+            </Link>
+          )),
+          plain(t('spread'), ({ score }) => <Spread score={score} />),
+          number(t('median'), ({ key, score }) => (
+            <Link to="/calls" search={{ ...period, [by]: key, outcome: ['scored'] }}>
+              <Score value={score.p50} />
+            </Link>
+          )),
+          number(t('mean'), ({ score }) => format.score(score.average)),
+        ]}
+      />
       {found.length > items.length && (
         <Button kind="quiet" className="dashboard-more" onClick={() => setLimit(ALL)}>
           {t('showAll')}

@@ -2,10 +2,9 @@ import { Link } from '@tanstack/react-router';
 import type { Schemas } from '../../api/client.ts';
 import * as format from '../../i18n/format.ts';
 import type { CallSearch } from '../calls/call-search.ts';
-import type { Better } from './change-of.ts';
-import { Change } from './change.tsx';
+import { dashboardTexts } from '../texts.ts';
+import { type Better, changeOf } from './change-of.ts';
 import type { Period } from './period.ts';
-import { dashboardTexts } from './texts.ts';
 import { useStatistics } from './use-statistics.ts';
 
 type Total = Schemas['StatisticTotal'];
@@ -135,10 +134,33 @@ function Tile({ name, number, was, show, better, isShare, children: search }: Ti
         <span className="dashboard-name">{name}</span>
         <strong className="number">{show(number)}</strong>
         <span className="muted number">
-          <Change now={number} before={was} {...(better && { better })} {...(isShare && { isShare })} />{' '}
+          <Change now={number} before={was} better={better} isShare={isShare} />{' '}
           {was === null ? t('noBefore') : t('before', { value: show(was) })}
         </span>
       </Link>
     </li>
+  );
+}
+
+const ARROWS = { up: '▲', down: '▼', same: '=' } as const;
+const TONES = { good: 'score-good', bad: 'score-bad', neutral: 'muted' } as const;
+
+interface ChangeProps extends Pick<Tile, 'better' | 'isShare'> {
+  readonly now: number;
+  readonly before: number | null;
+}
+
+/** How a number differs from the one of the period before: an arrow, by how much, and whether that is good. */
+export function Change({ now, before, better, isShare = false }: ChangeProps) {
+  const t = dashboardTexts.use();
+  const change = changeOf(now, before, { better, isShare });
+  if (change === null) return null;
+  const { direction, tone, by } = change;
+  const amount = isShare ? t('points.difference', { points: format.number(by * 100) }) : format.percent(by);
+  return (
+    <span className={`dashboard-change number ${TONES[tone]}`}>
+      <span aria-hidden="true">{ARROWS[direction]}</span>
+      <span className="visually-hidden">{t(`change.${direction}`)}</span> {direction === 'same' ? '' : amount}
+    </span>
   );
 }

@@ -1,12 +1,12 @@
 import { Link } from '@tanstack/react-router';
 import * as format from '../../i18n/format.ts';
-import { topicName } from '../../i18n/topics/texts.ts';
-import { Table } from '../../widgets/list.tsx';
-import { Card, LoadingOrFailed } from '../../widgets/page.tsx';
+import { topicName } from '../../i18n/texts.ts';
+import { QueryTable } from '../../widgets/list.tsx';
+import { Card } from '../../widgets/page.tsx';
+import { dashboardTexts } from '../texts.ts';
 import type { Better } from './change-of.ts';
-import { Change } from './change.tsx';
 import type { Period } from './period.ts';
-import { dashboardTexts } from './texts.ts';
+import { Change } from './tiles.tsx';
 import { type Named, named, useStatistics } from './use-statistics.ts';
 
 interface Props {
@@ -25,54 +25,36 @@ export function Trend({ by, period, before, tz }: Props) {
   const earlier = useStatistics({ group_by: by, tz, ...before, limit: 1000 });
   const callsBefore = new Map(named(earlier.data).map(({ key, calls }) => [key, calls]));
   const items = named(current.data).slice(0, SHOWN);
-  const nameOf = ({ key, label }: Named) => {
-    if (by === 'topic') return topicName(key);
-    const name = `resolution.${key}`;
-    return dashboardTexts.has(name) ? t(name) : (label ?? key);
-  };
+  const nameOf = ({ key, label }: Named) =>
+    by === 'topic' ? topicName(key) : dashboardTexts.inWords('resolution.', key, label ?? key);
   // What no call has and had, such as results without a language model, needs no place.
   if (current.data !== undefined && earlier.data !== undefined && items.length === 0 && callsBefore.size === 0)
     return null;
   return (
     <Card title={t(`trend.${by}`)}>
-      <LoadingOrFailed query={current} />
-      {current.data !== undefined && items.length === 0 && <p className="muted">{t('nothing')}</p>}
-      {items.length > 0 && (
-        <Table
-          label={`${t(`trend.${by}`)}, ${t('change')}`}
-          className="scroll-x"
-          items={items}
-          keyOf={({ key }) => key}
-          columns={[
-            { title: t(`by.${by}`), kind: 'name', className: 'foreign', cell: nameOf },
-            {
-              title: t('tile.calls'),
-              kind: 'number',
-              cell: ({ key, calls }) => (
-                <Link to="/calls" search={{ ...period, [by]: key }}>
-                  {format.number(calls)}
-                </Link>
-              ),
-            },
-            {
-              title: t('periodBefore'),
-              kind: 'number',
-              cell: ({ key }) => (
-                <Link to="/calls" search={{ ...before, [by]: key }}>
-                  {format.number(callsBefore.get(key) ?? 0)}
-                </Link>
-              ),
-            },
-            {
-              title: t('change'),
-              kind: 'number',
-              cell: ({ key, calls }) => (
-                <Change now={calls} before={callsBefore.get(key) ?? null} better={BETTER[key] ?? 'neither'} />
-              ),
-            },
-          ]}
-        />
-      )}
+      <QueryTable
+        query={current}
+        none={t('nothing')}
+        label={`${t(`trend.${by}`)}, ${t('change')}`}
+        items={items}
+        keyOf={({ key }) => key}
+        columns={({ name, number }) => [
+          name(t(`by.${by}`), nameOf),
+          number(t('tile.calls'), ({ key, calls }) => (
+            <Link to="/calls" search={{ ...period, [by]: key }}>
+              {format.number(calls)}
+            </Link>
+          )),
+          number(t('periodBefore'), ({ key }) => (
+            <Link to="/calls" search={{ ...before, [by]: key }}>
+              {format.number(callsBefore.get(key) ?? 0)}
+            </Link>
+          )),
+          number(t('change'), ({ key, calls }) => (
+            <Change now={calls} before={callsBefore.get(key) ?? null} better={BETTER[key]} />
+          )),
+        ]}
+      />
     </Card>
   );
 }

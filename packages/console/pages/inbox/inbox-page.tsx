@@ -1,18 +1,21 @@
 import './inbox.css';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { api, send } from '../../api/client.ts';
+import { api, send, type Schemas, get } from '../../api/client.ts';
 import * as format from '../../i18n/format.ts';
-import { useMay } from '../../session/rights.ts';
+import { useMay } from '../../session/session.ts';
 import { useAction } from '../../widgets/actions.tsx';
 import { Button } from '../../widgets/controls.tsx';
 import { Icon, type IconName } from '../../widgets/icon.tsx';
-import { List } from '../../widgets/list.tsx';
+import { List, usePages } from '../../widgets/list.tsx';
 import { Page, State } from '../../widgets/page.tsx';
 import { usePersonName } from '../../widgets/people.ts';
-import { openFromList } from '../calls/call-list.ts';
-import { inboxTexts } from './texts.ts';
-import { type InboxItem, useInbox } from './use-inbox.ts';
+import { CallLink } from '../calls/call-link.tsx';
+import { inboxTexts } from '../texts.ts';
+
+type InboxItem = Schemas['InboxItem'];
+
+const POLL_MS = 30_000;
 
 const ICONS: Readonly<Record<InboxItem['kind'], IconName>> = {
   mention: 'comment',
@@ -22,9 +25,12 @@ const ICONS: Readonly<Record<InboxItem['kind'], IconName>> = {
 };
 
 /** What waits for the person: mentions, assignments, disputes and calibrations. */
-export function InboxPage() {
+export default function InboxPage() {
   const t = inboxTexts.use();
-  const inbox = useInbox();
+  const inbox = usePages((query) => get(['inbox', query], '/api/v1/inbox', { query }), {
+    refetchInterval: POLL_MS,
+    staleTime: 0,
+  });
   const mayReview = useMay('review');
   const uuids = [...new Set(inbox.items.flatMap(({ call_uuid }) => call_uuid ?? []))];
   const { count = 0 } = inbox;
@@ -119,14 +125,8 @@ function Target({ item: { uuid, call_uuid, question_uuid }, uuids, children }: T
       </Link>
     );
   return (
-    <Link
-      to="/calls/$uuid"
-      params={{ uuid: call_uuid }}
-      search={question_uuid === null ? {} : { question: question_uuid }}
-      className="inbox-link"
-      onClick={() => openFromList({ title: t('title'), uuids, opened: call_uuid })}
-    >
+    <CallLink uuid={call_uuid} list={{ title: t('title'), uuids }} question={question_uuid} className="inbox-link">
       {children}
-    </Link>
+    </CallLink>
   );
 }

@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
-import type { SyntheticEvent } from 'react';
 import { firmQuery, samplingRulesQuery } from '../../api/client.ts';
 import { useSession } from '../../session/session.ts';
-import { Button, Popup, SelectField, TextField } from '../../widgets/controls.tsx';
-import { QUEUE_FILTERS } from './filters.ts';
-import { reviewTexts } from './texts.ts';
+import { Button, Popup, SelectField, TextField, Form } from '../../widgets/controls.tsx';
+import { reviewTexts } from '../texts.ts';
 import type { Wanted } from './use-queue.ts';
+
+const FILTERS = ['segment', 'operator', 'score', 'rule'] as const;
 
 const route = getRouteApi('/review');
 
@@ -35,21 +35,17 @@ export function QueueFilter() {
   const rules = useQuery({ ...samplingRulesQuery, enabled: isAdmin });
   const ruleNames = new Map((rules.data?.items ?? []).map(({ uuid, name }) => [uuid, name]));
   const go = (chosen: Partial<typeof search>) => void navigate({ to: '/review', search: chosen, replace: true });
-  const submit = (event: SyntheticEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const form = new FormData(event.currentTarget);
-    const chosen = QUEUE_FILTERS.map((name) => [name, String(form.get(name) ?? '').trim()]);
-    go(Object.fromEntries(chosen.filter(([, value]) => value !== '')));
-  };
+  const choose = (text: (name: string) => string) =>
+    go(Object.fromEntries(FILTERS.map((name) => [name, text(name) || undefined])));
   const isOn = Object.keys(search).length > 0;
   return (
     <>
       <Popup className={isOn ? 'chip chip-on' : 'chip'} label={t('filter')}>
         {(close) => (
-          <form
+          <Form
             className="form filter-form"
-            onSubmit={(event) => {
-              submit(event);
+            onSend={(text) => {
+              choose(text);
               close();
             }}
           >
@@ -89,7 +85,7 @@ export function QueueFilter() {
             <Button kind="primary" isSubmit>
               {t('filter.apply')}
             </Button>
-          </form>
+          </Form>
         )}
       </Popup>
       {isOn && (

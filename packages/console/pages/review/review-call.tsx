@@ -2,34 +2,25 @@ import { Link } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import * as format from '../../i18n/format.ts';
 import { Score } from '../../widgets/call-facts.tsx';
-import { Button, Chip } from '../../widgets/controls.tsx';
+import { Button } from '../../widgets/controls.tsx';
 import { useKeyList, useKeys } from '../../widgets/use-keys.ts';
 import { ONE_COLUMN, useMedia } from '../../widgets/use-media.ts';
 import { useCallDesk } from '../call/desk/use-call-desk.ts';
 import { Listening, useListening } from '../call/listening.tsx';
-import { mayFinish } from '../call/may-finish.tsx';
-import { Evidence } from '../call/question-card.tsx';
-import { ReviewConflict } from '../call/review-conflict.tsx';
-import { callTexts } from '../call/texts.ts';
+import { Evidence, Choices, keysOf } from '../call/question-card.tsx';
+import { mayFinish, ReviewConflict } from '../call/review-conflict.tsx';
 import type { Analysis, CallDetail, Question } from '../call/use-call.ts';
 import { inQuestion, isOpen, machineAnswer, questionsOf, useReview } from '../call/use-review.ts';
-import { reviewTexts } from './texts.ts';
+import { callTexts, reviewTexts } from '../texts.ts';
 
 interface Props {
   readonly call: CallDetail;
+  readonly analysis: Analysis;
   readonly onNext: () => void;
 }
 
 /** One call of the queue. It is finished when each of its answers in question was confirmed or corrected, or by its button. */
-export function ReviewCall({ call, onNext }: Props) {
-  const t = reviewTexts.use();
-  if (call.analysis === null) {
-    return <Button onClick={onNext}>{t('skip')}</Button>;
-  }
-  return <Judge call={call} analysis={call.analysis} onNext={onNext} />;
-}
-
-function Judge({ call, analysis, onNext }: Props & { analysis: Analysis }) {
+export function ReviewCall({ call, analysis, onNext }: Props) {
   const t = reviewTexts.use();
   const c = callTexts.use();
   const listening = useListening(call);
@@ -90,14 +81,13 @@ function Judge({ call, analysis, onNext }: Props & { analysis: Analysis }) {
     f: finishNow,
     j: () => setAt(Math.min(asked.length - 1, at + 1)),
     k: () => setAt(Math.max(0, at - 1)),
-    ...(labels.length > 0 && { '0': () => correct(null) }),
-    ...Object.fromEntries(labels.slice(0, 9).map((label, index) => [String(index + 1), () => correct(label)])),
+    ...keysOf(labels, correct),
   });
 
   useKeyList([
     ['Enter', t('confirm')],
     ['1 – 9', c('key.numbers')],
-    ['0', c('key.zero')],
+    ['0', c('notApplicable')],
     ['q', c('key.enter')],
     ['j k', c('key.jk')],
     ['f', t('finish')],
@@ -189,16 +179,7 @@ function Ask({ question, position, labels, isSaving, onQuote, onConfirm, onCorre
         {t('confirm')}
         <kbd aria-hidden="true">Enter</kbd>
       </Button>
-      {labels.length > 0 && (
-        <div className="choices" role="group" aria-label={c('correct')}>
-          {[...labels, null].map((label, index) => (
-            <Chip key={label ?? ''} disabled={isSaving} onClick={() => onCorrect(label)}>
-              <kbd aria-hidden="true">{label === null ? 0 : index + 1}</kbd>
-              <span className="foreign">{label ?? c('notApplicable')}</span>
-            </Chip>
-          ))}
-        </div>
-      )}
+      {labels.length > 0 && <Choices choices={labels} isDisabled={isSaving} onChoose={onCorrect} />}
     </>
   );
 }

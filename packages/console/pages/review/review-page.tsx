@@ -3,18 +3,18 @@ import './review.css';
 import { Link } from '@tanstack/react-router';
 import type { Schemas } from '../../api/client.ts';
 import * as format from '../../i18n/format.ts';
-import { shellTexts } from '../../i18n/shell/texts.ts';
+import { shellTexts } from '../../i18n/texts.ts';
 import { useSession } from '../../session/session.ts';
 import { Button } from '../../widgets/controls.tsx';
-import { Page, Failed, Loading, State } from '../../widgets/page.tsx';
+import { Page, State, LoadingOrFailed, Failed, Loading } from '../../widgets/page.tsx';
 import { useCall } from '../call/use-call.ts';
+import { reviewTexts } from '../texts.ts';
 import { QueueFilter, useWanted } from './queue-filter.tsx';
 import { ReviewCall } from './review-call.tsx';
-import { reviewTexts } from './texts.ts';
 import { useQueue } from './use-queue.ts';
 
 /** The calls that need a review, one at a time. */
-export function ReviewPage() {
+export default function ReviewPage() {
   const t = reviewTexts.use();
   const wanted = useWanted();
   const isFiltered = Object.keys(wanted).length > 0;
@@ -52,7 +52,7 @@ export function ReviewPage() {
       ) : (
         <State title={t('empty.title')} text={t('empty.text')}>
           <Link to="/calls" className="button">
-            {t('empty.calls')}
+            {shellTexts.translate('notFound.back')}
           </Link>
         </State>
       )}
@@ -90,12 +90,12 @@ function Progress({ numbers: { leased, done_today } }: { numbers: Schemas['Revie
 function Current({ uuid, onNext }: { uuid: string; onNext: () => void }) {
   const t = reviewTexts.use();
   const call = useCall(uuid);
-  if (call.data !== undefined) return <ReviewCall call={call.data} onNext={onNext} />;
-  if (call.isPending) return <Loading />;
+  if (call.data !== undefined && call.data.analysis !== null)
+    return <ReviewCall call={call.data} analysis={call.data.analysis} onNext={onNext} />;
   return (
     <>
-      <Failed error={call.error} retry={() => void call.refetch()} />
-      <Button onClick={onNext}>{t('skip')}</Button>
+      <LoadingOrFailed query={call} />
+      {!call.isPending && <Button onClick={onNext}>{t('skip')}</Button>}
     </>
   );
 }

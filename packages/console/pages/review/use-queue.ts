@@ -3,7 +3,8 @@ import { useEffect, useRef, useState } from 'react';
 import { api, get, type Schemas, send } from '../../api/client.ts';
 import { beforeSignOut, currentSession } from '../../session/session.ts';
 import { done } from '../../widgets/actions.tsx';
-import { reviewTexts } from './texts.ts';
+import { useEvents } from '../../widgets/use-events.ts';
+import { reviewTexts } from '../texts.ts';
 
 const POLL_MS = 15_000;
 /** A third of a lease, so that one request that fails leaves time for another. */
@@ -75,17 +76,10 @@ export function useQueue(wanted: Wanted) {
     enabled: isSuccess,
   });
 
-  useEffect(() => {
-    const comeBack = ({ persisted }: PageTransitionEvent) => {
-      if (persisted) void refetch();
-    };
-    addEventListener('pagehide', giveBack);
-    addEventListener('pageshow', comeBack);
-    return () => {
-      removeEventListener('pagehide', giveBack);
-      removeEventListener('pageshow', comeBack);
-    };
-  }, [refetch]);
+  useEvents(window, ['pagehide'], () => void giveBack());
+  useEvents<PageTransitionEvent>(window, ['pageshow'], ({ persisted }) => {
+    if (persisted) void refetch();
+  });
   useEffect(() => {
     const forget = beforeSignOut(giveBack);
     return () => {

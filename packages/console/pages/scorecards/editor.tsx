@@ -5,13 +5,13 @@ import { api, send } from '../../api/client.ts';
 import { saving } from '../../api/query-client.ts';
 import { useDraft } from '../../drafts/drafts.ts';
 import * as format from '../../i18n/format.ts';
-import { shellTexts } from '../../i18n/shell/texts.ts';
+import { shellTexts } from '../../i18n/texts.ts';
 import { done, failed } from '../../widgets/actions.tsx';
-import { Button, TextField } from '../../widgets/controls.tsx';
+import { Button, TextField, Form } from '../../widgets/controls.tsx';
 import { Fault } from '../../widgets/page.tsx';
+import { scorecardsTexts } from '../texts.ts';
 import { NEW_QUESTION, type Scorecard, type Section, withItem } from './draft.ts';
 import { QuestionEditor } from './question-editor.tsx';
-import { scorecardsTexts } from './texts.ts';
 import { TrialDialog } from './trial/trial-dialog.tsx';
 
 /** What is changed, and the revision that it was changed from. */
@@ -79,21 +79,9 @@ export function Editor({ scorecard }: { scorecard: Scorecard }) {
   const change = (at: number, section: Section | null) => setSections(withItem(sections, at, section));
 
   return (
-    <form
-      className="stack"
-      onSubmit={(event) => {
-        event.preventDefault();
-        save.mutate();
-      }}
-    >
+    <Form className="stack" onSend={() => save.mutate()}>
       <div className="card card-body row scorecards-row">
-        <TextField
-          label={t('name')}
-          fieldClass="scorecards-wide"
-          required
-          value={name}
-          onChange={({ target }) => setName(target.value)}
-        />
+        <TextField label={t('name')} fieldClass="scorecards-wide" required value={name} onText={setName} />
         <span className="muted">
           {t('revision', { revision: format.number(revision) })} · {format.dateTime(scorecard.updated_at)} ·{' '}
           <span className="foreign">{segment_type ?? t('anySegment')}</span>
@@ -103,9 +91,7 @@ export function Editor({ scorecard }: { scorecard: Scorecard }) {
             {shell('save')}
           </Button>
           {isChanged && (
-            <button
-              type="button"
-              className="button"
+            <Button
               disabled={isSaving}
               onClick={() => {
                 draft.discard();
@@ -116,7 +102,7 @@ export function Editor({ scorecard }: { scorecard: Scorecard }) {
               }}
             >
               {shell('leave.discard')}
-            </button>
+            </Button>
           )}
           <Button icon="copy" disabled={isSaving} onClick={() => copy.mutate()}>
             {t('copy')}
@@ -144,7 +130,7 @@ export function Editor({ scorecard }: { scorecard: Scorecard }) {
               fieldClass="scorecards-wide"
               required
               value={section.name}
-              onChange={({ target }) => change(at, { ...section, name: target.value })}
+              onText={(text) => change(at, { ...section, name: text })}
             />
             <Button icon="trash" kind="quiet" onClick={() => change(at, null)}>
               {t('removeSection')}
@@ -174,6 +160,6 @@ export function Editor({ scorecard }: { scorecard: Scorecard }) {
       >
         {t('addSection')}
       </Button>
-    </form>
+    </Form>
   );
 }

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { Button, Check, Field, SelectField, TextArea, TextField } from '../../widgets/controls.tsx';
+import { scorecardsTexts } from '../texts.ts';
 import { decideBy, phraseLines, phrasesOf, type Question, renameChoice, type RuleDecision, withItem } from './draft.ts';
-import { scorecardsTexts } from './texts.ts';
 
 interface Props {
   readonly question: Question;
@@ -40,7 +40,7 @@ export function QuestionEditor({ question, onChange }: Props) {
             fieldClass="scorecards-wide"
             required
             value={question.text}
-            onChange={({ target }) => set({ text: target.value })}
+            onText={(text) => set({ text })}
           />
           <TextField
             label={t('weight')}
@@ -50,7 +50,7 @@ export function QuestionEditor({ question, onChange }: Props) {
             step="any"
             required
             value={question.weight}
-            onChange={({ target }) => set({ weight: target.valueAsNumber || 0 })}
+            onText={(text) => set({ weight: Number(text) || 0 })}
           />
         </div>
         {choices.map((choice, at) => (
@@ -61,7 +61,7 @@ export function QuestionEditor({ question, onChange }: Props) {
               fieldClass="scorecards-wide"
               required
               value={choice.label}
-              onChange={({ target }) => onChange(renameChoice(question, at, target.value))}
+              onText={(text) => onChange(renameChoice(question, at, text))}
             />
             <TextField
               label={t('choicePoints')}
@@ -72,12 +72,9 @@ export function QuestionEditor({ question, onChange }: Props) {
               step="any"
               required
               value={choice.points}
-              onChange={({ target }) => setChoice(at, { ...choice, points: target.valueAsNumber || 0 })}
+              onText={(text) => setChoice(at, { ...choice, points: Number(text) || 0 })}
             />
-            <Check
-              checked={choice.auto_fail}
-              onChange={({ target }) => setChoice(at, { ...choice, auto_fail: target.checked })}
-            >
+            <Check checked={choice.auto_fail} onTick={(isTicked) => setChoice(at, { ...choice, auto_fail: isTicked })}>
               {t('autoFail')}
             </Check>
             <Button
@@ -117,7 +114,7 @@ export function QuestionEditor({ question, onChange }: Props) {
           <TextArea
             label={t('instructions')}
             value={decided.instructions ?? ''}
-            onChange={({ target }) => set({ decided: { ...decided, instructions: target.value || null } })}
+            onText={(text) => set({ decided: { ...decided, instructions: text || null } })}
           />
         )}
         {decided.by === 'rule' && (

@@ -4,11 +4,11 @@ import { FormDialog } from '../../drafts/form.tsx';
 import * as format from '../../i18n/format.ts';
 import { useSession } from '../../session/session.ts';
 import { useAskedAction } from '../../widgets/actions.tsx';
-import { Button, SelectField, TextField } from '../../widgets/controls.tsx';
+import { SelectField, TextField } from '../../widgets/controls.tsx';
 import { PagedTable, usePages } from '../../widgets/list.tsx';
 import { State } from '../../widgets/page.tsx';
-import { Part, SecretDialog } from './parts.tsx';
-import { settingsTexts } from './texts.ts';
+import { settingsTexts } from '../texts.ts';
+import { Part, SecretDialog, Actions } from './parts.tsx';
 
 type Key = Schemas['ApiKey'];
 
@@ -86,7 +86,7 @@ function KeyList({ onRotate }: { onRotate: (key: Key) => void }) {
     ({ firm }) => ({
       title: t('keys.deleteTitle', { firm: firm.name }),
       text: t('keys.deleteText'),
-      action: t('keys.delete'),
+      action: t('hooks.delete'),
     }),
     (key: Key) => send(api.DELETE('/external/api/v1/api-key/{api_key_uuid}', path(key))),
     { says: t('keys.deleted'), changes: [KEYS] },
@@ -94,31 +94,23 @@ function KeyList({ onRotate }: { onRotate: (key: Key) => void }) {
   return (
     <PagedTable
       label={t('tab.keys')}
+      className="table-frame"
       pages={keys}
       none={<State title={t('keys.none')} text={t('keys.noneText')} />}
       keyOf={(key) => key.uuid}
-      columns={[
-        { title: t('keys.firm'), kind: 'name', className: 'foreign', cell: (key) => key.firm.name },
-        { title: t('keys.prefix'), cell: (key) => <code>{key.key_prefix}</code> },
-        { title: t('created'), cell: (key) => format.dateTime(key.created_at) },
-        {
-          title: t('keys.lastUsed'),
-          cell: (key) => (key.last_used === null ? t('never') : format.dateTime(key.last_used)),
-        },
-        {
-          title: t('actions'),
-          kind: 'unlabelled',
-          cell: (key) => (
-            <div className="row">
-              <Button isSmall onClick={() => onRotate(key)}>
-                {t('keys.rotate')}
-              </Button>
-              <Button kind="danger" isSmall onClick={() => remove(key)}>
-                {t('keys.delete')}
-              </Button>
-            </div>
-          ),
-        },
+      columns={({ name, plain, actions }) => [
+        name(t('keys.firm'), ({ firm }) => firm.name),
+        plain(t('keys.prefix'), ({ key_prefix }) => <code>{key_prefix}</code>),
+        plain(t('created'), ({ created_at }) => format.dateTime(created_at)),
+        plain(t('keys.lastUsed'), ({ last_used }) => (last_used === null ? t('never') : format.dateTime(last_used))),
+        actions(t('actions'), (key) => (
+          <Actions
+            of={[
+              { name: t('keys.rotate'), act: () => onRotate(key) },
+              { name: t('hooks.delete'), act: () => remove(key), isDanger: true },
+            ]}
+          />
+        )),
       ]}
     />
   );

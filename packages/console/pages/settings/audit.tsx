@@ -1,15 +1,15 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
-import type { ReactNode, SyntheticEvent } from 'react';
+import type { ReactNode } from 'react';
 import { firmQuery, get, samplingRulesQuery, type Schemas } from '../../api/client.ts';
 import * as format from '../../i18n/format.ts';
 import { addDays, startOfDay } from '../../i18n/zone/days.ts';
 import { timeZone } from '../../i18n/zone/zone.ts';
 import { useSession } from '../../session/session.ts';
-import { Button, SelectField, TextField } from '../../widgets/controls.tsx';
+import { Button, SelectField, TextField, Form } from '../../widgets/controls.tsx';
 import { PagedTable, usePages } from '../../widgets/list.tsx';
 import { State } from '../../widgets/page.tsx';
-import { settingsTexts } from './texts.ts';
+import { settingsTexts } from '../texts.ts';
 
 const route = getRouteApi('/settings');
 
@@ -33,19 +33,15 @@ export function Audit() {
   const entries = usePages((page) => get(['audit', filter, page], '/api/v1/audit', { query: { ...filter, ...page } }), {
     size: SIZE,
   });
-  const submit = (event: SyntheticEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const form = new FormData(event.currentTarget);
-    const values = FILTERS.map((name) => [name, String(form.get(name) ?? '').trim()] as const);
+  const choose = (text: (name: string) => string) =>
     void navigate({
       to: '/settings',
-      search: { tab: 'audit', ...Object.fromEntries(values.filter(([, value]) => value !== '')) },
+      search: { tab: 'audit', ...Object.fromEntries(FILTERS.map((name) => [name, text(name) || undefined])) },
     });
-  };
   const nameOf = useNames();
   return (
     <section className="stack">
-      <form className="settings-filters" onSubmit={submit} key={JSON.stringify(search)}>
+      <Form className="settings-filters" onSend={choose} key={JSON.stringify(search)}>
         {FILTERS.map((name) =>
           name === 'action' ? (
             <SelectField
@@ -68,34 +64,31 @@ export function Audit() {
           ),
         )}
         <Button isSubmit>{t('audit.filter')}</Button>
-      </form>
+      </Form>
       <PagedTable
         label={t('tab.audit')}
+        className="table-frame"
         pages={entries}
         none={<State title={t('audit.none')} text={t('audit.noneText')} />}
         // One request may write several entries that differ in nothing.
         keyOf={({ request_id }, index) => `${request_id}-${index}`}
-        columns={[
-          { title: t('audit.at'), className: 'settings-line', cell: ({ at }) => format.exactTime(at) },
-          {
-            title: t('audit.action'),
-            cell: (entry) => (
-              <>
-                {nameOfAction(entry.action)}{' '}
-                {entry.code !== undefined && <span className="badge badge-bad">{entry.code}</span>}
-              </>
-            ),
-          },
-          {
-            title: t('audit.actor'),
+        columns={({ plain }) => [
+          plain(t('audit.at'), ({ at }) => format.exactTime(at), { className: 'settings-line' }),
+          plain(t('audit.action'), (entry) => (
+            <>
+              {nameOfAction(entry.action)}{' '}
+              {entry.code !== undefined && (
+                <span className="badge badge-bad">{settingsTexts.inWords('audit.code.', entry.code)}</span>
+              )}
+            </>
+          )),
+          plain(t('audit.actor'), (entry) => <Named id={entry.actor} name={entry.actor_name} filter="actor" />, {
             className: 'settings-actor',
-            cell: (entry) => <Named id={entry.actor} name={entry.actor_name} filter="actor" />,
-          },
-          {
-            title: t('audit.subject'),
-            cell: (entry) => <Named id={entry.subject} name={entry.subject_name ?? nameOf(entry)} filter="subject" />,
-          },
-          { title: t('audit.address'), className: 'settings-line', cell: ({ address }) => address },
+          }),
+          plain(t('audit.subject'), (entry) => (
+            <Named id={entry.subject} name={entry.subject_name ?? nameOf(entry)} filter="subject" />
+          )),
+          plain(t('audit.address'), ({ address }) => address, { className: 'settings-line' }),
         ]}
       />
     </section>
@@ -113,10 +106,7 @@ function actionsWith(chosen: string | undefined): readonly string[] {
   return ['', ...[...all].toSorted((a, b) => nameOfAction(a).localeCompare(nameOfAction(b)))];
 }
 
-function nameOfAction(action: string): string {
-  const name = ACTION + action;
-  return settingsTexts.has(name) ? settingsTexts.translate(name) : action;
-}
+const nameOfAction = (action: string) => settingsTexts.inWords(ACTION, action);
 
 /** The names of objects other than users, as far as an ADMIN may list them. */
 function useNames(): (entry: Entry) => ReactNode {

@@ -1,11 +1,14 @@
 import { useState } from 'react';
 import { api, get, type Schemas, send } from '../../api/client.ts';
+import { FormDialog } from '../../drafts/form.tsx';
 import * as format from '../../i18n/format.ts';
-import { shellTexts } from '../../i18n/shell/texts.ts';
-import { useAction } from '../../widgets/actions.tsx';
-import { Button, Select } from '../../widgets/controls.tsx';
+import { shellTexts } from '../../i18n/texts.ts';
+import { instantOf, localInput } from '../../i18n/zone/days.ts';
+import { timeZone } from '../../i18n/zone/zone.ts';
+import { useAction, done } from '../../widgets/actions.tsx';
+import { Button, Select, TextField } from '../../widgets/controls.tsx';
 import { PagedTable, usePages } from '../../widgets/list.tsx';
-import { settingsTexts } from './texts.ts';
+import { settingsTexts } from '../texts.ts';
 
 type Status = Schemas['DeliveryStatus'];
 
@@ -44,44 +47,67 @@ export function Deliveries({ uuid }: { uuid: string }) {
       </label>
       <PagedTable
         label={t('hooks.deliveries')}
+        className="table-frame"
         pages={deliveries}
         none={<p className="muted">{t('deliveries.none')}</p>}
         keyOf={(delivery) => delivery.uuid}
-        columns={[
-          { title: t('created'), className: 'settings-line', cell: (each) => format.exactTime(each.created_at) },
-          { title: t('deliveries.event'), cell: ({ event }) => nameOf(event) },
-          {
-            title: t('deliveries.status'),
-            cell: (each) => <span className={`badge ${TONES[each.status]}`}>{t(`deliveries.${each.status}`)}</span>,
-          },
-          { title: t('deliveries.attempts'), kind: 'number', cell: ({ attempts }) => format.number(attempts) },
-          {
-            title: t('deliveries.answer'),
-            className: 'foreign',
-            cell: ({ last_error, last_status }) => last_error ?? last_status ?? '–',
-          },
-          {
-            title: t('deliveries.next'),
-            cell: ({ next_at }) => (next_at === null ? '–' : format.dateTime(next_at)),
-          },
-          {
-            title: t('actions'),
-            kind: 'unlabelled',
-            cell: (delivery) =>
+        columns={({ plain, number, text, actions }) => [
+          plain(t('created'), (each) => format.exactTime(each.created_at), { className: 'settings-line' }),
+          // The test event is not one that a webhook chooses.
+          plain(t('deliveries.event'), ({ event }) => settingsTexts.inWords('event.', event)),
+          plain(t('deliveries.status'), (each) => (
+            <span className={`badge ${TONES[each.status]}`}>{t(`deliveries.${each.status}`)}</span>
+          )),
+          number(t('deliveries.attempts'), ({ attempts }) => format.number(attempts)),
+          text(t('deliveries.answer'), ({ last_error, last_status }) => last_error ?? last_status ?? '–'),
+          plain(t('deliveries.next'), ({ next_at }) => (next_at === null ? '–' : format.dateTime(next_at))),
+          actions(
+            t('actions'),
+            (delivery) =>
               delivery.status !== 'delivered' && (
                 <Button isSmall disabled={retry.isPending} onClick={() => retry.mutate(delivery.uuid)}>
                   {shell('retry')}
                 </Button>
               ),
-          },
+          ),
         ]}
       />
     </div>
   );
 }
 
-/** The test event is not one that a webhook chooses. */
-function nameOf(event: string): string {
-  const name = `event.${event}`;
-  return settingsTexts.has(name) ? settingsTexts.translate(name) : event;
+const DAY_MS = 86_400_000;
+
+/** Sends again what a webhook was sent in a period. */
+export function Replay({ uuid, onClose }: { uuid: string; onClose: () => void }) {
+  const t = settingsTexts.use();
+  const now = Date.now();
+  const field = (name: 'from' | 'to', instant: number) => (
+    <TextField
+      label={t(`replay.${name}`)}
+      name={name}
+      type="datetime-local"
+      required
+      defaultValue={localInput(instant, timeZone())}
+    />
+  );
+  return (
+    <FormDialog
+      title={t('replay')}
+      about={<p>{t('replay.text')}</p>}
+      action={t('replay.send')}
+      draft={`replay ${uuid}`}
+      isRepeatable={false}
+      save={({ text }) => {
+        const body = { from: instantOf(text('from'), timeZone()), to: instantOf(text('to'), timeZone()) };
+        return send(api.POST('/api/v1/webhooks/{uuid}/replay', { params: { path: { uuid } }, body }));
+      }}
+      onSaved={({ deliveries }) => done(t('replay.done', { n: deliveries, count: format.number(deliveries) }))}
+      changes={['deliveries', uuid]}
+      onClose={onClose}
+    >
+      {field('from', now - DAY_MS)}
+      {field('to', now + 60_000)}
+    </FormDialog>
+  );
 }

@@ -3,12 +3,12 @@ import { api, type Schemas, send, firmQuery } from '../../api/client.ts';
 import { type Fields, useForm } from '../../drafts/form.tsx';
 import { mergeLists } from '../../drafts/merge-lists.ts';
 import * as format from '../../i18n/format.ts';
-import { shellTexts } from '../../i18n/shell/texts.ts';
+import { shellTexts } from '../../i18n/texts.ts';
 import { useSession } from '../../session/session.ts';
 import { done } from '../../widgets/actions.tsx';
 import { Button, SelectField, TextArea, TextField } from '../../widgets/controls.tsx';
 import { Card, LoadingOrFailed } from '../../widgets/page.tsx';
-import { settingsTexts } from './texts.ts';
+import { settingsTexts } from '../texts.ts';
 
 type FirmSettings = Schemas['FirmSettings'];
 
@@ -27,7 +27,8 @@ export function Firm() {
     refetchOnMount: 'always',
   });
   if (firm.data === undefined) return <LoadingOrFailed query={firm} />;
-  return <Form key={JSON.stringify(firm.data)} firm={firm.data} />;
+  // What is stored changes while the person types, and is no field of the form.
+  return <Form key={JSON.stringify({ ...firm.data, storage: null })} firm={firm.data} />;
 }
 
 function Form({ firm }: { firm: FirmSettings }) {
@@ -64,14 +65,14 @@ function Form({ firm }: { firm: FirmSettings }) {
           <div className="columns">
             <TextField label={t('firm.name')} name="name" required maxLength={255} defaultValue={firm.name} />
             <SelectField
-              label={t('firm.language')}
+              label={shell('language')}
               name="language"
               options={LANGUAGES}
               nameOf={(language) => shell(`language.${language}`)}
               defaultValue={firm.language}
             />
             <SelectField
-              label={t('firm.timeZone')}
+              label={shell('zone')}
               name="time_zone"
               options={[...new Set([firm.time_zone, 'UTC', ...Intl.supportedValuesOf('timeZone')])]}
               defaultValue={firm.time_zone}

@@ -3,12 +3,12 @@ import { useState } from 'react';
 import { api, get, type Schemas, send } from '../../api/client.ts';
 import { type Fields, useForm } from '../../drafts/form.tsx';
 import * as format from '../../i18n/format.ts';
-import { shellTexts } from '../../i18n/shell/texts.ts';
+import { shellTexts } from '../../i18n/texts.ts';
 import { done } from '../../widgets/actions.tsx';
 import { Button, Select, SelectField, TextField } from '../../widgets/controls.tsx';
-import { Table } from '../../widgets/list.tsx';
+import { QueryTable } from '../../widgets/list.tsx';
 import { Card, LoadingOrFailed } from '../../widgets/page.tsx';
-import { settingsTexts } from './texts.ts';
+import { settingsTexts } from '../texts.ts';
 
 const GROUPINGS = ['day', 'month', 'segment_type', 'model'] as const;
 type Grouping = (typeof GROUPINGS)[number];
@@ -144,24 +144,18 @@ function Usage() {
         </label>
       }
     >
-      <LoadingOrFailed query={usage} />
-      {usage.data?.items.length === 0 && <p className="muted">{t('usage.none')}</p>}
-      {usage.data !== undefined && usage.data.items.length > 0 && (
-        <Table
-          label={t('tab.money')}
-          items={usage.data.items}
-          keyOf={(item) => `${item.key} ${item.cost?.currency} ${item.speech_cost?.currency}`}
-          columns={[
-            {
-              title: t(`usage.${grouping}`),
-              kind: 'name',
-              className: 'foreign settings-key',
-              cell: ({ key }) => nameOf(key),
-            },
-            ...FIGURES.map(([name, cell]) => ({ title: t(`usage.${name}`), kind: 'number' as const, cell })),
-          ]}
-        />
-      )}
+      <QueryTable
+        query={usage}
+        none={t('usage.none')}
+        label={t('tab.money')}
+        className="table-frame"
+        items={usage.data?.items ?? []}
+        keyOf={(item) => `${item.key} ${item.cost?.currency} ${item.speech_cost?.currency}`}
+        columns={({ name, number }) => [
+          name(t(`usage.${grouping}`), ({ key }) => nameOf(key), { className: 'foreign settings-key' }),
+          ...FIGURES.map(([figure, cell]) => number(t(`usage.${figure}`), cell)),
+        ]}
+      />
     </Card>
   );
 }

@@ -2,7 +2,7 @@ import { type ReactNode, useState } from 'react';
 import { failed } from '../../widgets/actions.tsx';
 import { Button } from '../../widgets/controls.tsx';
 import { Dialog } from '../../widgets/dialog.tsx';
-import { settingsTexts } from './texts.ts';
+import { settingsTexts } from '../texts.ts';
 
 interface PartProps {
   readonly about: string;
@@ -27,19 +27,49 @@ export function Part({ about, create, onCreate, children }: PartProps) {
   );
 }
 
+export interface Action {
+  readonly name: string;
+  readonly act: () => void;
+  /** It destroys something. */
+  readonly isDanger?: boolean;
+  readonly isPending?: boolean;
+}
+
+interface ActionsProps {
+  readonly of: readonly (Action | false)[];
+  /** After them. */
+  readonly children?: ReactNode;
+}
+
+/** What can be done with one of several things. */
+export function Actions({ of, children }: ActionsProps) {
+  return (
+    <div className="row">
+      {of
+        .filter((each) => each !== false)
+        .map(({ name, act, isDanger = false, isPending = false }) => (
+          <Button key={name} kind={isDanger ? 'danger' : undefined} isSmall disabled={isPending} onClick={act}>
+            {name}
+          </Button>
+        ))}
+      {children}
+    </div>
+  );
+}
+
 interface ItemProps {
   readonly name: string;
   readonly isEnabled: boolean;
   /** What it is, in a few words each. */
   readonly facts: readonly string[];
-  readonly actions: ReactNode;
   /** Between its name and its facts. */
   readonly notes?: ReactNode;
-  readonly children?: ReactNode;
+  /** What can be done with it, and what follows. */
+  readonly children: ReactNode;
 }
 
 /** Something that can be switched off. */
-export function Item({ name, isEnabled, facts, actions, notes, children }: ItemProps) {
+export function Item({ name, isEnabled, facts, notes, children }: ItemProps) {
   const t = settingsTexts.use();
   return (
     <article className="card card-body stack" aria-label={name}>
@@ -57,7 +87,6 @@ export function Item({ name, isEnabled, facts, actions, notes, children }: ItemP
           </span>
         ))}
       </p>
-      <div className="row">{actions}</div>
       {children}
     </article>
   );

@@ -1,27 +1,27 @@
 import './settings.css';
-import { getRouteApi, Link } from '@tanstack/react-router';
+import { getRouteApi } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { type Role, useSession } from '../../session/session.ts';
-import { Page } from '../../widgets/page.tsx';
+import { Page, Tab } from '../../widgets/page.tsx';
+import { settingsTexts } from '../texts.ts';
 import { ApiKeys } from './api-keys.tsx';
 import { Audit } from './audit.tsx';
 import { Firm } from './firm.tsx';
 import { Money } from './money.tsx';
 import { SamplingRules } from './sampling-rules.tsx';
-import { settingsTexts } from './texts.ts';
 import { Users } from './users.tsx';
 import { Webhooks } from './webhooks.tsx';
 
 const route = getRouteApi('/settings');
 
-interface Tab {
+interface Part {
   readonly name: 'firm' | 'users' | 'keys' | 'webhooks' | 'sampling' | 'money' | 'audit';
   /** Those whom the service lets use it. */
   readonly roles: readonly Role[];
   readonly show: () => ReactNode;
 }
 
-const TABS: readonly Tab[] = [
+const TABS: readonly Part[] = [
   { name: 'firm', roles: ['ADMIN', 'WORKFLOW_ENGINEER', 'SUPERUSER'], show: () => <Firm /> },
   { name: 'users', roles: ['ADMIN', 'SUPERUSER'], show: () => <Users /> },
   { name: 'keys', roles: ['SUPERUSER', 'WORKFLOW_ENGINEER'], show: () => <ApiKeys /> },
@@ -32,7 +32,7 @@ const TABS: readonly Tab[] = [
 ];
 
 /** The parts of the settings that the user's role may use. */
-export function SettingsPage() {
+export default function SettingsPage() {
   const t = settingsTexts.use();
   const { role } = useSession();
   const { tab } = route.useSearch();
@@ -42,15 +42,9 @@ export function SettingsPage() {
     <Page title={t('title')} className="settings">
       <nav className="row chips" aria-label={t('title')}>
         {tabs.map(({ name }) => (
-          <Link
-            key={name}
-            to="/settings"
-            search={{ tab: name }}
-            className={name === shown.name ? 'chip chip-on' : 'chip'}
-            {...(name === shown.name && { 'aria-current': 'page' as const })}
-          >
+          <Tab key={name} to="/settings" search={{ tab: name }} isShown={name === shown.name}>
             {t(`tab.${name}`)}
-          </Link>
+          </Tab>
         ))}
       </nav>
       {shown.show()}

@@ -1,13 +1,13 @@
 import { useState } from 'react';
 import { api, get, type Schemas, send } from '../../api/client.ts';
+import { type Fields, FormDialog } from '../../drafts/form.tsx';
 import * as format from '../../i18n/format.ts';
-import { useSession } from '../../session/session.ts';
+import { useSession, type Role } from '../../session/session.ts';
 import { useAction, useAskedAction } from '../../widgets/actions.tsx';
-import { Button } from '../../widgets/controls.tsx';
+import { SelectField, TextArea, TextField } from '../../widgets/controls.tsx';
 import { PagedTable, usePages } from '../../widgets/list.tsx';
-import { Part, SecretDialog } from './parts.tsx';
-import { settingsTexts } from './texts.ts';
-import { ROLES_OF_FIRM, UserForm } from './user-form.tsx';
+import { settingsTexts } from '../texts.ts';
+import { Part, SecretDialog, Actions } from './parts.tsx';
 
 type User = Schemas['User'];
 
@@ -36,43 +36,32 @@ export function Users() {
     <Part about={t('users.about')} create={t('users.create')} onCreate={() => setForm('new')}>
       <PagedTable
         label={t('tab.users')}
+        className="table-frame"
         pages={users}
         none={null}
         keyOf={(user) => user.uuid}
-        columns={[
-          {
-            title: t('users.name'),
-            kind: 'name',
-            className: 'foreign',
-            cell: (user) => (
-              <>
-                {user.name} {user.uuid === userUuid && <span className="badge badge-accent">{t('users.you')}</span>}
-                {user.is_api_user && <span className="badge">{t('users.api')}</span>}
-              </>
-            ),
-          },
-          { title: t('users.role'), cell: (user) => <RoleOf user={user} /> },
-          { title: t('created'), cell: (user) => format.dateTime(user.created_at) },
-          {
-            title: t('actions'),
-            kind: 'unlabelled',
-            cell: (user) =>
+        columns={({ name, plain, actions }) => [
+          name(t('users.name'), (user) => (
+            <>
+              {user.name} {user.uuid === userUuid && <span className="badge badge-accent">{t('users.you')}</span>}
+              {user.is_api_user && <span className="badge">{t('users.api')}</span>}
+            </>
+          )),
+          plain(t('users.role'), (user) => <RoleOf user={user} />),
+          plain(t('created'), (user) => format.dateTime(user.created_at)),
+          actions(
+            t('actions'),
+            (user) =>
               mayManage(user) && (
-                <div className="row">
-                  <Button isSmall onClick={() => setForm(user)}>
-                    {t('users.change')}
-                  </Button>
-                  <Button isSmall disabled={makeLink.isPending} onClick={() => makeLink.mutate(user)}>
-                    {t('users.link')}
-                  </Button>
-                  {user.uuid !== userUuid && (
-                    <Button kind="danger" isSmall onClick={() => remove(user)}>
-                      {t('users.remove')}
-                    </Button>
-                  )}
-                </div>
+                <Actions
+                  of={[
+                    { name: t('hooks.change'), act: () => setForm(user) },
+                    { name: t('users.link'), act: () => makeLink.mutate(user), isPending: makeLink.isPending },
+                    user.uuid !== userUuid && { name: t('users.remove'), act: () => remove(user), isDanger: true },
+                  ]}
+                />
               ),
-          },
+          ),
         ]}
       />
       {form !== null && <UserForm user={form === 'new' ? null : form} onClose={() => setForm(null)} />}
@@ -99,5 +88,77 @@ function RoleOf({ user: { role, operator_ids: ids } }: { user: User }) {
         <span className="muted foreign">{t('users.operatorIdsOf', { ids: ids.join(', ') })}</span>
       )}
     </>
+  );
+}
+
+/** An ADMIN gives these, a SUPERUSER the others too. */
+const ROLES_OF_FIRM: readonly Role[] = ['ADMIN', 'REVIEWER', 'OPERATOR'];
+const ROLES: readonly Role[] = [...ROLES_OF_FIRM, 'WORKFLOW_ENGINEER', 'SUPERUSER'];
+
+function UserForm({ user, onClose }: { user: Schemas['User'] | null; onClose: () => void }) {
+  const t = settingsTexts.use();
+  const { userUuid, role: own } = useSession();
+  const isOwn = user?.uuid === userUuid;
+  const roles = isOwn ? [own] : own === 'SUPERUSER' ? ROLES : ROLES_OF_FIRM;
+  const save = ({ text, lines, isChanged }: Fields) => {
+    const name = text('name');
+    const role = ROLES.find((each) => each === text('role')) ?? roles[0]!;
+    const operator_ids = lines('operator_ids');
+    if (user === null) return send(api.POST('/api/v1/users', { body: { name, role, operator_ids } }));
+    // Only what was changed: another person may have changed the rest.
+    const body = {
+      ...(name !== user.name && { name }),
+      ...(role !== user.role && { role }),
+      ...(isChanged('operator_ids') && { operator_ids }),
+    };
+    return send(api.PATCH('/api/v1/users/{uuid}', { params: { path: { uuid: user.uuid } }, body }));
+  };
+  const nameOf = (role: Role) => `${t(`roleName.${role}`)}: ${t(`role.${role}`)}`;
+  return (
+    <FormDialog
+      title={t(user === null ? 'users.create' : 'hooks.change')}
+      draft={`user ${user?.uuid ?? 'new'}`}
+      save={save}
+      isRepeatable={user !== null}
+      changes={['users']}
+      onClose={onClose}
+    >
+      <TextField
+        label={t('users.name')}
+        name="name"
+        required
+        maxLength={255}
+        autoComplete="off"
+        defaultValue={user?.name ?? ''}
+      />
+      {roles.length > 1 ? (
+        <div>
+          <SelectField
+            label={t('users.role')}
+            name="role"
+            options={roles}
+            nameOf={(role) => t(`roleName.${role}`)}
+            defaultValue={user?.role ?? 'ADMIN'}
+          />
+          <ul className="muted settings-roles">
+            {roles.map((role) => (
+              <li key={role}>{nameOf(role)}</li>
+            ))}
+          </ul>
+        </div>
+      ) : (
+        <p className="muted">{nameOf(roles[0]!)}</p>
+      )}
+      <div className="settings-operator">
+        <TextArea
+          label={t('users.operatorIds')}
+          name="operator_ids"
+          rows={3}
+          defaultValue={user?.operator_ids.join('\n') ?? ''}
+        />
+        <p className="muted">{t('users.operatorIdsText')}</p>
+      </div>
+      {user !== null && roles.length > 1 && <p className="muted">{t('users.roleText')}</p>}
+    </FormDialog>
   );
 }

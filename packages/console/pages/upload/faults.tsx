@@ -1,16 +1,13 @@
-import { useRef } from 'react';
-import { saveFile } from '../../api/save-file.ts';
 import * as format from '../../i18n/format.ts';
-import { failed } from '../../widgets/actions.tsx';
 import { Button } from '../../widgets/controls.tsx';
 import { Table } from '../../widgets/list.tsx';
-import { uploadTexts } from './texts.ts';
+import { uploadTexts } from '../texts.ts';
+import { RefusedRows, FileButton } from './parts.tsx';
 import { type RowErrors, sendCorrected, skipFaults, type Upload } from './uploads.ts';
 
 /** The faults of a refused CSV, by row and column, and what to do next. */
 export function Faults({ upload, errors }: { upload: Upload; errors: RowErrors }) {
   const t = uploadTexts.use();
-  const input = useRef<HTMLInputElement>(null);
   const { rows, valid, invalid, faults, faults_truncated, rejected_csv_url } = errors;
   return (
     <div className="upload-faults">
@@ -19,29 +16,16 @@ export function Faults({ upload, errors }: { upload: Upload; errors: RowErrors }
         {t('refused.how')}
       </p>
       <div className="row upload-ways">
-        {rejected_csv_url !== null && (
-          <Button icon="download" onClick={() => void saveFile(rejected_csv_url, t('rejectedName')).catch(failed)}>
-            {t('rejected')}
-          </Button>
-        )}
-        <Button icon="upload" onClick={() => input.current?.click()}>
-          {t('corrected')}
-        </Button>
+        <RefusedRows url={rejected_csv_url} />
+        <FileButton
+          icon="upload"
+          name={t('corrected')}
+          accept=".csv"
+          onFiles={([file]) => file !== undefined && sendCorrected(upload, file)}
+        />
         {valid > 0 && (
           <Button onClick={() => skipFaults(upload)}>{t('skip', { n: valid, valid: format.number(valid) })}</Button>
         )}
-        <input
-          ref={input}
-          type="file"
-          hidden
-          accept=".csv"
-          aria-label={t('corrected')}
-          onChange={({ target }) => {
-            const [file] = target.files ?? [];
-            if (file !== undefined) sendCorrected(upload, file);
-            target.value = '';
-          }}
-        />
       </div>
       <Table
         label={t('faults')}
@@ -49,20 +33,16 @@ export function Faults({ upload, errors }: { upload: Upload; errors: RowErrors }
         items={faults}
         // One row may have the same fault twice.
         keyOf={(_, index) => index}
-        columns={[
-          { title: t('fault.row'), kind: 'number', cell: ({ row }) => row ?? '–' },
-          { title: t('fault.column'), cell: ({ column }) => (column === null ? '–' : <code>{column}</code>) },
-          { title: t('fault.value'), className: 'foreign upload-value', cell: ({ value }) => value },
-          {
-            title: t('fault.what'),
-            kind: 'unlabelled',
-            cell: ({ code, message }) => (
-              <>
-                <strong>{t(`code.${code}`)}</strong>
-                <span className="muted foreign upload-message">{message}</span>
-              </>
-            ),
-          },
+        columns={({ plain, number, text, actions }) => [
+          number(t('fault.row'), ({ row }) => row ?? '–'),
+          plain(t('fault.column'), ({ column }) => (column === null ? '–' : <code>{column}</code>)),
+          text(t('fault.value'), ({ value }) => value, { className: 'foreign upload-value' }),
+          actions(t('fault.what'), ({ code, message }) => (
+            <>
+              <strong>{t(`code.${code}`)}</strong>
+              <span className="muted foreign upload-message">{message}</span>
+            </>
+          )),
         ]}
       />
       {faults_truncated && <p className="muted">{t('faults.more')}</p>}

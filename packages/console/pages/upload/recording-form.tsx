@@ -6,7 +6,7 @@ import * as format from '../../i18n/format.ts';
 import { instantOf, localInput } from '../../i18n/zone/days.ts';
 import { timeZone } from '../../i18n/zone/zone.ts';
 import { SelectField, TextField } from '../../widgets/controls.tsx';
-import { uploadTexts } from './texts.ts';
+import { uploadTexts } from '../texts.ts';
 import type { RecordingDetails } from './uploads.ts';
 
 const SIDES = ['left', 'right'] as const;

@@ -1,11 +1,10 @@
 import { useState } from 'react';
-import { saveFile } from '../../api/save-file.ts';
 import { faultText } from '../../i18n/faults/texts.ts';
 import * as format from '../../i18n/format.ts';
 import { currentSession } from '../../session/session.ts';
-import { failed } from '../../widgets/actions.tsx';
 import { Button } from '../../widgets/controls.tsx';
-import { uploadTexts } from './texts.ts';
+import { uploadTexts } from '../texts.ts';
+import { RefusedRows } from './parts.tsx';
 
 /** The files that were refused earlier in this browser, with their rows as long as the service keeps them. */
 export function Refusals({ shown }: { shown: readonly string[] }) {
@@ -28,11 +27,7 @@ export function Refusals({ shown }: { shown: readonly string[] }) {
                 : faultText(fault.code, fault.message)}
             </span>
             <span className="upload-card-actions">
-              {url !== null && (
-                <Button icon="download" isSmall onClick={() => void saveFile(url, t('rejectedName')).catch(failed)}>
-                  {t('rejected')}
-                </Button>
-              )}
+              <RefusedRows url={url} isSmall />
               <Button
                 icon="close"
                 kind="quiet"

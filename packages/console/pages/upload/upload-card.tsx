@@ -2,17 +2,18 @@ import { Link } from '@tanstack/react-router';
 import * as format from '../../i18n/format.ts';
 import { Button } from '../../widgets/controls.tsx';
 import { useFailure } from '../../widgets/page.tsx';
-import { BatchProgress } from './batch-progress.tsx';
+import { uploadTexts } from '../texts.ts';
+import { BatchProgress } from './batches.tsx';
 import { Faults } from './faults.tsx';
-import { uploadTexts } from './texts.ts';
-import { isUnfinished, namesOf, pauseUpload, removeUpload, resumeUpload, sizeOf, type Upload } from './uploads.ts';
+import { acceptedText } from './parts.tsx';
+import { isUnfinished, nameOf, pauseUpload, removeUpload, resumeUpload, sizeOf, type Upload } from './uploads.ts';
 
 /** One upload: its files, how far it is, and what to do next. */
 export function UploadCard({ upload }: { upload: Upload }) {
   const t = uploadTexts.use();
   const { progress, sentBytes } = upload;
   const size = sizeOf(upload);
-  const name = namesOf(upload).join(' + ');
+  const name = nameOf(upload);
   return (
     <article className="card card-body upload-card" aria-label={name}>
       <div className="upload-card-head">
@@ -71,12 +72,7 @@ export function UploadCard({ upload }: { upload: Upload }) {
       {progress.state === 'accepted' && (
         <>
           <p>
-            {t('accepted', {
-              n: progress.result.accepted,
-              accepted: format.number(progress.result.accepted),
-              duplicates: format.number(progress.result.duplicates),
-              rejected: format.number(progress.result.rejected),
-            })}
+            {acceptedText(progress.result)}
             {progress.result.ignored_columns.length > 0 && (
               <span className="muted foreign">
                 {' '}

@@ -10,19 +10,16 @@ type UploadResult = Schemas['UploadResult'];
 type UploadUrls = Schemas['UploadUrls'];
 
 /** The metadata of a recording that is uploaded on its own, save its file name. */
-export interface RecordingDetails {
-  readonly client_phone_number: string;
-  readonly operator_name: string;
-  readonly start_time: string;
-  readonly segment_type: string;
-  readonly left_channel: 'operator' | 'client';
-  readonly right_channel: 'operator' | 'client';
-  readonly direction?: 'inbound' | 'outbound';
-}
+export type RecordingDetails = Omit<Schemas['RecordingMetadata'], 'audio_file_name'>;
 
-type Source =
-  | { readonly kind: 'batch'; readonly table: File; readonly archive: File | null }
-  | { readonly kind: 'recording'; readonly recording: File; readonly details: RecordingDetails };
+interface Batch {
+  readonly table: File;
+  readonly archive: File | null;
+}
+interface Recording {
+  readonly recording: File;
+  readonly details: RecordingDetails;
+}
 
 type Progress =
   | { readonly state: 'sending' | 'paused' | 'checking' }
@@ -35,7 +32,7 @@ type Progress =
 export interface Upload {
   readonly id: string;
   readonly userUuid: string;
-  readonly source: Source;
+  readonly source: Batch | Recording;
   readonly sentBytes: number;
   readonly progress: Progress;
 }
@@ -45,8 +42,7 @@ interface Work {
   stop: AbortController;
   urls: UploadUrls | null;
   openedAt: number;
-  isTableSent: boolean;
-  isArchiveSent: boolean;
+  sent: ReadonlySet<File>;
 }
 
 /** URLs are valid for an hour. One that has less than this left is not used for the rest of a file. */
@@ -62,21 +58,27 @@ export function useUploads(): readonly Upload[] {
   return uploads.use().filter((each) => each.userUuid === userUuid);
 }
 
-export function sizeOf({ source }: Upload): number {
-  return source.kind === 'batch' ? source.table.size + (source.archive?.size ?? 0) : source.recording.size;
+function filesOf({ source }: Upload): File[] {
+  if ('recording' in source) return [source.recording];
+  return source.archive === null ? [source.table] : [source.table, source.archive];
+}
+
+export function sizeOf(upload: Upload): number {
+  return filesOf(upload).reduce((sum, { size }) => sum + size, 0);
 }
 
 /** The names of its files. */
-export function namesOf({ source }: Upload): string[] {
-  if (source.kind === 'recording') return [source.recording.name];
-  return [source.table.name, ...(source.archive === null ? [] : [source.archive.name])];
+export function nameOf(upload: Upload): string {
+  return filesOf(upload)
+    .map(({ name }) => name)
+    .join(' + ');
 }
 
 export function isUnfinished({ progress }: Upload): boolean {
   return progress.state === 'sending' || progress.state === 'checking' || progress.state === 'paused';
 }
 
-export function startUpload(source: Source): void {
+export function startUpload(source: Batch | Recording): void {
   const userUuid = currentSession()?.userUuid;
   if (userUuid === undefined) return;
   const upload: Upload = {
@@ -86,13 +88,7 @@ export function startUpload(source: Source): void {
     sentBytes: 0,
     progress: { state: 'sending' },
   };
-  works.set(upload.id, {
-    stop: new AbortController(),
-    urls: null,
-    openedAt: 0,
-    isTableSent: false,
-    isArchiveSent: false,
-  });
+  works.set(upload.id, { stop: new AbortController(), urls: null, openedAt: 0, sent: new Set() });
   uploads.set([upload, ...uploads.get()]);
   void run(upload);
 }
@@ -118,7 +114,7 @@ export function skipFaults(upload: Upload): void {
 
 /** Uploads a corrected CSV in place of the refused one, with the same archive. */
 export function sendCorrected(upload: Upload, table: File): void {
-  if (upload.source.kind !== 'batch') return;
+  if (!('table' in upload.source)) return;
   removeUpload(upload);
   startUpload({ ...upload.source, table });
 }
@@ -131,7 +127,8 @@ export function removeUpload({ id }: Upload): void {
 }
 
 function run(upload: Upload): Promise<void> {
-  return settle(upload, () => (upload.source.kind === 'batch' ? sendBatch(upload) : sendRecording(upload)));
+  const { source } = upload;
+  return settle(upload, () => ('table' in source ? sendBatch(upload, source) : sendRecording(upload, source)));
 }
 
 async function settle(upload: Upload, action: () => Promise<Progress>): Promise<void> {
@@ -157,22 +154,21 @@ async function settle(upload: Upload, action: () => Promise<Progress>): Promise<
 const PASSING = new Set([401, 408, 429]);
 
 function refusalOf(upload: Upload) {
-  return { id: upload.id, name: namesOf(upload).join(' + '), at: Date.now() };
+  return { id: upload.id, name: nameOf(upload), at: Date.now() };
 }
 
-async function sendBatch(upload: Upload): Promise<Progress> {
-  if (upload.source.kind !== 'batch') throw new Error('This upload has no CSV.');
-  const { table, archive } = upload.source;
+async function sendBatch(upload: Upload, { table, archive }: Batch): Promise<Progress> {
   const work = works.get(upload.id)!;
   const { signal } = work.stop;
   if (work.urls === null || Date.now() - work.openedAt > URL_AGE_MS) {
     const body = { metadata_filename: table.name, ...(archive !== null && { audios_filename: archive.name }) };
     const { data } = await send(api.POST('/api/v1/calls/upload', { body, signal }));
-    Object.assign(work, { urls: data, openedAt: Date.now(), isTableSent: false, isArchiveSent: false });
+    Object.assign(work, { urls: data, openedAt: Date.now(), sent: new Set() });
   }
   const { metadata_upload_url, audio_upload_url } = work.urls!;
-  const put = (url: string, file: File, type: string, before: number) =>
-    transfer({
+  const put = async (url: string, file: File, type: string, before: number) => {
+    if (work.sent.has(file)) return;
+    await transfer({
       method: 'PUT',
       url,
       headers: { 'content-type': type },
@@ -180,14 +176,11 @@ async function sendBatch(upload: Upload): Promise<Progress> {
       signal,
       onProgress: (sent) => change(upload.id, { sentBytes: before + Math.min(sent, file.size) }),
     });
-  if (!work.isTableSent) {
-    await put(metadata_upload_url, table, 'text/csv', 0);
-    work.isTableSent = true;
-  }
-  if (archive !== null && audio_upload_url !== undefined && !work.isArchiveSent) {
+    work.sent = new Set([...work.sent, file]);
+  };
+  await put(metadata_upload_url, table, 'text/csv', 0);
+  if (archive !== null && audio_upload_url !== undefined)
     await put(audio_upload_url, archive, 'application/zip', table.size);
-    work.isArchiveSent = true;
-  }
   change(upload.id, { sentBytes: sizeOf(upload), progress: { state: 'checking' } });
   return process(upload, 'reject');
 }
@@ -211,9 +204,7 @@ async function process(upload: Upload, onError: 'reject' | 'skip'): Promise<Prog
   }
 }
 
-async function sendRecording(upload: Upload): Promise<Progress> {
-  if (upload.source.kind !== 'recording') throw new Error('This upload has no recording.');
-  const { recording, details } = upload.source;
+async function sendRecording(upload: Upload, { recording, details }: Recording): Promise<Progress> {
   const form = new FormData();
   form.set('metadata', JSON.stringify({ audio_file_name: recording.name, ...details }));
   form.set('audio_file', recording);

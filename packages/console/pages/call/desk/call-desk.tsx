@@ -1,13 +1,13 @@
-import { type SyntheticEvent, useId } from 'react';
+import { useId } from 'react';
+import type { Schemas } from '../../../api/client.ts';
 import * as format from '../../../i18n/format.ts';
-import { instantOf } from '../../../i18n/zone/days.ts';
+import { endOfDay } from '../../../i18n/zone/days.ts';
 import { timeZone } from '../../../i18n/zone/zone.ts';
-import { may, useMay } from '../../../session/rights.ts';
-import { useSession } from '../../../session/session.ts';
-import { Button, SelectField, TextField, Popup, PopupItem } from '../../../widgets/controls.tsx';
+import { may, useMay, useSession } from '../../../session/session.ts';
+import { Button, SelectField, TextField, Popup, PopupItem, Form } from '../../../widgets/controls.tsx';
 import { Icon } from '../../../widgets/icon.tsx';
 import { usePeople, usePersonName } from '../../../widgets/people.ts';
-import { callTexts } from '../texts.ts';
+import { callTexts } from '../../texts.ts';
 import type { CallDetail } from '../use-call.ts';
 import { useCallDesk, useDeskChanges } from './use-call-desk.ts';
 
@@ -72,13 +72,8 @@ export function CallDesk({ call }: { call: CallDetail }) {
   );
 }
 
-interface AssignProps {
-  readonly call: CallDetail;
-  readonly assignedTo: string | null;
-}
-
 /** An ADMIN assigns to anybody; others take a call, and give back what is theirs. */
-function Assign({ call, assignedTo }: AssignProps) {
+function Assign({ call, assignedTo }: { call: CallDetail; assignedTo: string | null }) {
   const t = callTexts.use();
   const { userUuid, role } = useSession();
   const { assign } = useDeskChanges(call.uuid);
@@ -86,44 +81,44 @@ function Assign({ call, assignedTo }: AssignProps) {
   if (!mayChange) return null;
   return (
     <Popup className="button button-small" label={t(assignedTo === null ? 'desk.assign' : 'desk.reassign')}>
-      {(close) => {
-        const give = (userUuid: string | null, due?: string) => {
-          assign.mutate({ userUuid, ...(due !== undefined && { due }) });
-          close();
-        };
-        return (
-          <>
-            {assignedTo !== userUuid && (
-              <PopupItem icon="person" onClick={() => give(userUuid)}>
-                {t('desk.toMe')}
-              </PopupItem>
-            )}
-            {assignedTo !== null && (
-              <PopupItem icon="close" onClick={() => give(null)}>
-                {t('desk.toNobody')}
-              </PopupItem>
-            )}
-            {role === 'ADMIN' && <ToPerson onAssign={give} />}
-          </>
-        );
-      }}
+      {(close) => (
+        <>
+          {assignedTo !== userUuid && (
+            <PopupItem icon="person" onClick={() => assign.mutate({ user_uuid: userUuid })}>
+              {t('desk.toMe')}
+            </PopupItem>
+          )}
+          {assignedTo !== null && (
+            <PopupItem icon="close" onClick={() => assign.mutate({ user_uuid: null })}>
+              {t('desk.toNobody')}
+            </PopupItem>
+          )}
+          {role === 'ADMIN' && (
+            <ToPerson
+              onAssign={(chosen) => {
+                assign.mutate(chosen);
+                close();
+              }}
+            />
+          )}
+        </>
+      )}
     </Popup>
   );
 }
 
-function ToPerson({ onAssign }: { onAssign: (userUuid: string, due?: string) => void }) {
+function ToPerson({ onAssign }: { onAssign: (chosen: Schemas['AssignCallRequest']) => void }) {
   const t = callTexts.use();
   const people = usePeople().filter(({ role }) => may(role, 'review'));
   const id = useId();
-  const submit = (event: SyntheticEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const form = new FormData(event.currentTarget);
-    const due = String(form.get('due'));
-    // A day ends with its last minute, in the zone of all times that are shown.
-    onAssign(String(form.get('person')), due === '' ? undefined : instantOf(`${due}T23:59`, timeZone()));
-  };
   return (
-    <form className="desk-form" onSubmit={submit} aria-labelledby={id}>
+    <Form
+      className="desk-form"
+      aria-labelledby={id}
+      onSend={(text) =>
+        onAssign({ user_uuid: text('person'), ...(text('due') !== '' && { due: endOfDay(text('due'), timeZone()) }) })
+      }
+    >
       <p id={id} className="muted">
         {t('desk.toPerson')}
       </p>
@@ -138,6 +133,6 @@ function ToPerson({ onAssign }: { onAssign: (userUuid: string, due?: string) => 
       <Button isSubmit disabled={people.length === 0}>
         {t('desk.assign')}
       </Button>
-    </form>
+    </Form>
   );
 }

@@ -1,13 +1,13 @@
-import { type SyntheticEvent, useContext, useState } from 'react';
-import { draftOf, useDraft } from '../../../drafts/drafts.ts';
-import { leaveForm } from '../../../drafts/leave-question.ts';
+import { useContext, useState } from 'react';
+import { useDraft } from '../../../drafts/drafts.ts';
+import { useWriting } from '../../../drafts/leave-question.ts';
 import * as format from '../../../i18n/format.ts';
-import { shellTexts } from '../../../i18n/shell/texts.ts';
-import { useMay } from '../../../session/rights.ts';
-import { Button, SelectField, TextArea } from '../../../widgets/controls.tsx';
+import { shellTexts } from '../../../i18n/texts.ts';
+import { useMay } from '../../../session/session.ts';
+import { Button, SelectField, TextArea, Form } from '../../../widgets/controls.tsx';
 import { Icon } from '../../../widgets/icon.tsx';
 import { usePersonName } from '../../../widgets/people.ts';
-import { callTexts } from '../texts.ts';
+import { callTexts } from '../../texts.ts';
 import type { Question } from '../use-call.ts';
 import { DeskOf, type Dispute, useDeskChanges, useDisputes } from './use-call-desk.ts';
 
@@ -83,13 +83,7 @@ function Decide({ callUuid, dispute, question }: Props & { dispute: Dispute }) {
   };
   const isReady = comment.trim() !== '' && !decide.isPending;
   return (
-    <form
-      className="desk-form"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (isReady) send('accepted');
-      }}
-    >
+    <Form className="desk-form" onSend={() => isReady && send('accepted')}>
       <SelectField
         label={t('dispute.rightAnswer')}
         options={[
@@ -101,13 +95,7 @@ function Decide({ callUuid, dispute, question }: Props & { dispute: Dispute }) {
         value={answer}
         onChoose={setAnswer}
       />
-      <TextArea
-        label={t('dispute.decision')}
-        required
-        maxLength={MAX_CHARS}
-        value={comment}
-        onChange={({ target }) => set(target.value)}
-      />
+      <TextArea label={t('dispute.decision')} required maxLength={MAX_CHARS} value={comment} onText={set} />
       <div className="dialog-actions">
         <Button isSmall disabled={!isReady} onClick={() => send('rejected')}>
           {t('dispute.reject')}
@@ -116,7 +104,7 @@ function Decide({ callUuid, dispute, question }: Props & { dispute: Dispute }) {
           {t('dispute.accept')}
         </Button>
       </div>
-    </form>
+    </Form>
   );
 }
 
@@ -124,31 +112,19 @@ function NewDispute({ callUuid, question }: Props) {
   const t = callTexts.use();
   const shell = shellTexts.use();
   const { dispute } = useDeskChanges(callUuid);
-  const draftKey = `dispute ${callUuid} ${question.uuid}`;
-  const [isWriting, setWriting] = useState(() => draftOf(draftKey) !== undefined);
-  const { value: reason, isChanged, set, discard } = useDraft(draftKey, '');
-  if (!isWriting) {
+  const { isOpen, open, text, set, done, leave } = useWriting(`dispute ${callUuid} ${question.uuid}`);
+  const reason = text.trim();
+  if (!isOpen) {
     return (
-      <Button icon="flag" kind="quiet" isSmall onClick={() => setWriting(true)}>
+      <Button icon="flag" kind="quiet" isSmall onClick={open}>
         {t('dispute.open')}
       </Button>
     );
   }
-  const submit = (event: SyntheticEvent) => {
-    event.preventDefault();
-    if (reason.trim() === '' || dispute.isPending) return;
-    dispute.mutate(
-      { question_uuid: question.uuid, reason: reason.trim() },
-      {
-        onSuccess: () => {
-          discard();
-          setWriting(false);
-        },
-      },
-    );
-  };
+  const isReady = reason !== '' && !dispute.isPending;
+  const send = () => dispute.mutate({ question_uuid: question.uuid, reason }, { onSuccess: done });
   return (
-    <form className="desk-form" onSubmit={submit}>
+    <Form className="desk-form" onSend={() => isReady && send()}>
       <TextArea
         label={t('dispute.reason')}
         // The user has just asked to write.
@@ -156,17 +132,17 @@ function NewDispute({ callUuid, question }: Props) {
         autoFocus
         required
         maxLength={MAX_CHARS}
-        value={reason}
-        onChange={({ target }) => set(target.value)}
+        value={text}
+        onText={set}
       />
       <div className="dialog-actions">
-        <Button isSmall onClick={() => void leaveForm(draftKey, isChanged, () => setWriting(false))}>
+        <Button isSmall onClick={leave}>
           {shell('cancel')}
         </Button>
-        <Button kind="primary" isSmall isSubmit disabled={reason.trim() === '' || dispute.isPending}>
+        <Button kind="primary" isSmall isSubmit disabled={!isReady}>
           {t('dispute.send')}
         </Button>
       </div>
-    </form>
+    </Form>
   );
 }

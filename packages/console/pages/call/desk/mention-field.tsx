@@ -1,6 +1,6 @@
 import { type KeyboardEvent, useRef, useState } from 'react';
 import { type Person, usePeople } from '../../../widgets/people.ts';
-import { callTexts } from '../texts.ts';
+import { callTexts } from '../../texts.ts';
 import { nameBeingTyped, peopleCalled } from './mentions.ts';
 
 const SHOWN = 6;

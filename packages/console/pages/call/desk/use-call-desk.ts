@@ -26,12 +26,6 @@ export function useDisputes(questionUuid: string): readonly Dispute[] {
   return (data?.disputes ?? []).filter(({ question_uuid }) => question_uuid === questionUuid);
 }
 
-interface Assignment {
-  /** Null: nobody. */
-  readonly userUuid: string | null;
-  /** ISO 8601. */
-  readonly due?: string;
-}
 type Decision = Schemas['DecideDisputeRequest'] & { readonly uuid: string };
 
 export function useDeskChanges(uuid: string) {
@@ -39,13 +33,8 @@ export function useDeskChanges(uuid: string) {
   const options = { changes: [deskKey(uuid), callKey(uuid), ['inbox'], ['calls']] };
   return {
     assign: useAction(
-      ({ userUuid, due }: Assignment) =>
-        send(
-          api.PUT('/api/v1/calls/{uuid}/assignment', {
-            params: { path },
-            body: { user_uuid: userUuid, ...(due !== undefined && { due }) },
-          }),
-        ),
+      (body: Schemas['AssignCallRequest']) =>
+        send(api.PUT('/api/v1/calls/{uuid}/assignment', { params: { path }, body })),
       options,
     ),
     acknowledge: useAction(() => send(api.POST('/api/v1/calls/{uuid}/acknowledge', { params: { path } })), options),

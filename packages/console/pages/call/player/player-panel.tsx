@@ -1,16 +1,19 @@
 import { useQuery } from '@tanstack/react-query';
-import { lazy, Suspense, useState } from 'react';
+import { useState } from 'react';
 import { get } from '../../../api/client.ts';
 import * as format from '../../../i18n/format.ts';
+import { shellTexts } from '../../../i18n/texts.ts';
 import { done, failed } from '../../../widgets/actions.tsx';
 import { Button, Check, Popup, PopupItem, Select } from '../../../widgets/controls.tsx';
 import { Icon } from '../../../widgets/icon.tsx';
-import { callTexts } from '../texts.ts';
+import { later } from '../../../widgets/later.tsx';
+import { useEvents } from '../../../widgets/use-events.ts';
+import { callTexts } from '../../texts.ts';
 import type { CallDetail, Utterance } from '../use-call.ts';
-import { type Heard, MOVES, type Player, SKIP_SECONDS, useEvents } from './use-player.ts';
+import { type Heard, MOVES, type Player, SKIP_SECONDS } from './use-player.ts';
 
 /** Loaded with the first recording. */
-const Waveform = lazy(() => import('./waveform.tsx'));
+const Waveform = later(() => import('./waveform.tsx'), <div className="waveform" />);
 
 const RATES = [0.75, 1, 1.25, 1.5, 2];
 /** The URL is good for an hour. */
@@ -46,7 +49,7 @@ export function PlayerPanel({ call, recording, player, playback }: Props) {
         <p className="player-note" role="alert">
           {t('playerFailed')}{' '}
           <Button isSmall onClick={() => void playback.refetch()}>
-            {t('again')}
+            {shellTexts.translate('retry')}
           </Button>
         </p>
       ) : playback.data === undefined ? (
@@ -55,9 +58,7 @@ export function PlayerPanel({ call, recording, player, playback }: Props) {
           <span className="skeleton waveform-wait" />
         </div>
       ) : (
-        <Suspense fallback={<div className="waveform" />}>
-          <Waveform audio={player.audio} playback={playback.data} recording={recording} />
-        </Suspense>
+        <Waveform audio={player.audio} playback={playback.data} recording={recording} />
       )}
       <Lanes utterances={utterances} duration={duration} />
       <div className="player-controls">
@@ -106,51 +107,37 @@ function PlayerMenu({ call, recording, player, url }: MenuProps) {
   const maySplit = url !== undefined && new URL(url, location.href).origin === location.origin;
   return (
     <Popup className="button button-icon" label={<Icon name="settings" />} name={t('playerMenu')}>
-      {(close) => (
-        <>
-          <label className="popup-item">
-            {t('volume')}
-            <input
-              type="range"
-              min={0}
-              max={1}
-              step={0.05}
-              value={player.volume}
-              aria-valuetext={format.percent(player.volume)}
-              onChange={({ target }) => player.setVolume(Number(target.value))}
-            />
-          </label>
-          {call.transcript !== null && (
-            <Check
-              className="popup-item"
-              checked={player.skipsSilence}
-              onChange={({ target }) => player.setSkipsSilence(target.checked)}
-            >
-              {t('skipSilence')}
-            </Check>
-          )}
-          {maySplit && (
-            <label className="popup-item">
-              {t('hear')}
-              <Select options={HEARD} nameOf={nameOf} value={player.heard} onChoose={player.hear} />
-            </label>
-          )}
-          <PopupItem
-            icon="copy"
-            onClick={() => {
-              close();
-              copyLink().catch(failed);
-            }}
-          >
-            {t('copyLink')}
-          </PopupItem>
-          {url !== undefined && (
-            <a className="popup-item" href={url} download={fileNameOf(call, url)} onClick={close}>
-              <Icon name="download" />
-              {t('download')}
-            </a>
-          )}
-        </>
+      <label className="popup-item">
+        {t('volume')}
+        <input
+          type="range"
+          min={0}
+          max={1}
+          step={0.05}
+          value={player.volume}
+          aria-valuetext={format.percent(player.volume)}
+          onChange={({ target }) => player.setVolume(Number(target.value))}
+        />
+      </label>
+      {call.transcript !== null && (
+        <Check className="popup-item" checked={player.skipsSilence} onTick={player.setSkipsSilence}>
+          {t('skipSilence')}
+        </Check>
+      )}
+      {maySplit && (
+        <label className="popup-item">
+          {t('hear')}
+          <Select options={HEARD} nameOf={nameOf} value={player.heard} onChoose={player.hear} />
+        </label>
+      )}
+      <PopupItem icon="copy" onClick={() => void copyLink().catch(failed)}>
+        {t('copyLink')}
+      </PopupItem>
+      {url !== undefined && (
+        <a className="popup-item" href={url} download={fileNameOf(call, url)}>
+          <Icon name="download" />
+          {t('download')}
+        </a>
       )}
     </Popup>
   );

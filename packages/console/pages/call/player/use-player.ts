@@ -1,30 +1,12 @@
-import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
+import { useEvents } from '../../../widgets/use-events.ts';
 import type { Span } from './silences.ts';
 
 /** Seconds that one press of an arrow key skips. */
 export const SKIP_SECONDS = 5;
 
-export interface Player {
-  /** Made once; the waveform draws it. */
-  readonly audio: HTMLAudioElement;
-  readonly isPlaying: boolean;
-  readonly failure: boolean;
-  readonly rate: number;
-  /** From 0 to 1. */
-  readonly volume: number;
-  readonly skipsSilence: boolean;
-  /** The one channel that is heard, or both. */
-  readonly heard: Heard;
-  toggle(): void;
-  /** Plays from a moment, and until another when it is given. */
-  playFrom(seconds: number, until?: number): void;
-  skip(seconds: number): void;
-  setRate(rate: number): void;
-  setVolume(volume: number): void;
-  setSkipsSilence(skips: boolean): void;
-  hear(channel: Heard): void;
-}
-
+export type Player = ReturnType<typeof usePlayer>;
+/** The one channel that is heard, or both. */
 export type Heard = 'both' | 'left' | 'right';
 
 const VOLUME = 'console.player.volume';
@@ -32,13 +14,14 @@ const SKIPS = 'console.player.skipsSilence';
 
 interface Options {
   /** Seconds. */
-  readonly startAt?: number;
+  readonly startAt: number;
   /** What is passed over when the user skips silence. */
-  readonly silences?: readonly Span[];
+  readonly silences: readonly Span[];
 }
 
 /** The sound of a recording. The browser remembers the volume, and whether silence is skipped. */
-export function usePlayer(url: string | null, { startAt = 0, silences = NONE }: Options = {}): Player {
+export function usePlayer(url: string | null, { startAt, silences }: Options) {
+  // Made once; the waveform draws it.
   const [audio] = useState(() => Object.assign(new Audio(), { preload: 'metadata', volume: storedVolume() }));
   const [volume, setVolume] = useState(storedVolume);
   const [skipsSilence, setSkipsSilence] = useState(() => localStorage.getItem(SKIPS) === 'yes');
@@ -71,75 +54,67 @@ export function usePlayer(url: string | null, { startAt = 0, silences = NONE }: 
   });
   useEffect(() => () => audio.pause(), [audio]);
 
-  const play = useCallback(() => {
-    // Rejected if the recording cannot be read; the error event reports that.
-    audio.play().catch(() => {});
-  }, [audio]);
-  return useMemo(
-    () => ({
-      audio,
-      isPlaying,
-      failure,
-      rate,
-      toggle() {
-        stopAt.current = null;
-        if (audio.paused) play();
-        else audio.pause();
-      },
-      playFrom(seconds, until) {
-        stopAt.current = until ?? null;
-        audio.currentTime = Math.max(0, seconds);
-        play();
-      },
-      skip(seconds) {
-        audio.currentTime = Math.max(0, audio.currentTime + seconds);
-      },
-      setRate(next) {
-        audio.playbackRate = next;
-        setRate(next);
-      },
-      volume,
-      setVolume(next) {
-        audio.volume = next;
-        localStorage.setItem(VOLUME, String(next));
-        setVolume(next);
-      },
-      skipsSilence,
-      setSkipsSilence(next) {
-        localStorage.setItem(SKIPS, next ? 'yes' : 'no');
-        setSkipsSilence(next);
-      },
-      heard,
-      hear(channel) {
-        channels.current ??= openChannels(audio);
-        channels.current.hear(channel);
-        setHeard(channel);
-      },
-    }),
-    [audio, isPlaying, failure, rate, volume, skipsSilence, heard, play],
-  );
+  // Rejected if the recording cannot be read; the error event reports that.
+  const play = () => void audio.play().catch(() => {});
+  return {
+    audio,
+    isPlaying,
+    failure,
+    rate,
+    /** From 0 to 1. */
+    volume,
+    skipsSilence,
+    heard,
+    toggle() {
+      stopAt.current = null;
+      if (audio.paused) play();
+      else audio.pause();
+    },
+    /** Plays from a moment, and until another when it is given. */
+    playFrom(seconds: number, until: number | null = null) {
+      stopAt.current = until;
+      audio.currentTime = Math.max(0, seconds);
+      play();
+    },
+    skip(seconds: number) {
+      audio.currentTime = Math.max(0, audio.currentTime + seconds);
+    },
+    setRate(next: number) {
+      audio.playbackRate = next;
+      setRate(next);
+    },
+    setVolume(next: number) {
+      audio.volume = next;
+      localStorage.setItem(VOLUME, String(next));
+      setVolume(next);
+    },
+    setSkipsSilence(next: boolean) {
+      localStorage.setItem(SKIPS, next ? 'yes' : 'no');
+      setSkipsSilence(next);
+    },
+    hear(channel: Heard) {
+      channels.current ??= openChannels(audio);
+      channels.current.hear(channel);
+      setHeard(channel);
+    },
+  };
 }
-
-const NONE: readonly Span[] = [];
 
 function storedVolume(): number {
   const stored = Number(localStorage.getItem(VOLUME) ?? 1);
   return stored >= 0 && stored <= 1 ? stored : 1;
 }
 
-interface Channels {
-  hear(channel: Heard): void;
-  close(): void;
-}
+type Channels = ReturnType<typeof openChannels>;
 
 /** The sound by way of Web Audio, which plays one channel on both sides. Opened when it is first asked for. */
-function openChannels(audio: HTMLAudioElement): Channels {
+function openChannels(audio: HTMLAudioElement) {
   const context = new AudioContext();
   const source = context.createMediaElementSource(audio);
   const splitter = context.createChannelSplitter(2);
   source.connect(splitter);
   return {
-    hear(channel) {
+    hear(channel: Heard) {
       void context.resume();
       source.disconnect();
       splitter.disconnect();
@@ -172,19 +147,3 @@ export function usePlaying(audio: HTMLAudioElement, utterances: readonly { start
 
 /** When the position in a recording changes. */
 export const MOVES = ['timeupdate', 'seeked'] as const;
-
-/** Does something when a recording says one of these. */
-export function useEvents(audio: HTMLAudioElement, names: readonly string[], act: () => void): void {
-  const latest = useRef(act);
-  useEffect(() => {
-    latest.current = act;
-  });
-  const all = names.join(' ');
-  useEffect(() => {
-    const listener = () => latest.current();
-    for (const name of all.split(' ')) audio.addEventListener(name, listener);
-    return () => {
-      for (const name of all.split(' ')) audio.removeEventListener(name, listener);
-    };
-  }, [audio, all]);
-}

@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'react';
 import WaveSurfer from 'wavesurfer.js';
 import type { Schemas } from '../../../api/client.ts';
-import { colourOf, useScheme } from '../../../widgets/colours.ts';
+import { colourOf, useScheme } from '../../../widgets/use-media.ts';
 import type { CallDetail } from '../use-call.ts';
 
 interface Props {

@@ -1,7 +1,8 @@
 import * as format from '../../../i18n/format.ts';
 import { Chip } from '../../../widgets/controls.tsx';
+import { callsTexts } from '../../texts.ts';
 import type { CallSearch } from '../call-search.ts';
-import { callsTexts } from '../texts.ts';
+import { filterName } from '../filters/filters.ts';
 import { useMeant, useRespelled } from './meant.ts';
 
 const LEAST_CHARS = 3;
@@ -34,7 +35,7 @@ export default function SearchedElsewhere({ q, isNothingFound, onChange }: Props
       ))}
       {offers.map(({ key, name, count, value }) => (
         <Chip key={`${key} ${name}`} onClick={() => onChange({ q: undefined, [key]: value })}>
-          {t(`filter.${key}`)}: <span className="chip-value foreign-line">{name}</span>
+          {filterName(key)}: <span className="chip-value foreign-line">{name}</span>
           <span className="muted number">{format.number(count)}</span>
         </Chip>
       ))}

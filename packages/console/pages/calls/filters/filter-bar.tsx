@@ -1,12 +1,11 @@
 import { type ReactNode, useState } from 'react';
 import { Button, Popup, PopupItem } from '../../../widgets/controls.tsx';
 import { Icon } from '../../../widgets/icon.tsx';
+import { callsTexts } from '../../texts.ts';
 import { type CallSearch, isFiltered } from '../call-search.ts';
-import { callsTexts } from '../texts.ts';
 import type { Call } from '../use-calls.ts';
 import { FilterForm } from './filter-form.tsx';
-import { useFilterValue } from './filter-value.ts';
-import { ALWAYS, fieldsOf, type FilterKey, filterOf, FILTERS } from './filters.ts';
+import { useFilterValue, ALWAYS, fieldsOf, type FilterKey, filterOf, FILTERS, filterName } from './filters.ts';
 
 interface Props {
   readonly search: CallSearch;
@@ -45,19 +44,11 @@ export function FilterBar({ search, onChange, calls, children }: Props) {
         }
         name={t('addFilter')}
       >
-        {(close) =>
-          others.map((key) => (
-            <PopupItem
-              key={key}
-              onClick={() => {
-                close();
-                setAdded([...added, key]);
-              }}
-            >
-              {t(`filter.${key}`)}
-            </PopupItem>
-          ))
-        }
+        {others.map((key) => (
+          <PopupItem key={key} onClick={() => setAdded([...added, key])}>
+            {filterName(key)}
+          </PopupItem>
+        ))}
       </Popup>
       {isFiltered(search) && (
         <Button
@@ -76,9 +67,8 @@ export function FilterBar({ search, onChange, calls, children }: Props) {
 }
 
 function FilterChip({ filterKey, isNew, search, onChange, calls }: Props & { filterKey: FilterKey; isNew: boolean }) {
-  const t = callsTexts.use();
   const value = useFilterValue(filterKey, search);
-  const name = t(`filter.${filterKey}`);
+  const name = filterName(filterKey);
   return (
     <Popup
       className={value === null ? 'chip' : 'chip chip-on'}
@@ -92,18 +82,7 @@ function FilterChip({ filterKey, isNew, search, onChange, calls }: Props & { fil
         </>
       }
     >
-      {(close) => (
-        <FilterForm
-          filterKey={filterKey}
-          search={search}
-          calls={calls}
-          onChange={onChange}
-          onDone={(changed) => {
-            onChange(changed);
-            close();
-          }}
-        />
-      )}
+      {(close) => <FilterForm {...{ filterKey, search, calls, onChange, close }} />}
     </Popup>
   );
 }

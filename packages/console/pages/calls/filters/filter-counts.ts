@@ -2,7 +2,7 @@ import { useQueries, useQuery } from '@tanstack/react-query';
 import { api, type Schemas, send, get } from '../../../api/client.ts';
 import * as format from '../../../i18n/format.ts';
 import { callQuery, type CallSearch } from '../call-search.ts';
-import { CALLS_KEY } from '../calls-query.ts';
+import { CALLS_KEY } from '../use-calls.ts';
 
 type Grouping = Schemas['Grouping'];
 

@@ -2,21 +2,19 @@ import { useState } from 'react';
 import * as format from '../../../i18n/format.ts';
 import { addDays, dayIn, startOfDay } from '../../../i18n/zone/days.ts';
 import { timeZone } from '../../../i18n/zone/zone.ts';
-import { Button, Check, TextField, PopupItem } from '../../../widgets/controls.tsx';
+import { Button, Check, Form, TextField, PopupItem } from '../../../widgets/controls.tsx';
+import { callsTexts } from '../../texts.ts';
 import type { CallSearch, SingleFilter } from '../call-search.ts';
-import { callsTexts } from '../texts.ts';
 import type { Call } from '../use-calls.ts';
 import { useCounts, useNames, useValues } from './filter-counts.ts';
-import { optionName } from './filter-value.ts';
-import { type Filter, type FilterKey, filterOf } from './filters.ts';
+import { optionName, type Filter, type FilterKey, filterOf, filterName } from './filters.ts';
 
 interface Props {
   readonly filterKey: FilterKey;
   readonly search: CallSearch;
   readonly calls: readonly Call[];
   readonly onChange: (changed: Partial<CallSearch>) => void;
-  /** A change after which nothing is left to choose. */
-  readonly onDone: (changed: Partial<CallSearch>) => void;
+  readonly close: () => void;
 }
 
 /** The form that a chip opens. */
@@ -44,8 +42,8 @@ function AnyOf({ filterKey, filter, search, calls, onChange }: Of<'any-of'>) {
       className="popup-item"
       key={option}
       checked={chosen.includes(option)}
-      onChange={({ target }) => {
-        const next = target.checked ? [...chosen, option] : chosen.filter((each) => each !== option);
+      onTick={(isTicked) => {
+        const next = isTicked ? [...chosen, option] : chosen.filter((each) => each !== option);
         onChange({ [filter.field]: next.length === 0 ? undefined : next });
       }}
     >
@@ -67,12 +65,12 @@ function Named({ filter, ...props }: Of<'named'>) {
   return <Options {...props} field={filter.field} options={options} />;
 }
 
-interface OptionsProps extends Pick<Props, 'search' | 'onDone'> {
+interface OptionsProps extends Pick<Props, 'search' | 'onChange'> {
   readonly field: SingleFilter;
   readonly options: readonly { readonly option: string; readonly name: string }[];
 }
 
-function Options({ field, options, search, onDone }: OptionsProps) {
+function Options({ field, options, search, onChange }: OptionsProps) {
   const t = callsTexts.use();
   const counts = useCounts(
     search,
@@ -86,43 +84,37 @@ function Options({ field, options, search, onDone }: OptionsProps) {
         <PopupItem
           key={option}
           aria-pressed={chosen === option}
-          onClick={() => onDone({ [field]: chosen === option ? undefined : option })}
+          onClick={() => onChange({ [field]: chosen === option ? undefined : option })}
         >
           <span className="popup-tick">{chosen === option ? '✓' : ''}</span>
           <span className="foreign">{name}</span>
           <span className="count">{counts[index]}</span>
         </PopupItem>
       ))}
-      {chosen !== undefined && <PopupItem onClick={() => onDone({ [field]: undefined })}>{t('any')}</PopupItem>}
+      {chosen !== undefined && <PopupItem onClick={() => onChange({ [field]: undefined })}>{t('any')}</PopupItem>}
     </>
   );
 }
 
-function Text({ filterKey, filter, search, onDone }: Of<'text'>) {
+function Text({ filterKey, filter, search, onChange, close }: Of<'text'>) {
   const t = callsTexts.use();
-  const [value, setValue] = useState(search[filter.field] ?? '');
   return (
-    <form
+    <Form
       className="form filter-form"
-      onSubmit={(event) => {
-        event.preventDefault();
-        onDone({ [filter.field]: value.trim() === '' ? undefined : value.trim() });
+      onSend={(text) => {
+        close();
+        onChange({ [filter.field]: text('value') || undefined });
       }}
     >
-      <TextField
-        label={t(`filter.${filterKey}`)}
-        value={value}
-        maxLength={255}
-        onChange={({ target }) => setValue(target.value)}
-      />
+      <TextField label={filterName(filterKey)} name="value" defaultValue={search[filter.field] ?? ''} maxLength={255} />
       <Button kind="primary" isSubmit>
         {t('apply')}
       </Button>
-    </form>
+    </Form>
   );
 }
 
-function FromTo({ filter, search, onDone }: Of<'numbers' | 'days'>) {
+function FromTo({ filter, search, onChange, close }: Of<'numbers' | 'days'>) {
   const t = callsTexts.use();
   const isDays = filter.kind === 'days';
   const [from, setFrom] = useState(isDays ? dayOf(search[filter.from]) : (search[filter.from] ?? ''));
@@ -130,40 +122,33 @@ function FromTo({ filter, search, onDone }: Of<'numbers' | 'days'>) {
   const most = filter.kind === 'numbers' ? filter.most : undefined;
   const bounds = isDays ? { type: 'date' } : { type: 'number', min: 0, max: most, step: 'any' };
   const isReversed = from !== '' && to !== '' && (isDays ? from > to : Number(from) > Number(to));
+  const choose = (start: string, end: string) => {
+    close();
+    onChange({ [filter.from]: start || undefined, [filter.to]: end || undefined });
+  };
   return (
-    <form
+    <Form
       className="form filter-form"
-      onSubmit={(event) => {
-        event.preventDefault();
-        const start = isDays ? startOf(from) : from;
-        const end = isDays ? startOf(to, 1) : to;
-        onDone({ [filter.from]: start === '' ? undefined : start, [filter.to]: end === '' ? undefined : end });
-      }}
+      onSend={() => (isDays ? choose(startOf(from), startOf(to, 1)) : choose(from, to))}
     >
       {isDays && (
         <div className="filter-quick">
           {[1, 7, 30].map((days) => (
-            <Button
-              isSmall
-              key={days}
-              onClick={() =>
-                onDone({ [filter.from]: startOf(dayOf(new Date().toISOString()), 1 - days), [filter.to]: undefined })
-              }
-            >
+            <Button isSmall key={days} onClick={() => choose(startOf(dayOf(new Date().toISOString()), 1 - days), '')}>
               {t('lastDays', { n: days, days: format.number(days) })}
             </Button>
           ))}
         </div>
       )}
       <div className="filter-range">
-        <TextField label={t('rangeFrom')} {...bounds} value={from} onChange={({ target }) => setFrom(target.value)} />
-        <TextField label={t('rangeTo')} {...bounds} value={to} onChange={({ target }) => setTo(target.value)} />
+        <TextField label={t('rangeFrom')} {...bounds} value={from} onText={setFrom} />
+        <TextField label={t('rangeTo')} {...bounds} value={to} onText={setTo} />
       </div>
       {isReversed && <p role="alert">{t('reversed')}</p>}
       <Button kind="primary" isSubmit disabled={isReversed}>
         {t('apply')}
       </Button>
-    </form>
+    </Form>
   );
 }
 

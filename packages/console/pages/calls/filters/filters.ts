@@ -1,4 +1,8 @@
-import type { ListFilter, SingleFilter } from '../call-search.ts';
+import * as format from '../../../i18n/format.ts';
+import { shellTexts, topicName } from '../../../i18n/texts.ts';
+import { callsTexts } from '../../texts.ts';
+import type { ListFilter, SingleFilter, CallSearch } from '../call-search.ts';
+import { useNames } from './filter-counts.ts';
 
 /** How a filter is asked for. */
 export type Filter =
@@ -55,4 +59,54 @@ export const ALWAYS: readonly FilterKey[] = ['status', 'started', 'segment_type'
 
 export function fieldsOf(filter: Filter): readonly (ListFilter | SingleFilter)[] {
   return 'field' in filter ? [filter.field] : [filter.from, filter.to];
+}
+
+/** The name of a filter: that of its column, unless it has one of its own. */
+export function filterName(key: FilterKey): string {
+  return callsTexts.inWords('filter.', key, callsTexts.inWords('column.', key));
+}
+
+/** One value of a filter in words. */
+export function optionName(key: FilterKey, value: string): string {
+  if (key === 'topic') return topicName(value);
+  if (key === 'status' || key === 'language') return shellTexts.inWords(`${key}.`, value);
+  return callsTexts.inWords(`option.${key}.`, value, callsTexts.inWords('option.', value));
+}
+
+/** The value of a filter, in words. Null when it is not set. */
+export function useFilterValue(key: FilterKey, search: CallSearch): string | null {
+  const t = callsTexts.use();
+  const filter: Filter = filterOf(key);
+  const isNamed = filter.kind === 'named';
+  const names = useNames(isNamed ? filter.by : 'question', isNamed && search[filter.field] !== undefined);
+  switch (filter.kind) {
+    case 'any-of': {
+      const values = search[filter.field] ?? [];
+      return values.length === 0 ? null : values.map((value) => optionName(key, value)).join(', ');
+    }
+    case 'one-of':
+    case 'text': {
+      const value = search[filter.field];
+      return value === undefined ? null : optionName(key, value);
+    }
+    case 'named': {
+      const value = search[filter.field];
+      return value === undefined ? null : (names.get(value) ?? value);
+    }
+    case 'numbers':
+      return range(search[filter.from], search[filter.to]);
+    case 'days':
+      return range(day(search[filter.from]), day(search[filter.to], 1));
+  }
+
+  function range(from: string | undefined, to: string | undefined): string | null {
+    if (from === undefined) return to === undefined ? null : t('upTo', { to });
+    return to === undefined ? t('from', { from }) : from === to ? from : `${from} – ${to}`;
+  }
+}
+
+/** The end of a period is the first moment that no longer belongs to it. */
+function day(instant: string | undefined, before = 0): string | undefined {
+  if (instant === undefined || Number.isNaN(Date.parse(instant))) return instant;
+  return format.date(new Date(Date.parse(instant) - before));
 }

@@ -5,7 +5,7 @@ import { useSession } from '../../../session/session.ts';
 import { Button } from '../../../widgets/controls.tsx';
 import { Dialog, DialogActions } from '../../../widgets/dialog.tsx';
 import { Facts, useFailure } from '../../../widgets/page.tsx';
-import { callsTexts } from '../texts.ts';
+import { callsTexts } from '../../texts.ts';
 
 /** The calls that are analyzed, as the API names them. */
 export type Target = { readonly filter: object } | { readonly call_uuids: string[] };

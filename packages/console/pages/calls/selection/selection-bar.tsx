@@ -4,17 +4,15 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { api, send } from '../../../api/client.ts';
 import * as format from '../../../i18n/format.ts';
-import { useMay } from '../../../session/rights.ts';
-import { useSession } from '../../../session/session.ts';
-import { done, failed } from '../../../widgets/actions.tsx';
-import { Button, TextField } from '../../../widgets/controls.tsx';
+import { useMay, useSession } from '../../../session/session.ts';
+import { done, failed, useAction } from '../../../widgets/actions.tsx';
+import { Button, Form, TextField } from '../../../widgets/controls.tsx';
 import { Dialog, DialogActions } from '../../../widgets/dialog.tsx';
 import { Icon } from '../../../widgets/icon.tsx';
+import { callsTexts } from '../../texts.ts';
 import type { CallSearch } from '../call-search.ts';
-import { CALLS_KEY } from '../calls-query.ts';
 import { ExportButton } from '../export-button.tsx';
-import { callsTexts } from '../texts.ts';
-import type { Call } from '../use-calls.ts';
+import { CALLS_KEY, type Call } from '../use-calls.ts';
 import { AnalyzeDialog, startAnalysis, type Target } from './analyze-dialog.tsx';
 
 interface Props {
@@ -37,7 +35,7 @@ const REQUESTS: Readonly<Record<Action, (uuid: string) => Promise<unknown>>> = {
 };
 
 /** The actions on the selected calls, or on all calls that match. */
-export function SelectionBar({ selected, search, matching, onClear }: Props) {
+export default function SelectionBar({ selected, search, matching, onClear }: Props) {
   const t = callsTexts.use();
   const client = useQueryClient();
   const { role } = useSession();
@@ -64,19 +62,16 @@ export function SelectionBar({ selected, search, matching, onClear }: Props) {
     if (errors.length === 0) onClear();
     await client.resetQueries({ queryKey: CALLS_KEY });
   };
-  const analyze = async () => {
+  const count = all ?? analyzable.length;
+  const job = useAction(() => startAnalysis(target), {
+    says: t('analyze.done', { n: count, count: format.number(count) }),
+    onDone: onClear,
+  });
+  const analyze = () => {
     // Jobs on many calls are for ADMIN.
-    if (role !== 'ADMIN') return run('analyze');
+    if (role !== 'ADMIN') return void run('analyze');
     setAsked(null);
-    try {
-      await startAnalysis(target);
-    } catch (error) {
-      failed(error);
-      return;
-    }
-    const count = all ?? analyzable.length;
-    done(t('analyze.done', { n: count, count: format.number(count) }));
-    onClear();
+    job.mutate();
   };
 
   return (
@@ -126,12 +121,7 @@ export function SelectionBar({ selected, search, matching, onClear }: Props) {
         </label>
       )}
       {asked === 'analyze' && (
-        <AnalyzeDialog
-          target={target}
-          count={all ?? analyzable.length}
-          onConfirm={() => void analyze()}
-          onClose={() => setAsked(null)}
-        />
+        <AnalyzeDialog target={target} count={count} onConfirm={analyze} onClose={() => setAsked(null)} />
       )}
       {asked === 'erase' && (
         <EraseDialog count={selected.length} onConfirm={() => void run('erase')} onClose={() => setAsked(null)} />
@@ -175,33 +165,27 @@ interface EraseProps {
 }
 
 /** Erasing cannot be undone, so the user must type the number of calls. */
-export function EraseDialog({ count, onConfirm, onClose }: EraseProps) {
+function EraseDialog({ count, onConfirm, onClose }: EraseProps) {
   const t = callsTexts.use();
   const [typed, setTyped] = useState('');
   const isReady = typed.trim() === String(count);
   return (
     <Dialog title={t('erase.title', { n: count, count: format.number(count) })} onClose={onClose}>
       <p>{t('erase.text')}</p>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (isReady) onConfirm();
-        }}
-        className="form filter-form"
-      >
+      <Form className="form filter-form" onSend={() => isReady && onConfirm()}>
         <TextField
           label={t('typeNumber', { count: String(count) })}
           inputMode="numeric"
           autoComplete="off"
           value={typed}
-          onChange={({ target }) => setTyped(target.value)}
+          onText={setTyped}
         />
         <DialogActions onClose={onClose}>
           <Button kind="danger" isSubmit disabled={!isReady}>
             {t('erase')}
           </Button>
         </DialogActions>
-      </form>
+      </Form>
     </Dialog>
   );
 }

@@ -1,13 +1,14 @@
+import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { type RefObject, useEffect, useLayoutEffect, useRef, useState, useCallback } from 'react';
+import { api, send } from '../../../api/client.ts';
+import { Highlighted } from '../../../widgets/highlighted.tsx';
 import { useMedia } from '../../../widgets/use-media.ts';
+import { callsTexts } from '../../texts.ts';
 import { listToReturnTo } from '../call-list.ts';
 import type { Sort } from '../call-search.ts';
-import { callsTexts } from '../texts.ts';
 import type { Call } from '../use-calls.ts';
 import { columnOf, type ColumnName, NARROW, nextSort } from './columns.tsx';
-import { Snippet } from './snippet.tsx';
-import { useVirtualRows } from './virtual-rows.ts';
 
 interface Props {
   readonly calls: readonly Call[];
@@ -75,16 +76,12 @@ export function CallsTable(props: Props) {
         <div role="rowgroup" className="calls-head">
           <div className="calls-row" role="row" aria-rowindex={1}>
             {onSelect !== null && (
-              <span role="columnheader" className="calls-check">
-                <label>
-                  <input
-                    type="checkbox"
-                    aria-label={t('selectAll')}
-                    checked={areAll}
-                    onChange={() => onSelect(areAll ? new Set() : new Set(calls.map(({ uuid }) => uuid)))}
-                  />
-                </label>
-              </span>
+              <Tick
+                role="columnheader"
+                label={t('selectAll')}
+                isOn={areAll}
+                onTick={() => onSelect(areAll ? new Set() : new Set(calls.map(({ uuid }) => uuid)))}
+              />
             )}
             {columns.map((name) => (
               <Heading key={name} name={name} {...props} />
@@ -104,18 +101,12 @@ export function CallsTable(props: Props) {
                 style={{ transform: `translateY(${index * rowHeight}px)`, height: rowHeight }}
               >
                 {onSelect !== null && (
-                  <span role="cell" className="calls-check">
-                    {/* As large as a finger needs. */}
-                    <label>
-                      <input
-                        type="checkbox"
-                        aria-label={t('select', { operator: call.operator_name })}
-                        checked={selected.has(call.uuid)}
-                        onChange={() => {}}
-                        onClick={(event) => toggle(index, event.shiftKey)}
-                      />
-                    </label>
-                  </span>
+                  <Tick
+                    role="cell"
+                    label={t('select', { operator: call.operator_name })}
+                    isOn={selected.has(call.uuid)}
+                    onTick={(withRange) => toggle(index, withRange)}
+                  />
                 )}
                 {columns.map((name, position) => (
                   <span
@@ -150,6 +141,30 @@ export function CallsTable(props: Props) {
         </div>
       </div>
     </div>
+  );
+}
+
+interface TickProps {
+  readonly role: 'cell' | 'columnheader';
+  readonly label: string;
+  readonly isOn: boolean;
+  readonly onTick: (withShift: boolean) => void;
+}
+
+/** A check box as large as a finger needs. */
+function Tick({ role, label, isOn, onTick }: TickProps) {
+  return (
+    <span role={role} className="calls-check">
+      <label>
+        <input
+          type="checkbox"
+          aria-label={label}
+          checked={isOn}
+          onChange={() => {}}
+          onClick={({ shiftKey }) => onTick(shiftKey)}
+        />
+      </label>
+    </span>
   );
 }
 
@@ -219,4 +234,82 @@ function useReturn(
     link.focus({ preventScroll: true });
     opened.current = null;
   });
+}
+
+/** Rows beyond the visible ones, so that quick scrolling shows no gaps. */
+const SPARE = 8;
+
+interface Range {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Which of many rows of one height are near the visible part of a scrolled element. */
+function useVirtualRows(element: RefObject<HTMLElement | null>, count: number, rowHeight: number): Range {
+  // Those that a window can show, until the element is measured.
+  const [range, setRange] = useState<Range>(() => ({ from: 0, to: Math.ceil(innerHeight / rowHeight) }));
+  const measure = useCallback(() => {
+    const { current } = element;
+    if (current === null) return;
+    const from = Math.max(0, Math.floor(current.scrollTop / rowHeight) - SPARE);
+    const to = Math.ceil((current.scrollTop + current.clientHeight) / rowHeight) + SPARE;
+    setRange((before) => (before.from === from && before.to === to ? before : { from, to }));
+  }, [element, rowHeight]);
+  useEffect(() => {
+    const { current } = element;
+    if (current === null) return;
+    // It also measures once after the next layout, which measuring here would force.
+    const observer = new ResizeObserver(measure);
+    observer.observe(current);
+    current.addEventListener('scroll', measure, { passive: true });
+    return () => {
+      observer.disconnect();
+      current.removeEventListener('scroll', measure);
+    };
+  }, [element, measure]);
+  return { from: Math.min(range.from, Math.max(0, count - 1)), to: Math.min(range.to, count) };
+}
+
+/** Characters before the first hit. */
+const BEFORE = 24;
+const LENGTH = 220;
+
+/** The matched words in the first utterance that contains them. */
+function Snippet({ call }: { call: Call }) {
+  const [first] = call.matches ?? [];
+  const { data } = useQuery({
+    queryKey: ['transcript', call.uuid],
+    queryFn: ({ signal }) =>
+      send(api.GET('/api/v1/calls/{uuid}', { params: { path: { uuid: call.uuid } }, signal })).then(
+        ({ transcript }) => transcript,
+      ),
+    enabled: first !== undefined,
+    staleTime: Infinity,
+  });
+  const text = first === undefined ? undefined : data?.utterances[first.utterance]?.text;
+  if (first === undefined || text === undefined) return null;
+  const from = cutBefore(text, first.start_char);
+  const hits = (call.matches ?? []).filter(({ utterance }) => utterance === first.utterance);
+  return (
+    <span className="calls-snippet foreign-line">
+      {from > 0 && '…'}
+      <Highlighted
+        text={text.slice(from, from + LENGTH)}
+        spans={hits.map(({ start_char, end_char }) => ({ start: start_char - from, end: end_char - from }))}
+      />
+    </span>
+  );
+}
+
+/**
+ * The start of the snippet of a hit: the beginning of a word, unless a word is longer than the space before the hit.
+ */
+function cutBefore(text: string, hit: number): number {
+  const earliest = hit - BEFORE;
+  if (earliest <= 0) return 0;
+  const space = text.slice(earliest, hit).search(/\s/);
+  if (space >= 0) return earliest + space + 1;
+  // A cut never halves a character of two units.
+  const isLowSurrogate = /[\uDC00-\uDFFF]/.test(text.charAt(earliest));
+  return isLowSurrogate ? earliest - 1 : earliest;
 }

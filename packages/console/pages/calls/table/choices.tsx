@@ -1,8 +1,8 @@
-import { Check, Popup } from '../../../widgets/controls.tsx';
+import { Check, Popup, Select } from '../../../widgets/controls.tsx';
 import { Icon } from '../../../widgets/icon.tsx';
 import { useMedia } from '../../../widgets/use-media.ts';
+import { callsTexts } from '../../texts.ts';
 import { type Sort, SORTS } from '../call-search.ts';
-import { callsTexts } from '../texts.ts';
 import { type ColumnName, COLUMNS, columnOf, NARROW } from './columns.tsx';
 
 interface Props {
@@ -24,21 +24,17 @@ export function ColumnChoice({ columns, onChange }: Props) {
       }
       name={t('columns')}
     >
-      {() =>
-        names.map((name) => (
-          <Check
-            className="popup-item"
-            key={name}
-            checked={columns.includes(name)}
-            disabled={columns.length === 1 && columns.includes(name)}
-            onChange={({ target }) =>
-              onChange(names.filter((each) => (each === name ? target.checked : columns.includes(each))))
-            }
-          >
-            {t(`column.${name}`)}
-          </Check>
-        ))
-      }
+      {names.map((name) => (
+        <Check
+          className="popup-item"
+          key={name}
+          checked={columns.includes(name)}
+          disabled={columns.length === 1 && columns.includes(name)}
+          onTick={(isTicked) => onChange(names.filter((each) => (each === name ? isTicked : columns.includes(each))))}
+        >
+          {t(`column.${name}`)}
+        </Check>
+      ))}
     </Popup>
   );
 }
@@ -55,17 +51,13 @@ export function SortChoice({ sort, columns, onSort }: SortProps) {
   const isNarrow = useMedia(NARROW);
   if (!isNarrow && columns.some((name) => columnOf(name).sort === sort.replace('-', ''))) return null;
   return (
-    <select
+    <Select
       className="chip"
       aria-label={t('sort')}
+      options={SORTS}
+      nameOf={(each) => t(`sort.${each}`)}
       value={sort}
-      onChange={({ target }) => onSort(SORTS.find((each) => each === target.value) ?? sort)}
-    >
-      {SORTS.map((each) => (
-        <option key={each} value={each}>
-          {t(`sort.${each}`)}
-        </option>
-      ))}
-    </select>
+      onChoose={onSort}
+    />
   );
 }

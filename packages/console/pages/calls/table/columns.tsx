@@ -1,10 +1,10 @@
 import type { ReactNode } from 'react';
 import { failureText } from '../../../i18n/faults/texts.ts';
 import * as format from '../../../i18n/format.ts';
-import { shellTexts } from '../../../i18n/shell/texts.ts';
+import { shellTexts } from '../../../i18n/texts.ts';
 import { Score, StatusBadge } from '../../../widgets/call-facts.tsx';
+import { callsTexts } from '../../texts.ts';
 import type { Sort } from '../call-search.ts';
-import { callsTexts } from '../texts.ts';
 import type { Call } from '../use-calls.ts';
 
 interface Column {
@@ -58,7 +58,10 @@ export const COLUMNS = {
     isNumber: true,
     cell: ({ duration }) => (duration === null ? '–' : format.duration(duration)),
   },
-  language: { width: 'minmax(112px, 0.7fr)', cell: ({ language }) => languageName(language) },
+  language: {
+    width: 'minmax(112px, 0.7fr)',
+    cell: ({ language }) => (language === null ? '' : shellTexts.inWords('language.', language)),
+  },
   answered: {
     width: 'minmax(104px, 0.5fr)',
     isNumber: true,
@@ -120,12 +123,6 @@ export function storedColumns(): readonly ColumnName[] {
 
 export function storeColumns(names: readonly ColumnName[]): void {
   localStorage.setItem(STORED, names.join());
-}
-
-function languageName(code: string | null): string {
-  if (code === null) return '';
-  const key = `language.${code}`;
-  return shellTexts.has(key) ? shellTexts.translate(key) : code;
 }
 
 /** The order after the heading of a column was pressed: newest or best first, then the other way round. */

@@ -2,10 +2,9 @@ import { useState } from 'react';
 import * as format from '../../../i18n/format.ts';
 import { done } from '../../../widgets/actions.tsx';
 import { Button } from '../../../widgets/controls.tsx';
+import { callsTexts } from '../../texts.ts';
 import { callSearch, type CallSearch } from '../call-search.ts';
-import { callsTexts } from '../texts.ts';
-import { storageKey } from './storage-key.ts';
-import { useViewChanges } from './use-views.ts';
+import { storageKey, useViewChanges } from './use-views.ts';
 
 interface LocalView {
   readonly name: string;

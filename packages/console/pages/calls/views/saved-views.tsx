@@ -1,21 +1,16 @@
-import { lazy, Suspense, useState } from 'react';
-import { whenOnline } from '../../../api/connection.ts';
+import { useState } from 'react';
 import { Popup } from '../../../widgets/controls.tsx';
 import { Icon } from '../../../widgets/icon.tsx';
+import { later } from '../../../widgets/later.tsx';
+import { callsTexts } from '../../texts.ts';
 import type { CallSearch } from '../call-search.ts';
-import { callsTexts } from '../texts.ts';
 import { isSameSearch, searchOf, useViews } from './use-views.ts';
 
-const ViewChoice = lazy(() => whenOnline(() => import('./view-choice.tsx')));
-const ViewsDialog = lazy(() => whenOnline(() => import('./views-dialog.tsx')));
-
-interface Props {
-  readonly search: CallSearch;
-  readonly onOpen: (search: CallSearch) => void;
-}
+const ViewChoice = later(() => import('./view-choice.tsx'));
+const ViewsDialog = later(() => import('./views-dialog.tsx'));
 
 /** Filters under a name: the person's own, and those that others share with the firm. */
-export function SavedViews({ search, onOpen }: Props) {
+export function SavedViews({ search, onOpen }: { search: CallSearch; onOpen: (search: CallSearch) => void }) {
   const t = callsTexts.use();
   const { data: views = [] } = useViews();
   const [isManaging, setManaging] = useState(false);
@@ -31,27 +26,9 @@ export function SavedViews({ search, onOpen }: Props) {
         }
         name={open === undefined ? t('views') : t('views.open', { name: open.name })}
       >
-        {(close) => (
-          <Suspense fallback={null}>
-            <ViewChoice
-              {...{ views, open, search }}
-              onOpen={(chosen) => {
-                close();
-                onOpen(chosen);
-              }}
-              onManage={() => {
-                close();
-                setManaging(true);
-              }}
-            />
-          </Suspense>
-        )}
+        <ViewChoice {...{ views, open, search, onOpen }} onManage={() => setManaging(true)} />
       </Popup>
-      {isManaging && (
-        <Suspense fallback={null}>
-          <ViewsDialog views={views} onClose={() => setManaging(false)} />
-        </Suspense>
-      )}
+      {isManaging && <ViewsDialog views={views} onClose={() => setManaging(false)} />}
     </>
   );
 }

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { allPages, api, type Schemas, send } from '../../../api/client.ts';
-import { useMay } from '../../../session/rights.ts';
+import { useMay, currentSession } from '../../../session/session.ts';
 import { useAction } from '../../../widgets/actions.tsx';
 import { callSearch, type CallSearch } from '../call-search.ts';
 
@@ -57,3 +57,6 @@ export function useViewChanges() {
     ),
   };
 }
+
+/** Where an earlier console has stored the views of a person in this browser. */
+export const storageKey = () => `console.calls.views.${currentSession()?.userUuid ?? ''}`;

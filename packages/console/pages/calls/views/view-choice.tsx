@@ -1,10 +1,9 @@
-import { type SyntheticEvent, useState } from 'react';
-import { useMay } from '../../../session/rights.ts';
-import { useSession } from '../../../session/session.ts';
+import { useState } from 'react';
+import { useMay, useSession } from '../../../session/session.ts';
 import { done } from '../../../widgets/actions.tsx';
-import { Button, Check, TextField, PopupItem } from '../../../widgets/controls.tsx';
+import { Button, Check, Form, TextField, PopupItem } from '../../../widgets/controls.tsx';
+import { callsTexts } from '../../texts.ts';
 import type { CallSearch } from '../call-search.ts';
-import { callsTexts } from '../texts.ts';
 import { useViewChanges, searchOf, type View } from './use-views.ts';
 
 const MAX_NAME = 255;
@@ -66,8 +65,7 @@ function NewView({ search }: { search: CallSearch }) {
   const mayShare = useMay('process');
   const [name, setName] = useState('');
   const [isShared, setShared] = useState(false);
-  const submit = (event: SyntheticEvent) => {
-    event.preventDefault();
+  const submit = () => {
     const given = name.trim();
     if (given === '' || create.isPending) return;
     create.mutate(
@@ -81,21 +79,16 @@ function NewView({ search }: { search: CallSearch }) {
     );
   };
   return (
-    <form className="form filter-form" onSubmit={submit}>
-      <TextField
-        label={t('viewName')}
-        maxLength={MAX_NAME}
-        value={name}
-        onChange={({ target }) => setName(target.value)}
-      />
+    <Form className="form filter-form" onSend={submit}>
+      <TextField label={t('viewName')} maxLength={MAX_NAME} value={name} onText={setName} />
       {mayShare && (
-        <Check checked={isShared} onChange={({ target }) => setShared(target.checked)}>
+        <Check checked={isShared} onTick={setShared}>
           {t('views.share')}
         </Check>
       )}
       <Button isSubmit disabled={name.trim() === '' || create.isPending}>
         {t('saveView')}
       </Button>
-    </form>
+    </Form>
   );
 }

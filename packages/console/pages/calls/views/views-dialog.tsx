@@ -1,21 +1,15 @@
 import { Link } from '@tanstack/react-router';
-import { useMay } from '../../../session/rights.ts';
-import { useSession } from '../../../session/session.ts';
+import { useMay, useSession } from '../../../session/session.ts';
 import { done, failed } from '../../../widgets/actions.tsx';
 import { Button } from '../../../widgets/controls.tsx';
 import { Dialog, DialogActions } from '../../../widgets/dialog.tsx';
 import { Table } from '../../../widgets/list.tsx';
 import { usePersonName } from '../../../widgets/people.ts';
-import { callsTexts } from '../texts.ts';
+import { callsTexts } from '../../texts.ts';
 import { useViewChanges, searchOf, type View } from './use-views.ts';
 
-interface Props {
-  readonly views: readonly View[];
-  readonly onClose: () => void;
-}
-
 /** Who sees a view, which one opens first, its link, and an end to it. */
-export default function ViewsDialog({ views, onClose }: Props) {
+export default function ViewsDialog({ views, onClose }: { views: readonly View[]; onClose: () => void }) {
   const t = callsTexts.use();
   const nameOf = usePersonName();
   const { userUuid, role } = useSession();
@@ -33,55 +27,34 @@ export default function ViewsDialog({ views, onClose }: Props) {
       failed(error);
     }
   };
+  const box = (view: View, field: 'start_page' | 'shared', label: string, isFixed = false) => (
+    <input
+      type="checkbox"
+      aria-label={label}
+      checked={view[field]}
+      disabled={isFixed || !mayChange(view) || change.isPending}
+      onChange={({ target }) => change.mutate({ uuid: view.uuid, [field]: target.checked })}
+    />
+  );
   return (
     <Dialog title={t('views.manage')} isWide onClose={onClose}>
       <p className="muted">{t('views.about')}</p>
       <Table
         label={t('views')}
-        className="scroll-x"
         items={views.map(shown)}
         keyOf={({ uuid }) => uuid}
-        columns={[
-          {
-            title: t('viewName'),
-            kind: 'name',
-            className: 'foreign',
-            cell: (view) => (
-              <Link to="/calls" search={searchOf(view)} onClick={onClose}>
-                {view.name}
-              </Link>
-            ),
-          },
-          { title: t('views.owner'), className: 'foreign', cell: ({ by }) => nameOf(by) },
-          {
-            title: t('views.startPage'),
-            cell: (view) => (
-              <input
-                type="checkbox"
-                aria-label={t('views.startPageOf', { name: view.name })}
-                checked={view.start_page}
-                disabled={!mayChange(view) || change.isPending}
-                onChange={({ target }) => change.mutate({ uuid: view.uuid, start_page: target.checked })}
-              />
-            ),
-          },
-          {
-            title: t('views.shared'),
-            cell: (view) => (
-              <input
-                type="checkbox"
-                aria-label={t('views.sharedOf', { name: view.name })}
-                checked={view.shared}
-                disabled={!mayShare || !mayChange(view) || change.isPending}
-                onChange={({ target }) => change.mutate({ uuid: view.uuid, shared: target.checked })}
-              />
-            ),
-          },
-          {
-            title: t('views.actions'),
-            kind: 'unlabelled',
-            className: 'views-actions',
-            cell: (view) => (
+        columns={({ name, text, plain, actions }) => [
+          name(t('viewName'), (view) => (
+            <Link to="/calls" search={searchOf(view)} onClick={onClose}>
+              {view.name}
+            </Link>
+          )),
+          text(t('views.owner'), ({ by }) => nameOf(by)),
+          plain(t('views.startPage'), (view) => box(view, 'start_page', t('views.startPageOf', { name: view.name }))),
+          plain(t('views.shared'), (view) => box(view, 'shared', t('views.sharedOf', { name: view.name }), !mayShare)),
+          actions(
+            t('views.actions'),
+            (view) => (
               <>
                 <Button icon="copy" isSmall onClick={() => void copyLink(view)}>
                   {t('views.copyLink')}
@@ -98,7 +71,8 @@ export default function ViewsDialog({ views, onClose }: Props) {
                 )}
               </>
             ),
-          },
+            { className: 'views-actions' },
+          ),
         ]}
       />
       <DialogActions onClose={onClose} />

@@ -2,14 +2,15 @@ import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api, type Schemas, send } from '../../../api/client.ts';
 import * as format from '../../../i18n/format.ts';
-import { shellTexts } from '../../../i18n/shell/texts.ts';
+import { shellTexts } from '../../../i18n/texts.ts';
+import { Score } from '../../../widgets/call-facts.tsx';
 import { Button } from '../../../widgets/controls.tsx';
 import { Dialog, DialogActions } from '../../../widgets/dialog.tsx';
+import { Table } from '../../../widgets/list.tsx';
 import { Fault } from '../../../widgets/page.tsx';
 import { CallChoice } from '../../calls/call-choice.tsx';
+import { scorecardsTexts } from '../../texts.ts';
 import type { Section, Scorecard } from '../draft.ts';
-import { scorecardsTexts } from '../texts.ts';
-import { TrialResult } from './trial-result.tsx';
 
 interface Props {
   readonly scorecard: Scorecard;
@@ -66,4 +67,92 @@ export function TrialDialog({ scorecard, draft, onClose }: Props) {
       </DialogActions>
     </Dialog>
   );
+}
+
+type Tried = Schemas['TriedCall'];
+type Answer = Schemas['TriedAnswer'];
+
+/** Old and new scores side by side; a call opens to the answers that differ. */
+function TrialResult({ items }: { items: readonly Tried[] }) {
+  const t = scorecardsTexts.use();
+  const average = (side: 'before' | 'after') => {
+    const scores = items.flatMap((item) => item[side]?.score ?? []);
+    return scores.length === 0 ? null : scores.reduce((sum, score) => sum + score, 0) / scores.length;
+  };
+  return (
+    <Table
+      label={t('trial.results')}
+      items={items}
+      keyOf={({ call_uuid }) => call_uuid}
+      columns={({ name, number }) => [
+        name(t('trial.call'), (item) => (
+          <>
+            <span className="foreign">{item.operator_name ?? item.call_uuid}</span>
+            {item.start_time !== null && (
+              <span className="muted number scorecards-when">{format.dateTime(item.start_time)}</span>
+            )}
+            {item.failure !== null && <p className="fault foreign">{item.failure.message}</p>}
+          </>
+        )),
+        number(t('trial.before'), ({ before }) => <Score value={before?.score ?? null} />),
+        number(t('trial.after'), ({ after }) => <Score value={after?.score ?? null} />),
+        number(t('trial.differences'), (item) => format.number(changesOf(item).length)),
+      ]}
+      details={(item) =>
+        changesOf(item).length > 0 && (
+          <Table
+            label={t('trial.differences')}
+            className="scroll-x scorecards-change"
+            items={changesOf(item)}
+            keyOf={({ text }) => text}
+            columns={({ name, text }) => [
+              name(t('question'), (change) => change.text),
+              text(t('trial.before'), ({ before }) => nameOf(before)),
+              text(t('trial.after'), ({ after }) => nameOf(after)),
+            ]}
+          />
+        )
+      }
+      foot={
+        <tfoot role="rowgroup">
+          <tr role="row">
+            <th role="rowheader" scope="row">
+              {t('trial.average')}
+            </th>
+            <td role="cell" className="number" data-column={t('trial.before')}>
+              <Score value={average('before')} />
+            </td>
+            <td role="cell" className="number" data-column={t('trial.after')}>
+              <Score value={average('after')} />
+            </td>
+            <td role="cell" />
+          </tr>
+        </tfoot>
+      }
+    />
+  );
+
+  function nameOf(answer: Answer | undefined): string {
+    if (answer === undefined) return '–';
+    return answer.not_applicable ? t('trial.notApplicable') : (answer.answer ?? t('trial.open'));
+  }
+}
+
+interface Change {
+  readonly text: string;
+  readonly before: Answer | undefined;
+  readonly after: Answer | undefined;
+}
+
+/** The questions that are answered otherwise, are new or are gone. */
+function changesOf({ before, after }: Tried): Change[] {
+  if (after === null) return [];
+  const old = new Map((before?.answers ?? []).map((answer) => [answer.question_uuid, answer]));
+  const changed = after.answers.flatMap((answer): Change[] => {
+    const was = old.get(answer.question_uuid);
+    old.delete(answer.question_uuid);
+    const isSame = was?.answer === answer.answer && was.not_applicable === answer.not_applicable;
+    return isSame ? [] : [{ text: answer.text, before: was, after: answer }];
+  });
+  return [...changed, ...[...old.values()].map((was) => ({ text: was.text, before: was, after: undefined }))];
 }

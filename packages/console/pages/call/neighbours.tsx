@@ -1,25 +1,21 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useRouter } from '@tanstack/react-router';
 import { useEffect } from 'react';
-import { get } from '../../../api/client.ts';
-import * as format from '../../../i18n/format.ts';
-import { Button } from '../../../widgets/controls.tsx';
-import { Icon } from '../../../widgets/icon.tsx';
-import { useKeys } from '../../../widgets/use-keys.ts';
-import { extendList, noteOpened, useListOf } from '../../calls/call-list.ts';
-import { callQuery as filtersOf } from '../../calls/call-search.ts';
+import { get } from '../../api/client.ts';
+import * as format from '../../i18n/format.ts';
+import { Button } from '../../widgets/controls.tsx';
+import { Icon } from '../../widgets/icon.tsx';
+import { Crumbs } from '../../widgets/page.tsx';
+import { useKeys } from '../../widgets/use-keys.ts';
+import { extendList, noteOpened, useListOf } from '../calls/call-list.ts';
+import { callQuery as filtersOf } from '../calls/call-search.ts';
 import { callTexts } from '../texts.ts';
-import { callQuery } from '../use-call.ts';
+import { callQuery } from './use-call.ts';
 
 const PAGE_SIZE = 100;
 
-interface Props {
-  readonly uuid: string;
-  readonly words: string | undefined;
-}
-
 /** The way back to the list, and to the calls before and after this one in it. */
-export function Neighbours({ uuid, words }: Props) {
+export function Neighbours({ uuid, words }: { uuid: string; words: string | undefined }) {
   const t = callTexts.use();
   const client = useQueryClient();
   const router = useRouter();
@@ -69,8 +65,7 @@ export function Neighbours({ uuid, words }: Props) {
     );
   return (
     <div className="call-place">
-      <nav className="crumbs" aria-label={t('path')}>
-        <Icon name="left" size={12} />
+      <Crumbs>
         {list === null ? (
           <Link to="/calls">{t('calls')}</Link>
         ) : (
@@ -85,7 +80,7 @@ export function Neighbours({ uuid, words }: Props) {
             {list.title}
           </a>
         )}
-      </nav>
+      </Crumbs>
       {list !== null && list.uuids.length > 1 && (
         <nav className="call-steps" aria-label={t('neighbours')}>
           <span className="muted number">

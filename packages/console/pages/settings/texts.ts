@@ -1,5 +1,0 @@
-import { pageTexts } from '../../i18n/texts.ts';
-import urls from './texts/all?texts';
-import type en from './texts/en.json';
-
-export const settingsTexts = pageTexts<keyof typeof en>('settings', urls);

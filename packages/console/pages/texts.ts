@@ -1,0 +1,23 @@
+import { pageTexts } from '../i18n/texts.ts';
+import urls from './all?texts';
+import type calibrations from './calibrations/texts/en.json';
+import type call from './call/texts/en.json';
+import type calls from './calls/texts/en.json';
+import type comparison from './comparison/texts/en.json';
+import type dashboard from './dashboard/texts/en.json';
+import type inbox from './inbox/texts/en.json';
+import type review from './review/texts/en.json';
+import type scorecards from './scorecards/texts/en.json';
+import type settings from './settings/texts/en.json';
+import type upload from './upload/texts/en.json';
+
+export const calibrationTexts = pageTexts<keyof typeof calibrations>('calibrations', urls);
+export const callTexts = pageTexts<keyof typeof call>('call', urls);
+export const callsTexts = pageTexts<keyof typeof calls>('calls', urls);
+export const comparisonTexts = pageTexts<keyof typeof comparison>('comparison', urls);
+export const dashboardTexts = pageTexts<keyof typeof dashboard>('dashboard', urls);
+export const inboxTexts = pageTexts<keyof typeof inbox>('inbox', urls);
+export const reviewTexts = pageTexts<keyof typeof review>('review', urls);
+export const scorecardsTexts = pageTexts<keyof typeof scorecards>('scorecards', urls);
+export const settingsTexts = pageTexts<keyof typeof settings>('settings', urls);
+export const uploadTexts = pageTexts<keyof typeof upload>('upload', urls);
