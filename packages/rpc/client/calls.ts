@@ -3,7 +3,6 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Fault } from '@call-analysis/fault';
 import { type ClientWritableStream, type ServiceError, status } from '@grpc/grpc-js';
 import { END, writeWithEnd, type CallOptions, type Method } from '../wire/methods.ts';
-import { serverInThisProcess } from '../wire/same-process.ts';
 import { decodeFault } from '../wire/status.ts';
 import { isIdempotent } from './connection.ts';
 import type { RemoteService } from './remote-service.ts';
@@ -25,14 +24,6 @@ async function ask(
   request: unknown,
   options: CallOptions = {},
 ): Promise<unknown> {
-  const near = serverInThisProcess(remote.address, method);
-  if (near !== undefined) {
-    const { metadata, deadline } = remote.begin(options);
-    const reply = new ReplyReader(method);
-    return replied(remote, options, reply, (done) =>
-      near.begin(method, request, { metadata, deadline, read: reply.read, done }),
-    );
-  }
   const { metadata, deadline } = await remote.start(options);
   const attempt = (reply: ReplyReader) =>
     replied(remote, options, reply, (done) =>
