@@ -3,7 +3,7 @@ export { makeTopic } from './kafka/create-topic.ts';
 export { startKafka } from './kafka/kafka.ts';
 export type { KafkaOptions, KafkaServer } from './kafka/kafka.ts';
 export { programsDirectory } from './programs.ts';
-export { removeBucket, tracesInBucket } from './s3/bucket.ts';
+export { removeBucket, s3Client, tracesInBucket } from './s3/bucket.ts';
 export { startS3 } from './s3/s3.ts';
 export type { S3Server } from './s3/s3.ts';
 export { toxiproxy } from './toxiproxy/toxiproxy.ts';
