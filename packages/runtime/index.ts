@@ -41,7 +41,7 @@ export { isAlive } from './process/process.ts';
 export { runProcess } from './process/process.ts';
 export { type RunningService, runService, type ServiceSettings } from './process/service-process.ts';
 export { settlesWithin } from './settles-within.ts';
-export { StartFault } from './start-fault.ts';
+export { StartFault } from './config/config.ts';
 export { SHUTDOWN_MARGIN_MS, timeLeft, type TimeLeft } from './process/closing.ts';
 export { retryAfterMs } from './retry-after.ts';
 export {

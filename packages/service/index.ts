@@ -1,5 +1,5 @@
-export { answer, present, type Sent } from './answer.ts';
-export { type Actor, auditEntry } from './audit-entry.ts';
+export { answer, present, type Sent } from './requests.ts';
+export { type Actor, auditEntry } from './requests.ts';
 export { address, serviceConfig } from './config.ts';
 export type { DatabaseConfig, ObjectsServiceConfig, RpcConfig } from './config.ts';
 export { consume } from './consumers.ts';

@@ -9,7 +9,7 @@ import {
   Partitioners,
   type Producer,
 } from 'kafkajs';
-import type { BusOptions, Log } from '../../config.ts';
+import type { BusOptions, Log, Kafka } from '../../config.ts';
 import {
   type ChooseReplayAction,
   type DeadLetter,
@@ -19,7 +19,6 @@ import {
   type ReplayAction,
   type ReplayResult,
 } from '../../dead-letters.ts';
-import type { Kafka } from '../../kafka-config.ts';
 import { connect } from '../connection/client.ts';
 import { explain } from '../connection/explain.ts';
 import { fromMessage, headerOf, toMessage } from '../message.ts';

@@ -1,6 +1,5 @@
 import kafkajs, { type AclEntry, type Admin } from 'kafkajs';
-import type { BusOptions } from '../../config.ts';
-import type { Kafka } from '../../kafka-config.ts';
+import type { BusOptions, Kafka } from '../../config.ts';
 import { connect } from '../connection/client.ts';
 import { explain } from '../connection/explain.ts';
 import type { Right } from './rights.ts';
