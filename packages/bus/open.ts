@@ -1,10 +1,9 @@
 import { ensureSchema } from '@call-analysis/postgres';
 import type { BusConfig, BusOptions, ListenConfig, EventUse } from './config.ts';
-import type { DeadLetters } from './dead-letters.ts';
 import { openQueuedDeadLetters } from './embedded/dead-letters.ts';
 import { openEmbedded } from './embedded/open.ts';
 import { createOutboxTable } from './kafka/outbox/outbox-store.ts';
-import type { Bus, Listener } from './port.ts';
+import type { DeadLetters, Bus, Listener } from './port.ts';
 import { type BusSchema, migrateQueues } from './queue/migrate.ts';
 
 // Kafka's client is loaded where it is used: without it, a process on one machine starts sooner.

@@ -18,7 +18,7 @@ import {
   REDELIVER,
   type ReplayAction,
   type ReplayResult,
-} from '../../dead-letters.ts';
+} from '../../port.ts';
 import { connect } from '../connection/client.ts';
 import { explain } from '../connection/explain.ts';
 import { fromMessage, headerOf, toMessage } from '../message.ts';
