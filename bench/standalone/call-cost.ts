@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { databaseUrl } from '@call-analysis/postgres';
 import { findServer } from '@call-analysis/postgres/server';
 import { Client } from 'pg';
-import type { ApiClient, Batch } from '../../deploy/standalone/api-client.ts';
+import type { ApiClient, Batch } from '../../deploy/standalone/test/client/api-client.ts';
 import { newFirm } from '../../deploy/standalone/test/client/new-firm.ts';
 import { type ServiceProcess, startService } from '../../deploy/standalone/test/system/service-process.ts';
 import { atLeast, atMost, type Figure, median, noted } from '../harness/figure.ts';

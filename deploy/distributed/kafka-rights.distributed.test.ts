@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { requiredKafka } from '../../packages/bus/index.ts';
 import { connect } from '../../packages/bus/kafka/connection/client.ts';
 import { toMessage } from '../../packages/bus/kafka/message.ts';
-import { grantRights } from '../../packages/bus/kafka/rights/grant-rights.ts';
+import { grantRights } from '../../packages/bus/kafka/rights/rights.ts';
 import { type DocumentConsumer, openDocumentConsumer } from '../../packages/bus/test/document-consumer.ts';
 import { AudioExtractionRequested, createEvent, declaredEvents } from '../../packages/events/index.ts';
 import { newAuthority } from '../../packages/rpc/test/certificates.ts';

@@ -5,7 +5,7 @@
 // KAFKA_READERS names users of other systems that may read the public events. With the argument `readers` only their rights
 // are granted: for brokers that know the services otherwise.
 import { KafkaVariables, requiredKafka } from '../../packages/bus/index.ts';
-import { grantRights } from '../../packages/bus/kafka/rights/grant-rights.ts';
+import { grantRights } from '../../packages/bus/kafka/rights/rights.ts';
 import { createLog, withSecrets } from '../../packages/runtime/index.ts';
 import { ownTopics, rightsByUser, rightsOfReaders } from './rights.ts';
 

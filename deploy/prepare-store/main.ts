@@ -1,8 +1,8 @@
 // node deploy/prepare-store/main.ts: creates the bucket and writes its policy, as the owner of the store. For stores
 // that know the services by the access keys `ingest`, `audio`, `transcription` and `analysis`, such as the one of
 // docker-compose.yml.
-import { grantRights } from '../../packages/objects/grant-rights.ts';
 import { requiredS3 } from '../../packages/objects/index.ts';
+import { grantRights } from '../../packages/objects/s3/bucket.ts';
 import { createLog } from '../../packages/runtime/index.ts';
 
 const READ = ['s3:GetObject'];

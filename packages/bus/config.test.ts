@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { type BusConfig, redeliveryWindowDays } from './config.ts';
-import { topicRetentionDays } from './kafka-config.ts';
+import { type BusConfig, redeliveryWindowDays, topicRetentionDays } from './config.ts';
 
 const DAY_MS = 24 * 3600 * 1000;
 const kafka = (retentionMs: number) => ({

@@ -1,14 +1,23 @@
-export { alreadyClaimed, claim, once, pruneClaims } from './claim.ts';
-export type { Consuming } from './claim.ts';
-export { BusConfig, redeliveryWindowDays } from './config.ts';
-export type { ListenConfig } from './config.ts';
-export { REDELIVER } from './dead-letters.ts';
-export type { ChooseReplayAction, DeadLetterFilter, DeadLetters, ReplayAction } from './dead-letters.ts';
-export type { Kafka } from './kafka-config.ts';
+export { alreadyClaimed, claim, once, pruneClaims, type Consuming } from './claim.ts';
+export { BusConfig, redeliveryWindowDays, type Kafka, type ListenConfig } from './config.ts';
 export { removeLargeBodies } from './kafka/large-bodies.ts';
 export type { KafkaUse } from './kafka/rights/rights.ts';
 export { kafkaFrom, KafkaVariables, requiredKafka, RequiredKafkaVariables } from './kafka/variables.ts';
-export { openBus, openDeadLetters, openListener } from './open.ts';
-export { DISCARD, Poison, Postponed, route } from './port.ts';
-export type { Bus, ConsumerDepth, FailureReason, GiveUpResult, Subscription, SubscriptionOptions } from './port.ts';
-export { migrateBus, prepareBus } from './prepare.ts';
+export { migrateBus, openBus, openDeadLetters, openListener, prepareBus } from './open.ts';
+export {
+  DISCARD,
+  Poison,
+  Postponed,
+  REDELIVER,
+  route,
+  type Bus,
+  type ChooseReplayAction,
+  type ConsumerDepth,
+  type DeadLetterFilter,
+  type DeadLetters,
+  type FailureReason,
+  type GiveUpResult,
+  type ReplayAction,
+  type Subscription,
+  type SubscriptionOptions,
+} from './port.ts';

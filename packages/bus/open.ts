@@ -1,8 +1,10 @@
-import type { BusConfig, BusOptions, ListenConfig } from './config.ts';
-import type { DeadLetters } from './dead-letters.ts';
+import { ensureSchema } from '@call-analysis/postgres';
+import type { BusConfig, BusOptions, ListenConfig, EventUse } from './config.ts';
 import { openQueuedDeadLetters } from './embedded/dead-letters.ts';
 import { openEmbedded } from './embedded/open.ts';
-import type { Bus, Listener } from './port.ts';
+import { createOutboxTable } from './kafka/outbox/outbox-store.ts';
+import type { DeadLetters, Bus, Listener } from './port.ts';
+import { type BusSchema, migrateQueues } from './queue/migrate.ts';
 
 // Kafka's client is loaded where it is used: without it, a process on one machine starts sooner.
 
@@ -26,4 +28,27 @@ export async function openDeadLetters(
   if (config.transport !== 'kafka') return openQueuedDeadLetters(config, options);
   const { openTopicDeadLetters } = await import('./kafka/dead-letters/dead-letters.ts');
   return openTopicDeadLetters(config.kafka, options);
+}
+
+/** Creates the bus's tables, or brings them up to date. Safe at every start, and in several processes at the same time. */
+export async function migrateBus(config: BusSchema): Promise<void> {
+  await migrateQueues(config, (sql) => createOutboxTable(sql, config.schema));
+}
+
+/**
+ * Creates what the bus needs, or brings it up to date: the tables and, over Kafka, the topics of the events that the
+ * service uses and the dead-letter topics of those it consumes. Safe to repeat, also in several processes at the same time.
+ */
+export async function prepareBus(
+  config: ListenConfig,
+  { publishes, consumes }: EventUse,
+  options: Pick<BusOptions, 'name' | 'log'>,
+): Promise<void> {
+  if ('url' in config) {
+    await ensureSchema(config);
+    await migrateBus(config);
+  }
+  if (config.transport !== 'kafka') return;
+  const { prepareTopics } = await import('./kafka/topics/topics.ts');
+  await prepareTopics(config.kafka, { publishes, consumes }, options);
 }

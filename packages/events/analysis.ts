@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { Uuid } from './envelope.ts';
 import { Role } from './transcript.ts';
-import { Uuid } from './uuid.ts';
 
 const Share = z.number().min(0).max(1);
 const Points = z.number();

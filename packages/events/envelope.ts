@@ -1,6 +1,10 @@
 import { v7 as uuidv7 } from 'uuid';
 import { z } from 'zod';
-import { Uuid } from './uuid.ts';
+
+/** Any uuid that has the form, of whatever version, in lower case: whether there is such a thing is for its owner to say. */
+export const Uuid = z
+  .guid({ error: ({ code }) => (code === 'invalid_format' ? 'must be a UUID' : undefined) })
+  .toLowerCase();
 
 /** The definition of an event type. */
 export interface EventType<Body = unknown> {

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { Outcome, PublishedAnalysis, Stage } from './analysis.ts';
-import { declareEvent } from './envelope.ts';
+import { declareEvent, Uuid } from './envelope.ts';
 import { Language, Role, Utterance } from './transcript.ts';
-import { Uuid } from './uuid.ts';
 
 /** Bodies over this many bytes are passed on by object key, because brokers refuse large messages. */
 export const INLINE_BYTES = 256 * 1024;

@@ -4,4 +4,3 @@ export * from './envelope.ts';
 export * from './event-types.ts';
 export * from './scorecard.ts';
 export * from './transcript.ts';
-export * from './uuid.ts';

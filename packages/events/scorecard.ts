@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { Uuid } from './envelope.ts';
 import { Language, Role } from './transcript.ts';
-import { Uuid } from './uuid.ts';
 
 /**
  * A scorecard as a firm writes it, as it is stored and as the API shows it. These limits keep an analysis, in which

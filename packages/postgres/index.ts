@@ -1,11 +1,8 @@
-export type { Sql } from './database/sql.ts';
+export { type Sql, type Page, readPage } from './database/sql.ts';
 export { refuseSecondConnections, shareConnections } from './database/connections.ts';
 export { confidential, type ValueCipher } from './database/confidential.ts';
-export { openDatabase } from './database/database.ts';
-export type { Database, Transaction } from './database/database.ts';
-export { limitOptions, MIGRATION_LIMITS, USUAL_LIMITS } from './database/connection.ts';
-export type { SessionLimits } from './database/connection.ts';
-export { type Page, readPage } from './database/sql.ts';
+export { openDatabase, type Database, type Transaction } from './database/database.ts';
+export { limitOptions, MIGRATION_LIMITS, USUAL_LIMITS, type SessionLimits } from './database/connection.ts';
 export { sqlState, translateError } from './database/errors.ts';
 export { ensureSchema, migrate, requireMigrated } from './migrations/migrate.ts';
 export { prismaAdapter, prismaSql, unavailability } from './database/prisma.ts';

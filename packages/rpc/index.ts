@@ -1,4 +1,4 @@
-export { type Channel, dial } from './client/dial.ts';
+export { type Channel, dial } from './client/calls.ts';
 export type { DialOptions } from './client/remote-service.ts';
 export type { Implementation } from './server/answer.ts';
 export { CALLERS, type Callers, OF_GATEWAY, requireAdmin, type RpcCaller } from './server/callers.ts';

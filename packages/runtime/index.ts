@@ -13,6 +13,7 @@ export {
   readAll,
   readNamedFile,
   shared,
+  StartFault,
 } from './config/config.ts';
 export { describeVariables, requiring, type Variable, withSecrets } from './config/describe-variables.ts';
 export {
@@ -36,13 +37,10 @@ export {
   withContext,
 } from './log/context.ts';
 export { createLog, type Logger, type LogLevel } from './log/log.ts';
-export { Closing } from './process/closing.ts';
-export { isAlive } from './process/process.ts';
-export { runProcess } from './process/process.ts';
+export { Closing, SHUTDOWN_MARGIN_MS, timeLeft, type TimeLeft } from './process/closing.ts';
+export { isAlive, runProcess } from './process/process.ts';
 export { type RunningService, runService, type ServiceSettings } from './process/service-process.ts';
 export { settlesWithin } from './settles-within.ts';
-export { StartFault } from './start-fault.ts';
-export { SHUTDOWN_MARGIN_MS, timeLeft, type TimeLeft } from './process/closing.ts';
 export { retryAfterMs } from './retry-after.ts';
 export {
   cachedFor,

@@ -1,8 +1,7 @@
-import { Uuid } from '@call-analysis/events';
+import { Uuid, AuditEntryAdded, type BodyOf, createEvent, type Event } from '@call-analysis/events';
 import type { Answer } from '@call-analysis/proto/endpoint/v1/Answer';
 import type { Request } from '@call-analysis/proto/endpoint/v1/Request';
 import { z } from 'zod';
-import type { Actor } from './audit-entry.ts';
 
 /** The page of a list that is asked for. */
 export const PageRequest = z.object({ page: z.int().min(1), size: z.int().min(1).max(100) });
@@ -67,5 +66,55 @@ export function apiRpc(handle: (request: ApiRequest) => Promise<unknown>) {
   return async (request: Request): Promise<Answer> => {
     const answer = await handle(apiRequest(request));
     return { json: Buffer.from(answer === undefined ? '' : JSON.stringify(answer)) };
+  };
+}
+
+/** The user who performs an action. */
+export interface Actor {
+  readonly firmUuid: string;
+  readonly userUuid: string;
+  /** Network address. */
+  readonly address: string;
+}
+
+/**
+ * An entry for the firm's audit log, published by the service `source`. Publish it in the transaction of the action, so
+ * that both happen or neither. An action has two names: `call.erased`.
+ */
+export function auditEntry(
+  source: string,
+  { firmUuid, userUuid, address }: Actor,
+  action: string,
+  subject: string,
+): Event<BodyOf<typeof AuditEntryAdded>> {
+  return createEvent(source, AuditEntryAdded, subject, { firmuuid: firmUuid }, { actor: userUuid, action, address });
+}
+
+/** What a value is once it was JSON. */
+export type Sent<Value> = Value extends Date
+  ? string
+  : Value extends object
+    ? { -readonly [Name in keyof Value]: Sent<Value[Name]> }
+    : Value;
+
+/**
+ * The API's own JSON, which the gateway passes on, as the reply of an RPC that the last release has. `formerly`: the fields of the
+ * message, which a gateway of the last release reads instead.
+ */
+export function answer<Json, Reply>(
+  caller: { readonly reads_json?: boolean } | null,
+  json: Json,
+  formerly: (json: Sent<Json>) => Reply,
+): Reply {
+  const text = JSON.stringify(json);
+  return caller?.reads_json === true
+    ? ({ json: Buffer.from(text) } as Reply)
+    : formerly(JSON.parse(text) as Sent<Json>);
+}
+
+/** Leaves out null fields: messages have no nulls. */
+export function present<Fields extends object>(fields: Fields): { [Name in keyof Fields]: NonNullable<Fields[Name]> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null)) as {
+    [Name in keyof Fields]: NonNullable<Fields[Name]>;
   };
 }

@@ -1,5 +1,4 @@
-export type { ArchiveEntry, EntryRecord } from './entry-name.ts';
-export { EntryNames } from './entry-name.ts';
+export { type ArchiveEntry, type EntryRecord, EntryNames } from './entry-name.ts';
 export { openEntry } from './open-entry.ts';
 export { type Archive, readArchive } from './read-archive.ts';
 export { storedArchive } from './source.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Batch } from '../../deploy/standalone/api-client.ts';
+import type { Batch } from '../../deploy/standalone/test/client/api-client.ts';
 import { type Client, newFirm } from '../../deploy/standalone/test/client/new-firm.ts';
 import { silence } from '../../deploy/standalone/test/client/silence.ts';
 import { csvOf, metadataOf } from '../../deploy/standalone/test/client/valid-uploads.ts';

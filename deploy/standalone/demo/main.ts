@@ -2,14 +2,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { Client, type Schemas } from '@call-analysis/client';
 import { createLog, runProcess, StartFault } from '@call-analysis/runtime';
 import { dialAdministration } from '../admin/administration.ts';
-import { type ApiClient, apiClient } from '../api-client.ts';
 import { readSettings } from '../config.ts';
 import { sampleSegmentTypes } from '../start-hint.ts';
 import { type Settings, type Standalone, start } from '../start.ts';
-import { conversation, type DemoCall, report } from './report.ts';
-import { retryWhenBusy } from './retry-when-busy.ts';
+import { conversation, report } from './report.ts';
 import { batchOfRecordings, recordings, transcripts } from './upload-samples.ts';
 
 const help = `Usage: npm run demo -- [--exit]
@@ -40,6 +39,9 @@ const CONNECT_MODEL = `Words alone decided this. A language model answers the op
   export LLM_URL=http://127.0.0.1:11434/v1
   export LLM_MODEL=qwen3:8b
 `;
+
+/** On a busy machine a part may not answer for a while: these take a minute or two. */
+const RETRIES = 8;
 
 const log = createLog({ name: 'demo', level: 'warn' });
 
@@ -78,29 +80,26 @@ async function show(running: Standalone, settings: Settings, signal: AbortSignal
   const firm = await admin.createFirm({ name: 'Demo', country: 'UZ', segmentTypes: sampleSegmentTypes });
   const user = await admin.createUser({ firm: firm.uuid, name: 'Demo', role: 'ADMIN' });
   const { token } = await admin.issueToken(user.uuid, 12 * 3600 * 1000);
-  const api = apiClient(running, token, signal, retryWhenBusy(fetch));
+  const client = new Client({ url: running.url, token, retries: RETRIES });
 
-  const metadata_key = await api.upload(await transcripts());
-  const texts = await accept(api, { metadata_key });
-  await finished(api, texts.accepted, signal);
-  console.log(report(await calls(api, 'transcription')));
+  const texts = await client.upload({ csv: { name: 'calls.csv', data: new Blob([await transcripts()]) }, signal });
+  console.log(texts.message);
+  await finished(client, texts.accepted, signal);
+  console.log(report(await calls(client, 'transcription', signal)));
   // An empty variable is none.
   if ((process.env['LLM_URL'] ?? '') === '') console.log(CONNECT_MODEL);
 
   const [single, batched] = await recordings();
   for (const { fileName, bytes, metadata } of single) {
-    const { status, body } = await api.uploadRecording<{ message: string }>(bytes, fileName, metadata);
-    if (status !== 200) throw new Error(`${fileName} was answered with ${status}: ${body.message}`);
-    console.log(`${fileName}: ${body.message}`);
+    const { message } = await client.uploadRecording({ name: fileName, data: bytes }, metadata, { signal });
+    console.log(`${fileName}: ${message}`);
   }
-  const { csv, zip } = await batchOfRecordings(batched);
-  await accept(api, await api.uploadBatch(csv, zip));
-  await finished(api, texts.accepted + single.length + batched.length, signal);
-  const transcribed = await calls(api, 'audio');
+  const batch = await client.upload({ ...(await batchOfRecordings(batched)), signal });
+  console.log(batch.message);
+  await finished(client, texts.accepted + single.length + batched.length, signal);
+  const transcribed = await calls(client, 'audio', signal);
   console.log(report(transcribed));
-  console.log(
-    conversation(transcribed.find((call) => call.partner_call_id === single[0]!.metadata['partner_call_id'])!),
-  );
+  console.log(conversation(transcribed.find((call) => call.partner_call_id === single[0]!.metadata.partner_call_id)!));
 
   // Made last, because it is good for ten minutes.
   const signIn = await admin.signInLink(user.uuid, running.url);
@@ -121,35 +120,28 @@ function sentenceOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-async function accept(api: ApiClient, keys: object): Promise<{ batch_id: string; accepted: number }> {
-  type Accepted = { data: { message: string; batch_id: string; accepted: number } };
-  const { data } = await api.call<Accepted>('POST', '/api/v1/calls/process-upload', keys);
-  console.log(data.message);
-  return data;
-}
-
 /** Waits until `calls` calls have completed or failed, and prints the progress. */
-async function finished(api: ApiClient, calls: number, signal: AbortSignal): Promise<void> {
+async function finished(client: Client, calls: number, signal: AbortSignal): Promise<void> {
+  const query = { status: ['completed' as const, 'failed' as const], size: 1 };
   for (;;) {
-    const { count } = await api.call<{ count: number }>('GET', '/api/v1/calls?status=completed&status=failed&size=1');
+    const { count } = await client.send(client.api.GET('/api/v1/calls', { params: { query }, signal }));
     progress(count, calls);
     if (count >= calls) return;
     await pause(100, undefined, { signal });
   }
 }
 
-async function calls(api: ApiClient, source: 'audio' | 'transcription'): Promise<DemoCall[]> {
-  const found: DemoCall[] = [];
-  for (let page = 1; ; page++) {
-    const { items } = await api.call<{ items: { uuid: string; source: string }[] }>(
-      'GET',
-      `/api/v1/calls?page=${page}&size=100`,
-    );
-    if (items.length === 0) return found;
-    for (const item of items) {
-      if (item.source === source) found.push(await api.call<DemoCall>('GET', `/api/v1/calls/${item.uuid}`));
-    }
+async function calls(
+  client: Client,
+  source: 'audio' | 'transcription',
+  signal: AbortSignal,
+): Promise<Schemas['CallDetail'][]> {
+  const found: Schemas['CallDetail'][] = [];
+  for await (const { uuid } of client.calls({ source })) {
+    const params = { path: { uuid } };
+    found.push(await client.send(client.api.GET('/api/v1/calls/{uuid}', { params, signal })));
   }
+  return found;
 }
 
 function progress(done: number, all: number): void {

@@ -1,26 +1,7 @@
-import type { Analysis, Answer } from '@call-analysis/events';
+import type { Schemas } from '@call-analysis/client';
 
-/** The fields of a call that the report uses (docs/api.md, "Calls"). */
-export interface DemoCall {
-  readonly partner_call_id: string | null;
-  readonly operator_name: string;
-  readonly segment_type: string;
-  readonly language: string | null;
-  readonly status: string;
-  readonly score: number | null;
-  readonly questions: number | null;
-  readonly answered: number | null;
-  readonly failure: { readonly code: string; readonly message: string } | null;
-  readonly transcript: { readonly engine: string | null; readonly utterances: readonly Spoken[] } | null;
-  readonly analysis: Analysis | null;
-}
-
-interface Spoken {
-  readonly role: string;
-  readonly text: string;
-  /** In seconds. Null when the times are unknown. */
-  readonly start: number | null;
-}
+type Call = Schemas['CallDetail'];
+type Answer = Schemas['Analysis']['sections'][number]['questions'][number];
 
 const columns = [
   { title: 'score', width: 5 },
@@ -34,7 +15,7 @@ const columns = [
 ];
 
 /** A table of all calls, best first, with the averages per operator and the best and the worst call explained. */
-export function report(calls: readonly DemoCall[]): string {
+export function report(calls: readonly Call[]): string {
   const ranked = [...calls].sort((a, b) => (b.score ?? -1) - (a.score ?? -1));
   const lines = ['', row(columns.map(({ title }) => title)), columns.map(({ width }) => '-'.repeat(width)).join('  ')];
   for (const call of ranked) {
@@ -60,7 +41,7 @@ export function report(calls: readonly DemoCall[]): string {
 }
 
 /** The transcript of a call, with times. */
-export function conversation(call: DemoCall): string {
+export function conversation(call: Call): string {
   if (call.failure !== null) return `${call.partner_call_id} failed: ${call.failure.message}\n`;
   const { engine, utterances } = call.transcript ?? { engine: null, utterances: [] };
   const lines = utterances.map(({ role, text, start }) => `  ${clock(start)}  ${role.padEnd(8)}  ${text}`);
@@ -72,7 +53,7 @@ function clock(seconds: number | null): string {
   return `${String(Math.floor(seconds / 60)).padStart(2)}:${String(Math.floor(seconds % 60)).padStart(2, '0')}`;
 }
 
-function averages(scored: readonly DemoCall[]): string[] {
+function averages(scored: readonly Call[]): string[] {
   const byOperator = Map.groupBy(scored, (call) => call.operator_name);
   return [...byOperator]
     .map(([name, calls]) => ({
@@ -84,11 +65,11 @@ function averages(scored: readonly DemoCall[]): string[] {
     .map(({ name, calls, mean }) => `  ${mean.toFixed(1).padStart(5)}  ${name} (${calls} calls)`);
 }
 
-function title(call: DemoCall): string {
+function title(call: Call): string {
   return `${call.partner_call_id ?? ''}, ${call.operator_name}, ${call.score?.toFixed(1)} points for ${call.answered} of ${call.questions} questions`;
 }
 
-function why(call: DemoCall): string[] {
+function why(call: Call): string[] {
   const analysis = call.analysis;
   if (analysis === null) return [];
   const lines = analysis.summary.split('\n').map((line) => `  ${line}`);

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import type { NamedFile, Schemas } from '@call-analysis/client';
 import AdmZip from 'adm-zip';
 
 const folder = new URL('../../../samples/', import.meta.url);
@@ -10,7 +11,7 @@ interface Recording {
   readonly fileName: string;
   readonly bytes: Blob;
   /** The metadata of a single upload. */
-  readonly metadata: Record<string, string>;
+  readonly metadata: Schemas['RecordingMetadata'];
 }
 
 /** The CSV of the sample transcripts. */
@@ -26,8 +27,8 @@ export async function recordings(): Promise<[single: Recording[], batched: Recor
   const all = rows.map(async (row): Promise<Recording> => {
     const values = row.split(',');
     const given = names.map((name, index) => [name, values[index] ?? ''] as const).filter(([, value]) => value !== '');
-    const metadata: Record<string, string> = Object.fromEntries(given);
-    const fileName = metadata['audio_file_name']!;
+    const metadata = Object.fromEntries(given) as unknown as Schemas['RecordingMetadata'];
+    const fileName = metadata.audio_file_name;
     const bytes = new Blob([await readFile(fileURLToPath(new URL(`recordings/${fileName}`, folder)))]);
     return { fileName, bytes, metadata };
   });
@@ -36,12 +37,14 @@ export async function recordings(): Promise<[single: Recording[], batched: Recor
 }
 
 /** A CSV and the ZIP of the recordings that it names. */
-export async function batchOfRecordings(
-  recordings: readonly Recording[],
-): Promise<{ csv: string; zip: Uint8Array<ArrayBuffer> }> {
+export async function batchOfRecordings(recordings: readonly Recording[]): Promise<{ csv: NamedFile; zip: NamedFile }> {
   const zip = new AdmZip();
   for (const { fileName, bytes } of recordings) zip.addFile(fileName, Buffer.from(await bytes.arrayBuffer()));
   const names = [...new Set(recordings.flatMap(({ metadata }) => Object.keys(metadata)))];
-  const rows = recordings.map(({ metadata }) => names.map((name) => metadata[name] ?? ''));
-  return { csv: [names, ...rows].map((row) => `${row.join(',')}\n`).join(''), zip: new Uint8Array(zip.toBuffer()) };
+  const rows = recordings.map(({ metadata }) => names.map((name) => Reflect.get(metadata, name) ?? ''));
+  const csv = [names, ...rows].map((row) => `${row.join(',')}\n`).join('');
+  return {
+    csv: { name: 'metadata.csv', data: new Blob([csv]) },
+    zip: { name: 'recordings.zip', data: new Blob([new Uint8Array(zip.toBuffer())]) },
+  };
 }

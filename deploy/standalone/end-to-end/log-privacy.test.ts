@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { writeZip } from '@call-analysis/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { apiClient } from '../api-client.ts';
+import { apiClient } from '../test/client/api-client.ts';
 import { type Batch, type Client, newFirm } from '../test/client/new-firm.ts';
 import { eventually, fetchWhenAvailable } from '../test/client/retry.ts';
 import { admin } from '../test/system/command.ts';

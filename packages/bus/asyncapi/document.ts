@@ -1,6 +1,6 @@
 import { type DeclaredEventType, declaredEvents, Envelope } from '@call-analysis/events';
 import { z } from 'zod';
-import type { Kafka } from '../kafka-config.ts';
+import type { Kafka } from '../config.ts';
 import { deadLetterTopic } from '../kafka/dead-letters/headers.ts';
 import { LARGE_BODY_BYTES } from '../kafka/large-bodies.ts';
 import { ATTRIBUTE_PREFIX, CONTENT_TYPE, DATA_REF, REPLAY_TO, SPEC_VERSION } from '../kafka/message.ts';

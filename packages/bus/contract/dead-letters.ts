@@ -4,9 +4,8 @@ import { waitUntil } from '@call-analysis/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import type { Log } from '../config.ts';
-import type { DeadLetterFilter, DeadLetters } from '../dead-letters.ts';
 import { openBus, openDeadLetters } from '../open.ts';
-import { type Bus, Poison, route } from '../port.ts';
+import { type DeadLetterFilter, type DeadLetters, type Bus, Poison, route } from '../port.ts';
 import { type Body, newEvent } from '../test/new-event.ts';
 import type { TransportUnderTest } from './fixture.ts';
 

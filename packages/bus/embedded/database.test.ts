@@ -6,9 +6,8 @@ import { openTcpProxy, type TcpProxy, tracesInTables, waitUntil } from '@call-an
 import { freshDatabase, type TestDatabase } from '@call-analysis/testing/database';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import { openBus } from '../open.ts';
+import { openBus, migrateBus } from '../open.ts';
 import { type Bus, Poison, route } from '../port.ts';
-import { migrateBus } from '../prepare.ts';
 import { newEvent } from '../test/new-event.ts';
 
 const Happened = eventType('test.happened.v1', z.object({ n: z.int() }));

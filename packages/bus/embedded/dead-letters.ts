@@ -1,5 +1,7 @@
 import { openDatabase, type Transaction } from '@call-analysis/postgres';
 import type { BusOptions } from '../config.ts';
+import { storedReason } from '../delivery/give-up.ts';
+import { readEnvelope } from '../delivery/read-event.ts';
 import {
   type ChooseReplayAction,
   type DeadLetter,
@@ -7,9 +9,7 @@ import {
   type DeadLetters,
   REDELIVER,
   type ReplayResult,
-} from '../dead-letters.ts';
-import { storedReason } from '../delivery/give-up.ts';
-import { readEnvelope } from '../delivery/read-event.ts';
+} from '../port.ts';
 import { jobsOf } from '../queue/event-batch.ts';
 import type { BusSchema } from '../queue/migrate.ts';
 import {

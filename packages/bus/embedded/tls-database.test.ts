@@ -11,9 +11,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
 import { z } from 'zod';
 import { newAuthority } from '../../rpc/test/certificates.ts';
-import { openBus } from '../open.ts';
+import { openBus, migrateBus } from '../open.ts';
 import { route } from '../port.ts';
-import { migrateBus } from '../prepare.ts';
 
 const Happened = eventType('test.happened.v1', z.unknown());
 const silent = { info() {}, warn() {}, error() {} };

@@ -1,12 +1,11 @@
 import { unavailable } from '@call-analysis/fault';
 import { type ObjectsConfig, openObjects } from '@call-analysis/objects';
 import { openDatabase, shareConnections } from '@call-analysis/postgres';
-import type { BusOptions } from '../config.ts';
+import { type BusOptions, type Kafka, topicRetentionDays } from '../config.ts';
 import type { DeadLetterSink } from '../delivery/give-up.ts';
 import { type InboxConfig, openInboxes } from '../delivery/inboxes.ts';
 import { countPublished } from '../delivery/outcome.ts';
 import { withOrigin } from '../delivery/trace.ts';
-import { type Kafka, topicRetentionDays } from '../kafka-config.ts';
 import type { Bus, ConsumerDepth, Listener } from '../port.ts';
 import { readDepths } from '../queue/queue-store.ts';
 import { createErrorLog, type Queues } from '../queue/queues.ts';

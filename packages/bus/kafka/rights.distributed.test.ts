@@ -6,10 +6,9 @@ import { type KafkaServer, startKafka } from '@call-analysis/testing/servers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import kafkajs, { type AclEntry } from 'kafkajs';
 import { z } from 'zod';
-import type { Kafka } from '../kafka-config.ts';
-import { openBus, openDeadLetters } from '../open.ts';
+import type { Kafka } from '../config.ts';
+import { openBus, openDeadLetters, prepareBus } from '../open.ts';
 import { Poison, route } from '../port.ts';
-import { prepareBus } from '../prepare.ts';
 import { type KafkaUnderTest, openKafkaTransport } from '../test/kafka.ts';
 import { connect } from './connection/client.ts';
 

@@ -10,7 +10,7 @@ import {
   shared,
 } from '@call-analysis/runtime';
 import { z } from 'zod';
-import type { Kafka } from '../kafka-config.ts';
+import type { Kafka } from '../config.ts';
 
 const BROKERS = ['KAFKA_BROKERS'] as const;
 const MECHANISMS = ['plain', 'scram-sha-256', 'scram-sha-512'] as const;

@@ -1,7 +1,6 @@
 import type { Sql } from '@call-analysis/postgres';
 import type { Job, JobInsert } from 'pg-boss';
-import type { DeadLetterFilter } from '../dead-letters.ts';
-import type { ConsumerDepth } from '../port.ts';
+import type { DeadLetterFilter, ConsumerDepth } from '../port.ts';
 import { deadLetterQueueOf } from './consumer-queue.ts';
 import type { Queues } from './queues.ts';
 

@@ -1,7 +1,7 @@
 import { openDatabase } from '@call-analysis/postgres';
 import { freshDatabase, type TestDatabase } from '@call-analysis/testing/database';
 import type { TransportUnderTest } from '../contract/index.ts';
-import { migrateBus } from '../prepare.ts';
+import { migrateBus } from '../open.ts';
 
 /** A new database with the tables of the bus. */
 export function busDatabase(): Promise<TestDatabase> {

@@ -1,7 +1,7 @@
 import { CallFilter } from '@call-analysis/api/call-query';
 import { inputSchema } from '@call-analysis/api/json-schemas';
 import { expect, it } from '@jest/globals';
-import { searchCalls } from './search-calls.ts';
+import { searchCalls } from './calls.ts';
 import { tools } from './tools.ts';
 
 it('a filter of Get Calls is an argument of the tools, with its own type', () => {

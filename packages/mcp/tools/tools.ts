@@ -1,8 +1,6 @@
-import { explainScore } from './explain-score.ts';
-import { getCall } from './get-call.ts';
+import { explainScore, getCall, searchCalls } from './calls.ts';
 import { getStatistics, listOperators } from './get-statistics.ts';
 import { listScorecards } from './list-scorecards.ts';
-import { searchCalls } from './search-calls.ts';
 import type { Tool } from './tool.ts';
 
 export const tools: readonly Tool[] = [

@@ -1,31 +1,35 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import {
+  type BucketLocationConstraint,
+  CreateBucketCommand,
+  GetBucketVersioningCommand,
+  ListObjectsV2Command,
+  PutBucketPolicyCommand,
+} from '@aws-sdk/client-s3';
 import { unavailable } from '@call-analysis/fault';
 import { type Logger, StartFault } from '@call-analysis/runtime';
-import type { S3Config } from './config.ts';
-import { codeOf, isTemporary, TimeOut } from './failures.ts';
-import { bodyOf, isCode, type Requests } from './requests.ts';
-import { CORS, ensureRules, removeBrokenUploads } from './rules.ts';
-import { element, escape, S3_NAMESPACE } from './xml.ts';
-
-const ID = 'call-analysis-pages';
-const METHODS = ['GET', 'HEAD', 'PUT'];
-/** Headers that a page must read to send or get in parts. */
-const EXPOSED = ['ETag', 'Content-Range', 'Accept-Ranges', 'Content-Length'];
-const MAX_AGE_SECONDS = 600;
+import { briefly, connect, type Store } from './client.ts';
+import { S3_LIMITS, type S3Config } from './config.ts';
+import { codeOf, isCode, isLost, statusOf, WITHOUT_CODE } from './failures.ts';
+import { ensureCors, removeBrokenUploads } from './rules.ts';
 
 /** Lets pages of these origins use presigned URLs. Nothing is thrown, because other clients do not need it. */
 async function allowOrigins(
-  requests: Requests,
+  store: Store,
   origins: readonly string[],
   log: Pick<Logger, 'warn'> | undefined,
 ): Promise<void> {
-  const all = (name: string, values: readonly string[]) =>
-    values.map((each) => `<${name}>${escape(each)}</${name}>`).join('');
-  const rule =
-    `${all('AllowedHeader', ['*'])}${all('AllowedMethod', METHODS)}${all('AllowedOrigin', origins)}` +
-    `${all('ExposeHeader', EXPOSED)}<MaxAgeSeconds>${MAX_AGE_SECONDS}</MaxAgeSeconds>`;
+  const rule = {
+    ID: 'call-analysis-pages',
+    AllowedHeaders: ['*'],
+    AllowedMethods: ['GET', 'HEAD', 'PUT'],
+    AllowedOrigins: [...origins],
+    // Headers that a page must read to send or get in parts.
+    ExposeHeaders: ['ETag', 'Content-Range', 'Accept-Ranges', 'Content-Length'],
+    MaxAgeSeconds: 600,
+  };
   try {
-    if (await ensureRules(requests, CORS, { [ID]: rule })) return;
+    if (await ensureCors(store, [rule])) return;
     log?.warn(
       { origins },
       'the object store does not support CORS rules: allow the pages of S3_CORS_ORIGINS in its own configuration',
@@ -37,24 +41,19 @@ async function allowOrigins(
 
 type Log = Pick<Logger, 'info' | 'warn' | 'error'>;
 
-interface RequestLimits {
-  readonly totalMs: number;
-  readonly tries?: number;
-}
-
 /** Callers of `ready` ask often, so the answer must come soon. */
 const READY_MS = 5000;
 
 /** Makes sure that the bucket exists and can be used. */
 export class Bucket {
-  readonly #requests: Requests;
+  readonly #store: Store;
   readonly #config: S3Config;
   readonly #log: Log | undefined;
   #isPrepared = false;
   #preparing: Promise<void> | undefined;
 
-  constructor(requests: Requests, config: S3Config, log: Log | undefined) {
-    this.#requests = requests;
+  constructor(store: Store, config: S3Config, log: Log | undefined) {
+    this.#store = store;
     this.#config = config;
     this.#log = log;
   }
@@ -64,12 +63,12 @@ export class Bucket {
    * the background. Rejects with StartFault when only the operator can correct the cause.
    */
   async open(): Promise<void> {
-    const { startMs, retryMs } = this.#requests.limits;
+    const { startMs, retryMs } = this.#store.limits;
     const until = Date.now() + startMs;
     const pauseMs = Math.min(retryMs, startMs / 10);
     for (;;) {
       try {
-        await this.#prepare({ totalMs: until - Date.now(), tries: 1 });
+        await this.#prepare(until - Date.now());
         return;
       } catch (error) {
         const isOver = Date.now() + pauseMs >= until;
@@ -88,8 +87,8 @@ export class Bucket {
   /** Rejects with Fault UNAVAILABLE when the bucket cannot be used now. */
   async ready(): Promise<void> {
     try {
-      if (this.#isPrepared) await this.#check({ totalMs: READY_MS });
-      else await this.#prepare({ totalMs: READY_MS });
+      if (this.#isPrepared) await this.#check(READY_MS);
+      else await this.#prepare(READY_MS);
     } catch (error) {
       throw unavailable('The object store', error);
     }
@@ -98,9 +97,9 @@ export class Bucket {
   async #prepareLater(): Promise<void> {
     let logged = '';
     while (!this.#isPrepared) {
-      await pause(this.#requests.limits.retryMs, undefined, { ref: false });
+      await pause(this.#store.limits.retryMs, undefined, { ref: false });
       try {
-        await this.#prepare({ totalMs: READY_MS, tries: 1 });
+        await this.#prepare(READY_MS);
         this.#log?.info({}, 'the object store answers');
       } catch (error) {
         // Each reason is logged once, not every few seconds.
@@ -111,58 +110,62 @@ export class Bucket {
     }
   }
 
-  #prepare(limits: RequestLimits): Promise<void> {
-    this.#preparing ??= this.#prepareNow(limits).finally(() => {
+  #prepare(totalMs: number): Promise<void> {
+    this.#preparing ??= this.#prepareNow(totalMs).finally(() => {
       this.#preparing = undefined;
     });
     return this.#preparing;
   }
 
-  async #prepareNow(limits: RequestLimits): Promise<void> {
+  async #prepareNow(totalMs: number): Promise<void> {
     if (this.#isPrepared) return;
     try {
       try {
-        await this.#check(limits);
+        await this.#check(totalMs);
       } catch (error) {
         if (!isCode(error, 'NoSuchBucket') || !this.#config.createBucket) throw error;
-        await this.#create(limits);
-        await this.#check(limits);
+        await this.#create(totalMs);
+        await this.#check(totalMs);
       }
     } catch (error) {
       const advice = adviceOn(error, this.#config);
       throw advice === null ? error : new StartFault(advice, { cause: error });
     }
     this.#isPrepared = true;
-    await removeBrokenUploads(this.#requests, this.#log);
-    if (this.#config.corsOrigins !== undefined) await allowOrigins(this.#requests, this.#config.corsOrigins, this.#log);
+    await removeBrokenUploads(this.#store, this.#log);
+    if (this.#config.corsOrigins !== undefined) await allowOrigins(this.#store, this.#config.corsOrigins, this.#log);
     await this.#warnOfVersioning();
   }
 
   /** The answer to a list names the error; the answer to HEAD does not. */
-  async #check(limits: RequestLimits): Promise<void> {
-    const { text } = await this.#requests.askBriefly({ method: 'GET', query: 'list-type=2&max-keys=1' }, limits);
-    if (text.includes('<ListBucketResult')) return;
+  async #check(totalMs: number): Promise<void> {
+    const list = new ListObjectsV2Command({ Bucket: this.#store.bucket, MaxKeys: 1 });
+    const listed = await briefly(this.#store, (options) => this.#store.client.send(list, options), totalMs);
+    if (listed.IsTruncated !== undefined) return;
     throw Object.assign(new Error('the answer is not a list of a bucket'), { code: 'NotS3' });
   }
 
   /** The bytes of an erased call must be gone, which versioning prevents. */
   async #warnOfVersioning(): Promise<void> {
-    const versioning = await this.#requests.askBriefly({ method: 'GET', query: 'versioning' }).catch(() => null);
-    if (versioning === null || element(versioning.text, 'Status') !== 'Enabled') return;
+    const ask = new GetBucketVersioningCommand({ Bucket: this.#store.bucket });
+    const found = await briefly(this.#store, (options) => this.#store.client.send(ask, options)).catch(() => null);
+    if (found?.Status !== 'Enabled') return;
     this.#log?.warn(
       {},
       'the bucket keeps old versions: erased recordings stay in it until a lifecycle rule removes them',
     );
   }
 
-  async #create(limits: RequestLimits): Promise<void> {
-    const { region } = this.#config;
-    const constraint = `<LocationConstraint>${escape(region)}</LocationConstraint>`;
-    const xml = `<CreateBucketConfiguration xmlns="${S3_NAMESPACE}">${constraint}</CreateBucketConfiguration>`;
+  async #create(totalMs: number): Promise<void> {
+    const { region, bucket: Bucket } = this.#config;
+    const place = { LocationConstraint: region as BucketLocationConstraint };
     // us-east-1 must not be named.
-    const body = bodyOf(region === 'us-east-1' ? '' : xml);
+    const create = new CreateBucketCommand({
+      Bucket,
+      ...(region !== 'us-east-1' && { CreateBucketConfiguration: place }),
+    });
     try {
-      await this.#requests.askBriefly({ method: 'PUT', body }, limits);
+      await briefly(this.#store, (options) => this.#store.client.send(create, options), totalMs);
     } catch (error) {
       // Another process created it first.
       if (!isCode(error, 'BucketAlreadyOwnedByYou', 'BucketAlreadyExists')) throw error;
@@ -207,24 +210,47 @@ export function adviceOn(error: unknown, { endpoint, bucket, region, pathStyle }
   if (/CERT|SELF_SIGNED|UNABLE_TO_/.test(code)) {
     return `${store} has a certificate that is not trusted (${code}). Name its authority in NODE_EXTRA_CA_CERTS.`;
   }
-  if (isTemporary(error) || error instanceof TimeOut) return null;
-  if (isAnswer(error) && code !== '') {
+  const status = statusOf(error);
+  if (isTemporary(error, status)) return null;
+  if (status !== undefined && code !== '' && code !== WITHOUT_CODE) {
     return `${store} refuses the bucket "${bucket}" (${code}). Check S3_ENDPOINT, S3_BUCKET and S3_REGION.`;
   }
   // The answer is not XML, or not even HTTP.
-  if (isAnswer(error) || code === 'NotS3' || code.startsWith('HPE_')) {
+  if (status !== undefined || code === 'NotS3' || code.startsWith('HPE_')) {
     return `The server at ${endpoint} does not answer like an S3 store. Check S3_ENDPOINT.`;
   }
   return null;
 }
 
-function isAnswer(error: unknown): boolean {
-  return error instanceof Error && error.name === 'S3Error';
+/** Whether the store does not answer, or answers about its own state and not about the request. */
+function isTemporary(error: unknown, status: number | undefined): boolean {
+  return isLost(error) || TEMPORARY.has(codeOf(error)) || (status !== undefined && (status >= 500 || BUSY.has(status)));
 }
 
+const BUSY: ReadonlySet<number> = new Set([408, 429, 499]);
+const TEMPORARY: ReadonlySet<string> = new Set([
+  'SlowDown',
+  'Throttling',
+  'RequestTimeout',
+  'OperationAborted',
+  'InternalError',
+  'ServiceUnavailable',
+  'RequestLimitExceeded',
+]);
+
 function regionIn(error: unknown): string {
-  const message = error instanceof Error ? error.message : '';
-  // The client does not decode the quotes of the XML.
-  const named = /expecting (?:['"]|&[#\w]+;)([\w-]+)/.exec(message)?.[1] ?? element(message, 'Region');
+  const { message = '', Region } = error as { message?: string; Region?: string };
+  const named = /expecting ['"]([\w-]+)/.exec(message)?.[1] ?? Region;
   return named === undefined ? '' : ` to ${named}`;
+}
+
+/** Creates the bucket when it is missing and replaces its policy. The key of `config` must be its owner's. */
+export async function grantRights(config: S3Config, statements: readonly object[], log?: Log): Promise<void> {
+  const store = connect(config, S3_LIMITS);
+  const bucket = new Bucket(store, config, log);
+  await bucket.open();
+  await bucket.ready();
+  const Policy = JSON.stringify({ Version: '2012-10-17', Statement: statements });
+  const command = new PutBucketPolicyCommand({ Bucket: store.bucket, Policy });
+  await briefly(store, (options) => store.client.send(command, options));
 }

@@ -23,9 +23,9 @@ const MiB = 1024 * 1024;
 export interface S3Limits {
   /** From the lookup of the name to an established connection. */
   readonly connectMs: number;
-  /** How long a connection may be idle while the store should send or receive. */
+  /** How long the store may take to begin its answer, and be silent while it is read. */
   readonly idleMs: number;
-  /** The same when the store works before it answers: when it copies an object or joins parts. */
+  /** How long a connection may be idle while bytes are put, and while the store copies an object or joins parts. */
   readonly workMs: number;
   /** A request with a short answer, all attempts together. */
   readonly totalMs: number;
@@ -33,10 +33,8 @@ export interface S3Limits {
   readonly startMs: number;
   /** Between two attempts to reach a store that did not answer at the start. */
   readonly retryMs: number;
-  /** Size of each of the first thousand parts. S3 accepts smaller ones only as the last part. */
+  /** Size of each part, unless it takes larger ones for all to fit. S3 accepts smaller ones only as the last part. */
   readonly partBytes: number;
-  /** Parts that are being sent while the next ones are filled, of all puts together. */
-  readonly aheadBytes: number;
   /** A larger object is copied in parts of this size. S3 copies at most 5 GiB in one request. */
   readonly copyBytes: number;
 }
@@ -49,6 +47,5 @@ export const S3_LIMITS: S3Limits = {
   startMs: 10_000,
   retryMs: 2000,
   partBytes: 5 * MiB,
-  aheadBytes: 15 * MiB,
   copyBytes: 1024 * MiB,
 };

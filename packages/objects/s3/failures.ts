@@ -1,40 +1,19 @@
 import { Fault, isConnectionCode, unavailable } from '@call-analysis/fault';
 import { missing } from '../port.ts';
 
-/** The store took too long. `isStale`: on a reused connection, which may have been dead already. */
+/** The store took too long. */
 export class TimeOut extends Error {
-  readonly code = 'ETIMEDOUT';
-  readonly isStale: boolean;
+  override readonly name = 'TimeoutError';
 
-  constructor(what: string, isStale = false) {
+  constructor(what: string) {
     super(`the object store ${what}`);
-    this.isStale = isStale;
   }
 }
 
-/** An answer about the state of the store and not about the request: 408, 429, 499 and from 500 on. */
-export class Refusal extends Error {
-  readonly statusCode: number;
-  /** The S3 error code, or for example `HTTP 503`. */
-  readonly code: string;
+/** The code of a 404 that has no code of S3, such as the answer to HEAD. */
+export const WITHOUT_CODE = 'NotFound';
 
-  constructor(statusCode: number, code: string) {
-    super(`the object store answered ${statusCode}: ${code}`);
-    this.statusCode = statusCode;
-    this.code = code;
-  }
-}
-
-const TEMPORARY = new Set([
-  'SlowDown',
-  'Throttling',
-  'RequestTimeout',
-  'OperationAborted',
-  'InternalError',
-  'ServiceUnavailable',
-  'RequestLimitExceeded',
-]);
-const MISSING = new Set(['NoSuchKey', 'NotFound']);
+const MISSING = new Set(['NoSuchKey', WITHOUT_CODE]);
 const FULL = new Set(['QuotaExceeded', 'XMinioStorageFull', 'XMinioAdminBucketQuotaExceeded', 'InsufficientStorage']);
 /** The keys or their rights are wrong; a retry does not help. */
 const REFUSED = new Set([
@@ -48,39 +27,44 @@ const REFUSED = new Set([
 
 /** The error code of S3 or of the operating system; empty when there is none. */
 export function codeOf(error: unknown): string {
-  if (typeof error !== 'object' || error === null) return '';
   // Several addresses of one host were tried and all failed.
   if (error instanceof AggregateError) return codeOf(error.errors[0]);
-  return 'code' in error && typeof error.code === 'string' ? error.code : '';
+  const { code, Code } = error as { code?: unknown; Code?: unknown };
+  const found = code ?? Code ?? (statusOf(error) === 404 ? WITHOUT_CODE : '');
+  return typeof found === 'string' ? found : '';
+}
+
+export function isCode(error: unknown, ...codes: string[]): boolean {
+  return codes.includes(codeOf(error));
+}
+
+/** The status of the store's answer; undefined when there was none. */
+export function statusOf(error: unknown): number | undefined {
+  return (error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode;
 }
 
 export function isMissing(error: unknown): boolean {
   return MISSING.has(codeOf(error));
 }
 
-/** Whether the connection was lost or never made. The request may have been handled. */
+/** Whether the connection was lost or never made, or the store took too long. The request may have been handled. */
 export function isLost(error: unknown): boolean {
-  return isConnectionCode(codeOf(error));
-}
-
-/** Whether a retry shortly after may succeed. */
-export function isTemporary(error: unknown): boolean {
-  // A store that was silent for thirty seconds on a new connection will not answer a retry either.
-  if (error instanceof TimeOut) return error.isStale;
-  if (error instanceof Refusal) return !isFull(error);
-  return isLost(error) || TEMPORARY.has(codeOf(error));
+  return ['TimeoutError', 'AbortError'].includes((error as Error).name) || isConnectionCode(codeOf(error));
 }
 
 /** A failed request as the Fault of the port. */
 export function toFault(error: unknown): Fault {
   if (error instanceof Fault) return error;
   if (isMissing(error)) return missing();
-  if (isFull(error)) {
+  const code = codeOf(error);
+  if (FULL.has(code) || statusOf(error) === 507) {
     const message = 'The object store is full. Free some space, then try again.';
     return new Fault('unavailable', 'INSUFFICIENT_STORAGE', message, { cause: error });
   }
-  const code = codeOf(error);
-  if (code === 'EntityTooLarge') return tooLarge(error);
+  if (code === 'EntityTooLarge') {
+    const message = 'The object store does not accept objects of this size.';
+    return new Fault('too-large', 'TOO_LARGE', message, { cause: error });
+  }
   if (!REFUSED.has(code)) return unavailable('The object store', error);
   return unavailable(
     'The object store',
@@ -94,14 +78,4 @@ export async function faulted<Value>(work: Promise<Value>): Promise<Value> {
   } catch (error) {
     throw toFault(error);
   }
-}
-
-export function tooLarge(cause?: unknown): Fault {
-  return new Fault('too-large', 'TOO_LARGE', 'The object store does not accept objects of this size.', {
-    cause,
-  });
-}
-
-function isFull(error: unknown): boolean {
-  return FULL.has(codeOf(error)) || (error instanceof Refusal && error.statusCode === 507);
 }

@@ -1,164 +1,65 @@
-import { createHash, type Hash } from 'node:crypto';
-import type { Readable } from 'node:stream';
-import type { Fault } from '@call-analysis/fault';
+import { randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { HeadObjectCommand } from '@aws-sdk/client-s3';
+import { Upload } from '@aws-sdk/lib-storage';
 import { tooManyBytes } from '../port.ts';
-import { faulted, tooLarge } from './failures.ts';
-import { MAX_PARTS, Multipart } from './multipart.ts';
-import type { Body, S3Request, Requests } from './requests.ts';
+import { briefly, type Store } from './client.ts';
+import { isCode, isLost, isMissing, toFault } from './failures.ts';
 
-/** Collects and hashes bytes until there are enough for a request. */
-class Part {
-  readonly #maxBytes: number;
-  readonly #hash: Hash | null;
-  readonly #pieces: Buffer[] = [];
-  #sizeBytes = 0;
-
-  constructor(maxBytes: number, isHashed: boolean) {
-    this.#maxBytes = maxBytes;
-    this.#hash = isHashed ? createHash('sha256') : null;
-  }
-
-  get isFull(): boolean {
-    return this.#sizeBytes === this.#maxBytes;
-  }
-
-  /** Adds as many bytes as fit and returns the rest. */
-  add(bytes: Buffer): Buffer {
-    const taken = bytes.subarray(0, this.#maxBytes - this.#sizeBytes);
-    if (taken.length > 0) {
-      this.#pieces.push(taken);
-      this.#hash?.update(taken);
-      this.#sizeBytes += taken.length;
-    }
-    return bytes.subarray(taken.length);
-  }
-
-  /** Called once, at the end. */
-  body(): Body {
-    return { pieces: this.#pieces, sizeBytes: this.#sizeBytes, sha256: this.#hash?.digest('hex') ?? '' };
-  }
-}
-
-/** After each thousand parts, parts grow by the size of the first. */
-const EVEN_PARTS = 1000;
-/** Parts of one put that are being sent while the next one is filled. */
-const MAX_AHEAD = 3;
-
-/** Bytes that all puts of this process are sending while they fill the next part. */
-interface Ahead {
-  bytes: number;
-}
+/** The limit of S3. */
+export const MAX_PARTS = 10_000;
 
 /**
- * Streams to a key. Bytes that fit in one part are sent in one request. More are sent in parts, each of which is kept in
- * memory until the store has it, so that it can be sent again.
+ * Streams to a key. Bytes that fit in one part are sent in one request. More are sent in parts, of which one is kept in memory
+ * until the store has it, so that it can be sent again. The object appears when they are joined.
  */
 export async function put(
-  requests: Requests,
-  ahead: Ahead,
+  store: Store,
   key: string,
   bytes: Readable,
   maxBytes: number,
 ): Promise<{ sizeBytes: number }> {
-  const upload = new Upload(requests, ahead, key, bytes);
-  try {
-    let sizeBytes = 0;
-    for await (const piece of bytes as AsyncIterable<Buffer | string>) {
-      const chunk = typeof piece === 'string' ? Buffer.from(piece) : piece;
-      sizeBytes += chunk.length;
-      if (sizeBytes > maxBytes) throw tooManyBytes(maxBytes);
-      await upload.add(chunk);
+  const { worker: client, bucket: Bucket, limits } = store;
+  let sizeBytes = 0;
+  /** The error of the stream, or that it is too long. */
+  let failure: { readonly error: unknown } | undefined;
+  async function* counted() {
+    try {
+      for await (const piece of bytes as AsyncIterable<Buffer | string>) {
+        sizeBytes += Buffer.byteLength(piece);
+        if (sizeBytes > maxBytes) throw tooManyBytes(maxBytes);
+        yield piece;
+      }
+    } catch (error) {
+      // It is also broken off because the store has failed.
+      if (!body.destroyed) failure = { error };
+      throw error;
     }
-    await upload.end();
-    return { sizeBytes };
+  }
+  const body = Readable.from(counted());
+  // Metadata with the name of the upload that created the object.
+  const Metadata = { upload: randomUUID() };
+  const params = { Bucket, Key: key, Body: body, Metadata };
+  const partSize = Math.max(limits.partBytes, Number.isFinite(maxBytes) ? Math.ceil(maxBytes / MAX_PARTS) : 0);
+  try {
+    await new Upload({ client, params, partSize, queueSize: 1 }).done();
   } catch (error) {
-    await upload.abort();
-    throw upload.failure ?? error;
+    if (failure !== undefined) throw failure.error;
+    // An attempt whose answer was lost may have joined the parts, and the next one finds no upload.
+    const isUnknown = isCode(error, 'NoSuchUpload') || isLost(error);
+    if (!isUnknown || !(await isUploaded(store, key, Metadata.upload))) throw toFault(error);
   } finally {
     bytes.destroy();
   }
+  return { sizeBytes };
 }
 
-class Upload {
-  /** Why a part could not be sent. */
-  failure: Fault | undefined;
-  readonly #requests: Requests;
-  readonly #ahead: Ahead;
-  readonly #key: string;
-  readonly #source: Readable;
-  readonly #stop = new AbortController();
-  readonly #sending = new Set<Promise<void>>();
-  #multipart: Promise<Multipart> | undefined;
-  #number = 1;
-  #part: Part;
-
-  constructor(requests: Requests, ahead: Ahead, key: string, source: Readable) {
-    this.#requests = requests;
-    this.#ahead = ahead;
-    this.#key = key;
-    this.#source = source;
-    this.#part = this.#nextPart();
-  }
-
-  async add(chunk: Buffer): Promise<void> {
-    for (let rest = this.#part.add(chunk); rest.length > 0; rest = this.#part.add(rest)) {
-      // Only now is it certain that this part is not the last.
-      if (this.#number === MAX_PARTS) throw tooLarge();
-      await this.#send();
-      this.#number += 1;
-      this.#part = this.#nextPart();
-    }
-  }
-
-  async end(): Promise<void> {
-    if (this.#multipart === undefined) {
-      const request: S3Request = { method: 'PUT', key: this.#key, body: this.#part.body() };
-      await faulted(this.#requests.ask(request, { signal: this.#stop.signal }));
-      return;
-    }
-    await this.#send();
-    await Promise.all(this.#sending);
-    const multipart = await this.#multipart;
-    await faulted(multipart.complete());
-  }
-
-  async abort(): Promise<void> {
-    this.#stop.abort();
-    await Promise.allSettled(this.#sending);
-    const multipart = await this.#multipart?.catch(() => undefined);
-    await multipart?.abort();
-  }
-
-  /** Starts sending the part. Resolves when there is memory for the next one. */
-  async #send(): Promise<void> {
-    if (this.#multipart === undefined) {
-      this.#multipart = Multipart.begin(this.#requests, this.#key);
-      this.#multipart.catch(() => {});
-    }
-    const body = this.#part.body();
-    while (this.#sending.size >= MAX_AHEAD) await Promise.race(this.#sending);
-    const isAhead = this.#ahead.bytes + body.sizeBytes <= this.#requests.limits.aheadBytes;
-    if (isAhead) this.#ahead.bytes += body.sizeBytes;
-    const sending = faulted(this.#sendPart(this.#number, body)).finally(() => {
-      if (isAhead) this.#ahead.bytes -= body.sizeBytes;
-      this.#sending.delete(sending);
-    });
-    this.#sending.add(sending);
-    sending.catch((error: Fault) => {
-      this.failure ??= error;
-      // Do not wait for the next chunk.
-      this.#source.destroy(error);
-    });
-    if (!isAhead) await sending;
-  }
-
-  async #sendPart(number: number, body: Body): Promise<void> {
-    const multipart = await this.#multipart;
-    await multipart?.part(number, { body }, { signal: this.#stop.signal });
-  }
-
-  #nextPart(): Part {
-    const { partBytes } = this.#requests.limits;
-    return new Part(partBytes * Math.ceil(this.#number / EVEN_PARTS), this.#requests.isHashed);
+async function isUploaded(store: Store, key: string, name: string): Promise<boolean> {
+  try {
+    const head = new HeadObjectCommand({ Bucket: store.bucket, Key: key });
+    return (await briefly(store, (options) => store.client.send(head, options))).Metadata?.['upload'] === name;
+  } catch (error) {
+    if (isMissing(error)) return false;
+    throw toFault(error);
   }
 }

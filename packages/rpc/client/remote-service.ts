@@ -32,7 +32,6 @@ interface Start {
 
 /** A service that is called, with its connection and the last reason why there was none. */
 export class RemoteService {
-  readonly address: string;
   readonly connection: Connection;
   readonly #name: string;
   readonly #deadlineMs: number;
@@ -41,7 +40,6 @@ export class RemoteService {
   #reason: string | undefined;
 
   constructor(address: string, { name, deadlineMs = 10_000, tls, log }: DialOptions, methods: readonly Method[]) {
-    this.address = address;
     this.connection = new Connection(address, tls, methods);
     this.#name = name;
     this.#deadlineMs = deadlineMs;
@@ -49,18 +47,13 @@ export class RemoteService {
     this.#log = log;
   }
 
-  /** What a call that needs no connection is started with. Throws the reason of an aborted signal. */
-  begin({ deadlineMs = this.#deadlineMs, signal }: CallOptions): Start {
+  /** Waits for a connection where there is none. Rejects with the reason of an aborted signal. */
+  async start({ deadlineMs = this.#deadlineMs, signal }: CallOptions): Promise<Start> {
     signal?.throwIfAborted();
     const deadline = Math.min(Date.now() + Math.min(deadlineMs, LONGEST_CALL_MS), inheritedDeadline());
-    return { metadata: outgoingContext(), deadline };
-  }
-
-  /** Waits for a connection where there is none. Rejects with the reason of an aborted signal. */
-  async start(options: CallOptions): Promise<Start> {
-    const { metadata, deadline } = this.begin(options);
-    await this.connection.wait(deadline, options.signal);
-    options.signal?.throwIfAborted();
+    const metadata = outgoingContext();
+    await this.connection.wait(deadline, signal);
+    signal?.throwIfAborted();
     // When its connection is lost before a server has begun it, the call waits for the next one.
     metadata.setOptions({ waitForReady: this.connection.isReady });
     return { metadata, deadline };

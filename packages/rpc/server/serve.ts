@@ -14,7 +14,6 @@ import { ReflectionService } from '@grpc/reflection';
 import { InFlight } from '../wire/incoming-call.ts';
 import { readWithEnd, type Handlers, type Method, methodsOf } from '../wire/methods.ts';
 import { CONNECTION_OPTIONS, LONGEST_CALL_MS, WINDOW_BYTES } from '../wire/options.ts';
-import { LocalServer, offer } from '../wire/same-process.ts';
 import { serverCredentials, type Tls } from '../wire/tls.ts';
 import { answer, type AnswerContext, type Implementation, type ServerCall, type UntypedHandler } from './answer.ts';
 import { type Callers, OF_GATEWAY } from './callers.ts';
@@ -130,7 +129,6 @@ export interface ServeOptions {
  * Serves on `host:port` (port 0 picks one) or `unix:/path`, where a socket left by a dead process is replaced.
  * Anyone who may enter the socket's directory may call every method, so it must belong to the service's own user. On
  * `host:port`, `tls` says who calls, and a method is refused to services that its table does not name.
- * Callers in this process do without the socket, except for streams (same-process.ts).
  * The standard health service answers SERVING while `ready` resolves. Rejects with StartFault when it cannot listen.
  */
 export async function serve(options: ServeOptions): Promise<Server> {
@@ -138,18 +136,17 @@ export async function serve(options: ServeOptions): Promise<Server> {
   const context = { log: options.log, inFlight, tls: options.tls };
   let stopped: Promise<void> | undefined;
 
-  const local = new LocalServer();
   const server = new GrpcServer({
     ...CONNECTION_OPTIONS,
     'grpc.max_connection_age_ms': options.connectionAgeMs ?? 300_000,
     'grpc.max_connection_age_grace_ms': options.longestCallMs ?? LONGEST_CALL_MS,
   });
-  for (const each of options.services) addService({ server, local }, each, { ...context, quiet: false });
+  for (const each of options.services) addService(server, each, { ...context, quiet: false });
   const health = implementHealth({
     names: options.services.flatMap((each) => methodsOf(each.service).map(([, method]) => serviceOf(method))),
     ready: options.ready ?? (() => Promise.resolve()),
   });
-  addService({ server, local }, health.implementation, { ...context, quiet: true });
+  addService(server, health.implementation, { ...context, quiet: true });
   if (options.reflection === true) {
     addReflection(
       server,
@@ -158,16 +155,13 @@ export async function serve(options: ServeOptions): Promise<Server> {
   }
   const address = await listen(server, options.address, serverCredentials(options.tls));
   const breakOffConnections = tuneConnections(server, options.log, () => stopped !== undefined);
-  const withdraw = options.tls === undefined ? offer(address, local) : () => {};
 
   async function stop(graceMs: number): Promise<void> {
     health.stop();
-    withdraw();
     const closed = new Promise<void>((resolve) => server.tryShutdown(() => resolve()));
     if (await settlesWithin(Promise.all([closed, inFlight.empty()]), graceMs)) return;
     if (inFlight.size > 0) options.log.warn({ calls: inFlight.size }, 'calls that were not done in time are cut off');
     inFlight.cancelAll(new Error('The server stops.'));
-    local.cutOff();
     server.forceShutdown();
     breakOffConnections();
     await settlesWithin(inFlight.empty(), 1000);
@@ -176,11 +170,7 @@ export async function serve(options: ServeOptions): Promise<Server> {
   return { address, stop: (graceMs = 5000) => (stopped ??= stop(graceMs)) };
 }
 
-function addService(
-  { server, local }: { server: GrpcServer; local: LocalServer },
-  { service, callers, handlers }: Implementation,
-  context: AnswerContext,
-): void {
+function addService(server: GrpcServer, { service, callers, handlers }: Implementation, context: AnswerContext): void {
   const definition: Record<string, Method> = {};
   const answers: Record<string, UntypedHandleCall> = {};
   for (const [name, method] of methodsOf(service)) {
@@ -196,7 +186,6 @@ function addService(
     };
     const handle = (call: ServerCall): void => void answer(answerer, call, context);
     answers[name] = handle as UntypedHandleCall;
-    local.add(method, (call) => handle(call as unknown as ServerCall));
   }
   server.addService(definition, answers);
 }

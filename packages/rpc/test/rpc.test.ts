@@ -38,10 +38,7 @@ async function aborted(signal: AbortSignal): Promise<never> {
   throw signal.reason;
 }
 
-describe.each([
-  ['a unix socket', () => newAddress()],
-  ['TCP', () => '127.0.0.1:0'],
-])('over %s', (_name, address) => {
+describe.each(WAYS)('%s', (_way, address) => {
   it('unary calls, downloads and uploads get their answers', async () => {
     const { client, server } = await openOne({}, { address: address() });
     expect(server.address).not.toMatch(/:0$/);

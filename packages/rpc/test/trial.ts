@@ -78,10 +78,10 @@ const callers: Callers<typeof trial> = {
   upload: ['gateway'],
 };
 
-/** How a caller reaches a server: without a socket when both are in this process, and over one. */
+/** How a caller reaches a server: within a machine and across a network. */
 export const WAYS: readonly (readonly [way: string, address: () => string])[] = [
-  ['within a process', newAddress],
-  ['over a connection', () => '127.0.0.1:0'],
+  ['over a unix socket', newAddress],
+  ['over TCP', () => '127.0.0.1:0'],
 ];
 
 type LogLine = Record<string, unknown>;

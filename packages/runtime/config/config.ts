@@ -1,10 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { isSecretName } from '../log/log.ts';
-import { StartFault } from '../start-fault.ts';
 
 /** The shape of `process.env`. An empty variable counts as not set. */
 export type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Something outside the program prevents the start: a wrong setting, a port in use, a directory that another process
+ * uses. `message` is a sentence for the operator; `runProcess` prints it without a stack and exits 1.
+ */
+export class StartFault extends Error {
+  override readonly name: string = 'StartFault';
+}
 
 /** The environment is wrong. `message` has one line with a sentence for each fault. */
 export class ConfigFault extends StartFault {

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { StartFault } from '../config/config.ts';
 import { settlesWithin } from '../settles-within.ts';
-import { StartFault } from '../start-fault.ts';
 import { exposition, EXPOSITION_TYPE } from '../telemetry/metrics.ts';
 import type { Readiness } from './readiness.ts';
 

@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import { types } from 'node:util';
+import { StartFault } from '../config/config.ts';
 import type { Logger } from '../log/log.ts';
-import { StartFault } from '../start-fault.ts';
 
 export interface Running {
   close(): Promise<void>;

@@ -1,13 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Fault } from '@call-analysis/fault';
 import type { z } from 'zod';
-import { earlyLogLevel, type Environment } from '../config/config.ts';
+import { earlyLogLevel, type Environment, StartFault } from '../config/config.ts';
 import { describeVariables, type Variable } from '../config/describe-variables.ts';
 import type { ProcessSettings } from '../config/process-variables.ts';
 import { type HealthServer, serveHealth } from '../health/health-server.ts';
 import type { Readiness } from '../health/readiness.ts';
 import { createLog, type Logger } from '../log/log.ts';
-import { StartFault } from '../start-fault.ts';
 import { exportSpans } from '../telemetry/span-export.ts';
 import { Closing, SHUTDOWN_MARGIN_MS, type TimeLeft, timeLeft } from './closing.ts';
 import { type Running, runProcess } from './process.ts';

@@ -3,15 +3,52 @@ import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { type Environment, isAlive } from '@call-analysis/runtime';
+import { z } from 'zod';
 import { bundledModel } from '../models/bundled.ts';
 import { DESCRIPTION, isModel, isModelFile, readModel } from '../models/find-models.ts';
-import type { Kind, Model } from '../models/model.ts';
-import { bytesOf, type CatalogueModel, readCatalogue } from './catalogue.ts';
+import { type Kind, type Model, KINDS } from '../models/model.ts';
 import { checkSha256, download, type DownloadOptions, type Remote } from './download.ts';
 import { modelFault } from './model-fault.ts';
 import { type Known, modelFolder, recognizeModel, removeUnused } from './recognize-model.ts';
 import { transcribeSamples, type TranscribedSample } from './transcribe-samples.ts';
 import { unpack } from './unpack.ts';
+
+export { KINDS } from '../models/model.ts';
+
+const CatalogueModel = z.strictObject({
+  name: z.string().regex(/^[a-z0-9.-]+$/),
+  description: z.string(),
+  kind: z.enum(KINDS),
+  /** ISO 639-1 codes; empty for a multilingual model that detects the language. */
+  languages: z.array(z.string().regex(/^[a-z]{2}$/)),
+  licence: z.string(),
+  /** The page that describes the model. */
+  source: z.url({ protocol: /^https$/ }),
+  files: z.array(
+    z.strictObject({
+      name: z.string().regex(/^[\w.-]+$/),
+      url: z.url({ protocol: /^https?$/ }),
+      bytes: z.int().positive().optional(),
+      /** As its publisher or several independent users of the file state it; absent where it is not known. */
+      sha256: z
+        .string()
+        .regex(/^[0-9a-f]{64}$/)
+        .optional(),
+    }),
+  ),
+});
+export type CatalogueModel = z.infer<typeof CatalogueModel>;
+
+const CATALOGUE = new URL('./catalogue.json', import.meta.url);
+
+/** The recommended models, the best for the most languages first. */
+export function readCatalogue(file: URL | string = CATALOGUE): CatalogueModel[] {
+  return z.array(CatalogueModel).parse(JSON.parse(readFileSync(file, 'utf8')));
+}
+
+export function bytesOf({ files }: CatalogueModel): number {
+  return files.reduce((sum, { bytes = 0 }) => sum + bytes, 0);
+}
 
 interface InstalledModel {
   readonly name: string;

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { readCatalogue } from './catalogue.ts';
+import { readCatalogue } from './installed-models.ts';
 import { modelFolder, onnxMetadata, recognizeModel, removeUnused } from './recognize-model.ts';
 
 let root: string;

@@ -1,7 +1,7 @@
 import { Language } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
 import type { Side } from '../audio/stereo.ts';
-import { SAMPLE_RATE_HZ } from '../engines/speech-engine.ts';
+import { SAMPLE_RATE_HZ, type TimedText } from '../engines/speech-engine.ts';
 import { maxSegmentSeconds, type Model } from '../models/model.ts';
 import {
   agreementOf,
@@ -20,7 +20,6 @@ import {
 import { LanguageListener } from './language-listener.ts';
 import type { Models } from './loaded-models.ts';
 import { type OfflineRecognizer, recognize } from './sherpa.ts';
-import type { Transcriber, Transcription } from './transcriber.ts';
 
 /** The seconds of speech that each of several models transcribes before one is chosen. */
 const TRIAL_SECONDS = 20;
@@ -216,4 +215,22 @@ function mostFrequent(codes: readonly (string | null)[]): string | undefined {
   const counts = new Map<string, number>();
   for (const code of codes) if (code !== null) counts.set(code, (counts.get(code) ?? 0) + 1);
   return [...counts].toSorted((a, b) => b[1] - a[1])[0]?.[0];
+}
+
+/** Transcribes the segments of one recording. */
+export interface Transcriber {
+  /** The longest segment that it accepts. */
+  readonly maxSegmentSeconds: number;
+  /** Transcribes a segment now or later. Throws what engines throw. */
+  transcribe(samples: Float32Array, side: Side): Promise<void>;
+  /** Returns the transcription of all segments. */
+  finish(): Promise<Transcription>;
+}
+
+export interface Transcription {
+  /** The engine with its model. */
+  readonly engine: string;
+  readonly language: Language | null;
+  /** The text of each segment, in the order of the segments. */
+  readonly segments: readonly (readonly TimedText[])[];
 }

@@ -3,7 +3,7 @@ import { Crosstalk } from '../audio/crosstalk.ts';
 import { Loudness } from '../audio/loudness.ts';
 import type { Side, Stereo } from '../audio/stereo.ts';
 import { SAMPLE_RATE_HZ } from '../engines/speech-engine.ts';
-import type { Transcriber } from '../recognition/transcriber.ts';
+import type { Transcriber } from '../recognition/model-transcriber.ts';
 import { type Segment, Segmenter } from '../segmentation/segmenter.ts';
 import type { VoiceActivity } from '../segmentation/speech-detector.ts';
 

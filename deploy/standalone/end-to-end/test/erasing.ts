@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import type { Database } from '@call-analysis/postgres';
 import { writeZip } from '@call-analysis/testing';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { apiClient } from '../../api-client.ts';
+import { apiClient } from '../../test/client/api-client.ts';
 import { type Batch, type Client, newFirm } from '../../test/client/new-firm.ts';
 import { eventually, fetchWhenAvailable } from '../../test/client/retry.ts';
 import { silence } from '../../test/client/silence.ts';

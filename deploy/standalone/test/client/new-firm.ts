@@ -1,10 +1,10 @@
 import { dialAdministration } from '../../admin/administration.ts';
-import { type ApiClient, apiClient } from '../../api-client.ts';
 import { readRemote, readSettings } from '../../config.ts';
 import { openDataDirectory } from '../../data-directory.ts';
+import { type ApiClient, apiClient } from './api-client.ts';
 import { eventually, fetchWhenAvailable } from './retry.ts';
 
-export type { Batch } from '../../api-client.ts';
+export type { Batch } from './api-client.ts';
 
 export interface Client extends ApiClient {
   readonly firmUuid: string;

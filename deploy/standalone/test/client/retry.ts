@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { waitUntil } from '@call-analysis/testing';
-import type { Answer } from '../../api-client.ts';
+import type { Answer } from './api-client.ts';
 
 /** Longer than anything takes that succeeds, on a machine that is busy with other work. */
 const GIVE_UP_MS = 150_000;

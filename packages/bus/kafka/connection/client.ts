@@ -2,8 +2,7 @@ import { createRequire } from 'node:module';
 import { connect as connectPlain, isIP } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { type ISocketFactory, Kafka as Client, type KafkaConfig, type LogEntry, logLevel } from 'kafkajs';
-import type { BusOptions, Log } from '../../config.ts';
-import type { Kafka } from '../../kafka-config.ts';
+import type { BusOptions, Log, Kafka } from '../../config.ts';
 import { registerZstd } from './compression.ts';
 
 // Over a slow link, a TLS handshake and a login take several round trips.

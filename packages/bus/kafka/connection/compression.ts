@@ -1,7 +1,7 @@
 import { promisify } from 'node:util';
 import { zstdCompress, zstdDecompress } from 'node:zlib';
 import kafkajs from 'kafkajs';
-import type { Kafka } from '../../kafka-config.ts';
+import type { Kafka } from '../../config.ts';
 import { COMPRESSION } from '../topics/topic.ts';
 
 /** Neither Node nor a maintained library reads these. */

@@ -1,6 +1,6 @@
 import { Fault, unavailable } from '@call-analysis/fault';
 import { settlesWithin, StartFault } from '@call-analysis/runtime';
-import type { Kafka } from '../../kafka-config.ts';
+import type { Kafka } from '../../config.ts';
 import { compressionCommand } from './compression.ts';
 
 /** An error of the client, or of the socket below it. */

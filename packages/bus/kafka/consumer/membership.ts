@@ -1,8 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { StartFault } from '@call-analysis/runtime';
 import type { Consumer, EachBatchPayload, Kafka as Client } from 'kafkajs';
-import type { Log } from '../../config.ts';
-import type { Kafka } from '../../kafka-config.ts';
+import type { Log, Kafka } from '../../config.ts';
 import { explain, within } from '../connection/explain.ts';
 import type { KnownTopics } from '../topics/known-topics.ts';
 import { topicOf } from '../topics/topic.ts';

@@ -9,7 +9,7 @@ import {
   Partitioners,
   type Producer,
 } from 'kafkajs';
-import type { BusOptions, Log } from '../../config.ts';
+import type { BusOptions, Log, Kafka } from '../../config.ts';
 import {
   type ChooseReplayAction,
   type DeadLetter,
@@ -18,8 +18,7 @@ import {
   REDELIVER,
   type ReplayAction,
   type ReplayResult,
-} from '../../dead-letters.ts';
-import type { Kafka } from '../../kafka-config.ts';
+} from '../../port.ts';
 import { connect } from '../connection/client.ts';
 import { explain } from '../connection/explain.ts';
 import { fromMessage, headerOf, toMessage } from '../message.ts';

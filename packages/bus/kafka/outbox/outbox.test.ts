@@ -3,7 +3,7 @@ import type { Event } from '@call-analysis/events';
 import { type Database, openDatabase } from '@call-analysis/postgres';
 import { freshDatabase, type TestDatabase } from '@call-analysis/testing/database';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { migrateBus } from '../../prepare.ts';
+import { migrateBus } from '../../open.ts';
 import { LARGE_BODY_BYTES } from '../large-bodies.ts';
 import type { OutboxRow } from './outbox-store.ts';
 import {

@@ -6,7 +6,7 @@ import { type Database, openDatabase } from '@call-analysis/postgres';
 import { waitUntil } from '@call-analysis/testing';
 import { freshDatabase, type TestDatabase } from '@call-analysis/testing/database';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { migrateBus } from '../../prepare.ts';
+import { migrateBus } from '../../open.ts';
 import { newEvent, numbers } from '../../test/new-event.ts';
 import { putIntoOutbox } from './outbox.ts';
 

@@ -1,8 +1,7 @@
 import { Fault } from '@call-analysis/fault';
 import { StartFault } from '@call-analysis/runtime';
 import type { Admin, Kafka as Client } from 'kafkajs';
-import type { Log } from '../../config.ts';
-import type { Kafka } from '../../kafka-config.ts';
+import type { Log, Kafka } from '../../config.ts';
 import { explain, within } from '../connection/explain.ts';
 import { topicOf } from './topic.ts';
 import { ensureTopics } from './topics.ts';

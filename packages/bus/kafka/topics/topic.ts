@@ -1,5 +1,5 @@
 import { StartFault } from '@call-analysis/runtime';
-import type { Kafka } from '../../kafka-config.ts';
+import type { Kafka } from '../../config.ts';
 
 /**
  * The most bytes that one request may send to one partition, which is Kafka's own default. The client sends all

@@ -2,7 +2,7 @@ import { StartFault } from '@call-analysis/runtime';
 import { makeTopic } from '@call-analysis/testing/servers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import kafkajs, { type Admin } from 'kafkajs';
-import type { Kafka } from '../../kafka-config.ts';
+import type { Kafka } from '../../config.ts';
 import { testKafka } from '../../test/kafka.ts';
 import { connect } from '../connection/client.ts';
 import { LARGEST_BATCH_BYTES, topicOf } from './topic.ts';

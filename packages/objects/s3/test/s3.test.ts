@@ -2,11 +2,11 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
+import type { LifecycleRule } from '@aws-sdk/client-s3';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { adviceOn } from '../bucket.ts';
-import { S3_LIMITS, type S3Config, type S3Limits } from '../config.ts';
-import { Requests } from '../requests.ts';
-import { BROKEN_UPLOADS, expiration, LIFECYCLE, withRules } from '../rules.ts';
+import type { S3Config, S3Limits } from '../config.ts';
+import { BROKEN_UPLOADS, expiration, withRules } from '../rules.ts';
 import { openS3 } from '../s3.ts';
 
 /** A store's reaction to a request: an answer, silence, or the end of the connection. */
@@ -24,6 +24,7 @@ const patient: Partial<S3Limits> = {
   retryMs: 50,
 };
 const HOUR = 3_600_000;
+const MiB = 1024 * 1024;
 const quick: Partial<S3Limits> = { connectMs: 500, idleMs: 500, workMs: 500, totalMs: 1000, startMs: 500, retryMs: 50 };
 
 afterEach(() => {
@@ -76,7 +77,7 @@ describe('s3', () => {
     const warn = jest.spyOn(console, 'warn');
     let tries = 0;
     const place = await storeThat(({ method, url = '' }) => {
-      if (method === 'GET' || url.includes('?')) return undefined;
+      if (method === 'GET' || !url.startsWith('/calls/a')) return undefined;
       return ++tries > 2 ? undefined : refusal(503, 'SlowDown');
     });
     const s3 = await openS3(place, { limits: patient });
@@ -105,7 +106,7 @@ describe('s3', () => {
   ])('says that the store is full when it is (%s %s), and does not insist', async (status, code) => {
     let tries = 0;
     const place = await storeThat(({ method, url = '' }) => {
-      if (method !== 'PUT' || url.includes('?')) return undefined;
+      if (method !== 'PUT' || !url.startsWith('/calls/a')) return undefined;
       tries += 1;
       return code === '' ? { status } : refusal(status, code);
     });
@@ -166,7 +167,7 @@ describe('s3', () => {
     let name: string | undefined;
     let joins = 0;
     const place = await storeThat(({ method, url, headers }) => {
-      if (url?.endsWith('?uploads')) {
+      if (url?.includes('?uploads')) {
         name = String(headers['x-amz-meta-upload']);
         return { body: '<InitiateMultipartUploadResult><UploadId>a/+b=</UploadId></InitiateMultipartUploadResult>' };
       }
@@ -175,9 +176,9 @@ describe('s3', () => {
         return { headers: { 'content-length': '1', 'x-amz-meta-upload': isJoined ? name! : 'another' } };
       return undefined;
     });
-    const s3 = await openS3(place, { limits: { ...patient, partBytes: 1000 } });
-    const putting = s3.put('a', Readable.from([Buffer.alloc(2500)]));
-    if (outcome === 'resolves') await expect(putting).resolves.toEqual({ sizeBytes: 2500 });
+    const s3 = await openS3(place, { limits: patient });
+    const putting = s3.put('a', Readable.from([Buffer.alloc(12 * MiB)]));
+    if (outcome === 'resolves') await expect(putting).resolves.toEqual({ sizeBytes: 12 * MiB });
     else await expect(putting).rejects.toMatchObject({ code: 'UNAVAILABLE' });
     expect(joins).toBe(2);
   });
@@ -186,22 +187,25 @@ describe('s3', () => {
     const sent = new Map<number, number>();
     let joined = '';
     const place = await storeThat(({ method, url = '' }, body) => {
-      if (url.endsWith('?uploads')) return { body: '<R><UploadId>u</UploadId></R>' };
-      if (method === 'POST') joined = body.toString();
+      if (url.includes('?uploads')) return { body: '<R><UploadId>u</UploadId></R>' };
+      if (method === 'POST') {
+        joined = body.toString();
+        return { body: '<CompleteMultipartUploadResult><ETag>e</ETag></CompleteMultipartUploadResult>' };
+      }
       const number = new URL(url, 'http://store').searchParams.get('partNumber');
       if (number === null) return undefined;
       sent.set(Number(number), body.length);
       return { headers: { etag: `"e&${number}"` } };
     });
-    const s3 = await openS3(place, { limits: { ...patient, partBytes: 10, aheadBytes: 30 } });
-    await s3.put('a', Readable.from([Buffer.alloc(15), Buffer.alloc(20)]));
+    const s3 = await openS3(place, { limits: patient });
+    await s3.put('a', Readable.from([Buffer.alloc(8 * MiB), Buffer.alloc(9 * MiB)]));
     expect([...sent].toSorted()).toEqual([
-      [1, 10],
-      [2, 10],
-      [3, 10],
-      [4, 5],
+      [1, 5 * MiB],
+      [2, 5 * MiB],
+      [3, 5 * MiB],
+      [4, 2 * MiB],
     ]);
-    expect(joined.match(/<PartNumber>\d<\/PartNumber><ETag>&#34;e&#38;\d&#34;<\/ETag>/g)).toHaveLength(4);
+    expect(joined.match(/<ETag>&quot;e&amp;\d&quot;<\/ETag><PartNumber>\d<\/PartNumber>/g)).toHaveLength(4);
   });
 
   it('lists the keys of stores that encode them and of stores that do not', async () => {
@@ -249,8 +253,11 @@ describe('URLs of s3', () => {
     expect(url.searchParams.get('X-Amz-Expires')).toBe('3600');
     expect(url.searchParams.get('X-Amz-SignedHeaders')).toBe('host');
     expect(url.searchParams.get('X-Amz-Credential')).toMatch(/^access\/\d{8}\/eu-central-1\/s3\/aws4_request$/);
-    const hosted = new Requests({ ...place, ...far, pathStyle: false }, S3_LIMITS);
-    expect(await hosted.presign('GET', 'a.wav', 60)).toMatch(/^https:\/\/calls\.files\.example\.com\/a\.wav\?/);
+    const hosted = await openS3({ ...place, ...far, pathStyle: false }, { limits: patient });
+    requests = 0;
+    expect(await hosted.presignGet('a.wav', { expiresInSeconds: 60 })).toMatch(
+      /^https:\/\/calls\.files\.example\.com\/a\.wav\?/,
+    );
     expect(requests).toBe(0);
     expect(s3.verify('PUT', url.pathname, url.searchParams)).toEqual({ refused: 'not-signed' });
   });
@@ -315,7 +322,7 @@ describe('a start with s3', () => {
 describe('a bucket with versioning', () => {
   it('is logged as a warning, because erased recordings stay in it', async () => {
     const place = await storeThat(({ url = '' }) =>
-      url.endsWith('?versioning')
+      url.includes('?versioning')
         ? { body: '<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>' }
         : undefined,
     );
@@ -326,42 +333,43 @@ describe('a bucket with versioning', () => {
 });
 
 describe('rules of the bucket', () => {
-  const other =
-    '<Rule><ID>0123</ID>\n <Filter><And><Prefix>007</Prefix><Tag><Key>k</Key><Value>v</Value></Tag></And></Filter><Status>Enabled</Status><Expiration><Days>1</Days></Expiration></Rule>';
-  const document = (rules: string) =>
-    `<LifecycleConfiguration xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${rules}</LifecycleConfiguration>`;
-
-  const withOurRules = (xml: string) => withRules(xml, LIFECYCLE, { ...BROKEN_UPLOADS, ...expiration('facts/', 35) });
+  const other: LifecycleRule = {
+    ID: '0123',
+    Filter: { And: { Prefix: '007', Tags: [{ Key: 'k', Value: 'v' }] } },
+    Status: 'Enabled',
+    Expiration: { Days: 1 },
+  };
+  const ours = (days: number) => [BROKEN_UPLOADS, expiration('facts/', days)];
 
   it('are added to other rules, which stay unchanged', () => {
-    const rules = withOurRules(document(other));
-    expect(rules).toContain(other);
-    expect(rules).toMatch(/<Prefix>facts\/<\/Prefix>.*<Days>35<\/Days>/);
-    expect(rules).toContain('<AbortIncompleteMultipartUpload><DaysAfterInitiation>1</DaysAfterInitiation>');
-  });
-
-  it('are not set again when the bucket has them, in whatever format the store returns them', () => {
-    const rules = withOurRules('');
-    expect(withOurRules(rules)).toBe(rules);
-    const reshaped = rules
-      .replaceAll('><', '>\n  <')
-      .replace(/<ID>call-analysis-facts<\/ID>\s*(<Filter>.*?<\/Filter>)/s, '$1<ID>call-analysis-facts</ID>')
-      .replace(/<Prefix>\s*<\/Prefix>/, '<Prefix/>');
-    expect(withOurRules(reshaped)).toBe(reshaped);
+    expect(withRules([other], ours(35))).toEqual([other, ...ours(35)]);
   });
 
   it('replace earlier versions of the same rules', () => {
-    const rules = withOurRules(withOurRules(document(other)).replace('<Days>35</Days>', '<Days>3</Days>'));
-    expect(rules).toContain('<Days>35</Days>');
-    expect(rules).not.toContain('<Days>3</Days>');
-    expect(rules.match(/<Rule>/g)).toHaveLength(3);
+    expect(withRules(withRules([other], ours(3)), ours(35))).toEqual([other, ...ours(35)]);
+  });
+
+  it('are not set again when the bucket has them, in whatever format the store returns them', async () => {
+    let puts = 0;
+    const kept = `<LifecycleConfiguration><Rule>
+      <Filter><Prefix/></Filter>
+      <ID>call-analysis-uploads</ID><Status>Enabled</Status><Priority>1</Priority>
+      <AbortIncompleteMultipartUpload>\n<DaysAfterInitiation>1</DaysAfterInitiation>\n</AbortIncompleteMultipartUpload>
+      </Rule></LifecycleConfiguration>`;
+    const place = await storeThat(({ method, url = '' }) => {
+      if (!url.includes('?lifecycle')) return undefined;
+      if (method === 'PUT') puts += 1;
+      return { body: kept };
+    });
+    await openS3(place, { limits: patient });
+    expect(puts).toBe(0);
   });
 
   it('are set at the start, once', async () => {
     let kept = '';
     let puts = 0;
     const place = await storeThat(({ method, url = '' }, body) => {
-      if (!url.endsWith('?lifecycle')) return undefined;
+      if (!url.includes('?lifecycle')) return undefined;
       if (method === 'GET') return kept === '' ? refusal(404, 'NoSuchLifecycleConfiguration') : { body: kept };
       kept = body.toString();
       puts += 1;
@@ -374,7 +382,7 @@ describe('rules of the bucket', () => {
     expect([await s3.expire('facts/', 38), await s3.expire('facts/', 38)]).toEqual([true, true]);
     expect(puts).toBe(2);
     expect(kept).toContain('call-analysis-uploads');
-    expect(kept).toContain('<Prefix>facts/</Prefix></Filter><Status>Enabled</Status><Expiration><Days>38</Days>');
+    expect(kept).toMatch(/<Days>38<\/Days>.*<Prefix>facts\/<\/Prefix>/);
   });
 
   it('allow the configured origins in addition to other rules, and change nothing when none is configured', async () => {
@@ -383,7 +391,7 @@ describe('rules of the bucket', () => {
     let kept = `<CORSConfiguration>${other}</CORSConfiguration>`;
     let puts = 0;
     const place = await storeThat(({ method, url = '' }, body) => {
-      if (!url.endsWith('?cors')) return undefined;
+      if (!url.includes('?cors')) return undefined;
       if (method === 'GET') return { body: kept };
       kept = body.toString();
       puts += 1;
@@ -401,7 +409,7 @@ describe('rules of the bucket', () => {
 
   it('for CORS that the store does not support are logged in one line', async () => {
     const place = await storeThat(({ url = '' }) =>
-      url.endsWith('?cors') ? refusal(501, 'NotImplemented') : undefined,
+      url.includes('?cors') ? refusal(501, 'NotImplemented') : undefined,
     );
     const lines: string[] = [];
     const warn = (_: object, line: string) => void lines.push(line);
@@ -414,15 +422,15 @@ describe('rules of the bucket', () => {
     const upload = (key: string, at: string) =>
       `<Upload><Key>${key}</Key><UploadId>u=</UploadId><Initiated>${at}</Initiated></Upload>`;
     const place = await storeThat(({ method, url = '' }) => {
-      if (url.endsWith('?lifecycle')) return refusal(501, 'NotImplemented');
-      if (url.endsWith('?uploads')) {
+      if (url.includes('?lifecycle')) return refusal(501, 'NotImplemented');
+      if (url.endsWith('?uploads=')) {
         const next =
           '<IsTruncated>true</IsTruncated><NextKeyMarker>new</NextKeyMarker><NextUploadIdMarker>u=</NextUploadIdMarker>';
         return {
           body: `<R>${upload('old key', '2020-01-01T00:00:00Z')}${upload('new', new Date().toISOString())}${next}</R>`,
         };
       }
-      if (url.endsWith('?uploads&key-marker=new&upload-id-marker=u%3D')) {
+      if (url.includes('key-marker=new') && url.includes('upload-id-marker=u%3D')) {
         return { body: `<R>${upload('old too', '2020-01-01T00:00:00Z')}<IsTruncated>false</IsTruncated></R>` };
       }
       if (method === 'DELETE') removed.push(url);
@@ -432,7 +440,10 @@ describe('rules of the bucket', () => {
     const note = (_: object, line: string) => void lines.push(line);
     const s3 = await openS3(place, { limits: patient, log: { info: note, warn: note, error: note } });
     expect(lines).toEqual([expect.stringContaining('broken uploads are removed at each start')]);
-    expect(removed).toEqual(['/calls/old%20key?uploadId=u%3D', '/calls/old%20too?uploadId=u%3D']);
+    expect(removed).toEqual([
+      expect.stringMatching(/^\/calls\/old%20key\?.*uploadId=u%3D/),
+      expect.stringMatching(/^\/calls\/old%20too\?.*uploadId=u%3D/),
+    ]);
     expect(await s3.expire('facts/', 38)).toBe(false);
   });
 });

@@ -1,6 +1,6 @@
 import type { Language, Utterance } from '@call-analysis/events';
 import { KIND, SILENT } from '../../scorecards/characters.ts';
-import { compilePhrasebook, type Phrasebook } from './matching/phrasebook.ts';
+import { compilePhrasebook, nextNode, type Phrasebook } from './matching/phrasebook.ts';
 import { Words } from './matching/words.ts';
 import { en } from './phrases/en.ts';
 import { es } from './phrases/es.ts';
@@ -69,7 +69,7 @@ function vocabulary(): Vocabulary {
   const languages = Uint8Array.from(book.sets, (symbols) => {
     let bits = 0;
     for (const symbol of symbols) {
-      for (const id of book.endings[book.ends[book.steps.get(0, symbol)] ?? 0] ?? []) bits |= 1 << id;
+      for (const id of book.endings[book.ends[nextNode(book, 0, symbol) ?? 0] ?? 0] ?? []) bits |= 1 << id;
     }
     return bits;
   });

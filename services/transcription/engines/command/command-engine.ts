@@ -13,9 +13,9 @@ import {
   type SpeechEngine,
   type SpeechSegment,
   type TimedText,
+  tidyText,
 } from '../speech-engine.ts';
 import { isSureOfOther, languageNamed, languageNotSupported } from '../spoken-language.ts';
-import { tidyText } from '../timed-text.ts';
 import { wavFile } from '../wav-file.ts';
 import { type Ending, runProgram } from './run-program.ts';
 

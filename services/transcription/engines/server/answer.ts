@@ -1,9 +1,8 @@
 import { deflateSync } from 'node:zlib';
 import type { Language } from '@call-analysis/events';
 import { z } from 'zod';
-import type { TimedText } from '../speech-engine.ts';
+import { type TimedText, tidyText } from '../speech-engine.ts';
 import { isSureOfOther, languageNamed, languageNotSupported } from '../spoken-language.ts';
-import { tidyText } from '../timed-text.ts';
 
 /** A segment of OpenAI's `verbose_json`. Servers differ in the fields that they leave out. */
 const AnswerSegment = z.object({

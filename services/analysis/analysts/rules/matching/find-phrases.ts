@@ -1,5 +1,5 @@
 import { GAP_WORDS } from '../../../scorecards/phrase-syntax.ts';
-import type { Phrasebook } from './phrasebook.ts';
+import { nextNode, type Phrasebook } from './phrasebook.ts';
 import { SENTENCE_BREAK, type Words } from './words.ts';
 
 /** Receives one match: its concept and its words, from `first` up to `end` (exclusive). */
@@ -32,8 +32,8 @@ export function findPhrases(words: Words, book: Phrasebook, onMatch: OnMatch, bu
     budget.steps -= 1 + symbols.length;
     if (budget.steps < 0) return;
     for (const symbol of symbols) {
-      const next = book.steps.get(node, symbol);
-      if (next === 0) continue;
+      const next = nextNode(book, node, symbol);
+      if (next === undefined) continue;
       const ended = endings[ends[next] ?? 0] ?? [];
       budget.steps -= ended.length;
       for (const concept of ended) found.push(concept, at + 1);

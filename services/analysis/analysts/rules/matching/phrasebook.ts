@@ -26,8 +26,10 @@ export interface Phrasebook {
   readonly begins: Uint8Array;
   /** Whether the words of each set are negations: bit 1 negates the words after it, bit 2 the words before it. */
   readonly negates: Uint8Array;
-  /** The trie of phrases. Node 0 is the root. */
-  readonly steps: Pick<Transitions, 'get'>;
+  /** The transitions of the trie of phrases, for `nextNode`. Node 0 is the root. */
+  readonly steps: ReadonlyMap<number, number>;
+  /** How many symbols there are. */
+  readonly symbols: number;
   /** The node after a gap that follows each node, or 0 where no gap follows. */
   readonly gaps: Int32Array;
   /** The index in `endings` for each node. Index 0 means that no phrase ends there. */
@@ -63,7 +65,9 @@ export function compilePhrasebook(
     (list) => new Set(list.flatMap(parseWords).map((word) => words.symbol(word))),
   );
 
-  const steps = new Transitions();
+  // From here on there are no new symbols.
+  const { symbols } = words;
+  const steps = new Map<number, number>();
   const gaps: number[] = [0];
   const ends: number[] = [0];
   const endings = new Endings();
@@ -80,12 +84,9 @@ export function compilePhrasebook(
         gaps[node] = afterGap;
         node = afterGap;
       } else {
-        const symbol = words.symbol(word);
-        let next = steps.get(node, symbol);
-        if (next === 0) {
-          next = addNode();
-          steps.add(node, symbol, next);
-        }
+        const step = node * symbols + words.symbol(word);
+        const next = steps.get(step) ?? addNode();
+        steps.set(step, next);
         node = next;
       }
     }
@@ -96,7 +97,7 @@ export function compilePhrasebook(
   }
 
   const { sets, setAtEnd, setBeyond } = words.collectSets();
-  const begins = Uint8Array.from(sets, (set) => (set.some((symbol) => steps.get(0, symbol) !== 0) ? 1 : 0));
+  const begins = Uint8Array.from(sets, (set) => (set.some((symbol) => steps.has(symbol)) ? 1 : 0));
   const negates = Uint8Array.from(sets, (set) =>
     negators.reduce((bits, list, side) => (set.some((symbol) => list.has(symbol)) ? bits | (1 << side) : bits), 0),
   );
@@ -108,6 +109,7 @@ export function compilePhrasebook(
     begins,
     negates,
     steps,
+    symbols,
     ends: Int32Array.from(ends),
     endings: endings.lists,
     gaps: Int32Array.from(gaps),
@@ -215,59 +217,7 @@ class WordTrie {
   }
 }
 
-const SMALLEST = 64;
-
-/**
- * Transitions between numbered nodes by symbols, in a hash table of typed arrays with open addressing. A Map took five times the
- * memory for the built-in phrases, which every collection of garbage visited. No transition leads to node 0.
- */
-export class Transitions {
-  #count = 0;
-  #nodes = new Int32Array(SMALLEST);
-  #symbols = new Int32Array(SMALLEST);
-  /** 0 where the slot is free. */
-  #targets = new Int32Array(SMALLEST);
-
-  /** The node to which the symbol leads, or 0. */
-  get(node: number, symbol: number): number {
-    return this.#targets[this.#slot(node, symbol)]!;
-  }
-
-  /** Adds a transition that does not exist yet. */
-  add(node: number, symbol: number, target: number): void {
-    // Half of the slots stay free, so that a search meets few others.
-    if ((this.#count + 1) * 2 > this.#targets.length) this.#grow();
-    this.#put(node, symbol, target);
-    this.#count += 1;
-  }
-
-  #put(node: number, symbol: number, target: number): void {
-    const slot = this.#slot(node, symbol);
-    this.#nodes[slot] = node;
-    this.#symbols[slot] = symbol;
-    this.#targets[slot] = target;
-  }
-
-  /** Where the transition is, or the free slot where it would be. */
-  #slot(node: number, symbol: number): number {
-    const last = this.#targets.length - 1;
-    // Two odd numbers with evenly spread bits; the upper half of the product is mixed best.
-    const hash = Math.imul(Math.imul(node, 0x9e3779b1) ^ symbol, 0x85ebca6b);
-    let slot = (hash ^ (hash >>> 15)) & last;
-    while (this.#targets[slot] !== 0 && (this.#nodes[slot] !== node || this.#symbols[slot] !== symbol)) {
-      slot = (slot + 1) & last;
-    }
-    return slot;
-  }
-
-  #grow(): void {
-    const [nodes, symbols, targets] = [this.#nodes, this.#symbols, this.#targets];
-    const size = targets.length * 2;
-    this.#nodes = new Int32Array(size);
-    this.#symbols = new Int32Array(size);
-    this.#targets = new Int32Array(size);
-    for (let slot = 0; slot < targets.length; slot += 1) {
-      if (targets[slot] !== 0) this.#put(nodes[slot]!, symbols[slot]!, targets[slot]!);
-    }
-  }
+/** The node to which a symbol leads in the trie of phrases. */
+export function nextNode({ steps, symbols }: Phrasebook, node: number, symbol: number): number | undefined {
+  return steps.get(node * symbols + symbol);
 }

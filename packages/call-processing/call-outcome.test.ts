@@ -3,7 +3,7 @@ import { DISCARD, type FailureReason, route } from '@call-analysis/bus';
 import { type BodyOf, CallFailed, createEvent, type Event, TranscriptReady } from '@call-analysis/events';
 import { waitUntil } from '@call-analysis/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { giveUpCall } from './give-up-call.ts';
+import { giveUpCall } from './call-outcome.ts';
 import { openTestService, type TestService } from './test/service.ts';
 import { writeTombstone } from './tombstones.ts';
 

@@ -1,0 +1,99 @@
+import { createHash } from 'node:crypto';
+import { Agent as HttpAgent } from 'node:http';
+import { Agent as HttpsAgent } from 'node:https';
+import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
+import { StandardRetryStrategy } from '@smithy/core/retry';
+import type { S3Config, S3Limits } from './config.ts';
+import { TimeOut } from './failures.ts';
+
+/** One bucket, and the clients that reach it. */
+export interface Store {
+  readonly bucket: string;
+  readonly limits: S3Limits;
+  /** For requests that are answered at once. Reading the answer may take any time. */
+  readonly client: S3Client;
+  /** For requests that send much, or for which the store works before it answers. */
+  readonly worker: S3Client;
+  /** Only signs URLs for callers, which may use another address. It never connects. */
+  readonly signer: S3Client;
+}
+
+const MAX_FREE_SOCKETS = 64;
+
+export function connect(config: S3Config, limits: S3Limits): Store {
+  // The number of connections is unlimited, because a reader may hold one while it puts the same bytes through another.
+  const options = { keepAlive: true, maxFreeSockets: MAX_FREE_SOCKETS, timeout: 30_000 };
+  const agents = { httpAgent: new HttpAgent(options), httpsAgent: new HttpsAgent(options) };
+  const shared = { ...agents, connectionTimeout: limits.connectMs };
+  const { idleMs, workMs } = limits;
+  return {
+    bucket: config.bucket,
+    limits,
+    client: newClient(config.endpoint, config, {
+      ...shared,
+      socketTimeout: 0,
+      requestTimeout: idleMs,
+      throwOnRequestTimeout: true,
+    }),
+    worker: newClient(config.endpoint, config, { ...shared, socketTimeout: workMs }),
+    signer: newClient(config.publicEndpoint, config, {}),
+  };
+}
+
+function newClient(
+  endpoint: string,
+  config: S3Config,
+  requestHandler: NonNullable<S3ClientConfig['requestHandler']>,
+): S3Client {
+  const client = new S3Client({
+    endpoint,
+    requestHandler,
+    region: config.region,
+    forcePathStyle: config.pathStyle,
+    credentials: { accessKeyId: config.accessKey, secretAccessKey: config.secretKey },
+    retryStrategy: new Retries(),
+    // Not every store knows the checksums that AWS has added.
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+  });
+  // Where S3 requires a checksum, older stores know this one only.
+  client.middlewareStack.add(
+    (next) => async (args) => {
+      const request = args.request as { headers: Record<string, string>; body?: unknown };
+      if (typeof request.body === 'string' && request.body !== '')
+        request.headers['content-md5'] = createHash('md5').update(request.body).digest('base64');
+      return next(args);
+    },
+    { step: 'build', name: 'contentMd5' },
+  );
+  return client;
+}
+
+class Retries extends StandardRetryStrategy {
+  constructor() {
+    // Four attempts within about a second.
+    super({ maxAttempts: 4, baseDelay: 300 });
+  }
+
+  override async refreshRetryTokenForRetry(
+    ...[token, info]: Parameters<StandardRetryStrategy['refreshRetryTokenForRetry']>
+  ): ReturnType<StandardRetryStrategy['refreshRetryTokenForRetry']> {
+    // The first connection may have been dead already. A store that is silent on another one will not answer a third time.
+    if (token.getRetryCount() > 0 && (info.error as Error).name === 'TimeoutError') throw info.error;
+    return super.refreshRetryTokenForRetry(token, info);
+  }
+}
+
+/** For requests with short answers: all attempts together take at most `totalMs`. */
+export async function briefly<Answer>(
+  { limits }: Pick<Store, 'limits'>,
+  ask: (options: { readonly abortSignal: AbortSignal }) => Promise<Answer>,
+  totalMs = limits.totalMs,
+): Promise<Answer> {
+  const abortSignal = AbortSignal.timeout(Math.max(0, totalMs));
+  try {
+    return await ask({ abortSignal });
+  } catch (error) {
+    throw abortSignal.aborted ? new TimeOut(`did not answer within ${totalMs} ms`) : error;
+  }
+}
