@@ -1,5 +1,5 @@
 export { failCall, giveUpCall } from './give-up-call.ts';
-export { postponeCall } from './postpone-call.ts';
+export { postponeCall } from './give-up-call.ts';
 export { pruneProcessed } from './tombstones.ts';
 export { OUTLAST_ERASURE, stopProcessing } from './tombstones.ts';
 export { removeFirm, sweepRemovedFirms } from './remove-firm.ts';

@@ -1,7 +1,7 @@
 export type { Sql } from './database/sql.ts';
 export { refuseSecondConnections, shareConnections } from './database/connections.ts';
 export { confidential, type ValueCipher } from './database/confidential.ts';
-export { openDatabase } from './database/database.ts';
+export { DEADLOCKS_RETRIED, openDatabase } from './database/database.ts';
 export type { Database, Transaction } from './database/database.ts';
 export { limitOptions, MIGRATION_LIMITS, USUAL_LIMITS } from './database/connection.ts';
 export type { SessionLimits } from './database/connection.ts';

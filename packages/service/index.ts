@@ -1,4 +1,4 @@
-export { answer, present, type Sent } from './answer.ts';
+export { answer, present, type Sent } from './requests.ts';
 export { type Actor, auditEntry } from './audit-entry.ts';
 export { address, serviceConfig } from './config.ts';
 export type { DatabaseConfig, ObjectsServiceConfig, RpcConfig } from './config.ts';

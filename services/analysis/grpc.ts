@@ -5,11 +5,10 @@ import { analysis } from '@call-analysis/proto';
 import type { Caller } from '@call-analysis/proto/analysis/v1/Caller';
 import type { GivenAnswer as GivenAnswerMessage } from '@call-analysis/proto/analysis/v1/GivenAnswer';
 import type { ScorecardReply } from '@call-analysis/proto/analysis/v1/ScorecardReply';
-import { implement } from '@call-analysis/rpc';
+import { type Callers, implement } from '@call-analysis/rpc';
 import { answer, apiRequest, apiRpc, auditEntry, PageRequest, present, requireCaller } from '@call-analysis/service';
 import type { Firms } from '@call-analysis/service/firms';
 import { z } from 'zod';
-import { callers } from './callers.ts';
 import { type TrialDeps, TriedCall, tryScorecard } from './calls/try-scorecard.ts';
 import { type MoneyDeps, moneyRpcs } from './money/money-rpcs.ts';
 import { defaultScorecardIn } from './scorecards/default-scorecard.ts';
@@ -17,6 +16,12 @@ import type { ScorecardRow, StoredScorecard } from './scorecards/scorecard-store
 import { addUp, type GivenAnswer } from './scorecards/totals.ts';
 import { createScorecard, reviseScorecard } from './scorecards/write-scorecard.ts';
 import type { Store } from './store.ts';
+
+/** Who may call a method of proto/analysis.proto, where it is not the gateway alone. */
+export const callers: Callers<typeof analysis> = {
+  getScorecard: ['gateway', 'ingest'],
+  addUp: ['ingest'],
+};
 
 const Revision = z.int().min(0);
 const Trial = z.object({ draft: z.unknown().optional(), call: TriedCall });

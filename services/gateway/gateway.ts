@@ -4,8 +4,7 @@ import { type Logger, type Part, Readiness, timeLeft } from '@call-analysis/runt
 import { createApp } from './app.ts';
 import { Refusals } from './audit/refusals.ts';
 import type { ApiKeyAuthentication } from './authentication/api-key.ts';
-import { bearerAuthentication } from './authentication/bearer.ts';
-import type { RemovedFirms } from './authentication/removed-firms.ts';
+import { bearerAuthentication, type RemovedFirms } from './authentication/bearer.ts';
 import { SessionKeys } from './authentication/session-keys.ts';
 import type { Endpoint } from './http/endpoint.ts';
 import { Admission, defaultConcurrency } from './http/rate-limits/admission.ts';

@@ -11,16 +11,14 @@ import type { GetCallReply } from '@call-analysis/proto/ingest/v1/GetCallReply';
 import type { GetCallRequest } from '@call-analysis/proto/ingest/v1/GetCallRequest';
 import type { Recording } from '@call-analysis/proto/ingest/v1/Recording';
 import type { RegisterCallRequest } from '@call-analysis/proto/ingest/v1/RegisterCallRequest';
-import { implement, MAX_MESSAGE_BYTES } from '@call-analysis/rpc';
+import { type Callers, implement, MAX_MESSAGE_BYTES } from '@call-analysis/rpc';
 import { answer, apiRequest, apiRpc, PageRequest, present, requireCaller, type Sent } from '@call-analysis/service';
 import { z } from 'zod';
 import { analyzeCall, swapChannels } from './attempts/analyze-call.ts';
 import { retryCall } from './attempts/retry-call.ts';
 import type { BatchProgress } from './batches/batch-store.ts';
-import { callers } from './callers.ts';
-import { callItem } from './calls/call-item.ts';
 import type { CallRow } from './calls/call-row.ts';
-import { readCall } from './calls/read-call.ts';
+import { callItem, readCall } from './calls/read-call.ts';
 import type { StoredRecording } from './calls/recording-store.ts';
 import { campaignRpcs } from './campaigns/campaign-rpcs.ts';
 import { commentOnCall, deleteComment } from './comments/comment-on-call.ts';
@@ -37,6 +35,14 @@ import { countSpokenWords } from './listing/count-spoken-words.ts';
 import { listCalls } from './listing/list-calls.ts';
 import { reviewRpcs } from './reviews/review-rpcs.ts';
 import { readStatistics } from './statistics/read-statistics.ts';
+
+/** Who may call a method of proto/ingest.proto, where it is not the gateway alone. */
+export const callers: Callers<typeof ingest> = {
+  retryFailedCalls: ['admin'],
+  registerCall: ['audio'],
+  recordAudio: ['audio'],
+  findCalls: ['audio'],
+};
 
 const Attempt = z.int().min(1);
 

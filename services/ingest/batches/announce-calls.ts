@@ -5,7 +5,7 @@ import type { Objects } from '@call-analysis/objects';
 import type { Database, Sql } from '@call-analysis/postgres';
 import type { Registered } from '@call-analysis/service';
 import { extractionRequested, uploadedTranscriptReady } from '../calls/call-events.ts';
-import { publishEnded } from '../results/publish-ended.ts';
+import { publishEnded } from '../results/project-results.ts';
 import { type Announcements, type CallRange, NOT_ANNOUNCED } from './announcement-store.ts';
 import type { AnnouncedBatch, Batches } from './batch-store.ts';
 

@@ -1,11 +1,28 @@
+import { CallItem } from '@call-analysis/api/calls';
 import { countAnswers, isDoubtful, type Utterance } from '@call-analysis/events';
 import { notFound } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
-import { callItem } from './call-item.ts';
-import { type HistoryEntry, removedAt } from './call-row.ts';
+import type { z } from 'zod';
+import { type CallRow, type HistoryEntry, removedAt } from './call-row.ts';
+import { failureWithHint } from './call-status.ts';
 import type { Calls } from './call-store.ts';
 import type { Recordings } from './recording-store.ts';
 import type { Transcripts } from './transcript-store.ts';
+
+const FIELDS = Object.keys(CallItem.shape) as (keyof typeof CallItem.shape)[];
+
+/** A call of a list as the API shows it (docs/api.md, "Calls"). A column of the name of a field is that field. */
+export function callItem(row: CallRow): z.infer<typeof CallItem> {
+  const values: Record<(typeof FIELDS)[number], unknown> = {
+    ...row,
+    batch_id: row.batch_uuid,
+    campaign_id: row.campaign_uuid,
+    failure: failureWithHint(row),
+    score_source: row.score === null ? null : row.reviewed_at === null ? 'machine' : 'reviewed',
+  };
+  const shown = FIELDS.map((name) => [name, values[name] instanceof Date ? values[name].toISOString() : values[name]]);
+  return Object.fromEntries(shown) as z.infer<typeof CallItem>;
+}
 
 interface ReadDeps {
   readonly calls: Calls;

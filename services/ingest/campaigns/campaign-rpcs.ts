@@ -9,9 +9,8 @@ import { z } from 'zod';
 import { requireActiveCampaign } from './add-calls.ts';
 import { campaignActions } from './campaign-rules.ts';
 import type { Campaign } from './campaign-store.ts';
-import type { CancelDeps } from './cancel-queued-calls.ts';
-import { changeCampaignState, changeCampaign } from './change-campaign.ts';
-import { createCampaign } from './create-campaign.ts';
+import { changeCampaign, changeCampaignState, createCampaign } from './change-campaign.ts';
+import type { CancelDeps } from './maintain-campaigns.ts';
 
 const Clearable = z.array(z.enum(['description', 'starts_at', 'ends_at']));
 

@@ -14,7 +14,7 @@ import { PageQuery } from '@call-analysis/api/fields';
 import { desk } from '@call-analysis/proto';
 import { implement } from '@call-analysis/rpc';
 import { apiRpc } from '@call-analysis/service';
-import { callItem } from '../calls/call-item.ts';
+import { callItem } from '../calls/read-call.ts';
 import { filterFor, NO_FILTER } from '../listing/call-filter.ts';
 import type { ReviewDeps } from '../reviews/review-analysis.ts';
 import { acknowledgeReview, assignCall, readCallDesk } from './assign-call.ts';

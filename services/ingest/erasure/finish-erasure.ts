@@ -3,7 +3,7 @@ import { type Bus, removeLargeBodies } from '@call-analysis/bus';
 import { OUTLAST_ERASURE, removePackedTranscripts } from '@call-analysis/call-processing';
 import type { Event } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
-import type { Sql } from '@call-analysis/postgres';
+import { DEADLOCKS_RETRIED, type Sql } from '@call-analysis/postgres';
 import { type ArchiveDeps, releaseArchive } from '../batches/release-archive.ts';
 import type { Uploads } from '../intake/upload-store.ts';
 import type { Erasure, Erasures } from './erasure-store.ts';
@@ -13,9 +13,6 @@ export interface FinishDeps extends ArchiveDeps {
   readonly erasures: Erasures;
   readonly bus: Bus;
 }
-
-/** Removing jobs that consumers take and return may deadlock. The transaction is repeated up to this many times. */
-const DEADLOCK_RETRIES = 5;
 
 /**
  * Removes what is left of an erased call: its files, the uploads of its firm's batches, and its pending events. It can
@@ -27,20 +24,18 @@ export async function finishErasure(deps: FinishDeps, firmUuid: string, callUuid
   const current = await erasures.find(firmUuid, callUuid);
   if (current === null || current.finishedAt !== null) return current;
   const hadArchive = current.batchUuid !== null && (await releaseArchive(deps, current.batchUuid, new Date()));
-  return db.transaction(
-    async (tx) => {
-      const erasure = await erasures.lock(tx, firmUuid, callUuid);
-      if (erasure === null || erasure.finishedAt !== null) return erasure;
-      const files = Number(hadArchive) + (await removeFiles(tx, deps, erasure));
-      const { removed, inProgress } = await bus.removePending(tx, firmUuid, callUuid, OUTLAST_ERASURE);
-      const added = [
-        { what: 'stored_file', count: files },
-        { what: 'queued_event', count: removed },
-      ];
-      return erasures.update(tx, erasure, added, inProgress === 0 ? new Date() : null);
-    },
-    { retries: DEADLOCK_RETRIES },
-  );
+  // Removing jobs that consumers take and return may deadlock.
+  return db.transaction(async (tx) => {
+    const erasure = await erasures.lock(tx, firmUuid, callUuid);
+    if (erasure === null || erasure.finishedAt !== null) return erasure;
+    const files = Number(hadArchive) + (await removeFiles(tx, deps, erasure));
+    const { removed, inProgress } = await bus.removePending(tx, firmUuid, callUuid, OUTLAST_ERASURE);
+    const added = [
+      { what: 'stored_file', count: files },
+      { what: 'queued_event', count: removed },
+    ];
+    return erasures.update(tx, erasure, added, inProgress === 0 ? new Date() : null);
+  }, DEADLOCKS_RETRIED);
 }
 
 /** Uploaded files that are removed at the same time. */

@@ -3,9 +3,8 @@ import { BatchFinished, type BodyOf, CallEnded, CampaignFinished, type Event } f
 import { waitUntil } from '@call-analysis/testing';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { batchFinisher } from '../batches/finish-batches.ts';
-import { changeCampaignState } from '../campaigns/change-campaign.ts';
-import { createCampaign } from '../campaigns/create-campaign.ts';
-import { campaignFinisher } from '../campaigns/finish-campaigns.ts';
+import { changeCampaignState, createCampaign } from '../campaigns/change-campaign.ts';
+import { campaignFinisher } from '../campaigns/maintain-campaigns.ts';
 import { eraseCall } from '../erasure/erase-call.ts';
 import { csvOf, rowsOf } from '../test/csv.ts';
 import { type Call, callAnalyzed, callFailed, failure, noSpeech } from '../test/events.ts';

@@ -17,9 +17,9 @@ import { csvOf, goodAudio } from '../test/csv.ts';
 import { analysis, type Call, callAnalyzed, callFailed, transcriptReady } from '../test/events.ts';
 import { faultOf, recordingOf } from '../test/fixtures.ts';
 import { IngestUnderTest } from '../test/ingest-under-test.ts';
-import { measureAgreement } from './measure-agreement.ts';
 import { readReview, reviewAnalysis, withdrawReview } from './review-analysis.ts';
 import { givenAnswers } from './review-log.ts';
+import { measureAgreement } from './review-rpcs.ts';
 import type { PersonAnswer } from './scorecards.ts';
 
 const service = new IngestUnderTest();

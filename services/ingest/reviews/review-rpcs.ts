@@ -1,10 +1,10 @@
 import { AgreementQuery, ComparedQuery, NewReview } from '@call-analysis/api/people';
 import { type ApiRequest, apiRpc } from '@call-analysis/service';
 import type { z } from 'zod';
-import { measureAgreement } from './measure-agreement.ts';
+import { agreementOf, type Confusion } from './compare-answers.ts';
 import { readReview, reviewAnalysis, type ReviewDeps, withdrawReview } from './review-analysis.ts';
 import { givenAnswers } from './review-log.ts';
-import type { AgreementFilter } from './review-store.ts';
+import type { AgreementFilter, Reviews } from './review-store.ts';
 
 /** The RPCs of reviews. */
 export function reviewRpcs(deps: ReviewDeps) {
@@ -48,4 +48,29 @@ function written({ basedOn, read }: ApiRequest) {
 function filterOf(scorecardUuid: string, query: z.output<typeof AgreementQuery>): AgreementFilter {
   const { revision = null, from = null, to = null, language = null, segment_type: segmentType = null } = query;
   return { scorecardUuid, revision, from, to, language, segmentType };
+}
+
+interface QuestionAgreement {
+  readonly uuid: string;
+  readonly text: string;
+  readonly n: number;
+  /** From 0 to 1. */
+  readonly agreement: number;
+  readonly kappa: number | null;
+  readonly confusion: readonly Confusion[];
+}
+
+/** How far people agree with the machine, for each question of a scorecard (docs/api.md, "People's judgement"). */
+export async function measureAgreement(
+  deps: { readonly reviews: Reviews },
+  firmUuid: string,
+  filter: AgreementFilter,
+): Promise<{ reviewed_calls: number; questions: QuestionAgreement[] }> {
+  const { calls, counts } = await deps.reviews.compare(firmUuid, filter);
+  const byQuestion = Map.groupBy(counts, ({ question }) => question);
+  const questions = [...byQuestion].map(([uuid, ofQuestion]) => {
+    const confusion = ofQuestion.map(({ machine, person, count }) => ({ machine, person, count }));
+    return { uuid, text: ofQuestion[0]!.text, ...agreementOf(confusion), confusion };
+  });
+  return { reviewed_calls: calls, questions };
 }

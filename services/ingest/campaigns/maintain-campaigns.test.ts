@@ -2,9 +2,8 @@ import { waitUntil } from '@call-analysis/testing';
 import { expect, it } from '@jest/globals';
 import { csvOf, rowsOf } from '../test/csv.ts';
 import { IngestUnderTest } from '../test/ingest-under-test.ts';
-import { cancelQueuedCalls, maintainCampaigns } from './cancel-queued-calls.ts';
-import { changeCampaignState } from './change-campaign.ts';
-import { createCampaign } from './create-campaign.ts';
+import { changeCampaignState, createCampaign } from './change-campaign.ts';
+import { cancelQueuedCalls, maintainCampaigns } from './maintain-campaigns.ts';
 
 // Not serving: the running service would finish the canceling at any moment.
 const service = new IngestUnderTest();
