@@ -6,6 +6,11 @@ export { Uuid };
 export const Time = z.iso.datetime();
 export const Count = z.int().min(0);
 
+/** A shape of the API before it becomes JSON: its times are dates. */
+export type Dated<Shape, Times extends keyof Shape> = Readonly<
+  Omit<Shape, Times> & { [Name in Times]: null extends Shape[Name] ? Date | null : Date }
+>;
+
 /** A page of a list (docs/api.md, "Pages"). */
 export function pageOf<Item extends z.ZodType>(item: Item) {
   return z.object({

@@ -54,7 +54,7 @@ export async function tryScorecard(
   signal: AbortSignal,
 ): Promise<Analysis> {
   const { store, firms, model, ruleAnalyst } = deps;
-  const { segmentType, ...stored } = await store.scorecards.find(firmUuid, scorecardUuid);
+  const { segment_type: segmentType, ...stored } = await store.scorecards.find(firmUuid, scorecardUuid);
   const references = { segmentTypes: null, segmentType, questionUuids: revisableUuids(stored) };
   const body = document === null ? stored : toScorecardBody(validateScorecardDraft(document, references), uuidv7);
   const scorecard: Scorecard = { ...body, uuid: scorecardUuid, revision: stored.revision };

@@ -99,7 +99,7 @@ async function findNamedScorecard(scorecards: ScorecardUse['scorecards'], firmUu
     if (error instanceof Fault && error.code === 'NOT_FOUND') throw wrong('is not a scorecard of this firm');
     throw error;
   });
-  if (!found.isActive) throw wrong('is not active; activate it first');
+  if (!found.is_active) throw wrong('is not active; activate it first');
   return found;
 }
 

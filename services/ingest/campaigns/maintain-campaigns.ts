@@ -79,11 +79,11 @@ export function campaignFinisher({ db, campaigns, bus }: CancelDeps) {
   let after: CampaignName | null = null;
 
   async function finish(name: CampaignName): Promise<void> {
-    const { status, callsByStatus } = await campaigns.get(name.firmUuid, name.uuid);
+    const { status, calls } = await campaigns.get(name.firmUuid, name.uuid);
     if (status !== 'completed' && status !== 'canceled') return;
-    if (UNFINISHED.some((status) => (callsByStatus[status] ?? 0) > 0)) return;
+    if (UNFINISHED.some((status) => (calls.by_status[status] ?? 0) > 0)) return;
     const origin = { firmuuid: name.firmUuid };
-    const body = { status, by_status: { ...callsByStatus } };
+    const body = { status, by_status: calls.by_status };
     await db.transaction(async (tx) => {
       if (!(await campaigns.setFinishPublished(tx, name))) return;
       await bus.publish(tx, [createEvent('ingest', CampaignFinished, name.uuid, origin, body)]);

@@ -224,11 +224,11 @@ describe('an erased call', () => {
       { ...owner, address: '' },
       {
         name: 'Calls',
-        externalId: null,
+        external_id: null,
         description: null,
-        segmentType: null,
-        startsAt: null,
-        endsAt: null,
+        segment_type: null,
+        starts_at: null,
+        ends_at: null,
       },
     );
     await changeCampaignState(service.deps, { ...owner, address: '' }, campaign.uuid, 'start');
@@ -240,14 +240,12 @@ describe('an erased call', () => {
     await calls.erase(first);
     const now = () => service.deps.campaigns.get(owner.firmUuid, campaign.uuid);
     expect(await now()).toMatchObject({
-      callsTotal: 1,
-      callsByStatus: { queued: 1 },
-      callsErased: 1,
-      averageScore: null,
+      calls: { total: 1, by_status: { queued: 1 }, erased: 1 },
+      average_score: null,
     });
     await service.deps.campaigns.foldTally();
     await calls.erase(second);
-    expect(await now()).toMatchObject({ callsTotal: 0, callsByStatus: {}, callsErased: 2 });
+    expect(await now()).toMatchObject({ calls: { total: 0, by_status: {}, erased: 2 } });
   });
 
   it('is not announced, even when its range of calls was already read', async () => {

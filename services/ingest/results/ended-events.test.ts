@@ -140,7 +140,7 @@ describe('campaign.finished.v1', () => {
   it('is published once, when a completed campaign has no call in progress', async () => {
     const owner = service.newOwner();
     const actor = { ...owner, address: '' };
-    const none = { externalId: null, description: null, segmentType: null, startsAt: null, endsAt: null };
+    const none = { external_id: null, description: null, segment_type: null, starts_at: null, ends_at: null };
     const { uuid } = await createCampaign(service.deps, actor, { name: 'Spring', ...none });
     await changeCampaignState(service.deps, actor, uuid, 'start');
     const [first, second] = (await uploadedBy(owner, 2, uuid)) as [Call, Call];
