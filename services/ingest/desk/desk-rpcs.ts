@@ -67,11 +67,9 @@ export function deskService(deps: Deps) {
       createCalibration: apiRpc(({ caller, read }) => createCalibration(deps, caller, read(NewCalibration))),
       listCalibrations: apiRpc(({ caller, read }) => listCalibrations(deps, caller, read(PageQuery))),
       getCalibration: apiRpc(({ caller, uuid }) => readCalibration(deps, caller, uuid)),
-      answerCalibration: apiRpc(({ caller, uuid, partUuid, read }) => {
-        const { answers } = read(NewCalibrationAnswers);
-        const given = answers.map(({ question_uuid: questionUuid, answer }) => ({ questionUuid, answer }));
-        return answerCalibration(deps, caller, uuid, partUuid, given);
-      }),
+      answerCalibration: apiRpc(({ caller, uuid, partUuid, read }) =>
+        answerCalibration(deps, caller, uuid, partUuid, read(NewCalibrationAnswers)),
+      ),
       closeCalibration: apiRpc(({ caller, uuid }) => closeCalibration(deps, caller, uuid)),
       takeNextCall: apiRpc(async ({ caller, read }) => {
         const { filter, rule_uuid: ruleUuid = null, skip } = read(NextCallRequest);

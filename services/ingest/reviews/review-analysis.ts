@@ -231,7 +231,7 @@ function mergeReview(
   review: Review,
   totals: AddUpReply,
 ): ReviewedAnalysis {
-  const given = new Map(answers.map((each) => [each.questionUuid, each]));
+  const given = new Map(answers.map((each) => [each.question_uuid, each]));
   const points = new Map(totals.questions.map((each) => [each.question_uuid, each.points ?? null]));
   return {
     ...machine,
