@@ -230,13 +230,12 @@ export function rpcs(deps: Deps) {
 
     getBatch: async ({ caller, batch_uuid }) => {
       const batch = await batches.get(requireCaller(caller).firmUuid, Uuid.parse(batch_uuid));
-      return answer(caller, batchJson(batch), batchMessage);
+      return answer(caller, batch, batchMessage);
     },
 
     listBatches: async (request) => {
       const { firmUuid } = requireCaller(request.caller);
-      const { count, items } = await batches.list(firmUuid, PageRequest.parse(request));
-      const page = { count, items: items.map(batchJson) };
+      const page = await batches.list(firmUuid, PageRequest.parse(request));
       return answer(request.caller, page, (json) => ({ ...json, items: json.items.map(batchMessage) }));
     },
 
@@ -301,25 +300,6 @@ function shownCall(caller: Caller | null, row: CallRow) {
   return answer(caller, callItem(row), callMessage);
 }
 
-function batchJson({ uuid, createdAt, byStatus, ...batch }: BatchProgress) {
-  return {
-    batch_id: uuid,
-    kind: batch.kind,
-    created_at: createdAt,
-    accepted: batch.accepted,
-    duplicates: batch.duplicates,
-    rejected: batch.rejected,
-    by_status: byStatus,
-    erased: batch.erased,
-    finished_at: batch.finishedAt,
-    file_name: batch.fileName,
-    archive_name: batch.archiveName,
-    uploaded_by: batch.uploadedBy,
-    // Of a bearer; the gateway makes it the URL for its caller.
-    rejected_csv_url: batch.rejectedUuid && `/api/v1/calls/rejected/${batch.rejectedUuid}`,
-  };
-}
-
 /** As the last release sent it. */
 function detailMessage(call: Sent<Awaited<ReturnType<typeof readCall>>>): GetCallReply {
   return {
@@ -333,6 +313,6 @@ function detailMessage(call: Sent<Awaited<ReturnType<typeof readCall>>>): GetCal
   };
 }
 
-function batchMessage({ batch_id, rejected_csv_url, ...same }: Sent<ReturnType<typeof batchJson>>) {
+function batchMessage({ batch_id, rejected_csv_url, ...same }: Sent<BatchProgress>) {
   return present({ ...same, batch_uuid: batch_id, rejected_uuid: rejected_csv_url && rejected_csv_url.slice(-36) });
 }

@@ -134,7 +134,7 @@ describe('a review', () => {
     const { call, analysisUuid } = await analyzed();
     const { firmUuid } = call.owner;
     const batch = (await service.callsOf(call.owner))[0]!.batch;
-    const finishedAt = async () => (await service.deps.batches.get(firmUuid, batch)).finishedAt;
+    const finishedAt = async () => (await service.deps.batches.get(firmUuid, batch)).finished_at;
     const first = await finishedAt();
     await review(call, analysisUuid, [answer(manners, 'yes')]);
     await review(call, analysisUuid, [answer(manners, 'no')]);

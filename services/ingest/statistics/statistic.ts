@@ -1,33 +1,10 @@
-import type { SortableNumber as Numbers } from '@call-analysis/api/statistics';
+import type { SortableNumber as Numbers, Statistics } from '@call-analysis/api/statistics';
 import type { z } from 'zod';
 import { percentile, type Sums } from './sums.ts';
 
-/** One group of a statistic (docs/api.md, "Statistics"). */
-export interface Statistic {
-  readonly calls: number;
-  readonly scored: number;
-  readonly score: {
-    readonly average: number | null;
-    readonly p10: number | null;
-    readonly p50: number | null;
-    readonly p90: number | null;
-  };
-  readonly auto_failed: number;
-  readonly needs_review: number;
-  readonly reviewed: number;
-  readonly duration_average: number | null;
-  readonly talk_ratio_operator: number | null;
-  readonly silence_ratio: number | null;
-  readonly interruptions_average: number | null;
-  readonly sentiment_client: number | null;
-  readonly points_ratio: number | null;
-}
-
-export interface Group extends Statistic {
-  /** Null for calls without the thing. */
-  readonly key: string | null;
-  readonly label: string | null;
-}
+/** One group of a statistic (docs/api.md, "Statistics"). Without the thing that it is by, its key is null. */
+export type Group = z.output<typeof Statistics>['items'][number];
+export type Statistic = z.output<typeof Statistics>['total'];
 
 export function statisticOf({ amounts, scores }: Sums): Statistic {
   const average = (sum: number, count: number, unit: number, decimals: number) =>

@@ -1,5 +1,6 @@
 import { createHmac, createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
-import { WebhookEvent as EventName } from '@call-analysis/api/webhooks';
+import type { Dated } from '@call-analysis/api/fields';
+import { type Webhook, WebhookEvent as EventName } from '@call-analysis/api/webhooks';
 import type { z } from 'zod';
 
 export { EventName };
@@ -13,15 +14,7 @@ export const disabledReasons = {
 } as const;
 
 /** An endpoint as the API shows it. */
-export interface Endpoint {
-  readonly uuid: string;
-  readonly url: string;
-  readonly events: readonly EventName[];
-  readonly description: string | null;
-  readonly enabled: boolean;
-  readonly disabled_reason: string | null;
-  readonly created_at: Date;
-}
+export type Endpoint = Dated<z.output<typeof Webhook>, 'created_at'>;
 
 /** A replaced secret, which signs too until then. */
 export interface OldSecret {
