@@ -44,7 +44,7 @@ const Sample = z
     at: Time.meta({ description: 'When it was made.' }),
   })
   .meta({ id: 'Sample' });
-export const SamplePage = pageOf(Sample).meta({ id: 'SamplePage', examples: [{ count: 1, items: [exampleSample] }] });
+export const SamplePage = pageOf(Sample, 'SamplePage', exampleSample);
 
 const always = { when: () => true };
 const ruleFields = {
@@ -114,7 +114,4 @@ export const SamplingRule = z
     last_sample: Sample.nullable(),
   })
   .meta({ id: 'SamplingRule', examples: [exampleRule] });
-export const SamplingRulePage = pageOf(SamplingRule).meta({
-  id: 'SamplingRulePage',
-  examples: [{ count: 1, items: [exampleRule] }],
-});
+export const SamplingRulePage = pageOf(SamplingRule, 'SamplingRulePage', exampleRule);

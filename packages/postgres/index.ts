@@ -5,7 +5,7 @@ export { DEADLOCKS_RETRIED, openDatabase } from './database/database.ts';
 export type { Database, Transaction } from './database/database.ts';
 export { limitOptions, MIGRATION_LIMITS, USUAL_LIMITS } from './database/connection.ts';
 export type { SessionLimits } from './database/connection.ts';
-export { type Page, readPage } from './database/sql.ts';
+export { type Page, columnsOf, readPage, valuesOf } from './database/sql.ts';
 export { sqlState, translateError } from './database/errors.ts';
 export { ensureSchema, migrate, requireMigrated } from './migrations/migrate.ts';
 export { prismaAdapter, prismaSql, unavailability } from './database/prisma.ts';

@@ -33,21 +33,11 @@ const ApiKey = z
   })
   .meta({ id: 'ApiKey' });
 
-export const KeyPage = pageOf(ApiKey).meta({
-  id: 'ApiKeyPage',
-  examples: [
-    {
-      count: 1,
-      items: [
-        {
-          uuid: '019a4f3e-1111-7000-8000-000000000001',
-          key_prefix: '1a2b3c4',
-          is_active: true,
-          firm: exampleFirm,
-          created_at: '2026-10-01T18:00:00.120Z',
-          last_used: null,
-        },
-      ],
-    },
-  ],
+export const KeyPage = pageOf(ApiKey, 'ApiKeyPage', {
+  uuid: '019a4f3e-1111-7000-8000-000000000001',
+  key_prefix: '1a2b3c4',
+  is_active: true,
+  firm: exampleFirm,
+  created_at: '2026-10-01T18:00:00.120Z',
+  last_used: null,
 });

@@ -24,23 +24,13 @@ const AuditEntry = z
   .meta({ id: 'AuditEntry' });
 
 /** docs/api.md, "Keys and users". */
-export const AuditPage = pageOf(AuditEntry).meta({
-  id: 'AuditPage',
-  examples: [
-    {
-      count: 1,
-      items: [
-        {
-          at: '2026-10-01T18:00:00.120Z',
-          actor: '019a4f3e-2222-7000-8000-000000000001',
-          actor_name: 'Aziza Karimova',
-          action: 'call.erased',
-          subject: '019a4f3e-1111-7000-8000-000000000001',
-          subject_name: null,
-          request_id: '5b2c6c1e-8f1b-4a3e-9d57-0c6f5a1b2c3d',
-          address: '203.0.113.7',
-        },
-      ],
-    },
-  ],
+export const AuditPage = pageOf(AuditEntry, 'AuditPage', {
+  at: '2026-10-01T18:00:00.120Z',
+  actor: '019a4f3e-2222-7000-8000-000000000001',
+  actor_name: 'Aziza Karimova',
+  action: 'call.erased',
+  subject: '019a4f3e-1111-7000-8000-000000000001',
+  subject_name: null,
+  request_id: '5b2c6c1e-8f1b-4a3e-9d57-0c6f5a1b2c3d',
+  address: '203.0.113.7',
 });

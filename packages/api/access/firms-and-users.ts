@@ -73,7 +73,7 @@ export const User = z
   })
   .meta({ id: 'User', examples: [exampleUser] });
 
-export const UserPage = pageOf(User).meta({ id: 'UserPage', examples: [{ count: 1, items: [exampleUser] }] });
+export const UserPage = pageOf(User, 'UserPage', exampleUser);
 
 export const ConsoleLink = z
   .object({ url: z.url().meta({ description: 'The link signs the user in once.' }), expires_at: Time })

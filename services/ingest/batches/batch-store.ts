@@ -1,7 +1,7 @@
 import type { Dated } from '@call-analysis/api/fields';
 import type { BatchItem } from '@call-analysis/api/uploads';
 import { notFound } from '@call-analysis/fault';
-import { type Page, readPage, type Sql } from '@call-analysis/postgres';
+import { type Page, readPage, type Sql, valuesOf } from '@call-analysis/postgres';
 import type { z } from 'zod';
 import { UNFINISHED, UNFINISHED_SQL } from '../calls/call-status.ts';
 import type { Archive } from '../calls/recording-store.ts';
@@ -90,23 +90,9 @@ export function batches(prisma: IngestPrisma, db: Sql) {
            ended_duplicates)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`,
         [
-          batch.uuid,
-          batch.sessionUuid,
-          batch.firmUuid,
-          batch.kind,
-          batch.accepted,
-          batch.duplicates,
-          batch.rejected,
-          batch.ignoredColumns,
-          batch.rejectedUuid,
-          batch.firstCall,
-          batch.lastCall,
-          batch.archiveKey,
-          batch.archiveBytes,
-          batch.createdAt,
-          batch.campaignUuid,
-          batch.unnamedFiles,
-          batch.endedDuplicates,
+          ...valuesOf(batch, 'uuid', 'sessionUuid', 'firmUuid', 'kind', 'accepted', 'duplicates', 'rejected'),
+          ...valuesOf(batch, 'ignoredColumns', 'rejectedUuid', 'firstCall', 'lastCall', 'archiveKey', 'archiveBytes'),
+          ...valuesOf(batch, 'createdAt', 'campaignUuid', 'unnamedFiles', 'endedDuplicates'),
         ],
       );
     },

@@ -1,5 +1,5 @@
 import { Fault } from '@call-analysis/fault';
-import { type Database, type Sql, sqlState, type Transaction } from '@call-analysis/postgres';
+import { type Database, type Sql, sqlState, type Transaction, valuesOf } from '@call-analysis/postgres';
 import type { Failure } from '../calls/call-row.ts';
 import type { CallRecord } from './rows/call-fields.ts';
 
@@ -53,12 +53,8 @@ export async function addRecorded(
       call.uuid,
       call.campaignUuid,
       call.duration,
-      record.partnerCallId,
-      record.clientPhoneNumber,
-      record.operatorName,
-      record.operatorGroupName,
-      record.direction,
-      record.segmentType,
+      ...valuesOf(record, 'partnerCallId', 'clientPhoneNumber', 'operatorName', 'operatorGroupName', 'direction'),
+      ...valuesOf(record, 'segmentType'),
       new Date(record.startedMs).toISOString(),
       record.disconnectReason,
       createdAt(call.uuid),

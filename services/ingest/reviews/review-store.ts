@@ -3,7 +3,7 @@ import type { Dated } from '@call-analysis/api/fields';
 import type { AgreementQuery, ComparedCallPage, ComparedQuery } from '@call-analysis/api/people';
 import type { ReviewedAnalysis } from '@call-analysis/events';
 import { notFound } from '@call-analysis/fault';
-import { confidential, type Database, readPage, type Sql } from '@call-analysis/postgres';
+import { confidential, type Database, readPage, type Sql, columnsOf } from '@call-analysis/postgres';
 import type { z } from 'zod';
 import type { AnalysisBodies } from '../calls/analysis-body-store.ts';
 import type { AnalysisFacts } from '../calls/analysis-facts.ts';
@@ -136,10 +136,7 @@ export function reviews(db: Database, bodies: AnalysisBodies) {
           uuid,
           scorecard.uuid,
           scorecard.revision,
-          compared.map((each) => each.uuid),
-          compared.map((each) => each.text),
-          compared.map((each) => each.machine),
-          compared.map((each) => each.person),
+          ...columnsOf(compared, 'uuid', 'text', 'machine', 'person'),
         ],
       );
     },

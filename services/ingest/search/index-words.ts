@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Database, Sql } from '@call-analysis/postgres';
+import { type Database, type Sql, columnsOf } from '@call-analysis/postgres';
 import type { Logger } from '@call-analysis/runtime';
 import { type StoredTranscript, utterancesOf } from '../calls/transcript-store.ts';
 import { configurationFor, configurationTag, documentText, firmTag, UTTERANCE_BREAK } from './tokenizer.ts';
@@ -95,9 +95,7 @@ async function writeDocuments(tx: Sql, documents: readonly QueuedDocument[]): Pr
        AS document (firm, uuid, language, tags, configuration, said)
      ON CONFLICT (firm, uuid) DO UPDATE SET language = excluded.language, words = excluded.words`,
     [
-      documents.map(({ firm }) => firm),
-      documents.map(({ uuid }) => uuid),
-      documents.map(({ language }) => language),
+      ...columnsOf(documents, 'firm', 'uuid', 'language'),
       documents.map(({ firm }, at) => `${configurationTag(configured[at]!)} ${firmTag(firm)}`),
       configured,
       documents.map((document, at) => documentText(utterancesOf(document) ?? [], configured[at]!)),

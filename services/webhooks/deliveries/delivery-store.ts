@@ -1,7 +1,7 @@
 import type { Dated } from '@call-analysis/api/fields';
 import type { Delivery as DeliverySchema, DeliveryQuery } from '@call-analysis/api/webhooks';
 import { notFound } from '@call-analysis/fault';
-import { type Database, readPage, type Sql } from '@call-analysis/postgres';
+import { type Database, readPage, type Sql, columnsOf } from '@call-analysis/postgres';
 import type { z } from 'zod';
 import type { EventName } from '../endpoints/endpoint.ts';
 
@@ -41,13 +41,7 @@ export function deliveries(db: Database) {
            JOIN endpoint ON endpoint.firm_uuid = e.firm_uuid AND e.event = ANY(events) AND deleted_at IS NULL
          ORDER BY endpoint.uuid, e.uuid
          ON CONFLICT DO NOTHING RETURNING endpoint_uuid AS endpoint`,
-        [
-          events.map((each) => each.uuid),
-          events.map((each) => each.firmUuid),
-          events.map((each) => each.event),
-          events.map((each) => each.subject),
-          events.map((each) => each.body),
-        ],
+        [...columnsOf(events, 'uuid', 'firmUuid', 'event', 'subject', 'body')],
       );
       return [...new Set(rows.map(({ endpoint }) => endpoint))];
     },

@@ -1,6 +1,6 @@
 import type { Dated } from '@call-analysis/api/fields';
 import type { SamplePage, SamplingRule as SamplingRuleSchema } from '@call-analysis/api/sampling';
-import { type Database, type Page, readPage, type Sql } from '@call-analysis/postgres';
+import { type Database, type Page, readPage, type Sql, valuesOf } from '@call-analysis/postgres';
 import type { z } from 'zod';
 import { type CallFilter, filterToStore, storedFilter } from '../../listing/call-filter.ts';
 import type { CarryOver } from '../../listing/carry-over-store.ts';
@@ -90,14 +90,7 @@ export function sampling(db: Database, carryOver: CarryOver) {
           rule.name,
           JSON.stringify(rule.filter),
           JSON.stringify(filterToStore(rule.meaning)),
-          rule.per,
-          rule.count,
-          rule.share,
-          rule.every,
-          rule.enabled_at,
-          rule.by,
-          rule.created_at,
-          rule.updated_at,
+          ...valuesOf(rule, 'per', 'count', 'share', 'every', 'enabled_at', 'by', 'created_at', 'updated_at'),
         ],
       );
     },
