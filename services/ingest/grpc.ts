@@ -2,14 +2,13 @@ import { CallSort, Export } from '@call-analysis/api/call-query';
 import { PageQuery } from '@call-analysis/api/fields';
 import { NewComment } from '@call-analysis/api/people';
 import { SortableNumber, SpokenWordsQuery, StatisticsQuery } from '@call-analysis/api/statistics';
-import { AudioFormat, transcriptJson, Uuid } from '@call-analysis/events';
+import { transcriptJson, Uuid } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
 import { ingest } from '@call-analysis/proto';
 import type { Call } from '@call-analysis/proto/ingest/v1/Call';
 import type { Caller } from '@call-analysis/proto/ingest/v1/Caller';
 import type { GetCallReply } from '@call-analysis/proto/ingest/v1/GetCallReply';
 import type { GetCallRequest } from '@call-analysis/proto/ingest/v1/GetCallRequest';
-import type { Recording } from '@call-analysis/proto/ingest/v1/Recording';
 import type { RegisterCallRequest } from '@call-analysis/proto/ingest/v1/RegisterCallRequest';
 import { type Callers, implement, MAX_MESSAGE_BYTES } from '@call-analysis/rpc';
 import { answer, apiRequest, apiRpc, PageRequest, present, requireCaller, type Sent } from '@call-analysis/service';
@@ -19,7 +18,7 @@ import { retryCall } from './attempts/retry-call.ts';
 import type { BatchProgress } from './batches/batch-store.ts';
 import type { CallRow } from './calls/call-row.ts';
 import { callItem, readCall } from './calls/read-call.ts';
-import type { StoredRecording } from './calls/recording-store.ts';
+import { StoredRecording } from './calls/recording-store.ts';
 import { campaignRpcs } from './campaigns/campaign-rpcs.ts';
 import { commentOnCall, deleteComment } from './comments/comment-on-call.ts';
 import type { Deps } from './deps.ts';
@@ -45,17 +44,6 @@ export const callers: Callers<typeof ingest> = {
 };
 
 const Attempt = z.int().min(1);
-
-const Stored = z.object({
-  object_key: z.string().min(1),
-  format: AudioFormat,
-  codec: z.string().min(1),
-  channels: z.int().min(1),
-  sample_rate: z.int().min(1),
-  duration: z.number().min(0),
-  size_bytes: z.int().min(0),
-  sha256: z.instanceof(Buffer).refine((sum) => sum.length === 32),
-});
 
 /** Half of a message: its other half is for the history and the rest of the call. */
 const INLINE_BYTES = MAX_MESSAGE_BYTES / 2;
@@ -263,7 +251,7 @@ export function rpcs(deps: Deps) {
         firmUuid: Uuid.parse(request.firm_uuid),
         callUuid: Uuid.parse(request.call_uuid),
         attempt: Attempt.parse(request.attempt),
-        recording: storedOf(request.recording),
+        recording: StoredRecording.parse(request.recording),
       });
       return {};
     },
@@ -281,13 +269,8 @@ function sortOf(text: string): Sort {
 }
 
 function foundOf({ recording, fault }: RegisterCallRequest): NewRecording['found'] {
-  if (fault === undefined || fault === null) return { recording: storedOf(recording) };
+  if (fault === undefined || fault === null) return { recording: StoredRecording.parse(recording) };
   return { fault: new Fault('invalid', fault.code, fault.message) };
-}
-
-function storedOf(recording: Recording | null | undefined): StoredRecording {
-  const { object_key, sample_rate, size_bytes, ...rest } = Stored.parse(recording);
-  return { ...rest, objectKey: object_key, sampleRate: sample_rate, sizeBytes: size_bytes };
 }
 
 /** A call as the last release sent it. */

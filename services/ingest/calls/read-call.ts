@@ -65,16 +65,14 @@ async function readAudio({ recordings, objects }: ReadDeps, firmUuid: string, uu
   const recording = await recordings.find(firmUuid, uuid);
   const stored = recording?.stored ?? null;
   if (recording === null || stored === null) return null;
+  const { object_key: key, codec: _codec, size_bytes: size, sha256: _sha256, ...shown } = stored;
   return {
-    file_name: recording.fileName,
-    format: stored.format,
-    channels: stored.channels,
-    sample_rate: stored.sampleRate,
-    duration: stored.duration,
-    size: stored.sizeBytes,
+    file_name: recording.file_name,
+    ...shown,
+    size,
     left_channel: recording.left,
     right_channel: recording.right,
-    url: await objects.presignGet(stored.objectKey, { expiresInSeconds: URL_SECONDS }),
+    url: await objects.presignGet(key, { expiresInSeconds: URL_SECONDS }),
     url_expires_at: new Date(Date.now() + URL_SECONDS * 1000),
   };
 }

@@ -121,7 +121,7 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
     });
   }),
   fc.tuple(seed, fc.boolean()).map(([chosen, retryable]): Step => async (world) => {
-    const failure = { stage: 'analysis', code: 'X', message: 'x', retryable, attempts: 1 };
+    const failure = { stage: 'analysis' as const, code: 'X', message: 'x', retryable, attempts: 1 };
     for (const callUuid of await some(world, chosen, 2)) {
       const call = { firmUuid: world.owner.firmUuid, callUuid, attempt: 1 };
       await service.deps.results.fail(service.db, call, failure, new Date());

@@ -120,7 +120,7 @@ const Attempt = z.object({ attempt: z.int().min(1) });
 async function failUnstored(
   { db, results, bus }: Deps,
   event: Event,
-  stage: string,
+  stage: 'transcription' | 'analysis',
   { attempts }: FailureReason,
 ): Promise<GiveUpResult> {
   const result = Attempt.safeParse(event.data);
