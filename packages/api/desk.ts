@@ -1,9 +1,8 @@
 import { z } from 'zod';
-import { UserRole } from './access/firms-and-users.ts';
-import { CallFilter, FilterInBody, rangesInOrder } from './call-query.ts';
+import { UserRole } from './access.ts';
+import { CallFilter, FilterInBody, rangesInOrder, SavedQuery } from './call-query.ts';
 import { CallItem, exampleCall } from './calls.ts';
-import { anyOf, Count, instant, name, PageQuery, pageOf, people, text, Time, Uuid, written } from './fields.ts';
-import { SavedQuery } from './saved-query.ts';
+import { anyOf, Count, instant, name, pageOf, PageQuery, people, text, Time, Uuid, written } from './fields.ts';
 
 /** docs/api.md, "The desk of a team". */
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { SavedFilter } from './call-query.ts';
 import { Count, name, pageOf, Time, Uuid } from './fields.ts';
-import { SavedFilter } from './saved-query.ts';
 
 /** docs/api.md, "The desk of a team". */
 

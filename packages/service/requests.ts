@@ -1,8 +1,28 @@
-import { Uuid } from '@call-analysis/events';
+import { AuditEntryAdded, type BodyOf, createEvent, type Event, Uuid } from '@call-analysis/events';
 import type { Answer } from '@call-analysis/proto/endpoint/v1/Answer';
 import type { Request } from '@call-analysis/proto/endpoint/v1/Request';
 import { z } from 'zod';
-import type { Actor } from './audit-entry.ts';
+
+/** The user who performs an action. */
+export interface Actor {
+  readonly firmUuid: string;
+  readonly userUuid: string;
+  /** Network address. */
+  readonly address: string;
+}
+
+/**
+ * An entry for the firm's audit log, published by the service `source`. Publish it in the transaction of the action, so
+ * that both happen or neither. An action has two names: `call.erased`.
+ */
+export function auditEntry(
+  source: string,
+  { firmUuid, userUuid, address }: Actor,
+  action: string,
+  subject: string,
+): Event<BodyOf<typeof AuditEntryAdded>> {
+  return createEvent(source, AuditEntryAdded, subject, { firmuuid: firmUuid }, { actor: userUuid, action, address });
+}
 
 /** The page of a list that is asked for. */
 export const PageRequest = z.object({ page: z.int().min(1), size: z.int().min(1).max(100) });

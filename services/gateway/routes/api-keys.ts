@@ -1,4 +1,4 @@
-import { CreatedKey, KeyPage } from '@call-analysis/api/access/api-keys';
+import { CreatedKey, KeyPage } from '@call-analysis/api/access';
 import { PageQuery } from '@call-analysis/api/fields';
 import { Uuid } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';

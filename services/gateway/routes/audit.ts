@@ -1,4 +1,4 @@
-import { AuditPage } from '@call-analysis/api/access/audit';
+import { AuditPage } from '@call-analysis/api/access';
 import { inOrder, instant, page, size, text } from '@call-analysis/api/fields';
 import { z } from 'zod';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';

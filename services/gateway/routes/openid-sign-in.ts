@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { SignInMethods } from '@call-analysis/api/access/sessions';
+import { SignInMethods } from '@call-analysis/api/access';
 import { Fault } from '@call-analysis/fault';
 import { z } from 'zod';
 import type { Endpoint } from '../http/endpoint.ts';

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { SessionToken } from '@call-analysis/api/access/sessions';
+import { SessionToken } from '@call-analysis/api/access';
 import { text } from '@call-analysis/api/fields';
 import { Fault } from '@call-analysis/fault';
 import type { SessionReply } from '@call-analysis/proto/key_management/v1/SessionReply';

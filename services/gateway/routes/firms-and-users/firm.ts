@@ -1,4 +1,4 @@
-import { FirmSettings, Language, Redaction } from '@call-analysis/api/access/firms-and-users';
+import { FirmSettings, isTimeZone, Language, MAX_SEGMENT_TYPES, Redaction } from '@call-analysis/api/access';
 import { name } from '@call-analysis/api/fields';
 import { notFound } from '@call-analysis/fault';
 import type { Storage } from '@call-analysis/proto/ingest/v1/Storage';
@@ -9,7 +9,6 @@ import type { Endpoint } from '../../http/endpoint.ts';
 import { callerOf, managerOf, servedBy, type Services } from '../rpc-caller.ts';
 
 const PATH = '/api/v1/firm';
-const MAX_SEGMENT_TYPES = 1000;
 
 const days = z
   .int('must be a whole number of days, or null')
@@ -92,16 +91,6 @@ export function firm({ keyManagement, ingest }: Services): Endpoint[] {
       },
     }),
   ];
-}
-
-function isTimeZone(given: string): boolean {
-  // `+05:00` is accepted by Intl, but PostgreSQL reads its sign the other way round.
-  if (!/^[A-Za-z]/.test(given)) return false;
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: given }).resolvedOptions().timeZone !== '';
-  } catch {
-    return false;
-  }
 }
 
 /** In a request to key-management, 0 removes a limit. */

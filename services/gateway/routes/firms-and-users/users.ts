@@ -1,10 +1,4 @@
-import {
-  ConsoleLink,
-  MAX_OPERATOR_ID_CHARS,
-  MAX_OPERATOR_IDS,
-  User,
-  UserPage,
-} from '@call-analysis/api/access/firms-and-users';
+import { ConsoleLink, MAX_OPERATOR_ID_CHARS, MAX_OPERATOR_IDS, User, UserPage } from '@call-analysis/api/access';
 import { PeoplePage } from '@call-analysis/api/desk';
 import { name, PageQuery } from '@call-analysis/api/fields';
 import { type FieldFault, invalidFields, notFound } from '@call-analysis/fault';

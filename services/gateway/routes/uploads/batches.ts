@@ -8,7 +8,7 @@ import type { OperationDocs } from '../../http/operation-docs.ts';
 import type { PublicUrl } from '../../http/request/public-url.ts';
 import type { Response } from '../../http/response/response.ts';
 import { sendStream } from '../../http/response/send.ts';
-import { pathForCaller } from '../external.ts';
+import { pathForCaller } from '../offered.ts';
 import { callerOf, readAnswer, servedBy, type Services } from '../rpc-caller.ts';
 
 const PATH = '/api/v1/calls/batches';
