@@ -156,9 +156,9 @@ export function estimateAnalyses(
   if (prices === undefined) return { inputTokens, outputTokens, cost: null };
   const scaled = (factor: number, output: number) => ({
     requests: calls,
-    input: Math.ceil(inputTokens * factor),
-    cachedInput: 0,
-    output: Math.ceil(output),
+    input_tokens: Math.ceil(inputTokens * factor),
+    cached_input_tokens: 0,
+    output_tokens: Math.ceil(output),
   });
   // Cached tokens may cost less; a short answer has hardly more than its braces.
   const cheapest = { ...prices, input: prices.cachedInput < prices.input ? prices.cachedInput : prices.input };

@@ -1,9 +1,10 @@
 import type { NewBudget, UsageQuery } from '@call-analysis/api/money';
+import type { Usage } from '@call-analysis/events';
 import { type Database, type Sql, columnsOf } from '@call-analysis/postgres';
 import type { z } from 'zod';
 import type { Money } from '../language-model/prices.ts';
 
-interface NewUsage {
+interface NewUsage extends Readonly<Usage> {
   readonly uuid: string;
   readonly firmUuid: string;
   /** Null if the call has been erased. */
@@ -12,12 +13,6 @@ interface NewUsage {
   readonly model: string;
   readonly segmentType: string;
   readonly audioSeconds: number;
-  readonly requests: number;
-  readonly inputTokens: number;
-  readonly cachedInputTokens: number;
-  readonly outputTokens: number;
-  /** Decimal numbers; null without prices. */
-  readonly cost: Money | null;
 }
 
 interface NewSpeech {
@@ -87,7 +82,7 @@ export function openMoneyStore(db: Database) {
            $8::int[], $9::bigint[], $10::bigint[], $11::bigint[], $12::numeric[], $13::text[])`,
         [
           ...columnsOf(usages, 'uuid', 'firmUuid', 'callUuid', 'at', 'model', 'segmentType', 'audioSeconds'),
-          ...columnsOf(usages, 'requests', 'inputTokens', 'cachedInputTokens', 'outputTokens'),
+          ...columnsOf(usages, 'requests', 'input_tokens', 'cached_input_tokens', 'output_tokens'),
           usages.map(({ cost }) => cost?.amount ?? null),
           usages.map(({ cost }) => cost?.currency ?? null),
         ],
@@ -108,7 +103,7 @@ export function openMoneyStore(db: Database) {
            currency, budget.when_spent
          FROM sum JOIN added USING (firm_uuid, month, currency) JOIN budget USING (firm_uuid, currency)
          WHERE sum.amount >= budget.amount AND sum.amount - added.amount < budget.amount`,
-        [...columnsOf(paid, 'firmUuid', 'at', 'currency', 'amount')],
+        columnsOf(paid, 'firmUuid', 'at', 'currency', 'amount'),
       );
       return new Map(
         rows.map(({ firm, ...budget }) => [firm, { ...budget, resets_at: monthAfter(budget.month).toISOString() }]),
