@@ -4,10 +4,10 @@ import { CALLERS, dial, implement, OF_GATEWAY, type RpcCaller, serve, type Serve
 import { newAuthority } from '../packages/rpc/test/certificates.ts';
 import { createLog } from '../packages/runtime/index.ts';
 import { analysis, audio, desk, ingest, keyManagement, webhooks } from '../proto/index.ts';
-import { callers as ofAnalysis } from '../services/analysis/callers.ts';
-import { callers as ofIngest } from '../services/ingest/callers.ts';
+import { callers as ofAnalysis } from '../services/analysis/grpc.ts';
+import { callers as ofIngest } from '../services/ingest/grpc.ts';
 import { dialScorecards } from '../services/ingest/reviews/scorecards.ts';
-import { callers as ofKeyManagement } from '../services/key-management/callers.ts';
+import { callers as ofKeyManagement } from '../services/key-management/grpc.ts';
 
 type Table = Readonly<Record<string, readonly RpcCaller[]>>;
 

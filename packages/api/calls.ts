@@ -14,7 +14,7 @@ import {
 } from '@call-analysis/events';
 import { z } from 'zod';
 import { failureCodes } from './error-details.ts';
-import { Count, pageOf, Time, Uuid } from './fields.ts';
+import { Count, pageFields, Time, Uuid } from './fields.ts';
 import { nameSchema } from './json-schemas.ts';
 
 /** docs/api.md, "Calls". */
@@ -221,8 +221,9 @@ const ListedCall = z
   })
   .meta({ id: 'ListedCall', examples: [exampleCall] });
 
-export const CallPage = pageOf(ListedCall)
-  .extend({
+export const CallPage = z
+  .object({
+    ...pageFields(ListedCall),
     next_cursor: z
       .string()
       .nullable()

@@ -52,7 +52,4 @@ const item = z.object({
 
 export const CampaignItem = item.meta({ id: 'Campaign', examples: [exampleCampaign] });
 
-export const CampaignPage = pageOf(CampaignItem).meta({
-  id: 'CampaignPage',
-  examples: [{ count: 1, items: [exampleCampaign] }],
-});
+export const CampaignPage = pageOf(CampaignItem, 'CampaignPage', exampleCampaign);

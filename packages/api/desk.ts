@@ -1,9 +1,8 @@
 import { z } from 'zod';
-import { UserRole } from './access/firms-and-users.ts';
-import { CallFilter, FilterInBody, rangesInOrder } from './call-query.ts';
+import { UserRole } from './access.ts';
+import { CallFilter, FilterInBody, rangesInOrder, SavedQuery } from './call-query.ts';
 import { CallItem, exampleCall } from './calls.ts';
-import { anyOf, Count, instant, name, PageQuery, pageOf, people, text, Time, Uuid, written } from './fields.ts';
-import { SavedQuery } from './saved-query.ts';
+import { anyOf, Count, instant, name, pageOf, PageQuery, people, text, Time, Uuid, written } from './fields.ts';
 
 /** docs/api.md, "The desk of a team". */
 
@@ -55,7 +54,7 @@ export const View = z
     updated_at: Time,
   })
   .meta({ id: 'View', examples: [exampleView] });
-export const ViewPage = pageOf(View).meta({ id: 'ViewPage', examples: [{ count: 1, items: [exampleView] }] });
+export const ViewPage = pageOf(View, 'ViewPage', exampleView);
 
 export const NewAssignment = z
   .strictObject({
@@ -134,10 +133,7 @@ export const Dispute = z
     decided_at: Time.nullable(),
   })
   .meta({ id: 'Dispute', examples: [exampleDispute] });
-export const DisputePage = pageOf(Dispute).meta({
-  id: 'DisputePage',
-  examples: [{ count: 1, items: [exampleDispute] }],
-});
+export const DisputePage = pageOf(Dispute, 'DisputePage', exampleDispute);
 
 export const CallDesk = z
   .object({
@@ -150,10 +146,9 @@ export const CallDesk = z
 const examplePerson = { uuid: user, name: 'Aziza Karimova', role: 'ADMIN' as const, is_api_user: false };
 export const PeoplePage = pageOf(
   z.object({ uuid: Uuid, name: z.string(), role: UserRole, is_api_user: z.boolean() }).meta({ id: 'Person' }),
-).meta({
-  id: 'PeoplePage',
-  examples: [{ count: 1, items: [examplePerson] }],
-});
+  'PeoplePage',
+  examplePerson,
+);
 
 const Answer = z.object({
   question_uuid: Uuid,
@@ -267,10 +262,11 @@ export const Calibration = z
       .meta({ description: 'Null while it is open.' }),
   })
   .meta({ id: 'Calibration', examples: [{ ...exampleCalibration, status: 'open', calls: [], agreement: null }] });
-export const CalibrationPage = pageOf(z.object(calibrationFields).meta({ id: 'ListedCalibration' })).meta({
-  id: 'CalibrationPage',
-  examples: [{ count: 1, items: [exampleCalibration] }],
-});
+export const CalibrationPage = pageOf(
+  z.object(calibrationFields).meta({ id: 'ListedCalibration' }),
+  'CalibrationPage',
+  exampleCalibration,
+);
 export const CalibrationAnswers = z.object({ call_uuid: Uuid, answers: z.array(Answer) }).meta({
   id: 'CalibrationAnswers',
   examples: [{ call_uuid: call, answers: [{ question_uuid: question, answer: 'yes' }] }],
@@ -293,28 +289,20 @@ export const InboxPage = pageOf(
       start_time: Time.nullable().meta({ description: 'Of the call.' }),
     })
     .meta({ id: 'InboxItem' }),
-).meta({
-  id: 'InboxPage',
-  examples: [
-    {
-      count: 1,
-      items: [
-        {
-          kind: 'assignment',
-          uuid: call,
-          call_uuid: call,
-          at,
-          by: user,
-          text: null,
-          due: null,
-          question_uuid: null,
-          operator_name: 'Emily',
-          start_time: at,
-        },
-      ],
-    },
-  ],
-});
+  'InboxPage',
+  {
+    kind: 'assignment',
+    uuid: call,
+    call_uuid: call,
+    at,
+    by: user,
+    text: null,
+    due: null,
+    question_uuid: null,
+    operator_name: 'Emily',
+    start_time: at,
+  },
+);
 
 /** More than a person puts off in a day. */
 const MOST_SKIPPED = 1000;

@@ -6,12 +6,23 @@ export { Uuid };
 export const Time = z.iso.datetime();
 export const Count = z.int().min(0);
 
-/** A page of a list (docs/api.md, "Pages"). */
-export function pageOf<Item extends z.ZodType>(item: Item) {
-  return z.object({
+/** A shape of the API before it becomes JSON: its times are dates. */
+export type Dated<Shape, Times extends keyof Shape> = Readonly<
+  Omit<Shape, Times> & { [Name in Times]: null extends Shape[Name] ? Date | null : Date }
+>;
+
+/** The fields of a page of a list (docs/api.md, "Pages"). */
+export function pageFields<Item extends z.ZodType>(item: Item) {
+  return {
     count: Count.meta({ description: 'The number of items that match, on all pages.' }),
     items: z.array(item),
-  });
+  };
+}
+
+/** A page of a list, by its name in the OpenAPI document, with an item as an example. */
+export function pageOf<Item extends z.ZodType>(item: Item, id: string, example?: unknown) {
+  const examples = example === undefined ? {} : { examples: [{ count: 1, items: [example] }] };
+  return z.object(pageFields(item)).meta({ id, ...examples });
 }
 
 const MAX_PAGE = 2 ** 31 - 1;

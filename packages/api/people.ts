@@ -53,10 +53,7 @@ export const CommentSchema = z
   })
   .meta({ id: 'Comment', examples: [exampleComment] });
 
-export const CommentPage = pageOf(CommentSchema).meta({
-  id: 'CommentPage',
-  examples: [{ count: 1, items: [exampleComment] }],
-});
+export const CommentPage = pageOf(CommentSchema, 'CommentPage', exampleComment);
 
 const MAX_LABEL_CHARS = 255;
 const MAX_ANSWERS = 1_000;
@@ -221,21 +218,13 @@ export const ComparedCallPage = pageOf(
       person: z.string().nullable().meta({ description: 'Null is "not applicable".' }),
     })
     .meta({ id: 'ComparedCall' }),
-).meta({
-  id: 'ComparedCallPage',
-  examples: [
-    {
-      count: 1,
-      items: [
-        {
-          call_uuid: '019a4f3e-7c1a-7d20-9b1e-5f2a61c0d301',
-          operator_name: 'Aziza Karimova',
-          start_time: '2026-10-01T09:00:00.000Z',
-          score: 87.5,
-          machine: 'no',
-          person: 'yes',
-        },
-      ],
-    },
-  ],
-});
+  'ComparedCallPage',
+  {
+    call_uuid: '019a4f3e-7c1a-7d20-9b1e-5f2a61c0d301',
+    operator_name: 'Aziza Karimova',
+    start_time: '2026-10-01T09:00:00.000Z',
+    score: 87.5,
+    machine: 'no',
+    person: 'yes',
+  },
+);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { SavedFilter } from './call-query.ts';
 import { Count, name, pageOf, Time, Uuid } from './fields.ts';
-import { SavedFilter } from './saved-query.ts';
 
 /** docs/api.md, "The desk of a team". */
 
@@ -44,7 +44,7 @@ const Sample = z
     at: Time.meta({ description: 'When it was made.' }),
   })
   .meta({ id: 'Sample' });
-export const SamplePage = pageOf(Sample).meta({ id: 'SamplePage', examples: [{ count: 1, items: [exampleSample] }] });
+export const SamplePage = pageOf(Sample, 'SamplePage', exampleSample);
 
 const always = { when: () => true };
 const ruleFields = {
@@ -114,7 +114,4 @@ export const SamplingRule = z
     last_sample: Sample.nullable(),
   })
   .meta({ id: 'SamplingRule', examples: [exampleRule] });
-export const SamplingRulePage = pageOf(SamplingRule).meta({
-  id: 'SamplingRulePage',
-  examples: [{ count: 1, items: [exampleRule] }],
-});
+export const SamplingRulePage = pageOf(SamplingRule, 'SamplingRulePage', exampleRule);

@@ -79,10 +79,7 @@ const ScorecardItem = z.object({
 });
 const ListedScorecard = ScorecardItem.meta({ id: 'ScorecardSummary' });
 
-export const ScorecardPage = pageOf(ListedScorecard).meta({
-  id: 'ScorecardPage',
-  examples: [{ count: 1, items: [exampleItem] }],
-});
+export const ScorecardPage = pageOf(ListedScorecard, 'ScorecardPage', exampleItem);
 
 export const Scorecard = ScorecardItem.extend({ sections: ScorecardDraft.shape.sections }).meta({
   id: 'Scorecard',
@@ -130,22 +127,14 @@ export const RevisionPage = pageOf(
       created_by: Uuid.nullable().meta({ description: 'The user, or null for a revision that the service created.' }),
     })
     .meta({ id: 'ScorecardRevision' }),
-).meta({
-  id: 'ScorecardRevisionPage',
-  examples: [
-    {
-      count: 1,
-      items: [
-        {
-          revision: 1,
-          name: 'Sales',
-          created_at: '2026-10-01T04:00:00.000Z',
-          created_by: '1a2b3c4d-0000-4000-8000-00000000000a',
-        },
-      ],
-    },
-  ],
-});
+  'ScorecardRevisionPage',
+  {
+    revision: 1,
+    name: 'Sales',
+    created_at: '2026-10-01T04:00:00.000Z',
+    created_by: '1a2b3c4d-0000-4000-8000-00000000000a',
+  },
+);
 
 const TrialResult = z
   .object({

@@ -126,7 +126,7 @@ export const BatchItem = z
     ],
   });
 
-export const BatchPage = pageOf(BatchItem).meta({ id: 'BatchPage' });
+export const BatchPage = pageOf(BatchItem, 'BatchPage');
 
 /** The JSON text of the part `metadata` (docs/api.md, "Single upload"). */
 export const RecordingMetadata = z

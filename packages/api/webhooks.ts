@@ -57,10 +57,7 @@ const item = z.object({
 
 export const Webhook = item.meta({ id: 'Webhook', examples: [exampleWebhook] });
 
-export const WebhookPage = pageOf(Webhook).meta({
-  id: 'WebhookPage',
-  examples: [{ count: 1, items: [exampleWebhook] }],
-});
+export const WebhookPage = pageOf(Webhook, 'WebhookPage', exampleWebhook);
 
 export const WebhookWithSecret = item
   .extend({ secret: z.string().meta({ description: 'Verifies signatures. It is not shown again.' }) })
@@ -97,10 +94,7 @@ export const Delivery = z
   })
   .meta({ id: 'WebhookDelivery', examples: [exampleDelivery] });
 
-export const DeliveryPage = pageOf(Delivery).meta({
-  id: 'WebhookDeliveryPage',
-  examples: [{ count: 1, items: [exampleDelivery] }],
-});
+export const DeliveryPage = pageOf(Delivery, 'WebhookDeliveryPage', exampleDelivery);
 
 export const Replay = z
   .object({ deliveries: z.int().min(0).meta({ description: 'The number of deliveries that are sent again.' }) })

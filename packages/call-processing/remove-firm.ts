@@ -3,7 +3,7 @@ import type { Bus } from '@call-analysis/bus';
 import { type BodyOf, createEvent, type Event, FirmDataRemoved, FirmRemoved } from '@call-analysis/events';
 import { attemptEach, Fault } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
-import type { Database, Sql } from '@call-analysis/postgres';
+import { type Database, DEADLOCKS_RETRIED, type Sql } from '@call-analysis/postgres';
 import { writeFirmTombstone } from './tombstones.ts';
 
 export interface RemovedThing {
@@ -36,8 +36,6 @@ interface Deps {
 const ROWS = 2_000;
 const OBJECTS = 500;
 const REMOVED_AT_ONCE = 16;
-/** Jobs that consumers take and return may deadlock with their removal. */
-const DEADLOCK_RETRIES = 5;
 const ATTEMPTS = 20;
 const ATTEMPT_EVERY_MS = 250;
 
@@ -95,14 +93,12 @@ export async function sweepRemovedFirms({ db, objects }: Omit<Deps, 'bus'>, data
 
 async function removeEvents(db: Database, bus: Bus, firmUuid: string): Promise<void> {
   for (let attempt = 1; ;) {
-    const { removed, inProgress } = await db.transaction(
-      async (tx) => {
-        const found = await bus.removePendingOfFirm(tx, firmUuid, [FirmRemoved, FirmDataRemoved], ROWS);
-        await count(tx, firmUuid, [{ what: 'queued_event', count: found.removed }]);
-        return found;
-      },
-      { retries: DEADLOCK_RETRIES },
-    );
+    // Jobs that consumers take and return may deadlock with their removal.
+    const { removed, inProgress } = await db.transaction(async (tx) => {
+      const found = await bus.removePendingOfFirm(tx, firmUuid, [FirmRemoved, FirmDataRemoved], ROWS);
+      await count(tx, firmUuid, [{ what: 'queued_event', count: found.removed }]);
+      return found;
+    }, DEADLOCKS_RETRIED);
     if (removed > 0) continue;
     if (inProgress === 0) return;
     if (attempt === ATTEMPTS) {
@@ -122,14 +118,11 @@ async function removeData(
 ): Promise<void> {
   for (const remove of rows) {
     const removeSome = () =>
-      db.transaction(
-        async (tx) => {
-          const removed = await remove(tx, firmUuid, ROWS);
-          await count(tx, firmUuid, removed);
-          return removed.some((each) => each.count > 0);
-        },
-        { retries: DEADLOCK_RETRIES },
-      );
+      db.transaction(async (tx) => {
+        const removed = await remove(tx, firmUuid, ROWS);
+        await count(tx, firmUuid, removed);
+        return removed.some((each) => each.count > 0);
+      }, DEADLOCKS_RETRIED);
     while (await removeSome());
   }
   if (objects === undefined) return;

@@ -1,7 +1,7 @@
-export { type Sql, type Page, readPage } from './database/sql.ts';
+export { columnsOf, type Page, readPage, type Sql, valuesOf } from './database/sql.ts';
 export { refuseSecondConnections, shareConnections } from './database/connections.ts';
 export { confidential, type ValueCipher } from './database/confidential.ts';
-export { openDatabase, type Database, type Transaction } from './database/database.ts';
+export { type Database, DEADLOCKS_RETRIED, openDatabase, type Transaction } from './database/database.ts';
 export { limitOptions, MIGRATION_LIMITS, USUAL_LIMITS, type SessionLimits } from './database/connection.ts';
 export { sqlState, translateError } from './database/errors.ts';
 export { ensureSchema, migrate, requireMigrated } from './migrations/migrate.ts';

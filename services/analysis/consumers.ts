@@ -1,7 +1,6 @@
 import { CallErased, CallsCanceled, TranscriptReady } from '@call-analysis/events';
 import { consume, type Consumer } from '@call-analysis/service';
-import { analyzeCalls, type Deps, giveUpAnalysis } from './calls/analyze-calls.ts';
-import { cancelCalls, eraseCall } from './calls/erase-call.ts';
+import { analyzeCalls, cancelCalls, type Deps, eraseCall, giveUpAnalysis } from './calls/analyze-calls.ts';
 
 export const consumers: readonly Consumer<Deps>[] = [
   {

@@ -5,18 +5,23 @@ import { analysis } from '@call-analysis/proto';
 import type { Caller } from '@call-analysis/proto/analysis/v1/Caller';
 import type { GivenAnswer as GivenAnswerMessage } from '@call-analysis/proto/analysis/v1/GivenAnswer';
 import type { ScorecardReply } from '@call-analysis/proto/analysis/v1/ScorecardReply';
-import { implement } from '@call-analysis/rpc';
+import { type Callers, implement } from '@call-analysis/rpc';
 import { answer, apiRequest, apiRpc, auditEntry, PageRequest, present, requireCaller } from '@call-analysis/service';
 import type { Firms } from '@call-analysis/service/firms';
 import { z } from 'zod';
-import { callers } from './callers.ts';
 import { type TrialDeps, TriedCall, tryScorecard } from './calls/try-scorecard.ts';
 import { type MoneyDeps, moneyRpcs } from './money/money-rpcs.ts';
 import { defaultScorecardIn } from './scorecards/default-scorecard.ts';
-import type { ScorecardRow, StoredScorecard } from './scorecards/scorecard-store.ts';
+import type { StoredScorecard } from './scorecards/scorecard-store.ts';
 import { addUp, type GivenAnswer } from './scorecards/totals.ts';
 import { createScorecard, reviseScorecard } from './scorecards/write-scorecard.ts';
 import type { Store } from './store.ts';
+
+/** Who may call a method of proto/analysis.proto, where it is not the gateway alone. */
+export const callers: Callers<typeof analysis> = {
+  getScorecard: ['gateway', 'ingest'],
+  addUp: ['ingest'],
+};
 
 const Revision = z.int().min(0);
 const Trial = z.object({ draft: z.unknown().optional(), call: TriedCall });
@@ -36,8 +41,7 @@ export function scorecardService(
     async listScorecards(request) {
       const { firmUuid } = requireCaller(request.caller);
       await scorecards.ensureDefault(firmUuid, async () => (await deps.firms.settings(firmUuid)).language);
-      const { count, items } = await scorecards.list(firmUuid, PageRequest.parse(request));
-      const page = { count, items: items.map(scorecardJson) };
+      const page = await scorecards.list(firmUuid, PageRequest.parse(request));
       return answer(request.caller, page, (json) => ({ ...json, items: json.items.map(present) }));
     },
     async createScorecard(request) {
@@ -59,9 +63,9 @@ export function scorecardService(
         scorecard_uuid: own.uuid,
         revision: own.revision,
         is_current: isDeepStrictEqual(own.sections, sections),
-        is_edited: own.isEdited,
+        is_edited: own.is_edited,
         name,
-        segment_type: own.segmentType,
+        segment_type: own.segment_type,
         sections,
       };
     }),
@@ -117,14 +121,8 @@ export function scorecardService(
     async listRevisions(request) {
       const { firmUuid } = requireCaller(request.caller);
       const uuid = Uuid.parse(request.scorecard_uuid);
-      const { count, items } = await scorecards.listRevisions(firmUuid, uuid, PageRequest.parse(request));
-      const shown = items.map(({ revision, name, createdAt: created_at, createdBy: created_by }) => ({
-        revision,
-        name,
-        created_at,
-        created_by,
-      }));
-      return answer(request.caller, { count, items: shown }, (json) => ({ ...json, items: json.items.map(present) }));
+      const page = await scorecards.listRevisions(firmUuid, uuid, PageRequest.parse(request));
+      return answer(request.caller, page, (json) => ({ ...json, items: json.items.map(present) }));
     },
   });
 }
@@ -133,22 +131,9 @@ function givenAnswer({ question_uuid, answer, decided_by }: GivenAnswerMessage):
   return { questionUuid: question_uuid, answer: answer ?? null, decidedBy: decided_by };
 }
 
-function reply(caller: Caller | null, { sections, ...row }: StoredScorecard): ScorecardReply {
-  return answer(caller, { ...scorecardJson(row), sections }, ({ sections: _sections, ...scorecard }) => ({
+function reply(caller: Caller | null, stored: StoredScorecard): ScorecardReply {
+  return answer(caller, stored, ({ sections, ...scorecard }) => ({
     scorecard: present(scorecard),
     sections_json: JSON.stringify(sections),
   }));
-}
-
-/** As the API shows it. */
-function scorecardJson(row: ScorecardRow) {
-  return {
-    uuid: row.uuid,
-    name: row.name,
-    segment_type: row.segmentType,
-    is_active: row.isActive,
-    revision: row.revision,
-    created_at: row.createdAt,
-    updated_at: row.updatedAt,
-  };
 }

@@ -1,6 +1,6 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { BodyOf, Event, TranscriptReady } from '@call-analysis/events';
-import { confidential, type Database, type Sql } from '@call-analysis/postgres';
+import { confidential, type Database, type Sql, columnsOf } from '@call-analysis/postgres';
 
 export type TranscriptReadyEvent = Event<BodyOf<typeof TranscriptReady>>;
 
@@ -52,9 +52,7 @@ export function openRequestStore(db: Database, currency: string | null) {
          SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::int[], $5::int[], $6::bytea[])
          ON CONFLICT (event_id) DO NOTHING`,
         [
-          events.map(({ id }) => id),
-          events.map(({ firmuuid }) => firmuuid),
-          events.map(({ subject }) => subject),
+          ...columnsOf(events, 'id', 'firmuuid', 'subject'),
           events.map(({ data }) => data.attempt),
           events.map(({ priority }) => priority),
           events.map((event) => confidential(deflateRawSync(JSON.stringify(event), fast))),

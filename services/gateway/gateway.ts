@@ -1,20 +1,10 @@
 import type { ListenConfig } from '@call-analysis/bus';
 import type { Objects, SignedUrls } from '@call-analysis/objects';
-import type {
-  analysis,
-  audio,
-  desk as deskDefinition,
-  ingest,
-  keyManagement,
-  webhooks as webhooksDefinition,
-} from '@call-analysis/proto';
-import type { Channel, Client } from '@call-analysis/rpc';
 import { type Logger, type Part, Readiness, timeLeft } from '@call-analysis/runtime';
 import { createApp } from './app.ts';
 import { Refusals } from './audit/refusals.ts';
 import type { ApiKeyAuthentication } from './authentication/api-key.ts';
-import { bearerAuthentication } from './authentication/bearer.ts';
-import type { RemovedFirms } from './authentication/removed-firms.ts';
+import { bearerAuthentication, type RemovedFirms } from './authentication/bearer.ts';
 import { SessionKeys } from './authentication/session-keys.ts';
 import type { Endpoint } from './http/endpoint.ts';
 import { Admission, defaultConcurrency } from './http/rate-limits/admission.ts';
@@ -23,39 +13,33 @@ import { publicPath, publicUrl } from './http/request/public-url.ts';
 import type { OpenIdProvider } from './openid-connect/provider.ts';
 import { apiKeys } from './routes/api-keys.ts';
 import { audit } from './routes/audit.ts';
-import { agreement } from './routes/calls/agreement.ts';
 import { answerChoices } from './routes/calls/answer-choices.ts';
 import { calls } from './routes/calls/calls.ts';
-import { comments } from './routes/calls/comments.ts';
 import { callExports } from './routes/calls/exports.ts';
 import { jobs } from './routes/calls/jobs.ts';
-import { ofSeenCalls } from './routes/calls/own-calls.ts';
 import { playback } from './routes/calls/playback.ts';
 import { reviews } from './routes/calls/reviews.ts';
 import { statistics } from './routes/calls/statistics.ts';
 import { campaignCalls } from './routes/campaigns/campaign-calls.ts';
 import { campaigns } from './routes/campaigns/campaigns.ts';
-import { assignments } from './routes/desk/assignments.ts';
 import { calibrations } from './routes/desk/calibrations.ts';
-import { colleagues } from './routes/desk/colleagues.ts';
-import { disputes } from './routes/desk/disputes.ts';
+import { callDesk } from './routes/desk/call-desk.ts';
 import { inbox } from './routes/desk/inbox.ts';
 import { reviewQueue } from './routes/desk/review-queue.ts';
 import { samplingRules } from './routes/desk/sampling-rules.ts';
 import { views } from './routes/desk/views.ts';
-import { withExternal } from './routes/external.ts';
 import { firm } from './routes/firms-and-users/firm.ts';
-import { users } from './routes/firms-and-users/users.ts';
+import { colleagues, users } from './routes/firms-and-users/users.ts';
 import { mcp } from './routes/mcp.ts';
 import { money } from './routes/money.ts';
+import { ofSeenCalls, withExternal } from './routes/offered.ts';
 import { openIdSignIn } from './routes/openid-sign-in.ts';
+import type { Services } from './routes/rpc-caller.ts';
 import { scorecardTrials } from './routes/scorecard-trials.ts';
 import { scorecards } from './routes/scorecards.ts';
 import { consolePage } from './routes/service/console.ts';
 import { docs } from './routes/service/docs.ts';
-import { events } from './routes/service/events.ts';
-import { health } from './routes/service/health.ts';
-import { metrics } from './routes/service/metrics.ts';
+import { operations } from './routes/service/operations.ts';
 import { sessions } from './routes/sessions.ts';
 import { batches } from './routes/uploads/batches.ts';
 import { recordings } from './routes/uploads/recordings.ts';
@@ -65,15 +49,8 @@ import { webhooks } from './routes/webhooks.ts';
 import { listen } from './server.ts';
 import type { HttpConfig } from './variables.ts';
 
-/** The services that the gateway calls. */
-export interface Backends {
-  readonly keyManagement: Client<typeof keyManagement> & Pick<Channel, 'ready'>;
-  readonly ingest: Client<typeof ingest> & Pick<Channel, 'ready'>;
-  /** Served by ingest. */
-  readonly desk: Client<typeof deskDefinition>;
-  readonly audio: Client<typeof audio> & Pick<Channel, 'ready'>;
-  readonly analysis: Client<typeof analysis> & Pick<Channel, 'ready'>;
-  readonly webhooks: Client<typeof webhooksDefinition> & Pick<Channel, 'ready'>;
+/** What the gateway serves the API with. */
+export interface Backends extends Services {
   /** Null where clients reach the object store directly, by URLs that it signs. */
   readonly objects: (Objects & SignedUrls) | null;
   readonly apiKeys: ApiKeyAuthentication;
@@ -161,49 +138,44 @@ export function endpointsOf(
   report: (error: unknown, message: string) => void = () => {},
 ): Endpoint[] {
   const absolute = publicUrl(edge.publicUrl);
-  const addChoices = answerChoices(backends.analysis);
+  const addChoices = answerChoices(backends);
   const own = [
-    ...health(readiness),
-    ...metrics(),
-    ...events(edge.bus),
-    ...apiKeys(backends.keyManagement, edge.platformFirms),
-    ...audit(backends.keyManagement),
-    ...firm(backends.keyManagement, backends.ingest),
-    ...users(backends.keyManagement, absolute),
-    ...sessions(backends.keyManagement, edge.publicUrl),
-    ...openIdSignIn(backends.keyManagement, edge.signIn, {
+    ...operations(readiness, edge.bus),
+    ...apiKeys(backends, edge.platformFirms),
+    ...audit(backends),
+    ...firm(backends),
+    ...users(backends, absolute),
+    ...sessions(backends, edge.publicUrl),
+    ...openIdSignIn(backends, edge.signIn, {
       configuredUrl: edge.publicUrl,
       absolute,
       report: (error) => report(error, 'a sign-in by the identity provider failed'),
     }),
-    ...campaigns(backends.ingest),
-    ...campaignCalls(backends.ingest, backends.audio, absolute, addChoices),
-    ...uploads(backends.ingest, absolute),
-    ...recordings(backends.audio),
-    ...batches(backends.ingest, absolute),
-    ...calls(backends.ingest, absolute, addChoices),
-    ...callExports(backends.ingest),
-    ...jobs(backends.ingest, backends.analysis),
-    ...reviews(backends.ingest, addChoices),
-    ...agreement(backends.ingest, backends.analysis),
-    ...comments(backends.ingest, backends.keyManagement),
-    ...colleagues(backends.keyManagement),
-    ...views(backends.desk),
-    ...assignments(backends.desk, backends.keyManagement),
-    ...disputes(backends.desk),
-    ...calibrations(backends.desk, backends.keyManagement),
-    ...inbox(backends.desk),
-    ...samplingRules(backends.desk),
-    ...reviewQueue(backends.desk, backends.keyManagement),
-    ...statistics(backends.ingest),
-    ...playback(backends.audio, absolute),
-    ...scorecards(backends.analysis),
-    ...scorecardTrials(backends.analysis, backends.ingest),
-    ...money(backends.analysis),
-    ...webhooks(backends.webhooks),
+    ...campaigns(backends),
+    ...campaignCalls(backends, absolute, addChoices),
+    ...uploads(backends, absolute),
+    ...recordings(backends),
+    ...batches(backends, absolute),
+    ...calls(backends, absolute, addChoices),
+    ...callExports(backends),
+    ...jobs(backends),
+    ...reviews(backends, addChoices),
+    ...colleagues(backends),
+    ...views(backends),
+    ...callDesk(backends),
+    ...calibrations(backends),
+    ...inbox(backends),
+    ...samplingRules(backends),
+    ...reviewQueue(backends),
+    ...statistics(backends),
+    ...playback(backends, absolute),
+    ...scorecards(backends),
+    ...scorecardTrials(backends),
+    ...money(backends),
+    ...webhooks(backends),
     ...(backends.objects === null ? [] : signedUrls(backends.objects)),
   ];
-  const endpoints = withExternal(ofSeenCalls(own, backends.ingest));
+  const endpoints = withExternal(ofSeenCalls(own, backends));
   endpoints.push(
     ...mcp({
       endpoints,

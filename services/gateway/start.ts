@@ -12,7 +12,7 @@ import {
   type TimeLeft,
 } from '@call-analysis/runtime';
 import { ApiKeyAuthentication } from './authentication/api-key.ts';
-import { RemovedFirms } from './authentication/removed-firms.ts';
+import { RemovedFirms } from './authentication/bearer.ts';
 import type { Config } from './config.ts';
 import { backendParts, serveHttp } from './gateway.ts';
 

@@ -1,6 +1,6 @@
 import { CallDetail, CallItem, CallPage } from '@call-analysis/api/calls';
 import { CampaignItem, CampaignPage } from '@call-analysis/api/campaigns';
-import { pageOf } from '@call-analysis/api/fields';
+import { pageFields } from '@call-analysis/api/fields';
 import { Job } from '@call-analysis/api/jobs';
 import { Agreement, CommentPage, CommentSchema, ComparedCallPage, WholeReview } from '@call-analysis/api/people';
 import { Statistics } from '@call-analysis/api/statistics';
@@ -112,7 +112,7 @@ it('batches, jobs, campaigns, comments, reviews and statistics have the shapes o
     json: JSON.stringify(json),
   });
   const Stored = BatchItem.extend({ rejected_csv_url: z.string().nullable() });
-  const batches = expectShape(pageOf(Stored), await client.listBatches({ caller, ...page })) as {
+  const batches = expectShape(z.object(pageFields(Stored)), await client.listBatches({ caller, ...page })) as {
     items: [{ batch_id: string }];
   };
   expectShape(Stored, await client.getBatch({ caller, batch_uuid: batches.items[0].batch_id }));

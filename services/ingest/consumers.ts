@@ -14,8 +14,13 @@ import { retryFailed } from './attempts/retry-failed.ts';
 import { announceCalls, giveUpAnnouncing } from './batches/announce-calls.ts';
 import type { Deps } from './deps.ts';
 import { finishErasures } from './erasure/finish-erasure.ts';
-import { giveUpResult, giveUpTranscript } from './results/give-up.ts';
-import { projectAnalyses, projectFailures, projectWaiting } from './results/project-results.ts';
+import {
+  giveUpResult,
+  giveUpTranscript,
+  projectAnalyses,
+  projectFailures,
+  projectWaiting,
+} from './results/project-results.ts';
 import { projectProgress, projectTranscripts } from './results/project-transcripts.ts';
 
 const RETRIES = 10;

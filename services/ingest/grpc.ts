@@ -2,26 +2,23 @@ import { CallSort, Export } from '@call-analysis/api/call-query';
 import { PageQuery } from '@call-analysis/api/fields';
 import { NewComment } from '@call-analysis/api/people';
 import { SortableNumber, SpokenWordsQuery, StatisticsQuery } from '@call-analysis/api/statistics';
-import { AudioFormat, transcriptJson, Uuid } from '@call-analysis/events';
+import { transcriptJson, Uuid } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
 import { ingest } from '@call-analysis/proto';
 import type { Call } from '@call-analysis/proto/ingest/v1/Call';
 import type { Caller } from '@call-analysis/proto/ingest/v1/Caller';
 import type { GetCallReply } from '@call-analysis/proto/ingest/v1/GetCallReply';
 import type { GetCallRequest } from '@call-analysis/proto/ingest/v1/GetCallRequest';
-import type { Recording } from '@call-analysis/proto/ingest/v1/Recording';
 import type { RegisterCallRequest } from '@call-analysis/proto/ingest/v1/RegisterCallRequest';
-import { implement, MAX_MESSAGE_BYTES } from '@call-analysis/rpc';
+import { type Callers, implement, MAX_MESSAGE_BYTES } from '@call-analysis/rpc';
 import { answer, apiRequest, apiRpc, PageRequest, present, requireCaller, type Sent } from '@call-analysis/service';
 import { z } from 'zod';
 import { analyzeCall, swapChannels } from './attempts/analyze-call.ts';
 import { retryCall } from './attempts/retry-call.ts';
 import type { BatchProgress } from './batches/batch-store.ts';
-import { callers } from './callers.ts';
-import { callItem } from './calls/call-item.ts';
 import type { CallRow } from './calls/call-row.ts';
-import { readCall } from './calls/read-call.ts';
-import type { StoredRecording } from './calls/recording-store.ts';
+import { callItem, readCall } from './calls/read-call.ts';
+import { StoredRecording } from './calls/recording-store.ts';
 import { campaignRpcs } from './campaigns/campaign-rpcs.ts';
 import { commentOnCall, deleteComment } from './comments/comment-on-call.ts';
 import type { Deps } from './deps.ts';
@@ -38,18 +35,15 @@ import { listCalls } from './listing/list-calls.ts';
 import { reviewRpcs } from './reviews/review-rpcs.ts';
 import { readStatistics } from './statistics/read-statistics.ts';
 
-const Attempt = z.int().min(1);
+/** Who may call a method of proto/ingest.proto, where it is not the gateway alone. */
+export const callers: Callers<typeof ingest> = {
+  retryFailedCalls: ['admin'],
+  registerCall: ['audio'],
+  recordAudio: ['audio'],
+  findCalls: ['audio'],
+};
 
-const Stored = z.object({
-  object_key: z.string().min(1),
-  format: AudioFormat,
-  codec: z.string().min(1),
-  channels: z.int().min(1),
-  sample_rate: z.int().min(1),
-  duration: z.number().min(0),
-  size_bytes: z.int().min(0),
-  sha256: z.instanceof(Buffer).refine((sum) => sum.length === 32),
-});
+const Attempt = z.int().min(1);
 
 /** Half of a message: its other half is for the history and the rest of the call. */
 const INLINE_BYTES = MAX_MESSAGE_BYTES / 2;
@@ -224,13 +218,12 @@ export function rpcs(deps: Deps) {
 
     getBatch: async ({ caller, batch_uuid }) => {
       const batch = await batches.get(requireCaller(caller).firmUuid, Uuid.parse(batch_uuid));
-      return answer(caller, batchJson(batch), batchMessage);
+      return answer(caller, batch, batchMessage);
     },
 
     listBatches: async (request) => {
       const { firmUuid } = requireCaller(request.caller);
-      const { count, items } = await batches.list(firmUuid, PageRequest.parse(request));
-      const page = { count, items: items.map(batchJson) };
+      const page = await batches.list(firmUuid, PageRequest.parse(request));
       return answer(request.caller, page, (json) => ({ ...json, items: json.items.map(batchMessage) }));
     },
 
@@ -258,7 +251,7 @@ export function rpcs(deps: Deps) {
         firmUuid: Uuid.parse(request.firm_uuid),
         callUuid: Uuid.parse(request.call_uuid),
         attempt: Attempt.parse(request.attempt),
-        recording: storedOf(request.recording),
+        recording: StoredRecording.parse(request.recording),
       });
       return {};
     },
@@ -276,13 +269,8 @@ function sortOf(text: string): Sort {
 }
 
 function foundOf({ recording, fault }: RegisterCallRequest): NewRecording['found'] {
-  if (fault === undefined || fault === null) return { recording: storedOf(recording) };
+  if (fault === undefined || fault === null) return { recording: StoredRecording.parse(recording) };
   return { fault: new Fault('invalid', fault.code, fault.message) };
-}
-
-function storedOf(recording: Recording | null | undefined): StoredRecording {
-  const { object_key, sample_rate, size_bytes, ...rest } = Stored.parse(recording);
-  return { ...rest, objectKey: object_key, sampleRate: sample_rate, sizeBytes: size_bytes };
 }
 
 /** A call as the last release sent it. */
@@ -293,25 +281,6 @@ function callMessage(item: { readonly [Name in string]: unknown }): Call {
 
 function shownCall(caller: Caller | null, row: CallRow) {
   return answer(caller, callItem(row), callMessage);
-}
-
-function batchJson({ uuid, createdAt, byStatus, ...batch }: BatchProgress) {
-  return {
-    batch_id: uuid,
-    kind: batch.kind,
-    created_at: createdAt,
-    accepted: batch.accepted,
-    duplicates: batch.duplicates,
-    rejected: batch.rejected,
-    by_status: byStatus,
-    erased: batch.erased,
-    finished_at: batch.finishedAt,
-    file_name: batch.fileName,
-    archive_name: batch.archiveName,
-    uploaded_by: batch.uploadedBy,
-    // Of a bearer; the gateway makes it the URL for its caller.
-    rejected_csv_url: batch.rejectedUuid && `/api/v1/calls/rejected/${batch.rejectedUuid}`,
-  };
 }
 
 /** As the last release sent it. */
@@ -327,6 +296,6 @@ function detailMessage(call: Sent<Awaited<ReturnType<typeof readCall>>>): GetCal
   };
 }
 
-function batchMessage({ batch_id, rejected_csv_url, ...same }: Sent<ReturnType<typeof batchJson>>) {
+function batchMessage({ batch_id, rejected_csv_url, ...same }: Sent<BatchProgress>) {
   return present({ ...same, batch_uuid: batch_id, rejected_uuid: rejected_csv_url && rejected_csv_url.slice(-36) });
 }

@@ -5,8 +5,7 @@ import { cachedFor, gauge } from '@call-analysis/runtime';
 import { defineService } from '@call-analysis/service';
 import { dialFirms } from '@call-analysis/service/firms';
 import { batchFinisher } from './batches/finish-batches.ts';
-import { maintainCampaigns } from './campaigns/cancel-queued-calls.ts';
-import { campaignFinisher } from './campaigns/finish-campaigns.ts';
+import { campaignFinisher, maintainCampaigns } from './campaigns/maintain-campaigns.ts';
 import type { Config } from './config.ts';
 import { consumers } from './consumers.ts';
 import { type Deps, openStores } from './deps.ts';
@@ -18,7 +17,7 @@ import { runJobs } from './jobs/run-jobs.ts';
 import { countByStatus } from './listing/listing-store.ts';
 import { retentionSettings, retentionSweep } from './retention/apply-retention.ts';
 import { dialScorecards } from './reviews/scorecards.ts';
-import { runIndexer } from './search/run-indexer.ts';
+import { runIndexer } from './search/index-words.ts';
 import { maintainStatistics } from './statistics/maintain-statistics.ts';
 import { sweep } from './sweep.ts';
 

@@ -182,7 +182,11 @@ it('an archive is kept until every recording is extracted, however long that tak
   await sweepAfter(0);
   expect(await archiveOf(owner)).toBeUndefined();
   const [batch] = (await service.deps.batches.list(owner.firmUuid, { page: 1, size: 10 })).items;
-  expect(batch).toMatchObject({ accepted: 2, archiveKey: null, archiveBytes: null });
+  expect(await service.deps.batches.find(owner.firmUuid, batch!.batch_id)).toMatchObject({
+    accepted: 2,
+    archiveKey: null,
+    archiveBytes: null,
+  });
 });
 
 it('an archive is kept seven days for retryable extraction failures, and not for permanent ones', async () => {
@@ -222,7 +226,7 @@ it('an archive is not removed while a retry uses it', async () => {
   const [batch] = (await service.deps.batches.list(owner.firmUuid, { page: 1, size: 10 })).items;
   let sweeping: Promise<void> | undefined;
   await service.db.transaction(async (tx) => {
-    expect(await service.deps.batches.lockArchive(tx, owner.firmUuid, batch!.uuid)).not.toBeNull();
+    expect(await service.deps.batches.lockArchive(tx, owner.firmUuid, batch!.batch_id)).not.toBeNull();
     await tx.query(`UPDATE call SET status = 'queued' WHERE uuid = $1`, [uuid]);
     sweeping = sweepAfter(8 * DAY);
     await new Promise((resolve) => setTimeout(resolve, 200));

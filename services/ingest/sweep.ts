@@ -1,11 +1,11 @@
 import { pruneProcessed } from '@call-analysis/call-processing';
 import { Failures } from '@call-analysis/fault';
 import { v7 as uuidv7 } from 'uuid';
-import { type ArchiveDeps, releaseArchive } from './batches/release-archive.ts';
 import type { Calls } from './calls/call-store.ts';
 import type { Erasures } from './erasure/erasure-store.ts';
+import { type ArchiveDeps, releaseArchive } from './erasure/finish-erasure.ts';
 import type { RejectedFiles } from './intake/rejected/rejected-file-store.ts';
-import type { UploadSession, Uploads } from './intake/upload-store.ts';
+import type { Uploads, UploadSession } from './intake/upload-store.ts';
 import type { Jobs } from './jobs/job-store.ts';
 
 /** At this age an object without a row is an orphan: no request runs this long. */

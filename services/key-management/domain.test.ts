@@ -1,4 +1,4 @@
-import { UserRole } from '@call-analysis/api/access/firms-and-users';
+import { UserRole } from '@call-analysis/api/access';
 import { Fault } from '@call-analysis/fault';
 import { describe, expect, it } from '@jest/globals';
 import { requireRole } from './domain.ts';

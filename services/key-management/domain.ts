@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { UserRole } from '@call-analysis/api/access/firms-and-users';
+import type { UserRole } from '@call-analysis/api/access';
 import type { Language, Redaction } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
 import type { z } from 'zod';

@@ -7,30 +7,25 @@ import type { FirmRemoval as FirmRemovalReply } from '@call-analysis/proto/key_m
 import type { KeyVerdict as KeyVerdictReply } from '@call-analysis/proto/key_management/v1/KeyVerdict';
 import type { SessionReply } from '@call-analysis/proto/key_management/v1/SessionReply';
 import type { User as UserReply } from '@call-analysis/proto/key_management/v1/User';
-import { type Call, implement, requireAdmin } from '@call-analysis/rpc';
+import { type Call, type Callers, implement, requireAdmin } from '@call-analysis/rpc';
 import type { z } from 'zod';
 import type { HashKey, KeyVerdict } from './api-keys/api-key.ts';
-import { type CreatedKey, createKey } from './api-keys/create-key.ts';
-import { deleteKey, listKeys } from './api-keys/keys.ts';
+import { type CreatedKey, createKey, deleteKey, listKeys, rotateKey } from './api-keys/keys.ts';
 import type { Uses } from './api-keys/record-use.ts';
-import { rotateKey } from './api-keys/rotate-key.ts';
 import { verifyKeys } from './api-keys/verify-keys.ts';
 import { listAuditEntries } from './audit/audit-log.ts';
-import { callers } from './callers.ts';
 import type { Firm, User } from './domain.ts';
 import { removeFirm, SERVICES } from './firm-removal/remove-firm.ts';
-import { addSegmentType, createFirm } from './firms-and-users/create-firm.ts';
-import { recordToken, revokeTokens } from './firms-and-users/tokens.ts';
-import { updateFirm } from './firms-and-users/update-firm.ts';
-import { changeUser, createUser, listUsers, removeUser } from './firms-and-users/users.ts';
+import { addSegmentType, createFirm, updateFirm } from './firms-and-users/firms.ts';
+import { changeUser, createUser, listUsers, recordToken, removeUser, revokeTokens } from './firms-and-users/users.ts';
 import * as requests from './requests.ts';
 import { parse } from './requests.ts';
-import { openProviderSession } from './sessions/provider-session.ts';
 import type { SessionKey } from './sessions/session-keys.ts';
 import {
-  type OpenedSession,
   closeSession,
   createSignInCode,
+  type OpenedSession,
+  openProviderSession,
   openSession,
   refreshSession,
 } from './sessions/sessions.ts';
@@ -38,6 +33,24 @@ import type { ListedKey } from './store/api-keys.ts';
 import type { AuditEntry, Refusal } from './store/audit.ts';
 import type { FirmRemoval } from './store/firm-removals.ts';
 import type { Store } from './store/store.ts';
+
+/** Who may call a method of proto/key-management.proto, where it is not the gateway alone. */
+export const callers: Callers<typeof keyManagement> = {
+  findUser: ['gateway', 'admin'],
+  findFirm: ['gateway', 'ingest', 'analysis'],
+  createFirm: ['admin'],
+  removeFirm: ['admin'],
+  listFirms: ['admin', 'ingest'],
+  addSegmentType: ['admin'],
+  createUser: ['gateway', 'admin'],
+  listUsers: ['gateway', 'admin'],
+  removeUser: ['gateway', 'admin'],
+  updateFirm: ['gateway', 'admin'],
+  recordToken: ['admin'],
+  revokeTokens: ['admin'],
+  createSignInCode: ['gateway', 'admin'],
+  listAudit: ['gateway', 'admin'],
+};
 
 /** The service of proto/key-management.proto. */
 export function keyManagementService(parts: {

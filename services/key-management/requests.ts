@@ -1,4 +1,10 @@
-import { MAX_OPERATOR_ID_CHARS, MAX_OPERATOR_IDS, UserRole } from '@call-analysis/api/access/firms-and-users';
+import {
+  isTimeZone,
+  MAX_SEGMENT_TYPES,
+  MAX_OPERATOR_ID_CHARS,
+  MAX_OPERATOR_IDS,
+  UserRole,
+} from '@call-analysis/api/access';
 import { Language, Redaction, Uuid } from '@call-analysis/events';
 import { type FieldFault, invalidFields, nameFault } from '@call-analysis/fault';
 import { z } from 'zod';
@@ -6,7 +12,6 @@ import { z } from 'zod';
 const MAX_PAGE_SIZE = 100;
 const MAX_AUDIT_ENTRIES = 1000;
 const MAX_KEYS_PER_REQUEST = 200;
-const MAX_SEGMENT_TYPES = 1000;
 
 /** The uuid of something new. Services of the release before, which may still run, read versions 1 to 8 only. */
 const NewUuid = z.uuid('must be a uuid of version 1 to 8').toLowerCase();
@@ -203,16 +208,6 @@ export const RecordRefusals = z.object({
     )
     .max(1000),
 });
-
-function isTimeZone(name: string): boolean {
-  // `+05:00` is accepted by Intl, but PostgreSQL reads its sign the other way round.
-  if (!/^[A-Za-z]/.test(name)) return false;
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
-  } catch {
-    return false;
-  }
-}
 
 /** Parses a request. Fault: VALIDATION_ERROR, which names every invalid field. */
 export function parse<Request>(schema: z.ZodType<Request>, request: unknown): Request {

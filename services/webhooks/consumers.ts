@@ -7,10 +7,9 @@ import {
   CampaignFinished,
 } from '@call-analysis/events';
 import { consume, type Consumer } from '@call-analysis/service';
-import { recordEvents } from './deliveries/record-events.ts';
+import { eraseCall, recordEvents } from './deliveries/record-events.ts';
 import { batchFinished, budgetSpent, callEnded, callReviewed, campaignFinished } from './deliveries/webhook-body.ts';
 import type { Deps } from './deps.ts';
-import { eraseCall } from './erase-call.ts';
 
 const RETRIES = 10;
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { UserRole } from '@call-analysis/api/access/firms-and-users';
+import { UserRole } from '@call-analysis/api/access';
 import { Language } from '@call-analysis/events';
 import { type Environment, parseDuration, StartFault } from '@call-analysis/runtime';
 import { Command, InvalidArgumentError, Option } from 'commander';

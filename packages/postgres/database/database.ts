@@ -81,6 +81,9 @@ export interface TransactionOptions {
   readonly retries?: number;
 }
 
+/** Of a transaction that locks rows in an order that others do not keep. Each time one of the others has got through. */
+export const DEADLOCKS_RETRIED: TransactionOptions = { retries: 5 };
+
 /** An open transaction. It refuses queries once it has ended. */
 export interface Transaction extends PreparedSql {
   /** For COPY streams. */

@@ -38,3 +38,13 @@ export async function readPage<Row>(
   ]);
   return { count: counted!.count, items };
 }
+
+/** Fields of a row, as parameters of a statement. */
+export function valuesOf<Row>(row: Row, ...names: readonly (keyof Row)[]): unknown[] {
+  return names.map((name) => row[name]);
+}
+
+/** Fields of rows, each as an array, for `unnest`. */
+export function columnsOf<Row>(rows: readonly Row[], ...names: readonly (keyof Row)[]): unknown[][] {
+  return names.map((name) => rows.map((row) => row[name]));
+}

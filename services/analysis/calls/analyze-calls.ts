@@ -1,6 +1,6 @@
 import { alreadyClaimed, type Bus, type FailureReason, type GiveUpResult } from '@call-analysis/bus';
-import { findErased, onceUnlessErased, postponeCall, giveUpCall } from '@call-analysis/call-processing';
-import { AnalysisWaiting, type Event } from '@call-analysis/events';
+import { findErased, giveUpCall, onceUnlessErased, postponeCall, stopProcessing } from '@call-analysis/call-processing';
+import { AnalysisWaiting, type BodyOf, type CallsCanceled, type Event } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
 import type { Sql } from '@call-analysis/postgres';
@@ -125,4 +125,25 @@ export async function giveUpAnalysis(
 ): Promise<GiveUpResult> {
   const deps = { db: store.db, bus, consumer };
   return giveUpCall(deps, { source: 'analysis', stage: 'analysis', what: 'The analysis' }, event, reason);
+}
+
+/**
+ * Removes the analyses of a call, its request to a language model, and its pending events and dead letters in this service. The result of an analysis that
+ * is still running is dropped when it ends.
+ */
+export async function eraseCall({ store, bus }: { store: Store; bus: Bus }, event: Event): Promise<void> {
+  await store.db.transaction(async (tx) => {
+    await stopProcessing(bus, tx, event);
+    await store.requests.removeCalls(tx, event.firmuuid, [event.subject]);
+    await store.money.forgetCall(tx, event.firmuuid, event.subject);
+    await store.removeAnalyses(tx, event.firmuuid, event.subject);
+  });
+}
+
+/** Removes canceled calls from the queue of the language model: nothing more is spent on them. */
+export async function cancelCalls(
+  { store }: { store: Store },
+  { firmuuid, data }: Event<BodyOf<typeof CallsCanceled>>,
+): Promise<void> {
+  await store.db.transaction((tx) => store.requests.removeCalls(tx, firmuuid, data.calls));
 }

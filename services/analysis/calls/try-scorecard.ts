@@ -1,5 +1,5 @@
 import type { Bus } from '@call-analysis/bus';
-import { type Analysis, BudgetSpent, createEvent, Language, Utterance, Uuid } from '@call-analysis/events';
+import { type Analysis, Language, Utterance, Uuid } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
 import type { Actor } from '@call-analysis/service';
 import type { Firms } from '@call-analysis/service/firms';
@@ -9,7 +9,8 @@ import type { AnalysisResult, Analyst, Conversation } from '../analysts/analyst.
 import { recognizeLanguage } from '../analysts/rules/recognize-language.ts';
 import { isOnThisMachine, type LanguageModelConfig } from '../language-model/config.ts';
 import { ModelFailure } from '../language-model/outcome.ts';
-import { NO_TOKENS, type Tokens, tokensOf, usageOf } from '../language-model/prices.ts';
+import { NO_TOKENS, type Tokens, tokensOf } from '../language-model/prices.ts';
+import { recordUsage } from '../money/record-usage.ts';
 import { revisableUuids } from '../scorecards/default-scorecard.ts';
 import { type Scorecard, toScorecardBody } from '../scorecards/scorecard.ts';
 import { validateScorecardDraft } from '../scorecards/validate-scorecard-draft.ts';
@@ -54,7 +55,7 @@ export async function tryScorecard(
   signal: AbortSignal,
 ): Promise<Analysis> {
   const { store, firms, model, ruleAnalyst } = deps;
-  const { segmentType, ...stored } = await store.scorecards.find(firmUuid, scorecardUuid);
+  const { segment_type: segmentType, ...stored } = await store.scorecards.find(firmUuid, scorecardUuid);
   const references = { segmentTypes: null, segmentType, questionUuids: revisableUuids(stored) };
   const body = document === null ? stored : toScorecardBody(validateScorecardDraft(document, references), uuidv7);
   const scorecard: Scorecard = { ...body, uuid: scorecardUuid, revision: stored.revision };
@@ -100,27 +101,10 @@ export async function tryScorecard(
 async function record(
   { store, bus, model }: TrialDeps,
   firmUuid: string,
-  call: z.output<typeof TriedCall>,
+  { call_uuid: callUuid, segment_type: segmentType }: z.output<typeof TriedCall>,
   tokens: Tokens,
 ) {
   if (tokens.requests === 0 || model === undefined) return;
-  await store.db.transaction(async (tx) => {
-    const usage = {
-      uuid: uuidv7(),
-      firmUuid,
-      callUuid: call.call_uuid,
-      at: new Date(),
-      model: model.config.model,
-      segmentType: call.segment_type,
-      audioSeconds: 0,
-      requests: tokens.requests,
-      inputTokens: tokens.input,
-      cachedInputTokens: tokens.cachedInput,
-      outputTokens: tokens.output,
-      cost: usageOf(tokens, model.config.prices).cost,
-    };
-    const budget = (await store.money.record(tx, [usage])).get(firmUuid);
-    if (budget === undefined) return;
-    await bus.publish(tx, [createEvent('analysis', BudgetSpent, firmUuid, { firmuuid: firmUuid }, { budget })]);
-  });
+  const used = { origin: { firmuuid: firmUuid }, callUuid, segmentType, audioSeconds: 0, tokens };
+  await store.db.transaction((tx) => recordUsage({ store, bus, config: model.config }, tx, [used]));
 }

@@ -150,7 +150,7 @@ describe('Anthropic', () => {
 
   it('that refuses by its stop reason is reported as refused, with the cost', async () => {
     const failure = await failureOf(() => message([], 'refusal'));
-    expect(failure).toMatchObject({ kind: 'refused', tokens: { requests: 1, input: 1_050, output: 40 } });
+    expect(failure).toMatchObject({ kind: 'refused', tokens: { requests: 1, input_tokens: 1_050, output_tokens: 40 } });
   });
 
   it.each([NATIVE, TOOLS_ONLY])('is asked again with more room when %s ran out of tokens', async (model) => {

@@ -224,9 +224,9 @@ interface ReportedUsage {
 function replyOf(text: string, finish: string | undefined, usage: ReportedUsage | undefined, body: unknown): Reply {
   const tokens: Tokens = {
     requests: 1,
-    input: usage?.inputTokens ?? 0,
-    cachedInput: usage?.inputTokenDetails?.cacheReadTokens ?? usage?.cachedInputTokens ?? 0,
-    output: usage?.outputTokens ?? 0,
+    input_tokens: usage?.inputTokens ?? 0,
+    cached_input_tokens: usage?.inputTokenDetails?.cacheReadTokens ?? usage?.cachedInputTokens ?? 0,
+    output_tokens: usage?.outputTokens ?? 0,
   };
   if (finish === 'content-filter' || refusalIn(body)) {
     throw new ModelFailure(

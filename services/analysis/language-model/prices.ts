@@ -77,40 +77,30 @@ export interface Money {
 }
 
 /** Tokens of one or several requests. Input tokens include the cached ones. */
-export interface Tokens {
-  readonly requests: number;
-  readonly input: number;
-  readonly cachedInput: number;
-  readonly output: number;
-}
+export type Tokens = Readonly<Omit<Usage, 'cost'>>;
 
-export const NO_TOKENS: Tokens = { requests: 0, input: 0, cachedInput: 0, output: 0 };
+export const NO_TOKENS: Tokens = { requests: 0, input_tokens: 0, cached_input_tokens: 0, output_tokens: 0 };
 
 export function addTokens(one: Tokens, other: Tokens): Tokens {
   return {
     requests: one.requests + other.requests,
-    input: one.input + other.input,
-    cachedInput: one.cachedInput + other.cachedInput,
-    output: one.output + other.output,
+    input_tokens: one.input_tokens + other.input_tokens,
+    cached_input_tokens: one.cached_input_tokens + other.cached_input_tokens,
+    output_tokens: one.output_tokens + other.output_tokens,
   };
 }
 
 /** The cost of tokens in billionths of the currency, rounded up. */
 export function costOf(tokens: Tokens, prices: Prices): bigint {
-  const cached = BigInt(Math.min(tokens.cachedInput, tokens.input));
-  const fresh = BigInt(tokens.input) - cached;
-  const total = fresh * prices.input + cached * prices.cachedInput + BigInt(tokens.output) * prices.output;
+  const cached = BigInt(Math.min(tokens.cached_input_tokens, tokens.input_tokens));
+  const fresh = BigInt(tokens.input_tokens) - cached;
+  const total = fresh * prices.input + cached * prices.cachedInput + BigInt(tokens.output_tokens) * prices.output;
   return (total + PER_TOKENS - 1n) / PER_TOKENS;
 }
 
 export function usageOf(tokens: Tokens, prices: Prices | undefined): Usage {
-  return {
-    requests: tokens.requests,
-    input_tokens: tokens.input,
-    cached_input_tokens: tokens.cachedInput,
-    output_tokens: tokens.output,
-    cost: prices === undefined ? null : { amount: formatAmount(costOf(tokens, prices)), currency: prices.currency },
-  };
+  const cost = prices && { amount: formatAmount(costOf(tokens, prices)), currency: prices.currency };
+  return { ...tokens, cost: cost ?? null };
 }
 
 /** A decimal number in billionths. */
@@ -128,11 +118,6 @@ export function formatAmount(billionths: bigint): string {
 
 /** The tokens of an analysis; none where no language model was asked. */
 export function tokensOf(usage: Usage | null | undefined): Tokens {
-  if (usage === null || usage === undefined) return NO_TOKENS;
-  return {
-    requests: usage.requests,
-    input: usage.input_tokens,
-    cachedInput: usage.cached_input_tokens,
-    output: usage.output_tokens,
-  };
+  const { cost: _cost, ...tokens } = usage ?? { ...NO_TOKENS, cost: null };
+  return tokens;
 }

@@ -1,7 +1,8 @@
 import { type Money, NewBudget, UsageQuery } from '@call-analysis/api/money';
 import type { Bus } from '@call-analysis/bus';
-import { Uuid } from '@call-analysis/events';
+import { BudgetSpent, createEvent, Uuid } from '@call-analysis/events';
 import { Fault, invalidFields } from '@call-analysis/fault';
+import type { Database } from '@call-analysis/postgres';
 import type { analysis } from '@call-analysis/proto';
 import type { Handlers } from '@call-analysis/rpc';
 import { apiRpc } from '@call-analysis/service';
@@ -14,8 +15,7 @@ import { findActiveScorecards } from '../scorecards/find-active-scorecards.ts';
 import type { ScorecardCache } from '../scorecards/scorecard-cache.ts';
 import type { ScorecardUse } from '../scorecards/scorecard-store.ts';
 import type { Scorecard } from '../scorecards/scorecard.ts';
-import { changeBudget, readBudget } from './budgets.ts';
-import type { AskedUsage, MoneyStore, SpeechRow, UsageRow } from './money-store.ts';
+import { type AskedUsage, type MoneyStore, nextMonth, type SpeechRow, type UsageRow } from './money-store.ts';
 
 export interface MoneyDeps {
   readonly store: ScorecardUse & { readonly money: MoneyStore };
@@ -99,7 +99,7 @@ async function findNamedScorecard(scorecards: ScorecardUse['scorecards'], firmUu
     if (error instanceof Fault && error.code === 'NOT_FOUND') throw wrong('is not a scorecard of this firm');
     throw error;
   });
-  if (!found.isActive) throw wrong('is not active; activate it first');
+  if (!found.is_active) throw wrong('is not active; activate it first');
   return found;
 }
 
@@ -156,13 +156,64 @@ export function estimateAnalyses(
   if (prices === undefined) return { inputTokens, outputTokens, cost: null };
   const scaled = (factor: number, output: number) => ({
     requests: calls,
-    input: Math.ceil(inputTokens * factor),
-    cachedInput: 0,
-    output: Math.ceil(output),
+    input_tokens: Math.ceil(inputTokens * factor),
+    cached_input_tokens: 0,
+    output_tokens: Math.ceil(output),
   });
   // Cached tokens may cost less; a short answer has hardly more than its braces.
   const cheapest = { ...prices, input: prices.cachedInput < prices.input ? prices.cachedInput : prices.input };
   const low = costOf(scaled(LOW, outputTokens * 0.15), cheapest);
   const high = costOf(scaled(HIGH, calls * maxOutputTokens(questions.length)), prices);
   return { inputTokens, outputTokens, cost: { low, high, currency: prices.currency } };
+}
+
+interface BudgetDeps {
+  readonly store: { readonly db: Database; readonly money: MoneyStore };
+  readonly bus: Pick<Bus, 'publish'>;
+}
+
+/** A firm's budget of the calendar month, in UTC, and what it has spent of it. */
+async function readBudget(money: MoneyStore, prices: Prices | undefined, firmUuid: string, now = new Date()) {
+  const budget = await money.findBudget(firmUuid);
+  const currency = prices?.currency ?? budget.monthly?.currency ?? null;
+  const spent = currency === null ? null : { amount: await money.spentThisMonth(firmUuid, currency), currency };
+  return { ...budget, spent, warning: warningOf(budget, prices), resets_at: nextMonth(now) };
+}
+
+/** Prices may change after a budget was set. */
+function warningOf({ monthly }: z.output<typeof NewBudget>, prices: Prices | undefined): string | null {
+  if (monthly === null || prices === undefined || monthly.currency === prices.currency) return null;
+  return `The budget is in ${monthly.currency}, but the prices are in ${prices.currency}, so the budget stops nothing. Set it in ${prices.currency}.`;
+}
+
+/**
+ * A budget below what the month has cost so far is spent at once, which is published like any other that is spent.
+ * Faults: PRICES_UNKNOWN when a limit cannot be kept, because no prices are configured; VALIDATION_ERROR.
+ */
+async function changeBudget(
+  { store: { db, money }, bus }: BudgetDeps,
+  prices: Prices | undefined,
+  firmUuid: string,
+  budget: z.output<typeof NewBudget>,
+) {
+  if (budget.monthly !== null) {
+    if (prices === undefined) {
+      throw new Fault(
+        'conflict',
+        'PRICES_UNKNOWN',
+        'Nobody knows what the language model costs. Have LLM_PRICE_INPUT and LLM_PRICE_OUTPUT set, then set the budget.',
+      );
+    }
+    if (budget.monthly.currency !== prices.currency) {
+      const message = `must be ${prices.currency}, the currency of the prices`;
+      throw invalidFields([{ field: 'monthly.currency', code: 'INVALID', message }]);
+    }
+  }
+  await db.transaction(async (tx) => {
+    const spent = await money.saveBudget(tx, firmUuid, budget);
+    if (spent === null) return;
+    const event = createEvent('analysis', BudgetSpent, firmUuid, { firmuuid: firmUuid }, { budget: spent });
+    await bus.publish(tx, [event]);
+  });
+  return readBudget(money, prices, firmUuid);
 }

@@ -1,9 +1,10 @@
 import type { NewBudget, UsageQuery } from '@call-analysis/api/money';
-import type { Database, Sql } from '@call-analysis/postgres';
+import type { Usage } from '@call-analysis/events';
+import { type Database, type Sql, columnsOf } from '@call-analysis/postgres';
 import type { z } from 'zod';
 import type { Money } from '../language-model/prices.ts';
 
-interface NewUsage {
+interface NewUsage extends Readonly<Usage> {
   readonly uuid: string;
   readonly firmUuid: string;
   /** Null if the call has been erased. */
@@ -12,12 +13,6 @@ interface NewUsage {
   readonly model: string;
   readonly segmentType: string;
   readonly audioSeconds: number;
-  readonly requests: number;
-  readonly inputTokens: number;
-  readonly cachedInputTokens: number;
-  readonly outputTokens: number;
-  /** Decimal numbers; null without prices. */
-  readonly cost: Money | null;
 }
 
 interface NewSpeech {
@@ -86,17 +81,8 @@ export function openMoneyStore(db: Database) {
          SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::timestamptz[], $5::text[], $6::text[], $7::float8[],
            $8::int[], $9::bigint[], $10::bigint[], $11::bigint[], $12::numeric[], $13::text[])`,
         [
-          usages.map(({ uuid }) => uuid),
-          usages.map(({ firmUuid }) => firmUuid),
-          usages.map(({ callUuid }) => callUuid),
-          usages.map(({ at }) => at),
-          usages.map(({ model }) => model),
-          usages.map(({ segmentType }) => segmentType),
-          usages.map(({ audioSeconds }) => audioSeconds),
-          usages.map(({ requests }) => requests),
-          usages.map(({ inputTokens }) => inputTokens),
-          usages.map(({ cachedInputTokens }) => cachedInputTokens),
-          usages.map(({ outputTokens }) => outputTokens),
+          ...columnsOf(usages, 'uuid', 'firmUuid', 'callUuid', 'at', 'model', 'segmentType', 'audioSeconds'),
+          ...columnsOf(usages, 'requests', 'input_tokens', 'cached_input_tokens', 'output_tokens'),
           usages.map(({ cost }) => cost?.amount ?? null),
           usages.map(({ cost }) => cost?.currency ?? null),
         ],
@@ -117,12 +103,7 @@ export function openMoneyStore(db: Database) {
            currency, budget.when_spent
          FROM sum JOIN added USING (firm_uuid, month, currency) JOIN budget USING (firm_uuid, currency)
          WHERE sum.amount >= budget.amount AND sum.amount - added.amount < budget.amount`,
-        [
-          paid.map(({ firmUuid }) => firmUuid),
-          paid.map(({ at }) => at),
-          paid.map(({ currency }) => currency),
-          paid.map(({ amount }) => amount),
-        ],
+        columnsOf(paid, 'firmUuid', 'at', 'currency', 'amount'),
       );
       return new Map(
         rows.map(({ firm, ...budget }) => [firm, { ...budget, resets_at: monthAfter(budget.month).toISOString() }]),
@@ -138,13 +119,7 @@ export function openMoneyStore(db: Database) {
            $8::numeric[], $9::text[])
          ON CONFLICT (event_id) DO NOTHING`,
         [
-          speech.map((each) => each.eventId),
-          speech.map((each) => each.firmUuid),
-          speech.map((each) => each.callUuid),
-          speech.map((each) => each.at),
-          speech.map((each) => each.engine),
-          speech.map((each) => each.segmentType),
-          speech.map((each) => each.seconds),
+          ...columnsOf(speech, 'eventId', 'firmUuid', 'callUuid', 'at', 'engine', 'segmentType', 'seconds'),
           speech.map((each) => each.cost?.amount ?? null),
           speech.map((each) => each.cost?.currency ?? null),
         ],

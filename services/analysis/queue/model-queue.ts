@@ -135,7 +135,7 @@ export class ModelQueue {
       }
       throw error;
     } finally {
-      if (began !== null) this.#gate.settle(began, used.input + used.output);
+      if (began !== null) this.#gate.settle(began, used.input_tokens + used.output_tokens);
       this.#gate.leave(began);
       this.wake();
     }
@@ -241,7 +241,7 @@ export class ModelQueue {
       }
     } finally {
       leave();
-      if (began !== null) this.#gate.settle(began, isSpent ? 0 : used.input + used.output);
+      if (began !== null) this.#gate.settle(began, isSpent ? 0 : used.input_tokens + used.output_tokens);
     }
   }
 

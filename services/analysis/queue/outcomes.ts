@@ -1,11 +1,11 @@
 import type { Bus } from '@call-analysis/bus';
 import { findErased } from '@call-analysis/call-processing';
-import { AnalysisWaiting, BudgetSpent, CallFailed, createEvent, type Event } from '@call-analysis/events';
+import { AnalysisWaiting, CallFailed, createEvent, type Event } from '@call-analysis/events';
 import type { Sql } from '@call-analysis/postgres';
-import { v7 as uuidv7 } from 'uuid';
 import type { TranscriptReadyEvent } from '../analysts/make-analysis.ts';
 import type { LanguageModelConfig } from '../language-model/config.ts';
-import { NO_TOKENS, type Tokens, usageOf } from '../language-model/prices.ts';
+import { NO_TOKENS, type Tokens } from '../language-model/prices.ts';
+import { recordUsage } from '../money/record-usage.ts';
 import type { ClaimedRequest } from '../request-store.ts';
 import type { Store } from '../store.ts';
 
@@ -140,32 +140,14 @@ export class Outcomes {
   }
 
   async #record(tx: Sql, used: readonly Used[]): Promise<void> {
-    const { store, bus, config } = this.#deps;
-    const usages = used.flatMap(({ event, tokens, isErased }) =>
-      tokens.requests === 0
-        ? []
-        : [
-            {
-              uuid: uuidv7(),
-              firmUuid: event.firmuuid,
-              callUuid: isErased ? null : event.subject,
-              at: new Date(),
-              model: config.model,
-              segmentType: event.data.segment_type,
-              audioSeconds: event.data.duration ?? 0,
-              requests: tokens.requests,
-              inputTokens: tokens.input,
-              cachedInputTokens: tokens.cachedInput,
-              outputTokens: tokens.output,
-              cost: usageOf(tokens, config.prices).cost,
-            },
-          ],
-    );
-    const spent = [...(await store.money.record(tx, usages))].map(([firm, budget]) => {
-      const cause = used.find(({ event }) => event.firmuuid === firm)!.event;
-      return createEvent('analysis', BudgetSpent, firm, cause, { budget });
-    });
-    if (spent.length > 0) await bus.publish(tx, spent);
+    const asked = used.map(({ event, tokens, isErased }) => ({
+      origin: event,
+      callUuid: isErased ? null : event.subject,
+      segmentType: event.data.segment_type,
+      audioSeconds: event.data.duration ?? 0,
+      tokens,
+    }));
+    await recordUsage(this.#deps, tx, asked);
   }
 }
 

@@ -1,34 +1,20 @@
+import type { Dated } from '@call-analysis/api/fields';
+import type { RevisionPage, ScorecardPage } from '@call-analysis/api/scorecards';
 import { isFirmRemoved } from '@call-analysis/call-processing';
 import type { Language, ScorecardBody } from '@call-analysis/events';
 import { notFound } from '@call-analysis/fault';
 import { type Database, type Page, readPage, type Sql } from '@call-analysis/postgres';
 import { v7 as uuidv7 } from 'uuid';
+import type { z } from 'zod';
 import { defaultScorecardIn } from './default-scorecard.ts';
 import type { Scorecard } from './scorecard.ts';
 
 /** A scorecard at one of its revisions, without its sections. */
-export interface ScorecardRow {
-  readonly uuid: string;
-  readonly name: string;
-  /** Null for calls whose segment type has no active scorecard of its own. */
-  readonly segmentType: string | null;
-  readonly isActive: boolean;
-  readonly revision: number;
-  readonly createdAt: Date;
-  /** When the revision was added. */
-  readonly updatedAt: Date;
-}
+type ScorecardRow = Dated<z.output<typeof ScorecardPage>['items'][number], 'created_at' | 'updated_at'>;
+type RevisionRow = Dated<z.output<typeof RevisionPage>['items'][number], 'created_at'>;
 
 export interface StoredScorecard extends ScorecardRow {
   readonly sections: ScorecardBody['sections'];
-}
-
-interface RevisionRow {
-  readonly revision: number;
-  readonly name: string;
-  readonly createdAt: Date;
-  /** The user's uuid, or null when the service created it. */
-  readonly createdBy: string | null;
 }
 
 /** Identifies one revision of a scorecard. */
@@ -43,16 +29,16 @@ export interface CallKind {
   readonly segmentType: string;
 }
 
-const ROW = `scorecard.uuid, body->>'name' AS name, segment_type AS "segmentType", is_active AS "isActive",
-  scorecard_revision.revision, scorecard.created_at AS "createdAt", scorecard_revision.created_at AS "updatedAt"`;
+const ROW = `scorecard.uuid, body->>'name' AS name, segment_type, is_active, scorecard_revision.revision,
+  scorecard.created_at, scorecard_revision.created_at AS updated_at`;
 
-/** The scorecards and their revisions. A method that takes a firm's uuid finds the scorecards of that firm only. */
 /** What use cases of scorecards need of the database. */
 export interface ScorecardUse {
   readonly db: Database;
   readonly scorecards: ReturnType<typeof openScorecardStore>;
 }
 
+/** The scorecards and their revisions. A method that takes a firm's uuid finds the scorecards of that firm only. */
 export function openScorecardStore(db: Database) {
   return {
     /**
@@ -160,7 +146,7 @@ export function openScorecardStore(db: Database) {
       record: (tx: Sql) => Promise<void> = async () => {},
     ): Promise<StoredScorecard> {
       return db.transaction(async (tx) => {
-        const { segmentType } = await find(tx, firmUuid, uuid);
+        const { segment_type: segmentType } = await find(tx, firmUuid, uuid);
         // Serializes activations of the same firm and segment type.
         await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended($1 || '/' || coalesce($2, ''), 0))`, [
           firmUuid,
@@ -181,15 +167,15 @@ export function openScorecardStore(db: Database) {
     find: (firmUuid: string, uuid: string, revision?: number, sql: Sql = db) => find(sql, firmUuid, uuid, revision),
 
     /** The scorecard that the firm was given, at its newest revision, and whether that is a person's. Fault: NOT_FOUND. */
-    async findDefault(firmUuid: string): Promise<StoredScorecard & { readonly isEdited: boolean }> {
-      const [row] = await db.query<{ uuid: string; isEdited: boolean }>(
-        `SELECT uuid, created_by IS NOT NULL AS "isEdited"
+    async findDefault(firmUuid: string): Promise<StoredScorecard & { readonly is_edited: boolean }> {
+      const [row] = await db.query<{ uuid: string; is_edited: boolean }>(
+        `SELECT uuid, created_by IS NOT NULL AS is_edited
          FROM scorecard JOIN scorecard_revision AS newest ON scorecard_uuid = uuid AND newest.revision = scorecard.revision
          WHERE firm_uuid = $1 AND is_default`,
         [firmUuid],
       );
       if (row === undefined) throw notFound('scorecard');
-      return { ...(await find(db, firmUuid, row.uuid)), isEdited: row.isEdited };
+      return { ...(await find(db, firmUuid, row.uuid)), is_edited: row.is_edited };
     },
 
     /** Newest first. */
@@ -212,7 +198,7 @@ export function openScorecardStore(db: Database) {
       );
       if (scorecard === undefined) throw notFound('scorecard');
       const items = await db.query<RevisionRow>(
-        `SELECT revision, body->>'name' AS name, created_at AS "createdAt", created_by AS "createdBy"
+        `SELECT revision, body->>'name' AS name, created_at, created_by
          FROM scorecard_revision WHERE scorecard_uuid = $1 AND revision <= $2 ORDER BY revision DESC OFFSET $3 LIMIT $4`,
         [uuid, scorecard.revision, (page - 1) * size, size],
       );

@@ -22,7 +22,7 @@ export async function reviseScorecard(
 ): Promise<StoredScorecard> {
   const { firmUuid, userUuid } = actor;
   return db.transaction(async (tx) => {
-    const { segmentType, ...newest } = await scorecards.lock(tx, firmUuid, uuid);
+    const { segment_type: segmentType, ...newest } = await scorecards.lock(tx, firmUuid, uuid);
     if (newest.revision !== revision) {
       throw new Fault(
         'stale',

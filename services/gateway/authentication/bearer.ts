@@ -2,7 +2,6 @@ import type { IncomingMessage } from 'node:http';
 import type { keyManagement } from '@call-analysis/proto';
 import type { Client } from '@call-analysis/rpc';
 import type { Caller } from './caller.ts';
-import type { RemovedFirms } from './removed-firms.ts';
 import { ShortLivedCache } from './short-lived-cache.ts';
 import { type RemoteKeys, type TokenRules, tokenVerifier, unauthenticated, type VerifiedToken } from './token.ts';
 
@@ -100,4 +99,22 @@ function tokenOf(request: IncomingMessage): string {
   const isWellFormed = header.slice(0, SCHEME.length).toLowerCase() === SCHEME && token !== '' && !token.includes(' ');
   if (!isWellFormed) throw unauthenticated('The Authorization header must read `Bearer <token>`.');
   return token;
+}
+
+const MAX_FIRMS = 10_000;
+
+/** The firms that were removed while this process runs. Their tokens are refused although they are cached. */
+export class RemovedFirms {
+  readonly #firms = new Set<string>();
+
+  add(firmUuid: string): void {
+    this.#firms.add(firmUuid);
+    const [oldest] = this.#firms;
+    // A cache entry lives some seconds.
+    if (this.#firms.size > MAX_FIRMS && oldest !== undefined) this.#firms.delete(oldest);
+  }
+
+  has(firmUuid: string): boolean {
+    return this.#firms.has(firmUuid);
+  }
 }

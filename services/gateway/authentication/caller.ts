@@ -1,4 +1,4 @@
-import { UserRole as Role } from '@call-analysis/api/access/firms-and-users';
+import { UserRole as Role } from '@call-analysis/api/access';
 import type { z } from 'zod';
 
 export { Role };

@@ -4,7 +4,7 @@ import type { IRouter, Request } from 'express';
 import { z } from 'zod';
 import { type Caller, DEFAULT_ROLES, type Role } from '../authentication/caller.ts';
 import { type Form, type FormPiece, readForm } from './multipart/form.ts';
-import type { OperationDocs } from './operation-docs.ts';
+import type { OperationDocs, Tag } from './operation-docs.ts';
 import type { Admission, Lane } from './rate-limits/admission.ts';
 import type { RateLimits } from './rate-limits/rate-limits.ts';
 import { revisionInIfMatch } from './request/if-match.ts';
@@ -73,7 +73,7 @@ type ParamsOf<Path extends string> = Path extends `${string}:${infer Name}/${inf
     ? { readonly [Key in Name]: string }
     : Params;
 
-type NoFields = z.ZodObject<Record<never, never>>;
+export type NoFields = z.ZodObject<Record<never, never>>;
 
 const NO_FIELDS = z.strictObject({});
 
@@ -83,28 +83,44 @@ type ReadBody<Body> = Body extends z.ZodObject ? z.output<Body> : AsyncIterable<
 /** An answer. Without a status it has the first one that is documented. */
 export type HandlerResponse = Omit<JsonResponse, 'status'> & { readonly status?: number };
 
-/** Defines an endpoint. The handler returns the response, or undefined when it has sent the response itself. */
+/** What defines an endpoint, besides its handler. */
+export type EndpointDefinition<
+  Path extends string,
+  Asks extends Credentials,
+  Query extends z.ZodObject,
+  Body extends z.ZodObject | Form,
+> = Omit<OperationDocs, 'tag'> &
+  Partial<Pick<OperationDocs, 'tag'>> &
+  Pick<Endpoint, 'method' | 'optionalBody' | 'unlimited' | 'lane'> & {
+    path: Path;
+    /** Default: bearer. */
+    credentials?: Asks;
+    /** Default: those of the specification. */
+    roles?: readonly Role[];
+    query?: Query;
+    body?: Body;
+  };
+
+/** Returns the response, or undefined when it has sent the response itself. */
+export type Handler<
+  Path extends string,
+  Asks extends Credentials,
+  Query extends z.ZodObject,
+  Body extends z.ZodObject | Form,
+> = (
+  input: Omit<HandlerInput<Asks extends 'none' ? null : Caller, z.output<Query>, ReadBody<Body>>, 'params'> & {
+    readonly params: ParamsOf<Path>;
+  },
+) => Promise<HandlerResponse | undefined>;
+
+/** Defines an endpoint. */
 export function endpoint<
   Path extends string,
   Asks extends Credentials = 'bearer',
   Query extends z.ZodObject = NoFields,
   Body extends z.ZodObject | Form = NoFields,
 >(
-  definition: OperationDocs &
-    Pick<Endpoint, 'method' | 'optionalBody' | 'unlimited' | 'lane'> & {
-      path: Path;
-      /** Default: bearer. */
-      credentials?: Asks;
-      /** Default: those of the specification. */
-      roles?: readonly Role[];
-      query?: Query;
-      body?: Body;
-      handle: (
-        input: Omit<HandlerInput<Asks extends 'none' ? null : Caller, z.output<Query>, ReadBody<Body>>, 'params'> & {
-          readonly params: ParamsOf<Path>;
-        },
-      ) => Promise<HandlerResponse | undefined>;
-    },
+  definition: EndpointDefinition<Path, Asks, Query, Body> & { tag: Tag; handle: Handler<Path, Asks, Query, Body> },
 ): Endpoint {
   const query: z.ZodObject = definition.query ?? z.strictObject({});
   const handle = definition.handle as unknown as (

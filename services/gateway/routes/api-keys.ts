@@ -1,21 +1,17 @@
-import { CreatedKey, KeyPage } from '@call-analysis/api/access/api-keys';
+import { CreatedKey, KeyPage } from '@call-analysis/api/access';
 import { PageQuery } from '@call-analysis/api/fields';
 import { Uuid } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
-import type { keyManagement } from '@call-analysis/proto';
 import type { CreateKeyReply } from '@call-analysis/proto/key_management/v1/CreateKeyReply';
-import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import type { Caller } from '../authentication/caller.ts';
-import { endpoint, type Endpoint } from '../http/endpoint.ts';
+import type { Endpoint } from '../http/endpoint.ts';
+import { managerOf, servedBy, type Services } from './rpc-caller.ts';
 
 const PATH = '/external/api/v1/api-key';
 
 /** docs/api.md, "Keys and users". */
-export function apiKeys(
-  keys: Pick<Client<typeof keyManagement>, 'createKey' | 'listKeys' | 'deleteKey' | 'rotateKey'>,
-  platformFirms?: readonly string[],
-): Endpoint[] {
+export function apiKeys({ keyManagement: keys }: Services, platformFirms?: readonly string[]): Endpoint[] {
   /** The caller for key-management. Fault: FORBIDDEN. */
   function actorOf(caller: Caller, address: string) {
     if (platformFirms !== undefined && !platformFirms.includes(caller.firmUuid)) {
@@ -25,9 +21,10 @@ export function apiKeys(
         'API keys are managed by the staff of the firm that runs this service.',
       );
     }
-    return { user_uuid: caller.userUuid, firm_uuid: caller.firmUuid, role: caller.role, address };
+    return managerOf(caller, address);
   }
 
+  const endpoint = servedBy(keys, { tag: 'API keys', roles: ['SUPERUSER'] });
   return [
     endpoint({
       method: 'POST',
@@ -39,7 +36,6 @@ export function apiKeys(
           expires_at: futureTime().optional().meta({ description: 'When the key expires. Default: never.' }),
         })
         .meta({ id: 'CreateApiKeyRequest', examples: [{ firm_uuid: '1a2b3c4d-0000-4000-8000-000000000001' }] }),
-      tag: 'API keys',
       id: 'createApiKey',
       summary: 'Create an API key',
       description: 'A firm has one active key. Only this response shows the key.',
@@ -57,9 +53,7 @@ export function apiKeys(
     endpoint({
       method: 'GET',
       path: PATH,
-      roles: ['SUPERUSER'],
       query: PageQuery,
-      tag: 'API keys',
       id: 'listApiKeys',
       summary: 'List API keys',
       description: 'Newest first.',
@@ -87,7 +81,6 @@ export function apiKeys(
       method: 'POST',
       path: `${PATH}/:api_key_uuid/rotate`,
       params: { api_key_uuid: Uuid },
-      roles: ['SUPERUSER'],
       body: z
         .strictObject({
           grace_seconds: z
@@ -99,7 +92,6 @@ export function apiKeys(
         })
         .meta({ id: 'RotateApiKeyRequest', examples: [{ grace_seconds: 3600 }] }),
       optionalBody: true,
-      tag: 'API keys',
       id: 'rotateApiKey',
       summary: 'Replace an API key',
       description:
@@ -116,8 +108,6 @@ export function apiKeys(
       method: 'DELETE',
       path: `${PATH}/:api_key_uuid`,
       params: { api_key_uuid: Uuid },
-      roles: ['SUPERUSER'],
-      tag: 'API keys',
       id: 'deleteApiKey',
       summary: 'Delete an API key',
       description:

@@ -1,9 +1,8 @@
-import { AuditPage } from '@call-analysis/api/access/audit';
+import { AuditPage } from '@call-analysis/api/access';
 import { inOrder, instant, page, size, text } from '@call-analysis/api/fields';
-import type { keyManagement } from '@call-analysis/proto';
-import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
+import type { Services } from './rpc-caller.ts';
 
 const subject = z
   .string()
@@ -12,7 +11,7 @@ const subject = z
   .meta({ documentedAs: { type: 'string', format: 'uuid' } });
 
 /** docs/api.md, "Keys and users". */
-export function audit(keys: Pick<Client<typeof keyManagement>, 'listAudit'>): Endpoint[] {
+export function audit({ keyManagement }: Services): Endpoint[] {
   return [
     endpoint({
       method: 'GET',
@@ -36,7 +35,7 @@ export function audit(keys: Pick<Client<typeof keyManagement>, 'listAudit'>): En
       responses: { 200: { description: 'A page of entries.', schema: AuditPage } },
       async handle({ caller, query }) {
         const { page: number, size: limit, ...filter } = query;
-        const { count, entries, names } = await keys.listAudit({
+        const { count, entries, names } = await keyManagement.listAudit({
           firm_uuid: caller.firmUuid,
           ...filter,
           limit,

@@ -1,13 +1,12 @@
 import type { IncomingMessage } from 'node:http';
-import { SignInMethods } from '@call-analysis/api/access/sessions';
+import { SignInMethods } from '@call-analysis/api/access';
 import { Fault } from '@call-analysis/fault';
-import type { keyManagement } from '@call-analysis/proto';
-import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
-import { endpoint, type Endpoint } from '../http/endpoint.ts';
+import type { Endpoint } from '../http/endpoint.ts';
 import { publicPath, type PublicUrl } from '../http/request/public-url.ts';
 import type { Attempt, OpenIdProvider } from '../openid-connect/provider.ts';
-import { cookieIn, cookieOf, type PathCookie, SESSION_COOKIE, SESSION_PATH } from './session-cookies.ts';
+import { servedBy, type Services } from './rpc-caller.ts';
+import { cookieIn, cookieOf, type PathCookie, SESSION_COOKIE, SESSION_PATH } from './sessions.ts';
 
 const PATH = `${SESSION_PATH}/openid`;
 /** The provider sends people back by a link of its own, so the cookie must come with links of other sites. */
@@ -23,7 +22,7 @@ type Refusal = 'canceled' | 'expired' | 'forbidden' | 'unavailable';
  * console, signed in or with `#refused=` and the reason. Without a provider only the list of methods is there.
  */
 export function openIdSignIn(
-  keys: Pick<Client<typeof keyManagement>, 'openProviderSession'>,
+  { keyManagement: keys }: Services,
   provider: OpenIdProvider | undefined,
   { configuredUrl, absolute, report }: OpenIdRoutes,
 ): Endpoint[] {
@@ -33,11 +32,10 @@ export function openIdSignIn(
   const redirectUri = (request: IncomingMessage) => absolute(request, `${PATH}/callback`);
   const refused = (reason: Refusal) => ({ status: 302, headers: { location: `${consolePath}#refused=${reason}` } });
 
+  const endpoint = servedBy(keys, { tag: 'Sessions', credentials: 'none' });
   const methods = endpoint({
     method: 'GET',
     path: `${SESSION_PATH}/methods`,
-    credentials: 'none',
-    tag: 'Sessions',
     id: 'listSignInMethods',
     summary: 'List the ways to sign in',
     description: 'A one-time link always works. `openid` is an identity provider, or null where there is none.',
@@ -54,8 +52,6 @@ export function openIdSignIn(
     endpoint({
       method: 'GET',
       path: PATH,
-      credentials: 'none',
-      tag: 'Sessions',
       id: 'beginOpenIdSignIn',
       summary: 'Sign in through the identity provider',
       description: 'For browsers. The provider must send the person back within 10 minutes.',
@@ -74,10 +70,8 @@ export function openIdSignIn(
     endpoint({
       method: 'GET',
       path: `${PATH}/callback`,
-      credentials: 'none',
       // Providers add parameters of their own.
       query: z.looseObject({ error: z.string().optional() }),
-      tag: 'Sessions',
       id: 'finishOpenIdSignIn',
       summary: 'Come back from the identity provider',
       description: 'Only the provider links here. Sets the cookie of the session.',

@@ -1,12 +1,10 @@
 import { exampleDraft, ScorecardTrial } from '@call-analysis/api/scorecards';
 import { type Analysis, ScorecardDraft, transcriptJson, Uuid } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
-import type { analysis, ingest } from '@call-analysis/proto';
-import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
 import type { StoredCall } from './calls/call-json.ts';
-import { callerOf, type PassedInput, readAnswer, requestOf } from './rpc-caller.ts';
+import { callerOf, type PassedInput, readAnswer, requestOf, type Services } from './rpc-caller.ts';
 
 const MOST_CALLS = 10;
 /** A language model may take a minute for a call. */
@@ -31,10 +29,7 @@ const Trial = z
   });
 
 /** Trials of a scorecard before it is put in force (docs/api.md, "Scorecards"). */
-export function scorecardTrials(
-  scorecards: Pick<Client<typeof analysis>, 'getScorecard' | 'tryScorecard'>,
-  catalogue: Pick<Client<typeof ingest>, 'getCall'>,
-): Endpoint[] {
+export function scorecardTrials({ analysis, ingest }: Services): Endpoint[] {
   return [
     endpoint({
       method: 'POST',
@@ -50,7 +45,7 @@ export function scorecardTrials(
       async handle(input) {
         const { caller, params, body } = input;
         // An unknown scorecard is NOT_FOUND for the request, not for each call.
-        await scorecards.getScorecard({ caller: callerOf(caller), scorecard_uuid: params.uuid });
+        await analysis.getScorecard({ caller: callerOf(caller), scorecard_uuid: params.uuid });
         const items = await Promise.all([...new Set(body.call_uuids)].map((call_uuid) => tryCall(input, call_uuid)));
         return { status: 200, body: { items } };
       },
@@ -60,7 +55,7 @@ export function scorecardTrials(
   async function tryCall(input: PassedInput & { readonly body: z.output<typeof Trial> }, call_uuid: string) {
     let call: StoredCall | null = null;
     try {
-      const reply = await catalogue.getCall({ caller: callerOf(input.caller), call_uuid });
+      const reply = await ingest.getCall({ caller: callerOf(input.caller), call_uuid });
       if (reply.is_large === true)
         throw new Fault(
           'conflict',
@@ -74,7 +69,7 @@ export function scorecardTrials(
       const { utterances } = JSON.parse(transcriptJson(transcript)) as { utterances: unknown[] };
       const tried = { call_uuid, segment_type, operator_name, duration, language, utterances };
       const asked = requestOf({ ...input, body: { draft: input.body.draft, call: tried } });
-      const after = readAnswer<Analysis>(await scorecards.tryScorecard(asked, { deadlineMs: TRY_MS }));
+      const after = readAnswer<Analysis>(await analysis.tryScorecard(asked, { deadlineMs: TRY_MS }));
       return { ...itemOf(call_uuid, call), after: resultOf(after), failure: null };
     } catch (error) {
       if (!(error instanceof Fault) || !OF_A_CALL.includes(error.code)) throw error;

@@ -1,13 +1,11 @@
 import { PageQuery, wholeNumber } from '@call-analysis/api/fields';
 import { DefaultScorecard, exampleDraft, RevisionPage, Scorecard, ScorecardPage } from '@call-analysis/api/scorecards';
 import { ScorecardDraft } from '@call-analysis/events';
-import type { analysis } from '@call-analysis/proto';
-import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
-import { endpoint, type Endpoint, type HandlerResponse } from '../http/endpoint.ts';
+import type { Endpoint, HandlerResponse } from '../http/endpoint.ts';
 import { etagOf, IfMatch } from '../http/request/if-match.ts';
 import { textOfBody } from '../http/request/json-body.ts';
-import { actorOf, type Answer, answered, callerOf, passTo, readAnswer } from './rpc-caller.ts';
+import { actorOf, type Answer, answered, callerOf, readAnswer, servedBy, type Services } from './rpc-caller.ts';
 
 const PATH = '/api/v1/scorecards';
 const MAX_REVISION = 2 ** 31 - 1;
@@ -18,39 +16,34 @@ const MAX_REVISION = 2 ** 31 - 1;
  */
 const Draft = z.looseObject({}).meta({ documentedAs: ScorecardDraft, examples: [exampleDraft] });
 
-const ofAdmins = { credentials: 'bearer', roles: ['ADMIN'] } as const;
-const tag = 'Scorecards';
 const etag = { ETag: 'The revision in double quotes, for the If-Match header of a change.' };
 
 /** The scorecards of a firm: create, revise and activate them. */
-export function scorecards(service: Omit<Client<typeof analysis>, 'ready' | 'close'>): Endpoint[] {
+export function scorecards({ analysis }: Services): Endpoint[] {
+  const endpoint = servedBy(analysis, { tag: 'Scorecards', roles: ['ADMIN'] });
   return [
     endpoint({
-      ...ofAdmins,
       method: 'GET',
       path: PATH,
       query: PageQuery,
-      tag,
       id: 'listScorecards',
       summary: 'List scorecards',
       description: 'Newest first, without their sections. Every firm starts with one scorecard, which is active.',
       responses: { 200: { description: 'A page of scorecards.', schema: ScorecardPage } },
       handle: async ({ caller, query }) =>
-        answered(await service.listScorecards({ caller: callerOf(caller), ...query })),
+        answered(await analysis.listScorecards({ caller: callerOf(caller), ...query })),
     }),
     endpoint({
-      ...ofAdmins,
       method: 'POST',
       path: PATH,
       body: Draft,
-      tag,
       id: 'createScorecard',
       summary: 'Create a scorecard',
       description:
         'For one segment type, or the default of the firm when `segment_type` is null or left out. It scores no calls until it is activated. The response contains the uuids of its questions.\n\nPhrases: `refund` matches this word, `refund*` every word that starts with it, `#` a number, `i|we` either word, `(call back|ring)` either group. `[very|so]` is optional, `..` is up to three words, and `! no problem` is an exception.',
       responses: { 201: { description: 'The scorecard, at revision 1.', schema: Scorecard, headers: etag } },
       async handle({ caller, body, address }) {
-        const created = await service.createScorecard({
+        const created = await analysis.createScorecard({
           caller: actorOf(caller, address),
           document: textOfBody(body),
         });
@@ -58,39 +51,32 @@ export function scorecards(service: Omit<Client<typeof analysis>, 'ready' | 'clo
       },
     }),
     endpoint({
-      ...ofAdmins,
       method: 'GET',
       path: `${PATH}/default`,
-      tag,
       id: 'getDefaultScorecard',
       summary: 'Get the default scorecard of this release',
       description:
         'What a new firm gets, in the language of the firm. A firm keeps the scorecard that it has: to take this one, try it and send its `name`, `segment_type` and `sections` as a revision of `scorecard_uuid`.',
       responses: { 200: { description: 'The default scorecard.', schema: DefaultScorecard } },
-      handle: passTo(service, 'getDefaultScorecard'),
     }),
     endpoint({
-      ...ofAdmins,
       method: 'GET',
       path: `${PATH}/:uuid`,
       query: z.strictObject({ revision: wholeNumber(1, MAX_REVISION).optional() }),
-      tag,
       id: 'getScorecard',
       summary: 'Get a scorecard',
       description: 'The newest revision, or the one in `revision`.',
       responses: { 200: { description: 'The scorecard.', schema: Scorecard, headers: etag } },
       async handle({ caller, params, query }) {
         return scorecardResponse(
-          await service.getScorecard({ caller: callerOf(caller), scorecard_uuid: params.uuid, ...query }),
+          await analysis.getScorecard({ caller: callerOf(caller), scorecard_uuid: params.uuid, ...query }),
         );
       },
     }),
     endpoint({
-      ...ofAdmins,
       method: 'PUT',
       path: `${PATH}/:uuid`,
       body: Draft,
-      tag,
       id: 'reviseScorecard',
       summary: 'Revise a scorecard',
       description:
@@ -107,7 +93,7 @@ export function scorecards(service: Omit<Client<typeof analysis>, 'ready' | 'clo
         },
       },
       async handle({ caller, params, body, address, basedOn }) {
-        const revised = await service.reviseScorecard({
+        const revised = await analysis.reviseScorecard({
           caller: actorOf(caller, address),
           scorecard_uuid: params.uuid,
           expected_revision: basedOn!,
@@ -117,23 +103,19 @@ export function scorecards(service: Omit<Client<typeof analysis>, 'ready' | 'clo
       },
     }),
     endpoint({
-      ...ofAdmins,
       method: 'GET',
       path: `${PATH}/:uuid/revisions`,
       query: PageQuery,
-      tag,
       id: 'listScorecardRevisions',
       summary: 'List the revisions of a scorecard',
       description: 'Newest first. To read a revision, get the scorecard with `revision`.',
       responses: { 200: { description: 'A page of revisions.', schema: RevisionPage } },
       handle: async ({ caller, params, query }) =>
-        answered(await service.listRevisions({ caller: callerOf(caller), scorecard_uuid: params.uuid, ...query })),
+        answered(await analysis.listRevisions({ caller: callerOf(caller), scorecard_uuid: params.uuid, ...query })),
     }),
     endpoint({
-      ...ofAdmins,
       method: 'POST',
       path: `${PATH}/:uuid/activate`,
-      tag,
       id: 'activateScorecard',
       summary: 'Activate a scorecard',
       description:
@@ -141,7 +123,7 @@ export function scorecards(service: Omit<Client<typeof analysis>, 'ready' | 'clo
       responses: { 200: { description: 'The active scorecard.', schema: Scorecard, headers: etag } },
       async handle({ caller, params, address }) {
         return scorecardResponse(
-          await service.activateScorecard({ caller: actorOf(caller, address), scorecard_uuid: params.uuid }),
+          await analysis.activateScorecard({ caller: actorOf(caller, address), scorecard_uuid: params.uuid }),
         );
       },
     }),

@@ -11,21 +11,18 @@ import {
   WebhookPage,
   WebhookWithSecret,
 } from '@call-analysis/api/webhooks';
-import type { webhooks as definition } from '@call-analysis/proto';
-import type { Client } from '@call-analysis/rpc';
-import { endpoint, type Endpoint } from '../http/endpoint.ts';
-import { passTo } from './rpc-caller.ts';
+import type { Endpoint } from '../http/endpoint.ts';
+import { servedBy, type Services } from './rpc-caller.ts';
 
 const PATH = '/api/v1/webhooks';
-const access = { roles: ['ADMIN'], tag: 'Webhooks' } as const;
 /** A replay may be of a million deliveries. */
 const REPLAY_MS = 60_000;
 
 /** docs/api.md, "Webhooks". */
-export function webhooks(service: Client<typeof definition>): Endpoint[] {
+export function webhooks({ webhooks: service }: Services): Endpoint[] {
+  const endpoint = servedBy(service, { tag: 'Webhooks', roles: ['ADMIN'] });
   return [
     endpoint({
-      ...access,
       method: 'POST',
       path: PATH,
       body: NewWebhook,
@@ -35,10 +32,8 @@ export function webhooks(service: Client<typeof definition>): Endpoint[] {
         'The response contains the secret that verifies signatures. It is not shown again. The URL must begin with https:// and lead to a public address.',
       responses: { 201: { description: 'The webhook with its secret.', schema: WebhookWithSecret } },
       errors: ['URL_NOT_ALLOWED', 'TOO_MANY_WEBHOOKS'],
-      handle: passTo(service, 'createWebhook'),
     }),
     endpoint({
-      ...access,
       method: 'GET',
       path: PATH,
       query: PageQuery,
@@ -46,19 +41,15 @@ export function webhooks(service: Client<typeof definition>): Endpoint[] {
       summary: 'List webhooks',
       description: 'Newest first.',
       responses: { 200: { description: 'A page of webhooks.', schema: WebhookPage } },
-      handle: passTo(service, 'listWebhooks'),
     }),
     endpoint({
-      ...access,
       method: 'GET',
       path: `${PATH}/:uuid`,
       id: 'getWebhook',
       summary: 'Get a webhook',
       responses: { 200: { description: 'The webhook.', schema: Webhook } },
-      handle: passTo(service, 'getWebhook'),
     }),
     endpoint({
-      ...access,
       method: 'PATCH',
       path: `${PATH}/:uuid`,
       body: WebhookChange,
@@ -68,30 +59,25 @@ export function webhooks(service: Client<typeof definition>): Endpoint[] {
         'Fields that are left out stay as they are; null clears the description. Events that happen while a webhook is disabled are stored as failed deliveries, which a replay sends.',
       responses: { 200: { description: 'The webhook.', schema: Webhook } },
       errors: ['URL_NOT_ALLOWED'],
-      handle: passTo(service, 'changeWebhook'),
     }),
     endpoint({
-      ...access,
       method: 'DELETE',
       path: `${PATH}/:uuid`,
       id: 'deleteWebhook',
       summary: 'Delete a webhook',
       description: 'Nothing more is sent to it, and its deliveries are removed.',
       responses: { 204: { description: 'It is deleted.' } },
-      handle: passTo(service, 'deleteWebhook'),
     }),
     endpoint({
-      ...access,
       method: 'POST',
       path: `${PATH}/:uuid/rotate-secret`,
       id: 'rotateWebhookSecret',
       summary: 'Rotate the secret of a webhook',
       description: 'For 24 hours deliveries are signed with the old secret too.',
       responses: { 200: { description: 'The webhook with its new secret.', schema: WebhookWithSecret } },
-      handle: passTo(service, 'rotateSecret'),
+      rpc: 'rotateSecret',
     }),
     endpoint({
-      ...access,
       method: 'POST',
       path: `${PATH}/:uuid/test`,
       id: 'testWebhook',
@@ -99,10 +85,8 @@ export function webhooks(service: Client<typeof definition>): Endpoint[] {
       description: 'Sends the event `webhook.test`, whether or not the webhook subscribes to it.',
       responses: { 202: { description: 'The delivery, which is about to be sent.', schema: Delivery } },
       errors: ['WEBHOOK_DISABLED'],
-      handle: passTo(service, 'testWebhook'),
     }),
     endpoint({
-      ...access,
       method: 'GET',
       path: `${PATH}/:uuid/deliveries`,
       query: DeliveryQuery,
@@ -110,10 +94,9 @@ export function webhooks(service: Client<typeof definition>): Endpoint[] {
       summary: 'List the deliveries of a webhook',
       description: 'Newest first. They are kept for 30 days.',
       responses: { 200: { description: 'A page of deliveries.', schema: DeliveryPage } },
-      handle: passTo(service, 'listDeliveries'),
+      rpc: 'listDeliveries',
     }),
     endpoint({
-      ...access,
       method: 'POST',
       path: `${PATH}/:uuid/deliveries/:delivery_uuid/retry`,
       id: 'retryWebhookDelivery',
@@ -122,10 +105,9 @@ export function webhooks(service: Client<typeof definition>): Endpoint[] {
         'Sends it immediately, even if it was delivered before. If the attempt fails, the retry schedule starts again.',
       responses: { 202: { description: 'The delivery, which is about to be sent.', schema: Delivery } },
       errors: ['WEBHOOK_DISABLED'],
-      handle: passTo(service, 'retryDelivery'),
+      rpc: 'retryDelivery',
     }),
     endpoint({
-      ...access,
       method: 'POST',
       path: `${PATH}/:uuid/replay`,
       body: ReplayedPeriod,
@@ -135,7 +117,8 @@ export function webhooks(service: Client<typeof definition>): Endpoint[] {
         'All deliveries that were created from `from` on and before `to`, also those that were delivered. Each keeps its `webhook-id`.',
       responses: { 202: { description: 'The number of deliveries.', schema: Replay } },
       errors: ['WEBHOOK_DISABLED'],
-      handle: passTo(service, 'replay', { deadlineMs: REPLAY_MS }),
+      rpc: 'replay',
+      deadlineMs: REPLAY_MS,
     }),
   ];
 }

@@ -92,7 +92,7 @@ async function nextEvent(
       `The ZIP with this recording is no longer kept. Upload the recording again, in a new batch or as a single upload.${hint}`,
     );
   }
-  const announced = { uuid: call.uuid, attempt: call.attempt, fileName: recording.fileName, entry };
+  const announced = { uuid: call.uuid, attempt: call.attempt, file_name: recording.file_name, entry };
   return extractionRequested(announced, archive, origin);
 }
 

@@ -5,7 +5,7 @@ import type { Objects } from '@call-analysis/objects';
 import type { Database, Sql } from '@call-analysis/postgres';
 import type { Registered } from '@call-analysis/service';
 import { extractionRequested, uploadedTranscriptReady } from '../calls/call-events.ts';
-import { publishEnded } from '../results/publish-ended.ts';
+import { publishEnded } from '../results/project-results.ts';
 import { type Announcements, type CallRange, NOT_ANNOUNCED } from './announcement-store.ts';
 import type { AnnouncedBatch, Batches } from './batch-store.ts';
 
@@ -78,7 +78,7 @@ export async function giveUpAnnouncing(
   const range = CallsAccepted.body.safeParse(event.data);
   if (!range.success) return;
   const batch = await batches.find(event.firmuuid, event.subject);
-  const stage = batch?.kind === 'audio' ? 'extraction' : 'analysis';
+  const stage = batch?.kind === 'audio' ? ('extraction' as const) : ('analysis' as const);
   const message = `The call could not be queued for ${stage}. Retry it.`;
   const failure = { stage, code: NOT_ANNOUNCED, message, retryable: true, attempts };
   await db.transaction(async (tx) => {

@@ -44,7 +44,7 @@ export function announcements(db: Database) {
       { first, last }: CallRange,
     ): Promise<ArchivedCall[]> {
       return sql.query<ArchivedCall>(
-        `SELECT call.uuid, call.attempt, recording.file_name AS "fileName", recording.entry, recording.turn AS priority
+        `SELECT call.uuid, call.attempt, recording.file_name, recording.entry, recording.turn AS priority
          FROM call JOIN recording ON recording.firm_uuid = call.firm_uuid AND recording.call_uuid = call.uuid
          WHERE call.firm_uuid = $1 AND call.uuid BETWEEN $3 AND $4 AND call.batch_uuid = $2 AND call.status = 'queued'
            AND call.attempt = 1 AND recording.object_key IS NULL AND recording.entry IS NOT NULL

@@ -1,62 +1,25 @@
+import type { Dated } from '@call-analysis/api/fields';
+import type { BatchItem } from '@call-analysis/api/uploads';
 import { notFound } from '@call-analysis/fault';
-import type { Page, Sql } from '@call-analysis/postgres';
+import { type Page, readPage, type Sql, valuesOf } from '@call-analysis/postgres';
+import type { z } from 'zod';
 import { UNFINISHED, UNFINISHED_SQL } from '../calls/call-status.ts';
 import type { Archive } from '../calls/recording-store.ts';
-import type { Prisma } from '../generated/client.ts';
+import type { Batch as BatchRow } from '../generated/client.ts';
 import type { IngestPrisma } from '../prisma.ts';
 
-export interface Batch {
-  readonly uuid: string;
-  readonly kind: string;
-  readonly accepted: number;
-  readonly duplicates: number;
-  readonly rejected: number;
-  readonly ignoredColumns: string[];
-  readonly rejectedUuid: string | null;
-  /** Its first and last call in the order of uuids. Null when no row was accepted. */
-  readonly firstCall: string | null;
-  readonly lastCall: string | null;
-  /** The frozen ZIP of its recordings. Null once no call needs it. */
-  readonly archiveKey: string | null;
+export type Batch = Readonly<Omit<BatchRow, 'archiveBytes' | 'finishPublished'>> & {
   readonly archiveBytes: number | null;
-  readonly createdAt: Date;
-  /** Files of the archive that no row names. */
-  readonly unnamedFiles: number;
-  /** Of its first duplicates, those whose call had permanently failed or was canceled. */
-  readonly endedDuplicates: number;
-  /** When the last of its erased calls had ended. Null while none has been erased. */
-  readonly erasedUntil: Date | null;
-}
-
-export interface NewBatch extends Batch {
-  readonly sessionUuid: string;
-  readonly firmUuid: string;
-  readonly campaignUuid: string | null;
-}
+};
 
 /** The fields that announcing its calls needs. */
 export type AnnouncedBatch = Pick<Batch, 'uuid' | 'kind' | 'archiveKey' | 'archiveBytes'>;
 
 /** A batch that is not finished, as far as finding its calls needs it. */
-export interface UnfinishedBatch {
-  readonly uuid: string;
-  readonly firmUuid: string;
-  readonly firstCall: string | null;
-  readonly lastCall: string | null;
-}
+export type UnfinishedBatch = Pick<Batch, 'uuid' | 'firmUuid' | 'firstCall' | 'lastCall'>;
 
-export interface BatchProgress extends Batch {
-  /** The names of its files, and the user who uploaded them. Null where the upload is no longer known. */
-  readonly fileName: string | null;
-  readonly archiveName: string | null;
-  readonly uploadedBy: string | null;
-  /** Without erased calls. */
-  readonly byStatus: Record<string, number>;
-  /** The number of its erased calls. */
-  readonly erased: number;
-  /** When its last call ended. Null while any call has not ended. */
-  readonly finishedAt: Date | null;
-}
+/** A batch and how far its calls are, without erased ones. What is known of its upload is null once that is removed. */
+export type BatchProgress = Dated<z.output<typeof BatchItem>, 'created_at' | 'finished_at'>;
 
 /**
  * From this many calls on, counting a batch takes several milliseconds, and clients that wait for its end poll often.
@@ -67,57 +30,31 @@ const COUNTED_AGAIN_AFTER = 9;
 const OLDEST_COUNTS_MS = 2_000;
 const REMEMBERED_BATCHES = 100;
 
-/** The last part of an object key is the name of the uploaded file. */
-function nameOf(key: string | null | undefined): string | null {
-  return key?.split('/').at(-1) ?? null;
-}
+/** The last part of an object key is the name of the uploaded file. Of a rejected CSV, the gateway makes the URL for its caller. */
+const PROGRESS = `SELECT batch.uuid AS batch_id, kind, batch.created_at, accepted, duplicates, rejected, by_status,
+    -- Only erasure removes a call from its batch.
+    accepted - present AS erased,
+    CASE WHEN NOT is_running THEN greatest(batch.created_at, erased_until, ended_at) END AS finished_at,
+    substring(metadata_key FROM '[^/]*$') AS file_name, substring(audio_key FROM '[^/]*$') AS archive_name,
+    user_uuid AS uploaded_by, '/api/v1/calls/rejected/' || rejected_uuid AS rejected_csv_url
+  FROM batch LEFT JOIN upload_session ON upload_session.uuid = batch.session_uuid
+  CROSS JOIN LATERAL (
+    SELECT coalesce(jsonb_object_agg(status, calls), '{}') AS by_status, coalesce(sum(calls), 0)::int AS present,
+      coalesce(bool_or(status IN ${UNFINISHED_SQL}), false) AS is_running, max(ended_at) AS ended_at
+    FROM (
+      SELECT status, count(*) AS calls, max(coalesce(ended_at, updated_at)) AS ended_at
+      FROM call WHERE call.firm_uuid = batch.firm_uuid AND call.uuid BETWEEN first_call AND last_call
+        AND call.batch_uuid = batch.uuid
+      GROUP BY status) AS of_status) AS counted
+  WHERE batch.uuid = ANY($1) ORDER BY batch.created_at DESC, batch.uuid DESC`;
 
 /** Batches. Requests of users are limited to one firm. */
 export function batches(prisma: IngestPrisma, db: Sql) {
-  async function withProgress(found: Batch[]): Promise<BatchProgress[]> {
-    const uploads = await db.query<{
-      batch_uuid: string;
-      user_uuid: string;
-      metadata_key: string;
-      audio_key: string | null;
-    }>(
-      `SELECT batch.uuid AS batch_uuid, user_uuid, metadata_key, audio_key
-       FROM batch JOIN upload_session ON upload_session.uuid = batch.session_uuid WHERE batch.uuid = ANY($1)`,
-      [found.map((batch) => batch.uuid)],
-    );
-    const groups = await db.query<{ batch_uuid: string; status: string; count: number; latest: Date }>(
-      `SELECT call.batch_uuid, status, count(*)::int AS count, max(coalesce(ended_at, updated_at)) AS latest
-       FROM batch JOIN call ON call.firm_uuid = batch.firm_uuid AND call.uuid BETWEEN first_call AND last_call
-         AND call.batch_uuid = batch.uuid
-       WHERE batch.uuid = ANY($1) GROUP BY call.batch_uuid, status`,
-      [found.map((batch) => batch.uuid)],
-    );
-    return found.map((batch) => {
-      const own = groups.filter((group) => group.batch_uuid === batch.uuid);
-      const byStatus = Object.fromEntries(own.map((group) => [group.status, group.count]));
-      // Only erasure removes a call from its batch.
-      const erased = own.reduce((left, group) => left - group.count, batch.accepted);
-      const running = own.some((group) => UNFINISHED.includes(group.status));
-      const ended = [batch.createdAt, batch.erasedUntil ?? batch.createdAt, ...own.map((group) => group.latest)];
-      const lastMs = Math.max(...ended.map((at) => at.getTime()));
-      const upload = uploads.find(({ batch_uuid }) => batch_uuid === batch.uuid);
-      return {
-        ...batch,
-        fileName: nameOf(upload?.metadata_key),
-        archiveName: nameOf(upload?.audio_key),
-        uploadedBy: upload?.user_uuid ?? null,
-        byStatus,
-        erased,
-        finishedAt: running ? null : new Date(lastMs),
-      };
-    });
-  }
-
   /** Counts of large batches that have not finished. */
   const recent = new Map<string, { readonly progress: Promise<BatchProgress>; until: number }>();
 
   async function progressOf(batch: Batch): Promise<BatchProgress> {
-    const [progress] = await withProgress([batch]);
+    const [progress] = await db.query<BatchProgress>(PROGRESS, [[batch.uuid]]);
     return progress!;
   }
 
@@ -132,7 +69,7 @@ export function batches(prisma: IngestPrisma, db: Sql) {
       const progress = await counted.progress;
       const now = performance.now();
       counted.until =
-        progress.finishedAt === null ? now + Math.min((now - began) * COUNTED_AGAIN_AFTER, OLDEST_COUNTS_MS) : 0;
+        progress.finished_at === null ? now + Math.min((now - began) * COUNTED_AGAIN_AFTER, OLDEST_COUNTS_MS) : 0;
       return progress;
     } catch (error) {
       counted.until = 0;
@@ -146,30 +83,16 @@ export function batches(prisma: IngestPrisma, db: Sql) {
       return found === null ? null : batchOf(found);
     },
 
-    async add(tx: Sql, batch: NewBatch): Promise<void> {
+    async add(tx: Sql, batch: Batch): Promise<void> {
       await tx.query(
         `INSERT INTO batch (uuid, session_uuid, firm_uuid, kind, accepted, duplicates, rejected, ignored_columns,
            rejected_uuid, first_call, last_call, archive_key, archive_bytes, created_at, campaign_uuid, unnamed_files,
            ended_duplicates)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`,
         [
-          batch.uuid,
-          batch.sessionUuid,
-          batch.firmUuid,
-          batch.kind,
-          batch.accepted,
-          batch.duplicates,
-          batch.rejected,
-          batch.ignoredColumns,
-          batch.rejectedUuid,
-          batch.firstCall,
-          batch.lastCall,
-          batch.archiveKey,
-          batch.archiveBytes,
-          batch.createdAt,
-          batch.campaignUuid,
-          batch.unnamedFiles,
-          batch.endedDuplicates,
+          ...valuesOf(batch, 'uuid', 'sessionUuid', 'firmUuid', 'kind', 'accepted', 'duplicates', 'rejected'),
+          ...valuesOf(batch, 'ignoredColumns', 'rejectedUuid', 'firstCall', 'lastCall', 'archiveKey', 'archiveBytes'),
+          ...valuesOf(batch, 'createdAt', 'campaignUuid', 'unnamedFiles', 'endedDuplicates'),
         ],
       );
     },
@@ -187,18 +110,12 @@ export function batches(prisma: IngestPrisma, db: Sql) {
       return batch.accepted < LARGE_BATCH ? progressOf(batch) : progressOfLarge(batch);
     },
 
-    async list(firmUuid: string, { page, size }: Page): Promise<{ count: number; items: BatchProgress[] }> {
-      const where: Prisma.BatchWhereInput = { firmUuid };
-      const [count, found] = await Promise.all([
-        prisma.batch.count({ where }),
-        prisma.batch.findMany({
-          where,
-          orderBy: [{ createdAt: 'desc' }, { uuid: 'desc' }],
-          skip: (page - 1) * size,
-          take: size,
-        }),
-      ]);
-      return { count, items: await withProgress(found.map(batchOf)) };
+    /** Newest first. */
+    async list(firmUuid: string, page: Page): Promise<{ count: number; items: BatchProgress[] }> {
+      const orderBy = 'created_at DESC, uuid DESC';
+      const listed = { columns: 'uuid', matching: 'FROM batch WHERE firm_uuid = $1', values: [firmUuid], orderBy };
+      const { count, items } = await readPage<{ uuid: string }>(db, listed, page);
+      return { count, items: await db.query<BatchProgress>(PROGRESS, [items.map(({ uuid }) => uuid)]) };
     },
 
     /** Records that one of its calls, which had ended at that time, was erased. */
@@ -307,14 +224,8 @@ export function batches(prisma: IngestPrisma, db: Sql) {
   };
 }
 
-type StoredBatch = Omit<Batch, 'archiveBytes'> & {
-  readonly archiveBytes: bigint | null;
-  readonly finishPublished: boolean;
-};
-
-function batchOf(row: StoredBatch): Batch {
-  const { finishPublished: _finishPublished, ...batch } = row;
-  return { ...batch, archiveBytes: batch.archiveBytes === null ? null : Number(batch.archiveBytes) };
+function batchOf({ finishPublished: _finishPublished, archiveBytes, ...batch }: BatchRow): Batch {
+  return { ...batch, archiveBytes: archiveBytes === null ? null : Number(archiveBytes) };
 }
 
 export type Batches = ReturnType<typeof batches>;

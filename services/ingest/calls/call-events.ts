@@ -13,7 +13,7 @@ import {
 } from '@call-analysis/events';
 import type { Objects } from '@call-analysis/objects';
 import type { CallRow } from './call-row.ts';
-import type { UploadedTranscript } from './call-store.ts';
+import type { DescribedCall, UploadedTranscript } from './call-store.ts';
 import type { Archive, ArchivedCall, Recording, StoredRecording } from './recording-store.ts';
 import { parseTranscript } from './transcript-format.ts';
 
@@ -27,46 +27,29 @@ export function extractionRequested(
     attempt: call.attempt,
     archive_key: archive.key,
     archive_bytes: archive.bytes,
-    file_name: call.fileName,
+    file_name: call.file_name,
     entry: call.entry,
   });
 }
 
-/** The part of a row of the catalogue that is announced together with a recording. */
-type DescribedCall = Pick<CallRow, 'uuid' | 'attempt' | 'segment_type' | 'operator_name' | 'direction' | 'start_time'>;
-
-function metadataOf({
-  operator_name,
-  direction,
-  start_time,
-}: Omit<DescribedCall, 'uuid' | 'attempt' | 'segment_type'>) {
-  return {
-    operator_name,
-    direction: direction as 'inbound' | 'outbound' | null,
-    start_time: start_time.toISOString(),
-  };
+function describedBy({ attempt, segment_type, operator_name, direction, start_time }: DescribedCall) {
+  return { attempt, segment_type, operator_name, direction, start_time: start_time.toISOString() };
 }
 
 /** The recording of a call is stored and can be transcribed. */
 export function audioStored(
   call: DescribedCall,
   channels: Pick<Recording, 'left' | 'right'>,
-  stored: StoredRecording,
+  { object_key: key, codec: _codec, sha256: _sha256, ...audio }: StoredRecording,
   redact: boolean,
   origin: EventOrigin,
 ): Event<BodyOf<typeof AudioStored>> {
   return createEvent('ingest', AudioStored, call.uuid, origin, {
-    attempt: call.attempt,
-    key: stored.objectKey,
-    format: stored.format,
-    channels: stored.channels,
-    sample_rate: stored.sampleRate,
-    duration: stored.duration,
-    size_bytes: stored.sizeBytes,
+    key,
+    ...audio,
     left: channels.left,
     right: channels.right,
-    segment_type: call.segment_type,
-    ...metadataOf(call),
+    ...describedBy(call),
     ...(redact && { redact }),
   });
 }
@@ -89,13 +72,11 @@ export async function uploadedTranscriptReady(
   // A byte of text becomes at most a few bytes of JSON, so a text far below the limit needs no exact count.
   const isShort = call.tagged_text.length < INLINE_BYTES / 8;
   return createEvent('ingest', TranscriptReady, call.uuid, origin, {
-    attempt: call.attempt,
     source: 'transcription',
     duration: call.duration,
     language: call.language as Language | null,
     tags: parsed.tags,
-    segment_type: call.segment_type,
-    ...metadataOf(call),
+    ...describedBy(call),
     transcript: isShort ? { utterances } : await packTranscript(objects, attemptOf(call, origin), utterances),
   });
 }
@@ -108,13 +89,11 @@ export async function transcribedRecordingReady(
   origin: EventOrigin,
 ): Promise<Event<BodyOf<typeof TranscriptReady>>> {
   return createEvent('ingest', TranscriptReady, call.uuid, origin, {
-    attempt: call.attempt,
     source: 'audio',
     duration: call.duration,
     language: call.language as Language | null,
     tags: [],
-    segment_type: call.segment_type,
-    ...metadataOf(call),
+    ...describedBy(call),
     ...(call.engine === null ? {} : { engine: call.engine }),
     transcript: await packTranscript(objects, attemptOf(call, origin), utterances),
   });

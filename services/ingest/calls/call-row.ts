@@ -1,10 +1,9 @@
-export interface Failure {
-  readonly stage: string;
-  readonly code: string;
-  readonly message: string;
-  readonly retryable: boolean;
-  readonly attempts: number;
-}
+import type { CallItem } from '@call-analysis/api/calls';
+import type { Dated } from '@call-analysis/api/fields';
+import type { z } from 'zod';
+
+type Shown = Dated<z.output<typeof CallItem>, 'start_time' | 'created_at' | 'updated_at' | 'reviewed_at'>;
+export type Failure = NonNullable<Shown['failure']>;
 
 export interface HistoryEntry {
   readonly status: string;
@@ -20,46 +19,15 @@ export function removedAt({ history }: Pick<CallRow, 'history'>, what: 'recordin
   return history.findLast(({ removed }) => removed === what)?.at ?? null;
 }
 
-/** A row of the catalogue. */
-export interface CallRow {
-  readonly uuid: string;
-  readonly source: 'audio' | 'transcription';
-  readonly status: string;
-  readonly attempt: number;
-  readonly outcome: string | null;
-  readonly partner_call_id: string | null;
-  readonly client_phone_number: string;
-  readonly operator_name: string;
-  readonly operator_id: string | null;
-  readonly operator_group_name: string | null;
-  readonly direction: string | null;
-  readonly segment_type: string;
-  readonly start_time: Date;
-  readonly duration: number | null;
-  readonly disconnect_reason: string | null;
-  readonly language: string | null;
+/** A row of the catalogue. The columns that a list shows have its names (docs/api.md, "Calls"). */
+export interface CallRow extends Omit<Shown, 'batch_id' | 'campaign_id' | 'score_source'> {
   /** The engine that transcribed the recording; null for an uploaded transcript. */
   readonly engine: string | null;
-  readonly score: number | null;
   readonly batch_uuid: string | null;
   readonly campaign_uuid: string | null;
-  readonly failure: Failure | null;
   readonly history: HistoryEntry[];
-  readonly created_at: Date;
-  readonly updated_at: Date;
-  /** How many answers of the current analysis need a review; null without an analysis, and if not counted. */
-  readonly needs_review: number | null;
-  /** How many questions the current analysis has, and how many are answered; null likewise. */
-  readonly questions: number | null;
-  readonly answered: number | null;
-  /** When the current analysis was reviewed. */
-  readonly reviewed_at: Date | null;
   /** When it ended, where a review has moved `updated_at` since; else null. */
   readonly ended_at: Date | null;
-  /** The user whose task its review is. */
-  readonly assigned_to: string | null;
-  /** The sampling rule that has chosen it, the first of several. */
-  readonly sampled_by: string | null;
 }
 
 /** The user whose task the review of `call` is. */

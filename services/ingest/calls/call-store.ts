@@ -5,16 +5,14 @@ import type { AnalysisBodies } from './analysis-body-store.ts';
 import { CALL_COLUMNS, CALL_VALUES, type CallRow } from './call-row.ts';
 import { UNFINISHED_SQL } from './call-status.ts';
 
+/** What is announced of a call together with its recording or transcript. */
+export type DescribedCall = Pick<
+  CallRow,
+  'uuid' | 'attempt' | 'segment_type' | 'operator_name' | 'direction' | 'start_time'
+>;
+
 /** An uploaded transcript with what its TranscriptReady event needs. */
-export interface UploadedTranscript {
-  readonly uuid: string;
-  readonly attempt: number;
-  readonly duration: number | null;
-  readonly segment_type: string;
-  readonly operator_name: string;
-  readonly direction: string | null;
-  readonly start_time: Date;
-  readonly language: string | null;
+export interface UploadedTranscript extends DescribedCall, Pick<CallRow, 'duration' | 'language'> {
   readonly tagged_text: string;
 }
 

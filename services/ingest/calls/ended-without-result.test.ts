@@ -159,13 +159,9 @@ describe('a recording that is uploaded again', () => {
       call_uuid: uuidv7(),
       file_name: goodAudio.audio_file_name,
       metadata: JSON.stringify(goodAudio),
-      recording: { ...recordingMessage(recordingOf()) },
+      recording: recordingOf(),
     };
     const replies = [await service.client.registerCall(request), await service.client.registerCall(request)];
     expect(replies.map(({ repeated_upload = false }) => repeated_upload)).toEqual([false, false]);
   });
 });
-
-function recordingMessage({ objectKey, sampleRate, sizeBytes, ...same }: ReturnType<typeof recordingOf>) {
-  return { ...same, object_key: objectKey, sample_rate: sampleRate, size_bytes: sizeBytes };
-}

@@ -1,11 +1,28 @@
+import { CallItem } from '@call-analysis/api/calls';
 import { countAnswers, isDoubtful, type Utterance } from '@call-analysis/events';
 import { notFound } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
-import { callItem } from './call-item.ts';
-import { type HistoryEntry, removedAt } from './call-row.ts';
+import type { z } from 'zod';
+import { type CallRow, type HistoryEntry, removedAt } from './call-row.ts';
+import { failureWithHint } from './call-status.ts';
 import type { Calls } from './call-store.ts';
 import type { Recordings } from './recording-store.ts';
 import type { Transcripts } from './transcript-store.ts';
+
+const FIELDS = Object.keys(CallItem.shape) as (keyof typeof CallItem.shape)[];
+
+/** A call of a list as the API shows it (docs/api.md, "Calls"). A column of the name of a field is that field. */
+export function callItem(row: CallRow): z.infer<typeof CallItem> {
+  const values: Record<(typeof FIELDS)[number], unknown> = {
+    ...row,
+    batch_id: row.batch_uuid,
+    campaign_id: row.campaign_uuid,
+    failure: failureWithHint(row),
+    score_source: row.score === null ? null : row.reviewed_at === null ? 'machine' : 'reviewed',
+  };
+  const shown = FIELDS.map((name) => [name, values[name] instanceof Date ? values[name].toISOString() : values[name]]);
+  return Object.fromEntries(shown) as z.infer<typeof CallItem>;
+}
 
 interface ReadDeps {
   readonly calls: Calls;
@@ -48,16 +65,14 @@ async function readAudio({ recordings, objects }: ReadDeps, firmUuid: string, uu
   const recording = await recordings.find(firmUuid, uuid);
   const stored = recording?.stored ?? null;
   if (recording === null || stored === null) return null;
+  const { object_key: key, codec: _codec, size_bytes: size, sha256: _sha256, ...shown } = stored;
   return {
-    file_name: recording.fileName,
-    format: stored.format,
-    channels: stored.channels,
-    sample_rate: stored.sampleRate,
-    duration: stored.duration,
-    size: stored.sizeBytes,
+    file_name: recording.file_name,
+    ...shown,
+    size,
     left_channel: recording.left,
     right_channel: recording.right,
-    url: await objects.presignGet(stored.objectKey, { expiresInSeconds: URL_SECONDS }),
+    url: await objects.presignGet(key, { expiresInSeconds: URL_SECONDS }),
     url_expires_at: new Date(Date.now() + URL_SECONDS * 1000),
   };
 }

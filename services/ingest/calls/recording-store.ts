@@ -1,25 +1,28 @@
-import type { AudioFormat, Role } from '@call-analysis/events';
-import type { Database, Sql } from '@call-analysis/postgres';
+import { AudioFormat, type Role } from '@call-analysis/events';
+import { type Database, type Sql, valuesOf } from '@call-analysis/postgres';
 import type { EntryRecord } from '@call-analysis/zip';
-import type { z } from 'zod';
+import { z } from 'zod';
 
 /** A recording that is stored and can be transcribed. */
-export interface StoredRecording {
-  readonly objectKey: string;
-  readonly format: z.infer<typeof AudioFormat>;
-  readonly codec: string;
-  readonly channels: number;
+export const StoredRecording = z.object({
+  object_key: z.string().min(1),
+  format: AudioFormat,
+  codec: z.string().min(1),
+  channels: z.int().min(1),
   /** Hertz. */
-  readonly sampleRate: number;
+  sample_rate: z.int().min(1),
   /** Seconds. */
-  readonly duration: number;
-  readonly sizeBytes: number;
-  readonly sha256: Buffer;
-}
+  duration: z.number().min(0),
+  size_bytes: z.int().min(0),
+  sha256: z.instanceof(Buffer).refine((sum) => sum.length === 32),
+});
+export type StoredRecording = Readonly<z.infer<typeof StoredRecording>>;
+
+const STORED = StoredRecording.keyof().options;
 
 /** A recording as the client described it, and what its bytes contain: null until they are stored. */
 export interface Recording {
-  readonly fileName: string;
+  readonly file_name: string;
   readonly left: Role;
   readonly right: Role;
   readonly priority: number;
@@ -38,7 +41,7 @@ export interface Archive {
 export interface ArchivedCall {
   readonly uuid: string;
   readonly attempt: number;
-  readonly fileName: string;
+  readonly file_name: string;
   readonly entry: EntryRecord;
   readonly priority: number;
 }
@@ -51,15 +54,14 @@ export function recordings(db: Database) {
     /** Null when the call has none. */
     async read(sql: Sql, firmUuid: string, callUuid: string): Promise<Recording | null> {
       const [row] = await sql.query<Row>(
-        `SELECT file_name AS "fileName", left_role AS left, right_role AS right, turn AS priority, entry, object_key AS "objectKey",
-           format, codec, channels, sample_rate AS "sampleRate", duration, size_bytes AS "sizeBytes", sha256
+        `SELECT file_name, left_role AS left, right_role AS right, turn AS priority, entry, ${STORED.join(', ')}
          FROM recording WHERE firm_uuid = $1 AND call_uuid = $2`,
         [firmUuid, callUuid],
       );
       if (row === undefined) return null;
-      const { fileName, left, right, priority, entry, ...stored } = row;
-      const isStored = stored.objectKey !== null;
-      return { fileName, left, right, priority, entry, stored: isStored ? (stored as StoredRecording) : null };
+      const { file_name, left, right, priority, entry, ...stored } = row;
+      const isStored = stored.object_key !== null;
+      return { file_name, left, right, priority, entry, stored: isStored ? (stored as StoredRecording) : null };
     },
 
     async find(firmUuid: string, callUuid: string): Promise<Recording | null> {
@@ -70,14 +72,13 @@ export function recordings(db: Database) {
     async add(
       tx: Sql,
       { firmUuid, callUuid, at }: { firmUuid: string; callUuid: string; at: Date },
-      described: { fileName: string; left: Role; right: Role },
+      described: Pick<Recording, 'file_name' | 'left' | 'right'>,
       stored: StoredRecording,
     ): Promise<void> {
       await tx.query(
-        `INSERT INTO recording (firm_uuid, call_uuid, file_name, left_role, right_role, object_key, format, codec,
-           channels, sample_rate, duration, size_bytes, sha256, stored_at)
+        `INSERT INTO recording (firm_uuid, call_uuid, file_name, left_role, right_role, ${STORED.join(', ')}, stored_at)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
-        [firmUuid, callUuid, described.fileName, described.left, described.right, ...valuesOf(stored), at],
+        [firmUuid, callUuid, ...valuesOf(described, 'file_name', 'left', 'right'), ...valuesOf(stored, ...STORED), at],
       );
     },
 
@@ -99,16 +100,10 @@ export function recordings(db: Database) {
         `UPDATE recording SET object_key = $3, format = $4, codec = $5, channels = $6, sample_rate = $7, duration = $8,
            size_bytes = $9, sha256 = $10, stored_at = $11
          WHERE firm_uuid = $1 AND call_uuid = $2`,
-        [firmUuid, callUuid, ...valuesOf(stored), at],
+        [firmUuid, callUuid, ...valuesOf(stored, ...STORED), at],
       );
     },
   };
-}
-
-/** The values from `object_key` to `sha256`, in the order of the table. */
-function valuesOf(stored: StoredRecording): readonly unknown[] {
-  const { objectKey, format, codec, channels, sampleRate, duration, sizeBytes, sha256 } = stored;
-  return [objectKey, format, codec, channels, sampleRate, duration, sizeBytes, sha256];
 }
 
 export type Recordings = ReturnType<typeof recordings>;

@@ -9,9 +9,8 @@ import { z } from 'zod';
 import { requireActiveCampaign } from './add-calls.ts';
 import { campaignActions } from './campaign-rules.ts';
 import type { Campaign } from './campaign-store.ts';
-import type { CancelDeps } from './cancel-queued-calls.ts';
-import { changeCampaignState, changeCampaign } from './change-campaign.ts';
-import { createCampaign } from './create-campaign.ts';
+import { changeCampaign, changeCampaignState, createCampaign } from './change-campaign.ts';
+import type { CancelDeps } from './maintain-campaigns.ts';
 
 const Clearable = z.array(z.enum(['description', 'starts_at', 'ends_at']));
 
@@ -29,22 +28,17 @@ export function campaignRpcs(deps: CancelDeps & { readonly firms: Firms }): Camp
         request.caller,
         await createCampaign(deps, requireCaller(request.caller), {
           name: z.string().min(1).parse(request.name),
-          externalId: request.external_id ?? null,
+          external_id: request.external_id ?? null,
           description: request.description ?? null,
-          segmentType: request.segment_type ?? null,
-          startsAt: instant(request.starts_at) ?? null,
-          endsAt: instant(request.ends_at) ?? null,
+          segment_type: request.segment_type ?? null,
+          starts_at: instant(request.starts_at) ?? null,
+          ends_at: instant(request.ends_at) ?? null,
         }),
       ),
 
     listCampaigns: async (request) => {
-      const filter = { status: request.status, externalId: request.external_id ?? null };
-      const { count, items } = await campaigns.list(
-        requireCaller(request.caller).firmUuid,
-        filter,
-        PageRequest.parse(request),
-      );
-      const page = { count, items: items.map(campaignJson) };
+      const { firmUuid } = requireCaller(request.caller);
+      const page = await campaigns.list(firmUuid, request, PageRequest.parse(request));
       return answer(request.caller, page, (json) => ({ ...json, items: json.items.map(campaignMessage) }));
     },
 
@@ -61,8 +55,8 @@ export function campaignRpcs(deps: CancelDeps & { readonly firms: Firms }): Camp
         await changeCampaign(deps, requireCaller(request.caller), Uuid.parse(request.campaign_uuid), {
           name: request.name,
           description: cleared.has('description') ? null : request.description,
-          startsAt: cleared.has('starts_at') ? null : instant(request.starts_at),
-          endsAt: cleared.has('ends_at') ? null : instant(request.ends_at),
+          starts_at: cleared.has('starts_at') ? null : instant(request.starts_at),
+          ends_at: cleared.has('ends_at') ? null : instant(request.ends_at),
         }),
       );
     },
@@ -87,28 +81,10 @@ function instant(text: string | undefined): Date | undefined {
 }
 
 function shown(caller: Caller | null, campaign: Campaign) {
-  return answer(caller, campaignJson(campaign), campaignMessage);
-}
-
-/** docs/api.md, "Campaigns". */
-function campaignJson({ callsTotal, callsByStatus, callsErased, ...campaign }: Campaign) {
-  return {
-    uuid: campaign.uuid,
-    name: campaign.name,
-    external_id: campaign.externalId,
-    description: campaign.description,
-    status: campaign.status,
-    segment_type: campaign.segmentType,
-    starts_at: campaign.startsAt,
-    ends_at: campaign.endsAt,
-    created_at: campaign.createdAt,
-    updated_at: campaign.updatedAt,
-    calls: { total: callsTotal, by_status: callsByStatus, erased: callsErased },
-    average_score: campaign.averageScore,
-  };
+  return answer(caller, campaign, campaignMessage);
 }
 
 /** As the last release sent it. */
-function campaignMessage({ calls, ...same }: Sent<ReturnType<typeof campaignJson>>): CampaignMessage {
+function campaignMessage({ calls, ...same }: Sent<Campaign>): CampaignMessage {
   return { ...present(same), calls_total: calls.total, calls_by_status: calls.by_status };
 }

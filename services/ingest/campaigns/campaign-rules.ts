@@ -1,6 +1,8 @@
+import type { CampaignStatus as Statuses } from '@call-analysis/api/campaigns';
 import { Fault, invalidFields } from '@call-analysis/fault';
+import type { z } from 'zod';
 
-export type CampaignStatus = 'draft' | 'active' | 'paused' | 'completed' | 'canceled';
+export type CampaignStatus = z.output<typeof Statuses>;
 export type CampaignAction = 'start' | 'pause' | 'complete' | 'cancel';
 
 /** docs/api.md, "Campaigns". */
@@ -39,8 +41,11 @@ export function requireUnfinished(status: CampaignStatus): void {
 }
 
 /** The dates are informative: a campaign starts and ends only by an action. */
-export function requireDateOrder({ startsAt, endsAt }: { startsAt: Date | null; endsAt: Date | null }): void {
-  if (startsAt === null || endsAt === null || startsAt < endsAt) return;
+export function requireDateOrder({
+  starts_at: from,
+  ends_at: to,
+}: Readonly<Record<'starts_at' | 'ends_at', Date | null>>): void {
+  if (from === null || to === null || from < to) return;
   throw invalidFields([{ field: 'ends_at', code: 'INVALID', message: 'must be after starts_at' }]);
 }
 

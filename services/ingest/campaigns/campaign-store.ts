@@ -1,40 +1,16 @@
+import type { CampaignItem } from '@call-analysis/api/campaigns';
+import type { Dated } from '@call-analysis/api/fields';
 import { notFound } from '@call-analysis/fault';
 import type { Database, Page, Sql } from '@call-analysis/postgres';
+import type { z } from 'zod';
 import type { CampaignStatus } from './campaign-rules.ts';
 
+/** As the API shows it, with the counters of its calls. */
+export type Campaign = Dated<z.output<typeof CampaignItem>, 'starts_at' | 'ends_at' | 'created_at' | 'updated_at'>;
+type CampaignRow = Omit<Campaign, 'calls' | 'average_score'>;
 /** The properties that a client can change. */
-interface CampaignProperties {
-  readonly name: string;
-  readonly description: string | null;
-  readonly startsAt: Date | null;
-  readonly endsAt: Date | null;
-}
-
-interface CampaignRow extends CampaignProperties {
-  readonly uuid: string;
-  readonly externalId: string | null;
-  readonly status: CampaignStatus;
-  readonly segmentType: string | null;
-  readonly createdAt: Date;
-  readonly updatedAt: Date;
-}
-
-/** A campaign with the counters of its calls. */
-export interface Campaign extends CampaignRow {
-  /** Without erased calls, as is `callsByStatus`. */
-  readonly callsTotal: number;
-  /** Statuses that no call has are absent. */
-  readonly callsByStatus: Readonly<Record<string, number>>;
-  readonly callsErased: number;
-  /** Of the calls with a score, to one decimal; null when none has one. */
-  readonly averageScore: number | null;
-}
-
-interface CampaignFilter {
-  /** Any of these; empty matches all. */
-  readonly status: readonly string[];
-  readonly externalId: string | null;
-}
+type CampaignProperties = Pick<Campaign, 'name' | 'description' | 'starts_at' | 'ends_at'>;
+export type NewCampaign = CampaignProperties & Pick<Campaign, 'external_id' | 'segment_type'>;
 
 export interface CampaignName {
   readonly firmUuid: string;
@@ -51,8 +27,8 @@ interface CampaignRange {
 /** The most changes that one statement folds. */
 const CHANGES_PER_STATEMENT = 10_000;
 
-const columns = `uuid, name, external_id AS "externalId", description, status, segment_type AS "segmentType",
-  starts_at AS "startsAt", ends_at AS "endsAt", created_at AS "createdAt", updated_at AS "updatedAt"`;
+const columns =
+  'uuid, name, external_id, description, status, segment_type, starts_at, ends_at, created_at, updated_at';
 
 /**
  * The number of calls of a campaign by status, and the sum of their scores. `campaign_tally` holds the sums, and
@@ -60,10 +36,11 @@ const columns = `uuid, name, external_id AS "externalId", description, status, s
  * calls are updated or deleted; `countQueued` and `countErased` write the others. Changes are written in the transaction that changes
  * the calls, so the counters always equal a count of the calls.
  */
-const counts = `SELECT coalesce(sum(calls) FILTER (WHERE status <> 'erased'), 0)::bigint AS "callsTotal",
-    coalesce(jsonb_object_agg(status, calls) FILTER (WHERE calls <> 0 AND status <> 'erased'), '{}') AS "callsByStatus",
-    coalesce(sum(calls) FILTER (WHERE status = 'erased'), 0)::bigint AS "callsErased",
-    round(sum(score_sum) / nullif(sum(scored), 0), 1)::float8 AS "averageScore"
+const counts = `SELECT jsonb_build_object(
+      'total', coalesce(sum(calls) FILTER (WHERE status <> 'erased'), 0),
+      'by_status', coalesce(jsonb_object_agg(status, calls) FILTER (WHERE calls <> 0 AND status <> 'erased'), '{}'),
+      'erased', coalesce(sum(calls) FILTER (WHERE status = 'erased'), 0)) AS calls,
+    round(sum(score_sum) / nullif(sum(scored), 0), 1)::float8 AS average_score
   FROM (
     SELECT status, sum(calls)::bigint AS calls, sum(scored) AS scored, sum(score_sum) AS score_sum FROM (
       SELECT status, calls, scored, score_sum FROM campaign_tally WHERE campaign_uuid = campaign.uuid
@@ -85,20 +62,14 @@ export function campaigns(db: Database) {
 
   return {
     /** Returns false and does nothing when the firm has a campaign with this external id. */
-    async add(
-      tx: Sql,
-      firmUuid: string,
-      uuid: string,
-      campaign: CampaignProperties & { readonly externalId: string | null; readonly segmentType: string | null },
-      now: Date,
-    ): Promise<boolean> {
-      const { name, externalId, description, segmentType, startsAt, endsAt } = campaign;
+    async add(tx: Sql, firmUuid: string, uuid: string, campaign: NewCampaign, now: Date): Promise<boolean> {
+      const { name, external_id, description, segment_type, starts_at, ends_at } = campaign;
       const rows = await tx.query(
         `INSERT INTO campaign (firm_uuid, uuid, name, external_id, description, segment_type, starts_at, ends_at,
            created_at, updated_at)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9)
          ON CONFLICT (firm_uuid, external_id) WHERE external_id IS NOT NULL DO NOTHING RETURNING 1`,
-        [firmUuid, uuid, name, externalId, description, segmentType, startsAt, endsAt, now],
+        [firmUuid, uuid, name, external_id, description, segment_type, starts_at, ends_at, now],
       );
       return rows.length > 0;
     },
@@ -113,15 +84,15 @@ export function campaigns(db: Database) {
       return row;
     },
 
-    /** Newest first. */
+    /** Newest first, of any of the statuses; without one, of all. */
     async list(
       firmUuid: string,
-      { status, externalId }: CampaignFilter,
+      { status, external_id }: { readonly status: readonly string[]; readonly external_id?: string | undefined },
       { page, size }: Page,
     ): Promise<{ count: number; items: Campaign[] }> {
       const matching = `FROM campaign WHERE firm_uuid = $1 AND ($2::text[] = '{}' OR status = ANY($2))
         AND ($3::text IS NULL OR external_id = $3)`;
-      const filter = [firmUuid, status, externalId];
+      const filter = [firmUuid, status, external_id ?? null];
       const [[total], items] = await Promise.all([
         db.query<{ count: number }>(`SELECT count(*)::int AS count ${matching}`, filter),
         db.query<Campaign>(
@@ -158,7 +129,7 @@ export function campaigns(db: Database) {
       await tx.query(
         `UPDATE campaign SET name = $3, description = $4, starts_at = $5, ends_at = $6, updated_at = greatest(updated_at, $7)
          WHERE firm_uuid = $1 AND uuid = $2`,
-        [firmUuid, uuid, properties.name, properties.description, properties.startsAt, properties.endsAt, now],
+        [firmUuid, uuid, properties.name, properties.description, properties.starts_at, properties.ends_at, now],
       );
     },
 

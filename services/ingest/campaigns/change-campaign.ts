@@ -1,8 +1,42 @@
+import { Fault, invalidFields } from '@call-analysis/fault';
 import type { Actor } from '@call-analysis/service';
+import type { Firms } from '@call-analysis/service/firms';
+import { v7 as uuidv7 } from 'uuid';
 import { campaignAuditEntry } from './add-calls.ts';
-import { requireDateOrder, requireUnfinished, type CampaignAction, statusAfter } from './campaign-rules.ts';
-import type { Campaign } from './campaign-store.ts';
-import { type CancelDeps, cancelQueuedCalls } from './cancel-queued-calls.ts';
+import { type CampaignAction, requireDateOrder, requireUnfinished, statusAfter } from './campaign-rules.ts';
+import type { Campaign, NewCampaign } from './campaign-store.ts';
+import { type CancelDeps, cancelQueuedCalls } from './maintain-campaigns.ts';
+
+/** Creates a draft, which accepts no calls until it is started. */
+export async function createCampaign(
+  { db, campaigns, bus, firms }: CancelDeps & { readonly firms: Firms },
+  actor: Actor,
+  campaign: NewCampaign,
+): Promise<Campaign> {
+  requireDateOrder(campaign);
+  const { firmUuid } = actor;
+  if (campaign.segment_type !== null) {
+    const { segmentTypes } = await firms.find(firmUuid);
+    if (!segmentTypes.has(campaign.segment_type)) throw unknownSegmentType(segmentTypes);
+  }
+  const uuid = uuidv7();
+  await db.transaction(async (tx) => {
+    if (!(await campaigns.add(tx, firmUuid, uuid, campaign, new Date()))) throw takenExternalId();
+    await bus.publish(tx, [campaignAuditEntry(actor, 'campaign.created', uuid)]);
+  });
+  return campaigns.get(firmUuid, uuid);
+}
+
+function takenExternalId(): Fault {
+  const message =
+    'Your firm already has a campaign with this external_id. Use a different one, or look that campaign up.';
+  return new Fault('conflict', 'EXTERNAL_ID_EXISTS', message);
+}
+
+function unknownSegmentType(known: ReadonlySet<string>): Fault {
+  const message = `is not one of your firm's segment types: ${[...known].join(', ')}`;
+  return invalidFields([{ field: 'segment_type', code: 'UNKNOWN_SEGMENT_TYPE', message }]);
+}
 
 const auditActions = {
   start: 'campaign.started',
@@ -37,12 +71,9 @@ export async function changeCampaignState(
 }
 
 /** Undefined properties stay as they are. */
-interface CampaignChange {
-  readonly name: string | undefined;
-  readonly description: string | null | undefined;
-  readonly startsAt: Date | null | undefined;
-  readonly endsAt: Date | null | undefined;
-}
+type CampaignChange = {
+  readonly [Name in 'name' | 'description' | 'starts_at' | 'ends_at']: Campaign[Name] | undefined;
+};
 
 /** Changes the properties of a campaign. Fault INVALID_TRANSITION when it is completed or canceled. */
 export async function changeCampaign(
@@ -57,9 +88,9 @@ export async function changeCampaign(
     requireUnfinished(campaign.status);
     if (Object.values(change).every((value) => value === undefined)) return;
     const { name = campaign.name, description = campaign.description } = change;
-    const { startsAt = campaign.startsAt, endsAt = campaign.endsAt } = change;
-    requireDateOrder({ startsAt, endsAt });
-    await campaigns.change(tx, firmUuid, uuid, { name, description, startsAt, endsAt }, new Date());
+    const { starts_at = campaign.starts_at, ends_at = campaign.ends_at } = change;
+    requireDateOrder({ starts_at, ends_at });
+    await campaigns.change(tx, firmUuid, uuid, { name, description, starts_at, ends_at }, new Date());
     await bus.publish(tx, [campaignAuditEntry(actor, 'campaign.changed', uuid)]);
   });
   return campaigns.get(firmUuid, uuid);

@@ -20,7 +20,14 @@ async function newWorld(): Promise<World> {
   const campaigns: string[] = [];
   for (const name of ['one', 'other']) {
     const uuid = uuidv7();
-    const properties = { name, externalId: null, description: null, segmentType: null, startsAt: null, endsAt: null };
+    const properties = {
+      name,
+      external_id: null,
+      description: null,
+      segment_type: null,
+      starts_at: null,
+      ends_at: null,
+    };
     await service.deps.campaigns.add(service.db, owner.firmUuid, uuid, properties, new Date());
     campaigns.push(uuid);
   }
@@ -48,10 +55,10 @@ async function recounted({ owner, campaigns }: World) {
 
 async function counted({ owner, campaigns }: World) {
   const all = await Promise.all(campaigns.map((uuid) => service.deps.campaigns.get(owner.firmUuid, uuid)));
-  return all.map(({ callsTotal, callsByStatus, averageScore }) => ({
-    total: callsTotal,
-    byStatus: callsByStatus,
-    average: averageScore,
+  return all.map(({ calls, average_score }) => ({
+    total: calls.total,
+    byStatus: calls.by_status,
+    average: average_score,
   }));
 }
 
@@ -114,7 +121,7 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
     });
   }),
   fc.tuple(seed, fc.boolean()).map(([chosen, retryable]): Step => async (world) => {
-    const failure = { stage: 'analysis', code: 'X', message: 'x', retryable, attempts: 1 };
+    const failure = { stage: 'analysis' as const, code: 'X', message: 'x', retryable, attempts: 1 };
     for (const callUuid of await some(world, chosen, 2)) {
       const call = { firmUuid: world.owner.firmUuid, callUuid, attempt: 1 };
       await service.deps.results.fail(service.db, call, failure, new Date());

@@ -1,16 +1,9 @@
+import type { Dated } from '@call-analysis/api/fields';
+import type { CommentSchema } from '@call-analysis/api/people';
 import { confidential, type Database, type Page, readPage, type Sql } from '@call-analysis/postgres';
+import type { z } from 'zod';
 
-export interface Comment {
-  readonly uuid: string;
-  readonly text: string;
-  /** The index of an utterance; null for the whole call. */
-  readonly utterance: number | null;
-  /** The user's uuid. */
-  readonly by: string;
-  readonly at: Date;
-  /** The uuids of the users whom it calls. */
-  readonly mentions: readonly string[];
-}
+export type Comment = Dated<z.output<typeof CommentSchema>, 'at'>;
 
 const COLUMNS = 'uuid, text, utterance, by_uuid AS by, at, mentions';
 

@@ -9,7 +9,7 @@ function answersOf(question: string, byPerson: readonly (readonly (string | null
     given.flatMap((answer, call) =>
       answer === undefined
         ? []
-        : [{ callUuid: `call ${call}`, userUuid: `person ${person}`, questionUuid: question, answer }],
+        : [{ call_uuid: `call ${call}`, user_uuid: `person ${person}`, question_uuid: question, answer }],
     ),
   );
 }
@@ -33,9 +33,9 @@ describe('the agreement of people', () => {
       counts
         .flatMap((count, category) => Array.from({ length: count }, () => String(category)))
         .map((answer, person) => ({
-          callUuid: `call ${call}`,
-          userUuid: `person ${person}`,
-          questionUuid: 'question',
+          call_uuid: `call ${call}`,
+          user_uuid: `person ${person}`,
+          question_uuid: 'question',
           answer,
         })),
     );

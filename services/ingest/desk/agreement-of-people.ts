@@ -18,17 +18,17 @@ export interface PeopleAgreement {
  * above what the frequencies of the answers alone would give, 1 is complete. Null where chance alone would always agree.
  */
 export function agreementOfPeople(answers: readonly GivenAnswer[]): PeopleAgreement {
-  const items = [...Map.groupBy(answers, ({ callUuid, questionUuid }) => `${callUuid} ${questionUuid}`).values()];
+  const items = [...Map.groupBy(answers, ({ call_uuid, question_uuid }) => `${call_uuid} ${question_uuid}`).values()];
   const by = <Key extends string>(keyOf: (answer: GivenAnswer) => Key) =>
     [...Map.groupBy(items, (item) => keyOf(item[0]!))].toSorted(([a], [b]) => (a < b ? -1 : 1));
   return {
-    questions: by(({ questionUuid }) => questionUuid).map(([uuid, asked]) => ({
+    questions: by(({ question_uuid }) => question_uuid).map(([uuid, asked]) => ({
       uuid,
       ...compared(asked),
       kappa: kappaOf(asked),
     })),
-    calls: by(({ callUuid }) => callUuid).map(([call_uuid, asked]) => ({ call_uuid, ...compared(asked) })),
-    people: [...Map.groupBy(answers, ({ userUuid }) => userUuid)]
+    calls: by(({ call_uuid }) => call_uuid).map(([call_uuid, asked]) => ({ call_uuid, ...compared(asked) })),
+    people: [...Map.groupBy(answers, ({ user_uuid }) => user_uuid)]
       .toSorted(([a], [b]) => (a < b ? -1 : 1))
       .map(([user_uuid, own]) => ({ user_uuid, n: own.length, agreement: agreementOfPerson(user_uuid, items) })),
   };
@@ -43,7 +43,7 @@ function compared(items: readonly Item[]): Compared {
 
 function agreementOfPerson(userUuid: string, items: readonly Item[]): number | null {
   const pairs = items.flatMap((item) => {
-    const own = item.find((each) => each.userUuid === userUuid);
+    const own = item.find((each) => each.user_uuid === userUuid);
     if (own === undefined) return [];
     const others = item.filter((each) => each !== own);
     return [{ all: others.length, same: others.filter(({ answer }) => answer === own.answer).length }];

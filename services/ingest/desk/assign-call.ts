@@ -29,14 +29,15 @@ export async function assignCall(
   return db.transaction(async (tx) => {
     await calls.lock(tx, firmUuid, callUuid);
     const former = await assignments.find(tx, firmUuid, callUuid);
-    const isOwn = [userUuid, former?.userUuid ?? null].every((each) => each === null || each === by);
+    const isOwn = [userUuid, former?.assigned_to ?? null].every((each) => each === null || each === by);
     if (role !== 'ADMIN' && !isOwn)
       throw new Fault('forbidden', 'FORBIDDEN', 'Only an ADMIN assigns calls to others. Assign it to yourself.');
-    const at = new Date();
-    if (userUuid === null) await assignments.remove(tx, firmUuid, callUuid);
-    else await assignments.set(tx, firmUuid, callUuid, { userUuid, due, by, at });
+    const isNobodys = userUuid === null;
+    const assignment = { call_uuid: callUuid, assigned_to: userUuid, due: isNobodys ? null : due, by, at: new Date() };
+    if (isNobodys) await assignments.remove(tx, firmUuid, callUuid);
+    else await assignments.set(tx, firmUuid, assignment);
     await bus.publish(tx, [auditEntry('ingest', caller, 'call.assigned', callUuid)]);
-    return { call_uuid: callUuid, assigned_to: userUuid, due: userUuid === null ? null : due, by, at };
+    return assignment;
   });
 }
 
@@ -50,10 +51,10 @@ export async function acknowledgeReview({ db, calls, bus }: Deps, caller: Person
       throw new Fault('conflict', 'INVALID_TRANSITION', message);
     }
     const now = new Date();
-    const { by, at } = await assignments.acknowledge(tx, firmUuid, callUuid, { by: userUuid, at: now, reviewedAt });
-    if (at.getTime() === now.getTime())
+    const acknowledged = await assignments.acknowledge(tx, firmUuid, callUuid, { by: userUuid, at: now, reviewedAt });
+    if (acknowledged.acknowledged_at.getTime() === now.getTime())
       await bus.publish(tx, [auditEntry('ingest', caller, 'call.review_acknowledged', callUuid)]);
-    return { call_uuid: callUuid, acknowledged_by: by, acknowledged_at: at };
+    return acknowledged;
   });
 }
 
@@ -64,24 +65,10 @@ export async function readCallDesk(
   callUuid: string,
 ) {
   if ((await calls.known(firmUuid, [callUuid])).length === 0) throw notFound('call');
-  const [assignment, acknowledged, disputed] = await Promise.all([
+  const [assignment, acknowledgement, disputed] = await Promise.all([
     assignments.find(db, firmUuid, callUuid),
     assignments.acknowledged(db, firmUuid, callUuid),
     disputes.ofCall(firmUuid, callUuid),
   ]);
-  return {
-    assignment: assignment && {
-      call_uuid: callUuid,
-      assigned_to: assignment.userUuid,
-      due: assignment.due,
-      by: assignment.by,
-      at: assignment.at,
-    },
-    acknowledgement: acknowledged && {
-      call_uuid: callUuid,
-      acknowledged_by: acknowledged.by,
-      acknowledged_at: acknowledged.at,
-    },
-    disputes: disputed,
-  };
+  return { assignment, acknowledgement, disputes: disputed };
 }

@@ -1,4 +1,4 @@
-import type { NewCalibration } from '@call-analysis/api/desk';
+import type { NewCalibration, NewCalibrationAnswers } from '@call-analysis/api/desk';
 import type { Bus } from '@call-analysis/bus';
 import type { ReviewedAnalysis } from '@call-analysis/events';
 import { Fault, type FieldFault, invalidFields, notFound } from '@call-analysis/fault';
@@ -34,7 +34,7 @@ export async function createCalibration(
   const faults: FieldFault[] = [];
   for (const [at, callUuid] of callUuids.entries()) {
     const analysisUuid = known.has(callUuid) ? await reviews.currentUuid(db, firmUuid, callUuid) : null;
-    if (analysisUuid !== null) calls.push({ callUuid, analysisUuid });
+    if (analysisUuid !== null) calls.push({ call_uuid: callUuid, analysis_uuid: analysisUuid });
     else faults.push({ field: `call_uuids.${at}`, code: 'INVALID', message: 'is not a call that has an analysis' });
   }
   if (faults.length > 0) throw invalidFields(faults);
@@ -92,15 +92,15 @@ export async function answerCalibration(
   caller: Person,
   uuid: string,
   callUuid: string,
-  answers: readonly Pick<GivenAnswer, 'questionUuid' | 'answer'>[],
+  { answers }: z.output<typeof NewCalibrationAnswers>,
 ) {
   const { firmUuid, userUuid } = caller;
   const calibration = await visible(calibrations, caller, uuid);
   if (!calibration.users.includes(userUuid))
     throw new Fault('forbidden', 'FORBIDDEN', 'You are not invited to this calibration.');
-  const call = (await calibrations.calls(db, firmUuid, uuid)).find((each) => each.callUuid === callUuid);
+  const call = (await calibrations.calls(db, firmUuid, uuid)).find((each) => each.call_uuid === callUuid);
   if (call === undefined) throw notFound('call');
-  const machine = await reviews.machineAnalysis(db, firmUuid, callUuid, call.analysisUuid);
+  const machine = await reviews.machineAnalysis(db, firmUuid, callUuid, call.analysis_uuid);
   const given = answers.map((each) => ({ ...each, comment: null }));
   // Checks questions and labels.
   await scorecards.addUp(caller, machine, given);
@@ -111,10 +111,10 @@ export async function answerCalibration(
       const message = 'The answers of this calibration are open to everyone, so none can be changed.';
       throw new Fault('conflict', 'INVALID_TRANSITION', message);
     }
-    if (!calls.some((each) => each.callUuid === callUuid)) throw notFound('call');
-    await calibrations.answer(tx, firmUuid, uuid, { callUuid, userUuid }, answers);
+    if (!calls.some(({ call_uuid }) => call_uuid === callUuid)) throw notFound('call');
+    await calibrations.answer(tx, firmUuid, uuid, { call_uuid: callUuid, user_uuid: userUuid }, answers);
     await bus.publish(tx, [auditEntry('ingest', caller, 'calibration.answered', uuid)]);
-    return { call_uuid: callUuid, answers: answers.map(answerOf) };
+    return { call_uuid: callUuid, answers };
   });
 }
 
@@ -142,10 +142,10 @@ async function visible(calibrations: Calibrations, caller: Person, uuid: string)
 function isComplete(
   { users }: Calibration,
   calls: readonly CalibratedCall[],
-  answers: readonly Pick<GivenAnswer, 'callUuid' | 'userUuid'>[],
+  answers: readonly Pick<GivenAnswer, 'call_uuid' | 'user_uuid'>[],
 ): boolean {
-  const given = new Set(answers.map(({ callUuid, userUuid }) => `${callUuid} ${userUuid}`));
-  return calls.every(({ callUuid }) => users.every((user) => given.has(`${callUuid} ${user}`)));
+  const given = new Set(answers.map(({ call_uuid, user_uuid }) => `${call_uuid} ${user_uuid}`));
+  return calls.every(({ call_uuid }) => users.every((user) => given.has(`${call_uuid} ${user}`)));
 }
 
 /** `viewer`: whose answers are shown; undefined shows all. */
@@ -159,30 +159,28 @@ function shown<Agreement>(
   return {
     ...calibration,
     status: agreement === null ? ('open' as const) : ('closed' as const),
-    calls: calls.map(({ callUuid, analysisUuid }) => {
-      const ofCall = answers.filter((each) => each.callUuid === callUuid);
-      const byUser = [...Map.groupBy(ofCall, ({ userUuid }) => userUuid)];
+    calls: calls.map((call) => {
+      const ofCall = answers.filter(({ call_uuid }) => call_uuid === call.call_uuid);
+      const byUser = [...Map.groupBy(ofCall, ({ user_uuid }) => user_uuid)];
       return {
-        call_uuid: callUuid,
-        analysis_uuid: analysisUuid,
+        ...call,
         answered_by: byUser.map(([user]) => user),
         answers: byUser
           .filter(([user]) => viewer === undefined || user === viewer)
-          .map(([user_uuid, own]) => ({ user_uuid, answers: own.map(answerOf) })),
+          .map(([user_uuid, own]) => ({
+            user_uuid,
+            answers: own.map(({ question_uuid, answer }) => ({ question_uuid, answer })),
+          })),
       };
     }),
     agreement,
   };
 }
 
-function answerOf({ questionUuid, answer }: Pick<GivenAnswer, 'questionUuid' | 'answer'>) {
-  return { question_uuid: questionUuid, answer };
-}
-
 async function questionTexts({ db, reviews }: Deps, firmUuid: string, calls: readonly CalibratedCall[]) {
   const texts = new Map<string, string>();
-  for (const { callUuid, analysisUuid } of calls) {
-    const analysis: ReviewedAnalysis = await reviews.machineAnalysis(db, firmUuid, callUuid, analysisUuid);
+  for (const { call_uuid, analysis_uuid } of calls) {
+    const analysis: ReviewedAnalysis = await reviews.machineAnalysis(db, firmUuid, call_uuid, analysis_uuid);
     for (const { questions } of analysis.sections) for (const { uuid, text } of questions) texts.set(uuid, text);
   }
   return texts;

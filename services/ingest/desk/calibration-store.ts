@@ -1,28 +1,23 @@
+import type { CalibrationPage } from '@call-analysis/api/desk';
+import type { Dated } from '@call-analysis/api/fields';
 import { notFound } from '@call-analysis/fault';
 import { type Database, type Page, readPage, type Sql } from '@call-analysis/postgres';
+import type { z } from 'zod';
 
 /** Calls that several people review without seeing each other's answers. */
-export interface Calibration {
-  readonly uuid: string;
-  readonly name: string;
-  readonly due: Date | null;
-  readonly users: readonly string[];
-  readonly by: string;
-  readonly created_at: Date;
-  readonly closed_at: Date | null;
-}
+export type Calibration = Dated<z.output<typeof CalibrationPage>['items'][number], 'due' | 'created_at' | 'closed_at'>;
 
 export interface CalibratedCall {
-  readonly callUuid: string;
+  readonly call_uuid: string;
   /** Its questions are answered, also after the call has been analysed anew. */
-  readonly analysisUuid: string;
+  readonly analysis_uuid: string;
 }
 
 /** Null: the question does not apply. */
 export interface GivenAnswer {
-  readonly callUuid: string;
-  readonly userUuid: string;
-  readonly questionUuid: string;
+  readonly call_uuid: string;
+  readonly user_uuid: string;
+  readonly question_uuid: string;
   readonly answer: string | null;
 }
 
@@ -41,7 +36,7 @@ export function calibrations(db: Database) {
       await tx.query(
         `INSERT INTO calibration_call (firm_uuid, calibration_uuid, call_uuid, analysis_uuid, position)
          SELECT $1, $2, * FROM unnest($3::uuid[], $4::uuid[]) WITH ORDINALITY`,
-        [firmUuid, uuid, calls.map(({ callUuid }) => callUuid), calls.map(({ analysisUuid }) => analysisUuid)],
+        [firmUuid, uuid, calls.map(({ call_uuid }) => call_uuid), calls.map(({ analysis_uuid }) => analysis_uuid)],
       );
     },
 
@@ -66,7 +61,7 @@ export function calibrations(db: Database) {
     /** Without calls that were erased. */
     async calls(sql: Sql, firmUuid: string, uuid: string): Promise<CalibratedCall[]> {
       return sql.query<CalibratedCall>(
-        `SELECT call_uuid AS "callUuid", analysis_uuid AS "analysisUuid" FROM calibration_call
+        `SELECT call_uuid, analysis_uuid FROM calibration_call
          WHERE firm_uuid = $1 AND calibration_uuid = $2 ORDER BY position`,
         [firmUuid, uuid],
       );
@@ -74,7 +69,7 @@ export function calibrations(db: Database) {
 
     async answers(sql: Sql, firmUuid: string, uuid: string): Promise<GivenAnswer[]> {
       return sql.query<GivenAnswer>(
-        `SELECT call_uuid AS "callUuid", user_uuid AS "userUuid", question_uuid AS "questionUuid", answer
+        `SELECT call_uuid, user_uuid, question_uuid, answer
          FROM calibration_answer WHERE firm_uuid = $1 AND calibration_uuid = $2`,
         [firmUuid, uuid],
       );
@@ -85,10 +80,10 @@ export function calibrations(db: Database) {
       tx: Sql,
       firmUuid: string,
       uuid: string,
-      { callUuid, userUuid }: Pick<GivenAnswer, 'callUuid' | 'userUuid'>,
-      answers: readonly Pick<GivenAnswer, 'questionUuid' | 'answer'>[],
+      { call_uuid, user_uuid }: Pick<GivenAnswer, 'call_uuid' | 'user_uuid'>,
+      answers: readonly Pick<GivenAnswer, 'question_uuid' | 'answer'>[],
     ): Promise<void> {
-      const which = [firmUuid, uuid, callUuid, userUuid];
+      const which = [firmUuid, uuid, call_uuid, user_uuid];
       await tx.query(
         'DELETE FROM calibration_answer WHERE firm_uuid = $1 AND calibration_uuid = $2 AND call_uuid = $3 AND user_uuid = $4',
         which,
@@ -96,7 +91,7 @@ export function calibrations(db: Database) {
       await tx.query(
         `INSERT INTO calibration_answer (firm_uuid, calibration_uuid, call_uuid, user_uuid, question_uuid, answer)
          SELECT $1, $2, $3, $4, * FROM unnest($5::uuid[], $6::text[])`,
-        [...which, answers.map(({ questionUuid }) => questionUuid), answers.map(({ answer }) => answer)],
+        [...which, answers.map(({ question_uuid }) => question_uuid), answers.map(({ answer }) => answer)],
       );
     },
 

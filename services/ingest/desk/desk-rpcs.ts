@@ -14,7 +14,7 @@ import { PageQuery } from '@call-analysis/api/fields';
 import { desk } from '@call-analysis/proto';
 import { implement } from '@call-analysis/rpc';
 import { apiRpc } from '@call-analysis/service';
-import { callItem } from '../calls/call-item.ts';
+import { callItem } from '../calls/read-call.ts';
 import { filterFor, NO_FILTER } from '../listing/call-filter.ts';
 import type { ReviewDeps } from '../reviews/review-analysis.ts';
 import { acknowledgeReview, assignCall, readCallDesk } from './assign-call.ts';
@@ -67,11 +67,9 @@ export function deskService(deps: Deps) {
       createCalibration: apiRpc(({ caller, read }) => createCalibration(deps, caller, read(NewCalibration))),
       listCalibrations: apiRpc(({ caller, read }) => listCalibrations(deps, caller, read(PageQuery))),
       getCalibration: apiRpc(({ caller, uuid }) => readCalibration(deps, caller, uuid)),
-      answerCalibration: apiRpc(({ caller, uuid, partUuid, read }) => {
-        const { answers } = read(NewCalibrationAnswers);
-        const given = answers.map(({ question_uuid: questionUuid, answer }) => ({ questionUuid, answer }));
-        return answerCalibration(deps, caller, uuid, partUuid, given);
-      }),
+      answerCalibration: apiRpc(({ caller, uuid, partUuid, read }) =>
+        answerCalibration(deps, caller, uuid, partUuid, read(NewCalibrationAnswers)),
+      ),
       closeCalibration: apiRpc(({ caller, uuid }) => closeCalibration(deps, caller, uuid)),
       takeNextCall: apiRpc(async ({ caller, read }) => {
         const { filter, rule_uuid: ruleUuid = null, skip } = read(NextCallRequest);

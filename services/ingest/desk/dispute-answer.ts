@@ -98,7 +98,7 @@ function requireOpen({ status }: Dispute): void {
 async function changeAnswer(
   deps: Deps,
   caller: Person,
-  { call_uuid: callUuid, question_uuid: questionUuid }: Dispute,
+  { call_uuid: callUuid, question_uuid }: Dispute,
   answer: { readonly answer: string | null; readonly comment: string },
   alongside: (tx: Sql) => Promise<unknown>,
 ): Promise<void> {
@@ -109,7 +109,7 @@ async function changeAnswer(
     // Whoever decides the dispute has read what stands.
     basedOn: current.review?.revision ?? null,
     isWhole: false,
-    answers: [{ questionUuid, ...answer }],
+    answers: [{ question_uuid, ...answer }],
   } as const;
   await reviewAnalysis(deps, caller, callUuid, review, alongside);
 }

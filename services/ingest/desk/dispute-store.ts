@@ -1,4 +1,5 @@
-import type { DisputeQuery } from '@call-analysis/api/desk';
+import type { DisputeQuery, Dispute as DisputeSchema } from '@call-analysis/api/desk';
+import type { Dated } from '@call-analysis/api/fields';
 import { notFound } from '@call-analysis/fault';
 import { confidential, type Database, readPage, type Sql } from '@call-analysis/postgres';
 import type { Person } from '@call-analysis/service';
@@ -6,18 +7,7 @@ import type { z } from 'zod';
 import { seesCallOf } from '../calls/call-store.ts';
 
 /** An answer of a call that somebody disagrees with. */
-export interface Dispute {
-  readonly uuid: string;
-  readonly call_uuid: string;
-  readonly question_uuid: string;
-  readonly reason: string;
-  readonly status: 'open' | 'accepted' | 'rejected';
-  readonly by: string;
-  readonly at: Date;
-  readonly comment: string | null;
-  readonly decided_by: string | null;
-  readonly decided_at: Date | null;
-}
+export type Dispute = Dated<z.output<typeof DisputeSchema>, 'at' | 'decided_at'>;
 
 const COLUMNS = 'uuid, call_uuid, question_uuid, reason, status, by_uuid AS by, at, comment, decided_by, decided_at';
 

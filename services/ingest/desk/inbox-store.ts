@@ -1,25 +1,13 @@
+import type { InboxPage } from '@call-analysis/api/desk';
+import type { Dated } from '@call-analysis/api/fields';
 import { notFound } from '@call-analysis/fault';
 import { type Database, type Page, readPage } from '@call-analysis/postgres';
 import type { Person } from '@call-analysis/service';
+import type { z } from 'zod';
 import { seesCallOf } from '../calls/call-store.ts';
 
 /** Something that waits for a person. */
-export interface InboxItem {
-  readonly kind: 'mention' | 'assignment' | 'dispute' | 'calibration';
-  /** Of the comment, the dispute or the calibration; of an assignment the call. */
-  readonly uuid: string;
-  readonly call_uuid: string | null;
-  readonly at: Date;
-  readonly by: string;
-  /** The comment, the reason of the dispute, or the name of the calibration. */
-  readonly text: string | null;
-  readonly due: Date | null;
-  /** Of a dispute. */
-  readonly question_uuid: string | null;
-  readonly operator_name: string | null;
-  /** Of the call. */
-  readonly start_time: Date | null;
-}
+export type InboxItem = Dated<z.output<typeof InboxPage>['items'][number], 'at' | 'due' | 'start_time'>;
 
 /** $1 the firm, $2 the person, $3 whether they decide disputes, $4 the operator ids of the calls that they see, or null. */
 const ITEMS = `

@@ -1,19 +1,11 @@
+import type { View as ViewSchema } from '@call-analysis/api/desk';
+import type { Dated } from '@call-analysis/api/fields';
 import { notFound } from '@call-analysis/fault';
 import { type Database, type Page, readPage, type Sql } from '@call-analysis/postgres';
+import type { z } from 'zod';
 
 /** The parameters of a list of calls, saved under a name. */
-export interface View {
-  readonly uuid: string;
-  readonly name: string;
-  readonly query: Readonly<Record<string, unknown>>;
-  /** Everyone of the firm sees it. */
-  readonly shared: boolean;
-  /** It opens first: a person's own one, otherwise the firm's. */
-  readonly start_page: boolean;
-  readonly by: string;
-  readonly created_at: Date;
-  readonly updated_at: Date;
-}
+export type View = Dated<z.output<typeof ViewSchema>, 'created_at' | 'updated_at'>;
 
 export type ViewFields = Pick<View, 'name' | 'query' | 'shared' | 'start_page'>;
 

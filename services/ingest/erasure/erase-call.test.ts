@@ -6,8 +6,7 @@ import { describe, expect, it } from '@jest/globals';
 import { analyzeCall } from '../attempts/analyze-call.ts';
 import { retryCall } from '../attempts/retry-call.ts';
 import { announceCalls } from '../batches/announce-calls.ts';
-import { changeCampaignState } from '../campaigns/change-campaign.ts';
-import { createCampaign } from '../campaigns/create-campaign.ts';
+import { changeCampaignState, createCampaign } from '../campaigns/change-campaign.ts';
 import { recordAudio } from '../intake/record-audio.ts';
 import { registerCall } from '../intake/register-call.ts';
 import { projectAnalyses, projectFailures } from '../results/project-results.ts';
@@ -59,7 +58,7 @@ describe('an erased call', () => {
     expect(counts(removed)).toEqual({ call: 1, transcript: 1, history_entry: 1, stored_file: 1, queued_event: 1 });
     await calls.expectNothingLeft(row, call!);
     expect(await service.callsOf(owner)).toHaveLength(4);
-    expect(await batch()).toMatchObject({ accepted: 5, byStatus: { queued: 4 }, erased: 1 });
+    expect(await batch()).toMatchObject({ accepted: 5, by_status: { queued: 4 }, erased: 1 });
     for (const { anonymized_text } of others) {
       const tables = (await calls.tracesOf({ anonymized_text })).map((trace) => trace.split(':')[0]);
       expect(tables).toEqual(expect.arrayContaining(['ingest.call', 'bus.job_common']));
@@ -225,11 +224,11 @@ describe('an erased call', () => {
       { ...owner, address: '' },
       {
         name: 'Calls',
-        externalId: null,
+        external_id: null,
         description: null,
-        segmentType: null,
-        startsAt: null,
-        endsAt: null,
+        segment_type: null,
+        starts_at: null,
+        ends_at: null,
       },
     );
     await changeCampaignState(service.deps, { ...owner, address: '' }, campaign.uuid, 'start');
@@ -241,14 +240,12 @@ describe('an erased call', () => {
     await calls.erase(first);
     const now = () => service.deps.campaigns.get(owner.firmUuid, campaign.uuid);
     expect(await now()).toMatchObject({
-      callsTotal: 1,
-      callsByStatus: { queued: 1 },
-      callsErased: 1,
-      averageScore: null,
+      calls: { total: 1, by_status: { queued: 1 }, erased: 1 },
+      average_score: null,
     });
     await service.deps.campaigns.foldTally();
     await calls.erase(second);
-    expect(await now()).toMatchObject({ callsTotal: 0, callsByStatus: {}, callsErased: 2 });
+    expect(await now()).toMatchObject({ calls: { total: 0, by_status: {}, erased: 2 } });
   });
 
   it('is not announced, even when its range of calls was already read', async () => {
@@ -301,11 +298,11 @@ describe('the finish time of a batch', () => {
     const progress = await batchOf(all[0]!);
     await ended(all[0]!, '2100-01-01T00:00:00.544Z');
     await ended(all[1]!, '2100-01-01T00:00:00.545Z');
-    const { finishedAt } = await progress();
+    const { finished_at: finishedAt } = await progress();
     expect(finishedAt).toEqual(new Date('2100-01-01T00:00:00.545Z'));
     for (const call of all.toReversed()) {
       await calls.erase(call);
-      expect((await progress()).finishedAt).toEqual(finishedAt);
+      expect((await progress()).finished_at).toEqual(finishedAt);
     }
   });
 
@@ -314,7 +311,7 @@ describe('the finish time of a batch', () => {
     const progress = await batchOf(all[0]!);
     await ended(all[0]!, new Date().toISOString());
     const { erasedAt } = await calls.erase(all[1]!);
-    expect((await progress()).finishedAt).toEqual(erasedAt);
+    expect((await progress()).finished_at).toEqual(erasedAt);
   });
 });
 
@@ -333,7 +330,7 @@ describe('the archive of a batch', () => {
     expect(await archives()).toEqual([]);
     // The first erasure removes the uploaded files, the last one the archive.
     expect(removed.map((each) => each['stored_file'] ?? 0)).toEqual([2, 0, 1]);
-    expect(await batch()).toMatchObject({ accepted: 3, byStatus: {}, erased: 3 });
+    expect(await batch()).toMatchObject({ accepted: 3, by_status: {}, erased: 3 });
   });
 
   it('is removed by the sweep once the other recordings are extracted', async () => {

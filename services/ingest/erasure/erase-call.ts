@@ -1,7 +1,7 @@
 import { writeTombstone } from '@call-analysis/call-processing';
 import { CallErased, createEvent } from '@call-analysis/events';
 import { Fault, notFound } from '@call-analysis/fault';
-import type { Sql, Transaction } from '@call-analysis/postgres';
+import { DEADLOCKS_RETRIED, type Sql } from '@call-analysis/postgres';
 import { type Actor, auditEntry } from '@call-analysis/service';
 import { UNFINISHED } from '../calls/call-status.ts';
 import type { Calls } from '../calls/call-store.ts';
@@ -14,9 +14,6 @@ export interface EraseDeps extends FinishDeps, RemoveCopiesDeps {
   readonly calls: Calls;
   readonly campaigns: Campaigns;
 }
-
-/** It locks rows of the call, its batch and its campaign, which other transactions lock too. */
-const DEADLOCKS = 3;
 
 /** The erasures that run in this process. Concurrent requests for one call share its receipt. */
 const running = new WeakMap<Erasures, Map<string, Promise<Erasure>>>();
@@ -89,7 +86,8 @@ async function erase(
     // First, because the rows say what a copy looks like. If the process stops here, the call still exists and can be
     // erased again.
     const rejectedRows = await removeRejectedCopies(deps, await erasures.identify(firmUuid, callUuid));
-    const work = async (tx: Transaction): Promise<Erasure> => {
+    // Other transactions lock the rows of the call, its batch and its campaign too.
+    return db.transaction(async (tx) => {
       await writeTombstone(tx, firmUuid, callUuid);
       const { campaign_uuid, batch_uuid, status, ended_at, updated_at } = await calls.lock(tx, firmUuid, callUuid);
       const now = new Date();
@@ -105,7 +103,6 @@ async function erase(
         await batches.erased(tx, batch_uuid, UNFINISHED.includes(status) ? now : (ended_at ?? updated_at));
       await within?.(tx);
       return erased;
-    };
-    return db.transaction(work, { retries: DEADLOCKS });
+    }, DEADLOCKS_RETRIED);
   }
 }

@@ -3,8 +3,9 @@ import { type Bus, removeLargeBodies } from '@call-analysis/bus';
 import { OUTLAST_ERASURE, removePackedTranscripts } from '@call-analysis/call-processing';
 import type { Event } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
-import type { Sql } from '@call-analysis/postgres';
-import { type ArchiveDeps, releaseArchive } from '../batches/release-archive.ts';
+import type { Objects } from '@call-analysis/objects';
+import { type Database, DEADLOCKS_RETRIED, type Sql } from '@call-analysis/postgres';
+import type { Batches } from '../batches/batch-store.ts';
 import type { Uploads } from '../intake/upload-store.ts';
 import type { Erasure, Erasures } from './erasure-store.ts';
 
@@ -13,9 +14,6 @@ export interface FinishDeps extends ArchiveDeps {
   readonly erasures: Erasures;
   readonly bus: Bus;
 }
-
-/** Removing jobs that consumers take and return may deadlock. The transaction is repeated up to this many times. */
-const DEADLOCK_RETRIES = 5;
 
 /**
  * Removes what is left of an erased call: its files, the uploads of its firm's batches, and its pending events. It can
@@ -27,20 +25,18 @@ export async function finishErasure(deps: FinishDeps, firmUuid: string, callUuid
   const current = await erasures.find(firmUuid, callUuid);
   if (current === null || current.finishedAt !== null) return current;
   const hadArchive = current.batchUuid !== null && (await releaseArchive(deps, current.batchUuid, new Date()));
-  return db.transaction(
-    async (tx) => {
-      const erasure = await erasures.lock(tx, firmUuid, callUuid);
-      if (erasure === null || erasure.finishedAt !== null) return erasure;
-      const files = Number(hadArchive) + (await removeFiles(tx, deps, erasure));
-      const { removed, inProgress } = await bus.removePending(tx, firmUuid, callUuid, OUTLAST_ERASURE);
-      const added = [
-        { what: 'stored_file', count: files },
-        { what: 'queued_event', count: removed },
-      ];
-      return erasures.update(tx, erasure, added, inProgress === 0 ? new Date() : null);
-    },
-    { retries: DEADLOCK_RETRIES },
-  );
+  // Removing jobs that consumers take and return may deadlock.
+  return db.transaction(async (tx) => {
+    const erasure = await erasures.lock(tx, firmUuid, callUuid);
+    if (erasure === null || erasure.finishedAt !== null) return erasure;
+    const files = Number(hadArchive) + (await removeFiles(tx, deps, erasure));
+    const { removed, inProgress } = await bus.removePending(tx, firmUuid, callUuid, OUTLAST_ERASURE);
+    const added = [
+      { what: 'stored_file', count: files },
+      { what: 'queued_event', count: removed },
+    ];
+    return erasures.update(tx, erasure, added, inProgress === 0 ? new Date() : null);
+  }, DEADLOCKS_RETRIED);
 }
 
 /** Uploaded files that are removed at the same time. */
@@ -84,4 +80,29 @@ async function removeFiles(
 
 function folderOf(key: string): string {
   return key.slice(0, key.lastIndexOf('/') + 1);
+}
+
+/** How long a failed extraction can be retried. */
+const RETRY_MS = 7 * 24 * 3600 * 1000;
+
+export interface ArchiveDeps {
+  readonly db: Database;
+  readonly batches: Batches;
+  readonly objects: Objects;
+}
+
+/**
+ * Removes the archive of a batch unless a call still needs it: it holds all recordings of the batch, and none can be
+ * removed alone. The row is updated first, so that a crash leaves an orphan object and never a batch without its archive.
+ * Returns whether it was removed.
+ */
+export async function releaseArchive(
+  { db, batches, objects }: ArchiveDeps,
+  batchUuid: string,
+  now: Date,
+): Promise<boolean> {
+  const retriesAfter = new Date(now.getTime() - RETRY_MS);
+  const key = await db.transaction((tx) => batches.releaseArchive(tx, batchUuid, retriesAfter));
+  if (key !== null) await objects.remove(key);
+  return key !== null;
 }

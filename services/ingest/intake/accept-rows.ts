@@ -7,7 +7,7 @@ import type { Actor } from '@call-analysis/service';
 import { stringify, v7 as uuidv7 } from 'uuid';
 import { announcementEvents, type AnnouncementDeps } from '../batches/announce-calls.ts';
 import type { CallRange } from '../batches/announcement-store.ts';
-import type { Batch, Batches, NewBatch } from '../batches/batch-store.ts';
+import type { Batch, Batches } from '../batches/batch-store.ts';
 import type { Archive } from '../calls/recording-store.ts';
 import { type CampaignDeps, addCallsToCampaign, campaignAuditEntry } from '../campaigns/add-calls.ts';
 import type { Limits } from '../limits.ts';
@@ -148,7 +148,7 @@ async function acceptFile<Record extends CallRecord>(
     if (rejected.any && onError === 'reject') throw rejected.fault(rows);
     const announced = ranges.end();
     const kept = accepted > 0 ? archive : null;
-    const batch: NewBatch = {
+    const batch: Batch = {
       uuid: batchUuid,
       sessionUuid,
       firmUuid,
@@ -185,7 +185,7 @@ async function acceptFile<Record extends CallRecord>(
  * Announces the calls of the first range, and has the others announced range by range: the events of a million calls
  * would take several times as long to store as the calls themselves.
  */
-async function firstEvents(deps: AcceptDeps, tx: Sql, batch: NewBatch, [first, ...later]: readonly CallRange[]) {
+async function firstEvents(deps: AcceptDeps, tx: Sql, batch: Batch, [first, ...later]: readonly CallRange[]) {
   const origin = { firmuuid: batch.firmUuid };
   return [
     ...(first === undefined ? [] : await announcementEvents(deps, tx, batch, first, origin)),

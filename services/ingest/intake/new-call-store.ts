@@ -1,14 +1,10 @@
 import { Fault } from '@call-analysis/fault';
-import { type Database, type Sql, sqlState, type Transaction } from '@call-analysis/postgres';
-import type { Failure } from '../calls/call-row.ts';
+import { type Database, type Sql, sqlState, type Transaction, valuesOf } from '@call-analysis/postgres';
+import type { CallRow } from '../calls/call-row.ts';
 import type { CallRecord } from './rows/call-fields.ts';
 
 /** A call that the firm already has under the uuid or partner_call_id of a new one. */
-export interface ExistingCall {
-  readonly uuid: string;
-  readonly source: string;
-  readonly status: string;
-  readonly failure: Failure | null;
+export interface ExistingCall extends Pick<CallRow, 'uuid' | 'source' | 'status' | 'failure'> {
   /** Checksum of its recording; null when none is stored. */
   readonly sha256: Buffer | null;
 }
@@ -53,12 +49,8 @@ export async function addRecorded(
       call.uuid,
       call.campaignUuid,
       call.duration,
-      record.partnerCallId,
-      record.clientPhoneNumber,
-      record.operatorName,
-      record.operatorGroupName,
-      record.direction,
-      record.segmentType,
+      ...valuesOf(record, 'partnerCallId', 'clientPhoneNumber', 'operatorName', 'operatorGroupName', 'direction'),
+      ...valuesOf(record, 'segmentType'),
       new Date(record.startedMs).toISOString(),
       record.disconnectReason,
       createdAt(call.uuid),

@@ -314,7 +314,7 @@ describe('rows with faults', () => {
     const batch = await service.upload(owner, csvOf([bad, bad]), 'skip');
     expect(batch).toMatchObject({ accepted: 0, duplicates: 0, rejected: 2, firstCall: null });
     const progress = await service.deps.batches.get(owner.firmUuid, batch.uuid);
-    expect(progress).toMatchObject({ byStatus: {}, finishedAt: batch.createdAt });
+    expect(progress).toMatchObject({ by_status: {}, finished_at: batch.createdAt });
   });
 
   it('do not settle the upload: the same key may be processed with on_error "skip" or with a new file', async () => {

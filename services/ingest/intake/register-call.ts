@@ -82,9 +82,9 @@ export async function registerCall(
       if (existing.sha256?.equals(recording.sha256) !== true) throw takenId(existing);
       return { callUuid: existing.uuid, isRepeated: true, hasEnded: endedWithoutResult(existing) };
     }
-    await requireStorage(deps, firmUuid, recording.sizeBytes, tx);
+    await requireStorage(deps, firmUuid, recording.size_bytes, tx);
     await addCallsToCampaign(deps, tx, { firmUuid, campaignUuid }, 1);
-    const described = { fileName, left: record.left, right: record.right };
+    const described = { file_name: fileName, left: record.left, right: record.right };
     await recordings.add(tx, { firmUuid, callUuid, at: new Date() }, described, recording);
     const origin = { firmuuid: firmUuid };
     const announced = {

@@ -72,7 +72,7 @@ describe('a firm with a storage quota', () => {
     await service.uploadBatch(owner, audioCsvOf([{ audio_file_name: 'a.wav' }]), zipOf(['a.wav']));
     await check();
     const extracted = (await service.callsOf(owner)).find(({ uuid }) => uuid !== single.uuid)!;
-    const recording = recordingOf({ sizeBytes: 77 });
+    const recording = recordingOf({ size_bytes: 77 });
     await recordAudio(service.deps, {
       firmUuid,
       callUuid: extracted.uuid,

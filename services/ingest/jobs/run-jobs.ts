@@ -4,7 +4,7 @@ import { analyzeCall, type AnalyzeDeps } from '../attempts/analyze-call.ts';
 import { eraseCall, type EraseDeps, unlessErased } from '../erasure/erase-call.ts';
 import type { ListDeps } from '../listing/list-calls.ts';
 import type { Job, JobKind, Jobs } from './job-store.ts';
-import { matchingCalls } from './matching-calls.ts';
+import { matchingCalls } from './start-jobs.ts';
 
 interface Deps extends EraseDeps, AnalyzeDeps, Pick<ListDeps, 'listing' | 'words'> {
   readonly jobs: Jobs;

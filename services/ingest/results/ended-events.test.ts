@@ -3,9 +3,8 @@ import { BatchFinished, type BodyOf, CallEnded, CampaignFinished, type Event } f
 import { waitUntil } from '@call-analysis/testing';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { batchFinisher } from '../batches/finish-batches.ts';
-import { changeCampaignState } from '../campaigns/change-campaign.ts';
-import { createCampaign } from '../campaigns/create-campaign.ts';
-import { campaignFinisher } from '../campaigns/finish-campaigns.ts';
+import { changeCampaignState, createCampaign } from '../campaigns/change-campaign.ts';
+import { campaignFinisher } from '../campaigns/maintain-campaigns.ts';
 import { eraseCall } from '../erasure/erase-call.ts';
 import { csvOf, rowsOf } from '../test/csv.ts';
 import { type Call, callAnalyzed, callFailed, failure, noSpeech } from '../test/events.ts';
@@ -141,7 +140,7 @@ describe('campaign.finished.v1', () => {
   it('is published once, when a completed campaign has no call in progress', async () => {
     const owner = service.newOwner();
     const actor = { ...owner, address: '' };
-    const none = { externalId: null, description: null, segmentType: null, startsAt: null, endsAt: null };
+    const none = { external_id: null, description: null, segment_type: null, starts_at: null, ends_at: null };
     const { uuid } = await createCampaign(service.deps, actor, { name: 'Spring', ...none });
     await changeCampaignState(service.deps, actor, uuid, 'start');
     const [first, second] = (await uploadedBy(owner, 2, uuid)) as [Call, Call];

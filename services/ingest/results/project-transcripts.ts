@@ -2,7 +2,7 @@ import { once } from '@call-analysis/bus';
 import { findErased, unpackTranscript } from '@call-analysis/call-processing';
 import type { BodyOf, Event, TranscriptionProgressed, TranscriptReady } from '@call-analysis/events';
 import type { Objects } from '@call-analysis/objects';
-import type { Database, Sql } from '@call-analysis/postgres';
+import { type Database, DEADLOCKS_RETRIED, type Sql } from '@call-analysis/postgres';
 import type { Registered } from '@call-analysis/service';
 import type { TranscribedCall, Transcripts } from '../calls/transcript-store.ts';
 import { eventTime } from './project-results.ts';
@@ -17,8 +17,6 @@ interface Deps extends Registered {
 
 /** The most history entries about progress in one attempt. */
 const STEPS = 10;
-/** Calls are locked one by one. A transaction that deadlocks with another one is repeated up to this many times. */
-const DEADLOCK_RETRIES = 5;
 
 /** Writes transcripts of recordings into the catalogue. An event that is delivered again has no effect. */
 export async function projectTranscripts(
@@ -40,7 +38,7 @@ export async function projectTranscripts(
       if (call !== undefined) await transcripts.save(tx, call);
     }
   };
-  await once({ db: db, consumer }, events, save, { retries: DEADLOCK_RETRIES });
+  await once({ db, consumer }, events, save, DEADLOCKS_RETRIED);
 }
 
 async function transcribedCall(objects: Objects, { firmuuid, subject, time, data }: Ready): Promise<TranscribedCall> {
@@ -64,7 +62,7 @@ export async function projectProgress(
   events: readonly Event<BodyOf<typeof TranscriptionProgressed>>[],
 ): Promise<void> {
   await once(
-    { db: db, consumer },
+    { db, consumer },
     events,
     async (tx, fresh) => {
       for (const { firmuuid, subject, time, data } of fresh) {
@@ -79,7 +77,7 @@ export async function projectProgress(
         });
       }
     },
-    { retries: DEADLOCK_RETRIES },
+    DEADLOCKS_RETRIED,
   );
 }
 

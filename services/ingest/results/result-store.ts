@@ -1,5 +1,5 @@
 import type { Analysis, BodyOf, CallEnded } from '@call-analysis/events';
-import { confidential, type Sql } from '@call-analysis/postgres';
+import { confidential, type Sql, columnsOf } from '@call-analysis/postgres';
 import type { AnalysisBodies } from '../calls/analysis-body-store.ts';
 import type { AnalysisFacts } from '../calls/analysis-facts.ts';
 import type { Failure } from '../calls/call-row.ts';
@@ -98,13 +98,7 @@ export const results = (bodies: AnalysisBodies) => ({
        points AS (${points})
        SELECT ${ENDED_COLUMNS} FROM completed AS call`,
       [
-        analyzed.map((each) => each.callUuid),
-        analyzed.map((each) => each.attempt),
-        analyzed.map((each) => each.at),
-        analyzed.map((each) => each.outcome),
-        analyzed.map((each) => each.language),
-        analyzed.map((each) => each.score),
-        analyzed.map((each) => each.analysisUuid),
+        ...columnsOf(analyzed, 'callUuid', 'attempt', 'at', 'outcome', 'language', 'score', 'analysisUuid'),
         analyzed.map(({ analysisUuid }) => confidential(packed.get(analysisUuid) ?? null)),
         analyzed.map((each) => each.firmUuid),
         analyzed.map((each) => each.facts?.needsReview ?? null),
@@ -131,11 +125,7 @@ export const results = (bodies: AnalysisBodies) => ({
        WHERE call.firm_uuid = waits.firm_uuid AND call.uuid = waits.call_uuid AND call.attempt = waits.attempt
          AND call.status = ANY($7::text[])`,
       [
-        waiting.map((each) => each.firmUuid),
-        waiting.map((each) => each.callUuid),
-        waiting.map((each) => each.attempt),
-        waiting.map((each) => each.reason),
-        waiting.map((each) => each.at),
+        ...columnsOf(waiting, 'firmUuid', 'callUuid', 'attempt', 'reason', 'at'),
         stage === 'transcription' ? 'transcribing' : 'analyzing',
         statusesBefore(stage),
       ],

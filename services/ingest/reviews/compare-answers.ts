@@ -17,7 +17,7 @@ export function compareAnswers(
   machine: ReviewedAnalysis,
   { answers, done }: { readonly answers: readonly PersonAnswer[]; readonly done: boolean },
 ): ComparedAnswer[] {
-  const given = new Map(answers.map((each) => [each.questionUuid, each]));
+  const given = new Map(answers.map((each) => [each.question_uuid, each]));
   return machine.sections
     .flatMap(({ questions }) => questions)
     .flatMap((question) => {

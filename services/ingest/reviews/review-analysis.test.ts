@@ -17,9 +17,9 @@ import { csvOf, goodAudio } from '../test/csv.ts';
 import { analysis, type Call, callAnalyzed, callFailed, transcriptReady } from '../test/events.ts';
 import { faultOf, recordingOf } from '../test/fixtures.ts';
 import { IngestUnderTest } from '../test/ingest-under-test.ts';
-import { measureAgreement } from './measure-agreement.ts';
 import { readReview, reviewAnalysis, withdrawReview } from './review-analysis.ts';
 import { givenAnswers } from './review-log.ts';
+import { measureAgreement } from './review-rpcs.ts';
 import type { PersonAnswer } from './scorecards.ts';
 
 const service = new IngestUnderTest();
@@ -79,7 +79,7 @@ const scorecards = {
     const all = machine.sections
       .flatMap(({ questions }) => questions)
       .map(({ uuid, answer }) => {
-        const given = answers.find(({ questionUuid }) => questionUuid === uuid);
+        const given = answers.find(({ question_uuid }) => question_uuid === uuid);
         const label = given === undefined ? answer : given.answer;
         return { question_uuid: uuid, max_points: 1, ...(label !== null && { points: label === 'yes' ? 1 : 0 }) };
       });
@@ -103,8 +103,8 @@ async function analyze(call: Call, attempt: number): Promise<string> {
 }
 
 const actorOf = ({ owner }: Call) => ({ ...owner, address: '192.0.2.7' });
-const answer = (questionUuid: string, label: string | null, comment: string | null = null): PersonAnswer => ({
-  questionUuid,
+const answer = (question_uuid: string, label: string | null, comment: string | null = null): PersonAnswer => ({
+  question_uuid,
   answer: label,
   comment,
 });
@@ -134,7 +134,7 @@ describe('a review', () => {
     const { call, analysisUuid } = await analyzed();
     const { firmUuid } = call.owner;
     const batch = (await service.callsOf(call.owner))[0]!.batch;
-    const finishedAt = async () => (await service.deps.batches.get(firmUuid, batch)).finishedAt;
+    const finishedAt = async () => (await service.deps.batches.get(firmUuid, batch)).finished_at;
     const first = await finishedAt();
     await review(call, analysisUuid, [answer(manners, 'yes')]);
     await review(call, analysisUuid, [answer(manners, 'no')]);
@@ -251,14 +251,7 @@ describe('a review', () => {
     await review(calls[0]!, uuids[0]!, [answer(manners, 'yes')]);
     await review(calls[1]!, uuids[1]!, [answer(manners, 'no'), answer(open, 'yes')]);
     await review(calls[2]!, uuids[2]!, [], true);
-    const filter = {
-      scorecardUuid: body.scorecard.uuid,
-      revision: null,
-      from: null,
-      to: null,
-      language: null,
-      segmentType: null,
-    };
+    const filter = { scorecardUuid: body.scorecard.uuid };
     const measured = await measureAgreement(service.deps, owner.firmUuid, filter);
     expect(measured).toEqual({
       reviewed_calls: 3,
@@ -284,23 +277,25 @@ describe('a review', () => {
         },
       ],
     });
-    const behind = (machine: string | null, person: string | null, size = 10) =>
-      service.deps.reviews.comparedCalls(
-        owner.firmUuid,
-        filter,
-        { questionUuid: manners, machine, person },
-        { page: 1, size },
-      );
+    const behind = (machine?: string, person?: string, size = 10) =>
+      service.deps.reviews.comparedCalls(owner.firmUuid, {
+        ...filter,
+        question: manners,
+        machine,
+        person,
+        page: 1,
+        size,
+      });
     expect(await behind('no', 'yes')).toMatchObject({
       count: 1,
       items: [{ call_uuid: calls[0]!.uuid, machine: 'no', person: 'yes' }],
     });
-    expect(await behind(null, null, 2)).toMatchObject({ count: 3, items: [{}, {}] });
-    expect(await behind('', null)).toEqual({ count: 0, items: [] });
+    expect(await behind(undefined, undefined, 2)).toMatchObject({ count: 3, items: [{}, {}] });
+    expect(await behind('')).toEqual({ count: 0, items: [] });
     for (const changed of [
       { revision: 2 },
-      { language: 'ru' },
-      { segmentType: 'other' },
+      { language: 'ru' as const },
+      { segment_type: 'other' },
       { to: '1970-01-01T00:00:00.000Z' },
     ])
       expect(await measureAgreement(service.deps, owner.firmUuid, { ...filter, ...changed })).toEqual({

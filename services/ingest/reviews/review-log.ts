@@ -26,11 +26,8 @@ export interface ReviewState {
   readonly log: ReviewLog | null;
 }
 
-/** An answer, and who gave it or took it back. Null is "not applicable". */
-interface ChangedAnswer {
-  readonly question_uuid: string;
-  readonly answer: string | null;
-  readonly comment: string | null;
+/** An answer, and who gave it or took it back. */
+interface ChangedAnswer extends PersonAnswer {
   readonly by: string;
   readonly at: string;
 }
@@ -54,7 +51,8 @@ export function requireReplaceable(state: ReviewState, { userUuid, basedOn }: Au
     return;
   }
   if (review === null || log === null) return;
-  const isOthers = log.by !== userUuid || review.answers.some(({ questionUuid }) => by(log, questionUuid) !== userUuid);
+  const isOthers =
+    log.by !== userUuid || review.answers.some(({ question_uuid }) => by(log, question_uuid) !== userUuid);
   if (isOthers) throw ifMatchRequired(state, machine);
 }
 
@@ -67,13 +65,13 @@ export function requireChangeable(
 ): void {
   const { review, log } = state;
   if (log === null) return;
-  const named = new Set(answers.map(({ questionUuid }) => questionUuid));
+  const named = new Set(answers.map(({ question_uuid }) => question_uuid));
   const others = log.answers.filter((each) => named.has(each.question_uuid) && each.by !== userUuid);
   if (basedOn !== null) {
     if (others.some(({ revision }) => revision > basedOn)) throw reviewChanged(state, basedOn, machine);
     return;
   }
-  const stands = new Set(review?.answers.map(({ questionUuid }) => questionUuid));
+  const stands = new Set(review?.answers.map(({ question_uuid }) => question_uuid));
   if (others.some((each) => stands.has(each.question_uuid))) throw ifMatchRequired(state, machine);
 }
 
@@ -83,11 +81,11 @@ export function changed(
   { answers, comment, done }: Pick<ReviewContent, 'answers'> & Partial<Pick<ReviewContent, 'comment' | 'done'>>,
 ): ReviewContent {
   const before = review ?? NOTHING;
-  const named = new Map(answers.map((each) => [each.questionUuid, each]));
-  const kept = before.answers.map((each) => named.get(each.questionUuid) ?? each);
-  const known = new Set(before.answers.map(({ questionUuid }) => questionUuid));
+  const named = new Map(answers.map((each) => [each.question_uuid, each]));
+  const kept = before.answers.map((each) => named.get(each.question_uuid) ?? each);
+  const known = new Set(before.answers.map(({ question_uuid }) => question_uuid));
   return {
-    answers: [...kept, ...answers.filter(({ questionUuid }) => !known.has(questionUuid))],
+    answers: [...kept, ...answers.filter(({ question_uuid }) => !known.has(question_uuid))],
     comment: comment ?? before.comment,
     done: done ?? before.done,
   };
@@ -120,9 +118,9 @@ export function logged(
 
 /** The answers of a review, each with who gave it. */
 export function givenAnswers({ review, log }: ReviewState): ChangedAnswer[] {
-  return (review?.answers ?? []).map(({ questionUuid, answer, comment }) => {
-    const change = log?.answers.find(({ question_uuid }) => question_uuid === questionUuid) ?? log;
-    return { question_uuid: questionUuid, answer, comment, by: change?.by ?? '', at: change?.at ?? '' };
+  return (review?.answers ?? []).map((given) => {
+    const change = log?.answers.find(({ question_uuid }) => question_uuid === given.question_uuid) ?? log;
+    return { ...given, by: change?.by ?? '', at: change?.at ?? '' };
   });
 }
 
@@ -131,8 +129,8 @@ export type MachineAnswers = ReadonlyMap<string, string | null>;
 
 function changedQuestions(before: readonly PersonAnswer[], after: readonly PersonAnswer[]): string[] {
   const said = ({ answer, comment }: PersonAnswer) => JSON.stringify([answer, comment]);
-  const old = new Map(before.map((each) => [each.questionUuid, said(each)]));
-  const next = new Map(after.map((each) => [each.questionUuid, said(each)]));
+  const old = new Map(before.map((each) => [each.question_uuid, said(each)]));
+  const next = new Map(after.map((each) => [each.question_uuid, said(each)]));
   return [...new Set([...old.keys(), ...next.keys()])].filter((uuid) => old.get(uuid) !== next.get(uuid));
 }
 
@@ -153,7 +151,7 @@ function ifMatchRequired(state: ReviewState, machine: MachineAnswers): Fault {
 
 /** What changed since a revision. An answer that was taken back is the machine's again. */
 function detailsOf({ review, log }: ReviewState, since: number, machine: MachineAnswers): Record<string, unknown> {
-  const stands = new Map(review?.answers.map((each) => [each.questionUuid, each]));
+  const stands = new Map(review?.answers.map((each) => [each.question_uuid, each]));
   const answers = (log?.answers ?? [])
     .filter(({ revision }) => revision > since)
     .map(({ question_uuid, by: author, at }): ChangedAnswer => {

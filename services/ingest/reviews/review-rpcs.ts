@@ -1,10 +1,10 @@
-import { AgreementQuery, ComparedQuery, NewReview } from '@call-analysis/api/people';
+import { type Agreement, AgreementQuery, ComparedQuery, NewReview } from '@call-analysis/api/people';
 import { type ApiRequest, apiRpc } from '@call-analysis/service';
 import type { z } from 'zod';
-import { measureAgreement } from './measure-agreement.ts';
+import { agreementOf } from './compare-answers.ts';
 import { readReview, reviewAnalysis, type ReviewDeps, withdrawReview } from './review-analysis.ts';
 import { givenAnswers } from './review-log.ts';
-import type { AgreementFilter } from './review-store.ts';
+import type { AgreementFilter, Reviews } from './review-store.ts';
 
 /** The RPCs of reviews. */
 export function reviewRpcs(deps: ReviewDeps) {
@@ -25,27 +25,31 @@ export function reviewRpcs(deps: ReviewDeps) {
     }),
     withdrawReview: apiRpc(({ caller, uuid, basedOn }) => withdrawReview(deps, caller, uuid, basedOn)),
     measureAgreement: apiRpc(({ caller, uuid, read }) =>
-      measureAgreement(deps, caller.firmUuid, filterOf(uuid, read(AgreementQuery))),
+      measureAgreement(deps, caller.firmUuid, { scorecardUuid: uuid, ...read(AgreementQuery) }),
     ),
     listComparedCalls: apiRpc(({ caller, uuid, read }) => {
-      const { question, machine = null, person = null, page, size, ...filter } = read(ComparedQuery);
-      const compared = { questionUuid: question, machine, person };
-      return deps.reviews.comparedCalls(caller.firmUuid, filterOf(uuid, filter), compared, { page, size });
+      return deps.reviews.comparedCalls(caller.firmUuid, { scorecardUuid: uuid, ...read(ComparedQuery) });
     }),
   };
 }
 
 function written({ basedOn, read }: ApiRequest) {
   const { analysis_uuid: analysisUuid, answers, ...rest } = read(NewReview);
-  const given = answers.map(({ question_uuid, answer, comment = null }) => ({
-    questionUuid: question_uuid,
-    answer,
-    comment,
-  }));
+  const given = answers.map(({ comment = null, ...answer }) => ({ ...answer, comment }));
   return { analysisUuid, basedOn, answers: given, ...rest };
 }
 
-function filterOf(scorecardUuid: string, query: z.output<typeof AgreementQuery>): AgreementFilter {
-  const { revision = null, from = null, to = null, language = null, segment_type: segmentType = null } = query;
-  return { scorecardUuid, revision, from, to, language, segmentType };
+/** How far people agree with the machine, for each question of a scorecard (docs/api.md, "People's judgement"). */
+export async function measureAgreement(
+  deps: { readonly reviews: Reviews },
+  firmUuid: string,
+  filter: AgreementFilter,
+): Promise<z.output<typeof Agreement>> {
+  const { calls, counts } = await deps.reviews.compare(firmUuid, filter);
+  const byQuestion = Map.groupBy(counts, ({ question }) => question);
+  const questions = [...byQuestion].map(([uuid, ofQuestion]) => {
+    const confusion = ofQuestion.map(({ machine, person, count }) => ({ machine, person, count }));
+    return { uuid, text: ofQuestion[0]!.text, ...agreementOf(confusion), confusion };
+  });
+  return { reviewed_calls: calls, questions };
 }

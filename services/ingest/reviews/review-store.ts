@@ -1,7 +1,10 @@
 import { deflateRawSync } from 'node:zlib';
+import type { Dated } from '@call-analysis/api/fields';
+import type { AgreementQuery, ComparedCallPage, ComparedQuery } from '@call-analysis/api/people';
 import type { ReviewedAnalysis } from '@call-analysis/events';
 import { notFound } from '@call-analysis/fault';
-import { confidential, type Database, type Page, readPage, type Sql } from '@call-analysis/postgres';
+import { confidential, type Database, readPage, type Sql, columnsOf } from '@call-analysis/postgres';
+import type { z } from 'zod';
 import type { AnalysisBodies } from '../calls/analysis-body-store.ts';
 import type { AnalysisFacts } from '../calls/analysis-facts.ts';
 import { UNFINISHED_SQL } from '../calls/call-status.ts';
@@ -15,14 +18,8 @@ interface CallId {
   readonly callUuid: string;
 }
 
-export interface AgreementFilter {
+export interface AgreementFilter extends Readonly<z.output<typeof AgreementQuery>> {
   readonly scorecardUuid: string;
-  readonly revision: number | null;
-  /** Of the start of the call: inclusive, exclusive. */
-  readonly from: string | null;
-  readonly to: string | null;
-  readonly language: string | null;
-  readonly segmentType: string | null;
 }
 
 interface ComparedCount {
@@ -33,21 +30,12 @@ interface ComparedCount {
   readonly count: number;
 }
 
-/** Which compared answers are meant. An empty label is "not applicable", null is any. */
-interface ComparedFilter {
-  readonly questionUuid: string;
-  readonly machine: string | null;
-  readonly person: string | null;
+/** Of one question. An empty label is "not applicable", without one it is any. */
+interface ComparedFilter extends Readonly<z.output<typeof ComparedQuery>> {
+  readonly scorecardUuid: string;
 }
 
-interface ComparedCall {
-  readonly call_uuid: string;
-  readonly operator_name: string;
-  readonly start_time: Date;
-  readonly score: number | null;
-  readonly machine: string | null;
-  readonly person: string | null;
-}
+type ComparedCall = Dated<z.output<typeof ComparedCallPage>['items'][number], 'start_time'>;
 
 /** Reviews of analyses. Every statement is limited to one firm. */
 export function reviews(db: Database, bodies: AnalysisBodies) {
@@ -125,9 +113,7 @@ export function reviews(db: Database, bodies: AnalysisBodies) {
           body.review!.at,
           confidential(body.review!.comment),
           body.review!.done,
-          JSON.stringify(
-            answers.map(({ questionUuid, answer, comment }) => ({ question_uuid: questionUuid, answer, comment })),
-          ),
+          JSON.stringify(answers),
           confidential(deflateRawSync(JSON.stringify(body))),
         ],
       );
@@ -150,10 +136,7 @@ export function reviews(db: Database, bodies: AnalysisBodies) {
           uuid,
           scorecard.uuid,
           scorecard.revision,
-          compared.map((each) => each.uuid),
-          compared.map((each) => each.text),
-          compared.map((each) => each.machine),
-          compared.map((each) => each.person),
+          ...columnsOf(compared, 'uuid', 'text', 'machine', 'person'),
         ],
       );
     },
@@ -211,19 +194,17 @@ export function reviews(db: Database, bodies: AnalysisBodies) {
     /** The calls with a compared answer to a question, those that started last first. */
     async comparedCalls(
       firmUuid: string,
-      filter: AgreementFilter,
-      { questionUuid, machine, person }: ComparedFilter,
-      page: Page,
+      { question, machine, person, page, size, ...filter }: ComparedFilter,
     ): Promise<{ count: number; items: ComparedCall[] }> {
       const { from, values } = comparedBy(firmUuid, filter);
       const listed = {
         columns: 'call.uuid AS call_uuid, operator_name, start_time, score::float8 AS score, a.machine, a.person',
         matching: `FROM ${from} AND a.question_uuid = $8
         AND ($9::text IS NULL OR coalesce(a.machine, '') = $9) AND ($10::text IS NULL OR coalesce(a.person, '') = $10)`,
-        values: [...values, questionUuid, machine, person],
+        values: [...values, question, machine, person],
         orderBy: 'start_time DESC, call.uuid DESC, a.analysis_uuid DESC',
       };
-      return readPage<ComparedCall>(db, listed, page);
+      return readPage<ComparedCall>(db, listed, { page, size });
     },
   };
 }
@@ -244,13 +225,13 @@ export async function noteReview(tx: Sql, { firmUuid, callUuid }: CallId, isDone
 
 /** The compared answers that an agreement is measured from. */
 function comparedBy(firmUuid: string, filter: AgreementFilter): { from: string; values: unknown[] } {
-  const { scorecardUuid, revision, from, to, language, segmentType } = filter;
+  const { scorecardUuid, revision, from, to, language, segment_type } = filter;
   return {
     from: `compared_answer AS a JOIN call ON call.firm_uuid = a.firm_uuid AND call.uuid = a.call_uuid
       WHERE a.firm_uuid = $1 AND a.scorecard_uuid = $2 AND ($3::int IS NULL OR a.revision = $3)
         AND ($4::timestamptz IS NULL OR call.start_time >= $4) AND ($5::timestamptz IS NULL OR call.start_time < $5)
         AND ($6::text IS NULL OR call.language = $6) AND ($7::text IS NULL OR call.segment_type = $7)`,
-    values: [firmUuid, scorecardUuid, revision, from, to, language, segmentType],
+    values: [firmUuid, scorecardUuid, revision, from, to, language, segment_type],
   };
 }
 
@@ -268,7 +249,7 @@ interface ReviewStateRow {
   readonly at: Date | null;
   readonly comment: string | null;
   readonly done: boolean | null;
-  readonly answers: readonly { question_uuid: string; answer: string | null; comment: string | null }[] | null;
+  readonly answers: readonly PersonAnswer[] | null;
 }
 
 /** A review from before its changes were stored is one change, by the person who wrote it. */
@@ -276,18 +257,14 @@ function stateOf({ log, byUuid, at, comment, done, answers }: ReviewStateRow): R
   const changes = log === null ? null : ReviewLog.parse(log);
   if (byUuid === null || at === null) return { review: null, log: changes };
   const review: ReviewContent = {
-    answers: (answers ?? []).map((each) => ({
-      questionUuid: each.question_uuid,
-      answer: each.answer,
-      comment: each.comment,
-    })),
+    answers: answers ?? [],
     comment,
     done: done ?? false,
   };
   const first = { revision: 1, by: byUuid, at: at.toISOString() };
   const unlogged = {
     ...first,
-    answers: review.answers.map((each) => ({ ...first, question_uuid: each.questionUuid })),
+    answers: review.answers.map((each) => ({ ...first, question_uuid: each.question_uuid })),
   };
   return { review, log: changes ?? unlogged };
 }

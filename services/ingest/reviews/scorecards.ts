@@ -7,7 +7,7 @@ import type { Owner } from '../intake/upload-store.ts';
 
 /** A person's answer to a question. */
 export interface PersonAnswer {
-  readonly questionUuid: string;
+  readonly question_uuid: string;
   /** The label; null when the question does not apply. */
   readonly answer: string | null;
   readonly comment: string | null;
@@ -30,7 +30,7 @@ export function dialScorecards(address: string, options: Pick<DialOptions, 'tls'
         machine: sections
           .flatMap(({ questions }) => questions)
           .map(({ uuid, answer, decided_by }) => given(uuid, answer, decided_by)),
-        person: answers.map(({ questionUuid, answer }) => given(questionUuid, answer, 'person')),
+        person: answers.map(({ question_uuid, answer }) => given(question_uuid, answer, 'person')),
         machine_auto_failed: auto_failed,
       });
     },

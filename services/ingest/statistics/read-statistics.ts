@@ -1,5 +1,7 @@
+import type { SortableNumber as Numbers, Statistics } from '@call-analysis/api/statistics';
 import { type Fault, invalidFields } from '@call-analysis/fault';
 import type { Sql } from '@call-analysis/postgres';
+import type { z } from 'zod';
 import { type CallFilter, NO_FILTER } from '../listing/call-filter.ts';
 import type { CarryOver } from '../listing/carry-over-store.ts';
 import type { FilteredCalls } from '../listing/filter-sql.ts';
@@ -7,8 +9,7 @@ import type { Words } from '../search/word-store.ts';
 import { type Grouping, isTime, overlaps, type Value, VALUE_PROPERTIES, type ValueProperty } from './groupings.ts';
 import { cutIntoPieces, joinRanges, rangeOfDay, type TimeRange } from './periods.ts';
 import type { Slot, StatisticStore, SumsByKey } from './statistic-store.ts';
-import { compareKeys, type Group, type SortableNumber, sortGroups, type Statistic, statisticOf } from './statistic.ts';
-import { addSums, noSums, subtractSums, type Sums } from './sums.ts';
+import { addSums, noSums, percentile, subtractSums, type Sums } from './sums.ts';
 
 export interface StatisticDeps {
   readonly statistics: StatisticStore;
@@ -192,4 +193,62 @@ function foldName(name: string): string {
 export function unknownZone(): Fault {
   const message = 'must be the name of a time zone, such as Asia/Tashkent';
   return invalidFields([{ field: 'tz', code: 'INVALID', message }]);
+}
+
+/** One group of a statistic (docs/api.md, "Statistics"). Without the thing that it is by, its key is null. */
+type Group = z.output<typeof Statistics>['items'][number];
+type Statistic = z.output<typeof Statistics>['total'];
+
+function statisticOf({ amounts, scores }: Sums): Statistic {
+  const average = (sum: number, count: number, unit: number, decimals: number) =>
+    count === 0 ? null : rounded(sum / count / unit, decimals);
+  return {
+    calls: amounts.calls,
+    scored: amounts.scored,
+    score: {
+      average: average(amounts.score, amounts.scored, 10, 1),
+      p10: percentile(scores, 1),
+      p50: percentile(scores, 5),
+      p90: percentile(scores, 9),
+    },
+    auto_failed: amounts.autoFailed,
+    needs_review: amounts.needsReview,
+    reviewed: amounts.reviewed,
+    duration_average: average(amounts.duration, amounts.durations, 1000, 1),
+    talk_ratio_operator: average(amounts.talk, amounts.talks, 1_000_000, 3),
+    silence_ratio: average(amounts.silence, amounts.silences, 1_000_000, 3),
+    interruptions_average: average(amounts.interruptions, amounts.interrupted, 1, 2),
+    sentiment_client: average(amounts.sentiment, amounts.sentiments, 100, 2),
+    points_ratio: average(amounts.points, amounts.maxPoints, 1, 3),
+  };
+}
+
+function rounded(value: number, decimals: number): number {
+  const scaled = Math.round(value * 10 ** decimals + Number.EPSILON) / 10 ** decimals;
+  // Never -0, which JSON cannot hold.
+  return scaled === 0 ? 0 : scaled;
+}
+
+type SortableNumber = z.infer<typeof Numbers>;
+
+/** Groups without the number come last in either order, equal ones in the order of their keys. */
+function sortGroups(groups: readonly Group[], by: SortableNumber, isDescending: boolean): Group[] {
+  const valueOf = (group: Group) => {
+    if (by === 'average' || by === 'p10' || by === 'p50' || by === 'p90') return group.score[by];
+    return group[by];
+  };
+  const sign = isDescending ? -1 : 1;
+  return groups.toSorted((one, other) => {
+    const [first, second] = [valueOf(one), valueOf(other)];
+    if (first === second) return compareKeys(one.key, other.key);
+    if (first === null || second === null) return first === null ? 1 : -1;
+    return sign * (first - second);
+  });
+}
+
+/** Calls without the thing come last. */
+function compareKeys(one: string | null, other: string | null): number {
+  if (one === other) return 0;
+  if (one === null || other === null) return one === null ? 1 : -1;
+  return one < other ? -1 : 1;
 }

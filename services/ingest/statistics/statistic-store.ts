@@ -1,4 +1,4 @@
-import type { Database, Sql } from '@call-analysis/postgres';
+import { type Database, type Sql, columnsOf } from '@call-analysis/postgres';
 import type { CarryOver } from '../listing/carry-over-store.ts';
 import { type FilteredCalls, type ListedTable, matching, Values } from '../listing/filter-sql.ts';
 import {
@@ -249,10 +249,7 @@ export function statistics(db: Database, carryOver: CarryOver) {
            AS added (period, begins_at, kind, key, amounts, scores)`,
         [
           firmUuid,
-          rows.map(({ period }) => period),
-          rows.map(({ beginsAt }) => beginsAt),
-          rows.map(({ kind }) => kind),
-          rows.map(({ key }) => key),
+          ...columnsOf(rows, 'period', 'beginsAt', 'kind', 'key'),
           rows.map(({ amounts }) => `{${AMOUNTS.map((name) => amounts[name]).join(',')}}`),
           rows.map(({ scores }) => packScores(scores)),
         ],

@@ -118,7 +118,7 @@ export class ErasedCalls {
       callUuid: uuid,
       fileName: goodAudio.audio_file_name,
       metadata: JSON.stringify(metadata),
-      found: { recording: recordingOf({ objectKey }) },
+      found: { recording: recordingOf({ object_key: objectKey }) },
       campaignUuid,
     });
     return { owner, uuid };

@@ -20,13 +20,13 @@ export function fileNames(count: number): string[] {
 
 export function recordingOf(change: Partial<StoredRecording> = {}): StoredRecording {
   return {
-    objectKey: `recordings/${randomUUID()}.wav`,
+    object_key: `recordings/${randomUUID()}.wav`,
     format: 'wav',
     codec: 'pcm_s16le',
     channels: 2,
-    sampleRate: 8000,
+    sample_rate: 8000,
     duration: 61.25,
-    sizeBytes: 1_960_044,
+    size_bytes: 1_960_044,
     sha256: randomBytes(32),
     ...change,
   };

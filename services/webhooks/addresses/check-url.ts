@@ -1,8 +1,7 @@
 import type { LookupAddress } from 'node:dns';
 import { isIP } from 'node:net';
 import { Fault, invalidFields } from '@call-analysis/fault';
-import type { Resolve } from './lookup.ts';
-import { isPublicAddress } from './public-address.ts';
+import { isPublicAddress, type Resolve } from './lookup.ts';
 
 const MAX_LENGTH = 2048;
 

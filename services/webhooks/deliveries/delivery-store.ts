@@ -1,20 +1,12 @@
-import type { DeliveryQuery } from '@call-analysis/api/webhooks';
+import type { Dated } from '@call-analysis/api/fields';
+import type { Delivery as DeliverySchema, DeliveryQuery } from '@call-analysis/api/webhooks';
 import { notFound } from '@call-analysis/fault';
-import { type Database, readPage, type Sql } from '@call-analysis/postgres';
+import { type Database, readPage, type Sql, columnsOf } from '@call-analysis/postgres';
 import type { z } from 'zod';
 import type { EventName } from '../endpoints/endpoint.ts';
 
 /** A delivery as the API shows it. `uuid` is its webhook-id. */
-export interface Delivery {
-  readonly uuid: string;
-  readonly event: EventName;
-  readonly status: 'pending' | 'delivered' | 'failed';
-  readonly attempts: number;
-  readonly last_status: number | null;
-  readonly last_error: string | null;
-  readonly next_at: Date | null;
-  readonly created_at: Date;
-}
+export type Delivery = Dated<z.output<typeof DeliverySchema>, 'next_at' | 'created_at'>;
 
 /** An event for all endpoints of a firm that subscribe to it. */
 export interface NewDelivery {
@@ -49,13 +41,7 @@ export function deliveries(db: Database) {
            JOIN endpoint ON endpoint.firm_uuid = e.firm_uuid AND e.event = ANY(events) AND deleted_at IS NULL
          ORDER BY endpoint.uuid, e.uuid
          ON CONFLICT DO NOTHING RETURNING endpoint_uuid AS endpoint`,
-        [
-          events.map((each) => each.uuid),
-          events.map((each) => each.firmUuid),
-          events.map((each) => each.event),
-          events.map((each) => each.subject),
-          events.map((each) => each.body),
-        ],
+        [...columnsOf(events, 'uuid', 'firmUuid', 'event', 'subject', 'body')],
       );
       return [...new Set(rows.map(({ endpoint }) => endpoint))];
     },

@@ -7,8 +7,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { z } from 'zod';
 import { checkUrl, type UrlRules } from '../addresses/check-url.ts';
 import type { Endpoints } from './endpoint-store.ts';
-import type { Endpoint } from './endpoint.ts';
-import { newSecret } from './signature.ts';
+import { type Endpoint, newSecret } from './endpoint.ts';
 
 /** Every event of a firm is stored once for each of its endpoints. */
 const MAX_PER_FIRM = 100;

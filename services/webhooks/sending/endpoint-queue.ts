@@ -1,5 +1,5 @@
 import type { KeyObject } from 'node:crypto';
-import { signingKey } from '../endpoints/signature.ts';
+import { signingKey } from '../endpoints/endpoint.ts';
 import type { DueDelivery, DuePosition, LeasedEndpoint } from './lease-store.ts';
 
 /** The most attempts at the same time for one endpoint. */

@@ -2,8 +2,7 @@ import { isIP } from 'node:net';
 import { retryAfterMs } from '@call-analysis/runtime';
 import type { Agent, Dispatcher } from 'undici';
 import { hostOf } from '../addresses/check-url.ts';
-import { AddressNotAllowed, guardedLookup, notAllowed, type Resolve } from '../addresses/lookup.ts';
-import { isPublicAddress } from '../addresses/public-address.ts';
+import { AddressNotAllowed, guardedLookup, isPublicAddress, notAllowed, type Resolve } from '../addresses/lookup.ts';
 import { LONGEST_RETRY_AFTER_MS } from './schedule.ts';
 
 /** An attempt that has no answer by then has failed. */

@@ -1,4 +1,4 @@
-import type { Database } from '@call-analysis/postgres';
+import { type Database, columnsOf } from '@call-analysis/postgres';
 import { disabledReasons, type OldSecret } from '../endpoints/endpoint.ts';
 
 /** An endpoint that this process sends to, as it is now. */
@@ -153,13 +153,7 @@ export function leases(db: Database) {
            AS r (endpoint, uuid, status, step, last_status, last_error, next_at)
          WHERE delivery.endpoint_uuid = r.endpoint AND delivery.uuid = r.uuid AND delivery.status = 'pending'`,
         [
-          results.map((each) => each.endpoint),
-          results.map((each) => each.uuid),
-          results.map((each) => each.status),
-          results.map((each) => each.step),
-          results.map((each) => each.lastStatus),
-          results.map((each) => each.lastError),
-          results.map((each) => each.nextAt),
+          ...columnsOf(results, 'endpoint', 'uuid', 'status', 'step', 'lastStatus', 'lastError', 'nextAt'),
           [...succeeded],
         ],
       );

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { counter, type Logger } from '@call-analysis/runtime';
-import { signatures } from '../endpoints/signature.ts';
+import { signatures } from '../endpoints/endpoint.ts';
 import { EndpointQueue } from './endpoint-queue.ts';
 import type { Answer, HttpSender } from './http-sender.ts';
 import type { AttemptResult, DueDelivery, Leases } from './lease-store.ts';

@@ -67,7 +67,9 @@ it('a call is analyzed by a real server: labels of the scorecard, proved quotes,
   if (solution!.answer === 'Yes' && solution!.evidence.length === 0) expect(solution!.needs_review).toBe(true);
   const { requests, input_tokens: input, output_tokens: output, cached_input_tokens: cached, cost } = analysis.usage!;
   expect(Math.min(input / requests, output)).toBeGreaterThan(20);
-  const amount = formatAmount(costOf({ requests, input, cachedInput: cached, output }, prices));
+  const amount = formatAmount(
+    costOf({ requests, input_tokens: input, cached_input_tokens: cached, output_tokens: output }, prices),
+  );
   expect(cost).toEqual({ amount, currency: 'EUR' });
   const { items } = await service.client.listUsage({ caller, group_by: 'model' });
   expect(items).toMatchObject([

@@ -570,7 +570,10 @@ describe('a bad day of the server', () => {
     ['half of a first answer, twice', completion('{"answers": [{"question', { finish: 'length' }), 'unreadable', 2],
   ] as const)('is counted and has its own kind: %s', async (_, body, kind, requests) => {
     const failure = await failureOf((_request, response) => send(response, 200, body));
-    expect(failure).toMatchObject({ kind, tokens: { requests, input: 100 * requests, output: 50 * requests } });
+    expect(failure).toMatchObject({
+      kind,
+      tokens: { requests, input_tokens: 100 * requests, output_tokens: 50 * requests },
+    });
     expect(failure.message).toContain('Retry the call, or use another model.');
   });
 

@@ -207,7 +207,7 @@ class CallRequests {
 
 /** What a request without an answer has used at least: servers count what they were sent. */
 function sentTokens({ instructions, conversation }: Prompt): Tokens {
-  return { ...NO_TOKENS, requests: 1, input: estimateTokens(instructions) + estimateTokens(conversation) };
+  return { ...NO_TOKENS, requests: 1, input_tokens: estimateTokens(instructions) + estimateTokens(conversation) };
 }
 
 /** These sentences follow the conversation, so that the text before them stays the same for a provider's cache. */

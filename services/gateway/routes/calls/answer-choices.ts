@@ -1,8 +1,7 @@
 import { countAnswers, type ReviewedAnalysis, type ScorecardDraft } from '@call-analysis/events';
-import type { analysis } from '@call-analysis/proto';
-import type { Client } from '@call-analysis/rpc';
 import type { z } from 'zod';
 import type { Caller } from '../../authentication/caller.ts';
+import type { Services } from '../rpc-caller.ts';
 
 /**
  * Adds to analyses how many of their questions are answered, and to each question the labels that a review may choose among; null
@@ -25,7 +24,7 @@ const DEADLINE_MS = 2_000;
  * The labels come from the revision of the scorecard that an analysis was made by, so that reviewers of every role have
  * them. A revision never changes, so what was read once is kept.
  */
-export function answerChoices(scorecards: Pick<Client<typeof analysis>, 'getScorecard'>): AddChoices {
+export function answerChoices({ analysis }: Services): AddChoices {
   const known = new Map<string, Labels>();
 
   async function labelsOf(
@@ -36,7 +35,7 @@ export function answerChoices(scorecards: Pick<Client<typeof analysis>, 'getScor
     const kept = known.get(key);
     if (kept !== undefined) return kept;
     const request = { caller: { firm_uuid: firmUuid, user_uuid: userUuid }, scorecard_uuid: uuid, revision };
-    const reply = await scorecards.getScorecard(request, { deadlineMs: DEADLINE_MS }).catch(() => null);
+    const reply = await analysis.getScorecard(request, { deadlineMs: DEADLINE_MS }).catch(() => null);
     if (reply === null) return null;
     const sections = JSON.parse(reply.sections_json) as z.output<typeof ScorecardDraft>['sections'];
     const labels = new Map(

@@ -1,10 +1,8 @@
 import type { CallDetail } from '@call-analysis/api/calls';
 import type { ReviewedAnalysis } from '@call-analysis/events';
-import type { ingest } from '@call-analysis/proto';
 import type { GetCallRequestInit } from '@call-analysis/proto/ingest/v1/GetCallRequest';
-import type { Client } from '@call-analysis/rpc';
 import type { z } from 'zod';
-import { readAnswer } from '../rpc-caller.ts';
+import { readAnswer, type Services } from '../rpc-caller.ts';
 import type { AddChoices } from './answer-choices.ts';
 
 /** A call as ingest shows it. */
@@ -12,11 +10,8 @@ export type StoredCall = Omit<z.output<typeof CallDetail>, 'analyses' | 'analysi
   readonly analyses: readonly ReviewedAnalysis[];
 };
 
-/** The RPCs that read one call. */
-export type Calls = Pick<Client<typeof ingest>, 'getCall' | 'readLargeCall'>;
-
 /** A call, also one that does not fit into a message, with its version. No call where the caller has this version. */
-export async function readCall(catalogue: Calls, request: GetCallRequestInit) {
+export async function readCall(catalogue: Services['ingest'], request: GetCallRequestInit) {
   const { version, is_large, json } = await catalogue.getCall(request);
   if (version !== undefined && version === request.known_version) return { version, call: null };
   if (is_large !== true) return { version, call: readAnswer<StoredCall>({ ...(json && { json }) }) };

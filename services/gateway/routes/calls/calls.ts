@@ -1,14 +1,12 @@
 import { type CallQuery, FirmCallQuery } from '@call-analysis/api/call-query';
 import { CallDetail, CallItem, CallPage, ErasureReceipt } from '@call-analysis/api/calls';
-import type { ingest } from '@call-analysis/proto';
-import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { type Caller, EVERY_ROLE } from '../../authentication/caller.ts';
-import { endpoint, type Endpoint, type HandlerResponse } from '../../http/endpoint.ts';
+import type { Endpoint, HandlerResponse } from '../../http/endpoint.ts';
 import type { PublicUrl } from '../../http/request/public-url.ts';
-import { actorOf, answered, callerOf } from '../rpc-caller.ts';
+import { actorOf, answered, callerOf, servedBy, type Services } from '../rpc-caller.ts';
 import type { AddChoices } from './answer-choices.ts';
-import { callDetail, type Calls, readCall } from './call-json.ts';
+import { callDetail, readCall } from './call-json.ts';
 
 const PATH = '/api/v1/calls';
 /** Erasing rewrites the CSVs of refused rows that have copies of the call. */
@@ -21,7 +19,7 @@ export const listCallsDescription =
 
 /** A page of the calls of a firm, or of a campaign. */
 export async function listCalls(
-  catalogue: Pick<Client<typeof ingest>, 'listCalls'>,
+  ingest: Services['ingest'],
   caller: Caller,
   query: z.output<typeof CallQuery>,
   campaign?: string,
@@ -29,33 +27,28 @@ export async function listCalls(
   const { page = 1, size, sort, cursor, ...filter } = query;
   const request = { caller: callerOf(caller), page, size, sort, ...(cursor !== undefined && { cursor }) };
   const filter_json = JSON.stringify(campaign === undefined ? filter : { ...filter, campaign });
-  return answered(await catalogue.listCalls({ ...request, filter_json }));
+  return answered(await ingest.listCalls({ ...request, filter_json }));
 }
 
 /** docs/api.md, "Calls". */
-export function calls(
-  catalogue: Calls & Pick<Client<typeof ingest>, 'listCalls' | 'retryCall' | 'analyzeCall' | 'eraseCall'>,
-  publicUrl: PublicUrl,
-  addChoices: AddChoices,
-): Endpoint[] {
+export function calls({ ingest }: Services, publicUrl: PublicUrl, addChoices: AddChoices): Endpoint[] {
+  const endpoint = servedBy(ingest, { tag: 'Calls' });
   return [
     endpoint({
       method: 'GET',
       path: PATH,
       roles: EVERY_ROLE,
       query: FirmCallQuery,
-      tag: 'Calls',
       id: 'listCalls',
       summary: 'List calls',
       description: listCallsDescription,
       responses: { 200: { description: 'A page of calls.', schema: CallPage } },
-      handle: ({ caller, query }) => listCalls(catalogue, caller, query),
+      handle: ({ caller, query }) => listCalls(ingest, caller, query),
     }),
     endpoint({
       method: 'GET',
       path: `${PATH}/:uuid`,
       roles: EVERY_ROLE,
-      tag: 'Calls',
       id: 'getCall',
       summary: 'Get a call',
       description:
@@ -81,7 +74,7 @@ export function calls(
       async handle({ caller, params, request }) {
         const call_uuid = params.uuid;
         const known = /^(?:W\/)?"([0-9a-f]{32})"$/.exec(request.headers['if-none-match']?.trim() ?? '')?.[1];
-        const { version, call } = await readCall(catalogue, {
+        const { version, call } = await readCall(ingest, {
           caller: callerOf(caller),
           call_uuid,
           ...(known !== undefined && { known_version: known }),
@@ -100,20 +93,18 @@ export function calls(
     endpoint({
       method: 'POST',
       path: `${PATH}/:uuid/retry`,
-      tag: 'Calls',
       id: 'retryCall',
       summary: 'Retry a call',
       description: 'Only a failed call whose failure is `retryable` can be retried.',
       responses: { 202: { description: 'The call, queued again.', schema: CallItem } },
       errors: ['NOT_RETRYABLE'],
       async handle({ caller, params }) {
-        return answered(await catalogue.retryCall({ caller: callerOf(caller), call_uuid: params.uuid }));
+        return answered(await ingest.retryCall({ caller: callerOf(caller), call_uuid: params.uuid }));
       },
     }),
     endpoint({
       method: 'POST',
       path: `${PATH}/:uuid/analyze`,
-      tag: 'Calls',
       id: 'analyzeCall',
       summary: 'Analyze a call again',
       description:
@@ -122,13 +113,12 @@ export function calls(
       errors: ['INVALID_TRANSITION'],
       async handle({ caller, params }) {
         const call_uuid = params.uuid;
-        return answered(await catalogue.analyzeCall({ caller: callerOf(caller), call_uuid }));
+        return answered(await ingest.analyzeCall({ caller: callerOf(caller), call_uuid }));
       },
     }),
     endpoint({
       method: 'DELETE',
       path: `${PATH}/:uuid`,
-      tag: 'Calls',
       id: 'eraseCall',
       summary: 'Erase a call',
       description:
@@ -136,7 +126,7 @@ export function calls(
       responses: { 200: { description: 'What was removed, with counts.', schema: ErasureReceipt } },
       async handle({ caller, params, address }) {
         const call = { caller: actorOf(caller, address), call_uuid: params.uuid };
-        const { uuid, erased_at, removed } = await catalogue.eraseCall(call, { deadlineMs: ERASE_MS });
+        const { uuid, erased_at, removed } = await ingest.eraseCall(call, { deadlineMs: ERASE_MS });
         return { status: 200, body: { uuid, erased_at, removed } };
       },
     }),

@@ -1,14 +1,12 @@
 import { type ExportFormat, ExportQuery, SelectedExport } from '@call-analysis/api/call-query';
 import { TranscriptDocument } from '@call-analysis/api/calls';
-import type { ingest } from '@call-analysis/proto';
-import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { AND_REVIEWERS, EVERY_ROLE } from '../../authentication/caller.ts';
-import { endpoint, type Endpoint } from '../../http/endpoint.ts';
+import type { Endpoint } from '../../http/endpoint.ts';
 import type { Response } from '../../http/response/response.ts';
 import { sendStream } from '../../http/response/send.ts';
-import { callerOf, type PassedInput, requestOf } from '../rpc-caller.ts';
-import { type Calls, readCall } from './call-json.ts';
+import { callerOf, type PassedInput, requestOf, servedBy, type Services } from '../rpc-caller.ts';
+import { readCall } from './call-json.ts';
 import { transcriptFile } from './transcript-file.ts';
 
 const PATH = '/api/v1/calls';
@@ -35,20 +33,17 @@ const transcriptTypes = {
 } as const;
 
 /** docs/api.md, "Exports". */
-export function callExports(catalogue: Calls & Pick<Client<typeof ingest>, 'exportCalls'>): Endpoint[] {
+export function callExports({ ingest }: Services): Endpoint[] {
   const sendFile = async (input: PassedInput & { readonly response: Response }, format: ExportFormat) => {
-    await sendStream(input.response, fileHeaders(format), (options) =>
-      catalogue.exportCalls(requestOf(input), options),
-    );
+    await sendStream(input.response, fileHeaders(format), (options) => ingest.exportCalls(requestOf(input), options));
     return undefined;
   };
+  const endpoint = servedBy(ingest, { tag: 'Calls', roles: AND_REVIEWERS });
   return [
     endpoint({
       method: 'GET',
       path: `${PATH}/export`,
-      roles: AND_REVIEWERS,
       query: ExportQuery,
-      tag: 'Calls',
       id: 'exportCalls',
       summary: 'Export calls',
       description:
@@ -60,9 +55,7 @@ export function callExports(catalogue: Calls & Pick<Client<typeof ingest>, 'expo
     endpoint({
       method: 'POST',
       path: `${PATH}/export`,
-      roles: AND_REVIEWERS,
       body: SelectedExport,
-      tag: 'Calls',
       id: 'exportSelectedCalls',
       summary: 'Export chosen calls',
       description:
@@ -76,7 +69,6 @@ export function callExports(catalogue: Calls & Pick<Client<typeof ingest>, 'expo
       path: `${PATH}/:uuid/transcript`,
       roles: EVERY_ROLE,
       query: TranscriptQuery,
-      tag: 'Calls',
       id: 'getTranscript',
       summary: 'Get the transcript of a call',
       description:
@@ -92,7 +84,7 @@ export function callExports(catalogue: Calls & Pick<Client<typeof ingest>, 'expo
       errors: ['NO_TIMES'],
       async handle({ caller, params, query: { format } }) {
         const call_uuid = params.uuid;
-        const { call } = await readCall(catalogue, { caller: callerOf(caller), call_uuid });
+        const { call } = await readCall(ingest, { caller: callerOf(caller), call_uuid });
         const file = transcriptFile(call?.transcript ?? null, format);
         if (format === 'json') return { status: 200, body: file as object };
         const headers = {

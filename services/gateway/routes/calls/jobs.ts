@@ -1,31 +1,21 @@
 import { AnalysisEstimate, ErasedCalls, ErasedNumber, Job, JobStarted, NewAnalyses } from '@call-analysis/api/jobs';
-import type { analysis, ingest } from '@call-analysis/proto';
-import type { Client } from '@call-analysis/rpc';
-import { endpoint, type Endpoint } from '../../http/endpoint.ts';
-import { passTo, readAnswer, requestOf } from '../rpc-caller.ts';
+import { DEFAULT_ROLES } from '../../authentication/caller.ts';
+import type { Endpoint } from '../../http/endpoint.ts';
+import { passTo, readAnswer, requestOf, servedBy, type Services } from '../rpc-caller.ts';
 
 const CALLS = '/api/v1/calls';
 const JOBS = '/api/v1/jobs';
 /** A hundred calls are erased in one request. */
 const ERASE_MS = 120_000;
-const ofAdmins = { credentials: 'bearer', roles: ['ADMIN'] } as const;
-const tag = 'Calls';
 
 /** Actions on many calls (docs/api.md, "Calls" and "Jobs"). */
-export function jobs(
-  catalogue: Pick<
-    Client<typeof ingest>,
-    'eraseCallsOfNumber' | 'analyzeCalls' | 'measureCalls' | 'getJob' | 'cancelJob'
-  >,
-  analyst: Pick<Client<typeof analysis>, 'estimateAnalyses'>,
-): Endpoint[] {
+export function jobs({ ingest, analysis }: Services): Endpoint[] {
+  const endpoint = servedBy(ingest, { tag: 'Calls', roles: ['ADMIN'] });
   return [
     endpoint({
-      ...ofAdmins,
       method: 'DELETE',
       path: CALLS,
       query: ErasedNumber,
-      tag,
       id: 'eraseCallsOfNumber',
       summary: 'Erase the calls of a phone number',
       description:
@@ -35,16 +25,14 @@ export function jobs(
         202: { description: 'The job that erases them.', schema: JobStarted },
       },
       async handle(input) {
-        const body = readAnswer<object>(await catalogue.eraseCallsOfNumber(requestOf(input), { deadlineMs: ERASE_MS }));
+        const body = readAnswer<object>(await ingest.eraseCallsOfNumber(requestOf(input), { deadlineMs: ERASE_MS }));
         return { status: 'job_id' in body ? 202 : 200, body };
       },
     }),
     endpoint({
-      ...ofAdmins,
       method: 'POST',
       path: `${CALLS}/analyze`,
       body: NewAnalyses,
-      tag,
       id: 'analyzeCalls',
       summary: 'Analyze many calls again',
       description:
@@ -55,31 +43,27 @@ export function jobs(
       },
       async handle(input) {
         const { dry_run, scorecard_uuid } = input.body;
-        if (!dry_run) return { ...(await passTo(catalogue, 'analyzeCalls')(input)), status: 202 };
-        const measured = readAnswer<object>(await catalogue.measureCalls(requestOf(input)));
-        return passTo(analyst, 'estimateAnalyses')({ ...input, body: { ...measured, scorecard_uuid } });
+        if (!dry_run) return { ...(await passTo(ingest, 'analyzeCalls')(input)), status: 202 };
+        const measured = readAnswer<object>(await ingest.measureCalls(requestOf(input)));
+        return passTo(analysis, 'estimateAnalyses')({ ...input, body: { ...measured, scorecard_uuid } });
       },
     }),
     endpoint({
       method: 'GET',
       path: `${JOBS}/:id`,
-      tag,
+      roles: DEFAULT_ROLES,
       id: 'getJob',
       summary: 'Get a job',
       description: 'The progress of a job. Ended jobs are kept for a month.',
       responses: { 200: { description: 'The job.', schema: Job } },
-      handle: passTo(catalogue, 'getJob'),
     }),
     endpoint({
-      ...ofAdmins,
       method: 'POST',
       path: `${JOBS}/:id/cancel`,
-      tag,
       id: 'cancelJob',
       summary: 'Cancel a job',
       description: 'Does not undo what is done. A job that has ended does not change.',
       responses: { 200: { description: 'The job.', schema: Job } },
-      handle: passTo(catalogue, 'cancelJob'),
     }),
   ];
 }

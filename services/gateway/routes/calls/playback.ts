@@ -1,15 +1,14 @@
 import { Playback } from '@call-analysis/api/calls';
-import type { audio } from '@call-analysis/proto';
-import type { Client } from '@call-analysis/rpc';
 import { EVERY_ROLE } from '../../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
 import type { PublicUrl } from '../../http/request/public-url.ts';
+import type { Services } from '../rpc-caller.ts';
 
 /** An hour of a slow codec is decoded in less. */
 const PREPARE_MS = 120_000;
 
 /** Data for a player of a recording (docs/api.md, "Calls"). */
-export function playback(recordings: Pick<Client<typeof audio>, 'getPlayback'>, publicUrl: PublicUrl): Endpoint[] {
+export function playback({ audio }: Services, publicUrl: PublicUrl): Endpoint[] {
   return [
     endpoint({
       method: 'GET',
@@ -24,7 +23,7 @@ export function playback(recordings: Pick<Client<typeof audio>, 'getPlayback'>, 
       async handle({ caller, params, request }) {
         const call = { firm_uuid: caller.firmUuid, call_uuid: params.uuid };
         const { url, url_expires_at, format, converted, duration, peaks_per_second, left, right } =
-          await recordings.getPlayback(call, { deadlineMs: PREPARE_MS });
+          await audio.getPlayback(call, { deadlineMs: PREPARE_MS });
         return {
           status: 200,
           body: {

@@ -1,26 +1,34 @@
 import { CallItem, ShownAnalysis } from '@call-analysis/api/calls';
-import { NewReview, WholeReview } from '@call-analysis/api/people';
+import { PageQuery } from '@call-analysis/api/fields';
+import {
+  Agreement,
+  AgreementQuery,
+  CommentPage,
+  CommentSchema,
+  ComparedCallPage,
+  ComparedQuery,
+  NewComment,
+  NewReview,
+  WholeReview,
+} from '@call-analysis/api/people';
 import type { ReviewedAnalysis } from '@call-analysis/events';
-import type { ingest } from '@call-analysis/proto';
-import type { Client } from '@call-analysis/rpc';
 import type { z } from 'zod';
-import { AND_REVIEWERS, type Caller, EVERY_ROLE } from '../../authentication/caller.ts';
-import { endpoint, type Endpoint, type HandlerResponse } from '../../http/endpoint.ts';
+import { AND_REVIEWERS, type Caller, DEFAULT_ROLES, EVERY_ROLE } from '../../authentication/caller.ts';
+import type { Endpoint, HandlerResponse } from '../../http/endpoint.ts';
 import { etagOf, IfMatch } from '../../http/request/if-match.ts';
-import { type Answer, passTo, readAnswer, requestOf } from '../rpc-caller.ts';
+import { requirePeople } from '../firms-and-users/users.ts';
+import { type Answer, callerOf, passTo, readAnswer, requestOf, servedBy, type Services } from '../rpc-caller.ts';
 import type { AddChoices } from './answer-choices.ts';
 
 const PATH = '/api/v1/calls/:uuid';
+const AGREEMENT = '/api/v1/scorecards/:uuid/agreement';
 const etag = { ETag: 'The revision of the review in double quotes, for If-Match.' };
 
 const ifMatch = (description: string) => ({ 'If-Match': { description, schema: IfMatch.optional() } });
 
-/** Reviews of analyses, and what follows from them (docs/api.md, "People's judgement"). */
+/** Reviews of analyses, their agreement with the machine, and comments (docs/api.md, "People's judgement"). */
 export function reviews(
-  catalogue: Pick<
-    Client<typeof ingest>,
-    'reviewAnalysis' | 'changeReview' | 'readReview' | 'withdrawReview' | 'swapChannels'
-  >,
+  { ingest: catalogue, analysis: scorecards, keyManagement: keys }: Services,
   addChoices: AddChoices,
 ): Endpoint[] {
   const reviewed = async (caller: Caller, reply: Answer): Promise<HandlerResponse> => {
@@ -29,12 +37,12 @@ export function reviews(
     const [body] = await addChoices(caller, [analysis]);
     return { ...(review !== null && { headers: { etag: etagOf(review.revision) } }), body };
   };
+  const endpoint = servedBy(catalogue, { tag: 'Reviews', roles: AND_REVIEWERS });
   return [
     endpoint({
       method: 'GET',
       path: `${PATH}/review`,
       roles: EVERY_ROLE,
-      tag: 'Reviews',
       id: 'getReview',
       summary: 'Get the review of a call',
       description: 'What people answered, and who gave which answer. 404 when the current analysis has no review.',
@@ -47,9 +55,7 @@ export function reviews(
     endpoint({
       method: 'PUT',
       path: `${PATH}/review`,
-      roles: AND_REVIEWERS,
       body: NewReview,
-      tag: 'Reviews',
       id: 'reviewCall',
       summary: 'Review a call',
       description:
@@ -62,9 +68,7 @@ export function reviews(
     endpoint({
       method: 'PATCH',
       path: `${PATH}/review`,
-      roles: AND_REVIEWERS,
       body: NewReview,
-      tag: 'Reviews',
       id: 'changeReview',
       summary: 'Change answers of a review',
       description:
@@ -79,8 +83,6 @@ export function reviews(
     endpoint({
       method: 'DELETE',
       path: `${PATH}/review`,
-      roles: AND_REVIEWERS,
-      tag: 'Reviews',
       id: 'withdrawReview',
       summary: 'Withdraw a review',
       description: "The machine's answers count again. 404 when the current analysis has no review.",
@@ -92,13 +94,74 @@ export function reviews(
     endpoint({
       method: 'POST',
       path: `${PATH}/swap-channels`,
+      roles: DEFAULT_ROLES,
       tag: 'Calls',
       id: 'swapChannels',
       summary: 'Swap operator and client',
       description: 'For a recording whose channels were named the wrong way round. The call is analyzed again.',
       responses: { 202: { description: 'The call, in analysis.', schema: CallItem } },
       errors: ['INVALID_TRANSITION'],
-      handle: passTo(catalogue, 'swapChannels'),
+    }),
+    endpoint({
+      method: 'GET',
+      path: AGREEMENT,
+      query: AgreementQuery,
+      id: 'getAgreement',
+      summary: 'Get the agreement of people with the machine',
+      description:
+        "Compares the answers of reviews with those of the machine. An answer that a review with `done` leaves unnamed counts as agreed; a question that the machine left open does not count. `kappa` is Cohen's.",
+      responses: { 200: { description: 'The agreement by question.', schema: Agreement } },
+      async handle(input) {
+        const { caller, params, query } = input;
+        const { revision } = query;
+        // An unknown scorecard is NOT_FOUND, not an empty result.
+        await scorecards.getScorecard({
+          caller: callerOf(caller),
+          scorecard_uuid: params.uuid,
+          ...(revision !== undefined && { revision }),
+        });
+        return passTo(catalogue, 'measureAgreement')(input);
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: `${AGREEMENT}/calls`,
+      query: ComparedQuery,
+      id: 'listComparedCalls',
+      summary: 'List the calls behind an agreement',
+      description:
+        'The calls whose answers to a question the agreement compares, those that started last first. The other parameters are those of the agreement.',
+      responses: { 200: { description: 'A page of calls.', schema: ComparedCallPage } },
+    }),
+    endpoint({
+      method: 'POST',
+      path: `${PATH}/comments`,
+      body: NewComment,
+      id: 'addComment',
+      summary: 'Comment on a call',
+      description: 'On the whole call, or on one utterance of it.',
+      responses: { 201: { description: 'The comment.', schema: CommentSchema } },
+      async handle(input) {
+        await requirePeople(keys, input.caller, { mentions: input.body.mentions ?? [] });
+        return passTo(catalogue, 'addComment')(input);
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: `${PATH}/comments`,
+      query: PageQuery,
+      id: 'listComments',
+      summary: 'List the comments on a call',
+      description: 'Oldest first.',
+      responses: { 200: { description: 'A page of comments.', schema: CommentPage } },
+    }),
+    endpoint({
+      method: 'DELETE',
+      path: `${PATH}/comments/:comment_uuid`,
+      id: 'deleteComment',
+      summary: 'Delete a comment',
+      description: 'Your own; an ADMIN may delete those of others.',
+      responses: { 204: { description: 'It is deleted.' } },
     }),
   ];
 }

@@ -1,13 +1,11 @@
 import { CallQuery } from '@call-analysis/api/call-query';
 import { CallDetail, CallPage } from '@call-analysis/api/calls';
-import type { audio, ingest } from '@call-analysis/proto';
-import type { Client } from '@call-analysis/rpc';
-import { endpoint, type Endpoint } from '../../http/endpoint.ts';
+import type { Endpoint } from '../../http/endpoint.ts';
 import type { PublicUrl } from '../../http/request/public-url.ts';
 import type { AddChoices } from '../calls/answer-choices.ts';
 import { callDetail, readCall } from '../calls/call-json.ts';
 import { listCallsDescription, listCalls } from '../calls/calls.ts';
-import { actorOf, callerOf } from '../rpc-caller.ts';
+import { actorOf, callerOf, servedBy, type Services } from '../rpc-caller.ts';
 import { rejectedDocs, downloadRejected } from '../uploads/batches.ts';
 import { recordingDocs, recordingForm, uploadRecording } from '../uploads/recordings.ts';
 import {
@@ -24,36 +22,20 @@ const IN_CAMPAIGN = 'The calls belong to the campaign, which must be active.';
 const REJECTED = `${CAMPAIGNS}/rejected`;
 
 /** The calls of a campaign and the three ways to upload them (docs/api.md, "Campaigns"). */
-export function campaignCalls(
-  catalogue: Pick<
-    Client<typeof ingest>,
-    | 'openUpload'
-    | 'processUpload'
-    | 'downloadRejected'
-    | 'admitToCampaign'
-    | 'getCampaign'
-    | 'listCalls'
-    | 'getCall'
-    | 'readLargeCall'
-  >,
-  recordings: Pick<Client<typeof audio>, 'uploadRecording'>,
-  publicUrl: PublicUrl,
-  addChoices: AddChoices,
-): Endpoint[] {
+export function campaignCalls({ ingest, audio }: Services, publicUrl: PublicUrl, addChoices: AddChoices): Endpoint[] {
+  const endpoint = servedBy(ingest, { tag: 'Campaigns', credentials: 'api-key' });
   return [
     endpoint({
       method: 'POST',
       path: `${CAMPAIGNS}/:uuid/calls/upload`,
-      credentials: 'api-key',
       body: OpenUpload,
       ...openUploadDocs,
-      tag: 'Campaigns',
       id: 'openCampaignUpload',
       summary: 'Start an upload to a campaign',
       description: `${openUploadDocs.description} ${IN_CAMPAIGN}`,
       errors: [...openUploadDocs.errors, 'INVALID_TRANSITION'],
       handle: ({ caller, params, body, request }) =>
-        openUpload(catalogue, (url) => publicUrl(request, url), {
+        openUpload(ingest, (url) => publicUrl(request, url), {
           caller: callerOf(caller),
           ...body,
           campaign_uuid: params.uuid,
@@ -63,16 +45,14 @@ export function campaignCalls(
       method: 'POST',
       path: `${CAMPAIGNS}/:uuid/calls/process-upload`,
       lane: 'uploads',
-      credentials: 'api-key',
       body: ProcessUpload,
       ...processUploadDocs,
-      tag: 'Campaigns',
       id: 'processCampaignUpload',
       summary: 'Process an upload to a campaign',
       description: `${processUploadDocs.description} ${IN_CAMPAIGN}`,
       errors: [...processUploadDocs.errors, 'INVALID_TRANSITION'],
       handle: ({ caller, params, body, request, address }) =>
-        processUpload(catalogue, (rejected) => publicUrl(request, `${REJECTED}/${rejected}`), {
+        processUpload(ingest, (rejected) => publicUrl(request, `${REJECTED}/${rejected}`), {
           caller: actorOf(caller, address),
           ...body,
           campaign_uuid: params.uuid,
@@ -81,23 +61,19 @@ export function campaignCalls(
     endpoint({
       method: 'GET',
       path: `${REJECTED}/:uuid`,
-      credentials: 'api-key',
       ...rejectedDocs,
-      tag: 'Campaigns',
       id: 'getCampaignRejectedRows',
       summary: 'Get the refused rows of a campaign upload',
       async handle({ caller, params, response }) {
-        await downloadRejected(catalogue, params.uuid, caller, response);
+        await downloadRejected(ingest, params.uuid, caller, response);
         return undefined;
       },
     }),
     endpoint({
       method: 'POST',
       path: `${CAMPAIGNS}/:uuid/audio/upload`,
-      credentials: 'api-key',
       body: recordingForm,
       ...recordingDocs,
-      tag: 'Campaigns',
       id: 'uploadCampaignRecording',
       summary: 'Upload a recording to a campaign',
       description: `${recordingDocs.description} ${IN_CAMPAIGN}`,
@@ -105,16 +81,14 @@ export function campaignCalls(
       async handle({ caller, params, body }) {
         const campaign_uuid = params.uuid;
         // Checked again when the call is registered. Checking here spares clients a useless upload of 50 MB.
-        await catalogue.admitToCampaign({ caller: callerOf(caller), campaign_uuid });
-        return uploadRecording(recordings, caller, body, campaign_uuid);
+        await ingest.admitToCampaign({ caller: callerOf(caller), campaign_uuid });
+        return uploadRecording(audio, caller, body, campaign_uuid);
       },
     }),
     endpoint({
       method: 'GET',
       path: `${CAMPAIGNS}/:uuid/calls`,
-      credentials: 'api-key',
       query: CallQuery,
-      tag: 'Campaigns',
       id: 'listCampaignCalls',
       summary: 'List the calls of a campaign',
       description: listCallsDescription,
@@ -122,21 +96,19 @@ export function campaignCalls(
       async handle({ caller, params, query }) {
         const campaign_uuid = params.uuid;
         // An unknown campaign is NOT_FOUND, not an empty list.
-        await catalogue.getCampaign({ caller: callerOf(caller), campaign_uuid });
-        return listCalls(catalogue, caller, query, campaign_uuid);
+        await ingest.getCampaign({ caller: callerOf(caller), campaign_uuid });
+        return listCalls(ingest, caller, query, campaign_uuid);
       },
     }),
     endpoint({
       method: 'GET',
       path: `${CAMPAIGNS}/:uuid/calls/:call_uuid`,
-      credentials: 'api-key',
-      tag: 'Campaigns',
       id: 'getCampaignCall',
       summary: 'Get a call of a campaign',
       description: 'The call with its transcript, all its analyses, and the quotes that support every answer.',
       responses: { 200: { description: 'The call.', schema: CallDetail } },
       async handle({ caller, params, request }) {
-        const { call } = await readCall(catalogue, {
+        const { call } = await readCall(ingest, {
           caller: callerOf(caller),
           call_uuid: params.call_uuid,
           campaign_uuid: params.uuid,

@@ -1,10 +1,8 @@
 import { CampaignItem, CampaignPage, CampaignStatus } from '@call-analysis/api/campaigns';
 import { anyOf, name, page, size, text, written } from '@call-analysis/api/fields';
-import type { ingest } from '@call-analysis/proto';
-import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
-import { endpoint, type Endpoint } from '../../http/endpoint.ts';
-import { actorOf, answered, callerOf } from '../rpc-caller.ts';
+import type { Endpoint } from '../../http/endpoint.ts';
+import { actorOf, answered, callerOf, servedBy, type Services } from '../rpc-caller.ts';
 
 export const CAMPAIGNS = '/external/api/v1/call-campaign';
 
@@ -67,19 +65,13 @@ const actions = {
 } as const;
 
 /** docs/api.md, "Campaigns". Their calls are in campaign-calls.ts. */
-export function campaigns(
-  catalogue: Pick<
-    Client<typeof ingest>,
-    'createCampaign' | 'listCampaigns' | 'getCampaign' | 'changeCampaign' | 'moveCampaign'
-  >,
-): Endpoint[] {
+export function campaigns({ ingest }: Services): Endpoint[] {
+  const endpoint = servedBy(ingest, { tag: 'Campaigns', credentials: 'api-key' });
   return [
     endpoint({
       method: 'POST',
       path: CAMPAIGNS,
-      credentials: 'api-key',
       body: NewCampaign,
-      tag: 'Campaigns',
       id: 'createCampaign',
       summary: 'Create a campaign',
       description:
@@ -87,48 +79,42 @@ export function campaigns(
       responses: { 201: { description: 'The campaign.', schema: CampaignItem } },
       errors: ['EXTERNAL_ID_EXISTS'],
       async handle({ caller, body, address }) {
-        const created = await catalogue.createCampaign({ caller: actorOf(caller, address), ...body });
+        const created = await ingest.createCampaign({ caller: actorOf(caller, address), ...body });
         return answered(created);
       },
     }),
     endpoint({
       method: 'GET',
       path: CAMPAIGNS,
-      credentials: 'api-key',
       query: z.strictObject({
         status: anyOf(CampaignStatus),
         external_id: text(255).optional(),
         page,
         size,
       }),
-      tag: 'Campaigns',
       id: 'listCampaigns',
       summary: 'List campaigns',
       description: 'Newest first.',
       responses: { 200: { description: 'A page of campaigns.', schema: CampaignPage } },
       async handle({ caller, query }) {
-        return answered(await catalogue.listCampaigns({ caller: callerOf(caller), ...query }));
+        return answered(await ingest.listCampaigns({ caller: callerOf(caller), ...query }));
       },
     }),
     endpoint({
       method: 'GET',
       path: `${CAMPAIGNS}/:uuid`,
-      credentials: 'api-key',
-      tag: 'Campaigns',
       id: 'getCampaign',
       summary: 'Get a campaign',
       responses: { 200: { description: 'The campaign.', schema: CampaignItem } },
       async handle({ caller, params }) {
         const campaign = { caller: callerOf(caller), campaign_uuid: params.uuid };
-        return answered(await catalogue.getCampaign(campaign));
+        return answered(await ingest.getCampaign(campaign));
       },
     }),
     endpoint({
       method: 'PATCH',
       path: `${CAMPAIGNS}/:uuid`,
-      credentials: 'api-key',
       body: Change,
-      tag: 'Campaigns',
       id: 'changeCampaign',
       summary: 'Change a campaign',
       description:
@@ -136,7 +122,7 @@ export function campaigns(
       responses: { 200: { description: 'The campaign.', schema: CampaignItem } },
       errors: ['INVALID_TRANSITION'],
       async handle({ caller, params, body, address }) {
-        const changed = await catalogue.changeCampaign({
+        const changed = await ingest.changeCampaign({
           caller: actorOf(caller, address),
           campaign_uuid: params.uuid,
           ...present(body),
@@ -150,8 +136,6 @@ export function campaigns(
         method: 'POST',
         path: `${CAMPAIGNS}/:uuid/${action}`,
         lane: 'uploads',
-        credentials: 'api-key',
-        tag: 'Campaigns',
         id,
         summary,
         description,
@@ -159,7 +143,7 @@ export function campaigns(
         errors: ['INVALID_TRANSITION'],
         async handle({ caller, params, address }) {
           const move = { caller: actorOf(caller, address), campaign_uuid: params.uuid, action };
-          return answered(await catalogue.moveCampaign(move, { deadlineMs: MOVE_MS }));
+          return answered(await ingest.moveCampaign(move, { deadlineMs: MOVE_MS }));
         },
       }),
     ),

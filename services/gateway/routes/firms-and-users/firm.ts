@@ -1,19 +1,14 @@
-import { FirmSettings, Language, Redaction } from '@call-analysis/api/access/firms-and-users';
+import { FirmSettings, isTimeZone, Language, MAX_SEGMENT_TYPES, Redaction } from '@call-analysis/api/access';
 import { name } from '@call-analysis/api/fields';
 import { notFound } from '@call-analysis/fault';
-import type { ingest, keyManagement } from '@call-analysis/proto';
 import type { Storage } from '@call-analysis/proto/ingest/v1/Storage';
 import type { Firm } from '@call-analysis/proto/key_management/v1/Firm';
-import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
 import { EVERY_ROLE } from '../../authentication/caller.ts';
-import { endpoint, type Endpoint } from '../../http/endpoint.ts';
-import { callerOf } from '../rpc-caller.ts';
-import { managerOf } from './manager.ts';
+import type { Endpoint } from '../../http/endpoint.ts';
+import { callerOf, managerOf, servedBy, type Services } from '../rpc-caller.ts';
 
 const PATH = '/api/v1/firm';
-const tag = 'Firm and users';
-const MAX_SEGMENT_TYPES = 1000;
 
 const days = z
   .int('must be a whole number of days, or null')
@@ -53,24 +48,21 @@ const Change = z
   })
   .meta({ id: 'ChangeFirmRequest', examples: [{ language: 'ru', retention: { audio_days: 90 } }] });
 
-type Keys = Pick<Client<typeof keyManagement>, 'findFirm' | 'updateFirm'>;
-type Ingest = Pick<Client<typeof ingest>, 'getStorage'>;
-
 /** docs/api.md, "Firm and users". */
-export function firm(keys: Keys, calls: Ingest): Endpoint[] {
+export function firm({ keyManagement, ingest }: Services): Endpoint[] {
+  const endpoint = servedBy(keyManagement, { tag: 'Firm and users' });
   return [
     endpoint({
       method: 'GET',
       path: PATH,
       roles: EVERY_ROLE,
-      tag,
       id: 'getFirm',
       summary: "Get the caller's firm",
       responses: { 200: { description: 'The firm with its settings.', schema: FirmSettings } },
       async handle({ caller }) {
         const [{ firm: found }, storage] = await Promise.all([
-          keys.findFirm({ firm_uuid: caller.firmUuid }),
-          calls.getStorage({ caller: callerOf(caller) }),
+          keyManagement.findFirm({ firm_uuid: caller.firmUuid }),
+          ingest.getStorage({ caller: callerOf(caller) }),
         ]);
         if (found === undefined || found === null) throw notFound('firm');
         return { status: 200, body: firmJson(found, storage) };
@@ -81,15 +73,14 @@ export function firm(keys: Keys, calls: Ingest): Endpoint[] {
       path: PATH,
       roles: ['ADMIN'],
       body: Change,
-      tag,
       id: 'changeFirm',
       summary: "Change the caller's firm",
       description: 'Absent fields do not change. New settings apply to calls that arrive at least ten seconds later.',
       responses: { 200: { description: 'The firm with its settings.', schema: FirmSettings } },
       async handle({ caller, body: { retention, segment_types, ...change }, address }) {
         // First, so that an answer is not lost after the change.
-        const storage = await calls.getStorage({ caller: callerOf(caller) });
-        const changed = await keys.updateFirm({
+        const storage = await ingest.getStorage({ caller: callerOf(caller) });
+        const changed = await keyManagement.updateFirm({
           actor: managerOf(caller, address),
           firm_uuid: caller.firmUuid,
           ...change,
@@ -100,16 +91,6 @@ export function firm(keys: Keys, calls: Ingest): Endpoint[] {
       },
     }),
   ];
-}
-
-function isTimeZone(given: string): boolean {
-  // `+05:00` is accepted by Intl, but PostgreSQL reads its sign the other way round.
-  if (!/^[A-Za-z]/.test(given)) return false;
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: given }).resolvedOptions().timeZone !== '';
-  } catch {
-    return false;
-  }
 }
 
 /** In a request to key-management, 0 removes a limit. */

@@ -1,24 +1,15 @@
-import {
-  ConsoleLink,
-  MAX_OPERATOR_ID_CHARS,
-  MAX_OPERATOR_IDS,
-  User,
-  UserPage,
-} from '@call-analysis/api/access/firms-and-users';
+import { ConsoleLink, MAX_OPERATOR_ID_CHARS, MAX_OPERATOR_IDS, User, UserPage } from '@call-analysis/api/access';
+import { PeoplePage } from '@call-analysis/api/desk';
 import { name, PageQuery } from '@call-analysis/api/fields';
-import { notFound } from '@call-analysis/fault';
-import type { keyManagement } from '@call-analysis/proto';
+import { type FieldFault, invalidFields, notFound } from '@call-analysis/fault';
 import type { User as UserMessage } from '@call-analysis/proto/key_management/v1/User';
-import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
-import { Role } from '../../authentication/caller.ts';
-import { endpoint, type Endpoint } from '../../http/endpoint.ts';
+import { type Caller, EVERY_ROLE, Role } from '../../authentication/caller.ts';
+import type { Endpoint } from '../../http/endpoint.ts';
 import type { PublicUrl } from '../../http/request/public-url.ts';
-import { managerOf } from './manager.ts';
+import { managerOf, servedBy, type Services } from '../rpc-caller.ts';
 
 const PATH = '/api/v1/users';
-const tag = 'Firm and users';
-const access = { credentials: 'bearer', roles: ['ADMIN', 'SUPERUSER'] } as const;
 
 const ROLES_OF_MANAGERS =
   'An ADMIN manages users with the roles ADMIN, REVIEWER and OPERATOR; a SUPERUSER or WORKFLOW_ENGINEER, who acts on other firms too, is managed by a SUPERUSER.';
@@ -45,20 +36,14 @@ const Change = z
   .strictObject({ name: name(255).optional(), role: Role.optional(), operator_ids: operatorIds })
   .meta({ id: 'ChangeUserRequest', examples: [{ name: 'Aziza Yusupova' }, { operator_ids: ['17', '0017'] }] });
 
-type Keys = Pick<
-  Client<typeof keyManagement>,
-  'listUsers' | 'findUser' | 'createUser' | 'changeUser' | 'removeUser' | 'createSignInCode'
->;
-
 /** docs/api.md, "Firm and users". */
-export function users(keys: Keys, absolute: PublicUrl): Endpoint[] {
+export function users({ keyManagement: keys }: Services, absolute: PublicUrl): Endpoint[] {
+  const endpoint = servedBy(keys, { tag: 'Firm and users', roles: ['ADMIN', 'SUPERUSER'] });
   return [
     endpoint({
-      ...access,
       method: 'GET',
       path: PATH,
       query: PageQuery,
-      tag,
       id: 'listUsers',
       summary: "List the firm's users",
       description: 'Oldest first, with the API user of the firm. Removed users are not listed.',
@@ -69,11 +54,9 @@ export function users(keys: Keys, absolute: PublicUrl): Endpoint[] {
       },
     }),
     endpoint({
-      ...access,
       method: 'POST',
       path: PATH,
       body: NewUser,
-      tag,
       id: 'createUser',
       summary: 'Create a user',
       description: ROLES_OF_MANAGERS,
@@ -84,10 +67,8 @@ export function users(keys: Keys, absolute: PublicUrl): Endpoint[] {
       },
     }),
     endpoint({
-      ...access,
       method: 'GET',
       path: `${PATH}/:uuid`,
-      tag,
       id: 'getUser',
       summary: 'Get a user',
       responses: { 200: { description: 'The user.', schema: User } },
@@ -98,11 +79,9 @@ export function users(keys: Keys, absolute: PublicUrl): Endpoint[] {
       },
     }),
     endpoint({
-      ...access,
       method: 'PATCH',
       path: `${PATH}/:uuid`,
       body: Change,
-      tag,
       id: 'changeUser',
       summary: 'Change a user',
       description: `A changed role ends the user's sessions, and tokens that were issued before are refused within 5 seconds. Changed operator ids count within 5 seconds too. ${ROLES_OF_MANAGERS}`,
@@ -116,10 +95,8 @@ export function users(keys: Keys, absolute: PublicUrl): Endpoint[] {
       },
     }),
     endpoint({
-      ...access,
       method: 'DELETE',
       path: `${PATH}/:uuid`,
-      tag,
       id: 'removeUser',
       summary: 'Remove a user',
       description: `The user's sessions end, and the user's tokens are refused within 5 seconds. ${ROLES_OF_MANAGERS}`,
@@ -132,10 +109,8 @@ export function users(keys: Keys, absolute: PublicUrl): Endpoint[] {
       },
     }),
     endpoint({
-      ...access,
       method: 'POST',
       path: `${PATH}/:uuid/console-link`,
-      tag,
       id: 'createConsoleLink',
       summary: 'Create a link that signs a user in',
       description: `The link works once, within 10 minutes. Anyone who has it can act as the user. ${ROLES_OF_MANAGERS}`,
@@ -150,6 +125,67 @@ export function users(keys: Keys, absolute: PublicUrl): Endpoint[] {
   ];
 }
 
-function userJson({ uuid, name: called, role, web_api_only, operator_ids, created_at }: UserMessage) {
-  return { uuid, name: called, role, operator_ids, is_api_user: web_api_only, created_at };
+function personJson({ uuid, name: called, role, web_api_only }: UserMessage) {
+  return { uuid, name: called, role, is_api_user: web_api_only };
+}
+
+function userJson(user: UserMessage) {
+  return { ...personJson(user), operator_ids: user.operator_ids, created_at: user.created_at };
+}
+
+/** docs/api.md, "The desk of a team". */
+export function colleagues({ keyManagement: keys }: Services): Endpoint[] {
+  const endpoint = servedBy(keys, { tag: 'Desk', roles: EVERY_ROLE });
+  return [
+    endpoint({
+      method: 'GET',
+      path: '/api/v1/people',
+      query: PageQuery,
+      id: 'listPeople',
+      summary: 'List the people of the firm',
+      description:
+        'Names for those who assign, mention and compare; oldest first, with the API user of the firm. Every role may read them; an OPERATOR is told of no other OPERATOR.',
+      responses: { 200: { description: 'A page of people.', schema: PeoplePage } },
+      async handle({ caller, query }) {
+        const { count, users: found } = await (caller.role === 'OPERATOR'
+          ? othersThanOperators(keys, caller, query)
+          : keys.listUsers({ firm_uuid: caller.firmUuid, ...query }));
+        return { body: { count, items: found.map(personJson) } };
+      },
+    }),
+  ];
+}
+
+/** A page of the people who judge calls, and of the caller. */
+async function othersThanOperators(
+  keys: Services['keyManagement'],
+  { firmUuid, userUuid }: Caller,
+  { page: number, size: most }: { readonly page: number; readonly size: number },
+) {
+  // Page 0 is all of them.
+  const { users: all } = await keys.listUsers({ firm_uuid: firmUuid, page: 0, size: 0 });
+  const known = all.filter(({ uuid, role }) => role !== 'OPERATOR' || uuid === userUuid);
+  return { count: known.length, users: known.slice((number - 1) * most, number * most) };
+}
+
+/** Throws VALIDATION_ERROR for those who are not people of the caller's firm. */
+export async function requirePeople(
+  keys: Services['keyManagement'],
+  { firmUuid }: Caller,
+  fields: Readonly<Record<string, string | readonly string[] | null>>,
+): Promise<void> {
+  const named = Object.entries(fields).flatMap(([name, given]) =>
+    given === null || typeof given === 'string'
+      ? [{ field: name, uuid: given }]
+      : given.map((uuid, at) => ({ field: `${name}.${at}`, uuid })),
+  );
+  const faults = await Promise.all(
+    named.map(async ({ field, uuid }): Promise<FieldFault[]> => {
+      if (uuid === null) return [];
+      const { user } = await keys.findUser({ user_uuid: uuid, firm_uuid: firmUuid });
+      if (user !== undefined && user !== null && !user.web_api_only) return [];
+      return [{ field, code: 'INVALID', message: 'is not a user of this firm' }];
+    }),
+  );
+  if (faults.flat().length > 0) throw invalidFields(faults.flat());
 }

@@ -1,15 +1,12 @@
 import { RecordingMetadata, UploadedRecording } from '@call-analysis/api/uploads';
-import type { audio } from '@call-analysis/proto';
 import type { UploadRecordingReply } from '@call-analysis/proto/audio/v1/UploadRecordingReply';
 import type { UploadRecordingRequestInit } from '@call-analysis/proto/audio/v1/UploadRecordingRequest';
-import type { Client } from '@call-analysis/rpc';
 import type { Caller } from '../../authentication/caller.ts';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
 import type { Form, FormPiece } from '../../http/multipart/form.ts';
 import type { OperationDocs } from '../../http/operation-docs.ts';
 import type { JsonResponse } from '../../http/response/send.ts';
-
-type Recordings = Pick<Client<typeof audio>, 'uploadRecording'>;
+import type { Services } from '../rpc-caller.ts';
 
 const UPLOAD_MS = 30 * 60_000;
 /** From the last byte to the response: the recording is probed and the call is registered. */
@@ -27,7 +24,6 @@ export const recordingForm: Form = {
 };
 
 export const recordingDocs = {
-  tag: 'Uploads',
   id: 'uploadRecording',
   summary: 'Upload a recording',
   description:
@@ -42,13 +38,14 @@ export const recordingDocs = {
     'AUDIO_NOT_STEREO',
     'INSUFFICIENT_STORAGE',
   ],
-} satisfies OperationDocs;
+} satisfies Omit<OperationDocs, 'tag'>;
 
-export function recordings(audio: Recordings): Endpoint[] {
+export function recordings({ audio }: Services): Endpoint[] {
   return [
     endpoint({
       method: 'POST',
       path: '/api/v1/audio/upload',
+      tag: 'Uploads',
       body: recordingForm,
       ...recordingDocs,
       handle: ({ caller, body }) => uploadRecording(audio, caller, body),
@@ -58,7 +55,7 @@ export function recordings(audio: Recordings): Endpoint[] {
 
 /** Forwards a form of `recordingForm` while it arrives. A form that fails on the way leaves nothing in the store. */
 export async function uploadRecording(
-  audio: Recordings,
+  audio: Services['audio'],
   caller: Caller,
   form: AsyncIterable<FormPiece>,
   campaignUuid?: string,

@@ -1,19 +1,15 @@
 import { OpenedUpload, ProcessedUpload } from '@call-analysis/api/uploads';
 import { Fault } from '@call-analysis/fault';
-import type { ingest } from '@call-analysis/proto';
 import type { OpenUploadRequestInit } from '@call-analysis/proto/ingest/v1/OpenUploadRequest';
 import type { ProcessUploadReply } from '@call-analysis/proto/ingest/v1/ProcessUploadReply';
 import type { ProcessUploadRequestInit } from '@call-analysis/proto/ingest/v1/ProcessUploadRequest';
-import type { Client } from '@call-analysis/rpc';
 import { z } from 'zod';
-import { endpoint, type Endpoint } from '../../http/endpoint.ts';
+import type { Endpoint } from '../../http/endpoint.ts';
 import type { OperationDocs } from '../../http/operation-docs.ts';
 import type { PublicUrl } from '../../http/request/public-url.ts';
 import type { JsonResponse } from '../../http/response/send.ts';
-import { callerOf } from '../rpc-caller.ts';
+import { callerOf, servedBy, type Services } from '../rpc-caller.ts';
 import { rejectedUrl } from './batches.ts';
-
-type Catalogue = Client<typeof ingest>;
 
 /** Checking ten million rows takes minutes. */
 const PROCESS_MS = 30 * 60_000;
@@ -41,17 +37,15 @@ export const ProcessUpload = z
   });
 
 export const openUploadDocs = {
-  tag: 'Uploads',
   id: 'openUpload',
   summary: 'Start an upload',
   description:
     'For recordings send both file names: a CSV with metadata and a ZIP with the files. For transcripts send `metadata_filename` alone. PUT the files to the returned URLs, then process the upload.',
   responses: { 200: { description: 'The URLs and keys of the files.', schema: OpenedUpload } },
   errors: ['INSUFFICIENT_STORAGE'],
-} satisfies OperationDocs;
+} satisfies Omit<OperationDocs, 'tag'>;
 
 export const processUploadDocs = {
-  tag: 'Uploads',
   id: 'processUpload',
   summary: 'Process an upload',
   description:
@@ -78,10 +72,11 @@ export const processUploadDocs = {
     'VALIDATION_FAILED',
     'INSUFFICIENT_STORAGE',
   ],
-} satisfies OperationDocs;
+} satisfies Omit<OperationDocs, 'tag'>;
 
 /** docs/api.md, "Presigned uploads". */
-export function uploads(catalogue: Pick<Catalogue, 'openUpload' | 'processUpload'>, publicUrl: PublicUrl): Endpoint[] {
+export function uploads({ ingest }: Services, publicUrl: PublicUrl): Endpoint[] {
+  const endpoint = servedBy(ingest, { tag: 'Uploads' });
   return [
     endpoint({
       method: 'POST',
@@ -89,7 +84,7 @@ export function uploads(catalogue: Pick<Catalogue, 'openUpload' | 'processUpload
       body: OpenUpload,
       ...openUploadDocs,
       handle: ({ caller, body, request }) =>
-        openUpload(catalogue, (url) => publicUrl(request, url), { caller: callerOf(caller), ...body }),
+        openUpload(ingest, (url) => publicUrl(request, url), { caller: callerOf(caller), ...body }),
     }),
     endpoint({
       method: 'POST',
@@ -98,7 +93,7 @@ export function uploads(catalogue: Pick<Catalogue, 'openUpload' | 'processUpload
       body: ProcessUpload,
       ...processUploadDocs,
       handle: ({ caller, body, request }) =>
-        processUpload(catalogue, (rejected) => rejectedUrl(publicUrl, request, rejected), {
+        processUpload(ingest, (rejected) => rejectedUrl(publicUrl, request, rejected), {
           caller: callerOf(caller),
           ...body,
         }),
@@ -107,11 +102,11 @@ export function uploads(catalogue: Pick<Catalogue, 'openUpload' | 'processUpload
 }
 
 export async function openUpload(
-  catalogue: Pick<Catalogue, 'openUpload'>,
+  ingest: Services['ingest'],
   absolute: (url: string) => string,
   request: OpenUploadRequestInit,
 ): Promise<JsonResponse> {
-  const session = await catalogue.openUpload(request);
+  const session = await ingest.openUpload(request);
   const { metadata_key, audio_upload_url, audio_key, expires_in } = session;
   const data = {
     metadata_upload_url: absolute(session.metadata_upload_url),
@@ -124,14 +119,14 @@ export async function openUpload(
 
 /** `rejectedUrl` returns the URL at which this caller gets a file of refused rows. */
 export async function processUpload(
-  catalogue: Pick<Catalogue, 'processUpload'>,
+  ingest: Services['ingest'],
   rejectedUrl: (rejectedUuid: string) => string,
   request: ProcessUploadRequestInit,
 ): Promise<JsonResponse> {
   try {
     // Not aborted when the client leaves: the upload is processed, and sending the same keys again returns the same
     // result.
-    const batch = await catalogue.processUpload(request, { deadlineMs: PROCESS_MS });
+    const batch = await ingest.processUpload(request, { deadlineMs: PROCESS_MS });
     const { batch_uuid: batch_id, accepted, duplicates, rejected, ignored_columns } = batch;
     const counts = { accepted, duplicates, rejected };
     return {

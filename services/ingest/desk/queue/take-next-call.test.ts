@@ -139,7 +139,13 @@ describe('the review queue', () => {
     await listing.add(firmUuid, [...uncertain, ...certain]);
     const assign = (call: Call, { userUuid }: Person, due: Date | null) =>
       service.db.transaction((tx) =>
-        assignments.set(tx, firmUuid, call.uuid, { userUuid, due, by: userUuid, at: new Date(NOON) }),
+        assignments.set(tx, firmUuid, {
+          call_uuid: call.uuid,
+          assigned_to: userUuid,
+          due,
+          by: userUuid,
+          at: new Date(NOON),
+        }),
       );
     await assign(assigned, me, null);
     await assign(urgent, me, new Date(NOON));
@@ -276,8 +282,9 @@ describe('the review queue', () => {
     const nobody = { filter: { ...NO_FILTER, operator_name: 'Nobody' }, ruleUuid: null };
     expect(await read(two, NOON + 16 * MINUTE, nobody)).toMatchObject({ waiting: 0, done_today: done });
     await service.db.transaction((tx) =>
-      assignments.set(tx, firmUuid, calls[5]!.uuid, {
-        userUuid: one.userUuid,
+      assignments.set(tx, firmUuid, {
+        call_uuid: calls[5]!.uuid,
+        assigned_to: one.userUuid,
         due: null,
         by: one.userUuid,
         at: new Date(),
@@ -335,8 +342,8 @@ async function runAgainstModel(actions: readonly Action[]): Promise<void> {
     const uuid = calls[which]!.uuid;
     if (what === 'pass') at += minutes * MINUTE;
     if (what === 'assign') {
-      const given = { userUuid: person.userUuid, due: null, by: person.userUuid, at: new Date(at) };
-      await service.db.transaction((tx) => assignments.set(tx, firmUuid, uuid, given));
+      const given = { call_uuid: uuid, assigned_to: person.userUuid, due: null, by: person.userUuid, at: new Date(at) };
+      await service.db.transaction((tx) => assignments.set(tx, firmUuid, given));
       Object.assign(call(which), { assignee: who, assignedAt: at });
     }
     if (what === 'dispute' && call(which).disputedBy === null) {

@@ -39,10 +39,10 @@ async function save(firmUuid: string, given: Partial<SamplingRule> = {}): Promis
     count: 2,
     share: null,
     every: 'day',
-    enabledAt: new Date(NOW),
+    enabled_at: new Date(NOW),
     by: randomUUID(),
-    createdAt: new Date(NOW),
-    updatedAt: new Date(NOW),
+    created_at: new Date(NOW),
+    updated_at: new Date(NOW),
     ...given,
   };
   await service.db.transaction((tx) => deps().sampling.save(tx, firmUuid, rule));
@@ -159,7 +159,7 @@ describe('a sampling rule', () => {
   it('chooses of the days of the time zone, when each has ended, also of those that ended while the service was stopped', async () => {
     // Clocks went back in New York on 1 November 2026: that day had 25 hours.
     const { firmUuid } = service.newOwner({ timeZone: 'America/New_York' });
-    const rule = await save(firmUuid, { enabledAt: new Date(Date.UTC(2026, 9, 31, 12)) });
+    const rule = await save(firmUuid, { enabled_at: new Date(Date.UTC(2026, 9, 31, 12)) });
     const midnights = [
       Date.UTC(2026, 9, 30, 4),
       Date.UTC(2026, 9, 31, 4),
@@ -193,9 +193,9 @@ describe('a sampling rule', () => {
     await chooseByRule(inTashkent, id, new Date(midnight + 20 * HOUR));
     await save(firmUuid, { ...rule, every: 'week' });
     await chooseByRule(inTashkent, id, new Date(midnight + 5 * DAY));
-    await save(firmUuid, { ...rule, enabledAt: null });
+    await save(firmUuid, { ...rule, enabled_at: null });
     await chooseByRule(inTashkent, id, new Date(midnight + 6 * DAY));
-    await save(firmUuid, { ...rule, enabledAt: new Date(midnight + 8 * DAY) });
+    await save(firmUuid, { ...rule, enabled_at: new Date(midnight + 8 * DAY) });
     await chooseByRule(inTashkent, id, new Date(midnight + 8 * DAY));
     const periods = (await samplesOf(firmUuid, rule))
       .toReversed()

@@ -46,10 +46,10 @@ export async function chooseByRule(
   const choose = async (tx: Sql): Promise<boolean> => {
     const rule = await sampling.find(tx, id, 'FOR UPDATE SKIP LOCKED');
     // It was removed, disabled or changed, or another process chooses by it.
-    if (rule === null || rule.enabledAt === null || rule.meaning.q !== q) return false;
+    if (rule === null || rule.enabled_at === null || rule.meaning.q !== q) return false;
     const [last = null] = await sampling.samples(tx, id, { page: 1, size: 1 });
     const boundaries = await sampling.boundaries(tx, rule.every, timeZone, now, last?.ends_at ?? null);
-    const period = duePeriod(rule.enabledAt, last, boundaries);
+    const period = duePeriod(rule.enabled_at, last, boundaries);
     if (period === null) return false;
     const { filter, per, count, share, every } = rule;
     return sampling.choose(tx, { firmUuid: id.firmUuid, filter: rule.meaning, words }, rule, {

@@ -16,7 +16,7 @@ export function samplingRpcs(deps: ChooseDeps & { readonly bus: Bus }) {
   /** An enabled rule chooses of the last period at once. Where that fails now, the schedule does it. */
   async function chosen(firmUuid: string, rule: SamplingRule) {
     const id = { firmUuid, ruleUuid: rule.uuid };
-    if (rule.enabledAt !== null) await chooseByRule(deps, id, new Date()).catch(() => {});
+    if (rule.enabled_at !== null) await chooseByRule(deps, id, new Date()).catch(() => {});
     return shown(firmUuid, rule);
   }
 

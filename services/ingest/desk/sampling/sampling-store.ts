@@ -1,4 +1,7 @@
-import { type Database, type Page, readPage, type Sql } from '@call-analysis/postgres';
+import type { Dated } from '@call-analysis/api/fields';
+import type { SamplePage, SamplingRule as SamplingRuleSchema } from '@call-analysis/api/sampling';
+import { type Database, type Page, readPage, type Sql, valuesOf } from '@call-analysis/postgres';
+import type { z } from 'zod';
 import { type CallFilter, filterToStore, storedFilter } from '../../listing/call-filter.ts';
 import type { CarryOver } from '../../listing/carry-over-store.ts';
 import { type FilteredCalls, matching, Values } from '../../listing/filter-sql.ts';
@@ -12,37 +15,18 @@ const GROUPS = {
 } as const;
 
 /** Which calls of each day or week are chosen for a review, by chance. */
-export interface SamplingRule {
-  readonly uuid: string;
-  readonly name: string;
-  /** The filters of Get Calls, by name. */
-  readonly filter: Readonly<Record<string, unknown>>;
-  /** The same as a listing has it. */
+export interface SamplingRule extends Omit<
+  Dated<z.output<typeof SamplingRuleSchema>, 'created_at' | 'updated_at'>,
+  'enabled' | 'last_sample'
+> {
+  /** The filter as a listing has it. */
   readonly meaning: CallFilter;
-  readonly per: keyof typeof GROUPS;
-  /** Of each group: so many calls, or this part of them. One is null. */
-  readonly count: number | null;
-  readonly share: number | null;
-  readonly every: 'day' | 'week';
   /** Since when; null while it is not enabled. */
-  readonly enabledAt: Date | null;
-  readonly by: string;
-  readonly createdAt: Date;
-  readonly updatedAt: Date;
+  readonly enabled_at: Date | null;
 }
 
 /** What was chosen of a period, and what is needed to choose it again. */
-export interface Sample {
-  readonly begins_at: Date;
-  readonly ends_at: Date;
-  readonly time_zone: string;
-  readonly seed: string;
-  readonly rule: Readonly<Record<string, unknown>>;
-  /** How many calls it has chosen from, and how many it has chosen. */
-  readonly calls: number;
-  readonly chosen: number;
-  readonly at: Date;
-}
+export type Sample = Dated<z.output<typeof SamplePage>['items'][number], 'begins_at' | 'ends_at' | 'at'>;
 
 /** Boundaries of days or weeks in a time zone. */
 interface Boundaries {
@@ -58,8 +42,8 @@ export interface RuleId {
   readonly ruleUuid: string;
 }
 
-const COLUMNS = `uuid, name, query AS filter, filter AS meaning, per, count, share, every, enabled_at AS "enabledAt", by_uuid AS by,
-  created_at AS "createdAt", updated_at AS "updatedAt"`;
+const COLUMNS = `uuid, name, query AS filter, filter AS meaning, per, count, share, every, enabled_at, by_uuid AS by,
+  created_at, updated_at`;
 const SAMPLE_COLUMNS = 'begins_at, ends_at, time_zone, seed, rule, calls, chosen, at';
 
 /** Sampling rules and their samples. Every statement but `enabled` is limited to one firm. */
@@ -106,14 +90,7 @@ export function sampling(db: Database, carryOver: CarryOver) {
           rule.name,
           JSON.stringify(rule.filter),
           JSON.stringify(filterToStore(rule.meaning)),
-          rule.per,
-          rule.count,
-          rule.share,
-          rule.every,
-          rule.enabledAt,
-          rule.by,
-          rule.createdAt,
-          rule.updatedAt,
+          ...valuesOf(rule, 'per', 'count', 'share', 'every', 'enabled_at', 'by', 'created_at', 'updated_at'),
         ],
       );
     },

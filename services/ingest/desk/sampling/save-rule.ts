@@ -27,10 +27,10 @@ export async function createRule(
   const rule = {
     ...fields,
     uuid: uuidv7(),
-    enabledAt: enabled ? at : null,
+    enabled_at: enabled ? at : null,
     by: caller.userUuid,
-    createdAt: at,
-    updatedAt: at,
+    created_at: at,
+    updated_at: at,
   };
   await db.transaction(async (tx) => {
     if ((await sampling.countLocked(tx, caller.firmUuid)) >= MOST_RULES) {
@@ -55,8 +55,8 @@ export async function changeRule(
     const rule = await sampling.find(tx, id, 'FOR UPDATE');
     if (rule === null) throw notFound('sampling rule');
     const at = new Date();
-    const enabledAt = enabled === undefined ? rule.enabledAt : enabled ? (rule.enabledAt ?? at) : null;
-    const changed = { ...rule, ...fields, enabledAt, updatedAt: at };
+    const enabledAt = enabled === undefined ? rule.enabled_at : enabled ? (rule.enabled_at ?? at) : null;
+    const changed = { ...rule, ...fields, enabled_at: enabledAt, updated_at: at };
     if ((changed.count === null) === (changed.share === null))
       throw invalidFields([{ field: 'count', code: 'INVALID', message: 'is required, or share in its place' }]);
     await sampling.save(tx, caller.firmUuid, changed);
@@ -76,9 +76,9 @@ export async function deleteRule({ db, bus, sampling }: Deps, caller: Person, ru
 }
 
 /** As the API shows it. */
-export function shownRule(rule: SamplingRule, last: Sample | undefined) {
-  const { uuid, name, filter, per, count, share, every, enabledAt, by, createdAt, updatedAt } = rule;
-  const enabled = enabledAt !== null;
-  const times = { created_at: createdAt, updated_at: updatedAt };
-  return { uuid, name, filter, per, count, share, every, enabled, by, ...times, last_sample: last ?? null };
+export function shownRule(
+  { meaning: _meaning, enabled_at: enabledAt, ...rule }: SamplingRule,
+  last: Sample | undefined,
+) {
+  return { ...rule, enabled: enabledAt !== null, last_sample: last ?? null };
 }

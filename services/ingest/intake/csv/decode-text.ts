@@ -1,6 +1,6 @@
 import { isAscii, isUtf8, transcode } from 'node:buffer';
 import type { Fault } from '@call-analysis/fault';
-import { csvFault } from './fault.ts';
+import { csvFault } from './scanner.ts';
 
 /** The smallest piece that is decoded: a source of tiny chunks costs no more than one of large chunks. */
 const PIECE_MIN_BYTES = 32 * 1024;

@@ -1,7 +1,6 @@
 import { Fault } from '@call-analysis/fault';
 import { excerpt, visible } from '../rows/row-fault.ts';
-import { csvFault } from './fault.ts';
-import { CsvScanner, type RawRecord, type Separator } from './scanner.ts';
+import { csvFault, CsvScanner, type RawRecord, type Separator } from './scanner.ts';
 
 /** A column that the service reads. */
 export interface Column {

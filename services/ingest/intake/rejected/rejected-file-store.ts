@@ -1,5 +1,5 @@
 import { Fault } from '@call-analysis/fault';
-import type { Sql } from '@call-analysis/postgres';
+import { type Sql, columnsOf } from '@call-analysis/postgres';
 import type { IngestPrisma } from '../../prisma.ts';
 import { type FilterSegment, PROBES, type RowKey } from './rejected-filter.ts';
 
@@ -60,14 +60,7 @@ export function rejectedFiles(prisma: IngestPrisma, db: Sql) {
       await db.query(
         `INSERT INTO rejected_filter (firm_uuid, file_uuid, part, segment, segments, bits)
          SELECT $1, $2, $3, * FROM unnest($4::int[], $5::int[], $6::bytea[])`,
-        [
-          firmUuid,
-          fileUuid,
-          part,
-          filter.map(({ segment }) => segment),
-          filter.map(({ segments }) => segments),
-          filter.map(({ bits }) => bits),
-        ],
+        [firmUuid, fileUuid, part, ...columnsOf(filter, 'segment', 'segments', 'bits')],
       );
     },
 
