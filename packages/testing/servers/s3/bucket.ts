@@ -1,11 +1,5 @@
 import { buffer } from 'node:stream/consumers';
-import {
-  DeleteBucketCommand,
-  DeleteObjectCommand,
-  GetObjectCommand,
-  paginateListObjectsV2,
-  S3Client,
-} from '@aws-sdk/client-s3';
+import { Client } from 'minio';
 
 interface BucketPlace {
   readonly endpoint: string;
@@ -14,29 +8,13 @@ interface BucketPlace {
   readonly bucket: string;
 }
 
-/** A client of a store on this machine, for tests that look at it past the service. */
-export function s3Client({ endpoint, accessKey, secretKey }: Omit<BucketPlace, 'bucket'>): S3Client {
-  return new S3Client({
-    endpoint,
-    region: 'us-east-1',
-    forcePathStyle: true,
-    credentials: { accessKeyId: accessKey, secretAccessKey: secretKey },
-  });
-}
-
-/** The bytes of an object. */
-export async function bytesIn(client: S3Client, Bucket: string, Key: string): Promise<Buffer> {
-  const { Body } = await client.send(new GetObjectCommand({ Bucket, Key }));
-  return buffer(Body as AsyncIterable<Buffer> & NodeJS.ReadableStream);
-}
-
 /** The objects whose key or bytes contain one of the words, each as `key: word`. */
 export async function tracesInBucket(place: BucketPlace, words: readonly string[]): Promise<string[]> {
-  const client = s3Client(place);
+  const client = clientOf(place);
   const traces: string[] = [];
   for (const key of await keysIn(client, place.bucket)) {
     // It may be removed while it is read.
-    const bytes = await bytesIn(client, place.bucket, key).catch(() => Buffer.alloc(0));
+    const bytes = await client.getObject(place.bucket, key).then(buffer, () => Buffer.alloc(0));
     traces.push(...words.filter((word) => key.includes(word) || bytes.includes(word)).map((word) => `${key}: ${word}`));
   }
   return traces;
@@ -44,19 +22,20 @@ export async function tracesInBucket(place: BucketPlace, words: readonly string[
 
 /** Removes a bucket with its objects. Does nothing when it does not exist. */
 export async function removeBucket(place: BucketPlace): Promise<void> {
-  const client = s3Client(place);
-  const { bucket: Bucket } = place;
-  try {
-    for (const Key of await keysIn(client, Bucket)) await client.send(new DeleteObjectCommand({ Bucket, Key }));
-    await client.send(new DeleteBucketCommand({ Bucket }));
-  } catch (error) {
-    if ((error as Error).name !== 'NoSuchBucket') throw error;
-  }
+  const client = clientOf(place);
+  if (!(await client.bucketExists(place.bucket))) return;
+  await client.removeObjects(place.bucket, await keysIn(client, place.bucket));
+  await client.removeBucket(place.bucket);
 }
 
-async function keysIn(client: S3Client, Bucket: string): Promise<string[]> {
+async function keysIn(client: Client, bucket: string): Promise<string[]> {
   const keys: string[] = [];
-  for await (const { Contents = [] } of paginateListObjectsV2({ client }, { Bucket }))
-    for (const { Key } of Contents) if (Key !== undefined) keys.push(Key);
+  for await (const { name } of client.listObjectsV2(bucket, '', true)) if (name !== undefined) keys.push(name);
   return keys;
+}
+
+function clientOf({ endpoint, accessKey, secretKey }: BucketPlace): Client {
+  const { hostname, port, protocol } = new URL(endpoint);
+  const useSSL = protocol === 'https:';
+  return new Client({ endPoint: hostname, ...(port !== '' && { port: Number(port) }), useSSL, accessKey, secretKey });
 }
