@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
-import { StandardRetryStrategy } from '@smithy/core/retry';
+import { ConfiguredRetryStrategy } from '@smithy/core/retry';
 import type { S3Config, S3Limits } from './config.ts';
 import { TimeOut } from './failures.ts';
 
@@ -69,15 +69,16 @@ function newClient(
   return client;
 }
 
-class Retries extends StandardRetryStrategy {
+class Retries extends ConfiguredRetryStrategy {
   constructor() {
-    // Four attempts within about a second.
-    super({ maxAttempts: 4, baseDelay: 300 });
+    // Four attempts within about a second. The pauses are not random, as they are by default: those that happen to be short
+    // would end before a short outage does.
+    super(4, (attempt) => 75 * 2 ** attempt);
   }
 
   override async refreshRetryTokenForRetry(
-    ...[token, info]: Parameters<StandardRetryStrategy['refreshRetryTokenForRetry']>
-  ): ReturnType<StandardRetryStrategy['refreshRetryTokenForRetry']> {
+    ...[token, info]: Parameters<ConfiguredRetryStrategy['refreshRetryTokenForRetry']>
+  ): ReturnType<ConfiguredRetryStrategy['refreshRetryTokenForRetry']> {
     // The first connection may have been dead already. A store that is silent on another one will not answer a third time.
     if (token.getRetryCount() > 0 && (info.error as Error).name === 'TimeoutError') throw info.error;
     return super.refreshRetryTokenForRetry(token, info);
