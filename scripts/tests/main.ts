@@ -28,38 +28,48 @@ const others = (config: string): Group => ({
   workers: availableParallelism(),
 });
 
-/** The groups of a suite run at the same time, each with servers of its own. */
-const SUITES: Readonly<Record<string, readonly Group[]>> = {
-  default: [systems('jest.config.js', 'deploy'), others('jest.config.js')],
+/** Systems that run when the other files have ended, so that both rows end at about the same time. */
+const LATER = ['deploy/soak', 'deploy/standalone/admin'];
+
+/** The rows of a suite run at the same time, the groups of a row one after another, each with servers of its own. */
+const SUITES: Readonly<Record<string, readonly (readonly Group[])[]>> = {
+  default: [
+    [{ ...systems('jest.config.js', 'deploy'), without: LATER }],
+    [others('jest.config.js'), { ...systems('jest.config.js', ...LATER), name: 'later systems' }],
+  ],
   distributed: [
-    systems('jest.distributed.config.js', 'deploy/standalone', 'deploy/soak'),
+    [systems('jest.distributed.config.js', 'deploy/standalone', 'deploy/soak')],
     // Links that fail, which is mostly waiting.
-    { name: 'failures', config: 'jest.distributed.config.js', roots: ['deploy/distributed'], workers: 1 },
-    others('jest.distributed.config.js'),
+    [{ name: 'failures', config: 'jest.distributed.config.js', roots: ['deploy/distributed'], workers: 1 }],
+    [others('jest.distributed.config.js')],
   ],
   // A browser keeps one processor busy: its pages wait for the system, or the system for them.
-  browser: [{ ...systems('jest.browser.config.js', 'deploy'), workers: availableParallelism() }],
-  speech: [{ name: 'engines', config: 'jest.real.config.js', roots: ['services/transcription'], workers: 1 }],
-  model: [{ name: 'language model', config: 'jest.real.config.js', roots: ['services/analysis'], workers: 1 }],
+  browser: [[{ ...systems('jest.browser.config.js', 'deploy'), workers: availableParallelism() }]],
+  speech: [[{ name: 'engines', config: 'jest.real.config.js', roots: ['services/transcription'], workers: 1 }]],
+  model: [[{ name: 'language model', config: 'jest.real.config.js', roots: ['services/analysis'], workers: 1 }]],
 };
 /** When more files fail, the cause is no coincidence, and none is run again. */
 const MOST_AGAIN = 10;
 const SLOWEST = 10;
 
 const [suite = '', ...args] = process.argv.slice(2);
-const groups = SUITES[suite];
-if (groups === undefined || args.includes('--help')) {
-  (groups === undefined ? console.error : console.log)(USAGE);
-  process.exit(groups === undefined ? 2 : 0);
+const rows = SUITES[suite];
+if (rows === undefined || args.includes('--help')) {
+  (rows === undefined ? console.error : console.log)(USAGE);
+  process.exit(rows === undefined ? 2 : 0);
 }
 
 const began = performance.now();
 const steps: string[] = [];
 const flaky: string[] = [];
-const runs = await Promise.all(
-  groups.map((group) => timed(group.name, () => runJest(group, ['--passWithNoTests', ...args]))),
+const files: FileResult[] = [];
+await Promise.all(
+  rows.map(async (row) => {
+    for (const group of row) {
+      files.push(...(await timed(group.name, () => runJest(group, ['--passWithNoTests', ...args]))));
+    }
+  }),
 );
-const files = runs.flat();
 const failed = files.filter((file) => file.failed > 0);
 for (const file of failed.length > MOST_AGAIN ? [] : failed) {
   const [again] = await timed(`${file.path} again`, () => runJest(file.group, ['--runTestsByPath', file.path]));
