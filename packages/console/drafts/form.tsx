@@ -1,6 +1,7 @@
 import { type QueryKey, useMutation, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, type SyntheticEvent, useCallback, useState } from 'react';
 import { saving } from '../api/query-client.ts';
+import { type Control, isControl } from '../i18n/faults/texts.ts';
 import { shellTexts } from '../i18n/texts.ts';
 import { Button } from '../widgets/controls.tsx';
 import { Dialog, DialogActions } from '../widgets/dialog.tsx';
@@ -130,7 +131,6 @@ export function FormDialog<Result>({ title, action, onClose, about, children, ..
   );
 }
 
-type Control = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement;
 type Kept = [name: string, value: string][];
 
 function isText(field: [string, FormDataEntryValue]): field is [string, string] {
@@ -138,11 +138,7 @@ function isText(field: [string, FormDataEntryValue]): field is [string, string] 
 }
 
 function controlsOf(form: HTMLFormElement): Control[] {
-  return [...form.elements].filter(
-    (each): each is Control =>
-      (each instanceof HTMLInputElement || each instanceof HTMLSelectElement || each instanceof HTMLTextAreaElement) &&
-      each.name !== '',
-  );
+  return [...form.elements].filter((each): each is Control => isControl(each) && each.name !== '');
 }
 
 function isDefault(control: Control): boolean {

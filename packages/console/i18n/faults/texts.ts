@@ -54,7 +54,7 @@ export function failureText({ code, message }: { readonly code: string; readonly
   return Object.hasOwn(FAILURES, code) ? faultText(FAILURES[code as keyof typeof FAILURES], message) : message;
 }
 
-type Control = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement;
+export type Control = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement;
 
 /** Says what is wrong with a field in the console's language: the browser would say it in its own. */
 export function translateFieldFaults(): void {
@@ -87,7 +87,7 @@ function messageOf(control: Control): string {
   return control.title || t('input.invalid');
 }
 
-function isControl(target: EventTarget | null): target is Control {
+export function isControl(target: EventTarget | null): target is Control {
   return (
     target instanceof HTMLInputElement || target instanceof HTMLSelectElement || target instanceof HTMLTextAreaElement
   );

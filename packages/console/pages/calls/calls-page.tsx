@@ -4,7 +4,7 @@ import { useState, useEffect } from 'react';
 import * as format from '../../i18n/format.ts';
 import { shellTexts } from '../../i18n/texts.ts';
 import { useMay, useSession } from '../../session/session.ts';
-import { Button } from '../../widgets/controls.tsx';
+import { Button, Popup } from '../../widgets/controls.tsx';
 import { Icon } from '../../widgets/icon.tsx';
 import { later } from '../../widgets/later.tsx';
 import { useTitle, Failed, Loading, State } from '../../widgets/page.tsx';
@@ -17,8 +17,7 @@ import { CallsTable } from './table/calls-table.tsx';
 import { ColumnChoice, SortChoice } from './table/choices.tsx';
 import { storeColumns, storedColumns } from './table/columns.tsx';
 import { useCalls } from './use-calls.ts';
-import { SavedViews } from './views/saved-views.tsx';
-import { storageKey } from './views/use-views.ts';
+import { storageKey, isSameSearch, searchOf, useViews } from './views/use-views.ts';
 
 /** Loaded with the first selection. */
 const SelectionBar = later(() => import('./selection/selection-bar.tsx'));
@@ -165,5 +164,32 @@ function SearchField({ value, onChange }: { value: string; onChange: (value: str
         onChange={({ target }) => setTyped(target.value)}
       />
     </div>
+  );
+}
+
+const ViewChoice = later(() => import('./views/view-choice.tsx'));
+const ViewsDialog = later(() => import('./views/views-dialog.tsx'));
+
+/** Filters under a name: the person's own, and those that others share with the firm. */
+function SavedViews({ search, onOpen }: { search: CallSearch; onOpen: (search: CallSearch) => void }) {
+  const t = callsTexts.use();
+  const { data: views = [] } = useViews();
+  const [isManaging, setManaging] = useState(false);
+  const open = views.find((view) => isSameSearch(searchOf(view), search));
+  return (
+    <>
+      <Popup
+        label={
+          <>
+            <Icon name="star" />
+            <span className="wide-only foreign views-open">{open?.name ?? t('views')}</span>
+          </>
+        }
+        name={open === undefined ? t('views') : t('views.open', { name: open.name })}
+      >
+        <ViewChoice {...{ views, open, search, onOpen }} onManage={() => setManaging(true)} />
+      </Popup>
+      {isManaging && <ViewsDialog views={views} onClose={() => setManaging(false)} />}
+    </>
   );
 }

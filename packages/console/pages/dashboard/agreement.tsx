@@ -1,5 +1,4 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { type Schemas, get, api, send } from '../../api/client.ts';
 import * as format from '../../i18n/format.ts';
@@ -11,15 +10,13 @@ import { Card, LoadingOrFailed } from '../../widgets/page.tsx';
 import { CallLink } from '../calls/call-link.tsx';
 import { dashboardTexts } from '../texts.ts';
 import type { Period } from './period.ts';
+import { usePeriod } from './use-period.ts';
 import { named, useStatistics } from './use-statistics.ts';
 
-const route = getRouteApi('/dashboard');
-
 /** How far people agree with the machine, for each question of a scorecard. Every number opens its calls. */
-export function Agreement({ period, tz }: { period: Period; tz: string }) {
+export function Agreement() {
   const t = dashboardTexts.use();
-  const search = route.useSearch();
-  const navigate = useNavigate();
+  const { search, tz, now: period, choose } = usePeriod();
   const scorecards = useStatistics({ group_by: 'scorecard', tz, ...period, limit: 100 });
   const items = named(scorecards.data);
   const scorecard = items.find(({ key }) => key === search.scorecard)?.key ?? items[0]?.key ?? null;
@@ -34,9 +31,7 @@ export function Agreement({ period, tz }: { period: Period; tz: string }) {
             options={items.map(({ key }) => key)}
             nameOf={(key) => items.find((each) => each.key === key)?.label ?? key}
             value={scorecard}
-            onChoose={(chosen) =>
-              void navigate({ to: '/dashboard', search: { ...search, scorecard: chosen }, replace: true })
-            }
+            onChoose={(chosen) => choose({ scorecard: chosen })}
           />
         )
       }

@@ -1,51 +1,32 @@
 import './dashboard.css';
-import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { Link } from '@tanstack/react-router';
 import * as format from '../../i18n/format.ts';
 import { shellTexts } from '../../i18n/texts.ts';
-import { isZone } from '../../i18n/zone/days.ts';
 import { timeZone } from '../../i18n/zone/zone.ts';
 import { useMay } from '../../session/session.ts';
 import { Button, Select } from '../../widgets/controls.tsx';
 import { Page, LoadingOrFailed, State } from '../../widgets/page.tsx';
 import { ScopeForm } from '../comparison/scope-form.tsx';
-import { SCOPE, chosenDays, filterOf } from '../comparison/scope.ts';
+import { SCOPE } from '../comparison/scope.ts';
 import { dashboardTexts } from '../texts.ts';
 import { Agreement } from './agreement.tsx';
 import { DayChart } from './day-chart.tsx';
-import { LENGTHS, periods } from './period.ts';
-import { Questions } from './questions.tsx';
-import { Ranking } from './ranking.tsx';
+import { LENGTHS } from './period.ts';
+import { Questions, Ranking } from './ranking.tsx';
 import { Tiles } from './tiles.tsx';
 import { Trend } from './trend.tsx';
+import { usePeriod } from './use-period.ts';
 import { useStatistics } from './use-statistics.ts';
 
-const route = getRouteApi('/dashboard');
-
-const DEFAULT_DAYS = 30;
-
-/**
- * The figures of a period compared with the period before. Each number opens the calls that it counts. Days begin in the time
- * zone of all times, which is the firm's until another is chosen, so that all users see the same numbers.
- */
+/** The figures of a period compared with the period before. Each number opens the calls that it counts. */
 export default function DashboardPage() {
   const t = dashboardTexts.use();
   const shell = shellTexts.use();
-  const search = route.useSearch();
-  const navigate = useNavigate();
   const mayReview = useMay('review');
-  const days = LENGTHS.find((each) => String(each) === search.days) ?? DEFAULT_DAYS;
-  const tz = search.tz !== undefined && isZone(search.tz) ? search.tz : timeZone();
-  const chosen = chosenDays(search, tz);
-  const { now, before } = chosen ?? periods(days, tz);
-  const filter = filterOf(search);
-  // Every figure and every link to its calls has the filter.
-  const period = { now: { ...now, ...filter }, before: { ...before, ...filter } };
-  const isFiltered = Object.keys(filter).length > 0;
-  const current = useStatistics({ group_by: 'day', tz, ...period.now, limit: 1000 });
-  const previous = useStatistics({ group_by: 'segment_type', tz, ...period.before, limit: 1 });
-  const choose = (name: 'days' | 'tz', value: string) =>
-    void navigate({ to: '/dashboard', search: { ...search, [name]: value } });
-
+  const { search, days, tz, now, before, isFiltered, choose } = usePeriod();
+  const current = useStatistics({ group_by: 'day', tz, ...now, limit: 1000 });
+  const previous = useStatistics({ group_by: 'segment_type', tz, ...before, limit: 1 });
+  const isPushed = { replace: false };
   return (
     <Page
       title={t('title')}
@@ -57,32 +38,26 @@ export default function DashboardPage() {
             options={LENGTHS}
             nameOf={(each) => t('days', { n: each, days: format.number(each) })}
             value={days}
-            onChoose={(each) => choose('days', String(each))}
+            onChoose={(each) => choose({ days: String(each) }, isPushed)}
           />
           <Select
             aria-label={shell('zone')}
             className="input dashboard-zone"
             options={[...new Set([tz, timeZone(), 'UTC', ...Intl.supportedValuesOf('timeZone')])]}
             value={tz}
-            onChoose={(zone) => choose('tz', zone)}
+            onChoose={(zone) => choose({ tz: zone }, isPushed)}
           />
           <Button icon="print" label={shell('print')} onClick={() => print()} />
         </>
       }
     >
       <p className="print-only">
-        {format.date(period.now.started_from)} – {format.date(new Date(Date.parse(period.now.started_to) - 1))}, {tz}
+        {format.date(now.started_from)} – {format.date(new Date(Date.parse(now.started_to) - 1))}, {tz}
       </p>
       <ScopeForm
         label={t('filters')}
         scope={search}
-        onChange={(scope) =>
-          void navigate({
-            to: '/dashboard',
-            search: { ...search, ...Object.fromEntries(SCOPE.map((name) => [name, scope[name]])) },
-            replace: true,
-          })
-        }
+        onChange={(scope) => choose(Object.fromEntries(SCOPE.map((name) => [name, scope[name]])))}
       >
         <Link to="/compare" className="button">
           {t('compare')}
@@ -91,29 +66,23 @@ export default function DashboardPage() {
       <LoadingOrFailed query={current} />
       {current.data?.total.calls === 0 && (
         <State title={t('empty.title')} text={t('empty.text')}>
-          {days < 365 && <Button onClick={() => choose('days', '365')}>{t('empty.longer')}</Button>}
+          {days < 365 && <Button onClick={() => choose({ days: '365' }, isPushed)}>{t('empty.longer')}</Button>}
         </State>
       )}
       {current.data !== undefined && current.data.total.calls > 0 && (
         <>
-          <Tiles
-            total={current.data.total}
-            before={previous.data?.total}
-            period={period.now}
-            beforePeriod={period.before}
-            tz={tz}
-          />
-          <DayChart days={current.data} period={period.now} />
+          <Tiles total={current.data.total} totalBefore={previous.data?.total} />
+          <DayChart days={current.data} />
           <div className="columns">
-            <Ranking by="operator_name" period={period.now} tz={tz} />
-            <Ranking by="operator_group_name" period={period.now} tz={tz} />
-            <Questions period={period.now} tz={tz} />
+            <Ranking by="operator_name" />
+            <Ranking by="operator_group_name" />
+            <Questions />
             <div className="stack">
-              <Trend by="topic" period={period.now} before={period.before} tz={tz} />
-              <Trend by="resolution" period={period.now} before={period.before} tz={tz} />
+              <Trend by="topic" />
+              <Trend by="resolution" />
             </div>
           </div>
-          {mayReview && !isFiltered && <Agreement period={period.now} tz={tz} />}
+          {mayReview && !isFiltered && <Agreement />}
         </>
       )}
     </Page>

@@ -1,4 +1,4 @@
-import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { Link, useNavigate } from '@tanstack/react-router';
 import * as format from '../../i18n/format.ts';
 import { Chip } from '../../widgets/controls.tsx';
 import { later } from '../../widgets/later.tsx';
@@ -6,10 +6,9 @@ import { Table } from '../../widgets/list.tsx';
 import { Card, Loading } from '../../widgets/page.tsx';
 import type { CallSearch } from '../calls/call-search.ts';
 import { dashboardTexts } from '../texts.ts';
-import { daysOf, type Period, periodOfDay } from './period.ts';
+import { daysOf, periodOfDay } from './period.ts';
+import { usePeriod } from './use-period.ts';
 import { type Group, type Named, named, type Statistics, useStatistics } from './use-statistics.ts';
-
-const route = getRouteApi('/dashboard');
 
 const Plot = later(() => import('./plot.tsx'), <Loading />);
 
@@ -17,10 +16,10 @@ const MEASURES = ['calls', 'score', 'reviewed', 'resolved'] as const;
 type Measure = (typeof MEASURES)[number];
 
 /** A measure by day, as a chart and as a table. */
-export function DayChart({ days, period }: { days: Statistics; period: Period }) {
+export function DayChart({ days }: { days: Statistics }) {
   const t = dashboardTexts.use();
-  const search = route.useSearch();
   const navigate = useNavigate();
+  const { search, now: period, choose } = usePeriod();
   const measure = MEASURES.find((each) => each === search.measure) ?? 'calls';
   const { tz } = days;
   const resolved = useStatistics({ group_by: 'day', tz, ...period, resolution: 'resolved', limit: 1000 });
@@ -74,11 +73,7 @@ export function DayChart({ days, period }: { days: Statistics; period: Period })
       head={
         <div className="row chips">
           {MEASURES.map((each) => (
-            <Chip
-              key={each}
-              isOn={each === measure}
-              onClick={() => void navigate({ to: '/dashboard', search: { ...search, measure: each } })}
-            >
+            <Chip key={each} isOn={each === measure} onClick={() => choose({ measure: each }, { replace: false })}>
               {t(`measure.${each}`)}
             </Chip>
           ))}

@@ -1,21 +1,16 @@
-import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
+import { get } from '../../api/client.ts';
 import * as format from '../../i18n/format.ts';
 import { Score } from '../../widgets/call-facts.tsx';
 import { Button, Select } from '../../widgets/controls.tsx';
 import { QueryTable } from '../../widgets/list.tsx';
-import { Card } from '../../widgets/page.tsx';
+import { Card, LoadingOrFailed } from '../../widgets/page.tsx';
+import { callQuery } from '../calls/call-search.ts';
 import { dashboardTexts } from '../texts.ts';
-import type { Period } from './period.ts';
+import { usePeriod } from './use-period.ts';
 import { type Group, named, useStatistics } from './use-statistics.ts';
-
-const route = getRouteApi('/dashboard');
-
-interface Props {
-  readonly by: 'operator_name' | 'operator_group_name';
-  readonly period: Period;
-  readonly tz: string;
-}
 
 /** The number shown at first, and the most that the service lists. */
 const SHOWN = 10;
@@ -25,12 +20,11 @@ const LEAST = [1, 5, 10, 20, 50] as const;
 const USUAL_LEAST = 5;
 
 /** Operators or groups by their median, with the spread of nine calls in ten. */
-export function Ranking({ by, period, tz }: Props) {
+export function Ranking({ by }: { by: 'operator_name' | 'operator_group_name' }) {
   const t = dashboardTexts.use();
   const [limit, setLimit] = useState(SHOWN);
-  const search = route.useSearch();
-  const navigate = useNavigate();
-  const groups = useStatistics({ group_by: by, tz, ...period, sort: '-p50', limit: ALL });
+  const { search, tz, now, choose } = usePeriod();
+  const groups = useStatistics({ group_by: by, tz, ...now, sort: '-p50', limit: ALL });
   const all = named(groups.data);
   const withLeast = (calls: number) => all.filter(({ scored }) => scored >= calls);
   // A median of few calls says little. Where hardly anyone has more, all are shown.
@@ -47,9 +41,7 @@ export function Ranking({ by, period, tz }: Props) {
           options={LEAST}
           nameOf={(each) => t('leastCalls', { n: each, calls: format.number(each) })}
           value={least}
-          onChoose={(each) =>
-            void navigate({ to: '/dashboard', search: { ...search, least: String(each) }, replace: true })
-          }
+          onChoose={(each) => choose({ least: String(each) })}
         />
       }
     >
@@ -70,13 +62,13 @@ export function Ranking({ by, period, tz }: Props) {
             ),
           ),
           number(t('tile.calls'), ({ key, calls }) => (
-            <Link to="/calls" search={{ ...period, [by]: key }}>
+            <Link to="/calls" search={{ ...now, [by]: key }}>
               {format.number(calls)}
             </Link>
           )),
           plain(t('spread'), ({ score }) => <Spread score={score} />),
           number(t('median'), ({ key, score }) => (
-            <Link to="/calls" search={{ ...period, [by]: key, outcome: ['scored'] }}>
+            <Link to="/calls" search={{ ...now, [by]: key, outcome: ['scored'] }}>
               <Score value={score.p50} />
             </Link>
           )),
@@ -105,5 +97,60 @@ function Spread({ score: { p10, p50, p90 } }: { score: Group['score'] }) {
       </svg>
       <span className="number">{text}</span>
     </span>
+  );
+}
+
+/** The questions that lose the largest share of their points. */
+export function Questions() {
+  const t = dashboardTexts.use();
+  const { tz, now } = usePeriod();
+  const questions = useStatistics({ group_by: 'question', tz, ...now, sort: 'points_ratio', limit: SHOWN });
+  const items = named(questions.data).flatMap(({ points_ratio, ...item }) =>
+    points_ratio !== null && points_ratio < 1 ? [{ ...item, points_ratio }] : [],
+  );
+  return (
+    <Card
+      title={t('questions')}
+      head={
+        <Link to="/calls" search={{ ...now, outcome: ['scored'], sort: 'score' }}>
+          {t('lowest')}
+        </Link>
+      }
+    >
+      <LoadingOrFailed query={questions} />
+      {questions.data !== undefined && items.length === 0 && <p className="muted">{t('nothing')}</p>}
+      <ul className="dashboard-bars">
+        {items.map(({ key, label, points_ratio }) => (
+          <li key={key}>
+            <span className="foreign">{label ?? key}</span>
+            <span className="dashboard-lost" aria-hidden="true">
+              <i style={{ width: `${(1 - points_ratio) * 100}%` }} />
+            </span>
+            <span className="dashboard-bar">
+              <span className="number">{t('lostPoints', { share: format.percent(1 - points_ratio) })}</span>
+              <Lost question={key} />
+            </span>
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}
+
+/** How many calls lost points by a question, which opens them. */
+function Lost({ question }: { question: string }) {
+  const t = dashboardTexts.use();
+  const { now } = usePeriod();
+  const search = { ...now, lost_points: question };
+  const calls = useQuery(
+    get(['calls', 'count', search], '/api/v1/calls', { query: { ...callQuery(search), size: 1 } }),
+  );
+  const { count } = calls.data ?? {};
+  if (count === undefined) return null;
+  const isAbout = calls.data?.count_is_estimate === true;
+  return (
+    <Link to="/calls" search={search}>
+      {t('lostIn', { n: count, calls: `${isAbout ? '≈ ' : ''}${format.number(count)}` })}
+    </Link>
   );
 }

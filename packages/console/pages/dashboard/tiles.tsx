@@ -5,6 +5,7 @@ import type { CallSearch } from '../calls/call-search.ts';
 import { dashboardTexts } from '../texts.ts';
 import { type Better, changeOf } from './change-of.ts';
 import type { Period } from './period.ts';
+import { usePeriod } from './use-period.ts';
 import { useStatistics } from './use-statistics.ts';
 
 type Total = Schemas['StatisticTotal'];
@@ -72,37 +73,37 @@ const TILES: readonly Tile[] = [
   },
 ];
 
-interface Props {
-  readonly total: Total;
-  readonly before: Total | undefined;
-  readonly period: Period;
-  readonly beforePeriod: Period;
-  readonly tz: string;
-}
-
 /** The numbers of the period, each with what it was in the one before. Those that have no value are left out. */
-export function Tiles({ total, before, period, beforePeriod, tz }: Props) {
+export function Tiles({ total, totalBefore }: { total: Total; totalBefore: Total | undefined }) {
   const t = dashboardTexts.use();
-  const now = useResolved(period, tz);
-  const earlier = useResolved(beforePeriod, tz);
+  const { tz, now, before } = usePeriod();
+  const resolved = useResolved(now, tz);
+  const resolvedBefore = useResolved(before, tz);
   const shown = TILES.flatMap((tile) => {
     const number = tile.value(total);
     return number === null ? [] : [{ ...tile, number }];
   });
-  const count = shown.length + (now === null ? 0 : 1);
+  const count = shown.length + (resolved === null ? 0 : 1);
   return (
     <ul className="dashboard-tiles" style={{ '--all': count, '--half': Math.ceil(count / 2) } as React.CSSProperties}>
       {shown.map(({ name, number, value, show, filter, ...kind }) => {
-        const was = before === undefined || before.calls === 0 ? null : value(before);
+        const was = totalBefore === undefined || totalBefore.calls === 0 ? null : value(totalBefore);
         return (
           <Tile key={name} name={t(`tile.${name}`)} number={number} was={was} show={show} {...kind}>
-            {{ ...period, ...filter }}
+            {{ ...now, ...filter }}
           </Tile>
         );
       })}
-      {now !== null && (
-        <Tile name={t('tile.resolved')} number={now} was={earlier} show={format.percent} better="more" isShare>
-          {{ ...period, resolution: 'resolved' }}
+      {resolved !== null && (
+        <Tile
+          name={t('tile.resolved')}
+          number={resolved}
+          was={resolvedBefore}
+          show={format.percent}
+          better="more"
+          isShare
+        >
+          {{ ...now, resolution: 'resolved' }}
         </Tile>
       )}
     </ul>

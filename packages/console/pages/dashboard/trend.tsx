@@ -5,23 +5,17 @@ import { QueryTable } from '../../widgets/list.tsx';
 import { Card } from '../../widgets/page.tsx';
 import { dashboardTexts } from '../texts.ts';
 import type { Better } from './change-of.ts';
-import type { Period } from './period.ts';
 import { Change } from './tiles.tsx';
+import { usePeriod } from './use-period.ts';
 import { type Named, named, useStatistics } from './use-statistics.ts';
-
-interface Props {
-  readonly by: 'topic' | 'resolution';
-  readonly period: Period;
-  readonly before: Period;
-  readonly tz: string;
-}
 
 const SHOWN = 12;
 
 /** How often something came up, and how often in the period before. */
-export function Trend({ by, period, before, tz }: Props) {
+export function Trend({ by }: { by: 'topic' | 'resolution' }) {
   const t = dashboardTexts.use();
-  const current = useStatistics({ group_by: by, tz, ...period, limit: 1000 });
+  const { tz, now, before } = usePeriod();
+  const current = useStatistics({ group_by: by, tz, ...now, limit: 1000 });
   const earlier = useStatistics({ group_by: by, tz, ...before, limit: 1000 });
   const callsBefore = new Map(named(earlier.data).map(({ key, calls }) => [key, calls]));
   const items = named(current.data).slice(0, SHOWN);
@@ -41,7 +35,7 @@ export function Trend({ by, period, before, tz }: Props) {
         columns={({ name, number }) => [
           name(t(`by.${by}`), nameOf),
           number(t('tile.calls'), ({ key, calls }) => (
-            <Link to="/calls" search={{ ...period, [by]: key }}>
+            <Link to="/calls" search={{ ...now, [by]: key }}>
               {format.number(calls)}
             </Link>
           )),

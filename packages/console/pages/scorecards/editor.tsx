@@ -6,7 +6,7 @@ import { saving } from '../../api/query-client.ts';
 import { useDraft } from '../../drafts/drafts.ts';
 import * as format from '../../i18n/format.ts';
 import { shellTexts } from '../../i18n/texts.ts';
-import { done, failed } from '../../widgets/actions.tsx';
+import { done, useAction } from '../../widgets/actions.tsx';
 import { Button, TextField, Form } from '../../widgets/controls.tsx';
 import { Fault } from '../../widgets/page.tsx';
 import { scorecardsTexts } from '../texts.ts';
@@ -69,13 +69,10 @@ export function Editor({ scorecard }: { scorecard: Scorecard }) {
   });
   const isSaving = save.isPending || copy.isPending;
   const fault = save.error ?? copy.error;
-  const activate = useMutation({
-    mutationFn: async () => {
-      // Only a scorecard without changes is activated, so none is discarded.
-      await show(await send(api.POST('/api/v1/scorecards/{uuid}/activate', { params })), t('activated'));
-    },
-    onError: failed,
-  });
+  const activate = useAction(async () =>
+    // Only a scorecard without changes is activated, so none is discarded.
+    show(await send(api.POST('/api/v1/scorecards/{uuid}/activate', { params })), t('activated')),
+  );
   const change = (at: number, section: Section | null) => setSections(withItem(sections, at, section));
 
   return (
