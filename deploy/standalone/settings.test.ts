@@ -205,7 +205,7 @@ describe('the keys of bearer tokens', () => {
       JWT_PRIVATE_KEY_FILE: await file(`${algorithm}.pem`, pem(pair).privatePem),
     });
     const user = { uuid: userUuid, firm_uuid: userUuid, role: 'ADMIN' };
-    const { token } = issueToken(jwt, long, user, 60_000, randomUUID());
+    const { token } = await issueToken(jwt, long, user, 60_000, randomUUID());
     const [header = '', payload = '', signature = ''] = token.split('.');
     expect(JSON.parse(Buffer.from(header, 'base64url').toString())).toMatchObject({ alg: algorithm });
     const key = { key: pair.publicKey, dsaEncoding: 'ieee-p1363' as const };
@@ -226,7 +226,7 @@ describe('the keys of bearer tokens', () => {
     };
     if (privateKey !== undefined) variables['JWT_PRIVATE_KEY_FILE'] = await file('other.pem', privateKey);
     const user = { uuid: userUuid, firm_uuid: userUuid, role: 'ADMIN' };
-    expect(() => issueToken(readSettings(variables).jwt, long, user, 1000, randomUUID())).toThrow(sentence);
+    await expect(issueToken(readSettings(variables).jwt, long, user, 1000, randomUUID())).rejects.toThrow(sentence);
   });
 
   it('may be a secret in a file, and the issuer and audience come from the environment', async () => {

@@ -99,7 +99,7 @@ export function administration(
       if (found === undefined || found === null)
         throw new StartFault(`There is no user ${userUuid}. "user list" shows a firm's users.`);
       const tokenUuid = randomUUID();
-      const issued = issueToken(settings.jwt, storedSecret, found, ttlMs, tokenUuid);
+      const issued = await issueToken(settings.jwt, storedSecret, found, ttlMs, tokenUuid);
       // Shown only once it is in the audit log.
       await keys.recordToken({ user_uuid: userUuid, token_uuid: tokenUuid });
       return issued;

@@ -1,7 +1,7 @@
-import { createPrivateKey, createPublicKey, createSecretKey, type KeyObject, sign as signBytes } from 'node:crypto';
+import { createPrivateKey, createPublicKey, createSecretKey, type KeyObject } from 'node:crypto';
 import { keyIdOf, readPem } from '@call-analysis/gateway/variables';
 import { StartFault } from '@call-analysis/runtime';
-import jwt from 'jsonwebtoken';
+import { type JWTPayload, SignJWT } from 'jose';
 import type { JwtSettings } from '../config.ts';
 
 interface TokenUser {
@@ -15,7 +15,7 @@ interface TokenUser {
  * A bearer token with the claims that the gateway requires (docs/api.md, "Keys and users"). `storedSecret`, of the data
  * directory, signs when the settings have no key.
  */
-export function issueToken(
+export async function issueToken(
   settings: JwtSettings,
   storedSecret: string | undefined,
   user: TokenUser,
@@ -38,35 +38,21 @@ export function issueToken(
     jti: tokenUuid,
   };
   return {
-    token: sign(claims, key.signing, key.kid),
+    token: await sign(claims, key.signing, key.kid),
     expires_at: new Date(expiresAt * 1000).toISOString(),
     user: { uuid: user.uuid, firm_uuid: user.firm_uuid, role: user.role },
   };
 }
 
-function sign(claims: object, key: KeyObject, keyid: string): string {
-  switch (key.asymmetricKeyType) {
-    case undefined:
-      return jwt.sign(claims, key, { algorithm: 'HS256', keyid });
-    case 'rsa':
-      return jwt.sign(claims, key, { algorithm: 'RS256', keyid });
-    case 'ec':
-      return jwt.sign(claims, key, { algorithm: 'ES256', keyid });
-    case 'ed25519':
-    case 'ed448':
-      return signEdDsa(claims, key, keyid);
-    default:
-      throw new StartFault(
-        `Tokens cannot be issued with a key of type ${key.asymmetricKeyType}; use RSA, P-256 or Ed25519.`,
-      );
-  }
-}
+/** By the types of private keys. */
+const ALGORITHMS: Readonly<Record<string, string>> = { rsa: 'RS256', ec: 'ES256', ed25519: 'EdDSA' };
 
-/** jsonwebtoken 9 does not support EdDSA. */
-function signEdDsa(claims: object, key: KeyObject, kid: string): string {
-  const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
-  const signed = `${part({ alg: 'EdDSA', typ: 'JWT', kid })}.${part(claims)}`;
-  return `${signed}.${signBytes(null, Buffer.from(signed), key).toString('base64url')}`;
+function sign(claims: JWTPayload, key: KeyObject, kid: string): Promise<string> {
+  const { asymmetricKeyType: type } = key;
+  const alg = type === undefined ? 'HS256' : ALGORITHMS[type];
+  if (alg === undefined)
+    throw new StartFault(`Tokens cannot be issued with a key of type ${type}; use RSA, P-256 or Ed25519.`);
+  return new SignJWT(claims).setProtectedHeader({ alg, typ: 'JWT', kid }).sign(key);
 }
 
 /**
