@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { provision } from '@call-analysis/postgres';
 import { bareEnvironment, freePort, startWatchdog, waitUntil } from '@call-analysis/testing';
 import { removeBucket } from '@call-analysis/testing/servers';
-import { v8Flags } from '../../v8-flags.ts';
+import { allocatorVariables, v8Flags } from '../../v8-flags.ts';
 import { allowSchemas, dropDatabases } from './databases.ts';
 
 const program = fileURLToPath(new URL('../../service.ts', import.meta.url));
@@ -204,7 +204,13 @@ export async function startSystem({
     const flags = [...v8Flags, `--diagnostic-dir=${directory}`];
     // The default is one folder for the machine, which may belong to another user.
     const WORK_DIR = join(directory, 'transcribing');
-    const own = { ...bareEnvironment(), WORK_DIR, NODE_OPTIONS: `--import=${names}`, TEST_NAMES: hosts };
+    const own = {
+      ...bareEnvironment(),
+      ...allocatorVariables,
+      WORK_DIR,
+      NODE_OPTIONS: `--import=${names}`,
+      TEST_NAMES: hosts,
+    };
     const child = spawn(process.execPath, [...flags, program, service, ...args], {
       env: { ...own, ...env },
       // A process group of its own: Ctrl-C in a terminal is meant for the process that stops the system in order.

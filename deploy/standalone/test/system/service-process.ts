@@ -4,7 +4,7 @@ import { rm } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { bareEnvironment } from '@call-analysis/testing';
-import { v8Flags } from '../../../v8-flags.ts';
+import { allocatorVariables, v8Flags } from '../../../v8-flags.ts';
 import { copyOfFirstStart } from './first-start.ts';
 
 const main = fileURLToPath(new URL('../../main.ts', import.meta.url));
@@ -57,6 +57,7 @@ export async function startService(
     detached,
     env: {
       ...bareEnvironment(),
+      ...allocatorVariables,
       LOG_LEVEL: 'error',
       ...variables,
       DATA_DIR: directory,
