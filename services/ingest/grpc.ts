@@ -62,19 +62,12 @@ export function rpcs(deps: Deps) {
     ...reviewRpcs(deps),
     ...jobRpcs(deps),
 
-    openUpload: async (request) => {
-      const { metadata, audios, expiresIn } = await openUpload(deps, requireCaller(request.caller), {
+    openUpload: async (request) =>
+      openUpload(deps, requireCaller(request.caller), {
         metadata: z.string().min(4).parse(request.metadata_filename),
         audios: z.string().min(4).optional().parse(request.audios_filename) ?? null,
         campaignUuid: Uuid.optional().parse(request.campaign_uuid) ?? null,
-      });
-      return {
-        metadata_upload_url: metadata.url,
-        metadata_key: metadata.key,
-        ...(audios === null ? {} : { audio_upload_url: audios.url, audio_key: audios.key }),
-        expires_in: expiresIn,
-      };
-    },
+      }),
 
     processUpload: async (request) => {
       const actor = requireCaller(request.caller);
