@@ -220,24 +220,14 @@ export function rpcs(deps: Deps) {
       return answer(request.caller, page, (json) => ({ ...json, items: json.items.map(batchMessage) }));
     },
 
-    registerCall: async (request) => {
-      const { callUuid, ignoredFields, isRepeated, hasEnded } = await registerCall(
-        deps,
-        requireCaller(request.caller),
-        {
-          callUuid: Uuid.parse(request.call_uuid),
-          fileName: request.file_name,
-          metadata: request.metadata,
-          found: foundOf(request),
-          campaignUuid: Uuid.optional().parse(request.campaign_uuid) ?? null,
-        },
-      );
-      return {
-        call_uuid: callUuid,
-        ignored_fields: [...ignoredFields],
-        ...(isRepeated && { repeated_upload: true, has_ended: hasEnded }),
-      };
-    },
+    registerCall: async (request) =>
+      registerCall(deps, requireCaller(request.caller), {
+        callUuid: Uuid.parse(request.call_uuid),
+        fileName: request.file_name,
+        metadata: request.metadata,
+        found: foundOf(request),
+        campaignUuid: Uuid.optional().parse(request.campaign_uuid) ?? null,
+      }),
 
     recordAudio: async (request) => {
       await recordAudio(deps, {
