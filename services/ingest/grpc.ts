@@ -22,7 +22,7 @@ import { StoredRecording } from './calls/recording-store.ts';
 import { campaignRpcs } from './campaigns/campaign-rpcs.ts';
 import { commentOnCall, deleteComment } from './comments/comment-on-call.ts';
 import type { Deps } from './deps.ts';
-import { eraseCall } from './erasure/erase-call.ts';
+import { eraseCall, receiptOf } from './erasure/erase-call.ts';
 import { exportCalls } from './export/export-calls.ts';
 import { openUpload } from './intake/open-upload.ts';
 import { processUpload } from './intake/process-upload.ts';
@@ -200,13 +200,8 @@ export function rpcs(deps: Deps) {
     deleteComment: apiRpc(({ caller, uuid, partUuid }) => deleteComment(deps, caller, uuid, partUuid)),
 
     eraseCall: async (request) => {
-      const { callUuid, erasedAt, removed } = await eraseCall(
-        deps,
-        requireCaller(request.caller).firmUuid,
-        Uuid.parse(request.call_uuid),
-        { by: requireCaller(request.caller) },
-      );
-      return { uuid: callUuid, erased_at: erasedAt.toISOString(), removed: removed.map((each) => ({ ...each })) };
+      const by = requireCaller(request.caller);
+      return receiptOf(await eraseCall(deps, by.firmUuid, Uuid.parse(request.call_uuid), { by }));
     },
 
     getBatch: async ({ caller, batch_uuid }) => {
