@@ -14,20 +14,7 @@ export function rpcs(parts: Parameters<typeof uploadRecording>[0] & ConstructorP
     audio,
     {},
     {
-      getPlayback: async ({ firm_uuid, call_uuid }) => {
-        const { waveform, ...playback } = await playbacks.read(Uuid.parse(firm_uuid), Uuid.parse(call_uuid));
-        const [left = [], right = []] = waveform.channels;
-        return {
-          url: playback.url,
-          url_expires_at: playback.urlExpiresAt.toISOString(),
-          format: playback.format,
-          converted: playback.isConverted,
-          duration: waveform.duration,
-          peaks_per_second: waveform.peaksPerSecond,
-          left: Buffer.from(left),
-          right: Buffer.from(right),
-        };
-      },
+      getPlayback: async ({ firm_uuid, call_uuid }) => playbacks.read(Uuid.parse(firm_uuid), Uuid.parse(call_uuid)),
       uploadRecording: async (requests) => {
         const messages = requests[Symbol.asyncIterator]();
         const first = await messages.next();

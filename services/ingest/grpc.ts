@@ -22,7 +22,7 @@ import { StoredRecording } from './calls/recording-store.ts';
 import { campaignRpcs } from './campaigns/campaign-rpcs.ts';
 import { commentOnCall, deleteComment } from './comments/comment-on-call.ts';
 import type { Deps } from './deps.ts';
-import { eraseCall } from './erasure/erase-call.ts';
+import { eraseCall, receiptOf } from './erasure/erase-call.ts';
 import { exportCalls } from './export/export-calls.ts';
 import { openUpload } from './intake/open-upload.ts';
 import { processUpload } from './intake/process-upload.ts';
@@ -62,19 +62,12 @@ export function rpcs(deps: Deps) {
     ...reviewRpcs(deps),
     ...jobRpcs(deps),
 
-    openUpload: async (request) => {
-      const { metadata, audios, expiresIn } = await openUpload(deps, requireCaller(request.caller), {
+    openUpload: async (request) =>
+      openUpload(deps, requireCaller(request.caller), {
         metadata: z.string().min(4).parse(request.metadata_filename),
         audios: z.string().min(4).optional().parse(request.audios_filename) ?? null,
         campaignUuid: Uuid.optional().parse(request.campaign_uuid) ?? null,
-      });
-      return {
-        metadata_upload_url: metadata.url,
-        metadata_key: metadata.key,
-        ...(audios === null ? {} : { audio_upload_url: audios.url, audio_key: audios.key }),
-        expires_in: expiresIn,
-      };
-    },
+      }),
 
     processUpload: async (request) => {
       const actor = requireCaller(request.caller);
@@ -207,13 +200,8 @@ export function rpcs(deps: Deps) {
     deleteComment: apiRpc(({ caller, uuid, partUuid }) => deleteComment(deps, caller, uuid, partUuid)),
 
     eraseCall: async (request) => {
-      const { callUuid, erasedAt, removed } = await eraseCall(
-        deps,
-        requireCaller(request.caller).firmUuid,
-        Uuid.parse(request.call_uuid),
-        { by: requireCaller(request.caller) },
-      );
-      return { uuid: callUuid, erased_at: erasedAt.toISOString(), removed: removed.map((each) => ({ ...each })) };
+      const by = requireCaller(request.caller);
+      return receiptOf(await eraseCall(deps, by.firmUuid, Uuid.parse(request.call_uuid), { by }));
     },
 
     getBatch: async ({ caller, batch_uuid }) => {
@@ -227,24 +215,14 @@ export function rpcs(deps: Deps) {
       return answer(request.caller, page, (json) => ({ ...json, items: json.items.map(batchMessage) }));
     },
 
-    registerCall: async (request) => {
-      const { callUuid, ignoredFields, isRepeated, hasEnded } = await registerCall(
-        deps,
-        requireCaller(request.caller),
-        {
-          callUuid: Uuid.parse(request.call_uuid),
-          fileName: request.file_name,
-          metadata: request.metadata,
-          found: foundOf(request),
-          campaignUuid: Uuid.optional().parse(request.campaign_uuid) ?? null,
-        },
-      );
-      return {
-        call_uuid: callUuid,
-        ignored_fields: [...ignoredFields],
-        ...(isRepeated && { repeated_upload: true, has_ended: hasEnded }),
-      };
-    },
+    registerCall: async (request) =>
+      registerCall(deps, requireCaller(request.caller), {
+        callUuid: Uuid.parse(request.call_uuid),
+        fileName: request.file_name,
+        metadata: request.metadata,
+        found: foundOf(request),
+        campaignUuid: Uuid.optional().parse(request.campaign_uuid) ?? null,
+      }),
 
     recordAudio: async (request) => {
       await recordAudio(deps, {

@@ -1,16 +1,13 @@
 import { keyManagement } from '@call-analysis/proto';
 import type { ApiKey as ApiKeyReply } from '@call-analysis/proto/key_management/v1/ApiKey';
 import type { AuditEntry as AuditEntryReply } from '@call-analysis/proto/key_management/v1/AuditEntry';
-import type { CreateKeyReply } from '@call-analysis/proto/key_management/v1/CreateKeyReply';
 import type { Firm as FirmReply } from '@call-analysis/proto/key_management/v1/Firm';
 import type { FirmRemoval as FirmRemovalReply } from '@call-analysis/proto/key_management/v1/FirmRemoval';
-import type { KeyVerdict as KeyVerdictReply } from '@call-analysis/proto/key_management/v1/KeyVerdict';
-import type { SessionReply } from '@call-analysis/proto/key_management/v1/SessionReply';
 import type { User as UserReply } from '@call-analysis/proto/key_management/v1/User';
 import { type Call, type Callers, implement, requireAdmin } from '@call-analysis/rpc';
 import type { z } from 'zod';
-import type { HashKey, KeyVerdict } from './api-keys/api-key.ts';
-import { type CreatedKey, createKey, deleteKey, listKeys, rotateKey } from './api-keys/keys.ts';
+import type { HashKey } from './api-keys/api-key.ts';
+import { createKey, deleteKey, listKeys, rotateKey } from './api-keys/keys.ts';
 import type { Uses } from './api-keys/record-use.ts';
 import { verifyKeys } from './api-keys/verify-keys.ts';
 import { listAuditEntries } from './audit/audit-log.ts';
@@ -24,7 +21,6 @@ import type { SessionKey } from './sessions/session-keys.ts';
 import {
   closeSession,
   createSignInCode,
-  type OpenedSession,
   openProviderSession,
   openSession,
   refreshSession,
@@ -65,7 +61,7 @@ export function keyManagementService(parts: {
   return implement(keyManagement, callers, {
     async createKey(request) {
       const { actor, firm_uuid, expires_at } = parse(requests.CreateKey, request);
-      return createdKeyReply(await createKey(parts, actor, firm_uuid, expires_at ?? null));
+      return createKey(parts, actor, firm_uuid, expires_at ?? null);
     },
     async listKeys(request) {
       const { actor, page, size } = parse(requests.ListKeys, request);
@@ -79,12 +75,11 @@ export function keyManagementService(parts: {
     },
     async rotateKey(request) {
       const { actor, key_uuid, grace_seconds } = parse(requests.RotateKey, request);
-      return createdKeyReply(await rotateKey(parts, actor, key_uuid, grace_seconds));
+      return rotateKey(parts, actor, key_uuid, grace_seconds);
     },
     async verifyKeys(request) {
       const { api_keys } = parse(requests.VerifyKeys, request);
-      const verdicts = await verifyKeys(parts, api_keys);
-      return { verdicts: verdicts.map(verdictReply) };
+      return { verdicts: await verifyKeys(parts, api_keys) };
     },
     async findUser(request) {
       const { user_uuid, session_uuid, firm_uuid } = parse(requests.FindUser, request);
@@ -166,13 +161,11 @@ export function keyManagementService(parts: {
     async createSignInCode(request, call) {
       const { actor, user_uuid } = parse(requests.CreateSignInCode, request);
       requireActor(actor, call);
-      const { code, expiresAt, userUuid } = await createSignInCode(parts, actor, user_uuid ?? null);
-      return { code, expires_at: expiresAt.toISOString(), user_uuid: userUuid };
+      return createSignInCode(parts, actor, user_uuid ?? null);
     },
     async openSession(request) {
       const { code, address } = parse(requests.OpenSession, request);
-      const { secret, ...session } = await openSession(parts, code, address);
-      return { ...sessionReply(session), secret };
+      return openSession(parts, code, address);
     },
     async openProviderSession(request) {
       const {
@@ -184,17 +177,11 @@ export function keyManagementService(parts: {
         operator_ids: operatorIds,
         address,
       } = parse(requests.OpenProviderSession, request);
-      const { secret, ...session } = await openProviderSession(
-        parts,
-        { issuer, subject },
-        { firmUuid, name, role, operatorIds },
-        address,
-      );
-      return { ...sessionReply(session), secret };
+      return openProviderSession(parts, { issuer, subject }, { firmUuid, name, role, operatorIds }, address);
     },
     async refreshSession(request) {
       const { secret } = parse(requests.RefreshSession, request);
-      return sessionReply(await refreshSession(parts, secret));
+      return refreshSession(parts, secret);
     },
     async closeSession(request) {
       const { secret, address } = parse(requests.CloseSession, request);
@@ -205,15 +192,7 @@ export function keyManagementService(parts: {
       return { keys: parts.sessionKeys.map(({ kid, pem }) => ({ kid, pem })) };
     },
     async listAudit(request) {
-      const { firm_uuid: firmUuid, before_id: beforeId, ...filter } = parse(requests.ListAudit, request);
-      const { count, entries, names } = await listAuditEntries(parts, {
-        subject: undefined,
-        from: undefined,
-        to: undefined,
-        ...filter,
-        firmUuid,
-        beforeId,
-      });
+      const { count, entries, names } = await listAuditEntries(parts, parse(requests.ListAudit, request));
       return { count, entries: entries.map(auditReply), names };
     },
     async recordRefusals(request) {
@@ -258,19 +237,6 @@ function auditReply(entry: AuditEntry): AuditEntryReply {
     id: id.toString(),
     ...(code !== null && { code }),
   };
-}
-
-function sessionReply({ token, tokenExpiresAt, sessionExpiresAt }: OpenedSession): SessionReply {
-  return {
-    secret: '',
-    token,
-    token_expires_at: tokenExpiresAt.toISOString(),
-    session_expires_at: sessionExpiresAt.toISOString(),
-  };
-}
-
-function createdKeyReply({ apiKey, prefix, firm }: CreatedKey): CreateKeyReply {
-  return { api_key: apiKey, key_prefix: prefix, firm_uuid: firm.uuid, firm_name: firm.name };
 }
 
 function firmReply({ uuid, name, country, segmentTypes, language, timeZone, redaction, retention }: Firm): FirmReply {
@@ -329,9 +295,4 @@ function keyReply({ uuid, prefix, firm, createdAt, lastUsed, expiresAt }: Listed
     ...(lastUsed === null ? {} : { last_used: lastUsed.toISOString() }),
     ...(expiresAt === null ? {} : { expires_at: expiresAt.toISOString() }),
   };
-}
-
-function verdictReply({ verdict, keyUuid = '', firmUuid = '', userUuid = '', endsInMs }: KeyVerdict): KeyVerdictReply {
-  const reply = { verdict, key_uuid: keyUuid, firm_uuid: firmUuid, user_uuid: userUuid };
-  return typeof endsInMs === 'number' ? { ...reply, ends_in_ms: endsInMs } : reply;
 }

@@ -1,4 +1,5 @@
-import { type Money, NewBudget, UsageQuery } from '@call-analysis/api/money';
+import type { AnalysisEstimate } from '@call-analysis/api/jobs';
+import { NewBudget, UsageQuery } from '@call-analysis/api/money';
 import type { Bus } from '@call-analysis/bus';
 import { BudgetSpent, createEvent, Uuid } from '@call-analysis/events';
 import { Fault, invalidFields } from '@call-analysis/fault';
@@ -15,7 +16,7 @@ import { findActiveScorecards } from '../scorecards/find-active-scorecards.ts';
 import type { ScorecardCache } from '../scorecards/scorecard-cache.ts';
 import type { ScorecardUse } from '../scorecards/scorecard-store.ts';
 import type { Scorecard } from '../scorecards/scorecard.ts';
-import { type AskedUsage, type MoneyStore, nextMonth, type SpeechRow, type UsageRow } from './money-store.ts';
+import { type MoneyStore, nextMonth, type SpeechRow, type UsageRow } from './money-store.ts';
 
 export interface MoneyDeps {
   readonly store: ScorecardUse & { readonly money: MoneyStore };
@@ -43,7 +44,7 @@ export function moneyRpcs({
     getBudget: apiRpc(({ caller }) => readBudget(money, prices, caller.firmUuid)),
     setBudget: apiRpc(({ caller, read }) => changeBudget({ store, bus }, prices, caller.firmUuid, read(NewBudget))),
     listUsage: apiRpc(async ({ caller, read }) => ({
-      items: (await listUsage(money, caller.firmUuid, read(UsageQuery))).map(shownUsage),
+      items: await listUsage(money, caller.firmUuid, read(UsageQuery)),
     })),
     estimateAnalyses: apiRpc(async ({ caller: { firmUuid }, read }) => {
       const { scorecard_uuid: uuid, calls, text_bytes: bytes } = read(Measured);
@@ -53,13 +54,7 @@ export function moneyRpcs({
           : await findNamedScorecard(scorecards, firmUuid, uuid);
       // Rules use no tokens.
       if (model === undefined || model === null) return { calls, input_tokens: 0, output_tokens: 0, cost: null };
-      const { inputTokens, outputTokens, cost } = estimateAnalyses(calls, bytes, scorecard, prices);
-      return {
-        calls,
-        input_tokens: inputTokens,
-        output_tokens: outputTokens,
-        cost: cost && { low: formatAmount(cost.low), high: formatAmount(cost.high), currency: cost.currency },
-      };
+      return estimateAnalyses(calls, bytes, scorecard, prices);
     }),
   };
 }
@@ -71,26 +66,9 @@ const NO_USAGE = {
   input_tokens: 0,
   cached_input_tokens: 0,
   output_tokens: 0,
+  cost: null,
 };
-
-function shownUsage({ key, model: asked, speech }: UsageItem) {
-  const { currency: _currency, ...used } = asked ?? { currency: null, ...NO_USAGE };
-  return {
-    ...used,
-    key,
-    cost: moneyOf(asked),
-    speech_calls: speech?.calls ?? 0,
-    speech_seconds: speech?.seconds ?? 0,
-    speech_cost: moneyOf(speech),
-  };
-}
-
-/** Null where the cost is not known. */
-function moneyOf(row: Pick<UsageRow, 'cost' | 'currency'> | null): z.output<typeof Money> | null {
-  return row === null || row.cost === null || row.currency === null
-    ? null
-    : { amount: row.cost, currency: row.currency };
-}
+const NO_SPEECH = { speech_calls: 0, speech_seconds: 0, speech_cost: null };
 
 /** Fault VALIDATION_ERROR for a scorecard that is not the firm's, or not active. */
 async function findNamedScorecard(scorecards: ScorecardUse['scorecards'], firmUuid: string, uuid: string) {
@@ -103,24 +81,21 @@ async function findNamedScorecard(scorecards: ScorecardUse['scorecards'], firmUu
   return found;
 }
 
-/** The usage of language models and of speech. Either may be empty. */
-interface UsageItem {
-  readonly key: string;
-  readonly model: UsageRow | null;
-  readonly speech: SpeechRow | null;
-}
-
 /** Usage by day, month, segment type or model. A key with costs in several currencies has an item for each. */
-export async function listUsage(money: MoneyStore, firmUuid: string, asked: AskedUsage): Promise<UsageItem[]> {
+export async function listUsage(
+  money: MoneyStore,
+  firmUuid: string,
+  asked: z.output<typeof UsageQuery>,
+): Promise<(UsageRow & SpeechRow)[]> {
   const [models, speeches] = await Promise.all([money.usage(firmUuid, asked), money.speech(firmUuid, asked)]);
-  const items: UsageItem[] = models.map((model) => ({ key: model.key, model, speech: null }));
+  const items: (UsageRow & SpeechRow)[] = models.map((model) => ({ ...model, ...NO_SPEECH }));
   for (const speech of speeches) {
-    const at = items.findIndex(({ key, model, speech: other }) => {
-      const isSame = model?.currency === speech.currency || model?.currency === null || speech.currency === null;
-      return key === speech.key && other === null && isSame;
+    const at = items.findIndex(({ key, cost, speech_calls }) => {
+      const isSame = cost === null || speech.speech_cost === null || cost.currency === speech.speech_cost.currency;
+      return key === speech.key && speech_calls === 0 && isSame;
     });
-    if (at === -1) items.push({ key: speech.key, model: null, speech });
-    else items[at] = { ...items[at]!, speech };
+    if (at === -1) items.push({ ...NO_USAGE, ...speech });
+    else items[at] = { ...items[at]!, ...speech };
   }
   return items.toSorted((one, other) => (one.key < other.key ? -1 : Number(one.key > other.key)));
 }
@@ -133,38 +108,32 @@ const TOKENS_PER_REQUEST = 250;
 const LOW = 0.5;
 const HIGH = 2;
 
-interface Estimate {
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  /** In billionths; null without prices. */
-  readonly cost: { readonly low: bigint; readonly high: bigint; readonly currency: string } | null;
-}
-
 /** The tokens and cost of analyzing calls by a language model, from the total size of their transcripts in bytes. */
 export function estimateAnalyses(
   calls: number,
   textBytes: number,
   scorecard: Pick<Scorecard, 'sections'>,
   prices: Prices | undefined,
-): Estimate {
+): z.output<typeof AnalysisEstimate> {
   const questions = scorecard.sections
     .flatMap((each) => each.questions)
     .filter(({ decided }) => decided.by === 'model');
   const perCall = estimateTokens(writeInstructions(askedQuestions(questions), 'en')) + TOKENS_PER_REQUEST;
-  const inputTokens = Math.ceil(calls * perCall + textBytes * TOKENS_PER_BYTE);
-  const outputTokens = calls * usualOutputTokens(questions.length);
-  if (prices === undefined) return { inputTokens, outputTokens, cost: null };
+  const input_tokens = Math.ceil(calls * perCall + textBytes * TOKENS_PER_BYTE);
+  const output_tokens = calls * usualOutputTokens(questions.length);
+  const tokens = { calls, input_tokens, output_tokens };
+  if (prices === undefined) return { ...tokens, cost: null };
   const scaled = (factor: number, output: number) => ({
     requests: calls,
-    input_tokens: Math.ceil(inputTokens * factor),
+    input_tokens: Math.ceil(input_tokens * factor),
     cached_input_tokens: 0,
     output_tokens: Math.ceil(output),
   });
   // Cached tokens may cost less; a short answer has hardly more than its braces.
   const cheapest = { ...prices, input: prices.cachedInput < prices.input ? prices.cachedInput : prices.input };
-  const low = costOf(scaled(LOW, outputTokens * 0.15), cheapest);
+  const low = costOf(scaled(LOW, output_tokens * 0.15), cheapest);
   const high = costOf(scaled(HIGH, calls * maxOutputTokens(questions.length)), prices);
-  return { inputTokens, outputTokens, cost: { low, high, currency: prices.currency } };
+  return { ...tokens, cost: { low: formatAmount(low), high: formatAmount(high), currency: prices.currency } };
 }
 
 interface BudgetDeps {

@@ -1,4 +1,4 @@
-import type { NewBudget, UsageQuery } from '@call-analysis/api/money';
+import type { NewBudget, Usage as UsageList, UsageQuery } from '@call-analysis/api/money';
 import type { Usage } from '@call-analysis/events';
 import { type Database, type Sql, columnsOf } from '@call-analysis/postgres';
 import type { z } from 'zod';
@@ -49,25 +49,14 @@ const KEYS: Readonly<Record<Group, string>> = {
   model: 'model',
 };
 
-export interface UsageRow {
-  readonly key: string;
-  readonly calls: number;
-  readonly audio_seconds: number;
-  readonly requests: number;
-  readonly input_tokens: number;
-  readonly cached_input_tokens: number;
-  readonly output_tokens: number;
-  readonly cost: string | null;
-  readonly currency: string | null;
-}
+type UsageItem = z.output<typeof UsageList>['items'][number];
+/** An item of usage has what a model cost, what speech cost, or both. */
+export type SpeechRow = Pick<UsageItem, 'key' | 'speech_calls' | 'speech_seconds' | 'speech_cost'>;
+export type UsageRow = Omit<UsageItem, Exclude<keyof SpeechRow, 'key'>>;
 
-export interface SpeechRow {
-  readonly key: string;
-  readonly calls: number;
-  readonly seconds: number;
-  readonly cost: string | null;
-  readonly currency: string | null;
-}
+/** Null where the cost is not known. */
+const COST = `CASE WHEN sum(cost) IS NOT NULL AND currency IS NOT NULL
+  THEN jsonb_build_object('amount', trim_scale(sum(cost))::text, 'currency', currency) END`;
 
 /** Usage, spending and budgets. Months and days are in UTC. */
 export function openMoneyStore(db: Database) {
@@ -183,7 +172,7 @@ export function openMoneyStore(db: Database) {
            sum(audio_seconds)::float8 AS audio_seconds,
            sum(requests)::float8 AS requests, sum(input_tokens)::float8 AS input_tokens,
            sum(cached_input_tokens)::float8 AS cached_input_tokens, sum(output_tokens)::float8 AS output_tokens,
-           trim_scale(sum(cost))::text AS cost, currency
+           ${COST} AS cost
          FROM model_usage
          WHERE firm_uuid = $1 AND ($2::timestamptz IS NULL OR at >= $2) AND ($3::timestamptz IS NULL OR at < $3)
          GROUP BY 1, currency ORDER BY 1, currency`,
@@ -195,8 +184,8 @@ export function openMoneyStore(db: Database) {
     async speech(firmUuid: string, { from, to, group_by }: AskedUsage): Promise<SpeechRow[]> {
       return db.query<SpeechRow>(
         `SELECT ${group_by === 'model' ? 'engine' : KEYS[group_by]} AS key,
-           count(DISTINCT coalesce(call_uuid, event_id))::float8 AS calls, sum(seconds)::float8 AS seconds,
-           trim_scale(sum(cost))::text AS cost, currency
+           count(DISTINCT coalesce(call_uuid, event_id))::float8 AS speech_calls, sum(seconds)::float8 AS speech_seconds,
+           ${COST} AS speech_cost
          FROM speech_usage
          WHERE firm_uuid = $1 AND ($2::timestamptz IS NULL OR at >= $2) AND ($3::timestamptz IS NULL OR at < $3)
          GROUP BY 1, currency ORDER BY 1, currency`,

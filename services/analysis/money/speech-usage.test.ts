@@ -99,8 +99,10 @@ describe('the speech of transcripts', () => {
 });
 
 describe('an item of usage', () => {
-  const model = (key: string, currency: string | null) => ({ key, currency }) as UsageRow;
-  const speech = (key: string, currency: string | null) => ({ key, currency }) as SpeechRow;
+  const costIn = (currency: string | null) => currency && { amount: '1', currency };
+  const model = (key: string, currency: string | null) => ({ key, calls: 1, cost: costIn(currency) }) as UsageRow;
+  const speech = (key: string, currency: string | null) =>
+    ({ key, speech_calls: 1, speech_cost: costIn(currency) }) as SpeechRow;
 
   it.each([
     ['one currency', [model('a', 'USD')], [speech('a', 'USD')], [['a', 'USD', 'USD']]],
@@ -119,6 +121,14 @@ describe('an item of usage', () => {
   ])('has the model and speech of a key: %s', async (_name, models, speeches, expected) => {
     const money = { usage: async () => models, speech: async () => speeches } as never;
     const items = await listUsage(money, randomUUID(), { group_by: 'day' });
-    expect(items.map((each) => [each.key, each.model?.currency, each.speech?.currency])).toEqual(expected);
+    const known = (calls: number, cost: { currency: string } | null) =>
+      calls === 0 ? undefined : (cost?.currency ?? null);
+    expect(
+      items.map(({ key, calls, cost, speech_calls, speech_cost }) => [
+        key,
+        known(calls, cost),
+        known(speech_calls, speech_cost),
+      ]),
+    ).toEqual(expected);
   });
 });

@@ -374,7 +374,7 @@ describe('the default scorecard of a later release', () => {
       }
     }
     const [less, more] = [ruled, defaultScorecard].map((each) => estimateAnalyses(10, 10_000, each, undefined));
-    expect(more!.outputTokens).toBeGreaterThan(less!.outputTokens);
-    expect(more!.inputTokens).toBeGreaterThan(less!.inputTokens);
+    expect(more!.output_tokens).toBeGreaterThan(less!.output_tokens);
+    expect(more!.input_tokens).toBeGreaterThan(less!.input_tokens);
   });
 });

@@ -3,6 +3,7 @@ import { text } from 'node:stream/consumers';
 import { notFound } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
 import type { ingest } from '@call-analysis/proto';
+import type { GetPlaybackReply } from '@call-analysis/proto/audio/v1/GetPlaybackReply';
 import { decode, FORMATS, inspect, type Format, type RecordingInfo, type Samples } from '@call-analysis/recordings';
 import type { Client } from '@call-analysis/rpc';
 import pLimit from 'p-limit';
@@ -57,16 +58,6 @@ function pcm16({ channels }: Samples): Buffer {
   return bytes;
 }
 
-interface Playback {
-  readonly url: string;
-  readonly urlExpiresAt: Date;
-  /** Of the bytes at the URL. */
-  readonly format: Format;
-  /** The URL serves a copy, because browsers do not play the recording itself. */
-  readonly isConverted: boolean;
-  readonly waveform: Waveform;
-}
-
 interface Deps {
   readonly objects: Objects;
   readonly ingest: Pick<Client<typeof ingest>, 'findCalls'>;
@@ -93,22 +84,28 @@ export class Playbacks {
   }
 
   /** Fault NOT_FOUND when the firm has no such call, or the call no recording. */
-  async read(firmUuid: string, callUuid: string): Promise<Playback> {
+  async read(firmUuid: string, callUuid: string): Promise<GetPlaybackReply> {
     const { objects } = this.#deps;
     await this.#requireCall(firmUuid, callUuid);
     const stored = await this.#find(firmUuid, callUuid);
     if (stored === null) throw notFound('recording');
     if ((await objects.head(waveformKey(firmUuid, callUuid))) === null)
       await this.#prepareOnce(firmUuid, callUuid, stored);
-    const converted = playableKey(firmUuid, callUuid);
-    const isConverted = (await objects.head(converted)) !== null;
-    const urlExpiresAt = new Date(Date.now() + URL_SECONDS * 1000);
+    const copy = playableKey(firmUuid, callUuid);
+    const converted = (await objects.head(copy)) !== null;
+    const expiresAt = new Date(Date.now() + URL_SECONDS * 1000);
+    const url = await objects.presignGet(converted ? copy : stored.key, { expiresInSeconds: URL_SECONDS });
+    const waveform = JSON.parse(await text(await objects.open(waveformKey(firmUuid, callUuid)))) as Waveform;
+    const [left = [], right = []] = waveform.channels;
     return {
-      url: await objects.presignGet(isConverted ? converted : stored.key, { expiresInSeconds: URL_SECONDS }),
-      urlExpiresAt,
-      format: isConverted ? 'wav' : stored.format,
-      isConverted,
-      waveform: JSON.parse(await text(await objects.open(waveformKey(firmUuid, callUuid)))) as Waveform,
+      url,
+      url_expires_at: expiresAt.toISOString(),
+      format: converted ? 'wav' : stored.format,
+      converted,
+      duration: waveform.duration,
+      peaks_per_second: waveform.peaksPerSecond,
+      left: Buffer.from(left),
+      right: Buffer.from(right),
     };
   }
 

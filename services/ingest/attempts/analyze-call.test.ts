@@ -38,7 +38,7 @@ async function uploaded(): Promise<Call> {
 
 async function recorded(): Promise<Call> {
   const owner = service.newOwner();
-  const { callUuid } = await registerCall(service.deps, owner, {
+  const { call_uuid: callUuid } = await registerCall(service.deps, owner, {
     callUuid: uuidv7(),
     fileName: goodAudio.audio_file_name,
     metadata: JSON.stringify(goodAudio),

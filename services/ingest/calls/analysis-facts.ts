@@ -1,30 +1,8 @@
-import { type AnswerCounts, countAnswers } from '@call-analysis/events';
+import { countAnswers } from '@call-analysis/events';
 import { z } from 'zod';
 
 /** The facts of an analysis that lists and statistics use. */
-export interface AnalysisFacts {
-  /** How many answers need a review. */
-  readonly needsReview: number;
-  readonly counts: AnswerCounts;
-  readonly autoFailed: boolean;
-  readonly autoFailSuspected: boolean;
-  readonly topics: readonly string[];
-  readonly resolution: string | null;
-  readonly scorecard: { readonly uuid: string; readonly name: string; readonly revision: number | null };
-  /** Shares of the call. */
-  readonly operatorTalk: number | null;
-  readonly silence: number | null;
-  readonly interruptions: number | null;
-  /** From -1 to 1. */
-  readonly clientSentiment: number | null;
-  /** The answered questions that count for the score. */
-  readonly points: readonly {
-    readonly uuid: string;
-    readonly text: string;
-    readonly points: number;
-    readonly maxPoints: number;
-  }[];
-}
+export type AnalysisFacts = ReturnType<typeof factsIn>;
 
 const share = z.number().nullish();
 
@@ -61,29 +39,24 @@ export function factsOf(analysis: unknown): AnalysisFacts | null {
 }
 
 /** The facts of an analysis of this release. */
-export function factsIn({
-  scorecard,
-  auto_failed,
-  auto_fail_suspected,
-  sections,
-  topics,
-  resolution,
-  sentiment,
-  metrics,
-}: z.infer<typeof Body>): AnalysisFacts {
+export function factsIn(analysis: z.infer<typeof Body>) {
+  const { scorecard, sections, metrics } = analysis;
   const questions = sections.flatMap((section) => section.questions);
   return {
     counts: countAnswers(sections),
+    /** How many answers need a review. */
     needsReview: questions.filter(({ needs_review }) => needs_review).length,
-    autoFailed: auto_failed,
-    autoFailSuspected: auto_fail_suspected,
-    topics: [...new Set(topics)],
-    resolution: resolution ?? null,
+    autoFailed: analysis.auto_failed,
+    autoFailSuspected: analysis.auto_fail_suspected,
+    topics: [...new Set(analysis.topics)],
+    resolution: analysis.resolution ?? null,
     scorecard,
+    /** Shares of the call. */
     operatorTalk: metrics.talk_ratio.operator ?? null,
     silence: metrics.talk_ratio.silence ?? null,
     interruptions: metrics.interruptions ?? null,
-    clientSentiment: sentiment?.client ?? null,
+    clientSentiment: analysis.sentiment?.client ?? null,
+    /** The answered questions that count for the score. */
     points: questions.flatMap(({ uuid, text, points, max_points }) =>
       points === null ? [] : [{ uuid, text, points, maxPoints: max_points }],
     ),

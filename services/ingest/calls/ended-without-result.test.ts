@@ -107,7 +107,7 @@ describe('a call that failed permanently', () => {
       details: { fields: [{ field: 'partner_call_id', code: 'ALREADY_USED', message }] },
     });
     await eraseCall(service.deps, owner.firmUuid, call!.uuid);
-    expect(await register(owner, { partner_call_id: 'p' })).toMatchObject({ isRepeated: false });
+    expect(await register(owner, { partner_call_id: 'p' })).not.toHaveProperty('repeated_upload');
   });
 
   it('is counted separately among the duplicates of a batch, and a repeated request has the same answer', async () => {
@@ -140,15 +140,15 @@ describe('a recording that is uploaded again', () => {
     const owner = service.newOwner();
     const recording = recordingOf();
     const first = await register(owner, { partner_call_id: 'p' }, recording);
-    expect(first).toMatchObject({ isRepeated: false, hasEnded: false });
+    expect(first).not.toHaveProperty('repeated_upload');
     const again = await register(owner, { partner_call_id: 'p', operator_name: 'Bekzod' }, recording);
-    expect(again).toMatchObject({ callUuid: first.callUuid, isRepeated: true, hasEnded: false });
-    const call = await readCall(service.deps, owner.firmUuid, first.callUuid, null);
+    expect(again).toMatchObject({ call_uuid: first.call_uuid, repeated_upload: true, has_ended: false });
+    const call = await readCall(service.deps, owner.firmUuid, first.call_uuid, null);
     expect(call.operator_name).toBe(goodAudio.operator_name);
     await fail(owner);
     expect(await register(owner, { partner_call_id: 'p' }, recording)).toMatchObject({
-      isRepeated: true,
-      hasEnded: true,
+      repeated_upload: true,
+      has_ended: true,
     });
   });
 

@@ -14,13 +14,8 @@ import type { CancelDeps } from './maintain-campaigns.ts';
 
 const Clearable = z.array(z.enum(['description', 'starts_at', 'ends_at']));
 
-type CampaignHandlers = Pick<
-  Handlers<typeof ingest>,
-  'createCampaign' | 'listCampaigns' | 'getCampaign' | 'changeCampaign' | 'moveCampaign' | 'admitToCampaign'
->;
-
 /** The RPCs for campaigns. */
-export function campaignRpcs(deps: CancelDeps & { readonly firms: Firms }): CampaignHandlers {
+export function campaignRpcs(deps: CancelDeps & { readonly firms: Firms }) {
   const { campaigns } = deps;
   return {
     createCampaign: async (request) =>
@@ -73,7 +68,7 @@ export function campaignRpcs(deps: CancelDeps & { readonly firms: Firms }): Camp
       await requireActiveCampaign(deps, requireCaller(request.caller).firmUuid, Uuid.parse(request.campaign_uuid));
       return {};
     },
-  };
+  } satisfies Partial<Handlers<typeof ingest>>;
 }
 
 function instant(text: string | undefined): Date | undefined {

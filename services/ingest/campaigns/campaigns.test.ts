@@ -233,7 +233,7 @@ describe('calls of a campaign', () => {
       on_error: 'reject',
       campaign_uuid: uuid,
     });
-    const { callUuid } = await register(owner, uuid);
+    const { call_uuid: callUuid } = await register(owner, uuid);
     expect(await read(owner, uuid)).toMatchObject({ calls_total: 5, calls_by_status: { queued: 5 } });
 
     await service.upload(owner, csvOf(rowsOf(2)));
@@ -260,9 +260,9 @@ describe('calls of a campaign', () => {
     async (action) => {
       const owner = service.newOwner();
       const uuid = await activeCampaign(owner);
-      const { callUuid } = await register(owner, uuid);
+      const { call_uuid: callUuid } = await register(owner, uuid);
       await act(owner, uuid, action);
-      expect(await register(owner, uuid, {}, callUuid)).toMatchObject({ callUuid, isRepeated: false });
+      expect(await register(owner, uuid, {}, callUuid)).toMatchObject({ call_uuid: callUuid });
       expect(await read(owner, uuid)).toMatchObject({ calls_total: 1 });
     },
   );
@@ -344,9 +344,9 @@ describe('canceling', () => {
     const uuid = await activeCampaign(owner);
     const outside = await service.upload(owner, csvOf(rowsOf(2)));
     await upload(owner, uuid, rowsOf(2100));
-    const { callUuid: single } = await register(owner, uuid);
-    const { callUuid: transcribing } = await register(owner, uuid);
-    const { callUuid: done } = await register(owner, uuid);
+    const { call_uuid: single } = await register(owner, uuid);
+    const { call_uuid: transcribing } = await register(owner, uuid);
+    const { call_uuid: done } = await register(owner, uuid);
     await service.db.query(`UPDATE call SET status = 'transcribing' WHERE uuid = $1`, [transcribing]);
     await analyzed(owner, done, 50);
     const { status } = await act(owner, uuid, 'cancel');
@@ -399,6 +399,6 @@ describe('canceling', () => {
 
 it('AudioStored is published for a single upload of a campaign', async () => {
   const owner = service.newOwner();
-  const { callUuid } = await register(owner, await activeCampaign(owner));
+  const { call_uuid: callUuid } = await register(owner, await activeCampaign(owner));
   await waitUntil(() => stored.some(({ subject }) => subject === callUuid));
 });

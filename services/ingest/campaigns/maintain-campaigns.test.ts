@@ -22,9 +22,9 @@ it('canceling is finished after a crash, and after a request that did not wait l
   };
   const { uuid } = await createCampaign(service.deps, actor, properties);
   await changeCampaignState(deps, actor, uuid, 'start');
-  const { metadata } = await service.openUpload(owner, 'calls.csv', null, uuid);
-  await service.putAt(metadata.key, csvOf(rowsOf(2500)));
-  await service.process(owner, metadata.key, { campaignUuid: uuid });
+  const { metadata_key } = await service.openUpload(owner, 'calls.csv', null, uuid);
+  await service.putAt(metadata_key, csvOf(rowsOf(2500)));
+  await service.process(owner, metadata_key, { campaignUuid: uuid });
 
   const crashing = {
     ...deps,

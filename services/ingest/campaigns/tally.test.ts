@@ -99,9 +99,9 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
   fc.tuple(fc.nat(2), fc.integer({ min: 1, max: 9 })).map(([index, rows]): Step => async (world) => {
     const { owner } = world;
     const campaignUuid = campaignOf(world, index);
-    const { metadata } = await service.openUpload(owner, 'calls.csv', null, campaignUuid);
-    await service.putAt(metadata.key, csvOf(rowsOf(rows)));
-    await service.process(owner, metadata.key, { campaignUuid });
+    const { metadata_key } = await service.openUpload(owner, 'calls.csv', null, campaignUuid);
+    await service.putAt(metadata_key, csvOf(rowsOf(rows)));
+    await service.process(owner, metadata_key, { campaignUuid });
   }),
   fc.nat(2).map(
     (index): Step =>

@@ -1,16 +1,12 @@
+import type { Calibration } from '@call-analysis/api/desk';
+import type { z } from 'zod';
 import type { GivenAnswer } from './calibration-store.ts';
 
-interface Compared {
-  /** The number of answers. */
-  readonly n: number;
-  /** From 0 to 1: how many of the pairs of people who answered the same question of the same call gave one answer. */
-  readonly agreement: number | null;
-}
+type Agreement = NonNullable<z.output<typeof Calibration>['agreement']>;
+type Compared = Pick<Agreement['calls'][number], 'n' | 'agreement'>;
 
-export interface PeopleAgreement {
-  readonly questions: readonly (Compared & { readonly uuid: string; readonly kappa: number | null })[];
-  readonly people: readonly (Compared & { readonly user_uuid: string })[];
-  readonly calls: readonly (Compared & { readonly call_uuid: string })[];
+interface PeopleAgreement extends Omit<Agreement, 'questions'> {
+  readonly questions: readonly Omit<Agreement['questions'][number], 'text'>[];
 }
 
 /**

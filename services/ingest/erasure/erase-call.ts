@@ -48,6 +48,11 @@ export async function eraseCall(
   return erasing;
 }
 
+/** An erasure as the API shows it. */
+export function receiptOf({ callUuid: uuid, erasedAt, removed }: Erasure) {
+  return { uuid, erased_at: erasedAt.toISOString(), removed: [...removed] };
+}
+
 /** For whoever erases many calls: one that another request has erased is no error. */
 export function unlessErased(error: unknown): void {
   if (!(error instanceof Fault) || error.kind !== 'not-found') throw error;

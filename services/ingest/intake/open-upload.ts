@@ -17,25 +17,12 @@ interface Deps {
 /** How long presigned URLs are valid (docs/api.md, "Presigned uploads"). */
 const UPLOAD_SECONDS = 3600;
 
-interface Target {
-  /** Absolute, or a path on the gateway. */
-  readonly url: string;
-  readonly key: string;
-}
-
-interface OpenedUpload {
-  readonly metadata: Target;
-  /** Null for an upload of transcripts. */
-  readonly audios: Target | null;
-  readonly expiresIn: number;
-}
-
 /** Opens an upload session: presigned URLs that are valid for an hour, for keys that no other open session has. */
 export async function openUpload(
   deps: Deps,
   owner: Owner,
   files: { metadata: string; audios: string | null; campaignUuid: string | null },
-): Promise<OpenedUpload> {
+) {
   const { uploads, objects, firms, limits } = deps;
   const { metadata, audios, campaignUuid } = files;
   await requireActiveCampaign(deps, owner.firmUuid, campaignUuid);
@@ -46,17 +33,20 @@ export async function openUpload(
     new Date(),
     UPLOAD_SECONDS * 1000,
   );
+  const { metadataKey: metadata_key, audioKey: audio_key } = session;
   return {
-    metadata: await target(objects, session.metadataKey, limits.csvBytes),
-    audios: session.audioKey === null ? null : await target(objects, session.audioKey, limits.zipBytes),
-    expiresIn: UPLOAD_SECONDS,
+    metadata_upload_url: await urlFor(objects, metadata_key, limits.csvBytes),
+    metadata_key,
+    ...(audio_key !== null && { audio_upload_url: await urlFor(objects, audio_key, limits.zipBytes), audio_key }),
+    expires_in: UPLOAD_SECONDS,
   };
 }
 
-async function target(objects: Objects, key: string, maxBytes: number): Promise<Target> {
+/** Absolute, or a path on the gateway. */
+async function urlFor(objects: Objects, key: string, maxBytes: number): Promise<string> {
   // Bytes that an expired upload left at this key must not be mistaken for those of this upload.
   await objects.remove(key);
-  return { url: await objects.presignPut(key, { expiresInSeconds: UPLOAD_SECONDS, maxBytes }), key };
+  return objects.presignPut(key, { expiresInSeconds: UPLOAD_SECONDS, maxBytes });
 }
 
 function rename(filename: string): string {

@@ -204,9 +204,12 @@ describe('an upload of recordings that cannot be processed', () => {
     const owner = service.newOwner();
     for (const put of ['metadata', 'audios'] as const) {
       const opened = await service.openUpload(owner, `${put}.csv`, `${put}.zip`);
-      const audiosKey = opened.audios!.key;
-      await service.putAt(opened[put]!.key, put === 'metadata' ? audioCsvOf(rowsFor(['a.wav'])) : zipOf(['a.wav']));
-      const fault = await faultOf(service.process(owner, opened.metadata.key, { audiosKey }));
+      const audiosKey = opened.audio_key!;
+      await service.putAt(
+        put === 'metadata' ? opened.metadata_key : audiosKey,
+        put === 'metadata' ? audioCsvOf(rowsFor(['a.wav'])) : zipOf(['a.wav']),
+      );
+      const fault = await faultOf(service.process(owner, opened.metadata_key, { audiosKey }));
       expect(fault).toMatchObject({ kind: 'invalid', code: 'UPLOAD_NOT_FOUND' });
       expect(fault.message).toContain(put === 'metadata' ? 'audios_key' : 'metadata_key');
     }

@@ -63,9 +63,7 @@ describe('an upload that cannot be processed', () => {
 
   it('is not found when its file is missing or no session of the user has its key', async () => {
     const owner = service.newOwner();
-    const {
-      metadata: { key: metadataKey },
-    } = await service.openUpload(owner);
+    const { metadata_key: metadataKey } = await service.openUpload(owner);
     expect(await faultOf(service.process(owner, metadataKey))).toMatchObject({
       kind: 'invalid',
       code: 'UPLOAD_NOT_FOUND',
@@ -125,9 +123,7 @@ describe('an upload that cannot be processed', () => {
     const owner = service.newOwner();
     const first = await service.put(owner, csvOf([{ partner_call_id: 'old' }]));
     await service.expire(first);
-    const {
-      metadata: { key: metadataKey },
-    } = await service.openUpload(owner);
+    const { metadata_key: metadataKey } = await service.openUpload(owner);
     expect(metadataKey).toBe(first);
     expect(await faultOf(service.process(owner, metadataKey))).toMatchObject({ code: 'UPLOAD_NOT_FOUND' });
     expect(await service.tracesOf(owner)).toEqual(nothing);

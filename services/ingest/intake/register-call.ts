@@ -2,6 +2,7 @@ import type { Bus } from '@call-analysis/bus';
 import { findErased } from '@call-analysis/call-processing';
 import { Fault, invalidFields, notFound } from '@call-analysis/fault';
 import type { Database } from '@call-analysis/postgres';
+import type { RegisterCallReply } from '@call-analysis/proto/ingest/v1/RegisterCallReply';
 import type { Firms } from '@call-analysis/service/firms';
 import { audioStored } from '../calls/call-events.ts';
 import { endedWithoutResult, eraseFirstHint } from '../calls/call-status.ts';
@@ -39,24 +40,15 @@ export interface NewRecording {
   readonly campaignUuid: string | null;
 }
 
-interface Registered {
-  readonly callUuid: string;
-  readonly ignoredFields: readonly string[];
-  /** An earlier upload created the call. This one changed nothing. */
-  readonly isRepeated: boolean;
-  /** The call of that earlier upload failed permanently or was canceled. */
-  readonly hasEnded: boolean;
-}
-
 /**
  * Creates the call of a single upload. Faults come in the order of docs/api.md, "Single upload": metadata, names,
- * recording. The same uuid again, or the same bytes under the same partner_call_id, returns the existing call.
+ * recording. The same uuid again, or the same bytes under the same partner_call_id, returns the existing call and changes nothing.
  */
 export async function registerCall(
   deps: Deps,
   owner: Owner,
   { callUuid, fileName, metadata, found, campaignUuid }: NewRecording,
-): Promise<Registered> {
+): Promise<RegisterCallReply> {
   const { db, calls, recordings, bus, firms, limits } = deps;
   const { firmUuid } = owner;
   await requireActiveCampaign(deps, firmUuid, campaignUuid).catch(async (error: unknown) => {
@@ -78,9 +70,9 @@ export async function registerCall(
       const existing = await findExisting(tx, firmUuid, callUuid, record.partnerCallId);
       if (existing === null) throw callLocked();
       // The same uuid: this request repeats one whose answer was lost. The client has not uploaded twice.
-      if (existing.uuid === callUuid) return { callUuid, isRepeated: false, hasEnded: false };
+      if (existing.uuid === callUuid) return { call_uuid: callUuid };
       if (existing.sha256?.equals(recording.sha256) !== true) throw takenId(existing);
-      return { callUuid: existing.uuid, isRepeated: true, hasEnded: endedWithoutResult(existing) };
+      return { call_uuid: existing.uuid, repeated_upload: true, has_ended: endedWithoutResult(existing) };
     }
     await requireStorage(deps, firmUuid, recording.size_bytes, tx);
     await addCallsToCampaign(deps, tx, { firmUuid, campaignUuid }, 1);
@@ -96,9 +88,9 @@ export async function registerCall(
       start_time: new Date(record.startedMs),
     };
     await bus.publish(tx, [audioStored(announced, record, recording, redact, origin)]);
-    return { callUuid, isRepeated: false, hasEnded: false };
+    return { call_uuid: callUuid };
   });
-  return { ...registered, ignoredFields };
+  return { ...registered, ignored_fields: [...ignoredFields] };
 }
 
 /** Whether the metadata names the file, compared after NFC. A file's own name may begin or end with blanks. */

@@ -5,7 +5,7 @@ import type { Handlers } from '@call-analysis/rpc';
 import { type ApiRequest, apiRpc } from '@call-analysis/service';
 import { z } from 'zod';
 import type { RetryDeps } from '../attempts/retry-call.ts';
-import type { Erasure } from '../erasure/erasure-store.ts';
+import { receiptOf } from '../erasure/erase-call.ts';
 import { filterFor } from '../listing/call-filter.ts';
 import type { Job } from './job-store.ts';
 import { analyzeCalls, eraseCallsOfNumber, measureCalls, retryFailedCalls } from './start-jobs.ts';
@@ -19,7 +19,7 @@ export function jobRpcs(
     eraseCallsOfNumber: apiRpc(async ({ caller, read }) => {
       const { client_phone_number, dry_run } = read(ErasedNumber);
       const { calls, receipts, jobUuid } = await eraseCallsOfNumber(deps, caller, client_phone_number, dry_run);
-      return jobUuid === null ? { calls, receipts: receipts.map(shownErasure) } : { job_id: jobUuid };
+      return jobUuid === null ? { calls, receipts: receipts.map(receiptOf) } : { job_id: jobUuid };
     }),
     analyzeCalls: apiRpc(async (request) => {
       const { filter, scorecardUuid } = chosenBy(request);
@@ -43,10 +43,6 @@ export function jobRpcs(
 function chosenBy({ caller, read }: ApiRequest) {
   const { filter, call_uuids: callUuids, scorecard_uuid: scorecardUuid = null } = read(NewAnalyses);
   return { filter: callUuids === undefined ? filterFor(caller, filter!) : { callUuids }, scorecardUuid };
-}
-
-function shownErasure({ callUuid: uuid, erasedAt: erased_at, removed }: Erasure) {
-  return { uuid, erased_at, removed };
 }
 
 /** docs/api.md, "Jobs". */

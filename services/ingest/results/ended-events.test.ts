@@ -29,9 +29,9 @@ async function uploaded(calls: number, campaignUuid: string | null = null): Prom
 }
 
 async function uploadedBy(owner: Call['owner'], calls: number, campaignUuid: string | null): Promise<Call[]> {
-  const { metadata } = await service.openUpload(owner, 'calls.csv', null, campaignUuid);
-  await service.putAt(metadata.key, csvOf(rowsOf(calls)));
-  await service.process(owner, metadata.key, { campaignUuid });
+  const { metadata_key } = await service.openUpload(owner, 'calls.csv', null, campaignUuid);
+  await service.putAt(metadata_key, csvOf(rowsOf(calls)));
+  await service.process(owner, metadata_key, { campaignUuid });
   return (await service.callsOf(owner)).map(({ uuid }) => ({ owner, uuid }));
 }
 

@@ -546,7 +546,7 @@ describe('a comment', () => {
 describe('swapping channels', () => {
   it('exchanges operator and client in the transcript and the recording, and analyzes the call again', async () => {
     const owner = service.newOwner();
-    const { callUuid } = await registerCall(service.deps, owner, {
+    const { call_uuid: callUuid } = await registerCall(service.deps, owner, {
       callUuid: uuidv7(),
       fileName: goodAudio.audio_file_name,
       metadata: JSON.stringify(goodAudio),

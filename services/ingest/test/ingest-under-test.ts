@@ -84,9 +84,9 @@ export class IngestUnderTest {
 
   /** Opens an upload session and stores the file. Returns the storage key. */
   async put(owner: Owner, bytes: string | Buffer, filename = 'calls.csv'): Promise<string> {
-    const { metadata } = await this.openUpload(owner, filename);
-    await this.putAt(metadata.key, bytes);
-    return metadata.key;
+    const { metadata_key } = await this.openUpload(owner, filename);
+    await this.putAt(metadata_key, bytes);
+    return metadata_key;
   }
 
   async putAt(key: string, bytes: string | Buffer): Promise<void> {
@@ -101,8 +101,8 @@ export class IngestUnderTest {
     filename = 'calls.csv',
   ): Promise<{ metadataKey: string; audiosKey: string }> {
     const session = await this.openUpload(owner, filename, 'calls.zip');
-    const metadataKey = session.metadata.key;
-    const audiosKey = present(session.audios ?? undefined).key;
+    const metadataKey = session.metadata_key;
+    const audiosKey = present(session.audio_key);
     await this.putAt(metadataKey, csv);
     await this.putAt(audiosKey, archive);
     return { metadataKey, audiosKey };

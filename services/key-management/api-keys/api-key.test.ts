@@ -96,5 +96,5 @@ it('a key that another process stores under the new pepper meanwhile is valid', 
   } as Partial<Store> as Store;
   const uses = { record: () => {}, flush: async () => {}, close: async () => {} };
   const parts = { store, hashKey, previousHashKeys: [previous], nextHashKeys: [], uses };
-  expect(await verifyKeys(parts, [key])).toMatchObject([{ verdict: 'VALID', keyUuid: uuid }]);
+  expect(await verifyKeys(parts, [key])).toMatchObject([{ verdict: 'VALID', key_uuid: uuid }]);
 });

@@ -43,21 +43,3 @@ export function keyHasher(pepper: string): HashKey {
   const secret = createSecretKey(pepper, 'utf8');
   return (key) => createHmac('sha256', secret).update(key, 'utf8').digest();
 }
-
-/** The result of verifying an API key. An invalid key is a result, not an error. */
-export type KeyVerdict =
-  | {
-      readonly verdict: 'VALID';
-      readonly keyUuid: string;
-      readonly firmUuid: string;
-      readonly userUuid: string;
-      /** Null when the key has no end. */
-      readonly endsInMs: number | null;
-    }
-  | {
-      readonly verdict: 'MALFORMED' | 'UNKNOWN' | 'REVOKED';
-      readonly keyUuid?: never;
-      readonly firmUuid?: never;
-      readonly userUuid?: never;
-      readonly endsInMs?: never;
-    };

@@ -2,17 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { ApiKeyRevoked } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
 import type { Page } from '@call-analysis/postgres';
-import { type Caller, newUser, noSuch, requireRole } from '../domain.ts';
+import type { CreateKeyReply } from '@call-analysis/proto/key_management/v1/CreateKeyReply';
+import { type Caller, type Firm, newUser, noSuch, requireRole } from '../domain.ts';
 import type { ListedKey } from '../store/api-keys.ts';
 import { Duplicate, type Store, type Transaction } from '../store/store.ts';
 import { type HashKey, keyPrefix, makeKey } from './api-key.ts';
-
-export interface CreatedKey {
-  /** The full key. It is not stored, so this is the only time it is shown. */
-  readonly apiKey: string;
-  readonly prefix: string;
-  readonly firm: { readonly uuid: string; readonly name: string };
-}
 
 /**
  * Creates the API key of a firm, and the API user on whose behalf it acts unless the firm has one (docs/api.md, "Keys and
@@ -23,20 +17,15 @@ export async function createKey(
   caller: Caller,
   firmUuid: string,
   expiresAt: Date | null = null,
-): Promise<CreatedKey> {
+): Promise<CreateKeyReply> {
   requireRole(caller, ['SUPERUSER', 'WORKFLOW_ENGINEER'], 'Creating an API key');
-  const apiKey = makeKey(firmUuid);
-  const prefix = keyPrefix(firmUuid);
-  const uuid = randomUUID();
   try {
     return await store.transaction(async (tx) => {
       const firm = await tx.findFirm(firmUuid);
       if (firm === null) throw noSuch('firm');
       await tx.removeExpiredKey(firmUuid);
       const userUuid = (await tx.findApiUser(firmUuid)) ?? (await addApiUser(tx, caller, firmUuid));
-      await tx.createKey({ uuid, firmUuid, userUuid, prefix, hash: hashKey(apiKey), expiresAt });
-      await tx.addAuditEntry(caller, 'api_key.created', uuid, firmUuid);
-      return { apiKey, prefix, firm: { uuid: firm.uuid, name: firm.name } };
+      return addKey(tx, hashKey, caller, firm, { userUuid, expiresAt });
     });
   } catch (error) {
     // The unique indexes decide between concurrent requests. A duplicate API user means the same as a duplicate key:
@@ -49,6 +38,20 @@ export async function createKey(
       { cause: error },
     );
   }
+}
+
+/** The full key is not stored, so this is the only time it is shown. */
+async function addKey(
+  tx: Transaction,
+  hashKey: HashKey,
+  caller: Caller,
+  { uuid: firmUuid, name }: Firm,
+  of: { readonly userUuid: string; readonly expiresAt: Date | null },
+): Promise<CreateKeyReply> {
+  const [uuid, apiKey, prefix] = [randomUUID(), makeKey(firmUuid), keyPrefix(firmUuid)];
+  await tx.createKey({ ...of, uuid, firmUuid, prefix, hash: hashKey(apiKey) });
+  await tx.addAuditEntry(caller, 'api_key.created', uuid, firmUuid);
+  return { api_key: apiKey, key_prefix: prefix, firm_uuid: firmUuid, firm_name: name };
 }
 
 async function addApiUser(tx: Transaction, caller: Caller, firmUuid: string): Promise<string> {
@@ -67,33 +70,22 @@ export async function rotateKey(
   caller: Caller,
   keyUuid: string,
   graceSeconds: number,
-): Promise<CreatedKey> {
+): Promise<CreateKeyReply> {
   requireRole(caller, ['SUPERUSER'], 'Rotating an API key');
   const now = Date.now();
-  const uuid = randomUUID();
   return store.transaction(async (tx) => {
     const replaced = await tx.replaceKey(keyUuid, new Date(now + graceSeconds * 1000));
     if (replaced === null) throw noSuch('API key');
     const { firmUuid, userUuid, createdAt, expiresAt } = replaced;
     const firm = await tx.findFirm(firmUuid);
     if (firm === null) throw noSuch('firm');
-    const apiKey = makeKey(firmUuid);
-    const prefix = keyPrefix(firmUuid);
     const lifetimeMs = expiresAt === null ? null : expiresAt.getTime() - createdAt.getTime();
-    await tx.createKey({
-      uuid,
-      firmUuid,
-      userUuid,
-      prefix,
-      hash: hashKey(apiKey),
-      expiresAt: lifetimeMs === null ? null : new Date(now + lifetimeMs),
-    });
     if (graceSeconds === 0) {
       await tx.publish(ApiKeyRevoked, { subject: keyUuid, firmUuid, data: { key_uuid: keyUuid } });
     }
     await tx.addAuditEntry(caller, 'api_key.rotated', keyUuid, firmUuid);
-    await tx.addAuditEntry(caller, 'api_key.created', uuid, firmUuid);
-    return { apiKey, prefix, firm: { uuid: firm.uuid, name: firm.name } };
+    const expires = lifetimeMs === null ? null : new Date(now + lifetimeMs);
+    return addKey(tx, hashKey, caller, firm, { userUuid, expiresAt: expires });
   });
 }
 

@@ -1,7 +1,8 @@
 import { timingSafeEqual } from 'node:crypto';
+import type { KeyVerdict } from '@call-analysis/proto/key_management/v1/KeyVerdict';
 import type { FoundKey } from '../store/api-keys.ts';
 import type { Store } from '../store/store.ts';
-import { hasKeyForm, type HashKey, type KeyVerdict } from './api-key.ts';
+import { hasKeyForm, type HashKey } from './api-key.ts';
 import type { Uses } from './record-use.ts';
 
 /**
@@ -32,19 +33,21 @@ export async function verifyKeys(
     if (index < keys.length || verdicts[key]?.verdict !== 'UNKNOWN' || verdict.verdict === 'UNKNOWN') continue;
     verdicts[key] = verdict;
     const isPrevious = index < (1 + previousHashKeys.length) * keys.length;
-    if (isPrevious && verdict.keyUuid !== undefined) await store.rehashKey(verdict.keyUuid, hashKey(keys[key]!));
+    if (isPrevious && verdict.key_uuid !== '') await store.rehashKey(verdict.key_uuid, hashKey(keys[key]!));
   }
-  for (const { keyUuid } of verdicts) {
-    if (keyUuid !== undefined) uses.record(keyUuid);
+  for (const { key_uuid } of verdicts) {
+    if (key_uuid !== '') uses.record(key_uuid);
   }
   return verdicts;
 }
 
+/** An invalid key is a result, not an error. */
 function verdictFor(hash: Buffer | null, found: FoundKey | undefined): KeyVerdict {
-  if (hash === null) return { verdict: 'MALFORMED' };
+  const none = { key_uuid: '', firm_uuid: '', user_uuid: '' };
+  if (hash === null) return { verdict: 'MALFORMED', ...none };
   if (found === undefined) throw new Error('The lookup returned no row for a hash.');
-  if (!timingSafeEqual(found.hash, hash)) return { verdict: 'UNKNOWN' };
-  if (!found.active) return { verdict: 'REVOKED' };
-  const { uuid: keyUuid, firm_uuid: firmUuid, user_uuid: userUuid, ends_in_ms: endsInMs } = found;
-  return { verdict: 'VALID', keyUuid, firmUuid, userUuid, endsInMs };
+  if (!timingSafeEqual(found.hash, hash)) return { verdict: 'UNKNOWN', ...none };
+  if (!found.active) return { verdict: 'REVOKED', ...none };
+  const { uuid: key_uuid, firm_uuid, user_uuid, ends_in_ms } = found;
+  return { verdict: 'VALID', key_uuid, firm_uuid, user_uuid, ...(ends_in_ms !== null && { ends_in_ms }) };
 }

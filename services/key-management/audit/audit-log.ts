@@ -17,7 +17,7 @@ export async function listAuditEntries(
   { store }: { store: Store },
   filter: AuditFilter,
 ): Promise<{ count: number; entries: readonly AuditEntry[]; names: Record<string, string> }> {
-  const { firmUuid } = filter;
+  const { firm_uuid: firmUuid } = filter;
   const found = await store.listAuditEntries(filter);
   // Every firm has the entry of its creation, so this query runs for few other firms than unknown ones.
   if (found.entries.length === 0 && firmUuid !== undefined && (await store.findFirm(firmUuid)) === null) {

@@ -1,5 +1,7 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { Fault } from '@call-analysis/fault';
+import type { CreateSignInCodeReply } from '@call-analysis/proto/key_management/v1/CreateSignInCodeReply';
+import type { SessionReply } from '@call-analysis/proto/key_management/v1/SessionReply';
 import {
   ADMINISTRATOR,
   type FirmCaller,
@@ -34,19 +36,8 @@ export interface Deps {
   readonly sessionKeys: readonly [SessionKey, ...SessionKey[]];
 }
 
-export interface OpenedSession {
-  readonly token: string;
-  readonly tokenExpiresAt: Date;
-  readonly sessionExpiresAt: Date;
-}
-
-export interface NewSession extends OpenedSession {
-  /** The value of the cookie. */
-  readonly secret: string;
-}
-
 /** Signs the user of a one-time code in. The code cannot be used again. Fault: UNAUTHENTICATED. */
-export function openSession(deps: Deps, code: string, address: string): Promise<NewSession> {
+export function openSession(deps: Deps, code: string, address: string): Promise<SessionReply> {
   return signIn(deps, address, async (tx, now) => {
     const userUuid = await tx.takeSignInCode(hashSecret(code), now);
     const user = userUuid === null ? null : await tx.findUser(userUuid);
@@ -64,7 +55,7 @@ export async function signIn(
   { store, sessionKeys }: Deps,
   address: string,
   identify: (tx: Transaction, now: Date) => Promise<User>,
-): Promise<NewSession> {
+): Promise<SessionReply> {
   const now = Date.now();
   const secret = newSecret();
   const session = {
@@ -79,11 +70,11 @@ export async function signIn(
     await tx.addAuditEntry({ name: found.uuid, address }, 'session.opened', found.uuid, found.firmUuid);
     return found;
   });
-  return { secret, ...withToken(sessionKeys[0], user, session, now) };
+  return { ...withToken(sessionKeys[0], user, session, now), secret };
 }
 
 /** A new token for a session that has not ended. Fault: UNAUTHENTICATED. */
-export async function refreshSession({ store, sessionKeys }: Deps, secret: string): Promise<OpenedSession> {
+export async function refreshSession({ store, sessionKeys }: Deps, secret: string): Promise<SessionReply> {
   const now = Date.now();
   const refreshed = await store.transaction(async (tx) => {
     const session = await tx.extendSession(hashSecret(secret), new Date(now), new Date(now + IDLE_MS));
@@ -111,9 +102,10 @@ function withToken(
   user: User,
   session: { readonly uuid: string; readonly expiresAt: Date },
   nowMs: number,
-): OpenedSession {
+): SessionReply {
   const { token, expiresAt } = sessionToken(key, user, session.uuid, nowMs);
-  return { token, tokenExpiresAt: expiresAt, sessionExpiresAt: session.expiresAt };
+  const times = { token_expires_at: expiresAt.toISOString(), session_expires_at: session.expiresAt.toISOString() };
+  return { secret: '', token, ...times };
 }
 
 const CODE_TTL_MS = 10 * 60 * 1000;
@@ -126,19 +118,18 @@ export async function createSignInCode(
   { store }: { store: Store },
   caller: FirmCaller | null,
   wanted: string | null,
-): Promise<{ code: string; expiresAt: Date; userUuid: string }> {
+): Promise<CreateSignInCodeReply> {
   const code = newSecret();
   const expiresAt = new Date(Date.now() + CODE_TTL_MS);
-  const userUuid = await store.transaction(async (tx) => {
+  return store.transaction(async (tx) => {
     const user = wanted === null ? await tx.findFirstSuperuser() : await tx.findUser(wanted);
     if (user === null || (caller !== null && user.firmUuid !== caller.firmUuid)) throw noSuch('user');
     requirePerson(user, 'Signing in');
     if (caller !== null) requireManagerOf(caller, user.role);
     await tx.addSignInCode({ hash: hashSecret(code), userUuid: user.uuid, expiresAt });
     await tx.addAuditEntry(caller ?? ADMINISTRATOR, 'sign_in_link.created', user.uuid, user.firmUuid);
-    return user.uuid;
+    return { code, expires_at: expiresAt.toISOString(), user_uuid: user.uuid };
   });
-  return { code, expiresAt, userUuid };
 }
 
 /** A person according to the identity provider. */
@@ -157,7 +148,7 @@ export function openProviderSession(
   identity: ProviderIdentity,
   properties: Properties,
   address: string,
-): Promise<NewSession> {
+): Promise<SessionReply> {
   return signIn(deps, address, async (tx, now) => {
     // Two first sign-ins of a person at the same time make one user.
     await tx.lockFirm(properties.firmUuid);

@@ -1,8 +1,10 @@
 import { Uuid } from '@call-analysis/events';
 import type { Database } from '@call-analysis/postgres';
 import { currentContext } from '@call-analysis/runtime';
+import type { z } from 'zod';
 import type { Actor } from '../domain.ts';
 import type { Prisma, PrismaClient } from '../generated/client.ts';
+import type { ListAudit } from '../requests.ts';
 import { findRemovedFirms } from './firm-removals.ts';
 
 export interface AuditEntry {
@@ -34,21 +36,8 @@ export interface Refusal extends Omit<AuditEntry, 'id' | 'part'> {
   readonly firmUuid: string;
 }
 
-/** Undefined fields do not restrict the entries. */
-export interface AuditFilter {
-  readonly firmUuid: string | undefined;
-  readonly actor: string | undefined;
-  readonly action: string | undefined;
-  readonly subject: { readonly uuid: string; readonly part: string | undefined } | undefined;
-  /** Inclusive. */
-  readonly from: Date | undefined;
-  /** Exclusive. */
-  readonly to: Date | undefined;
-  readonly beforeId: bigint | undefined;
-  readonly limit: number;
-  /** Undefined: entries are not counted. */
-  readonly page: number | undefined;
-}
+/** Undefined fields do not restrict the entries. Without a page, they are not counted. */
+export type AuditFilter = z.output<typeof ListAudit>;
 
 /** What this service records about its own objects. */
 export type Action =
@@ -84,17 +73,8 @@ const PRUNE_REFUSALS = `
 export function auditLog(prisma: PrismaClient, database: Database) {
   return {
     /** Newest first. */
-    async listAuditEntries({
-      firmUuid,
-      actor,
-      action,
-      subject,
-      from,
-      to,
-      beforeId,
-      limit,
-      page,
-    }: AuditFilter): Promise<{ count: number; entries: AuditEntry[] }> {
+    async listAuditEntries(filter: AuditFilter): Promise<{ count: number; entries: AuditEntry[] }> {
+      const { firm_uuid: firmUuid, actor, action, subject, from, to, before_id: beforeId, limit, page } = filter;
       const where: Prisma.AuditEntryWhereInput = {
         ...(firmUuid !== undefined && { firmUuid }),
         ...(actor !== undefined && { actor }),
