@@ -2,11 +2,10 @@ import { unavailable } from '@call-analysis/fault';
 import { shareConnections } from '@call-analysis/postgres';
 import { cachedFor, gauge, settlesWithin } from '@call-analysis/runtime';
 import type { BusOptions } from '../config.ts';
-import type { ConsumerDepth, Subscription, SubscriptionOptions } from '../port.ts';
+import type { ConsumerDepth, Subscription, SubscriptionOptions, FailureReason } from '../port.ts';
 import { createConsumerQueues, deadLetterQueueOf, isDeadLetterQueue } from '../queue/consumer-queue.ts';
 import { watchDueJobs } from '../queue/due-jobs.ts';
-import { watchLeases } from '../queue/leases.ts';
-import { returnAbandonedJobs } from '../queue/queue-store.ts';
+import { returnAbandonedJobs, findLapsedJobs } from '../queue/queue-store.ts';
 import { type Queues, startQueues } from '../queue/queues.ts';
 import type { DeadLetterSink } from './give-up.ts';
 import { type Inbox, openInbox } from './inbox.ts';
@@ -141,4 +140,48 @@ function validate({ consumer, routes }: SubscriptionOptions): void {
   }
   const types = routes.map((route) => route.event.type);
   if (new Set(types).size !== types.length) throw new Error(`${consumer} has two routes for one event.`);
+}
+
+const CHECKS_PER_LEASE = 4;
+
+/** Ends the attempts of workers that have sent no heartbeat for a lease, so that other workers get their events. */
+function watchLeases(queues: Queues, names: () => readonly string[]): { stop(): Promise<void> } {
+  const leaseMs = queues.leaseSeconds * 1_000;
+  let checking = Promise.resolve();
+  let suspendedUntil = 0;
+
+  async function check(): Promise<void> {
+    try {
+      if (Date.now() >= suspendedUntil) await endLapsedAttempts(queues, names());
+      else await queues.query('SELECT 1');
+    } catch (error) {
+      // While the database is away, no worker can send a heartbeat. Living workers need time to do so afterwards.
+      suspendedUntil = Date.now() + leaseMs / 2;
+      queues.logBackgroundError(error);
+    }
+  }
+
+  const timer = setInterval(() => {
+    checking = checking.then(check);
+  }, leaseMs / CHECKS_PER_LEASE);
+  return {
+    async stop() {
+      clearInterval(timer);
+      await checking;
+    },
+  };
+}
+
+async function endLapsedAttempts(queues: Queues, names: readonly string[]): Promise<void> {
+  const { boss, log } = queues;
+  for (const { name, id, retryCount } of await findLapsedJobs(queues, names)) {
+    const reason: FailureReason = {
+      message: 'The worker was lost before it finished the event.',
+      code: 'INTERNAL',
+      attempts: retryCount + 1,
+    };
+    log.warn({ queue: name, event: id, attempts: reason.attempts }, 'The lease of an event has lapsed.');
+    // With `retryCount` this fails only the lapsed attempt, even if its worker or another process ended it meanwhile.
+    await boss.fail(name, { id, retryCount }, reason);
+  }
 }

@@ -1,8 +1,13 @@
-import type { BlockCodec } from '../codecs/block-codec.ts';
 import { alaw, mulaw } from '../codecs/g711.ts';
 import { imaQuickTime } from '../codecs/ima-adpcm.ts';
 import { bytesForBits, pcm } from '../codecs/pcm.ts';
-import { checkChannelsAndRate, type SampleData, sampleData, sampleDataContainer } from '../codecs/sample-data.ts';
+import {
+  type BlockCodec,
+  checkChannelsAndRate,
+  type SampleData,
+  sampleData,
+  sampleDataContainer,
+} from '../codecs/sample-data.ts';
 import { unreadable, unsupportedCodec, wrongContent } from '../faults.ts';
 import { fourCC } from '../reading/bytes.ts';
 import { type Chunk, chunksOf, endOfSamples, UNKNOWN_SIZE } from '../reading/chunks.ts';

@@ -1,7 +1,12 @@
-import type { BlockCodec } from '../codecs/block-codec.ts';
 import { alaw, mulaw } from '../codecs/g711.ts';
 import { pcm } from '../codecs/pcm.ts';
-import { checkChannelsAndRate, type SampleData, sampleData, sampleDataContainer } from '../codecs/sample-data.ts';
+import {
+  type BlockCodec,
+  checkChannelsAndRate,
+  type SampleData,
+  sampleData,
+  sampleDataContainer,
+} from '../codecs/sample-data.ts';
 import { unreadable, unsupportedCodec, wrongContent } from '../faults.ts';
 import { fourCC } from '../reading/bytes.ts';
 import { UNKNOWN_SIZE } from '../reading/chunks.ts';

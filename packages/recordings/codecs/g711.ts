@@ -1,4 +1,4 @@
-import type { BlockCodec } from './block-codec.ts';
+import type { BlockCodec } from './sample-data.ts';
 
 /** ITU-T G.711 A-law: a sample of 13 bits in eight. */
 export function alaw(channelCount: number): BlockCodec {

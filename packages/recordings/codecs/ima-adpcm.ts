@@ -1,5 +1,5 @@
 import { unreadable } from '../faults.ts';
-import type { BlockCodec } from './block-codec.ts';
+import type { BlockCodec } from './sample-data.ts';
 
 /** The step sizes (IMA, "Recommended Practices for Enhancing Digital Audio Compatibility"). */
 const STEPS = Uint16Array.from([

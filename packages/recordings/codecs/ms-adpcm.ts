@@ -1,5 +1,5 @@
 import { unreadable } from '../faults.ts';
-import type { BlockCodec } from './block-codec.ts';
+import type { BlockCodec } from './sample-data.ts';
 
 /** The coefficients, in 256ths, that predict a sample from the last one and the one before it. */
 export type Coefficients = readonly [last: number, before: number];

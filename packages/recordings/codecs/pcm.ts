@@ -1,4 +1,4 @@
-import type { BlockCodec } from './block-codec.ts';
+import type { BlockCodec } from './sample-data.ts';
 
 /** The encoding of one sample. An integer with fewer bits than its bytes is left-aligned. */
 type PcmSample =

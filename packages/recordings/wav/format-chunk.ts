@@ -1,9 +1,8 @@
-import type { BlockCodec } from '../codecs/block-codec.ts';
 import { alaw, mulaw } from '../codecs/g711.ts';
 import { imaWav } from '../codecs/ima-adpcm.ts';
 import { type Coefficients, msAdpcm, STANDARD_COEFFICIENTS } from '../codecs/ms-adpcm.ts';
 import { bytesForBits, pcm } from '../codecs/pcm.ts';
-import { checkChannelsAndRate } from '../codecs/sample-data.ts';
+import { type BlockCodec, checkChannelsAndRate } from '../codecs/sample-data.ts';
 import { unreadable, unsupportedCodec } from '../faults.ts';
 
 /** The content of the `fmt ` chunk. */
