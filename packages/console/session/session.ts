@@ -8,6 +8,7 @@ export interface Session {
   /** Unix milliseconds. */
   readonly expiresAt: number;
   readonly userUuid: string;
+  readonly firmUuid: string;
   readonly role: Role;
 }
 
@@ -167,8 +168,8 @@ async function accept(response: Response | null): Promise<Renewal> {
 /** The service checks the token at every request. Here its claims only decide what is shown. */
 function sessionOf(token: string, expiresAt: number): Session {
   const payload = token.split('.')[1]!.replaceAll('-', '+').replaceAll('_', '/');
-  const { sub, role } = JSON.parse(atob(payload)) as { sub: string; role: Role };
-  return { token, expiresAt, userUuid: sub, role };
+  const { sub, firm, role } = JSON.parse(atob(payload)) as { sub: string; firm: string; role: Role };
+  return { token, expiresAt, userUuid: sub, firmUuid: firm, role };
 }
 
 const DEFAULT: readonly Role[] = ['ADMIN', 'WORKFLOW_ENGINEER', 'SUPERUSER'];

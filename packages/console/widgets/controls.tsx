@@ -167,8 +167,10 @@ export function Form({ className = 'form', onSend, ...form }: FormProps) {
 }
 
 interface PopupProps {
-  /** What the button shows. */
-  readonly label: ReactNode;
+  readonly icon?: IconName;
+  readonly iconSize?: number;
+  /** What the button shows after its icon. */
+  readonly label?: ReactNode;
   /** The button's name where `label` is an icon. */
   readonly name?: string | undefined;
   readonly className?: string;
@@ -187,6 +189,8 @@ const MARGIN = 8;
  * focus; what is in it are ordinary controls. A button or link that is an item of it closes it before it acts.
  */
 export function Popup({
+  icon,
+  iconSize = 16,
   label,
   name,
   className = 'button',
@@ -219,6 +223,7 @@ export function Popup({
         disabled={isDisabled}
         popoverTarget={id}
       >
+        {icon !== undefined && <Icon name={icon} size={iconSize} />}
         {label}
       </button>
       <div

@@ -9,7 +9,6 @@ import { useAction, useAskedAction } from '../../widgets/actions.tsx';
 import { Score } from '../../widgets/call-facts.tsx';
 import { Button, Popup, PopupItem } from '../../widgets/controls.tsx';
 import { Dialog, DialogActions } from '../../widgets/dialog.tsx';
-import { Icon } from '../../widgets/icon.tsx';
 import { Table } from '../../widgets/list.tsx';
 import { callTexts } from '../texts.ts';
 import { type CallDetail, callKey, type Analysis, type Question } from './use-call.ts';
@@ -49,7 +48,7 @@ export function CallActions({ call }: { call: CallDetail }) {
           {t('retry')}
         </Button>
       )}
-      <Popup className="button button-icon" label={<Icon name="more" />} name={t('more')}>
+      <Popup className="button button-icon" icon="more" name={t('more')}>
         {isSettled && (
           <PopupItem icon="refresh" onClick={() => analyze.mutate()}>
             {t('analyze')}

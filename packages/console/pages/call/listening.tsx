@@ -1,9 +1,9 @@
-import { type ReactNode, useState } from 'react';
+import { useState } from 'react';
 import { useKeys } from '../../widgets/use-keys.ts';
 import { PlayerPanel, usePlayback } from './player/player-panel.tsx';
 import { silencesOf } from './player/silences.ts';
 import { SKIP_SECONDS, usePlayer } from './player/use-player.ts';
-import { Transcript } from './transcript.tsx';
+import { Transcript, type TranscriptProps } from './transcript.tsx';
 import type { CallDetail, Question } from './use-call.ts';
 
 /** The recording of a call and where its conversation is shown; keys play it. `startAt`: the second to begin at. */
@@ -38,15 +38,9 @@ function utteranceAt(call: CallDetail, moment: number): { index: number } | null
   return index < 0 ? null : { index };
 }
 
-interface Props {
+interface Props extends Partial<Pick<TranscriptProps, 'question' | 'words' | 'under'>> {
   readonly call: CallDetail;
   readonly listening: ReturnType<typeof useListening>;
-  /** The question whose quotes are marked. */
-  readonly question?: Question | null;
-  /** Words that the call was found by. */
-  readonly words?: string | undefined;
-  /** What stands under an utterance. */
-  readonly under?: (index: number) => ReactNode;
 }
 
 /** The player and the conversation. */

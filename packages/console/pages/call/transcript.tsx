@@ -5,12 +5,11 @@ import { SERVICE_URL } from '../../session/session.ts';
 import { useAction } from '../../widgets/actions.tsx';
 import { Popup, PopupItem } from '../../widgets/controls.tsx';
 import { Highlighted } from '../../widgets/highlighted.tsx';
-import { Icon } from '../../widgets/icon.tsx';
 import { callTexts } from '../texts.ts';
 import { type Player, usePlaying } from './player/use-player.ts';
 import type { CallDetail, Question, Utterance } from './use-call.ts';
 
-interface Props {
+export interface TranscriptProps {
   readonly call: CallDetail;
   readonly player: Player;
   /** The question whose quotes are marked. */
@@ -24,7 +23,7 @@ interface Props {
 }
 
 /** The conversation. It follows the sound, and a click on a word plays from there. */
-export function Transcript({ call, player, question, words, shown, under }: Props) {
+export function Transcript({ call, player, question, words, shown, under }: TranscriptProps) {
   const t = callTexts.use();
   const list = useRef<HTMLOListElement>(null);
   const utterances = call.transcript?.utterances ?? NONE;
@@ -157,13 +156,9 @@ function SaveTranscript({ call }: { call: CallDetail }) {
     <Popup
       className="button button-quiet button-small"
       isDisabled={save.isPending}
-      name={t('saveTranscript')}
-      label={
-        <>
-          <Icon name="download" size={14} />
-          {t('saveTranscript')}
-        </>
-      }
+      icon="download"
+      iconSize={14}
+      label={t('saveTranscript')}
     >
       {FORMATS.filter(({ needsTimes }) => hasTimes || !needsTimes).map(({ name, label }) => (
         <PopupItem key={name} onClick={() => save.mutate(name)}>

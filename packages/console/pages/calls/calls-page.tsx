@@ -179,12 +179,8 @@ function SavedViews({ search, onOpen }: { search: CallSearch; onOpen: (search: C
   return (
     <>
       <Popup
-        label={
-          <>
-            <Icon name="star" />
-            <span className="wide-only foreign views-open">{open?.name ?? t('views')}</span>
-          </>
-        }
+        icon="star"
+        label={<span className="wide-only foreign views-open">{open?.name ?? t('views')}</span>}
         name={open === undefined ? t('views') : t('views.open', { name: open.name })}
       >
         <ViewChoice {...{ views, open, search, onOpen }} onManage={() => setManaging(true)} />

@@ -21,7 +21,7 @@ const path = ({ uuid }: Key) => ({ params: { path: { api_key_uuid: uuid } } });
 /** API keys: created by engineers, and listed, rotated and deleted by superusers. */
 export function ApiKeys() {
   const t = settingsTexts.use();
-  const { role, token } = useSession();
+  const { role, firmUuid } = useSession();
   /** What is made: a key, or one in place of another. */
   const [form, setForm] = useState<'new' | Key | null>(null);
   const [created, setCreated] = useState<string | null>(null);
@@ -42,7 +42,7 @@ export function ApiKeys() {
           draft="api-key new"
           save={({ text }) => send(api.POST('/external/api/v1/api-key', { body: { firm_uuid: text('firm') } }))}
         >
-          <TextField label={t('keys.firmUuid')} name="firm" required defaultValue={firmOf(token)} autoComplete="off" />
+          <TextField label={t('keys.firmUuid')} name="firm" required defaultValue={firmUuid} autoComplete="off" />
         </FormDialog>
       )}
       {form !== null && form !== 'new' && (
@@ -114,10 +114,4 @@ function KeyList({ onRotate }: { onRotate: (key: Key) => void }) {
       ]}
     />
   );
-}
-
-/** The firm that the user's token names. */
-function firmOf(token: string): string {
-  const payload = token.split('.')[1]!.replaceAll('-', '+').replaceAll('_', '/');
-  return (JSON.parse(atob(payload)) as { firm: string }).firm;
 }

@@ -106,7 +106,7 @@ function PlayerMenu({ call, recording, player, url }: MenuProps) {
   // The sound of another origin cannot be taken apart.
   const maySplit = url !== undefined && new URL(url, location.href).origin === location.origin;
   return (
-    <Popup className="button button-icon" label={<Icon name="settings" />} name={t('playerMenu')}>
+    <Popup className="button button-icon" icon="settings" name={t('playerMenu')}>
       <label className="popup-item">
         {t('volume')}
         <input

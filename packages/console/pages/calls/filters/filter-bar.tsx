@@ -34,16 +34,7 @@ export function FilterBar({ search, onChange, calls, children }: Props) {
           {...{ search, onChange, calls }}
         />
       ))}
-      <Popup
-        className="chip"
-        label={
-          <>
-            <Icon name="plus" size={13} />
-            {t('addFilter')}
-          </>
-        }
-        name={t('addFilter')}
-      >
+      <Popup className="chip" icon="plus" iconSize={13} label={t('addFilter')}>
         {others.map((key) => (
           <PopupItem key={key} onClick={() => setAdded([...added, key])}>
             {filterName(key)}

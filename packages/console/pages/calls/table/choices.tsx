@@ -1,5 +1,4 @@
 import { Check, Popup, Select } from '../../../widgets/controls.tsx';
-import { Icon } from '../../../widgets/icon.tsx';
 import { useMedia } from '../../../widgets/use-media.ts';
 import { callsTexts } from '../../texts.ts';
 import { type Sort, SORTS } from '../call-search.ts';
@@ -15,15 +14,7 @@ export function ColumnChoice({ columns, onChange }: Props) {
   const t = callsTexts.use();
   const names = Object.keys(COLUMNS) as ColumnName[];
   return (
-    <Popup
-      label={
-        <>
-          <Icon name="columns" />
-          <span className="wide-only">{t('columns')}</span>
-        </>
-      }
-      name={t('columns')}
-    >
+    <Popup icon="columns" label={<span className="wide-only">{t('columns')}</span>} name={t('columns')}>
       {names.map((name) => (
         <Check
           className="popup-item"

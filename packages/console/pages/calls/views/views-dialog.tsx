@@ -1,4 +1,5 @@
 import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
 import { useMay, useSession } from '../../../session/session.ts';
 import { done, failed } from '../../../widgets/actions.tsx';
 import { Button } from '../../../widgets/controls.tsx';
@@ -15,9 +16,9 @@ export default function ViewsDialog({ views, onClose }: { views: readonly View[]
   const { userUuid, role } = useSession();
   const { change, remove } = useViewChanges();
   const mayShare = useMay('process');
-  /** What was ticked is shown before it is saved. */
-  const shown = (view: View): View =>
-    change.isPending && change.variables.uuid === view.uuid ? { ...view, ...change.variables } : view;
+  /** What was ticked is shown at once, until it is saved. */
+  const [ticked, setTicked] = useState<Parameters<typeof change.mutate>[0] | null>(null);
+  const shown = (view: View): View => (ticked?.uuid === view.uuid ? { ...view, ...ticked } : view);
   const mayChange = ({ by }: View) => by === userUuid || role === 'ADMIN';
   const copyLink = async ({ uuid }: View) => {
     try {
@@ -32,8 +33,12 @@ export default function ViewsDialog({ views, onClose }: { views: readonly View[]
       type="checkbox"
       aria-label={label}
       checked={view[field]}
-      disabled={isFixed || !mayChange(view) || change.isPending}
-      onChange={({ target }) => change.mutate({ uuid: view.uuid, [field]: target.checked })}
+      disabled={isFixed || !mayChange(view) || ticked !== null}
+      onChange={({ target }) => {
+        const changed = { uuid: view.uuid, [field]: target.checked };
+        setTicked(changed);
+        change.mutate(changed, { onSettled: () => setTicked(null) });
+      }}
     />
   );
   return (
