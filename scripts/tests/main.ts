@@ -25,11 +25,11 @@ const others = (config: string): Group => ({
   name: 'other files',
   config,
   roots: ['packages', 'services', 'scripts'],
-  workers: availableParallelism(),
+  workers: availableParallelism() + 1,
 });
 
 /** Systems that run when the other files have ended, so that both rows end at about the same time. */
-const LATER = ['deploy/soak', 'deploy/standalone/admin'];
+const LATER = ['deploy/standalone/admin'];
 
 /** The rows of a suite run at the same time, the groups of a row one after another, each with servers of its own. */
 const SUITES: Readonly<Record<string, readonly (readonly Group[])[]>> = {
