@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { waitUntil } from '@call-analysis/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { recordings, transcripts } from '../demo/upload-samples.ts';
@@ -399,9 +400,9 @@ describe('a window of any width', () => {
     expect(wide.score.x).toBeGreaterThanOrEqual(wide.transcript.x + wide.transcript.width);
     expect(wide.score.y).toBeLessThan(wide.transcript.y);
     await page.setViewportSize({ width: 390, height: 800 });
+    await waitUntil(async () => (await overflow(page)) <= 0);
     const narrow = await boxes();
     expect(narrow.score.y + narrow.score.height).toBeLessThanOrEqual(narrow.transcript.y);
-    expect(await overflow(page)).toBeLessThanOrEqual(0);
     const player = (await page.locator('.player').boundingBox())!;
     for (const button of await page.locator('.player-controls button').all()) {
       const { x, width } = (await button.boundingBox())!;

@@ -1,3 +1,4 @@
+import { waitUntil } from '@call-analysis/testing';
 import { afterEach, expect, it } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
 import type { SystemUnderTest } from '../../test/system/system-under-test.ts';
@@ -137,12 +138,13 @@ export function describeSettings(running: () => { system: SystemUnderTest; brows
     expect(await page.getByRole('table').getByRole('row').count()).toBe(2);
     await page.setViewportSize({ width: 360, height: 780 });
     const frame = page.getByRole('region', { name: 'Audit log' });
-    expect(
-      await frame.evaluate((element) => {
+    // The browser draws the page in its new width a moment later.
+    await waitUntil(() =>
+      frame.evaluate((element) => {
         const { scrollWidth, clientWidth } = element as unknown as { scrollWidth: number; clientWidth: number };
-        return scrollWidth - clientWidth;
+        return scrollWidth === clientWidth;
       }),
-    ).toBe(0);
+    );
     expect(await opened.accessibilityFaults()).toEqual([]);
     expect(opened.complaints).toEqual([]);
   });
