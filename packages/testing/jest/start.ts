@@ -52,7 +52,7 @@ export default async function start(): Promise<void> {
   }
 }
 
-/** Each test database is a thousand files, whose creation and removal on a disk take the kernel a fifth of PostgreSQL's time. */
+/** Each test database is hundreds of files. To create and remove them on a disk is a third of the kernel's time in a run. */
 function hasRoomInMemory(): boolean {
   try {
     const { bavail, bsize } = statfsSync(MEMORY_FOLDER);

@@ -128,8 +128,8 @@ export async function giveUpAnalysis(
 }
 
 /**
- * Removes the analyses of a call, its request to a language model, and its pending events and dead letters in this service. The result of an analysis that
- * is still running is dropped when it ends.
+ * Removes the analyses of a call, its request to a language model, and its pending events and dead letters in this service. The
+ * result of an analysis that is still running is dropped when it ends.
  */
 export async function eraseCall({ store, bus }: { store: Store; bus: Bus }, event: Event): Promise<void> {
   await store.db.transaction(async (tx) => {
