@@ -15,11 +15,6 @@ export function processorSeconds(pid: number): number {
   return familyOf(pid).reduce((sum, each) => sum + each.seconds, 0);
 }
 
-/** Milliseconds of processor time of one process without its children so far. Linux only. */
-export function processorMs(pid: number): number {
-  return Number(readFileSync(`/proc/${pid}/schedstat`, 'latin1').split(' ')[0]) / 1e6;
-}
-
 const lookEveryMs = 1_000;
 
 /** Watches the connections of a PostgreSQL server. Connections are idle for seconds before they end, so little is missed. */

@@ -1,6 +1,6 @@
 import { openAsBlob, readFileSync, statSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { availableParallelism, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { databaseUrl } from '@call-analysis/postgres';
@@ -46,12 +46,10 @@ interface Passage {
   /** Of the CSV, for each call. */
   readonly rowBytes: number;
   readonly perSecond: number;
-  /** Of processor time for each call, from the upload of the CSV; of the cores, until the last call was completed. */
+  /** Of processor time for each call, from the upload of the CSV. */
   readonly microseconds: number;
-  readonly busyCores: number;
   readonly byPart: Record<string, number>;
   readonly logBytes: number;
-  readonly tables: Bytes;
 }
 
 /**
@@ -68,19 +66,28 @@ export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
     await writeCsv(csv, rowsOf(WARM_UP, 'warm-up'));
     await processBatch(firm, csv);
     await indexed(server.url);
-    const short: Passage[] = [];
-    const long: Passage[] = [];
+    const short = { calls: quick ? 5_000 : 20_000, rows: rowsOf, passages: [] as Passage[] };
+    const long = {
+      calls: quick ? 1_000 : 4_000,
+      rows: (calls: number, name: string) => conversations(calls, CHARACTERS, name),
+      passages: [] as Passage[],
+    };
     for (let round = 0; round < (quick ? 1 : 5); round++) {
-      await writeCsv(csv, rowsOf(quick ? 5_000 : 20_000, `short${round}`));
-      short.push(await passage(service, server, firm, csv, quick ? 5_000 : 20_000));
-      await writeCsv(csv, conversations(quick ? 1_000 : 4_000, CHARACTERS, `long${round}`));
-      long.push(await passage(service, server, firm, csv, quick ? 1_000 : 4_000));
+      for (const { calls, rows, passages } of [short, long]) {
+        await writeCsv(csv, rows(calls, `calls-${round}`));
+        passages.push(await passage(service, server, firm, csv, calls));
+      }
+    }
+    const kept: Bytes[] = [];
+    for (const { calls, rows } of [short, long]) {
+      await writeCsv(csv, rows(calls, 'kept'));
+      kept.push(await keptBytes(server.url, calls, () => processBatch(firm, csv)));
     }
     return [
-      ...figuresOf('short call', 'short calls', short, { microseconds: 1_100, perSecond: 3_500 }),
-      ...figuresOf(`call of ${SIZE}`, `calls of ${SIZE}`, long, { microseconds: 4_000, perSecond: 600 }),
-      ...bytesOf('short call', short, { tables: SHORT_BYTES / 483 }),
-      ...bytesOf(`call of ${SIZE}`, long, { tables: 2.2, log: 3 }),
+      ...figuresOf('short call', 'short calls', short.passages, { microseconds: 1_100, perSecond: 3_500 }),
+      ...figuresOf(`call of ${SIZE}`, `calls of ${SIZE}`, long.passages, { microseconds: 4_000, perSecond: 600 }),
+      ...bytesOf('short call', kept[0]!, short.passages, { tables: SHORT_BYTES / 483 }),
+      ...bytesOf(`call of ${SIZE}`, kept[1]!, long.passages, { tables: 2.2, log: 3 }),
       ...(await idleFigures(service, server, quick ? 30 : 60)),
     ];
   } finally {
@@ -113,15 +120,8 @@ async function passage(
   csv: string,
   calls: number,
 ): Promise<Passage> {
-  const [tables, log, before, began] = [
-    await tableBytes(server.url),
-    await logBytes(server.url),
-    seconds(service, server),
-    performance.now(),
-  ];
+  const [log, before] = [await logBytes(server.url), seconds(service, server)];
   const milliseconds = await processBatch(firm, csv, 100);
-  const completed = total(minus(seconds(service, server), before));
-  const busyCores = (completed * 1_000) / (performance.now() - began);
   await indexed(server.url);
   const byPart = minus(seconds(service, server), before);
   return {
@@ -129,11 +129,22 @@ async function passage(
     rowBytes: statSync(csv).size / calls,
     perSecond: (calls * 1_000) / milliseconds,
     microseconds: (total(byPart) * 1e6) / calls,
-    busyCores,
     byPart,
     logBytes: ((await logBytes(server.url)) - log) / calls,
-    tables: grown(await tableBytes(server.url), tables, calls),
   };
+}
+
+/**
+ * The growth of the tables for each of the calls that `work` processes, once the space of former versions of rows is free for the
+ * next calls: before and after, without waiting for autovacuum.
+ */
+async function keptBytes(url: string, calls: number, work: () => Promise<unknown>): Promise<Bytes> {
+  await asked(url, 'VACUUM');
+  const before = await tableBytes(url);
+  await work();
+  await indexed(url);
+  await asked(url, 'VACUUM');
+  return grown(await tableBytes(url), before, calls);
 }
 
 function figuresOf(
@@ -167,12 +178,6 @@ function figuresOf(
       yardstick: { name: 'goal, calls/s', value: goal.perSecond },
       ratios: passages.map(({ perSecond }) => perSecond / goal.perSecond),
     }),
-    noted({
-      name: `${calls}: cores at work until the last is completed`,
-      value: of(({ busyCores }) => busyCores),
-      unit: 'cores',
-      yardstick: { name: 'of the machine', value: availableParallelism() },
-    }),
   ];
 }
 
@@ -181,28 +186,27 @@ const PASSING = /\(queues\)|_change|queued_words/;
 
 function bytesOf(
   call: string,
+  tables: Bytes,
   passages: readonly Passage[],
   goal: { readonly tables: number; readonly log?: number },
 ): Figure[] {
   const of = (read: (each: Passage) => number) => median(passages.map(read));
   const yardstick = { name: 'row of the CSV, bytes', value: of(({ rowBytes }) => rowBytes) };
-  const kept = ({ tables }: Passage) =>
-    Object.entries(tables).reduce((sum, [name, bytes]) => sum + (PASSING.test(name) ? 0 : bytes), 0);
+  const kept = Object.entries(tables).filter(([name]) => !PASSING.test(name));
+  const largest = kept.filter(([, bytes]) => bytes >= 10).toSorted(([, one], [, other]) => other - one);
   const inLog = {
     name: `${call} in the log of the database`,
     value: of((each) => each.logBytes),
     unit: 'bytes',
     yardstick,
   };
-  const names = [...new Set(passages.flatMap(({ tables }) => Object.keys(tables)))].filter(
-    (name) => !PASSING.test(name),
-  );
-  const largest = names
-    .map((name) => [name, of(({ tables }) => tables[name] ?? 0)] as const)
-    .filter(([, bytes]) => bytes >= 10)
-    .toSorted(([, one], [, other]) => other - one);
   return [
-    atMost(goal.tables, { name: `${call} in the database`, value: of(kept), unit: 'bytes', yardstick }),
+    atMost(goal.tables, {
+      name: `${call} in the database`,
+      value: total(Object.fromEntries(kept)),
+      unit: 'bytes',
+      yardstick,
+    }),
     ...largest.map(([name, value]) => noted({ name: `${call} in ${name}`, value, unit: 'bytes', yardstick })),
     goal.log === undefined ? noted(inLog) : atMost(goal.log, inLog),
   ];
@@ -212,18 +216,13 @@ function bytesOf(
 const SETTLING_SECONDS = 60;
 
 async function idleFigures(service: ServiceProcess, server: Server, idleSeconds: number): Promise<Figure[]> {
-  const ended = seconds(service, server);
   await pause(SETTLING_SECONDS * 1_000);
+  while ((await asked(server.url, `SELECT FROM pg_stat_activity WHERE backend_type = 'autovacuum worker'`)).length > 0)
+    await pause(1_000);
   const before = seconds(service, server);
   await pause(idleSeconds * 1_000);
   const taken = minus(seconds(service, server), before);
   return [
-    noted({
-      name: 'the first minute after these calls, with PostgreSQL',
-      value: (total(minus(before, ended)) / SETTLING_SECONDS) * 100,
-      unit: '% of a core',
-      yardstick: { name: 'goal when idle, %', value: 3 },
-    }),
     atMost(1, {
       name: 'idle, with PostgreSQL',
       value: (total(taken) / idleSeconds) * 100,

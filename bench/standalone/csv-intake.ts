@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { startServer } from '@call-analysis/postgres/server';
+import { findServer } from '@call-analysis/postgres/server';
 import { Client } from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { newFirm } from '../../deploy/standalone/test/client/new-firm.ts';
@@ -28,14 +28,14 @@ export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
     for (let round = 0; round < runs; round++) {
       const file = join(directory, 'rows.csv');
       await writeCsv(file, rowsOf(rows, `round${round}`));
-      const measured = await intake(file, rows, true);
+      const measured = await intake(file, rows);
       rates.push(measured.rate);
       copies.push(measured.copyRate);
       peaks.push(measured.peakMiB);
     }
     const big = join(directory, 'big.csv');
     await writeCsv(big, rowsOf(rows * 3, 'big'));
-    const three = await intake(big, rows * 3, false);
+    const three = await intake(big, rows * 3);
     const rate = median(rates);
     const million = rows === 1_000_000 ? '1 M' : `${rows / 1000} k`;
     return [
@@ -63,13 +63,13 @@ export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
   }
 }
 
-async function intake(file: string, rows: number, withCopy: boolean) {
+async function intake(file: string, rows: number) {
   const service = await startService();
   try {
     const firm = await newFirm(service, { segmentTypes: ['support'] });
     const key = await firm.upload(await openAsBlob(file));
     // Before the rows are accepted, because their analysis keeps the database busy.
-    const copied = withCopy ? await copySeconds(service.directory, file) : 1;
+    const copied = await copySeconds(service.directory, file);
     resetPeak(service.pid);
     const began = performance.now();
     const { data } = await firm.call<{ data: { accepted: number } }>('POST', '/api/v1/calls/process-upload', {
@@ -85,9 +85,7 @@ async function intake(file: string, rows: number, withCopy: boolean) {
 }
 
 async function copySeconds(directory: string, file: string): Promise<number> {
-  // The server is running, so this only returns its URL.
-  const server = await startServer({ directory: join(directory, 'postgres'), log: () => {} });
-  const client = new Client({ connectionString: server.adminUrl });
+  const client = new Client({ connectionString: await findServer(join(directory, 'postgres')) });
   await client.connect();
   try {
     await client.query(`CREATE TABLE copied (client_phone_number text, operator_name text, duration int, anonymized_text text,

@@ -4,7 +4,8 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { startServer } from '@call-analysis/postgres/server';
+import { databaseUrl } from '@call-analysis/postgres';
+import { findServer } from '@call-analysis/postgres/server';
 import { Pool } from 'pg';
 import { newFirm } from '../../deploy/standalone/test/client/new-firm.ts';
 import { startService } from '../../deploy/standalone/test/system/service-process.ts';
@@ -37,10 +38,12 @@ export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
   const waiting = quick ? 100_000 : 1_000_000;
   const sink = await openSink();
   const service = await startService(undefined, { WEBHOOK_ALLOW_PRIVATE: 'true' });
-  const server = await startServer({ directory: join(service.directory, 'postgres'), log: () => {} });
-  const database = new URL(server.adminUrl);
-  database.pathname = '/call_analysis';
-  const pool = new Pool({ connectionString: database.href, max: 2, options: '-c search_path=webhooks' });
+  const adminUrl = await findServer(join(service.directory, 'postgres'));
+  const pool = new Pool({
+    connectionString: databaseUrl(adminUrl!, 'call_analysis'),
+    max: 2,
+    options: '-c search_path=webhooks',
+  });
   try {
     const firm = await newFirm(service);
     const request = { url: sink.url, events: ['call.completed'] };

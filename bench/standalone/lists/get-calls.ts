@@ -1,18 +1,24 @@
-import { randomUUID } from 'node:crypto';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { schema } from '@call-analysis/ingest';
-import { openDatabase } from '@call-analysis/postgres';
+import { type Database, databaseUrl as databaseUrlOf, openDatabase } from '@call-analysis/postgres';
+import { findServer } from '@call-analysis/postgres/server';
 import { Client } from 'pg';
-import { openStores, type Stores } from '../../../services/ingest/deps.ts';
+import { newFirm } from '../../../deploy/standalone/test/client/new-firm.ts';
+import { startService } from '../../../deploy/standalone/test/system/service-process.ts';
+import { openStores } from '../../../services/ingest/deps.ts';
 import { type CallFilter, NO_FILTER, type Sort } from '../../../services/ingest/listing/call-filter.ts';
-import { listCalls, type ListCallsRequest } from '../../../services/ingest/listing/list-calls.ts';
-import { atMost, type Figure, noted, quantile } from '../../harness/figure.ts';
-import { processorMs } from '../../harness/processes.ts';
-import { load, timed, withIngestDatabase } from './ingest-database.ts';
+import { listCalls } from '../../../services/ingest/listing/list-calls.ts';
+import { atMost, type Figure, median, noted, quantile } from '../../harness/figure.ts';
+import { load, timed } from './ingest-database.ts';
 
 const LIMIT_MS = 50;
 /** Of two filters with any sort: at rest, and while calls are processed. */
 const PAIR_LIMIT_MS = 100;
 const BUSY_PAIR_LIMIT_MS = 250;
+const LARGE_PAIR_LIMIT_MS = 1_000;
 const CALLS_PER_BATCH = 10_000;
 const PROCESSED_AT_ONCE = 500;
 const MOST_PROCESSED = 100_000;
@@ -21,231 +27,249 @@ const DAY_MS = 86_400_000;
 const BEGIN = Date.UTC(2024, 9, 1);
 const END = Date.UTC(2026, 9, 1);
 
-interface Asked {
-  readonly name: string;
-  /** A filter of this kind, different in each round. */
-  readonly filter: (round: number) => Partial<CallFilter>;
-  readonly sort?: Sort;
-  readonly size?: number;
-  readonly page?: number;
-}
+/** A filter of this kind, different in each round. */
+type Filter = (round: number) => Partial<CallFilter>;
 
-const operator = (round: number) => ({ operator_name: `Operator ${round % 100}` });
-const month = (round: number) => ({
-  started_from: new Date(BEGIN + (round % 23) * 30 * DAY_MS + 3_600_000).toISOString(),
-  started_to: new Date(BEGIN + ((round % 23) + 1) * 30 * DAY_MS).toISOString(),
-});
-const segment = (round: number) => ({ segment_type: [`segment ${round % 10}`] });
-const status = (round: number) => ({ status: [(['completed', 'failed', 'queued'] as const)[round % 3]!] });
-const scores = (round: number) => ({ score_min: (round % 8) * 10, score_max: (round % 8) * 10 + 20 });
-const team = (round: number) => ({ operator_group_name: `Team ${round % 20}` });
-const direction = (round: number) => ({ direction: [round % 2 === 0 ? ('inbound' as const) : ('outbound' as const)] });
-const topic = (round: number) => ({ topic: `topic ${round % 32}` });
-const lengths = (round: number) => ({ duration_min: 60 + (round % 10), duration_max: 90 + (round % 10) });
-const word = (round: number) => ({ q: `word${round % 20}` });
-const batch = (round: number) => ({ batch: batchUuid(round % 20) });
+/** Any two of these are asked for together. */
+const filters = {
+  status: (round) => ({ status: [(['completed', 'failed', 'queued'] as const)[round % 3]!] }),
+  segment_type: (round) => ({ segment_type: [`segment ${round % 10}`] }),
+  direction: (round) => ({ direction: [round % 2 === 0 ? 'inbound' : 'outbound'] }),
+  operator_name: (round) => ({ operator_name: `Operator ${round % 100}` }),
+  operator_group_name: (round) => ({ operator_group_name: `Team ${round % 20}` }),
+  batch: (round) => ({ batch: batchUuid(round % 20) }),
+  source: (round) => ({ source: round % 2 === 0 ? 'audio' : 'transcription' }),
+  period: (round) => ({
+    started_from: new Date(BEGIN + (round % 23) * 30 * DAY_MS + 3_600_000).toISOString(),
+    started_to: new Date(BEGIN + ((round % 23) + 1) * 30 * DAY_MS).toISOString(),
+  }),
+  score: (round) => ({ score_min: (round % 8) * 10, score_max: (round % 8) * 10 + 20 }),
+  needs_review: () => ({ needs_review: true }),
+  reviewed: () => ({ reviewed: true }),
+  client_phone_number: (round) => ({ client_phone_number: `+99890${1_000_000 + round * 7}` }),
+  language: (round) => ({ language: (['en', 'ru', 'uz'] as const)[round % 3]! }),
+  topic: (round) => ({ topic: `topic ${round % 32}` }),
+  resolution: (round) => ({ resolution: (['resolved', 'unresolved'] as const)[round % 2]! }),
+  auto_failed: () => ({ auto_failed: true }),
+  duration: (round) => ({ duration_min: 60 + (round % 10), duration_max: 90 + (round % 10) }),
+} satisfies Record<string, Filter>;
+
+const word: Filter = (round) => ({ q: `word${round % 20}` });
 
 function batchUuid(number: number): string {
   return `00000000-0000-7000-8000-${number.toString(16).padStart(12, '0')}`;
 }
 
-/** Any two of these are asked for together. */
-const paired: readonly (readonly [string, (round: number) => Partial<CallFilter>])[] = [
-  ['status', status],
-  ['segment_type', segment],
-  ['direction', direction],
-  ['operator_name', operator],
-  ['operator_group_name', team],
-  ['batch', batch],
-  ['source', (round) => ({ source: round % 2 === 0 ? 'audio' : 'transcription' })],
-  ['period', month],
-  ['score', scores],
-  ['needs_review', () => ({ needs_review: true })],
-  ['reviewed', () => ({ reviewed: true })],
-  ['client_phone_number', (round) => ({ client_phone_number: `+99890${1_000_000 + round * 7}` })],
-  ['language', (round) => ({ language: (['en', 'ru', 'uz'] as const)[round % 3]! })],
-  ['topic', topic],
-  ['resolution', (round) => ({ resolution: (['resolved', 'unresolved'] as const)[round % 2]! })],
-  ['auto_failed', () => ({ auto_failed: true })],
-  ['duration', lengths],
-];
+interface Question {
+  readonly filter?: Filter;
+  readonly sort?: string;
+  readonly size?: number;
+  readonly page?: number;
+}
 
-const questions: readonly Asked[] = [
-  { name: 'no filter', filter: () => ({}) },
-  { name: 'no filter, a page of 100', filter: () => ({}), size: 100 },
-  { name: 'status', filter: status },
-  { name: 'outcome', filter: (round) => ({ outcome: [round % 2 === 0 ? 'scored' : 'no_speech'] }) },
-  { name: 'segment_type', filter: segment },
-  { name: 'direction', filter: direction },
-  { name: 'operator_name', filter: operator },
-  { name: 'operator_group_name', filter: team },
-  { name: 'batch', filter: batch },
-  { name: 'source', filter: (round) => ({ source: round % 2 === 0 ? 'audio' : 'transcription' }) },
-  { name: 'started_from, started_to', filter: month },
-  { name: 'score_min, score_max', filter: scores },
-  { name: 'partner_call_id', filter: (round) => ({ partner_call_id: `crm-${round * 100}` }) },
-  { name: 'status and a month', filter: (round) => ({ ...status(round), ...month(round) }) },
-  { name: 'operator and a month', filter: (round) => ({ ...operator(round), ...month(round) }) },
-  { name: 'segment and status', filter: (round) => ({ ...segment(round), ...status(round) }) },
-  { name: 'scores and segment', filter: (round) => ({ ...scores(round), ...segment(round) }) },
-  { name: 'direction and group', filter: (round) => ({ ...direction(round), ...team(round) }) },
-  { name: 'operator of 1 %, failed 0.1 %', filter: (round) => ({ ...operator(round), status: ['failed'] }) },
-  { name: 'sorted by start_time', filter: () => ({}), sort: { by: 'start_time', isDescending: true } },
-  { name: 'sorted by score, lowest first', filter: () => ({}), sort: { by: 'score', isDescending: false } },
-  { name: 'operator, sorted by score', filter: operator, sort: { by: 'score', isDescending: true } },
-  { name: 'needs_review, not reviewed', filter: () => ({ needs_review: true, reviewed: false }) },
-  { name: 'reviewed', filter: () => ({ reviewed: true }) },
-  { name: 'operator_id', filter: (round) => ({ operator_id: `id-${round % 100}` }) },
-  { name: 'client_phone_number', filter: (round) => ({ client_phone_number: `+99890${1_000_000 + round * 7}` }) },
-  { name: 'language', filter: (round) => ({ language: (['en', 'ru', 'uz'] as const)[round % 3]! }) },
-  { name: 'topic', filter: topic },
-  { name: 'resolution', filter: (round) => ({ resolution: (['resolved', 'unresolved'] as const)[round % 2]! }) },
-  { name: 'auto_failed', filter: () => ({ auto_failed: true }) },
-  { name: 'duration_min, duration_max', filter: lengths },
-  { name: 'topic and a month', filter: (round) => ({ ...topic(round), ...month(round) }) },
-  { name: 'operator_id and duration', filter: (round) => ({ operator_id: `id-${round % 100}`, ...lengths(round) }) },
-  { name: 'topic, sorted by start_time', filter: topic, sort: { by: 'start_time', isDescending: true } },
-  { name: 'page 1,000 of a status', filter: () => ({ status: ['completed'] }), page: 1_000 },
-  { name: 'q, a word in 1 %', filter: word },
-  { name: 'q, a word in 1 %, a page of 100', filter: word, size: 100 },
-  { name: 'q, a rare word', filter: (round) => ({ q: `rare${round}` }) },
-  { name: 'q and operator', filter: (round) => ({ ...word(round), ...operator(round) }) },
-];
+const questions: Readonly<Record<string, Question>> = {
+  'no filter': {},
+  'no filter, a page of 100': { size: 100 },
+  ...Object.fromEntries(Object.entries(filters).map(([name, filter]) => [name, { filter }])),
+  operator_id: { filter: (round) => ({ operator_id: `id-${round % 100}` }) },
+  partner_call_id: { filter: (round) => ({ partner_call_id: `crm-${round * 100}` }) },
+  'sorted by start_time': { sort: '-start_time' },
+  'sorted by score, lowest first': { sort: 'score' },
+  'page 1,000 of a status': { filter: () => ({ status: ['completed'] }), page: 1_000 },
+  'q, a word in 1 %': { filter: word },
+  'q, a word in 1 %, a page of 100': { filter: word, size: 100 },
+  'q, a rare word': { filter: (round) => ({ q: `rare${round}` }) },
+  'q and operator': { filter: (round) => ({ ...word(round), ...filters.operator_name(round) }) },
+};
 
-/**
- * The 95th percentile of the time of a list with its count, in a firm with a million calls.
- */
+/** The p95 of lists with their counts over HTTP in a firm with a million calls, beside the same SQL by bare `pg` behind express. */
 export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
-  const calls = quick ? 200_000 : 1_000_000;
-  return withIngestDatabase(async (url) => {
-    const firmUuid = randomUUID();
-    await timed(`${calls.toLocaleString('en')} calls made`, () => fill(url, firmUuid, calls));
-    // One connection without parallel workers: its processor time is that of the lists.
-    const options = new URLSearchParams({ options: '-c max_parallel_workers_per_gather=0' });
-    const db = openDatabase({ url: `${url}&${options}`, schema, poolSize: 1 });
-    const stores = openStores(db, url);
-    try {
-      const [backend] = await db.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
-      const processor = () => processorMs(backend!.pid);
-      return [
-        ...(await measure(stores, firmUuid, quick ? 20 : 50)),
-        ...(await measurePairs(stores, url, firmUuid, processor)),
-      ];
-    } finally {
-      await stores.close();
-      await db.close();
-    }
+  return withFirm(quick ? 200_000 : 1_000_000, async (firm) => {
+    const rounds = quick ? 20 : 50;
+    const rest = [
+      ...(await singles(firm, rounds)),
+      ...(await walks(firm, rounds)),
+      ...(await pairs(firm, 'two filters, any sort', PAIR_LIMIT_MS)),
+    ];
+    const processing = processCalls(firm.databaseUrl, firm.uuid);
+    const busy = await pairs(firm, 'two filters, any sort, while calls are processed', BUSY_PAIR_LIMIT_MS);
+    const { calls, seconds } = await processing.stop();
+    const yardstick = { name: 'in all', value: calls };
+    return [
+      ...rest,
+      ...busy,
+      noted({ name: 'calls processed meanwhile', value: calls / seconds, unit: 'calls/s', yardstick }),
+    ];
   });
 }
 
-function lister(stores: Stores, firmUuid: string) {
-  return (request: Partial<ListCallsRequest>) =>
-    listCalls(stores, firmUuid, {
-      filter: NO_FILTER,
-      sort: { by: 'created_at', isDescending: true },
-      page: 1,
-      cursor: null,
-      size: 10,
-      ...request,
-    });
+/** The same at rest in a firm with ten million calls. To fill it takes half an hour and 20 GB. */
+export async function runTenMillion({ quick }: { quick: boolean }): Promise<Figure[]> {
+  return withFirm(quick ? 500_000 : 10_000_000, async (firm) => [
+    ...(await singles(firm, 20)),
+    ...(await walks(firm, 20)),
+    ...(await pairs(firm, 'two filters, any sort', LARGE_PAIR_LIMIT_MS)),
+  ]);
 }
 
-async function measure(stores: Stores, firmUuid: string, rounds: number): Promise<Figure[]> {
-  const figures: Figure[] = [];
-  const list = lister(stores, firmUuid);
-  const add = (name: string, times: readonly number[]) => {
-    const value = quantile(times, 0.95);
-    figures.push(
-      atMost(1, { name: `${name}, p95`, value, unit: 'ms', yardstick: { name: 'limit, ms', value: LIMIT_MS } }),
-    );
-  };
-  for (const { name, filter, ...rest } of questions) {
-    const times: number[] = [];
-    // The first listings have neither open connections nor index pages in memory.
-    for (let round = -2; round < rounds; round++) {
-      const began = performance.now();
-      await list({ filter: { ...NO_FILTER, ...filter(Math.abs(round)) }, ...rest });
-      if (round >= 0) times.push(performance.now() - began);
+interface Firm {
+  readonly uuid: string;
+  readonly databaseUrl: string;
+  /** Milliseconds of a list of the service, or of the peer with the same statements. */
+  list(query: Query): Promise<{ ms: number; nextCursor: string | null }>;
+  peer(query: Query): Promise<number>;
+}
+
+type Query = Partial<CallFilter> & {
+  sort?: string | undefined;
+  page?: number | undefined;
+  cursor?: string;
+  size?: number | undefined;
+};
+
+/** The service with a firm that has so many calls, and the peer on the same database. */
+async function withFirm(calls: number, work: (firm: Firm) => Promise<Figure[]>): Promise<Figure[]> {
+  const service = await startService();
+  try {
+    const { token, firmUuid: uuid } = await newFirm(service);
+    const databaseUrl = databaseUrlOf((await findServer(join(service.directory, 'postgres')))!, 'call_analysis');
+    await timed(`${calls.toLocaleString('en')} calls made`, () => fill(databaseUrl, uuid, calls));
+    const statements = recorder(databaseUrl, uuid);
+    const peer = fork(fileURLToPath(new URL('./peer-server.ts', import.meta.url)), [databaseUrl]);
+    try {
+      const [peerUrl] = (await once(peer, 'message')) as [string];
+      return await work({
+        uuid,
+        databaseUrl,
+        async list(query) {
+          const given = Object.entries(query).flatMap(([name, value]) =>
+            [value].flat().map((each) => [name, `${each}`] as [string, string]),
+          );
+          const headers = { authorization: `Bearer ${token}` };
+          const { ms, body } = await ask(`${service.url}/api/v1/calls?${new URLSearchParams(given)}`, { headers });
+          return { ms, nextCursor: (body as { next_cursor: string | null }).next_cursor };
+        },
+        async peer(query) {
+          const body = JSON.stringify(await statements.of(query));
+          return (await ask(peerUrl, { method: 'POST', headers: { 'content-type': 'application/json' }, body })).ms;
+        },
+      });
+    } finally {
+      peer.disconnect();
+      await statements.close();
     }
-    add(name, times);
+  } finally {
+    await service.stop();
   }
-  for (const by of ['created_at', 'start_time', 'score'] as const) {
-    const times: number[] = [];
-    const filter: CallFilter = { ...NO_FILTER, status: ['completed'] };
-    const sort = { by, isDescending: true };
-    // A cursor costs the same at any position, so it begins beyond the last page.
-    let { nextCursor: cursor } = await list({ filter, sort, page: 100, size: 100 });
-    for (let round = 0; round < rounds && cursor !== null; round++) {
-      const began = performance.now();
-      ({ nextCursor: cursor } = await list({ filter, sort, cursor, size: 100 }));
-      times.push(performance.now() - began);
+}
+
+async function ask(url: string, init: RequestInit): Promise<{ ms: number; body: unknown }> {
+  const began = performance.now();
+  const response = await fetch(url, init);
+  const body: unknown = await response.json();
+  if (!response.ok) throw new Error(`${url}: ${response.status} ${JSON.stringify(body)}`);
+  return { ms: performance.now() - began, body };
+}
+
+/** Runs lists in this process to learn their statements. */
+function recorder(url: string, firmUuid: string) {
+  const db = openDatabase({ url, schema, poolSize: 1 });
+  let statements: { text: string; values: readonly unknown[] }[] = [];
+  const recording: Database = {
+    ...db,
+    query(text: string, values: readonly unknown[] = []) {
+      statements.push({ text, values });
+      return db.query(text, values);
+    },
+  };
+  const stores = openStores(recording, url);
+  return {
+    async of({ sort = '-created_at', page = 1, size = 10, ...filter }: Query) {
+      statements = [];
+      const by = sort.replace('-', '') as Sort['by'];
+      const request = { sort: { by, isDescending: sort.startsWith('-') }, page, cursor: null, size };
+      await listCalls(stores, firmUuid, { ...request, filter: { ...NO_FILTER, ...filter } });
+      return statements;
+    },
+    async close() {
+      await stores.close();
+      await db.close();
+    },
+  };
+}
+
+/** Each question and, now and then, the peer by turns, and how the medians of all compare. */
+async function singles(firm: Firm, rounds: number): Promise<Figure[]> {
+  const figures: Figure[] = [];
+  const medians: { ours: number; peer: number }[] = [];
+  for (const [name, { filter, ...rest }] of Object.entries(questions)) {
+    const ours: number[] = [];
+    const peer: number[] = [];
+    // The first lists have neither open connections nor index pages in memory.
+    for (let round = -2; round < rounds; round++) {
+      const query = { ...filter?.(Math.abs(round)), ...rest };
+      const lists = [(await firm.list(query)).ms, round % 5 === 0 ? await firm.peer(query) : []].flat();
+      if (round < 0) continue;
+      ours.push(lists[0]!);
+      peer.push(...lists.slice(1));
     }
-    add(`deep cursor by ${by}, pages of 100`, times);
+    figures.push(p95(name, ours, LIMIT_MS));
+    medians.push({ ours: median(ours), peer: median(peer) });
+  }
+  const all = noted({
+    name: 'these lists, median',
+    value: median(medians.map(({ ours }) => ours)),
+    unit: 'ms',
+    yardstick: { name: 'the same SQL by bare pg behind express, ms', value: median(medians.map(({ peer }) => peer)) },
+    ratios: medians.map(({ ours, peer }) => ours / peer),
+  });
+  return [...figures, all];
+}
+
+/** A cursor costs the same at any position, so it begins beyond the last page. */
+async function walks(firm: Firm, rounds: number): Promise<Figure[]> {
+  const figures: Figure[] = [];
+  for (const by of ['created_at', 'start_time', 'score']) {
+    const times: number[] = [];
+    const query: Query = { status: ['completed'], sort: `-${by}`, size: 100 };
+    let { nextCursor } = await firm.list({ ...query, page: 100 });
+    for (let round = 0; round < rounds && nextCursor !== null; round++) {
+      const list = await firm.list({ ...query, cursor: nextCursor });
+      times.push(list.ms);
+      ({ nextCursor } = list);
+    }
+    figures.push(p95(`deep cursor by ${by}, pages of 100`, times, LIMIT_MS));
   }
   return figures;
 }
 
-/** Every two filters with every sort, first at rest, then while other calls are added and completed. */
-async function measurePairs(stores: Stores, url: string, firmUuid: string, processor: () => number): Promise<Figure[]> {
-  const list = lister(stores, firmUuid);
-  const rest = await pairFigures(list, processor, 'two filters, any sort', PAIR_LIMIT_MS);
-  const processing = processCalls(url, firmUuid);
-  const name = 'two filters, any sort, while calls are processed';
-  const busy = await pairFigures(list, processor, name, BUSY_PAIR_LIMIT_MS);
-  const { calls, seconds } = await processing.stop();
-  return [
-    ...rest,
-    ...busy,
-    noted({
-      name: 'calls processed meanwhile',
-      value: calls / seconds,
-      unit: 'calls/s',
-      yardstick: { name: 'in all', value: calls },
-    }),
-  ];
-}
-
-/** `processor`: milliseconds of processor time of PostgreSQL so far. Unlike the time of a list, it hardly depends on what else runs. */
-async function pairFigures(
-  list: ReturnType<typeof lister>,
-  processor: () => number,
-  name: string,
-  limitMs: number,
-): Promise<Figure[]> {
-  const lists: { name: string; ms: number; processorMs: number }[] = [];
-  for (const [at, [one, first]] of paired.entries()) {
-    for (const [other, second] of paired.slice(at + 1)) {
-      for (const by of ['created_at', 'start_time', 'score'] as const) {
+/** Every two filters with every sort. */
+async function pairs(firm: Firm, name: string, limitMs: number): Promise<Figure[]> {
+  const lists: { name: string; ms: number }[] = [];
+  const kinds = Object.entries<Filter>(filters);
+  for (const [at, [one, first]] of kinds.entries()) {
+    for (const [other, second] of kinds.slice(at + 1)) {
+      for (const by of ['created_at', 'start_time', 'score']) {
         for (let round = -1; round < 4; round++) {
-          const filter = { ...NO_FILTER, ...first(Math.abs(round)), ...second(Math.abs(round)) };
-          const [began, before] = [performance.now(), processor()];
-          await list({ filter, sort: { by, isDescending: true } });
-          if (round < 0) continue;
-          lists.push({
-            name: `${one}, ${other} by ${by}`,
-            ms: performance.now() - began,
-            processorMs: processor() - before,
-          });
+          const { ms } = await firm.list({ ...first(Math.abs(round)), ...second(Math.abs(round)), sort: `-${by}` });
+          if (round >= 0) lists.push({ name: `${one}, ${other} by ${by}`, ms });
         }
       }
     }
   }
   const yardstick = { name: 'limit, ms', value: limitMs };
-  const ms = lists.map((each) => each.ms);
-  const busyMs = lists.map((each) => each.processorMs);
-  const slowest = lists.toSorted((one, other) => other.processorMs - one.processorMs)[0]!;
+  const times = lists.map(({ ms }) => ms);
+  const slowest = lists.toSorted((one, other) => other.ms - one.ms)[0]!;
   return [
-    noted({ name: `${name}, median`, value: quantile(ms, 0.5), unit: 'ms', yardstick }),
-    atMost(1, { name: `${name}, p95`, value: quantile(ms, 0.95), unit: 'ms', yardstick }),
-    noted({ name: `${name}, processor time, median`, value: quantile(busyMs, 0.5), unit: 'ms', yardstick }),
-    atMost(1, { name: `${name}, processor time, p95`, value: quantile(busyMs, 0.95), unit: 'ms', yardstick }),
-    noted({
-      name: `${name}, most processor time: ${slowest.name}`,
-      value: slowest.processorMs,
-      unit: 'ms',
-      yardstick,
-    }),
+    noted({ name: `${name}, median`, value: median(times), unit: 'ms', yardstick }),
+    p95(name, times, limitMs),
+    noted({ name: `${name}, slowest: ${slowest.name}`, value: slowest.ms, unit: 'ms', yardstick }),
   ];
+}
+
+function p95(name: string, times: readonly number[], limitMs: number): Figure {
+  const yardstick = { name: 'limit, ms', value: limitMs };
+  return atMost(1, { name: `${name}, p95`, value: quantile(times, 0.95), unit: 'ms', yardstick });
 }
 
 /** Adds calls and completes them, without what else the service does for them, until it is stopped or there are many. */
@@ -335,5 +359,5 @@ async function fill(url: string, firmUuid: string, calls: number): Promise<void>
     );
     await client.query('ALTER TABLE call ENABLE TRIGGER USER');
   };
-  await load(url, ['listed_call', 'call_text'], insert, ['call']);
+  await load(url, ['call', 'listed_call', 'call_text'], insert);
 }

@@ -41,7 +41,8 @@ export async function load(
     );
     const indexes = await client.query<{ name: string; definition: string }>(
       `SELECT indexname AS name, indexdef AS definition FROM pg_indexes
-       WHERE schemaname = $1 AND tablename = ANY($2) AND indexname NOT LIKE '%pkey'`,
+       WHERE schemaname = $1 AND tablename = ANY($2)
+         AND NOT EXISTS (SELECT FROM pg_constraint WHERE conindid = format('%I.%I', schemaname, indexname)::regclass)`,
       [schema, tables],
     );
     for (const { name } of indexes.rows) await client.query(`DROP INDEX ${name}`);
