@@ -85,7 +85,7 @@ async function intake(file: string, rows: number) {
 }
 
 async function copySeconds(directory: string, file: string): Promise<number> {
-  const client = new Client({ connectionString: await findServer(join(directory, 'postgres')) });
+  const client = new Client({ connectionString: (await findServer(join(directory, 'postgres')))! });
   await client.connect();
   try {
     await client.query(`CREATE TABLE copied (client_phone_number text, operator_name text, duration int, anonymized_text text,

@@ -70,12 +70,7 @@ export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
         seconds += heard.duration;
         count(ours, lines, (role) => textOf(heard, sideOf(sample, role)));
         const cut = await cutByHand(engine, sample, lines, path);
-        count(byHand, lines, (role) =>
-          cut
-            .filter((each) => each.role === role)
-            .map(({ text }) => text)
-            .join(' '),
-        );
+        count(byHand, lines, (role) => saidBy(cut, role));
       }
       const rate = ({ errors, words }: Counted) => errors / words;
       figures.push(
@@ -181,14 +176,14 @@ function sideOf({ metadata }: Sample, role: Line['role']): 'left' | 'right' {
 /** Compares the words of each channel separately, so that simultaneous speech is not counted as an error. */
 function count(sum: Counted, lines: readonly Line[], heard: (role: Line['role']) => string): void {
   for (const role of ['operator', 'client'] as const) {
-    const said = lines
-      .filter((line) => line.role === role)
-      .map(({ text }) => text)
-      .join(' ');
-    const { errors, words } = wordErrors(said, heard(role));
+    const { errors, words } = wordErrors(saidBy(lines, role), heard(role));
     sum.errors += errors;
     sum.words += words;
   }
+}
+
+function saidBy(lines: readonly Pick<Line, 'role' | 'text'>[], role: Line['role']): string {
+  return lines.flatMap((line) => (line.role === role ? [line.text] : [])).join(' ');
 }
 
 function textOf({ utterances }: RecordingTranscript, side: 'left' | 'right'): string {

@@ -7,7 +7,7 @@ import { type CallFilter, NO_FILTER } from '../../../services/ingest/listing/cal
 import { GROUPINGS, type Grouping } from '../../../services/ingest/statistics/groupings.ts';
 import { maintainStatistics } from '../../../services/ingest/statistics/maintain-statistics.ts';
 import { readStatistics } from '../../../services/ingest/statistics/read-statistics.ts';
-import { atMost, type Figure, noted, quantile } from '../../harness/figure.ts';
+import { atMost, type Figure, quantile } from '../../harness/figure.ts';
 import { load, timed, withIngestDatabase } from './ingest-database.ts';
 
 const DAY_MS = 86_400_000;
@@ -120,19 +120,16 @@ async function measure(stores: Stores, client: Client, firmUuid: string, rounds:
   };
   for (const { name, days, limitMs } of PERIODS) {
     const plainMs = await plainAggregate(client, new Date(END - days * DAY_MS));
-    const limit = (value: number) => ({
-      name: `limit (plain SQL takes ${Math.round(plainMs).toLocaleString('en')}), ms`,
-      value,
-    });
+    const limitName = `limit (plain SQL takes ${Math.round(plainMs).toLocaleString('en')}), ms`;
+    const limit = (value: number) => ({ name: limitName, value });
     const yardstick = limit(limitMs);
-    const firsts: number[] = [];
     const add = async (what: string, work: (zone: Zone) => Promise<unknown>, most = yardstick) => {
       const times: number[] = [];
       // The first request has its pages neither in the memory of PostgreSQL nor of its connections.
       for (let round = -1; round < rounds; round++) {
         const began = performance.now();
         await work(ZONES[(round + ZONES.length) % ZONES.length]!);
-        (round < 0 ? firsts : times).push(performance.now() - began);
+        if (round >= 0) times.push(performance.now() - began);
       }
       const value = quantile(times, 0.95);
       figures.push(atMost(1, { name: `statistics of ${name} ${what}, p95`, value, unit: 'ms', yardstick: most }));
@@ -149,8 +146,6 @@ async function measure(stores: Stores, client: Client, firmUuid: string, rounds:
           await add(`of ${what} by ${groupBy}`, (zone) => ask(groupBy, zone, days, 0, filter), limit(FILTER_LIMIT_MS));
       }
     }
-    const first = Math.max(...firsts);
-    figures.push(noted({ name: `slowest first request of ${name}`, value: first, unit: 'ms', yardstick }));
   }
   return figures;
 }
