@@ -1,14 +1,5 @@
 import type { Prisma, PrismaClient } from '../generated/client.ts';
 
-export interface Session {
-  readonly uuid: string;
-  readonly userUuid: string;
-  /** The session ends then unless it is refreshed before. */
-  readonly idleUntil: Date;
-  /** The session ends then in any case. */
-  readonly expiresAt: Date;
-}
-
 /** Who somebody is at an identity provider: its `iss`, and its `sub` for the person. */
 export interface ProviderIdentity {
   readonly issuer: string;
@@ -16,6 +7,7 @@ export interface ProviderIdentity {
 }
 
 const SESSION = { uuid: true, userUuid: true, idleUntil: true, expiresAt: true } as const;
+type Session = Prisma.SessionGetPayload<{ select: typeof SESSION }>;
 
 /** Sessions and one-time codes. Secrets are stored as hashes alone. */
 export function sessionRows(tx: Prisma.TransactionClient) {
