@@ -1,7 +1,6 @@
 import type { Fault } from '@call-analysis/fault';
-import type { Logger } from '@call-analysis/runtime';
-import type { Metadata, ServiceError } from '@grpc/grpc-js';
-import { outgoingContext } from '../wire/context.ts';
+import { currentContext, type Logger, newContext } from '@call-analysis/runtime';
+import { Metadata, type ServiceError } from '@grpc/grpc-js';
 import { inheritedDeadline } from '../wire/incoming-call.ts';
 import type { CallOptions, Method } from '../wire/methods.ts';
 import { LONGEST_CALL_MS } from '../wire/options.ts';
@@ -51,7 +50,10 @@ export class RemoteService {
   async start({ deadlineMs = this.#deadlineMs, signal }: CallOptions): Promise<Start> {
     signal?.throwIfAborted();
     const deadline = Math.min(Date.now() + Math.min(deadlineMs, LONGEST_CALL_MS), inheritedDeadline());
-    const metadata = outgoingContext();
+    const { requestId, traceparent } = currentContext() ?? newContext();
+    const metadata = new Metadata();
+    metadata.set('x-request-id', requestId);
+    metadata.set('traceparent', traceparent);
     await this.connection.wait(deadline, signal);
     signal?.throwIfAborted();
     // When its connection is lost before a server has begun it, the call waits for the next one.

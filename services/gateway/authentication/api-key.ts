@@ -25,7 +25,6 @@ const DEADLINE_MS = 3000;
 const MAX_KEYS_PER_BATCH = 200;
 /** One batch is read while another is written. More would only make the batches smaller. */
 const MAX_IN_FLIGHT = 2;
-const MAX_DELETED = 10_000;
 
 /**
  * Identifies callers by their API key, as of at most `ttlMs` ago, and as of the last deletion that was reported.
@@ -34,7 +33,7 @@ const MAX_DELETED = 10_000;
 export class ApiKeyAuthentication {
   readonly #verdicts: BatchedLookups<string, KeyVerdict>;
   /** By the key's hash, so that a memory dump shows no keys. */
-  readonly #valid: ShortLivedCache<ValidKey | null>;
+  readonly #valid: ShortLivedCache<ValidKey>;
   /** A deletion is final, and may overtake a verdict that calls the key valid. */
   readonly #deleted = new Set<string>();
 
@@ -50,12 +49,7 @@ export class ApiKeyAuthentication {
       maxInFlight: MAX_IN_FLIGHT,
       maxWaitMs: DEADLINE_MS,
     });
-    this.#valid = new ShortLivedCache<ValidKey | null>({
-      ttlMs,
-      maxEntries: 10_000,
-      keep: (key) => key !== null,
-      maxTtlMs: (key) => key?.endsInMs ?? Infinity,
-    });
+    this.#valid = new ShortLivedCache({ ttlMs, maxTtlMs: ({ endsInMs }) => endsInMs });
   }
 
   async authenticate(request: IncomingMessage): Promise<Caller> {
@@ -71,10 +65,6 @@ export class ApiKeyAuthentication {
   /** Refuses this key from now on, even when it is cached or its verification is in progress. */
   markDeleted(keyUuid: string): void {
     this.#deleted.add(keyUuid);
-    this.#valid.deleteWhere((key) => key?.keyUuid === keyUuid);
-    if (this.#deleted.size <= MAX_DELETED) return;
-    const [oldest] = this.#deleted;
-    if (oldest !== undefined) this.#deleted.delete(oldest);
   }
 
   async #verify(apiKey: string): Promise<ValidKey | null> {

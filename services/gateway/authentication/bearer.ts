@@ -5,7 +5,9 @@ import type { Caller } from './caller.ts';
 import { ShortLivedCache } from './short-lived-cache.ts';
 import { type RemoteKeys, type TokenRules, tokenVerifier, unauthenticated, type VerifiedToken } from './token.ts';
 
-/** Shorter than the cache's time to live, so that no result is older than that. */
+/** Of a user's status. */
+const TTL_MS = 5000;
+/** Shorter than that, so that no result is older. */
 const DEADLINE_MS = 3000;
 const SCHEME = 'bearer ';
 
@@ -21,7 +23,7 @@ interface UserStatus {
 }
 
 /**
- * Identifies callers by their bearer token. Role and firm are those of the token. As of at most `ttlMs` ago, the user
+ * Identifies callers by their bearer token. Role and firm are those of the token. As of at most five seconds ago, the user
  * must exist in that firm and has these operator ids, the token must not be revoked, and its session must not have ended.
  */
 export function bearerAuthentication(options: {
@@ -29,15 +31,10 @@ export function bearerAuthentication(options: {
   keys?: RemoteKeys;
   users: Users;
   /** As far as events have said so. */
-  removedFirms?: Pick<RemovedFirms, 'has'> | undefined;
-  ttlMs?: number;
-}): (request: IncomingMessage) => Caller | Promise<Caller> {
+  removedFirms?: ReadonlySet<string> | undefined;
+}): (request: IncomingMessage) => Promise<Caller> {
   const verify = tokenVerifier(options.tokens, options.keys);
-  const statuses = new ShortLivedCache<UserStatus | null>({
-    ttlMs: options.ttlMs ?? 5000,
-    maxEntries: 10_000,
-    keep: (status) => status !== null,
-  });
+  const statuses = new ShortLivedCache<UserStatus>({ ttlMs: TTL_MS });
 
   async function findStatus({ caller, sessionUuid = '' }: VerifiedToken): Promise<UserStatus | null> {
     const { user } = await options.users.findUser(
@@ -53,17 +50,11 @@ export function bearerAuthentication(options: {
     };
   }
 
-  function authorize(token: VerifiedToken): Caller | Promise<Caller> {
-    const { caller, sessionUuid } = token;
+  return async (request) => {
+    const token = await verify(tokenOf(request));
+    const { caller, sessionUuid = '' } = token;
     if (options.removedFirms?.has(caller.firmUuid) === true) throw unknownUser();
-    const key = sessionUuid === undefined ? caller.userUuid : `${caller.userUuid} ${sessionUuid}`;
-    const status = statuses.get(key, () => findStatus(token));
-    return status instanceof Promise ? status.then((found) => allowed(token, found)) : allowed(token, status);
-  }
-
-  return (request) => {
-    const token = verify(tokenOf(request));
-    return token instanceof Promise ? token.then(authorize) : authorize(token);
+    return allowed(token, await statuses.get(`${caller.userUuid} ${sessionUuid}`, () => findStatus(token)));
   };
 }
 
@@ -71,9 +62,7 @@ function allowed({ caller, issuedAt = 0, sessionUuid }: VerifiedToken, status: U
   if (status === null && sessionUuid !== undefined) {
     throw unauthenticated('The session of the bearer token has ended. Sign in again.');
   }
-  if (status?.firmUuid !== caller.firmUuid) {
-    throw unknownUser();
-  }
+  if (status?.firmUuid !== caller.firmUuid) throw unknownUser();
   if (status.isApiUser) {
     throw unauthenticated("The bearer token is of a firm's API user. Send the firm's API key instead.");
   }
@@ -99,22 +88,4 @@ function tokenOf(request: IncomingMessage): string {
   const isWellFormed = header.slice(0, SCHEME.length).toLowerCase() === SCHEME && token !== '' && !token.includes(' ');
   if (!isWellFormed) throw unauthenticated('The Authorization header must read `Bearer <token>`.');
   return token;
-}
-
-const MAX_FIRMS = 10_000;
-
-/** The firms that were removed while this process runs. Their tokens are refused although they are cached. */
-export class RemovedFirms {
-  readonly #firms = new Set<string>();
-
-  add(firmUuid: string): void {
-    this.#firms.add(firmUuid);
-    const [oldest] = this.#firms;
-    // A cache entry lives some seconds.
-    if (this.#firms.size > MAX_FIRMS && oldest !== undefined) this.#firms.delete(oldest);
-  }
-
-  has(firmUuid: string): boolean {
-    return this.#firms.has(firmUuid);
-  }
 }

@@ -18,7 +18,7 @@ export interface IdentityProvider {
    * The payload of a token, or undefined when no key of the provider signed it. Rejects with UNAVAILABLE when the keys
    * cannot be fetched and no cached one fits.
    */
-  open(token: string, algorithm: unknown): Promise<unknown>;
+  open(token: string): Promise<unknown>;
 }
 
 /** Keys are fetched when they are needed, at most one fetch at a time, and cached. */
@@ -50,8 +50,7 @@ export function identityProvider(
   });
 
   return {
-    async open(token, algorithm) {
-      if (!ALGORITHMS.includes(String(algorithm))) return undefined;
+    async open(token) {
       try {
         return await verified(token);
       } catch (error) {

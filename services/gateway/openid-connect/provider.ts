@@ -1,4 +1,4 @@
-import { Fault } from '@call-analysis/fault';
+import { Fault, unavailable } from '@call-analysis/fault';
 import * as client from 'openid-client';
 import type { Role } from '../authentication/caller.ts';
 import type { OpenIdSettings } from './variables.ts';
@@ -52,7 +52,7 @@ export function openIdProvider(settings: OpenIdSettings): OpenIdProvider {
       })
       .catch((cause: unknown) => {
         discovered = undefined;
-        throw away(cause);
+        throw unavailable('The identity provider', cause);
       });
     return discovered;
   }
@@ -107,7 +107,8 @@ async function claimsFrom(
     return { ...(await client.fetchUserInfo(configuration, tokens.access_token, claims.sub)), ...claims };
   } catch (error) {
     const code = (error as { code?: unknown }).code;
-    if (error instanceof TypeError || (typeof code === 'string' && NETWORK_ERRORS.has(code))) throw away(error);
+    if (error instanceof TypeError || (typeof code === 'string' && NETWORK_ERRORS.has(code)))
+      throw unavailable('The identity provider', error);
     throw new Fault(
       'unauthenticated',
       'UNAUTHENTICATED',
@@ -140,8 +141,4 @@ function textOf(claim: unknown): string | undefined {
 
 function forbidden(reason: string): Fault {
   return new Fault('forbidden', 'FORBIDDEN', `${reason}. Ask your system administrator.`);
-}
-
-function away(cause: unknown): Fault {
-  return new Fault('unavailable', 'UNAVAILABLE', 'The identity provider does not answer. Try again later.', { cause });
 }
