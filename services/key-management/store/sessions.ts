@@ -1,10 +1,7 @@
-import type { Prisma, PrismaClient } from '../generated/client.ts';
+import type { Prisma, PrismaClient, ProviderIdentity as Identity } from '../generated/client.ts';
 
 /** Who somebody is at an identity provider: its `iss`, and its `sub` for the person. */
-export interface ProviderIdentity {
-  readonly issuer: string;
-  readonly subject: string;
-}
+export type ProviderIdentity = Pick<Identity, 'issuer' | 'subject'>;
 
 const SESSION = { uuid: true, userUuid: true, idleUntil: true, expiresAt: true } as const;
 type Session = Prisma.SessionGetPayload<{ select: typeof SESSION }>;
