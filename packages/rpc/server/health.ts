@@ -9,17 +9,11 @@ const CACHE_MS = 1000;
 /** How often readiness is checked for callers of Watch. */
 const WATCH_MS = 2000;
 
-interface Health {
-  readonly implementation: Implementation;
-  /** Reports NOT_SERVING to all callers of Watch and ends their streams. */
-  stop(): void;
-}
-
 /**
  * Answers SERVING while `ready` resolves. `ready` is called only when somebody calls Check or Watch, so an idle process
  * checks nothing. Only SERVING is cached. The empty name means the complete process.
  */
-export function implementHealth(options: { names: readonly string[]; ready: () => Promise<void> }): Health {
+export function implementHealth(options: { names: readonly string[]; ready: () => Promise<void> }) {
   const stopping = new AbortController();
   const isReady = cachedFor(CACHE_MS, options.ready);
   const isServing = async () =>
@@ -48,5 +42,8 @@ export function implementHealth(options: { names: readonly string[]; ready: () =
       }
     },
   };
-  return { implementation: { service: HEALTH_METHODS, handlers }, stop: () => stopping.abort() };
+  const implementation: Implementation = { service: HEALTH_METHODS, handlers };
+  /** Reports NOT_SERVING to all callers of Watch and ends their streams. */
+  const stop = () => stopping.abort();
+  return { implementation, stop };
 }
