@@ -1,26 +1,18 @@
 import type { IncomingMessage } from 'node:http';
 import type { keyManagement } from '@call-analysis/proto';
+import type { User } from '@call-analysis/proto/key_management/v1/User';
 import type { Client } from '@call-analysis/rpc';
 import type { Caller } from './caller.ts';
 import { ShortLivedCache } from './short-lived-cache.ts';
 import { type RemoteKeys, type TokenRules, tokenVerifier, unauthenticated, type VerifiedToken } from './token.ts';
 
-/** Of a user's status. */
+/** Of a user. */
 const TTL_MS = 5000;
 /** Shorter than that, so that no result is older. */
 const DEADLINE_MS = 3000;
 const SCHEME = 'bearer ';
 
 type Users = Pick<Client<typeof keyManagement>, 'findUser'>;
-
-/** A user as key-management returns it. */
-interface UserStatus {
-  readonly firmUuid: string;
-  readonly isApiUser: boolean;
-  readonly operatorIds: readonly string[];
-  /** Milliseconds since the epoch. */
-  readonly tokensRevokedBefore: number;
-}
 
 /**
  * Identifies callers by their bearer token. Role and firm are those of the token. As of at most five seconds ago, the user
@@ -34,42 +26,34 @@ export function bearerAuthentication(options: {
   removedFirms?: ReadonlySet<string> | undefined;
 }): (request: IncomingMessage) => Promise<Caller> {
   const verify = tokenVerifier(options.tokens, options.keys);
-  const statuses = new ShortLivedCache<UserStatus>({ ttlMs: TTL_MS });
-
-  async function findStatus({ caller, sessionUuid = '' }: VerifiedToken): Promise<UserStatus | null> {
-    const { user } = await options.users.findUser(
-      { user_uuid: caller.userUuid, session_uuid: sessionUuid },
-      { deadlineMs: DEADLINE_MS },
-    );
-    if (user === undefined || user === null) return null;
-    return {
-      firmUuid: user.firm_uuid.toLowerCase(),
-      isApiUser: user.web_api_only,
-      operatorIds: user.operator_ids,
-      tokensRevokedBefore: user.tokens_revoked_before === undefined ? 0 : Date.parse(user.tokens_revoked_before),
-    };
-  }
+  const users = new ShortLivedCache<User>({ ttlMs: TTL_MS });
 
   return async (request) => {
     const token = await verify(tokenOf(request));
     const { caller, sessionUuid = '' } = token;
     if (options.removedFirms?.has(caller.firmUuid) === true) throw unknownUser();
-    return allowed(token, await statuses.get(`${caller.userUuid} ${sessionUuid}`, () => findStatus(token)));
+    const user = await users.get(`${caller.userUuid} ${sessionUuid}`, async () => {
+      const asked = { user_uuid: caller.userUuid, session_uuid: sessionUuid };
+      const { user: found } = await options.users.findUser(asked, { deadlineMs: DEADLINE_MS });
+      return found ?? null;
+    });
+    return allowed(token, user);
   };
 }
 
-function allowed({ caller, issuedAt = 0, sessionUuid }: VerifiedToken, status: UserStatus | null): Caller {
-  if (status === null && sessionUuid !== undefined) {
+function allowed({ caller, issuedAt = 0, sessionUuid }: VerifiedToken, user: User | null): Caller {
+  if (user === null && sessionUuid !== undefined) {
     throw unauthenticated('The session of the bearer token has ended. Sign in again.');
   }
-  if (status?.firmUuid !== caller.firmUuid) throw unknownUser();
-  if (status.isApiUser) {
+  if (user?.firm_uuid !== caller.firmUuid) throw unknownUser();
+  if (user.web_api_only) {
     throw unauthenticated("The bearer token is of a firm's API user. Send the firm's API key instead.");
   }
-  if (issuedAt * 1000 < status.tokensRevokedBefore) {
+  const { tokens_revoked_before: revokedBefore } = user;
+  if (revokedBefore !== undefined && issuedAt * 1000 < Date.parse(revokedBefore)) {
     throw unauthenticated('The bearer token was revoked. Ask your system administrator for a new one.');
   }
-  return caller.role === 'OPERATOR' ? { ...caller, operatorIds: status.operatorIds } : caller;
+  return caller.role === 'OPERATOR' ? { ...caller, operatorIds: user.operator_ids } : caller;
 }
 
 function unknownUser() {

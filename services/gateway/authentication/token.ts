@@ -72,7 +72,7 @@ export function tokenVerifier(
     }
     const payload = openLocally(token, header);
     if (payload !== undefined || remote.identityProvider === undefined) return issued(payload, nowSeconds);
-    return provided(await remote.identityProvider.open(token), nowSeconds);
+    return provided(await remote.identityProvider(token), nowSeconds);
   };
 }
 

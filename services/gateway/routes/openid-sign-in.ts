@@ -88,9 +88,7 @@ export function openIdSignIn(
         try {
           const url = new URL(redirectUri(request));
           url.search = new URL(request.url ?? '', url).search;
-          const { firmUuid: firm_uuid, operatorIds: ids, ...person } = await provider.finish(url, attempt);
-          const operator_ids = ids === undefined ? {} : { operator_ids: { ids: [...ids] } };
-          const session = await keys.openProviderSession({ ...person, firm_uuid, ...operator_ids, address });
+          const session = await keys.openProviderSession({ ...(await provider.finish(url, attempt)), address });
           const signedIn = cookie(request, SESSION_COOKIE, session.secret, new Date(session.session_expires_at));
           return { status: 302, headers: { location: consolePath, 'set-cookie': [signedIn, over] } };
         } catch (error) {

@@ -3,10 +3,11 @@ import { type Asset, type Encoding, openSite, type Site } from '@call-analysis/c
 import { Fault } from '@call-analysis/fault';
 import type { Request } from 'express';
 import { z } from 'zod';
-import { endpoint, type Endpoint } from '../../http/endpoint.ts';
+import type { Endpoint } from '../../http/endpoint.ts';
 import { securePage } from '../../http/response/headers.ts';
 import { routeNotFound } from '../../http/response/http-error.ts';
 import type { JsonResponse, Response } from '../../http/response/send.ts';
+import { ownEndpoint } from '../rpc-caller.ts';
 
 const YEAR_SECONDS = 31_536_000;
 const ASSETS = 'assets/';
@@ -33,11 +34,9 @@ export function consolePage(base: string, objectsOrigin?: string): Endpoint[] {
     return { status: 200, headers: { 'content-type': 'text/html; charset=utf-8' }, body };
   };
   return [
-    endpoint({
+    ownEndpoint({
       method: 'GET',
       path: '/',
-      credentials: 'none',
-      tag: 'Service',
       id: 'getRoot',
       summary: 'Go to the console',
       description: 'Redirects browsers, which accept `text/html`, to the console. Others get 404.',
@@ -48,11 +47,9 @@ export function consolePage(base: string, objectsOrigin?: string): Endpoint[] {
         return { status: 302, headers: { location: path, vary: 'Accept' } };
       },
     }),
-    endpoint({
+    ownEndpoint({
       method: 'GET',
       path: '/console',
-      credentials: 'none',
-      tag: 'Service',
       id: 'getConsole',
       summary: 'Open the console',
       responses: {
@@ -64,12 +61,10 @@ export function consolePage(base: string, objectsOrigin?: string): Endpoint[] {
         return { status: 302, headers: { location: path } };
       },
     }),
-    endpoint({
+    ownEndpoint({
       method: 'GET',
       path: '/console/*path',
-      credentials: 'none',
       query: z.looseObject({}),
-      tag: 'Service',
       id: 'getConsolePath',
       summary: 'Open a page of the console',
       description: 'Assets under `assets/` have a hash in their name and never change. Other paths return the page.',
