@@ -29,7 +29,7 @@ const app =
     : createApp({
         // None of these is asked; the router has them to look through.
         endpoints: [...endpointsOf({}, {} as Backends, new Readiness([])), bare],
-        authentication: { bearer: () => caller, 'api-key': () => caller },
+        authentication: { bearer: async () => caller, 'api-key': async () => caller },
         limits: new RateLimits({ perFirm: 1e9, perAddress: 1e9 }),
         log: createLog({ name: 'gateway' }),
         isDraining: () => false,

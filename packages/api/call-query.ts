@@ -1,7 +1,7 @@
 import { Direction, Language, Outcome, Resolution, Uuid } from '@call-analysis/events';
 import { z } from 'zod';
 import { CallSource, CallStatus } from './calls.ts';
-import { anyOf, flag, instant, isInstant, number, page, size, text, timeZone, typed, wholeNumber } from './fields.ts';
+import { anyOf, flag, inOrder, instant, number, page, size, text, timeZone, typed, wholeNumber } from './fields.ts';
 
 /** docs/api.md, "Calls". */
 
@@ -23,9 +23,6 @@ const Person = z
   .union([Uuid, z.literal('me')], { error: 'must be the uuid of a user, or me' })
   .optional()
   .meta({ documentedAs: { type: 'string', examples: ['me', '019a4f3e-0000-7000-8000-0000000000b1'] } });
-
-/** Also checked when fields are invalid, so that all faults are reported together. */
-const always = { when: () => true };
 
 /** A call must match all of them. */
 const conditions = {
@@ -140,7 +137,8 @@ export const WholeCallQuery = z.strictObject({ ...CallFilter.shape, sort: pages.
 /** Adds the rules that concern two fields. */
 function consistent<Query extends z.ZodObject<typeof conditions & typeof pages>>(query: Query): Query {
   return rangesInOrder(query).refine(({ page, cursor }) => page === undefined || cursor === undefined, {
-    ...always,
+    // Also where other fields are invalid, so that all faults are reported together.
+    when: () => true,
     path: ['cursor'],
     error: 'cannot be used together with page; leave one out',
   });
@@ -148,24 +146,9 @@ function consistent<Query extends z.ZodObject<typeof conditions & typeof pages>>
 
 /** Adds the rules for ranges: the end must not be before the beginning. */
 export function rangesInOrder<Query extends z.ZodObject<typeof conditions>>(query: Query): Query {
-  return query
-    .refine(({ started_from: from, started_to: to }) => !(isInstant(from) && isInstant(to) && from > to), {
-      ...always,
-      path: ['started_to'],
-      error: 'must not be before started_from',
-    })
-    .refine(
-      ({ score_min: min, score_max: max }) => !(typeof min === 'number' && typeof max === 'number' && min > max),
-      {
-        ...always,
-        path: ['score_max'],
-        error: 'must not be below score_min',
-      },
-    )
-    .refine(
-      ({ duration_min: min, duration_max: max }) => !(typeof min === 'number' && typeof max === 'number' && min > max),
-      { ...always, path: ['duration_max'], error: 'must not be below duration_min' },
-    );
+  const started = inOrder(query, 'started_from', 'started_to');
+  const scored = inOrder(started, 'score_min', 'score_max', 'below');
+  return inOrder(scored, 'duration_min', 'duration_max', 'below');
 }
 
 const ExportFormat = z.enum(['csv', 'xlsx', 'ndjson', 'parquet']);

@@ -342,17 +342,7 @@ export const TranscriptDocument = z.object(Transcript.shape).meta({
     {
       language: 'en',
       engine: 'moonshine-tiny',
-      utterances: [
-        {
-          index: 0,
-          role: 'operator',
-          text: 'Good morning.',
-          start: 0.4,
-          end: 1.2,
-          confidence: null,
-          doubtful: false,
-        },
-      ],
+      utterances: [{ ...exampleUtterance, index: 0, role: 'operator', text: 'Good morning.', start: 0.4, end: 1.2 }],
     },
   ],
 });

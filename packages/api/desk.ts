@@ -11,10 +11,13 @@ const call = '019a4f3e-7c1a-7d20-9b1e-5f2a61c0d3b2';
 const question = '019a4f3e-0000-7000-8000-000000000011';
 const at = '2026-10-02T08:00:00.000Z';
 
-const exampleView = {
-  uuid: '019a4f3e-9c1a-7d20-9b1e-5f2a61c0d3d1',
+const exampleQuery = {
   name: 'Low scores in Sales',
   query: { segment_type: ['Sales'], score_max: '60', sort: 'score' },
+};
+const exampleView = {
+  uuid: '019a4f3e-9c1a-7d20-9b1e-5f2a61c0d3d1',
+  ...exampleQuery,
   shared: true,
   start_page: false,
   by: user,
@@ -27,10 +30,6 @@ const viewFields = {
   query: SavedQuery,
   shared: z.boolean().optional().meta({ description: 'Everyone of the firm sees it. Default: false.' }),
   start_page: z.boolean().optional().meta({ description: 'It replaces the one before. Default: false.' }),
-};
-const exampleQuery = {
-  name: 'Low scores in Sales',
-  query: { segment_type: ['Sales'], score_max: '60', sort: 'score' },
 };
 export const NewView = z
   .strictObject(viewFields)

@@ -101,18 +101,23 @@ export function instant() {
     .meta({ documentedAs: { type: 'string', examples: ['2026-10-01T09:00:00+05:00', '2026-10-01'] } });
 }
 
-/** Adds the rule that `to` must not be before `from`. Both are instants. */
-export function inOrder<Range extends z.ZodObject<{ from: z.ZodType; to: z.ZodType }>>(range: Range): Range {
-  return range.refine(({ from, to }) => !(isInstant(from) && isInstant(to) && from > to), {
+/** Adds the rule that the end of a range must not be before its beginning. Both are instants, or numbers. */
+export function inOrder<Range extends z.ZodObject>(range: Range, from = 'from', to = 'to', before = 'before'): Range {
+  return range.refine((given: Readonly<Record<string, unknown>>) => !isReversed(given[from], given[to]), {
     // Also where other fields are invalid, so that all faults are reported together.
     when: () => true,
-    path: ['to'],
-    error: 'must not be before from',
+    path: [to],
+    error: `must not be ${before} ${from}`,
   });
 }
 
+function isReversed(from: unknown, to: unknown): boolean {
+  if (isInstant(from) && isInstant(to)) return from > to;
+  return typeof from === 'number' && typeof to === 'number' && from > to;
+}
+
 /** Whether it is what `instant` makes: a field that is invalid still holds what was sent. */
-export function isInstant(value: unknown): value is string {
+function isInstant(value: unknown): value is string {
   return typeof value === 'string' && value.endsWith('Z') && Number.isInteger(Date.parse(value));
 }
 

@@ -56,6 +56,10 @@ export const exampleDraft = {
   sections: [{ name: 'Offer', questions: [exampleQuestion] }],
 };
 
+const exampleSections = [
+  { name: 'Offer', questions: [{ uuid: '019a4f3e-7777-7000-8000-000000000001', ...exampleQuestion }] },
+];
+
 const exampleItem = {
   uuid: '019a4f3e-6666-7000-8000-000000000001',
   name: 'Sales',
@@ -83,12 +87,7 @@ export const ScorecardPage = pageOf(ListedScorecard, 'ScorecardPage', exampleIte
 
 export const Scorecard = ScorecardItem.extend({ sections: ScorecardDraft.shape.sections }).meta({
   id: 'Scorecard',
-  examples: [
-    {
-      ...exampleItem,
-      sections: [{ name: 'Offer', questions: [{ uuid: '019a4f3e-7777-7000-8000-000000000001', ...exampleQuestion }] }],
-    },
-  ],
+  examples: [{ ...exampleItem, sections: exampleSections }],
 });
 
 export const DefaultScorecard = z
@@ -111,9 +110,7 @@ export const DefaultScorecard = z
         is_edited: false,
         name: 'Quality of service',
         segment_type: null,
-        sections: [
-          { name: 'Offer', questions: [{ uuid: '019a4f3e-7777-7000-8000-000000000001', ...exampleQuestion }] },
-        ],
+        sections: exampleSections,
       },
     ],
   });

@@ -1,4 +1,4 @@
-import { ApiError, Unreachable } from '@call-analysis/client';
+import { ApiError } from '@call-analysis/client';
 import { Command, CommanderError, Option } from 'commander';
 import { addCallCommands } from './commands/calls.ts';
 import { addCampaignCommands } from './commands/campaigns.ts';
@@ -77,7 +77,6 @@ function exitCodeOf(error: unknown, session: Session): number {
     if (error.status === 401 || error.code === 'API_KEY_INVALID') return exitCodes.notSignedIn;
     return error.code === 'VALIDATION_FAILED' ? exitCodes.callsFailed : exitCodes.failed;
   }
-  if (error instanceof Unreachable) return exitCodes.failed;
   return exitCodes.failed;
 }
 

@@ -16,7 +16,8 @@ export class Session {
   readonly terminal: Terminal;
   readonly signal: AbortSignal;
   readonly #options: { profile: string; json?: boolean };
-  #exitCode = 0;
+  /** The command continues, but will exit with this code. */
+  exitCode = 0;
 
   constructor(terminal: Terminal, program: Command, signal: AbortSignal) {
     this.terminal = terminal;
@@ -32,16 +33,7 @@ export class Session {
     return this.#options.json === true;
   }
 
-  get exitCode(): number {
-    return this.#exitCode;
-  }
-
-  /** The command continues, but will exit with this code. */
-  endWith(exitCode: number): void {
-    this.#exitCode = exitCode;
-  }
-
-  async profile(): Promise<Profile> {
+  profile(): Promise<Profile> {
     return readProfile(this.terminal.env, this.profileName);
   }
 
@@ -64,7 +56,7 @@ export class Session {
 
   /** A line for people, on standard error. */
   say(text: string): void {
-    this.#clear();
+    this.endProgress();
     this.terminal.stderr.write(`${text}\n`);
   }
 
@@ -73,13 +65,9 @@ export class Session {
     if (this.terminal.stderr.isTTY === true) this.terminal.stderr.write(`\r\u001B[K${text}`);
   }
 
-  #clear(): void {
-    this.progress('');
-  }
-
   /** Ends a line of progress. */
   endProgress(): void {
-    this.#clear();
+    this.progress('');
   }
 }
 

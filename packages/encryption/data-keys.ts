@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, type KeyObject, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import type { EncryptionKeys } from './key-file.ts';
 
@@ -141,28 +141,17 @@ export class DataKeys {
         `The stored data is encrypted with the key "${key}", which the key file does not have. Add its line to the file that ENCRYPTION_KEY_FILE names.`,
       );
     }
-    return {
-      id,
-      bytes: unwrap(
-        found,
-        id,
-        key,
-        [nonce, encrypted, tag].map((each) => Buffer.from(each, 'base64')),
-      ),
-    };
-  }
-}
-
-function unwrap(key: KeyObject, id: string, name: string, [nonce, encrypted, tag]: Buffer[]): Buffer {
-  try {
-    const decipher = createDecipheriv(CIPHER, key, nonce!, { authTagLength: 16 });
-    decipher.setAAD(Buffer.from(id));
-    decipher.setAuthTag(tag!);
-    return Buffer.concat([decipher.update(encrypted!), decipher.final()]);
-  } catch (cause) {
-    throw new WrongKey(
-      `The key "${name}" of the key file is not the one that the stored data was encrypted with. Put the right one into the file that ENCRYPTION_KEY_FILE names.`,
-      { cause },
-    );
+    const bytesOf = (text: string) => Buffer.from(text, 'base64');
+    try {
+      const decipher = createDecipheriv(CIPHER, found, bytesOf(nonce), { authTagLength: 16 });
+      decipher.setAAD(Buffer.from(id));
+      decipher.setAuthTag(bytesOf(tag));
+      return { id, bytes: Buffer.concat([decipher.update(bytesOf(encrypted)), decipher.final()]) };
+    } catch (cause) {
+      throw new WrongKey(
+        `The key "${key}" of the key file is not the one that the stored data was encrypted with. Put the right one into the file that ENCRYPTION_KEY_FILE names.`,
+        { cause },
+      );
+    }
   }
 }

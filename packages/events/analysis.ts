@@ -192,16 +192,13 @@ export const ReviewedAnalysis = Analysis.extend({
 });
 export type ReviewedAnalysis = z.infer<typeof ReviewedAnalysis>;
 
-/** How many questions an analysis has, and how many of them are answered. A score is that of the answered ones. */
-export interface AnswerCounts {
-  readonly questions: number;
-  readonly answered: number;
-}
-
-/** "Does not apply" is an answer. An open question has none. */
+/**
+ * How many questions an analysis has, and how many of them are answered. A score is that of the answered ones. "Does not
+ * apply" is an answer. An open question has none.
+ */
 export function countAnswers(
   sections: readonly { readonly questions: readonly Pick<Answer, 'answer' | 'not_applicable'>[] }[],
-): AnswerCounts {
+): { readonly questions: number; readonly answered: number } {
   const all = sections.flatMap(({ questions }) => questions);
   return {
     questions: all.length,

@@ -49,11 +49,7 @@ function startOf(cursor: string | undefined): number {
   } catch {
     // Refused below.
   }
-  throw invalidCursor();
-}
-
-function invalidCursor(): Refusal {
-  return new Refusal('INVALID_CURSOR', 'Send the next_cursor of the previous result as it is, or leave cursor out.');
+  throw new Refusal('INVALID_CURSOR', 'Send the next_cursor of the previous result as it is, or leave cursor out.');
 }
 
 /**

@@ -30,6 +30,8 @@ export {
   childTraceparent,
   type Context,
   currentContext,
+  type IncomingContext,
+  incomingContext,
   isRequestId,
   isTraceparent,
   newContext,
@@ -51,5 +53,4 @@ export {
   histogram,
   METRIC_PREFIX,
 } from './telemetry/metrics.ts';
-export { exportSpans, type SpanExportOptions } from './telemetry/span-export.ts';
-export { isTracing, recordSpan } from './telemetry/spans.ts';
+export { exportSpans, isTracing, recordSpan, type SpanExportOptions } from './telemetry/spans.ts';

@@ -1,14 +1,5 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
-import { Fault } from '@call-analysis/fault';
-import {
-  childTraceparent,
-  currentContext,
-  isRequestId,
-  isTraceparent,
-  type Logger,
-  newContext,
-  withContext,
-} from '@call-analysis/runtime';
+import { currentContext, incomingContext, type Logger, withContext } from '@call-analysis/runtime';
 import express, { type NextFunction, type Request } from 'express';
 import onHeaders from 'on-headers';
 import type { Refusals } from './audit/refusals.ts';
@@ -19,8 +10,7 @@ import type { RateLimits } from './http/rate-limits/rate-limits.ts';
 import { clientAddress, networkOf } from './http/request/client-address.ts';
 import { compressed, securityHeaders, sharing } from './http/response/headers.ts';
 import { errorResponse, HttpError, isBug, routeNotFound } from './http/response/http-error.ts';
-import type { Response } from './http/response/response.ts';
-import { send } from './http/response/send.ts';
+import { type Response, send } from './http/response/send.ts';
 
 interface AppOptions {
   readonly endpoints: readonly Endpoint[];
@@ -55,20 +45,20 @@ export function createApp(options: AppOptions): RequestListener {
 
   const app = express().disable('x-powered-by').disable('etag').enable('case sensitive routing');
   app.use((request, response: Response, next) => {
-    const context = contextOf(request);
+    const incoming = incomingContext(request.headers['x-request-id'], request.headers.traceparent);
     request.url = originForm(request.url);
     const address = addressOf(request);
     response.locals = { client: { address, network: networkOf(address) }, logFields: {} };
-    logOutcome(log, context, request, response);
+    logOutcome(log, incoming, request, response);
     // Those of the log, the limits, the compressor and a stream that ends in the response are more than Node's ten.
     response.setMaxListeners(MAX_LISTENERS);
-    response.setHeader('X-Request-Id', context.requestId);
+    response.setHeader('X-Request-Id', incoming.context.requestId);
     // Responses hold conversations and keys, so no cache may keep them.
     response.setHeader('Cache-Control', 'no-store');
     onHeaders(response, () => {
       if (isDraining()) response.setHeader('Connection', 'close');
     });
-    withContext(context, next);
+    withContext(incoming.context, next);
   });
   app.use(securityHeaders, compressed);
   if (corsOrigins.length > 0) app.use(sharing(corsOrigins));
@@ -96,7 +86,7 @@ export function createApp(options: AppOptions): RequestListener {
     if (isClientGone(error, request)) return;
     if (isBug(error)) log.error({ err: error }, 'a request failed');
     const answer = errorResponse(error, currentContext()?.requestId ?? '');
-    if (answer.status === 401 || answer.status === 403) options.refusals?.record(response.locals, codeOf(error));
+    if (answer.status === 401 || answer.status === 403) options.refusals?.record(response.locals, answer.body.code);
     if (response.headersSent) {
       // Part of the response has been sent. Only a broken connection can still show that it is incomplete.
       request.socket.destroy();
@@ -107,10 +97,6 @@ export function createApp(options: AppOptions): RequestListener {
 }
 
 const MAX_LISTENERS = 20;
-
-function codeOf(error: unknown): string {
-  return error instanceof Fault || error instanceof HttpError ? error.code : 'INTERNAL';
-}
 
 /** RFC 9112, 3.2.2: a server must also accept the form that proxies receive, with the host before the path. */
 function originForm(url = ''): string {
@@ -148,14 +134,4 @@ const CLOSE = { connection: 'close' };
 function isClientGone(error: unknown, request: IncomingMessage): boolean {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return request.socket.destroyed && (code === 'ERR_STREAM_PREMATURE_CLOSE' || code === 'ECONNRESET');
-}
-
-function contextOf(request: IncomingMessage) {
-  const { 'x-request-id': requestId, traceparent } = request.headers;
-  const fresh = newContext();
-  return {
-    requestId: typeof requestId === 'string' && isRequestId(requestId) ? requestId : fresh.requestId,
-    traceparent:
-      typeof traceparent === 'string' && isTraceparent(traceparent) ? childTraceparent(traceparent) : fresh.traceparent,
-  };
 }

@@ -4,8 +4,8 @@ import { type Logger, type Part, Readiness, timeLeft } from '@call-analysis/runt
 import { createApp } from './app.ts';
 import { Refusals } from './audit/refusals.ts';
 import type { ApiKeyAuthentication } from './authentication/api-key.ts';
-import { bearerAuthentication, type RemovedFirms } from './authentication/bearer.ts';
-import { SessionKeys } from './authentication/session-keys.ts';
+import { bearerAuthentication } from './authentication/bearer.ts';
+import { SessionKeys } from './authentication/signing-keys.ts';
 import type { Endpoint } from './http/endpoint.ts';
 import { Admission, defaultConcurrency } from './http/rate-limits/admission.ts';
 import { defaultQuotas, RateLimits } from './http/rate-limits/rate-limits.ts';
@@ -13,20 +13,17 @@ import { publicPath, publicUrl } from './http/request/public-url.ts';
 import type { OpenIdProvider } from './openid-connect/provider.ts';
 import { apiKeys } from './routes/api-keys.ts';
 import { audit } from './routes/audit.ts';
-import { answerChoices } from './routes/calls/answer-choices.ts';
+import { answerChoices } from './routes/calls/call-json.ts';
 import { calls } from './routes/calls/calls.ts';
 import { callExports } from './routes/calls/exports.ts';
 import { jobs } from './routes/calls/jobs.ts';
-import { playback } from './routes/calls/playback.ts';
 import { reviews } from './routes/calls/reviews.ts';
 import { statistics } from './routes/calls/statistics.ts';
 import { campaignCalls } from './routes/campaigns/campaign-calls.ts';
 import { campaigns } from './routes/campaigns/campaigns.ts';
 import { calibrations } from './routes/desk/calibrations.ts';
 import { callDesk } from './routes/desk/call-desk.ts';
-import { inbox } from './routes/desk/inbox.ts';
-import { reviewQueue } from './routes/desk/review-queue.ts';
-import { samplingRules } from './routes/desk/sampling-rules.ts';
+import { reviewQueue, samplingRules } from './routes/desk/review-queue.ts';
 import { views } from './routes/desk/views.ts';
 import { firm } from './routes/firms-and-users/firm.ts';
 import { colleagues, users } from './routes/firms-and-users/users.ts';
@@ -54,7 +51,8 @@ export interface Backends extends Services {
   /** Null where clients reach the object store directly, by URLs that it signs. */
   readonly objects: (Objects & SignedUrls) | null;
   readonly apiKeys: ApiKeyAuthentication;
-  readonly removedFirms?: RemovedFirms;
+  /** Removed while this process runs. Their tokens are refused although they are cached. */
+  readonly removedFirms?: ReadonlySet<string>;
 }
 
 /** The backends as parts of readiness. The gateway cannot serve its clients without them, except the webhooks service. */
@@ -164,11 +162,9 @@ export function endpointsOf(
     ...views(backends),
     ...callDesk(backends),
     ...calibrations(backends),
-    ...inbox(backends),
     ...samplingRules(backends),
     ...reviewQueue(backends),
     ...statistics(backends),
-    ...playback(backends, absolute),
     ...scorecards(backends),
     ...scorecardTrials(backends),
     ...money(backends),

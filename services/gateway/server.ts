@@ -51,7 +51,7 @@ export async function listen(
   });
   const inProgress = new RequestsInProgress();
   const tracked: RequestListener = (request, response) => {
-    inProgress.add(request, response);
+    inProgress.add(response);
     handle(request, response);
   };
   server.on('request', tracked);
@@ -129,20 +129,19 @@ async function close(server: Server, open: ReadonlySet<Socket>, graceMs: number)
 
 /** The requests of each connection whose responses are not sent yet, oldest first. */
 class RequestsInProgress {
-  readonly #bySocket = new WeakMap<object, Map<IncomingMessage, ServerResponse>>();
+  readonly #bySocket = new WeakMap<object, Set<ServerResponse>>();
 
-  add(request: IncomingMessage, response: ServerResponse): void {
-    const { socket } = request;
-    const requests = this.#bySocket.get(socket) ?? new Map<IncomingMessage, ServerResponse>();
-    this.#bySocket.set(socket, requests.set(request, response));
-    response.once('close', () => requests.delete(request));
+  add(response: ServerResponse): void {
+    const { socket } = response.req;
+    const responses = this.#bySocket.get(socket) ?? new Set<ServerResponse>();
+    this.#bySocket.set(socket, responses.add(response));
+    response.once('close', () => responses.delete(response));
   }
 
   /** The responses that the client must get before the error about an invalid request. */
   before(socket: Duplex): ServerResponse[] {
     // A request that has not arrived completely is the one that is broken.
-    const complete = [...(this.#bySocket.get(socket) ?? [])].filter(([request]) => request.complete);
-    return complete.map(([, response]) => response);
+    return [...(this.#bySocket.get(socket) ?? [])].filter(({ req }) => req.complete);
   }
 }
 

@@ -10,8 +10,7 @@ import express, { type NextFunction, type Request } from 'express';
 import { bodyStream } from './http/request/body-stream.ts';
 import { readJson } from './http/request/json-body.ts';
 import { errorResponse } from './http/response/http-error.ts';
-import type { Response } from './http/response/response.ts';
-import { send } from './http/response/send.ts';
+import { type Response, send } from './http/response/send.ts';
 import { listen, type Listening } from './server.ts';
 import { rawExchange, openFixture } from './test/fixture.ts';
 

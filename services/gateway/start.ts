@@ -12,7 +12,6 @@ import {
   type TimeLeft,
 } from '@call-analysis/runtime';
 import { ApiKeyAuthentication } from './authentication/api-key.ts';
-import { RemovedFirms } from './authentication/bearer.ts';
 import type { Config } from './config.ts';
 import { backendParts, serveHttp } from './gateway.ts';
 
@@ -62,7 +61,7 @@ export async function start(
     const apiKeys = new ApiKeyAuthentication({ keys });
     const revocations = await bus.listen(ApiKeyRevoked, (event) => apiKeys.markDeleted(event.subject));
     closing.add('revocations', () => revocations.stop());
-    const removedFirms = new RemovedFirms();
+    const removedFirms = new Set<string>();
     const removals = await bus.listen(FirmRemoved, (event) => removedFirms.add(event.subject));
     closing.add('removals of firms', () => removals.stop());
     const objects = isServedHere(config.objects) ? await openObjects(config.objects, { log }) : null;

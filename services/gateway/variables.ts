@@ -7,33 +7,19 @@ import type { TokenKey } from './authentication/signing-keys.ts';
 import type { TokenRules } from './authentication/token.ts';
 import { type Concurrency, defaultConcurrency } from './http/rate-limits/admission.ts';
 import { defaultQuotas, type Quotas } from './http/rate-limits/rate-limits.ts';
-import { openIdFrom, type OpenIdSettings, OpenIdVariables } from './openid-connect/variables.ts';
+import { openIdFrom, OpenIdVariables } from './openid-connect/variables.ts';
 
 export { keyIdOf } from './authentication/signing-keys.ts';
-export type { OpenIdSettings } from './openid-connect/variables.ts';
-export type { Concurrency } from './http/rate-limits/admission.ts';
 
-/** The settings of the HTTP edge. */
-export interface HttpConfig {
+type Edge = ReturnType<typeof httpConfigFrom>;
+
+/** The settings of the HTTP edge, as HttpVariables describes them. What is left out has no limit or is not there. */
+export interface HttpConfig extends Partial<Omit<Edge, 'host' | 'port'>> {
   readonly host: string;
   /** 0 picks a free one. */
   readonly port: number;
-  /** The base of absolute URLs in responses. Default: the Host of the request. */
-  readonly publicUrl?: string | undefined;
   /** The object store's own origin, where clients reach it directly. Pages of the console may play and upload there. */
   readonly objectsOrigin?: string | undefined;
-  /** Rate limits of firms and addresses. */
-  readonly quotas?: Quotas | undefined;
-  /** Limits of requests in progress at the same time. */
-  readonly concurrency?: Concurrency | undefined;
-  /** Addresses and networks (`10.0.0.0/8`) of proxies whose `X-Forwarded-For` is trusted. Default: none. */
-  readonly trustedProxies?: readonly string[] | undefined;
-  /** Origins whose pages may read responses. `*` is any. Default: none. */
-  readonly corsOrigins?: readonly string[] | undefined;
-  /** The firms whose SUPERUSERs and WORKFLOW_ENGINEERs may act on every firm. Default: any. */
-  readonly platformFirms?: readonly string[] | undefined;
-  /** The identity provider for sign-ins. Default: none. */
-  readonly openId?: OpenIdSettings | undefined;
   /** How bearer tokens are checked. */
   readonly jwt: TokenRules;
 }
@@ -127,23 +113,27 @@ export const TokenVariables = z.object({
 });
 
 /** The settings of the edge, except those of its tokens. */
-export function httpConfigFrom(variables: z.output<typeof HttpVariables>): Omit<HttpConfig, 'jwt'> {
-  const openId = openIdFrom(variables);
+export function httpConfigFrom(variables: z.output<typeof HttpVariables>) {
+  const quotas: Quotas = {
+    perFirm: variables.RATE_LIMIT_PER_FIRM,
+    perAddress: variables.RATE_LIMIT_PER_ADDRESS,
+  };
+  const concurrency: Concurrency = {
+    requestsPerFirm: variables.CONCURRENT_REQUESTS_PER_FIRM,
+    requests: variables.CONCURRENT_REQUESTS,
+    uploadsPerFirm: variables.CONCURRENT_UPLOADS_PER_FIRM,
+    uploads: variables.CONCURRENT_UPLOADS,
+  };
   return {
     host: variables.HOST,
     port: variables.PORT,
     publicUrl: variables.PUBLIC_URL,
-    quotas: { perFirm: variables.RATE_LIMIT_PER_FIRM, perAddress: variables.RATE_LIMIT_PER_ADDRESS },
-    concurrency: {
-      requestsPerFirm: variables.CONCURRENT_REQUESTS_PER_FIRM,
-      requests: variables.CONCURRENT_REQUESTS,
-      uploadsPerFirm: variables.CONCURRENT_UPLOADS_PER_FIRM,
-      uploads: variables.CONCURRENT_UPLOADS,
-    },
+    quotas,
+    concurrency,
     trustedProxies: variables.TRUST_PROXY,
     corsOrigins: variables.CORS_ORIGINS,
-    ...(variables.PLATFORM_FIRMS !== undefined && { platformFirms: variables.PLATFORM_FIRMS }),
-    ...(openId !== undefined && { openId }),
+    platformFirms: variables.PLATFORM_FIRMS,
+    openId: openIdFrom(variables),
   };
 }
 
@@ -207,19 +197,12 @@ function pemKey(variable: string, file: string, pem: string, read: (pem: string)
 }
 
 /** A number of requests. 0 is no limit. */
-function perMinute() {
-  return z
-    .string()
-    .regex(/^\d{1,9}$/, 'must be a whole number of requests per minute, or 0 for no limit')
-    .transform(Number);
+function count(pattern = /^\d{1,6}$/, unit = '') {
+  return z.string().regex(pattern, `must be a whole number${unit}, or 0 for no limit`).transform(Number);
 }
 
-/** A number of requests at the same time. 0 is no limit. */
-function count() {
-  return z
-    .string()
-    .regex(/^\d{1,6}$/, 'must be a whole number, or 0 for no limit')
-    .transform(Number);
+function perMinute() {
+  return count(/^\d{1,9}$/, ' of requests per minute');
 }
 
 function listOf(isGood: (each: string) => boolean, message: string) {

@@ -6,38 +6,24 @@ import type { z } from 'zod';
 
 export type Role = z.infer<typeof UserRole>;
 
-/** The settings of a firm, besides its name and segment types. */
-export interface FirmSettings {
-  /** The language of every sentence that is written for the firm. */
-  readonly language: Language;
-  /** An IANA name. */
-  readonly timeZone: string;
-  /** Whether personal data in transcripts is kept from language models, or is not stored at all. */
-  readonly redaction: z.infer<typeof Redaction>;
-  readonly retention: Retention;
-}
-
-/** Days. Null: until the data is erased. */
-export interface Retention {
-  readonly audioDays: number | null;
-  readonly transcriptDays: number | null;
-  readonly callsDays: number | null;
-}
-
-export const DEFAULT_SETTINGS: FirmSettings = {
-  language: 'en',
-  timeZone: 'UTC',
-  redaction: 'none',
-  retention: { audioDays: null, transcriptDays: null, callsDays: null },
-};
-
-export interface Firm extends FirmSettings {
+/** A firm with its settings. */
+export interface Firm {
   readonly uuid: string;
   readonly name: string;
   /** ISO 3166-1 alpha-2, upper case. */
   readonly country: string;
   /** In the order in which they were added. */
   readonly segmentTypes: readonly string[];
+  /** The language of every sentence that is written for the firm. */
+  readonly language: Language;
+  /** An IANA name. */
+  readonly timeZone: string;
+  /** Whether personal data in transcripts is kept from language models, or is not stored at all. */
+  readonly redaction: z.infer<typeof Redaction>;
+  /** How long data is kept. Null: until it is erased. */
+  readonly audioDays: number | null;
+  readonly transcriptDays: number | null;
+  readonly callsDays: number | null;
 }
 
 export interface User {

@@ -7,9 +7,8 @@ import type { User as UserReply } from '@call-analysis/proto/key_management/v1/U
 import { type Call, type Callers, implement, requireAdmin } from '@call-analysis/rpc';
 import type { z } from 'zod';
 import type { HashKey } from './api-keys/api-key.ts';
-import { createKey, deleteKey, listKeys, rotateKey } from './api-keys/keys.ts';
+import { createKey, deleteKey, listKeys, rotateKey, verifyKeys } from './api-keys/keys.ts';
 import type { Uses } from './api-keys/record-use.ts';
-import { verifyKeys } from './api-keys/verify-keys.ts';
 import { listAuditEntries } from './audit/audit-log.ts';
 import type { Firm, User } from './domain.ts';
 import { removeFirm, SERVICES } from './firm-removal/remove-firm.ts';
@@ -26,7 +25,7 @@ import {
   refreshSession,
 } from './sessions/sessions.ts';
 import type { ListedKey } from './store/api-keys.ts';
-import type { AuditEntry, Refusal } from './store/audit.ts';
+import type { AuditEntry, ReportedEntry } from './store/audit.ts';
 import type { FirmRemoval } from './store/firm-removals.ts';
 import type { Store } from './store/store.ts';
 
@@ -104,17 +103,18 @@ export function keyManagementService(parts: {
       return firmReply(await createFirm(parts, { ...firm, ...settings, segmentTypes }));
     },
     async updateFirm(request, call) {
-      const { actor, firm_uuid, time_zone, segment_types, retention, ...rest } = parse(requests.UpdateFirm, request);
+      const {
+        actor,
+        firm_uuid,
+        time_zone: timeZone,
+        segment_types,
+        retention,
+        ...rest
+      } = parse(requests.UpdateFirm, request);
       requireActor(actor, call);
-      const days = retention ?? {};
-      return firmReply(
-        await updateFirm(parts, actor, firm_uuid, {
-          ...rest,
-          timeZone: time_zone,
-          segmentTypes: segment_types?.names,
-          retention: { audioDays: days.audio_days, transcriptDays: days.transcript_days, callsDays: days.calls_days },
-        }),
-      );
+      const { audio_days: audioDays, transcript_days: transcriptDays, calls_days: callsDays } = retention ?? {};
+      const change = { ...rest, timeZone, segmentTypes: segment_types?.names, audioDays, transcriptDays, callsDays };
+      return firmReply(await updateFirm(parts, actor, firm_uuid, change));
     },
     async removeFirm(request) {
       const { firm_uuid, confirmation } = parse(requests.RemoveFirm, request);
@@ -197,7 +197,7 @@ export function keyManagementService(parts: {
     },
     async recordRefusals(request) {
       const { refusals } = parse(requests.RecordRefusals, request);
-      await store.addRefusals(refusals.map(refusalOf));
+      await store.addReportedEntries(refusals.map(refusalOf));
       return {};
     },
   });
@@ -211,7 +211,7 @@ function requireActor(actor: object | null, call: Call): void {
 /** The subject and the firm of an entry that concerns no known user. */
 const NOBODY = '00000000-0000-0000-0000-000000000000';
 
-function refusalOf(sent: z.output<typeof requests.RecordRefusals>['refusals'][number]): Refusal {
+function refusalOf(sent: z.output<typeof requests.RecordRefusals>['refusals'][number]): ReportedEntry {
   return {
     eventId: sent.uuid,
     at: sent.at,
@@ -239,16 +239,11 @@ function auditReply(entry: AuditEntry): AuditEntryReply {
   };
 }
 
-function firmReply({ uuid, name, country, segmentTypes, language, timeZone, redaction, retention }: Firm): FirmReply {
-  const { audioDays, transcriptDays, callsDays } = retention;
+function firmReply({ segmentTypes, timeZone, audioDays, transcriptDays, callsDays, ...firm }: Firm): FirmReply {
   return {
-    uuid,
-    name,
-    country,
+    ...firm,
     segment_types: [...segmentTypes],
-    language,
     time_zone: timeZone,
-    redaction,
     retention: {
       ...(audioDays !== null && { audio_days: audioDays }),
       ...(transcriptDays !== null && { transcript_days: transcriptDays }),

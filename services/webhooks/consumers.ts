@@ -7,24 +7,33 @@ import {
   CampaignFinished,
 } from '@call-analysis/events';
 import { consume, type Consumer } from '@call-analysis/service';
-import { eraseCall, recordEvents } from './deliveries/record-events.ts';
-import { batchFinished, budgetSpent, callEnded, callReviewed, campaignFinished } from './deliveries/webhook-body.ts';
-import type { Deps } from './deps.ts';
+import {
+  batchFinished,
+  budgetSpent,
+  callEnded,
+  callReviewed,
+  campaignFinished,
+  type DeliveryDeps,
+  eraseCall,
+  recordEvents,
+} from './deliveries/record-events.ts';
 
 const RETRIES = 10;
 
-export const consumers: readonly Consumer<Deps>[] = [
+export const consumers: readonly Consumer<DeliveryDeps>[] = [
   {
     consumer: 'webhooks.events',
     batchSize: 200,
     concurrency: 2,
     retries: RETRIES,
     routes: [
-      consume(CallEnded, { handle: (deps: Deps, events) => recordEvents(deps, events, callEnded) }),
-      consume(CallReviewed, { handle: (deps: Deps, events) => recordEvents(deps, events, callReviewed) }),
-      consume(BatchFinished, { handle: (deps: Deps, events) => recordEvents(deps, events, batchFinished) }),
-      consume(CampaignFinished, { handle: (deps: Deps, events) => recordEvents(deps, events, campaignFinished) }),
-      consume(BudgetSpent, { handle: (deps: Deps, events) => recordEvents(deps, events, budgetSpent) }),
+      consume(CallEnded, { handle: (deps: DeliveryDeps, events) => recordEvents(deps, events, callEnded) }),
+      consume(CallReviewed, { handle: (deps: DeliveryDeps, events) => recordEvents(deps, events, callReviewed) }),
+      consume(BatchFinished, { handle: (deps: DeliveryDeps, events) => recordEvents(deps, events, batchFinished) }),
+      consume(CampaignFinished, {
+        handle: (deps: DeliveryDeps, events) => recordEvents(deps, events, campaignFinished),
+      }),
+      consume(BudgetSpent, { handle: (deps: DeliveryDeps, events) => recordEvents(deps, events, budgetSpent) }),
     ],
   },
   {

@@ -3,12 +3,18 @@ import { DeliveryQuery, NewWebhook, ReplayedPeriod, WebhookChange } from '@call-
 import { webhooks } from '@call-analysis/proto';
 import { implement } from '@call-analysis/rpc';
 import { apiRpc } from '@call-analysis/service';
+import type { DeliveryDeps } from './deliveries/record-events.ts';
 import { replay, retryDelivery, sendTest } from './deliveries/send-again.ts';
-import type { Deps } from './deps.ts';
-import { changeEndpoint, createEndpoint, deleteEndpoint, rotateSecret } from './endpoints/endpoints.ts';
+import {
+  changeEndpoint,
+  createEndpoint,
+  deleteEndpoint,
+  type EndpointDeps,
+  rotateSecret,
+} from './endpoints/endpoints.ts';
 
 /** The service of proto/webhooks.proto. */
-export function webhookService(deps: Deps) {
+export function webhookService(deps: DeliveryDeps & EndpointDeps) {
   const { endpoints, deliveries } = deps;
   return implement(
     webhooks,

@@ -4,11 +4,10 @@ import { publishedBy } from '@call-analysis/events';
 import type { Database } from '@call-analysis/postgres';
 import { cachedFor, gauge } from '@call-analysis/runtime';
 import { defineService } from '@call-analysis/service';
-import { type Resolve, resolveBySystem } from './addresses/lookup.ts';
+import { type Resolve, resolveBySystem } from './addresses/public-address.ts';
 import type { Config } from './config.ts';
 import { consumers } from './consumers.ts';
 import { deliveries as deliveriesIn, type Deliveries } from './deliveries/delivery-store.ts';
-import type { Deps } from './deps.ts';
 import { endpoints as endpointsIn, type Endpoints } from './endpoints/endpoint-store.ts';
 import { webhookService } from './grpc.ts';
 import { openHttpSender } from './sending/http-sender.ts';
@@ -56,6 +55,8 @@ function watchWebhooks(endpoints: Endpoints, deliveries: Deliveries): () => void
 }
 
 export type { Config } from './config.ts';
+
+type Deps = Parameters<typeof webhookService>[0];
 
 interface Replacements {
   /** Resolves names in tests. */

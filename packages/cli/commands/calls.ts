@@ -2,10 +2,10 @@ import { createWriteStream } from 'node:fs';
 import { rename } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { CallFilter, Schemas } from '@call-analysis/client';
+import type { CallFilter, Client, Schemas } from '@call-analysis/client';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { exitCodes } from '../exit-codes.ts';
 import { type Session, table } from '../session.ts';
-import { batchText, watchBatch } from '../upload/watch-batch.ts';
 
 /** Filters of Get Calls as `name=value`, so that none has to be repeated here. */
 function filterOption(): Option {
@@ -179,4 +179,32 @@ function count(given: string): number {
   const number = Number(given);
   if (!Number.isInteger(number) || number < 1) throw new InvalidArgumentError('Write a whole number from 1.');
   return number;
+}
+
+/** Waits for the batch, with progress. The command ends with 5 when calls failed or rows were refused. */
+export async function watchBatch(client: Client, session: Session, batchId: string): Promise<Schemas['Batch']> {
+  const batch = await client.waitForBatch(batchId, {
+    signal: session.signal,
+    onProgress: ({ by_status: counts, accepted }) => {
+      const states = Object.entries(counts).filter(([, count]) => count > 0);
+      session.progress(`${accepted} calls: ${states.map(([status, count]) => `${count} ${status}`).join(', ')}`);
+    },
+  });
+  session.endProgress();
+  if ((batch.by_status.failed ?? 0) > 0 || batch.rejected > 0) session.exitCode = exitCodes.callsFailed;
+  return batch;
+}
+
+export function batchText({
+  batch_id: id,
+  accepted,
+  duplicates,
+  rejected,
+  by_status: counts,
+}: Schemas['Batch']): string {
+  const states = Object.entries(counts).filter(([, count]) => count > 0);
+  return [
+    `batch ${id}: ${accepted} accepted, ${duplicates} duplicates, ${rejected} refused`,
+    ...states.map(([status, count]) => `  ${status} ${count}`),
+  ].join('\n');
 }

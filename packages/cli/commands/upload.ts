@@ -6,7 +6,7 @@ import { type Command, Option } from 'commander';
 import { CliError, exitCodes } from '../exit-codes.ts';
 import type { Session } from '../session.ts';
 import { recordingsOf, uploadRecordings } from '../upload/upload-recordings.ts';
-import { batchText, watchBatch } from '../upload/watch-batch.ts';
+import { batchText, watchBatch } from './calls.ts';
 
 interface UploadCommandOptions {
   readonly campaign?: string;
@@ -81,18 +81,12 @@ async function kindOf(file: string): Promise<string> {
   return extension === '.csv' || extension === '.zip' ? extension : 'recording';
 }
 
-interface Choices {
-  readonly campaign?: string;
-  readonly watch?: boolean;
-  readonly onError: 'reject' | 'skip';
-}
-
 /** Uploads a CSV, with a ZIP or without. */
 async function uploadBatch(
   client: Client,
   session: Session,
   files: { csv: string; zip: string | undefined },
-  { campaign, watch, onError }: Choices,
+  { campaign, watch, onError }: UploadCommandOptions,
 ): Promise<void> {
   const named = async (path: string) => ({ name: basename(path), data: await openAsBlob(path) });
   const result = await client.upload({
@@ -105,7 +99,7 @@ async function uploadBatch(
       session.progress(step === 'process' ? 'Checking the rows' : `Sending: ${percent(sentBytes, totalBytes)}`),
   });
   session.endProgress();
-  if (result.rejected > 0) session.endWith(exitCodes.callsFailed);
+  if (result.rejected > 0) session.exitCode = exitCodes.callsFailed;
   if (watch !== true) return session.print(result, `${result.message}\nbatch ${result.batch_id}`);
   const batch = await watchBatch(client, session, result.batch_id);
   session.print(batch, batchText(batch));

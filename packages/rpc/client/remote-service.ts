@@ -1,7 +1,6 @@
 import type { Fault } from '@call-analysis/fault';
-import type { Logger } from '@call-analysis/runtime';
-import type { Metadata, ServiceError } from '@grpc/grpc-js';
-import { outgoingContext } from '../wire/context.ts';
+import { currentContext, type Logger, newContext } from '@call-analysis/runtime';
+import { Metadata, type ServiceError } from '@grpc/grpc-js';
 import { inheritedDeadline } from '../wire/incoming-call.ts';
 import type { CallOptions, Method } from '../wire/methods.ts';
 import { LONGEST_CALL_MS } from '../wire/options.ts';
@@ -23,35 +22,28 @@ export interface DialOptions {
   readonly log?: Logger | undefined;
 }
 
-/** The parameters of a call. */
-interface Start {
-  readonly metadata: Metadata;
-  /** The latest end of the call, in milliseconds since 1970. */
-  readonly deadline: number;
-}
-
 /** A service that is called, with its connection and the last reason why there was none. */
 export class RemoteService {
   readonly connection: Connection;
-  readonly #name: string;
-  readonly #deadlineMs: number;
-  readonly #isSecure: boolean;
-  readonly #log: Logger | undefined;
+  readonly #options: DialOptions;
   #reason: string | undefined;
 
-  constructor(address: string, { name, deadlineMs = 10_000, tls, log }: DialOptions, methods: readonly Method[]) {
-    this.connection = new Connection(address, tls, methods);
-    this.#name = name;
-    this.#deadlineMs = deadlineMs;
-    this.#isSecure = tls !== undefined;
-    this.#log = log;
+  constructor(address: string, options: DialOptions, methods: readonly Method[]) {
+    this.connection = new Connection(address, options.tls, methods);
+    this.#options = options;
   }
 
-  /** Waits for a connection where there is none. Rejects with the reason of an aborted signal. */
-  async start({ deadlineMs = this.#deadlineMs, signal }: CallOptions): Promise<Start> {
+  /**
+   * The parameters of a call; `deadline` is its latest end, in milliseconds since 1970. Waits for a connection where there
+   * is none. Rejects with the reason of an aborted signal.
+   */
+  async start({ deadlineMs = this.#options.deadlineMs ?? 10_000, signal }: CallOptions) {
     signal?.throwIfAborted();
     const deadline = Math.min(Date.now() + Math.min(deadlineMs, LONGEST_CALL_MS), inheritedDeadline());
-    const metadata = outgoingContext();
+    const { requestId, traceparent } = currentContext() ?? newContext();
+    const metadata = new Metadata();
+    metadata.set('x-request-id', requestId);
+    metadata.set('traceparent', traceparent);
     await this.connection.wait(deadline, signal);
     signal?.throwIfAborted();
     // When its connection is lost before a server has begun it, the call waits for the next one.
@@ -65,14 +57,15 @@ export class RemoteService {
 
   /** The Fault for a call that ended without an answer. A reason that has to do with certificates is logged once. */
   failed(error: ServiceError): Fault {
+    const { name, tls, log } = this.#options;
     // Right after a new lookup the library has no reason yet; the one known before still holds.
     if (!error.details.includes('Last error: null')) {
-      const reason = tlsReason(error.details, this.#isSecure);
+      const reason = tlsReason(error.details, tls !== undefined);
       if (reason !== undefined && reason !== this.#reason) {
-        this.#log?.error({ part: this.#name, err: error }, faultOfStatus(this.#name, error, reason).message);
+        log?.error({ part: name, err: error }, faultOfStatus(name, error, reason).message);
       }
       this.#reason = reason;
     }
-    return faultOfStatus(this.#name, error, this.#reason);
+    return faultOfStatus(name, error, this.#reason);
   }
 }

@@ -1,10 +1,17 @@
 import { once } from 'node:events';
 import { types } from 'node:util';
 import { Fault, invalidFields } from '@call-analysis/fault';
-import { histogram, isTracing, type Logger, recordSpan, withContext } from '@call-analysis/runtime';
+import {
+  histogram,
+  type IncomingContext,
+  incomingContext,
+  isTracing,
+  type Logger,
+  recordSpan,
+  withContext,
+} from '@call-analysis/runtime';
 import { Metadata, type ServerDuplexStream, type ServerWritableStream, type ServiceDefinition } from '@grpc/grpc-js';
 import { z } from 'zod';
-import { type IncomingContext, incomingContext } from '../wire/context.ts';
 import { IncomingCall, within, type InFlight } from '../wire/incoming-call.ts';
 import { END, type Call, type Method } from '../wire/methods.ts';
 import { MAX_MESSAGE_BYTES } from '../wire/options.ts';
@@ -52,7 +59,9 @@ export function answer(
   wire: ServerCall,
   { log, inFlight, quiet, tls }: AnswerContext,
 ): Promise<void> {
-  const incoming = incomingContext(wire.metadata);
+  const [requestId] = wire.metadata.get('x-request-id');
+  const [traceparent] = wire.metadata.get('traceparent');
+  const incoming = incomingContext(requestId, traceparent);
   return withContext(incoming.context, async () => {
     const beganAt = Date.now();
     const startedAt = performance.now();

@@ -5,10 +5,9 @@ import type { Call } from './methods.ts';
 export class IncomingCall implements Call {
   readonly deadline: Date | undefined;
   callers: readonly string[] | undefined;
-  #cancelledBy: Error | undefined;
-  #isOver = false;
-  // Most handlers never use their signal, and creating one costs more than the rest of this class.
-  #abort: AbortController | undefined;
+  /** Whether the handler has returned. */
+  isOver = false;
+  readonly #abort = new AbortController();
 
   /** `deadline` as grpc-js has it: Infinity when there is none. */
   constructor(deadline: Date | number) {
@@ -16,30 +15,16 @@ export class IncomingCall implements Call {
   }
 
   get signal(): AbortSignal {
-    if (this.#abort === undefined) {
-      this.#abort = new AbortController();
-      if (this.#cancelledBy !== undefined) this.#abort.abort(this.#cancelledBy);
-    }
     return this.#abort.signal;
   }
 
   /** Why the answer is not needed any more; undefined while the caller waits. */
   get cancelledBy(): Error | undefined {
-    return this.#cancelledBy;
-  }
-
-  /** Whether the handler has returned. */
-  get isOver(): boolean {
-    return this.#isOver;
-  }
-
-  end(): void {
-    this.#isOver = true;
+    return this.signal.reason as Error | undefined;
   }
 
   cancel(reason: Error): void {
-    this.#cancelledBy ??= reason;
-    this.#abort?.abort(this.#cancelledBy);
+    this.#abort.abort(reason);
   }
 }
 
@@ -75,7 +60,7 @@ export class InFlight {
   }
 
   remove(call: IncomingCall): void {
-    call.end();
+    call.isOver = true;
     this.#calls.delete(call);
     if (this.#calls.size === 0) this.#emptied?.resolve();
   }

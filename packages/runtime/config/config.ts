@@ -153,20 +153,19 @@ export function postgresUrl() {
 
 /** Milliseconds, written like `500ms`, `45s`, `30m`, `12h`, `7d` or `1h30m`. */
 export function duration(): z.ZodType<number> {
-  return z.string().transform((text, context) => {
-    const parsed = parseDuration(text);
-    if (parsed !== null) return parsed;
-    context.addIssue('must be a duration like 500ms, 45s, 30m, 12h or 7d');
-    return z.NEVER;
-  });
+  return amount(parseDuration, 'must be a duration like 500ms, 45s, 30m, 12h or 7d');
 }
 
 /** Bytes, written like `1048576`, `512KiB`, `50MiB`, `5GiB` or `5GB`. */
 export function byteSize(): z.ZodType<number> {
+  return amount(parseByteSize, 'must be a size like 1048576, 512KiB, 50MiB or 5GiB');
+}
+
+function amount(parse: (text: string) => number | null, message: string): z.ZodType<number> {
   return z.string().transform((text, context) => {
-    const parsed = parseByteSize(text);
+    const parsed = parse(text);
     if (parsed !== null) return parsed;
-    context.addIssue('must be a size like 1048576, 512KiB, 50MiB or 5GiB');
+    context.addIssue(message);
     return z.NEVER;
   });
 }

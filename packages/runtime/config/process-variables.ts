@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import type { LogLevel } from '../log/log.ts';
-import type { SpanExportOptions } from '../telemetry/span-export.ts';
+import type { SpanExportOptions } from '../telemetry/spans.ts';
 import { ConfigFault, duration, logLevel, port, postgresUrl } from './config.ts';
 
 /** The log and spans of every process. */
@@ -68,22 +67,16 @@ export const DatabaseVariables = z.object({
 });
 
 /** The settings that every process has. */
-export interface ProcessSettings {
-  readonly logLevel: LogLevel;
-  readonly health: { readonly host: string; readonly port: number };
-  readonly drainMs: number;
-  /** How long work in progress may continue after that. */
-  readonly closeMs: number;
-  /** Absent: spans are not exported. */
-  readonly traces: SpanExportOptions | undefined;
-}
+export type ProcessSettings = ReturnType<typeof processFrom>;
 
-export function processFrom(variables: z.output<typeof ProcessVariables>): ProcessSettings {
+export function processFrom(variables: z.output<typeof ProcessVariables>) {
   return {
     logLevel: variables.LOG_LEVEL,
     health: { host: variables.HEALTH_HOST, port: variables.HEALTH_PORT },
     drainMs: variables.DRAIN,
+    /** How long work in progress may continue after that. */
     closeMs: variables.CLOSE_TIMEOUT,
+    /** Undefined: spans are not exported. */
     traces: tracesFrom(variables),
   };
 }

@@ -1,6 +1,6 @@
 import { Fault, unavailable } from '@call-analysis/fault';
 import { settlesWithin } from '../settles-within.ts';
-import { gauge } from '../telemetry/metrics.ts';
+import { cachedFor, gauge } from '../telemetry/metrics.ts';
 
 /** Something that a service needs. */
 export interface Part {
@@ -32,7 +32,10 @@ export class Readiness {
   readonly #checks: readonly { readonly part: Part; readonly answers: () => Promise<boolean> }[];
 
   constructor(parts: readonly Part[], { boundMs = BOUND_MS, rememberMs = REMEMBER_MS } = {}) {
-    this.#checks = parts.map((part) => ({ part, answers: cachedCheck(part.check, boundMs, rememberMs) }));
+    this.#checks = parts.map((part) => ({
+      part,
+      answers: cachedFor(rememberMs, () => settlesWithin(Promise.try(part.check), boundMs).catch(() => false)),
+    }));
   }
 
   get isDraining(): boolean {
@@ -66,25 +69,6 @@ export class Readiness {
         if (!(await answers())) throw unavailable(part.name);
       }),
     );
-  }
-}
-
-function cachedCheck(check: () => Promise<unknown>, boundMs: number, rememberMs: number): () => Promise<boolean> {
-  let last: Promise<boolean> | undefined;
-  let until = 0;
-  return () => {
-    if (last !== undefined && performance.now() < until) return last;
-    until = Infinity;
-    last = answersWithin(check, boundMs).finally(() => (until = performance.now() + rememberMs));
-    return last;
-  };
-}
-
-async function answersWithin(check: () => Promise<unknown>, boundMs: number): Promise<boolean> {
-  try {
-    return await settlesWithin(check(), boundMs);
-  } catch {
-    return false;
   }
 }
 

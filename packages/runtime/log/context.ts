@@ -26,6 +26,24 @@ export function newContext(): Context {
   return { requestId: randomUUID(), traceparent: newTraceparent() };
 }
 
+/** A request's context, and the caller's trace context that it continues. */
+export interface IncomingContext {
+  readonly context: Context;
+  readonly parent: string | undefined;
+}
+
+/** The context that a caller has sent, with a new span id. A missing or malformed part is created. */
+export function incomingContext(requestId: unknown, traceparent: unknown): IncomingContext {
+  const parent = typeof traceparent === 'string' && isTraceparent(traceparent) ? traceparent : undefined;
+  return {
+    context: {
+      requestId: typeof requestId === 'string' && isRequestId(requestId) ? requestId : randomUUID(),
+      traceparent: childTraceparent(parent ?? ''),
+    },
+    parent,
+  };
+}
+
 /** The first span of a new trace: random ids, sampled. */
 export function newTraceparent(): string {
   return `00-${randomHex()}-${newSpanId()}-01`;

@@ -19,8 +19,7 @@ const ECHO_MS = 250;
  * - SIGTERM, SIGINT or SIGHUP closes once and exits 0. During start it aborts `signal`; if start succeeds nevertheless,
  *   everything that it opened is closed. A second signal exits 1 immediately.
  * - A StartFault (ConfigFault is one) is printed on standard error without a stack, exit 1. Any other failure to start
- *   is
- *   logged, exit 1.
+ *   is logged, exit 1.
  * - An unhandled exception or rejection is logged, everything is closed, exit 1.
  * - Warnings of Node are logged.
  * - With `--expose-gc` it returns memory to the operating system when it is idle.
@@ -29,7 +28,7 @@ const ECHO_MS = 250;
 export function runProcess(life: {
   start: (signal: AbortSignal) => Promise<Running>;
   log: Logger;
-  graceMs?: number | (() => number);
+  graceMs?: () => number;
 }): Promise<never> {
   const { log } = life;
   const abort = new AbortController();
@@ -49,7 +48,7 @@ export function runProcess(life: {
     exitCode ||= code;
     if (stoppedAt !== undefined) return;
     stoppedAt = performance.now();
-    const graceMs = typeof life.graceMs === 'function' ? life.graceMs() : (life.graceMs ?? 10_000);
+    const graceMs = life.graceMs?.() ?? 10_000;
     setTimeout(() => {
       print(`Stopping took longer than ${graceMs / 1000} s and was abandoned.`);
       process.exit(1);

@@ -7,7 +7,7 @@ import type { ProcessSettings } from '../config/process-variables.ts';
 import { type HealthServer, serveHealth } from '../health/health-server.ts';
 import type { Readiness } from '../health/readiness.ts';
 import { createLog, type Logger } from '../log/log.ts';
-import { exportSpans } from '../telemetry/span-export.ts';
+import { exportSpans } from '../telemetry/spans.ts';
 import { Closing, SHUTDOWN_MARGIN_MS, type TimeLeft, timeLeft } from './closing.ts';
 import { type Running, runProcess } from './process.ts';
 

@@ -178,17 +178,11 @@ async function read<Names extends readonly string[]>(
   name: string,
   source: Source<Names>,
 ): Promise<readonly Reading<Names>[]> {
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(new Error('too late')), READ_TIMEOUT_MS);
-  try {
-    return await Promise.race([source(), late.promise]);
-  } catch {
-    // The owner of the measured part logs its failures.
-    unread.of(name).add();
-    return [];
-  } finally {
-    clearTimeout(timer);
-  }
+  const late = pause(READ_TIMEOUT_MS, null, { ref: false });
+  const readings = await Promise.race([Promise.try(source), late]).catch(() => null);
+  // The owner of the measured part logs its failures.
+  if (readings === null) unread.of(name).add();
+  return readings ?? [];
 }
 
 /** Calls `ask` at most once in this time, however many gauges and pages need the answer. A failure is not cached. */

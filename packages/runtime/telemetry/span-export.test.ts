@@ -4,8 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { openCollector } from '../../testing/collector.ts';
 import { waitUntil } from '../../testing/wait-until.ts';
-import { exportSpans } from './span-export.ts';
-import { isTracing, recordSpan, type Span } from './spans.ts';
+import { exportSpans, isTracing, recordSpan, type Span } from './spans.ts';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const span: Span = {

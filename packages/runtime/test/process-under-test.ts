@@ -10,7 +10,7 @@ setInterval(() => {}, 1000);
 
 await runProcess({
   log: createLog({ name: 'life' }),
-  graceMs: Number(graceMs ?? 30_000),
+  graceMs: () => Number(graceMs ?? 30_000),
   start: async (signal) => {
     say('starting');
     if (how === 'misconfigured') throw new ConfigFault('PORT must be a port from 0 to 65535, not "x".');

@@ -2,7 +2,7 @@ import { Fault } from '@call-analysis/fault';
 import type { RefusalInit } from '@call-analysis/proto/key_management/v1/Refusal';
 import { createLog } from '@call-analysis/runtime';
 import { describe, expect, it } from '@jest/globals';
-import type { RequestState } from '../http/response/response.ts';
+import type { RequestState } from '../http/response/send.ts';
 import { Refusals } from './refusals.ts';
 
 const log = createLog({ name: 'gateway', level: 'silent' });

@@ -4,7 +4,7 @@ import type { keyManagement } from '@call-analysis/proto';
 import type { RefusalInit } from '@call-analysis/proto/key_management/v1/Refusal';
 import type { Client } from '@call-analysis/rpc';
 import { currentContext, type Logger } from '@call-analysis/runtime';
-import type { RequestState } from '../http/response/response.ts';
+import type { RequestState } from '../http/response/send.ts';
 
 /** Entries a minute, for callers who are known and for all others each. More are dropped and counted in the log. */
 const PER_MINUTE = 60;

@@ -10,13 +10,6 @@ import { ShortLivedCache } from './short-lived-cache.ts';
 
 export type Keys = Pick<Client<typeof keyManagement>, 'verifyKeys'>;
 
-interface ValidKey {
-  readonly keyUuid: string;
-  readonly caller: Caller;
-  /** Infinity when the key has no end. */
-  readonly endsInMs: number;
-}
-
 const HEADER = 'x-service-api-key';
 const MAX_KEY_LENGTH = 512;
 /** Of one RPC, and of the wait for it. Shorter than the cache's time to live, so that no verdict is older than that. */
@@ -25,7 +18,6 @@ const DEADLINE_MS = 3000;
 const MAX_KEYS_PER_BATCH = 200;
 /** One batch is read while another is written. More would only make the batches smaller. */
 const MAX_IN_FLIGHT = 2;
-const MAX_DELETED = 10_000;
 
 /**
  * Identifies callers by their API key, as of at most `ttlMs` ago, and as of the last deletion that was reported.
@@ -34,7 +26,7 @@ const MAX_DELETED = 10_000;
 export class ApiKeyAuthentication {
   readonly #verdicts: BatchedLookups<string, KeyVerdict>;
   /** By the key's hash, so that a memory dump shows no keys. */
-  readonly #valid: ShortLivedCache<ValidKey | null>;
+  readonly #valid: ShortLivedCache<KeyVerdict>;
   /** A deletion is final, and may overtake a verdict that calls the key valid. */
   readonly #deleted = new Set<string>();
 
@@ -50,42 +42,29 @@ export class ApiKeyAuthentication {
       maxInFlight: MAX_IN_FLIGHT,
       maxWaitMs: DEADLINE_MS,
     });
-    this.#valid = new ShortLivedCache<ValidKey | null>({
-      ttlMs,
-      maxEntries: 10_000,
-      keep: (key) => key !== null,
-      maxTtlMs: (key) => key?.endsInMs ?? Infinity,
-    });
+    this.#valid = new ShortLivedCache({ ttlMs, maxTtlMs: ({ ends_in_ms = Infinity }) => ends_in_ms });
   }
 
   async authenticate(request: IncomingMessage): Promise<Caller> {
     const apiKey = keyOf(request);
     const digest = hash('sha256', apiKey, 'base64');
     const key = await this.#valid.get(digest, () => this.#verify(apiKey));
-    if (key === null || this.#deleted.has(key.keyUuid)) {
+    if (key === null || this.#deleted.has(key.key_uuid)) {
       throw new Fault('forbidden', 'API_KEY_INVALID', 'This API key is not active. Create a new one for your firm.');
     }
-    return key.caller;
+    return { userUuid: key.user_uuid, firmUuid: key.firm_uuid, role: 'ADMIN' };
   }
 
   /** Refuses this key from now on, even when it is cached or its verification is in progress. */
   markDeleted(keyUuid: string): void {
     this.#deleted.add(keyUuid);
-    this.#valid.deleteWhere((key) => key?.keyUuid === keyUuid);
-    if (this.#deleted.size <= MAX_DELETED) return;
-    const [oldest] = this.#deleted;
-    if (oldest !== undefined) this.#deleted.delete(oldest);
   }
 
-  async #verify(apiKey: string): Promise<ValidKey | null> {
+  async #verify(apiKey: string): Promise<KeyVerdict | null> {
     const reply = await this.#verdicts.find(apiKey);
     switch (reply.verdict) {
       case 'VALID':
-        return {
-          keyUuid: reply.key_uuid,
-          caller: { userUuid: reply.user_uuid, firmUuid: reply.firm_uuid, role: 'ADMIN' },
-          endsInMs: reply.ends_in_ms ?? Infinity,
-        };
+        return reply;
       case 'MALFORMED':
         throw malformed();
       case 'UNKNOWN':

@@ -1,27 +1,21 @@
 import type { IncomingMessage } from 'node:http';
 import type { keyManagement } from '@call-analysis/proto';
+import type { User } from '@call-analysis/proto/key_management/v1/User';
 import type { Client } from '@call-analysis/rpc';
 import type { Caller } from './caller.ts';
 import { ShortLivedCache } from './short-lived-cache.ts';
 import { type RemoteKeys, type TokenRules, tokenVerifier, unauthenticated, type VerifiedToken } from './token.ts';
 
-/** Shorter than the cache's time to live, so that no result is older than that. */
+/** Of a user. */
+const TTL_MS = 5000;
+/** Shorter than that, so that no result is older. */
 const DEADLINE_MS = 3000;
 const SCHEME = 'bearer ';
 
 type Users = Pick<Client<typeof keyManagement>, 'findUser'>;
 
-/** A user as key-management returns it. */
-interface UserStatus {
-  readonly firmUuid: string;
-  readonly isApiUser: boolean;
-  readonly operatorIds: readonly string[];
-  /** Milliseconds since the epoch. */
-  readonly tokensRevokedBefore: number;
-}
-
 /**
- * Identifies callers by their bearer token. Role and firm are those of the token. As of at most `ttlMs` ago, the user
+ * Identifies callers by their bearer token. Role and firm are those of the token. As of at most five seconds ago, the user
  * must exist in that firm and has these operator ids, the token must not be revoked, and its session must not have ended.
  */
 export function bearerAuthentication(options: {
@@ -29,58 +23,37 @@ export function bearerAuthentication(options: {
   keys?: RemoteKeys;
   users: Users;
   /** As far as events have said so. */
-  removedFirms?: Pick<RemovedFirms, 'has'> | undefined;
-  ttlMs?: number;
-}): (request: IncomingMessage) => Caller | Promise<Caller> {
+  removedFirms?: ReadonlySet<string> | undefined;
+}): (request: IncomingMessage) => Promise<Caller> {
   const verify = tokenVerifier(options.tokens, options.keys);
-  const statuses = new ShortLivedCache<UserStatus | null>({
-    ttlMs: options.ttlMs ?? 5000,
-    maxEntries: 10_000,
-    keep: (status) => status !== null,
-  });
+  const users = new ShortLivedCache<User>({ ttlMs: TTL_MS });
 
-  async function findStatus({ caller, sessionUuid = '' }: VerifiedToken): Promise<UserStatus | null> {
-    const { user } = await options.users.findUser(
-      { user_uuid: caller.userUuid, session_uuid: sessionUuid },
-      { deadlineMs: DEADLINE_MS },
-    );
-    if (user === undefined || user === null) return null;
-    return {
-      firmUuid: user.firm_uuid.toLowerCase(),
-      isApiUser: user.web_api_only,
-      operatorIds: user.operator_ids,
-      tokensRevokedBefore: user.tokens_revoked_before === undefined ? 0 : Date.parse(user.tokens_revoked_before),
-    };
-  }
-
-  function authorize(token: VerifiedToken): Caller | Promise<Caller> {
-    const { caller, sessionUuid } = token;
+  return async (request) => {
+    const token = await verify(tokenOf(request));
+    const { caller, sessionUuid = '' } = token;
     if (options.removedFirms?.has(caller.firmUuid) === true) throw unknownUser();
-    const key = sessionUuid === undefined ? caller.userUuid : `${caller.userUuid} ${sessionUuid}`;
-    const status = statuses.get(key, () => findStatus(token));
-    return status instanceof Promise ? status.then((found) => allowed(token, found)) : allowed(token, status);
-  }
-
-  return (request) => {
-    const token = verify(tokenOf(request));
-    return token instanceof Promise ? token.then(authorize) : authorize(token);
+    const user = await users.get(`${caller.userUuid} ${sessionUuid}`, async () => {
+      const asked = { user_uuid: caller.userUuid, session_uuid: sessionUuid };
+      const { user: found } = await options.users.findUser(asked, { deadlineMs: DEADLINE_MS });
+      return found ?? null;
+    });
+    return allowed(token, user);
   };
 }
 
-function allowed({ caller, issuedAt = 0, sessionUuid }: VerifiedToken, status: UserStatus | null): Caller {
-  if (status === null && sessionUuid !== undefined) {
+function allowed({ caller, issuedAt = 0, sessionUuid }: VerifiedToken, user: User | null): Caller {
+  if (user === null && sessionUuid !== undefined) {
     throw unauthenticated('The session of the bearer token has ended. Sign in again.');
   }
-  if (status?.firmUuid !== caller.firmUuid) {
-    throw unknownUser();
-  }
-  if (status.isApiUser) {
+  if (user?.firm_uuid !== caller.firmUuid) throw unknownUser();
+  if (user.web_api_only) {
     throw unauthenticated("The bearer token is of a firm's API user. Send the firm's API key instead.");
   }
-  if (issuedAt * 1000 < status.tokensRevokedBefore) {
+  const { tokens_revoked_before: revokedBefore } = user;
+  if (revokedBefore !== undefined && issuedAt * 1000 < Date.parse(revokedBefore)) {
     throw unauthenticated('The bearer token was revoked. Ask your system administrator for a new one.');
   }
-  return caller.role === 'OPERATOR' ? { ...caller, operatorIds: status.operatorIds } : caller;
+  return caller.role === 'OPERATOR' ? { ...caller, operatorIds: user.operator_ids } : caller;
 }
 
 function unknownUser() {
@@ -99,22 +72,4 @@ function tokenOf(request: IncomingMessage): string {
   const isWellFormed = header.slice(0, SCHEME.length).toLowerCase() === SCHEME && token !== '' && !token.includes(' ');
   if (!isWellFormed) throw unauthenticated('The Authorization header must read `Bearer <token>`.');
   return token;
-}
-
-const MAX_FIRMS = 10_000;
-
-/** The firms that were removed while this process runs. Their tokens are refused although they are cached. */
-export class RemovedFirms {
-  readonly #firms = new Set<string>();
-
-  add(firmUuid: string): void {
-    this.#firms.add(firmUuid);
-    const [oldest] = this.#firms;
-    // A cache entry lives some seconds.
-    if (this.#firms.size > MAX_FIRMS && oldest !== undefined) this.#firms.delete(oldest);
-  }
-
-  has(firmUuid: string): boolean {
-    return this.#firms.has(firmUuid);
-  }
 }

@@ -12,16 +12,16 @@ const COOLDOWN_MS = 10_000;
 const BACK_OFF_MS = 2000;
 const MAX_BYTES = 256 * 1024;
 
-/** An identity provider that publishes the keys of its tokens (JWKS). */
-export interface IdentityProvider {
-  /**
-   * The payload of a token, or undefined when no key of the provider signed it. Rejects with UNAVAILABLE when the keys
-   * cannot be fetched and no cached one fits.
-   */
-  open(token: string, algorithm: unknown): Promise<unknown>;
-}
+/**
+ * The payload of a token, or undefined when no key of the provider signed it. Rejects with UNAVAILABLE when the keys
+ * cannot be fetched and no cached one fits.
+ */
+export type IdentityProvider = (token: string) => Promise<unknown>;
 
-/** Keys are fetched when they are needed, at most one fetch at a time, and cached. */
+/**
+ * An identity provider that publishes the keys of its tokens (JWKS). Keys are fetched when they are needed, at most one
+ * fetch at a time, and cached.
+ */
 export function identityProvider(
   jwksUrl: string,
   timing: { cooldownMs?: number; backOffMs?: number } = {},
@@ -49,18 +49,15 @@ export function identityProvider(
     [customFetch]: fetchKeys,
   });
 
-  return {
-    async open(token, algorithm) {
-      if (!ALGORITHMS.includes(String(algorithm))) return undefined;
-      try {
-        return await verified(token);
-      } catch (error) {
-        if (error instanceof Fault) throw error;
-        if (error instanceof errors.JWKSTimeout || error instanceof errors.JWKSInvalid) throw away(error);
-        if (error instanceof errors.JOSEError || error instanceof SyntaxError) return undefined;
-        throw error;
-      }
-    },
+  return async (token) => {
+    try {
+      return await verified(token);
+    } catch (error) {
+      if (error instanceof Fault) throw error;
+      if (error instanceof errors.JWKSTimeout || error instanceof errors.JWKSInvalid) throw away(error);
+      if (error instanceof errors.JOSEError || error instanceof SyntaxError) return undefined;
+      throw error;
+    }
   };
 
   async function verified(token: string): Promise<unknown> {

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { ShortLivedCache } from './short-lived-cache.ts';
 
 function cache(maxEntries: number) {
-  return new ShortLivedCache<string>({ ttlMs: 60_000, maxEntries, keep: () => true });
+  return new ShortLivedCache<string>({ ttlMs: 60_000, maxEntries });
 }
 
 describe('a short-lived cache', () => {

@@ -1,12 +1,11 @@
-import { hash, verify as verifySignature } from 'node:crypto';
+import { verify as verifySignature } from 'node:crypto';
 import { Uuid } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
 import jwt from 'jsonwebtoken';
 import { z } from 'zod';
 import { type Caller, Role } from './caller.ts';
 import type { IdentityProvider } from './identity-provider.ts';
-import { isSessionKeyId, type SessionKeys } from './session-keys.ts';
-import { type Algorithm, type TokenKey, verifyingKey, type VerifyingKey } from './signing-keys.ts';
+import { isSessionKeyId, type SessionKeys, type TokenKey, verifyingKey, type VerifyingKey } from './signing-keys.ts';
 
 export interface TokenRules {
   readonly issuer: string;
@@ -34,50 +33,23 @@ export interface VerifiedToken {
   readonly sessionUuid: string | undefined;
 }
 
-/** The claims of a signed token. Times are Unix seconds. */
-interface Claims {
-  readonly token: VerifiedToken;
-  readonly exp: number;
-  readonly nbf: number | undefined;
-  /** When the signature must be verified again, in milliseconds of the process. */
-  readonly recheckAt: number;
-}
-
 const MAX_TOKEN_LENGTH = 8192;
-const MAX_VERIFIED = 10_000;
 /** As key-management writes them into tokens of sessions. */
 const SESSION_ISSUER = 'call-analysis-session';
-/** A key that its owner has withdrawn is used no longer than this. */
-const REMOTE_KEY_TTL_MS = 5 * 60_000;
 
 /**
- * Checks the signature and claims of bearer tokens (docs/api.md, "Configuration and commands"). Throws UNAUTHENTICATED,
- * or UNAVAILABLE when the key of the token cannot be fetched. Each key determines its algorithm. The token's header
- * selects a key at most. Returns a promise only when a key must be fetched.
+ * Checks the signature and claims of bearer tokens (docs/api.md, "Configuration and commands"). Rejects with
+ * UNAUTHENTICATED, or UNAVAILABLE when the key of the token cannot be fetched. Each key determines its algorithm. The
+ * token's header selects a key at most.
  */
 export function tokenVerifier(
   rules: TokenRules,
   remote: RemoteKeys = {},
-): (token: string, nowSeconds?: number) => VerifiedToken | Promise<VerifiedToken> {
+): (token: string, nowSeconds?: number) => Promise<VerifiedToken> {
   const keys = [...(rules.key === undefined ? [] : [rules.key]), ...(rules.previousKeys ?? [])].map(verifyingKey);
   const issued = claimsReader(rules.issuer, rules.audience);
   const ofSession = claimsReader(SESSION_ISSUER, SESSION_ISSUER);
   const provided = claimsReader(rules.identityProvider?.issuer ?? rules.issuer, rules.audience);
-
-  /** A verified signature stays valid; only the times must be checked again. By hash, so that a memory dump shows no tokens. */
-  const verified = new Map<string, Claims>();
-
-  function verify(token: string): Claims | Promise<Claims> {
-    const header = headerOf(token);
-    if (header === null) throw forged();
-    if (isSessionKeyId(header.kid) && remote.sessions !== undefined) {
-      return verifyOfSession(token, header.kid, remote.sessions);
-    }
-    const payload = openLocally(token, header);
-    if (payload !== undefined) return issued(payload, Number.POSITIVE_INFINITY);
-    if (remote.identityProvider !== undefined) return verifyProvided(token, header.alg, remote.identityProvider);
-    throw forged();
-  }
 
   function openLocally(token: string, { alg, kid }: TokenHeader): unknown {
     const named = keys.filter((key) => key.kid === kid);
@@ -89,42 +61,23 @@ export function tokenVerifier(
     return undefined;
   }
 
-  async function verifyOfSession(token: string, kid: string, sessions: SessionKeys): Promise<Claims> {
-    const key = await sessions.find(kid);
-    const payload = key === null ? undefined : openToken(token, { key, algorithm: 'EdDSA' });
-    if (payload === undefined) throw forged();
-    return ofSession(payload, performance.now() + REMOTE_KEY_TTL_MS);
-  }
-
-  async function verifyProvided(token: string, alg: unknown, provider: IdentityProvider): Promise<Claims> {
-    const payload = await provider.open(token, alg);
-    if (payload === undefined) throw forged();
-    return provided(payload, performance.now() + REMOTE_KEY_TTL_MS);
-  }
-
-  function remember(digest: string, claims: Claims): Claims {
-    verified.set(digest, claims);
-    if (verified.size > MAX_VERIFIED) {
-      const [oldest] = verified.keys();
-      if (oldest !== undefined) verified.delete(oldest);
-    }
-    return claims;
-  }
-
-  return (token, nowSeconds = Date.now() / 1000) => {
+  return async (token, nowSeconds = Date.now() / 1000) => {
     if (token.length > MAX_TOKEN_LENGTH)
       throw unauthenticated('The bearer token is longer than any that was issued here.');
-    const digest = hash('sha256', token, 'base64');
-    const known = verified.get(digest);
-    if (known !== undefined && performance.now() < known.recheckAt) return inTime(known, nowSeconds);
-    verified.delete(digest);
-    const claims = verify(token);
-    if (claims instanceof Promise) return claims.then((read) => inTime(remember(digest, read), nowSeconds));
-    return inTime(remember(digest, claims), nowSeconds);
+    const header = headerOf(token);
+    if (header === null) throw forged();
+    if (isSessionKeyId(header.kid) && remote.sessions !== undefined) {
+      const key = await remote.sessions.find(header.kid);
+      return ofSession(key === null ? undefined : openToken(token, { key, algorithm: 'EdDSA' }), nowSeconds);
+    }
+    const payload = openLocally(token, header);
+    if (payload !== undefined || remote.identityProvider === undefined) return issued(payload, nowSeconds);
+    return provided(await remote.identityProvider(token), nowSeconds);
   };
 }
 
-function claimsReader(issuer: string, audience: string): (payload: unknown, recheckAt: number) => Claims {
+/** Reads the payload of a token, which is undefined where no key has signed it. */
+function claimsReader(issuer: string, audience: string): (payload: unknown, nowSeconds: number) => VerifiedToken {
   const ClaimsSchema = z.object({
     sub: Uuid,
     firm: Uuid,
@@ -136,7 +89,8 @@ function claimsReader(issuer: string, audience: string): (payload: unknown, rech
     iat: z.number().optional(),
     sid: z.unknown().optional(),
   });
-  return (payload, recheckAt) => {
+  return (payload, nowSeconds) => {
+    if (payload === undefined) throw forged();
     const claims = ClaimsSchema.safeParse(payload);
     if (!claims.success) {
       const wrong = [...new Set(claims.error.issues.map((issue) => issue.path[0] ?? 'payload'))].join(', ');
@@ -146,21 +100,16 @@ function claimsReader(issuer: string, audience: string): (payload: unknown, rech
     // Identity providers use this claim for sessions of their own.
     const session = issuer === SESSION_ISSUER ? Uuid.safeParse(sid) : undefined;
     if (session?.success === false) throw forged();
-    const caller = { userUuid: sub, firmUuid: firm, role };
-    return { token: { caller, issuedAt: iat, sessionUuid: session?.data }, exp, nbf, recheckAt };
+    if (nowSeconds >= exp) {
+      throw unauthenticated('The bearer token has expired. Ask your system administrator for a new one.');
+    }
+    if (nbf !== undefined && nowSeconds < nbf) {
+      throw unauthenticated(
+        'The bearer token is not valid yet. Wait until its nbf, or ask your system administrator for another one.',
+      );
+    }
+    return { caller: { userUuid: sub, firmUuid: firm, role }, issuedAt: iat, sessionUuid: session?.data };
   };
-}
-
-function inTime({ token, exp, nbf }: Claims, nowSeconds: number): VerifiedToken {
-  if (nowSeconds >= exp) {
-    throw unauthenticated('The bearer token has expired. Ask your system administrator for a new one.');
-  }
-  if (nbf !== undefined && nowSeconds < nbf) {
-    throw unauthenticated(
-      'The bearer token is not valid yet. Wait until its nbf, or ask your system administrator for another one.',
-    );
-  }
-  return token;
 }
 
 export function unauthenticated(message: string): Fault {
@@ -194,25 +143,22 @@ function headerOf(token: string): TokenHeader | null {
 /** The payload of a token, or undefined when this key did not sign it by its own algorithm. */
 function openToken(token: string, { key, algorithm }: Pick<VerifyingKey, 'key' | 'algorithm'>): unknown {
   try {
-    const isSigned = algorithm === 'EdDSA' ? isSignedByEdDsa(token, key) : isSignedByLibrary(token, key, algorithm);
+    if (algorithm === 'EdDSA') requireEdDsa(token, key);
+    // The times are checked with the other claims, for all algorithms alike.
+    else jwt.verify(token, key, { algorithms: [algorithm], ignoreExpiration: true, ignoreNotBefore: true });
     // Libraries also accept a payload that is JSON within a JSON string.
-    return isSigned ? readPart(token.split('.')[1] ?? '') : undefined;
+    return readPart(token.split('.')[1] ?? '');
   } catch {
     return undefined;
   }
 }
 
-function isSignedByLibrary(token: string, key: VerifyingKey['key'], algorithm: Exclude<Algorithm, 'EdDSA'>): boolean {
-  // The times are checked with the other claims, for all algorithms alike.
-  jwt.verify(token, key, { algorithms: [algorithm], ignoreExpiration: true, ignoreNotBefore: true });
-  return true;
-}
-
 /** jsonwebtoken 9 does not support EdDSA. */
-function isSignedByEdDsa(token: string, key: VerifyingKey['key']): boolean {
+function requireEdDsa(token: string, key: VerifyingKey['key']): void {
   const [header = '', payload = '', signature = '', ...rest] = token.split('.');
-  if (rest.length > 0 || headerOf(token)?.alg !== 'EdDSA') return false;
-  return verifySignature(null, Buffer.from(`${header}.${payload}`), key, Buffer.from(signature, 'base64url'));
+  const isWellFormed = rest.length === 0 && headerOf(token)?.alg === 'EdDSA';
+  const signed = Buffer.from(`${header}.${payload}`);
+  if (!isWellFormed || !verifySignature(null, signed, key, Buffer.from(signature, 'base64url'))) throw forged();
 }
 
 function readPart(part: string): unknown {

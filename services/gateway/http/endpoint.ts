@@ -11,15 +11,14 @@ import { revisionInIfMatch } from './request/if-match.ts';
 import { hasBody, readJson } from './request/json-body.ts';
 import { parse, parseQuery, pathUuid, queryOf } from './request/parse.ts';
 import { HttpError } from './response/http-error.ts';
-import type { Response } from './response/response.ts';
-import { type JsonResponse, send } from './response/send.ts';
+import { type JsonResponse, type Response, send } from './response/send.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 /** How a caller identifies itself. */
 export type Credentials = 'none' | 'bearer' | 'api-key';
 
-/** Identifies the caller of a request. Returns the caller itself, not a promise, when it is cached. */
-export type Authentication = Record<Exclude<Credentials, 'none'>, (request: Request) => Caller | Promise<Caller>>;
+/** Identifies the caller of a request. */
+export type Authentication = Record<Exclude<Credentials, 'none'>, (request: Request) => Promise<Caller>>;
 
 /** One method on one path, with everything that a request must send. */
 export interface Endpoint {
@@ -30,8 +29,6 @@ export interface Endpoint {
   /** Of callers who may use it. Without credentials it is open to anyone. */
   readonly roles: readonly Role[];
   readonly query: z.ZodObject;
-  /** The parsed query of a request that has none. Undefined when a parameter is required. */
-  readonly emptyQuery: unknown;
   /** A JSON object, a form, or nothing. Also null where the handler reads bytes itself. */
   readonly body: z.ZodObject | Form | null;
   /** A request without a body counts as `{}`. Only for a JSON object whose fields all have harmless defaults. */
@@ -45,7 +42,10 @@ export interface Endpoint {
   readonly handle: (input: HandlerInput<unknown, unknown, unknown>) => Promise<JsonResponse | undefined>;
 }
 
-export interface HandlerInput<WhoCalls, Query, Body> extends RoutedRequest {
+export interface HandlerInput<WhoCalls, Query, Body> {
+  readonly request: Request;
+  readonly response: Response;
+  readonly params: Params;
   readonly caller: WhoCalls;
   readonly query: Query;
   readonly body: Body;
@@ -54,13 +54,7 @@ export interface HandlerInput<WhoCalls, Query, Body> extends RoutedRequest {
   /** The revision in `If-Match`, where the endpoint declares this header; null without it. */
   readonly basedOn: number | null;
   /** Waits until an upload of this firm may begin. For handlers that find out themselves whose it is. */
-  readonly beginUpload: (firmUuid: string) => Promise<void> | undefined;
-}
-
-interface RoutedRequest {
-  readonly request: Request;
-  readonly response: Response;
-  readonly params: Params;
+  readonly beginUpload: (firmUuid: string) => Promise<void>;
 }
 
 /** Named segments of the path, decoded. Endpoints with a wildcard read it from the URL. */
@@ -122,7 +116,6 @@ export function endpoint<
 >(
   definition: EndpointDefinition<Path, Asks, Query, Body> & { tag: Tag; handle: Handler<Path, Asks, Query, Body> },
 ): Endpoint {
-  const query: z.ZodObject = definition.query ?? z.strictObject({});
   const handle = definition.handle as unknown as (
     input: HandlerInput<unknown, unknown, unknown>,
   ) => Promise<HandlerResponse | undefined>;
@@ -133,8 +126,7 @@ export function endpoint<
     ...definition,
     credentials: definition.credentials ?? 'bearer',
     roles: definition.roles ?? DEFAULT_ROLES,
-    query,
-    emptyQuery: query.safeParse({}).data,
+    query: definition.query ?? NO_FIELDS,
     body: definition.body ?? null,
     docs: definition,
     async handle(input) {
@@ -202,10 +194,7 @@ function byPath(endpoints: readonly Endpoint[]): [path: string, endpoints: Endpo
   );
 }
 
-/**
- * Checks a request and has it handled. The order of the checks reveals the least to unauthenticated callers. Awaits
- * nothing that is available already.
- */
+/** Checks a request and has it handled. The order of the checks reveals the least to unauthenticated callers. */
 async function handleRequest(
   endpoint: Endpoint,
   checks: AccessChecks,
@@ -214,34 +203,21 @@ async function handleRequest(
 ): Promise<void> {
   const params = request.params as Params;
   const { client, logFields } = response.locals;
-  const found = endpoint.credentials === 'none' ? null : authenticate(checks, endpoint.credentials, request, response);
-  const caller = found instanceof Promise ? await found : found;
+  const caller =
+    endpoint.credentials === 'none' ? null : await authenticate(checks, endpoint.credentials, request, response);
   if (caller !== null) {
     Object.assign(logFields, { firm_uuid: caller.firmUuid, user_uuid: caller.userUuid });
     Object.assign(logFields, loggedCall(endpoint, params));
     checks.limits.countFirm(caller.firmUuid, response);
     requireRole(endpoint, caller);
   }
-  const query = request.url?.includes('?')
-    ? parseQuery(endpoint.query, queryOf(request.url))
-    : (endpoint.emptyQuery ?? parse(endpoint.query, {}));
-  const { admission } = checks;
-  const begin = (lane: Lane, firmUuid: string) => admission.begin(lane, firmUuid, response);
+  const query = parseQuery(endpoint.query, queryOf(request.url));
+  const begin = (lane: Lane, firmUuid: string) => checks.admission.begin(lane, firmUuid, response);
   const lane = endpoint.lane ?? (endpoint.body !== null && 'parts' in endpoint.body ? 'uploads' : 'requests');
-  if (caller !== null && (lane === 'uploads' || hasLargeBody(request))) {
-    const ahead = begin('uploads', caller.firmUuid);
-    if (ahead !== undefined) await ahead;
-  }
-  let body: unknown = {};
-  if (endpoint.body !== null) body = await readBody(endpoint.body, endpoint.optionalBody, request, response);
-  else if (endpoint.docs.bytes === undefined && hasBody(request)) {
-    parse(NO_FIELDS, await readJson(request, response, { isOptional: true }));
-  }
-  if (caller !== null && lane === 'requests') {
-    // After the body has arrived, so that a client that sends slowly delays no other request of its firm.
-    const ahead = begin('requests', caller.firmUuid);
-    if (ahead !== undefined) await ahead;
-  }
+  if (caller !== null && (lane === 'uploads' || hasLargeBody(request))) await begin('uploads', caller.firmUuid);
+  const body = await readBody(endpoint, request, response);
+  // After the body has arrived, so that a client that sends slowly delays no other request of its firm.
+  if (caller !== null && lane === 'requests') await begin('requests', caller.firmUuid);
   const beginUpload = (firmUuid: string) => begin('uploads', firmUuid);
   const { address } = client;
   const input = { request, response, params, caller, query, body, address, basedOn: null, beginUpload };
@@ -265,33 +241,32 @@ export async function answerWithin(
   return Buffer.isBuffer(body) ? JSON.parse(body.toString()) : body;
 }
 
-function authenticate(
+async function authenticate(
   { authentication, limits }: AccessChecks,
   credentials: Exclude<Credentials, 'none'>,
   request: Request,
   response: Response,
-): Caller | Promise<Caller> {
-  const failed = (error: unknown): never => {
+): Promise<Caller> {
+  try {
+    return await authentication[credentials](request);
+  } catch (error) {
     const isRefused = error instanceof Fault && (error.kind === 'unauthenticated' || error.kind === 'forbidden');
     if (isRefused) limits.countFailedAuthentication(response.locals.client.network, response);
     throw error;
-  };
-  try {
-    const caller = authentication[credentials](request);
-    return caller instanceof Promise ? caller.catch(failed) : caller;
-  } catch (error) {
-    return failed(error);
   }
 }
 
 async function readBody(
-  body: z.ZodObject | Form,
-  isOptional: boolean | undefined,
+  { body, optionalBody, docs }: Endpoint,
   request: Request,
   response: Response,
 ): Promise<unknown> {
+  if (body === null) {
+    if (docs.bytes !== undefined || !hasBody(request)) return {};
+    return parse(NO_FIELDS, await readJson(request, response, { isOptional: true }));
+  }
   if ('parts' in body) return readForm(body, request, response);
-  return parse(body, await readJson(request, response, { isOptional }));
+  return parse(body, await readJson(request, response, { isOptional: optionalBody }));
 }
 
 /** Whether the body may be large. It is in memory while the request waits. */

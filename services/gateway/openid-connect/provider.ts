@@ -1,6 +1,6 @@
-import { Fault } from '@call-analysis/fault';
+import { Fault, unavailable } from '@call-analysis/fault';
+import type { OpenProviderSessionRequestInit } from '@call-analysis/proto/key_management/v1/OpenProviderSessionRequest';
 import * as client from 'openid-client';
-import type { Role } from '../authentication/caller.ts';
 import type { OpenIdSettings } from './variables.ts';
 
 /** The state of a sign-in until the provider sends the person back. It is secret. */
@@ -11,16 +11,8 @@ export interface Attempt {
   readonly verifier: string;
 }
 
-/** Who a person is, as the provider says. */
-export interface Identified {
-  readonly issuer: string;
-  readonly subject: string;
-  readonly name: string;
-  readonly firmUuid: string;
-  readonly role: Role;
-  /** Undefined where the settings name no claim with them. */
-  readonly operatorIds: readonly string[] | undefined;
-}
+/** Who a person is, as the provider says. Without operator ids where the settings name no claim with them. */
+type Identified = Omit<OpenProviderSessionRequestInit, 'address'>;
 
 /** An identity provider. Its own description is fetched when the first person signs in. */
 export interface OpenIdProvider {
@@ -52,7 +44,7 @@ export function openIdProvider(settings: OpenIdSettings): OpenIdProvider {
       })
       .catch((cause: unknown) => {
         discovered = undefined;
-        throw away(cause);
+        throw unavailable('The identity provider', cause);
       });
     return discovered;
   }
@@ -107,7 +99,8 @@ async function claimsFrom(
     return { ...(await client.fetchUserInfo(configuration, tokens.access_token, claims.sub)), ...claims };
   } catch (error) {
     const code = (error as { code?: unknown }).code;
-    if (error instanceof TypeError || (typeof code === 'string' && NETWORK_ERRORS.has(code))) throw away(error);
+    if (error instanceof TypeError || (typeof code === 'string' && NETWORK_ERRORS.has(code)))
+      throw unavailable('The identity provider', error);
     throw new Fault(
       'unauthenticated',
       'UNAUTHENTICATED',
@@ -125,8 +118,9 @@ function identified({ firm, roles, name, operatorIdsClaim }: OpenIdSettings, cla
     roles === null ? [null, 'ADMIN' as const] : ([...roles.byValue].find(([value]) => values.includes(value)) ?? []);
   if (role === undefined) throw forbidden(`${name} gives you no role in this service`);
   const called = textOf(claims['name']) ?? textOf(claims['preferred_username']) ?? textOf(claims['email']);
-  const operatorIds = operatorIdsClaim === null ? undefined : textsOf(claims[operatorIdsClaim]);
-  return { issuer: claims.iss, subject: claims.sub, name: called ?? claims.sub, firmUuid, role, operatorIds };
+  const operators = operatorIdsClaim === null ? {} : { operator_ids: { ids: textsOf(claims[operatorIdsClaim]) } };
+  const { iss: issuer, sub: subject } = claims;
+  return { issuer, subject, name: called ?? subject, firm_uuid: firmUuid, role, ...operators };
 }
 
 /** Some providers send ids of digits alone as numbers. */
@@ -140,8 +134,4 @@ function textOf(claim: unknown): string | undefined {
 
 function forbidden(reason: string): Fault {
   return new Fault('forbidden', 'FORBIDDEN', `${reason}. Ask your system administrator.`);
-}
-
-function away(cause: unknown): Fault {
-  return new Fault('unavailable', 'UNAVAILABLE', 'The identity provider does not answer. Try again later.', { cause });
 }

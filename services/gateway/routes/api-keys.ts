@@ -61,7 +61,6 @@ export function apiKeys({ keyManagement: keys }: Services, platformFirms?: reado
       async handle({ caller, query, address }) {
         const { count, items } = await keys.listKeys({ actor: actorOf(caller, address), ...query });
         return {
-          status: 200,
           body: {
             count,
             items: items.map((key) => ({

@@ -42,7 +42,6 @@ export function audit({ keyManagement }: Services): Endpoint[] {
           page: number,
         });
         return {
-          status: 200,
           body: {
             count,
             items: entries.map(({ at, actor, action, subject: of, request_id, address, code }) => ({

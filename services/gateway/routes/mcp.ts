@@ -114,8 +114,8 @@ function apiFor(endpoints: ReadonlyMap<string, Endpoint>, input: HandlerInput<Ca
       return (await answerWithin(found, input, params, textsOf(query))) as Answer;
     } catch (error) {
       if (isBug(error)) throw error;
-      const { body } = errorResponse(error, '') as { body: Pick<Refusal, 'code' | 'message' | 'details'> };
-      throw new Refusal(body.code, body.message, body.details);
+      const { code, message, details } = errorResponse(error, '').body;
+      throw new Refusal(code, message, details);
     }
   };
   return {

@@ -42,7 +42,7 @@ export function openIdSignIn(
     responses: { 200: { description: 'The ways to sign in.', schema: SignInMethods } },
     async handle({ request }) {
       const openid = provider === undefined ? null : { name: provider.name, url: absolute(request, PATH) };
-      return { status: 200, headers: { 'cache-control': 'no-store' }, body: { openid } };
+      return { status: 200, body: { openid } };
     },
   });
   if (provider === undefined) return [methods];
@@ -60,7 +60,7 @@ export function openIdSignIn(
         try {
           const { url, attempt } = await provider.begin(redirectUri(request));
           const kept = cookie(request, ATTEMPT_COOKIE, textOf(attempt), new Date(Date.now() + ATTEMPT_MS));
-          return { status: 302, headers: { location: url.href, 'set-cookie': kept, 'cache-control': 'no-store' } };
+          return { status: 302, headers: { location: url.href, 'set-cookie': kept } };
         } catch (error) {
           report(error);
           return refused('unavailable');
@@ -81,19 +81,16 @@ export function openIdSignIn(
         const over = cookie(request, ATTEMPT_COOKIE, '', new Date(0));
         const ended = (reason: Refusal) => ({
           status: 302,
-          headers: { ...refused(reason).headers, 'set-cookie': over, 'cache-control': 'no-store' },
+          headers: { ...refused(reason).headers, 'set-cookie': over },
         });
         if (attempt === null) return ended('expired');
         if (query.error === 'access_denied') return ended('canceled');
         try {
           const url = new URL(redirectUri(request));
           url.search = new URL(request.url ?? '', url).search;
-          const { firmUuid: firm_uuid, operatorIds: ids, ...person } = await provider.finish(url, attempt);
-          const operator_ids = ids === undefined ? {} : { operator_ids: { ids: [...ids] } };
-          const session = await keys.openProviderSession({ ...person, firm_uuid, ...operator_ids, address });
+          const session = await keys.openProviderSession({ ...(await provider.finish(url, attempt)), address });
           const signedIn = cookie(request, SESSION_COOKIE, session.secret, new Date(session.session_expires_at));
-          const headers = { location: consolePath, 'set-cookie': [signedIn, over], 'cache-control': 'no-store' };
-          return { status: 302, headers };
+          return { status: 302, headers: { location: consolePath, 'set-cookie': [signedIn, over] } };
         } catch (error) {
           report(error);
           return ended(reasonOf(error));

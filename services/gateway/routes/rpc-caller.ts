@@ -134,3 +134,6 @@ export function servedBy<Service, Asks extends Credentials = 'bearer'>(
     return endpoint({ ...shared, handle: passed, ...rest });
   };
 }
+
+/** Defines endpoints of the gateway itself, which are open to anyone. */
+export const ownEndpoint = servedBy({}, { tag: 'Service', credentials: 'none' });

@@ -67,7 +67,6 @@ export function sessions({ keyManagement: keys }: Services, configuredUrl: strin
         requireSameOrigin(request, configuredUrl);
         const opened = await keys.openSession({ code: body.code, address });
         return {
-          status: 200,
           headers: { 'set-cookie': cookie(request, opened.secret, opened.session_expires_at) },
           body: tokenOf(opened),
         };

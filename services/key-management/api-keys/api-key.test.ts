@@ -4,7 +4,7 @@ import * as fc from 'fast-check';
 import type { FoundKey } from '../store/api-keys.ts';
 import type { Store } from '../store/store.ts';
 import { hasKeyForm, keyHasher, keyPrefix, makeKey } from './api-key.ts';
-import { verifyKeys } from './verify-keys.ts';
+import { verifyKeys } from './keys.ts';
 
 const PEPPER = 'a pepper of at least thirty-two bytes';
 

@@ -1,12 +1,14 @@
-import { randomUUID } from 'node:crypto';
+import { randomUUID, timingSafeEqual } from 'node:crypto';
 import { ApiKeyRevoked } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
 import type { Page } from '@call-analysis/postgres';
 import type { CreateKeyReply } from '@call-analysis/proto/key_management/v1/CreateKeyReply';
+import type { KeyVerdict } from '@call-analysis/proto/key_management/v1/KeyVerdict';
 import { type Caller, type Firm, newUser, noSuch, requireRole } from '../domain.ts';
-import type { ListedKey } from '../store/api-keys.ts';
+import type { FoundKey, ListedKey } from '../store/api-keys.ts';
 import { Duplicate, type Store, type Transaction } from '../store/store.ts';
-import { type HashKey, keyPrefix, makeKey } from './api-key.ts';
+import { type HashKey, hasKeyForm, keyPrefix, makeKey } from './api-key.ts';
+import type { Uses } from './record-use.ts';
 
 /**
  * Creates the API key of a firm, and the API user on whose behalf it acts unless the firm has one (docs/api.md, "Keys and
@@ -79,12 +81,11 @@ export async function rotateKey(
     const { firmUuid, userUuid, createdAt, expiresAt } = replaced;
     const firm = await tx.findFirm(firmUuid);
     if (firm === null) throw noSuch('firm');
-    const lifetimeMs = expiresAt === null ? null : expiresAt.getTime() - createdAt.getTime();
     if (graceSeconds === 0) {
       await tx.publish(ApiKeyRevoked, { subject: keyUuid, firmUuid, data: { key_uuid: keyUuid } });
     }
     await tx.addAuditEntry(caller, 'api_key.rotated', keyUuid, firmUuid);
-    const expires = lifetimeMs === null ? null : new Date(now + lifetimeMs);
+    const expires = expiresAt === null ? null : new Date(now + expiresAt.getTime() - createdAt.getTime());
     return addKey(tx, hashKey, caller, firm, { userUuid, expiresAt: expires });
   });
 }
@@ -115,4 +116,51 @@ export async function listKeys(
 ): Promise<{ count: number; items: readonly ListedKey[] }> {
   requireRole(caller, ['SUPERUSER'], 'Listing API keys');
   return store.listActiveKeys(page);
+}
+
+/**
+ * Verifies keys with one lookup and returns their verdicts in the same order. The work is the same whether a key exists, was
+ * deleted or never existed (one hash, one row of the lookup and one constant-time comparison for each pepper), so that the
+ * time reveals nothing. A valid key that is stored under a previous pepper is stored under the current one from now on.
+ */
+export async function verifyKeys(
+  parts: {
+    store: Store;
+    hashKey: HashKey;
+    previousHashKeys: readonly HashKey[];
+    nextHashKeys: readonly HashKey[];
+    uses: Uses;
+  },
+  keys: readonly string[],
+): Promise<KeyVerdict[]> {
+  const { store, hashKey, previousHashKeys, nextHashKeys, uses } = parts;
+  const hashes = [hashKey, ...previousHashKeys, ...nextHashKeys].flatMap((hash) =>
+    keys.map((key) => (hasKeyForm(key) ? hash(key) : null)),
+  );
+  // One statement for all peppers: between two, another process could store a key under another pepper.
+  const found = await store.findKeysByHash(hashes);
+  const all = hashes.map((hash, index) => verdictFor(hash, found[index]));
+  const verdicts = all.slice(0, keys.length);
+  for (const [index, verdict] of all.entries()) {
+    const key = index % keys.length;
+    if (index < keys.length || verdicts[key]?.verdict !== 'UNKNOWN' || verdict.verdict === 'UNKNOWN') continue;
+    verdicts[key] = verdict;
+    const isPrevious = index < (1 + previousHashKeys.length) * keys.length;
+    if (isPrevious && verdict.key_uuid !== '') await store.rehashKey(verdict.key_uuid, hashKey(keys[key]!));
+  }
+  for (const { key_uuid } of verdicts) {
+    if (key_uuid !== '') uses.record(key_uuid);
+  }
+  return verdicts;
+}
+
+/** An invalid key is a result, not an error. */
+function verdictFor(hash: Buffer | null, found: FoundKey | undefined): KeyVerdict {
+  const none = { key_uuid: '', firm_uuid: '', user_uuid: '' };
+  if (hash === null) return { verdict: 'MALFORMED', ...none };
+  if (found === undefined) throw new Error('The lookup returned no row for a hash.');
+  if (!timingSafeEqual(found.hash, hash)) return { verdict: 'UNKNOWN', ...none };
+  if (!found.active) return { verdict: 'REVOKED', ...none };
+  const { uuid: key_uuid, firm_uuid, user_uuid, ends_in_ms } = found;
+  return { verdict: 'VALID', key_uuid, firm_uuid, user_uuid, ...(ends_in_ms !== null && { ends_in_ms }) };
 }

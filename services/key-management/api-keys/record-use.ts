@@ -4,19 +4,13 @@ import type { Store } from '../store/store.ts';
 /** `last_used` may be up to 60 s old (docs/api.md, "Keys and users"). The gateway's cache takes 5 s of that. */
 const FLUSH_EVERY_MS = 10_000;
 
-/** Collects the last uses of keys and writes them in batches, so that verifying a key needs no write. */
-export interface Uses {
-  record(keyUuid: string): void;
-  /** Writes the recorded uses in one statement. If that fails, they are kept for the next time. */
-  flush(): Promise<void>;
-  /** Stops the timer and flushes a last time. */
-  close(): Promise<void>;
-}
+export type Uses = ReturnType<typeof recordUses>;
 
+/** Collects the last uses of keys and writes them in batches, so that verifying a key needs no write. */
 export function recordUses(
   { store, log }: { store: Pick<Store, 'saveLastUsed'>; log: Logger },
   everyMs = FLUSH_EVERY_MS,
-): Uses {
+) {
   // Bounded by the number of keys.
   let pending = new Map<string, number>();
   let flushing: Promise<void> = Promise.resolve();
@@ -51,9 +45,11 @@ export function recordUses(
   timer.unref();
 
   return {
-    record: (keyUuid) => record(keyUuid, Date.now()),
+    record: (keyUuid: string): void => record(keyUuid, Date.now()),
+    /** Writes the recorded uses in one statement. If that fails, they are kept for the next time. */
     flush,
-    close: () => {
+    /** Stops the timer and flushes a last time. */
+    close: (): Promise<void> => {
       clearInterval(timer);
       return flush();
     },

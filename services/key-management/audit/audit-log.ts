@@ -31,7 +31,7 @@ export async function recordAuditEntries(
   { store }: { readonly store: Store },
   events: readonly Event<BodyOf<typeof AuditEntryCreated> | BodyOf<typeof AuditEntryAdded>>[],
 ): Promise<void> {
-  await store.addPublishedAuditEntries(
+  await store.addReportedEntries(
     events.map(({ id, time, subject, firmuuid, requestid, data }) => ({
       eventId: id,
       at: new Date(time),

@@ -1,16 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Fault } from '@call-analysis/fault';
-import {
-  type Actor,
-  ADMINISTRATOR,
-  DEFAULT_SETTINGS,
-  type Firm,
-  type FirmCaller,
-  type FirmSettings,
-  noSuch,
-  requireRole,
-  type Retention,
-} from '../domain.ts';
+import { type Actor, ADMINISTRATOR, type Firm, type FirmCaller, noSuch, requireRole } from '../domain.ts';
+import type { NewFirm } from '../store/firms-and-users.ts';
 import { Duplicate, type Store, type Transaction } from '../store/store.ts';
 
 /**
@@ -19,24 +10,22 @@ import { Duplicate, type Store, type Transaction } from '../store/store.ts';
  */
 export async function createFirm(
   { store }: { store: Store },
-  properties: Omit<Firm, 'uuid' | keyof FirmSettings> & Partial<FirmSettings> & { readonly uuid?: string | undefined },
+  properties: Omit<NewFirm, 'uuid'> & { readonly uuid?: string | undefined },
 ): Promise<Firm> {
-  const firm: Firm = { ...DEFAULT_SETTINGS, ...properties, uuid: properties.uuid ?? randomUUID() };
+  const { uuid = randomUUID() } = properties;
   try {
-    await store.transaction(async (tx) => {
-      if ((await tx.findRemoval(firm.uuid)) !== null) throw removed(firm.uuid);
-      await tx.addFirm(firm);
-      await tx.addAuditEntry(ADMINISTRATOR, 'firm.created', firm.uuid, firm.uuid);
+    return await store.transaction(async (tx) => {
+      if ((await tx.findRemoval(uuid)) !== null) {
+        throw new Fault('conflict', 'FIRM_EXISTS', `The firm with the uuid ${uuid} was removed. Choose another uuid.`);
+      }
+      const firm = await tx.addFirm({ ...properties, uuid });
+      await tx.addAuditEntry(ADMINISTRATOR, 'firm.created', uuid, uuid);
+      return firm;
     });
   } catch (error) {
     if (!(error instanceof Duplicate)) throw error;
-    throw new Fault('conflict', 'FIRM_EXISTS', `A firm with the uuid ${firm.uuid} already exists.`, { cause: error });
+    throw new Fault('conflict', 'FIRM_EXISTS', `A firm with the uuid ${uuid} already exists.`, { cause: error });
   }
-  return firm;
-}
-
-function removed(uuid: string): Fault {
-  return new Fault('conflict', 'FIRM_EXISTS', `The firm with the uuid ${uuid} was removed. Choose another uuid.`);
 }
 
 /** Adds a segment type to a firm unless the firm already has it. Fault: NOT_FOUND. */
@@ -53,15 +42,8 @@ export async function addSegmentType({ store }: { store: Store }, firmUuid: stri
   });
 }
 
-/** Undefined fields do not change. */
-type FirmChange = {
-  readonly [Name in keyof Omit<FirmSettings, 'retention'>]?: FirmSettings[Name] | undefined;
-} & {
-  readonly name?: string | undefined;
-  /** In their order. Calls keep the type that they have. */
-  readonly segmentTypes?: readonly string[] | undefined;
-  readonly retention?: { readonly [Name in keyof Retention]?: number | null | undefined } | undefined;
-};
+/** Undefined fields do not change. Calls keep the segment type that they have. */
+type FirmChange = { readonly [Name in Exclude<keyof Firm, 'uuid' | 'country'>]?: Firm[Name] | undefined };
 
 /**
  * Changes a firm. An update that changes nothing is not recorded. Without a caller, for the admin command.
@@ -81,11 +63,10 @@ export async function updateFirm(
     await tx.lockFirm(uuid);
     const firm = await tx.findFirm(uuid);
     if (firm === null) throw noSuch('firm');
-    const { retention, ...rest } = change;
-    const changed: Firm = { ...firm, ...given(rest), retention: { ...firm.retention, ...given(retention ?? {}) } };
+    const changed: Firm = { ...firm, ...given(change) };
     const actor = caller ?? ADMINISTRATOR;
     const names = namesOfChanges(firm, changed);
-    if (names.length > 0) await tx.changeFirm(uuid, changed);
+    if (names.length > 0) await tx.changeFirm(changed);
     for (const name of names) await tx.addAuditEntry(actor, 'firm.changed', uuid, uuid, name);
     await changeSegmentTypes(tx, actor, firm, changed.segmentTypes);
     return changed;
@@ -106,14 +87,20 @@ async function changeSegmentTypes(tx: Transaction, actor: Actor, firm: Firm, nam
   }
 }
 
+/** What the audit log calls the settings. */
+const SETTINGS = {
+  name: ['name'],
+  language: ['language'],
+  time_zone: ['timeZone'],
+  redaction: ['redaction'],
+  retention: ['audioDays', 'transcriptDays', 'callsDays'],
+} as const;
+
 function namesOfChanges(before: Firm, after: Firm): string[] {
-  return [
-    ...(before.name === after.name ? [] : ['name']),
-    ...(before.language === after.language ? [] : ['language']),
-    ...(before.timeZone === after.timeZone ? [] : ['time_zone']),
-    ...(before.redaction === after.redaction ? [] : ['redaction']),
-    ...(JSON.stringify(before.retention) === JSON.stringify(after.retention) ? [] : ['retention']),
-  ];
+  const changed = Object.entries(SETTINGS).filter(([, fields]) =>
+    fields.some((field) => before[field] !== after[field]),
+  );
+  return changed.map(([name]) => name);
 }
 
 function given<Values extends object>(values: Values): { [Name in keyof Values]: Exclude<Values[Name], undefined> } {

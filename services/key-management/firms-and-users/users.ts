@@ -41,10 +41,6 @@ export async function listUsers(
   return found;
 }
 
-interface RemovedUser extends User {
-  readonly removedAt: Date;
-}
-
 /**
  * Removes a user permanently and ends the user's sessions. The gateway refuses the user's tokens once its cache entry
  * expires, within seconds. Without a caller, for the admin command.
@@ -55,7 +51,7 @@ export async function removeUser(
   { store }: { store: Store },
   caller: FirmCaller | null,
   userUuid: string,
-): Promise<RemovedUser> {
+): Promise<User & { removedAt: Date }> {
   const removedAt = new Date();
   return store.transaction(async (tx) => {
     if (caller !== null) await tx.lockFirm(caller.firmUuid);

@@ -51,7 +51,7 @@ export function openSession(deps: Deps, code: string, address: string): Promise<
 }
 
 /** Opens a session for the user whom `identify` finds and locks. When that throws, nothing is stored. */
-export async function signIn(
+async function signIn(
   { store, sessionKeys }: Deps,
   address: string,
   identify: (tx: Transaction, now: Date) => Promise<User>,

@@ -1,17 +1,17 @@
 import type { Database, Page } from '@call-analysis/postgres';
 import type { Prisma, PrismaClient } from '../generated/client.ts';
 
-/** An active key in the list of keys. */
-export interface ListedKey {
-  readonly uuid: string;
-  readonly prefix: string;
-  readonly firm: { readonly uuid: string; readonly name: string };
-  readonly createdAt: Date;
-  /** Null before the first use. */
-  readonly lastUsed: Date | null;
-  /** Null: never. */
-  readonly expiresAt: Date | null;
-}
+const LISTED = {
+  uuid: true,
+  prefix: true,
+  createdAt: true,
+  lastUsed: true,
+  expiresAt: true,
+  firm: { select: { uuid: true, name: true } },
+} as const;
+
+/** An active key in the list of keys. `lastUsed` is null before the first use, `expiresAt` for a key that never does. */
+export type ListedKey = Prisma.ApiKeyGetPayload<{ select: typeof LISTED }>;
 
 /** The result of a lookup by hash. For an unknown hash, all values are zeros and `active` is false. */
 export interface FoundKey {
@@ -22,28 +22,6 @@ export interface FoundKey {
   readonly active: boolean;
   /** Until an active key ends. Null when it has no end. */
   readonly ends_in_ms: number | null;
-}
-
-export interface DeletedKeys {
-  readonly firmUuid: string;
-  /** The deleted key and those that it replaced. */
-  readonly uuids: readonly string[];
-}
-
-export interface ReplacedKey {
-  readonly firmUuid: string;
-  readonly userUuid: string;
-  readonly createdAt: Date;
-  readonly expiresAt: Date | null;
-}
-
-export interface NewKey {
-  readonly uuid: string;
-  readonly firmUuid: string;
-  readonly userUuid: string;
-  readonly prefix: string;
-  readonly hash: Buffer;
-  readonly expiresAt: Date | null;
 }
 
 // Returns a row of the same size for every hash, so that an unknown key takes as long as a deleted one.
@@ -83,14 +61,7 @@ export function keyReads(prisma: PrismaClient, database: Database) {
       if (skip >= count) return { count, items: [] };
       const items = await prisma.apiKey.findMany({
         where,
-        select: {
-          uuid: true,
-          prefix: true,
-          createdAt: true,
-          lastUsed: true,
-          expiresAt: true,
-          firm: { select: { uuid: true, name: true } },
-        },
+        select: LISTED,
         orderBy: [{ createdAt: 'desc' }, { uuid: 'desc' }],
         skip,
         take: size,
@@ -114,14 +85,17 @@ export function keyReads(prisma: PrismaClient, database: Database) {
 
 export function keyRows(tx: Prisma.TransactionClient) {
   return {
-    async createKey({ hash, ...key }: NewKey): Promise<void> {
+    async createKey({
+      hash,
+      ...key
+    }: Omit<Prisma.ApiKeyUncheckedCreateInput, 'hash'> & { hash: Buffer }): Promise<void> {
       await tx.apiKey.create({ data: { ...key, hash: new Uint8Array(hash) } });
     },
     /**
-     * Deletes an active key, with the keys that it replaced, or a replaced key that still works. Null when there is no
-     * such key.
+     * Deletes an active key, with the keys that it replaced, or a replaced key that still works. Returns the uuids of all
+     * of these, or null when there is no such key.
      */
-    async deleteKey(uuid: string): Promise<DeletedKeys | null> {
+    async deleteKey(uuid: string): Promise<{ firmUuid: string; uuids: string[] } | null> {
       const now = new Date();
       const inGrace = { graceUntil: { gt: now } };
       const deletion = { enabled: false, deletedAt: now, graceUntil: null };
@@ -142,7 +116,7 @@ export function keyRows(tx: Prisma.TransactionClient) {
       return { firmUuid, uuids: deleted === undefined ? uuids : [uuid, ...uuids] };
     },
     /** Marks an active key as replaced: it works until `graceUntil`. Null when there is no such key. */
-    async replaceKey(uuid: string, graceUntil: Date): Promise<ReplacedKey | null> {
+    async replaceKey(uuid: string, graceUntil: Date) {
       const [replaced] = await tx.apiKey.updateManyAndReturn({
         where: { uuid, ...active() },
         data: { enabled: false, deletedAt: new Date(), graceUntil },

@@ -3,38 +3,15 @@ import type { Database } from '@call-analysis/postgres';
 import { currentContext } from '@call-analysis/runtime';
 import type { z } from 'zod';
 import type { Actor } from '../domain.ts';
-import type { Prisma, PrismaClient } from '../generated/client.ts';
+import type { AuditEntry, Prisma, PrismaClient } from '../generated/client.ts';
 import type { ListAudit } from '../requests.ts';
 import { findRemovedFirms } from './firm-removals.ts';
 
-export interface AuditEntry {
-  /** Ascending in the order in which entries were added. */
-  readonly id: bigint;
-  readonly at: Date;
-  /** A user's uuid, `admin` for the admin command, or `unknown` for a caller who could not be identified. */
-  readonly actor: string;
-  readonly action: string;
-  /** The uuid of the action's object. */
-  readonly subject: string;
-  /** The name of the part of the subject that the action concerns, if that part has no uuid. */
-  readonly part: string | null;
-  readonly requestId: string;
-  readonly address: string;
-  /** The error code of a refused request. */
-  readonly code: string | null;
-}
+export type { AuditEntry };
 
-/** An audit entry that another service has published. */
-export interface PublishedAuditEntry extends Omit<AuditEntry, 'id' | 'code'> {
-  readonly eventId: string;
-  readonly firmUuid: string;
-}
-
-/** An entry for a refused request. */
-export interface Refusal extends Omit<AuditEntry, 'id' | 'part'> {
-  readonly eventId: string;
-  readonly firmUuid: string;
-}
+/** An entry about another service's object, or about a refused request. */
+export type ReportedEntry = Omit<AuditEntry, 'id' | 'eventId' | 'part' | 'code'> &
+  Partial<Pick<AuditEntry, 'part' | 'code'>> & { readonly eventId: string };
 
 /** Undefined fields do not restrict the entries. Without a page, they are not counted. */
 export type AuditFilter = z.output<typeof ListAudit>;
@@ -103,13 +80,12 @@ export function auditLog(prisma: PrismaClient, database: Database) {
       const users = await prisma.user.findMany({ where, select: { uuid: true, name: true } });
       return Object.fromEntries(users.map(({ uuid, name }) => [uuid, name]));
     },
-    /** Adds entries to the audit log. An event that is delivered again adds nothing. */
-    async addPublishedAuditEntries(entries: readonly PublishedAuditEntry[]): Promise<void> {
-      await prisma.auditEntry.createMany({ data: await ofExistingFirms(prisma, entries), skipDuplicates: true });
-    },
-    /** Adds refused requests to the audit log. One that is reported again adds nothing. */
-    async addRefusals(refusals: readonly Refusal[]): Promise<void> {
-      await prisma.auditEntry.createMany({ data: await ofExistingFirms(prisma, refusals), skipDuplicates: true });
+    /** Adds entries to the audit log. One that is reported again adds nothing, nor does one of a removed firm. */
+    async addReportedEntries(entries: readonly ReportedEntry[]): Promise<void> {
+      const firms = entries.map(({ firmUuid }) => firmUuid);
+      const removed = await findRemovedFirms(prisma, firms);
+      const data = entries.filter(({ firmUuid }) => !removed.has(firmUuid));
+      await prisma.auditEntry.createMany({ data, skipDuplicates: true });
     },
     /** Removes the oldest entries of refused requests, except the newest `keep`. Returns their number. */
     async pruneRefusals(keep: number, before: Date): Promise<number> {
@@ -147,16 +123,4 @@ export function auditRows(tx: Prisma.TransactionClient) {
       });
     },
   };
-}
-
-/** The entries of firms that were not removed: what arrives late is dropped. */
-async function ofExistingFirms<Entry extends { readonly firmUuid: string }>(
-  prisma: PrismaClient,
-  entries: readonly Entry[],
-): Promise<Entry[]> {
-  const removed = await findRemovedFirms(
-    prisma,
-    entries.map(({ firmUuid }) => firmUuid),
-  );
-  return entries.filter(({ firmUuid }) => !removed.has(firmUuid));
 }

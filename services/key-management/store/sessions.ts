@@ -1,21 +1,10 @@
-import type { Prisma, PrismaClient } from '../generated/client.ts';
-
-export interface Session {
-  readonly uuid: string;
-  readonly userUuid: string;
-  /** The session ends then unless it is refreshed before. */
-  readonly idleUntil: Date;
-  /** The session ends then in any case. */
-  readonly expiresAt: Date;
-}
+import type { Prisma, PrismaClient, ProviderIdentity as Identity } from '../generated/client.ts';
 
 /** Who somebody is at an identity provider: its `iss`, and its `sub` for the person. */
-export interface ProviderIdentity {
-  readonly issuer: string;
-  readonly subject: string;
-}
+export type ProviderIdentity = Pick<Identity, 'issuer' | 'subject'>;
 
 const SESSION = { uuid: true, userUuid: true, idleUntil: true, expiresAt: true } as const;
+type Session = Prisma.SessionGetPayload<{ select: typeof SESSION }>;
 
 /** Sessions and one-time codes. Secrets are stored as hashes alone. */
 export function sessionRows(tx: Prisma.TransactionClient) {

@@ -6,9 +6,8 @@ import { Prisma, type PrismaClient } from '../generated/client.ts';
 import { keyReads, keyRows } from './api-keys.ts';
 import { auditLog, auditRows } from './audit.ts';
 import { firmRemovalRows } from './firm-removals.ts';
-import { firmReads, firmRows } from './firms.ts';
+import { firmReads, firmRows, userReads, userRows } from './firms-and-users.ts';
 import { sessionReads, sessionRows } from './sessions.ts';
-import { userReads, userRows } from './users.ts';
 
 /** The `source` of the events that this service publishes. */
 const SOURCE = 'key-management';
@@ -43,10 +42,6 @@ export function openStore({ prisma, database, bus }: { prisma: PrismaClient; dat
       ...sessionReads(prisma),
       ...auditLog(prisma, database),
     }),
-    /** Rejects when the database does not answer. */
-    async ping(): Promise<void> {
-      await database.query('SELECT 1');
-    },
   };
 }
 

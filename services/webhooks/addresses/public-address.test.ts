@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { isPublicAddress } from './lookup.ts';
+import { isPublicAddress } from './public-address.ts';
 
 const refused = [
   '127.0.0.1',

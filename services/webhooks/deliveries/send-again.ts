@@ -1,26 +1,15 @@
-import type { Bus } from '@call-analysis/bus';
 import { Fault } from '@call-analysis/fault';
-import type { Database } from '@call-analysis/postgres';
 import { type Actor, auditEntry } from '@call-analysis/service';
 import { v7 as uuidv7 } from 'uuid';
-import type { Endpoints } from '../endpoints/endpoint-store.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
-import type { Sender } from '../sending/sender.ts';
-import type { Deliveries, Delivery } from './delivery-store.ts';
-import { test } from './webhook-body.ts';
-
-interface Deps {
-  readonly db: Database;
-  readonly endpoints: Endpoints;
-  readonly deliveries: Deliveries;
-  readonly sender: Sender;
-}
+import type { Delivery } from './delivery-store.ts';
+import { type DeliveryDeps, test } from './record-events.ts';
 
 const DELIVERIES_PER_TRANSACTION = 5_000;
 
 /** Sends the event webhook.test to an enabled endpoint. */
 export async function sendTest(
-  { db, endpoints, deliveries, sender }: Deps,
+  { db, endpoints, deliveries, sender }: DeliveryDeps,
   firmUuid: string,
   uuid: string,
 ): Promise<Delivery> {
@@ -36,7 +25,7 @@ export async function sendTest(
 
 /** Sends a delivery again now, even if it was delivered. */
 export async function retryDelivery(
-  { db, endpoints, deliveries, sender }: Deps,
+  { db, endpoints, deliveries, sender }: DeliveryDeps,
   firmUuid: string,
   uuid: string,
   deliveryUuid: string,
@@ -54,7 +43,7 @@ export async function retryDelivery(
  * their number. When it is interrupted, some are sent again; repeating it sends all.
  */
 export async function replay(
-  { db, endpoints, deliveries, sender, bus }: Deps & { readonly bus: Bus },
+  { db, endpoints, deliveries, sender, bus }: DeliveryDeps,
   actor: Actor,
   uuid: string,
   period: { readonly from: string; readonly to: string },

@@ -5,21 +5,24 @@ import type { Database } from '@call-analysis/postgres';
 import { type Actor, auditEntry } from '@call-analysis/service';
 import { v7 as uuidv7 } from 'uuid';
 import type { z } from 'zod';
-import { checkUrl, type UrlRules } from '../addresses/check-url.ts';
+import { checkUrl, type UrlRules } from '../addresses/public-address.ts';
 import type { Endpoints } from './endpoint-store.ts';
 import { type Endpoint, newSecret } from './endpoint.ts';
+
+/** What RPCs pass to the use cases of endpoints. */
+export interface EndpointDeps {
+  readonly db: Database;
+  readonly endpoints: Endpoints;
+  readonly bus: Bus;
+  readonly urlRules: UrlRules;
+}
 
 /** Every event of a firm is stored once for each of its endpoints. */
 const MAX_PER_FIRM = 100;
 
 /** Adds an endpoint and returns it with its secret, which is not shown again. Fault URL_NOT_ALLOWED or TOO_MANY_WEBHOOKS. */
 export async function createEndpoint(
-  {
-    db,
-    endpoints,
-    bus,
-    urlRules,
-  }: { readonly db: Database; readonly endpoints: Endpoints; readonly bus: Bus; readonly urlRules: UrlRules },
+  { db, endpoints, bus, urlRules }: EndpointDeps,
   actor: Actor,
   given: z.output<typeof NewWebhook>,
 ): Promise<Endpoint & { secret: string }> {
@@ -52,7 +55,7 @@ const MAX_OLD = 4;
 
 /** Gives an endpoint a new secret and returns it. For 24 hours deliveries are signed with both. */
 export async function rotateSecret(
-  { db, endpoints, bus }: { readonly db: Database; readonly endpoints: Endpoints; readonly bus: Bus },
+  { db, endpoints, bus }: EndpointDeps,
   actor: Actor,
   uuid: string,
   now = Date.now(),
@@ -70,15 +73,9 @@ export async function rotateSecret(
   return { ...endpoint, secret };
 }
 
-interface Deps {
-  readonly db: Database;
-  readonly endpoints: Endpoints;
-  readonly bus: Bus;
-}
-
 /** Changes the given fields. Events that happened while an endpoint was disabled are sent by a replay only. */
 export async function changeEndpoint(
-  { db, endpoints, bus, urlRules }: Deps & { readonly urlRules: UrlRules },
+  { db, endpoints, bus, urlRules }: EndpointDeps,
   actor: Actor,
   uuid: string,
   change: z.output<typeof WebhookChange>,
@@ -96,7 +93,7 @@ export async function changeEndpoint(
 }
 
 /** Deletes an endpoint. Nothing more is sent to it, and its deliveries are removed. */
-export async function deleteEndpoint({ db, endpoints, bus }: Deps, actor: Actor, uuid: string): Promise<void> {
+export async function deleteEndpoint({ db, endpoints, bus }: EndpointDeps, actor: Actor, uuid: string): Promise<void> {
   await db.transaction(async (tx) => {
     await endpoints.get(actor.firmUuid, uuid, tx, 'FOR UPDATE');
     await endpoints.markDeleted(tx, uuid);

@@ -1,8 +1,14 @@
 import { isIP } from 'node:net';
 import { retryAfterMs } from '@call-analysis/runtime';
-import type { Agent, Dispatcher } from 'undici';
-import { hostOf } from '../addresses/check-url.ts';
-import { AddressNotAllowed, guardedLookup, isPublicAddress, notAllowed, type Resolve } from '../addresses/lookup.ts';
+import type { Agent } from 'undici';
+import {
+  AddressNotAllowed,
+  guardedLookup,
+  hostOf,
+  isPublicAddress,
+  notAllowed,
+  type Resolve,
+} from '../addresses/public-address.ts';
 import { LONGEST_RETRY_AFTER_MS } from './schedule.ts';
 
 /** An attempt that has no answer by then has failed. */
@@ -53,8 +59,8 @@ export function openHttpSender({ allowPrivate, resolve, answerMs = ANSWER_MS }: 
   return {
     async send(url, headers, body, signal) {
       signal.throwIfAborted();
-      const attempt = new Attempt();
-      const stop = () => attempt.stop();
+      const attempt = new AbortController();
+      const stop = () => attempt.abort();
       const timer = setTimeout(stop, answerMs);
       signal.addEventListener('abort', stop, { once: true });
       try {
@@ -62,17 +68,20 @@ export function openHttpSender({ allowPrivate, resolve, answerMs = ANSWER_MS }: 
         if (!allowPrivate) requirePublic(target);
         const agent = await (opened ??= openAgent());
         const { origin, pathname, search } = target;
-        agent.dispatch({ origin, path: pathname + search, method: 'POST', headers, body }, attempt);
-        const { status, retryAfter } = await attempt.answer;
+        const request = { origin, path: pathname + search, method: 'POST' as const, headers, body };
+        const answer = await agent.request({ ...request, signal: attempt.signal });
+        const { statusCode: status, headers: answered } = answer;
+        // The answer is known. Reading its body only keeps the connection usable.
+        await answer.body.dump({ limit: MAX_ANSWER_BYTES }).catch(() => {});
         return {
           status,
           error: status >= 200 && status < 300 ? null : refusal(status),
-          retryAfterMs: retryAfterMs(retryAfter, { mostMs: LONGEST_RETRY_AFTER_MS }),
+          retryAfterMs: retryAfterMs([answered['retry-after']].flat()[0], { mostMs: LONGEST_RETRY_AFTER_MS }),
           isTimeout: false,
         };
       } catch (error) {
         signal.throwIfAborted();
-        const isTimeout = attempt.isStopped || codeOf(error) === 'UND_ERR_CONNECT_TIMEOUT';
+        const isTimeout = attempt.signal.aborted || codeOf(error) === 'UND_ERR_CONNECT_TIMEOUT';
         const why = isTimeout ? `no answer within ${answerMs / 1000} s` : explain(error);
         return { status: null, error: why, retryAfterMs: null, isTimeout };
       } finally {
@@ -82,65 +91,6 @@ export function openHttpSender({ allowPrivate, resolve, answerMs = ANSWER_MS }: 
     },
     close: async () => (await opened)?.destroy(),
   };
-}
-
-interface Answered {
-  readonly status: number;
-  readonly retryAfter: string | undefined;
-}
-
-/**
- * One attempt on undici's own interface. `agent.request()` makes a stream of each answer's body and an AbortController
- * for each attempt, which take a third of the processor time of sending.
- */
-class Attempt implements Dispatcher.DispatchHandler {
-  readonly #answer = Promise.withResolvers<Answered>();
-  #controller: Dispatcher.DispatchController | undefined;
-  #answered: Answered | undefined;
-  #bytes = 0;
-  isStopped = false;
-
-  /** Resolves when the body was read as far as it is read. Rejects when there is no answer. */
-  get answer(): Promise<Answered> {
-    return this.#answer.promise;
-  }
-
-  /** An attempt that has not begun yet then sends nothing. */
-  stop(): void {
-    this.isStopped = true;
-    this.#controller?.abort(new Error('stopped'));
-    this.#end(new Error('stopped'));
-  }
-
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.#controller = controller;
-    if (this.isStopped) controller.abort(new Error('stopped'));
-  }
-
-  onResponseStart(_controller: unknown, status: number, headers: Record<string, string | string[] | undefined>): void {
-    if (status < 200) return;
-    const { 'retry-after': given } = headers;
-    this.#answered = { status, retryAfter: Array.isArray(given) ? given[0] : given };
-  }
-
-  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    this.#bytes += chunk.length;
-    // The answer is known. Reading its body only keeps the connection usable.
-    if (this.#bytes > MAX_ANSWER_BYTES) controller.abort(new Error('the answer is long'));
-  }
-
-  onResponseEnd(): void {
-    this.#end(new Error('no answer'));
-  }
-
-  onResponseError(_controller: unknown, error: Error): void {
-    this.#end(error);
-  }
-
-  #end(error: Error): void {
-    if (this.#answered === undefined) this.#answer.reject(error);
-    else this.#answer.resolve(this.#answered);
-  }
 }
 
 /** A lookup judges names; no lookup is made for an address. */

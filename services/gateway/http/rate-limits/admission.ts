@@ -1,7 +1,7 @@
 import { gauge } from '@call-analysis/runtime';
 import onHeaders from 'on-headers';
 import { HttpError } from '../response/http-error.ts';
-import type { Response } from '../response/response.ts';
+import type { Response } from '../response/send.ts';
 import { FairQueue, type FairQueueLimits, type NoSlot } from './fair-queue.ts';
 
 /** How many requests are in progress at the same time, of one firm and of all. 0 is no limit. */
@@ -57,38 +57,27 @@ export class Admission {
   }
 
   /**
-   * Waits until the request may begin; returns undefined if it may immediately. It counts until the head of its response is
-   * written or its connection is closed. Rejects with RATE_LIMITED when the firm has too many, and UNAVAILABLE when all firms
-   * together have.
+   * Waits until the request may begin. It counts until the head of its response is written or its connection is closed.
+   * Rejects with RATE_LIMITED when the firm has too many, and UNAVAILABLE when all firms together have.
    */
-  begin(lane: Lane, firmUuid: string, response: Response): Promise<void> | undefined {
+  async begin(lane: Lane, firmUuid: string, response: Response): Promise<void> {
     const entered = this.#lanes[lane].enter(firmUuid);
     if (typeof entered === 'string') throw refusal(lane, entered);
-    if (typeof entered === 'function') {
-      whenAnswered(response, entered);
-      return undefined;
-    }
+    if (typeof entered === 'function') return whenAnswered(response, entered);
     whenAnswered(response, entered.leave);
-    return entered.slot.then((slot) => {
-      if (typeof slot === 'string') throw refusal(lane, slot);
-      // Nobody is there to get the error of a request whose connection was closed.
-      if (slot === null) throw new HttpError(503, 'UNAVAILABLE', 'The connection was closed.');
-      whenAnswered(response, slot);
-    });
+    const slot = await entered.slot;
+    if (typeof slot === 'string') throw refusal(lane, slot);
+    // Nobody is there to get the error of a request whose connection was closed.
+    if (slot === null) throw new HttpError(503, 'UNAVAILABLE', 'The connection was closed.');
+    whenAnswered(response, slot);
   }
 }
 
-/** Calls this once, when the head is written or the connection is closed. */
+/** Calls this when the head is written, and when the connection is closed. */
 function whenAnswered(response: Response, end: () => void): void {
-  let hasEnded = false;
-  const endOnce = () => {
-    if (hasEnded) return;
-    hasEnded = true;
-    end();
-  };
   if (response.headersSent || response.destroyed) return end();
-  onHeaders(response, endOnce);
-  response.once('close', endOnce);
+  onHeaders(response, end);
+  response.once('close', end);
 }
 
 function refusal(lane: Lane, why: NoSlot): HttpError {

@@ -38,12 +38,8 @@ interface Waiting {
  */
 export class FairQueue {
   readonly #limits: FairQueueLimits;
-  /** Only those that have a request in progress or waiting. */
+  /** Only those that have a request in progress or waiting. The next slot is the first one's that may have it. */
   readonly #firms = new Map<string, Firm>();
-  /** Those that wait and are under their limit. The next slot is the first one's, which then goes to the end. */
-  readonly #ready = new Set<Firm>();
-  #running = 0;
-  #waiting = 0;
 
   constructor(limits: FairQueueLimits) {
     this.#limits = limits;
@@ -52,70 +48,59 @@ export class FairQueue {
   /** A slot, the reason why there is none, or a ticket of the queue. */
   enter(firmUuid: string): FreeSlot | NoSlot | Ticket {
     const firm = this.#firms.get(firmUuid) ?? { uuid: firmUuid, running: 0, waiting: new Set() };
-    this.#firms.set(firmUuid, firm);
-    if (firm.waiting.size === 0 && this.#isUnderLimit(firm) && this.#hasFreeSlot()) return this.#begin(firm);
-    if (firm.waiting.size >= this.#limits.waitingPerFirm) return this.#none('firm', firm);
-    if (this.#waiting >= this.#limits.waitingTotal && !this.#dropForAnother(firm)) return this.#none('process', firm);
+    if (firm.waiting.size === 0 && this.#mayBegin(firm)) {
+      this.#firms.set(firmUuid, firm);
+      return this.#begin(firm);
+    }
+    if (firm.waiting.size >= this.#limits.waitingPerFirm) return 'firm';
+    if (this.waiting >= this.#limits.waitingTotal && !this.#dropForAnother(firm)) return 'process';
+    if (firm.waiting.size === 0) this.#putLast(firm);
     return this.#wait(firm);
   }
 
   get inProgress(): number {
-    return this.#running;
+    return this.#firms.values().reduce((sum, { running }) => sum + running, 0);
   }
 
   get waiting(): number {
-    return this.#waiting;
+    return this.#firms.values().reduce((sum, { waiting }) => sum + waiting.size, 0);
   }
 
   #isUnderLimit(firm: Firm): boolean {
     return this.#limits.perFirm === 0 || firm.running < this.#limits.perFirm;
   }
 
-  #hasFreeSlot(): boolean {
-    return this.#limits.total === 0 || this.#running < this.#limits.total;
+  #mayBegin(firm: Firm): boolean {
+    return this.#isUnderLimit(firm) && (this.#limits.total === 0 || this.inProgress < this.#limits.total);
   }
 
   #begin(firm: Firm): FreeSlot {
     firm.running++;
-    this.#running++;
     let hasEnded = false;
     return () => {
       if (hasEnded) return;
       hasEnded = true;
       firm.running--;
-      this.#running--;
-      if (firm.waiting.size > 0) this.#ready.add(firm);
-      this.#giveSlots();
+      this.#giveSlot();
       this.#forget(firm);
     };
   }
 
-  #giveSlots(): void {
-    // A firm that is removed and added again during the iteration is visited again, after the others.
-    for (const firm of this.#ready) {
-      if (!this.#hasFreeSlot()) return;
-      this.#ready.delete(firm);
-      const [first] = firm.waiting;
-      if (first === undefined) continue;
-      this.#remove(firm, first);
-      first.resolve(this.#begin(firm));
-      if (firm.waiting.size > 0 && this.#isUnderLimit(firm)) this.#ready.add(firm);
-    }
+  #giveSlot(): void {
+    const next = this.#firms.values().find((firm) => firm.waiting.size > 0 && this.#mayBegin(firm));
+    const [first] = next?.waiting ?? [];
+    if (next === undefined || first === undefined) return;
+    this.#putLast(next);
+    this.#end(next, first, this.#begin(next));
   }
 
   #wait(firm: Firm): Ticket {
     const { promise, resolve } = Promise.withResolvers<FreeSlot | NoSlot | null>();
-    const end = (answer: NoSlot | null) => {
-      this.#remove(firm, waiting);
-      resolve(answer);
-      this.#forget(firm);
-    };
+    const end = (answer: NoSlot | null) => this.#end(firm, waiting, answer);
     const timer = setTimeout(() => end(this.#isUnderLimit(firm) ? 'process' : 'firm'), this.#limits.maxWaitMs);
     timer.unref();
     const waiting = { timer, resolve };
     firm.waiting.add(waiting);
-    this.#waiting++;
-    if (this.#isUnderLimit(firm)) this.#ready.add(firm);
     return { slot: promise, leave: () => end(null) };
   }
 
@@ -125,21 +110,20 @@ export class FairQueue {
     for (const each of this.#firms.values()) if (each.waiting.size > longest.waiting.size) longest = each;
     const [oldest] = longest.waiting;
     if (longest === firm || oldest === undefined) return false;
-    this.#remove(longest, oldest);
-    oldest.resolve('process');
+    this.#end(longest, oldest, 'process');
     return true;
   }
 
-  #remove(firm: Firm, waiting: Waiting): void {
+  #end(firm: Firm, waiting: Waiting, answer: FreeSlot | NoSlot | null): void {
     if (!firm.waiting.delete(waiting)) return;
     clearTimeout(waiting.timer);
-    this.#waiting--;
-    if (firm.waiting.size === 0) this.#ready.delete(firm);
+    waiting.resolve(answer);
+    this.#forget(firm);
   }
 
-  #none(why: NoSlot, firm: Firm): NoSlot {
-    this.#forget(firm);
-    return why;
+  #putLast(firm: Firm): void {
+    this.#firms.delete(firm.uuid);
+    this.#firms.set(firm.uuid, firm);
   }
 
   #forget(firm: Firm): void {

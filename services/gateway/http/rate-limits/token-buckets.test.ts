@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { TokenBuckets } from './token-buckets.ts';
+import { TokenBuckets } from './rate-limits.ts';
 
 describe('a bucket', () => {
   it('allows a minute’s requests at the same time, then as many as it has refilled, and reports the wait', () => {

@@ -3,8 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { Fault } from '@call-analysis/fault';
 import express, { type Request } from 'express';
 import { HttpError } from '../response/http-error.ts';
-import type { Response } from '../response/response.ts';
-import { sendContinue } from '../response/send.ts';
+import { type Response, sendContinue } from '../response/send.ts';
 
 const MAX_BYTES = 1024 * 1024;
 /** The complete body must have arrived by then. */

@@ -3,7 +3,7 @@ import compression from 'compression';
 import cors, { type CorsOptionsDelegate } from 'cors';
 import type { Request, RequestHandler } from 'express';
 import helmet from 'helmet';
-import type { Response } from './response.ts';
+import type { Response } from './send.ts';
 
 /** A shorter response fits in one packet anyway. */
 const COMPRESSED_BYTES = 1024;

@@ -34,7 +34,7 @@ const STATUS: Record<FaultKind, number> = {
 const RETRY_AFTER_SECONDS = '1';
 
 /** The only place that turns an error into a response (docs/api.md, "Errors"). */
-export function errorResponse(error: unknown, requestId: string): JsonResponse {
+export function errorResponse(error: unknown, requestId: string): JsonResponse & { body: ErrorBody } {
   if (error instanceof HttpError) {
     return { status: error.status, headers: error.headers, body: errorBody(error.code, error.message) };
   }
@@ -53,7 +53,14 @@ export function isBug(error: unknown): error is Exclude<unknown, Fault | HttpErr
   return !(error instanceof Fault) || error.kind === 'internal';
 }
 
-export function errorBody(code: string, message: string, details: Record<string, unknown> | null = null): object {
+interface ErrorBody {
+  readonly status: 'error';
+  readonly code: string;
+  readonly message: string;
+  readonly details: Record<string, unknown> | null;
+}
+
+export function errorBody(code: string, message: string, details: ErrorBody['details'] = null): ErrorBody {
   return { status: 'error', code, message, details };
 }
 

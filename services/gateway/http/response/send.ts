@@ -1,7 +1,27 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { LONGEST_CALL_MS } from '@call-analysis/rpc';
-import type { Response } from './response.ts';
+import type { Response as ExpressResponse } from 'express';
+
+/** Fields of the request's log line that become known while it is handled. */
+interface LogFields {
+  /** The route's pattern. The path itself may hold a signature. */
+  route?: string;
+  firm_uuid?: string;
+  user_uuid?: string;
+  call_uuid?: string;
+  /** Of the Model Context Protocol. */
+  tool?: string;
+}
+
+/** What express keeps for a request (`response.locals`). */
+export interface RequestState {
+  /** The client's address, and the network that rate limits count it with. */
+  readonly client: { readonly address: string; readonly network: string };
+  readonly logFields: LogFields;
+}
+
+export type Response = ExpressResponse<unknown, RequestState>;
 
 export interface JsonResponse {
   readonly status: number;

@@ -1,9 +1,9 @@
 import type { CallDetail } from '@call-analysis/api/calls';
-import type { ReviewedAnalysis } from '@call-analysis/events';
+import { countAnswers, type ReviewedAnalysis, type ScorecardDraft } from '@call-analysis/events';
 import type { GetCallRequestInit } from '@call-analysis/proto/ingest/v1/GetCallRequest';
 import type { z } from 'zod';
+import type { Caller } from '../../authentication/caller.ts';
 import { readAnswer, type Services } from '../rpc-caller.ts';
-import type { AddChoices } from './answer-choices.ts';
 
 /** A call as ingest shows it. */
 export type StoredCall = Omit<z.output<typeof CallDetail>, 'analyses' | 'analysis'> & {
@@ -28,4 +28,65 @@ export async function callDetail(
 ) {
   const analyses = await withChoices(call.analyses);
   return { ...call, audio: audio && { ...audio, url: absolute(audio.url) }, analysis: analyses[0] ?? null, analyses };
+}
+
+/**
+ * Adds to analyses how many of their questions are answered, and to each question the labels that a review may choose among; null
+ * while these cannot be read.
+ */
+export type AddChoices = (caller: Caller, analyses: readonly ReviewedAnalysis[]) => Promise<WithChoices[]>;
+
+interface WithChoices {
+  readonly sections: readonly { readonly questions: readonly { readonly choices: readonly string[] | null }[] }[];
+}
+
+type Labels = ReadonlyMap<string, readonly string[]>;
+
+/** Revisions whose labels are kept. */
+const MOST_REVISIONS = 1_000;
+/** A call is shown without them rather than late. */
+const DEADLINE_MS = 2_000;
+
+/**
+ * The labels come from the revision of the scorecard that an analysis was made by, so that reviewers of every role have
+ * them. A revision never changes, so what was read once is kept.
+ */
+export function answerChoices({ analysis }: Services): AddChoices {
+  const known = new Map<string, Labels>();
+
+  async function labelsOf(
+    { firmUuid, userUuid }: Caller,
+    { uuid, revision }: ReviewedAnalysis['scorecard'],
+  ): Promise<Labels | null> {
+    const key = `${firmUuid} ${uuid} ${revision}`;
+    const kept = known.get(key);
+    if (kept !== undefined) return kept;
+    const request = { caller: { firm_uuid: firmUuid, user_uuid: userUuid }, scorecard_uuid: uuid, revision };
+    const reply = await analysis.getScorecard(request, { deadlineMs: DEADLINE_MS }).catch(() => null);
+    if (reply === null) return null;
+    const sections = JSON.parse(reply.sections_json) as z.output<typeof ScorecardDraft>['sections'];
+    const labels = new Map(
+      sections.flatMap(({ questions }) =>
+        questions.map((question) => [question.uuid ?? '', question.choices.map(({ label }) => label)] as const),
+      ),
+    );
+    if (known.size >= MOST_REVISIONS) known.delete(known.keys().next().value!);
+    known.set(key, labels);
+    return labels;
+  }
+
+  return (caller, analyses) =>
+    Promise.all(
+      analyses.map(async (each) => {
+        const labels = await labelsOf(caller, each.scorecard);
+        const sections = each.sections.map((section) => ({
+          ...section,
+          questions: section.questions.map((question) => ({
+            ...question,
+            choices: labels?.get(question.uuid) ?? null,
+          })),
+        }));
+        return { ...each, ...countAnswers(sections), sections };
+      }),
+    );
 }

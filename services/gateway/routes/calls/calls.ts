@@ -1,16 +1,17 @@
 import { type CallQuery, FirmCallQuery } from '@call-analysis/api/call-query';
-import { CallDetail, CallItem, CallPage, ErasureReceipt } from '@call-analysis/api/calls';
+import { CallDetail, CallItem, CallPage, ErasureReceipt, Playback } from '@call-analysis/api/calls';
 import { z } from 'zod';
 import { type Caller, EVERY_ROLE } from '../../authentication/caller.ts';
 import type { Endpoint, HandlerResponse } from '../../http/endpoint.ts';
 import type { PublicUrl } from '../../http/request/public-url.ts';
 import { actorOf, answered, callerOf, servedBy, type Services } from '../rpc-caller.ts';
-import type { AddChoices } from './answer-choices.ts';
-import { callDetail, readCall } from './call-json.ts';
+import { type AddChoices, callDetail, readCall } from './call-json.ts';
 
 const PATH = '/api/v1/calls';
 /** Erasing rewrites the CSVs of refused rows that have copies of the call. */
 const ERASE_MS = 60_000;
+/** An hour of a slow codec is decoded in less. */
+const PREPARE_MS = 120_000;
 
 const MAX_ETAG_CHARS = 255;
 
@@ -31,7 +32,7 @@ export async function listCalls(
 }
 
 /** docs/api.md, "Calls". */
-export function calls({ ingest }: Services, publicUrl: PublicUrl, addChoices: AddChoices): Endpoint[] {
+export function calls({ ingest, audio }: Services, publicUrl: PublicUrl, addChoices: AddChoices): Endpoint[] {
   const endpoint = servedBy(ingest, { tag: 'Calls' });
   return [
     endpoint({
@@ -88,6 +89,31 @@ export function calls({ ingest }: Services, publicUrl: PublicUrl, addChoices: Ad
           (analyses) => addChoices(caller, analyses),
         );
         return isComplete(body) ? { status: 200, headers, body } : { status: 200, body };
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: `${PATH}/:uuid/playback`,
+      roles: EVERY_ROLE,
+      id: 'getPlayback',
+      summary: 'Get a call ready to be played',
+      description:
+        'A URL that browsers play, and the peaks of both channels to draw. AIFF, AU and WAV with ADPCM are served as a copy in WAV. Both are made at the first request, which may take some seconds for a long recording, and are erased with the call. 404 for a call without a recording.',
+      responses: { 200: { description: 'The URL and the peaks.', schema: Playback } },
+      async handle({ caller, params, request }) {
+        const call = { firm_uuid: caller.firmUuid, call_uuid: params.uuid };
+        const { url, url_expires_at, format, converted, duration, peaks_per_second, left, right } =
+          await audio.getPlayback(call, { deadlineMs: PREPARE_MS });
+        return {
+          body: {
+            url: publicUrl(request, url),
+            url_expires_at,
+            format,
+            converted,
+            duration,
+            peaks: { per_second: peaks_per_second, left: [...left], right: [...right] },
+          },
+        };
       },
     }),
     endpoint({

@@ -1,13 +1,12 @@
 import { type ExportFormat, ExportQuery, SelectedExport } from '@call-analysis/api/call-query';
 import { TranscriptDocument } from '@call-analysis/api/calls';
+import { Fault, notFound } from '@call-analysis/fault';
 import { z } from 'zod';
 import { AND_REVIEWERS, EVERY_ROLE } from '../../authentication/caller.ts';
 import type { Endpoint } from '../../http/endpoint.ts';
-import type { Response } from '../../http/response/response.ts';
-import { sendStream } from '../../http/response/send.ts';
+import { type Response, sendStream } from '../../http/response/send.ts';
 import { callerOf, type PassedInput, requestOf, servedBy, type Services } from '../rpc-caller.ts';
-import { readCall } from './call-json.ts';
-import { transcriptFile } from './transcript-file.ts';
+import { readCall, type StoredCall } from './call-json.ts';
 
 const PATH = '/api/v1/calls';
 
@@ -100,4 +99,57 @@ export function callExports({ ingest }: Services): Endpoint[] {
 function fileHeaders(format: keyof typeof types) {
   const day = new Date().toISOString().slice(0, 10);
   return { 'content-type': types[format], 'content-disposition': `attachment; filename="calls-${day}.${format}"` };
+}
+
+type Utterance = NonNullable<StoredCall['transcript']>['utterances'][number];
+
+/** The transcript of a call as a file, or for `json` as an object. Faults: NOT_FOUND without one, NO_TIMES. */
+function transcriptFile(transcript: StoredCall['transcript'], format: 'txt' | 'srt' | 'vtt' | 'json'): string | object {
+  if (transcript === null) throw notFound('transcript of this call');
+  const { utterances } = transcript;
+  if (format === 'txt') return utterances.map(({ role, text }) => `${speaker(role)}: ${text}\n`).join('');
+  if (format === 'json') return transcript;
+  const cues = utterances.map(cueOf);
+  if (format === 'srt') {
+    const blocks = cues.map(({ role, text, start, end }, index) => {
+      const times = `${clock(start, ',')} --> ${clock(end, ',')}`;
+      return `${index + 1}\n${times}\n${speaker(role)}: ${oneBlock(text)}\n`;
+    });
+    return blocks.join('\n');
+  }
+  const blocks = cues.map(({ role, text, start, end }) => {
+    const times = `${clock(start, '.')} --> ${clock(end, '.')}`;
+    return `\n${times}\n<v ${speaker(role)}>${escaped(oneBlock(text))}</v>\n`;
+  });
+  return `WEBVTT\n${blocks.join('')}`;
+}
+
+function cueOf({ role, text, start, end }: Utterance) {
+  if (start !== null && end !== null) return { role, text, start, end: Math.max(end, start) };
+  const message = 'This transcript has no times, because it was uploaded as text. Use the format txt or json.';
+  throw new Fault('conflict', 'NO_TIMES', message);
+}
+
+function speaker(role: string): string {
+  return role === 'operator' ? 'Operator' : 'Client';
+}
+
+/** `01:02:03,456`. */
+function clock(seconds: number, separator: string): string {
+  const ms = Math.round(seconds * 1000);
+  const pad = (value: number, digits = 2) => String(value).padStart(digits, '0');
+  const [hours, minutes, rest] = [Math.floor(ms / 3_600_000), Math.floor(ms / 60_000) % 60, ms % 60_000];
+  return `${pad(hours)}:${pad(minutes)}:${pad(Math.floor(rest / 1000))}${separator}${pad(rest % 1000, 3)}`;
+}
+
+/** An empty line would end the block, and an arrow would be read as times. */
+function oneBlock(text: string): string {
+  return text
+    .replaceAll(/\s*[\r\n]+\s*/g, ' ')
+    .replaceAll('-->', '→')
+    .trim();
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }

@@ -18,7 +18,7 @@ import type { Endpoint, HandlerResponse } from '../../http/endpoint.ts';
 import { etagOf, IfMatch } from '../../http/request/if-match.ts';
 import { requirePeople } from '../firms-and-users/users.ts';
 import { type Answer, callerOf, passTo, readAnswer, requestOf, servedBy, type Services } from '../rpc-caller.ts';
-import type { AddChoices } from './answer-choices.ts';
+import type { AddChoices } from './call-json.ts';
 
 const PATH = '/api/v1/calls/:uuid';
 const AGREEMENT = '/api/v1/scorecards/:uuid/agreement';

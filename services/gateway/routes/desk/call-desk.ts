@@ -6,9 +6,11 @@ import {
   DisputeDecision,
   DisputePage,
   DisputeQuery,
+  InboxPage,
   NewAssignment,
   NewDispute,
 } from '@call-analysis/api/desk';
+import { PageQuery } from '@call-analysis/api/fields';
 import { AND_OPERATORS, AND_REVIEWERS, EVERY_ROLE } from '../../authentication/caller.ts';
 import type { Endpoint } from '../../http/endpoint.ts';
 import { requirePeople } from '../firms-and-users/users.ts';
@@ -16,7 +18,7 @@ import { passTo, servedBy, type Services } from '../rpc-caller.ts';
 
 const DISPUTES = '/api/v1/disputes';
 
-/** Whose task a call is, and the disputes of its answers (docs/api.md, "The desk of a team"). */
+/** Whose task a call is, the disputes of its answers, and what waits for a person (docs/api.md, "The desk of a team"). */
 export function callDesk({ desk, keyManagement }: Services): Endpoint[] {
   const endpoint = servedBy(desk, { tag: 'Desk', roles: EVERY_ROLE });
   return [
@@ -80,6 +82,24 @@ export function callDesk({ desk, keyManagement }: Services): Endpoint[] {
       description: 'An accepted dispute with an answer changes the review of the call, and its score.',
       responses: { 200: { description: 'The dispute.', schema: Dispute } },
       errors: ['INVALID_TRANSITION', 'ANALYSIS_CHANGED'],
+    }),
+    endpoint({
+      method: 'GET',
+      path: '/api/v1/inbox',
+      query: PageQuery,
+      id: 'readInbox',
+      summary: 'List what waits for you',
+      description:
+        'Newest first: comments that mention you, until you comment on the call or put the mention away; calls that are assigned to you, until they are reviewed; open disputes of others; calibrations, until you have answered.',
+      responses: { 200: { description: 'A page of items.', schema: InboxPage } },
+    }),
+    endpoint({
+      method: 'DELETE',
+      path: '/api/v1/inbox/mentions/:comment_uuid',
+      id: 'putMentionAway',
+      summary: 'Put a mention away',
+      description: 'A comment that mentions you no longer waits for you. The comment stays.',
+      responses: { 204: { description: 'It no longer waits for you.' } },
     }),
   ];
 }

@@ -1,16 +1,28 @@
 import { LeasedCall, NextCallRequest, QueueQuery, ReviewQueue } from '@call-analysis/api/desk';
+import { PageQuery } from '@call-analysis/api/fields';
+import {
+  NewSamplingRule,
+  SamplePage,
+  SamplingRule,
+  SamplingRuleChange,
+  SamplingRulePage,
+} from '@call-analysis/api/sampling';
 import { AND_REVIEWERS } from '../../authentication/caller.ts';
 import type { Endpoint } from '../../http/endpoint.ts';
 import { readAnswer, requestOf, servedBy, type Services } from '../rpc-caller.ts';
 
-const PATH = '/api/v1/review-queue';
+const QUEUE = '/api/v1/review-queue';
+const RULES = '/api/v1/sampling-rules';
+/** Choosing of a week of a million calls takes some seconds. */
+const CHOOSE_MS = 60_000;
+
 /** docs/api.md, "The desk of a team". */
 export function reviewQueue({ desk, keyManagement }: Services): Endpoint[] {
   const endpoint = servedBy(desk, { tag: 'Desk', roles: AND_REVIEWERS });
   return [
     endpoint({
       method: 'POST',
-      path: `${PATH}/next`,
+      path: `${QUEUE}/next`,
       body: NextCallRequest,
       optionalBody: true,
       id: 'takeNextCall',
@@ -24,7 +36,7 @@ export function reviewQueue({ desk, keyManagement }: Services): Endpoint[] {
     }),
     endpoint({
       method: 'DELETE',
-      path: `${PATH}/leases/:call_uuid`,
+      path: `${QUEUE}/leases/:call_uuid`,
       id: 'releaseLease',
       summary: 'Give a call of the queue back',
       description: 'Somebody else may take it at once.',
@@ -32,7 +44,7 @@ export function reviewQueue({ desk, keyManagement }: Services): Endpoint[] {
     }),
     endpoint({
       method: 'GET',
-      path: PATH,
+      path: QUEUE,
       query: QueueQuery,
       id: 'readQueue',
       summary: 'Read the state of the queue',
@@ -51,6 +63,70 @@ export function reviewQueue({ desk, keyManagement }: Services): Endpoint[] {
         }));
         return { body: { ...numbers, done_today: done } };
       },
+    }),
+  ];
+}
+
+/** What puts calls into the queue by chance (docs/api.md, "The desk of a team"). */
+export function samplingRules({ desk }: Services): Endpoint[] {
+  const endpoint = servedBy(desk, { tag: 'Desk', roles: ['ADMIN'] });
+  return [
+    endpoint({
+      method: 'GET',
+      path: RULES,
+      query: PageQuery,
+      id: 'listSamplingRules',
+      summary: 'List sampling rules',
+      description: 'Oldest first.',
+      responses: { 200: { description: 'A page of rules.', schema: SamplingRulePage } },
+    }),
+    endpoint({
+      method: 'POST',
+      path: RULES,
+      body: NewSamplingRule,
+      id: 'createSamplingRule',
+      summary: 'Create a sampling rule',
+      description:
+        'Chooses calls for a review by chance, among those that were completed in a day or a week, when it has ended. An enabled rule chooses of the last period at once.',
+      responses: { 201: { description: 'The rule.', schema: SamplingRule } },
+      errors: ['TOO_MANY_RULES'],
+      deadlineMs: CHOOSE_MS,
+    }),
+    endpoint({
+      method: 'GET',
+      path: `${RULES}/:uuid`,
+      id: 'getSamplingRule',
+      summary: 'Get a sampling rule',
+      responses: { 200: { description: 'The rule.', schema: SamplingRule } },
+    }),
+    endpoint({
+      method: 'PATCH',
+      path: `${RULES}/:uuid`,
+      body: SamplingRuleChange,
+      id: 'changeSamplingRule',
+      summary: 'Change a sampling rule',
+      description: 'Absent fields do not change; `count` and `share` replace each other. What was chosen before stays.',
+      responses: { 200: { description: 'The rule.', schema: SamplingRule } },
+      deadlineMs: CHOOSE_MS,
+    }),
+    endpoint({
+      method: 'DELETE',
+      path: `${RULES}/:uuid`,
+      id: 'deleteSamplingRule',
+      summary: 'Delete a sampling rule',
+      description: 'The calls that it has chosen are no longer its samples. Disable it to keep them.',
+      responses: { 204: { description: 'It is deleted.' } },
+      deadlineMs: CHOOSE_MS,
+    }),
+    endpoint({
+      method: 'GET',
+      path: `${RULES}/:uuid/samples`,
+      query: PageQuery,
+      id: 'listSamples',
+      summary: 'List the samples of a rule',
+      description:
+        'Newest first, one a period, each with the seed and the rule that it can be repeated by: within each group, the calls with the lowest SHA-256 of the seed followed by the uuid of the call.',
+      responses: { 200: { description: 'A page of samples.', schema: SamplePage } },
     }),
   ];
 }

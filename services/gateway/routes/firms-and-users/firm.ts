@@ -100,15 +100,9 @@ function daysOf(retention: Readonly<Record<string, number | null | undefined>>):
 }
 
 function firmJson(found: Firm, { used_bytes, quota_bytes }: Storage) {
-  const { uuid, name: called, country, language, time_zone, redaction, segment_types, retention } = found;
+  const { retention, ...firm } = found;
   return {
-    uuid,
-    name: called,
-    country,
-    language,
-    time_zone,
-    redaction,
-    segment_types,
+    ...firm,
     retention: {
       audio_days: retention?.audio_days ?? null,
       transcript_days: retention?.transcript_days ?? null,

@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { type Asset, type Encoding, openSite, type Site } from '@call-analysis/console';
 import { Fault } from '@call-analysis/fault';
+import type { Request } from 'express';
 import { z } from 'zod';
-import { endpoint, type Endpoint } from '../../http/endpoint.ts';
+import type { Endpoint } from '../../http/endpoint.ts';
 import { securePage } from '../../http/response/headers.ts';
 import { routeNotFound } from '../../http/response/http-error.ts';
-import type { Response } from '../../http/response/response.ts';
-import type { JsonResponse } from '../../http/response/send.ts';
+import type { JsonResponse, Response } from '../../http/response/send.ts';
+import { ownEndpoint } from '../rpc-caller.ts';
 
 const YEAR_SECONDS = 31_536_000;
 const ASSETS = 'assets/';
@@ -33,11 +34,9 @@ export function consolePage(base: string, objectsOrigin?: string): Endpoint[] {
     return { status: 200, headers: { 'content-type': 'text/html; charset=utf-8' }, body };
   };
   return [
-    endpoint({
+    ownEndpoint({
       method: 'GET',
       path: '/',
-      credentials: 'none',
-      tag: 'Service',
       id: 'getRoot',
       summary: 'Go to the console',
       description: 'Redirects browsers, which accept `text/html`, to the console. Others get 404.',
@@ -48,11 +47,9 @@ export function consolePage(base: string, objectsOrigin?: string): Endpoint[] {
         return { status: 302, headers: { location: path, vary: 'Accept' } };
       },
     }),
-    endpoint({
+    ownEndpoint({
       method: 'GET',
       path: '/console',
-      credentials: 'none',
-      tag: 'Service',
       id: 'getConsole',
       summary: 'Open the console',
       responses: {
@@ -64,12 +61,10 @@ export function consolePage(base: string, objectsOrigin?: string): Endpoint[] {
         return { status: 302, headers: { location: path } };
       },
     }),
-    endpoint({
+    ownEndpoint({
       method: 'GET',
       path: '/console/*path',
-      credentials: 'none',
       query: z.looseObject({}),
-      tag: 'Service',
       id: 'getConsolePath',
       summary: 'Open a page of the console',
       description: 'Assets under `assets/` have a hash in their name and never change. Other paths return the page.',
@@ -86,15 +81,14 @@ export function consolePage(base: string, objectsOrigin?: string): Endpoint[] {
         if (!name.startsWith(ASSETS)) return page(response);
         const asset = (await opened()).assets.get(name.slice(ASSETS.length));
         if (asset === undefined) throw routeNotFound();
-        return answerWith(asset, request.headers['accept-encoding']);
+        return answerWith(asset, request);
       },
     }),
   ];
 }
 
-function answerWith({ type, bytes }: Asset, acceptEncoding: string | undefined): JsonResponse {
-  const accepted = acceptedEncodings(acceptEncoding);
-  const encoding = ENCODINGS.find((each) => accepted.has(each) && bytes[each] !== undefined);
+function answerWith({ type, bytes }: Asset, request: Request): JsonResponse {
+  const encoding = ENCODINGS.find((each) => bytes[each] !== undefined && request.acceptsEncodings(each) !== false);
   const headers = {
     'content-type': type,
     ...(encoding !== undefined && { 'content-encoding': encoding }),
@@ -102,20 +96,6 @@ function answerWith({ type, bytes }: Asset, acceptEncoding: string | undefined):
     'cache-control': `public, max-age=${YEAR_SECONDS}, immutable`,
   };
   return { status: 200, headers, body: bytes[encoding ?? 'identity'] ?? bytes.identity };
-}
-
-/** RFC 9110, 12.5.3, without preferences: encodings with a weight above 0. */
-function acceptedEncodings(header: string | undefined): ReadonlySet<string> {
-  const accepted = (header ?? '')
-    .split(',')
-    .map((each) =>
-      each
-        .trim()
-        .toLowerCase()
-        .split(/\s*;\s*q\s*=\s*/),
-    )
-    .filter(([, weight]) => weight === undefined || Number(weight) > 0);
-  return new Set(accepted.map(([name = '']) => name));
 }
 
 /**

@@ -1,10 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import { endpoint, type Endpoint } from '../../http/endpoint.ts';
+import type { Endpoint } from '../../http/endpoint.ts';
 import { securePage } from '../../http/response/headers.ts';
 import { routeNotFound } from '../../http/response/http-error.ts';
 import { type OpenApi, openApiDocument } from '../../openapi/document.ts';
+import { ownEndpoint } from '../rpc-caller.ts';
 
 /** Links are relative, so that they work under any path that a proxy serves the page under. */
 const page = (directory: string) => `<!doctype html>
@@ -58,11 +59,9 @@ const TYPES = { js: 'text/javascript', css: 'text/css', png: 'image/png' };
 export function docs(endpoints: readonly Endpoint[], base: string): Endpoint[] {
   let document: OpenApi | undefined;
   const own = [
-    endpoint({
+    ownEndpoint({
       method: 'GET',
       path: '/openapi.json',
-      credentials: 'none',
-      tag: 'Service',
       id: 'getOpenApiDocument',
       summary: 'Get the OpenAPI document',
       responses: {
@@ -76,11 +75,9 @@ export function docs(endpoints: readonly Endpoint[], base: string): Endpoint[] {
         return { status: 200, body: document };
       },
     }),
-    endpoint({
+    ownEndpoint({
       method: 'GET',
       path: '/docs',
-      credentials: 'none',
-      tag: 'Service',
       id: 'getDocumentationPage',
       summary: 'Read the documentation',
       responses: {
@@ -93,11 +90,9 @@ export function docs(endpoints: readonly Endpoint[], base: string): Endpoint[] {
         return { status: 200, headers, body: Buffer.from(page(directory)) };
       },
     }),
-    endpoint({
+    ownEndpoint({
       method: 'GET',
       path: '/docs/:asset',
-      credentials: 'none',
-      tag: 'Service',
       id: 'getDocumentationAsset',
       summary: 'Get an asset of the documentation page',
       params: { asset: Asset },

@@ -3,8 +3,9 @@ import type { AsyncApi } from '@call-analysis/bus/asyncapi';
 import { Fault } from '@call-analysis/fault';
 import { exposition, EXPOSITION_TYPE, type Readiness } from '@call-analysis/runtime';
 import { z } from 'zod';
-import { endpoint, type Endpoint } from '../../http/endpoint.ts';
+import type { Endpoint } from '../../http/endpoint.ts';
 import { Quota } from '../../http/rate-limits/rate-limits.ts';
+import { ownEndpoint } from '../rpc-caller.ts';
 
 const Health = z.object({ status: z.literal('ok') }).meta({ id: 'Health' });
 
@@ -28,23 +29,19 @@ export function operations(readiness: Readiness, bus?: ListenConfig): Endpoint[]
   const quota = new Quota('metrics', PER_MINUTE, 'The metrics were read too often from your address');
   let document: AsyncApi | undefined;
   return [
-    endpoint({
+    ownEndpoint({
       method: 'GET',
       path: '/healthz',
-      credentials: 'none',
       unlimited: true,
-      tag: 'Service',
       id: 'getHealth',
       summary: 'Check that the process is alive',
       responses: { 200: { description: 'The process is alive.', schema: Health } },
       handle: async () => ({ status: 200, body: { status: 'ok' } }),
     }),
-    endpoint({
+    ownEndpoint({
       method: 'GET',
       path: '/readyz',
-      credentials: 'none',
       unlimited: true,
-      tag: 'Service',
       id: 'getReadiness',
       summary: 'Check that requests can be served',
       description: 'Checks every backend of the gateway. An error names those that do not respond.',
@@ -60,12 +57,10 @@ export function operations(readiness: Readiness, bus?: ListenConfig): Endpoint[]
         return { status: 200, body: { status: 'ready', ...(others.length > 0 && { degraded: others }) } };
       },
     }),
-    endpoint({
+    ownEndpoint({
       method: 'GET',
       path: '/metrics',
-      credentials: 'none',
       unlimited: true,
-      tag: 'Service',
       id: 'getMetrics',
       summary: 'Read the metrics',
       description:
@@ -78,11 +73,9 @@ export function operations(readiness: Readiness, bus?: ListenConfig): Endpoint[]
         return { status: 200, headers, body: Buffer.from(await exposition()) };
       },
     }),
-    endpoint({
+    ownEndpoint({
       method: 'GET',
       path: '/asyncapi.json',
-      credentials: 'none',
-      tag: 'Service',
       id: 'getAsyncApiDocument',
       summary: 'Get the AsyncAPI document of the events',
       responses: {

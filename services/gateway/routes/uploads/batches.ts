@@ -6,8 +6,7 @@ import type { Caller } from '../../authentication/caller.ts';
 import type { Endpoint } from '../../http/endpoint.ts';
 import type { OperationDocs } from '../../http/operation-docs.ts';
 import type { PublicUrl } from '../../http/request/public-url.ts';
-import type { Response } from '../../http/response/response.ts';
-import { sendStream } from '../../http/response/send.ts';
+import { type Response, sendStream } from '../../http/response/send.ts';
 import { pathForCaller } from '../offered.ts';
 import { callerOf, readAnswer, servedBy, type Services } from '../rpc-caller.ts';
 

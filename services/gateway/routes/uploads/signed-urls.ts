@@ -7,8 +7,7 @@ import { z } from 'zod';
 import { endpoint, type Endpoint } from '../../http/endpoint.ts';
 import { bodyStream } from '../../http/request/body-stream.ts';
 import { HttpError } from '../../http/response/http-error.ts';
-import type { Response } from '../../http/response/response.ts';
-import { IDLE_TIMEOUT_MS, sendContinue } from '../../http/response/send.ts';
+import { IDLE_TIMEOUT_MS, type Response, sendContinue } from '../../http/response/send.ts';
 
 /** Parameters of a signed URL, for the document only. The object store verifies them. */
 const SignedQuery = z.looseObject(

@@ -1,6 +1,67 @@
 import type { Page } from '@call-analysis/postgres';
-import type { Role, User } from '../domain.ts';
-import type { Prisma } from '../generated/client.ts';
+import type { Firm, Role, User } from '../domain.ts';
+import type { Firm as FirmRow, Prisma } from '../generated/client.ts';
+
+const SEGMENT_TYPES = { segmentTypes: { orderBy: { position: 'asc' } } } as const;
+
+/** Settings that are not given have the defaults of the table. */
+export type NewFirm = Pick<Firm, 'uuid' | 'name' | 'country' | 'segmentTypes'> &
+  Partial<Pick<Firm, 'language' | 'timeZone'>>;
+
+export function firmReads(client: Prisma.TransactionClient) {
+  return {
+    async findFirm(uuid: string): Promise<Firm | null> {
+      const row = await client.firm.findUnique({ where: { uuid }, include: SEGMENT_TYPES });
+      return row === null ? null : toFirm(row);
+    },
+    /** Oldest first. */
+    async listFirms(): Promise<Firm[]> {
+      const rows = await client.firm.findMany({
+        include: SEGMENT_TYPES,
+        orderBy: [{ createdAt: 'asc' }, { uuid: 'asc' }],
+      });
+      return rows.map(toFirm);
+    },
+  };
+}
+
+export function firmRows(tx: Prisma.TransactionClient) {
+  return {
+    findFirm: firmReads(tx).findFirm,
+    async addFirm({ segmentTypes, ...firm }: NewFirm): Promise<Firm> {
+      const row = await tx.firm.create({ data: firm });
+      const names = segmentTypes.map((name) => ({ firmUuid: firm.uuid, name }));
+      // Positions come from a sequence, which follows the order of the rows in one insert.
+      await tx.segmentType.createMany({ data: names });
+      return toFirm({ ...row, segmentTypes: names });
+    },
+    /** Until the transaction ends, no other one that locks the firm changes it or its users. */
+    async lockFirm(uuid: string): Promise<void> {
+      await tx.$queryRaw`SELECT 1 FROM firm WHERE uuid = ${uuid}::uuid FOR NO KEY UPDATE`;
+    },
+    async changeFirm({ uuid, segmentTypes: _segmentTypes, ...data }: Firm): Promise<void> {
+      await tx.firm.update({ where: { uuid }, data });
+    },
+    async setSegmentTypes(firmUuid: string, names: readonly string[]): Promise<void> {
+      await tx.segmentType.deleteMany({ where: { firmUuid } });
+      await tx.segmentType.createMany({ data: names.map((name) => ({ firmUuid, name })) });
+    },
+    /** False when the firm already has it. */
+    async addSegmentType(firmUuid: string, name: string): Promise<boolean> {
+      const { count } = await tx.segmentType.createMany({ data: [{ firmUuid, name }], skipDuplicates: true });
+      return count > 0;
+    },
+  };
+}
+
+/** Only values that requests.ts has parsed are stored. */
+function toFirm({
+  createdAt: _createdAt,
+  segmentTypes,
+  ...row
+}: FirmRow & { readonly segmentTypes: readonly { readonly name: string }[] }): Firm {
+  return { ...row, segmentTypes: segmentTypes.map(({ name }) => name) } as Firm;
+}
 
 export function userReads(client: Prisma.TransactionClient) {
   return {
