@@ -2,8 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, statfs, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { isAlive, isDiskFull, syncFolder } from '@call-analysis/runtime';
-import type { Account } from './account.ts';
-import type { Binaries } from './binaries.ts';
+import type { Account, Binaries } from './account.ts';
 
 export const superuser = 'postgres';
 const majorVersion = '18';
@@ -75,7 +74,10 @@ export async function makeCluster(
     ]);
     await rename(secret, join(draft, passwordFile));
     if (durable) await syncFolder(draft);
-    await rename(draft, cluster).catch(accept('EEXIST', 'ENOTEMPTY'));
+    await rename(draft, cluster).catch((error: NodeJS.ErrnoException) => {
+      // Another process was faster, which is fine.
+      if (error.code !== 'EEXIST' && error.code !== 'ENOTEMPTY') throw error;
+    });
     if (durable) await syncFolder(dirname(cluster));
   } catch (error) {
     throw await explain(error, dirname(cluster));
@@ -148,11 +150,4 @@ function runInitdb(binaries: Binaries, account: Account, args: readonly string[]
       reject(new Error(`PostgreSQL's initdb failed: ${reason}`));
     });
   });
-}
-
-/** Ignores these codes: another process was faster, which is fine. */
-function accept(...codes: string[]): (error: NodeJS.ErrnoException) => void {
-  return (error) => {
-    if (!codes.includes(error.code ?? '')) throw error;
-  };
 }

@@ -1,13 +1,12 @@
 import { type ChildProcess, execFile } from 'node:child_process';
 import { open, readFile, rm, stat } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { isAlive } from '@call-analysis/runtime';
 import { Client } from 'pg';
-import type { Account } from './account.ts';
-import type { Binaries } from './binaries.ts';
+import type { Account, Binaries } from './account.ts';
 import { explain, type Paths, superuser } from './cluster.ts';
 
 const execute = promisify(execFile);
@@ -248,14 +247,7 @@ async function findFreePort(): Promise<number> {
     const port = 17_000 + Math.floor(Math.random() * 13_000);
     if (await isFree(port)) return port;
   }
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => resolve(port));
-    });
-  });
+  throw new Error('No port of 127.0.0.1 is free for PostgreSQL.');
 }
 
 function isFree(port: number): Promise<boolean> {
