@@ -23,9 +23,9 @@ const MiB = 1024 * 1024;
 export interface S3Limits {
   /** From the lookup of the name to an established connection. */
   readonly connectMs: number;
-  /** How long the store may take to begin its answer, and be silent while it is read. */
+  /** How long the store may take to begin its answer, and be silent while it is read and while bytes are put. */
   readonly idleMs: number;
-  /** How long a connection may be idle while bytes are put, and while the store copies an object or joins parts. */
+  /** How long a connection may be idle while the store copies an object or joins parts. */
   readonly workMs: number;
   /** A request with a short answer, all attempts together. */
   readonly totalMs: number;
