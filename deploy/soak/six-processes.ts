@@ -13,10 +13,7 @@ const KEPT_LINES = 40;
 export async function startSixProcesses(): Promise<SoakSystem> {
   const lines: string[] = [];
   const world = await startKillableSystem({
-    variables: {
-      all: VARIABLES,
-      webhooks: { WEBHOOK_ALLOW_PRIVATE: 'true' },
-    },
+    variables: { all: VARIABLES, webhooks: { WEBHOOK_ALLOW_PRIVATE: 'true' } },
     onLine: (service, line) => {
       lines.push(`${service}: ${line}`);
       if (lines.length > KEPT_LINES) lines.shift();
@@ -50,14 +47,11 @@ export async function startSixProcesses(): Promise<SoakSystem> {
       {
         name: 'PostgreSQL',
         async kill() {
-          const died = new Promise<void>((resolve) => {
-            const stopListening = postgres.onDeath(() => {
-              stopListening();
-              resolve();
-            });
-          });
+          const died = Promise.withResolvers<void>();
+          const stopListening = postgres.onDeath(died.resolve);
           process.kill(postgres.pid, 'SIGKILL');
-          await died;
+          await died.promise;
+          stopListening();
           await postgres.restart();
           return true;
         },
@@ -77,7 +71,7 @@ export async function startSixProcesses(): Promise<SoakSystem> {
 }
 
 /** The process may wait for Kafka or PostgreSQL, which were killed before it. */
-async function isReady({ healthUrl, child }: Replica): Promise<void> {
+export async function isReady({ healthUrl, child }: Replica): Promise<void> {
   const ended = once(child, 'exit').then(() => {
     throw new Error('A process ended by itself before it was ready.');
   });

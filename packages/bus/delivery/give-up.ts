@@ -64,7 +64,13 @@ async function giveUp(
   const reason = storedReason(job.sourceOutput, job.sourceRetryCount);
   try {
     if ((await inContextOf([dead], async () => route?.giveUp?.(event, reason))) === DISCARD) {
-      await discard(queues, job, consumer, event.id);
+      // Removes the dead letter and what the queue keeps of the failed event.
+      await queues.retryUntilAnswered(() =>
+        queues.transaction(async (tx) => {
+          await removeFailedJobs(tx, queues.schema, consumer, [event.id]);
+          await removeJob(queues, tx, job.name, job.id);
+        }),
+      );
       return { id: job.id, status: 'completed' };
     }
     await sink?.(queues, consumer, envelope.data, reason);
@@ -80,21 +86,6 @@ async function giveUp(
     await queues.retryUntilAnswered(() => limitRetryDelay(queues, job, LONGEST_PAUSE_SECONDS));
     return { id: job.id, status: 'failed', output: failure };
   }
-}
-
-/** Removes the dead letter and what the queue keeps of the failed event. */
-async function discard(
-  queues: Queues,
-  { name, id }: JobWithMetadata<unknown>,
-  consumer: string,
-  eventId: string,
-): Promise<void> {
-  await queues.retryUntilAnswered(() =>
-    queues.transaction(async (tx) => {
-      await removeFailedJobs(tx, queues.schema, consumer, [eventId]);
-      await removeJob(queues, tx, name, id);
-    }),
-  );
 }
 
 const LONGEST_MESSAGE = 2_000;

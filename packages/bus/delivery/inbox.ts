@@ -6,7 +6,7 @@ import type { DueJobs } from '../queue/due-jobs.ts';
 import { BATCH_EVENTS } from '../queue/event-batch.ts';
 import { returnJobs } from '../queue/queue-store.ts';
 import type { Queues } from '../queue/queues.ts';
-import { Delivery } from './delivery.ts';
+import { deliver } from './delivery.ts';
 import { type DeadLetterSink, giveUpDeadLetters } from './give-up.ts';
 import type { Routes } from './read-event.ts';
 
@@ -53,7 +53,7 @@ export async function openInbox(
         for (const job of jobs) inProgress.add(job);
         const fetched = [...jobs];
         try {
-          const results = await new Delivery(queues, consumer, routes, batchSize).run(jobs);
+          const results = await deliver({ queues, consumer, routes, batchSize }, jobs);
           const status = new Map(results.map((result) => [result.id, result.status]));
           // Completed jobs are removed already. Without them, pg-boss skips a statement that would change nothing.
           jobs.splice(0, jobs.length, ...fetched.filter((job) => (status.get(job.id) ?? 'completed') !== 'completed'));

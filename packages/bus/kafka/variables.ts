@@ -13,7 +13,6 @@ import { z } from 'zod';
 import type { Kafka } from '../config.ts';
 
 const BROKERS = ['KAFKA_BROKERS'] as const;
-const MECHANISMS = ['plain', 'scram-sha-256', 'scram-sha-512'] as const;
 
 /** The environment variables of the Kafka transport. Without KAFKA_BROKERS it is not used. */
 export const KafkaVariables = z.object({
@@ -36,7 +35,7 @@ export const KafkaVariables = z.object({
     .string()
     .optional()
     .meta({ description: 'A PEM file with the key of KAFKA_TLS_CERT_FILE. Read at start.' }),
-  KAFKA_SASL_MECHANISM: z.enum(MECHANISMS).optional().meta({
+  KAFKA_SASL_MECHANISM: z.enum(['plain', 'scram-sha-256', 'scram-sha-512']).optional().meta({
     description:
       'The login mechanism: `plain` (only with TLS, because it sends the password), `scram-sha-256` or `scram-sha-512`.',
   }),

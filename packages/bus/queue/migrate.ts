@@ -2,20 +2,15 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { limitOptions, MIGRATION_LIMITS, type Sql, translateError } from '@call-analysis/postgres';
 import { Client } from 'pg';
 import { PgBoss } from 'pg-boss';
+import type { QueueConfig } from '../config.ts';
 import { tuneAutovacuum } from './queue-store.ts';
-
-export interface BusSchema {
-  /** Connects as the role that owns the schema. Members of that role may then publish in their own transactions. */
-  readonly url: string;
-  readonly schema: string;
-}
 
 /**
  * Creates the queues' tables, or brings them up to date; changes nothing if they are. `createMore` adds other tables to the
  * schema on the same connection.
  */
 export async function migrateQueues(
-  { url, schema }: BusSchema,
+  { url, schema }: QueueConfig,
   createMore: (sql: Sql) => Promise<void>,
 ): Promise<void> {
   try {

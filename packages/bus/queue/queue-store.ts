@@ -81,13 +81,12 @@ export async function returnAbandonedJobs({ query, schema }: Tables, consumer: s
   );
 }
 
-interface LapsedJob extends JobAttempt {
-  readonly name: string;
-}
-
 /** Active jobs whose worker has sent no heartbeat for a lease. */
-export function findLapsedJobs({ query, schema }: Tables, queues: readonly string[]): Promise<LapsedJob[]> {
-  return query<LapsedJob>(
+export function findLapsedJobs(
+  { query, schema }: Tables,
+  queues: readonly string[],
+): Promise<(JobAttempt & { readonly name: string })[]> {
+  return query(
     `SELECT name, id, retry_count AS "retryCount" FROM ${schema}.job
       WHERE name = ANY($1) AND state = 'active' AND group_id IS NOT NULL
         AND heartbeat_on < now() - heartbeat_seconds * interval '1 second'`,
@@ -148,40 +147,32 @@ export interface PendingJob {
   readonly data: unknown;
 }
 
-/**
- * The jobs of a firm that are or contain events about a subject. Reads all jobs of the firm, of which a large batch has
- * tens of thousands: this is asked too seldom to pay for an index on every job.
- */
-export function findJobsAbout(
-  sql: Sql,
-  schema: string,
-  { firmUuid, subject, except }: { firmUuid: string; subject: string; except: readonly string[] },
-): Promise<PendingJob[]> {
-  return sql.query<PendingJob>(
-    `SELECT name, id, group_tier AS tier, data FROM ${schema}.job
-      WHERE group_id = $1::text AND (data->'subjects' ? $2::text
-        OR (data->>'subject' = $2::text AND data->>'type' <> ALL($3::text[])))
-      ORDER BY name, id`,
-    [firmUuid, subject, except],
-  );
+/** Which events: those of a firm, all or those about a subject, except those of some types. */
+export interface RemovalTarget {
+  readonly firmUuid: string;
+  readonly subject?: string;
+  /** Event types. */
+  readonly except: readonly string[];
 }
 
 /**
- * Jobs of a firm after a given one, ordered by queue and id: those of several events, and those of one event whose type
- * is not among `except`. Only the former come with their data.
+ * Jobs after a given one, ordered by queue and id, that are or may contain such events. Only those of several events come with
+ * their data. Reads all jobs of the firm, of which a large batch has tens of thousands: this is asked too seldom to pay for an
+ * index on every job.
  */
-export function findJobsOfFirm(
+export function findPendingJobs(
   sql: Sql,
   schema: string,
-  { firmUuid, except }: { firmUuid: string; except: readonly string[] },
+  { firmUuid, subject, except }: RemovalTarget,
   { after, limit }: { after: Pick<PendingJob, 'name' | 'id'> | undefined; limit: number },
 ): Promise<PendingJob[]> {
   return sql.query<PendingJob>(
     `SELECT name, id, group_tier AS tier, CASE WHEN data ? 'type' THEN NULL ELSE data END AS data FROM ${schema}.job
       WHERE group_id = $1::text AND coalesce(data->>'type', '') <> ALL($2::text[])
-        AND ($3::text IS NULL OR (name, id) > ($3::text, $4::uuid))
-      ORDER BY name, id LIMIT $5`,
-    [firmUuid, except, after?.name ?? null, after?.id ?? null, limit],
+        AND ($3::text IS NULL OR data->'subjects' ? $3::text OR data->>'subject' = $3::text)
+        AND ($4::text IS NULL OR (name, id) > ($4::text, $5::uuid))
+      ORDER BY name, id LIMIT $6`,
+    [firmUuid, except, subject ?? null, after?.name ?? null, after?.id ?? null, limit],
   );
 }
 

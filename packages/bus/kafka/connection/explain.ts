@@ -1,7 +1,7 @@
 import { Fault, unavailable } from '@call-analysis/fault';
 import { settlesWithin, StartFault } from '@call-analysis/runtime';
 import type { Kafka } from '../../config.ts';
-import { compressionCommand } from './compression.ts';
+import { compressionCommand } from '../topics/topic.ts';
 
 /** An error of the client, or of the socket below it. */
 interface Failure {
@@ -79,7 +79,8 @@ function sentenceFor(
 
 const DEEPEST_CAUSE = 10;
 
-function failuresIn(error: unknown): Failure[] {
+/** The error, and what caused it. */
+export function failuresIn(error: unknown): Failure[] {
   const failures: Failure[] = [];
   for (
     let each = error;

@@ -112,7 +112,8 @@ export function joinGroup(options: MembershipOptions): Membership {
       await over.promise;
     } finally {
       stopWatching();
-      await leave(consumer);
+      // A broker that does not answer removes the member by itself soon enough.
+      await within(LEAVE_WITHIN_MS, consumer.disconnect()).catch(() => {});
     }
   }
 
@@ -177,9 +178,4 @@ export function joinGroup(options: MembershipOptions): Membership {
       await running;
     },
   };
-}
-
-/** A broker that does not answer removes the member by itself soon enough. */
-async function leave(consumer: Consumer): Promise<void> {
-  await within(LEAVE_WITHIN_MS, consumer.disconnect()).catch(() => {});
 }

@@ -54,7 +54,7 @@ export function openReader(options: ReaderOptions): Reader {
   let closing = false;
   let lostMembership = false;
   const isGivenUp = () => closing || lostMembership;
-  const writer = createInboxWriter(queues, options.sql, consumer, isGivenUp);
+  const write = createInboxWriter(queues, options.sql, consumer, isGivenUp);
   addSources(options.routes);
 
   const membership = joinGroup({
@@ -86,7 +86,7 @@ export function openReader(options: ReaderOptions): Reader {
       for (const [i, message] of batch.messages.entries()) {
         await readInto(chunk, message, batch);
         if (i < batch.messages.length - 1 && chunk.fetchedBytes < FETCHED_BYTES) continue;
-        if (chunk.events.length + chunk.unreadable.length > 0) await writer.write(chunk);
+        if (chunk.events.length + chunk.unreadable.length > 0) await write(chunk);
         resolveOffset(message.offset);
         chunk = newChunk();
       }

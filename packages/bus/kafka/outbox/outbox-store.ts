@@ -1,5 +1,6 @@
 import type { Sql } from '@call-analysis/postgres';
 import type { Client } from 'pg';
+import type { RemovalTarget } from '../../queue/queue-store.ts';
 
 // All SQL on the outbox.
 
@@ -120,7 +121,8 @@ type OutboxRowKey = Pick<OutboxRow, 'turn' | 'seq'>;
 export async function removeRowsOfFirm(
   sql: Sql,
   schema: string,
-  { firmUuid, except, limit }: { firmUuid: string; except: readonly string[]; limit: number },
+  { firmUuid, except }: RemovalTarget,
+  limit: number,
 ): Promise<number> {
   const rows = await sql.query<{ events: number }>(
     `DELETE FROM ${schema}.outbox WHERE (turn, seq) IN (
@@ -136,7 +138,7 @@ export async function removeRowsOfFirm(
 export function lockRowsAbout(
   tx: Sql,
   schema: string,
-  { firmUuid, subject, except }: { firmUuid: string; subject: string; except: readonly string[] },
+  { firmUuid, subject, except }: Required<RemovalTarget>,
 ): Promise<(OutboxRowKey & Pick<OutboxRow, 'data'>)[]> {
   return tx.query<OutboxRowKey & Pick<OutboxRow, 'data'>>(
     `SELECT turn, seq::text, data FROM ${schema}.outbox
