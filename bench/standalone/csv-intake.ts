@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { startServer } from '@call-analysis/postgres/server';
+import { findServer } from '@call-analysis/postgres/server';
 import { Client } from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { newFirm } from '../../deploy/standalone/test/client/new-firm.ts';
@@ -85,9 +85,8 @@ async function intake(file: string, rows: number, withCopy: boolean) {
 }
 
 async function copySeconds(directory: string, file: string): Promise<number> {
-  // The server is running, so this only returns its URL.
-  const server = await startServer({ directory: join(directory, 'postgres'), log: () => {} });
-  const client = new Client({ connectionString: server.adminUrl });
+  const adminUrl = await findServer(join(directory, 'postgres'));
+  const client = new Client({ connectionString: adminUrl! });
   await client.connect();
   try {
     await client.query(`CREATE TABLE copied (client_phone_number text, operator_name text, duration int, anonymized_text text,
