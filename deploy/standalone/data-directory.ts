@@ -157,24 +157,19 @@ function socketDirectory(path: string): string {
   return directory;
 }
 
+const REASONS: Readonly<Record<string, string>> = {
+  ENOSPC: 'the disk is full.',
+  EDQUOT: 'the disk is full.',
+  EACCES: 'permission is denied.',
+  EPERM: 'permission is denied.',
+  EROFS: 'the file system is read-only.',
+  ENOTDIR: 'a file with that name exists.',
+  EEXIST: 'a file with that name exists.',
+  ENOENT: 'the folder cannot be created.',
+  ENAMETOOLONG: 'the name is too long.',
+};
+
 function reason(error: unknown): string {
-  switch ((error as NodeJS.ErrnoException).code) {
-    case 'ENOSPC':
-    case 'EDQUOT':
-      return 'the disk is full.';
-    case 'EACCES':
-    case 'EPERM':
-      return 'permission is denied.';
-    case 'EROFS':
-      return 'the file system is read-only.';
-    case 'ENOTDIR':
-    case 'EEXIST':
-      return 'a file with that name exists.';
-    case 'ENOENT':
-      return 'the folder cannot be created.';
-    case 'ENAMETOOLONG':
-      return 'the name is too long.';
-    default:
-      return `${error instanceof Error ? error.message : String(error)}.`;
-  }
+  const { code = '', message } = error as NodeJS.ErrnoException;
+  return REASONS[code] ?? `${message}.`;
 }

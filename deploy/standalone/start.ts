@@ -44,15 +44,7 @@ function isFull(directory: string): boolean {
 export { readSettings } from './config.ts';
 export type { Settings } from './config.ts';
 
-export interface Standalone {
-  readonly url: string;
-  /** The address of key-management, for the admin command. */
-  readonly keyManagement: string;
-  readonly directory: DataDirectory;
-  /** Resolves when another process has taken the data directory. */
-  readonly lost: Promise<void>;
-  close(): Promise<void>;
-}
+export type Standalone = Awaited<ReturnType<typeof start>>;
 
 /** Models that the admin command adds are in the data directory, unless SPEECH_MODEL_DIR is set. */
 function withModels(engine: Settings['speech'], { models }: DataDirectory): Settings['speech'] {
@@ -62,7 +54,7 @@ function withModels(engine: Settings['speech'], { models }: DataDirectory): Sett
 }
 
 /** Starts every service in this process, with embedded parts under the data directory. Throws when the signal aborts. */
-export async function start(settings: Settings, parts: { log: Logger; signal?: AbortSignal }): Promise<Standalone> {
+export async function start(settings: Settings, parts: { log: Logger; signal?: AbortSignal }) {
   const { log, signal } = parts;
   const closing = new Closing(log);
   try {
@@ -186,8 +178,10 @@ export async function start(settings: Settings, parts: { log: Logger; signal?: A
     database.lock.announce(gateway.url);
     return {
       url: gateway.url,
+      /** The address of key-management, for the admin command. */
       keyManagement: keys.address,
       directory,
+      /** Resolves when another process has taken the data directory. */
       lost: database.lock.lost,
       close: () => closing.close(),
     };

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Environment } from '@call-analysis/runtime';
 import type { Settings } from '../config.ts';
 import type { DataDirectory } from '../data-directory.ts';
 import type { Administration } from './administration.ts';
@@ -40,4 +41,16 @@ async function isReady(admin: { ready(): Promise<void> }): Promise<boolean> {
   } catch {
     return false;
   }
+}
+
+/** Where people reach the service that runs here, or would run. PUBLIC_URL goes before. */
+export async function serviceUrl(env: Environment): Promise<string> {
+  const [{ readRemote, readSettings }, { urlOfService }] = await Promise.all([
+    import('../config.ts'),
+    import('../data-directory-lock.ts'),
+  ]);
+  if (readRemote(env) !== undefined) return 'http://127.0.0.1:8080';
+  const { dataDirectory, http } = readSettings(env);
+  const host = http.host === '0.0.0.0' || http.host === '::' ? '127.0.0.1' : http.host;
+  return urlOfService(dataDirectory) ?? `http://${host}:${http.port}`;
 }

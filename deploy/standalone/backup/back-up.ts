@@ -6,16 +6,8 @@ import { isDiskFull, StartFault, syncFolder } from '@call-analysis/runtime';
 import { Client } from 'pg';
 import type { DataDirectory } from '../data-directory.ts';
 import { concurrently, copyFile } from './copy-file.ts';
-import { DATA, ManifestWriter } from './manifest.ts';
+import { DATA, writeManifest } from './manifest.ts';
 import type { Progress } from './progress.ts';
-
-interface BackupResult {
-  readonly directory: string;
-  readonly calls: number;
-  readonly objects: number;
-  readonly bytes: number;
-  readonly seconds: number;
-}
 
 /** Files that are copied at the same time. */
 const CONCURRENCY = 8;
@@ -30,7 +22,7 @@ export async function backUp(
   server: { readonly adminUrl: string; readonly databaseUrl: string },
   target: string,
   options: { readonly version: string; readonly progress: Progress },
-): Promise<BackupResult> {
+) {
   const { progress } = options;
   const directory = resolve(target);
   const startedAt = new Date();
@@ -41,7 +33,7 @@ export async function backUp(
       'Another backup is in progress, or one was interrupted less than a minute ago. Retry shortly.',
     );
   }
-  const writer = await ManifestWriter.create(directory);
+  const writer = await writeManifest(directory);
   const folders = new Set<string>([directory]);
   let files = 0;
   let bytes = 0;

@@ -55,27 +55,23 @@ async function openIfThere(path: string) {
 
 /** Runs `work` on the values, some at the same time. Rejects with the first failure, once the others have ended. */
 export async function concurrently<Value>(
-  values: AsyncIterable<Value>,
+  values: AsyncIterable<Value> | Iterable<Value>,
   limit: number,
   work: (value: Value) => Promise<void>,
 ): Promise<void> {
   const running = new Set<Promise<void>>();
-  let failure: { readonly error: unknown } | null = null;
+  const failures: unknown[] = [];
   try {
     for await (const value of values) {
       const each = work(value)
-        .catch((error: unknown) => {
-          failure ??= { error };
-        })
+        .catch((error: unknown) => void failures.push(error))
         .finally(() => running.delete(each));
       running.add(each);
       if (running.size >= limit) await Promise.race(running);
-      if (failure !== null) break;
+      if (failures.length > 0) break;
     }
   } finally {
     await Promise.all(running);
   }
-  // Assigned in a callback, which the compiler does not see.
-  const failed = failure as { readonly error: unknown } | null;
-  if (failed !== null) throw failed.error;
+  if (failures.length > 0) throw failures[0];
 }
