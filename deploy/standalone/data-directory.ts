@@ -29,24 +29,13 @@ const Secrets = z.object({
 });
 export type Secrets = z.infer<typeof Secrets>;
 
-export interface DataDirectory {
-  readonly path: string;
-  readonly secrets: Secrets;
-  readonly postgres: string;
-  readonly objects: string;
-  /** For recordings while they are transcribed. */
-  readonly work: string;
-  /** For speech models, unless SPEECH_MODEL_DIR names another folder. */
-  readonly models: string;
-  /** The address at which a service serves its RPCs. Only this user can connect to it. */
-  socket(service: string): string;
-}
+export type DataDirectory = ReturnType<typeof openDataDirectory>;
 
 /** Holds what a restore has copied so far. */
 export const RESTORING = '.restoring';
 
 /** Opens the data directory. The first time, creates it and its secrets. */
-export function openDataDirectory(path: string): DataDirectory {
+export function openDataDirectory(path: string) {
   try {
     createFolder(path);
     if (statSync(join(path, RESTORING), { throwIfNoEntry: false }) !== undefined) {
@@ -58,9 +47,12 @@ export function openDataDirectory(path: string): DataDirectory {
       secrets: secretsIn(path),
       postgres: join(path, 'postgres'),
       objects: join(path, 'objects'),
+      /** For recordings while they are transcribed. */
       work: join(path, 'work'),
+      /** For speech models, unless SPEECH_MODEL_DIR names another folder. */
       models: join(path, 'models'),
-      socket: (service) => `unix:${join(sockets, `${service}.sock`)}`,
+      /** The address at which a service serves its RPCs. Only this user can connect to it. */
+      socket: (service: string) => `unix:${join(sockets, `${service}.sock`)}`,
     };
   } catch (error) {
     if (error instanceof StartFault) throw error;

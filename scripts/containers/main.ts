@@ -146,18 +146,8 @@ function testServers(): void {
 
 /** Docker keeps the last five checks of a container, and counts failures since the last success. */
 function refuseFailedChecks(): void {
-  const events = engine!.run([
-    'docker',
-    'events',
-    '--since',
-    '2h',
-    '--until',
-    '0s',
-    '--filter',
-    'event=health_status: unhealthy',
-    '--format',
-    '{{.Actor.Attributes.name}}',
-  ]);
+  const unhealthy = ['--filter', 'event=health_status: unhealthy', '--format', '{{.Actor.Attributes.name}}'];
+  const events = engine!.run(['docker', 'events', '--since', '2h', '--until', '0s', ...unhealthy]);
   if (events.trim() !== '') throw new Error(`These were taken for unhealthy: ${events.trim().split('\n').join(', ')}`);
 }
 

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
+import manifest from '../../package.json' with { type: 'json' };
 import { services } from './environment.ts';
 import { componentOf, labelFaults, LONGEST_TAG, type Manifest, unmet, type Values } from './manifest.ts';
 import { ingressFaults, networkFaults } from './network.ts';
@@ -97,7 +98,7 @@ function longTagFaults(program: string, yaml: Yaml): string[] {
 }
 
 function versionFaults(): string[] {
-  const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+  const { version } = manifest;
   return readFileSync(`${chart}/Chart.yaml`, 'utf8').includes(`\nappVersion: ${version}\n`)
     ? []
     : [`appVersion of the chart is not ${version}.`];

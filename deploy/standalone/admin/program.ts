@@ -1,9 +1,9 @@
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { UserRole } from '@call-analysis/api/access';
 import { Language } from '@call-analysis/events';
 import { type Environment, parseDuration, StartFault } from '@call-analysis/runtime';
 import { Command, InvalidArgumentError, Option } from 'commander';
+import manifest from '../../../package.json' with { type: 'json' };
 import type { Terminal } from '../backup/progress.ts';
 import type { Administration, AuditFilter, CallAdministration } from './administration.ts';
 import { addBackupCommands } from './backup-commands.ts';
@@ -161,11 +161,6 @@ function language(description: string): Option {
   return new Option('--language <language>', description).choices(Language.options);
 }
 
-function versionOf(): string {
-  const file = new URL('../../../package.json', import.meta.url);
-  return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
-}
-
 /** The environment and the output of the command. */
 export interface Caller {
   readonly env: Environment;
@@ -192,7 +187,7 @@ export function adminProgram({ env, stdout, stderr }: Caller): Command {
     .description(
       'Manages firms, users, tokens, the audit log, dead letters, speech models and backups. Prints one JSON value. Works with or without a running service.',
     )
-    .version(versionOf(), '--version', 'print the version')
+    .version(manifest.version, '--version', 'print the version')
     .configureOutput({ writeOut: (text) => void stdout.write(text), writeErr: (text) => void stderr.write(text) })
     .exitOverride()
     .showHelpAfterError('Add --help for the options.');
@@ -404,7 +399,7 @@ command again for the receipt.`,
     administer: (work) => administer(env, work),
     withCalls: (work) => withCalls(env, work),
   });
-  addBackupCommands(program, { env, stderr, version: versionOf(), write });
+  addBackupCommands(program, { env, stderr, version: manifest.version, write });
 
   return program;
 }

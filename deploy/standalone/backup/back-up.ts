@@ -1,9 +1,9 @@
 import { mkdir, readdir } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { holdRemovals } from '@call-analysis/objects';
+import { withClient } from '@call-analysis/postgres';
 import { BackupNotPossible, backUpCluster } from '@call-analysis/postgres/base-backup';
 import { isDiskFull, StartFault, syncFolder } from '@call-analysis/runtime';
-import { Client } from 'pg';
 import type { DataDirectory } from '../data-directory.ts';
 import { concurrently, copyFile } from './copy-file.ts';
 import { DATA, writeManifest } from './manifest.ts';
@@ -117,16 +117,11 @@ async function makeEmpty(directory: string, source: string): Promise<void> {
 }
 
 /** As of just before the moment of the copy, so that the backup has at least these. */
-async function countCalls(url: string): Promise<number> {
-  const client = new Client({ connectionString: url, application_name: 'call-analysis backup' });
-  client.on('error', () => {});
-  await client.connect();
-  try {
+function countCalls(url: string): Promise<number> {
+  return withClient({ connectionString: url, application_name: 'call-analysis backup' }, async (client) => {
     const { rows } = await client.query<{ count: string }>('SELECT count(*) FROM ingest.call');
     return Number(rows[0]?.count);
-  } finally {
-    await client.end();
-  }
+  });
 }
 
 function explain(error: unknown, directory: string): unknown {

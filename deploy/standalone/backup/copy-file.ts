@@ -20,19 +20,11 @@ export async function copyFile(from: string | Buffer, to: string | null): Promis
     try {
       const hash = createHash('sha256');
       let bytes = 0;
-      const add = async (piece: Buffer) => {
+      const pieces = source?.createReadStream({ highWaterMark: READ_BYTES }) ?? [from as Buffer];
+      for await (const piece of pieces as AsyncIterable<Buffer> | Iterable<Buffer>) {
         hash.update(piece);
         bytes += piece.length;
         await target?.writeFile(piece);
-      };
-      if (typeof from !== 'string') await add(from);
-      if (source !== null) {
-        const buffer = Buffer.allocUnsafe(READ_BYTES);
-        for (;;) {
-          const { bytesRead } = await source.read(buffer, 0, READ_BYTES);
-          if (bytesRead === 0) break;
-          await add(buffer.subarray(0, bytesRead));
-        }
       }
       await target?.datasync();
       return { sha256: hash.digest('hex'), bytes };

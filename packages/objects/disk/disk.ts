@@ -231,26 +231,10 @@ async function write(file: FileHandle, bytes: Readable, maxBytes: number): Promi
 }
 
 async function writeAll(file: FileHandle, pieces: Buffer[]): Promise<void> {
-  if (pieces.length === 0) return;
-  let left = pieces.reduce((sum, piece) => sum + piece.length, 0);
-  let rest = pieces;
-  for (;;) {
-    const { bytesWritten } = await file.writev(rest);
-    left -= bytesWritten;
-    if (left === 0) return;
-    // A full disk accepts a part first; the next write fails.
-    rest = after(rest, bytesWritten);
-  }
-}
-
-/** The pieces without their first bytes. */
-function after(pieces: readonly Buffer[], bytes: number): Buffer[] {
-  let skip = bytes;
-  return pieces.flatMap((piece) => {
-    const skipped = Math.min(skip, piece.length);
-    skip -= skipped;
-    return skipped === piece.length ? [] : [piece.subarray(skipped)];
-  });
+  const { bytesWritten } = await file.writev(pieces);
+  const all = pieces.reduce((sum, piece) => sum + piece.length, 0);
+  // A full disk accepts a part first; the next write fails.
+  if (bytesWritten < all) await file.writeFile(Buffer.concat(pieces).subarray(bytesWritten));
 }
 
 async function copyBytes(source: string, target: string): Promise<void> {

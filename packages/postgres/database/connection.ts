@@ -1,4 +1,4 @@
-import { escapeIdentifier } from 'pg';
+import { Client, type ClientConfig, escapeIdentifier } from 'pg';
 
 /** The options of pg for a connection whose unqualified names refer to one schema. */
 interface SchemaConnection {
@@ -56,4 +56,20 @@ export const MIGRATION_LIMITS: SessionLimits = { statementMs: 0, idleInTransacti
 /** The limits as `options` of a connection. */
 export function limitOptions({ statementMs, idleInTransactionMs }: SessionLimits = USUAL_LIMITS): string {
   return `-c statement_timeout=${statementMs} -c idle_in_transaction_session_timeout=${idleInTransactionMs}`;
+}
+
+/** Runs `work` on a connection of its own, which ends with it. */
+export async function withClient<Result>(
+  config: ClientConfig,
+  work: (client: Client) => Promise<Result>,
+): Promise<Result> {
+  const client = new Client({ connectionTimeoutMillis: 10_000, ...config });
+  // Without a listener a broken connection would end the process. Its next query reports the failure.
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    return await work(client);
+  } finally {
+    await client.end().catch(() => {});
+  }
 }

@@ -1,6 +1,6 @@
 import { opendir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Client } from 'pg';
+import { withClient } from '../database/connection.ts';
 import { chooseAccount, findBinaries } from './account.ts';
 import { pathsIn } from './cluster.ts';
 
@@ -47,10 +47,8 @@ export async function backUpCluster(options: {
   ended(): Promise<void>;
 }): Promise<void> {
   const { cluster } = pathsIn(options.directory);
-  const client = new Client({ connectionString: options.adminUrl, application_name: 'call-analysis backup' });
-  client.on('error', () => {});
-  await client.connect();
-  try {
+  const config = { connectionString: options.adminUrl, application_name: 'call-analysis backup' };
+  await withClient(config, async (client) => {
     const [settings] = (await client.query<{ wal_level: string }>('SHOW wal_level')).rows;
     if (settings?.wal_level === 'minimal') throw new BackupNotPossible('PostgreSQL runs with wal_level=minimal.');
     // Ends with the connection, so that a killed backup holds back nothing.
@@ -76,9 +74,7 @@ export async function backUpCluster(options: {
     ]);
     // The slot has held the log of changes until here only if the connection is still the same.
     await client.query('SELECT 1');
-  } finally {
-    await client.end().catch(() => {});
-  }
+  });
 }
 
 /** Gives files of a cluster that is being restored to the user that runs PostgreSQL. `directory` is as in startServer. */

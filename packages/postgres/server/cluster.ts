@@ -8,14 +8,10 @@ export const superuser = 'postgres';
 const majorVersion = '18';
 const passwordFile = 'superuser-password';
 
-/** The paths of a server's files. */
-export interface Paths {
-  readonly cluster: string;
-  readonly password: string;
-  readonly log: string;
-}
+export type Paths = ReturnType<typeof pathsIn>;
 
-export function pathsIn(directory: string): Paths {
+/** The paths of a server's files. */
+export function pathsIn(directory: string) {
   return {
     cluster: join(directory, 'cluster'),
     password: join(directory, 'cluster', passwordFile),

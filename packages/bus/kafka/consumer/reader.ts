@@ -11,18 +11,14 @@ import { type AnyRoute, Poison } from '../../port.ts';
 import type { Queues } from '../../queue/queues.ts';
 import { DATA_REF, fromMessage, headerOf, REPLAY_TO } from '../message.ts';
 import { createInboxWriter } from './inbox-writer.ts';
-import { joinGroup, type Membership, type MembershipOptions } from './membership.ts';
+import { joinGroup, type MembershipOptions } from './membership.ts';
 
 const HEARTBEAT_MS = 1_000;
 const RETRY_MS = 500;
 /** The bytes of fetched bodies in memory at the same time, exceeded by at most one body. */
 const FETCHED_BYTES = 8 * 1024 * 1024;
 
-export interface Reader extends Pick<Membership, 'fault'> {
-  /** Adds the consumer's present routes. Types that it has read so far are still read. */
-  addRoutes(routes: readonly AnyRoute[]): void;
-  close(): Promise<void>;
-}
+export type Reader = ReturnType<typeof openReader>;
 
 interface ReaderOptions extends Pick<MembershipOptions, 'client' | 'kafka' | 'topics'> {
   readonly queues: Queues;
@@ -47,7 +43,7 @@ type Partition = Pick<EachBatchPayload['batch'], 'topic' | 'partition'>;
  * Reads a consumer's topics into its inbox. An offset is committed as soon as the message is in the inbox, within
  * milliseconds, so slow handlers cause no rebalance. While the database is away, the member stays in its group and retries.
  */
-export function openReader(options: ReaderOptions): Reader {
+export function openReader(options: ReaderOptions) {
   const { queues, consumer, overflow } = options;
   /** The only source that is wanted of an event type; undefined for all. */
   const sources = new Map<string, string | undefined>();
@@ -143,15 +139,16 @@ export function openReader(options: ReaderOptions): Reader {
   }
 
   return {
-    get fault() {
+    get fault(): Error | undefined {
       return membership.fault;
     },
-    addRoutes(routes) {
+    /** Adds the consumer's present routes. Types that it has read so far are still read. */
+    addRoutes(routes: readonly AnyRoute[]): void {
       addSources(routes);
       const types = [...sources.keys()];
       if (types.length > membership.types.length) membership.change(types);
     },
-    async close() {
+    async close(): Promise<void> {
       closing = true;
       await membership.close();
     },
