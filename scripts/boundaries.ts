@@ -38,13 +38,10 @@ const PEERS = new Set(['@opentelemetry/api', 'typescript']);
 
 /** The dependencies of packages that none of their files names. */
 export function checkDependencies(): string[] {
-  const manifests = globSync('{packages,services,deploy}/*/package.json').concat(
-    'bench/package.json',
-    'proto/package.json',
-  );
+  const manifests = filesIn('{packages,services,deploy}/*/package.json', '{bench,proto}/package.json');
   return manifests.flatMap((manifest) => {
     const { dependencies, devDependencies } = JSON.parse(readFileSync(manifest, 'utf8')) as Manifest;
-    const sources = globSync(`${dirname(manifest).split(sep).join('/')}/**/*.{ts,tsx}`, {
+    const sources = globSync(`${dirname(manifest)}/**/*.{ts,tsx}`, {
       exclude: (path) => /node_modules/.test(String(path)),
     }).map((file) => readFileSync(file, 'utf8'));
     return Object.keys({ ...dependencies, ...devDependencies })
@@ -136,9 +133,9 @@ export function checkBoundaries(): string[] {
  * may import what they test.
  */
 export function checkCircles(): string[] {
-  return globSync(['packages/*', 'services/*'])
-    .map((root) => root.split(sep).join('/'))
-    .flatMap((root) => circlesIn(root).map((names) => `${root}: a circle of imports between ${names.join(', ')}`));
+  return filesIn('packages/*', 'services/*').flatMap((root) =>
+    circlesIn(root).map((names) => `${root}: a circle of imports between ${names.join(', ')}`),
+  );
 }
 
 function circlesIn(root: string): string[][] {
@@ -206,16 +203,8 @@ function resolveImport(file: string, specifier: string, packages: ReadonlyMap<st
 }
 
 function packageFolders(): Map<string, string> {
-  const manifests = globSync([
-    'packages/*/package.json',
-    'services/*/package.json',
-    'deploy/*/package.json',
-    'proto/package.json',
-  ]);
+  const manifests = filesIn('{packages,services,deploy}/*/package.json', 'proto/package.json');
   return new Map(
-    manifests.map((file) => [
-      (JSON.parse(readFileSync(file, 'utf8')) as { name: string }).name,
-      dirname(file).split(sep).join('/'),
-    ]),
+    manifests.map((file) => [(JSON.parse(readFileSync(file, 'utf8')) as { name: string }).name, dirname(file)]),
   );
 }

@@ -3,8 +3,7 @@ import { waitUntil } from '@call-analysis/testing';
 import { startKillableSystem } from '../distributed/test/killable-system.ts';
 import { storedBy } from '../distributed/test/reconciliation.ts';
 import { type Replica, SERVICES } from '../distributed/test/system.ts';
-import { childrenOf } from '../standalone/test/system/children.ts';
-import { type SoakSystem, VARIABLES, type Victim } from './system.ts';
+import { type SoakSystem, transcriptionWorker, VARIABLES, type Victim } from './system.ts';
 
 const READY_WITHIN_MS = 120_000;
 const KEPT_LINES = 40;
@@ -56,14 +55,7 @@ export async function startSixProcesses(): Promise<SoakSystem> {
           return true;
         },
       },
-      {
-        name: 'a transcription worker',
-        async kill() {
-          const [worker] = childrenOf(system.replicas('transcription').map(({ pid }) => pid));
-          if (worker !== undefined) process.kill(worker, 'SIGKILL');
-          return worker !== undefined;
-        },
-      },
+      transcriptionWorker(() => system.replicas('transcription').map(({ pid }) => pid)),
     ],
     stderr: () => lines.join('\n'),
     stop: () => world.stop(),

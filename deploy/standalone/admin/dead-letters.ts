@@ -49,19 +49,15 @@ export async function withOpenDeadLetters<Result>(
 function deadLetterAdmin(deadLetters: DeadLetters) {
   return {
     async list(filter: DeadLetterFilter, limit: number) {
-      return (await deadLetters.list(filter, limit)).map(
-        ({ id, type, consumer, subject, firmUuid, code, message, attempts, at }) => ({
-          id,
-          type,
-          consumer,
-          subject,
-          firm_uuid: firmUuid,
-          code,
-          message,
-          attempts,
-          at: at.toISOString(),
-        }),
-      );
+      const found = await deadLetters.list(filter, limit);
+      return found.map(({ id, type, consumer, subject, firmUuid, ...failure }) => ({
+        id,
+        type,
+        consumer,
+        subject,
+        firm_uuid: firmUuid,
+        ...failure,
+      }));
     },
     async replay(filter: DeadLetterFilter) {
       const { replayed, published } = await deadLetters.replay(filter, chooseReplayAction);

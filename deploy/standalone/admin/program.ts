@@ -10,26 +10,20 @@ import { addBackupCommands } from './backup-commands.ts';
 import type { DeadLetterAdmin } from './dead-letters.ts';
 import { addEncryptionCommands } from './encryption-commands.ts';
 import { addSpeechModelCommands } from './speech-model-commands.ts';
-import { serviceUrl, withOrWithoutService } from './with-or-without-service.ts';
+import { readPlace, serviceUrl, withOrWithoutService } from './with-or-without-service.ts';
 
 /**
  * Runs `work` with the key-management that the environment names or, on one machine, with that of the running service.
  * When no service runs, starts key-management for the command.
  */
 async function administer<Result>(env: Environment, work: (admin: Administration) => Promise<Result>): Promise<Result> {
-  // Modules are loaded when they are needed, so that --help and usage errors need none of them.
-  const [{ readRemote, readSettings }, { openDataDirectory }, { dialAdministration }] = await Promise.all([
-    import('../config.ts'),
-    import('../data-directory.ts'),
-    import('./administration.ts'),
-  ]);
-  const remote = readRemote(env);
-  if (remote !== undefined) {
-    const admin = dialAdministration(remote.address, remote, undefined);
+  const [place, { dialAdministration }] = await Promise.all([readPlace(env), import('./administration.ts')]);
+  if (place.remote !== undefined) {
+    const admin = dialAdministration(place.remote.address, place.remote, undefined);
     return work(admin).finally(() => admin.close());
   }
-  const settings = readSettings(env);
-  const directory = openDataDirectory(settings.dataDirectory);
+  const { settings } = place;
+  const directory = place.openDirectory();
   return withOrWithoutService(settings, directory, work, async () => {
     // Loading the database takes longer than most commands do on a running service.
     const { withKeyManagement } = await import('./start-briefly.ts');
@@ -52,14 +46,9 @@ async function withCalls<Result>(
   env: Environment,
   work: (calls: CallAdministration) => Promise<Result>,
 ): Promise<Result> {
-  const [{ readRemote, readSettings }, { openDataDirectory }, { dialCalls }] = await Promise.all([
-    import('../config.ts'),
-    import('../data-directory.ts'),
-    import('./administration.ts'),
-  ]);
-  const remote = readRemote(env);
-  const address =
-    remote === undefined ? openDataDirectory(readSettings(env).dataDirectory).socket('ingest') : remote.ingest;
+  const [place, { dialCalls }] = await Promise.all([readPlace(env), import('./administration.ts')]);
+  const { remote } = place;
+  const address = remote === undefined ? place.openDirectory().socket('ingest') : remote.ingest;
   if (address === undefined) {
     throw new StartFault('KEY_MANAGEMENT_ADDRESS is set, so calls are retried by ingest. Set INGEST_ADDRESS too.');
   }
@@ -81,20 +70,17 @@ async function withDeadLetters<Result>(
   env: Environment,
   work: (deadLetters: DeadLetterAdmin) => Promise<Result>,
 ): Promise<Result> {
-  const [{ readRemote, readSettings }, { openDataDirectory }, { kafkaOf, withOpenDeadLetters }] = await Promise.all([
-    import('../config.ts'),
-    import('../data-directory.ts'),
-    import('./dead-letters.ts'),
-  ]);
+  const { kafkaOf, withOpenDeadLetters } = await import('./dead-letters.ts');
   const kafka = kafkaOf(env);
   if (kafka !== undefined) return withOpenDeadLetters({ transport: 'kafka', kafka }, work);
-  if (readRemote(env) !== undefined) {
+  const place = await readPlace(env);
+  if (place.remote !== undefined) {
     throw new StartFault(
       'KEY_MANAGEMENT_ADDRESS is set, so the dead letters are in Kafka. Set KAFKA_BROKERS too, and every other KAFKA_… variable as the services have it.',
     );
   }
-  const settings = readSettings(env);
-  const directory = openDataDirectory(settings.dataDirectory);
+  const { settings } = place;
+  const directory = place.openDirectory();
   const [{ BUS }, { findQueues }, { withDatabase }] = await Promise.all([
     import('../bus.ts'),
     import('../database.ts'),

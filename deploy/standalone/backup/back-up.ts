@@ -1,11 +1,11 @@
-import { mkdir, readdir } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { holdRemovals } from '@call-analysis/objects';
 import { withClient } from '@call-analysis/postgres';
 import { BackupNotPossible, backUpCluster } from '@call-analysis/postgres/base-backup';
 import { isDiskFull, StartFault, syncFolder } from '@call-analysis/runtime';
 import type { DataDirectory } from '../data-directory.ts';
-import { concurrently, copyFile } from './copy-file.ts';
+import { concurrently, copyFile, makeEmpty } from './copy-file.ts';
 import { DATA, writeManifest } from './manifest.ts';
 import type { Progress } from './progress.ts';
 
@@ -26,7 +26,8 @@ export async function backUp(
   const { progress } = options;
   const directory = resolve(target);
   const startedAt = new Date();
-  await makeEmpty(directory, data.path);
+  refuseWithin(data.path, directory);
+  await makeEmpty(directory, 0o700);
   const held = await holdRemovals(data.objects);
   if (held === null) {
     throw new StartFault(
@@ -98,22 +99,13 @@ export async function backUp(
   }
 }
 
-async function makeEmpty(directory: string, source: string): Promise<void> {
+function refuseWithin(source: string, directory: string): void {
   const inside = relative(resolve(source), directory);
   if (inside === '' || !(inside.startsWith('..') || resolve(inside) === inside)) {
     throw new StartFault(
       `${directory} is within the data directory. Name a folder outside of it, on another disk if possible.`,
     );
   }
-  try {
-    await mkdir(directory, { recursive: true, mode: 0o700 });
-    if ((await readdir(directory)).length === 0) return;
-  } catch (error) {
-    throw new StartFault(`The backup cannot be written to ${directory}: ${(error as Error).message}.`, {
-      cause: error,
-    });
-  }
-  throw new StartFault(`${directory} is not empty. Name a new or empty folder.`);
 }
 
 /** As of just before the moment of the copy, so that the backup has at least these. */

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
-import { mkdir, open } from 'node:fs/promises';
+import { mkdir, open, readdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { StartFault } from '@call-analysis/runtime';
 
 const READ_BYTES = 1024 * 1024;
 
@@ -43,6 +44,17 @@ async function openIfThere(path: string) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
     throw error;
   }
+}
+
+/** Makes a folder. StartFault when it is there and not empty, or cannot be used. */
+export async function makeEmpty(directory: string, mode?: number): Promise<void> {
+  try {
+    await mkdir(directory, { recursive: true, mode });
+    if ((await readdir(directory)).length === 0) return;
+  } catch (error) {
+    throw new StartFault(`${directory} cannot be used: ${(error as Error).message}.`, { cause: error });
+  }
+  throw new StartFault(`${directory} is not empty. Name a new or empty folder; nothing is overwritten.`);
 }
 
 /** Runs `work` on the values, some at the same time. Rejects with the first failure, once the others have ended. */

@@ -3,7 +3,7 @@ import type { Sql } from '@call-analysis/postgres';
 import type { Job, JobResult } from 'pg-boss';
 import { type AnyRoute, Poison, Postponed } from '../port.ts';
 import { jobsOf, listsOf, type NewJob, readBatch } from '../queue/event-batch.ts';
-import { insertJobs, postponeJob, removeActiveJobs } from '../queue/queue-store.ts';
+import { insertJobs, removeJobs, returnJobs } from '../queue/queue-store.ts';
 import type { Queues } from '../queue/queues.ts';
 import { reasonOf } from './give-up.ts';
 import { type ConsumerInfo, type HandlerCall, logUnreadable, startHandlerCall } from './outcome.ts';
@@ -133,7 +133,7 @@ export async function deliver(
     if (fetched.length === 0) return;
     const inserted = [...new Map(by.map(({ job }) => [job.id, job])).values()];
     const removed = fetched.map(({ job }) => job);
-    const remove = (sql: Sql) => removeActiveJobs(queues, sql, consumer, removed);
+    const remove = (sql: Sql) => removeJobs(queues, sql, consumer, removed);
     const insertAndRemove = async (tx: Sql) => {
       await insertJobs(queues, tx, consumer, inserted);
       await remove(tx);
@@ -150,7 +150,7 @@ export async function deliver(
     error: Postponed,
   ): Promise<void> {
     call.postponed(event, error);
-    await queues.retryUntilAnswered(() => postponeJob(queues, consumer, job, error.pauseMs));
+    await queues.retryUntilAnswered(() => returnJobs(queues, consumer, [job], error.pauseMs));
     // It is no longer active, so this changes nothing but that the worker is done with it.
     results.push({ id: job.id, status: 'completed' });
   }

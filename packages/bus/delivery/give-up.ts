@@ -4,7 +4,7 @@ import type { JobResult, JobWithMetadata } from 'pg-boss';
 import { z } from 'zod';
 import { DISCARD, type FailureReason, Poison } from '../port.ts';
 import { consumerOf } from '../queue/consumer-queue.ts';
-import { limitRetryDelay, removeFailedJobs, removeJob } from '../queue/queue-store.ts';
+import { limitRetryDelay, removeFailedJobs, removeJobs } from '../queue/queue-store.ts';
 import type { Queues } from '../queue/queues.ts';
 import { recordGivenUp } from './outcome.ts';
 import { readEnvelope, readEvent, type Routes } from './read-event.ts';
@@ -68,7 +68,7 @@ async function giveUp(
       await queues.retryUntilAnswered(() =>
         queues.transaction(async (tx) => {
           await removeFailedJobs(tx, queues.schema, consumer, [event.id]);
-          await removeJob(queues, tx, job.name, job.id);
+          await removeJobs(queues, tx, job.name, job.id);
         }),
       );
       return { id: job.id, status: 'completed' };

@@ -17,7 +17,7 @@ import {
   listDeadLetters,
   lockDeadLetters,
   removeFailedJobs,
-  removeJob,
+  removeJobs,
 } from '../queue/queue-store.ts';
 import { type Queues, startQueues } from '../queue/queues.ts';
 import { publish } from './open.ts';
@@ -89,7 +89,7 @@ async function replaySome(
       await insertJobs(queues, tx, consumer, jobs);
     }
     await publish(queues, tx, action.publish);
-    await removeJob(queues, tx, queue, job);
+    await removeJobs(queues, tx, queue, job);
     result.replayed += 1;
     if (action.publish.length > 0) result.published += 1;
   }

@@ -54,19 +54,16 @@ export async function publish(queues: Queues, tx: Sql, events: readonly Event[])
 
 /** Reads the subscriptions in the transaction, so that a consumer that subscribed before it began is found. */
 async function eventsByConsumer(queues: Queues, tx: Sql, events: readonly Event[]): Promise<Map<string, Event[]>> {
-  const byConsumer = new Map<string, Event[]>();
-  if (events.length === 0) return byConsumer;
+  if (events.length === 0) return new Map();
   const subscriptions = await findSubscriptions(tx, queues.schema, [
     ...new Set(events.flatMap(({ type, source }) => [type, topicOf(type, source)])),
   ]);
-  for (const consumer of new Set(subscriptions.map((row) => row.consumer))) {
-    const topics = new Set(subscriptions.filter((row) => row.consumer === consumer).map((row) => row.topic));
-    byConsumer.set(
-      consumer,
-      events.filter(({ type, source }) => topics.has(type) || topics.has(topicOf(type, source))),
-    );
-  }
-  return byConsumer;
+  return new Map(
+    [...Map.groupBy(subscriptions, ({ consumer }) => consumer)].map(([consumer, rows]) => {
+      const topics = new Set(rows.map(({ topic }) => topic));
+      return [consumer, events.filter(({ type, source }) => topics.has(type) || topics.has(topicOf(type, source)))];
+    }),
+  );
 }
 
 /** The topic of the events that one source publishes. */

@@ -23,16 +23,16 @@ export async function insertJobs(
 }
 
 /**
- * Removes jobs that are done. They are not kept, so that conversations do not outlive their use and the queue does not
- * grow.
+ * Removes jobs that are done, or a dead letter by its id. They are not kept, so that conversations do not outlive their
+ * use and the queue does not grow.
  */
-export async function removeActiveJobs(
+export async function removeJobs(
   { boss }: Pick<Queues, 'boss'>,
   sql: Sql,
-  consumer: string,
-  jobs: readonly JobAttempt[],
+  queue: string,
+  jobs: JobAttempt[] | string,
 ): Promise<void> {
-  await boss.deleteJob(consumer, [...jobs], through(sql));
+  await boss.deleteJob(queue, jobs, through(sql));
 }
 
 /** Has pg-boss send its statement where `sql` sends its own. */
@@ -40,33 +40,20 @@ function through(sql: Sql) {
   return { db: { executeSql: async (text: string, values?: unknown[]) => ({ rows: await sql.query(text, values) }) } };
 }
 
-/** Returns jobs of this process to the queue; the attempt does not count. */
+/** Returns jobs of this process to the queue, for now or for later; the attempt does not count. */
 export async function returnJobs(
   { query, schema }: Tables,
   consumer: string,
   jobs: readonly JobAttempt[],
+  pauseMs = 0,
 ): Promise<void> {
   if (jobs.length === 0) return;
   await query(
-    `UPDATE ${schema}.job j SET state = 'created', started_on = NULL, heartbeat_on = NULL
+    `UPDATE ${schema}.job j SET state = 'created', started_on = NULL, heartbeat_on = NULL,
+        start_after = now() + $4 * interval '1 millisecond'
        FROM unnest($2::uuid[], $3::int[]) AS held (id, retry_count)
       WHERE j.name = $1 AND j.id = held.id AND j.retry_count = held.retry_count AND j.state = 'active'`,
-    [consumer, jobs.map(({ id }) => id), jobs.map(({ retryCount }) => retryCount)],
-  );
-}
-
-/** Returns a job of this process to the queue for later; the attempt does not count. */
-export async function postponeJob(
-  { query, schema }: Tables,
-  consumer: string,
-  { id, retryCount }: JobAttempt,
-  pauseMs: number,
-): Promise<void> {
-  await query(
-    `UPDATE ${schema}.job SET state = 'created', started_on = NULL, heartbeat_on = NULL,
-        start_after = now() + $4 * interval '1 millisecond'
-      WHERE name = $1 AND id = $2 AND retry_count = $3 AND state = 'active'`,
-    [consumer, id, retryCount, pauseMs],
+    [consumer, jobs.map(({ id }) => id), jobs.map(({ retryCount }) => retryCount), pauseMs],
   );
 }
 
@@ -134,10 +121,6 @@ export async function removeFailedJobs(
     consumer,
     eventIds,
   ]);
-}
-
-export async function removeJob({ boss }: Pick<Queues, 'boss'>, sql: Sql, queue: string, id: string): Promise<void> {
-  await boss.deleteJob(queue, id, through(sql));
 }
 
 export interface PendingJob {

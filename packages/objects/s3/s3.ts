@@ -63,15 +63,7 @@ export async function openS3(config: S3Config, { log, limits }: S3Options = {}):
 
   return {
     ready,
-    async put(key, bytes, { maxBytes = Infinity } = {}) {
-      try {
-        keyParts(key);
-      } catch (error) {
-        bytes.destroy();
-        throw error;
-      }
-      return put(store, key, bytes, maxBytes);
-    },
+    put: (key, bytes, { maxBytes = Infinity } = {}) => put(store, key, bytes, maxBytes),
     async open(key, range) {
       requireRange(range);
       const Range = range && `bytes=${range.start}-${range.end ?? ''}`;

@@ -9,7 +9,7 @@ import {
   UploadPartCopyCommand,
 } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
-import { missing, tooManyBytes } from '../port.ts';
+import { keyParts, missing, tooManyBytes } from '../port.ts';
 import { ask, type Store } from './client.ts';
 import { faulted, isCode, isLost, isMissing, toFault } from './failures.ts';
 
@@ -72,6 +72,7 @@ export async function put(
   const params = { Bucket, Key: key, Body: body, Metadata };
   const partSize = Math.max(limits.partBytes, Number.isFinite(maxBytes) ? Math.ceil(maxBytes / MAX_PARTS) : 0);
   try {
+    keyParts(key);
     await new Upload({ client, params, partSize, queueSize: 1 }).done();
   } catch (error) {
     if (failure !== undefined) throw failure.error;

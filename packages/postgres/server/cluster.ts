@@ -96,7 +96,7 @@ export async function readPassword({ password }: Paths): Promise<string> {
 export async function explain(error: unknown, path: string): Promise<unknown> {
   const { code, message, syscall } = error as NodeJS.ErrnoException;
   const full = /No space left|Disk quota exceeded|wrote only \d/.test(message);
-  if (full || isDiskFull(error) || (await freeBytes(path)) < fullBelowBytes) {
+  if (full || isDiskFull(error) || !(await hasRoom(path))) {
     return new Error(`The disk that holds ${path} is full.`, { cause: error });
   }
   // Node reports a read-only disk as a missing folder when it makes folders recursively.
@@ -110,12 +110,13 @@ export async function explain(error: unknown, path: string): Promise<unknown> {
   return error;
 }
 
-// On a full disk PostgreSQL cannot even log why it stopped. It needs one more WAL segment of this size.
+/** PostgreSQL needs one more WAL segment of this size. */
 const fullBelowBytes = 16 * 1024 * 1024;
 
-async function freeBytes(path: string): Promise<number> {
+/** Whether the disk has room for PostgreSQL, which cannot even log why it stopped on a full one. True when that is not known. */
+export async function hasRoom(path: string): Promise<boolean> {
   const disk = await statfs(path).catch(() => null);
-  return disk === null ? Number.POSITIVE_INFINITY : disk.bavail * disk.bsize;
+  return disk === null || disk.bavail * disk.bsize >= fullBelowBytes;
 }
 
 /** Removes the drafts of processes that have died. */

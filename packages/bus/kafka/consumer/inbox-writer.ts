@@ -7,11 +7,11 @@ import { insertJobs, removeFailedJobs } from '../../queue/queue-store.ts';
 import type { Queues } from '../../queue/queues.ts';
 
 /** Messages of one partition, in order. */
-interface ReadMessages {
-  readonly events: readonly Event[];
-  readonly unreadable: readonly Unreadable[];
+export interface ReadMessages {
+  readonly events: Event[];
+  readonly unreadable: Unreadable[];
   /** The ids of events that were given up here before. */
-  readonly replayed: readonly string[];
+  readonly replayed: string[];
 }
 
 interface PendingWrite extends ReadMessages {

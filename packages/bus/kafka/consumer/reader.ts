@@ -10,7 +10,7 @@ import type { Unreadable } from '../../delivery/read-event.ts';
 import { type AnyRoute, Poison } from '../../port.ts';
 import type { Queues } from '../../queue/queues.ts';
 import { DATA_REF, fromMessage, headerOf, REPLAY_TO } from '../message.ts';
-import { createInboxWriter } from './inbox-writer.ts';
+import { createInboxWriter, type ReadMessages } from './inbox-writer.ts';
 import { joinGroup, type MembershipOptions } from './membership.ts';
 
 const HEARTBEAT_MS = 1_000;
@@ -29,11 +29,8 @@ interface ReaderOptions extends Pick<MembershipOptions, 'client' | 'kafka' | 'to
   readonly overflow: Objects | undefined;
 }
 
-/** Messages of one partition that are not yet in the inbox. */
-interface Chunk {
-  readonly events: Event[];
-  readonly unreadable: Unreadable[];
-  readonly replayed: string[];
+/** Messages that are not yet in the inbox. */
+interface Chunk extends ReadMessages {
   fetchedBytes: number;
 }
 

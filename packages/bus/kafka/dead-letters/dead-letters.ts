@@ -65,21 +65,17 @@ export async function openTopicDeadLetters(
     await admin.disconnect().catch(() => {});
     throw explain(error, kafka);
   }
-  const withHint = async <T>(work: () => Promise<T>): Promise<T> => {
-    try {
-      return await work();
-    } catch (error) {
+  const withHint = <T>(work: Promise<T>): Promise<T> =>
+    work.catch((error: unknown) => {
       throw explain(error, kafka);
-    }
-  };
+    });
   return {
-    list: (filter, limit) =>
-      withHint(async () => {
-        const found = await findDeadLetters({ client, admin, kafka }, filter);
-        const deadLetters = [...found.values()].map(({ deadLetter }) => deadLetter);
-        return deadLetters.toSorted((one, other) => other.at.getTime() - one.at.getTime()).slice(0, limit);
-      }),
-    replay: (filter, choose = () => REDELIVER) => withHint(() => replay({ client, admin, kafka, log }, filter, choose)),
+    async list(filter, limit) {
+      const found = await withHint(findDeadLetters({ client, admin, kafka }, filter));
+      const deadLetters = [...found.values()].map(({ deadLetter }) => deadLetter);
+      return deadLetters.toSorted((one, other) => other.at.getTime() - one.at.getTime()).slice(0, limit);
+    },
+    replay: (filter, choose = () => REDELIVER) => withHint(replay({ client, admin, kafka, log }, filter, choose)),
     async close() {
       await admin.disconnect().catch(() => {});
     },

@@ -4,7 +4,7 @@ import { StartFault } from '@call-analysis/runtime';
 import kafkajs, { type Admin } from 'kafkajs';
 import type { BusOptions, EventUse, Log, Kafka } from '../../config.ts';
 import { connect } from '../connection/client.ts';
-import { explain } from '../connection/explain.ts';
+import { explain, failuresIn } from '../connection/explain.ts';
 import { deadLetterTopic } from '../message.ts';
 import { compressionCommand, LARGEST_BATCH_BYTES, settingsOf, topicOf, UNREADABLE_COMPRESSIONS } from './topic.ts';
 
@@ -46,8 +46,10 @@ async function create(admin: Admin, missing: readonly string[], kafka: Kafka): P
     });
     await untilListed(admin, missing);
   } catch (error) {
-    const refusals = refusalsIn(error).filter(({ type }) => type !== 'TOPIC_ALREADY_EXISTS');
-    if (refusals.length === 0 && refusalsIn(error).length > 0) return;
+    // One for each topic that could not be created.
+    const failures = failuresIn(error).filter(({ type }) => type !== undefined);
+    const refusals = failures.filter(({ type }) => type !== 'TOPIC_ALREADY_EXISTS');
+    if (refusals.length === 0 && failures.length > 0) return;
     const types = new Set(refusals.map(({ type }) => type));
     if (types.has('INVALID_REPLICATION_FACTOR')) {
       throw new StartFault(
@@ -80,18 +82,6 @@ function missingSentence(missing: readonly string[], kafka: Kafka, why: string):
     `Kafka at ${kafka.brokers.join(',')} lacks the topics ${missing.join(', ')}, and ${why}. Create each of them: ` +
     `kafka-topics.sh --bootstrap-server ${kafka.brokers[0]} --create --topic NAME --partitions ${partitions}${copies}${settings.join('')}`
   );
-}
-
-interface Refusal {
-  readonly type?: string;
-  readonly topic?: string;
-}
-
-/** One for each topic that could not be created. */
-function refusalsIn(error: unknown): readonly Refusal[] {
-  if (typeof error !== 'object' || error === null) return [];
-  if ('errors' in error && Array.isArray(error.errors)) return error.errors as Refusal[];
-  return 'type' in error ? [error as Refusal] : [];
 }
 
 async function check(admin: Admin, found: readonly string[], kafka: Kafka, log: Log): Promise<void> {
