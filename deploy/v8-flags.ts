@@ -1,14 +1,10 @@
-import { readFileSync } from 'node:fs';
-
-const { scripts } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
-  scripts: Record<'start' | 'service', string>;
-};
+import manifest from '../package.json' with { type: 'json' };
 
 /** The V8 flags of `npm start`, for other ways to start the services; docs/decisions/v8-flags.md. */
-export const v8Flags: readonly string[] = flagsOf(scripts.start);
+export const v8Flags: readonly string[] = flagsOf(manifest.scripts.start);
 
 /** The variables of glibc's allocator in `npm start`, likewise. */
-export const allocatorVariables: Readonly<Record<string, string>> = variablesOf(scripts.start);
+export const allocatorVariables: Readonly<Record<string, string>> = variablesOf(manifest.scripts.start);
 
 /** The flags of V8 in a command. */
 export function flagsOf(command: string): string[] {

@@ -4,22 +4,28 @@ import { dirname, join, normalize, sep } from 'node:path';
 /** The most files of one folder, without tests. */
 const MOST = 16;
 
+/** Without what is installed or generated; with `/` on every system. */
+function filesIn(...patterns: string[]): string[] {
+  const files = globSync(patterns, { exclude: (path) => /node_modules|generated/.test(String(path)) });
+  return files.map((file) => file.split(sep).join('/'));
+}
+
 /** The folders with too many files. */
 export function checkFolders(): string[] {
-  const files = globSync(
-    ['packages/**/*.{ts,tsx}', 'services/**/*.ts', 'deploy/**/*.ts', 'bench/**/*.ts', 'scripts/**/*.ts'],
-    {
-      exclude: (path) => /node_modules|generated/.test(String(path)),
-    },
-  ).map((file) => file.split(sep).join('/'));
-  const counts = new Map<string, number>();
-  for (const file of files) {
-    if (file.endsWith('.test.ts')) continue;
-    counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1);
-  }
-  return [...counts]
-    .filter(([, count]) => count > MOST)
-    .map(([folder, count]) => `${folder} has ${count} files; the limit is ${MOST}. Group them in subfolders.`);
+  const files = filesIn(
+    'packages/**/*.{ts,tsx}',
+    'services/**/*.ts',
+    'deploy/**/*.ts',
+    'bench/**/*.ts',
+    'scripts/**/*.ts',
+  );
+  const folders = Map.groupBy(
+    files.filter((file) => !file.endsWith('.test.ts')),
+    (file) => dirname(file),
+  );
+  return [...folders]
+    .filter(([, { length }]) => length > MOST)
+    .map(([folder, { length }]) => `${folder} has ${length} files; the limit is ${MOST}. Group them in subfolders.`);
 }
 
 interface Manifest {
@@ -32,13 +38,10 @@ const PEERS = new Set(['@opentelemetry/api', 'typescript']);
 
 /** The dependencies of packages that none of their files names. */
 export function checkDependencies(): string[] {
-  const manifests = globSync('{packages,services,deploy}/*/package.json').concat(
-    'bench/package.json',
-    'proto/package.json',
-  );
+  const manifests = filesIn('{packages,services,deploy}/*/package.json', '{bench,proto}/package.json');
   return manifests.flatMap((manifest) => {
     const { dependencies, devDependencies } = JSON.parse(readFileSync(manifest, 'utf8')) as Manifest;
-    const sources = globSync(`${dirname(manifest).split(sep).join('/')}/**/*.{ts,tsx}`, {
+    const sources = globSync(`${dirname(manifest)}/**/*.{ts,tsx}`, {
       exclude: (path) => /node_modules/.test(String(path)),
     }).map((file) => readFileSync(file, 'utf8'));
     return Object.keys({ ...dependencies, ...devDependencies })
@@ -99,19 +102,14 @@ const isTest = /\.test\.ts$|-under-test\.ts$|\/test\//;
 /** A query with its text in place: `db.query('…`, `` tx.query<Row>(` ``. */
 const sqlText = /\.(?:query|prepared)(?:<[^()]*>)?\(\s*['"`]/;
 
-/** Paths that are still exempt from this rule. */
-const mayContainSql: readonly RegExp[] = [];
-
 /** Whether a file of a service sends SQL that belongs in a store. */
 function hasStraySql(file: string, text: string): boolean {
   if (!file.startsWith('services/') || isStore.test(file) || isTest.test(file)) return false;
-  return !mayContainSql.some((exempt) => exempt.test(file)) && sqlText.test(withoutComments(text));
+  return sqlText.test(withoutComments(text));
 }
 
 export function checkBoundaries(): string[] {
-  const files = globSync(['packages/**/*.ts', 'services/**/*.ts', 'deploy/**/*.ts', 'bench/**/*.ts', 'proto/*.ts'], {
-    exclude: (path) => /node_modules|generated/.test(String(path)),
-  }).map((file) => file.split(sep).join('/'));
+  const files = filesIn('packages/**/*.ts', 'services/**/*.ts', 'deploy/**/*.ts', 'bench/**/*.ts', 'proto/*.ts');
   const packages = packageFolders();
   return files.flatMap((file) => {
     const text = readFileSync(file, 'utf8');
@@ -135,16 +133,15 @@ export function checkBoundaries(): string[] {
  * may import what they test.
  */
 export function checkCircles(): string[] {
-  return globSync(['packages/*', 'services/*'])
-    .map((root) => root.split(sep).join('/'))
-    .flatMap((root) => circlesIn(root).map((names) => `${root}: a circle of imports between ${names.join(', ')}`));
+  return filesIn('packages/*', 'services/*').flatMap((root) =>
+    circlesIn(root).map((names) => `${root}: a circle of imports between ${names.join(', ')}`),
+  );
 }
 
 function circlesIn(root: string): string[][] {
   const imports = new Map<string, Set<string>>();
   const nodeOf = (file: string) => file.slice(root.length + 1).split('/')[0]!;
-  const files = globSync(`${root}/**/*.{ts,tsx}`, { exclude: (path) => /node_modules|generated/.test(String(path)) });
-  for (const file of files.map((each) => each.split(sep).join('/'))) {
+  for (const file of filesIn(`${root}/**/*.{ts,tsx}`)) {
     if (isTest.test(file) || /\/(contract|tools)(\/|\.)/.test(file)) continue;
     const targets = importsOf(readFileSync(file, 'utf8'))
       .map((specifier) => resolveImport(file, specifier, new Map()))
@@ -206,16 +203,8 @@ function resolveImport(file: string, specifier: string, packages: ReadonlyMap<st
 }
 
 function packageFolders(): Map<string, string> {
-  const manifests = globSync([
-    'packages/*/package.json',
-    'services/*/package.json',
-    'deploy/*/package.json',
-    'proto/package.json',
-  ]);
+  const manifests = filesIn('{packages,services,deploy}/*/package.json', 'proto/package.json');
   return new Map(
-    manifests.map((file) => [
-      (JSON.parse(readFileSync(file, 'utf8')) as { name: string }).name,
-      dirname(file).split(sep).join('/'),
-    ]),
+    manifests.map((file) => [(JSON.parse(readFileSync(file, 'utf8')) as { name: string }).name, dirname(file)]),
   );
 }

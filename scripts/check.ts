@@ -7,11 +7,10 @@ import { execFile, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { checkBoundaries, checkCircles, checkDependencies, checkFolders } from './boundaries.ts';
 import { checkConfiguration } from './configuration.ts';
-import { checkEvents } from './events.ts';
+import { checkEvents, checkReleasedEvents } from './events.ts';
 import { checkMentions } from './mentions.ts';
 import { checkMigrations } from './migrations.ts';
 import { checkProtos } from './proto.ts';
-import { checkReleasedEvents } from './released-events.ts';
 
 interface Step {
   readonly name: string;

@@ -1,5 +1,5 @@
 // npm run configuration: writes docs/configuration.md from the schemas of the processes' environment.
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { remoteVariables, SigningVariables, variables as standalone } from '../deploy/standalone/config.ts';
 import { KafkaVariables } from '../packages/bus/index.ts';
 import { EncryptionVariables } from '../packages/encryption/index.ts';
@@ -21,7 +21,7 @@ import { SpeechVariables } from '../services/transcription/engines/config.ts';
 import { variables as webhooks } from '../services/webhooks/config.ts';
 import { WebhookVariables } from '../services/webhooks/variables.ts';
 
-export const PAGE = 'docs/configuration.md';
+const PAGE = 'docs/configuration.md';
 
 type Shapes = Parameters<typeof describeVariables>[0];
 
@@ -100,13 +100,9 @@ const OWN = new Set(['HOST', 'DATA_DIR', 'DATABASE_URL']);
 
 /** Whether docs/configuration.md is current. */
 export function checkConfiguration(): string[] {
-  let page = '';
-  try {
-    page = readFileSync(PAGE, 'utf8');
-  } catch {
-    // A missing page is not current either.
-  }
-  return page === configurationPage() ? [] : [`${PAGE} is not current; npm run configuration writes it`];
+  return readFileSync(PAGE, 'utf8') === configurationPage()
+    ? []
+    : [`${PAGE} is not current; npm run configuration writes it`];
 }
 
 function mark(variables: readonly Variable[], name: string): string {
@@ -124,7 +120,4 @@ function code(usual: string): string {
   return /[ '`]/.test(usual) ? usual : `\`${usual}\``;
 }
 
-if (import.meta.main) {
-  mkdirSync('docs', { recursive: true });
-  writeFileSync(PAGE, configurationPage());
-}
+if (import.meta.main) writeFileSync(PAGE, configurationPage());

@@ -2,6 +2,7 @@
 // a container engine and without a cluster. Downloads the programs that it needs.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import manifest from '../package.json' with { type: 'json' };
 import { chartFaults } from './deploy/chart.ts';
 import { composeFaults } from './deploy/compose.ts';
 import { observabilityFaults } from './deploy/observability.ts';
@@ -30,8 +31,7 @@ async function dockerfileFaults(): Promise<string[]> {
   const dockerfile = readFileSync('deploy/Dockerfile', 'utf8');
   const pinned = /^ {2}node: (\S+)$/m.exec(readFileSync('pnpm-workspace.yaml', 'utf8'))?.[1];
   if (!dockerfile.includes(`ARG NODE=${pinned}-`)) faults.push(`ARG NODE of deploy/Dockerfile is not ${pinned}.`);
-  const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
-  if (!dockerfile.includes(`ARG VERSION=${version}\n`))
-    faults.push(`ARG VERSION of deploy/Dockerfile is not ${version}.`);
+  if (!dockerfile.includes(`ARG VERSION=${manifest.version}\n`))
+    faults.push(`ARG VERSION of deploy/Dockerfile is not ${manifest.version}.`);
   return faults;
 }

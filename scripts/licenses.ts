@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import manifest from '../package.json' with { type: 'json' };
 
 /** Licences that allow use in a product whose source is not published. */
 const ALLOWED = new Set([
@@ -37,13 +38,23 @@ interface Component {
   readonly licenses?: readonly { expression?: string; license?: { id?: string; name?: string } }[];
 }
 
-const { config } = JSON.parse(readFileSync('package.json', 'utf8')) as { config: { pnpm: string } };
 const directory = mkdtempSync(join(tmpdir(), 'licenses-'));
 const out = join(directory, 'sbom.json');
 try {
   const { status, stderr } = spawnSync(
     'npx',
-    ['--yes', config.pnpm, 'sbom', '--sbom-format', 'cyclonedx', '--sbom-type', 'application', '--prod', '--out', out],
+    [
+      '--yes',
+      manifest.config.pnpm,
+      'sbom',
+      '--sbom-format',
+      'cyclonedx',
+      '--sbom-type',
+      'application',
+      '--prod',
+      '--out',
+      out,
+    ],
     { encoding: 'utf8', shell: process.platform === 'win32' },
   );
   if (status !== 0) throw new Error(`pnpm sbom failed: ${stderr}`);

@@ -3,8 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { withClient } from '@call-analysis/postgres';
 import { findServer } from '@call-analysis/postgres/server';
-import { Client } from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { newFirm } from '../../deploy/standalone/test/client/new-firm.ts';
 import { startService } from '../../deploy/standalone/test/system/service-process.ts';
@@ -85,9 +85,8 @@ async function intake(file: string, rows: number) {
 }
 
 async function copySeconds(directory: string, file: string): Promise<number> {
-  const client = new Client({ connectionString: (await findServer(join(directory, 'postgres')))! });
-  await client.connect();
-  try {
+  const adminUrl = await findServer(join(directory, 'postgres'));
+  return withClient({ connectionString: adminUrl! }, async (client) => {
     await client.query(`CREATE TABLE copied (client_phone_number text, operator_name text, duration int, anonymized_text text,
       start_time timestamptz, segment_type text, partner_call_id text, direction text)`);
     const began = performance.now();
@@ -100,7 +99,5 @@ async function copySeconds(directory: string, file: string): Promise<number> {
     // Pending writes must not slow down the next measurement.
     await client.query('CHECKPOINT');
     return seconds;
-  } finally {
-    await client.end();
-  }
+  });
 }

@@ -30,11 +30,6 @@ interface Sample {
   readonly metadata: { readonly left_channel: string };
 }
 
-interface Counted {
-  errors: number;
-  words: number;
-}
-
 interface Heard {
   readonly sample: Sample;
   readonly transcript: RecordingTranscript;
@@ -57,10 +52,7 @@ export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
     const all: Heard[] = [];
     let [seconds, taken] = [0, 0];
     for (const [speech, recordings] of voices) {
-      const [ours, byHand]: [Counted, Counted] = [
-        { errors: 0, words: 0 },
-        { errors: 0, words: 0 },
-      ];
+      const [ours, byHand]: [Compared[], Compared[]] = [[], []];
       for (const sample of recordings) {
         const lines = reference[sample.file]!;
         const path = fileURLToPath(new URL(sample.file, folder));
@@ -68,17 +60,16 @@ export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
         all.push({ sample, transcript: heard });
         taken += processorSeconds;
         seconds += heard.duration;
-        count(ours, lines, (role) => textOf(heard, sideOf(sample, role)));
+        ours.push(...compared(lines, (role) => textOf(heard, sideOf(sample, role))));
         const cut = await cutByHand(engine, sample, lines, path);
-        count(byHand, lines, (role) => saidBy(cut, role));
+        byHand.push(...compared(lines, (role) => joined(cut.filter((each) => each.role === role))));
       }
-      const rate = ({ errors, words }: Counted) => errors / words;
       figures.push(
         atMost(1.05, {
           name: `word error rate, voices of ${speech}`,
-          value: rate(ours),
+          value: errorRate(ours),
           unit: '',
-          yardstick: { name: 'lines cut by hand', value: rate(byHand) },
+          yardstick: { name: 'lines cut by hand', value: errorRate(byHand) },
         }),
       );
     }
@@ -132,7 +123,7 @@ async function callOfFiveMinutes(
     const { sample, transcript } = options.heard[at % options.heard.length]!;
     for (const side of ['left', 'right'] as const) {
       const lines = options.reference[sample.file]!.filter(({ role }) => sideOf(sample, role) === side);
-      said[side] += ` ${lines.map(({ text }) => text).join(' ')}`;
+      said[side] += ` ${joined(lines)}`;
       alone[side] += ` ${textOf(transcript, side)}`;
     }
     const { left, right } = await engine.decode(fileURLToPath(new URL(sample.file, folder)), formatOf(sample.file));
@@ -146,11 +137,8 @@ async function callOfFiveMinutes(
     Buffer.concat([wavHeader({ channels: 2, dataBytes: bytes, sampleRate: SAMPLE_RATE_HZ }), ...parts]),
   );
   const { transcript, processorSeconds } = await transcribe(engine, file, file);
-  const rate = (of: (side: 'left' | 'right') => string) => {
-    const sides = (['left', 'right'] as const).map((side) => wordErrors(said[side], of(side)));
-    const sum = (what: 'errors' | 'words') => sides.reduce((total, each) => total + each[what], 0);
-    return sum('errors') / sum('words');
-  };
+  const rate = (of: (side: 'left' | 'right') => string) =>
+    errorRate((['left', 'right'] as const).map((side) => [said[side], of(side)]));
   return {
     speed: transcript.duration / processorSeconds,
     wordErrorRate: rate((side) => textOf(transcript, side)),
@@ -173,24 +161,28 @@ function sideOf({ metadata }: Sample, role: Line['role']): 'left' | 'right' {
   return metadata.left_channel === role ? 'left' : 'right';
 }
 
-/** Compares the words of each channel separately, so that simultaneous speech is not counted as an error. */
-function count(sum: Counted, lines: readonly Line[], heard: (role: Line['role']) => string): void {
-  for (const role of ['operator', 'client'] as const) {
-    const { errors, words } = wordErrors(saidBy(lines, role), heard(role));
-    sum.errors += errors;
-    sum.words += words;
-  }
+type Compared = readonly [said: string, heard: string];
+
+/** The words of each channel separately, so that simultaneous speech is not counted as an error. */
+function compared(lines: readonly Line[], heard: (role: Line['role']) => string): Compared[] {
+  return (['operator', 'client'] as const).map((role) => [
+    joined(lines.filter((line) => line.role === role)),
+    heard(role),
+  ]);
 }
 
-function saidBy(lines: readonly Pick<Line, 'role' | 'text'>[], role: Line['role']): string {
-  return lines.flatMap((line) => (line.role === role ? [line.text] : [])).join(' ');
+function errorRate(all: readonly Compared[]): number {
+  const counts = all.map(([said, heard]) => wordErrors(said, heard));
+  const sum = (what: 'errors' | 'words') => counts.reduce((total, each) => total + each[what], 0);
+  return sum('errors') / sum('words');
+}
+
+function joined(parts: readonly { readonly text: string }[]): string {
+  return parts.map(({ text }) => text).join(' ');
 }
 
 function textOf({ utterances }: RecordingTranscript, side: 'left' | 'right'): string {
-  return utterances
-    .filter((each) => each.side === side)
-    .map(({ text }) => text)
-    .join(' ');
+  return joined(utterances.filter((each) => each.side === side));
 }
 
 async function cutByHand(engine: InProcessEngine, sample: Sample, lines: readonly Line[], path: string) {

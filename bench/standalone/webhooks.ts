@@ -1,9 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { databaseUrl } from '@call-analysis/postgres';
 import { findServer } from '@call-analysis/postgres/server';
 import { Pool } from 'pg';
@@ -39,11 +39,8 @@ export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
   const sink = await openSink();
   const service = await startService(undefined, { WEBHOOK_ALLOW_PRIVATE: 'true' });
   const adminUrl = await findServer(join(service.directory, 'postgres'));
-  const pool = new Pool({
-    connectionString: databaseUrl(adminUrl!, 'call_analysis'),
-    max: 2,
-    options: '-c search_path=webhooks',
-  });
+  const connectionString = databaseUrl(adminUrl!, 'call_analysis');
+  const pool = new Pool({ connectionString, max: 2, options: '-c search_path=webhooks' });
   try {
     const firm = await newFirm(service);
     const request = { url: sink.url, events: ['call.completed'] };
@@ -92,13 +89,22 @@ export async function run({ quick }: { quick: boolean }): Promise<Figure[]> {
   } finally {
     await pool.end();
     await service.stop();
-    sink.process.kill();
+    sink.stop();
   }
 }
 
-async function openSink(): Promise<{ url: string; process: ChildProcess }> {
-  const program = fileURLToPath(new URL('./webhook-sink.ts', import.meta.url));
-  const child = spawn(process.execPath, [program], { stdio: ['ignore', 'pipe', 'inherit'] });
-  const [port] = (await once(child.stdout!, 'data')) as [Buffer];
-  return { url: `http://127.0.0.1:${port.toString().trim()}`, process: child };
+/** Answers every request with 204. */
+async function openSink() {
+  const server = createServer((request, response) => {
+    request.resume().on('end', () => response.writeHead(204).end());
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    stop() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
 }

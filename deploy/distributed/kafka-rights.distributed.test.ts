@@ -15,7 +15,7 @@ import { grantRights } from '../../packages/bus/kafka/rights/rights.ts';
 import { type DocumentConsumer, openDocumentConsumer } from '../../packages/bus/test/document-consumer.ts';
 import { AudioExtractionRequested, createEvent, declaredEvents } from '../../packages/events/index.ts';
 import { newAuthority } from '../../packages/rpc/test/certificates.ts';
-import { ownTopics, rightsByUser, rightsOfReaders } from '../prepare-kafka/rights.ts';
+import { ownTopics, rightsByUser, rightsOfReaders } from '../prepare-kafka/main.ts';
 import { newFirm, recordingsBatch } from '../soak/firm.ts';
 import { startReceiver } from '../soak/receiver.ts';
 import { administrator } from '../standalone/test/client/new-firm.ts';
@@ -121,7 +121,7 @@ describe('services whose users have the rights in Kafka that they declare', () =
     const receiver = await startReceiver(randomOf(1, 'receiver'));
     const stored = storedBy(system, { brokers: kafka.brokers, prefix: PREFIX }, user('admin'));
     try {
-      const firm = await newFirm({ ...system, stored, victims: [], stderr: () => '' }, receiver);
+      const firm = await newFirm(system, receiver);
       const { client } = firm;
       const batch = await client.batch(3);
       await client.recording(new Uint8Array(silence(1)));
@@ -133,7 +133,7 @@ describe('services whose users have the rights in Kafka that they declare', () =
       const list = () => client.ask<{ items: { uuid: string }[] }>('list', 'GET', '/api/v1/calls');
       const { items } = (await list()).body;
       await client.erase(items[0]!.uuid);
-      const told = () => [...receiver.told(firm.uuid).values()].flatMap((types) => [...types.keys()]);
+      const told = () => [...receiver.told(firm.uuid).values()].flat();
       await waitUntil(() => told().includes('call.completed') && told().includes('batch.finished'));
       const ofFirm = { firmuuid: firm.uuid, priority: 0, traceparent: undefined };
       const misfit = createEvent('ingest', AudioExtractionRequested, randomUUID(), ofFirm, {} as never);
@@ -204,7 +204,7 @@ describe('a user of another system', () => {
     const receiver = await startReceiver(randomOf(1, 'receiver of the reader'));
     const stored = storedBy(system, { brokers: kafka.brokers, prefix: PREFIX }, user('admin'));
     try {
-      const firm = await newFirm({ ...system, stored, victims: [], stderr: () => '' }, receiver);
+      const firm = await newFirm(system, receiver);
       const batch = await firm.client.batch(1);
       await settled(stored, firm.uuid, 120_000);
       const list = await firm.client.ask<{ items: { uuid: string; score: number | null }[] }>(

@@ -20,12 +20,15 @@ const EVENTS = ['call.completed', 'call.failed', 'batch.finished'];
 const [FEWEST, MOST] = [20, 400];
 const CAMPAIGN_CALLS = 3;
 
-const quiet = new Uint8Array(silence(1));
-const speech = new Uint8Array(
+export const quiet = new Uint8Array(silence(1));
+export const speech = new Uint8Array(
   await readFile(new URL('../../services/transcription/fixtures/two-voices.wav', import.meta.url)),
 );
 
-export async function newFirm(system: SoakSystem, receiver: Receiver): Promise<Firm> {
+export async function newFirm(
+  system: Pick<SoakSystem, 'url' | 'administration'>,
+  receiver: Pick<Receiver, 'urlOf'>,
+): Promise<Firm> {
   const admin = administrator(system.administration);
   try {
     const { uuid } = await admin.createFirm({ name: 'Soak', country: 'UZ', segmentTypes: ['support'] });

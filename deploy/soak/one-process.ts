@@ -6,10 +6,9 @@ import { databaseUrl } from '@call-analysis/postgres';
 import { findServer } from '@call-analysis/postgres/server';
 import { freePort, startWatchdog, waitUntil } from '@call-analysis/testing';
 import { openDataDirectory } from '../standalone/data-directory.ts';
-import { childrenOf } from '../standalone/test/system/children.ts';
 import { admin, postgresOf } from '../standalone/test/system/command.ts';
 import { oneProcess } from '../standalone/test/system/one-process.ts';
-import { type SoakSystem, VARIABLES } from './system.ts';
+import { type SoakSystem, transcriptionWorker, VARIABLES } from './system.ts';
 
 const SERVICES = ['key-management', 'ingest', 'audio', 'transcription', 'analysis', 'webhooks'];
 const RESTARTED_WITHIN_MS = 120_000;
@@ -75,14 +74,7 @@ export async function startOneProcess(): Promise<SoakSystem> {
           return killService();
         },
       },
-      {
-        name: 'a transcription worker',
-        async kill() {
-          const [worker] = childrenOf(system.pids);
-          if (worker !== undefined) process.kill(worker, 'SIGKILL');
-          return worker !== undefined;
-        },
-      },
+      transcriptionWorker(() => system.pids),
     ],
     stderr: () => system.stderr().slice(-4_000),
     async stop() {

@@ -3,8 +3,7 @@ import { waitUntil } from '@call-analysis/testing';
 import { startKillableSystem } from '../distributed/test/killable-system.ts';
 import { storedBy } from '../distributed/test/reconciliation.ts';
 import { type Replica, SERVICES } from '../distributed/test/system.ts';
-import { childrenOf } from '../standalone/test/system/children.ts';
-import { type SoakSystem, VARIABLES, type Victim } from './system.ts';
+import { type SoakSystem, transcriptionWorker, VARIABLES, type Victim } from './system.ts';
 
 const READY_WITHIN_MS = 120_000;
 const KEPT_LINES = 40;
@@ -13,10 +12,7 @@ const KEPT_LINES = 40;
 export async function startSixProcesses(): Promise<SoakSystem> {
   const lines: string[] = [];
   const world = await startKillableSystem({
-    variables: {
-      all: VARIABLES,
-      webhooks: { WEBHOOK_ALLOW_PRIVATE: 'true' },
-    },
+    variables: { all: VARIABLES, webhooks: { WEBHOOK_ALLOW_PRIVATE: 'true' } },
     onLine: (service, line) => {
       lines.push(`${service}: ${line}`);
       if (lines.length > KEPT_LINES) lines.shift();
@@ -50,26 +46,16 @@ export async function startSixProcesses(): Promise<SoakSystem> {
       {
         name: 'PostgreSQL',
         async kill() {
-          const died = new Promise<void>((resolve) => {
-            const stopListening = postgres.onDeath(() => {
-              stopListening();
-              resolve();
-            });
-          });
+          const died = Promise.withResolvers<void>();
+          const stopListening = postgres.onDeath(died.resolve);
           process.kill(postgres.pid, 'SIGKILL');
-          await died;
+          await died.promise;
+          stopListening();
           await postgres.restart();
           return true;
         },
       },
-      {
-        name: 'a transcription worker',
-        async kill() {
-          const [worker] = childrenOf(system.replicas('transcription').map(({ pid }) => pid));
-          if (worker !== undefined) process.kill(worker, 'SIGKILL');
-          return worker !== undefined;
-        },
-      },
+      transcriptionWorker(() => system.replicas('transcription').map(({ pid }) => pid)),
     ],
     stderr: () => lines.join('\n'),
     stop: () => world.stop(),
@@ -77,7 +63,7 @@ export async function startSixProcesses(): Promise<SoakSystem> {
 }
 
 /** The process may wait for Kafka or PostgreSQL, which were killed before it. */
-async function isReady({ healthUrl, child }: Replica): Promise<void> {
+export async function isReady({ healthUrl, child }: Replica): Promise<void> {
   const ended = once(child, 'exit').then(() => {
     throw new Error('A process ended by itself before it was ready.');
   });

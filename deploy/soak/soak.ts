@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type Random, randomOf } from '@call-analysis/testing';
 import { rows, settled } from '../distributed/test/reconciliation.ts';
 import { type Firm, newFirm, work } from './firm.ts';
-import { judge, type Verdict } from './judge.ts';
+import { counted, judge, type Verdict } from './judge.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 import type { SoakSystem } from './system.ts';
 
@@ -14,35 +14,6 @@ interface SoakOptions {
   /** Ends the load and the kills early; what was accepted until then is compared. */
   readonly over: AbortSignal;
   say(line: string): void;
-}
-
-interface Figures {
-  readonly arrangement: string;
-  readonly seed: number;
-  readonly accepted: number;
-  readonly erased: number;
-  readonly kills: Readonly<Record<string, number>>;
-  readonly requests: { readonly sent: number; readonly withoutAnswer: number; readonly unavailable: number };
-  readonly byStatus: Readonly<Record<string, number>>;
-  readonly failures: Readonly<Record<string, number>>;
-  readonly webhooks: { readonly requests: number; readonly repeats: number };
-  readonly objectsAwaitingSweep: number;
-  readonly seconds: {
-    readonly load: number;
-    /** From the last kill until every call had ended and every queue was empty. */
-    readonly settling: number;
-    /** From acceptance to the end of a call. */
-    readonly median: number;
-    readonly p99: number;
-    readonly longest: number;
-  };
-  /** The history of the call that took longest. */
-  readonly slowest: unknown;
-  /** The number of deviations by kind, and the first of each. All are empty when `holds`. */
-  readonly faults: Readonly<Record<string, { readonly count: number; readonly first: readonly unknown[] }>>;
-  readonly holds: boolean;
-  /** When it does not hold. */
-  readonly lookAt?: string;
 }
 
 const FIRMS = 3;
@@ -65,7 +36,7 @@ const SAY_EVERY_MS = 10_000;
 const SHOWN = 5;
 
 /** Runs the load and the kills on a system of its own and returns what came of it. */
-export async function soak(options: SoakOptions): Promise<Figures> {
+export async function soak(options: SoakOptions) {
   const { isDistributed, seed } = options;
   const start = isDistributed
     ? (await import('./six-processes.ts')).startSixProcesses
@@ -85,35 +56,34 @@ export async function soak(options: SoakOptions): Promise<Figures> {
   }
 }
 
-async function run(system: SoakSystem, receiver: Receiver, options: SoakOptions): Promise<Figures> {
+async function run(system: SoakSystem, receiver: Receiver, options: SoakOptions) {
   const { calls, kills, seed, say } = options;
   const failed = new AbortController();
   const over = AbortSignal.any([options.over, failed.signal]);
   const firms: Firm[] = [];
   for (let number = 0; number < FIRMS; number++) firms.push(await newFirm(system, receiver));
   const accepted = () => firms.reduce((sum, { client }) => sum + client.accepted.size, 0);
-  const killed: Record<string, number> = {};
-  const state = { kills: 0, open: 0, killing: 'nothing', accepted: 0 };
+  const killed: string[] = [];
+  const state = { open: 0, killing: 'nothing', accepted: 0 };
 
   /** The load and the kills keep pace, so that both last for the complete run. */
-  const share = () => (kills === 0 ? Infinity : ((state.kills + 1) / kills) * calls);
+  const share = () => (kills === 0 ? Infinity : ((killed.length + 1) / kills) * calls);
   async function mayGoOn(): Promise<void> {
     while (!over.aborted && (state.open > MOST_OPEN || accepted() >= share())) await pause(50);
   }
 
   async function killAtRandom(random: Random): Promise<void> {
-    while (state.kills < kills && !over.aborted) {
+    while (killed.length < kills && !over.aborted) {
       await pause(PAUSE_MS[0] + random.integer(PAUSE_MS[1] - PAUSE_MS[0]));
       // The seed also gives the second choice, for a process that does not run now.
       const victims = [random.pick(system.victims), random.pick(system.victims)];
-      while (!over.aborted && accepted() < Math.min((state.kills / kills) * calls, calls - 1)) await pause(50);
+      while (!over.aborted && accepted() < Math.min((killed.length / kills) * calls, calls - 1)) await pause(50);
       for (const { name, kill } of victims) {
         state.killing = name;
         if (!(await kill())) continue;
         state.killing = 'nothing';
-        killed[name] = (killed[name] ?? 0) + 1;
-        state.kills += 1;
-        if (state.kills % KILLS_IN_A_ROW === 0 && state.kills < kills)
+        killed.push(name);
+        if (killed.length % KILLS_IN_A_ROW === 0 && killed.length < kills)
           await pause(REST_MS, undefined, { signal: over }).catch(() => {});
         break;
       }
@@ -130,7 +100,7 @@ async function run(system: SoakSystem, receiver: Receiver, options: SoakOptions)
   const telling = setInterval(() => {
     const seconds = Math.round((performance.now() - began) / 1000);
     say(
-      `${seconds} s: ${accepted()} of ${calls} calls accepted, ${state.open} open, ${state.kills} of ${kills} kills, waiting for ${state.killing}`,
+      `${seconds} s: ${accepted()} of ${calls} calls accepted, ${state.open} open, ${killed.length} of ${kills} kills, waiting for ${state.killing}`,
     );
     // The load does not get on: say why.
     if (accepted() === state.accepted) {
@@ -161,13 +131,14 @@ async function run(system: SoakSystem, receiver: Receiver, options: SoakOptions)
     const load = performance.now() - began;
     const mark = performance.now();
     const total = accepted();
-    say(`${total} calls accepted, ${state.kills} kills in ${Math.round(load / 1000)} s; waiting for the last calls`);
+    say(`${total} calls accepted, ${killed.length} kills in ${Math.round(load / 1000)} s; waiting for the last calls`);
     await waitForEnd(system, firms);
     clearInterval(telling);
     say('comparing what is stored with what was accepted');
     const verdicts = await judgeWhenQuiet(system, firms, receiver);
     const settling = performance.now() - mark;
     const answers = firms.flatMap(({ client }) => client.seen);
+    // The number of deviations by kind, and the first of each.
     const faults = Object.fromEntries(
       [
         ['stuck', [...stuck.values()]] as const,
@@ -184,19 +155,21 @@ async function run(system: SoakSystem, receiver: Receiver, options: SoakOptions)
       seed,
       accepted: total,
       erased: firms.reduce((sum, { erased }) => sum + erased.length, 0),
-      kills: killed,
+      kills: counted(killed),
       requests: {
         sent: answers.length,
         withoutAnswer: answers.filter(({ outcome }) => outcome === 'no answer').length,
         unavailable: answers.filter(({ outcome }) => outcome.startsWith('503')).length,
       },
-      byStatus: sum(verdicts.map((verdict) => verdict.byStatus)),
-      failures: sum(verdicts.map((verdict) => verdict.failures)),
-      webhooks: { requests: receiver.requests, repeats: receiver.repeats },
+      byStatus: counted(verdicts.flatMap(({ statuses }) => statuses)),
+      failures: counted(verdicts.flatMap(({ failures }) => failures)),
+      webhooks: receiver.counts(),
       objectsAwaitingSweep: verdicts.reduce((all, { awaitingSweep }) => all + awaitingSweep, 0),
       seconds: {
         load: Math.round(load / 1000),
+        // From the last kill until every call had ended and every queue was empty.
         settling: Math.round(settling / 1000),
+        // From acceptance to the end of a call.
         ...(await durations(system)),
       },
       slowest: await slowestCall(system),
@@ -272,23 +245,21 @@ async function unexpectedDeadLetters({ stored }: SoakSystem, firms: readonly Fir
     [firms.map(({ uuid }) => uuid)],
   );
   const known = new Set(failed.map(({ uuid }) => uuid));
-  return (await stored.deadLetters()).filter((letter) => {
-    const { subject, call_uuid } = letter as { subject?: string; call_uuid?: string };
-    return !known.has(call_uuid ?? subject ?? '');
-  });
+  return (await stored.deadLetters()).filter((letter) => !known.has((letter as { subject: string }).subject));
 }
 
 async function durations({ stored }: SoakSystem) {
   const [row] = await rows<{ median: number; p99: number; longest: number }>(
     stored.databaseUrls['ingest']!,
-    `SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY s)::float AS median,
-            percentile_cont(0.99) WITHIN GROUP (ORDER BY s)::float AS p99, max(s)::float AS longest
+    `SELECT round(percentile_cont(0.5) WITHIN GROUP (ORDER BY s)::numeric, 1)::float8 AS median,
+            round(percentile_cont(0.99) WITHIN GROUP (ORDER BY s)::numeric, 1)::float8 AS p99,
+            round(max(s), 1)::float8 AS longest
        FROM (SELECT extract(epoch FROM (history->-1->>'at')::timestamptz - created_at) AS s FROM ingest.call) AS ended`,
   );
-  const rounded = Object.entries(row!).map(([name, seconds]) => [name, Math.round(seconds * 10) / 10] as const);
-  return Object.fromEntries(rounded) as { median: number; p99: number; longest: number };
+  return row!;
 }
 
+/** The history of the call that took longest. */
 async function slowestCall({ stored }: SoakSystem): Promise<unknown> {
   const [call] = await rows(
     stored.databaseUrls['ingest']!,
@@ -296,10 +267,4 @@ async function slowestCall({ stored }: SoakSystem): Promise<unknown> {
      ORDER BY (history->-1->>'at')::timestamptz - created_at DESC LIMIT 1`,
   );
   return call;
-}
-
-function sum(counts: readonly Readonly<Record<string, number>>[]): Record<string, number> {
-  const all: Record<string, number> = {};
-  for (const each of counts) for (const [name, n] of Object.entries(each)) all[name] = (all[name] ?? 0) + n;
-  return all;
 }

@@ -1,4 +1,5 @@
 import type { Stored } from '../distributed/test/reconciliation.ts';
+import { childrenOf } from '../standalone/test/system/children.ts';
 
 /** The system that is killed. */
 export interface SoakSystem {
@@ -29,3 +30,15 @@ export const VARIABLES: Readonly<Record<string, string>> = {
   RATE_LIMIT_PER_FIRM: '0',
   RATE_LIMIT_PER_ADDRESS: '0',
 };
+
+/** A worker of the transcription service, which is one of these processes. */
+export function transcriptionWorker(pids: () => readonly number[]): Victim {
+  return {
+    name: 'a transcription worker',
+    async kill() {
+      const [worker] = childrenOf(pids());
+      if (worker !== undefined) process.kill(worker, 'SIGKILL');
+      return worker !== undefined;
+    },
+  };
+}

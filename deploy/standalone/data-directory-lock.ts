@@ -28,18 +28,7 @@ export class LockedFault extends StartFault {
   override readonly name = 'LockedFault';
 }
 
-export interface DataDirectoryLock {
-  /** Writes the URL of the service to holder.json, for the error message of a second start. */
-  announce(url: string): void;
-  /** Resolves when another service has locked the directory while the database was not running. */
-  readonly lost: Promise<void>;
-  readonly isLost: () => boolean;
-  /**
-   * Releases the lock after `last`, which still runs under the lock. A lock that was lost is not released, and `last`
-   * not run.
-   */
-  release(last?: () => Promise<void>): Promise<void>;
-}
+export type DataDirectoryLock = NonNullable<Awaited<ReturnType<typeof lockDataDirectory>>>;
 
 /**
  * Locks a data directory with an advisory lock of PostgreSQL, which ends with its connection and so cannot outlive a
@@ -52,7 +41,7 @@ export async function lockDataDirectory(
   databaseUrl: string,
   command: LockHolder['command'],
   signal: AbortSignal | undefined,
-): Promise<DataDirectoryLock | null> {
+) {
   const file = join(directory, 'holder.json');
   const options = { connectionString: databaseUrl, application_name: `call-analysis ${command}`, keepAlive: true };
   const { promise: lost, resolve: lose } = Promise.withResolvers<void>();
@@ -104,13 +93,19 @@ export async function lockDataDirectory(
   }
 
   return {
-    announce(serviceUrl) {
+    /** Writes the URL of the service to holder.json, for the error message of a second start. */
+    announce(serviceUrl: string): void {
       url = serviceUrl;
       writeHolder();
     },
+    /** Resolves when another service has locked the directory while the database was not running. */
     lost,
     isLost: () => isLost,
-    async release(last) {
+    /**
+     * Releases the lock after `last`, which still runs under the lock. A lock that was lost is not released, and `last`
+     * not run.
+     */
+    async release(last?: () => Promise<void>): Promise<void> {
       released.abort();
       if (!isLost) await last?.();
       await client?.end().catch(() => {});

@@ -29,24 +29,13 @@ const Secrets = z.object({
 });
 export type Secrets = z.infer<typeof Secrets>;
 
-export interface DataDirectory {
-  readonly path: string;
-  readonly secrets: Secrets;
-  readonly postgres: string;
-  readonly objects: string;
-  /** For recordings while they are transcribed. */
-  readonly work: string;
-  /** For speech models, unless SPEECH_MODEL_DIR names another folder. */
-  readonly models: string;
-  /** The address at which a service serves its RPCs. Only this user can connect to it. */
-  socket(service: string): string;
-}
+export type DataDirectory = ReturnType<typeof openDataDirectory>;
 
 /** Holds what a restore has copied so far. */
 export const RESTORING = '.restoring';
 
 /** Opens the data directory. The first time, creates it and its secrets. */
-export function openDataDirectory(path: string): DataDirectory {
+export function openDataDirectory(path: string) {
   try {
     createFolder(path);
     if (statSync(join(path, RESTORING), { throwIfNoEntry: false }) !== undefined) {
@@ -58,9 +47,12 @@ export function openDataDirectory(path: string): DataDirectory {
       secrets: secretsIn(path),
       postgres: join(path, 'postgres'),
       objects: join(path, 'objects'),
+      /** For recordings while they are transcribed. */
       work: join(path, 'work'),
+      /** For speech models, unless SPEECH_MODEL_DIR names another folder. */
       models: join(path, 'models'),
-      socket: (service) => `unix:${join(sockets, `${service}.sock`)}`,
+      /** The address at which a service serves its RPCs. Only this user can connect to it. */
+      socket: (service: string) => `unix:${join(sockets, `${service}.sock`)}`,
     };
   } catch (error) {
     if (error instanceof StartFault) throw error;
@@ -157,24 +149,19 @@ function socketDirectory(path: string): string {
   return directory;
 }
 
+const REASONS: Readonly<Record<string, string>> = {
+  ENOSPC: 'the disk is full.',
+  EDQUOT: 'the disk is full.',
+  EACCES: 'permission is denied.',
+  EPERM: 'permission is denied.',
+  EROFS: 'the file system is read-only.',
+  ENOTDIR: 'a file with that name exists.',
+  EEXIST: 'a file with that name exists.',
+  ENOENT: 'the folder cannot be created.',
+  ENAMETOOLONG: 'the name is too long.',
+};
+
 function reason(error: unknown): string {
-  switch ((error as NodeJS.ErrnoException).code) {
-    case 'ENOSPC':
-    case 'EDQUOT':
-      return 'the disk is full.';
-    case 'EACCES':
-    case 'EPERM':
-      return 'permission is denied.';
-    case 'EROFS':
-      return 'the file system is read-only.';
-    case 'ENOTDIR':
-    case 'EEXIST':
-      return 'a file with that name exists.';
-    case 'ENOENT':
-      return 'the folder cannot be created.';
-    case 'ENAMETOOLONG':
-      return 'the name is too long.';
-    default:
-      return `${error instanceof Error ? error.message : String(error)}.`;
-  }
+  const { code = '', message } = error as NodeJS.ErrnoException;
+  return REASONS[code] ?? `${message}.`;
 }

@@ -26,10 +26,7 @@ interface Deps {
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface OpenedDatabase {
-  readonly lock: DataDirectoryLock;
-  url(schema: string): string;
-}
+export type OpenedDatabase = Awaited<ReturnType<typeof openDatabase>>;
 
 /**
  * Opens the database of the complete system: locks the data directory, then creates and migrates all schemas. Without
@@ -41,7 +38,7 @@ export async function openDatabase(
   directory: DataDirectory,
   command: LockHolder['command'],
   deps: Deps,
-): Promise<OpenedDatabase> {
+) {
   const { adminUrl, lock } = await lockServer(settings, directory, command, deps);
   deps.signal?.throwIfAborted();
   const ownBuses = settings.kafka === undefined ? [] : services.map(({ schema }) => schema);

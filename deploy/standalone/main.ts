@@ -1,6 +1,6 @@
+import { closeSync, constants, fstatSync, openSync } from 'node:fs';
 import { createLog, earlyLogLevel, SHUTDOWN_MARGIN_MS, runProcess, StartFault } from '@call-analysis/runtime';
 import { readSettings, type Settings } from './config.ts';
-import { watchOutputReader } from './output-reader.ts';
 import { startHint } from './start-hint.ts';
 import type { Standalone } from './start.ts';
 
@@ -22,6 +22,8 @@ if (process.argv.includes('--help') || process.argv.includes('-h')) {
 
 const log = createLog({ name: 'call-analysis', level: earlyLogLevel(process.env) });
 
+const STDOUT = 1;
+const CHECK_MS = 500;
 let graceMs = SHUTDOWN_MARGIN_MS;
 
 /** A reader of the whole output has started by then. Later, the end of the reader does not stop the service. */
@@ -65,5 +67,43 @@ async function signInLink(running: Standalone, settings: Settings): Promise<stri
     return null;
   } finally {
     admin.close();
+  }
+}
+
+/**
+ * Watches the reader of standard output. In `npm start | head -1` it ends long before the service does, which then
+ * nobody sees and Ctrl-C does not reach. A write would fail, but the service writes only once; and before, npm writes
+ * to the same pipe. `gone` resolves when that program has ended; once the checks are stopped, only a write finds out.
+ */
+function watchOutputReader() {
+  const { promise: gone, resolve } = Promise.withResolvers<void>();
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') resolve();
+  });
+  if (!isPipe()) return { gone, stopChecking: () => {} };
+  const timer = setInterval(() => {
+    if (!isReaderGone()) return;
+    clearInterval(timer);
+    resolve();
+  }, CHECK_MS).unref();
+  return { gone, stopChecking: () => clearInterval(timer) };
+}
+
+/** Only Linux shows whether a pipe has a reader. */
+function isPipe(): boolean {
+  try {
+    return process.platform === 'linux' && fstatSync(STDOUT).isFIFO();
+  } catch {
+    return false;
+  }
+}
+
+/** Opening a pipe for writing without waiting fails when nobody has it open for reading. */
+function isReaderGone(): boolean {
+  try {
+    closeSync(openSync(`/proc/self/fd/${STDOUT}`, constants.O_WRONLY | constants.O_NONBLOCK));
+    return false;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ENXIO';
   }
 }

@@ -1,13 +1,12 @@
-import { mkdirSync, statfsSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { openObjects } from '@call-analysis/objects';
+import { hasRoom } from '@call-analysis/postgres/server';
 import { Closing, exportSpans, isDiskFull, type Logger, timeLeft, StartFault } from '@call-analysis/runtime';
 import { BUS, buses, requireEmptyEmbeddedBus } from './bus.ts';
 import type { Settings } from './config.ts';
 import { type DataDirectory, openDataDirectory } from './data-directory.ts';
 import { openDatabase } from './database.ts';
 
-/** When the disk has no room for another WAL segment, PostgreSQL ends and cannot write the reason. */
-const FULL_BELOW_BYTES = 16 * 1024 * 1024;
 /** PostgreSQL's code for a full disk. */
 const FULL = '53100';
 
@@ -15,10 +14,10 @@ const FULL = '53100';
  * Turns errors that the operator can fix into a StartFault with one sentence. Other errors keep their stack for the log.
  * Call this before closing anything, because closing frees space on the disk.
  */
-function toStartFault(error: unknown, settings: Settings): unknown {
+async function toStartFault(error: unknown, settings: Settings): Promise<unknown> {
   if (error instanceof StartFault) return error;
   const wasFull = causesOf(error).some((cause) => isDiskFull(cause) || cause.code === FULL);
-  if (wasFull || isFull(settings.dataDirectory)) {
+  if (wasFull || !(await hasRoom(settings.dataDirectory))) {
     return new StartFault(`The disk that holds ${settings.dataDirectory} is full. Free some space and restart.`, {
       cause: error,
     });
@@ -32,27 +31,10 @@ function causesOf(error: unknown): (Error & { code?: unknown })[] {
   return causes;
 }
 
-function isFull(directory: string): boolean {
-  try {
-    const { bavail, bsize } = statfsSync(directory);
-    return bavail * bsize < FULL_BELOW_BYTES;
-  } catch {
-    return false;
-  }
-}
-
 export { readSettings } from './config.ts';
 export type { Settings } from './config.ts';
 
-export interface Standalone {
-  readonly url: string;
-  /** The address of key-management, for the admin command. */
-  readonly keyManagement: string;
-  readonly directory: DataDirectory;
-  /** Resolves when another process has taken the data directory. */
-  readonly lost: Promise<void>;
-  close(): Promise<void>;
-}
+export type Standalone = Awaited<ReturnType<typeof start>>;
 
 /** Models that the admin command adds are in the data directory, unless SPEECH_MODEL_DIR is set. */
 function withModels(engine: Settings['speech'], { models }: DataDirectory): Settings['speech'] {
@@ -62,7 +44,7 @@ function withModels(engine: Settings['speech'], { models }: DataDirectory): Sett
 }
 
 /** Starts every service in this process, with embedded parts under the data directory. Throws when the signal aborts. */
-export async function start(settings: Settings, parts: { log: Logger; signal?: AbortSignal }): Promise<Standalone> {
+export async function start(settings: Settings, parts: { log: Logger; signal?: AbortSignal }) {
   const { log, signal } = parts;
   const closing = new Closing(log);
   try {
@@ -186,13 +168,15 @@ export async function start(settings: Settings, parts: { log: Logger; signal?: A
     database.lock.announce(gateway.url);
     return {
       url: gateway.url,
+      /** The address of key-management, for the admin command. */
       keyManagement: keys.address,
       directory,
+      /** Resolves when another process has taken the data directory. */
       lost: database.lock.lost,
       close: () => closing.close(),
     };
   } catch (error) {
-    const reason = toStartFault(error, settings);
+    const reason = await toStartFault(error, settings);
     await closing.close().catch(() => {});
     throw reason;
   }

@@ -1,7 +1,6 @@
 import type { EventType } from '@call-analysis/events';
 import type { ObjectsConfig } from '@call-analysis/objects';
 import type { Logger } from '@call-analysis/runtime';
-import { z } from 'zod';
 
 const DAY_MS = 24 * 3600 * 1000;
 /** Kafka deletes whole segments, by the age of their newest message. By default a segment spans up to seven days. */
@@ -10,30 +9,29 @@ const SEGMENT_DAYS = 7;
 const SPARE_DAYS = 1;
 
 /** The brokers, how to log in to them, and how missing topics are created. */
-export const Kafka = z.object({
+export interface Kafka {
   /** `host:port` each. */
-  brokers: z.array(z.string()).min(1),
+  readonly brokers: string[];
   /** PEM texts. Absent: not encrypted. Without `ca`, certificates are verified against the authorities that Node knows. */
-  tls: z.object({ ca: z.string().optional(), cert: z.string().optional(), key: z.string().optional() }).optional(),
-  sasl: z
-    .object({
-      mechanism: z.enum(['plain', 'scram-sha-256', 'scram-sha-512']),
-      username: z.string(),
-      password: z.string(),
-    })
-    .optional(),
-  topics: z.object({
+  readonly tls?: { readonly ca?: string; readonly cert?: string; readonly key?: string } | undefined;
+  readonly sasl?:
+    | {
+        readonly mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512';
+        readonly username: string;
+        readonly password: string;
+      }
+    | undefined;
+  readonly topics: {
     /** False: existing topics are checked and none is created. */
-    create: z.boolean(),
-    partitions: z.int().min(1),
+    readonly create: boolean;
+    readonly partitions: number;
     /** -1: the brokers' default. */
-    replication: z.int().min(-1),
-    retentionMs: z.int().min(1),
-  }),
+    readonly replication: number;
+    readonly retentionMs: number;
+  };
   /** Prepended to the names of topics and consumer groups. */
-  prefix: z.string(),
-});
-export type Kafka = z.infer<typeof Kafka>;
+  readonly prefix: string;
+}
 
 /** An event that was sent more than this many days ago is no longer in its topic. */
 export function topicRetentionDays({ topics }: Pick<Kafka, 'topics'>): number {
@@ -43,30 +41,30 @@ export function topicRetentionDays({ topics }: Pick<Kafka, 'topics'>): number {
 /** Longer than any event waits for its last retry. */
 const RETRY_DAYS = 30;
 
-const QueueConfig = z.object({
-  /** Connects as the role that owns the schema. */
-  url: z.url({ protocol: /^postgres(?:ql)?$/ }),
-  schema: z.string().regex(/^[a-z_][a-z0-9_]{0,49}$/),
-  /** The process's connections to the database, of which the bus takes its share (`shareConnections`). Default 24. */
-  connections: z.int().min(10).optional(),
+export interface QueueConfig {
+  /** Connects as the role that owns the schema. Members of that role may then publish in their own transactions. */
+  readonly url: string;
+  readonly schema: string;
+  /**
+   * The process's connections to the database, of which the bus takes its share (`shareConnections`). Default 24, at least 10.
+   */
+  readonly connections?: number | undefined;
   /**
    * Only one process at a time subscribes its consumers here. It takes over the events of a process that died immediately,
    * without counting an attempt. Otherwise they are taken over when their lease lapses, which counts as an attempt.
    */
-  exclusive: z.boolean().optional(),
-});
+  readonly exclusive?: boolean;
+}
 
-export const BusConfig = z.discriminatedUnion('transport', [
-  QueueConfig.extend({ transport: z.literal('embedded') }),
-  /** The outbox and the inboxes of a service are in its own database. */
-  QueueConfig.extend({
-    transport: z.literal('kafka'),
-    kafka: Kafka,
-    /** Keeps bodies that are too large for a message; all services must share it. Without it such events are refused. */
-    overflow: z.custom<ObjectsConfig>().optional(),
-  }),
-]);
-export type BusConfig = z.infer<typeof BusConfig>;
+/** The outbox and the inboxes of a service are in its own database. */
+export interface KafkaConfig extends QueueConfig {
+  readonly transport: 'kafka';
+  readonly kafka: Kafka;
+  /** Keeps bodies that are too large for a message; all services must share it. Without it such events are refused. */
+  readonly overflow?: ObjectsConfig | undefined;
+}
+
+export type BusConfig = (QueueConfig & { readonly transport: 'embedded' }) | KafkaConfig;
 
 /** For a process that only listens: over Kafka it needs no database. */
 export type ListenConfig = BusConfig | { readonly transport: 'kafka'; readonly kafka: Kafka };

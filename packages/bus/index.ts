@@ -1,5 +1,5 @@
 export { alreadyClaimed, claim, once, pruneClaims, type Consuming } from './claim.ts';
-export { BusConfig, redeliveryWindowDays, type Kafka, type ListenConfig } from './config.ts';
+export { type BusConfig, redeliveryWindowDays, type Kafka, type ListenConfig } from './config.ts';
 export { removeLargeBodies } from './kafka/large-bodies.ts';
 export type { KafkaUse } from './kafka/rights/rights.ts';
 export { kafkaFrom, KafkaVariables, requiredKafka, RequiredKafkaVariables } from './kafka/variables.ts';

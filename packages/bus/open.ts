@@ -1,10 +1,10 @@
 import { ensureSchema } from '@call-analysis/postgres';
-import type { BusConfig, BusOptions, ListenConfig, EventUse } from './config.ts';
+import type { BusConfig, BusOptions, EventUse, ListenConfig, QueueConfig } from './config.ts';
 import { openQueuedDeadLetters } from './embedded/dead-letters.ts';
 import { openEmbedded } from './embedded/open.ts';
 import { createOutboxTable } from './kafka/outbox/outbox-store.ts';
 import type { DeadLetters, Bus, Listener } from './port.ts';
-import { type BusSchema, migrateQueues } from './queue/migrate.ts';
+import { migrateQueues } from './queue/migrate.ts';
 
 // Kafka's client is loaded where it is used: without it, a process on one machine starts sooner.
 
@@ -31,7 +31,7 @@ export async function openDeadLetters(
 }
 
 /** Creates the bus's tables, or brings them up to date. Safe at every start, and in several processes at the same time. */
-export async function migrateBus(config: BusSchema): Promise<void> {
+export async function migrateBus(config: QueueConfig): Promise<void> {
   await migrateQueues(config, (sql) => createOutboxTable(sql, config.schema));
 }
 

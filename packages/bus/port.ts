@@ -121,12 +121,7 @@ export const DISCARD = 'unwanted';
 export type GiveUpResult = void | typeof DISCARD;
 
 // Handlers are contravariant in their body; a list of routes of different bodies needs the bivariant form.
-export type AnyRoute = {
-  readonly event: EventType;
-  readonly from?: string;
-  handle(events: readonly never[]): Promise<void>;
-  giveUp?(event: Event, reason: FailureReason): Promise<GiveUpResult>;
-};
+export type AnyRoute = Omit<Route<never>, 'event'> & { readonly event: EventType };
 
 /** Why an event was given up. */
 export interface FailureReason {

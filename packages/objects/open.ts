@@ -26,33 +26,23 @@ interface OpenOptions {
   readonly log?: Pick<Logger, 'info' | 'warn' | 'error'> | undefined;
 }
 
-interface OpenedStore {
-  readonly objects: Objects & SignedUrls;
-  /** Encrypt other data of the same installation; null without encryption. */
-  readonly dataKeys: DataKeys | null;
-}
-
 /** Rejects with StartFault when the configuration is wrong. A store that does not answer is reported by `ready`. */
 export async function openObjects(config: ObjectsConfig, options?: OpenOptions): Promise<Objects & SignedUrls> {
   return (await openStore(config, options)).objects;
 }
 
-/** As `openObjects`, with the keys that encrypt the objects. */
-export async function openStore(config: ObjectsConfig, options: OpenOptions = {}): Promise<OpenedStore> {
-  const store = await openPlain(config, options);
+/**
+ * As `openObjects`, with the keys that encrypt the objects, and may encrypt other data of the same installation. Null without
+ * encryption.
+ */
+export async function openStore(
+  config: ObjectsConfig,
+  options: OpenOptions = {},
+): Promise<{ objects: Objects & SignedUrls; dataKeys: DataKeys | null }> {
+  // The client of S3 is loaded only where it is used.
+  const store =
+    config.store === 'disk' ? await openDisk(config) : await (await import('./s3/s3.ts')).openS3(config, options);
   if (config.encryption !== undefined) return openEncrypted(store, config.encryption, config.store === 'disk');
   await requirePlain(store);
   return { objects: store, dataKeys: null };
-}
-
-async function openPlain(config: ObjectsConfig, options: OpenOptions): Promise<Objects & SignedUrls> {
-  switch (config.store) {
-    case 'disk':
-      return openDisk(config);
-    case 's3': {
-      // Its client is loaded only where it is used.
-      const { openS3 } = await import('./s3/s3.ts');
-      return openS3(config, options);
-    }
-  }
 }

@@ -8,6 +8,8 @@ export interface Resource {
   readonly metadata: {
     readonly name: string;
     readonly namespace?: string;
+    readonly uid?: string;
+    readonly generation?: number;
     readonly labels?: Readonly<Record<string, string>>;
     readonly annotations?: Readonly<Record<string, string>>;
     readonly deletionTimestamp?: string;
@@ -28,45 +30,32 @@ export class Refused extends Error {
   }
 }
 
-interface Discovered {
-  readonly name: string;
-  readonly kind: string;
-  readonly namespaced: boolean;
-  readonly verbs: readonly string[];
-}
-
 /** A kind of resource: where its objects are listed. */
 export interface Kind {
   readonly apiVersion: string;
   readonly kind: string;
-  readonly plural: string;
+  /** Its plural. */
+  readonly name: string;
   readonly namespaced: boolean;
   readonly verbs: readonly string[];
 }
 
-export class ClusterApi {
-  readonly #url: string;
-  readonly #token: string;
-  readonly #authority: string;
-  /** What the API server warned of, such as pods that Pod Security would refuse. */
-  readonly warnings: string[] = [];
+export type ClusterApi = ReturnType<typeof clusterApi>;
 
-  constructor(url: string, token: string, authority: string) {
-    this.#url = url;
-    this.#token = token;
-    this.#authority = authority;
-  }
+export function clusterApi(url: string, token: string, authority: string) {
+  /** What the API server warned of, such as pods that Pod Security would refuse. */
+  const warnings: string[] = [];
 
   /** @throws Refused */
-  async ask<Body = Resource>(method: string, path: string, body?: unknown): Promise<Body> {
+  async function ask<Body = Resource>(method: string, path: string, body?: unknown): Promise<Body> {
     const content = body === undefined ? '' : JSON.stringify(body);
-    const sent = request(`${this.#url}${path}`, {
+    const sent = request(`${url}${path}`, {
       method,
-      ca: this.#authority,
+      ca: authority,
       headers: {
         // Node.js gives the body of a DELETE no length by itself.
         'content-length': Buffer.byteLength(content),
-        authorization: `Bearer ${this.#token}`,
+        authorization: `Bearer ${token}`,
         'content-type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json',
       },
     });
@@ -74,7 +63,7 @@ export class ClusterApi {
       sent.once('error', reject);
       sent.once('response', (response) => {
         const { warning } = response.headers;
-        if (warning !== undefined) this.warnings.push(warning);
+        if (warning !== undefined) warnings.push(warning);
         text(response).then((said) => resolve({ status: response.statusCode ?? 0, said }), reject);
       });
     });
@@ -84,29 +73,29 @@ export class ClusterApi {
     return (said.startsWith('{') ? JSON.parse(said) : said) as Body;
   }
 
-  async list(path: string): Promise<readonly Resource[]> {
-    return (await this.ask<{ items: Resource[] }>('GET', path)).items;
+  async function list(path: string): Promise<readonly Resource[]> {
+    return (await ask<{ items: Resource[] }>('GET', path)).items;
   }
 
   /** The kinds of the cluster, each once, in the version that its group prefers. */
-  async kinds(): Promise<readonly Kind[]> {
-    const { groups } = await this.ask<{ groups: { preferredVersion: { groupVersion: string } }[] }>('GET', '/apis');
+  async function kinds(): Promise<readonly Kind[]> {
+    const { groups } = await ask<{ groups: { preferredVersion: { groupVersion: string } }[] }>('GET', '/apis');
     const versions = ['v1', ...groups.map(({ preferredVersion }) => preferredVersion.groupVersion)];
     const lists = await Promise.all(
       versions.map(async (apiVersion) => {
-        const { resources } = await this.ask<{ resources: Discovered[] }>('GET', root(apiVersion));
-        return resources
-          .filter(({ name }) => !name.includes('/'))
-          .map(({ name, ...rest }) => ({ ...rest, apiVersion, plural: name }));
+        const { resources } = await ask<{ resources: Kind[] }>('GET', root(apiVersion));
+        return resources.filter(({ name }) => !name.includes('/')).map((kind) => ({ ...kind, apiVersion }));
       }),
     );
     return lists.flat();
   }
+
+  return { warnings, ask, list, kinds };
 }
 
 /** Where the objects of a kind are. */
-export function pathOf({ apiVersion, plural, namespaced }: Omit<Kind, 'kind' | 'verbs'>, namespace?: string): string {
-  return `${root(apiVersion)}${namespaced && namespace !== undefined ? `/namespaces/${namespace}` : ''}/${plural}`;
+export function pathOf({ apiVersion, name, namespaced }: Omit<Kind, 'kind' | 'verbs'>, namespace: string): string {
+  return `${root(apiVersion)}${namespaced ? `/namespaces/${namespace}` : ''}/${name}`;
 }
 
 function root(apiVersion: string): string {

@@ -1,8 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { waitUntil } from '../../packages/testing/wait-until.ts';
 import type { Yaml } from '../deploy/tools.ts';
 import { type ClusterApi, type Kind, pathOf, Refused, type Resource } from './api.ts';
-
-const SETTLES_WITHIN_MS = 60_000;
 
 /**
  * Gives everything rendered to the API server, which refuses fields that it does not know. It stores nothing but the service
@@ -37,29 +36,28 @@ export async function strictFaults(
   return faults;
 }
 
-/** What does not fit together in an installed release. Controllers may need a moment, so this looks until it does. */
-export async function settledFaults(api: ClusterApi, namespace: string): Promise<string[]> {
-  const until = Date.now() + SETTLES_WITHIN_MS;
-  for (;;) {
-    const faults = await installedFaults(api, namespace);
-    if (faults.length === 0 || Date.now() > until) return faults;
-    await pause(500);
-  }
+export function refuse(faults: readonly string[]): void {
+  if (faults.length > 0) throw new Error(faults.join('\n'));
+}
+
+/** Waits until everything in an installed release fits together. Controllers may need a moment. */
+export async function settled(api: ClusterApi, namespace: string): Promise<void> {
+  await waitUntil(async () => {
+    refuse(await installedFaults(api, namespace));
+    return true;
+  });
 }
 
 async function installedFaults(api: ClusterApi, namespace: string): Promise<string[]> {
-  const list = (apiVersion: string, plural: string) =>
-    api.list(pathOf({ apiVersion, plural, namespaced: true }, namespace));
+  const list = (apiVersion: string, name: string) =>
+    api.list(pathOf({ apiVersion, name, namespaced: true }, namespace));
   const pods = (await list('v1', 'pods')).filter(({ status }) => status.phase === 'Running');
   const faults: string[] = [];
 
   const deployments = await list('apps/v1', 'deployments');
   if (deployments.length < 7) faults.push(`There are ${deployments.length} Deployments.`);
   for (const { metadata, spec, status } of deployments) {
-    if (
-      status.observedGeneration !== metadata['generation' as keyof typeof metadata] ||
-      status.readyReplicas !== spec.replicas
-    )
+    if (status.observedGeneration !== metadata.generation || status.readyReplicas !== spec.replicas)
       faults.push(`Deployment ${metadata.name}: ${status.readyReplicas ?? 0} of ${spec.replicas} pods are ready.`);
     if (status.replicas !== spec.replicas) faults.push(`Deployment ${metadata.name} has ${status.replicas} pods.`);
   }

@@ -5,21 +5,14 @@ import { join } from 'node:path';
 import { type OwnServer, ownServer } from '../../packages/testing/servers/own-server.ts';
 import { freePort } from '../../packages/testing/servers/ports.ts';
 import { makeDirectory, processRunner } from '../../packages/testing/servers/process.ts';
-import { ClusterApi } from './api.ts';
-import type { ControlPlanePrograms } from './programs.ts';
-
-export interface ControlPlane {
-  readonly api: ClusterApi;
-  /** A file for helm. */
-  readonly kubeconfig: string;
-  stop(): Promise<void>;
-}
+import { clusterApi } from './api.ts';
+import type { controlPlanePrograms } from './programs.ts';
 
 /** How often the autoscaler looks; Kubernetes' own default is 15 s. */
 export const AUTOSCALER_LOOKS_EVERY_S = 5;
 
 /** etcd, the API server, all controllers but that of nodes' life, and the scheduler, on loopback. */
-export async function startControlPlane(programs: ControlPlanePrograms): Promise<ControlPlane> {
+export async function startControlPlane(programs: Awaited<ReturnType<typeof controlPlanePrograms>>) {
   const servers: OwnServer[] = [];
   async function stop(): Promise<void> {
     for (const server of servers.toReversed()) await server.stop();
@@ -58,7 +51,7 @@ export async function startControlPlane(programs: ControlPlanePrograms): Promise
     servers.push(
       await ownServer('kube-apiserver', own, async () => {
         const authority = readFileSync(certificate, 'utf8');
-        return (await new ClusterApi(url, token, authority).ask<string>('GET', '/readyz')) === 'ok';
+        return (await clusterApi(url, token, authority).ask<string>('GET', '/readyz')) === 'ok';
       }),
     );
     writeFileSync(kubeconfig, JSON.stringify(configOf(url, token, certificate)));
@@ -96,7 +89,8 @@ export async function startControlPlane(programs: ControlPlanePrograms): Promise
         ),
       );
     }
-    return { api: new ClusterApi(url, token, readFileSync(certificate, 'utf8')), kubeconfig, stop };
+    // `kubeconfig` is a file for helm.
+    return { api: clusterApi(url, token, readFileSync(certificate, 'utf8')), kubeconfig, stop };
   } catch (error) {
     await stop();
     throw error;

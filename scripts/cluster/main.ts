@@ -7,29 +7,28 @@ import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { helm, npmTools } from '../deploy/tools.ts';
 import { seconds, step } from '../steps.ts';
-import { strictFaults } from './checks.ts';
-import { type ControlPlane, startControlPlane } from './control-plane.ts';
-import { defineKinds, defineMetrics, prepareCluster } from './prerequisites.ts';
+import { refuse, strictFaults } from './checks.ts';
+import { startControlPlane } from './control-plane.ts';
+import { defineKinds, defineMetrics, prepareCluster, prepareNamespace } from './prerequisites.ts';
 import { controlPlanePrograms, customResourceDefinitions } from './programs.ts';
-import { Release } from './release.ts';
+import { releaseIn } from './release.ts';
 import {
   CI,
   type Context,
   drain,
   life,
-  refuse,
   refuseWrong,
   resourcesOfOperators,
   switchAutoscaling,
   upgradeFromRelease,
 } from './scenarios.ts';
-import { addNodes, type StandIns, startStandIns } from './stand-ins.ts';
+import { addNodes, startStandIns } from './stand-ins.ts';
 
 const { values: options } = parseArgs({ options: { only: { type: 'string' } } });
 const began = Date.now();
 const work = mkdtempSync(join(tmpdir(), 'cluster-'));
-let plane: ControlPlane | undefined;
-let standIns: StandIns | undefined;
+let plane: Awaited<ReturnType<typeof startControlPlane>> | undefined;
+let standIns: ReturnType<typeof startStandIns> | undefined;
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => void end(1));
 }
@@ -43,7 +42,7 @@ try {
     startControlPlane(programs),
   );
   const { api, kubeconfig } = plane;
-  await step('define the kinds of cert-manager, KEDA and Prometheus, and of metrics, and two nodes', async () => {
+  await step('define the kinds of other controllers, and of metrics, and two nodes', async () => {
     await defineKinds(api, yaml, definitions);
     await defineMetrics(api);
     await prepareCluster(api);
@@ -54,10 +53,11 @@ try {
   const context: Context = {
     api,
     kinds,
-    yaml,
-    accepts: async (rendered, namespace) =>
-      refuse(await strictFaults(api, await api.kinds(), { yaml, rendered, namespace })),
-    release: (namespace) => new Release(namespace, { program, kubeconfig, folder: work }),
+    accepts: async (rendered, namespace) => refuse(await strictFaults(api, kinds, { yaml, rendered, namespace })),
+    async release(namespace) {
+      await prepareNamespace(api, namespace);
+      return releaseIn(namespace, { program, kubeconfig, home: work });
+    },
   };
   await step('see that an unknown field and a pod that is not restricted are refused', () => refuseWrong(context));
 
@@ -77,7 +77,7 @@ try {
   console.log(`ok      cluster, ${seconds(began)}`);
   await end(0);
 } catch (error) {
-  console.log(`FAILED  ${(error as Error).message}`);
+  console.log('FAILED ', error);
   for (const [pod, why] of standIns?.waiting ?? []) console.log(`        ${pod} waits: ${why}`);
   await end(1);
 }

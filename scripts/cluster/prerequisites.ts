@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { setTimeout as pause } from 'node:timers/promises';
+import { waitUntil } from '../../packages/testing/wait-until.ts';
 import type { Yaml } from '../deploy/tools.ts';
-import { type ClusterApi, type Kind, pathOf, Refused, type Resource } from './api.ts';
+import { type ClusterApi, type Kind, pathOf, type Resource } from './api.ts';
 import { PROVISIONER } from './stand-ins.ts';
 
 /** What the values in ci/ take for granted in a namespace: Secrets by their keys. */
@@ -69,18 +69,8 @@ export async function defineKinds(api: ClusterApi, yaml: Yaml, definitions: read
 }
 
 /** A new kind is unknown at first, and then its storage is prepared. */
-function untilServed(api: ClusterApi, path: string): Promise<void> {
-  return until(`${path} is not served.`, () => isServed(api, path));
-}
-
-async function isServed(api: ClusterApi, path: string): Promise<boolean> {
-  try {
-    await api.list(path);
-    return true;
-  } catch (error) {
-    if (error instanceof Refused) return false;
-    throw error;
-  }
+async function untilServed(api: ClusterApi, path: string): Promise<void> {
+  await waitUntil(() => api.list(path));
 }
 
 /** A namespace with a quota whose pods must be `restricted`, with what the operator of the service makes by hand. */
@@ -92,10 +82,8 @@ export async function prepareNamespace(api: ClusterApi, namespace: string): Prom
   const core = `/api/v1/namespaces/${namespace}`;
   const quotas = `${core}/resourcequotas`;
   await api.ask('POST', quotas, { metadata: { name: 'quota' }, spec: { hard: quota } });
-  await until(`The quota of ${namespace} does not count.`, async () => {
-    const [made] = await api.list(quotas);
-    return made?.['status'].hard !== undefined;
-  });
+  // It counts from then on.
+  await waitUntil(async () => (await api.list(quotas))[0]?.['status'].hard);
   for (const [name, keys] of Object.entries(secrets)) {
     const stringData = Object.fromEntries(keys.map((key) => [key, 'none']));
     await api.ask('POST', `${core}/secrets`, { metadata: { name }, stringData });
@@ -134,23 +122,15 @@ export async function defineMetrics(api: ClusterApi): Promise<void> {
 /** Every object of the namespace, as `plural/name`, but what comes and goes by itself. */
 export async function objectsOf(api: ClusterApi, kinds: readonly Kind[], namespace: string): Promise<Set<string>> {
   const listed = kinds.filter(
-    ({ verbs, namespaced, plural }) => namespaced && verbs.includes('list') && !['events', 'leases'].includes(plural),
+    ({ verbs, namespaced, name }) => namespaced && verbs.includes('list') && !['events', 'leases'].includes(name),
   );
   const lists = await Promise.all(
     listed.map(async (kind) =>
       (await api.list(pathOf(kind, namespace)))
         // cert-manager leaves the Secrets of removed Certificates, so that nobody loses a key by mistake.
         .filter(({ metadata }) => metadata.annotations?.['cert-manager.io/certificate-name'] === undefined)
-        .map(({ metadata }) => `${kind.plural}/${metadata.name}`),
+        .map(({ metadata }) => `${kind.name}/${metadata.name}`),
     ),
   );
   return new Set(lists.flat());
-}
-
-async function until(otherwise: string, holds: () => Promise<boolean>): Promise<void> {
-  const end = Date.now() + 60_000;
-  while (!(await holds())) {
-    if (Date.now() > end) throw new Error(otherwise);
-    await pause(100);
-  }
 }

@@ -7,15 +7,8 @@ const KUBERNETES = 'v1.36.3';
 /** The libraries of Kubernetes have versions of their own. */
 const LIBRARIES = 'v0.36.3';
 
-export interface ControlPlanePrograms {
-  readonly etcd: string;
-  readonly apiServer: string;
-  readonly controllerManager: string;
-  readonly scheduler: string;
-}
-
 /** The control plane of Kubernetes, built with the versions of its own go.mod. That takes minutes the first time. */
-export async function controlPlanePrograms(): Promise<ControlPlanePrograms> {
+export async function controlPlanePrograms() {
   const folder = await fetchOnce(`kubernetes-${KUBERNETES}`, process.env, async (target) => {
     const source = await moduleFolder('k8s.io/kubernetes', KUBERNETES, target);
     // There the libraries are taken from folders that the published module does not have.
@@ -42,15 +35,8 @@ export async function controlPlanePrograms(): Promise<ControlPlanePrograms> {
   };
 }
 
-interface Definitions {
-  readonly module: string;
-  readonly version: string;
-  readonly file: RegExp;
-  readonly under: string;
-}
-
-/** Definitions of the kinds that the chart uses and Kubernetes does not have, in the modules of their controllers. */
-const definitions: readonly Definitions[] = [
+/** Definitions of the kinds that the chart and its examples use and Kubernetes does not have, in modules of their controllers. */
+const definitions: readonly { module: string; version: string; file: RegExp; under: string }[] = [
   {
     module: 'github.com/cert-manager/cert-manager',
     version: 'v1.21.2',
@@ -69,15 +55,13 @@ const definitions: readonly Definitions[] = [
     file: /^monitoring\.coreos\.com_servicemonitors\.yaml$/,
     under: 'example/prometheus-operator-crd',
   },
+  {
+    module: 'github.com/cloudnative-pg/cloudnative-pg',
+    version: 'v1.28.0',
+    file: /^postgresql\.cnpg\.io_(clusters|databases)\.yaml$/,
+    under: 'config/crd/bases',
+  },
 ];
-
-const cloudNativePg: Definitions = {
-  module: 'github.com/cloudnative-pg/cloudnative-pg',
-  version: 'v1.28.0',
-  file: /^postgresql\.cnpg\.io_(clusters|databases)\.yaml$/,
-  under: 'config/crd/bases',
-};
-
 const STRIMZI = '1.2.0';
 /** Strimzi's Java classes, by the file for the definition that its generator makes of each. */
 const strimziKinds = {
@@ -86,32 +70,16 @@ const strimziKinds = {
   'strimzi-user.yaml': 'user.KafkaUser',
 };
 
-/** YAML files with the definitions of the kinds of cert-manager, KEDA and Prometheus' operator. */
+/** YAML files with these definitions. */
 export async function customResourceDefinitions(): Promise<string[]> {
-  return yamlIn(
-    await fetchOnce('custom-resource-definitions-1', process.env, async (target) => {
-      for (const each of definitions) await copyDefinitions(each, target);
-    }),
-  );
-}
-
-/** Those of the kinds that deploy/helm/operators uses. */
-export async function operatorDefinitions(): Promise<string[]> {
-  return yamlIn(
-    await fetchOnce('operator-definitions-1', process.env, async (target) => {
-      await copyDefinitions(cloudNativePg, target);
-      await makeStrimziDefinitions(target);
-    }),
-  );
-}
-
-async function copyDefinitions({ module, version, file, under }: Definitions, target: string): Promise<void> {
-  const source = join(await moduleFolder(module, version, target), under);
-  for (const name of readdirSync(source).filter((each) => file.test(each)))
-    copyFileSync(join(source, name), join(target, name));
-}
-
-function yamlIn(folder: string): string[] {
+  const folder = await fetchOnce('custom-resource-definitions-2', process.env, async (target) => {
+    for (const { module, version, file, under } of definitions) {
+      const source = join(await moduleFolder(module, version, target), under);
+      for (const name of readdirSync(source).filter((each) => file.test(each)))
+        copyFileSync(join(source, name), join(target, name));
+    }
+    await makeStrimziDefinitions(target);
+  });
   return readdirSync(folder)
     .filter((name) => name.endsWith('.yaml'))
     .map((name) => join(folder, name));

@@ -1,14 +1,12 @@
 import { globSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
+import { waitUntil } from '../../packages/testing/wait-until.ts';
 import { LONGEST_TAG } from '../deploy/manifest.ts';
-import type { Yaml } from '../deploy/tools.ts';
 import { seconds, step } from '../steps.ts';
 import { type ClusterApi, type Kind, Refused } from './api.ts';
-import { fewestDuring, settledFaults } from './checks.ts';
+import { fewestDuring, refuse, settled } from './checks.ts';
 import { AUTOSCALER_LOOKS_EVERY_S } from './control-plane.ts';
-import { defineKinds, objectsOf, prepareNamespace } from './prerequisites.ts';
-import { operatorDefinitions } from './programs.ts';
+import { objectsOf, prepareNamespace } from './prerequisites.ts';
 import { type Release, RELEASED_CHART } from './release.ts';
 
 export const CI = 'deploy/helm/call-analysis/ci';
@@ -17,8 +15,8 @@ const DEPLOYMENTS = 'deployments/calls-call-analysis';
 export interface Context {
   readonly api: ClusterApi;
   readonly kinds: readonly Kind[];
-  readonly yaml: Yaml;
-  readonly release: (namespace: string) => Release;
+  /** A release in a new namespace. */
+  readonly release: (namespace: string) => Promise<Release>;
   /** @throws if the API server refuses or warns of any of these objects */
   readonly accepts: (yaml: string, namespace: string) => Promise<void>;
 }
@@ -55,46 +53,42 @@ export async function life(
   name: string,
   { file, next }: { file: string; next: string },
 ): Promise<void> {
-  const { api, kinds, accepts } = context;
-  const release = context.release(name);
+  const { api, accepts } = context;
+  const release = await context.release(name);
   const { namespace } = release;
-  await prepareNamespace(api, namespace);
-  // Made by controllers in every namespace.
-  await waitFor(async () => (await objectsOf(api, kinds, namespace)).has('configmaps/kube-root-ca.crt'));
-  const before = await objectsOf(api, kinds, namespace);
+  const refuseLeftovers = await rememberObjects(context, namespace);
   await step(`${name}: let the API server read what would be created, also with a long tag`, async () => {
     for (const [kind, set] of [
       ['dry', []],
       ['long', ['image.digest=', `image.tag=${LONGEST_TAG}`]],
     ] as const) {
-      const dry = context.release(`${name}-${kind}`);
-      await prepareNamespace(api, dry.namespace);
+      const dry = await context.release(`${name}-${kind}`);
       await accepts(await dry.rendered({ file, set }), dry.namespace);
     }
   });
   await step(`${name}: helm install`, async () => {
     await release.install({ file });
-    refuse(await settledFaults(api, namespace));
+    await settled(api, namespace);
   });
   await step(`${name}: helm test, whose pod the stand-in ends`, () => release.test());
   const first = await imagesOf(api, namespace);
   await step(`${name}: helm upgrade to another image, without fewer pods meanwhile`, async () => {
     await withoutFewerPods(api, namespace, () => release.upgrade({ file, set: ['image.digest=', 'image.tag=next'] }));
-    refuse(await settledFaults(api, namespace));
+    await settled(api, namespace);
   });
   await step(`${name}: helm upgrade to the values of ${basename(next)}`, async () => {
     await release.upgrade({ file: next });
-    refuse(await settledFaults(api, namespace));
+    await settled(api, namespace);
   });
   await step(`${name}: helm rollback to the first revision`, async () => {
     await release.rollback(1);
-    refuse(await settledFaults(api, namespace));
+    await settled(api, namespace);
     const now = await imagesOf(api, namespace);
     if (now !== first) throw new Error(`These images run: ${now}, and not ${first}.`);
   });
   await step(`${name}: helm uninstall, which leaves nothing but the finished migrations`, async () => {
     await release.uninstall();
-    await refuseLeftovers(context, namespace, before);
+    await refuseLeftovers();
   });
 }
 
@@ -106,60 +100,57 @@ async function imagesOf(api: ClusterApi, namespace: string): Promise<string> {
     .join(' ');
 }
 
-/**
- * The job of migrations is kept with its log for a day, and then removed by its controller. The claims of model servers stay,
- * with the models that they have downloaded.
- */
-async function refuseLeftovers({ api, kinds }: Context, namespace: string, before: ReadonlySet<string>): Promise<void> {
-  const jobs = `/apis/batch/v1/namespaces/${namespace}/jobs`;
-  for (const { metadata, spec } of await api.list(jobs)) {
-    if (spec.ttlSecondsAfterFinished !== 86_400) throw new Error(`Job ${metadata.name} has no end.`);
-    await api.ask('PATCH', `${jobs}/${metadata.name}`, { spec: { ttlSecondsAfterFinished: 0 } });
-  }
-  let left: string[] = [];
-  const isClean = async () => {
-    left = [...(await objectsOf(api, kinds, namespace))].filter(
-      (object) => !before.has(object) && !object.startsWith('persistentvolumeclaims/models-calls-'),
-    );
-    return left.length === 0;
+/** What a namespace has before an installation. Returns what compares it with what the namespace has after its end. */
+async function rememberObjects({ api, kinds }: Context, namespace: string): Promise<() => Promise<void>> {
+  const list = () => objectsOf(api, kinds, namespace);
+  // Made by controllers in every namespace.
+  await waitUntil(async () => (await list()).has('configmaps/kube-root-ca.crt'));
+  const before = await list();
+  return async () => {
+    // The job of migrations is kept with its log for a day, and then removed by its controller.
+    const jobs = `/apis/batch/v1/namespaces/${namespace}/jobs`;
+    for (const { metadata, spec } of await api.list(jobs)) {
+      if (spec.ttlSecondsAfterFinished !== 86_400) throw new Error(`Job ${metadata.name} has no end.`);
+      await api.ask('PATCH', `${jobs}/${metadata.name}`, { spec: { ttlSecondsAfterFinished: 0 } });
+    }
+    await waitUntil(async () => {
+      const now = await list();
+      // The claims of model servers stay, with the models that they have downloaded.
+      const left = [...now.difference(before)].filter(
+        (each) => !each.startsWith('persistentvolumeclaims/models-calls-'),
+      );
+      refuse([
+        ...left.map((object) => `${object} is left.`),
+        ...[...before.difference(now)].map((object) => `${object} was there before.`),
+      ]);
+      return true;
+    });
   };
-  await waitFor(isClean).catch(() => {
-    throw new Error(`These are left: ${left.join(', ')}`);
-  });
-  const now = await objectsOf(api, kinds, namespace);
-  const lost = [...before].filter((object) => !now.has(object));
-  if (lost.length > 0) throw new Error(`These were there before: ${lost.join(', ')}`);
 }
 
 /** The examples of PostgreSQL and Kafka by operators. */
-export async function resourcesOfOperators({ api, yaml, accepts }: Context): Promise<void> {
-  await step('operators: define the kinds of CloudNativePG and Strimzi', async () =>
-    defineKinds(api, yaml, await operatorDefinitions()),
-  );
+export async function resourcesOfOperators({ release, accepts }: Context): Promise<void> {
   for (const file of globSync('deploy/helm/operators/*.yaml').toSorted()) {
-    const name = basename(file, '.yaml');
     await step(`operators: let the API server read ${file}`, async () => {
-      await prepareNamespace(api, `operators-${name}`);
-      await accepts(readFileSync(file, 'utf8'), `operators-${name}`);
+      const { namespace } = await release(`operators-${basename(file, '.yaml')}`);
+      await accepts(readFileSync(file, 'utf8'), namespace);
     });
   }
 }
 
 /** From the chart of the last release to this one, with changed values, and back. */
 export async function upgradeFromRelease(context: Context): Promise<void> {
-  const { api, kinds } = context;
-  const release = context.release('upgrade');
+  const { api } = context;
+  const release = await context.release('upgrade');
   const { namespace } = release;
   const file = `${CI}/minimal.yaml`;
-  await prepareNamespace(api, namespace);
-  await waitFor(async () => (await objectsOf(api, kinds, namespace)).has('configmaps/kube-root-ca.crt'));
-  const before = await objectsOf(api, kinds, namespace);
+  const refuseLeftovers = await rememberObjects(context, namespace);
   await step('upgrade: helm install the chart of the last release', () => release.install({ file }, RELEASED_CHART));
   const first = await imagesOf(api, namespace);
   await step('upgrade: helm upgrade to this chart with other values, without fewer pods meanwhile', () =>
     withoutFewerPods(api, namespace, async () => {
       await release.upgrade({ file, set: ['image.tag=next', 'services.gateway.replicas=3', 'speech.workers=1'] });
-      refuse(await settledFaults(api, namespace));
+      await settled(api, namespace);
     }),
   );
   await step('upgrade: helm rollback to the chart of the last release', async () => {
@@ -169,17 +160,16 @@ export async function upgradeFromRelease(context: Context): Promise<void> {
   });
   await step('upgrade: helm uninstall', async () => {
     await release.uninstall();
-    await refuseLeftovers(context, namespace, before);
+    await refuseLeftovers();
   });
 }
 
 /** A node is emptied as by \`kubectl drain\`: pods are evicted, which their PodDisruptionBudgets delay. */
 export async function drain(context: Context): Promise<void> {
   const { api } = context;
-  const release = context.release('drain');
+  const release = await context.release('drain');
   const { namespace } = release;
   const pods = `/api/v1/namespaces/${namespace}/pods`;
-  await prepareNamespace(api, namespace);
   await step('drain: helm install', () => release.install({ file: `${CI}/minimal.yaml` }));
   await step('drain: empty a node; each service loses one pod at most', async () => {
     const node = '/api/v1/nodes/node-1';
@@ -187,12 +177,12 @@ export async function drain(context: Context): Promise<void> {
     if ((await onNode()).length < 7) throw new Error('Too few pods are on the node.');
     await api.ask('PATCH', node, { spec: { unschedulable: true } });
     const fewest = await fewestDuring(api, namespace, async () => {
-      await waitFor(async () => {
+      await waitUntil(async () => {
         const left = (await onNode()).filter(({ status }) => status.phase === 'Running');
         await Promise.all(left.map(({ metadata: { name } }) => evict(api, `${pods}/${name}`, name)));
         return left.length === 0;
       });
-      refuse(await settledFaults(api, namespace));
+      await settled(api, namespace);
     });
     await api.ask('PATCH', node, { spec: { unschedulable: null } });
     for (const [deployment, { available }] of fewest)
@@ -222,13 +212,12 @@ async function withoutFewerPods(api: ClusterApi, namespace: string, work: () => 
 /** Fixed numbers of pods, then the autoscaler, then fixed numbers again. */
 export async function switchAutoscaling(context: Context): Promise<void> {
   const { api } = context;
-  const release = context.release('autoscaling');
+  const release = await context.release('autoscaling');
   const { namespace } = release;
   const file = `${CI}/minimal.yaml`;
   const gateway = `/apis/apps/v1/namespaces/${namespace}/${DEPLOYMENTS}-gateway`;
   const replicas = async () => (await api.ask('GET', gateway))['spec'].replicas as number;
   const autoscaled = ['defaults.autoscaling.enabled=true', 'defaults.autoscaling.minReplicas=3'];
-  await prepareNamespace(api, namespace);
   await step('autoscaling: helm install with 4 pods of the gateway', () =>
     release.install({ file, set: ['services.gateway.replicas=4'] }),
   );
@@ -236,7 +225,7 @@ export async function switchAutoscaling(context: Context): Promise<void> {
     const fewest = await fewestDuring(api, namespace, async () => {
       await release.upgrade({ file, set: autoscaled });
       const appliedAt = Date.now();
-      await waitFor(async () => (await replicas()) >= 3);
+      await waitUntil(async () => (await replicas()) >= 3);
       console.log(
         `        the autoscaler asked for 3 pods ${seconds(appliedAt)} after helm had ended; it looks every ${AUTOSCALER_LOOKS_EVERY_S} s`,
       );
@@ -258,14 +247,14 @@ export async function switchAutoscaling(context: Context): Promise<void> {
   );
   await step('autoscaling: the autoscaler asks for more pods when they take more processor time', async () => {
     await setProcessorTime(api, namespace, 'gateway', '500m');
-    await waitFor(async () => (await replicas()) === 10);
-    await waitFor(async () => (await api.ask('GET', gateway))['status'].readyReplicas === 10);
+    await waitUntil(async () => (await replicas()) === 10);
+    await waitUntil(async () => (await api.ask('GET', gateway))['status'].readyReplicas === 10);
   });
   await step('autoscaling: helm rollback to fixed numbers', async () => {
     // Otherwise the autoscaler may set its number again after helm has set the fixed one, before helm removes it.
     await api.ask('DELETE', `/apis/metrics.k8s.io/v1beta1/namespaces/${namespace}/pods`);
     await release.rollback(1);
-    refuse(await settledFaults(api, namespace));
+    await settled(api, namespace);
     const now = await replicas();
     if (now !== 4) throw new Error(`The gateway has ${now} pods and not its 4.`);
     await release.uninstall();
@@ -277,7 +266,7 @@ async function setProcessorTime(api: ClusterApi, namespace: string, component: s
   const label = `labelSelector=app.kubernetes.io/component=${component}`;
   for (const { metadata, spec } of await api.list(`/api/v1/namespaces/${namespace}/pods?${label}`)) {
     const { name, labels } = metadata;
-    const owner = { apiVersion: 'v1', kind: 'Pod', name, uid: metadata['uid' as keyof typeof metadata] };
+    const owner = { apiVersion: 'v1', kind: 'Pod', name, uid: metadata.uid };
     await api.ask('POST', `/apis/metrics.k8s.io/v1beta1/namespaces/${namespace}/pods`, {
       apiVersion: 'metrics.k8s.io/v1beta1',
       kind: 'PodMetrics',
@@ -290,16 +279,4 @@ async function setProcessorTime(api: ClusterApi, namespace: string, component: s
       })),
     });
   }
-}
-
-async function waitFor(holds: () => Promise<boolean>): Promise<void> {
-  const until = Date.now() + 60_000;
-  while (!(await holds())) {
-    if (Date.now() > until) throw new Error('It takes more than a minute.');
-    await pause(200);
-  }
-}
-
-export function refuse(faults: readonly string[]): void {
-  if (faults.length > 0) throw new Error(faults.join('\n'));
 }

@@ -1,12 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type ClusterApi, Refused, type Resource } from './api.ts';
 
-export interface StandIns {
-  /** Why pods do not start, such as a Secret that does not exist. */
-  readonly waiting: ReadonlyMap<string, string>;
-  stop(): Promise<void>;
-}
-
 /** Of classes of storage whose volumes the stand-in makes. */
 export const PROVISIONER = 'stand-in.example.com/volumes';
 
@@ -18,7 +12,8 @@ const READY_AFTER_MS = 1_000;
  * scheduler has given a node starts when the Secrets, ConfigMaps and keys that it names exist, is ready a second later, and has
  * succeeded if it is to end by itself. A Certificate gets its Secret, with nothing of worth in it, and a claim its volume.
  */
-export function startStandIns(api: ClusterApi): StandIns {
+export function startStandIns(api: ClusterApi) {
+  /** Why pods do not start, such as a Secret that does not exist. */
   const waiting = new Map<string, string>();
   const startedAt = new Map<string, number>();
   const stopping = new AbortController();
@@ -53,7 +48,7 @@ export function startStandIns(api: ClusterApi): StandIns {
   running.catch((error: Error) => console.log(`        The stand-ins have ended: ${error.message}`));
   return {
     waiting,
-    async stop() {
+    async stop(): Promise<void> {
       stopping.abort();
       await running;
     },

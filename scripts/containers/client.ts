@@ -1,5 +1,5 @@
 // node scripts/containers/client.ts URL: a client in the engine's network, with the bearer token in TOKEN. Sends a batch and a
-// recording, and prints how many calls ended in which status once all calls of the firm have ended.
+// recording, and says on standard error how many calls ended in which status once all calls of the firm have ended.
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { RetryingClient } from '../../deploy/distributed/test/retrying-client.ts';
@@ -17,7 +17,7 @@ const until = Date.now() + ENDS_WITHIN_MS;
 for (;;) {
   const [completed, failed] = [await count('?status=completed'), await count('?status=failed')];
   if (completed + failed === expected || Date.now() > until) {
-    console.log(JSON.stringify({ expected, completed, failed }));
+    console.error(JSON.stringify({ expected, completed, failed }));
     process.exit(completed === expected ? 0 : 1);
   }
   await pause(500);

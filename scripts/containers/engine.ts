@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   closeSync,
@@ -12,21 +12,12 @@ import {
 } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { waitUntil } from '../../packages/testing/wait-until.ts';
 
 /** A Docker Engine in namespaces of its own. */
-export interface Engine {
-  /** Runs a program in the engine's root, from the repository. Its output goes to that of this process. Throws when it fails. */
-  run(command: readonly string[], options?: { readonly quiet?: boolean; readonly cwd?: string }): string;
-  /** The command and the arguments that run a program of this machine in the engine's network. */
-  inNetwork(command: readonly string[]): [string, ...string[]];
-  /** Where programs of this machine reach the engine, as DOCKER_HOST has it. */
-  readonly address: string;
-  stop(): Promise<void>;
-}
+export type Engine = Awaited<ReturnType<typeof startEngine>>;
 
-const STARTS_WITHIN_MS = 120_000;
 const CGROUPS = '/sys/fs/cgroup';
 
 /**
@@ -38,7 +29,7 @@ export async function startEngine(paths: {
   readonly work: string;
   readonly repository: string;
   readonly images: string;
-}): Promise<Engine> {
+}) {
   const logFile = join(paths.work, 'engine.log');
   const groups = newGroups(`call-analysis-${process.pid}`);
   const log = openSync(logFile, 'a');
@@ -59,10 +50,11 @@ export async function startEngine(paths: {
   closeSync(log);
   let network: ChildProcess | undefined;
 
-  const inside = () => {
+  /** The command that runs a program in these namespaces of the engine. */
+  const inside = (...of: readonly string[]): [string, ...string[]] => {
     const pid = childOf(outer.pid!);
     if (pid === undefined) throw new Error('The engine has ended.');
-    return ['nsenter', '--target', String(pid), '--mount', '--net', '--pid', '--uts', '--ipc', '--cgroup', '--'];
+    return ['nsenter', '--target', pid, ...of, '--'];
   };
 
   async function stop(): Promise<void> {
@@ -76,44 +68,25 @@ export async function startEngine(paths: {
     await rm(paths.work, { recursive: true, force: true });
   }
 
-  function run(command: readonly string[], { quiet = false, cwd = '/repository' } = {}): string {
-    const [program = '', ...args] = [...inside(), 'env', '--chdir', cwd, 'HOME=/root', ...command];
-    const { status, stdout } = spawnSync(program, args, {
+  /** Runs a program in the engine's root, from the repository. Its output goes to that of this process. Throws when it fails. */
+  function run(command: readonly string[], { quiet = false } = {}): string {
+    const [program, ...args] = inside('--mount', '--net', '--pid', '--uts', '--ipc', '--cgroup');
+    return execFileSync(program, [...args, 'env', '--chdir', '/repository', 'HOME=/root', ...command], {
       stdio: ['ignore', 'pipe', quiet ? 'ignore' : 'inherit'],
       encoding: 'utf8',
       maxBuffer: 2 ** 28,
     });
-    if (status !== 0) throw new Error(`${command.join(' ')} ended with ${status}.`);
-    return stdout;
   }
 
   try {
-    const until = Date.now() + STARTS_WITHIN_MS;
-    for (;;) {
-      if (outer.exitCode !== null) throw new Error('it has ended');
-      try {
-        run(['docker', 'version'], { quiet: true });
-        break;
-      } catch (error) {
-        if (Date.now() > until) throw error;
-        await pause(500);
-      }
-    }
+    await waitUntil(() => run(['docker', 'version'], { quiet: true }));
     // In this machine's network, and with the engine's files.
-    const pid = String(childOf(outer.pid!));
+    const [program, ...args] = inside('--mount');
     const slirp = ['slirp4netns', '--configure', '--mtu=65520', '--disable-host-loopback'];
-    network = spawn(
-      'nsenter',
-      ['--target', pid, '--mount', '--', ...slirp, '--netns-type=path', '/proc/1/ns/net', 'tap0'],
-      { stdio: 'ignore' },
-    );
-    for (;;) {
-      if (run(['ip', '-brief', 'address'], { quiet: true }).includes('tap0')) break;
-      if (Date.now() > until) throw new Error('slirp4netns did not start');
-      await pause(200);
-    }
+    network = spawn(program, [...args, ...slirp, '--netns-type=path', '/proc/1/ns/net', 'tap0'], { stdio: 'ignore' });
+    await waitUntil(() => run(['ip', '-brief', 'address'], { quiet: true }).includes('tap0'));
   } catch (error) {
-    const said = existsSync(logFile) ? readFileSync(logFile, 'utf8').split('\n').slice(-15).join('\n') : '';
+    const said = readFileSync(logFile, 'utf8').split('\n').slice(-15).join('\n');
     await stop();
     throw new Error(`The engine did not start: ${(error as Error).message}\n${said}`, { cause: error });
   }
@@ -121,19 +94,16 @@ export async function startEngine(paths: {
   return {
     run,
     stop,
+    /** Where programs of this machine reach the engine, as DOCKER_HOST has it. */
     address: `unix:///proc/${childOf(outer.pid!)}/root/run/docker.sock`,
-    inNetwork: (command) => {
-      const pid = childOf(outer.pid!);
-      if (pid === undefined) throw new Error('The engine has ended.');
-      return ['nsenter', '--target', String(pid), '--net', '--', ...command];
-    },
+    /** The command and the arguments that run a program of this machine in the engine's network. */
+    inNetwork: (command: readonly string[]): [string, ...string[]] => [...inside('--net'), ...command],
   };
 }
 
-function childOf(pid: number): number | undefined {
+function childOf(pid: number): string | undefined {
   try {
-    const [child] = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ');
-    return child === undefined || child === '' ? undefined : Number(child);
+    return /^\d+/.exec(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8'))?.[0];
   } catch {
     return undefined;
   }
@@ -167,13 +137,12 @@ async function removeGroups(groups: readonly string[]): Promise<void> {
   };
   for (const group of groups) {
     // The kernel removes processes from their groups a moment after they have ended.
-    for (let tried = 0; tried < 50; tried += 1) {
-      try {
+    await waitUntil(
+      () => {
         remove(group);
-        break;
-      } catch {
-        await pause(100);
-      }
-    }
+        return true;
+      },
+      { timeoutMs: 5_000 },
+    ).catch(() => {});
   }
 }

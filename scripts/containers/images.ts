@@ -28,36 +28,23 @@ const baseTree = () => debian('debian-bookworm-1', 'bookworm', 'ca-certificates'
 
 async function debian(name: string, suite: string, packages: string): Promise<string> {
   const folder = await fetchOnce(name, process.env, async (target) => {
-    const { program, scripts } = await debootstrap();
+    const debootstrap = await unpackedDebootstrap();
     // No service starts while it is installed.
     const args = ['--variant=minbase', `--include=${packages}`, suite, join(target, 'tree'), MIRROR];
-    await run(
-      'sh',
-      [program, ...args],
-      { ...process.env, ...(scripts !== undefined && { DEBOOTSTRAP_DIR: scripts }) },
-      target,
-    );
+    const env = { ...process.env, DEBOOTSTRAP_DIR: join(debootstrap, 'usr/share/debootstrap') };
+    await run('sh', [join(debootstrap, 'usr/sbin/debootstrap'), ...args], env, target);
   });
   return join(folder, 'tree');
 }
 
-/** The machine's, or that of Debian, unpacked and not installed. */
-async function debootstrap(): Promise<{ program: string; scripts?: string }> {
-  try {
-    return { program: await need('debootstrap', process.env) };
-  } catch {
-    const folder = await fetchOnce('debootstrap-1', process.env, async (target) => {
-      await run(
-        await need('apt-get', process.env),
-        ['download', '-o', 'APT::Sandbox::User=root', 'debootstrap'],
-        process.env,
-        target,
-      );
-      const [file = ''] = readdirSync(target);
-      await run('dpkg', ['-x', file, '.'], process.env, target);
-    });
-    return { program: join(folder, 'usr/sbin/debootstrap'), scripts: join(folder, 'usr/share/debootstrap') };
-  }
+/** The folder of Debian's debootstrap, unpacked and not installed. */
+function unpackedDebootstrap(): Promise<string> {
+  return fetchOnce('debootstrap-1', process.env, async (target) => {
+    const download = ['download', '-o', 'APT::Sandbox::User=root', 'debootstrap'];
+    await run(await need('apt-get', process.env), download, process.env, target);
+    const [file = ''] = readdirSync(target);
+    await run('dpkg', ['-x', file, '.'], process.env, target);
+  });
 }
 
 /** The frontend that `# syntax=docker/dockerfile:1` names. */
@@ -65,15 +52,10 @@ async function frontend(): Promise<string> {
   const folder = await fetchOnce(`dockerfile-frontend-${BUILDKIT}`, process.env, async (target) => {
     const go = await need('go', process.env);
     const env = { ...process.env, CGO_ENABLED: '0', GOFLAGS: '-mod=mod' };
-    const module = 'github.com/moby/buildkit';
+    const program = 'github.com/moby/buildkit/frontend/dockerfile/cmd/dockerfile-frontend';
     await run(go, ['mod', 'init', 'frontend'], env, target);
-    await run(go, ['get', `${module}/frontend/dockerfile/cmd/dockerfile-frontend@${BUILDKIT}`], env, target);
-    await run(
-      go,
-      ['build', '-o', 'dockerfile-frontend', `${module}/frontend/dockerfile/cmd/dockerfile-frontend`],
-      env,
-      target,
-    );
+    await run(go, ['get', `${program}@${BUILDKIT}`], env, target);
+    await run(go, ['build', '-o', 'dockerfile-frontend', program], env, target);
   });
   return join(folder, 'dockerfile-frontend');
 }

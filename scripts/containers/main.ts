@@ -1,7 +1,7 @@
 // npm run test:containers: builds deploy/Dockerfile and runs docker-compose.yml in a Docker Engine of its own, which it
 // fetches from Debian and runs in namespaces. Images of registries are replaced by ones made here. Needs root on Linux,
 // Go and Maven.
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -71,11 +71,10 @@ async function refuseMissing(): Promise<void> {
 
 /** The tracked and new files, and the secrets of a new installation. */
 function copyRepository(target: string): void {
-  const list = spawnSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '-z'], { encoding: 'utf8' });
-  if (list.status !== 0) throw new Error(`git ls-files: ${list.stderr}`);
-  for (const name of list.stdout.split('\0').filter((each) => each !== '')) cpSync(resolve(name), join(target, name));
-  const { status, stderr } = spawnSync('sh', ['deploy/compose/new-env.sh'], { cwd: target, encoding: 'utf8' });
-  if (status !== 0) throw new Error(`new-env.sh: ${stderr}`);
+  const options = { encoding: 'utf8', maxBuffer: 2 ** 26 } as const;
+  const list = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '-z'], options);
+  for (const name of list.split('\0').filter((each) => each !== '')) cpSync(resolve(name), join(target, name));
+  execFileSync('sh', ['deploy/compose/new-env.sh'], { cwd: target });
 }
 
 function up(...options: string[]): void {
@@ -95,20 +94,12 @@ function newUser(): string {
 
 function takeIn(token: string): void {
   const [program, ...args] = engine!.inNetwork([process.execPath, 'scripts/containers/client.ts', URL]);
-  const { status, stdout, stderr } = spawnSync(program, args, {
-    env: { ...process.env, TOKEN: token },
-    encoding: 'utf8',
-  });
-  if (status !== 0) throw new Error(`The calls did not all complete: ${stdout}${stderr}`);
+  execFileSync(program, args, { env: { ...process.env, TOKEN: token } });
 }
 
 /** The services ask the servers of the profile, for the models that these have. */
 function takeInByModels(repository: string, token: string): void {
-  const { status, stderr } = spawnSync('sh', ['deploy/compose/new-env.sh', '--models'], {
-    cwd: repository,
-    encoding: 'utf8',
-  });
-  if (status !== 0) throw new Error(`new-env.sh --models: ${stderr}`);
+  execFileSync('sh', ['deploy/compose/new-env.sh', '--models'], { cwd: repository });
   const compose = ['docker', 'compose', '--profile', 'models'];
   engine!.run([...compose, 'up', '--detach', '--no-build', '--wait'], { quiet: true });
   takeIn(token);
@@ -155,18 +146,8 @@ function testServers(): void {
 
 /** Docker keeps the last five checks of a container, and counts failures since the last success. */
 function refuseFailedChecks(): void {
-  const events = engine!.run([
-    'docker',
-    'events',
-    '--since',
-    '2h',
-    '--until',
-    '0s',
-    '--filter',
-    'event=health_status: unhealthy',
-    '--format',
-    '{{.Actor.Attributes.name}}',
-  ]);
+  const unhealthy = ['--filter', 'event=health_status: unhealthy', '--format', '{{.Actor.Attributes.name}}'];
+  const events = engine!.run(['docker', 'events', '--since', '2h', '--until', '0s', ...unhealthy]);
   if (events.trim() !== '') throw new Error(`These were taken for unhealthy: ${events.trim().split('\n').join(', ')}`);
 }
 

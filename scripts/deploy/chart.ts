@@ -1,26 +1,20 @@
 import { spawnSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
+import manifest from '../../package.json' with { type: 'json' };
 import { services } from './environment.ts';
-import { componentOf, labelFaults, LONGEST_TAG, type Manifest, type Values } from './manifest.ts';
+import { componentOf, labelFaults, LONGEST_TAG, type Manifest, unmet, type Values } from './manifest.ts';
 import { ingressFaults, networkFaults } from './network.ts';
 import { podFaults } from './pods.ts';
-import { helm, kubeconform, kubernetesSchemas, npmTools, type Yaml } from './tools.ts';
+import { helm, kubeconform, kubernetesSchemas, npmTools, type NpmTools, type Yaml } from './tools.ts';
 
 /** helm's default time limit for a hook. */
 const HELM_SECONDS = 300;
 
-/** The jobs that run before the rest of an installation or an upgrade. */
-const JOBS = ['migrations', 'kafka-readers'];
-
 /**
- * These jobs run before the rest of an upgrade, so their network policies must come before them. A job must end before helm
- * gives up on it, or its reason is not reported.
+ * Such a job runs before the rest of an upgrade, so its network policy must come before it. It must end before helm gives up on
+ * it, or its reason is not reported.
  */
-function migrationFaults(manifests: readonly Manifest[]): string[] {
-  return JOBS.flatMap((name) => jobFaults(name, manifests));
-}
-
 function jobFaults(name: string, manifests: readonly Manifest[]): string[] {
   const of = (kind: string) => manifests.find((each) => each.kind === kind && componentOf(each) === name);
   const [job, policy] = [of('Job'), of('NetworkPolicy')];
@@ -50,65 +44,44 @@ const versions = ['v1.27.0', 'v1.37.0'];
 /** The faults of the chart, rendered with each file of values in ci/ and with values that must be refused. */
 export async function chartFaults(): Promise<string[]> {
   const program = await helm();
-  const { yaml, models } = await npmTools();
+  const tools = await npmTools();
   const faults = versionFaults();
   for (const file of globSync(`${chart}/ci/*.yaml`).toSorted()) {
-    const name = basename(file, '.yaml');
-    const lint = call(program, [
-      'lint',
-      '--strict',
-      '--quiet',
-      '--kube-version',
-      versions[0]!,
-      chart,
-      '--values',
-      file,
-    ]);
-    if (lint.status !== 0) faults.push(`${name}: ${lint.output}`);
-    const rendered = render(program, ['--values', file]);
-    if (rendered.status !== 0) {
-      faults.push(`${name}: ${rendered.output}`);
-      continue;
-    }
-    for (const version of versions) faults.push(...(await schemaFaults(name, rendered.output, version)));
-    const [values] = yaml
-      .parseAllDocuments(readFileSync(file, 'utf8'), { version: '1.1' })
-      .map((document) => document.toJS() as Values);
-    if (values === undefined) throw new Error(`${file} is empty.`);
-    const manifests = manifestsIn(yaml, rendered.output);
-    for (const manifest of manifests) {
-      const Model = models[manifest.kind];
-      if (Model !== undefined)
-        faults.push(
-          ...said(`${name}: ${manifest.kind} ${manifest.metadata.name}`, () => new Model(manifest).validate()),
-        );
-      if (manifest.kind === 'Secret') faults.push(`${name}: the chart itself contains a Secret.`);
-      for (const label of ['name', 'instance', 'version', 'part-of', 'managed-by']) {
-        if (manifest.metadata.labels?.[`app.kubernetes.io/${label}`] === undefined)
-          faults.push(`${name}: ${manifest.kind} ${manifest.metadata.name} has no label ${label}.`);
-      }
-      faults.push(
-        ...[...labelFaults(manifest), ...(await podFaults(manifest, values))].map((fault) => `${name}: ${fault}`),
-      );
-    }
-    for (const service of services) {
-      if (
-        !manifests.some(
-          ({ kind, metadata }) => kind === 'Deployment' && metadata.labels?.['app.kubernetes.io/component'] === service,
-        )
-      ) {
-        faults.push(`${name}: there is no Deployment of ${service}.`);
-      }
-    }
-    const found = [
-      ...networkFaults(manifests, values),
-      ...migrationFaults(manifests),
-      ...scalingFaults(manifests),
-      ...ingressFaults(manifests, values),
-    ];
-    faults.push(...found.map((fault) => `${name}: ${fault}`));
+    const found = await renderedFaults(program, tools, file);
+    faults.push(...found.map((fault) => `${basename(file, '.yaml')}: ${fault}`));
   }
-  return [...faults, ...longTagFaults(program, yaml), ...refusalFaults(program), ...consumerFaults()];
+  return [...faults, ...longTagFaults(program, tools.yaml), ...refusalFaults(program), ...consumerFaults()];
+}
+
+async function renderedFaults(program: string, { yaml, models }: NpmTools, file: string): Promise<string[]> {
+  const lint = call(program, ['lint', '--strict', '--quiet', '--kube-version', versions[0]!, chart, '--values', file]);
+  const faults = lint.status === 0 ? [] : [lint.output];
+  const rendered = render(program, '--values', file);
+  if (rendered.status !== 0) return [...faults, rendered.output];
+  for (const version of versions) faults.push(...(await schemaFaults(rendered.output, version)));
+  const [document] = yaml.parseAllDocuments(readFileSync(file, 'utf8'), { version: '1.1' });
+  const values = document!.toJS() as Values;
+  const manifests = manifestsIn(yaml, rendered.output);
+  for (const manifest of manifests) {
+    const { kind, metadata } = manifest;
+    const name = `${kind} ${metadata.name}`;
+    const Model = models[kind];
+    if (Model !== undefined) faults.push(...said(name, () => new Model(manifest).validate()));
+    if (kind === 'Secret') faults.push('the chart itself contains a Secret.');
+    for (const label of ['name', 'instance', 'version', 'part-of', 'managed-by'])
+      if (metadata.labels?.[`app.kubernetes.io/${label}`] === undefined) faults.push(`${name} has no label ${label}.`);
+    faults.push(...labelFaults(manifest), ...(await podFaults(manifest, values)));
+  }
+  for (const service of services)
+    if (!manifests.some((each) => each.kind === 'Deployment' && componentOf(each) === service))
+      faults.push(`there is no Deployment of ${service}.`);
+  return [
+    ...faults,
+    ...networkFaults(manifests, values),
+    ...['migrations', 'kafka-readers'].flatMap((name) => jobFaults(name, manifests)),
+    ...scalingFaults(manifests),
+    ...ingressFaults(manifests, values),
+  ];
 }
 
 function manifestsIn(yaml: Yaml, rendered: string): Manifest[] {
@@ -120,36 +93,25 @@ function manifestsIn(yaml: Yaml, rendered: string): Manifest[] {
 
 /** A tag may be longer than the label with the version. */
 function longTagFaults(program: string, yaml: Yaml): string[] {
-  const { status, output } = render(program, [
-    '--values',
-    `${chart}/ci/minimal.yaml`,
-    '--set',
-    `image.tag=${LONGEST_TAG}`,
-  ]);
+  const { status, output } = renderMinimal(program, `image.tag=${LONGEST_TAG}`);
   return status === 0 ? manifestsIn(yaml, output).flatMap(labelFaults) : [`The chart refuses a long tag: ${output}`];
 }
 
 function versionFaults(): string[] {
-  const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+  const { version } = manifest;
   return readFileSync(`${chart}/Chart.yaml`, 'utf8').includes(`\nappVersion: ${version}\n`)
     ? []
     : [`appVersion of the chart is not ${version}.`];
 }
 
-async function schemaFaults(name: string, rendered: string, version: string): Promise<string[]> {
+async function schemaFaults(rendered: string, version: string): Promise<string[]> {
   const location = `${await kubernetesSchemas(version)}/{{.ResourceKind}}{{.KindSuffix}}.json`;
   // npmTools has models of these kinds.
-  const args = [
-    '-strict',
-    '-summary',
-    '-skip',
-    'ScaledObject,ServiceMonitor,Certificate,Issuer',
-    '-schema-location',
-    location,
-  ];
+  const skipped = 'ScaledObject,ServiceMonitor,Certificate,Issuer';
+  const args = ['-strict', '-summary', '-skip', skipped, '-schema-location', location];
   const { status, output } = call(await kubeconform(), args, rendered);
   const checked = Number(/Valid: (\d+)/.exec(output)?.[1] ?? 0);
-  return status === 0 && checked > 20 ? [] : [`${name}, Kubernetes ${version}: ${output}`];
+  return status === 0 && checked > 20 ? [] : [`Kubernetes ${version}: ${output}`];
 }
 
 /** Values that must be refused, in addition to those of minimal.yaml, and the expected message. */
@@ -228,13 +190,17 @@ const refusals: readonly (readonly [set: string, says: RegExp])[] = [
 
 function refusalFaults(program: string): string[] {
   return refusals.flatMap(([set, says]) => {
-    const { status, output } = render(program, ['--values', `${chart}/ci/minimal.yaml`, '--set', set]);
+    const { status, output } = renderMinimal(program, set);
     if (status === 0) return [`The chart takes ${set}.`];
     return says.test(output) ? [] : [`The chart refuses ${set}, but says: ${output}`];
   });
 }
 
-function render(program: string, args: readonly string[]) {
+function renderMinimal(program: string, set: string) {
+  return render(program, '--values', `${chart}/ci/minimal.yaml`, '--set', set);
+}
+
+function render(program: string, ...args: readonly string[]) {
   return call(program, ['template', 'release', chart, '--namespace', 'calls', '--kube-version', versions[0]!, ...args]);
 }
 
@@ -267,13 +233,12 @@ function scalingFaults(manifests: readonly Manifest[]): string[] {
     .filter(({ kind }) => kind === 'ScaledObject')
     .flatMap(({ metadata: { name }, spec }) => {
       const { fallback, triggers } = spec as unknown as Spec;
-      const demands: readonly (readonly [holds: boolean, what: string])[] = [
+      return unmet(`ScaledObject ${name}`, [
         [fallback === undefined, 'has a number of pods for when Prometheus is away, instead of what there are'],
         // `Value` multiplies the present number of pods repeatedly.
         [triggers.every((each) => each.metricType === 'AverageValue'), 'scales by something else than AverageValue'],
         [triggers.every((each) => each.metadata['ignoreNullValues'] === 'false'), 'takes no figure for a wait of 0 s'],
-      ];
-      return demands.filter(([holds]) => !holds).map(([, what]) => `ScaledObject ${name} ${what}.`);
+      ]);
     });
 }
 

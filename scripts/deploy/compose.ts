@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parseDuration, SHUTDOWN_MARGIN_MS } from '../../packages/runtime/index.ts';
 import { environmentFaults, services } from './environment.ts';
+import { unmet } from './manifest.ts';
 import { npmTools } from './tools.ts';
 
 interface Container {
@@ -82,7 +83,7 @@ function containerFaults(name: string, container: Container): string[] {
   const { user, ports = [] } = container;
   const isVolume = name.endsWith('-volume');
   const isOnce = isVolume || /^(?:migrate|prepare)-/.test(name) || container.profiles !== undefined;
-  const demands: readonly [holds: boolean, otherwise: string][] = [
+  return unmet(name, [
     [user !== undefined && (isVolume || !/^0?(:|$)|root/.test(user)), 'runs as root'],
     [container.read_only === true, 'can write to its root'],
     [container.cap_drop?.join() === 'ALL', 'keeps capabilities'],
@@ -92,8 +93,7 @@ function containerFaults(name: string, container: Container): string[] {
     [isVolume || container.mem_limit !== undefined, 'has no limit of memory'],
     [ports.every((port) => port.startsWith('127.0.0.1:')), 'is published on other addresses than 127.0.0.1'],
     [ports.length === 0 || ['gateway', 'store'].includes(name), 'is published'],
-  ];
-  return demands.filter(([holds]) => !holds).map(([, otherwise]) => `${name} ${otherwise}.`);
+  ]);
 }
 
 function environmentOf({ environment = {} }: Container): Record<string, string> {

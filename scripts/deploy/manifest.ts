@@ -45,3 +45,10 @@ export function labelFaults({ kind, metadata, spec }: Manifest): string[] {
       .map(([name, value]) => `${kind} ${metadata.name}: the label ${name} cannot be "${value}".`),
   );
 }
+
+/** Whether something holds, and what is said of what it does not hold for. */
+export type Demand = readonly [holds: boolean, otherwise: string];
+
+export function unmet(name: string, demands: readonly Demand[]): string[] {
+  return demands.filter(([holds]) => !holds).map(([, otherwise]) => `${name} ${otherwise}.`);
+}

@@ -57,62 +57,49 @@ const DNS = 53;
 
 /** Connections that the policies wrongly allow or deny. */
 export function networkFaults(manifests: readonly Manifest[], values: Values): string[] {
-  const policies = manifests
-    .filter(({ kind }) => kind === 'NetworkPolicy')
-    .map(({ spec }) => spec as unknown as Policy);
   const outward: string[] = [];
   const inward: string[] = [];
   const fromAnywhere: string[] = [];
   const beyond = new Map<string, number[]>();
   let deniesAll = false;
-  for (const policy of policies) {
-    const name = component(policy.podSelector);
-    if (name === undefined) deniesAll = policy.ingress === undefined && policy.egress === undefined;
-    for (const { ports = [], from } of policy.ingress ?? []) {
-      if (from === undefined || from.some(({ podSelector }) => podSelector === undefined))
+  for (const { kind, spec } of manifests) {
+    if (kind !== 'NetworkPolicy') continue;
+    const { podSelector, ingress, egress } = spec as unknown as Policy;
+    const name = component(podSelector);
+    if (name === undefined) deniesAll = ingress === undefined && egress === undefined;
+    for (const { ports = [], from } of ingress ?? []) {
+      if (from === undefined || from.some((peer) => peer.podSelector === undefined))
         fromAnywhere.push(`${name}:${ports.map(({ port }) => port).join()}`);
       inward.push(...namesOf(from).map((caller) => `${caller} → ${name}`));
     }
-    for (const { ports = [], to } of policy.egress ?? []) {
+    for (const { ports = [], to } of egress ?? []) {
       outward.push(...namesOf(to).map((called) => `${name} → ${called}`));
       if (namesOf(to).length > 0) continue;
       const reached = ports.length === 0 ? [Number.NaN] : ports.map(({ port }) => port);
       beyond.set(name ?? 'everybody', [...(beyond.get(name ?? 'everybody') ?? []), ...reached]);
     }
   }
-  const hasAdmin = manifests.some((each) => each.kind === 'Deployment' && componentOf(each) === 'admin');
-  const servers = manifests.filter(({ kind }) => kind === 'StatefulSet').map(componentOf);
+  const components = new Set(manifests.map((each) => `${each.kind} ${componentOf(each)}`));
   const permitted = [
     ...calls,
-    ...(hasAdmin ? ofAdmin : []),
+    ...(components.has('Deployment admin') ? ofAdmin : []),
     ...Object.entries(ofModels)
-      .filter(([server]) => servers.includes(server))
+      .filter(([server]) => components.has(`StatefulSet ${server}`))
       .map(([server, caller]) => `${caller} → ${server}`),
   ];
-  const isTest = (edge: string) => edge.startsWith('test → ');
-  const faults = [
-    ...differences(
-      'A caller may reach',
-      outward.filter((edge) => !isTest(edge)),
-      permitted,
-    ),
-    ...differences(
-      'A service lets in',
-      inward.filter((edge) => !isTest(edge)),
-      permitted,
-    ),
-    ...differences(
-      'From elsewhere one may reach',
-      fromAnywhere.filter((place) => !place.endsWith(':9090')),
-      ['gateway:8080'],
+  const withoutTest = (edges: readonly string[]) => edges.filter((edge) => !edge.startsWith('test → '));
+  const places = fromAnywhere.filter((place) => !place.endsWith(':9090'));
+  const wanted = new Map([...needs(manifests, values), ['test', [DNS]]]);
+  const names = new Set([...wanted.keys(), ...beyond.keys()]);
+  return [
+    ...differences('A caller may reach', withoutTest(outward), permitted),
+    ...differences('A service lets in', withoutTest(inward), permitted),
+    ...differences('From elsewhere one may reach', places, ['gateway:8080']),
+    ...(deniesAll ? [] : ['No policy denies what is not allowed.']),
+    ...[...names].flatMap((name) =>
+      differences(`Of ports elsewhere, for ${name}`, beyond.get(name) ?? [], wanted.get(name) ?? []),
     ),
   ];
-  if (!deniesAll) faults.push('No policy denies what is not allowed.');
-  const wanted = new Map([...needs(manifests, values), ['test', [DNS]]]);
-  for (const name of new Set([...wanted.keys(), ...beyond.keys()])) {
-    faults.push(...differences(`Of ports elsewhere, for ${name}`, beyond.get(name) ?? [], wanted.get(name) ?? []));
-  }
-  return faults;
 }
 
 /** The ports of the addresses in the environments of each service, of the admin command and of the jobs. */
@@ -132,7 +119,7 @@ function needs(manifests: readonly Manifest[], values: Values): Map<string, numb
       const named = environments.flatMap((each) => variables?.map((variable) => each[variable] ?? '') ?? []);
       const addresses = named
         .flatMap((text) => text.split(','))
-        .filter((address) => address !== '' && !inside.has(hostOf(address)));
+        .filter((address) => address !== '' && !inside.has(urlOf(address).hostname));
       if (!by.includes(name) || (variables !== undefined && addresses.length === 0)) continue;
       const configured = values.networkPolicy?.[part]?.ports ?? [];
       if (configured.length > 0) ports.push(...configured);
@@ -145,10 +132,6 @@ function needs(manifests: readonly Manifest[], values: Values): Map<string, numb
 
 function urlOf(address: string): URL {
   return new URL(address.includes('://') ? address : `tcp://${address}`);
-}
-
-function hostOf(address: string): string {
-  return urlOf(address).hostname;
 }
 
 /** The port of a URL or of host:port. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { SHUTDOWN_MARGIN_MS, parseDuration } from '../../packages/runtime/index.ts';
 import { environmentFaults, services } from './environment.ts';
-import { componentOf, type Manifest, type Values } from './manifest.ts';
+import { componentOf, type Demand, type Manifest, unmet, type Values } from './manifest.ts';
 
 interface Pod {
   readonly automountServiceAccountToken?: boolean;
@@ -86,20 +86,18 @@ function podOf(manifest: Manifest): Pod | undefined {
 }
 
 function confinementFaults(name: string, pod: Pod): string[] {
-  const faults: string[] = [];
-  const demand = (holds: boolean, what: string) => {
-    if (!holds) faults.push(`${name} ${what}.`);
-  };
-  demand(pod.automountServiceAccountToken === false, 'gets a token of its service account');
-  demand(pod.securityContext?.runAsNonRoot === true, 'may run as root');
-  demand(pod.securityContext?.seccompProfile?.type === 'RuntimeDefault', 'has no seccomp profile');
-  for (const { securityContext, resources } of pod.containers) {
-    demand(securityContext?.readOnlyRootFilesystem === true, 'can write to its root');
-    demand(securityContext?.allowPrivilegeEscalation === false, 'may gain privileges');
-    demand(securityContext?.capabilities?.drop?.join() === 'ALL', 'keeps capabilities');
-    demand(resources?.requests !== undefined && resources.limits !== undefined, 'says nothing of its resources');
-  }
-  return faults;
+  const ofContainers = pod.containers.flatMap(({ securityContext, resources }): Demand[] => [
+    [securityContext?.readOnlyRootFilesystem === true, 'can write to its root'],
+    [securityContext?.allowPrivilegeEscalation === false, 'may gain privileges'],
+    [securityContext?.capabilities?.drop?.join() === 'ALL', 'keeps capabilities'],
+    [resources?.requests !== undefined && resources.limits !== undefined, 'says nothing of its resources'],
+  ]);
+  return unmet(name, [
+    [pod.automountServiceAccountToken === false, 'gets a token of its service account'],
+    [pod.securityContext?.runAsNonRoot === true, 'may run as root'],
+    [pod.securityContext?.seccompProfile?.type === 'RuntimeDefault', 'has no seccomp profile'],
+    ...ofContainers,
+  ]);
 }
 
 function secretFaults(name: string, pod: Pod): string[] {

@@ -60,8 +60,21 @@ export interface Yaml {
 }
 type Model = new (data: unknown) => { validate(): void };
 
+export interface NpmTools {
+  readonly yaml: Yaml;
+  readonly models: Readonly<Record<string, Model>>;
+}
+
+/** The kinds that are not part of Kubernetes, and the files with their models. */
+const MODELS = {
+  ScaledObject: 'keda/keda.sh/v1alpha1',
+  ServiceMonitor: 'prometheus-operator/monitoring.coreos.com/v1',
+  Certificate: 'cert-manager/cert-manager.io/v1',
+  Issuer: 'cert-manager/cert-manager.io/v1',
+};
+
 /** A YAML parser, and models of the kinds that are not part of Kubernetes. */
-export async function npmTools(): Promise<{ yaml: Yaml; models: Readonly<Record<string, Model>> }> {
+export async function npmTools(): Promise<NpmTools> {
   const folder = await fetchOnce('deploy-npm-2', process.env, async (target) => {
     writeFileSync(join(target, 'package.json'), '{ "private": true }');
     const packages = [
@@ -77,19 +90,14 @@ export async function npmTools(): Promise<{ yaml: Yaml; models: Readonly<Record<
       target,
     );
   });
-  const load = async (path: string) =>
-    (await import(pathToFileURL(join(folder, 'node_modules', path)).href)) as unknown;
-  const keda = (await load('@kubernetes-models/keda/keda.sh/v1alpha1/ScaledObject.js')) as { ScaledObject: Model };
-  const operator = (await load(
-    '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1/ServiceMonitor.js',
-  )) as { ServiceMonitor: Model };
-  const manager = '@kubernetes-models/cert-manager/cert-manager.io/v1';
-  const { Certificate } = (await load(`${manager}/Certificate.js`)) as { Certificate: Model };
-  const { Issuer } = (await load(`${manager}/Issuer.js`)) as { Issuer: Model };
-  const yaml = (await load('yaml/dist/index.js')) as Yaml;
+  const load = (path: string) => import(pathToFileURL(join(folder, 'node_modules', path)).href);
+  const models = Object.entries(MODELS).map(async ([kind, path]) => {
+    const module = (await load(`@kubernetes-models/${path}/${kind}.js`)) as Record<string, Model>;
+    return [kind, module[kind]!] as const;
+  });
   return {
-    yaml,
-    models: { ScaledObject: keda.ScaledObject, ServiceMonitor: operator.ServiceMonitor, Certificate, Issuer },
+    yaml: (await load('yaml/dist/index.js')) as Yaml,
+    models: Object.fromEntries(await Promise.all(models)),
   };
 }
 

@@ -41,29 +41,25 @@ interface Prober {
   readonly paths: RegExp;
 }
 
-export interface ProbeFigures {
-  readonly requests: number;
-  readonly seed: number;
-  readonly operations: number;
-  readonly statuses: Readonly<Record<string, number>>;
-  readonly seconds: number;
+export interface Figures {
+  requests: number;
+  operations: number;
+  readonly statuses: Record<string, number>;
   /** Responses that show something of the other firm, and those with a status of 500. */
-  readonly findings: readonly { readonly request: string; readonly why: string }[];
+  readonly findings: { readonly request: string; readonly why: string }[];
 }
 
 interface ProbeOptions {
   readonly url: string;
   readonly document: ApiDocument;
   readonly probers: readonly Prober[];
-  /** The other firm's ids, keys and words that are put into requests. */
-  readonly tried: readonly string[];
-  /** Those that are not. No response may contain one. */
-  readonly hidden: readonly string[];
+  /** The other firm's ids, keys and words. The first two, and every third one, are put into no request. */
+  readonly secrets: readonly string[];
   readonly requests: number;
   readonly seed: number;
   /** Ends the requests early. */
-  readonly over?: AbortSignal;
-  say?(line: string): void;
+  readonly over: AbortSignal;
+  say(line: string): void;
 }
 
 const AT_ONCE = 8;
@@ -75,17 +71,20 @@ const DEEPEST = 4;
  * Sends requests with the ids of another firm, to every operation of the document, in paths, queries and bodies. With
  * any status, a response may contain data of the other firm only if the request contained it.
  */
-export async function probe(options: ProbeOptions): Promise<ProbeFigures> {
-  const { url, document, probers, tried, hidden, requests, seed, over, say = () => {} } = options;
+export async function probe(figures: Figures, options: ProbeOptions): Promise<void> {
+  const { url, document, probers, secrets, requests, seed, over, say } = options;
+  const { statuses, findings } = figures;
+  const isTried = (_: string, index: number) => index % 3 > 0 && index > 1;
+  const tried = secrets.filter(isTried);
+  // No response may contain one of these.
+  const hidden = secrets.filter((secret, index) => !isTried(secret, index));
   const random = randomOf(seed, 'probe');
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
   );
-  const statuses: Record<string, number> = {};
+  figures.operations = operations.length;
   const written = new Set<string>();
-  const findings: { request: string; why: string }[] = [];
-  const began = performance.now();
-  let [sent, saidAt] = [0, began];
+  let [sent, saidAt] = [0, performance.now()];
 
   async function sendOne(): Promise<void> {
     const { path, method, operation } = random.pick(operations);
@@ -148,7 +147,7 @@ export async function probe(options: ProbeOptions): Promise<ProbeFigures> {
 
   async function keepSending(): Promise<void> {
     while (sent < requests && findings.length < MOST_FINDINGS) {
-      if (over?.aborted) return;
+      if (over.aborted) return;
       sent += 1;
       await sendOne();
       if (performance.now() - saidAt > SAY_EVERY_MS) {
@@ -159,6 +158,5 @@ export async function probe(options: ProbeOptions): Promise<ProbeFigures> {
   }
 
   await Promise.all(Array.from({ length: AT_ONCE }, keepSending));
-  const seconds = Math.round((performance.now() - began) / 100) / 10;
-  return { requests: sent, seed, operations: operations.length, statuses, seconds, findings };
+  figures.requests += sent;
 }

@@ -199,11 +199,7 @@ export function dialCalls(address: string, tls: RemoteSettings['tls']) {
       let retried = 0;
       let after: string | undefined;
       do {
-        const page = await ingest.retryFailedCalls({
-          firm_uuid: firmUuid,
-          code,
-          ...(after !== undefined && { after }),
-        });
+        const page = await ingest.retryFailedCalls({ firm_uuid: firmUuid, code, after });
         retried += page.retried;
         after = page.next;
       } while (after !== undefined);

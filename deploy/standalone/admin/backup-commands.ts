@@ -1,6 +1,7 @@
 import { type Environment, StartFault } from '@call-analysis/runtime';
 import type { Command } from 'commander';
-import type { Terminal } from '../backup/progress.ts';
+import { showProgress, type Terminal } from '../backup/progress.ts';
+import { readPlace, withOrWithoutService } from './with-or-without-service.ts';
 
 const BACKUP = `
 Copies the database and the files of this machine's data directory as of one moment, also while the service runs. The
@@ -32,10 +33,7 @@ export function addBackupCommands(program: Command, { env, stderr, version, writ
     .description('read a backup and compare every file with its SHA-256')
     .argument('<directory>', 'the folder of the backup')
     .action(async (directory: string) => {
-      const [{ verifyBackup }, { showProgress }] = await Promise.all([
-        import('../backup/restore-backup.ts'),
-        import('../backup/progress.ts'),
-      ]);
+      const { verifyBackup } = await import('../backup/restore-backup.ts');
       write(await verifyBackup(directory, showProgress(stderr)));
     });
   program
@@ -44,39 +42,27 @@ export function addBackupCommands(program: Command, { env, stderr, version, writ
     .argument('<directory>', 'the folder of the backup')
     .requiredOption('--data-dir <directory>', 'the new data directory; it must not exist or be empty')
     .action(async (directory: string, { dataDir }: { dataDir: string }) => {
-      const [{ restoreBackup }, { showProgress }] = await Promise.all([
-        import('../backup/restore-backup.ts'),
-        import('../backup/progress.ts'),
-      ]);
+      const { restoreBackup } = await import('../backup/restore-backup.ts');
       write(await restoreBackup(directory, dataDir, showProgress(stderr)));
     });
 }
 
 async function backUpMachine(target: string, version: string, env: Environment, stderr: Terminal) {
-  const [{ readRemote, readSettings }, { openDataDirectory }, { findOwnServer }, { withOrWithoutService }] =
-    await Promise.all([
-      import('../config.ts'),
-      import('../data-directory.ts'),
-      import('../database.ts'),
-      import('./with-or-without-service.ts'),
-    ]);
-  const settings = readRemote(env) === undefined ? readSettings(env) : null;
+  const place = await readPlace(env);
   const elsewhere = [
-    settings === null && 'KEY_MANAGEMENT_ADDRESS',
-    settings?.databaseUrl !== undefined && 'DATABASE_URL',
-    settings?.s3 !== undefined && 'S3_ENDPOINT',
-    settings?.kafka !== undefined && 'KAFKA_BROKERS',
+    place.remote !== undefined && 'KEY_MANAGEMENT_ADDRESS',
+    place.settings?.databaseUrl !== undefined && 'DATABASE_URL',
+    place.settings?.s3 !== undefined && 'S3_ENDPOINT',
+    place.settings?.kafka !== undefined && 'KAFKA_BROKERS',
   ].filter((name) => typeof name === 'string');
-  if (settings === null || elsewhere.length > 0) {
+  if (place.remote !== undefined || elsewhere.length > 0) {
     throw new StartFault(
       `${elsewhere.join(' and ')} is set, so not all data is on this machine. docs/operations.md, "Back-up and restore", says how each part is backed up.`,
     );
   }
-  const directory = openDataDirectory(settings.dataDirectory);
-  const [{ backUp }, { showProgress }] = await Promise.all([
-    import('../backup/back-up.ts'),
-    import('../backup/progress.ts'),
-  ]);
+  const { settings } = place;
+  const directory = place.openDirectory();
+  const [{ backUp }, { findOwnServer }] = await Promise.all([import('../backup/back-up.ts'), import('../database.ts')]);
   const work = async () => {
     const server = await findOwnServer(directory);
     if (server === null) throw new StartFault('The database of the service does not answer. Retry shortly.');

@@ -24,36 +24,16 @@ import {
 } from '@call-analysis/events';
 import { createLog, type Environment, parseConfig, StartFault, withSecrets } from '@call-analysis/runtime';
 import { z } from 'zod';
-import { BUS } from '../bus.ts';
 
-/** The admin command's actions on dead letters (docs/api.md, "Configuration and commands"). */
-export interface DeadLetterAdmin {
-  list(filter: DeadLetterFilter, limit: number): Promise<object[]>;
-  replay(filter: DeadLetterFilter): Promise<{ replayed: number; retried: number }>;
-}
+export type DeadLetterAdmin = ReturnType<typeof deadLetterAdmin>;
 
 /** The Kafka settings, if the environment has them. */
 export function kafkaOf(env: Environment): Kafka | undefined {
   return kafkaFrom(parseConfig(KafkaVariables, withSecrets(env, [KafkaVariables])));
 }
 
-/** Runs `work` on the dead letters in Kafka's topics. */
-export function withKafkaDeadLetters<Result>(
-  kafka: Kafka,
-  work: (deadLetters: DeadLetterAdmin) => Promise<Result>,
-): Promise<Result> {
-  return withOpenDeadLetters({ transport: 'kafka', kafka }, work);
-}
-
-/** Runs `work` on the dead letters in the queues that all services share. */
-export function withLocalDeadLetters<Result>(
-  url: string,
-  work: (letters: DeadLetterAdmin) => Promise<Result>,
-): Promise<Result> {
-  return withOpenDeadLetters({ transport: 'embedded', url, schema: BUS }, work);
-}
-
-async function withOpenDeadLetters<Result>(
+/** Runs `work` on the dead letters in Kafka's topics, or in the queues that all services share. */
+export async function withOpenDeadLetters<Result>(
   config: ListenConfig,
   work: (deadLetters: DeadLetterAdmin) => Promise<Result>,
 ): Promise<Result> {
@@ -65,24 +45,21 @@ async function withOpenDeadLetters<Result>(
   }
 }
 
-function deadLetterAdmin(deadLetters: DeadLetters): DeadLetterAdmin {
+/** The admin command's actions on dead letters (docs/api.md, "Configuration and commands"). */
+function deadLetterAdmin(deadLetters: DeadLetters) {
   return {
-    async list(filter, limit) {
-      return (await deadLetters.list(filter, limit)).map(
-        ({ id, type, consumer, subject, firmUuid, code, message, attempts, at }) => ({
-          id,
-          type,
-          consumer,
-          subject,
-          firm_uuid: firmUuid,
-          code,
-          message,
-          attempts,
-          at: at.toISOString(),
-        }),
-      );
+    async list(filter: DeadLetterFilter, limit: number) {
+      const found = await deadLetters.list(filter, limit);
+      return found.map(({ id, type, consumer, subject, firmUuid, ...failure }) => ({
+        id,
+        type,
+        consumer,
+        subject,
+        firm_uuid: firmUuid,
+        ...failure,
+      }));
     },
-    async replay(filter) {
+    async replay(filter: DeadLetterFilter) {
       const { replayed, published } = await deadLetters.replay(filter, chooseReplayAction);
       if (filter.ids !== undefined && replayed === 0) {
         throw new StartFault(

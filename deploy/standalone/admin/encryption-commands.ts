@@ -1,5 +1,6 @@
 import { type Environment, StartFault } from '@call-analysis/runtime';
 import type { Command } from 'commander';
+import { readPlace } from './with-or-without-service.ts';
 
 const ROTATE = `
 To change the key, without stopping the service:
@@ -32,21 +33,19 @@ export function addEncryptionCommands(program: Command, env: Environment, write:
 }
 
 async function openDataKeys(env: Environment) {
-  const [{ readRemote, readSettings }, { openDataDirectory }, { openStore, requiredS3, S3Variables }, encryption] =
-    await Promise.all([
-      import('../config.ts'),
-      import('../data-directory.ts'),
-      import('@call-analysis/objects'),
-      import('@call-analysis/encryption'),
-    ]);
-  if (readRemote(env) !== undefined) {
+  const [place, { openStore, requiredS3, S3Variables }, encryption] = await Promise.all([
+    readPlace(env),
+    import('@call-analysis/objects'),
+    import('@call-analysis/encryption'),
+  ]);
+  if (place.remote !== undefined) {
     const { withSecrets } = await import('@call-analysis/runtime');
     const read = withSecrets(env, [S3Variables, encryption.EncryptionVariables]);
     const config = { ...requiredS3(read), encryption: encryption.encryptionKeysFrom(read) };
     return (await openStore(config)).dataKeys;
   }
-  const settings = readSettings(env);
-  const directory = openDataDirectory(settings.dataDirectory);
+  const { settings } = place;
+  const directory = place.openDirectory();
   const store = settings.s3 ?? {
     store: 'disk' as const,
     directory: directory.objects,

@@ -1,35 +1,29 @@
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { UserRole } from '@call-analysis/api/access';
 import { Language } from '@call-analysis/events';
 import { type Environment, parseDuration, StartFault } from '@call-analysis/runtime';
 import { Command, InvalidArgumentError, Option } from 'commander';
+import manifest from '../../../package.json' with { type: 'json' };
 import type { Terminal } from '../backup/progress.ts';
 import type { Administration, AuditFilter, CallAdministration } from './administration.ts';
 import { addBackupCommands } from './backup-commands.ts';
 import type { DeadLetterAdmin } from './dead-letters.ts';
 import { addEncryptionCommands } from './encryption-commands.ts';
 import { addSpeechModelCommands } from './speech-model-commands.ts';
-import { withOrWithoutService } from './with-or-without-service.ts';
+import { readPlace, serviceUrl, withOrWithoutService } from './with-or-without-service.ts';
 
 /**
  * Runs `work` with the key-management that the environment names or, on one machine, with that of the running service.
  * When no service runs, starts key-management for the command.
  */
 async function administer<Result>(env: Environment, work: (admin: Administration) => Promise<Result>): Promise<Result> {
-  // Modules are loaded when they are needed, so that --help and usage errors need none of them.
-  const [{ readRemote, readSettings }, { openDataDirectory }, { dialAdministration }] = await Promise.all([
-    import('../config.ts'),
-    import('../data-directory.ts'),
-    import('./administration.ts'),
-  ]);
-  const remote = readRemote(env);
-  if (remote !== undefined) {
-    const admin = dialAdministration(remote.address, remote, undefined);
+  const [place, { dialAdministration }] = await Promise.all([readPlace(env), import('./administration.ts')]);
+  if (place.remote !== undefined) {
+    const admin = dialAdministration(place.remote.address, place.remote, undefined);
     return work(admin).finally(() => admin.close());
   }
-  const settings = readSettings(env);
-  const directory = openDataDirectory(settings.dataDirectory);
+  const { settings } = place;
+  const directory = place.openDirectory();
   return withOrWithoutService(settings, directory, work, async () => {
     // Loading the database takes longer than most commands do on a running service.
     const { withKeyManagement } = await import('./start-briefly.ts');
@@ -52,14 +46,9 @@ async function withCalls<Result>(
   env: Environment,
   work: (calls: CallAdministration) => Promise<Result>,
 ): Promise<Result> {
-  const [{ readRemote, readSettings }, { openDataDirectory }, { dialCalls }] = await Promise.all([
-    import('../config.ts'),
-    import('../data-directory.ts'),
-    import('./administration.ts'),
-  ]);
-  const remote = readRemote(env);
-  const address =
-    remote === undefined ? openDataDirectory(readSettings(env).dataDirectory).socket('ingest') : remote.ingest;
+  const [place, { dialCalls }] = await Promise.all([readPlace(env), import('./administration.ts')]);
+  const { remote } = place;
+  const address = remote === undefined ? place.openDirectory().socket('ingest') : remote.ingest;
   if (address === undefined) {
     throw new StartFault('KEY_MANAGEMENT_ADDRESS is set, so calls are retried by ingest. Set INGEST_ADDRESS too.');
   }
@@ -81,35 +70,32 @@ async function withDeadLetters<Result>(
   env: Environment,
   work: (deadLetters: DeadLetterAdmin) => Promise<Result>,
 ): Promise<Result> {
-  const [{ readRemote, readSettings }, { openDataDirectory }, deadLetters] = await Promise.all([
-    import('../config.ts'),
-    import('../data-directory.ts'),
-    import('./dead-letters.ts'),
-  ]);
-  const { kafkaOf, withKafkaDeadLetters, withLocalDeadLetters } = deadLetters;
+  const { kafkaOf, withOpenDeadLetters } = await import('./dead-letters.ts');
   const kafka = kafkaOf(env);
-  if (kafka !== undefined) return withKafkaDeadLetters(kafka, work);
-  if (readRemote(env) !== undefined) {
+  if (kafka !== undefined) return withOpenDeadLetters({ transport: 'kafka', kafka }, work);
+  const place = await readPlace(env);
+  if (place.remote !== undefined) {
     throw new StartFault(
       'KEY_MANAGEMENT_ADDRESS is set, so the dead letters are in Kafka. Set KAFKA_BROKERS too, and every other KAFKA_… variable as the services have it.',
     );
   }
-  const settings = readSettings(env);
-  const directory = openDataDirectory(settings.dataDirectory);
+  const { settings } = place;
+  const directory = place.openDirectory();
   const [{ BUS }, { findQueues }, { withDatabase }] = await Promise.all([
     import('../bus.ts'),
     import('../database.ts'),
     import('./start-briefly.ts'),
   ]);
+  const workOn = (url: string) => withOpenDeadLetters({ transport: 'embedded', url, schema: BUS }, work);
   return withOrWithoutService(
     settings,
     directory,
     async () => {
       const url = await findQueues(settings, directory);
       if (url === null) throw new StartFault('The database of the service does not answer. Retry shortly.');
-      return withLocalDeadLetters(url, work);
+      return workOn(url);
     },
-    () => withDatabase(settings, directory, (database) => withLocalDeadLetters(database.url(BUS), work)),
+    () => withDatabase(settings, directory, (database) => workOn(database.url(BUS))),
   );
 }
 
@@ -130,20 +116,13 @@ function wait(text: string): number {
   return ms;
 }
 
-function limit(text: string): number {
-  const number = Number(text);
-  if (!Number.isInteger(number) || number < 1 || number > 1000)
-    throw new InvalidArgumentError('It must be a number from 1 to 1000.');
-  return number;
-}
-
-const MOST_ENTRIES = 100_000_000;
-
-function entryLimit(text: string): number {
-  const number = Number(text);
-  if (!Number.isInteger(number) || number < 1 || number > MOST_ENTRIES)
-    throw new InvalidArgumentError('It must be a whole number from 1.');
-  return number;
+/** Reads a whole number from 1. */
+function count(most: number, otherwise: string): (text: string) => number {
+  return (text) => {
+    const number = Number(text);
+    if (!Number.isInteger(number) || number < 1 || number > most) throw new InvalidArgumentError(otherwise);
+    return number;
+  };
 }
 
 function days(text: string): number {
@@ -166,11 +145,6 @@ const collect = (value: string, before: string[]): string[] => [...before, value
 
 function language(description: string): Option {
   return new Option('--language <language>', description).choices(Language.options);
-}
-
-function versionOf(): string {
-  const file = new URL('../../../package.json', import.meta.url);
-  return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
 }
 
 /** The environment and the output of the command. */
@@ -199,7 +173,7 @@ export function adminProgram({ env, stdout, stderr }: Caller): Command {
     .description(
       'Manages firms, users, tokens, the audit log, dead letters, speech models and backups. Prints one JSON value. Works with or without a running service.',
     )
-    .version(versionOf(), '--version', 'print the version')
+    .version(manifest.version, '--version', 'print the version')
     .configureOutput({ writeOut: (text) => void stdout.write(text), writeErr: (text) => void stderr.write(text) })
     .exitOverride()
     .showHelpAfterError('Add --help for the options.');
@@ -252,9 +226,9 @@ export function adminProgram({ env, stdout, stderr }: Caller): Command {
       }) =>
         print((admin) =>
           admin.updateFirm(options.firm, {
-            ...(options.language !== undefined && { language: options.language }),
-            ...(options.timeZone !== undefined && { time_zone: options.timeZone }),
-            ...(options.redaction !== undefined && { redaction: options.redaction }),
+            language: options.language,
+            time_zone: options.timeZone,
+            redaction: options.redaction,
             retention: {
               calls_days: options.retentionDays,
               audio_days: options.audioRetentionDays,
@@ -305,7 +279,7 @@ command again for the receipt.`,
     .option(
       '--operator-id <id>',
       'as an OPERATOR, the user sees the calls with this operator_id; repeat it for several',
-      (id: string, before: readonly string[]) => [...before, id],
+      collect,
       [],
     )
     .action(({ operatorId, ...options }: { firm: string; name: string; role: string; operatorId: string[] }) =>
@@ -343,8 +317,8 @@ command again for the receipt.`,
     .description('print a link that signs a user in once, within 10 minutes')
     .requiredOption('--user <uuid>', 'the user')
     .action(async (options: { user: string }) => {
-      const { serviceUrl } = await import('./service-url.ts');
-      await print((admin) => admin.signInLink(options.user, serviceUrl(env)));
+      const url = await serviceUrl(env);
+      await print((admin) => admin.signInLink(options.user, url));
     });
 
   program
@@ -358,16 +332,10 @@ command again for the receipt.`,
     .option('--subject <uuid>', 'only about this subject')
     .option('--from <time>', 'only from this time, such as 2026-10-01T00:00:00Z')
     .option('--to <time>', 'only before this time')
-    .option('--limit <number>', 'how many', entryLimit, 100)
+    .option('--limit <number>', 'how many', count(100_000_000, 'It must be a whole number from 1.'), 100)
     .action(
-      ({
-        limit: count,
-        firm: firm_uuid,
-        ...filter
-      }: { limit: number; firm?: string } & Omit<AuditFilter, 'firm_uuid'>) =>
-        administer(env, (admin) =>
-          printEach(admin.listAudit({ ...filter, ...(firm_uuid !== undefined && { firm_uuid }) }, count)),
-        ),
+      ({ limit, firm: firm_uuid, ...filter }: { limit: number; firm?: string } & Omit<AuditFilter, 'firm_uuid'>) =>
+        administer(env, (admin) => printEach(admin.listAudit({ ...filter, firm_uuid }, limit))),
     );
 
   const deadLetter = program.command('dead-letter').description('events that a consumer gave up');
@@ -378,11 +346,11 @@ command again for the receipt.`,
     .option('--type <type>', 'only events of this type, such as audio.stored.v1')
     .option('--firm <uuid>', 'only of this firm')
     .option('--code <code>', 'only with this error code')
-    .option('--limit <number>', 'how many, 1 to 1000', limit, 100)
+    .option('--limit <number>', 'how many, 1 to 1000', count(1000, 'It must be a number from 1 to 1000.'), 100)
     .addHelpText('after', SOURCE)
     .action(
       async ({
-        limit: count,
+        limit,
         firm: firmUuid,
         ...filter
       }: {
@@ -391,12 +359,7 @@ command again for the receipt.`,
         firm?: string;
         code?: string;
         limit: number;
-      }) =>
-        write(
-          await withDeadLetters(env, (deadLetters) =>
-            deadLetters.list({ ...filter, ...(firmUuid !== undefined && { firmUuid }) }, count),
-          ),
-        ),
+      }) => write(await withDeadLetters(env, (deadLetters) => deadLetters.list({ ...filter, firmUuid }, limit))),
     );
   deadLetter
     .command('replay')
@@ -409,7 +372,7 @@ command again for the receipt.`,
       if (id.length === 0 && filter.consumer === undefined) command.error('error: give either --id or --consumer');
       write(
         await withDeadLetters(env, (deadLetters) =>
-          deadLetters.replay({ ...filter, ...(id.length > 0 && { ids: id }) }),
+          deadLetters.replay({ ...filter, ids: id.length > 0 ? id : undefined }),
         ),
       );
     });
@@ -422,7 +385,7 @@ command again for the receipt.`,
     administer: (work) => administer(env, work),
     withCalls: (work) => withCalls(env, work),
   });
-  addBackupCommands(program, { env, stderr, version: versionOf(), write });
+  addBackupCommands(program, { env, stderr, version: manifest.version, write });
 
   return program;
 }

@@ -3,6 +3,7 @@ import type { CatalogueModel, InstalledModels } from '@call-analysis/transcripti
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Terminal } from '../backup/progress.ts';
 import type { Administration, CallAdministration } from './administration.ts';
+import { readPlace } from './with-or-without-service.ts';
 
 const ADD = `
 NAME is a model of the catalogue ("speech-model list"). A URL or FILE is an archive as sherpa-onnx publishes them (tar.bz2, tar.gz
@@ -113,24 +114,23 @@ async function openModels(env: Environment): Promise<InstalledModels> {
 
 /** Where the transcription service of this environment looks for models. */
 async function modelDirectory(env: Environment): Promise<string> {
-  const [{ readRemote, readSettings }, { openDataDirectory }, { SpeechVariables }] = await Promise.all([
-    import('../config.ts'),
-    import('../data-directory.ts'),
+  const [place, { SpeechVariables }] = await Promise.all([
+    readPlace(env),
     import('@call-analysis/transcription/engines'),
   ]);
-  if (readRemote(env) !== undefined) {
+  if (place.remote !== undefined) {
     const { SPEECH_MODEL_DIR } = parseConfig(SpeechVariables.pick({ SPEECH_MODEL_DIR: true }), env);
     if (SPEECH_MODEL_DIR !== undefined) return SPEECH_MODEL_DIR;
     throw new StartFault(
       'Set SPEECH_MODEL_DIR to the folder that the transcription service reads, as it is mounted on this machine.',
     );
   }
-  const { speech, dataDirectory } = readSettings(env);
+  const { speech } = place.settings;
   if (speech.kind !== 'local') {
     const name = speech.kind === 'command' ? 'SPEECH_COMMAND' : 'SPEECH_URL';
     throw new StartFault(`${name} selects another speech engine, so models are not used. Unset it to use them.`);
   }
-  return speech.modelDirectory ?? openDataDirectory(dataDirectory).models;
+  return speech.modelDirectory ?? place.openDirectory().models;
 }
 
 function languages(text: string): string[] {

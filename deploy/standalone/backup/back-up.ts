@@ -1,21 +1,13 @@
-import { mkdir, readdir } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { holdRemovals } from '@call-analysis/objects';
+import { withClient } from '@call-analysis/postgres';
 import { BackupNotPossible, backUpCluster } from '@call-analysis/postgres/base-backup';
 import { isDiskFull, StartFault, syncFolder } from '@call-analysis/runtime';
-import { Client } from 'pg';
 import type { DataDirectory } from '../data-directory.ts';
-import { concurrently, copyFile } from './copy-file.ts';
-import { DATA, ManifestWriter } from './manifest.ts';
+import { concurrently, copyFile, makeEmpty } from './copy-file.ts';
+import { DATA, writeManifest } from './manifest.ts';
 import type { Progress } from './progress.ts';
-
-interface BackupResult {
-  readonly directory: string;
-  readonly calls: number;
-  readonly objects: number;
-  readonly bytes: number;
-  readonly seconds: number;
-}
 
 /** Files that are copied at the same time. */
 const CONCURRENCY = 8;
@@ -30,18 +22,19 @@ export async function backUp(
   server: { readonly adminUrl: string; readonly databaseUrl: string },
   target: string,
   options: { readonly version: string; readonly progress: Progress },
-): Promise<BackupResult> {
+) {
   const { progress } = options;
   const directory = resolve(target);
   const startedAt = new Date();
-  await makeEmpty(directory, data.path);
+  refuseWithin(data.path, directory);
+  await makeEmpty(directory, 0o700);
   const held = await holdRemovals(data.objects);
   if (held === null) {
     throw new StartFault(
       'Another backup is in progress, or one was interrupted less than a minute ago. Retry shortly.',
     );
   }
-  const writer = await ManifestWriter.create(directory);
+  const writer = await writeManifest(directory);
   const folders = new Set<string>([directory]);
   let files = 0;
   let bytes = 0;
@@ -106,35 +99,21 @@ export async function backUp(
   }
 }
 
-async function makeEmpty(directory: string, source: string): Promise<void> {
+function refuseWithin(source: string, directory: string): void {
   const inside = relative(resolve(source), directory);
   if (inside === '' || !(inside.startsWith('..') || resolve(inside) === inside)) {
     throw new StartFault(
       `${directory} is within the data directory. Name a folder outside of it, on another disk if possible.`,
     );
   }
-  try {
-    await mkdir(directory, { recursive: true, mode: 0o700 });
-    if ((await readdir(directory)).length === 0) return;
-  } catch (error) {
-    throw new StartFault(`The backup cannot be written to ${directory}: ${(error as Error).message}.`, {
-      cause: error,
-    });
-  }
-  throw new StartFault(`${directory} is not empty. Name a new or empty folder.`);
 }
 
 /** As of just before the moment of the copy, so that the backup has at least these. */
-async function countCalls(url: string): Promise<number> {
-  const client = new Client({ connectionString: url, application_name: 'call-analysis backup' });
-  client.on('error', () => {});
-  await client.connect();
-  try {
+function countCalls(url: string): Promise<number> {
+  return withClient({ connectionString: url, application_name: 'call-analysis backup' }, async (client) => {
     const { rows } = await client.query<{ count: string }>('SELECT count(*) FROM ingest.call');
     return Number(rows[0]?.count);
-  } finally {
-    await client.end();
-  }
+  });
 }
 
 function explain(error: unknown, directory: string): unknown {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
-import { mkdir, open } from 'node:fs/promises';
+import { mkdir, open, readdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { StartFault } from '@call-analysis/runtime';
 
 const READ_BYTES = 1024 * 1024;
 
@@ -20,19 +21,11 @@ export async function copyFile(from: string | Buffer, to: string | null): Promis
     try {
       const hash = createHash('sha256');
       let bytes = 0;
-      const add = async (piece: Buffer) => {
+      const pieces = source?.createReadStream({ highWaterMark: READ_BYTES }) ?? [from as Buffer];
+      for await (const piece of pieces as AsyncIterable<Buffer> | Iterable<Buffer>) {
         hash.update(piece);
         bytes += piece.length;
         await target?.writeFile(piece);
-      };
-      if (typeof from !== 'string') await add(from);
-      if (source !== null) {
-        const buffer = Buffer.allocUnsafe(READ_BYTES);
-        for (;;) {
-          const { bytesRead } = await source.read(buffer, 0, READ_BYTES);
-          if (bytesRead === 0) break;
-          await add(buffer.subarray(0, bytesRead));
-        }
       }
       await target?.datasync();
       return { sha256: hash.digest('hex'), bytes };
@@ -53,29 +46,36 @@ async function openIfThere(path: string) {
   }
 }
 
+/** Makes a folder. StartFault when it is there and not empty, or cannot be used. */
+export async function makeEmpty(directory: string, mode?: number): Promise<void> {
+  try {
+    await mkdir(directory, { recursive: true, mode });
+    if ((await readdir(directory)).length === 0) return;
+  } catch (error) {
+    throw new StartFault(`${directory} cannot be used: ${(error as Error).message}.`, { cause: error });
+  }
+  throw new StartFault(`${directory} is not empty. Name a new or empty folder; nothing is overwritten.`);
+}
+
 /** Runs `work` on the values, some at the same time. Rejects with the first failure, once the others have ended. */
 export async function concurrently<Value>(
-  values: AsyncIterable<Value>,
+  values: AsyncIterable<Value> | Iterable<Value>,
   limit: number,
   work: (value: Value) => Promise<void>,
 ): Promise<void> {
   const running = new Set<Promise<void>>();
-  let failure: { readonly error: unknown } | null = null;
+  const failures: unknown[] = [];
   try {
     for await (const value of values) {
       const each = work(value)
-        .catch((error: unknown) => {
-          failure ??= { error };
-        })
+        .catch((error: unknown) => void failures.push(error))
         .finally(() => running.delete(each));
       running.add(each);
       if (running.size >= limit) await Promise.race(running);
-      if (failure !== null) break;
+      if (failures.length > 0) break;
     }
   } finally {
     await Promise.all(running);
   }
-  // Assigned in a callback, which the compiler does not see.
-  const failed = failure as { readonly error: unknown } | null;
-  if (failed !== null) throw failed.error;
+  if (failures.length > 0) throw failures[0];
 }

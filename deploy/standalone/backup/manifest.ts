@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { type FileHandle, open, readFile, rename } from 'node:fs/promises';
+import { open, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pipeline } from 'node:stream/promises';
@@ -39,52 +39,35 @@ interface Digest {
 }
 
 /** Writes the digests of a backup, one after another, and then the manifest. */
-export class ManifestWriter {
-  readonly #directory: string;
-  readonly #file: FileHandle;
-  readonly #hash = createHash('sha256');
-  #written: Promise<void> = Promise.resolve();
-
-  private constructor(directory: string, file: FileHandle) {
-    this.#directory = directory;
-    this.#file = file;
-  }
-
-  static async create(directory: string): Promise<ManifestWriter> {
-    return new ManifestWriter(directory, await open(join(directory, DIGESTS), 'wx', 0o600));
-  }
-
-  add({ path, sha256 }: Digest): Promise<void> {
-    const line = Buffer.from(`${sha256}  ${path}\n`);
-    this.#written = this.#written.then(async () => {
-      this.#hash.update(line);
-      await this.#file.writeFile(line);
-    });
-    return this.#written;
-  }
-
-  /** After this the backup is complete. */
-  async end(manifest: Omit<Manifest, 'format' | 'digests_sha256'>): Promise<void> {
-    await this.#written;
-    await this.#file.sync();
-    await this.#file.close();
-    const complete = { format: FORMAT, ...manifest, digests_sha256: this.#hash.digest('hex') } satisfies Manifest;
-    const draft = join(this.#directory, `${MANIFEST}.new`);
-    const file = await open(draft, 'wx', 0o600);
-    try {
-      await file.writeFile(`${JSON.stringify(complete, null, 2)}\n`);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    await rename(draft, join(this.#directory, MANIFEST));
-    await syncFolder(this.#directory);
-  }
-
-  async abandon(): Promise<void> {
-    await this.#written.catch(() => {});
-    await this.#file.close().catch(() => {});
-  }
+export async function writeManifest(directory: string) {
+  const digests = await open(join(directory, DIGESTS), 'wx', 0o600);
+  const hash = createHash('sha256');
+  let written: Promise<void> = Promise.resolve();
+  return {
+    add({ path, sha256 }: Digest): Promise<void> {
+      const line = Buffer.from(`${sha256}  ${path}\n`);
+      written = written.then(async () => {
+        hash.update(line);
+        await digests.writeFile(line);
+      });
+      return written;
+    },
+    /** After this the backup is complete. */
+    async end(manifest: Omit<Manifest, 'format' | 'digests_sha256'>): Promise<void> {
+      await written;
+      await digests.sync();
+      await digests.close();
+      const complete = { format: FORMAT, ...manifest, digests_sha256: hash.digest('hex') } satisfies Manifest;
+      const draft = join(directory, `${MANIFEST}.new`);
+      await writeFile(draft, `${JSON.stringify(complete, null, 2)}\n`, { flag: 'wx', mode: 0o600, flush: true });
+      await rename(draft, join(directory, MANIFEST));
+      await syncFolder(directory);
+    },
+    async abandon(): Promise<void> {
+      await written.catch(() => {});
+      await digests.close().catch(() => {});
+    },
+  };
 }
 
 /** The manifest of a complete backup whose digests are intact. StartFault otherwise. */

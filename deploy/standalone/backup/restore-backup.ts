@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import { clusterOwner } from '@call-analysis/postgres/base-backup';
 import { isDiskFull, StartFault, syncFolder } from '@call-analysis/runtime';
 import { RESTORING } from '../data-directory.ts';
-import { concurrently, copyFile } from './copy-file.ts';
+import { concurrently, copyFile, makeEmpty } from './copy-file.ts';
 import { DATA, readDigests, readManifest } from './manifest.ts';
 import type { Progress } from './progress.ts';
 
@@ -38,7 +38,7 @@ export async function restoreBackup(source: string, target: string, progress: Pr
   const to = resolve(target);
   const began = Date.now();
   const manifest = await readManifest(from);
-  await requireEmpty(to);
+  await makeEmpty(to);
   const draft = join(to, RESTORING);
   await mkdir(draft, { recursive: true, mode: 0o700 });
   try {
@@ -87,21 +87,6 @@ export async function restoreBackup(source: string, target: string, progress: Pr
   }
   const { calls, objects, files, bytes } = manifest;
   return { data_dir: to, calls, objects, files, bytes, seconds: (Date.now() - began) / 1000 };
-}
-
-async function requireEmpty(directory: string): Promise<void> {
-  let names: string[];
-  try {
-    await mkdir(directory, { recursive: true });
-    names = await readdir(directory);
-  } catch (error) {
-    throw new StartFault(`${directory} cannot be used: ${(error as Error).message}.`, { cause: error });
-  }
-  if (names.length > 0) {
-    throw new StartFault(
-      `${directory} is not empty, so it may be in use. Name a new or empty folder; nothing is overwritten.`,
-    );
-  }
 }
 
 /** Files that are verified at the same time. */

@@ -1,9 +1,15 @@
 import { type DeclaredEventType, declaredEvents, Envelope } from '@call-analysis/events';
 import { z } from 'zod';
 import type { Kafka } from '../config.ts';
-import { deadLetterTopic } from '../kafka/dead-letters/headers.ts';
 import { LARGE_BODY_BYTES } from '../kafka/large-bodies.ts';
-import { ATTRIBUTE_PREFIX, CONTENT_TYPE, DATA_REF, REPLAY_TO, SPEC_VERSION } from '../kafka/message.ts';
+import {
+  ATTRIBUTE_PREFIX,
+  CONTENT_TYPE,
+  DATA_REF,
+  deadLetterTopic,
+  REPLAY_TO,
+  SPEC_VERSION,
+} from '../kafka/message.ts';
 import { COMPRESSION, settingsOf, topicOf } from '../kafka/topics/topic.ts';
 
 export type AsyncApi = Readonly<Record<string, unknown>>;

@@ -2,11 +2,11 @@ import { type Event, fromWire, type WireEvent } from '@call-analysis/events';
 import type { Sql } from '@call-analysis/postgres';
 import type { Job, JobResult } from 'pg-boss';
 import { type AnyRoute, Poison, Postponed } from '../port.ts';
-import { jobsOf, type NewJob, readBatch } from '../queue/event-batch.ts';
-import { insertJobs, postponeJob, removeActiveJobs } from '../queue/queue-store.ts';
+import { jobsOf, listsOf, type NewJob, readBatch } from '../queue/event-batch.ts';
+import { insertJobs, removeJobs, returnJobs } from '../queue/queue-store.ts';
 import type { Queues } from '../queue/queues.ts';
 import { reasonOf } from './give-up.ts';
-import { type ConsumerInfo, HandlerCall, logUnreadable } from './outcome.ts';
+import { type ConsumerInfo, type HandlerCall, logUnreadable, startHandlerCall } from './outcome.ts';
 import { readEvent, type Routes } from './read-event.ts';
 import { inContextOf, traced, type TracedEvent } from './trace.ts';
 
@@ -29,51 +29,54 @@ interface FetchedEvent extends TracedEvent {
   readonly stored: unknown;
 }
 
-/** Delivers the jobs that one worker has fetched to the consumer's routes. */
-export class Delivery {
-  readonly #queues: Queues;
-  readonly #consumer: string;
-  readonly #routes: Routes;
-  readonly #batchSize: number;
-  readonly #results: JobResult[] = [];
+/** A consumer whose jobs are delivered. */
+interface Receiver {
+  readonly queues: Queues;
+  readonly consumer: string;
+  readonly routes: Routes;
+  /** The most events in one delivery. */
+  readonly batchSize: number;
+}
 
-  constructor(queues: Queues, consumer: string, routes: Routes, batchSize: number) {
-    this.#queues = queues;
-    this.#consumer = consumer;
-    this.#routes = routes;
-    this.#batchSize = batchSize;
+/**
+ * Delivers the jobs that one worker has fetched to the consumer's routes. Returns the jobs' results. A job without a result was
+ * not touched.
+ */
+export async function deliver(
+  { queues, consumer, routes, batchSize }: Receiver,
+  jobs: readonly Job<unknown>[],
+): Promise<JobResult[]> {
+  const results: JobResult[] = [];
+  const info: ConsumerInfo = { log: queues.log, name: queues.name, consumer };
+  const until = Date.now() + DELIVER_FOR_MS;
+  const fetched = jobs.map(fetchedJob);
+  // When a worker was lost while it handled a batch, any event may be the cause: each gets its own attempts.
+  const suspect = fetched.filter(({ batch, job }) => batch !== undefined && job.retryCount > 0);
+  await split(suspect, 1);
+  // A batch that is larger than one delivery is split, so that several workers share it.
+  const large = fetched.filter((each) => !suspect.includes(each) && each.pending > batchSize);
+  await split(large, batchSize);
+  const ready = fetched.filter((each) => !suspect.includes(each) && !large.includes(each));
+  // Lower priorities first: PostgreSQL returns fetched jobs in any order.
+  const sorted = ready.toSorted((a, b) => priorityOf(a) - priorityOf(b));
+  for (const group of listsOf(sorted, { sizeOf: ({ pending }) => pending, total: batchSize })) {
+    await deliverGroup(group);
+    if (Date.now() > until) break;
   }
-
-  /** Returns the jobs' results. A job without a result was not touched. */
-  async run(jobs: readonly Job<unknown>[]): Promise<JobResult[]> {
-    const until = Date.now() + DELIVER_FOR_MS;
-    const fetched = jobs.map(fetchedJob);
-    // When a worker was lost while it handled a batch, any event may be the cause: each gets its own attempts.
-    const suspect = fetched.filter(({ batch, job }) => batch !== undefined && job.retryCount > 0);
-    await this.#split(suspect, 1);
-    // A batch that is larger than one delivery is split, so that several workers share it.
-    const large = fetched.filter((each) => !suspect.includes(each) && each.pending > this.#batchSize);
-    await this.#split(large, this.#batchSize);
-    const ready = fetched.filter((each) => !suspect.includes(each) && !large.includes(each));
-    for (const group of groupsOf(ready, this.#batchSize)) {
-      await this.#deliver(group);
-      if (Date.now() > until) break;
-    }
-    // pg-boss would lose a failure and its reason if it reported it while the database does not respond.
-    if (this.#results.some(({ status }) => status !== 'completed')) {
-      await this.#queues.retryUntilAnswered(() => this.#queues.query('SELECT 1'));
-    }
-    return this.#results;
+  // pg-boss would lose a failure and its reason if it reported it while the database does not respond.
+  if (results.some(({ status }) => status !== 'completed')) {
+    await queues.retryUntilAnswered(() => queues.query('SELECT 1'));
   }
+  return results;
 
-  async #deliver(group: readonly FetchedJob[]): Promise<void> {
+  async function deliverGroup(group: readonly FetchedJob[]): Promise<void> {
     const byRoute = new Map<AnyRoute, FetchedEvent[]>();
     const ids = new Set<string>();
     for (const fetched of group) {
       for (const stored of fetched.batch ?? [fetched.job.data]) {
-        const read = readEvent(this.#routes, stored);
+        const read = readEvent(routes, stored);
         if ('poison' in read) {
-          this.#fail(fetched, stored, read.poison);
+          fail(fetched, stored, read.poison);
           continue;
         }
         // Claims reject an event in a later delivery, but not its duplicate within the same one.
@@ -87,75 +90,73 @@ export class Delivery {
         events.push({ fetched, stored, ...traced(read.event) });
       }
     }
-    await this.#complete(group);
-    for (const [route, events] of byRoute) await this.#handle(route, events);
+    await complete(group);
+    for (const [route, events] of byRoute) await handle(route, events);
   }
 
-  async #handle(route: AnyRoute, events: readonly FetchedEvent[]): Promise<void> {
-    const call = new HandlerCall(route.event);
+  async function handle(route: AnyRoute, events: readonly FetchedEvent[]): Promise<void> {
+    const call = startHandlerCall(info, route.event);
     try {
       await inContextOf(events, () => route.handle(events.map(({ event }) => event as never)));
       for (const { fetched } of events) fetched.pending -= 1;
-      call.succeeded(this.#info, events);
+      call.succeeded(events);
     } catch (error) {
       const [only] = events;
       if (events.length !== 1 || only === undefined) {
-        for (const each of events) await this.#handle(route, [each]);
+        for (const each of events) await handle(route, [each]);
         return;
       }
-      if (error instanceof Postponed && only.fetched.batch === undefined) await this.#postpone(only, call, error);
-      else this.#fail(only.fetched, only.stored, error, { call, event: only });
+      if (error instanceof Postponed && only.fetched.batch === undefined) await postpone(only, call, error);
+      else fail(only.fetched, only.stored, error, { call, event: only });
     }
-    await this.#complete(new Set(events.map(({ fetched }) => fetched)));
+    await complete(new Set(events.map(({ fetched }) => fetched)));
   }
 
   /** Removes the jobs of which every event has its outcome, or gets it in a job of its own. */
-  async #complete(fetched: Iterable<FetchedJob>): Promise<void> {
+  async function complete(fetched: Iterable<FetchedJob>): Promise<void> {
     const done = [...fetched].filter(({ pending }) => pending === 0);
-    await this.#replace(
+    await replace(
       done,
       done.flatMap(({ separated }) => [...jobsOf(separated, 1)]),
     );
   }
 
-  async #split(batches: readonly FetchedJob[], most: number): Promise<void> {
-    await this.#replace(
+  async function split(batches: readonly FetchedJob[], most: number): Promise<void> {
+    await replace(
       batches,
       batches.flatMap(({ batch = [] }) => [...jobsOf(batch.map(fromWire), most)]),
     );
   }
 
   /** Removes jobs from the queue in the same transaction that inserts others in their place. */
-  async #replace(fetched: readonly FetchedJob[], by: readonly NewJob[]): Promise<void> {
+  async function replace(fetched: readonly FetchedJob[], by: readonly NewJob[]): Promise<void> {
     if (fetched.length === 0) return;
-    const queues = this.#queues;
     const inserted = [...new Map(by.map(({ job }) => [job.id, job])).values()];
     const removed = fetched.map(({ job }) => job);
-    const remove = (sql: Sql) => removeActiveJobs(queues, sql, this.#consumer, removed);
-    const replace = async (tx: Sql) => {
-      await insertJobs(queues, tx, this.#consumer, inserted);
+    const remove = (sql: Sql) => removeJobs(queues, sql, consumer, removed);
+    const insertAndRemove = async (tx: Sql) => {
+      await insertJobs(queues, tx, consumer, inserted);
       await remove(tx);
     };
     await queues.retryUntilAnswered<unknown>(() =>
-      inserted.length === 0 ? remove(queues) : queues.transaction(replace),
+      inserted.length === 0 ? remove(queues) : queues.transaction(insertAndRemove),
     );
-    for (const { id } of removed) this.#results.push({ id, status: 'completed' });
+    for (const { id } of removed) results.push({ id, status: 'completed' });
   }
 
-  get #info(): ConsumerInfo {
-    const { log, name } = this.#queues;
-    return { log, name, consumer: this.#consumer };
-  }
-
-  async #postpone({ fetched: { job }, ...event }: FetchedEvent, call: HandlerCall, error: Postponed): Promise<void> {
-    call.postponed(this.#info, event, error);
-    await this.#queues.retryUntilAnswered(() => postponeJob(this.#queues, this.#consumer, job, error.pauseMs));
+  async function postpone(
+    { fetched: { job }, ...event }: FetchedEvent,
+    call: HandlerCall,
+    error: Postponed,
+  ): Promise<void> {
+    call.postponed(event, error);
+    await queues.retryUntilAnswered(() => returnJobs(queues, consumer, [job], error.pauseMs));
     // It is no longer active, so this changes nothing but that the worker is done with it.
-    this.#results.push({ id: job.id, status: 'completed' });
+    results.push({ id: job.id, status: 'completed' });
   }
 
   /** `attempt` is undefined for an event that could not be read. */
-  #fail(
+  function fail(
     fetched: FetchedJob,
     stored: unknown,
     error: unknown,
@@ -168,32 +169,15 @@ export class Delivery {
       return;
     }
     const reason = reasonOf(error, job.retryCount + 1);
-    const isPoison = error instanceof Poison;
-    if (attempt === undefined) logUnreadable(this.#info, job.id, reason, error);
-    else attempt.call.failed(this.#info, attempt.event, reason, isPoison, error);
-    this.#results.push({ id: job.id, status: isPoison ? 'deadletter' : 'failed', output: reason });
+    if (attempt === undefined) logUnreadable(info, job.id, reason, error);
+    else attempt.call.failed(attempt.event, reason, error);
+    results.push({ id: job.id, status: error instanceof Poison ? 'deadletter' : 'failed', output: reason });
   }
 }
 
 function fetchedJob(job: Job<unknown>): FetchedJob {
   const batch = readBatch(job.data);
   return { job, batch, pending: batch?.length ?? 1, separated: [] };
-}
-
-/** Groups jobs of at most this many events, lower priorities first: PostgreSQL returns fetched jobs in any order. */
-function* groupsOf(fetched: readonly FetchedJob[], batchSize: number): Generator<FetchedJob[]> {
-  let group: FetchedJob[] = [];
-  let events = 0;
-  for (const each of fetched.toSorted((a, b) => priorityOf(a) - priorityOf(b))) {
-    if (events + each.pending > batchSize) {
-      yield group;
-      group = [];
-      events = 0;
-    }
-    group.push(each);
-    events += each.pending;
-  }
-  if (group.length > 0) yield group;
 }
 
 function priorityOf({ job, batch: [first] = [] }: FetchedJob): number {

@@ -4,7 +4,7 @@ import type { JobResult, JobWithMetadata } from 'pg-boss';
 import { z } from 'zod';
 import { DISCARD, type FailureReason, Poison } from '../port.ts';
 import { consumerOf } from '../queue/consumer-queue.ts';
-import { limitRetryDelay, removeFailedJobs, removeJob } from '../queue/queue-store.ts';
+import { limitRetryDelay, removeFailedJobs, removeJobs } from '../queue/queue-store.ts';
 import type { Queues } from '../queue/queues.ts';
 import { recordGivenUp } from './outcome.ts';
 import { readEnvelope, readEvent, type Routes } from './read-event.ts';
@@ -64,7 +64,13 @@ async function giveUp(
   const reason = storedReason(job.sourceOutput, job.sourceRetryCount);
   try {
     if ((await inContextOf([dead], async () => route?.giveUp?.(event, reason))) === DISCARD) {
-      await discard(queues, job, consumer, event.id);
+      // Removes the dead letter and what the queue keeps of the failed event.
+      await queues.retryUntilAnswered(() =>
+        queues.transaction(async (tx) => {
+          await removeFailedJobs(tx, queues.schema, consumer, [event.id]);
+          await removeJobs(queues, tx, job.name, job.id);
+        }),
+      );
       return { id: job.id, status: 'completed' };
     }
     await sink?.(queues, consumer, envelope.data, reason);
@@ -80,21 +86,6 @@ async function giveUp(
     await queues.retryUntilAnswered(() => limitRetryDelay(queues, job, LONGEST_PAUSE_SECONDS));
     return { id: job.id, status: 'failed', output: failure };
   }
-}
-
-/** Removes the dead letter and what the queue keeps of the failed event. */
-async function discard(
-  queues: Queues,
-  { name, id }: JobWithMetadata<unknown>,
-  consumer: string,
-  eventId: string,
-): Promise<void> {
-  await queues.retryUntilAnswered(() =>
-    queues.transaction(async (tx) => {
-      await removeFailedJobs(tx, queues.schema, consumer, [eventId]);
-      await removeJob(queues, tx, name, id);
-    }),
-  );
 }
 
 const LONGEST_MESSAGE = 2_000;

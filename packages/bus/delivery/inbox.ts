@@ -1,26 +1,19 @@
 import { settlesWithin } from '@call-analysis/runtime';
 import type { Job } from 'pg-boss';
-import type { Subscription, SubscriptionOptions } from '../port.ts';
+import type { SubscriptionOptions } from '../port.ts';
 import { deadLetterQueueOf } from '../queue/consumer-queue.ts';
 import type { DueJobs } from '../queue/due-jobs.ts';
 import { BATCH_EVENTS } from '../queue/event-batch.ts';
 import { returnJobs } from '../queue/queue-store.ts';
 import type { Queues } from '../queue/queues.ts';
-import { Delivery } from './delivery.ts';
+import { deliver } from './delivery.ts';
 import { type DeadLetterSink, giveUpDeadLetters } from './give-up.ts';
 import type { Routes } from './read-event.ts';
 
 /** Notifications wake the workers for new events, and `DueJobs` for others; this is in case both fail. */
 const POLL_SECONDS = 300;
 
-export interface Inbox extends Subscription {
-  /** `stop` has timed out, and handlers were still running then. */
-  readonly isLate: boolean;
-  /** The number of jobs that are being handled. */
-  readonly inProgress: number;
-  /** Returns the jobs that are being handled to the queue; the attempts do not count. Their handlers go on regardless. */
-  release(): Promise<void>;
-}
+export type Inbox = Awaited<ReturnType<typeof openInbox>>;
 
 /** Delivers a consumer's events to its routes until it is stopped. */
 export async function openInbox(
@@ -28,7 +21,7 @@ export async function openInbox(
   due: DueJobs,
   subscription: SubscriptionOptions,
   sink?: DeadLetterSink,
-): Promise<Inbox> {
+) {
   const { boss } = queues;
   const { consumer, batchSize = 1, concurrency = 1 } = subscription;
   const routes: Routes = new Map(subscription.routes.map((route) => [route.event.type, route]));
@@ -53,7 +46,7 @@ export async function openInbox(
         for (const job of jobs) inProgress.add(job);
         const fetched = [...jobs];
         try {
-          const results = await new Delivery(queues, consumer, routes, batchSize).run(jobs);
+          const results = await deliver({ queues, consumer, routes, batchSize }, jobs);
           const status = new Map(results.map((result) => [result.id, result.status]));
           // Completed jobs are removed already. Without them, pg-boss skips a statement that would change nothing.
           jobs.splice(0, jobs.length, ...fetched.filter((job) => (status.get(job.id) ?? 'completed') !== 'completed'));
@@ -78,13 +71,15 @@ export async function openInbox(
   let stopping: Promise<unknown> | undefined;
   let isLate = false;
   return {
-    get isLate() {
+    /** `stop` has timed out, and handlers were still running then. */
+    get isLate(): boolean {
       return isLate;
     },
-    get inProgress() {
+    /** The number of jobs that are being handled. */
+    get inProgress(): number {
       return inProgress.size;
     },
-    async stop(withinMs) {
+    async stop(withinMs?: number): Promise<void> {
       for (const stop of stopWatching) stop();
       stopping ??= Promise.all([
         ...workers.map((id) => boss.offWork(consumer, { id, wait: true })),
@@ -96,7 +91,8 @@ export async function openInbox(
       }
       isLate = !(await settlesWithin(stopping, withinMs));
     },
-    async release() {
+    /** Returns the jobs that are being handled to the queue; the attempts do not count. Their handlers go on regardless. */
+    async release(): Promise<void> {
       await returnJobs(queues, consumer, [...inProgress]);
     },
   };

@@ -1,7 +1,7 @@
 import { unavailable } from '@call-analysis/fault';
 import { shareConnections } from '@call-analysis/postgres';
 import { cachedFor, gauge, settlesWithin } from '@call-analysis/runtime';
-import type { BusOptions } from '../config.ts';
+import type { BusOptions, QueueConfig } from '../config.ts';
 import type { ConsumerDepth, Subscription, SubscriptionOptions, FailureReason } from '../port.ts';
 import { createConsumerQueues, deadLetterQueueOf, isDeadLetterQueue } from '../queue/consumer-queue.ts';
 import { watchDueJobs } from '../queue/due-jobs.ts';
@@ -41,14 +41,6 @@ const RELEASE_WITHIN_MS = 2_000;
 /** The name under which `depths` counts the events that wait to leave the service. No consumer has it. */
 export const OUTBOX = 'outbox';
 
-export interface InboxConfig {
-  readonly url: string;
-  readonly schema: string;
-  readonly exclusive?: boolean | undefined;
-  /** The process's connections to the database, of which the queues take their share. */
-  readonly connections?: number | undefined;
-}
-
 interface InboxDeps {
   /** The depths of these consumers, exported as metrics. */
   readDepths(queues: Queues, consumers: readonly string[]): Promise<ConsumerDepth[]>;
@@ -57,24 +49,11 @@ interface InboxDeps {
 }
 
 /** The receiving side of every transport: queues in PostgreSQL, and the consumers that are served from them. */
-interface Inboxes {
-  readonly queues: Queues;
-  /** Calls `connect` once the consumer's queue exists; from then on events may be inserted into it. */
-  subscribe(subscription: SubscriptionOptions, connect: () => Promise<void>): Promise<Subscription>;
-  /** Rejects with Fault UNAVAILABLE unless the database answers. */
-  ready(): Promise<void>;
-  /**
-   * Waits for handlers for `closeWithinMs`, returns the events that are still being handled to their queues, and closes the
-   * queues. `closeOthers` runs at the same time and may still use the queues.
-   */
-  close(closeOthers: () => Promise<unknown>): Promise<void>;
-}
-
 export async function openInboxes(
-  { url, schema, exclusive = false, connections }: InboxConfig,
+  { url, schema, exclusive = false, connections }: QueueConfig,
   options: BusOptions,
   { readDepths, sink }: InboxDeps,
-): Promise<Inboxes> {
+) {
   const { name, log, closeWithinMs = CLOSE_WITHIN_MS, leaseSeconds = LEASE_SECONDS } = options;
   const queues = await startQueues({
     url,
@@ -90,6 +69,10 @@ export async function openInboxes(
   const leases = watchLeases(queues, () => consumers.flatMap((each) => [each, deadLetterQueueOf(each)]));
   const stopExport = exportDepths(name, () => readDepths(queues, consumers));
 
+  /**
+   * Waits for handlers for `closeWithinMs`, returns the events that are still being handled to their queues, and closes the
+   * queues. `closeOthers` runs at the same time and may still use the queues.
+   */
   async function close(closeOthers: () => Promise<unknown>): Promise<void> {
     stopExport();
     const othersClosed = closeOthers();
@@ -113,7 +96,8 @@ export async function openInboxes(
 
   return {
     queues,
-    async subscribe(subscription, connect) {
+    /** Calls `connect` once the consumer's queue exists; from then on events may be inserted into it. */
+    async subscribe(subscription: SubscriptionOptions, connect: () => Promise<void>): Promise<Subscription> {
       validate(subscription);
       await createConsumerQueues(queues, subscription);
       if (exclusive) await returnAbandonedJobs(queues, subscription.consumer);
@@ -123,7 +107,8 @@ export async function openInboxes(
       consumers.push(subscription.consumer);
       return inbox;
     },
-    async ready() {
+    /** Rejects with Fault UNAVAILABLE unless the database answers. */
+    async ready(): Promise<void> {
       try {
         await queues.query('SELECT 1');
       } catch (error) {

@@ -1,7 +1,7 @@
 import type { Event, EventType } from '@call-analysis/events';
 import { counter, histogram, isTracing, recordSpan } from '@call-analysis/runtime';
 import type { Log } from '../config.ts';
-import type { FailureReason, Postponed } from '../port.ts';
+import { type FailureReason, Poison, type Postponed } from '../port.ts';
 import type { TracedEvent } from './trace.ts';
 
 /** Whose outcomes are recorded. */
@@ -31,74 +31,22 @@ export function countPublished(service: string, events: readonly Event[]): void 
   for (const { type } of events) published.of(service, type).add();
 }
 
-/** Measures one call of a handler from its construction, and records how it ended. */
-export class HandlerCall {
-  readonly #startedAt = Date.now();
-  readonly #mark = performance.now();
-  readonly #type: EventType;
+export type HandlerCall = ReturnType<typeof startHandlerCall>;
 
-  /** All events of a call have this type. */
-  constructor(type: EventType) {
-    this.#type = type;
-  }
+/** Measures one call of a handler, and records how it ended. All of its events have this type. */
+export function startHandlerCall({ log, name, consumer }: ConsumerInfo, type: EventType) {
+  const startedAt = Date.now();
+  const mark = performance.now();
+  const passedMs = () => Math.round((performance.now() - mark) * 10) / 10;
 
-  /** Records that the handler returned. */
-  succeeded(info: ConsumerInfo, events: readonly TracedEvent[]): void {
-    const { log, name, consumer } = info;
-    const ms = this.#ms();
-    const together = events.length;
-    duration.of(name, consumer).observe(ms / 1000);
-    handled.of(name, consumer, events[0]!.event.type, 'done').add(together);
-    if (isTracing()) for (const each of events) this.#recordSpan(info, each, ms);
-    if (log.isLevelEnabled?.('info') === false) return;
-    for (const each of events)
-      log.info({ consumer, ...fieldsOf(this.#type, each), outcome: 'done', ms, together }, 'event');
-  }
-
-  /** Records that one event has to wait. */
-  postponed({ log, name, consumer }: ConsumerInfo, event: TracedEvent, { message, pauseMs }: Postponed): void {
-    handled.of(name, consumer, event.event.type, 'postponed').add();
-    const fields = { consumer, ...fieldsOf(this.#type, event), outcome: 'postponed', ms: this.#ms(), pauseMs };
-    log.info({ ...fields, reason: message }, 'An event waits.');
-  }
-
-  /** Records that an attempt at one event failed. It will be retried unless it is poison. */
-  failed(
-    info: ConsumerInfo,
-    failed: TracedEvent,
-    { code, attempts }: FailureReason,
-    isPoison: boolean,
-    err: unknown,
-  ): void {
-    const { log, name, consumer } = info;
-    const ms = this.#ms();
-    duration.of(name, consumer).observe(ms / 1000);
-    // The outcome `dead` is counted when the event is given up, which may be later and for another reason.
-    handled.of(name, consumer, failed.event.type, 'failed').add();
-    if (isTracing()) this.#recordSpan(info, failed, ms, code);
-    const outcome = isPoison ? 'poison' : 'failed';
-    const fields = { consumer, ...fieldsOf(this.#type, failed), outcome, ms, code, attempts, err };
-    if (isPoison) log.error(fields, 'An event is poison and goes to the dead letters.');
-    else log.warn(fields, 'An event could not be handled.');
-  }
-
-  #ms(): number {
-    return Math.round((performance.now() - this.#mark) * 10) / 10;
-  }
-
-  #recordSpan(
-    { name, consumer }: ConsumerInfo,
-    { event, parent, context }: TracedEvent,
-    ms: number,
-    failure?: string,
-  ): void {
+  function recordCall({ event, parent, context }: TracedEvent, ms: number, failure?: string): void {
     recordSpan({
       service: name,
       name: `${consumer} ${event.type}`,
       kind: 'consumer',
       traceparent: context.traceparent,
       parent,
-      beganAt: this.#startedAt,
+      beganAt: startedAt,
       ms,
       attributes: {
         'messaging.consumer.group.name': consumer,
@@ -110,7 +58,40 @@ export class HandlerCall {
       failure,
     });
   }
+
+  return {
+    /** Records that the handler returned. */
+    succeeded(events: readonly TracedEvent[]): void {
+      const ms = passedMs();
+      const together = events.length;
+      duration.of(name, consumer).observe(ms / 1000);
+      handled.of(name, consumer, type.type, 'done').add(together);
+      if (isTracing()) for (const each of events) recordCall(each, ms);
+      if (log.isLevelEnabled?.('info') === false) return;
+      for (const each of events)
+        log.info({ consumer, ...fieldsOf(type, each), outcome: 'done', ms, together }, 'event');
+    },
+    /** Records that one event has to wait. */
+    postponed(event: TracedEvent, { message, pauseMs }: Postponed): void {
+      handled.of(name, consumer, type.type, 'postponed').add();
+      const fields = { consumer, ...fieldsOf(type, event), outcome: 'postponed', ms: passedMs(), pauseMs };
+      log.info({ ...fields, reason: message }, 'An event waits.');
+    },
+    /** Records that an attempt at one event failed. It will be retried unless it is poison. */
+    failed(failed: TracedEvent, { code, attempts }: FailureReason, err: unknown): void {
+      const ms = passedMs();
+      duration.of(name, consumer).observe(ms / 1000);
+      // The outcome `dead` is counted when the event is given up, which may be later and for another reason.
+      handled.of(name, consumer, type.type, 'failed').add();
+      if (isTracing()) recordCall(failed, ms, code);
+      const fields = { consumer, ...fieldsOf(type, failed), ms, code, attempts, err };
+      if (err instanceof Poison) log.error({ ...fields, outcome: 'poison' }, POISON);
+      else log.warn({ ...fields, outcome: 'failed' }, 'An event could not be handled.');
+    },
+  };
 }
+
+const POISON = 'An event is poison and goes to the dead letters.';
 
 /** Logs a job that is no event, or none that the consumer has a route for. */
 export function logUnreadable(
@@ -119,10 +100,7 @@ export function logUnreadable(
   { code, attempts }: FailureReason,
   err: unknown,
 ): void {
-  log.error(
-    { consumer, event: jobId, outcome: 'poison', code, attempts, err },
-    'An event is poison and goes to the dead letters.',
-  );
+  log.error({ consumer, event: jobId, outcome: 'poison', code, attempts, err }, POISON);
 }
 
 /** Records that an event was given up permanently. `type` is undefined if the consumer has no route for it. */

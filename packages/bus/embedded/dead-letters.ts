@@ -1,5 +1,5 @@
 import { openDatabase, type Transaction } from '@call-analysis/postgres';
-import type { BusOptions } from '../config.ts';
+import type { BusOptions, QueueConfig } from '../config.ts';
 import { storedReason } from '../delivery/give-up.ts';
 import { readEnvelope } from '../delivery/read-event.ts';
 import {
@@ -11,14 +11,13 @@ import {
   type ReplayResult,
 } from '../port.ts';
 import { jobsOf } from '../queue/event-batch.ts';
-import type { BusSchema } from '../queue/migrate.ts';
 import {
   type DeadLetterRow,
   insertJobs,
   listDeadLetters,
   lockDeadLetters,
   removeFailedJobs,
-  removeJob,
+  removeJobs,
 } from '../queue/queue-store.ts';
 import { type Queues, startQueues } from '../queue/queues.ts';
 import { publish } from './open.ts';
@@ -29,7 +28,7 @@ const CONNECTIONS = 2;
 
 /** The dead letters in the queues of one schema, whether or not their consumers are running. */
 export async function openQueuedDeadLetters(
-  { url, schema }: BusSchema,
+  { url, schema }: QueueConfig,
   { name, log }: Pick<BusOptions, 'name' | 'log'>,
 ): Promise<DeadLetters> {
   const queues = await startQueues({
@@ -51,7 +50,7 @@ export async function openQueuedDeadLetters(
       const skipped: string[] = [];
       for (;;) {
         const step = await database.transaction((tx) =>
-          replaySome(queues, tx, { filter, choose, until: clock!.now, skipped }),
+          replaySome(queues, tx, filter, { choose, until: clock!.now, skipped }),
         );
         sum.replayed += step.replayed;
         sum.published += step.published;
@@ -65,20 +64,12 @@ export async function openQueuedDeadLetters(
   };
 }
 
-interface Replay {
-  readonly filter: DeadLetterFilter;
-  readonly choose: ChooseReplayAction;
-  /** Events that were given up later are left. */
-  readonly until: Date;
-  /** Jobs that cannot be replayed. */
-  readonly skipped: readonly string[];
-}
-
-/** Replays some dead letters and removes them, in one transaction. */
+/** Replays some dead letters that were given up by `until`, and removes them. Returns the jobs that cannot be replayed. */
 async function replaySome(
   queues: Queues,
   tx: Transaction,
-  { filter, choose, until, skipped }: Replay,
+  filter: DeadLetterFilter,
+  { choose, until, skipped }: { choose: ChooseReplayAction; until: Date; skipped: readonly string[] },
 ): Promise<ReplayResult & { skipped: string[] }> {
   const { schema } = queues;
   const result = { replayed: 0, published: 0, skipped: [] as string[] };
@@ -98,7 +89,7 @@ async function replaySome(
       await insertJobs(queues, tx, consumer, jobs);
     }
     await publish(queues, tx, action.publish);
-    await removeJob(queues, tx, queue, job);
+    await removeJobs(queues, tx, queue, job);
     result.replayed += 1;
     if (action.publish.length > 0) result.published += 1;
   }

@@ -22,12 +22,7 @@ export async function broadcast(tx: Sql, schema: string, events: readonly Event[
 
 type ListenHandle = Awaited<ReturnType<NonNullable<Db['listen']>>>;
 
-interface Listeners {
-  listen(type: EventType, onEvent: (event: Event) => void): Promise<Subscription>;
-  close(): Promise<void>;
-}
-
-export function createListeners(queues: Queues): Listeners {
+export function createListeners(queues: Queues) {
   const { boss, schema, log } = queues;
   const listeners = new Set<{ type: EventType; onEvent: (event: Event) => void }>();
   let connection: Promise<ListenHandle> | undefined;
@@ -45,13 +40,11 @@ export function createListeners(queues: Queues): Listeners {
   }
 
   async function connect(): Promise<ListenHandle> {
-    const database = boss.getDb();
-    if (database.listen === undefined) throw new Error('The database connection cannot listen.');
-    return database.listen(channel(schema), createAssembler(callListeners), () => {});
+    return boss.getDb().listen!(channel(schema), createAssembler(callListeners), () => {});
   }
 
   return {
-    async listen(type, onEvent) {
+    async listen(type: EventType, onEvent: (event: Event) => void): Promise<Subscription> {
       await boss.createQueue(LISTENERS);
       await boss.subscribe(type.type, LISTENERS);
       connection ??= connect();
@@ -69,7 +62,7 @@ export function createListeners(queues: Queues): Listeners {
         },
       };
     },
-    async close() {
+    async close(): Promise<void> {
       listeners.clear();
       const handle = await connection?.catch(() => undefined);
       await handle?.close();

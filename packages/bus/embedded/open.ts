@@ -1,18 +1,18 @@
 import type { Event } from '@call-analysis/events';
 import type { Sql } from '@call-analysis/postgres';
-import type { BusOptions } from '../config.ts';
-import { type InboxConfig, openInboxes } from '../delivery/inboxes.ts';
+import type { BusOptions, QueueConfig } from '../config.ts';
+import { openInboxes } from '../delivery/inboxes.ts';
 import { countPublished } from '../delivery/outcome.ts';
 import { withOrigin } from '../delivery/trace.ts';
 import type { Bus } from '../port.ts';
 import { jobListsOf } from '../queue/event-batch.ts';
 import { findSubscriptions, insertJobs, readDepths } from '../queue/queue-store.ts';
 import type { Queues } from '../queue/queues.ts';
-import { removePending, removePendingOfFirm } from '../queue/remove-pending.ts';
+import { removePending } from '../queue/remove-pending.ts';
 import { broadcast, createListeners, LISTENERS } from './listeners.ts';
 
 /** The embedded transport: publishing inserts events straight into the inboxes of their consumers, in the same schema. */
-export async function openEmbedded(config: InboxConfig, options: BusOptions): Promise<Bus> {
+export async function openEmbedded(config: QueueConfig, options: BusOptions): Promise<Bus> {
   const inboxes = await openInboxes(config, options, { readDepths });
   const { queues } = inboxes;
   const listeners = createListeners(queues);
@@ -35,7 +35,7 @@ export async function openEmbedded(config: InboxConfig, options: BusOptions): Pr
     removePending: (tx, firmUuid, subject, except) =>
       removePending(tx, queues.schema, { firmUuid, subject, except: except.map(({ type }) => type) }),
     removePendingOfFirm: (tx, firmUuid, except, limit) =>
-      removePendingOfFirm(tx, queues.schema, { firmUuid, except: except.map(({ type }) => type), limit }),
+      removePending(tx, queues.schema, { firmUuid, except: except.map(({ type }) => type) }, limit),
     depths: () => readDepths(queues),
     ready: () => inboxes.ready(),
     close: () => (closing ??= inboxes.close(() => listeners.close())),
@@ -54,19 +54,16 @@ export async function publish(queues: Queues, tx: Sql, events: readonly Event[])
 
 /** Reads the subscriptions in the transaction, so that a consumer that subscribed before it began is found. */
 async function eventsByConsumer(queues: Queues, tx: Sql, events: readonly Event[]): Promise<Map<string, Event[]>> {
-  const byConsumer = new Map<string, Event[]>();
-  if (events.length === 0) return byConsumer;
+  if (events.length === 0) return new Map();
   const subscriptions = await findSubscriptions(tx, queues.schema, [
     ...new Set(events.flatMap(({ type, source }) => [type, topicOf(type, source)])),
   ]);
-  for (const consumer of new Set(subscriptions.map((row) => row.consumer))) {
-    const topics = new Set(subscriptions.filter((row) => row.consumer === consumer).map((row) => row.topic));
-    byConsumer.set(
-      consumer,
-      events.filter(({ type, source }) => topics.has(type) || topics.has(topicOf(type, source))),
-    );
-  }
-  return byConsumer;
+  return new Map(
+    [...Map.groupBy(subscriptions, ({ consumer }) => consumer)].map(([consumer, rows]) => {
+      const topics = new Set(rows.map(({ topic }) => topic));
+      return [consumer, events.filter(({ type, source }) => topics.has(type) || topics.has(topicOf(type, source)))];
+    }),
+  );
 }
 
 /** The topic of the events that one source publishes. */

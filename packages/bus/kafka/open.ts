@@ -1,38 +1,32 @@
 import { unavailable } from '@call-analysis/fault';
-import { type ObjectsConfig, openObjects } from '@call-analysis/objects';
+import { openObjects } from '@call-analysis/objects';
 import { openDatabase, shareConnections } from '@call-analysis/postgres';
-import { type BusOptions, type Kafka, topicRetentionDays } from '../config.ts';
+import { type BusOptions, type Kafka, type KafkaConfig, topicRetentionDays } from '../config.ts';
 import type { DeadLetterSink } from '../delivery/give-up.ts';
-import { type InboxConfig, openInboxes } from '../delivery/inboxes.ts';
+import { openInboxes } from '../delivery/inboxes.ts';
 import { countPublished } from '../delivery/outcome.ts';
 import { withOrigin } from '../delivery/trace.ts';
 import type { Bus, ConsumerDepth, Listener } from '../port.ts';
 import { readDepths } from '../queue/queue-store.ts';
 import { createErrorLog, type Queues } from '../queue/queues.ts';
-import { removePending, removePendingOfFirm } from '../queue/remove-pending.ts';
+import { removePending } from '../queue/remove-pending.ts';
 import { connect } from './connection/client.ts';
 import { createKafkaListeners } from './consumer/listeners.ts';
 import { openReader, type Reader } from './consumer/reader.ts';
-import { deadLetterHeaders, deadLetterTopic } from './dead-letters/headers.ts';
 import { startRemovingOldBodies } from './large-bodies.ts';
+import { deadLetterHeaders, deadLetterTopic } from './message.ts';
 import { removeRowsOfFirm } from './outbox/outbox-store.ts';
 import { outboxDepth, putIntoOutbox, removeOutgoing, requireOutbox } from './outbox/outbox.ts';
 import { startRelay } from './outbox/relay.ts';
 import { createSender } from './outbox/sender.ts';
 import { createKnownTopics, type KnownTopics } from './topics/known-topics.ts';
 
-interface KafkaTransportConfig extends InboxConfig {
-  readonly kafka: Kafka;
-  /** Keeps bodies that are too large for a message. All services share it. */
-  readonly overflow?: ObjectsConfig | undefined;
-}
-
 /**
  * The Kafka transport: the outbox and the inboxes are in the service's own database, with Kafka between them. Publishing
  * writes to the outbox in the publisher's transaction. One process of the service relays the outbox to Kafka, and every
  * service reads the events of its consumers into its own inboxes.
  */
-export async function openKafka(config: KafkaTransportConfig, options: BusOptions): Promise<Bus> {
+export async function openKafka(config: KafkaConfig, options: BusOptions): Promise<Bus> {
   const { kafka, url, schema } = config;
   const { name, log } = options;
   const inboxes = await openInboxes(config, options, {
@@ -93,12 +87,12 @@ export async function openKafka(config: KafkaTransportConfig, options: BusOption
       const target = { firmUuid, subject, except: excepted.map(({ type }) => type) };
       const outgoing = await removeOutgoing(tx, schema, target);
       const incoming = await removePending(tx, schema, target);
-      return { removed: outgoing.removed + incoming.removed, inProgress: incoming.inProgress };
+      return { removed: outgoing + incoming.removed, inProgress: incoming.inProgress };
     },
     async removePendingOfFirm(tx, firmUuid, excepted, limit) {
-      const target = { firmUuid, except: excepted.map(({ type }) => type), limit };
-      const outgoing = await removeRowsOfFirm(tx, schema, target);
-      const incoming = await removePendingOfFirm(tx, schema, target);
+      const target = { firmUuid, except: excepted.map(({ type }) => type) };
+      const outgoing = await removeRowsOfFirm(tx, schema, target, limit);
+      const incoming = await removePending(tx, schema, target, limit);
       return { removed: outgoing + incoming.removed, inProgress: incoming.inProgress };
     },
     depths: () => readAllDepths(queues),

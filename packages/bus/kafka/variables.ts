@@ -13,7 +13,6 @@ import { z } from 'zod';
 import type { Kafka } from '../config.ts';
 
 const BROKERS = ['KAFKA_BROKERS'] as const;
-const MECHANISMS = ['plain', 'scram-sha-256', 'scram-sha-512'] as const;
 
 /** The environment variables of the Kafka transport. Without KAFKA_BROKERS it is not used. */
 export const KafkaVariables = z.object({
@@ -36,7 +35,7 @@ export const KafkaVariables = z.object({
     .string()
     .optional()
     .meta({ description: 'A PEM file with the key of KAFKA_TLS_CERT_FILE. Read at start.' }),
-  KAFKA_SASL_MECHANISM: z.enum(MECHANISMS).optional().meta({
+  KAFKA_SASL_MECHANISM: z.enum(['plain', 'scram-sha-256', 'scram-sha-512']).optional().meta({
     description:
       'The login mechanism: `plain` (only with TLS, because it sends the password), `scram-sha-256` or `scram-sha-512`.',
   }),
@@ -45,7 +44,7 @@ export const KafkaVariables = z.object({
   KAFKA_CREATE_TOPICS: onOff('on').meta({
     description: 'Whether missing topics are created: `on`, or `off` to refuse to start without them.',
   }),
-  KAFKA_TOPIC_PARTITIONS: count('12').meta({
+  KAFKA_TOPIC_PARTITIONS: count().prefault('12').meta({
     description:
       'The number of partitions of new topics. At most this many replicas of a service read a topic at the same time.',
   }),
@@ -157,14 +156,11 @@ function onOff(fallback: 'on' | 'off') {
   return z.enum(['on', 'off']).default(fallback);
 }
 
-function count(): z.ZodType<number>;
-function count(fallback: string): z.ZodType<number, string | undefined>;
-function count(fallback?: string) {
-  const number = z
+function count() {
+  return z
     .string()
     .regex(/^[1-9]\d{0,3}$/, 'must be a whole number from 1 to 9999')
     .transform(Number);
-  return fallback === undefined ? number : number.prefault(fallback);
 }
 
 function isBroker(text: string): boolean {

@@ -9,19 +9,13 @@ const IDLE_MS = 5_000;
 /** After a failed attempt: by then pg-boss has stored the next state of the job. */
 const SOON_MS = 100;
 
+export type DueJobs = ReturnType<typeof watchDueJobs>;
+
 /**
  * Wakes workers for jobs that become due without a notification: retries, dead letters, and jobs that were returned to
  * their queue. One statement looks into all queues of the process, so that no worker has to poll its own.
  */
-export interface DueJobs {
-  /** Wakes these workers when their queue has a due job, until the returned function is called. */
-  watch(queue: string, workers: readonly string[]): () => void;
-  /** Looks sooner than usual. */
-  lookSoon(): void;
-  stop(): Promise<void>;
-}
-
-export function watchDueJobs(queues: Queues): DueJobs {
+export function watchDueJobs(queues: Queues) {
   const workersOf = new Map<string, readonly string[]>();
   const stopping = new AbortController();
   let sooner = new AbortController();
@@ -58,12 +52,14 @@ export function watchDueJobs(queues: Queues): DueJobs {
 
   const running = run();
   return {
-    watch(queue, workers) {
+    /** Wakes these workers when their queue has a due job, until the returned function is called. */
+    watch(queue: string, workers: readonly string[]): () => void {
       workersOf.set(queue, workers);
       return () => workersOf.delete(queue);
     },
+    /** Looks sooner than usual. */
     lookSoon: () => sooner.abort(),
-    async stop() {
+    async stop(): Promise<void> {
       stopping.abort();
       await running;
     },

@@ -26,56 +26,75 @@ export interface NewJob {
   readonly characters: number;
 }
 
+/**
+ * Groups consecutive items into lists of at most `count` items and, unless a single item is larger, of at most `total`
+ * together. Each item of a list goes with its first one.
+ */
+export function* listsOf<Item>(
+  items: Iterable<Item>,
+  { sizeOf, total, count = Infinity, goesWith = () => true }: ListBounds<Item>,
+): Generator<Item[]> {
+  let list: Item[] = [];
+  let sum = 0;
+  for (const item of items) {
+    const size = sizeOf(item);
+    const [first] = list;
+    if (first !== undefined && (list.length === count || sum + size > total || !goesWith(first, item))) {
+      yield list;
+      list = [];
+      sum = 0;
+    }
+    list.push(item);
+    sum += size;
+  }
+  if (list.length > 0) yield list;
+}
+
+interface ListBounds<Item> {
+  readonly sizeOf: (item: Item) => number;
+  readonly total: number;
+  readonly count?: number;
+  readonly goesWith?: (first: Item, other: Item) => boolean;
+}
+
+interface WrittenEvent {
+  readonly event: Event;
+  readonly json: string;
+  /** Events that jsonb refuses are stored deflated, and a batch is deflated only from a certain length. */
+  readonly isAlone: boolean;
+}
+
 /** Groups consecutive events of one firm and priority into jobs of at most `most` events. */
 export function* jobsOf(events: readonly Event[], most = BATCH_EVENTS): Generator<NewJob> {
-  let batch: Event[] = [];
-  let jsons: string[] = [];
-  let room = BATCH_CHARACTERS;
-  for (const event of events) {
+  const written = events.values().map((event): WrittenEvent => {
     const json = most > 1 ? jsonOf(event) : '';
-    // Events that jsonb refuses are stored deflated, and a batch is deflated only from a certain length.
-    const alone = mayBeUnstorable(json);
-    const [first] = batch;
-    const related = first?.firmuuid === event.firmuuid && first.priority === event.priority;
-    if (first !== undefined && (alone || !related || batch.length >= most || json.length > room)) {
-      yield jobOf(batch, jsons);
-      batch = [];
-      jsons = [];
-      room = BATCH_CHARACTERS;
-    }
-    batch.push(event);
-    jsons.push(json);
-    room = alone ? 0 : room - json.length;
-  }
-  if (batch.length > 0) yield jobOf(batch, jsons);
+    return { event, json, isAlone: mayBeUnstorable(json) };
+  });
+  const bounds = { sizeOf: ({ json }: WrittenEvent) => json.length, total: BATCH_CHARACTERS, count: most, goesWith };
+  for (const batch of listsOf(written, bounds)) yield jobOf(batch);
+}
+
+function goesWith(one: WrittenEvent, other: WrittenEvent): boolean {
+  const isRelated = one.event.firmuuid === other.event.firmuuid && one.event.priority === other.event.priority;
+  return isRelated && !one.isAlone && !other.isAlone;
 }
 
 /** Groups events into jobs, and jobs into lists that one INSERT statement should carry. */
 export function* jobListsOf(events: readonly Event[]): Generator<JobInsert[]> {
-  let jobs: JobInsert[] = [];
-  let characters = 0;
-  for (const { job, characters: length } of jobsOf(events)) {
-    if (jobs.length === STATEMENT_JOBS || (jobs.length > 0 && characters + length > STATEMENT_CHARACTERS)) {
-      yield jobs;
-      jobs = [];
-      characters = 0;
-    }
-    jobs.push(job);
-    characters += length;
-  }
-  if (jobs.length > 0) yield jobs;
+  const sizeOf = ({ characters }: NewJob) => characters;
+  for (const jobs of listsOf(jobsOf(events), { sizeOf, total: STATEMENT_CHARACTERS, count: STATEMENT_JOBS }))
+    yield jobs.map(({ job }) => job);
 }
 
-function jobOf(events: readonly Event[], jsons: readonly string[]): NewJob {
-  const [first] = events;
-  if (first === undefined) throw new Error('A job holds at least one event.');
-  const { id, firmuuid, priority } = first;
+function jobOf(batch: readonly WrittenEvent[]): NewJob {
+  const events = batch.map(({ event }) => event);
+  const { id, firmuuid, priority } = events[0]!;
   if (events.length === 1) {
-    const { stored, characters } = pack(first);
+    const { stored, characters } = pack(events[0]!);
     // Consumer and job id are the table's key: an event that waits already is not inserted again.
     return { job: { id, data: stored, priority: -priority, group: { id: firmuuid } }, characters };
   }
-  const { stored, characters } = packBatch(events, `[${jsons.join()}]`);
+  const { stored, characters } = packBatch(events, `[${batch.map(({ json }) => json).join()}]`);
   const job = {
     id: randomUUID(),
     data: stored,

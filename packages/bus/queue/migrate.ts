@@ -1,21 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { limitOptions, MIGRATION_LIMITS, type Sql, translateError } from '@call-analysis/postgres';
-import { Client } from 'pg';
+import { limitOptions, MIGRATION_LIMITS, type Sql, translateError, withClient } from '@call-analysis/postgres';
 import { PgBoss } from 'pg-boss';
+import type { QueueConfig } from '../config.ts';
 import { tuneAutovacuum } from './queue-store.ts';
-
-export interface BusSchema {
-  /** Connects as the role that owns the schema. Members of that role may then publish in their own transactions. */
-  readonly url: string;
-  readonly schema: string;
-}
 
 /**
  * Creates the queues' tables, or brings them up to date; changes nothing if they are. `createMore` adds other tables to the
  * schema on the same connection.
  */
 export async function migrateQueues(
-  { url, schema }: BusSchema,
+  { url, schema }: QueueConfig,
   createMore: (sql: Sql) => Promise<void>,
 ): Promise<void> {
   try {
@@ -49,16 +43,11 @@ export async function migrateQueues(
   }
 }
 
-async function schemaExists(url: string, schema: string): Promise<boolean> {
-  const client = new Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
-  client.on('error', () => {});
-  try {
-    await client.connect();
+function schemaExists(url: string, schema: string): Promise<boolean> {
+  return withClient({ connectionString: url }, async (client) => {
     const { rowCount } = await client.query('SELECT 1 FROM pg_namespace WHERE nspname = $1', [schema]);
     return rowCount === 1;
-  } finally {
-    await client.end().catch(() => {});
-  }
+  });
 }
 
 /** Some migrations of pg-boss build their indexes afterwards, and only in a process that migrates. */

@@ -23,16 +23,16 @@ export async function insertJobs(
 }
 
 /**
- * Removes jobs that are done. They are not kept, so that conversations do not outlive their use and the queue does not
- * grow.
+ * Removes jobs that are done, or a dead letter by its id. They are not kept, so that conversations do not outlive their
+ * use and the queue does not grow.
  */
-export async function removeActiveJobs(
+export async function removeJobs(
   { boss }: Pick<Queues, 'boss'>,
   sql: Sql,
-  consumer: string,
-  jobs: readonly JobAttempt[],
+  queue: string,
+  jobs: JobAttempt[] | string,
 ): Promise<void> {
-  await boss.deleteJob(consumer, [...jobs], through(sql));
+  await boss.deleteJob(queue, jobs, through(sql));
 }
 
 /** Has pg-boss send its statement where `sql` sends its own. */
@@ -40,33 +40,20 @@ function through(sql: Sql) {
   return { db: { executeSql: async (text: string, values?: unknown[]) => ({ rows: await sql.query(text, values) }) } };
 }
 
-/** Returns jobs of this process to the queue; the attempt does not count. */
+/** Returns jobs of this process to the queue, for now or for later; the attempt does not count. */
 export async function returnJobs(
   { query, schema }: Tables,
   consumer: string,
   jobs: readonly JobAttempt[],
+  pauseMs = 0,
 ): Promise<void> {
   if (jobs.length === 0) return;
   await query(
-    `UPDATE ${schema}.job j SET state = 'created', started_on = NULL, heartbeat_on = NULL
+    `UPDATE ${schema}.job j SET state = 'created', started_on = NULL, heartbeat_on = NULL,
+        start_after = now() + $4 * interval '1 millisecond'
        FROM unnest($2::uuid[], $3::int[]) AS held (id, retry_count)
       WHERE j.name = $1 AND j.id = held.id AND j.retry_count = held.retry_count AND j.state = 'active'`,
-    [consumer, jobs.map(({ id }) => id), jobs.map(({ retryCount }) => retryCount)],
-  );
-}
-
-/** Returns a job of this process to the queue for later; the attempt does not count. */
-export async function postponeJob(
-  { query, schema }: Tables,
-  consumer: string,
-  { id, retryCount }: JobAttempt,
-  pauseMs: number,
-): Promise<void> {
-  await query(
-    `UPDATE ${schema}.job SET state = 'created', started_on = NULL, heartbeat_on = NULL,
-        start_after = now() + $4 * interval '1 millisecond'
-      WHERE name = $1 AND id = $2 AND retry_count = $3 AND state = 'active'`,
-    [consumer, id, retryCount, pauseMs],
+    [consumer, jobs.map(({ id }) => id), jobs.map(({ retryCount }) => retryCount), pauseMs],
   );
 }
 
@@ -81,13 +68,12 @@ export async function returnAbandonedJobs({ query, schema }: Tables, consumer: s
   );
 }
 
-interface LapsedJob extends JobAttempt {
-  readonly name: string;
-}
-
 /** Active jobs whose worker has sent no heartbeat for a lease. */
-export function findLapsedJobs({ query, schema }: Tables, queues: readonly string[]): Promise<LapsedJob[]> {
-  return query<LapsedJob>(
+export function findLapsedJobs(
+  { query, schema }: Tables,
+  queues: readonly string[],
+): Promise<(JobAttempt & { readonly name: string })[]> {
+  return query(
     `SELECT name, id, retry_count AS "retryCount" FROM ${schema}.job
       WHERE name = ANY($1) AND state = 'active' AND group_id IS NOT NULL
         AND heartbeat_on < now() - heartbeat_seconds * interval '1 second'`,
@@ -137,10 +123,6 @@ export async function removeFailedJobs(
   ]);
 }
 
-export async function removeJob({ boss }: Pick<Queues, 'boss'>, sql: Sql, queue: string, id: string): Promise<void> {
-  await boss.deleteJob(queue, id, through(sql));
-}
-
 export interface PendingJob {
   readonly name: string;
   readonly id: string;
@@ -148,40 +130,32 @@ export interface PendingJob {
   readonly data: unknown;
 }
 
-/**
- * The jobs of a firm that are or contain events about a subject. Reads all jobs of the firm, of which a large batch has
- * tens of thousands: this is asked too seldom to pay for an index on every job.
- */
-export function findJobsAbout(
-  sql: Sql,
-  schema: string,
-  { firmUuid, subject, except }: { firmUuid: string; subject: string; except: readonly string[] },
-): Promise<PendingJob[]> {
-  return sql.query<PendingJob>(
-    `SELECT name, id, group_tier AS tier, data FROM ${schema}.job
-      WHERE group_id = $1::text AND (data->'subjects' ? $2::text
-        OR (data->>'subject' = $2::text AND data->>'type' <> ALL($3::text[])))
-      ORDER BY name, id`,
-    [firmUuid, subject, except],
-  );
+/** Which events: those of a firm, all or those about a subject, except those of some types. */
+export interface RemovalTarget {
+  readonly firmUuid: string;
+  readonly subject?: string;
+  /** Event types. */
+  readonly except: readonly string[];
 }
 
 /**
- * Jobs of a firm after a given one, ordered by queue and id: those of several events, and those of one event whose type
- * is not among `except`. Only the former come with their data.
+ * Jobs after a given one, ordered by queue and id, that are or may contain such events. Only those of several events come with
+ * their data. Reads all jobs of the firm, of which a large batch has tens of thousands: this is asked too seldom to pay for an
+ * index on every job.
  */
-export function findJobsOfFirm(
+export function findPendingJobs(
   sql: Sql,
   schema: string,
-  { firmUuid, except }: { firmUuid: string; except: readonly string[] },
+  { firmUuid, subject, except }: RemovalTarget,
   { after, limit }: { after: Pick<PendingJob, 'name' | 'id'> | undefined; limit: number },
 ): Promise<PendingJob[]> {
   return sql.query<PendingJob>(
     `SELECT name, id, group_tier AS tier, CASE WHEN data ? 'type' THEN NULL ELSE data END AS data FROM ${schema}.job
       WHERE group_id = $1::text AND coalesce(data->>'type', '') <> ALL($2::text[])
-        AND ($3::text IS NULL OR (name, id) > ($3::text, $4::uuid))
-      ORDER BY name, id LIMIT $5`,
-    [firmUuid, except, after?.name ?? null, after?.id ?? null, limit],
+        AND ($3::text IS NULL OR data->'subjects' ? $3::text OR data->>'subject' = $3::text)
+        AND ($4::text IS NULL OR (name, id) > ($4::text, $5::uuid))
+      ORDER BY name, id LIMIT $6`,
+    [firmUuid, except, subject ?? null, after?.name ?? null, after?.id ?? null, limit],
   );
 }
 

@@ -28,8 +28,8 @@ export interface Queues {
   query<Row>(text: string, values?: readonly unknown[]): Promise<Row[]>;
   /** Commits all of its statements or none, also when the database crashes right after it has answered. */
   transaction<T>(work: (tx: Sql) => Promise<T>): Promise<T>;
-  /** Repeats a statement until the database answers. Gives up when the queues are closed. */
-  retryUntilAnswered<T>(statement: () => Promise<T>): Promise<T>;
+  /** Repeats a statement until the database answers. Gives up when the queues are closed, or `isGivenUp`. */
+  retryUntilAnswered<T>(statement: () => Promise<T>, isGivenUp?: () => boolean): Promise<T>;
   /** Logs an error of the background work; the same error at most twice a minute. */
   logBackgroundError(error: unknown): void;
   /** Does not wait for workers: stop them first. */
@@ -106,13 +106,15 @@ export async function startQueues(options: QueueOptions): Promise<Queues> {
     logBackgroundError,
     query: (text, values) => rows(database, text, values),
     transaction: (work) => transaction(database, work),
-    async retryUntilAnswered(statement) {
+    async retryUntilAnswered(statement, isGivenUp = () => closed) {
       for (;;) {
         try {
           return await statement();
         } catch (error) {
-          if (closed || !(translateError(error) instanceof Fault)) throw error;
+          if (isGivenUp() || !(translateError(error) instanceof Fault)) throw error;
+          logBackgroundError(error);
           await pause(RETRY_EVERY_MS);
+          if (isGivenUp()) throw error;
         }
       }
     },
@@ -138,8 +140,7 @@ export function migrationNeeded({ schema, name }: Pick<Queues, 'schema' | 'name'
 }
 
 async function transaction<T>(database: Db, work: (tx: Sql) => Promise<T>): Promise<T> {
-  const begun = await database.beginTransaction?.();
-  if (begun === undefined) throw new Error('The database of the queues has no transactions.');
+  const begun = await database.beginTransaction!();
   try {
     const result = await work({ query: (text, values) => rows(begun.db, text, values) });
     await begun.commit();

@@ -1,12 +1,12 @@
 // A process of the contract suite: takes events and never finishes one of them, until it is killed.
 import { eventType } from '@call-analysis/events';
 import { z } from 'zod';
-import { BusConfig } from '../config.ts';
+import type { BusConfig } from '../config.ts';
 import { openBus } from '../open.ts';
 import { route } from '../port.ts';
 
 const Order = z.object({
-  config: BusConfig,
+  config: z.custom<BusConfig>(),
   consumer: z.string(),
   type: z.string(),
   /** Absent: the worker is the consumer's only process and takes over from the one before. */

@@ -22,7 +22,7 @@ import { isDiskFull, syncFolder } from '@call-analysis/runtime';
 import { keyParts, type Objects, prefixParts, missing, requireRange, tooManyBytes } from '../port.ts';
 import { decodeKey, filePath, folderPath, readName } from './file-names.ts';
 import { areRemovalsHeld, holdRemoval, removeHeld } from './held-removals.ts';
-import { type SignedUrls, UrlSigner } from './signed-urls.ts';
+import { type SignedUrls, urlSigner } from './signed-urls.ts';
 
 /** Holds files that are being written. No key can name it, because an encoded part never begins with a dot. */
 const INCOMING = '.incoming';
@@ -44,146 +44,40 @@ export async function openDisk(options: {
   previousSecret?: string | undefined;
 }): Promise<Objects & SignedUrls> {
   const root = resolve(options.directory);
-  const disk = new Disk(
-    root,
-    new UrlSigner(options.secret, ...(options.previousSecret === undefined ? [] : [options.previousSecret])),
-  );
+  const previous = options.previousSecret === undefined ? [] : [options.previousSecret];
+  const { presignPut, presignGet, verify } = urlSigner(options.secret, ...previous);
+  let hasHeld = false;
   await mkdir(join(root, INCOMING), { recursive: true, mode: FOLDER_MODE });
   await removeStale(join(root, INCOMING));
-  await disk.removeHeldLater();
-  return disk;
-}
+  await removeHeldLater();
 
-class Disk implements Objects, SignedUrls {
-  readonly #root: string;
-  readonly #signer: UrlSigner;
-  readonly verify: SignedUrls['verify'];
-  #hasHeld = false;
-
-  constructor(root: string, signer: UrlSigner) {
-    this.#root = root;
-    this.#signer = signer;
-    this.verify = signer.verify.bind(signer);
-  }
-
-  async ready(): Promise<void> {
+  async function ready(): Promise<void> {
     try {
-      await access(join(this.#root, INCOMING), constants.W_OK | constants.X_OK);
+      await access(join(root, INCOMING), constants.W_OK | constants.X_OK);
     } catch (error) {
       throw unavailable('The object store', error);
     }
   }
 
-  async put(key: string, bytes: Readable, options: { maxBytes?: number } = {}): Promise<{ sizeBytes: number }> {
-    try {
-      return await this.#create(this.#path(key), async (incoming) => {
-        const file = await open(incoming, 'wx', FILE_MODE).catch(explain);
-        try {
-          const sizeBytes = await write(file, bytes, options.maxBytes ?? Infinity);
-          await file.sync().catch(explain);
-          return { sizeBytes };
-        } finally {
-          await file.close();
-        }
-      });
-    } finally {
-      bytes.destroy();
-    }
-  }
-
-  async open(key: string, range?: { start: number; end?: number }): Promise<Readable> {
-    requireRange(range);
-    const file = await unlessMissing(open(this.#path(key), 'r'));
-    if (!file) throw await this.#missing();
-    return file.createReadStream({ ...range, highWaterMark: READ_BYTES });
-  }
-
-  async head(key: string): Promise<{ sizeBytes: number; modifiedAt: Date } | null> {
-    const found = await unlessMissing(stat(this.#path(key)));
-    if (found === null) await this.ready();
-    return found && { sizeBytes: found.size, modifiedAt: found.mtime };
-  }
-
-  /** A put always creates a new file, so a hard link to this one keeps its bytes. */
-  async copy(from: string, to: string): Promise<void> {
-    const source = this.#path(from);
-    await this.#create(this.#path(to), async (incoming) => {
-      try {
-        await link(source, incoming);
-      } catch (error) {
-        if (codeOf(error) === 'ENOENT') throw await this.#missing();
-        await copyBytes(source, incoming);
-      }
-    });
-  }
-
-  async remove(key: string): Promise<void> {
-    const path = this.#path(key);
-    const isHeld = await areRemovalsHeld(this.#root);
-    const removing = isHeld ? holdRemoval(this.#root, path) : unlink(path);
-    // While the directory is away, for example not mounted, nothing is known to be removed.
-    if ((await unlessMissing(removing.then(() => true))) === null) return this.ready();
-    if (isHeld) await this.removeHeldLater();
-    await sync(dirname(path));
-    for (let folder = dirname(path); folder !== this.#root; folder = dirname(folder)) {
-      try {
-        await rmdir(folder);
-      } catch {
-        return;
-      }
-    }
-  }
-
-  /** Files that a backup holds are removed here when its process did not live to do so. */
-  async removeHeldLater(): Promise<void> {
-    if (this.#hasHeld) return;
-    this.#hasHeld = await removeHeld(this.#root);
-    if (!this.#hasHeld) return;
-    const timer = setInterval(async () => {
-      this.#hasHeld = await removeHeld(this.#root).catch(() => true);
-      if (!this.#hasHeld) clearInterval(timer);
-    }, HELD_CHECKED_EVERY_MS);
-    timer.unref();
-  }
-
-  async *list(prefix: string): AsyncGenerator<{ key: string; modifiedAt: Date }> {
-    const names = folderPath(prefixParts(prefix));
-    await this.ready();
-    yield* walk(join(this.#root, ...names), names.map(readName).join(''));
-  }
-
-  async expire(prefix: string): Promise<boolean> {
-    prefixParts(prefix);
-    return false;
-  }
-
-  async presignPut(key: string, options: { expiresInSeconds: number; maxBytes: number }): Promise<string> {
-    return this.#signer.sign('PUT', key, options.expiresInSeconds, options.maxBytes);
-  }
-
-  async presignGet(key: string, options: { expiresInSeconds: number }): Promise<string> {
-    return this.#signer.sign('GET', key, options.expiresInSeconds, 0);
-  }
-
   /** The Fault for an object that is not there. Fault UNAVAILABLE when no object is, because the directory is away. */
-  async #missing(): Promise<Fault> {
-    await this.ready();
+  async function missingObject(): Promise<Fault> {
+    await ready();
     return missing();
   }
 
-  #path(key: string): string {
-    return join(this.#root, ...filePath(keyParts(key)));
+  function pathOf(key: string): string {
+    return join(root, ...filePath(keyParts(key)));
   }
 
   /** Writes a hidden file and renames it in one step. A failure leaves no file. */
-  async #create<Result>(target: string, make: (incoming: string) => Promise<Result>): Promise<Result> {
-    const incoming = join(this.#root, INCOMING, randomUUID());
+  async function create<Result>(target: string, make: (incoming: string) => Promise<Result>): Promise<Result> {
+    const incoming = join(root, INCOMING, randomUUID());
     try {
       const result = await make(incoming);
-      await this.#name(incoming, target).catch(explain);
+      await name(incoming, target).catch(explain);
       return result;
     } catch (error) {
-      if (codeOf(error) === 'ENOENT') await this.ready();
+      if (codeOf(error) === 'ENOENT') await ready();
       throw error;
     } finally {
       // Needed after success too: renaming a file to another hard link of itself does nothing.
@@ -191,7 +85,7 @@ class Disk implements Objects, SignedUrls {
     }
   }
 
-  async #name(incoming: string, target: string): Promise<void> {
+  async function name(incoming: string, target: string): Promise<void> {
     const folder = dirname(target);
     for (let triesLeft = 10; ; triesLeft -= 1) {
       try {
@@ -203,10 +97,93 @@ class Disk implements Objects, SignedUrls {
         throw error;
       }
       // All folders above too: another put may have created one and not yet synced it.
-      for (let each = folder; each !== dirname(this.#root); each = dirname(each)) await sync(each);
+      for (let each = folder; each !== dirname(root); each = dirname(each)) await sync(each);
       return;
     }
   }
+
+  /** Files that a backup holds are removed here when its process did not live to do so. */
+  async function removeHeldLater(): Promise<void> {
+    if (hasHeld) return;
+    hasHeld = await removeHeld(root);
+    if (!hasHeld) return;
+    const timer = setInterval(async () => {
+      hasHeld = await removeHeld(root).catch(() => true);
+      if (!hasHeld) clearInterval(timer);
+    }, HELD_CHECKED_EVERY_MS);
+    timer.unref();
+  }
+
+  return {
+    ready,
+    async put(key, bytes, { maxBytes = Infinity } = {}) {
+      try {
+        return await create(pathOf(key), async (incoming) => {
+          const file = await open(incoming, 'wx', FILE_MODE).catch(explain);
+          try {
+            const sizeBytes = await write(file, bytes, maxBytes);
+            await file.sync().catch(explain);
+            return { sizeBytes };
+          } finally {
+            await file.close();
+          }
+        });
+      } finally {
+        bytes.destroy();
+      }
+    },
+    async open(key, range) {
+      requireRange(range);
+      const file = await unlessMissing(open(pathOf(key), 'r'));
+      if (!file) throw await missingObject();
+      return file.createReadStream({ ...range, highWaterMark: READ_BYTES });
+    },
+    async head(key) {
+      const found = await unlessMissing(stat(pathOf(key)));
+      if (found === null) await ready();
+      return found && { sizeBytes: found.size, modifiedAt: found.mtime };
+    },
+    /** A put always creates a new file, so a hard link to this one keeps its bytes. */
+    async copy(from, to) {
+      const source = pathOf(from);
+      await create(pathOf(to), async (incoming) => {
+        try {
+          await link(source, incoming);
+        } catch (error) {
+          if (codeOf(error) === 'ENOENT') throw await missingObject();
+          await copyBytes(source, incoming);
+        }
+      });
+    },
+    async remove(key) {
+      const path = pathOf(key);
+      const isHeld = await areRemovalsHeld(root);
+      const removing = isHeld ? holdRemoval(root, path) : unlink(path);
+      // While the directory is away, for example not mounted, nothing is known to be removed.
+      if ((await unlessMissing(removing.then(() => true))) === null) return ready();
+      if (isHeld) await removeHeldLater();
+      await sync(dirname(path));
+      for (let folder = dirname(path); folder !== root; folder = dirname(folder)) {
+        try {
+          await rmdir(folder);
+        } catch {
+          return;
+        }
+      }
+    },
+    async *list(prefix) {
+      const names = folderPath(prefixParts(prefix));
+      await ready();
+      yield* walk(join(root, ...names), names.map(readName).join(''));
+    },
+    async expire(prefix) {
+      prefixParts(prefix);
+      return false;
+    },
+    presignPut,
+    presignGet,
+    verify,
+  };
 }
 
 /** Chunks are written together, because each write costs a round trip to the thread pool. */
@@ -254,26 +231,10 @@ async function write(file: FileHandle, bytes: Readable, maxBytes: number): Promi
 }
 
 async function writeAll(file: FileHandle, pieces: Buffer[]): Promise<void> {
-  if (pieces.length === 0) return;
-  let left = pieces.reduce((sum, piece) => sum + piece.length, 0);
-  let rest = pieces;
-  for (;;) {
-    const { bytesWritten } = await file.writev(rest);
-    left -= bytesWritten;
-    if (left === 0) return;
-    // A full disk accepts a part first; the next write fails.
-    rest = after(rest, bytesWritten);
-  }
-}
-
-/** The pieces without their first bytes. */
-function after(pieces: readonly Buffer[], bytes: number): Buffer[] {
-  let skip = bytes;
-  return pieces.flatMap((piece) => {
-    const skipped = Math.min(skip, piece.length);
-    skip -= skipped;
-    return skipped === piece.length ? [] : [piece.subarray(skipped)];
-  });
+  const { bytesWritten } = await file.writev(pieces);
+  const all = pieces.reduce((sum, piece) => sum + piece.length, 0);
+  // A full disk accepts a part first; the next write fails.
+  if (bytesWritten < all) await file.writeFile(Buffer.concat(pieces).subarray(bytesWritten));
 }
 
 async function copyBytes(source: string, target: string): Promise<void> {

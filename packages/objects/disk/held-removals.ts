@@ -13,25 +13,15 @@ const EXPIRES_MS = 60_000;
 const RENEWED_EVERY_MS = 5_000;
 
 /** A file of the store, with its path relative to the store's directory. */
-export interface StoredFile {
+interface StoredFile {
   readonly path: string;
   readonly file: string;
 }
 
-export interface HeldRemovals {
-  /**
-   * All files, those whose removal is held last. A file may appear twice, and may be gone when it is opened; then it
-   * appears again.
-   */
-  files(): AsyncIterable<StoredFile>;
-  /** Throws when removals were not held all the time. */
-  check(): void;
-  /** Removes what was held. */
-  release(): Promise<void>;
-}
+export type HeldRemovals = NonNullable<Awaited<ReturnType<typeof holdRemovals>>>;
 
 /** Null while another process holds the removals. */
-export async function holdRemovals(directory: string): Promise<HeldRemovals | null> {
+export async function holdRemovals(directory: string) {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const marker = join(directory, MARKER);
   const token = randomUUID();
@@ -50,15 +40,21 @@ export async function holdRemovals(directory: string): Promise<HeldRemovals | nu
   const timer = setInterval(() => void renew().catch(() => (lapsed = true)), RENEWED_EVERY_MS);
   timer.unref();
   return {
-    async *files() {
+    /**
+     * All files, those whose removal is held last. A file may appear twice, and may be gone when it is opened; then it
+     * appears again.
+     */
+    async *files(): AsyncGenerator<StoredFile> {
       yield* walk(directory, directory);
       yield* walk(join(directory, HELD), join(directory, HELD));
     },
-    check() {
+    /** Throws when removals were not held all the time. */
+    check(): void {
       if (lapsed || Date.now() - renewedAt > EXPIRES_MS / 2)
         throw new Error('The machine was paused for so long that files may have been removed meanwhile.');
     },
-    async release() {
+    /** Removes what was held. */
+    async release(): Promise<void> {
       clearInterval(timer);
       await rm(marker, { force: true });
       await rm(join(directory, HELD), { recursive: true, force: true });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { UrlSigner } from './signed-urls.ts';
+import { type SignedUrls, urlSigner } from './signed-urls.ts';
 
-const signer = new UrlSigner('a secret of thirty-two bytes or more');
+const signer = urlSigner('a secret of thirty-two bytes or more');
 
 function verify(url: string, method = 'PUT', now = new Date()) {
   const { pathname, searchParams } = new URL(url, 'http://gateway');
@@ -47,20 +47,20 @@ describe('signed URLs', () => {
   });
 
   it('are refused with another secret', () => {
-    const other = new UrlSigner('another secret of thirty-two bytes!!');
+    const other = urlSigner('another secret of thirty-two bytes!!');
     expect(verify(other.sign('PUT', 'a', 60, 1))).toEqual({ refused: 'not-signed' });
   });
 
   it('that the previous secret signed are valid while it is configured, and new ones are signed by the new secret', () => {
     const [before, next] = ['a secret of thirty-two bytes or more', 'another secret of thirty-two bytes!!'];
-    const allows = (verifier: UrlSigner, signed: string) => {
+    const allows = (verifier: SignedUrls, signed: string) => {
       const { pathname, searchParams } = new URL(signed, 'http://service');
       return verifier.verify('PUT', pathname, searchParams);
     };
-    const changing = new UrlSigner(next, before);
+    const changing = urlSigner(next, before);
     expect(allows(changing, url)).toMatchObject({ maxBytes: 1000 });
-    expect(allows(new UrlSigner(next), changing.sign('PUT', 'a', 60, 1))).toMatchObject({ key: 'a' });
-    expect(allows(new UrlSigner(next), url)).toEqual({ refused: 'not-signed' });
+    expect(allows(urlSigner(next), changing.sign('PUT', 'a', 60, 1))).toMatchObject({ key: 'a' });
+    expect(allows(urlSigner(next), url)).toEqual({ refused: 'not-signed' });
   });
 
   it('are refused with one character changed', () => {
@@ -86,6 +86,6 @@ describe('signed URLs', () => {
   });
 
   it('cannot be signed with a short secret', () => {
-    expect(() => new UrlSigner('short')).toThrow('32 bytes');
+    expect(() => urlSigner('short')).toThrow('32 bytes');
   });
 });

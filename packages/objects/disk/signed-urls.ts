@@ -1,5 +1,5 @@
 import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
-import { keyParts } from '../port.ts';
+import { keyParts, type Objects } from '../port.ts';
 
 const PREFIX = '/objects/';
 const PARAMETERS = ['expires', 'max', 'method', 'signature'];
@@ -13,39 +13,43 @@ export interface SignedUrls {
   verify(method: string, path: string, query: URLSearchParams, now?: Date): SignedUrl;
 }
 
-export class UrlSigner implements SignedUrls {
-  /** The first one signs. */
-  readonly #secrets: readonly [KeyObject, ...KeyObject[]];
+/** URLs that the gateway serves. */
+export type GatewayUrls = SignedUrls & Pick<Objects, 'presignGet' | 'presignPut'>;
 
-  /** URLs that were signed with one of the other secrets are valid until they expire. */
-  constructor(secret: string, ...others: string[]) {
-    this.#secrets = [secretKey(secret), ...others.map(secretKey)];
-  }
+/** The first secret signs. URLs that were signed with one of the others are valid until they expire. */
+export function urlSigner(secret: string, ...others: string[]) {
+  const own = secretKey(secret);
+  const secrets = [own, ...others.map(secretKey)];
 
   /** A path with a query that is valid for `expiresInSeconds`, one method and one key. */
-  sign(method: 'GET' | 'PUT', key: string, expiresInSeconds: number, maxBytes: number): string {
+  function sign(method: 'GET' | 'PUT', key: string, expiresInSeconds: number, maxBytes: number): string {
     const path = keyParts(key).map(encodeURIComponent).join('/');
     const expires = String(Math.floor(Date.now() / 1000) + expiresInSeconds);
     const max = String(maxBytes);
-    const signature = signatureOf(this.#secrets[0], method, key, expires, max);
+    const signature = signatureOf(own, method, key, expires, max);
     const query = new URLSearchParams({ expires, max, method, signature });
     return `${PREFIX}${path}?${query}`;
   }
 
-  verify(method: string, path: string, query: URLSearchParams, now: Date = new Date()): SignedUrl {
-    const key = decodePath(path);
-    const [expires, max, signedMethod, signature] = PARAMETERS.map((name) => query.get(name));
-    if (key === null || !expires || !max || !signature || query.size !== PARAMETERS.length) {
-      return { refused: 'not-signed' };
-    }
-    const given = Buffer.from(signature);
-    const isSigned = this.#secrets.some((secret) => {
-      const expected = Buffer.from(signatureOf(secret, method, key, expires, max));
-      return given.length === expected.length && timingSafeEqual(given, expected);
-    });
-    if (!isSigned || signedMethod !== method) return { refused: 'not-signed' };
-    return now.getTime() < Number(expires) * 1000 ? { key, maxBytes: Number(max) } : { refused: 'expired' };
-  }
+  const urls: GatewayUrls = {
+    presignPut: async (key, { expiresInSeconds, maxBytes }) => sign('PUT', key, expiresInSeconds, maxBytes),
+    presignGet: async (key, { expiresInSeconds }) => sign('GET', key, expiresInSeconds, 0),
+    verify(method, path, query, now = new Date()) {
+      const key = decodePath(path);
+      const [expires, max, signedMethod, signature] = PARAMETERS.map((name) => query.get(name));
+      if (key === null || !expires || !max || !signature || query.size !== PARAMETERS.length) {
+        return { refused: 'not-signed' };
+      }
+      const given = Buffer.from(signature);
+      const isSigned = secrets.some((each) => {
+        const expected = Buffer.from(signatureOf(each, method, key, expires, max));
+        return given.length === expected.length && timingSafeEqual(given, expected);
+      });
+      if (!isSigned || signedMethod !== method) return { refused: 'not-signed' };
+      return now.getTime() < Number(expires) * 1000 ? { key, maxBytes: Number(max) } : { refused: 'expired' };
+    },
+  };
+  return { sign, ...urls };
 }
 
 function secretKey(secret: string): KeyObject {

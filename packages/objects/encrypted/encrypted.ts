@@ -14,7 +14,7 @@ import {
 } from '@call-analysis/encryption';
 import { Fault } from '@call-analysis/fault';
 import { StartFault } from '@call-analysis/runtime';
-import { type SignedUrl, type SignedUrls, UrlSigner } from '../disk/signed-urls.ts';
+import { type GatewayUrls, type SignedUrls, urlSigner } from '../disk/signed-urls.ts';
 import { keyParts, type Objects, requireRange } from '../port.ts';
 
 /** An object that is replaced again and again between two reads of it. */
@@ -25,116 +25,23 @@ const READ_BYTES = 256 * 1024;
  * A store whose objects are encrypted, in a store of any kind. Objects from before are read as they are; a copy of one
  * is encrypted. Presigned URLs are `urls`', which the gateway serves: a store cannot encrypt by itself.
  */
-export class EncryptedObjects implements Objects, SignedUrls {
-  readonly #inner: Objects;
-  readonly #dataKeys: DataKeys;
-  readonly #urls: SignedUrls & Pick<Objects, 'presignGet' | 'presignPut'>;
-
-  constructor(inner: Objects, dataKeys: DataKeys, urls: SignedUrls & Pick<Objects, 'presignGet' | 'presignPut'>) {
-    this.#inner = inner;
-    this.#dataKeys = dataKeys;
-    this.#urls = urls;
-  }
-
-  async ready(): Promise<void> {
-    await this.#inner.ready();
-    await this.#dataKeys.current();
-  }
-
-  async put(key: string, bytes: Readable, options: { maxBytes?: number } = {}): Promise<{ sizeBytes: number }> {
-    let encryption: BlockEncryption;
-    try {
-      keyParts(key);
-      encryption = new BlockEncryption(await this.#dataKeys.current(), options.maxBytes);
-    } catch (error) {
-      bytes.destroy();
-      throw error;
-    }
-    // Errors of either stream reach the other; the store's put rejects with them.
-    pipeline(bytes, encryption, () => {});
-    try {
-      await this.#inner.put(key, encryption);
-      return { sizeBytes: encryption.sizeBytes };
-    } finally {
-      bytes.destroy();
-    }
-  }
-
-  async open(key: string, range?: { start: number; end?: number }): Promise<Readable> {
-    if (range === undefined) return this.#openWhole(key);
-    requireRange(range);
-    for (let tried = 1; ; tried += 1) {
-      const header = await this.#header(key);
-      if (header === null) return this.#inner.open(key, range);
-      try {
-        return await this.#openRange(key, header, range);
-      } catch (error) {
-        // The object was replaced between the two reads.
-        const isReplaced = !(await this.#header(key))?.equals(header);
-        if (!isReplaced || tried === TRIES) throw error;
-      }
-    }
-  }
-
-  async head(key: string): Promise<{ sizeBytes: number; modifiedAt: Date } | null> {
-    const found = await this.#inner.head(key);
-    if (found === null || found.sizeBytes < HEADER_BYTES) return found;
-    try {
-      return (await this.#header(key)) === null ? found : { ...found, sizeBytes: plainSize(found.sizeBytes) };
-    } catch (error) {
-      if ((error as { code?: unknown }).code === 'NOT_FOUND') return null;
-      throw error;
-    }
-  }
-
-  async copy(from: string, to: string): Promise<void> {
-    keyParts(to);
-    if ((await this.#header(from)) !== null) return this.#inner.copy(from, to);
-    // A read returns the bytes of one version, even if another is put in the meantime.
-    const { bytes, header } = await this.#openStored(from);
-    await (header === null ? this.put(to, bytes) : this.#inner.put(to, bytes));
-  }
-
-  remove(key: string): Promise<void> {
-    return this.#inner.remove(key);
-  }
-
-  list(prefix: string): ReturnType<Objects['list']> {
-    return this.#inner.list(prefix);
-  }
-
-  expire(prefix: string, afterDays: number): Promise<boolean> {
-    return this.#inner.expire(prefix, afterDays);
-  }
-
-  presignPut(key: string, options: { expiresInSeconds: number; maxBytes: number }): Promise<string> {
-    return this.#urls.presignPut(key, options);
-  }
-
-  presignGet(key: string, options: { expiresInSeconds: number }): Promise<string> {
-    return this.#urls.presignGet(key, options);
-  }
-
-  verify(method: string, path: string, query: URLSearchParams, now?: Date): SignedUrl {
-    return this.#urls.verify(method, path, query, now);
-  }
-
+function encryptedObjects(inner: Objects, dataKeys: DataKeys, urls: GatewayUrls): Objects & SignedUrls {
   /** Null for an object that is not encrypted. */
-  async #header(key: string): Promise<Buffer | null> {
-    const header = await buffer(await this.#inner.open(key, { start: 0, end: HEADER_BYTES - 1 }));
+  async function headerOf(key: string): Promise<Buffer | null> {
+    const header = await buffer(await inner.open(key, { start: 0, end: HEADER_BYTES - 1 }));
     return isEncrypted(header) ? header : null;
   }
 
-  async #openWhole(key: string): Promise<Readable> {
-    const { bytes, header } = await this.#openStored(key);
-    return header === null ? bytes : readable(bytes, decryptBlocks(this.#dataKeys, header, bytes));
+  async function openWhole(key: string): Promise<Readable> {
+    const { bytes, header } = await openStored(key);
+    return header === null ? bytes : readable(bytes, decryptBlocks(dataKeys, header, bytes));
   }
 
-  async #openRange(key: string, header: Buffer, { start, end }: { start: number; end?: number }): Promise<Readable> {
+  async function openRange(key: string, header: Buffer, { start, end }: { start: number; end?: number }) {
     const { firstBlock, skip, stored } = rangeOfBlocks({ start, end });
-    const bytes = await this.#inner.open(key, stored);
+    const bytes = await inner.open(key, stored);
     const wanted = end === undefined ? {} : { bytes: end - start + 1 };
-    const decrypted = decryptBlocks(this.#dataKeys, header, bytes, { firstBlock, skip, ...wanted });
+    const decrypted = decryptBlocks(dataKeys, header, bytes, { firstBlock, skip, ...wanted });
     try {
       // A wrong header is found before the caller gets a byte.
       const first = await decrypted.next();
@@ -150,8 +57,8 @@ export class EncryptedObjects implements Objects, SignedUrls {
   }
 
   /** The stored bytes of one version: after the header if there is one. */
-  async #openStored(key: string): Promise<{ bytes: Readable; header: Buffer | null }> {
-    const stored = await this.#inner.open(key);
+  async function openStored(key: string): Promise<{ bytes: Readable; header: Buffer | null }> {
+    const stored = await inner.open(key);
     const held: Buffer[] = [];
     let heldBytes = 0;
     const pieces = stored[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
@@ -166,6 +73,63 @@ export class EncryptedObjects implements Objects, SignedUrls {
     const rest = header === null ? head : head.subarray(HEADER_BYTES);
     return { bytes: readable(stored, prepend(rest, { [Symbol.asyncIterator]: () => pieces })), header };
   }
+
+  const objects: Objects = {
+    async ready() {
+      await inner.ready();
+      await dataKeys.current();
+    },
+    async put(key, bytes, { maxBytes } = {}) {
+      try {
+        keyParts(key);
+        const encryption = new BlockEncryption(await dataKeys.current(), maxBytes);
+        // Errors of either stream reach the other; the store's put rejects with them.
+        pipeline(bytes, encryption, () => {});
+        await inner.put(key, encryption);
+        return { sizeBytes: encryption.sizeBytes };
+      } finally {
+        bytes.destroy();
+      }
+    },
+    async open(key, range) {
+      if (range === undefined) return openWhole(key);
+      requireRange(range);
+      for (let tried = 1; ; tried += 1) {
+        const header = await headerOf(key);
+        if (header === null) return inner.open(key, range);
+        try {
+          return await openRange(key, header, range);
+        } catch (error) {
+          // The object was replaced between the two reads.
+          const isReplaced = !(await headerOf(key))?.equals(header);
+          if (!isReplaced || tried === TRIES) throw error;
+        }
+      }
+    },
+    async head(key) {
+      const found = await inner.head(key);
+      if (found === null || found.sizeBytes < HEADER_BYTES) return found;
+      try {
+        return (await headerOf(key)) === null ? found : { ...found, sizeBytes: plainSize(found.sizeBytes) };
+      } catch (error) {
+        if ((error as { code?: unknown }).code === 'NOT_FOUND') return null;
+        throw error;
+      }
+    },
+    async copy(from, to) {
+      keyParts(to);
+      if ((await headerOf(from)) !== null) return inner.copy(from, to);
+      // A read returns the bytes of one version, even if another is put in the meantime.
+      const { bytes, header } = await openStored(from);
+      await (header === null ? objects.put(to, bytes) : inner.put(to, bytes));
+    },
+    remove: (key) => inner.remove(key),
+    list: (prefix) => inner.list(prefix),
+    expire: (prefix, afterDays) => inner.expire(prefix, afterDays),
+    presignPut: urls.presignPut,
+    presignGet: urls.presignGet,
+  };
+  return { ...objects, verify: urls.verify };
 }
 
 async function* prepend(first: Buffer, rest: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
@@ -214,7 +178,7 @@ export async function openEncrypted(
     if (error instanceof WrongKey) throw new StartFault(error.message, { cause: error });
     if (!(error instanceof Fault && error.kind === 'unavailable')) throw error;
   }
-  return { objects: new EncryptedObjects(store, dataKeys, servesUrls ? store : gatewayUrls(keys)), dataKeys };
+  return { objects: encryptedObjects(store, dataKeys, servesUrls ? store : gatewayUrls(keys)), dataKeys };
 }
 
 /** StartFault when the store has data keys and no key file is set: encrypted objects would be served as they are. */
@@ -231,7 +195,7 @@ export async function requirePlain(store: Objects): Promise<void> {
 }
 
 /** URLs that every process with the key file can sign and check. */
-function gatewayUrls({ current, byId }: EncryptionKeys): SignedUrls & Pick<Objects, 'presignGet' | 'presignPut'> {
+function gatewayUrls({ current, byId }: EncryptionKeys): GatewayUrls {
   const secret = (id: string) => {
     const bytes = byId.get(id)!.export();
     return Buffer.from(hkdfSync('sha256', bytes, createHash('sha256').update(id).digest(), 'object URLs', 32)).toString(
@@ -239,10 +203,5 @@ function gatewayUrls({ current, byId }: EncryptionKeys): SignedUrls & Pick<Objec
     );
   };
   const others = [...byId.keys()].filter((id) => id !== current).map(secret);
-  const signer = new UrlSigner(secret(current), ...others);
-  return {
-    verify: signer.verify.bind(signer),
-    presignPut: async (key, { expiresInSeconds, maxBytes }) => signer.sign('PUT', key, expiresInSeconds, maxBytes),
-    presignGet: async (key, { expiresInSeconds }) => signer.sign('GET', key, expiresInSeconds, 0),
-  };
+  return urlSigner(secret(current), ...others);
 }

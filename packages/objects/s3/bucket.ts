@@ -8,7 +8,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { unavailable } from '@call-analysis/fault';
 import { type Logger, StartFault } from '@call-analysis/runtime';
-import { briefly, connect, type Store } from './client.ts';
+import { ask, connect, type Store } from './client.ts';
 import { S3_LIMITS, type S3Config } from './config.ts';
 import { codeOf, isCode, isLost, statusOf, WITHOUT_CODE } from './failures.ts';
 import { ensureCors, removeBrokenUploads } from './rules.ts';
@@ -44,39 +44,29 @@ type Log = Pick<Logger, 'info' | 'warn' | 'error'>;
 /** Callers of `ready` ask often, so the answer must come soon. */
 const READY_MS = 5000;
 
-/** Makes sure that the bucket exists and can be used. */
-export class Bucket {
-  readonly #store: Store;
-  readonly #config: S3Config;
-  readonly #log: Log | undefined;
-  #isPrepared = false;
-  #preparing: Promise<void> | undefined;
+/**
+ * Makes sure that the bucket exists. Resolves when it can be used, or when the store has not answered for `startMs`; then the
+ * attempts continue in the background. Rejects with StartFault when only the operator can correct the cause. Returns `ready`.
+ */
+export async function openBucket(store: Store, config: S3Config, log: Log | undefined): Promise<() => Promise<void>> {
+  let isPrepared = false;
+  let preparing: Promise<void> | undefined;
 
-  constructor(store: Store, config: S3Config, log: Log | undefined) {
-    this.#store = store;
-    this.#config = config;
-    this.#log = log;
-  }
-
-  /**
-   * Resolves when the bucket can be used, or when the store has not answered for `startMs`; then the attempts continue in
-   * the background. Rejects with StartFault when only the operator can correct the cause.
-   */
-  async open(): Promise<void> {
-    const { startMs, retryMs } = this.#store.limits;
+  async function open(): Promise<void> {
+    const { startMs, retryMs } = store.limits;
     const until = Date.now() + startMs;
     const pauseMs = Math.min(retryMs, startMs / 10);
     for (;;) {
       try {
-        await this.#prepare(until - Date.now());
+        await prepare(until - Date.now());
         return;
       } catch (error) {
         const isOver = Date.now() + pauseMs >= until;
         // A host name may become known while other containers start.
         if (error instanceof StartFault && (isOver || !isCode(error.cause, 'ENOTFOUND'))) throw error;
         if (isOver) {
-          this.#log?.warn({ err: error }, 'the object store does not answer yet; the start continues without it');
-          void this.#prepareLater();
+          log?.warn({ err: error }, 'the object store does not answer yet; the start continues without it');
+          void prepareLater();
           return;
         }
       }
@@ -85,92 +75,92 @@ export class Bucket {
   }
 
   /** Rejects with Fault UNAVAILABLE when the bucket cannot be used now. */
-  async ready(): Promise<void> {
+  async function ready(): Promise<void> {
     try {
-      if (this.#isPrepared) await this.#check(READY_MS);
-      else await this.#prepare(READY_MS);
+      if (isPrepared) await check(READY_MS);
+      else await prepare(READY_MS);
     } catch (error) {
       throw unavailable('The object store', error);
     }
   }
 
-  async #prepareLater(): Promise<void> {
+  async function prepareLater(): Promise<void> {
     let logged = '';
-    while (!this.#isPrepared) {
-      await pause(this.#store.limits.retryMs, undefined, { ref: false });
+    for (;;) {
+      await pause(store.limits.retryMs, undefined, { ref: false });
       try {
-        await this.#prepare(READY_MS);
-        this.#log?.info({}, 'the object store answers');
+        await prepare(READY_MS);
+        log?.info({}, 'the object store answers');
+        return;
       } catch (error) {
         // Each reason is logged once, not every few seconds.
         if (!(error instanceof StartFault) || error.message === logged) continue;
-        this.#log?.error({ err: error }, 'the object store cannot be used');
+        log?.error({ err: error }, 'the object store cannot be used');
         logged = error.message;
       }
     }
   }
 
-  #prepare(totalMs: number): Promise<void> {
-    this.#preparing ??= this.#prepareNow(totalMs).finally(() => {
-      this.#preparing = undefined;
+  function prepare(totalMs: number): Promise<void> {
+    preparing ??= prepareNow(totalMs).finally(() => {
+      preparing = undefined;
     });
-    return this.#preparing;
+    return preparing;
   }
 
-  async #prepareNow(totalMs: number): Promise<void> {
-    if (this.#isPrepared) return;
+  async function prepareNow(totalMs: number): Promise<void> {
+    if (isPrepared) return;
     try {
       try {
-        await this.#check(totalMs);
+        await check(totalMs);
       } catch (error) {
-        if (!isCode(error, 'NoSuchBucket') || !this.#config.createBucket) throw error;
-        await this.#create(totalMs);
-        await this.#check(totalMs);
+        if (!isCode(error, 'NoSuchBucket') || !config.createBucket) throw error;
+        await create(totalMs);
+        await check(totalMs);
       }
     } catch (error) {
-      const advice = adviceOn(error, this.#config);
+      const advice = adviceOn(error, config);
       throw advice === null ? error : new StartFault(advice, { cause: error });
     }
-    this.#isPrepared = true;
-    await removeBrokenUploads(this.#store, this.#log);
-    if (this.#config.corsOrigins !== undefined) await allowOrigins(this.#store, this.#config.corsOrigins, this.#log);
-    await this.#warnOfVersioning();
+    isPrepared = true;
+    await removeBrokenUploads(store, log);
+    if (config.corsOrigins !== undefined) await allowOrigins(store, config.corsOrigins, log);
+    await warnOfVersioning();
   }
 
   /** The answer to a list names the error; the answer to HEAD does not. */
-  async #check(totalMs: number): Promise<void> {
-    const list = new ListObjectsV2Command({ Bucket: this.#store.bucket, MaxKeys: 1 });
-    const listed = await briefly(this.#store, (options) => this.#store.client.send(list, options), totalMs);
+  async function check(totalMs: number): Promise<void> {
+    const list = new ListObjectsV2Command({ Bucket: store.bucket, MaxKeys: 1 });
+    const listed = await ask(store, list, totalMs);
     if (listed.IsTruncated !== undefined) return;
     throw Object.assign(new Error('the answer is not a list of a bucket'), { code: 'NotS3' });
   }
 
   /** The bytes of an erased call must be gone, which versioning prevents. */
-  async #warnOfVersioning(): Promise<void> {
-    const ask = new GetBucketVersioningCommand({ Bucket: this.#store.bucket });
-    const found = await briefly(this.#store, (options) => this.#store.client.send(ask, options)).catch(() => null);
+  async function warnOfVersioning(): Promise<void> {
+    const versioning = new GetBucketVersioningCommand({ Bucket: store.bucket });
+    const found = await ask(store, versioning).catch(() => null);
     if (found?.Status !== 'Enabled') return;
-    this.#log?.warn(
-      {},
-      'the bucket keeps old versions: erased recordings stay in it until a lifecycle rule removes them',
-    );
+    log?.warn({}, 'the bucket keeps old versions: erased recordings stay in it until a lifecycle rule removes them');
   }
 
-  async #create(totalMs: number): Promise<void> {
-    const { region, bucket: Bucket } = this.#config;
-    const place = { LocationConstraint: region as BucketLocationConstraint };
+  async function create(totalMs: number): Promise<void> {
+    const place = { LocationConstraint: config.region as BucketLocationConstraint };
     // us-east-1 must not be named.
     const create = new CreateBucketCommand({
-      Bucket,
-      ...(region !== 'us-east-1' && { CreateBucketConfiguration: place }),
+      Bucket: store.bucket,
+      ...(config.region !== 'us-east-1' && { CreateBucketConfiguration: place }),
     });
     try {
-      await briefly(this.#store, (options) => this.#store.client.send(create, options), totalMs);
+      await ask(store, create, totalMs);
     } catch (error) {
       // Another process created it first.
       if (!isCode(error, 'BucketAlreadyOwnedByYou', 'BucketAlreadyExists')) throw error;
     }
   }
+
+  await open();
+  return ready;
 }
 
 /** Advice to the operator; null if the store merely does not respond. It never contains the secret key. */
@@ -247,10 +237,9 @@ function regionIn(error: unknown): string {
 /** Creates the bucket when it is missing and replaces its policy. The key of `config` must be its owner's. */
 export async function grantRights(config: S3Config, statements: readonly object[], log?: Log): Promise<void> {
   const store = connect(config, S3_LIMITS);
-  const bucket = new Bucket(store, config, log);
-  await bucket.open();
-  await bucket.ready();
+  const ready = await openBucket(store, config, log);
+  await ready();
   const Policy = JSON.stringify({ Version: '2012-10-17', Statement: statements });
   const command = new PutBucketPolicyCommand({ Bucket: store.bucket, Policy });
-  await briefly(store, (options) => store.client.send(command, options));
+  await ask(store, command);
 }

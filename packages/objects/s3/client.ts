@@ -1,7 +1,16 @@
 import { createHash } from 'node:crypto';
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
-import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
+import {
+  type $Command,
+  CompleteMultipartUploadCommand,
+  type CompleteMultipartUploadCommandInput,
+  S3Client,
+  type S3ClientConfig,
+  type S3ClientResolvedConfig,
+  type ServiceInputTypes,
+  type ServiceOutputTypes,
+} from '@aws-sdk/client-s3';
 import { ConfiguredRetryStrategy } from '@smithy/core/retry';
 import type { S3Config, S3Limits } from './config.ts';
 import { TimeOut } from './failures.ts';
@@ -12,7 +21,9 @@ export interface Store {
   readonly limits: S3Limits;
   /** For requests that are answered at once. Reading the answer may take any time. */
   readonly client: S3Client;
-  /** For requests that send much, or for which the store works before it answers. */
+  /** For requests that send much. */
+  readonly sender: S3Client;
+  /** For requests for which the store works before it answers. */
   readonly worker: S3Client;
   /** Only signs URLs for callers, which may use another address. It never connects. */
   readonly signer: S3Client;
@@ -26,6 +37,18 @@ export function connect(config: S3Config, limits: S3Limits): Store {
   const agents = { httpAgent: new HttpAgent(options), httpsAgent: new HttpsAgent(options) };
   const shared = { ...agents, connectionTimeout: limits.connectMs };
   const { idleMs, workMs } = limits;
+  const worker = newClient(config.endpoint, config, { ...shared, socketTimeout: workMs });
+  const sender = newClient(config.endpoint, config, { ...shared, socketTimeout: idleMs }, 0);
+  // A store that has the parts may be silent while it joins them.
+  sender.middlewareStack.add(
+    (next, { commandName }) =>
+      async (args) => {
+        if (commandName !== 'CompleteMultipartUploadCommand') return next(args);
+        const join = new CompleteMultipartUploadCommand(args.input as CompleteMultipartUploadCommandInput);
+        return { output: await worker.send(join), response: undefined };
+      },
+    { step: 'initialize', name: 'joinPatiently' },
+  );
   return {
     bucket: config.bucket,
     limits,
@@ -35,7 +58,8 @@ export function connect(config: S3Config, limits: S3Limits): Store {
       requestTimeout: idleMs,
       throwOnRequestTimeout: true,
     }),
-    worker: newClient(config.endpoint, config, { ...shared, socketTimeout: workMs }),
+    sender,
+    worker,
     signer: newClient(config.publicEndpoint, config, {}),
   };
 }
@@ -44,6 +68,7 @@ function newClient(
   endpoint: string,
   config: S3Config,
   requestHandler: NonNullable<S3ClientConfig['requestHandler']>,
+  retriesOfSilence = 1,
 ): S3Client {
   const client = new S3Client({
     endpoint,
@@ -51,7 +76,7 @@ function newClient(
     region: config.region,
     forcePathStyle: config.pathStyle,
     credentials: { accessKeyId: config.accessKey, secretAccessKey: config.secretKey },
-    retryStrategy: new Retries(),
+    retryStrategy: new Retries(retriesOfSilence),
     // Not every store knows the checksums that AWS has added.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
@@ -70,30 +95,33 @@ function newClient(
 }
 
 class Retries extends ConfiguredRetryStrategy {
-  constructor() {
+  readonly #ofSilence: number;
+
+  constructor(ofSilence: number) {
     // Four attempts within about a second. The pauses are not random, as they are by default: those that happen to be short
     // would end before a short outage does.
     super(4, (attempt) => 75 * 2 ** attempt);
+    this.#ofSilence = ofSilence;
   }
 
   override async refreshRetryTokenForRetry(
     ...[token, info]: Parameters<ConfiguredRetryStrategy['refreshRetryTokenForRetry']>
   ): ReturnType<ConfiguredRetryStrategy['refreshRetryTokenForRetry']> {
     // The first connection may have been dead already. A store that is silent on another one will not answer a third time.
-    if (token.getRetryCount() > 0 && (info.error as Error).name === 'TimeoutError') throw info.error;
+    if (token.getRetryCount() >= this.#ofSilence && (info.error as Error).name === 'TimeoutError') throw info.error;
     return super.refreshRetryTokenForRetry(token, info);
   }
 }
 
-/** For requests with short answers: all attempts together take at most `totalMs`. */
-export async function briefly<Answer>(
-  { limits }: Pick<Store, 'limits'>,
-  ask: (options: { readonly abortSignal: AbortSignal }) => Promise<Answer>,
+/** Sends a request with a short answer. All attempts together take at most `totalMs`. */
+export async function ask<Input extends ServiceInputTypes, Output extends ServiceOutputTypes>(
+  { client, limits }: Pick<Store, 'client' | 'limits'>,
+  command: $Command<Input, Output, S3ClientResolvedConfig, ServiceInputTypes, ServiceOutputTypes>,
   totalMs = limits.totalMs,
-): Promise<Answer> {
+): Promise<Output> {
   const abortSignal = AbortSignal.timeout(Math.max(0, totalMs));
   try {
-    return await ask({ abortSignal });
+    return await client.send(command, { abortSignal });
   } catch (error) {
     throw abortSignal.aborted ? new TimeOut(`did not answer within ${totalMs} ms`) : error;
   }

@@ -20,32 +20,22 @@ export interface S3Config {
 const MiB = 1024 * 1024;
 
 /** Time and size limits. Only tests use other values. */
-export interface S3Limits {
+export const S3_LIMITS = {
   /** From the lookup of the name to an established connection. */
-  readonly connectMs: number;
-  /** How long the store may take to begin its answer, and be silent while it is read. */
-  readonly idleMs: number;
-  /** How long a connection may be idle while bytes are put, and while the store copies an object or joins parts. */
-  readonly workMs: number;
-  /** A request with a short answer, all attempts together. */
-  readonly totalMs: number;
-  /** How long a start waits for a store that does not answer. */
-  readonly startMs: number;
-  /** Between two attempts to reach a store that did not answer at the start. */
-  readonly retryMs: number;
-  /** Size of each part, unless it takes larger ones for all to fit. S3 accepts smaller ones only as the last part. */
-  readonly partBytes: number;
-  /** A larger object is copied in parts of this size. S3 copies at most 5 GiB in one request. */
-  readonly copyBytes: number;
-}
-
-export const S3_LIMITS: S3Limits = {
   connectMs: 5000,
+  /** How long the store may take to begin its answer, and be silent while it is read and while bytes are put. */
   idleMs: 30_000,
+  /** How long a connection may be idle while the store copies an object or joins parts. */
   workMs: 120_000,
+  /** A request with a short answer, all attempts together. */
   totalMs: 15_000,
+  /** How long a start waits for a store that does not answer. */
   startMs: 10_000,
+  /** Between two attempts to reach a store that did not answer at the start. */
   retryMs: 2000,
+  /** Size of each part, unless it takes larger ones for all to fit. S3 accepts smaller ones only as the last part. */
   partBytes: 5 * MiB,
+  /** A larger object is copied in parts of this size. S3 copies at most 5 GiB in one request. */
   copyBytes: 1024 * MiB,
 };
+export type S3Limits = Readonly<typeof S3_LIMITS>;

@@ -10,35 +10,27 @@ import {
   PutBucketLifecycleConfigurationCommand,
 } from '@aws-sdk/client-s3';
 import type { Logger } from '@call-analysis/runtime';
-import { briefly, type Store } from './client.ts';
+import { ask, type Store } from './client.ts';
 import { isCode } from './failures.ts';
 
 /** Adds these lifecycle rules to those of the bucket. False when the store does not support such rules. */
 export function ensureLifecycle(store: Store, rules: readonly LifecycleRule[]): Promise<boolean> {
-  const { client, bucket: Bucket } = store;
+  const { bucket: Bucket } = store;
   return ensureRules(rules, {
-    read: async () =>
-      (await briefly(store, (options) => client.send(new GetBucketLifecycleConfigurationCommand({ Bucket }), options)))
-        .Rules,
+    read: async () => (await ask(store, new GetBucketLifecycleConfigurationCommand({ Bucket }))).Rules,
     none: 'NoSuchLifecycleConfiguration',
-    write: (Rules) => {
-      const command = new PutBucketLifecycleConfigurationCommand({ Bucket, LifecycleConfiguration: { Rules } });
-      return briefly(store, (options) => client.send(command, options));
-    },
+    write: (Rules) =>
+      ask(store, new PutBucketLifecycleConfigurationCommand({ Bucket, LifecycleConfiguration: { Rules } })),
   });
 }
 
 /** Adds these CORS rules to those of the bucket. False when the store does not support such rules. */
 export function ensureCors(store: Store, rules: readonly CORSRule[]): Promise<boolean> {
-  const { client, bucket: Bucket } = store;
+  const { bucket: Bucket } = store;
   return ensureRules(rules, {
-    read: async () =>
-      (await briefly(store, (options) => client.send(new GetBucketCorsCommand({ Bucket }), options))).CORSRules,
+    read: async () => (await ask(store, new GetBucketCorsCommand({ Bucket }))).CORSRules,
     none: 'NoSuchCORSConfiguration',
-    write: (CORSRules) => {
-      const command = new PutBucketCorsCommand({ Bucket, CORSConfiguration: { CORSRules } });
-      return briefly(store, (options) => client.send(command, options));
-    },
+    write: (CORSRules) => ask(store, new PutBucketCorsCommand({ Bucket, CORSConfiguration: { CORSRules } })),
   });
 }
 
@@ -114,7 +106,7 @@ export async function removeBrokenUploads(store: Store, log: Log | undefined): P
 }
 
 async function abortStale(store: Store): Promise<void> {
-  const { client, bucket: Bucket } = store;
+  const { bucket: Bucket } = store;
   let page: Partial<ListMultipartUploadsCommandOutput> = {};
   do {
     const list = new ListMultipartUploadsCommand({
@@ -122,11 +114,11 @@ async function abortStale(store: Store): Promise<void> {
       KeyMarker: page.NextKeyMarker,
       UploadIdMarker: page.NextUploadIdMarker,
     });
-    page = await briefly(store, (options) => client.send(list, options));
+    page = await ask(store, list);
     for (const { Key, UploadId, Initiated } of page.Uploads ?? []) {
       if (Initiated === undefined || Date.now() - Initiated.getTime() < STALE_MS) continue;
       const abort = new AbortMultipartUploadCommand({ Bucket, Key, UploadId });
-      await briefly(store, (options) => client.send(abort, options)).catch((error: unknown) => {
+      await ask(store, abort).catch((error: unknown) => {
         // An upload of another service, which removes it itself.
         if (!isCode(error, 'AccessDenied')) throw error;
       });

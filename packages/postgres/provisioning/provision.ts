@@ -1,7 +1,7 @@
 import { createHash, createHmac, pbkdf2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
-import { Client, escapeIdentifier, escapeLiteral } from 'pg';
-import { parseUrl, USUAL_LIMITS } from '../database/connection.ts';
+import { type Client, escapeIdentifier, escapeLiteral } from 'pg';
+import { parseUrl, USUAL_LIMITS, withClient } from '../database/connection.ts';
 import { adviceOn, translateError } from '../database/errors.ts';
 
 const stretch = promisify(pbkdf2);
@@ -60,13 +60,13 @@ const provisionLock = 4_211_006_183;
  */
 export async function provision(options: ProvisionOptions): Promise<Record<string, string>> {
   const { adminUrl, database, schemas, members = [] } = options;
-  await withClient(adminUrl, async (admin) => {
+  await connected(adminUrl, async (admin) => {
     await admin.query('SELECT pg_advisory_lock($1)', [provisionLock]);
     for (const each of schemas) await ensureRole(admin, each);
     for (const each of members) await ensureMember(admin, each);
     const { rows } = await admin.query('SELECT 1 FROM pg_database WHERE datname = $1', [database]);
     if (rows.length === 0) await admin.query(`CREATE DATABASE ${escapeIdentifier(database)}`);
-    await withClient(databaseUrl(adminUrl, database), (client) => grantSchemas(client, database, schemas));
+    await connected(databaseUrl(adminUrl, database), (client) => grantSchemas(client, database, schemas));
   });
   return Object.fromEntries(
     schemas.map((each) => [each.schema, databaseUrl(adminUrl, database, { user: each.role, password: each.password })]),
@@ -84,24 +84,16 @@ export function databaseUrl(url: string, database: string, as?: { user: string; 
   return address.href;
 }
 
-async function withClient<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
-  let client: Client | undefined;
-  try {
-    client = new Client({
-      connectionString: url,
-      application_name: 'provision',
-      connectionTimeoutMillis: 10_000,
-      statement_timeout: USUAL_LIMITS.statementMs,
-      idle_in_transaction_session_timeout: USUAL_LIMITS.idleInTransactionMs,
-    });
-    client.on('error', () => {});
-    await client.connect();
-    return await work(client);
-  } catch (error) {
+function connected<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
+  const config = {
+    connectionString: url,
+    application_name: 'provision',
+    statement_timeout: USUAL_LIMITS.statementMs,
+    idle_in_transaction_session_timeout: USUAL_LIMITS.idleInTransactionMs,
+  };
+  return withClient(config, work).catch((error: unknown) => {
     throw translateError(adviceOn(error));
-  } finally {
-    await client?.end().catch(() => {});
-  }
+  });
 }
 
 async function ensureRole(admin: Client, { role, password }: OwnedSchema): Promise<void> {

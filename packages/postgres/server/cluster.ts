@@ -2,21 +2,16 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, statfs, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { isAlive, isDiskFull, syncFolder } from '@call-analysis/runtime';
-import type { Account } from './account.ts';
-import type { Binaries } from './binaries.ts';
+import type { Account, Binaries } from './account.ts';
 
 export const superuser = 'postgres';
 const majorVersion = '18';
 const passwordFile = 'superuser-password';
 
-/** The paths of a server's files. */
-export interface Paths {
-  readonly cluster: string;
-  readonly password: string;
-  readonly log: string;
-}
+export type Paths = ReturnType<typeof pathsIn>;
 
-export function pathsIn(directory: string): Paths {
+/** The paths of a server's files. */
+export function pathsIn(directory: string) {
   return {
     cluster: join(directory, 'cluster'),
     password: join(directory, 'cluster', passwordFile),
@@ -75,7 +70,10 @@ export async function makeCluster(
     ]);
     await rename(secret, join(draft, passwordFile));
     if (durable) await syncFolder(draft);
-    await rename(draft, cluster).catch(accept('EEXIST', 'ENOTEMPTY'));
+    await rename(draft, cluster).catch((error: NodeJS.ErrnoException) => {
+      // Another process was faster, which is fine.
+      if (error.code !== 'EEXIST' && error.code !== 'ENOTEMPTY') throw error;
+    });
     if (durable) await syncFolder(dirname(cluster));
   } catch (error) {
     throw await explain(error, dirname(cluster));
@@ -98,7 +96,7 @@ export async function readPassword({ password }: Paths): Promise<string> {
 export async function explain(error: unknown, path: string): Promise<unknown> {
   const { code, message, syscall } = error as NodeJS.ErrnoException;
   const full = /No space left|Disk quota exceeded|wrote only \d/.test(message);
-  if (full || isDiskFull(error) || (await freeBytes(path)) < fullBelowBytes) {
+  if (full || isDiskFull(error) || !(await hasRoom(path))) {
     return new Error(`The disk that holds ${path} is full.`, { cause: error });
   }
   // Node reports a read-only disk as a missing folder when it makes folders recursively.
@@ -112,12 +110,13 @@ export async function explain(error: unknown, path: string): Promise<unknown> {
   return error;
 }
 
-// On a full disk PostgreSQL cannot even log why it stopped. It needs one more WAL segment of this size.
+/** PostgreSQL needs one more WAL segment of this size. */
 const fullBelowBytes = 16 * 1024 * 1024;
 
-async function freeBytes(path: string): Promise<number> {
+/** Whether the disk has room for PostgreSQL, which cannot even log why it stopped on a full one. True when that is not known. */
+export async function hasRoom(path: string): Promise<boolean> {
   const disk = await statfs(path).catch(() => null);
-  return disk === null ? Number.POSITIVE_INFINITY : disk.bavail * disk.bsize;
+  return disk === null || disk.bavail * disk.bsize >= fullBelowBytes;
 }
 
 /** Removes the drafts of processes that have died. */
@@ -148,11 +147,4 @@ function runInitdb(binaries: Binaries, account: Account, args: readonly string[]
       reject(new Error(`PostgreSQL's initdb failed: ${reason}`));
     });
   });
-}
-
-/** Ignores these codes: another process was faster, which is fine. */
-function accept(...codes: string[]): (error: NodeJS.ErrnoException) => void {
-  return (error) => {
-    if (!codes.includes(error.code ?? '')) throw error;
-  };
 }

@@ -1,13 +1,12 @@
 import { type ChildProcess, execFile } from 'node:child_process';
 import { open, readFile, rm, stat } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { isAlive } from '@call-analysis/runtime';
-import { Client } from 'pg';
-import type { Account } from './account.ts';
-import type { Binaries } from './binaries.ts';
+import { withClient } from '../database/connection.ts';
+import type { Account, Binaries } from './account.ts';
 import { explain, type Paths, superuser } from './cluster.ts';
 
 const execute = promisify(execFile);
@@ -190,7 +189,7 @@ async function readPidFile(cluster: string): Promise<PidFile | null> {
 /** `ours` when the server on the port accepts the password and serves this cluster and not a copy of it. */
 async function ask(port: number, password: string, cluster: string): Promise<'ours' | 'other' | 'none'> {
   if (!(port > 0 && port < 65_536)) return 'none';
-  const client = new Client({
+  const config = {
     host: '127.0.0.1',
     port,
     user: superuser,
@@ -199,17 +198,11 @@ async function ask(port: number, password: string, cluster: string): Promise<'ou
     ssl: false,
     connectionTimeoutMillis: 3_000,
     query_timeout: 3_000,
-  });
-  client.on('error', () => {});
-  try {
-    await client.connect();
+  };
+  return withClient(config, async (client) => {
     const { rows } = await client.query<{ data_directory: string }>('SHOW data_directory');
     return (await isSameFolder(rows[0]?.data_directory ?? '', cluster)) ? 'ours' : 'other';
-  } catch {
-    return 'none';
-  } finally {
-    await client.end().catch(() => {});
-  }
+  }).catch(() => 'none');
 }
 
 /** Whether a process is a server of this cluster, judged by its command line (see `launchOnce`). */
@@ -248,14 +241,7 @@ async function findFreePort(): Promise<number> {
     const port = 17_000 + Math.floor(Math.random() * 13_000);
     if (await isFree(port)) return port;
   }
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => resolve(port));
-    });
-  });
+  throw new Error('No port of 127.0.0.1 is free for PostgreSQL.');
 }
 
 function isFree(port: number): Promise<boolean> {

@@ -1,9 +1,10 @@
 import { mkdir, realpath } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
-import { chooseAccount } from './account.ts';
-import { findBinaries } from './binaries.ts';
+import { chooseAccount, findBinaries } from './account.ts';
 import { explain, hasCluster, makeCluster, pathsIn, readPassword, superuser } from './cluster.ts';
 import { findRunning, hasEnded, launch, type Postmaster, signal } from './postmaster.ts';
+
+export { hasRoom } from './cluster.ts';
 
 interface ServerOptions {
   /** Holds the cluster with the superuser's password, and the server's log. Created on first use. */

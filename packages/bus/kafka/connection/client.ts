@@ -1,9 +1,17 @@
 import { createRequire } from 'node:module';
 import { connect as connectPlain, isIP } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import { type ISocketFactory, Kafka as Client, type KafkaConfig, type LogEntry, logLevel } from 'kafkajs';
+import { promisify } from 'node:util';
+import { zstdCompress, zstdDecompress } from 'node:zlib';
+import kafkajs, {
+  type ISocketFactory,
+  Kafka as Client,
+  type KafkaConfig,
+  type LogEntry,
+  logLevel,
+  type SASLOptions,
+} from 'kafkajs';
 import type { BusOptions, Log, Kafka } from '../../config.ts';
-import { registerZstd } from './compression.ts';
 
 // Over a slow link, a TLS handshake and a login take several round trips.
 const connectionTimeout = 10_000;
@@ -26,16 +34,12 @@ export function connect(kafka: Kafka, { name, log }: Pick<BusOptions, 'name' | '
     socketFactory,
     // node:tls treats an undefined certificate differently from an absent one.
     ...(kafka.tls !== undefined && { ssl: { ...kafka.tls } }),
-    ...(kafka.sasl !== undefined && { sasl: saslOf(kafka.sasl) }),
+    // TypeScript sees a union of three types; all of them have this shape.
+    ...(kafka.sasl !== undefined && { sasl: kafka.sasl as SASLOptions }),
     logLevel: logLevel.WARN,
     logCreator: () => createLogBridge(log),
   };
   return new Client(config);
-}
-
-// TypeScript sees a union of three types; all of them have this shape.
-function saslOf({ mechanism, username, password }: NonNullable<Kafka['sasl']>): NonNullable<KafkaConfig['sasl']> {
-  return { mechanism, username, password } as NonNullable<KafkaConfig['sasl']>;
 }
 
 /** Like the client's own, but with TCP_NODELAY: small requests do not wait for the acknowledgement of earlier ones. */
@@ -45,6 +49,17 @@ const socketFactory: ISocketFactory = ({ host, port, ssl, onConnect }) => {
   const socket = ssl ? connectTls(secure, onConnect) : connectPlain({ host, port }, onConnect);
   return socket.setNoDelay(true).setKeepAlive(true, KEEP_ALIVE_MS);
 };
+
+const compressed = promisify(zstdCompress);
+const decompressed = promisify(zstdDecompress);
+
+/** Makes the client read and write zstd, which Node supports and the client does not. */
+function registerZstd(): void {
+  kafkajs.CompressionCodecs[kafkajs.CompressionTypes.ZSTD] = () => ({
+    compress: (encoder: { readonly buffer: Buffer }) => compressed(encoder.buffer),
+    decompress: (buffer: Buffer) => decompressed(buffer),
+  });
+}
 
 /** Errors in a broker's response. The caller gets them too and retries or reports them; a starting broker sends some. */
 const RESPONSE = /^Response /;

@@ -1,7 +1,7 @@
 import { Fault, unavailable } from '@call-analysis/fault';
 import { settlesWithin, StartFault } from '@call-analysis/runtime';
 import type { Kafka } from '../../config.ts';
-import { compressionCommand } from './compression.ts';
+import { compressionCommand } from '../topics/topic.ts';
 
 /** An error of the client, or of the socket below it. */
 interface Failure {
@@ -9,7 +9,9 @@ interface Failure {
   readonly message?: string;
   readonly code?: string | number;
   readonly type?: string;
+  readonly topic?: string;
   readonly cause?: unknown;
+  readonly errors?: readonly Failure[];
 }
 
 /**
@@ -79,17 +81,11 @@ function sentenceFor(
 
 const DEEPEST_CAUSE = 10;
 
-function failuresIn(error: unknown): Failure[] {
-  const failures: Failure[] = [];
-  for (
-    let each = error;
-    typeof each === 'object' && each !== null && failures.length < DEEPEST_CAUSE;
-    each = (each as Failure).cause
-  ) {
-    failures.push(each as Failure);
-    if ('errors' in each && Array.isArray(each.errors)) failures.push(...(each.errors as Failure[]));
-  }
-  return failures;
+/** The error, what it consists of, and what caused it. */
+export function failuresIn(error: unknown, deepest = DEEPEST_CAUSE): Failure[] {
+  if (typeof error !== 'object' || error === null || deepest === 0) return [];
+  const { errors = [], cause }: Failure = error;
+  return [error, ...errors, ...failuresIn(cause, deepest - 1)];
 }
 
 /** Rejects with Fault UNAVAILABLE when the work takes longer; the work itself continues. */

@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Event } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
 import type { Sql } from '@call-analysis/postgres';
@@ -8,45 +7,27 @@ import { insertJobs, removeFailedJobs } from '../../queue/queue-store.ts';
 import type { Queues } from '../../queue/queues.ts';
 
 /** Messages of one partition, in order. */
-interface ReadMessages {
-  readonly events: readonly Event[];
-  readonly unreadable: readonly Unreadable[];
+export interface ReadMessages {
+  readonly events: Event[];
+  readonly unreadable: Unreadable[];
   /** The ids of events that were given up here before. */
-  readonly replayed: readonly string[];
+  readonly replayed: string[];
 }
 
 interface PendingWrite extends ReadMessages {
   readonly written: PromiseWithResolvers<void>;
 }
 
-interface InboxWriter {
-  /**
-   * Resolves when everything is in the inbox. Messages of several partitions that arrive at the same time are written
-   * together. Retries while the database does not respond; rejects when `isGivenUp` says that another member reads them
-   * now.
-   */
-  write(messages: ReadMessages): Promise<void>;
-}
-
-const RETRY_MS = 250;
-
-/** `sql` must commit synchronously: once the offset is committed, the messages are not read again. */
-export function createInboxWriter(queues: Queues, sql: Sql, consumer: string, isGivenUp: () => boolean): InboxWriter {
+/**
+ * Returns a function that resolves when messages are in the inbox. Messages of several partitions that arrive at the same time
+ * are written together. Retries while the database does not respond; rejects when `isGivenUp` says that another member reads
+ * them now. `sql` must commit synchronously: once the offset is committed, the messages are not read again.
+ */
+export function createInboxWriter(queues: Queues, sql: Sql, consumer: string, isGivenUp: () => boolean) {
   let pending: PendingWrite[] = [];
   let writing: Promise<void> | undefined;
 
-  async function retryUntilAnswered(statement: () => Promise<void>): Promise<void> {
-    for (;;) {
-      try {
-        return await statement();
-      } catch (error) {
-        if (!(error instanceof Fault) || isGivenUp()) throw error;
-        queues.logBackgroundError(error);
-        await pause(RETRY_MS);
-        if (isGivenUp()) throw error;
-      }
-    }
-  }
+  const retryUntilAnswered = (statement: () => Promise<void>) => queues.retryUntilAnswered(statement, isGivenUp);
 
   async function insert(events: readonly Event[]): Promise<void> {
     for (const jobs of jobListsOf(events)) await retryUntilAnswered(() => insertJobs(queues, sql, consumer, jobs));
@@ -97,13 +78,11 @@ export function createInboxWriter(queues: Queues, sql: Sql, consumer: string, is
     writing = undefined;
   }
 
-  return {
-    write(messages) {
-      const written = Promise.withResolvers<void>();
-      pending.push({ ...messages, written });
-      // The client passes on the partitions of one response one after the other: wait for all of them.
-      writing ??= new Promise(setImmediate).then(writeAll);
-      return written.promise;
-    },
+  return (messages: ReadMessages): Promise<void> => {
+    const written = Promise.withResolvers<void>();
+    pending.push({ ...messages, written });
+    // The client passes on the partitions of one response one after the other: wait for all of them.
+    writing ??= new Promise(setImmediate).then(writeAll);
+    return written.promise;
   };
 }

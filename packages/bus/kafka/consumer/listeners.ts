@@ -7,13 +7,6 @@ import { fromMessage, headerOf, REPLAY_TO } from '../message.ts';
 import { listenerGroups } from '../rights/rights.ts';
 import { joinGroup, type Membership, type MembershipOptions } from './membership.ts';
 
-interface KafkaListeners {
-  listen(type: EventType, onEvent: (event: Event) => void): Promise<Subscription>;
-  /** Why some of them get no events now. */
-  readonly fault: Error | undefined;
-  close(): Promise<void>;
-}
-
 type OnEvent = (event: Event) => void;
 
 /**
@@ -24,7 +17,7 @@ export function createKafkaListeners(
   options: Pick<MembershipOptions, 'client' | 'kafka' | 'topics' | 'log' | 'logBackgroundError'> & {
     readonly name: string;
   },
-): KafkaListeners {
+) {
   const groups = new Map<string, { readonly membership: Membership; readonly listeners: Set<OnEvent> }>();
   const process = randomUUID();
 
@@ -51,7 +44,7 @@ export function createKafkaListeners(
   }
 
   return {
-    async listen(type, onEvent) {
+    async listen(type: EventType, onEvent: OnEvent): Promise<Subscription> {
       let group = groups.get(type.type);
       if (group === undefined) {
         const listeners = new Set<OnEvent>();
@@ -76,10 +69,11 @@ export function createKafkaListeners(
         },
       };
     },
-    get fault() {
+    /** Why some of them get no events now. */
+    get fault(): Error | undefined {
       return [...groups.values()].map(({ membership }) => membership.fault).find((fault) => fault !== undefined);
     },
-    async close() {
+    async close(): Promise<void> {
       await Promise.all([...groups.values()].map(({ membership }) => membership.close()));
     },
   };

@@ -47,19 +47,10 @@ export interface MembershipOptions {
   onJoin?(): void;
 }
 
-/** This process as a member of a consumer group. */
-export interface Membership {
-  /** Why it is not reading now. */
-  readonly fault: Error | undefined;
-  readonly types: readonly string[];
-  /** Reads these types from now on. */
-  change(types: readonly string[]): void;
-  /** Leaves the group, so that others take over immediately. */
-  close(): Promise<void>;
-}
+export type Membership = ReturnType<typeof joinGroup>;
 
-/** Joins in the background, and again after every failure. Never throws. */
-export function joinGroup(options: MembershipOptions): Membership {
+/** Makes this process a member of a consumer group: in the background, and again after every failure. Never throws. */
+export function joinGroup(options: MembershipOptions) {
   const { client, kafka, topics, log } = options;
   const groupId = `${kafka.prefix}${options.group}`;
   let { types } = options;
@@ -112,7 +103,8 @@ export function joinGroup(options: MembershipOptions): Membership {
       await over.promise;
     } finally {
       stopWatching();
-      await leave(consumer);
+      // A broker that does not answer removes the member by itself soon enough.
+      await within(LEAVE_WITHIN_MS, consumer.disconnect()).catch(() => {});
     }
   }
 
@@ -161,25 +153,23 @@ export function joinGroup(options: MembershipOptions): Membership {
   }
 
   return {
-    get fault() {
+    /** Why it is not reading now. */
+    get fault(): Error | undefined {
       return fault;
     },
-    get types() {
+    get types(): readonly string[] {
       return types;
     },
-    change(wanted) {
+    /** Reads these types from now on. */
+    change(wanted: readonly string[]): void {
       types = wanted;
       fault = new Error(`${groupId} has not joined yet.`);
       interrupted.abort();
     },
-    async close() {
+    /** Leaves the group, so that others take over immediately. */
+    async close(): Promise<void> {
       closing.abort();
       await running;
     },
   };
-}
-
-/** A broker that does not answer removes the member by itself soon enough. */
-async function leave(consumer: Consumer): Promise<void> {
-  await within(LEAVE_WITHIN_MS, consumer.disconnect()).catch(() => {});
 }

@@ -10,19 +10,15 @@ import type { Unreadable } from '../../delivery/read-event.ts';
 import { type AnyRoute, Poison } from '../../port.ts';
 import type { Queues } from '../../queue/queues.ts';
 import { DATA_REF, fromMessage, headerOf, REPLAY_TO } from '../message.ts';
-import { createInboxWriter } from './inbox-writer.ts';
-import { joinGroup, type Membership, type MembershipOptions } from './membership.ts';
+import { createInboxWriter, type ReadMessages } from './inbox-writer.ts';
+import { joinGroup, type MembershipOptions } from './membership.ts';
 
 const HEARTBEAT_MS = 1_000;
 const RETRY_MS = 500;
 /** The bytes of fetched bodies in memory at the same time, exceeded by at most one body. */
 const FETCHED_BYTES = 8 * 1024 * 1024;
 
-export interface Reader extends Pick<Membership, 'fault'> {
-  /** Adds the consumer's present routes. Types that it has read so far are still read. */
-  addRoutes(routes: readonly AnyRoute[]): void;
-  close(): Promise<void>;
-}
+export type Reader = ReturnType<typeof openReader>;
 
 interface ReaderOptions extends Pick<MembershipOptions, 'client' | 'kafka' | 'topics'> {
   readonly queues: Queues;
@@ -33,11 +29,8 @@ interface ReaderOptions extends Pick<MembershipOptions, 'client' | 'kafka' | 'to
   readonly overflow: Objects | undefined;
 }
 
-/** Messages of one partition that are not yet in the inbox. */
-interface Chunk {
-  readonly events: Event[];
-  readonly unreadable: Unreadable[];
-  readonly replayed: string[];
+/** Messages that are not yet in the inbox. */
+interface Chunk extends ReadMessages {
   fetchedBytes: number;
 }
 
@@ -47,14 +40,14 @@ type Partition = Pick<EachBatchPayload['batch'], 'topic' | 'partition'>;
  * Reads a consumer's topics into its inbox. An offset is committed as soon as the message is in the inbox, within
  * milliseconds, so slow handlers cause no rebalance. While the database is away, the member stays in its group and retries.
  */
-export function openReader(options: ReaderOptions): Reader {
+export function openReader(options: ReaderOptions) {
   const { queues, consumer, overflow } = options;
   /** The only source that is wanted of an event type; undefined for all. */
   const sources = new Map<string, string | undefined>();
   let closing = false;
   let lostMembership = false;
   const isGivenUp = () => closing || lostMembership;
-  const writer = createInboxWriter(queues, options.sql, consumer, isGivenUp);
+  const write = createInboxWriter(queues, options.sql, consumer, isGivenUp);
   addSources(options.routes);
 
   const membership = joinGroup({
@@ -86,7 +79,7 @@ export function openReader(options: ReaderOptions): Reader {
       for (const [i, message] of batch.messages.entries()) {
         await readInto(chunk, message, batch);
         if (i < batch.messages.length - 1 && chunk.fetchedBytes < FETCHED_BYTES) continue;
-        if (chunk.events.length + chunk.unreadable.length > 0) await writer.write(chunk);
+        if (chunk.events.length + chunk.unreadable.length > 0) await write(chunk);
         resolveOffset(message.offset);
         chunk = newChunk();
       }
@@ -143,15 +136,16 @@ export function openReader(options: ReaderOptions): Reader {
   }
 
   return {
-    get fault() {
+    get fault(): Error | undefined {
       return membership.fault;
     },
-    addRoutes(routes) {
+    /** Adds the consumer's present routes. Types that it has read so far are still read. */
+    addRoutes(routes: readonly AnyRoute[]): void {
       addSources(routes);
       const types = [...sources.keys()];
       if (types.length > membership.types.length) membership.change(types);
     },
-    async close() {
+    async close(): Promise<void> {
       closing = true;
       await membership.close();
     },

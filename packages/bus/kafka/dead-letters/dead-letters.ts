@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Envelope } from '@call-analysis/events';
-import { Fault, unavailable } from '@call-analysis/fault';
+import { unavailable } from '@call-analysis/fault';
 import {
   type Admin,
   type Consumer,
@@ -21,18 +21,20 @@ import {
 } from '../../port.ts';
 import { connect } from '../connection/client.ts';
 import { explain } from '../connection/explain.ts';
-import { fromMessage, headerOf, toMessage } from '../message.ts';
-import { READERS } from '../rights/rights.ts';
-import { topicOf } from '../topics/topic.ts';
-import { ensureTopics } from '../topics/topics.ts';
 import {
   deadLetterTopic,
+  fromMessage,
+  headerOf,
   isDeadLetterTopic,
   readDeadLetterHeaders,
   redeliveryHeaders,
   REPLAYED_AT,
   replayNoteHeaders,
-} from './headers.ts';
+  toMessage,
+} from '../message.ts';
+import { READERS } from '../rights/rights.ts';
+import { topicOf } from '../topics/topic.ts';
+import { ensureTopics } from '../topics/topics.ts';
 
 /** Kafka is unavailable when no message arrives for this long although more must be there. */
 const MESSAGE_WITHIN_MS = 30_000;
@@ -63,21 +65,17 @@ export async function openTopicDeadLetters(
     await admin.disconnect().catch(() => {});
     throw explain(error, kafka);
   }
-  const withHint = async <T>(work: () => Promise<T>): Promise<T> => {
-    try {
-      return await work();
-    } catch (error) {
+  const withHint = <T>(work: Promise<T>): Promise<T> =>
+    work.catch((error: unknown) => {
       throw explain(error, kafka);
-    }
-  };
+    });
   return {
-    list: (filter, limit) =>
-      withHint(async () => {
-        const found = await findDeadLetters({ client, admin, kafka }, filter);
-        const deadLetters = [...found.values()].map(({ deadLetter }) => deadLetter);
-        return deadLetters.toSorted((one, other) => other.at.getTime() - one.at.getTime()).slice(0, limit);
-      }),
-    replay: (filter, choose = () => REDELIVER) => withHint(() => replay({ client, admin, kafka, log }, filter, choose)),
+    async list(filter, limit) {
+      const found = await withHint(findDeadLetters({ client, admin, kafka }, filter));
+      const deadLetters = [...found.values()].map(({ deadLetter }) => deadLetter);
+      return deadLetters.toSorted((one, other) => other.at.getTime() - one.at.getTime()).slice(0, limit);
+    },
+    replay: (filter, choose = () => REDELIVER) => withHint(replay({ client, admin, kafka, log }, filter, choose)),
     async close() {
       await admin.disconnect().catch(() => {});
     },
@@ -104,19 +102,17 @@ async function findDeadLetters(deps: Deps, filter: DeadLetterFilter): Promise<Ma
 }
 
 async function topicsOf({ admin, kafka }: Deps, { type }: DeadLetterFilter): Promise<string[]> {
-  const topics = (await admin.listTopics()).filter(
-    (topic) => topic.startsWith(kafka.prefix) && isDeadLetterTopic(topic),
-  );
-  return type === undefined ? topics : topics.filter((topic) => topic === topicOf(kafka, deadLetterTopic(type)));
+  const isWanted = (topic: string) =>
+    type === undefined
+      ? topic.startsWith(kafka.prefix) && isDeadLetterTopic(topic)
+      : topic === topicOf(kafka, deadLetterTopic(type));
+  return (await admin.listTopics()).filter(isWanted);
 }
 
-function matches(deadLetter: DeadLetter, { ids, consumer, type, firmUuid, code }: DeadLetterFilter): boolean {
-  return (
-    (ids === undefined || ids.includes(deadLetter.id)) &&
-    (consumer === undefined || deadLetter.consumer === consumer) &&
-    (type === undefined || deadLetter.type === type) &&
-    (firmUuid === undefined || deadLetter.firmUuid === firmUuid) &&
-    (code === undefined || deadLetter.code === code)
+function matches(deadLetter: DeadLetter, { ids, ...wanted }: DeadLetterFilter): boolean {
+  if (ids !== undefined && !ids.includes(deadLetter.id)) return false;
+  return (Object.keys(wanted) as (keyof typeof wanted)[]).every(
+    (name) => wanted[name] === undefined || deadLetter[name] === wanted[name],
   );
 }
 
@@ -258,7 +254,7 @@ async function readUntil(
           await heartbeat();
         }
       } catch (error) {
-        reject(error instanceof Error ? error : new Fault('internal', 'INTERNAL', String(error)));
+        reject(error);
         return;
       }
       if (BigInt(batch.lastOffset()) + 1n >= (ends.get(key) ?? 0n)) ends.delete(key);

@@ -1,5 +1,6 @@
-import type { Sql } from '@call-analysis/postgres';
+import { type Sql, valuesOf } from '@call-analysis/postgres';
 import type { Client } from 'pg';
+import type { RemovalTarget } from '../../queue/queue-store.ts';
 
 // All SQL on the outbox.
 
@@ -65,25 +66,12 @@ export async function outboxExists(sql: Sql, schema: string): Promise<boolean> {
 
 /** Inserts rows and notifies the relay when the transaction commits. */
 export async function insertOutboxRows(tx: Sql, schema: string, rows: readonly NewOutboxRow[]): Promise<void> {
-  const values = rows.flatMap((row) => [
-    row.turn,
-    row.topic,
-    row.firm,
-    row.subjects,
-    row.events,
-    row.headers,
-    row.data,
-  ]);
-  const tuples = rows.map((_, i) => {
-    const [turn, topic, firm, subjects, events, headers, data] = Array.from(
-      { length: 7 },
-      (_, n) => `$${i * 7 + n + 2}`,
-    );
-    return `(${turn}::int, ${topic}, ${firm}, ${subjects}::text[], ${events}::int, ${headers}, ${data})`;
-  });
+  const columns = ['turn', 'topic', 'firm', 'subjects', 'events', 'headers', 'data'] as const;
+  const values = rows.flatMap((row) => valuesOf(row, ...columns));
+  const tuples = rows.map((_, i) => `(${columns.map((_, n) => `$${i * columns.length + n + 2}`).join(', ')})`);
   await tx.query(
     `WITH put AS (
-       INSERT INTO ${schema}.outbox (turn, topic, firm, subjects, events, headers, data) VALUES ${tuples.join(', ')})
+       INSERT INTO ${schema}.outbox (${columns.join(', ')}) VALUES ${tuples.join(', ')})
      SELECT pg_notify($1, '')::text`,
     [outboxChannel(schema), ...values],
   );
@@ -120,7 +108,8 @@ type OutboxRowKey = Pick<OutboxRow, 'turn' | 'seq'>;
 export async function removeRowsOfFirm(
   sql: Sql,
   schema: string,
-  { firmUuid, except, limit }: { firmUuid: string; except: readonly string[]; limit: number },
+  { firmUuid, except }: RemovalTarget,
+  limit: number,
 ): Promise<number> {
   const rows = await sql.query<{ events: number }>(
     `DELETE FROM ${schema}.outbox WHERE (turn, seq) IN (
@@ -136,7 +125,7 @@ export async function removeRowsOfFirm(
 export function lockRowsAbout(
   tx: Sql,
   schema: string,
-  { firmUuid, subject, except }: { firmUuid: string; subject: string; except: readonly string[] },
+  { firmUuid, subject, except }: Required<RemovalTarget>,
 ): Promise<(OutboxRowKey & Pick<OutboxRow, 'data'>)[]> {
   return tx.query<OutboxRowKey & Pick<OutboxRow, 'data'>>(
     `SELECT turn, seq::text, data FROM ${schema}.outbox

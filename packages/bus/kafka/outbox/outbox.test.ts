@@ -103,8 +103,8 @@ describe('the outbox', () => {
       service.transaction((tx) =>
         removeOutgoing(tx, 'bus', { firmUuid: firmuuid, subject, except: ['test.erased.v1'] }),
       );
-    expect(await removePending()).toEqual({ removed: 2 });
-    expect(await removePending()).toEqual({ removed: 0 });
+    expect(await removePending()).toBe(2);
+    expect(await removePending()).toBe(0);
     const left = await rows();
     expect(left.flatMap(eventsOf).toSorted(byNumber)).toEqual(kept);
     expect(left.reduce((sum, { events }) => sum + events, 0)).toBe(kept.length);

@@ -3,9 +3,10 @@ import { Fault } from '@call-analysis/fault';
 import type { Sql } from '@call-analysis/postgres';
 import { OUTBOX } from '../../delivery/inboxes.ts';
 import { jsonOf, packList, unpackList } from '../../encoding/stored-event.ts';
-import type { ConsumerDepth, RemovedEvents } from '../../port.ts';
+import type { ConsumerDepth } from '../../port.ts';
+import { listsOf } from '../../queue/event-batch.ts';
+import type { RemovalTarget } from '../../queue/queue-store.ts';
 import { migrationNeeded, type Queues } from '../../queue/queues.ts';
-import type { RemovalTarget } from '../../queue/remove-pending.ts';
 import { LARGE_BODY_BYTES } from '../large-bodies.ts';
 import {
   countOutbox,
@@ -44,7 +45,12 @@ export async function putIntoOutbox(
   outgoing: readonly Outgoing[],
   { overflow }: { overflow: boolean },
 ): Promise<void> {
-  for (const rows of rowListsOf(outgoing, overflow)) await insertOutboxRows(tx, schema, rows);
+  const bounds = {
+    sizeOf: ({ data }: NewOutboxRow) => data.length,
+    total: STATEMENT_CHARACTERS,
+    count: STATEMENT_ROWS,
+  };
+  for (const rows of listsOf(rowsOf(outgoing, overflow), bounds)) await insertOutboxRows(tx, schema, rows);
 }
 
 export function eventsOf({ data }: Pick<OutboxRow, 'data'>): Event[] {
@@ -55,49 +61,28 @@ export function headersOf({ headers }: Pick<OutboxRow, 'headers'>): Record<strin
   return headers === null ? {} : (JSON.parse(headers) as Record<string, string>);
 }
 
-/** Groups rows into lists that one INSERT statement should carry. */
-function* rowListsOf(outgoing: readonly Outgoing[], overflow: boolean): Generator<NewOutboxRow[]> {
-  let rows: NewOutboxRow[] = [];
-  let characters = 0;
-  for (const row of rowsOf(outgoing, overflow)) {
-    if (rows.length === STATEMENT_ROWS || (rows.length > 0 && characters + row.data.length > STATEMENT_CHARACTERS)) {
-      yield rows;
-      rows = [];
-      characters = 0;
-    }
-    rows.push(row);
-    characters += row.data.length;
-  }
-  if (rows.length > 0) yield rows;
+interface WrittenEvent extends Outgoing {
+  readonly json: string;
 }
 
 /** Groups consecutive events of one topic, firm and priority into rows; an event with headers gets its own row. */
 function* rowsOf(outgoing: readonly Outgoing[], overflow: boolean): Generator<NewOutboxRow> {
-  let batch: Outgoing[] = [];
-  let jsons: string[] = [];
-  let room = ROW_CHARACTERS;
-  for (const each of outgoing) {
+  const written = outgoing.values().map((each): WrittenEvent => {
     const json = jsonOf(each.event);
     if (!overflow) refuseLargeBody(each.event, json);
-    const [first] = batch;
-    if (first !== undefined && (!related(first, each) || batch.length === ROW_EVENTS || json.length > room)) {
-      yield rowOf(first, batch, jsons);
-      batch = [];
-      jsons = [];
-      room = ROW_CHARACTERS;
-    }
-    batch.push(each);
-    jsons.push(json);
-    room -= json.length;
-  }
-  if (batch[0] !== undefined) yield rowOf(batch[0], batch, jsons);
+    return { ...each, json };
+  });
+  const bounds = {
+    sizeOf: ({ json }: WrittenEvent) => json.length,
+    total: ROW_CHARACTERS,
+    count: ROW_EVENTS,
+    goesWith: related,
+  };
+  for (const batch of listsOf(written, bounds)) yield rowOf(batch);
 }
 
-function rowOf(
-  { event, topic = event.type, headers }: Outgoing,
-  batch: readonly Outgoing[],
-  jsons: readonly string[],
-): NewOutboxRow {
+function rowOf(batch: readonly WrittenEvent[]): NewOutboxRow {
+  const { event, topic = event.type, headers } = batch[0]!;
   return {
     turn: event.priority,
     topic,
@@ -105,7 +90,7 @@ function rowOf(
     subjects: [...new Set(batch.map((each) => each.event.subject))],
     events: batch.length,
     headers: headers === undefined ? null : JSON.stringify(headers),
-    data: packList(`[${jsons.join()}]`),
+    data: packList(`[${batch.map(({ json }) => json).join()}]`),
   };
 }
 
@@ -134,11 +119,7 @@ function refuseLargeBody(event: Event, json: string): void {
 }
 
 /** Removes waiting events. Events that the relay is sending are sent regardless. */
-export async function removeOutgoing(
-  tx: Sql,
-  schema: string,
-  target: RemovalTarget,
-): Promise<Pick<RemovedEvents, 'removed'>> {
+export async function removeOutgoing(tx: Sql, schema: string, target: Required<RemovalTarget>): Promise<number> {
   let removed = 0;
   for (const row of await lockRowsAbout(tx, schema, target)) {
     const events = eventsOf(row);
@@ -153,7 +134,7 @@ export async function removeOutgoing(
       });
     }
   }
-  return { removed };
+  return removed;
 }
 
 /** Counting further would read the complete table while a large batch waits. */

@@ -5,35 +5,6 @@ import { INDEXES_ONLY, type Queues } from '../../queue/queues.ts';
 import { outboxChannel, type OutboxRow, readFirstRows, removeSentRows } from './outbox-store.ts';
 import type { Sender } from './sender.ts';
 
-/** Wakes one waiting task. If none waits, the next one to wait returns immediately. */
-class WakeUp {
-  #pending = false;
-  #wake: (() => void) | undefined;
-
-  notify(): void {
-    this.#pending = true;
-    this.#wake?.();
-  }
-
-  /** Discards an earlier `notify` that nothing has waited for. */
-  reset(): void {
-    this.#pending = false;
-  }
-
-  async wait(atMostMs: number): Promise<void> {
-    if (!this.#pending) {
-      const over = new AbortController();
-      const woken = new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
-      await Promise.race([woken, pause(atMostMs, undefined, { signal: over.signal }).catch(() => {})]);
-      over.abort();
-      this.#wake = undefined;
-    }
-    this.#pending = false;
-  }
-}
-
 /** Rows in one read: up to two thousand events. */
 const READ_ROWS = 80;
 /** Notifications wake the relay; polling covers a lost one. */
@@ -48,13 +19,6 @@ const ANSWER_WITHIN_MS = 30_000;
 /** The key of the advisory lock; $1 is the schema. */
 const LOCK = `hashtext('outbox'), hashtext($1)`;
 
-interface Relay {
-  /** Why the outbox, or the part of it for one topic, is not being sent, as far as this process knows. */
-  readonly fault: Error | undefined;
-  /** Finishes the current request and lets another process take over. */
-  close(): Promise<void>;
-}
-
 /**
  * Sends the outbox to Kafka, by priority and then in the order of writing. One process at a time does so for an outbox: the
  * one whose connection holds an advisory lock, which it loses with that connection. Rows are deleted after Kafka has
@@ -64,12 +28,17 @@ interface Relay {
 export function startRelay(
   queues: Pick<Queues, 'schema' | 'name' | 'log' | 'logBackgroundError'>,
   { url, sender }: { url: string; sender: Sender },
-): Relay {
+) {
   const { schema, name, log, logBackgroundError } = queues;
-  const wakeUp = new WakeUp();
+  /** Aborted when something happens that the relay may wait for. */
+  let wakeUp = new AbortController();
   const closing = new AbortController();
   let fault: Error | undefined;
 
+  const untilWoken = async () => {
+    await pause(POLL_MS, undefined, { signal: wakeUp.signal }).catch(() => {});
+    wakeUp = new AbortController();
+  };
   const rest = (ms: number) => pause(ms, undefined, { signal: closing.signal }).catch(() => {});
 
   const running = (async () => {
@@ -101,15 +70,15 @@ export function startRelay(
     let lost: Error | undefined;
     client.on('error', (error) => {
       lost = error;
-      wakeUp.notify();
+      wakeUp.abort();
     });
-    client.on('notification', () => wakeUp.notify());
+    client.on('notification', () => wakeUp.abort());
     try {
       await client.connect();
       await client.query(`LISTEN "${outboxChannel(schema)}"`);
       onConnected();
       while (!closing.signal.aborted && !(await tryLock(client))) {
-        await wakeUp.wait(POLL_MS);
+        await untilWoken();
         if (lost !== undefined) throw lost;
       }
       if (closing.signal.aborted) return;
@@ -140,7 +109,7 @@ export function startRelay(
       current = await reading;
       await deleting;
       if (current.length === 0) {
-        await wakeUp.wait(POLL_MS);
+        await untilWoken();
         const error = lost();
         if (error !== undefined) throw error;
         reading = read(client, []);
@@ -151,10 +120,10 @@ export function startRelay(
       reading = read(client, current);
       const outcome = await sending.then(
         (sent) => ({ sent }),
-        (error: unknown) => ({ error }),
+        (error: Error) => ({ error }),
       );
       if ('error' in outcome) {
-        fault = outcome.error instanceof Error ? outcome.error : new Error(String(outcome.error));
+        fault = outcome.error;
         logBackgroundError(fault);
         await reading;
         await rest(pauseMs);
@@ -172,7 +141,7 @@ export function startRelay(
   }
 
   function read(client: Client, except: readonly OutboxRow[]): Promise<OutboxRow[]> {
-    wakeUp.reset();
+    wakeUp = new AbortController();
     const rows = readFirstRows(client, schema, { except, exceptTopics: sender.suspendedTopics(), limit: READ_ROWS });
     // The connection may break while Kafka is awaited, and a rejection that nobody handles by then ends the process.
     rows.catch(() => {});
@@ -180,12 +149,14 @@ export function startRelay(
   }
 
   return {
-    get fault() {
+    /** Why the outbox, or the part of it for one topic, is not being sent, as far as this process knows. */
+    get fault(): Error | undefined {
       return fault ?? sender.refusal;
     },
-    async close() {
+    /** Finishes the current request and lets another process take over. */
+    async close(): Promise<void> {
       closing.abort();
-      wakeUp.notify();
+      wakeUp.abort();
       await running;
     },
   };

@@ -4,7 +4,8 @@ import type { Objects } from '@call-analysis/objects';
 import { StartFault } from '@call-analysis/runtime';
 import { CompressionTypes, type Kafka as Client, type Producer } from 'kafkajs';
 import type { Log, Kafka } from '../../config.ts';
-import { explain, within } from '../connection/explain.ts';
+import { listsOf } from '../../queue/event-batch.ts';
+import { explain, failuresIn, within } from '../connection/explain.ts';
 import { LARGE_BODY_BYTES, largeBodyKey } from '../large-bodies.ts';
 import { type Message, toMessage, withDataRef } from '../message.ts';
 import type { KnownTopics } from '../topics/known-topics.ts';
@@ -27,19 +28,7 @@ const SUSPEND_MS = 30_000;
 /** A topic that was suspended this long ago and not sent to since has no more events: they were removed meanwhile. */
 const FORGET_AFTER_MS = 2 * SUSPEND_MS;
 
-/** Sends rows of the outbox to their topics. */
-export interface Sender {
-  /** Topics that get nothing for now, because Kafka refused their messages a short while ago. */
-  suspendedTopics(): string[];
-  /** Why Kafka refuses the messages of a topic; undefined if it refuses none. Their events wait although Kafka answers. */
-  readonly refusal: Error | undefined;
-  /**
-   * Sends rows, in order within each topic, and returns those that Kafka acknowledged. Rejects when Kafka is away; any of the
-   * rows may have been sent then.
-   */
-  send(rows: readonly OutboxRow[]): Promise<OutboxRow[]>;
-  close(): Promise<void>;
-}
+export type Sender = ReturnType<typeof createSender>;
 
 interface SenderOptions {
   readonly client: Client;
@@ -57,7 +46,8 @@ interface TopicLoad {
   readonly messages: Message[];
 }
 
-export function createSender({ client, kafka, topics, log, overflow }: SenderOptions): Sender {
+/** Sends rows of the outbox to their topics. */
+export function createSender({ client, kafka, topics, log, overflow }: SenderOptions) {
   const refused = new Map<string, { readonly at: number; readonly error: Error }>();
   let connected: Promise<Producer> | undefined;
 
@@ -90,8 +80,8 @@ export function createSender({ client, kafka, topics, log, overflow }: SenderOpt
     ).catch(() => {});
   }
 
-  function suspend(topic: string, error: unknown): void {
-    refused.set(topic, { at: Date.now(), error: error instanceof Error ? error : new Error(String(error)) });
+  function suspend(topic: string, error: Error): void {
+    refused.set(topic, { at: Date.now(), error });
     log.error({ topic, err: error }, 'Kafka refuses the messages for a topic. Its events wait in the outbox.');
   }
 
@@ -111,7 +101,7 @@ export function createSender({ client, kafka, topics, log, overflow }: SenderOpt
   }
 
   /** Sends each topic by itself and suspends those that Kafka refuses. */
-  async function sendSeparately(loads: readonly TopicLoad[], failure: unknown): Promise<OutboxRow[]> {
+  async function sendSeparately(loads: readonly TopicLoad[], failure: Error): Promise<OutboxRow[]> {
     const acknowledged: OutboxRow[] = [];
     for (const load of loads) {
       if (loads.length === 1) {
@@ -130,6 +120,7 @@ export function createSender({ client, kafka, topics, log, overflow }: SenderOpt
     return acknowledged;
   }
 
+  /** Topics that get nothing for now, because Kafka refused their messages a short while ago. */
   function suspendedTopics(): string[] {
     const now = Date.now();
     for (const [topic, { at }] of refused) if (at + FORGET_AFTER_MS <= now) refused.delete(topic);
@@ -143,11 +134,16 @@ export function createSender({ client, kafka, topics, log, overflow }: SenderOpt
 
   return {
     suspendedTopics,
-    get refusal() {
+    /** Why Kafka refuses the messages of a topic; undefined if it refuses none. Their events wait although Kafka answers. */
+    get refusal(): Error | undefined {
       suspendedTopics();
       return [...refused.values()][0]?.error;
     },
-    async send(rows) {
+    /**
+     * Sends rows, in order within each topic, and returns those that Kafka acknowledged. Rejects when Kafka is away; any of the
+     * rows may have been sent then.
+     */
+    async send(rows: readonly OutboxRow[]): Promise<OutboxRow[]> {
       const suspended = new Set(suspendedTopics());
       const loads = await loadsOf(
         rows.filter(({ topic }) => !suspended.has(topic)),
@@ -194,7 +190,11 @@ type Request = { topic: string; messages: Pick<Message, 'key' | 'value' | 'heade
 
 /** Splits messages, in order, into requests that send no topic more than a broker takes in one batch. */
 function* requestsOf(loads: readonly TopicLoad[], kafka: Kafka): Generator<Request> {
-  const open = loads.map(({ topic, messages }) => ({ topic: topicOf(kafka, topic), batches: batchesOf(messages) }));
+  const bounds = { sizeOf: bytesOf, total: LARGEST_BATCH_BYTES - BATCH_OVERHEAD };
+  const open = loads.map(({ topic, messages }) => ({
+    topic: topicOf(kafka, topic),
+    batches: listsOf(messages, bounds),
+  }));
   for (;;) {
     const request: Request = [];
     for (const { topic, batches } of open) {
@@ -204,22 +204,6 @@ function* requestsOf(loads: readonly TopicLoad[], kafka: Kafka): Generator<Reque
     if (request.length === 0) return;
     yield request;
   }
-}
-
-function* batchesOf(messages: readonly Message[]): Generator<Message[]> {
-  let batch: Message[] = [];
-  let room = LARGEST_BATCH_BYTES - BATCH_OVERHEAD;
-  for (const message of messages) {
-    const bytes = bytesOf(message);
-    if (batch.length > 0 && bytes > room) {
-      yield batch;
-      batch = [];
-      room = LARGEST_BATCH_BYTES - BATCH_OVERHEAD;
-    }
-    batch.push(message);
-    room -= bytes;
-  }
-  if (batch.length > 0) yield batch;
 }
 
 function bytesOf({ key, value, headers }: Message): number {
@@ -234,15 +218,5 @@ const REFUSAL =
 
 /** A StartFault is one too: it is about missing topics. */
 function isRefusal(error: unknown): boolean {
-  return error instanceof StartFault || typesIn(error).some((type) => REFUSAL.test(type));
-}
-
-function typesIn(error: unknown): string[] {
-  const types: string[] = [];
-  for (let each = error; typeof each === 'object' && each !== null; each = (each as { cause?: unknown }).cause) {
-    const { type } = each as { type?: unknown };
-    if (typeof type === 'string') types.push(type);
-    if (types.length > 10) break;
-  }
-  return types;
+  return error instanceof StartFault || failuresIn(error).some(({ type = '' }) => REFUSAL.test(type));
 }

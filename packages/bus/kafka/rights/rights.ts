@@ -3,7 +3,7 @@ import kafkajs, { type AclEntry, type Admin } from 'kafkajs';
 import type { EventUse, BusOptions, Kafka } from '../../config.ts';
 import { connect } from '../connection/client.ts';
 import { explain } from '../connection/explain.ts';
-import { deadLetterTopic } from '../dead-letters/headers.ts';
+import { deadLetterTopic } from '../message.ts';
 
 /** How a service uses Kafka. */
 export interface KafkaUse extends EventUse {
@@ -51,13 +51,9 @@ export function rightsOfReader(user: string): Right[] {
   const promised = declaredEvents.filter(({ audience }) => audience === 'public');
   return [
     ...promised.map(({ type }): Right => ({ on: 'topic', name: type, operations: ['READ'] })),
-    { on: 'group', name: readerGroups(user), isPrefix: true, operations: ['READ'] },
+    // The prefix of the consumer groups of a reader.
+    { on: 'group', name: `${user}.`, isPrefix: true, operations: ['READ'] },
   ];
-}
-
-/** The prefix of the consumer groups of a reader. */
-export function readerGroups(user: string): string {
-  return `${user}.`;
 }
 
 /** The prefix of the consumer groups of a service's listeners. */

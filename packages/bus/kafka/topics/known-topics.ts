@@ -12,18 +12,10 @@ const ANSWER_WITHIN_MS = 3_000;
 const CREATE_WITHIN_MS = 15_000;
 const REMEMBER_MS = 1_000;
 
-/** The brokers and topics that this process knows. */
-export interface KnownTopics {
-  /** Creates the missing topics of these event types, or throws why it may not. Asks the brokers once for each type. */
-  ensure(types: readonly string[]): Promise<void>;
-  /** Forgets which topics exist: they may have been deleted. */
-  reset(): void;
-  /** Rejects unless the brokers answer within a few seconds. Remembers the answer for one second. */
-  checkBrokers(): Promise<void>;
-  close(): Promise<void>;
-}
+export type KnownTopics = ReturnType<typeof createKnownTopics>;
 
-export function createKnownTopics(client: Client, kafka: Kafka, log: Log): KnownTopics {
+/** The brokers and topics that this process knows. */
+export function createKnownTopics(client: Client, kafka: Kafka, log: Log) {
   const known = new Set<string>();
   let connected: Promise<Admin> | undefined;
   let ensuring: Promise<unknown> = Promise.resolve();
@@ -60,15 +52,18 @@ export function createKnownTopics(client: Client, kafka: Kafka, log: Log): Known
   }
 
   return {
-    async ensure(types) {
+    /** Creates the missing topics of these event types, or throws why it may not. Asks the brokers once for each type. */
+    async ensure(types: readonly string[]): Promise<void> {
       if (types.every((type) => known.has(type))) return;
       // In sequence, so that two callers do not create the same topics.
       const mine = ensuring.then(() => ensureMissing(types));
       ensuring = mine.catch(() => {});
       await mine;
     },
+    /** Forgets which topics exist: they may have been deleted. */
     reset: () => known.clear(),
-    checkBrokers() {
+    /** Rejects unless the brokers answer within a few seconds. Remembers the answer for one second. */
+    checkBrokers(): Promise<void> {
       if (last === undefined || Date.now() - last.at > REMEMBER_MS) {
         const answer = ask(ANSWER_WITHIN_MS, async (admin) => void (await admin.describeCluster()));
         answer.catch(() => {});
@@ -76,7 +71,7 @@ export function createKnownTopics(client: Client, kafka: Kafka, log: Log): Known
       }
       return last.answer;
     },
-    async close() {
+    async close(): Promise<void> {
       await disconnect(connected);
     },
   };

@@ -29,3 +29,12 @@ export function settingsOf({ retentionMs }: Pick<Kafka['topics'], 'retentionMs'>
     'compression.type': COMPRESSION,
   };
 }
+
+/** Neither Node nor a maintained library reads these. */
+export const UNREADABLE_COMPRESSIONS: ReadonlySet<string> = new Set(['snappy', 'lz4']);
+
+/** The command that makes a topic store messages in a compression that can be read, from then on. */
+export function compressionCommand({ brokers }: Pick<Kafka, 'brokers'>): string {
+  const where = `kafka-configs.sh --bootstrap-server ${brokers[0]} --alter --entity-type topics --entity-name NAME`;
+  return `${where} --add-config compression.type=${COMPRESSION}`;
+}

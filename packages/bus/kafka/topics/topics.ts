@@ -1,14 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { EventType } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
 import { StartFault } from '@call-analysis/runtime';
 import kafkajs, { type Admin } from 'kafkajs';
-import type { BusOptions, Log, Kafka } from '../../config.ts';
+import type { BusOptions, EventUse, Log, Kafka } from '../../config.ts';
 import { connect } from '../connection/client.ts';
-import { compressionCommand, UNREADABLE_COMPRESSIONS } from '../connection/compression.ts';
-import { explain } from '../connection/explain.ts';
-import { deadLetterTopic } from '../dead-letters/headers.ts';
-import { LARGEST_BATCH_BYTES, settingsOf, topicOf } from './topic.ts';
+import { explain, failuresIn } from '../connection/explain.ts';
+import { deadLetterTopic } from '../message.ts';
+import { compressionCommand, LARGEST_BATCH_BYTES, settingsOf, topicOf, UNREADABLE_COMPRESSIONS } from './topic.ts';
 
 const KNOWN_WITHIN_MS = 10_000;
 const ASK_EVERY_MS = 50;
@@ -48,8 +46,10 @@ async function create(admin: Admin, missing: readonly string[], kafka: Kafka): P
     });
     await untilListed(admin, missing);
   } catch (error) {
-    const refusals = refusalsIn(error).filter(({ type }) => type !== 'TOPIC_ALREADY_EXISTS');
-    if (refusals.length === 0 && refusalsIn(error).length > 0) return;
+    // One for each topic that could not be created.
+    const failures = failuresIn(error).filter(({ type }) => type !== undefined);
+    const refusals = failures.filter(({ type }) => type !== 'TOPIC_ALREADY_EXISTS');
+    if (refusals.length === 0 && failures.length > 0) return;
     const types = new Set(refusals.map(({ type }) => type));
     if (types.has('INVALID_REPLICATION_FACTOR')) {
       throw new StartFault(
@@ -84,18 +84,6 @@ function missingSentence(missing: readonly string[], kafka: Kafka, why: string):
   );
 }
 
-interface Refusal {
-  readonly type?: string;
-  readonly topic?: string;
-}
-
-/** One for each topic that could not be created. */
-function refusalsIn(error: unknown): readonly Refusal[] {
-  if (typeof error !== 'object' || error === null) return [];
-  if ('errors' in error && Array.isArray(error.errors)) return error.errors as Refusal[];
-  return 'type' in error ? [error as Refusal] : [];
-}
-
 async function check(admin: Admin, found: readonly string[], kafka: Kafka, log: Log): Promise<void> {
   const wanted = kafka.topics.partitions;
   const metadata = await admin.fetchTopicMetadata({ topics: [...found] });
@@ -107,20 +95,17 @@ async function check(admin: Admin, found: readonly string[], kafka: Kafka, log: 
     );
   }
   const settings = await readSettings(admin, found);
-  for (const [topic, { 'max.message.bytes': bytes }] of settings) {
-    if (bytes === undefined || Number(bytes) >= LARGEST_BATCH_BYTES) continue;
-    log.warn(
-      { topic, bytes: Number(bytes), wanted: LARGEST_BATCH_BYTES },
-      'A topic takes smaller messages than this service may send. Raise its max.message.bytes.',
-    );
-  }
-  for (const [topic, { 'retention.ms': retentionMs }] of settings) {
-    if (retentionMs === undefined || (retentionMs !== '-1' && Number(retentionMs) <= kafka.topics.retentionMs))
-      continue;
-    log.warn(
-      { topic, retentionMs: Number(retentionMs), wanted: kafka.topics.retentionMs },
-      'A topic keeps events for longer than KAFKA_TOPIC_RETENTION, which decides when their bodies and claims are removed.',
-    );
+  for (const [topic, { 'max.message.bytes': bytes, 'retention.ms': retentionMs }] of settings) {
+    if (Number(bytes) < LARGEST_BATCH_BYTES)
+      log.warn(
+        { topic, bytes: Number(bytes), wanted: LARGEST_BATCH_BYTES },
+        'A topic takes smaller messages than this service may send. Raise its max.message.bytes.',
+      );
+    if (retentionMs === '-1' || Number(retentionMs) > kafka.topics.retentionMs)
+      log.warn(
+        { topic, retentionMs: Number(retentionMs), wanted: kafka.topics.retentionMs },
+        'A topic keeps events for longer than KAFKA_TOPIC_RETENTION, which decides when their bodies and claims are removed.',
+      );
   }
   checkCompression(settings, kafka, log);
 }
@@ -171,7 +156,7 @@ const RETRY_EVERY_MS = 500;
 /** Creates the topics of these events that are missing, and the dead-letter topics of those that are consumed. */
 export async function prepareTopics(
   kafka: Kafka,
-  { publishes, consumes }: { readonly publishes: readonly EventType[]; readonly consumes: readonly EventType[] },
+  { publishes, consumes }: EventUse,
   options: Pick<BusOptions, 'name' | 'log'>,
 ): Promise<void> {
   const types = [...publishes, ...consumes].map(({ type }) => type);

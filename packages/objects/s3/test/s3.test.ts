@@ -150,6 +150,15 @@ describe('s3', () => {
     expect(isGivenUp).toBe(false);
   });
 
+  it('gives up a put to a silent store long before it would give up a copy', async () => {
+    let isSilent = false;
+    const place = await storeThat(() => (isSilent ? 'silence' : undefined));
+    const s3 = await openS3(place, { limits: { ...quick, workMs: HOUR } });
+    isSilent = true;
+    const put = s3.put('a', Readable.from(['x']));
+    await expect(put).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  });
+
   it('does not take an answer that ends in an error for success', async () => {
     const late = '<?xml version="1.0"?>\n   <Error><Code>AccessDenied</Code></Error>';
     const place = await storeThat(({ method, headers }) => {

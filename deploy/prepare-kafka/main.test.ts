@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { rightsOfReaders } from './rights.ts';
+import { rightsOfReaders } from './main.ts';
 
 describe('users of other systems', () => {
   it('may read the public events in consumer groups of their own', () => {

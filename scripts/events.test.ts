@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { checkReleasedEvents } from './released-events.ts';
+import { checkReleasedEvents } from './events.ts';
 
 const object = (properties: object, required: readonly string[]) => ({ type: 'object', properties, required });
 const nullable = (schema: object) => ({ anyOf: [schema, { type: 'null' }] });

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
-import { pullModel } from './pull-model.ts';
+import { pullModel } from './main.ts';
 
 let server: Server;
 let url: string;

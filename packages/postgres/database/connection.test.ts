@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { shareConnections } from './connections.ts';
+import { shareConnections } from './connection.ts';
 
 describe('the connections of a process', () => {
   it('are divided completely, and every part gets some', () => {
