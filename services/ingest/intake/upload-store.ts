@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Fault } from '@call-analysis/fault';
 import { type Database, type Sql, sqlState } from '@call-analysis/postgres';
@@ -27,9 +28,6 @@ const LOCK_NOT_AVAILABLE = '55P03';
 const LOOK_EVERY_MS = 200;
 /** The most changes that one statement folds. */
 const CHANGES_PER_STATEMENT = 10_000;
-
-/** Makes a file name unique, for a key that an open session already has. */
-type Rename = (filename: string) => string;
 
 /** Another request, of another process perhaps, is processing the upload session. */
 export class SessionTaken extends Error {}
@@ -63,15 +61,15 @@ export function uploads(prisma: IngestPrisma, db: Database) {
      */
     async open(
       owner: Owner,
-      files: { prefix: string; metadata: string; audios: string | null; campaignUuid: string | null; rename: Rename },
-      now: Date,
-      lifetimeMs: number,
+      files: { prefix: string; metadata: string; audios: string | null; campaignUuid: string | null },
+      lifetimeSeconds: number,
     ): Promise<UploadSession> {
+      const now = new Date();
       return db.transaction(async (tx) => {
         // Of two concurrent requests for one name, the second must see the key of the first.
         await tx.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [owner.userUuid]);
         const freeKey = async (filename: string) => {
-          for (let name = filename; ; name = files.rename(filename)) {
+          for (let name = filename; ; name = renamed(filename)) {
             const key = files.prefix + name;
             const held = await tx.query(
               'SELECT 1 FROM upload_session WHERE (metadata_key = $1 OR audio_key = $1) AND expires_at > $2 LIMIT 1',
@@ -84,7 +82,7 @@ export function uploads(prisma: IngestPrisma, db: Database) {
           uuid: uuidv7(),
           metadataKey: await freeKey(files.metadata),
           audioKey: files.audios === null ? null : await freeKey(files.audios),
-          expiresAt: new Date(now.getTime() + lifetimeMs),
+          expiresAt: new Date(now.getTime() + lifetimeSeconds * 1000),
         };
         await tx.query(
           `INSERT INTO upload_session (uuid, firm_uuid, user_uuid, metadata_key, audio_key, created_at, expires_at,
@@ -188,6 +186,12 @@ export function uploads(prisma: IngestPrisma, db: Database) {
       await prisma.uploadSession.update({ where: { uuid }, data: { sweptAt: now } });
     },
   };
+}
+
+/** For a key that an open session already has. */
+function renamed(filename: string): string {
+  const dot = filename.lastIndexOf('.');
+  return `${filename.slice(0, dot)}-${randomBytes(3).toString('hex')}${filename.slice(dot)}`;
 }
 
 export type Uploads = ReturnType<typeof uploads>;

@@ -1,7 +1,7 @@
 import { notFound } from '@call-analysis/fault';
 import type { Database, Sql } from '@call-analysis/postgres';
 import type { Actor } from '@call-analysis/service';
-import { UNFINISHED_SQL } from '../calls/call-status.ts';
+import { UNFINISHED_SQL } from '../calls/call-row.ts';
 import { type CallFilter, filterToStore, storedFilter } from '../listing/call-filter.ts';
 
 /** The action that a job performs on each of its calls. */

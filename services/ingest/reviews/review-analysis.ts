@@ -1,4 +1,3 @@
-import type { Bus } from '@call-analysis/bus';
 import {
   CallReviewed,
   createEvent,
@@ -8,9 +7,9 @@ import {
   type ReviewedAnswer,
 } from '@call-analysis/events';
 import { Fault, notFound } from '@call-analysis/fault';
-import type { Database, Sql } from '@call-analysis/postgres';
+import type { Sql } from '@call-analysis/postgres';
 import type { AddUpReply } from '@call-analysis/proto/analysis/v1/AddUpReply';
-import { type Actor, auditEntry } from '@call-analysis/service';
+import { type Actor, auditEntry, type Publishing } from '@call-analysis/service';
 import { factsOf } from '../calls/analysis-facts.ts';
 import type { CallRow } from '../calls/call-row.ts';
 import type { Calls } from '../calls/call-store.ts';
@@ -28,14 +27,9 @@ import {
 import { noteReview, type Reviews } from './review-store.ts';
 import type { PersonAnswer, Scorecards } from './scorecards.ts';
 
-interface ReadDeps {
-  readonly db: Database;
+export interface ReviewDeps extends Publishing {
   readonly calls: Calls;
   readonly reviews: Reviews;
-}
-
-export interface ReviewDeps extends ReadDeps {
-  readonly bus: Bus;
   readonly scorecards: Scorecards;
 }
 
@@ -123,7 +117,7 @@ async function tryToReview(
 
 /** The review of the current analysis. Fault NOT_FOUND, also when there is none. */
 export async function readReview(
-  { db, calls, reviews }: ReadDeps,
+  { db, calls, reviews }: Omit<ReviewDeps, 'scorecards'>,
   firmUuid: string,
   callUuid: string,
 ): Promise<CurrentReview> {
@@ -205,7 +199,7 @@ async function applyToCall(
 }
 
 async function currentAnalysis(
-  { db, calls, reviews }: ReadDeps,
+  { db, calls, reviews }: ReviewDeps,
   firmUuid: string,
   callUuid: string,
   analysisUuid: string,

@@ -133,7 +133,7 @@ export class CsvScanner {
     }
     if (this.#state === AFTER_CR) throw this.#loneCarriageReturn();
     if (this.#state !== FIELD_START || this.#column > 0 || this.#held !== '') {
-      this.#addHeldField();
+      this.#addField('');
       this.#endRecord();
     }
     return this.#take();
@@ -244,7 +244,7 @@ export class CsvScanner {
         case AFTER_CLOSE: {
           const code = text.charCodeAt(position);
           if (code === separator || code === LF || code === CR) {
-            this.#addHeldField();
+            this.#addField('');
             position = this.#endField(code, position + 1);
           } else if (isWhite(code)) {
             position++;
@@ -293,10 +293,6 @@ export class CsvScanner {
       to = from + room;
     }
     if (to > from) this.#held += text.slice(from, to);
-  }
-
-  #addHeldField(): void {
-    this.#addField('');
   }
 
   /** Ends the current field with its part in the current piece. */
