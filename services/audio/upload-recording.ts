@@ -10,13 +10,12 @@ import type { RegisterCallRequestInit } from '@call-analysis/proto/ingest/v1/Reg
 import { formatOf } from '@call-analysis/recordings';
 import type { Client } from '@call-analysis/rpc';
 import type { Logger } from '@call-analysis/runtime';
+import type { Actor } from '@call-analysis/service';
 import { v7 as uuidv7 } from 'uuid';
 import { markerKey, recordingKey } from './recordings/recording-objects.ts';
 import { probeRecording } from './recordings/stored-source.ts';
 
-export interface Uploader {
-  readonly firmUuid: string;
-  readonly userUuid: string;
+export interface Uploader extends Pick<Actor, 'firmUuid' | 'userUuid'> {
   readonly campaignUuid: string | null;
 }
 

@@ -25,7 +25,6 @@ import { lockSession, SessionTaken, untilFree } from './upload-store.ts';
 
 /** An upload whose files can no longer change. */
 interface UploadSnapshot {
-  readonly firmUuid: string;
   readonly actor: Actor;
   readonly campaignUuid: string | null;
   readonly sessionUuid: string;
@@ -73,7 +72,8 @@ async function acceptFile<Record extends CallRecord>(
   tx: Transaction,
 ): Promise<Batch> {
   const { batches, bus, intake, objects, limits } = deps;
-  const { firmUuid, actor, campaignUuid, sessionUuid, csvKey, archive, onError } = upload;
+  const { actor, campaignUuid, sessionUuid, csvKey, archive, onError } = upload;
+  const { firmUuid } = actor;
   await lockSession(tx, sessionUuid);
   const done = await batches.ofSession(firmUuid, sessionUuid);
   if (done !== null) return done;

@@ -79,7 +79,6 @@ async function copyAndAccept(
     if (csvBytes > limits.csvBytes) throw tooLarge(csvBytes, limits.csvBytes);
     await requireStorage(deps, owner.firmUuid, csvBytes + (archive?.bytes ?? 0));
     const upload = {
-      firmUuid: owner.firmUuid,
       actor: owner,
       campaignUuid: request.campaignUuid,
       sessionUuid,

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Fault } from '@call-analysis/fault';
 import { type Database, type Sql, sqlState } from '@call-analysis/postgres';
+import type { Actor } from '@call-analysis/service';
 import { v7 as uuidv7 } from 'uuid';
 import type { Limits } from '../limits.ts';
 import type { IngestPrisma } from '../prisma.ts';
@@ -13,10 +14,7 @@ export interface UploadSession {
   readonly expiresAt: Date;
 }
 
-export interface Owner {
-  readonly firmUuid: string;
-  readonly userUuid: string;
-}
+export type Owner = Pick<Actor, 'firmUuid' | 'userUuid'>;
 
 /** Every storage key of a user begins with this. */
 export function keyPrefix(country: string, owner: Owner): string {

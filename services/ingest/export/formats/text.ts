@@ -1,8 +1,8 @@
+import { quoted } from '../../intake/rejected/copied-rows.ts';
 import type { Column, Format, Row } from '../columns.ts';
 
 const BYTE_ORDER_MARK = '\ufeff';
 const LINE_END = '\r\n';
-const NEEDS_QUOTES = /[",;\t\r\n]|^\s|\s$/;
 /** How a spreadsheet recognizes a formula. Full-width characters count as their ASCII forms in some. */
 const BEGINS_FORMULA = /^\s*[=+\-@＝＋－＠]|^[\t\r\n]/;
 
@@ -37,10 +37,6 @@ function line(row: Row, isText: readonly boolean[]): string {
 
 function guarded(text: string): string {
   return BEGINS_FORMULA.test(text) ? `'${text}` : text;
-}
-
-function quoted(text: string): string {
-  return NEEDS_QUOTES.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
 /** One JSON object a line. */

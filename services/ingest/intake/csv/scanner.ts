@@ -308,7 +308,7 @@ export class CsvScanner {
     const column = this.#column;
     if (column >= this.#width) {
       this.#column++;
-      if (cut || !isBlank(value)) throw this.#tooManyFields();
+      if (cut || value.trim() !== '') throw this.#tooManyFields();
       return;
     }
     const keep = this.#layout.keep[column] ?? null;
@@ -319,7 +319,7 @@ export class CsvScanner {
     }
     if (keep === null) this.#ignoredLeft -= value.length;
     if (cut) (this.#cut ??= []).push(column);
-    if (this.#blank && (cut || !isBlank(value))) this.#blank = false;
+    if (this.#blank && (cut || value.trim() !== '')) this.#blank = false;
     this.#fields.push(value);
     this.#column++;
   }
@@ -381,11 +381,4 @@ function isWhite(code: number): boolean {
 
 function isTrimmed(code: number): boolean {
   return String.fromCharCode(code).trim() === '';
-}
-
-function isBlank(value: string): boolean {
-  if (value.length === 0) return true;
-  const code = value.charCodeAt(0);
-  if (code > SPACE && code < 127) return false;
-  return value.trim() === '';
 }
