@@ -70,7 +70,8 @@ export async function uploadRecording(
     isStored = true;
     const stored = { key, fileName, sizeBytes: upload.sizeBytes, sha256: upload.hash.digest() };
     const found = await faultOrValue(() => probeRecording(deps.objects, stored));
-    if (Date.now() - beganAt > deps.orphanAfterMs / 2) throw tooLate();
+    if (Date.now() - beganAt > deps.orphanAfterMs / 2)
+      throw new Fault('unavailable', 'UNAVAILABLE', 'Storing the recording took too long. Send it again.');
     isUndecided = true;
     const registered = await register(deps, {
       caller: { firm_uuid: uploader.firmUuid, user_uuid: uploader.userUuid },
@@ -179,10 +180,6 @@ async function cleanUp(
   } catch (error) {
     log.warn({ err: error }, 'an upload could not be removed and is left to the sweep');
   }
-}
-
-function tooLate(): Fault {
-  return new Fault('unavailable', 'UNAVAILABLE', 'Storing the recording took too long. Send it again.');
 }
 
 function missing(part: string): Fault {

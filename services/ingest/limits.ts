@@ -46,8 +46,6 @@ export function limitsFrom(variables: z.output<typeof LimitVariables>) {
   };
 }
 
-export const defaultLimits: Limits = limitsFrom(LimitVariables.parse({}));
-
 function size(least: number, most: number, range: string) {
   return byteSize().refine((bytes) => bytes >= least && bytes <= most, `must be ${range}`);
 }

@@ -55,8 +55,7 @@ async function sweepUploads({ uploads, objects }: Deps, now: Date, failures: Fai
       if (key !== null && !(await uploads.isHeld(key, now))) await objects.remove(key);
     await uploads.markSwept(uuid, now);
   };
-  await removeAll(() => uploads.expired(now, ROWS_PER_READ), sweepSession, failures);
-  await removeAll(() => uploads.sweptEarly(now, ROWS_PER_READ), sweepSession, failures);
+  await removeAll(() => uploads.toSweep(now, ROWS_PER_READ), sweepSession, failures);
 }
 
 async function sweepRejected({ rejectedFiles, objects }: Deps, now: Date, failures: Failures): Promise<void> {

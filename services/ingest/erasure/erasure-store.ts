@@ -113,48 +113,6 @@ async function removeCampaigns(tx: Sql, firmUuid: string): Promise<RemovedThing[
   return [{ what: 'campaign', count: campaigns.length }];
 }
 
-/** What a removed call was made of. */
-interface RemovedCall {
-  readonly batchUuid: string | null;
-  /** Of its recording. */
-  readonly objectKey: string | null;
-  /** By the words of the receipt. */
-  readonly counts: Readonly<Record<string, number>>;
-}
-
-/** Removes the rows of a locked call. */
-async function removeCall(tx: Sql, firmUuid: string, callUuid: string): Promise<RemovedCall> {
-  const which = [firmUuid, callUuid];
-  const [recording] = await tx.query<{ key: string | null }>(
-    'SELECT object_key AS key FROM recording WHERE firm_uuid = $1 AND call_uuid = $2',
-    which,
-  );
-  const counts: Record<string, number> = {};
-  for (const { name, what } of TABLES.filter(({ ofCall }) => ofCall)) {
-    const rows = await tx.query(`DELETE FROM ${name} WHERE firm_uuid = $1 AND call_uuid = $2 RETURNING 1`, which);
-    if (what !== undefined) counts[what] = rows.length;
-  }
-  const [call] = await tx.query<{ batch: string | null; uploaded: number; history: number }>(
-    `DELETE FROM call WHERE firm_uuid = $1 AND uuid = $2
-     RETURNING batch_uuid AS batch, (tagged_text IS NOT NULL)::int AS uploaded,
-       jsonb_array_length(history) + 1 AS history`,
-    which,
-  );
-  if (call === undefined) throw new Error(`the call ${callUuid} was not locked while it was erased`);
-  const objectKey = recording?.key ?? null;
-  return {
-    batchUuid: call.batch,
-    objectKey,
-    counts: {
-      ...counts,
-      call: 1,
-      recording: objectKey === null ? 0 : 1,
-      transcript: counts['transcript']! + call.uploaded,
-      history_entry: call.history,
-    },
-  };
-}
-
 /** How many of one kind of thing were removed, in the words of the receipt. */
 export interface Removed {
   readonly what: string;
@@ -206,7 +164,29 @@ export function erasures(db: Sql) {
 
     /** Deletes the rows of a locked call and records the erasure. `before` was removed in advance. */
     async erase(tx: Sql, firmUuid: string, callUuid: string, before: readonly Removed[], at: Date): Promise<Erasure> {
-      const { batchUuid, objectKey, counts } = await removeCall(tx, firmUuid, callUuid);
+      const which = [firmUuid, callUuid];
+      const [recording] = await tx.query<{ key: string | null }>(
+        'SELECT object_key AS key FROM recording WHERE firm_uuid = $1 AND call_uuid = $2',
+        which,
+      );
+      const objectKey = recording?.key ?? null;
+      const counts: Record<string, number> = {};
+      for (const { name, what } of TABLES.filter(({ ofCall }) => ofCall)) {
+        const rows = await tx.query(`DELETE FROM ${name} WHERE firm_uuid = $1 AND call_uuid = $2 RETURNING 1`, which);
+        if (what !== undefined) counts[what] = rows.length;
+      }
+      const [call] = await tx.query<{ batch: string | null; uploaded: number; history: number }>(
+        `DELETE FROM call WHERE firm_uuid = $1 AND uuid = $2
+         RETURNING batch_uuid AS batch, (tagged_text IS NOT NULL)::int AS uploaded,
+           jsonb_array_length(history) + 1 AS history`,
+        which,
+      );
+      if (call === undefined) throw new Error(`the call ${callUuid} was not locked while it was erased`);
+      const batchUuid = call.batch;
+      counts['call'] = 1;
+      counts['recording'] = objectKey === null ? 0 : 1;
+      counts['transcript']! += call.uploaded;
+      counts['history_entry'] = call.history;
       const removed = present([...RECEIPT.map((what) => ({ what, count: counts[what]! })), ...before]);
       await tx.query(
         `INSERT INTO erasure (firm_uuid, call_uuid, batch_uuid, object_key, removed, erased_at)

@@ -151,22 +151,17 @@ export function uploads(prisma: IngestPrisma, db: Database) {
       return rows.map(({ key }) => key);
     },
 
-    /** Sessions that expired before `before` and whose files have not been removed. */
-    async expired(before: Date, limit: number): Promise<UploadSession[]> {
-      return prisma.uploadSession.findMany({
-        where: { expiresAt: { lt: before }, sweptAt: null },
-        orderBy: { expiresAt: 'asc' },
-        take: limit,
-        select: { uuid: true, metadataKey: true, audioKey: true, expiresAt: true },
-      });
-    },
-
-    /** Sessions that expired a day or more ago, and whose files were last removed less than a day after that. */
-    async sweptEarly(now: Date, limit: number): Promise<UploadSession[]> {
+    /**
+     * Expired sessions whose files have not been removed, or were last removed less than a day after they expired although
+     * that day is over.
+     */
+    async toSweep(now: Date, limit: number): Promise<UploadSession[]> {
+      const columns = 'uuid, metadata_key AS "metadataKey", audio_key AS "audioKey", expires_at AS "expiresAt"';
       return db.query<UploadSession>(
-        `SELECT uuid, metadata_key AS "metadataKey", audio_key AS "audioKey", expires_at AS "expiresAt" FROM upload_session
+        `SELECT ${columns} FROM upload_session WHERE swept_at IS NULL AND expires_at < $1
+         UNION ALL SELECT ${columns} FROM upload_session
          WHERE swept_at - expires_at < interval '1 day' AND expires_at < $1::timestamptz - interval '1 day'
-         ORDER BY expires_at LIMIT $2`,
+         LIMIT $2`,
         [now, limit],
       );
     },

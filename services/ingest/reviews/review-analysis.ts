@@ -80,14 +80,17 @@ async function tryToReview(
   const { firmUuid, userUuid } = actor;
   const { analysisUuid } = review;
   const ofCall = { firmUuid, callUuid };
-  // Adding up is another service's work, so it is done before the transaction.
-  const read = await currentAnalysis(deps, firmUuid, callUuid, analysisUuid);
+  // Fault NOT_FOUND for an unknown call, before anything is said about its analysis.
+  await calls.get(firmUuid, callUuid);
+  if ((await reviews.currentUuid(db, firmUuid, callUuid)) !== analysisUuid) throw analysisChanged();
+  const read = await reviews.machineAnalysis(db, firmUuid, callUuid, analysisUuid);
   const before = await reviews.state(db, ofCall, analysisUuid);
   const next = review.isWhole ? contentOf(review) : changed(before, review);
   if (isRepeated(before, userUuid, next)) return reviews.reviewed(db, ofCall, analysisUuid);
   const author = { userUuid, basedOn: review.basedOn };
   if (review.isWhole) requireReplaceable(before, author, answersOf(read));
   else requireChangeable(before, author, review.answers, answersOf(read));
+  // Adding up is another service's work, so it is done before the transaction.
   const totals = await scorecards.addUp(actor, read, next.answers);
   return db.transaction(async (tx) => {
     const call = await calls.lock(tx, firmUuid, callUuid);
@@ -196,18 +199,6 @@ async function applyToCall(
 ): Promise<void> {
   if (call.outcome === 'no_speech') throw analysisChanged();
   await reviews.applyToCall(tx, { firmUuid, callUuid: call.uuid }, analysis.score, factsOf(analysis), reviewedAt);
-}
-
-async function currentAnalysis(
-  { db, calls, reviews }: ReviewDeps,
-  firmUuid: string,
-  callUuid: string,
-  analysisUuid: string,
-): Promise<ReviewedAnalysis> {
-  // Fault NOT_FOUND for an unknown call, before anything is said about its analysis.
-  await calls.get(firmUuid, callUuid);
-  if ((await reviews.currentUuid(db, firmUuid, callUuid)) !== analysisUuid) throw analysisChanged();
-  return reviews.machineAnalysis(db, firmUuid, callUuid, analysisUuid);
 }
 
 function analysisChanged(): Fault {

@@ -40,8 +40,12 @@ export async function* decodeText(
     yield complete.toString('utf8', 0, good);
     first = false;
     if (good === complete.length) continue;
-    if (good === nul) throw nulFault(currentRow());
-    throw invalidEncoding(looksLikeEightBit(complete.subarray(good, good + GUESS_BYTES)), currentRow());
+    const row = currentRow();
+    if (good === nul) {
+      const message = `Row ${row} contains a NUL character. Remove it, or export the file again: text files have none.`;
+      throw csvFault('INVALID_CSV', message, { row });
+    }
+    throw invalidEncoding(looksLikeEightBit(complete.subarray(good, good + GUESS_BYTES)), row);
   }
   if (rest.length > 0) {
     const row = currentRow();
@@ -83,14 +87,6 @@ async function* piecesOf(bytes: AsyncIterable<Uint8Array>, maxBytes: number): As
     }
   }
   if (waitingBytes > 0) yield Buffer.concat(waiting);
-}
-
-function nulFault(row: number): Fault {
-  return csvFault(
-    'INVALID_CSV',
-    `Row ${row} contains a NUL character. Remove it, or export the file again: text files have none.`,
-    { row },
-  );
 }
 
 function invalidEncoding(looksLike: string | null, row: number | null): Fault {
