@@ -14,7 +14,6 @@ export interface RemovedThing {
 
 type FirmRemovedEvent = Event<BodyOf<typeof FirmRemoved>>;
 
-/** The data of a firm in a service. */
 export interface FirmData {
   /**
    * Each removes up to `limit` rows of the firm and returns their kind and number. They are called in turn, each until

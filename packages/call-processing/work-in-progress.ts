@@ -5,38 +5,29 @@ type Subject = Pick<Event, 'firmuuid' | 'subject'>;
 
 /** A consumer's work in progress by call, so that it stops when the call is erased or canceled. */
 export class WorkInProgress {
-  readonly #controllers = new Map<string, Set<AbortController>>();
+  readonly #running = new Set<{ readonly subject: Subject; readonly controller: AbortController }>();
 
   /** Runs the work; its signal aborts when `abort` is called for the same call. */
   async run<Result>(subject: Subject, work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
-    const key = keyOf(subject);
-    const controllers = this.#controllers.get(key) ?? new Set();
-    this.#controllers.set(key, controllers);
-    const controller = new AbortController();
-    controllers.add(controller);
+    const running = { subject, controller: new AbortController() };
+    this.#running.add(running);
     try {
-      return await work(controller.signal);
+      return await work(running.controller.signal);
     } finally {
-      controllers.delete(controller);
-      if (controllers.size === 0) this.#controllers.delete(key);
+      this.#running.delete(running);
     }
   }
 
-  abort(subject: Subject): void {
-    for (const controller of this.#controllers.get(keyOf(subject)) ?? []) controller.abort(new Error(REASON));
+  abort({ firmuuid, subject }: Subject): void {
+    this.#abortThose((each) => each.firmuuid === firmuuid && each.subject === subject);
   }
 
-  /** Stops the work on all calls of a firm. */
   abortFirm(firmUuid: string): void {
-    for (const [key, controllers] of this.#controllers) {
-      if (!key.startsWith(`${firmUuid}/`)) continue;
-      for (const controller of controllers) controller.abort(new Error(REASON));
-    }
+    this.#abortThose(({ firmuuid }) => firmuuid === firmUuid);
   }
-}
 
-const REASON = 'The call was erased or canceled.';
-
-function keyOf({ firmuuid, subject }: Subject): string {
-  return `${firmuuid}/${subject}`;
+  #abortThose(isMeant: (subject: Subject) => boolean): void {
+    for (const { subject, controller } of this.#running)
+      if (isMeant(subject)) controller.abort(new Error('The call was erased or canceled.'));
+  }
 }

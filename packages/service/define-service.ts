@@ -143,7 +143,7 @@ export function defineService<Config extends AnyConfig, Deps, Replacements = obj
         closing.add('bus', () => bus.close());
 
         const firmData = definition.firmData?.(deps);
-        const firmRemovals = removals.map((consumer) => ({
+        const firmRemovals = removals.map((consumer): Consumer<Deps> => ({
           consumer,
           // Never given up: key-management publishes the event again until every service has removed its data.
           retries: 10,
@@ -153,7 +153,9 @@ export function defineService<Config extends AnyConfig, Deps, Replacements = obj
             }),
           ],
         }));
-        const subscriptions = await subscribeAll(bus, [...consumers, ...firmRemovals], deps, config);
+        const subscriptions: Subscription[] = [];
+        for (const consumer of [...consumers, ...firmRemovals])
+          subscriptions.push(await bus.subscribe(subscriptionOf(consumer, deps, config.retries)));
         if (definition.handBackAfterMs === undefined) {
           const settleMs = definition.settleMs ?? SETTLE_MS;
           closing.add('consumers', () => stopConsumers(subscriptions, interruption, left, settleMs));
@@ -214,17 +216,6 @@ async function opened<Deps>(bus: Bus, open: () => Promise<Deps> | Deps): Promise
     await bus.close();
     throw error;
   }
-}
-
-async function subscribeAll<Deps>(
-  bus: Bus,
-  consumers: readonly Consumer<Deps>[],
-  deps: Deps,
-  { retries }: { readonly retries?: number | undefined },
-): Promise<Subscription[]> {
-  const subscriptions: Subscription[] = [];
-  for (const consumer of consumers) subscriptions.push(await bus.subscribe(subscriptionOf(consumer, deps, retries)));
-  return subscriptions;
 }
 
 async function stopConsumers(

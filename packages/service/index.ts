@@ -9,6 +9,7 @@ export {
   apiRpc,
   PageRequest,
   type Person,
+  type Publishing,
   requireCaller,
 } from './requests.ts';
 export { address, serviceConfig, type DatabaseConfig, type ObjectsServiceConfig, type RpcConfig } from './config.ts';

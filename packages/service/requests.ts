@@ -1,7 +1,15 @@
+import type { Bus } from '@call-analysis/bus';
 import { Uuid, AuditEntryAdded, type BodyOf, createEvent, type Event } from '@call-analysis/events';
+import type { Database } from '@call-analysis/postgres';
 import type { Answer } from '@call-analysis/proto/endpoint/v1/Answer';
 import type { Request } from '@call-analysis/proto/endpoint/v1/Request';
 import { z } from 'zod';
+
+/** What an action needs that publishes events in its transaction. */
+export interface Publishing {
+  readonly db: Database;
+  readonly bus: Bus;
+}
 
 /** The page of a list that is asked for. */
 export const PageRequest = z.object({ page: z.int().min(1), size: z.int().min(1).max(100) });

@@ -1,6 +1,6 @@
+import { stopProcessing } from '@call-analysis/call-processing';
 import { AudioExtractionRequested, CallErased, type Event, RecordingErased } from '@call-analysis/events';
 import { consume, type Consumer } from '@call-analysis/service';
-import { eraseCall } from './erase-call.ts';
 import { extractRecording, giveUpExtraction, type Deps } from './extract-recording.ts';
 import { removeRecording } from './recordings/recording-objects.ts';
 
@@ -9,16 +9,24 @@ const EXTRACTIONS = 4;
 
 const eraseRecording = ({ objects }: Deps, event: Event) => removeRecording(objects, event);
 
+/**
+ * Stops the extraction of a call's recording, and removes the recording and the call's pending events and dead letters.
+ * An extraction that still finishes later keeps nothing.
+ */
+export async function eraseCall(
+  { db, bus, objects, inProgress }: Pick<Deps, 'db' | 'bus' | 'objects' | 'inProgress'>,
+  event: Event,
+): Promise<void> {
+  await db.transaction((tx) => stopProcessing(bus, tx, event));
+  inProgress.abort(event);
+  await removeRecording(objects, event);
+}
+
 export const consumers: readonly Consumer<Deps>[] = [
   {
     consumer: 'audio.extract',
     concurrency: EXTRACTIONS,
-    routes: [
-      consume(AudioExtractionRequested, {
-        each: extractRecording,
-        giveUp: giveUpExtraction,
-      }),
-    ],
+    routes: [consume(AudioExtractionRequested, { each: extractRecording, giveUp: giveUpExtraction })],
   },
   {
     consumer: 'audio.erasures',

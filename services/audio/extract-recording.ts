@@ -1,26 +1,23 @@
-import { Readable } from 'node:stream';
-import { type Bus, type FailureReason, type GiveUpResult, Poison } from '@call-analysis/bus';
+import { createHash } from 'node:crypto';
+import { addAbortSignal, Readable } from 'node:stream';
+import { type FailureReason, type GiveUpResult, Poison } from '@call-analysis/bus';
 import { failCall, findErased, giveUpCall, type WorkInProgress } from '@call-analysis/call-processing';
 import type { AudioExtractionRequested, BodyOf, Event } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
-import type { Database } from '@call-analysis/postgres';
 import type { ingest } from '@call-analysis/proto';
 import { formatOf } from '@call-analysis/recordings';
 import type { Client } from '@call-analysis/rpc';
 import type { Logger } from '@call-analysis/runtime';
-import type { Registered } from '@call-analysis/service';
+import type { Publishing, Registered } from '@call-analysis/service';
 import { openEntry, storedArchive } from '@call-analysis/zip';
 import { counted } from './metrics.ts';
-import { Digest } from './recordings/digest.ts';
 import { recordingKey, removeRecording } from './recordings/recording-objects.ts';
 import { probeRecording } from './recordings/stored-source.ts';
 
 export type ExtractionRequested = Event<BodyOf<typeof AudioExtractionRequested>>;
 
-export interface Deps {
-  readonly db: Database;
-  readonly bus: Bus;
+export interface Deps extends Publishing {
   readonly objects: Objects;
   readonly ingest: Pick<Client<typeof ingest>, 'recordAudio'>;
   readonly inProgress: WorkInProgress;
@@ -98,9 +95,9 @@ async function isAccepted(reported: Promise<unknown>): Promise<boolean> {
 async function digestOfStored(objects: Objects, key: string, bytes: number): Promise<Buffer | null> {
   const found = await objects.head(key);
   if (found === null || found.sizeBytes !== bytes) return null;
-  const digest = new Digest();
-  for await (const piece of await objects.open(key)) digest.add(piece as Buffer);
-  return digest.sha256();
+  const hash = createHash('sha256');
+  for await (const piece of await objects.open(key)) hash.update(piece as Buffer);
+  return hash.digest();
 }
 
 async function store(
@@ -109,20 +106,19 @@ async function store(
   { archive_key, archive_bytes, entry }: ExtractionRequested['data'],
   signal: AbortSignal,
 ): Promise<Buffer> {
-  const digest = new Digest();
-  let bytes: Readable | undefined;
-  const stop = () => bytes?.destroy(signal.reason);
-  signal.addEventListener('abort', stop);
+  const hash = createHash('sha256');
+  async function* hashed(): AsyncGenerator<Buffer> {
+    const bytes = await openEntry(storedArchive(objects, archive_key, archive_bytes), entry);
+    for await (const piece of addAbortSignal(signal, bytes) as AsyncIterable<Buffer>) {
+      hash.update(piece);
+      yield piece;
+    }
+  }
   try {
-    bytes = await openEntry(storedArchive(objects, archive_key, archive_bytes), entry);
-    signal.throwIfAborted();
-    await objects.put(key, Readable.from(digest.of(bytes), { objectMode: false }), { maxBytes: entry.bytes });
-    return digest.sha256();
+    await objects.put(key, Readable.from(hashed(), { objectMode: false }), { maxBytes: entry.bytes });
+    return hash.digest();
   } catch (error) {
     throw error instanceof Fault && error.code === 'NOT_FOUND' ? archiveMissing(error) : error;
-  } finally {
-    signal.removeEventListener('abort', stop);
-    bytes?.destroy();
   }
 }
 
@@ -147,7 +143,6 @@ const FAILURE = {
   permanentCodes: PERMANENT_CODES,
 } as const;
 
-/** Publishes that the recording of a call could not be extracted, and why. */
 export async function giveUpExtraction(
   deps: Deps & Registered,
   event: Event,

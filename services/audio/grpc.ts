@@ -1,11 +1,10 @@
 import { Uuid } from '@call-analysis/events';
 import { audio } from '@call-analysis/proto';
 import type { Uploader as UploaderMessage } from '@call-analysis/proto/audio/v1/Uploader';
-import type { UploadRecordingRequest } from '@call-analysis/proto/audio/v1/UploadRecordingRequest';
 import { implement } from '@call-analysis/rpc';
 import { counted } from './metrics.ts';
 import { Playbacks } from './playback/read-playback.ts';
-import { type Uploader, type UploadPiece, uploadRecording } from './upload-recording.ts';
+import { type Uploader, uploadRecording } from './upload-recording.ts';
 
 /** The RPCs that this service serves. The gateway has validated the requests. Here they are only asserted. */
 export function rpcs(parts: Parameters<typeof uploadRecording>[0] & ConstructorParameters<typeof Playbacks>[0]) {
@@ -19,7 +18,7 @@ export function rpcs(parts: Parameters<typeof uploadRecording>[0] & ConstructorP
         const messages = requests[Symbol.asyncIterator]();
         const first = await messages.next();
         const from = uploader(first.done === true ? null : first.value.uploader);
-        const registered = await counted('upload', () => uploadRecording(parts, from, pieces(messages)));
+        const registered = await counted('upload', () => uploadRecording(parts, from, messages));
         const { call_uuid, ignored_fields, repeated_upload = false, has_ended = false } = registered;
         return { audio_id: call_uuid, ignored_fields, ...(repeated_upload && { repeated_upload, has_ended }) };
       },
@@ -33,13 +32,4 @@ function uploader(message: UploaderMessage | null | undefined): Uploader {
     userUuid: Uuid.parse(message?.user_uuid),
     campaignUuid: message?.campaign_uuid === undefined ? null : Uuid.parse(message.campaign_uuid),
   };
-}
-
-async function* pieces(messages: AsyncIterator<UploadRecordingRequest>): AsyncGenerator<UploadPiece> {
-  for (let next = await messages.next(); next.done !== true; next = await messages.next()) {
-    const { part, file_name, chunk, metadata } = next.value;
-    if (part === 'file_name' && file_name !== undefined) yield { fileName: file_name };
-    else if (part === 'chunk' && chunk !== undefined) yield { bytes: chunk };
-    else if (part === 'metadata' && metadata !== undefined) yield { metadata };
-  }
 }

@@ -14,11 +14,8 @@ export async function counted<Result>(via: 'upload' | 'archive', work: () => Pro
     recordings.of(via, 'taken').add();
     return result;
   } catch (error) {
-    recordings.of(via, isRefusal(error) ? 'refused' : 'failed').add();
+    const isRefusal = error instanceof Fault && error.kind === 'invalid';
+    recordings.of(via, isRefusal ? 'refused' : 'failed').add();
     throw error;
   }
-}
-
-function isRefusal(error: unknown): boolean {
-  return error instanceof Fault && error.kind === 'invalid';
 }

@@ -214,7 +214,7 @@ describe('when the object store does not answer in time', () => {
       remove: (key: string) => service.objects.remove(key),
     });
     async function* pieces() {
-      yield* [{ fileName: 'call.wav' }, { metadata: '{}' }, { bytes: wav }];
+      yield* [{ file_name: 'call.wav' }, { metadata: '{}' }, { chunk: wav }];
     }
     const registerCall = () => Promise.reject(new Error('There is nothing to register.'));
     const log = createLog({ name: 'audio', level: 'silent' });

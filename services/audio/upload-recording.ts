@@ -1,27 +1,26 @@
+import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Fault, type FaultKind } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
 import type { ingest } from '@call-analysis/proto';
-import type { RecordingInit } from '@call-analysis/proto/ingest/v1/Recording';
+import type { UploadRecordingRequest } from '@call-analysis/proto/audio/v1/UploadRecordingRequest';
 import type { RegisterCallReply } from '@call-analysis/proto/ingest/v1/RegisterCallReply';
 import type { RegisterCallRequestInit } from '@call-analysis/proto/ingest/v1/RegisterCallRequest';
 import { formatOf } from '@call-analysis/recordings';
 import type { Client } from '@call-analysis/rpc';
 import type { Logger } from '@call-analysis/runtime';
+import type { Actor } from '@call-analysis/service';
 import { v7 as uuidv7 } from 'uuid';
-import { Digest } from './recordings/digest.ts';
 import { markerKey, recordingKey } from './recordings/recording-objects.ts';
 import { probeRecording } from './recordings/stored-source.ts';
 
-export interface Uploader {
-  readonly firmUuid: string;
-  readonly userUuid: string;
+export interface Uploader extends Pick<Actor, 'firmUuid' | 'userUuid'> {
   readonly campaignUuid: string | null;
 }
 
 /** A part of an upload. The file name comes before the bytes. The metadata comes in one piece, before or after them. */
-export type UploadPiece = { readonly fileName: string } | { readonly bytes: Buffer } | { readonly metadata: string };
+export type UploadPiece = Pick<UploadRecordingRequest, 'file_name' | 'chunk' | 'metadata'>;
 
 interface Deps {
   readonly objects: Objects;
@@ -47,13 +46,13 @@ const UNDECIDED: ReadonlySet<FaultKind> = new Set(['unavailable', 'internal']);
 export async function uploadRecording(
   deps: Deps,
   uploader: Uploader,
-  pieces: AsyncIterable<UploadPiece>,
+  pieces: AsyncIterator<UploadPiece>,
 ): Promise<RegisterCallReply> {
   const beganAt = Date.now();
   const callUuid = uuidv7();
   const upload = new IncomingUpload(pieces, deps.uploadBytes);
   const fileName = await upload.fileName();
-  const format = acceptable(fileName);
+  const format = await faultOrValue(async () => formatOf(fileName));
   if (format instanceof Fault) {
     // The size is checked before the extension, so the bytes are counted to the end all the same.
     for await (const _ of upload.bytes());
@@ -69,11 +68,10 @@ export async function uploadRecording(
   try {
     await deps.objects.put(key, Readable.from(afterMarker(upload.bytes(), marked), { objectMode: false }));
     isStored = true;
-    const { sizeBytes } = upload.digest;
-    const found = await faultOrValue(
-      probeRecording(deps.objects, { key, fileName, sizeBytes, sha256: upload.digest.sha256() }),
-    );
-    if (Date.now() - beganAt > deps.orphanAfterMs / 2) throw tooLate();
+    const stored = { key, fileName, sizeBytes: upload.sizeBytes, sha256: upload.hash.digest() };
+    const found = await faultOrValue(() => probeRecording(deps.objects, stored));
+    if (Date.now() - beganAt > deps.orphanAfterMs / 2)
+      throw new Fault('unavailable', 'UNAVAILABLE', 'Storing the recording took too long. Send it again.');
     isUndecided = true;
     const registered = await register(deps, {
       caller: { firm_uuid: uploader.firmUuid, user_uuid: uploader.userUuid },
@@ -98,22 +96,23 @@ export async function uploadRecording(
 
 /** The parts of one upload. Bytes are counted and hashed as they are read. */
 class IncomingUpload {
-  readonly digest = new Digest();
+  readonly hash = createHash('sha256');
+  sizeBytes = 0;
   readonly #pieces: AsyncIterator<UploadPiece>;
   readonly #maxBytes: number;
   #metadata: string | undefined;
 
-  constructor(pieces: AsyncIterable<UploadPiece>, maxBytes: number) {
-    this.#pieces = pieces[Symbol.asyncIterator]();
+  constructor(pieces: AsyncIterator<UploadPiece>, maxBytes: number) {
+    this.#pieces = pieces;
     this.#maxBytes = maxBytes;
   }
 
   /** Call once, before `bytes`. */
   async fileName(): Promise<string> {
     for (let next = await this.#pieces.next(); !next.done; next = await this.#pieces.next()) {
-      if ('fileName' in next.value) return next.value.fileName;
-      if ('metadata' in next.value) this.#metadata = next.value.metadata;
-      else throw missing('audio_file');
+      if (next.value.file_name !== undefined) return next.value.file_name;
+      if (next.value.metadata === undefined) throw missing('audio_file');
+      this.#metadata = next.value.metadata;
     }
     throw missing('audio_file');
   }
@@ -121,11 +120,13 @@ class IncomingUpload {
   /** The recording. Reads the upload to its end. Fault FILE_TOO_LARGE as soon as the limit is exceeded. */
   async *bytes(): AsyncGenerator<Buffer> {
     for (let next = await this.#pieces.next(); !next.done; next = await this.#pieces.next()) {
-      if ('metadata' in next.value) this.#metadata = next.value.metadata;
-      if (!('bytes' in next.value)) continue;
-      this.digest.add(next.value.bytes);
-      if (this.digest.sizeBytes > this.#maxBytes) throw tooLarge(this.#maxBytes);
-      yield next.value.bytes;
+      const { metadata, chunk } = next.value;
+      if (metadata !== undefined) this.#metadata = metadata;
+      if (chunk === undefined) continue;
+      this.hash.update(chunk);
+      this.sizeBytes += chunk.length;
+      if (this.sizeBytes > this.#maxBytes) throw tooLarge(this.#maxBytes);
+      yield chunk;
     }
     // Without metadata the recording must not be stored at all.
     this.metadata();
@@ -145,19 +146,10 @@ async function* afterMarker(bytes: AsyncIterable<Buffer>, marked: Promise<unknow
   await marked;
 }
 
-function acceptable(fileName: string): ReturnType<typeof formatOf> | Fault {
+/** Other faults are reported before those of the recording, so those of the recording are a value here. */
+async function faultOrValue<Value>(work: () => Promise<Value>): Promise<Value | Fault> {
   try {
-    return formatOf(fileName);
-  } catch (error) {
-    if (error instanceof Fault) return error;
-    throw error;
-  }
-}
-
-/** Faults of the metadata are reported before those of the bytes, so those of the bytes are a value here. */
-async function faultOrValue(probe: Promise<RecordingInit>): Promise<RecordingInit | Fault> {
-  try {
-    return await probe;
+    return await work();
   } catch (error) {
     if (error instanceof Fault && error.kind === 'invalid') return error;
     throw error;
@@ -188,10 +180,6 @@ async function cleanUp(
   } catch (error) {
     log.warn({ err: error }, 'an upload could not be removed and is left to the sweep');
   }
-}
-
-function tooLate(): Fault {
-  return new Fault('unavailable', 'UNAVAILABLE', 'Storing the recording took too long. Send it again.');
 }
 
 function missing(part: string): Fault {

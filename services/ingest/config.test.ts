@@ -1,7 +1,9 @@
 import { brokers, database, environmentContract, type Refusal, serving, store } from '@call-analysis/runtime/contract';
 import { describe, expect, it } from '@jest/globals';
 import { readConfig, variables } from './config.ts';
-import { defaultLimits, limitsFrom, LimitVariables } from './limits.ts';
+import { limitsFrom, LimitVariables } from './limits.ts';
+
+const defaultLimits = limitsFrom(LimitVariables.parse({}));
 
 const DATABASE_URL = 'postgresql://ingest:telling@db/ingest';
 

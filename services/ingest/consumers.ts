@@ -1,42 +1,42 @@
+import type { FailureReason } from '@call-analysis/bus';
 import {
   AnalysisWaiting,
   CallAnalyzed,
   CallErased,
   CallFailed,
   CallsAccepted,
+  type Event,
   RetryRequested,
   TranscriptionProgressed,
   TranscriptionWaiting,
   TranscriptReady,
 } from '@call-analysis/events';
 import { consume, type Consumer, type Registered } from '@call-analysis/service';
-import { retryFailed } from './attempts/retry-failed.ts';
+import { retryFailed } from './attempts/retry-call.ts';
 import { announceCalls, giveUpAnnouncing } from './batches/announce-calls.ts';
 import type { Deps } from './deps.ts';
-import { finishErasures } from './erasure/finish-erasure.ts';
+import { finishErasures } from './erasure/erase-call.ts';
 import {
-  giveUpResult,
-  giveUpTranscript,
+  failUnstored,
   projectAnalyses,
   projectFailures,
+  projectProgress,
+  projectTranscripts,
   projectWaiting,
 } from './results/project-results.ts';
-import { projectProgress, projectTranscripts } from './results/project-transcripts.ts';
 
 const RETRIES = 10;
 
 type Registration = Deps & Registered;
 
+const giveUpResult = (deps: Registration, event: Event, reason: FailureReason) =>
+  failUnstored(deps, event, 'analysis', reason);
+
 export const consumers: readonly Consumer<Deps>[] = [
   {
     consumer: 'ingest.announce',
     retries: RETRIES,
-    routes: [
-      consume(CallsAccepted, {
-        each: announceCalls,
-        giveUp: giveUpAnnouncing,
-      }),
-    ],
+    routes: [consume(CallsAccepted, { each: announceCalls, giveUp: giveUpAnnouncing })],
   },
   {
     consumer: 'ingest.hearing',
@@ -49,7 +49,7 @@ export const consumers: readonly Consumer<Deps>[] = [
         // Uploaded transcripts are published by this service itself.
         from: 'transcription',
         handle: projectTranscripts,
-        giveUp: (deps: Registration, event, reason) => giveUpTranscript(deps, event, reason),
+        giveUp: (deps: Registration, event, reason) => failUnstored(deps, event, 'transcription', reason),
       }),
     ],
   },
@@ -59,14 +59,8 @@ export const consumers: readonly Consumer<Deps>[] = [
     concurrency: 2,
     retries: RETRIES,
     routes: [
-      consume(CallAnalyzed, {
-        handle: projectAnalyses,
-        giveUp: giveUpResult,
-      }),
-      consume(CallFailed, {
-        handle: projectFailures,
-        giveUp: giveUpResult,
-      }),
+      consume(CallAnalyzed, { handle: projectAnalyses, giveUp: giveUpResult }),
+      consume(CallFailed, { handle: projectFailures, giveUp: giveUpResult }),
     ],
   },
   {

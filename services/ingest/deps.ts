@@ -1,6 +1,7 @@
 import type { Bus } from '@call-analysis/bus';
 import type { Objects } from '@call-analysis/objects';
 import { type Database, openDatabase, type SessionLimits } from '@call-analysis/postgres';
+import type { Logger } from '@call-analysis/runtime';
 import type { FirmsClient } from '@call-analysis/service/firms';
 import { announcements } from './batches/announcement-store.ts';
 import { batches } from './batches/batch-store.ts';
@@ -95,4 +96,5 @@ export interface Deps extends Stores {
   readonly firms: FirmsClient;
   readonly scorecards: ReturnType<typeof dialScorecards>;
   readonly limits: Limits;
+  readonly log: Logger;
 }

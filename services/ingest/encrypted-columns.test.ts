@@ -6,8 +6,7 @@ import { commentOnCall } from './comments/comment-on-call.ts';
 import { openStores, type Stores } from './deps.ts';
 import type { Dispute } from './desk/dispute-store.ts';
 import { registerCall } from './intake/register-call.ts';
-import { projectAnalyses } from './results/project-results.ts';
-import { projectTranscripts } from './results/project-transcripts.ts';
+import { projectAnalyses, projectTranscripts } from './results/project-results.ts';
 import { applyRetention } from './retention/apply-retention.ts';
 import { reviewAnalysis } from './reviews/review-analysis.ts';
 import { csvOf, goodAudio } from './test/csv.ts';
@@ -123,8 +122,8 @@ it('whatever writes conversation text, what is stored is encrypted where the ser
   for (const call of [audio, uploaded]) await projectAnalyses(deps, [callAnalyzed(call, { attempt: 2 })]);
   expect(await written()).toEqual(COLUMNS);
 
-  const firm = { firmUuid: owner.firmUuid, timeZone: 'UTC', audioDays: null, transcriptDays: 0, callsDays: null };
-  const settings = { listRetention: async () => [firm], findRetention: async () => firm };
+  const firm = { uuid: owner.firmUuid, timeZone: 'UTC', audioDays: null, transcriptDays: 0, callsDays: null };
+  const settings = { list: async () => [firm], find: async () => firm };
   for await (const _ of applyRetention(deps, settings, new Date(Date.now() + 48 * 3600 * 1000)));
   expect(await written()).toEqual(COLUMNS.filter((name) => !/^(?:call|transcript)\./.test(name)));
 });

@@ -26,12 +26,10 @@ import { eraseCall, receiptOf } from './erasure/erase-call.ts';
 import { exportCalls } from './export/export-calls.ts';
 import { openUpload } from './intake/open-upload.ts';
 import { processUpload } from './intake/process-upload.ts';
-import { recordAudio } from './intake/record-audio.ts';
-import { type NewRecording, registerCall } from './intake/register-call.ts';
+import { type NewRecording, recordAudio, registerCall } from './intake/register-call.ts';
 import { jobRpcs } from './jobs/job-rpcs.ts';
 import { filterFor, filterOf, type Sort } from './listing/call-filter.ts';
-import { countSpokenWords } from './listing/count-spoken-words.ts';
-import { listCalls } from './listing/list-calls.ts';
+import { countSpokenWords, listCalls } from './listing/list-calls.ts';
 import { reviewRpcs } from './reviews/review-rpcs.ts';
 import { readStatistics } from './statistics/read-statistics.ts';
 
@@ -54,8 +52,8 @@ const NO_FIELDS = { call: null, audio: null, analyses_json: [], history: [] };
 /** The RPCs of this service. The gateway has validated requests, so a fault here is an internal error. */
 export function rpcs(deps: Deps) {
   const { uploads, batches, calls, objects } = deps;
-  const readDetail = ({ caller, call_uuid, campaign_uuid }: GetCallRequest) =>
-    readCall(deps, requireCaller(caller).firmUuid, Uuid.parse(call_uuid), Uuid.optional().parse(campaign_uuid) ?? null);
+  const readDetail = (request: GetCallRequest) =>
+    readCall(deps, ...callOf(request), Uuid.optional().parse(request.campaign_uuid) ?? null);
 
   return implement(ingest, callers, {
     ...campaignRpcs(deps),
@@ -136,14 +134,13 @@ export function rpcs(deps: Deps) {
       return answer(request.caller, page, (json) => ({ ...present(json), items: json.items.map(callMessage) }));
     },
 
-    seesCall: async ({ caller, call_uuid }) => {
-      const seen = caller?.sees_only?.operator_ids ?? null;
-      return { sees: await calls.isSeen(requireCaller(caller).firmUuid, Uuid.parse(call_uuid), seen) };
-    },
+    seesCall: async (request) => ({
+      sees: await calls.isSeen(...callOf(request), request.caller?.sees_only?.operator_ids ?? null),
+    }),
 
     getCall: async (request) => {
       // Before the rest, so that no version is newer than what it names.
-      const version = await calls.version(requireCaller(request.caller).firmUuid, Uuid.parse(request.call_uuid));
+      const version = await calls.version(...callOf(request));
       if (version !== null && version === request.known_version) return { ...NO_FIELDS, version };
       const detail = await readDetail(request);
       const reply = answer(request.caller, detail, detailMessage);
@@ -156,17 +153,9 @@ export function rpcs(deps: Deps) {
       for (let at = 0; at < json.length; at += PIECE_BYTES) yield { data: json.subarray(at, at + PIECE_BYTES) };
     },
 
-    retryCall: async (request) =>
-      shownCall(
-        request.caller,
-        await retryCall(deps, requireCaller(request.caller).firmUuid, Uuid.parse(request.call_uuid)),
-      ),
+    retryCall: async (request) => shownCall(request.caller, await retryCall(deps, ...callOf(request))),
 
-    analyzeCall: async (request) =>
-      shownCall(
-        request.caller,
-        await analyzeCall(deps, requireCaller(request.caller).firmUuid, Uuid.parse(request.call_uuid)),
-      ),
+    analyzeCall: async (request) => shownCall(request.caller, await analyzeCall(deps, ...callOf(request))),
 
     swapChannels: apiRpc(async ({ caller, uuid }) => callItem(await swapChannels(deps, caller, uuid))),
 
@@ -199,10 +188,8 @@ export function rpcs(deps: Deps) {
 
     deleteComment: apiRpc(({ caller, uuid, partUuid }) => deleteComment(deps, caller, uuid, partUuid)),
 
-    eraseCall: async (request) => {
-      const by = requireCaller(request.caller);
-      return receiptOf(await eraseCall(deps, by.firmUuid, Uuid.parse(request.call_uuid), { by }));
-    },
+    eraseCall: async (request) =>
+      receiptOf(await eraseCall(deps, ...callOf(request), { by: requireCaller(request.caller) })),
 
     getBatch: async ({ caller, batch_uuid }) => {
       const batch = await batches.get(requireCaller(caller).firmUuid, Uuid.parse(batch_uuid));
@@ -238,6 +225,11 @@ export function rpcs(deps: Deps) {
       call_uuids: await calls.known(Uuid.parse(request.firm_uuid), z.array(Uuid).parse(request.call_uuids)),
     }),
   });
+}
+
+/** The firm and the call of a request. */
+function callOf({ caller, call_uuid }: Pick<GetCallRequest, 'caller' | 'call_uuid'>): [string, string] {
+  return [requireCaller(caller).firmUuid, Uuid.parse(call_uuid)];
 }
 
 function sortOf(text: string): Sort {

@@ -1,19 +1,6 @@
 import { byteSize } from '@call-analysis/runtime';
 import { z } from 'zod';
 
-/** The limits of an upload (docs/api.md, "Presigned uploads"). */
-export interface Limits {
-  readonly csvBytes: number;
-  readonly csvRows: number;
-  readonly zipBytes: number;
-  /** Of one `anonymized_text`, in bytes of UTF-8. */
-  readonly transcriptBytes: number;
-  /** Of any other value, in code points. */
-  readonly valueChars: number;
-  /** Of the stored recordings and archives of one firm. Null: none. */
-  readonly storageQuotaBytes: number | null;
-}
-
 const KIB = 1024;
 const MIB = 1024 ** 2;
 const TIB = 1024 ** 4;
@@ -42,18 +29,22 @@ export const LimitVariables = z.object({
   }),
 });
 
-export function limitsFrom(variables: z.output<typeof LimitVariables>): Limits {
+/** The limits of an upload (docs/api.md, "Presigned uploads"). */
+export type Limits = Readonly<ReturnType<typeof limitsFrom>>;
+
+export function limitsFrom(variables: z.output<typeof LimitVariables>) {
   return {
     csvBytes: variables.CSV_MAX_BYTES,
     csvRows: variables.CSV_MAX_ROWS,
     zipBytes: variables.ZIP_MAX_BYTES,
+    /** Of one `anonymized_text`, in bytes of UTF-8. */
     transcriptBytes: variables.TRANSCRIPT_MAX_BYTES,
+    /** Of any other value, in code points. */
     valueChars: variables.VALUE_MAX_CHARS,
+    /** Null: none. */
     storageQuotaBytes: variables.STORAGE_QUOTA ?? null,
   };
 }
-
-export const defaultLimits: Limits = limitsFrom(LimitVariables.parse({}));
 
 function size(least: number, most: number, range: string) {
   return byteSize().refine((bytes) => bytes >= least && bytes <= most, `must be ${range}`);

@@ -4,20 +4,19 @@ import { shareConnections, type Sql } from '@call-analysis/postgres';
 import { cachedFor, gauge } from '@call-analysis/runtime';
 import { defineService } from '@call-analysis/service';
 import { dialFirms } from '@call-analysis/service/firms';
-import { batchFinisher } from './batches/finish-batches.ts';
-import { campaignFinisher, maintainCampaigns } from './campaigns/maintain-campaigns.ts';
+import { batchFinisher, campaignFinisher } from './batches/publish-finished.ts';
+import { maintainCampaigns } from './campaigns/maintain-campaigns.ts';
 import type { Config } from './config.ts';
 import { consumers } from './consumers.ts';
 import { type Deps, openStores } from './deps.ts';
 import { deskService } from './desk/desk-rpcs.ts';
 import { chooseCalls } from './desk/sampling/choose-calls.ts';
-import { firmRows } from './erasure/removal-store.ts';
+import { firmRows } from './erasure/erasure-store.ts';
 import { rpcs } from './grpc.ts';
 import { runJobs } from './jobs/run-jobs.ts';
 import { countByStatus } from './listing/listing-store.ts';
-import { retentionSettings, retentionSweep } from './retention/apply-retention.ts';
+import { retentionSweep } from './retention/apply-retention.ts';
 import { dialScorecards } from './reviews/scorecards.ts';
-import { runIndexer } from './search/index-words.ts';
 import { maintainStatistics } from './statistics/maintain-statistics.ts';
 import { sweep } from './sweep.ts';
 
@@ -50,11 +49,7 @@ export const { schema, migrations, events, prepare, start } = defineService<Conf
     closing.add('key-management client', () => firms.close());
     const scorecards = dialScorecards(config.analysis, { tls: config.tls, log });
     closing.add('analysis client', () => scorecards.close());
-    const indexer = runIndexer(stores.words, log);
-    closing.add('index of words', () => indexer.stop());
-    stores.carryOver.start(log);
-    closing.add('calls that are carried over', () => stores.carryOver.stop());
-    return { ...stores, bus, objects, firms, scorecards, limits: config.limits };
+    return { ...stores, bus, objects, firms, scorecards, limits: config.limits, log };
   },
   rpcs: (deps) => [rpcs(deps), deskService(deps)],
   // Lists, uploads and results do not need the firm's settings; processing an upload does, and is refused until then.
@@ -69,12 +64,15 @@ export const { schema, migrations, events, prepare, start } = defineService<Conf
       everyMs: 10 * 60_000,
       run: (now) => sweep({ ...deps, claimDays: redeliveryWindowDays(bus) }, now),
     },
-    { name: 'retention', everyMs: 10_000, run: retentionSweep(deps, retentionSettings(deps.firms)) },
+    { name: 'retention', everyMs: 10_000, run: retentionSweep(deps, deps.firms) },
     {
       name: 'jobs',
       everyMs: 1_000,
       run: (now) => runJobs(deps, () => Date.now() > now.getTime() + JOBS_MS),
     },
+    // While much waits, it works half of the time.
+    { name: 'indexing words', everyMs: 2_000, run: () => deps.words.indexAll(1_000) },
+    { name: 'carrying calls over for lists', everyMs: 1_000, run: () => deps.carryOver.run(deps.log) },
     { name: 'plans of lists', everyMs: 5_000, run: () => deps.listing.refreshPlans() },
     { name: 'statistics', everyMs: 5_000, run: () => maintainStatistics(deps) },
     { name: 'samples', everyMs: 30_000, run: (now) => chooseCalls(deps, now) },

@@ -67,9 +67,8 @@ it('the recordings of an expired session are removed with its CSV', async () => 
     metadata: 'a.csv',
     audios: 'a.zip',
     campaignUuid: null,
-    rename: (name: string) => `x${name}`,
   };
-  const session = await service.deps.uploads.open({ firmUuid, userUuid }, files, new Date(), HOUR);
+  const session = await service.deps.uploads.open({ firmUuid, userUuid }, files, HOUR / 1000);
   const keys = [session.metadataKey, session.audioKey!];
   for (const key of keys) await service.putAt(key, 'bytes');
   await sweepAfter(HOUR + MINUTE);

@@ -2,8 +2,8 @@ import { pruneProcessed } from '@call-analysis/call-processing';
 import { Failures } from '@call-analysis/fault';
 import { v7 as uuidv7 } from 'uuid';
 import type { Calls } from './calls/call-store.ts';
+import { type ArchiveDeps, releaseArchive } from './erasure/erase-call.ts';
 import type { Erasures } from './erasure/erasure-store.ts';
-import { type ArchiveDeps, releaseArchive } from './erasure/finish-erasure.ts';
 import type { RejectedFiles } from './intake/rejected/rejected-file-store.ts';
 import type { Uploads, UploadSession } from './intake/upload-store.ts';
 import type { Jobs } from './jobs/job-store.ts';
@@ -55,8 +55,7 @@ async function sweepUploads({ uploads, objects }: Deps, now: Date, failures: Fai
       if (key !== null && !(await uploads.isHeld(key, now))) await objects.remove(key);
     await uploads.markSwept(uuid, now);
   };
-  await removeAll(() => uploads.expired(now, ROWS_PER_READ), sweepSession, failures);
-  await removeAll(() => uploads.sweptEarly(now, ROWS_PER_READ), sweepSession, failures);
+  await removeAll(() => uploads.toSweep(now, ROWS_PER_READ), sweepSession, failures);
 }
 
 async function sweepRejected({ rejectedFiles, objects }: Deps, now: Date, failures: Failures): Promise<void> {

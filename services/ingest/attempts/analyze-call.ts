@@ -1,21 +1,17 @@
-import type { Bus } from '@call-analysis/bus';
 import type { BodyOf, Event, EventOrigin, TranscriptReady } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
-import type { Database, Sql, Transaction } from '@call-analysis/postgres';
-import { type Actor, auditEntry } from '@call-analysis/service';
+import type { Sql, Transaction } from '@call-analysis/postgres';
+import { type Actor, auditEntry, type Publishing } from '@call-analysis/service';
 import { transcribedRecordingReady, uploadedTranscriptReady } from '../calls/call-events.ts';
-import { type CallRow, removedAt } from '../calls/call-row.ts';
-import { CHANNELS_SWAPPED } from '../calls/call-status.ts';
+import { type CallRow, removedAt, CHANNELS_SWAPPED } from '../calls/call-row.ts';
 import type { Calls } from '../calls/call-store.ts';
 import type { Recordings } from '../calls/recording-store.ts';
 import type { Transcripts } from '../calls/transcript-store.ts';
 
-export interface AnalyzeDeps {
-  readonly db: Database;
+export interface AnalyzeDeps extends Publishing {
   readonly calls: Calls;
   readonly transcripts: Transcripts;
-  readonly bus: Bus;
   readonly objects: Objects;
 }
 
@@ -59,7 +55,7 @@ export async function analyzeLocked(
   if (removedAt(call, 'transcript') !== null) {
     throw invalidTransition('The transcript of this call was removed by the retention of your firm.', []);
   }
-  const reopened = await calls.reopen(tx, firmUuid, call.uuid, new Date(), detail);
+  const reopened = await calls.startAttempt(tx, firmUuid, call.uuid, 'analyzing', detail);
   const ready = await transcriptReady(deps, tx, reopened, { firmuuid: firmUuid, priority });
   // The analysis may arrive before the transcript, which then follows shortly.
   if (ready === null) throw invalidTransition('The transcript of this call is not stored yet. Retry shortly.', []);

@@ -1,26 +1,17 @@
-import type { Bus } from '@call-analysis/bus';
-import type { Event, EventOrigin } from '@call-analysis/events';
+import type { BodyOf, Event, EventOrigin, RetryRequested } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
-import type { Objects } from '@call-analysis/objects';
-import type { Database, Transaction } from '@call-analysis/postgres';
+import type { Transaction } from '@call-analysis/postgres';
 import type { Firms } from '@call-analysis/service/firms';
+import { type Announcements, NOT_ANNOUNCED } from '../batches/announcement-store.ts';
 import type { Batches } from '../batches/batch-store.ts';
 import { audioStored, extractionRequested } from '../calls/call-events.ts';
-import type { CallRow } from '../calls/call-row.ts';
-import { eraseFirstHint, failureWithHint } from '../calls/call-status.ts';
-import type { Calls } from '../calls/call-store.ts';
+import { type CallRow, eraseFirstHint, failureWithHint, UNFINISHED } from '../calls/call-row.ts';
 import type { Recordings } from '../calls/recording-store.ts';
-import type { Transcripts } from '../calls/transcript-store.ts';
-import { transcriptReady } from './analyze-call.ts';
+import { type AnalyzeDeps, transcriptReady } from './analyze-call.ts';
 
-export interface RetryDeps {
-  readonly db: Database;
+export interface RetryDeps extends AnalyzeDeps {
   readonly batches: Batches;
-  readonly calls: Calls;
   readonly recordings: Recordings;
-  readonly transcripts: Transcripts;
-  readonly bus: Bus;
-  readonly objects: Objects;
   readonly firms: Pick<Firms, 'settings'>;
 }
 
@@ -42,7 +33,7 @@ export async function retryCall(deps: RetryDeps, firmUuid: string, callUuid: str
 }
 
 /** Null when key-management is away: only a recording that is still to be transcribed needs the answer. */
-export async function redactsStored({ firms }: RetryDeps, firmUuid: string): Promise<boolean | null> {
+async function redactsStored({ firms }: RetryDeps, firmUuid: string): Promise<boolean | null> {
   return firms.settings(firmUuid).then(
     ({ redaction }) => redaction === 'stored',
     () => null,
@@ -53,14 +44,14 @@ export async function redactsStored({ firms }: RetryDeps, firmUuid: string): Pro
  * Starts the next attempt of a failed call, even when its failure is permanent. `redact`: whether its transcript is stored
  * without personal data.
  */
-export async function startAttempt(
+async function startAttempt(
   deps: RetryDeps,
   tx: Transaction,
   firmUuid: string,
   { uuid }: CallRow,
   redact: boolean | null,
 ): Promise<CallRow> {
-  const requeued = await deps.calls.requeue(tx, firmUuid, uuid, new Date());
+  const requeued = await deps.calls.startAttempt(tx, firmUuid, uuid, 'queued', 'retried');
   await deps.bus.publish(tx, [await nextEvent(deps, tx, requeued, redact, { firmuuid: firmUuid })]);
   return requeued;
 }
@@ -77,7 +68,7 @@ async function nextEvent(
   const { firmuuid } = origin;
   const ready = await transcriptReady(deps, tx, call, origin);
   if (ready !== null) return ready;
-  const recording = await recordings.read(tx, firmuuid, call.uuid);
+  const recording = await recordings.read(firmuuid, call.uuid, tx);
   const stored = recording?.stored ?? null;
   if (recording !== null && stored !== null) {
     if (redact === null)
@@ -98,4 +89,59 @@ async function nextEvent(
 
 function notRetryable(message: string): Fault {
   return new Fault('conflict', 'NOT_RETRYABLE', message);
+}
+
+/**
+ * Retries the failed calls that a replayed dead letter names. An event that is delivered again has no effect: the calls
+ * are in another attempt by then.
+ */
+export async function retryFailed(
+  deps: RetryDeps & { readonly announcements: Announcements },
+  event: Event<BodyOf<typeof RetryRequested>>,
+): Promise<void> {
+  const { firmuuid, subject, data } = event;
+  if ('attempt' in data) {
+    await retryIf(deps, firmuuid, subject, (call) => failedIn(call, data.attempt));
+    return;
+  }
+  for (const uuid of await deps.announcements.notAnnounced(firmuuid, subject, data)) {
+    await retryIf(
+      deps,
+      firmuuid,
+      uuid,
+      ({ status, failure }) => status === 'failed' && failure?.code === NOT_ANNOUNCED,
+    );
+  }
+}
+
+/** Whether a new attempt was started. */
+export async function retryIf(
+  deps: RetryDeps,
+  firmUuid: string,
+  callUuid: string,
+  applies: (call: CallRow) => boolean,
+): Promise<boolean> {
+  const redact = await redactsStored(deps, firmUuid);
+  try {
+    return await deps.db.transaction(async (tx) => {
+      const call = await deps.calls.lock(tx, firmUuid, callUuid);
+      if (!applies(call)) return false;
+      await startAttempt(deps, tx, firmUuid, call, redact);
+      return true;
+    });
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    // The call was erased in the meantime; or its recording or archive was deleted, and it stays failed.
+    if (error.kind === 'not-found' || error.kind === 'conflict') return false;
+    throw error;
+  }
+}
+
+function failedIn({ status, attempt: current }: CallRow, attempt: number | null): boolean {
+  if (attempt !== null && attempt !== current) return false;
+  // The CallFailed event was published before this one, but may be consumed after it.
+  if (attempt !== null && UNFINISHED.includes(status)) {
+    throw new Error('The failure of this call is not recorded yet; the event is delivered again.');
+  }
+  return status === 'failed';
 }

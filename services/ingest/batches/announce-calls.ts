@@ -1,9 +1,9 @@
-import { type Bus, type FailureReason, once } from '@call-analysis/bus';
+import { type FailureReason, once } from '@call-analysis/bus';
 import { findErased, removePackedTranscripts } from '@call-analysis/call-processing';
 import { type BodyOf, CallsAccepted, type Event, type EventOrigin } from '@call-analysis/events';
 import type { Objects } from '@call-analysis/objects';
-import type { Database, Sql } from '@call-analysis/postgres';
-import type { Registered } from '@call-analysis/service';
+import type { Sql } from '@call-analysis/postgres';
+import type { Publishing, Registered } from '@call-analysis/service';
 import { extractionRequested, uploadedTranscriptReady } from '../calls/call-events.ts';
 import { publishEnded } from '../results/project-results.ts';
 import { type Announcements, type CallRange, NOT_ANNOUNCED } from './announcement-store.ts';
@@ -14,10 +14,8 @@ export interface AnnouncementDeps {
   readonly objects: Objects;
 }
 
-interface Deps extends AnnouncementDeps {
-  readonly db: Database;
+interface Deps extends AnnouncementDeps, Publishing {
   readonly batches: Batches;
-  readonly bus: Bus;
 }
 
 /**

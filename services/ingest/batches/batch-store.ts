@@ -3,7 +3,7 @@ import type { BatchItem } from '@call-analysis/api/uploads';
 import { notFound } from '@call-analysis/fault';
 import { type Page, readPage, type Sql, valuesOf } from '@call-analysis/postgres';
 import type { z } from 'zod';
-import { UNFINISHED, UNFINISHED_SQL } from '../calls/call-status.ts';
+import { UNFINISHED, UNFINISHED_SQL } from '../calls/call-row.ts';
 import type { Archive } from '../calls/recording-store.ts';
 import type { Batch as BatchRow } from '../generated/client.ts';
 import type { IngestPrisma } from '../prisma.ts';

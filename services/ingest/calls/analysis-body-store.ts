@@ -1,6 +1,7 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { type Analysis, ReviewedAnalysis } from '@call-analysis/events';
 import type { Sql } from '@call-analysis/postgres';
+import { type AnalysisFacts, factsOf } from './analysis-facts.ts';
 
 // Half of an analysis is the same in every analysis under a revision of a scorecard: the names of the fields, the questions, their
 // weights. So each revision has a form, an analysis without answers and without anything that was said, and a body is compressed
@@ -198,4 +199,41 @@ function keep<Key, Value>(kept: Map<Key, Value>, key: Key, value: Value): void {
     if (kept.size <= MOST_FORMS) return;
     kept.delete(oldest);
   }
+}
+
+/** The current analyses of calls, with their reviews, as they are stored. Calls without an analysis are absent. */
+export async function currentAnalyses(
+  sql: Sql,
+  firmUuid: string,
+  callUuids: readonly string[],
+): Promise<{ call: string; uuid: string; body: Buffer }[]> {
+  if (callUuids.length === 0) return [];
+  return sql.query(
+    `SELECT DISTINCT ON (analysis.call_uuid) analysis.call_uuid AS call, analysis.uuid, coalesce(review.body, analysis.body) AS body
+     FROM analysis LEFT JOIN review ON review.firm_uuid = analysis.firm_uuid AND review.call_uuid = analysis.call_uuid
+       AND review.analysis_uuid = analysis.uuid
+     WHERE analysis.firm_uuid = $1 AND analysis.call_uuid = ANY($2)
+     ORDER BY analysis.call_uuid, analysis.created_at DESC, analysis.uuid DESC`,
+    [firmUuid, callUuids],
+  );
+}
+
+/** The facts of the same. */
+export async function currentFacts(
+  sql: Sql,
+  bodies: AnalysisBodies,
+  firmUuid: string,
+  callUuids: readonly string[],
+): Promise<Map<string, AnalysisFacts>> {
+  const analyses = await currentAnalyses(sql, firmUuid, callUuids);
+  const unpacked = await bodies.unpack(
+    sql,
+    analyses.map(({ body }) => body),
+  );
+  return new Map(
+    analyses.flatMap(({ call }, at): [string, AnalysisFacts][] => {
+      const facts = factsOf(unpacked[at]);
+      return facts === null ? [] : [[call, facts]];
+    }),
+  );
 }

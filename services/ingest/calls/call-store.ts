@@ -2,8 +2,7 @@ import { countAnswers, type ReviewedAnalysis } from '@call-analysis/events';
 import { notFound } from '@call-analysis/fault';
 import type { Database, Sql } from '@call-analysis/postgres';
 import type { AnalysisBodies } from './analysis-body-store.ts';
-import { CALL_COLUMNS, CALL_VALUES, type CallRow } from './call-row.ts';
-import { UNFINISHED_SQL } from './call-status.ts';
+import { CALL_COLUMNS, CALL_VALUES, type CallRow, UNFINISHED_SQL } from './call-row.ts';
 
 /** What is announced of a call together with its recording or transcript. */
 export type DescribedCall = Pick<
@@ -157,14 +156,22 @@ export function calls(db: Database, stored: AnalysisBodies) {
       );
     },
 
-    /** Starts a new attempt from the first stage. */
-    requeue(tx: Sql, firmUuid: string, uuid: string, now: Date): Promise<CallRow> {
-      return startAttempt(tx, firmUuid, uuid, now, 'queued', 'retried');
-    },
-
-    /** Starts a new attempt from the analysis. Earlier analyses are kept. `detail` goes into the history. */
-    reopen(tx: Sql, firmUuid: string, uuid: string, now: Date, detail: string): Promise<CallRow> {
-      return startAttempt(tx, firmUuid, uuid, now, 'analyzing', detail);
+    /** From the first stage or from the analysis. Earlier analyses are kept. `detail` goes into the history. */
+    async startAttempt(
+      tx: Sql,
+      firmUuid: string,
+      uuid: string,
+      status: 'queued' | 'analyzing',
+      detail: string,
+    ): Promise<CallRow> {
+      const now = new Date();
+      const rows = await tx.query<CallRow>(
+        `UPDATE call SET status = $5::text, attempt = attempt + 1, failure = NULL, outcome = NULL, updated_at = $3, ended_at = NULL,
+           history = history || jsonb_build_object('status', $5::text, 'at', $4::text, 'detail', $6::text)
+         WHERE firm_uuid = $1 AND uuid = $2 RETURNING ${CALL_COLUMNS}`,
+        [firmUuid, uuid, now, now.toISOString(), status, detail],
+      );
+      return found(rows);
     },
 
     /**
@@ -181,23 +188,6 @@ export function calls(db: Database, stored: AnalysisBodies) {
       return rows.length > 0;
     },
   };
-}
-
-async function startAttempt(
-  tx: Sql,
-  firmUuid: string,
-  uuid: string,
-  now: Date,
-  status: 'queued' | 'analyzing',
-  detail: string,
-): Promise<CallRow> {
-  const rows = await tx.query<CallRow>(
-    `UPDATE call SET status = $5::text, attempt = attempt + 1, failure = NULL, outcome = NULL, updated_at = $3, ended_at = NULL,
-       history = history || jsonb_build_object('status', $5::text, 'at', $4::text, 'detail', $6::text)
-     WHERE firm_uuid = $1 AND uuid = $2 RETURNING ${CALL_COLUMNS}`,
-    [firmUuid, uuid, now, now.toISOString(), status, detail],
-  );
-  return found(rows);
 }
 
 function found<Row>(rows: readonly Row[]): Row {

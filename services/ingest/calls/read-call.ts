@@ -3,8 +3,7 @@ import { countAnswers, isDoubtful, type Utterance } from '@call-analysis/events'
 import { notFound } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
 import type { z } from 'zod';
-import { type CallRow, type HistoryEntry, removedAt } from './call-row.ts';
-import { failureWithHint } from './call-status.ts';
+import { type CallRow, type HistoryEntry, removedAt, failureWithHint } from './call-row.ts';
 import type { Calls } from './call-store.ts';
 import type { Recordings } from './recording-store.ts';
 import type { Transcripts } from './transcript-store.ts';
@@ -62,7 +61,7 @@ export async function readCall(deps: ReadDeps, firmUuid: string, uuid: string, c
 }
 
 async function readAudio({ recordings, objects }: ReadDeps, firmUuid: string, uuid: string) {
-  const recording = await recordings.find(firmUuid, uuid);
+  const recording = await recordings.read(firmUuid, uuid);
   const stored = recording?.stored ?? null;
   if (recording === null || stored === null) return null;
   const { object_key: key, codec: _codec, size_bytes: size, sha256: _sha256, ...shown } = stored;

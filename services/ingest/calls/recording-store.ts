@@ -52,7 +52,7 @@ type Row = Omit<Recording, 'stored'> & { [Name in keyof StoredRecording]: Stored
 export function recordings(db: Database) {
   return {
     /** Null when the call has none. */
-    async read(sql: Sql, firmUuid: string, callUuid: string): Promise<Recording | null> {
+    async read(firmUuid: string, callUuid: string, sql: Sql = db): Promise<Recording | null> {
       const [row] = await sql.query<Row>(
         `SELECT file_name, left_role AS left, right_role AS right, turn AS priority, entry, ${STORED.join(', ')}
          FROM recording WHERE firm_uuid = $1 AND call_uuid = $2`,
@@ -62,10 +62,6 @@ export function recordings(db: Database) {
       const { file_name, left, right, priority, entry, ...stored } = row;
       const isStored = stored.object_key !== null;
       return { file_name, left, right, priority, entry, stored: isStored ? (stored as StoredRecording) : null };
-    },
-
-    async find(firmUuid: string, callUuid: string): Promise<Recording | null> {
-      return this.read(db, firmUuid, callUuid);
     },
 
     /** Adds the recording of a single upload. */
@@ -82,7 +78,6 @@ export function recordings(db: Database) {
       );
     },
 
-    /** The roles of the channels change places. */
     async swapRoles(tx: Sql, firmUuid: string, callUuid: string): Promise<void> {
       await tx.query(
         'UPDATE recording SET left_role = right_role, right_role = left_role WHERE firm_uuid = $1 AND call_uuid = $2',
@@ -90,7 +85,6 @@ export function recordings(db: Database) {
       );
     },
 
-    /** Records that an extracted recording is stored. */
     async setStored(
       tx: Sql,
       { firmUuid, callUuid, at }: { firmUuid: string; callUuid: string; at: Date },

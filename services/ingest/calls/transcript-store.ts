@@ -1,10 +1,9 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { Utterance } from '@call-analysis/events';
 import { confidential, type Database, type Sql } from '@call-analysis/postgres';
-import { UNFINISHED_SQL } from './call-status.ts';
+import { UNFINISHED_SQL } from './call-row.ts';
 import { parseTranscript } from './transcript-format.ts';
 
-/** The transcript of a call's recording. */
 export interface TranscribedCall {
   readonly firmUuid: string;
   readonly callUuid: string;
@@ -17,7 +16,6 @@ export interface TranscribedCall {
   readonly details: readonly string[];
 }
 
-/** How much of a recording has been transcribed. */
 interface TranscriptionProgress {
   readonly firmUuid: string;
   readonly callUuid: string;

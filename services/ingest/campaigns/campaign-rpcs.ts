@@ -6,7 +6,6 @@ import type { Handlers } from '@call-analysis/rpc';
 import { answer, PageRequest, present, requireCaller, type Sent } from '@call-analysis/service';
 import type { Firms } from '@call-analysis/service/firms';
 import { z } from 'zod';
-import { requireActiveCampaign } from './add-calls.ts';
 import { campaignActions } from './campaign-rules.ts';
 import type { Campaign } from './campaign-store.ts';
 import { changeCampaign, changeCampaignState, createCampaign } from './change-campaign.ts';
@@ -14,22 +13,20 @@ import type { CancelDeps } from './maintain-campaigns.ts';
 
 const Clearable = z.array(z.enum(['description', 'starts_at', 'ends_at']));
 
-/** The RPCs for campaigns. */
 export function campaignRpcs(deps: CancelDeps & { readonly firms: Firms }) {
   const { campaigns } = deps;
   return {
-    createCampaign: async (request) =>
-      shown(
-        request.caller,
-        await createCampaign(deps, requireCaller(request.caller), {
-          name: z.string().min(1).parse(request.name),
-          external_id: request.external_id ?? null,
-          description: request.description ?? null,
-          segment_type: request.segment_type ?? null,
-          starts_at: instant(request.starts_at) ?? null,
-          ends_at: instant(request.ends_at) ?? null,
-        }),
-      ),
+    createCampaign: async (request) => {
+      const campaign = await createCampaign(deps, requireCaller(request.caller), {
+        name: z.string().min(1).parse(request.name),
+        external_id: request.external_id ?? null,
+        description: request.description ?? null,
+        segment_type: request.segment_type ?? null,
+        starts_at: instant(request.starts_at) ?? null,
+        ends_at: instant(request.ends_at) ?? null,
+      });
+      return shown(request.caller, campaign);
+    },
 
     listCampaigns: async (request) => {
       const { firmUuid } = requireCaller(request.caller);
@@ -37,11 +34,8 @@ export function campaignRpcs(deps: CancelDeps & { readonly firms: Firms }) {
       return answer(request.caller, page, (json) => ({ ...json, items: json.items.map(campaignMessage) }));
     },
 
-    getCampaign: async (request) =>
-      shown(
-        request.caller,
-        await campaigns.get(requireCaller(request.caller).firmUuid, Uuid.parse(request.campaign_uuid)),
-      ),
+    getCampaign: async ({ caller, campaign_uuid }) =>
+      shown(caller, await campaigns.get(requireCaller(caller).firmUuid, Uuid.parse(campaign_uuid))),
 
     changeCampaign: async (request) => {
       const cleared = new Set<string>(Clearable.parse(request.clear));
@@ -56,16 +50,13 @@ export function campaignRpcs(deps: CancelDeps & { readonly firms: Firms }) {
       );
     },
 
-    moveCampaign: async (request) => {
-      const action = z.enum(campaignActions).parse(request.action);
-      return shown(
-        request.caller,
-        await changeCampaignState(deps, requireCaller(request.caller), Uuid.parse(request.campaign_uuid), action),
-      );
+    moveCampaign: async ({ caller, campaign_uuid, action: name }) => {
+      const action = z.enum(campaignActions).parse(name);
+      return shown(caller, await changeCampaignState(deps, requireCaller(caller), Uuid.parse(campaign_uuid), action));
     },
 
-    admitToCampaign: async (request) => {
-      await requireActiveCampaign(deps, requireCaller(request.caller).firmUuid, Uuid.parse(request.campaign_uuid));
+    admitToCampaign: async ({ caller, campaign_uuid }) => {
+      await campaigns.requireActive(requireCaller(caller).firmUuid, Uuid.parse(campaign_uuid));
       return {};
     },
   } satisfies Partial<Handlers<typeof ingest>>;

@@ -3,7 +3,7 @@ import type { Dated } from '@call-analysis/api/fields';
 import { notFound } from '@call-analysis/fault';
 import type { Database, Page, Sql } from '@call-analysis/postgres';
 import type { z } from 'zod';
-import type { CampaignStatus } from './campaign-rules.ts';
+import { type CampaignStatus, requireActive } from './campaign-rules.ts';
 
 /** As the API shows it, with the counters of its calls. */
 export type Campaign = Dated<z.output<typeof CampaignItem>, 'starts_at' | 'ends_at' | 'created_at' | 'updated_at'>;
@@ -33,7 +33,7 @@ const columns =
 /**
  * The number of calls of a campaign by status, and the sum of their scores. `campaign_tally` holds the sums, and
  * `campaign_change` holds changes that are not added to them yet. Triggers on the `call` table write a change whenever
- * calls are updated or deleted; `countQueued` and `countErased` write the others. Changes are written in the transaction that changes
+ * calls are updated or deleted; `addCalls` and `countErased` write the others. Changes are written in the transaction that changes
  * the calls, so the counters always equal a count of the calls.
  */
 const counts = `SELECT jsonb_build_object(
@@ -105,7 +105,7 @@ export function campaigns(db: Database) {
       return { count: total!.count, items };
     },
 
-    /** The current status, which may change right afterwards. */
+    /** The current status, which may change right afterwards. Fault NOT_FOUND. */
     async statusOf(firmUuid: string, uuid: string): Promise<CampaignStatus> {
       const [row] = await db.query<{ status: CampaignStatus }>(
         'SELECT status FROM campaign WHERE firm_uuid = $1 AND uuid = $2',
@@ -115,14 +115,17 @@ export function campaigns(db: Database) {
       return row.status;
     },
 
+    /**
+     * Checks that a campaign accepts calls, before any work is done for them. The status may change right afterwards. A
+     * null uuid means no campaign.
+     */
+    async requireActive(firmUuid: string, uuid: string | null): Promise<void> {
+      if (uuid !== null) requireActive(await this.statusOf(firmUuid, uuid));
+    },
+
     /** Locks the campaign until the transaction ends, so that two actions on it run one after the other. */
     async lock(tx: Sql, firmUuid: string, uuid: string): Promise<CampaignRow> {
       return locked(tx, firmUuid, uuid, 'UPDATE');
-    },
-
-    /** Keeps the status unchanged until the transaction ends. Many transactions may do so at the same time. */
-    async lockStatus(tx: Sql, firmUuid: string, uuid: string): Promise<CampaignStatus> {
-      return (await locked(tx, firmUuid, uuid, 'SHARE')).status;
     },
 
     async change(tx: Sql, firmUuid: string, uuid: string, properties: CampaignProperties, now: Date): Promise<void> {
@@ -177,7 +180,6 @@ export function campaigns(db: Database) {
       ]);
     },
 
-    /** The ranges that contain the campaign's calls. */
     async callRanges({ firmUuid, uuid }: CampaignName): Promise<CampaignRange[]> {
       const batches = await db.query<CampaignRange>(
         `SELECT uuid AS batch, first_call AS first, last_call AS last FROM batch
@@ -227,11 +229,17 @@ export function campaigns(db: Database) {
       );
     },
 
-    /** Counts new queued calls of a campaign. */
-    async countQueued(tx: Sql, campaignUuid: string, calls: number): Promise<void> {
+    /**
+     * Counts new calls into a campaign. The campaign stays active until the transaction ends, so no call is added after
+     * the campaign was closed, and canceling sees every call added before. A long upload calls this last, because an action
+     * on the campaign waits for the transaction. Fault INVALID_TRANSITION when the campaign is not active.
+     */
+    async addCalls(tx: Sql, firmUuid: string, uuid: string, calls: number): Promise<void> {
+      requireActive((await locked(tx, firmUuid, uuid, 'SHARE')).status);
+      if (calls === 0) return;
       await tx.query(
         `INSERT INTO campaign_change (campaign_uuid, status, calls, scored, score_sum) VALUES ($1, 'queued', $2, 0, 0)`,
-        [campaignUuid, calls],
+        [uuid, calls],
       );
     },
 

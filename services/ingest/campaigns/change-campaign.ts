@@ -1,8 +1,8 @@
+import { AuditEntryCreated, type BodyOf, createEvent, type Event } from '@call-analysis/events';
 import { Fault, invalidFields } from '@call-analysis/fault';
 import type { Actor } from '@call-analysis/service';
 import type { Firms } from '@call-analysis/service/firms';
 import { v7 as uuidv7 } from 'uuid';
-import { campaignAuditEntry } from './add-calls.ts';
 import { type CampaignAction, requireDateOrder, requireUnfinished, statusAfter } from './campaign-rules.ts';
 import type { Campaign, NewCampaign } from './campaign-store.ts';
 import { type CancelDeps, cancelQueuedCalls } from './maintain-campaigns.ts';
@@ -94,4 +94,14 @@ export async function changeCampaign(
     await bus.publish(tx, [campaignAuditEntry(actor, 'campaign.changed', uuid)]);
   });
   return campaigns.get(firmUuid, uuid);
+}
+
+/** An entry about a campaign for the firm's audit log. Publish it in the transaction of the action. */
+export function campaignAuditEntry(
+  { firmUuid, userUuid, address }: Actor,
+  action: BodyOf<typeof AuditEntryCreated>['action'],
+  campaignUuid: string,
+): Event<BodyOf<typeof AuditEntryCreated>> {
+  const entry = { actor: userUuid, action, address };
+  return createEvent('ingest', AuditEntryCreated, campaignUuid, { firmuuid: firmUuid }, entry);
 }

@@ -1,15 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Bus } from '@call-analysis/bus';
-import { CallsCanceled, CampaignFinished, createEvent } from '@call-analysis/events';
+import { CallsCanceled, createEvent } from '@call-analysis/events';
 import { attemptEach } from '@call-analysis/fault';
-import type { Database } from '@call-analysis/postgres';
-import { UNFINISHED } from '../calls/call-status.ts';
+import type { Publishing } from '@call-analysis/service';
 import type { CampaignName, Campaigns } from './campaign-store.ts';
 
-export interface CancelDeps {
-  readonly db: Database;
+export interface CancelDeps extends Publishing {
   readonly campaigns: Campaigns;
-  readonly bus: Bus;
 }
 
 const CALLS_PER_TRANSACTION = 1000;
@@ -72,35 +68,4 @@ export async function maintainCampaigns(deps: CancelDeps): Promise<void> {
   const deadline = Date.now() + RUN_MS;
   const canceled = await campaigns.withCallsToCancel(CAMPAIGNS_PER_RUN);
   await attemptEach(canceled, (campaign) => cancelQueuedCalls(deps, campaign, deadline), RUN_MS);
-}
-
-/** Publishes CampaignFinished for each completed or canceled campaign whose last call has ended. */
-export function campaignFinisher({ db, campaigns, bus }: CancelDeps) {
-  let after: CampaignName | null = null;
-
-  async function finish(name: CampaignName): Promise<void> {
-    const { status, calls } = await campaigns.get(name.firmUuid, name.uuid);
-    if (status !== 'completed' && status !== 'canceled') return;
-    if (UNFINISHED.some((status) => (calls.by_status[status] ?? 0) > 0)) return;
-    const origin = { firmuuid: name.firmUuid };
-    const body = { status, by_status: calls.by_status };
-    await db.transaction(async (tx) => {
-      if (!(await campaigns.setFinishPublished(tx, name))) return;
-      await bus.publish(tx, [createEvent('ingest', CampaignFinished, name.uuid, origin, body)]);
-    });
-  }
-
-  /** Goes on where the run before stopped. */
-  async function* unfinished(): AsyncGenerator<CampaignName> {
-    do {
-      const page: CampaignName[] = await campaigns.unfinished(after, CAMPAIGNS_PER_RUN);
-      for (const campaign of page) {
-        yield campaign;
-        after = campaign;
-      }
-      if (page.length < CAMPAIGNS_PER_RUN) after = null;
-    } while (after !== null);
-  }
-
-  return () => attemptEach(unfinished(), finish, RUN_MS);
 }

@@ -130,7 +130,7 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
   seed.map((chosen): Step => async (world) => {
     const { firmUuid } = world.owner;
     for (const uuid of await some(world, chosen, 2))
-      await service.deps.calls.requeue(service.db, firmUuid, uuid, new Date()).catch(() => {});
+      await service.deps.calls.startAttempt(service.db, firmUuid, uuid, 'queued', 'retried').catch(() => {});
   }),
   seed.map((chosen): Step => async (world) => {
     const transcribed = { attempt: 1, at: new Date(), engine: 'e', language: null, utterances: [], details: ['d'] };

@@ -1,20 +1,16 @@
 import type { NewComment } from '@call-analysis/api/people';
-import type { Bus } from '@call-analysis/bus';
 import { Fault, invalidFields, notFound } from '@call-analysis/fault';
-import type { Database } from '@call-analysis/postgres';
-import { type Actor, auditEntry, type Person } from '@call-analysis/service';
+import { type Actor, auditEntry, type Person, type Publishing } from '@call-analysis/service';
 import { v7 as uuidv7 } from 'uuid';
 import type { z } from 'zod';
 import type { Calls } from '../calls/call-store.ts';
 import type { Transcripts } from '../calls/transcript-store.ts';
 import type { Comment, Comments } from './comment-store.ts';
 
-interface CommentDeps {
-  readonly db: Database;
+interface CommentDeps extends Publishing {
   readonly calls: Calls;
   readonly transcripts: Transcripts;
   readonly comments: Comments;
-  readonly bus: Bus;
 }
 
 /** Adds a comment. Faults: NOT_FOUND; VALIDATION_ERROR for an utterance that the transcript does not have. */

@@ -1,17 +1,13 @@
 import type { NewAssignment } from '@call-analysis/api/desk';
-import type { Bus } from '@call-analysis/bus';
 import { Fault, notFound } from '@call-analysis/fault';
-import type { Database } from '@call-analysis/postgres';
-import { auditEntry, type Person } from '@call-analysis/service';
+import { auditEntry, type Person, type Publishing } from '@call-analysis/service';
 import type { z } from 'zod';
 import type { Calls } from '../calls/call-store.ts';
 import { assignments } from './assignment-store.ts';
 import type { Disputes } from './dispute-store.ts';
 
-interface Deps {
-  readonly db: Database;
+interface Deps extends Publishing {
   readonly calls: Calls;
-  readonly bus: Bus;
 }
 
 /**

@@ -1,24 +1,16 @@
 import type { NewCalibration, NewCalibrationAnswers } from '@call-analysis/api/desk';
-import type { Bus } from '@call-analysis/bus';
 import type { ReviewedAnalysis } from '@call-analysis/events';
 import { Fault, type FieldFault, invalidFields, notFound } from '@call-analysis/fault';
-import type { Database, Page } from '@call-analysis/postgres';
+import type { Page } from '@call-analysis/postgres';
 import { auditEntry, type Person } from '@call-analysis/service';
 import { v7 as uuidv7 } from 'uuid';
 import type { z } from 'zod';
-import type { Calls } from '../calls/call-store.ts';
-import type { Reviews } from '../reviews/review-store.ts';
-import type { Scorecards } from '../reviews/scorecards.ts';
+import type { ReviewDeps } from '../reviews/review-analysis.ts';
 import { agreementOfPeople } from './agreement-of-people.ts';
 import type { CalibratedCall, Calibration, Calibrations, GivenAnswer } from './calibration-store.ts';
 
-interface Deps {
-  readonly db: Database;
-  readonly calls: Calls;
-  readonly reviews: Reviews;
-  readonly bus: Bus;
+interface Deps extends ReviewDeps {
   readonly calibrations: Calibrations;
-  readonly scorecards: Scorecards;
 }
 
 /** Faults: VALIDATION_ERROR for calls that are unknown or have no analysis. */

@@ -1,3 +1,4 @@
+import { FilterInBody } from '@call-analysis/api/call-query';
 import {
   DisputeDecision,
   DisputeQuery,
@@ -11,9 +12,12 @@ import {
   ViewChange,
 } from '@call-analysis/api/desk';
 import { PageQuery } from '@call-analysis/api/fields';
+import { NewSamplingRule, SamplingRuleChange } from '@call-analysis/api/sampling';
+import { notFound } from '@call-analysis/fault';
 import { desk } from '@call-analysis/proto';
 import { implement } from '@call-analysis/rpc';
-import { apiRpc } from '@call-analysis/service';
+import { apiRpc, type Publishing } from '@call-analysis/service';
+import type { z } from 'zod';
 import { callItem } from '../calls/read-call.ts';
 import { filterFor, NO_FILTER } from '../listing/call-filter.ts';
 import type { ReviewDeps } from '../reviews/review-analysis.ts';
@@ -31,8 +35,9 @@ import type { Disputes } from './dispute-store.ts';
 import { putMentionAway, readInbox } from './inbox-store.ts';
 import type { ReviewQueue } from './queue/queue-store.ts';
 import { readQueue, releaseLease, takeNextCall } from './queue/take-next-call.ts';
-import type { ChooseDeps } from './sampling/choose-calls.ts';
-import { samplingRpcs } from './sampling/sampling-rpcs.ts';
+import { chooseByRule, type ChooseDeps } from './sampling/choose-calls.ts';
+import type { SamplingRule } from './sampling/sampling-store.ts';
+import { changeRule, createRule, deleteRule, type RuleFields, shownRule } from './sampling/save-rule.ts';
 import { changeView, createView, deleteView } from './save-view.ts';
 import type { Views } from './view-store.ts';
 
@@ -86,4 +91,57 @@ export function deskService(deps: Deps) {
       putMentionAway: apiRpc(({ caller, uuid }) => putMentionAway(db, caller, uuid)),
     },
   );
+}
+
+function samplingRpcs(deps: ChooseDeps & Publishing) {
+  const { db, sampling } = deps;
+
+  /** An enabled rule chooses of the last period at once. Where that fails now, the schedule does it. */
+  async function chosen(firmUuid: string, rule: SamplingRule) {
+    const id = { firmUuid, ruleUuid: rule.uuid };
+    if (rule.enabled_at !== null) await chooseByRule(deps, id, new Date()).catch(() => {});
+    return shown(firmUuid, rule);
+  }
+
+  async function shown(firmUuid: string, rule: SamplingRule) {
+    return shownRule(rule, (await sampling.newest(db, firmUuid, [rule.uuid])).get(rule.uuid));
+  }
+
+  async function find(firmUuid: string, ruleUuid: string): Promise<SamplingRule> {
+    const rule = await sampling.find(db, { firmUuid, ruleUuid });
+    if (rule === null) throw notFound('sampling rule');
+    return rule;
+  }
+
+  return {
+    listSamplingRules: apiRpc(async ({ caller: { firmUuid }, read }) => {
+      const { count, items } = await sampling.list(firmUuid, read(PageQuery));
+      const uuids = items.map(({ uuid }) => uuid);
+      const last = await sampling.newest(db, firmUuid, uuids);
+      return { count, items: items.map((rule) => shownRule(rule, last.get(rule.uuid))) };
+    }),
+    getSamplingRule: apiRpc(async ({ caller: { firmUuid }, uuid }) => shown(firmUuid, await find(firmUuid, uuid))),
+    createSamplingRule: apiRpc(async ({ caller, read }) => {
+      const fields = { count: null, share: null, enabled: true, ...fieldsOf(read(NewSamplingRule)) } as RuleFields;
+      return chosen(caller.firmUuid, await createRule(deps, caller, fields));
+    }),
+    changeSamplingRule: apiRpc(async ({ caller, uuid, read }) =>
+      chosen(caller.firmUuid, await changeRule(deps, caller, uuid, fieldsOf(read(SamplingRuleChange)))),
+    ),
+    deleteSamplingRule: apiRpc(({ caller, uuid }) => deleteRule(deps, caller, uuid)),
+    listSamples: apiRpc(async ({ caller: { firmUuid }, uuid, read }) => {
+      const { uuid: ruleUuid } = await find(firmUuid, uuid);
+      return sampling.samples({ firmUuid, ruleUuid }, read(PageQuery));
+    }),
+  };
+}
+
+/** A number of calls takes the place of a share, and the other way round. */
+function fieldsOf({ filter, count, share, ...rest }: z.output<typeof SamplingRuleChange>): Partial<RuleFields> {
+  return {
+    ...rest,
+    ...(count !== undefined && { count, share: null }),
+    ...(share !== undefined && { share, count: null }),
+    ...(filter !== undefined && { filter, meaning: FilterInBody.parse(filter) }),
+  };
 }

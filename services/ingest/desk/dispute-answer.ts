@@ -26,7 +26,8 @@ export async function disputeAnswer(
 ): Promise<Dispute> {
   const { firmUuid, userUuid } = caller;
   const analysis = await currentAnalysis(calls, firmUuid, callUuid);
-  if (analysis === null || !questionsOf(analysis).some(({ uuid }) => uuid === questionUuid)) {
+  const questions = analysis?.sections.flatMap((section) => section.questions) ?? [];
+  if (!questions.some(({ uuid }) => uuid === questionUuid)) {
     const message = 'is not a question of the current analysis of this call';
     throw invalidFields([{ field: 'question_uuid', code: 'INVALID', message }]);
   }
@@ -118,8 +119,4 @@ async function changeAnswer(
 async function currentAnalysis(calls: Calls, firmUuid: string, callUuid: string): Promise<ReviewedAnalysis | null> {
   const { analyses } = await calls.withAnalyses(firmUuid, callUuid);
   return analyses[0] ?? null;
-}
-
-function questionsOf({ sections }: ReviewedAnalysis) {
-  return sections.flatMap(({ questions }) => questions);
 }

@@ -7,10 +7,8 @@ import { analyzeCall } from '../attempts/analyze-call.ts';
 import { retryCall } from '../attempts/retry-call.ts';
 import { announceCalls } from '../batches/announce-calls.ts';
 import { changeCampaignState, createCampaign } from '../campaigns/change-campaign.ts';
-import { recordAudio } from '../intake/record-audio.ts';
-import { registerCall } from '../intake/register-call.ts';
-import { projectAnalyses, projectFailures } from '../results/project-results.ts';
-import { projectProgress, projectTranscripts } from '../results/project-transcripts.ts';
+import { recordAudio, registerCall } from '../intake/register-call.ts';
+import { projectAnalyses, projectFailures, projectProgress, projectTranscripts } from '../results/project-results.ts';
 import { sweep } from '../sweep.ts';
 import { audioCsvOf, csvOf, type CsvRow, goodAudio } from '../test/csv.ts';
 import { counts, ErasedCalls, secrets } from '../test/erased-calls.ts';
@@ -156,9 +154,9 @@ describe('an erased call', () => {
       let erased: Erasure | undefined;
       const erasures = {
         ...deps.erasures,
-        [step]: async (firmUuid: string, callUuid: string) => {
+        [step]: async (...which: Parameters<typeof deps.erasures.find>) => {
           erased ??= await calls.erase(call);
-          return deps.erasures[step](firmUuid, callUuid);
+          return deps.erasures[step](...which);
         },
       };
       const receipt = await calls.erase(call, { erasures });

@@ -8,8 +8,7 @@ import { ErasedCalls, secrets } from '../test/erased-calls.ts';
 import { type Call, eventOf } from '../test/events.ts';
 import { faultOf, objectsBut, zipOf } from '../test/fixtures.ts';
 import { IngestUnderTest } from '../test/ingest-under-test.ts';
-import { eraseCall } from './erase-call.ts';
-import { finishErasures } from './finish-erasure.ts';
+import { eraseCall, finishErasures } from './erase-call.ts';
 
 // Not serving, so that no consumer finishes an erasure by itself.
 const service = new IngestUnderTest();

@@ -1,3 +1,5 @@
+import { CallItem } from '@call-analysis/api/calls';
+
 /** How the values of a column are written. Times are ISO 8601 text in UTC, local times without a zone; `json` is JSON text. */
 export type ColumnKind = 'text' | 'time' | 'local-time' | 'number' | 'integer' | 'json';
 
@@ -9,37 +11,25 @@ export interface Column {
 /** One call: a value for each column as text, in the order of the columns. */
 export type Row = readonly (string | null)[];
 
+/** The fields that are no text. */
+const KINDS: Readonly<Record<string, ColumnKind>> = {
+  start_time: 'time',
+  duration: 'number',
+  score: 'number',
+  failure: 'json',
+  created_at: 'time',
+  updated_at: 'time',
+  needs_review: 'integer',
+  questions: 'integer',
+  answered: 'integer',
+  reviewed_at: 'time',
+};
+
 /** The fields of Get Calls' items, in their order. The statement of export-store.ts reads them in this order. */
-const CALL_FIELDS: readonly Column[] = [
-  { name: 'uuid', kind: 'text' },
-  { name: 'source', kind: 'text' },
-  { name: 'status', kind: 'text' },
-  { name: 'outcome', kind: 'text' },
-  { name: 'partner_call_id', kind: 'text' },
-  { name: 'client_phone_number', kind: 'text' },
-  { name: 'operator_name', kind: 'text' },
-  { name: 'operator_id', kind: 'text' },
-  { name: 'operator_group_name', kind: 'text' },
-  { name: 'direction', kind: 'text' },
-  { name: 'segment_type', kind: 'text' },
-  { name: 'start_time', kind: 'time' },
-  { name: 'duration', kind: 'number' },
-  { name: 'disconnect_reason', kind: 'text' },
-  { name: 'language', kind: 'text' },
-  { name: 'score', kind: 'number' },
-  { name: 'batch_id', kind: 'text' },
-  { name: 'campaign_id', kind: 'text' },
-  { name: 'failure', kind: 'json' },
-  { name: 'created_at', kind: 'time' },
-  { name: 'updated_at', kind: 'time' },
-  { name: 'needs_review', kind: 'integer' },
-  { name: 'questions', kind: 'integer' },
-  { name: 'answered', kind: 'integer' },
-  { name: 'reviewed_at', kind: 'time' },
-  { name: 'score_source', kind: 'text' },
-  { name: 'assigned_to', kind: 'text' },
-  { name: 'sampled_by', kind: 'text' },
-];
+export const CALL_FIELDS: readonly Column[] = Object.keys(CallItem.omit({ attempt: true }).shape).map((name) => ({
+  name,
+  kind: KINDS[name] ?? 'text',
+}));
 
 /** The places of the times among the fields. */
 export const TIMES: readonly number[] = CALL_FIELDS.flatMap(({ kind }, at) => (kind === 'time' ? [at] : []));

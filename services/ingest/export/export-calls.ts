@@ -1,27 +1,27 @@
-import type { Bus } from '@call-analysis/bus';
 import { isFirmRemoved } from '@call-analysis/call-processing';
 import type { ReviewedAnalysis, Utterance } from '@call-analysis/events';
-import { Fault, notFound } from '@call-analysis/fault';
-import type { Database } from '@call-analysis/postgres';
-import { type Actor, auditEntry } from '@call-analysis/service';
+import { Fault, notFound, unavailable } from '@call-analysis/fault';
+import { type Actor, auditEntry, type Publishing } from '@call-analysis/service';
 import type { Firms } from '@call-analysis/service/firms';
 import type { Transcripts } from '../calls/transcript-store.ts';
-import type { CallFilter, Sort } from '../listing/call-filter.ts';
+import type { CallFilter, Position, Sort } from '../listing/call-filter.ts';
 import { listCalls } from '../listing/list-calls.ts';
+import type { Listing } from '../listing/listing-store.ts';
+import type { Words } from '../search/word-store.ts';
 import { unknownZone } from '../statistics/read-statistics.ts';
 import type { StatisticStore } from '../statistics/statistic-store.ts';
 import { type Format, type Row, TIMES, columnsOf } from './columns.ts';
-import { csv } from './formats/csv.ts';
-import { ndjson } from './formats/ndjson.ts';
+import type { Exports } from './export-store.ts';
 import { parquet } from './formats/parquet.ts';
+import { csv, ndjson } from './formats/text.ts';
 import { MAX_XLSX_ROWS, xlsx } from './formats/xlsx.ts';
-import { type Walk, walkCalls, type WalkDeps, walkPositions, walkSelected } from './walk-calls.ts';
 
-export interface ExportDeps extends WalkDeps {
-  readonly db: Database;
+export interface ExportDeps extends Publishing {
+  readonly exports: Exports;
+  readonly listing: Listing;
+  readonly words: Words;
   readonly statistics: StatisticStore;
   readonly transcripts: Transcripts;
-  readonly bus: Bus;
   readonly firms: Firms;
 }
 
@@ -74,10 +74,9 @@ export async function* exportCalls(
   async function* pagesOf(): AsyncGenerator<readonly Row[]> {
     let written = 0;
     const found =
-      'uuids' in calls
-        ? walkSelected(deps, firmUuid, calls.uuids, pageSize)
-        : walkCalls(deps, { firmUuid, ...calls, pageSize });
-    for await (const rows of found) {
+      'uuids' in calls ? pagesOfNamed(calls.uuids, pageSize) : walkPositions(deps, { firmUuid, ...calls, pageSize });
+    for await (const uuids of found) {
+      const rows = await rowsOf(deps, firmUuid, uuids);
       // The calls vanish; a file that ends there would seem complete.
       if (await isFirmRemoved(db, firmUuid)) throw notFound('firm');
       written += rows.length;
@@ -142,4 +141,43 @@ function tooManyRows(): Fault {
   const most = MAX_XLSX_ROWS.toLocaleString('en');
   const message = `An XLSX file holds at most ${most} calls. Export fewer with a filter, or another format.`;
   return new Fault('invalid', 'TOO_MANY_ROWS', message);
+}
+
+/** How long the words of the firm's calls may take to be indexed. */
+const CATCH_UP_MS = 20_000;
+
+interface Walk {
+  readonly firmUuid: string;
+  readonly filter: CallFilter;
+  readonly sort: Sort;
+  readonly pageSize: number;
+}
+
+/**
+ * The uuids of all calls that match when the walk begins, in the order of the sort, page by page at constant cost. Faults:
+ * VALIDATION_ERROR; UNAVAILABLE when words are searched and those of all calls are not indexed in time.
+ */
+async function* walkPositions(deps: ExportDeps, { firmUuid, filter, sort, pageSize }: Walk): AsyncGenerator<string[]> {
+  if (filter.q !== undefined && !(await deps.words.catchUp(firmUuid, CATCH_UP_MS)))
+    throw unavailable('The index of words');
+  const words = await deps.words.require(firmUuid, filter.q);
+  for (let after: Position | null = null; ;) {
+    const query = { firmUuid, filter, words, sort, after, offset: 0, limit: pageSize };
+    const positions: readonly Position[] = await deps.listing.positions(query);
+    if (positions.length > 0) yield positions.map(({ uuid }) => uuid);
+    if (positions.length < pageSize) return;
+    after = positions.at(-1)!;
+  }
+}
+
+/** The uuids of calls that are named, each once. */
+function* pagesOfNamed(uuids: readonly string[], pageSize: number): Generator<string[]> {
+  const each = [...new Set(uuids)];
+  for (let at = 0; at < each.length; at += pageSize) yield each.slice(at, at + pageSize);
+}
+
+/** In the order of the uuids. Calls that the firm does not have, or that were erased meanwhile, are left out. */
+async function rowsOf({ exports }: ExportDeps, firmUuid: string, uuids: readonly string[]): Promise<Row[]> {
+  const rows = new Map((await exports.byUuid(firmUuid, uuids)).map((row) => [row[0]!, row]));
+  return uuids.flatMap((uuid) => (rows.has(uuid) ? [rows.get(uuid)!] : []));
 }

@@ -1,15 +1,15 @@
-import type { Bus } from '@call-analysis/bus';
 import { isFirmRemoved } from '@call-analysis/call-processing';
 import { CallsAccepted, createEvent } from '@call-analysis/events';
 import { notFound } from '@call-analysis/fault';
 import type { Database, Sql, Transaction } from '@call-analysis/postgres';
-import type { Actor } from '@call-analysis/service';
+import type { Actor, Publishing } from '@call-analysis/service';
 import { stringify, v7 as uuidv7 } from 'uuid';
 import { announcementEvents, type AnnouncementDeps } from '../batches/announce-calls.ts';
 import type { CallRange } from '../batches/announcement-store.ts';
 import type { Batch, Batches } from '../batches/batch-store.ts';
 import type { Archive } from '../calls/recording-store.ts';
-import { type CampaignDeps, addCallsToCampaign, campaignAuditEntry } from '../campaigns/add-calls.ts';
+import type { Campaigns } from '../campaigns/campaign-store.ts';
+import { campaignAuditEntry } from '../campaigns/change-campaign.ts';
 import type { Limits } from '../limits.ts';
 import { UUID_BYTES } from './copy/binary-rows.ts';
 import type { Chunk, PendingRow, RowOutcome } from './copy/chunk.ts';
@@ -25,7 +25,6 @@ import { lockSession, SessionTaken, untilFree } from './upload-store.ts';
 
 /** An upload whose files can no longer change. */
 interface UploadSnapshot {
-  readonly firmUuid: string;
   readonly actor: Actor;
   readonly campaignUuid: string | null;
   readonly sessionUuid: string;
@@ -34,13 +33,12 @@ interface UploadSnapshot {
   readonly onError: 'reject' | 'skip';
 }
 
-export interface AcceptDeps extends CampaignDeps, AnnouncementDeps {
-  readonly db: Database;
+export interface AcceptDeps extends AnnouncementDeps, Publishing {
   /** Connections that a large upload may hold for minutes. */
   readonly intake: Database;
   readonly batches: Batches;
+  readonly campaigns: Campaigns;
   readonly rejectedFiles: RejectedFiles;
-  readonly bus: Bus;
   readonly limits: Limits;
 }
 
@@ -74,7 +72,8 @@ async function acceptFile<Record extends CallRecord>(
   tx: Transaction,
 ): Promise<Batch> {
   const { batches, bus, intake, objects, limits } = deps;
-  const { firmUuid, actor, campaignUuid, sessionUuid, csvKey, archive, onError } = upload;
+  const { actor, campaignUuid, sessionUuid, csvKey, archive, onError } = upload;
+  const { firmUuid } = actor;
   await lockSession(tx, sessionUuid);
   const done = await batches.ofSession(firmUuid, sessionUuid);
   if (done !== null) return done;
@@ -109,10 +108,7 @@ async function acceptFile<Record extends CallRecord>(
         accepted++;
         ranges.add(chunk.uuids, chunk.uuidOffset(index), row.chars);
       } else if (outcome === 'duplicate') duplicates++;
-      else {
-        const flushed = rejected.add(row.raw, faultsOf(row, outcome));
-        if (flushed !== null) await flushed;
-      }
+      else await rejected.add(row.raw, faultsOf(row, outcome));
     }
   }
 
@@ -170,7 +166,7 @@ async function acceptFile<Record extends CallRecord>(
     };
     // The firm may be removed while its file is read.
     if (await isFirmRemoved(tx, firmUuid)) throw notFound('firm');
-    await addCallsToCampaign(deps, tx, { firmUuid, campaignUuid }, accepted);
+    if (campaignUuid !== null) await deps.campaigns.addCalls(tx, firmUuid, campaignUuid, accepted);
     const audit = campaignUuid === null ? [] : [campaignAuditEntry(actor, 'campaign.calls_added', campaignUuid)];
     await batches.add(tx, batch);
     await bus.publish(tx, [...audit, ...(await firstEvents(deps, tx, batch, announced))]);

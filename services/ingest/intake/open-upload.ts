@@ -1,7 +1,5 @@
-import { randomBytes } from 'node:crypto';
 import type { Objects } from '@call-analysis/objects';
 import type { Firms } from '@call-analysis/service/firms';
-import { requireActiveCampaign } from '../campaigns/add-calls.ts';
 import type { Campaigns } from '../campaigns/campaign-store.ts';
 import type { Limits } from '../limits.ts';
 import { type Owner, type Uploads, keyPrefix } from './upload-store.ts';
@@ -23,16 +21,12 @@ export async function openUpload(
   owner: Owner,
   files: { metadata: string; audios: string | null; campaignUuid: string | null },
 ) {
-  const { uploads, objects, firms, limits } = deps;
+  const { campaigns, uploads, objects, firms, limits } = deps;
   const { metadata, audios, campaignUuid } = files;
-  await requireActiveCampaign(deps, owner.firmUuid, campaignUuid);
+  await campaigns.requireActive(owner.firmUuid, campaignUuid);
   const firm = await firms.find(owner.firmUuid);
-  const session = await uploads.open(
-    owner,
-    { prefix: keyPrefix(firm.country, owner), metadata, audios, campaignUuid, rename },
-    new Date(),
-    UPLOAD_SECONDS * 1000,
-  );
+  const prefix = keyPrefix(firm.country, owner);
+  const session = await uploads.open(owner, { prefix, metadata, audios, campaignUuid }, UPLOAD_SECONDS);
   const { metadataKey: metadata_key, audioKey: audio_key } = session;
   return {
     metadata_upload_url: await urlFor(objects, metadata_key, limits.csvBytes),
@@ -47,9 +41,4 @@ async function urlFor(objects: Objects, key: string, maxBytes: number): Promise<
   // Bytes that an expired upload left at this key must not be mistaken for those of this upload.
   await objects.remove(key);
   return objects.presignPut(key, { expiresInSeconds: UPLOAD_SECONDS, maxBytes });
-}
-
-function rename(filename: string): string {
-  const dot = filename.lastIndexOf('.');
-  return `${filename.slice(0, dot)}-${randomBytes(3).toString('hex')}${filename.slice(dot)}`;
 }

@@ -113,9 +113,8 @@ describe('an upload that cannot be processed', () => {
       metadata: 'batch.csv',
       audios: 'calls.zip',
       campaignUuid: null,
-      rename: (name: string) => `x${name}`,
     };
-    const session = await service.deps.uploads.open(owner, files, new Date(), 60_000);
+    const session = await service.deps.uploads.open(owner, files, 60);
     expect(await faultOf(service.process(owner, session.metadataKey))).toMatchObject({ code: 'UPLOAD_KIND_MISMATCH' });
   });
 

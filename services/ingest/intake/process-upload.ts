@@ -5,7 +5,6 @@ import { counter } from '@call-analysis/runtime';
 import type { Actor } from '@call-analysis/service';
 import type { Firm, Firms } from '@call-analysis/service/firms';
 import type { Batch } from '../batches/batch-store.ts';
-import { requireActiveCampaign, requireCampaign } from '../campaigns/add-calls.ts';
 import { type AcceptDeps, acceptRows } from './accept-rows.ts';
 import { KeyedMutex } from './keyed-mutex.ts';
 import { recordingUpload, transcriptUpload } from './upload-kinds.ts';
@@ -32,10 +31,10 @@ const oneRequest = new KeyedMutex();
  * the accepted bytes are the validated ones. Repeating a request returns the same batch.
  */
 export async function processUpload(deps: Deps, owner: Actor, request: ProcessUploadRequest): Promise<Batch> {
-  const { uploads, batches, firms } = deps;
+  const { uploads, batches, campaigns, firms } = deps;
   const { campaignUuid } = request;
   // First, because what belongs to another firm is not found, whatever else is wrong with the request.
-  await requireCampaign(deps, owner.firmUuid, campaignUuid);
+  if (campaignUuid !== null) await campaigns.statusOf(owner.firmUuid, campaignUuid);
   const firm = await firms.find(owner.firmUuid);
   for (const key of [request.metadataKey, request.audiosKey]) {
     if (key !== null && !key.startsWith(keyPrefix(firm.country, owner))) {
@@ -49,7 +48,7 @@ export async function processUpload(deps: Deps, owner: Actor, request: ProcessUp
   const session = await uploads.findByKey(owner, request.metadataKey, campaignUuid);
   const { done, sessionUuid } = await requireProcessable(deps, owner, session, request);
   if (done !== null) return done;
-  await requireActiveCampaign(deps, owner.firmUuid, campaignUuid);
+  await campaigns.requireActive(owner.firmUuid, campaignUuid);
   return oneRequest.run(sessionUuid, async () => {
     await untilFree(deps.db, sessionUuid);
     const made = await batches.ofSession(owner.firmUuid, sessionUuid);
@@ -80,7 +79,6 @@ async function copyAndAccept(
     if (csvBytes > limits.csvBytes) throw tooLarge(csvBytes, limits.csvBytes);
     await requireStorage(deps, owner.firmUuid, csvBytes + (archive?.bytes ?? 0));
     const upload = {
-      firmUuid: owner.firmUuid,
       actor: owner,
       campaignUuid: request.campaignUuid,
       sessionUuid,

@@ -1,14 +1,13 @@
-import type { Bus } from '@call-analysis/bus';
 import { findErased } from '@call-analysis/call-processing';
 import { Fault, invalidFields, notFound } from '@call-analysis/fault';
-import type { Database } from '@call-analysis/postgres';
 import type { RegisterCallReply } from '@call-analysis/proto/ingest/v1/RegisterCallReply';
+import type { Publishing } from '@call-analysis/service';
 import type { Firms } from '@call-analysis/service/firms';
 import { audioStored } from '../calls/call-events.ts';
-import { endedWithoutResult, eraseFirstHint } from '../calls/call-status.ts';
+import { endedWithoutResult, eraseFirstHint } from '../calls/call-row.ts';
 import type { Calls } from '../calls/call-store.ts';
 import type { Recordings, StoredRecording } from '../calls/recording-store.ts';
-import { addCallsToCampaign, type CampaignDeps, requireActiveCampaign } from '../campaigns/add-calls.ts';
+import type { Campaigns } from '../campaigns/campaign-store.ts';
 import type { Limits } from '../limits.ts';
 import {
   addRecorded,
@@ -20,11 +19,10 @@ import {
 import { type NamedFile, readMetadata } from './rows/metadata.ts';
 import { type Owner, type StorageDeps, requireStorage } from './upload-store.ts';
 
-interface Deps extends CampaignDeps, StorageDeps {
-  readonly db: Database;
+interface Deps extends StorageDeps, Publishing {
   readonly calls: Calls;
+  readonly campaigns: Campaigns;
   readonly recordings: Recordings;
-  readonly bus: Bus;
   readonly firms: Firms;
   readonly limits: Pick<Limits, 'valueChars' | 'storageQuotaBytes'>;
 }
@@ -49,9 +47,9 @@ export async function registerCall(
   owner: Owner,
   { callUuid, fileName, metadata, found, campaignUuid }: NewRecording,
 ): Promise<RegisterCallReply> {
-  const { db, calls, recordings, bus, firms, limits } = deps;
+  const { db, calls, campaigns, recordings, bus, firms, limits } = deps;
   const { firmUuid } = owner;
-  await requireActiveCampaign(deps, firmUuid, campaignUuid).catch(async (error: unknown) => {
+  await campaigns.requireActive(firmUuid, campaignUuid).catch(async (error: unknown) => {
     // The call was registered before the campaign ended, and this request repeats one whose answer was lost. If it were
     // refused, the caller would delete the bytes of an existing call.
     if ((await calls.known(firmUuid, [callUuid])).length === 0) throw error;
@@ -75,7 +73,7 @@ export async function registerCall(
       return { call_uuid: existing.uuid, repeated_upload: true, has_ended: endedWithoutResult(existing) };
     }
     await requireStorage(deps, firmUuid, recording.size_bytes, tx);
-    await addCallsToCampaign(deps, tx, { firmUuid, campaignUuid }, 1);
+    if (campaignUuid !== null) await campaigns.addCalls(tx, firmUuid, campaignUuid, 1);
     const described = { file_name: fileName, left: record.left, right: record.right };
     await recordings.add(tx, { firmUuid, callUuid, at: new Date() }, described, recording);
     const origin = { firmuuid: firmUuid };
@@ -122,4 +120,36 @@ function takenId(existing: ExistingCall): Fault {
       'archive yet. Wait for that call, or use a different id.';
   }
   return invalidFields([{ field: 'partner_call_id', code: 'ALREADY_USED', message }]);
+}
+
+interface ExtractedRecording {
+  readonly firmUuid: string;
+  readonly callUuid: string;
+  readonly attempt: number;
+  readonly recording: StoredRecording;
+}
+
+/**
+ * Records that the recording of a call was extracted from its archive, and publishes that it can be transcribed. Does
+ * nothing when the call is past that step or in another attempt. Fault NOT_FOUND when the call does not exist or was
+ * canceled before: the caller then deletes the recording.
+ */
+export async function recordAudio(
+  { db, calls, recordings, bus, firms }: Omit<Deps, 'campaigns' | 'uploads' | 'limits'>,
+  { firmUuid, callUuid, attempt, recording }: ExtractedRecording,
+): Promise<void> {
+  const redact = (await firms.settings(firmUuid)).redaction === 'stored';
+  await db.transaction(async (tx) => {
+    const call = await calls.lock(tx, firmUuid, callUuid);
+    const known = await recordings.read(firmUuid, callUuid, tx);
+    if (known === null) throw notFound('recording');
+    if (call.status === 'canceled' && known.stored === null) throw notFound('call');
+    if (call.status !== 'queued' || call.attempt !== attempt || known.stored !== null) return;
+    const at = new Date();
+    await recordings.setStored(tx, { firmUuid, callUuid, at }, recording);
+    await calls.recordingExtracted(tx, firmUuid, callUuid, recording.duration, at);
+    // A retry concerns one call, so it goes ahead of the rest of its batch.
+    const origin = { firmuuid: firmUuid, priority: attempt === 1 ? known.priority : 0 };
+    await bus.publish(tx, [audioStored(call, known, recording, redact, origin)]);
+  });
 }

@@ -5,8 +5,7 @@ import { audioCsvOf, csvOf, goodAudio } from '../test/csv.ts';
 import { ErasedCalls, secrets } from '../test/erased-calls.ts';
 import { faultOf, recordingOf, zipOf } from '../test/fixtures.ts';
 import { IngestUnderTest } from '../test/ingest-under-test.ts';
-import { recordAudio } from './record-audio.ts';
-import { registerCall } from './register-call.ts';
+import { recordAudio, registerCall } from './register-call.ts';
 
 const service = new IngestUnderTest();
 const calls = new ErasedCalls(service);

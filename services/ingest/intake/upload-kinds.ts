@@ -101,7 +101,7 @@ export function recordingUpload(
       } catch (error) {
         // Faults of the CSV as a file come before those of the ZIP (docs/api.md, "Presigned uploads"), and may be in
         // its last line.
-        if (error instanceof Fault && error.kind === 'invalid') await readToEnd(file);
+        if (error instanceof Fault && error.kind === 'invalid') for await (const _ of file.batches);
         throw error;
       }
       const names = new EntryNames(archive.entries);
@@ -127,9 +127,4 @@ async function readStoredArchive(objects: Objects, { key, bytes }: StoredArchive
     throw new Fault('invalid', 'FILE_TOO_LARGE', message, { details: { size_bytes: bytes, limit_bytes: maxBytes } });
   }
   return readArchive(storedArchive(objects, key, bytes));
-}
-
-async function readToEnd({ batches }: CsvFile): Promise<void> {
-  const iterator = batches[Symbol.asyncIterator]();
-  while ((await iterator.next()).done !== true);
 }

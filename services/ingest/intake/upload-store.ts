@@ -1,6 +1,8 @@
+import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Fault } from '@call-analysis/fault';
 import { type Database, type Sql, sqlState } from '@call-analysis/postgres';
+import type { Actor } from '@call-analysis/service';
 import { v7 as uuidv7 } from 'uuid';
 import type { Limits } from '../limits.ts';
 import type { IngestPrisma } from '../prisma.ts';
@@ -12,10 +14,7 @@ export interface UploadSession {
   readonly expiresAt: Date;
 }
 
-export interface Owner {
-  readonly firmUuid: string;
-  readonly userUuid: string;
-}
+export type Owner = Pick<Actor, 'firmUuid' | 'userUuid'>;
 
 /** Every storage key of a user begins with this. */
 export function keyPrefix(country: string, owner: Owner): string {
@@ -27,9 +26,6 @@ const LOCK_NOT_AVAILABLE = '55P03';
 const LOOK_EVERY_MS = 200;
 /** The most changes that one statement folds. */
 const CHANGES_PER_STATEMENT = 10_000;
-
-/** Makes a file name unique, for a key that an open session already has. */
-type Rename = (filename: string) => string;
 
 /** Another request, of another process perhaps, is processing the upload session. */
 export class SessionTaken extends Error {}
@@ -63,15 +59,15 @@ export function uploads(prisma: IngestPrisma, db: Database) {
      */
     async open(
       owner: Owner,
-      files: { prefix: string; metadata: string; audios: string | null; campaignUuid: string | null; rename: Rename },
-      now: Date,
-      lifetimeMs: number,
+      files: { prefix: string; metadata: string; audios: string | null; campaignUuid: string | null },
+      lifetimeSeconds: number,
     ): Promise<UploadSession> {
+      const now = new Date();
       return db.transaction(async (tx) => {
         // Of two concurrent requests for one name, the second must see the key of the first.
         await tx.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [owner.userUuid]);
         const freeKey = async (filename: string) => {
-          for (let name = filename; ; name = files.rename(filename)) {
+          for (let name = filename; ; name = renamed(filename)) {
             const key = files.prefix + name;
             const held = await tx.query(
               'SELECT 1 FROM upload_session WHERE (metadata_key = $1 OR audio_key = $1) AND expires_at > $2 LIMIT 1',
@@ -84,7 +80,7 @@ export function uploads(prisma: IngestPrisma, db: Database) {
           uuid: uuidv7(),
           metadataKey: await freeKey(files.metadata),
           audioKey: files.audios === null ? null : await freeKey(files.audios),
-          expiresAt: new Date(now.getTime() + lifetimeMs),
+          expiresAt: new Date(now.getTime() + lifetimeSeconds * 1000),
         };
         await tx.query(
           `INSERT INTO upload_session (uuid, firm_uuid, user_uuid, metadata_key, audio_key, created_at, expires_at,
@@ -155,22 +151,17 @@ export function uploads(prisma: IngestPrisma, db: Database) {
       return rows.map(({ key }) => key);
     },
 
-    /** Sessions that expired before `before` and whose files have not been removed. */
-    async expired(before: Date, limit: number): Promise<UploadSession[]> {
-      return prisma.uploadSession.findMany({
-        where: { expiresAt: { lt: before }, sweptAt: null },
-        orderBy: { expiresAt: 'asc' },
-        take: limit,
-        select: { uuid: true, metadataKey: true, audioKey: true, expiresAt: true },
-      });
-    },
-
-    /** Sessions that expired a day or more ago, and whose files were last removed less than a day after that. */
-    async sweptEarly(now: Date, limit: number): Promise<UploadSession[]> {
+    /**
+     * Expired sessions whose files have not been removed, or were last removed less than a day after they expired although
+     * that day is over.
+     */
+    async toSweep(now: Date, limit: number): Promise<UploadSession[]> {
+      const columns = 'uuid, metadata_key AS "metadataKey", audio_key AS "audioKey", expires_at AS "expiresAt"';
       return db.query<UploadSession>(
-        `SELECT uuid, metadata_key AS "metadataKey", audio_key AS "audioKey", expires_at AS "expiresAt" FROM upload_session
+        `SELECT ${columns} FROM upload_session WHERE swept_at IS NULL AND expires_at < $1
+         UNION ALL SELECT ${columns} FROM upload_session
          WHERE swept_at - expires_at < interval '1 day' AND expires_at < $1::timestamptz - interval '1 day'
-         ORDER BY expires_at LIMIT $2`,
+         LIMIT $2`,
         [now, limit],
       );
     },
@@ -188,6 +179,12 @@ export function uploads(prisma: IngestPrisma, db: Database) {
       await prisma.uploadSession.update({ where: { uuid }, data: { sweptAt: now } });
     },
   };
+}
+
+/** For a key that an open session already has. */
+function renamed(filename: string): string {
+  const dot = filename.lastIndexOf('.');
+  return `${filename.slice(0, dot)}-${randomBytes(3).toString('hex')}${filename.slice(dot)}`;
 }
 
 export type Uploads = ReturnType<typeof uploads>;

@@ -10,7 +10,6 @@ import { filterFor } from '../listing/call-filter.ts';
 import type { Job } from './job-store.ts';
 import { analyzeCalls, eraseCallsOfNumber, measureCalls, retryFailedCalls } from './start-jobs.ts';
 
-/** The RPCs for actions on many calls. */
 export function jobRpcs(
   deps: Parameters<typeof eraseCallsOfNumber>[0] & Parameters<typeof analyzeCalls>[0] & RetryDeps,
 ) {

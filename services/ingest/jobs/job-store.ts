@@ -1,7 +1,8 @@
 import { notFound } from '@call-analysis/fault';
 import type { Database, Sql } from '@call-analysis/postgres';
 import type { Actor } from '@call-analysis/service';
-import { UNFINISHED_SQL } from '../calls/call-status.ts';
+import { v7 as uuidv7 } from 'uuid';
+import { UNFINISHED_SQL } from '../calls/call-row.ts';
 import { type CallFilter, filterToStore, storedFilter } from '../listing/call-filter.ts';
 
 /** The action that a job performs on each of its calls. */
@@ -42,7 +43,7 @@ export interface Job {
 }
 
 /** What a new job is made of. */
-export type NewJob = Pick<Job, 'uuid' | 'firmUuid' | 'kind' | 'filter' | 'scorecardUuid' | 'total'> &
+export type NewJob = Pick<Job, 'firmUuid' | 'kind' | 'filter' | 'scorecardUuid' | 'total'> &
   Pick<Actor, 'userUuid' | 'address'>;
 
 const COLUMNS = `uuid, firm_uuid AS "firmUuid", kind, filter, scorecard_uuid AS "scorecardUuid", status, total, done, failed, begun, is_through AS "isThrough", last_call AS "lastCall",
@@ -55,12 +56,14 @@ const NEWEST_ANALYSIS = `(SELECT analysis.uuid FROM analysis WHERE analysis.firm
 /** Every statement but those of the runner is limited to one firm. */
 export function jobs(db: Database) {
   return {
-    async add(tx: Sql, job: NewJob): Promise<void> {
-      await tx.query(
+    /** Returns its uuid. */
+    async add(job: NewJob): Promise<string> {
+      const uuid = uuidv7();
+      await db.query(
         `INSERT INTO job (uuid, firm_uuid, kind, filter, scorecard_uuid, total, by_uuid, address, created_at)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, now())`,
         [
-          job.uuid,
+          uuid,
           job.firmUuid,
           job.kind,
           JSON.stringify('callUuids' in job.filter ? job.filter : filterToStore(job.filter)),
@@ -70,6 +73,7 @@ export function jobs(db: Database) {
           job.address,
         ],
       );
+      return uuid;
     },
 
     /** Fault NOT_FOUND. */

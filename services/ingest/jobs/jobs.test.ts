@@ -232,11 +232,11 @@ describe('a job', () => {
     const owner = service.newOwner();
     const { uuid, calls } = await startAnalyzing(owner);
     const { deps } = service;
-    const reopen: Stores['calls']['reopen'] = async (tx, firmUuid, callUuid, ...rest) => {
+    const startAttempt: Stores['calls']['startAttempt'] = async (tx, firmUuid, callUuid, ...rest) => {
       if (callUuid === calls[0]) throw new Error('damaged');
-      return deps.calls.reopen(tx, firmUuid, callUuid, ...rest);
+      return deps.calls.startAttempt(tx, firmUuid, callUuid, ...rest);
     };
-    const damaged = { ...deps, calls: { ...deps.calls, reopen } };
+    const damaged = { ...deps, calls: { ...deps.calls, startAttempt } };
     await expect(runJobs(damaged, forever)).rejects.toThrow('damaged');
     await runAgain(uuid);
     await endAnalyses(owner, calls.slice(1));

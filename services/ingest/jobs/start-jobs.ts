@@ -1,16 +1,13 @@
 import { unavailable } from '@call-analysis/fault';
-import type { Database } from '@call-analysis/postgres';
 import type { Actor } from '@call-analysis/service';
-import { v7 as uuidv7 } from 'uuid';
-import type { RetryDeps } from '../attempts/retry-call.ts';
-import { retryIf } from '../attempts/retry-failed.ts';
+import { type RetryDeps, retryIf } from '../attempts/retry-call.ts';
 import type { Calls } from '../calls/call-store.ts';
 import { eraseCall, type EraseDeps, unlessErased } from '../erasure/erase-call.ts';
 import type { Erasure } from '../erasure/erasure-store.ts';
 import { type CallFilter, NO_FILTER } from '../listing/call-filter.ts';
 import { listCalls, type ListDeps } from '../listing/list-calls.ts';
 import type { ActiveScorecards } from '../reviews/scorecards.ts';
-import type { Jobs, NewJob, Selection } from './job-store.ts';
+import type { Jobs, Selection } from './job-store.ts';
 
 /** Failed calls that one request looks at. */
 const PAGE = 200;
@@ -42,12 +39,7 @@ export async function retryFailedCalls(
   return { retried, next: failed.length < page ? null : failed.at(-1)! };
 }
 
-interface CountDeps extends ListDeps {
-  readonly calls: Calls;
-}
-
 interface AddDeps extends ListDeps {
-  readonly db: Database;
   readonly jobs: Jobs;
 }
 
@@ -84,7 +76,7 @@ export async function eraseCallsOfNumber(
     return {
       calls,
       receipts: [],
-      jobUuid: await addJob(deps, { ...actor, kind: 'erase_calls', filter, scorecardUuid: null, total: calls }),
+      jobUuid: await deps.jobs.add({ ...actor, kind: 'erase_calls', filter, scorecardUuid: null, total: calls }),
     };
   const receipts: Erasure[] = [];
   for (const uuid of first)
@@ -104,12 +96,12 @@ export async function analyzeCalls(
 ): Promise<string> {
   if (scorecardUuid !== null) await deps.scorecards.requireActive(actor, scorecardUuid);
   const { calls } = await countCalls(deps, actor.firmUuid, filter);
-  return addJob(deps, { ...actor, kind: 'analyze_calls', filter, scorecardUuid, total: calls });
+  return deps.jobs.add({ ...actor, kind: 'analyze_calls', filter, scorecardUuid, total: calls });
 }
 
 /** How many calls match, and about how many bytes of text their transcripts have. */
 export async function measureCalls(
-  deps: CountDeps,
+  deps: ListDeps & { readonly calls: Calls },
   firmUuid: string,
   filter: CallFilter | Selection,
 ): Promise<{ calls: number; textBytes: number }> {
@@ -132,12 +124,6 @@ async function countCalls(
   const sort = { by: 'created_at', isDescending: true } as const;
   const { count, items } = await listCalls(deps, firmUuid, { filter, sort, page: 1, cursor: null, size });
   return { calls: count, uuids: items.map(({ uuid }) => uuid) };
-}
-
-async function addJob({ db, jobs }: AddDeps, job: Omit<NewJob, 'uuid'>): Promise<string> {
-  const uuid = uuidv7();
-  await jobs.add(db, { ...job, uuid });
-  return uuid;
 }
 
 /** How long the words of the firm's calls may take to be indexed. */

@@ -1,16 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Database, Sql, Transaction } from '@call-analysis/postgres';
 import type { Logger } from '@call-analysis/runtime';
-import type { AnalysisBodies } from '../calls/analysis-body-store.ts';
-import { factsOf } from '../calls/analysis-facts.ts';
+import { type AnalysisBodies, currentFacts } from '../calls/analysis-body-store.ts';
+import type { AnalysisFacts } from '../calls/analysis-facts.ts';
 import type { ListedTable } from './filter-sql.ts';
 import { listFacts } from './listed-call-store.ts';
 
 const CALLS_PER_TRANSACTION = 500;
-const REPORT_MS = 10_000;
-const AFTER_FAILURE_MS = 5_000;
-/** How often it looks whether another process is done with carrying over. */
-const LOOK_MS = 1_000;
+/** A service that is stopping waits for this run. */
+const RUN_MS = 3_000;
 const STALE_MS = 50;
 
 interface CallKey {
@@ -25,9 +23,7 @@ interface CallKey {
 export class CarryOver {
   readonly #db: Database;
   readonly #bodies: AnalysisBodies;
-  readonly #stopping = new AbortController();
   #isDone = false;
-  #running: Promise<void> | undefined;
 
   constructor(db: Database, bodies: AnalysisBodies) {
     this.#db = db;
@@ -59,33 +55,15 @@ export class CarryOver {
     }
   }
 
-  /** Carries calls over in the background. */
-  start(log: Logger): void {
-    this.#running = this.#run(log);
-  }
-
-  async stop(): Promise<void> {
-    this.#stopping.abort();
-    await this.#running;
-  }
-
-  async #run(log: Logger): Promise<void> {
-    const { signal } = this.#stopping;
-    let reported = performance.now();
-    while (!signal.aborted) {
-      try {
-        const progress = await this.step();
-        if (progress === null) return;
-        if (performance.now() - reported >= REPORT_MS) {
-          log.info(progress, 'calls are being carried over for lists');
-          reported = performance.now();
-        }
-        if (progress.isElsewhere) await pause(LOOK_MS, undefined, { signal, ref: false }).catch(() => {});
-      } catch (error) {
-        if (signal.aborted) return;
-        log.error({ err: error }, 'carrying calls over for lists failed');
-        await pause(AFTER_FAILURE_MS, undefined, { signal, ref: false }).catch(() => {});
-      }
+  /** Carries calls over for some seconds, unless that is done. */
+  async run(log: Logger): Promise<void> {
+    const deadline = Date.now() + RUN_MS;
+    while (!(await this.isDone())) {
+      const progress = await this.step();
+      if (progress?.isElsewhere) return;
+      if (progress === null || Date.now() < deadline) continue;
+      log.info(progress, 'calls are being carried over for lists');
+      return;
     }
   }
 
@@ -132,8 +110,8 @@ export class CarryOver {
   async #carry(tx: Transaction, calls: readonly CallKey[]): Promise<void> {
     const keys = [calls.map(({ firm_uuid }) => firm_uuid), calls.map(({ uuid }) => uuid)];
     // Locked, so that a change is either read here or finds the row.
-    const rows = await tx.query<CallKey & { is_listed: boolean }>(
-      `SELECT call.firm_uuid, call.uuid, EXISTS (
+    const rows = await tx.query<CallKey & { outcome: string | null; is_listed: boolean }>(
+      `SELECT call.firm_uuid, call.uuid, call.outcome, EXISTS (
          SELECT FROM listed_call WHERE listed_call.firm_uuid = call.firm_uuid AND listed_call.uuid = call.uuid) AS is_listed
        FROM unnest($1::uuid[], $2::uuid[]) AS named (firm_uuid, uuid)
          JOIN call ON call.firm_uuid = named.firm_uuid AND call.uuid = named.uuid
@@ -141,32 +119,20 @@ export class CarryOver {
       keys,
     );
     const missing = rows.filter(({ is_listed }) => !is_listed);
-    const analyses = await currentAnalyses(tx, missing);
-    const unpacked = await this.#bodies.unpack(
-      tx,
-      analyses.map(({ body }) => body),
+    // A call without speech has no current analysis.
+    const analyzed = Map.groupBy(
+      missing.filter(({ outcome }) => outcome !== 'no_speech'),
+      ({ firm_uuid }) => firm_uuid,
     );
-    const facts = new Map(analyses.map(({ uuid }, at) => [uuid, factsOf(unpacked[at])]));
+    const facts = new Map<string, AnalysisFacts>();
+    for (const [firm, ofFirm] of analyzed) {
+      const uuids = ofFirm.map(({ uuid }) => uuid);
+      for (const [uuid, found] of await currentFacts(tx, this.#bodies, firm, uuids)) facts.set(uuid, found);
+    }
     await listFacts(
       tx,
       missing.map(({ firm_uuid, uuid }) => ({ firmUuid: firm_uuid, callUuid: uuid, facts: facts.get(uuid) ?? null })),
       { isNew: true },
     );
   }
-}
-
-/** The newest analysis of each call with its review, as the score has it. A call without speech has none. */
-async function currentAnalyses(sql: Sql, calls: readonly CallKey[]): Promise<{ uuid: string; body: Buffer }[]> {
-  return sql.query(
-    `SELECT call.uuid, coalesce(review.body, latest.body) AS body
-     FROM unnest($1::uuid[], $2::uuid[]) AS named (firm_uuid, uuid)
-       JOIN call ON call.firm_uuid = named.firm_uuid AND call.uuid = named.uuid
-       CROSS JOIN LATERAL (
-         SELECT analysis.uuid, analysis.body FROM analysis
-         WHERE analysis.call_uuid = call.uuid AND analysis.firm_uuid = call.firm_uuid
-         ORDER BY analysis.created_at DESC, analysis.uuid DESC LIMIT 1) AS latest
-       LEFT JOIN review ON review.firm_uuid = call.firm_uuid AND review.call_uuid = call.uuid AND review.analysis_uuid = latest.uuid
-     WHERE call.outcome IS DISTINCT FROM 'no_speech'`,
-    [calls.map(({ firm_uuid }) => firm_uuid), calls.map(({ uuid }) => uuid)],
-  );
 }

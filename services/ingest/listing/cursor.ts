@@ -25,7 +25,6 @@ const SIGNED_ALWAYS = {
   q: null,
 };
 
-/** The listing that a cursor belongs to. */
 interface CursorScope {
   readonly firmUuid: string;
   readonly filter: CallFilter;

@@ -1,11 +1,12 @@
+import type { SpokenWords } from '@call-analysis/api/statistics';
 import { type FieldFault, invalidFields } from '@call-analysis/fault';
 import type { CallRow } from '../calls/call-row.ts';
 import type { Transcripts } from '../calls/transcript-store.ts';
+import { configurationFor, queryPhrases, spokenWords } from '../search/tokenizer.ts';
 import type { Words } from '../search/word-store.ts';
 import type { CallFilter, Count, Position, Sort } from './call-filter.ts';
 import { openCursor, sealCursor } from './cursor.ts';
 import type { FilteredCalls } from './filter-sql.ts';
-import { findMatches, type Match } from './find-matches.ts';
 import type { Listing } from './listing-store.ts';
 
 export interface ListDeps {
@@ -84,4 +85,109 @@ async function parse(
   }
   if (faults.length > 0) throw invalidFields(faults);
   return { words, after };
+}
+
+/** Where words of a search occur: characters are UTF-16 units, the end is exclusive. */
+interface Match {
+  readonly utterance: number;
+  readonly start_char: number;
+  readonly end_char: number;
+}
+
+const MATCHES_PER_CALL = 3;
+
+/**
+ * The first places in each call where a word or a phrase of the search occurs, in any form that the search finds. Words
+ * that the search excludes have none. One transcript is in memory at a time.
+ */
+async function findMatches(
+  deps: Pick<ListDeps, 'listing' | 'transcripts'>,
+  firmUuid: string,
+  q: string,
+  calls: readonly Pick<CallRow, 'uuid' | 'language'>[],
+): Promise<Map<string, Match[]>> {
+  const found = new Map<string, Match[]>();
+  for (const { uuid, language } of calls) {
+    const configuration = configurationFor(language);
+    const phrases = queryPhrases(q, configuration);
+    const transcript = (await deps.transcripts.find(firmUuid, uuid)) ?? [];
+    const utterances = transcript.map(({ text }) => spokenWords(text, configuration));
+    // A stem begins with the letter of its words, so few words have to be stemmed.
+    const initials = new Set(phrases.flat().map(initialOf));
+    const candidates = new Set(phrases.flat());
+    for (const { word } of utterances.flat()) if (initials.has(initialOf(word))) candidates.add(word);
+    const stems = await deps.listing.stems(configuration, [...candidates]);
+    const wanted = phrases.map((phrase) => phrase.map((word) => stems.get(word) ?? word));
+    found.set(uuid, matchesIn(utterances, wanted, stems));
+  }
+  return found;
+}
+
+function matchesIn(
+  utterances: readonly ReturnType<typeof spokenWords>[],
+  wanted: readonly (readonly string[])[],
+  stems: ReadonlyMap<string, string>,
+): Match[] {
+  const matches: Match[] = [];
+  for (const [utterance, words] of utterances.entries()) {
+    for (let at = 0; at < words.length; at += 1) {
+      const phrase = wanted.find((each) =>
+        each.every((stem, offset) => stems.get(words[at + offset]?.word ?? '') === stem),
+      );
+      if (phrase === undefined) continue;
+      const last = words[at + phrase.length - 1]!;
+      matches.push({ utterance, start_char: words[at]!.start, end_char: last.end });
+      if (matches.length === MATCHES_PER_CALL) return matches;
+      at += phrase.length - 1;
+    }
+  }
+  return matches;
+}
+
+function initialOf(word: string): string {
+  return [...word.normalize('NFD').toLowerCase()][0] ?? '';
+}
+
+// The texts are read and parted for each request.
+const SPOKEN_IN_CALLS = 100;
+const SPOKEN_CHARACTERS = 2_000_000;
+const MOST_WORDS = 5_000;
+
+/**
+ * The words that were said in the newest calls that match, in lower case, those of the most calls first. Numbers are not words.
+ * Fault VALIDATION_ERROR for a `q` without a word.
+ */
+export async function countSpokenWords(
+  { listing, words, transcripts }: ListDeps,
+  firmUuid: string,
+  filter: CallFilter,
+): Promise<SpokenWords> {
+  const { calls } = await listing.page({
+    firmUuid,
+    filter,
+    words: await words.require(firmUuid, filter.q),
+    sort: { by: 'start_time', isDescending: true },
+    after: null,
+    offset: 0,
+    limit: SPOKEN_IN_CALLS,
+  });
+  const counts = new Map<string, number>();
+  let read = 0;
+  let left = SPOKEN_CHARACTERS;
+  for (const { row } of calls) {
+    if (left <= 0) break;
+    read += 1;
+    const configuration = configurationFor(row.language);
+    const said = new Set<string>();
+    for (const { text } of (await transcripts.find(firmUuid, row.uuid)) ?? []) {
+      left -= text.length;
+      for (const { start, end } of spokenWords(text, configuration)) {
+        const word = text.slice(start, end).toLowerCase();
+        if (/\p{L}/u.test(word)) said.add(word);
+      }
+    }
+    for (const word of said) counts.set(word, (counts.get(word) ?? 0) + 1);
+  }
+  const items = [...counts].map(([word, inCalls]) => ({ word, calls: inCalls }));
+  return { calls: read, items: items.toSorted((one, other) => other.calls - one.calls).slice(0, MOST_WORDS) };
 }

@@ -1,7 +1,6 @@
 import type { Database, Sql } from '@call-analysis/postgres';
-import type { AnalysisBodies } from '../calls/analysis-body-store.ts';
+import { type AnalysisBodies, currentFacts } from '../calls/analysis-body-store.ts';
 import { CALL_COLUMNS, type CallRow } from '../calls/call-row.ts';
-import { currentFacts } from '../calls/current-analysis-store.ts';
 import { type CallQuery, type Count, filterToStore, type Position } from './call-filter.ts';
 import type { CarryOver } from './carry-over-store.ts';
 import {
@@ -35,13 +34,11 @@ const WALKED_BY_SCORE = 10_000;
 
 const CHANGED_CALLS = 5_000;
 
-/** A call of a list, and its position in the list. */
 interface ListedRow {
   readonly row: CallRow;
   readonly position: Position;
 }
 
-/** Lists of a firm's calls. */
 export function listing(db: Database, bodies: AnalysisBodies, carryOver: CarryOver, collected = COLLECTED) {
   let key: Buffer | undefined;
 
@@ -168,7 +165,6 @@ export function listing(db: Database, bodies: AnalysisBodies, carryOver: CarryOv
       return new Map(rows.flatMap(({ word, stem }) => (stem === null ? [] : [[word, stem] as const])));
     },
 
-    /** The key that signs cursors. */
     async cursorKey(): Promise<Buffer> {
       key ??= (await db.query<{ key: Buffer }>('SELECT key FROM cursor_key'))[0]!.key;
       return key;

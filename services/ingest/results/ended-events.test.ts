@@ -2,9 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { BatchFinished, type BodyOf, CallEnded, CampaignFinished, type Event } from '@call-analysis/events';
 import { waitUntil } from '@call-analysis/testing';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { batchFinisher } from '../batches/finish-batches.ts';
+import { batchFinisher, campaignFinisher } from '../batches/publish-finished.ts';
 import { changeCampaignState, createCampaign } from '../campaigns/change-campaign.ts';
-import { campaignFinisher } from '../campaigns/maintain-campaigns.ts';
 import { eraseCall } from '../erasure/erase-call.ts';
 import { csvOf, rowsOf } from '../test/csv.ts';
 import { type Call, callAnalyzed, callFailed, failure, noSpeech } from '../test/events.ts';
@@ -124,7 +123,9 @@ describe('batch.finished.v1', () => {
     await finish();
     const { firmUuid } = first.owner;
     await projectFailures(service.deps, [callFailed(second)]);
-    await service.db.transaction((tx) => service.deps.calls.requeue(tx, firmUuid, second.uuid, new Date()));
+    await service.db.transaction((tx) =>
+      service.deps.calls.startAttempt(tx, firmUuid, second.uuid, 'queued', 'retried'),
+    );
     await analyzed(first);
     await finish();
     await settled();

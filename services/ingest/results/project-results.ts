@@ -1,5 +1,5 @@
 import { type Bus, DISCARD, type FailureReason, type GiveUpResult, once } from '@call-analysis/bus';
-import { findErased } from '@call-analysis/call-processing';
+import { findErased, unpackTranscript } from '@call-analysis/call-processing';
 import {
   type AnalysisWaiting,
   type BodyOf,
@@ -10,18 +10,19 @@ import {
   type Event,
   type EventOrigin,
   receivedAnalysis,
+  type TranscriptionProgressed,
   type TranscriptionWaiting,
+  type TranscriptReady,
 } from '@call-analysis/events';
+import type { Objects } from '@call-analysis/objects';
 import { type Database, DEADLOCKS_RETRIED, type Sql } from '@call-analysis/postgres';
-import type { Registered } from '@call-analysis/service';
+import type { Publishing, Registered } from '@call-analysis/service';
 import { z } from 'zod';
-import { factsIn } from '../calls/analysis-facts.ts';
+import type { TranscribedCall, Transcripts } from '../calls/transcript-store.ts';
 import type { EndedCall, Results } from './result-store.ts';
 
-interface Deps extends Registered {
-  readonly db: Database;
+interface Deps extends Registered, Publishing {
   readonly results: Results;
-  readonly bus: Bus;
 }
 
 /**
@@ -36,8 +37,6 @@ export async function projectAnalyses(
     const ended = await results.complete(
       tx,
       events.map(({ firmuuid, subject, time, data }) => {
-        const analysis = data.analysis === null ? null : receivedAnalysis(data.analysis);
-        const facts = analysis && factsIn(analysis);
         return {
           firmUuid: firmuuid,
           callUuid: subject,
@@ -47,14 +46,13 @@ export async function projectAnalyses(
           language: data.language,
           score: data.analysis?.score ?? null,
           analysisUuid: data.analysis_uuid,
-          analysis,
+          analysis: data.analysis === null ? null : receivedAnalysis(data.analysis),
           note: data.note ?? null,
-          facts,
         };
       }),
     );
     const origins = new Map(events.map((event) => [`${event.firmuuid}/${event.subject}`, event]));
-    await publishEnded(bus, tx, ended, (call) => origins.get(`${call.firmUuid}/${call.callUuid}`)!);
+    await publishEnded(bus, tx, ended, (call) => origins.get(`${call.firm_uuid}/${call.uuid}`)!);
   };
   await db.transaction(project, DEADLOCKS_RETRIED);
 }
@@ -89,7 +87,7 @@ export async function projectFailures(
 }
 
 /** The time of an event by its publisher's clock, but never later than now by this machine's clock. */
-export function eventTime(time: string): Date {
+function eventTime(time: string): Date {
   return new Date(Math.min(Date.parse(time), Date.now()));
 }
 
@@ -101,23 +99,17 @@ export async function publishEnded(
   originOf: (call: EndedCall) => EventOrigin,
 ): Promise<void> {
   if (ended.length === 0) return;
-  const events = ended.map((call) => createEvent('ingest', CallEnded, call.callUuid, originOf(call), call.state));
+  const events = ended.map((call) => {
+    const { firm_uuid: _firm, uuid, ...state } = call;
+    return createEvent('ingest', CallEnded, uuid, originOf(call), state);
+  });
   await bus.publish(tx, events);
-}
-
-/** Fails a call whose analysis or failure could not be stored. */
-export async function giveUpResult(deps: Deps, event: Event, reason: FailureReason): Promise<GiveUpResult> {
-  return failUnstored(deps, event, 'analysis', reason);
-}
-
-/** Fails a call whose transcript could not be stored. */
-export async function giveUpTranscript(deps: Deps, event: Event, reason: FailureReason): Promise<GiveUpResult> {
-  return failUnstored(deps, event, 'transcription', reason);
 }
 
 const Attempt = z.object({ attempt: z.int().min(1) });
 
-async function failUnstored(
+/** Fails a call whose result could not be stored. */
+export async function failUnstored(
   { db, results, bus }: Deps,
   event: Event,
   stage: 'transcription' | 'analysis',
@@ -133,4 +125,84 @@ async function failUnstored(
     const ended = await results.fail(tx, call, failure, new Date());
     await publishEnded(bus, tx, ended, () => event);
   });
+}
+
+type Ready = Event<BodyOf<typeof TranscriptReady>>;
+
+interface TranscriptDeps extends Registered {
+  readonly db: Database;
+  readonly transcripts: Transcripts;
+  readonly objects: Objects;
+}
+
+/** The most history entries about progress in one attempt. */
+const STEPS = 10;
+
+/** Writes transcripts of recordings into the catalogue. An event that is delivered again has no effect. */
+export async function projectTranscripts(
+  { db, transcripts, objects, consumer }: TranscriptDeps,
+  events: readonly Ready[],
+): Promise<void> {
+  const calls = new Map<string, TranscribedCall>();
+  for (const event of events) {
+    try {
+      calls.set(event.id, await transcribedCall(objects, event));
+    } catch (error) {
+      // The packed transcript of an erased call is gone. A retry would not find it either.
+      if ((await findErased(db, [event])).size === 0) throw error;
+    }
+  }
+  const save = async (tx: Sql, fresh: readonly Ready[]) => {
+    for (const { id } of fresh) {
+      const call = calls.get(id);
+      if (call !== undefined) await transcripts.save(tx, call);
+    }
+  };
+  await once({ db, consumer }, events, save, DEADLOCKS_RETRIED);
+}
+
+async function transcribedCall(objects: Objects, { firmuuid, subject, time, data }: Ready): Promise<TranscribedCall> {
+  const engine = data.engine ?? null;
+  const detail = engine === null ? 'transcribed' : `transcribed by ${engine}`;
+  return {
+    firmUuid: firmuuid,
+    callUuid: subject,
+    attempt: data.attempt,
+    at: eventTime(time),
+    engine,
+    language: data.language,
+    utterances: await unpackTranscript(objects, data.transcript),
+    details: [data.language === null ? detail : `${detail}, language ${data.language}`, ...(data.notes ?? [])],
+  };
+}
+
+/** Writes the progress of transcriptions into the history of their calls. */
+export async function projectProgress(
+  { db, transcripts, consumer }: Omit<TranscriptDeps, 'objects'>,
+  events: readonly Event<BodyOf<typeof TranscriptionProgressed>>[],
+): Promise<void> {
+  await once(
+    { db, consumer },
+    events,
+    async (tx, fresh) => {
+      for (const { firmuuid, subject, time, data } of fresh) {
+        const { attempt, heard: transcribedSeconds, duration } = data;
+        await transcripts.addProgress(tx, {
+          firmUuid: firmuuid,
+          callUuid: subject,
+          attempt,
+          at: eventTime(time),
+          step: duration > 0 ? Math.min(Math.floor((transcribedSeconds / duration) * STEPS), STEPS - 1) : 0,
+          detail: `transcribed ${progressText(transcribedSeconds, duration)}`,
+        });
+      }
+    },
+    DEADLOCKS_RETRIED,
+  );
+}
+
+/** `5 of 42 minutes`; seconds for a short recording. */
+function progressText(transcribedSeconds: number, duration: number): string {
+  if (duration < 120) return `${Math.floor(transcribedSeconds)} of ${Math.round(duration)} seconds`;
+  return `${Math.floor(transcribedSeconds / 60)} of ${Math.round(duration / 60)} minutes`;
 }

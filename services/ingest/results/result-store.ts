@@ -1,9 +1,8 @@
 import type { Analysis, BodyOf, CallEnded } from '@call-analysis/events';
 import { confidential, type Sql, columnsOf } from '@call-analysis/postgres';
 import type { AnalysisBodies } from '../calls/analysis-body-store.ts';
-import type { AnalysisFacts } from '../calls/analysis-facts.ts';
-import type { Failure } from '../calls/call-row.ts';
-import { CHANNELS_SWAPPED, statusesBefore, UNFINISHED_SQL } from '../calls/call-status.ts';
+import { factsIn } from '../calls/analysis-facts.ts';
+import { type Failure, CHANNELS_SWAPPED, statusesBefore, UNFINISHED_SQL } from '../calls/call-row.ts';
 import {
   COPIED_COLUMNS,
   factsFrom,
@@ -24,20 +23,12 @@ interface AnalyzedCall {
   readonly analysisUuid: string;
   /** Null when there was nothing to analyze. */
   readonly analysis: Analysis | null;
-  /** Of the analysis; null when there was nothing to analyze. */
-  readonly facts?: AnalysisFacts | null;
   /** A sentence for the history. */
   readonly note?: string | null;
 }
 
 /** A call that has just been completed or has just failed. */
-export interface EndedCall {
-  readonly firmUuid: string;
-  readonly callUuid: string;
-  readonly state: BodyOf<typeof CallEnded>;
-}
-
-type EndedRow = BodyOf<typeof CallEnded> & { readonly firm_uuid: string; readonly uuid: string };
+export type EndedCall = BodyOf<typeof CallEnded> & { readonly firm_uuid: string; readonly uuid: string };
 
 const ENDED_COLUMNS = `call.firm_uuid, call.uuid, call.status, call.outcome, call.score, call.segment_type,
   call.partner_call_id, call.batch_uuid, call.campaign_uuid, call.failure`;
@@ -50,7 +41,6 @@ interface WaitingCall {
   readonly at: Date;
 }
 
-/** Writes the analyses and failures of calls. */
 export const results = (bodies: AnalysisBodies) => ({
   /**
    * Completes calls with their analyses. A call that has ended, or whose later attempt has started, stays as it is:
@@ -65,11 +55,11 @@ export const results = (bodies: AnalysisBodies) => ({
     const packed = new Map(
       (await bodies.pack(tx, withAnalysis)).map((body, at) => [withAnalysis[at]!.analysisUuid, body]),
     );
-    const facts = analyzed.map((each) => ({ ...each, facts: each.facts ?? null }));
+    const facts = analyzed.map((each) => ({ ...each, facts: each.analysis && factsIn(each.analysis) }));
     const { listed, points } = writeListed(
       `completed AS call JOIN ${factsFrom('$14')} ON facts.analysis_uuid = call.analysis_uuid`,
     );
-    const rows = await tx.query<EndedRow>(
+    const rows = await tx.query<EndedCall>(
       `WITH result AS (
          SELECT * FROM unnest($1::uuid[], $2::int[], $3::timestamptz[], $4::text[], $5::text[], $6::float8[],
            $7::uuid[], $8::bytea[], $9::uuid[], $10::int[], $11::text[],
@@ -101,15 +91,15 @@ export const results = (bodies: AnalysisBodies) => ({
         ...columnsOf(analyzed, 'callUuid', 'attempt', 'at', 'outcome', 'language', 'score', 'analysisUuid'),
         analyzed.map(({ analysisUuid }) => confidential(packed.get(analysisUuid) ?? null)),
         analyzed.map((each) => each.firmUuid),
-        analyzed.map((each) => each.facts?.needsReview ?? null),
-        analyzed.map((each) => each.note ?? null),
-        analyzed.map((each) => each.facts?.counts.questions ?? null),
-        analyzed.map((each) => each.facts?.counts.answered ?? null),
+        facts.map((each) => each.facts?.needsReview ?? null),
+        analyzed.map(({ note }) => note ?? null),
+        facts.map((each) => each.facts?.counts.questions ?? null),
+        facts.map((each) => each.facts?.counts.answered ?? null),
         factsParameter(facts),
       ],
     );
     await labelScorecards(tx, facts);
-    return rows.map(endedCall);
+    return rows;
   },
 
   /** Calls that are not past the stage are in it from now on, with the reason in their history. */
@@ -158,7 +148,7 @@ async function keepAnalysis(
   { stage, code }: Failure,
   now: Date,
 ): Promise<EndedCall[]> {
-  const rows = await tx.query<EndedRow>(
+  return tx.query<EndedCall>(
     `UPDATE call SET status = 'completed', outcome = 'scored', updated_at = greatest($4, created_at),
        history = history || jsonb_build_object('status', 'completed', 'at', $5::text, 'detail', $6::text)
      WHERE firm_uuid = $1 AND uuid = $2 AND attempt = $3 AND status = ANY($7) AND EXISTS (
@@ -177,7 +167,6 @@ async function keepAnalysis(
       CHANNELS_SWAPPED,
     ],
   );
-  return rows.map(endedCall);
 }
 
 /** Fails the calls that `which` selects, a condition whose parameters begin with $5, and returns them. */
@@ -188,17 +177,12 @@ export async function failWhere(
   which: string,
   values: readonly unknown[],
 ): Promise<EndedCall[]> {
-  const rows = await sql.query<EndedRow>(
+  return sql.query<EndedCall>(
     `UPDATE call SET status = 'failed', failure = $1, updated_at = greatest($2, created_at),
        history = history || jsonb_build_object('status', 'failed', 'at', $3::text, 'detail', $4::text)
      WHERE ${which} RETURNING ${ENDED_COLUMNS}`,
     [JSON.stringify(failure), now, now.toISOString(), `${failure.stage}: ${failure.code}`, ...values],
   );
-  return rows.map(endedCall);
-}
-
-function endedCall({ firm_uuid, uuid, ...state }: EndedRow): EndedCall {
-  return { firmUuid: firm_uuid, callUuid: uuid, state };
 }
 
 export type Results = ReturnType<typeof results>;

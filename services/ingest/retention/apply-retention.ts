@@ -1,14 +1,19 @@
 import type { Bus } from '@call-analysis/bus';
 import { AuditEntryAdded, createEvent, RecordingErased } from '@call-analysis/events';
-import { Fault } from '@call-analysis/fault';
+import { Failures, Fault } from '@call-analysis/fault';
 import type { Sql } from '@call-analysis/postgres';
-import type { Firm, FirmsClient } from '@call-analysis/service/firms';
+import type { Firm } from '@call-analysis/service/firms';
 import { eraseCall, type EraseDeps, unlessErased } from '../erasure/erase-call.ts';
 import type { LocalDay, OldData, Retained } from './retention-store.ts';
 
 /** For how many days a firm keeps what it has. Null: until it is erased. */
-export interface FirmRetention extends Pick<Firm, 'timeZone' | 'audioDays' | 'transcriptDays' | 'callsDays'> {
-  readonly firmUuid: string;
+type FirmRetention = Pick<Firm, 'uuid' | 'timeZone' | 'audioDays' | 'transcriptDays' | 'callsDays'>;
+
+/** The firms, whose settings may change at any time. */
+export interface RetainingFirms {
+  list(): Promise<readonly FirmRetention[]>;
+  /** Fault NOT_FOUND. */
+  find(firmUuid: string): Promise<FirmRetention>;
 }
 
 interface Deps extends EraseDeps {
@@ -22,40 +27,16 @@ const RETRY_MS = 60_000;
 const RUN_MS = 3_000;
 const LOWEST_UUID = '00000000-0000-0000-0000-000000000000';
 
-/** The firms' settings. They may change at any time. */
-export interface RetentionSettings {
-  /** The firms that do not keep everything. */
-  listRetention(): Promise<readonly FirmRetention[]>;
-  /** Null when there is no such firm. */
-  findRetention(firmUuid: string): Promise<FirmRetention | null>;
-}
-
-/** As key-management has them at the moment. */
-export function retentionSettings(firms: Pick<FirmsClient, 'list' | 'find'>): RetentionSettings {
-  const retentionOf = ({ uuid, ...firm }: Firm): FirmRetention => ({ firmUuid: uuid, ...firm });
-  return {
-    listRetention: async () =>
-      (await firms.list())
-        .filter(({ audioDays, transcriptDays, callsDays }) => (audioDays ?? transcriptDays ?? callsDays) !== null)
-        .map(retentionOf),
-    findRetention: (firmUuid) =>
-      firms.find(firmUuid).then(retentionOf, (error: unknown) => {
-        if (error instanceof Fault && error.kind === 'not-found') return null;
-        throw error;
-      }),
-  };
-}
-
 /**
  * A schedule that removes what firms no longer keep: at the first run, and then once a day. A run does some of the work
  * and the next one goes on.
  */
-export function retentionSweep(deps: Deps, settings: RetentionSettings): (now: Date) => Promise<void> {
+export function retentionSweep(deps: Deps, firms: RetainingFirms): (now: Date) => Promise<void> {
   let work: AsyncGenerator<void> | undefined;
   let nextAt = 0;
   return async (now) => {
     if (work === undefined && now.getTime() < nextAt) return;
-    work ??= applyRetention(deps, settings, now);
+    work ??= applyRetention(deps, firms, now);
     const deadline = Date.now() + RUN_MS;
     try {
       while (Date.now() < deadline) {
@@ -80,14 +61,15 @@ export function retentionSweep(deps: Deps, settings: RetentionSettings): (now: D
  * time. What fails does not keep other calls and firms waiting: the errors are thrown at the end. Several processes may
  * run it at the same time.
  */
-export async function* applyRetention(deps: Deps, settings: RetentionSettings, now: Date): AsyncGenerator<void> {
+export async function* applyRetention(deps: Deps, firms: RetainingFirms, now: Date): AsyncGenerator<void> {
   const errors: unknown[] = [];
-  for (const { firmUuid } of await settings.listRetention()) {
-    for (const kind of KINDS) {
+  for (const firm of await firms.list()) {
+    for (const kind of KINDS.filter(({ daysOf }) => daysOf(firm) !== null)) {
       try {
-        yield* removeOld(deps, settings, firmUuid, kind, now);
+        yield* removeOld(deps, firms, firm.uuid, kind, now);
       } catch (error) {
-        errors.push(error);
+        // The firm was removed in the meantime.
+        if (!(error instanceof Fault && error.kind === 'not-found')) errors.push(error);
       }
     }
   }
@@ -96,54 +78,29 @@ export async function* applyRetention(deps: Deps, settings: RetentionSettings, n
 
 async function* removeOld(
   deps: Deps,
-  settings: RetentionSettings,
+  firms: RetainingFirms,
   firmUuid: string,
   { what, daysOf, remove }: Kind,
   now: Date,
 ): AsyncGenerator<void> {
-  let failure: { readonly error: unknown } | undefined;
+  const failures = new Failures();
   for (let after = LOWEST_UUID; ;) {
-    const setting = await settings.findRetention(firmUuid);
-    const days = setting === null ? null : daysOf(setting);
+    const firm = await firms.find(firmUuid);
+    const days = daysOf(firm);
     if (days === null) break;
-    const first = await deps.retained.dayBefore(now, days, setting!.timeZone);
+    const first = await deps.retained.dayBefore(now, days, firm.timeZone);
     const old = { firmUuid, after, before: lowestUuidAt(first.beganAt), limit: CALLS_AT_ONCE };
     const uuids = await deps.retained.find(what, old);
     const removeSome = (some: readonly string[]) =>
       remove(deps, firmUuid, some, now, (tx, count) => receipt(deps.bus, tx, firmUuid, what, count, first));
-    try {
-      if (uuids.length > 0) await removeSome(uuids);
-    } catch (error) {
-      failure ??= await removeOneByOne(uuids, removeSome, error);
-    }
+    // After a group has failed, one by one: one call must not keep the others.
+    if (uuids.length > 0 && !(await new Failures().attempt(() => removeSome(uuids))))
+      for (const uuid of uuids) await failures.attempt(() => removeSome([uuid]));
     yield;
     if (uuids.length < CALLS_AT_ONCE) break;
     after = uuids.at(-1)!;
   }
-  if (failure !== undefined) throw failure.error;
-}
-
-/** After a group has failed: one call must not keep the others. Returns the first error. */
-async function removeOneByOne(
-  uuids: readonly string[],
-  removeSome: (uuids: readonly string[]) => Promise<void>,
-  error: unknown,
-): Promise<{ error: unknown } | undefined> {
-  if (isUnavailable(error)) throw error;
-  let failure: { error: unknown } | undefined;
-  for (const uuid of uuids) {
-    try {
-      await removeSome([uuid]);
-    } catch (error) {
-      if (isUnavailable(error)) throw error;
-      failure ??= { error };
-    }
-  }
-  return failure;
-}
-
-function isUnavailable(error: unknown): boolean {
-  return error instanceof Fault && error.kind === 'unavailable';
+  failures.throwAll();
 }
 
 interface Kind {

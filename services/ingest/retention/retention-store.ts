@@ -1,6 +1,6 @@
 import { confidential, type Database, type Sql } from '@call-analysis/postgres';
 import type { AnalysisBodies } from '../calls/analysis-body-store.ts';
-import { UNFINISHED_SQL } from '../calls/call-status.ts';
+import { UNFINISHED_SQL } from '../calls/call-row.ts';
 
 /** Calls of a firm between two uuids, both exclusive, the oldest first. */
 export interface OldCalls {

@@ -1,20 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import { route } from '@call-analysis/bus';
 import { AuditEntryAdded, type Event, RecordingErased } from '@call-analysis/events';
-import { unavailable } from '@call-analysis/fault';
+import { notFound, unavailable } from '@call-analysis/fault';
 import { waitUntil } from '@call-analysis/testing';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
 import { analyzeCall } from '../attempts/analyze-call.ts';
 import { retryCall } from '../attempts/retry-call.ts';
 import { readCall } from '../calls/read-call.ts';
-import { projectAnalyses, projectFailures } from '../results/project-results.ts';
-import { projectTranscripts } from '../results/project-transcripts.ts';
+import { projectAnalyses, projectFailures, projectTranscripts } from '../results/project-results.ts';
 import { ErasedCalls, secrets } from '../test/erased-calls.ts';
 import { analysis, type Call, callAnalyzed, callFailed, transcriptReady } from '../test/events.ts';
 import { faultOf } from '../test/fixtures.ts';
 import { IngestUnderTest } from '../test/ingest-under-test.ts';
-import { applyRetention, type FirmRetention, retentionSweep, type RetentionSettings } from './apply-retention.ts';
+import { applyRetention, retentionSweep, type RetainingFirms } from './apply-retention.ts';
 
 const DAY_MS = 24 * 3600 * 1000;
 
@@ -31,8 +30,10 @@ beforeAll(async () => {
   await service.deps.bus.subscribe({ consumer: 'test.retention', routes });
 });
 
+type FirmRetention = Awaited<ReturnType<RetainingFirms['find']>>;
+
 const keeps = ({ owner }: Call, days: Partial<FirmRetention>): FirmRetention => ({
-  firmUuid: owner.firmUuid,
+  uuid: owner.firmUuid,
   timeZone: 'UTC',
   audioDays: null,
   transcriptDays: null,
@@ -45,9 +46,13 @@ async function after(days: number, ...firms: FirmRetention[]): Promise<void> {
   await runAll(applyRetention(service.deps, settingsOf(firms), new Date(Date.now() + days * DAY_MS)));
 }
 
-const settingsOf = (firms: readonly FirmRetention[]): RetentionSettings => ({
-  listRetention: async () => firms,
-  findRetention: async (firmUuid) => firms.find((each) => each.firmUuid === firmUuid) ?? null,
+const settingsOf = (firms: readonly FirmRetention[]): RetainingFirms => ({
+  list: async () => firms,
+  async find(firmUuid) {
+    const found = firms.find(({ uuid }) => uuid === firmUuid);
+    if (found === undefined) throw notFound('firm');
+    return found;
+  },
 });
 
 async function runAll(groups: AsyncGenerator<void>): Promise<void> {
@@ -203,7 +208,7 @@ it('a retention that a firm takes back removes nothing more from that moment on'
   await service.db.query(`UPDATE call SET status = 'completed' WHERE firm_uuid = $1`, [owner.firmUuid]);
   let days: number | null = 7;
   const firm = () => keeps(first!, { transcriptDays: days });
-  const settings = { listRetention: async () => [firm()], findRetention: async () => firm() };
+  const settings = { list: async () => [firm()], find: async () => firm() };
   const groups = applyRetention(service.deps, settings, new Date(Date.now() + 8 * DAY_MS));
   await groups.next();
   days = null;
@@ -220,11 +225,11 @@ describe('what cannot be removed keeps nothing else:', () => {
     const [kept, removed] = [await calls.newCall(), await calls.newCall()];
     for (const call of [kept, removed]) await completed(call, 'Hello');
     const settings = settingsOf([keeps(kept, { transcriptDays: 7 }), keeps(removed, { transcriptDays: 7 })]);
-    const failing: RetentionSettings = {
+    const failing: RetainingFirms = {
       ...settings,
-      async findRetention(firmUuid) {
+      async find(firmUuid) {
         if (firmUuid === kept.owner.firmUuid) throw unavailable('key-management');
-        return settings.findRetention(firmUuid);
+        return settings.find(firmUuid);
       },
     };
     const run = runAll(applyRetention(service.deps, failing, new Date(Date.now() + 8 * DAY_MS)));
@@ -262,7 +267,7 @@ it('the schedule applies the retention at its first run and then once a day', as
   let asked = 0;
   const run = retentionSweep(service.deps, {
     ...settingsOf([]),
-    async listRetention() {
+    async list() {
       asked += 1;
       return [];
     },

@@ -10,8 +10,7 @@ import { eraseCall } from '../erasure/erase-call.ts';
 import { registerCall } from '../intake/register-call.ts';
 import { type CallFilter, NO_FILTER } from '../listing/call-filter.ts';
 import { listCalls } from '../listing/list-calls.ts';
-import { projectAnalyses, projectFailures } from '../results/project-results.ts';
-import { projectTranscripts } from '../results/project-transcripts.ts';
+import { projectAnalyses, projectFailures, projectTranscripts } from '../results/project-results.ts';
 import { applyRetention } from '../retention/apply-retention.ts';
 import { csvOf, goodAudio } from '../test/csv.ts';
 import { analysis, type Call, callAnalyzed, callFailed, transcriptReady } from '../test/events.ts';
@@ -491,10 +490,10 @@ it('a review that is written while retention removes the transcript stores none 
     analysis: { ...body, sections: [{ name: 'All', score: 50, questions: [quoted, question(manners, 'no', false)] }] },
   });
   await projectAnalyses(service.deps, [event]);
-  const firm = { firmUuid: owner.firmUuid, timeZone: 'UTC', audioDays: null, transcriptDays: 0, callsDays: null };
+  const firm = { uuid: owner.firmUuid, timeZone: 'UTC', audioDays: null, transcriptDays: 0, callsDays: null };
   const removing: typeof scorecards = {
     async addUp(...request) {
-      const settings = { listRetention: async () => [firm], findRetention: async () => firm };
+      const settings = { list: async () => [firm], find: async () => firm };
       for await (const _ of applyRetention(service.deps, settings, new Date(Date.now() + 48 * 3600 * 1000)));
       return scorecards.addUp(...request);
     },
@@ -561,7 +560,7 @@ describe('swapping channels', () => {
     await analyze(call, 1);
     const before = await read(call);
     const roles = before.transcript!.utterances.map(({ role }) => role);
-    const { left } = (await service.deps.recordings.find(owner.firmUuid, call.uuid))!;
+    const { left } = (await service.deps.recordings.read(owner.firmUuid, call.uuid))!;
     expect(await swapChannels(service.deps, actorOf(call), call.uuid)).toMatchObject({
       status: 'analyzing',
       attempt: 2,
@@ -570,7 +569,7 @@ describe('swapping channels', () => {
     expect(after.transcript!.utterances.map(({ role }) => role)).toEqual(
       roles.map((role) => (role === 'operator' ? 'client' : 'operator')),
     );
-    expect((await service.deps.recordings.find(owner.firmUuid, call.uuid))!.right).toBe(left);
+    expect((await service.deps.recordings.read(owner.firmUuid, call.uuid))!.right).toBe(left);
     expect(after.history.at(-1)).toMatchObject({ status: 'analyzing', detail: 'channels swapped' });
     await waitUntil(() => ready.some(({ subject, data }) => subject === call.uuid && data.attempt === 2));
     // The earlier analysis took one for the other, so it is not kept when this one fails.

@@ -1,4 +1,3 @@
-import type { Bus } from '@call-analysis/bus';
 import {
   CallReviewed,
   createEvent,
@@ -8,9 +7,9 @@ import {
   type ReviewedAnswer,
 } from '@call-analysis/events';
 import { Fault, notFound } from '@call-analysis/fault';
-import type { Database, Sql } from '@call-analysis/postgres';
+import type { Sql } from '@call-analysis/postgres';
 import type { AddUpReply } from '@call-analysis/proto/analysis/v1/AddUpReply';
-import { type Actor, auditEntry } from '@call-analysis/service';
+import { type Actor, auditEntry, type Publishing } from '@call-analysis/service';
 import { factsOf } from '../calls/analysis-facts.ts';
 import type { CallRow } from '../calls/call-row.ts';
 import type { Calls } from '../calls/call-store.ts';
@@ -28,14 +27,9 @@ import {
 import { noteReview, type Reviews } from './review-store.ts';
 import type { PersonAnswer, Scorecards } from './scorecards.ts';
 
-interface ReadDeps {
-  readonly db: Database;
+export interface ReviewDeps extends Publishing {
   readonly calls: Calls;
   readonly reviews: Reviews;
-}
-
-export interface ReviewDeps extends ReadDeps {
-  readonly bus: Bus;
   readonly scorecards: Scorecards;
 }
 
@@ -86,14 +80,17 @@ async function tryToReview(
   const { firmUuid, userUuid } = actor;
   const { analysisUuid } = review;
   const ofCall = { firmUuid, callUuid };
-  // Adding up is another service's work, so it is done before the transaction.
-  const read = await currentAnalysis(deps, firmUuid, callUuid, analysisUuid);
+  // Fault NOT_FOUND for an unknown call, before anything is said about its analysis.
+  await calls.get(firmUuid, callUuid);
+  if ((await reviews.currentUuid(db, firmUuid, callUuid)) !== analysisUuid) throw analysisChanged();
+  const read = await reviews.machineAnalysis(db, firmUuid, callUuid, analysisUuid);
   const before = await reviews.state(db, ofCall, analysisUuid);
   const next = review.isWhole ? contentOf(review) : changed(before, review);
   if (isRepeated(before, userUuid, next)) return reviews.reviewed(db, ofCall, analysisUuid);
   const author = { userUuid, basedOn: review.basedOn };
   if (review.isWhole) requireReplaceable(before, author, answersOf(read));
   else requireChangeable(before, author, review.answers, answersOf(read));
+  // Adding up is another service's work, so it is done before the transaction.
   const totals = await scorecards.addUp(actor, read, next.answers);
   return db.transaction(async (tx) => {
     const call = await calls.lock(tx, firmUuid, callUuid);
@@ -123,7 +120,7 @@ async function tryToReview(
 
 /** The review of the current analysis. Fault NOT_FOUND, also when there is none. */
 export async function readReview(
-  { db, calls, reviews }: ReadDeps,
+  { db, calls, reviews }: Omit<ReviewDeps, 'scorecards'>,
   firmUuid: string,
   callUuid: string,
 ): Promise<CurrentReview> {
@@ -202,18 +199,6 @@ async function applyToCall(
 ): Promise<void> {
   if (call.outcome === 'no_speech') throw analysisChanged();
   await reviews.applyToCall(tx, { firmUuid, callUuid: call.uuid }, analysis.score, factsOf(analysis), reviewedAt);
-}
-
-async function currentAnalysis(
-  { db, calls, reviews }: ReadDeps,
-  firmUuid: string,
-  callUuid: string,
-  analysisUuid: string,
-): Promise<ReviewedAnalysis> {
-  // Fault NOT_FOUND for an unknown call, before anything is said about its analysis.
-  await calls.get(firmUuid, callUuid);
-  if ((await reviews.currentUuid(db, firmUuid, callUuid)) !== analysisUuid) throw analysisChanged();
-  return reviews.machineAnalysis(db, firmUuid, callUuid, analysisUuid);
 }
 
 function analysisChanged(): Fault {

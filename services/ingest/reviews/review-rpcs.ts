@@ -6,7 +6,6 @@ import { readReview, reviewAnalysis, type ReviewDeps, withdrawReview } from './r
 import { givenAnswers } from './review-log.ts';
 import type { AgreementFilter, Reviews } from './review-store.ts';
 
-/** The RPCs of reviews. */
 export function reviewRpcs(deps: ReviewDeps) {
   return {
     reviewAnalysis: apiRpc((request) => {

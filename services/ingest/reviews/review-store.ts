@@ -7,7 +7,7 @@ import { confidential, type Database, readPage, type Sql, columnsOf } from '@cal
 import type { z } from 'zod';
 import type { AnalysisBodies } from '../calls/analysis-body-store.ts';
 import type { AnalysisFacts } from '../calls/analysis-facts.ts';
-import { UNFINISHED_SQL } from '../calls/call-status.ts';
+import { UNFINISHED_SQL } from '../calls/call-row.ts';
 import { listFacts } from '../listing/listed-call-store.ts';
 import type { ComparedAnswer } from './compare-answers.ts';
 import { type ReviewContent, ReviewLog, type ReviewState } from './review-log.ts';
@@ -83,7 +83,6 @@ export function reviews(db: Database, bodies: AnalysisBodies) {
       return analysis;
     },
 
-    /** Stores the changes of an analysis' review. */
     async saveLog(tx: Sql, { firmUuid, callUuid }: CallId, analysisUuid: string, log: ReviewLog): Promise<void> {
       await tx.query('UPDATE analysis SET review_log = $4 WHERE firm_uuid = $1 AND call_uuid = $2 AND uuid = $3', [
         firmUuid,
@@ -141,14 +140,10 @@ export function reviews(db: Database, bodies: AnalysisBodies) {
       );
     },
 
-    /** Whether there was a review. */
-    async remove(tx: Sql, call: CallId, analysisUuid: string): Promise<boolean> {
-      const rows = await tx.query(
-        'DELETE FROM review WHERE firm_uuid = $1 AND call_uuid = $2 AND analysis_uuid = $3 RETURNING 1',
-        [call.firmUuid, call.callUuid, analysisUuid],
-      );
+    async remove(tx: Sql, call: CallId, analysisUuid: string): Promise<void> {
+      const which = [call.firmUuid, call.callUuid, analysisUuid];
+      await tx.query('DELETE FROM review WHERE firm_uuid = $1 AND call_uuid = $2 AND analysis_uuid = $3', which);
       await removeCompared(tx, call, analysisUuid);
-      return rows.length > 0;
     },
 
     /** Writes what a review changes of the call itself. */

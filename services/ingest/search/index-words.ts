@@ -1,6 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { type Database, type Sql, columnsOf } from '@call-analysis/postgres';
-import type { Logger } from '@call-analysis/runtime';
 import { type StoredTranscript, utterancesOf } from '../calls/transcript-store.ts';
 import { configurationFor, configurationTag, documentText, firmTag, UTTERANCE_BREAK } from './tokenizer.ts';
 
@@ -101,38 +99,4 @@ async function writeDocuments(tx: Sql, documents: readonly QueuedDocument[]): Pr
       documents.map((document, at) => documentText(utterancesOf(document) ?? [], configured[at]!)),
     ],
   );
-}
-
-/** How often the indexer looks for words. */
-const EVERY_MS = 2_000;
-const AFTER_FAILURE_MS = 5_000;
-
-/** Indexes words in the background. While much waits, it works half of the time. */
-export function runIndexer(words: { index(firmUuid: null): Promise<number> }, log: Logger): { stop(): Promise<void> } {
-  const stopping = new AbortController();
-  const { signal } = stopping;
-
-  async function round(): Promise<number> {
-    const began = performance.now();
-    const indexed = await words.index(null);
-    return indexed === 0 ? EVERY_MS : performance.now() - began;
-  }
-
-  async function run(): Promise<void> {
-    while (!signal.aborted) {
-      const pauseMs = await round().catch((error: unknown) => {
-        if (!signal.aborted) log.error({ err: error }, 'indexing words failed');
-        return AFTER_FAILURE_MS;
-      });
-      await pause(pauseMs, undefined, { signal, ref: false }).catch(() => {});
-    }
-  }
-
-  const running = run();
-  return {
-    async stop() {
-      stopping.abort();
-      await running;
-    },
-  };
 }

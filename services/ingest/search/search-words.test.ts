@@ -4,11 +4,11 @@ import { tries } from '@call-analysis/testing';
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { NO_FILTER } from '../listing/call-filter.ts';
-import { countSpokenWords } from '../listing/count-spoken-words.ts';
-import { listCalls } from '../listing/list-calls.ts';
+import { countSpokenWords, listCalls } from '../listing/list-calls.ts';
 import { anyFilter, anySort, CallListing, callOf, modelled, NEWEST, sampleCalls } from '../test/call-listing.ts';
 import { faultOf } from '../test/fixtures.ts';
 import { IngestUnderTest } from '../test/ingest-under-test.ts';
+import { indexWords } from './index-words.ts';
 
 const service = new IngestUnderTest();
 const listing = new CallListing(service);
@@ -195,7 +195,7 @@ describe('a search for words', () => {
     await service.db.query(`UPDATE call SET status = 'completed' WHERE uuid = $1`, [call.uuid]);
     const [queued] = await service.db.query<{ at: Date }>('SELECT at FROM queued_words WHERE uuid = $1', [call.uuid]);
     expect(await asked()).toMatchObject({ items: [], wordsUntil: queued!.at });
-    expect(await deps.words.index(null)).toBe(1);
+    expect(await indexWords(deps.db, null)).toBe(1);
     expect(await asked()).toMatchObject({ items: [{ uuid: call.uuid }], wordsUntil: null });
   });
 
@@ -241,7 +241,7 @@ describe('a search for words', () => {
       return row!;
     };
     const before = await read();
-    const indexed = await deps.words.index(firmUuid);
+    const indexed = await indexWords(deps.db, firmUuid);
     expect(indexed).toBeGreaterThan(0);
     let after = await read();
     while (after.scans - before.scans < indexed) after = await read();

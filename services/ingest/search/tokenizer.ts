@@ -86,14 +86,20 @@ export function documentText(utterances: readonly Pick<Utterance, 'text'>[], con
 const QUOTES = /[“”„«»]/gu;
 const PHRASE_OR_WORD = /(-?)(?:"([^"]*)"|([^\s"]+))/gu;
 
+/** The phrases and words of a query, each with the minus before it. */
+function partsOf(q: string, configuration: string): { readonly minus: string; readonly words: string }[] {
+  const normalized = normalize(q, configuration).replace(QUOTES, '"');
+  return [...normalized.matchAll(PHRASE_OR_WORD)].map(([, minus = '', phrase, word = '']) => {
+    return { minus, words: tokenize(phrase ?? word) };
+  });
+}
+
 /**
  * The text of a query, ready for `websearch_to_tsquery`. Every part is quoted: so the parts of "wi-fi" stay together, a
  * minus counts only before a word, and "or" is an ordinary word.
  */
 export function webSearchText(q: string, configuration: string): string {
-  const normalized = normalize(q, configuration).replace(QUOTES, '"');
-  return [...normalized.matchAll(PHRASE_OR_WORD)]
-    .map(([, minus = '', phrase, word = '']) => ({ minus, words: tokenize(phrase ?? word) }))
+  return partsOf(q, configuration)
     .filter(({ words }) => /[\p{L}\p{N}]/u.test(words))
     .map(({ minus, words }) => `${minus}"${words}"`)
     .join(' ');
@@ -121,13 +127,7 @@ export function spokenWords(text: string, configuration: string): SpokenWord[] {
 
 /** The phrases of a query that documents must have; a single word is a phrase of one. */
 export function queryPhrases(q: string, configuration: string): string[][] {
-  const normalized = normalize(q, configuration).replace(QUOTES, '"');
-  return [...normalized.matchAll(PHRASE_OR_WORD)]
-    .filter(([, minus]) => minus !== '-')
-    .map(([, , phrase, word = '']) =>
-      tokenize(phrase ?? word)
-        .split(' ')
-        .filter((each) => each !== ''),
-    )
-    .filter((words) => words.length > 0);
+  return partsOf(q, configuration)
+    .filter(({ minus, words }) => minus !== '-' && words !== '')
+    .map(({ words }) => words.split(' '));
 }

@@ -8,7 +8,6 @@ const WAIT_MS = 5;
 
 /** The words of a search, and the firm's number in its documents. */
 export interface SearchedWords {
-  /** A result of `parseWords`. */
   readonly query: string;
   readonly firmNumber: number;
 }
@@ -19,26 +18,21 @@ export interface SearchedWords {
  * `transcript` queue what is to be indexed.
  */
 export function words(db: Database) {
-  const numbers = new Map<string, number>();
-
-  /** 0, which no firm has, for a firm without documents. */
-  async function numberOf(firmUuid: string): Promise<number> {
-    const known = numbers.get(firmUuid);
-    if (known !== undefined) return known;
-    const [row] = await db.query<{ number: number }>('SELECT number FROM firm_number WHERE firm_uuid = $1', [firmUuid]);
-    if (row === undefined) return 0;
-    numbers.set(firmUuid, row.number);
-    return row.number;
-  }
-
   return {
     /**
      * Parses the words of a query into a tsquery that matches documents of every language, each by its own stems. Null when the
      * text has no word. Quotes make a phrase and a minus excludes a word, as in web searches. No text is invalid.
      */
     async parse(firmUuid: string, q: string): Promise<SearchedWords | null> {
-      const query = await parseWords(db, q);
-      return query === null ? null : { query, firmNumber: await numberOf(firmUuid) };
+      const [row] = await db.query<{ queries: string[]; number: number | null }>(
+        `SELECT array_agg(websearch_to_tsquery(configuration::regconfig, text)::text ORDER BY position) AS queries,
+           (SELECT number FROM firm_number WHERE firm_uuid = $3) AS number
+         FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS parsed (configuration, text, position)`,
+        [configurations, configurations.map((configuration) => webSearchText(q, configuration)), firmUuid],
+      );
+      const { queries, number } = row!;
+      // No firm has 0.
+      return queries.at(-1) === '' ? null : { query: inAnyLanguage(queries), firmNumber: number ?? 0 };
     },
 
     /** The same; null without a query. Fault VALIDATION_ERROR for a query without a word. */
@@ -49,8 +43,11 @@ export function words(db: Database) {
       return parsed;
     },
 
-    /** Indexes the next words, of one firm or of all, and returns how many rows of the queue that took. */
-    index: (firmUuid: string | null) => indexWords(db, firmUuid),
+    /** Indexes the words of all firms, while there are any, for up to `forMs`. */
+    async indexAll(forMs: number): Promise<void> {
+      const deadline = performance.now() + forMs;
+      while ((await indexWords(db, null)) > 0 && performance.now() < deadline);
+    },
 
     /** Indexes the firm's words. False when that takes longer than `withinMs`. */
     async catchUp(firmUuid: string, withinMs: number): Promise<boolean> {
@@ -73,14 +70,8 @@ export function words(db: Database) {
   };
 }
 
-async function parseWords(db: Database, q: string): Promise<string | null> {
-  const [row] = await db.query<{ queries: string[] }>(
-    `SELECT array_agg(websearch_to_tsquery(configuration::regconfig, text)::text ORDER BY position) AS queries
-     FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS parsed (configuration, text, position)`,
-    [configurations, configurations.map((configuration) => webSearchText(q, configuration))],
-  );
-  const queries = row!.queries;
-  if (queries.at(-1) === '') return null;
+/** `queries`: what is searched for in documents of each configuration. */
+function inAnyLanguage(queries: readonly string[]): string {
   const [query] = queries;
   // A query that is equal in all languages needs no tags. With only excluded words it does: otherwise it would have no
   // posting list to read.

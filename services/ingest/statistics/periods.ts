@@ -12,24 +12,20 @@ export interface Day {
   readonly isStored: boolean;
 }
 
-/** How a range of time is added up: from the sums of stored days, and from the calls of what is left. */
-interface Pieces {
-  readonly days: readonly Date[];
-  readonly ranges: readonly TimeRange[];
-  /** Subtracted: the parts of `days` outside the range. */
-  readonly outside: readonly TimeRange[];
-}
-
 export function rangeOfDay(from: Date): TimeRange {
   return { from, to: new Date(from.getTime() + DAY_MS) };
 }
 
-/** `byTime`: the sums are grouped by time, so that days which begin or end outside the range cannot be used. */
+/**
+ * How a range of time is added up: from the sums of stored days, and from the calls of the ranges that are left, without those
+ * of `outside`, which are the parts of the days outside the range. `byTime`: the sums are grouped by time, so that days which
+ * begin or end outside the range cannot be used.
+ */
 export function cutIntoPieces(
   all: readonly Day[],
   range: { readonly from: Date | null; readonly to: Date | null },
   byTime: boolean,
-): Pieces {
+): { days: Date[]; ranges: TimeRange[]; outside: TimeRange[] } {
   const days: Date[] = [];
   const ranges: TimeRange[] = [];
   const outside: TimeRange[] = [];

@@ -61,17 +61,13 @@ export async function readStatistics(
   return { items: sorted.slice(0, request.limit), total: statisticOf(total) };
 }
 
-/** A value whose sums may be stored. */
-interface Named {
-  readonly property: ValueProperty;
-  readonly name: string;
-}
-
 /**
  * What stored sums the filter needs: those of all calls or those of a value, by the start time. Undefined where it has other
  * conditions.
  */
-function storedPart(filter: CallFilter): { readonly rest: CallFilter; readonly named: Named | null } | undefined {
+function storedPart(
+  filter: CallFilter,
+): { rest: CallFilter; named: { property: ValueProperty; name: string } | null } | undefined {
   const { started_from: _from, started_to: _to, ...rest } = filter;
   const isAll = (each: object) => JSON.stringify(each) === JSON.stringify(NO_FILTER);
   if (isAll(rest)) return { rest, named: null };

@@ -89,7 +89,6 @@ export function statistics(db: Database, carryOver: CarryOver) {
       });
     },
 
-    /** Whether PostgreSQL knows the time zone. */
     async knowsZone(tz: string): Promise<boolean> {
       if (knownZones.has(tz)) return true;
       const rows = await db.query('SELECT 1 FROM pg_timezone_names WHERE name = $1', [tz]);

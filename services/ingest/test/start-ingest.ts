@@ -10,7 +10,7 @@ import { Closing, createLog } from '@call-analysis/runtime';
 import type { Firm, Firms } from '@call-analysis/service/firms';
 import { serviceDatabase } from '@call-analysis/service/test';
 import { openStores, type Stores } from '../deps.ts';
-import { defaultLimits } from '../limits.ts';
+import { limitsFrom, LimitVariables } from '../limits.ts';
 import { type Config, migrations, schema, start } from '../start.ts';
 
 export type Client = ReturnType<typeof dialIngest>;
@@ -69,7 +69,7 @@ export async function startIngest({ serving, retries, findFirm }: IngestOptions)
     listen: '127.0.0.1:0',
     keyManagement: '127.0.0.1:1',
     analysis: '127.0.0.1:1',
-    limits: defaultLimits,
+    limits: limitsFrom(LimitVariables.parse({})),
     retries,
   };
   // Apart from the service's, so that a test may hold a lock while the service works.

@@ -1,5 +1,5 @@
 import type { Database, Sql } from '@call-analysis/postgres';
-import { UNFINISHED_SQL } from '../../calls/call-status.ts';
+import { UNFINISHED_SQL } from '../../calls/call-row.ts';
 import type { CarryOver } from '../../listing/carry-over-store.ts';
 import { type FilteredCalls, type ListedTable, matching, Values } from '../../listing/filter-sql.ts';
 
@@ -138,7 +138,6 @@ export function reviewQueue(db: Database, carryOver: CarryOver) {
   };
 }
 
-/** The calls `c` that are asked for. */
 function asked(values: Values, table: ListedTable, query: QueueQuery): string {
   let from = matching(values, table, query);
   if (query.skip.length > 0) from += ` AND c.uuid <> ALL (${values.add(query.skip, 'uuid[]')})`;

@@ -88,7 +88,7 @@ async function extendHeld({ db, calls, queue }: Deps, query: QueueQuery): Promis
       await queue.release(tx, firmUuid, userUuid, call.uuid);
       return null;
     }
-    const until = leaseEnd(query);
+    const until = new Date(query.now.getTime() + LEASE_MS);
     // It may have ended before the call was locked.
     return (await queue.extend(tx, query, call.uuid, until)) ? { call, until } : null;
   });
@@ -103,11 +103,7 @@ async function take({ db, calls, queue }: Deps, query: QueueQuery, uuid: string)
     // Locked, so that it is not erased, reviewed or assigned until it is leased.
     const call = await calls.share(tx, firmUuid, uuid);
     if (call === null || !(await queue.isWaiting(tx, query, uuid))) return null;
-    const until = leaseEnd(query);
+    const until = new Date(query.now.getTime() + LEASE_MS);
     return (await queue.lease(tx, query, uuid, until)) ? { call, until } : null;
   });
-}
-
-function leaseEnd({ now }: QueueQuery): Date {
-  return new Date(now.getTime() + LEASE_MS);
 }

@@ -52,8 +52,8 @@ async function save(firmUuid: string, given: Partial<SamplingRule> = {}): Promis
 const choose = (firmUuid: string, { uuid }: SamplingRule, now = NOW, newSeed?: () => string) =>
   chooseByRule(deps(), { firmUuid, ruleUuid: uuid }, new Date(now), newSeed);
 
-const samplesOf = (firmUuid: string, { uuid: ruleUuid }: SamplingRule) =>
-  deps().sampling.samples(service.db, { firmUuid, ruleUuid }, { page: 1, size: 100 });
+const samplesOf = async (firmUuid: string, { uuid: ruleUuid }: SamplingRule) =>
+  (await deps().sampling.samples({ firmUuid, ruleUuid }, { page: 1, size: 100 })).items;
 
 async function chosenBy(firmUuid: string, { uuid }: SamplingRule): Promise<string[]> {
   const rows = await service.db.query<{ call: string }>(

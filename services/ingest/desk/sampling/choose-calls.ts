@@ -47,7 +47,7 @@ export async function chooseByRule(
     const rule = await sampling.find(tx, id, 'FOR UPDATE SKIP LOCKED');
     // It was removed, disabled or changed, or another process chooses by it.
     if (rule === null || rule.enabled_at === null || rule.meaning.q !== q) return false;
-    const [last = null] = await sampling.samples(tx, id, { page: 1, size: 1 });
+    const last = (await sampling.newest(tx, id.firmUuid, [id.ruleUuid])).get(id.ruleUuid) ?? null;
     const boundaries = await sampling.boundaries(tx, rule.every, timeZone, now, last?.ends_at ?? null);
     const period = duePeriod(rule.enabled_at, last, boundaries);
     if (period === null) return false;

@@ -115,25 +115,14 @@ export function sampling(db: Database, carryOver: CarryOver) {
     },
 
     /** Newest first. */
-    async samples(sql: Sql, { firmUuid, ruleUuid }: RuleId, { page, size }: Page): Promise<Sample[]> {
-      return sql.query<Sample>(
-        `SELECT ${SAMPLE_COLUMNS} FROM sample WHERE firm_uuid = $1 AND rule_uuid = $2
-         ORDER BY begins_at DESC LIMIT $3 OFFSET $4`,
-        [firmUuid, ruleUuid, size, (page - 1) * size],
-      );
+    async samples({ firmUuid, ruleUuid }: RuleId, page: Page): Promise<{ count: number; items: Sample[] }> {
+      const matching = 'FROM sample WHERE firm_uuid = $1 AND rule_uuid = $2';
+      const values = [firmUuid, ruleUuid];
+      return readPage(db, { columns: SAMPLE_COLUMNS, matching, values, orderBy: 'begins_at DESC' }, page);
     },
 
-    async countSamples({ firmUuid, ruleUuid }: RuleId): Promise<number> {
-      const [row] = await db.query<{ count: number }>(
-        'SELECT count(*)::int AS count FROM sample WHERE firm_uuid = $1 AND rule_uuid = $2',
-        [firmUuid, ruleUuid],
-      );
-      return row!.count;
-    },
-
-    /** The newest sample of each rule. */
-    async newest(firmUuid: string, ruleUuids: readonly string[]): Promise<Map<string, Sample>> {
-      const rows = await db.query<Sample & { rule_uuid: string }>(
+    async newest(sql: Sql, firmUuid: string, ruleUuids: readonly string[]): Promise<Map<string, Sample>> {
+      const rows = await sql.query<Sample & { rule_uuid: string }>(
         `SELECT DISTINCT ON (rule_uuid) rule_uuid, ${SAMPLE_COLUMNS} FROM sample
          WHERE firm_uuid = $1 AND rule_uuid = ANY($2) ORDER BY rule_uuid, begins_at DESC`,
         [firmUuid, ruleUuids],

@@ -1,15 +1,11 @@
-import type { Bus } from '@call-analysis/bus';
 import { Fault, invalidFields, notFound } from '@call-analysis/fault';
-import type { Database } from '@call-analysis/postgres';
-import { auditEntry, type Person } from '@call-analysis/service';
+import { auditEntry, type Person, type Publishing } from '@call-analysis/service';
 import { v7 as uuidv7 } from 'uuid';
 import type { Sample, Sampling, SamplingRule } from './sampling-store.ts';
 
 const MOST_RULES = 100;
 
-interface Deps {
-  readonly db: Database;
-  readonly bus: Bus;
+interface Deps extends Publishing {
   readonly sampling: Sampling;
 }
 

@@ -28,7 +28,6 @@ export interface CopyTarget<Record extends CallRecord> {
   readonly cipher: ValueCipher | null;
 }
 
-const FIRST_ROWS = 1024;
 /**
  * The most rows of one COPY, and the most that memory holds of a file. With 2,000 rows PostgreSQL takes 8.6 instead of
  * 7.8 µs a row.
@@ -57,7 +56,8 @@ export class Chunk<Record extends CallRecord> {
   readonly #outcomes: RowOutcome[] = [];
   readonly #rows: PendingRow[] = [];
   #heldChars = 0;
-  #uuids = new Uint8Array(FIRST_ROWS * UUID_BYTES);
+  /** Of the rows that may become calls, at their `uuidOffset`. */
+  readonly uuids = new Uint8Array(CHUNK_ROWS * UUID_BYTES);
 
   constructor(target: CopyTarget<Record>, newUuids: CallUuids) {
     const { firmUuid, batchUuid, campaignUuid, cipher } = target;
@@ -107,22 +107,11 @@ export class Chunk<Record extends CallRecord> {
     for (const { table, rows } of this.#tables) {
       table.write(rows, { ...batch, uuid, position }, record);
     }
-    const offset = this.uuidOffset(this.#rows.length - 1);
-    while (offset >= this.#uuids.length) {
-      const larger = new Uint8Array(this.#uuids.length * 2);
-      larger.set(this.#uuids);
-      this.#uuids = larger;
-    }
-    this.#uuids.set(uuid, offset);
+    this.uuids.set(uuid, this.uuidOffset(this.#rows.length - 1));
   }
 
   get ids(): (string | null)[] {
     return this.#rows.map(({ partnerCallId }) => partnerCallId);
-  }
-
-  /** The uuids of the rows that may become calls, at their `uuidOffset`. */
-  get uuids(): Uint8Array {
-    return this.#uuids;
   }
 
   uuidOffset(row: number): number {
@@ -169,7 +158,6 @@ export class CallUuids {
     this.#msecs = now.getTime();
   }
 
-  /** How many have been created. */
   get count(): number {
     return this.#count;
   }

@@ -62,7 +62,8 @@ export class CallCopy<Record extends CallRecord> {
     const mustLookUp = this.#hasRemembered || expected.includes('invalid');
     let outcomes = mustLookUp ? chunk.outcomes(await this.#known(chunk.ids)) : expected;
     for (let attempts = 1; !(await this.#copyUnlessKnown(chunk.files(outcomes))); attempts++) {
-      if (attempts === COLLISIONS) throw otherUpload();
+      if (attempts === COLLISIONS)
+        throw new Fault('unavailable', 'UNAVAILABLE', 'Another upload of these calls is in progress. Retry.');
       outcomes = chunk.outcomes(await this.#known(chunk.ids));
     }
     await this.#remember(chunk.ids.filter((_, row) => outcomes[row] === 'duplicate' || outcomes[row] === 'invalid'));
@@ -131,8 +132,4 @@ export class CallCopy<Record extends CallRecord> {
     this.#hasRemembered = true;
     await this.#tx.query('INSERT INTO remembered SELECT unnest($1::text[]) ON CONFLICT DO NOTHING', [ids]);
   }
-}
-
-function otherUpload(): Fault {
-  return new Fault('unavailable', 'UNAVAILABLE', 'Another upload of these calls is in progress. Retry.');
 }

@@ -1,4 +1,4 @@
-import { isAscii, isUtf8, transcode } from 'node:buffer';
+import { isUtf8 } from 'node:buffer';
 import type { Fault } from '@call-analysis/fault';
 import { csvFault } from './scanner.ts';
 
@@ -37,11 +37,15 @@ export async function* decodeText(
     const valid = isUtf8(complete) ? complete.length : validLength(complete);
     const nul = complete.indexOf(0);
     const good = nul >= 0 && nul < valid ? nul : valid;
-    yield decodeUtf8(complete.subarray(0, good));
+    yield complete.toString('utf8', 0, good);
     first = false;
     if (good === complete.length) continue;
-    if (good === nul) throw nulFault(currentRow());
-    throw invalidEncoding(looksLikeEightBit(complete.subarray(good, good + GUESS_BYTES)), currentRow());
+    const row = currentRow();
+    if (good === nul) {
+      const message = `Row ${row} contains a NUL character. Remove it, or export the file again: text files have none.`;
+      throw csvFault('INVALID_CSV', message, { row });
+    }
+    throw invalidEncoding(looksLikeEightBit(complete.subarray(good, good + GUESS_BYTES)), row);
   }
   if (rest.length > 0) {
     const row = currentRow();
@@ -85,14 +89,6 @@ async function* piecesOf(bytes: AsyncIterable<Uint8Array>, maxBytes: number): As
   if (waitingBytes > 0) yield Buffer.concat(waiting);
 }
 
-function nulFault(row: number): Fault {
-  return csvFault(
-    'INVALID_CSV',
-    `Row ${row} contains a NUL character. Remove it, or export the file again: text files have none.`,
-    { row },
-  );
-}
-
 function invalidEncoding(looksLike: string | null, row: number | null): Fault {
   const where = row === null ? '' : ` (first in row ${row})`;
   const guess = looksLike === null ? 'its encoding could not be recognised' : `it looks like ${looksLike}`;
@@ -100,15 +96,6 @@ function invalidEncoding(looksLike: string | null, row: number | null): Fault {
     looks_like: looksLike,
     row,
   });
-}
-
-/**
- * Decodes bytes that are known to be valid UTF-8. `toString('utf8')` decodes Cyrillic at 0.2 GB/s on Node 24 and would
- * be half the cost of reading a file. Decoding by way of UTF-16 reaches 1 GB/s.
- */
-function decodeUtf8(bytes: Buffer): string {
-  if (isAscii(bytes)) return bytes.toString('latin1');
-  return transcode(bytes, 'utf8', 'utf16le').toString('utf16le');
 }
 
 /** The length up to the last complete code point: at most three bytes less than all. */

@@ -133,7 +133,7 @@ export class CsvScanner {
     }
     if (this.#state === AFTER_CR) throw this.#loneCarriageReturn();
     if (this.#state !== FIELD_START || this.#column > 0 || this.#held !== '') {
-      this.#addHeldField();
+      this.#addField('');
       this.#endRecord();
     }
     return this.#take();
@@ -244,7 +244,7 @@ export class CsvScanner {
         case AFTER_CLOSE: {
           const code = text.charCodeAt(position);
           if (code === separator || code === LF || code === CR) {
-            this.#addHeldField();
+            this.#addField('');
             position = this.#endField(code, position + 1);
           } else if (isWhite(code)) {
             position++;
@@ -295,10 +295,6 @@ export class CsvScanner {
     if (to > from) this.#held += text.slice(from, to);
   }
 
-  #addHeldField(): void {
-    this.#addField('');
-  }
-
   /** Ends the current field with its part in the current piece. */
   #addField(rest: string): void {
     let value = rest;
@@ -312,7 +308,7 @@ export class CsvScanner {
     const column = this.#column;
     if (column >= this.#width) {
       this.#column++;
-      if (cut || !isBlank(value)) throw this.#tooManyFields();
+      if (cut || value.trim() !== '') throw this.#tooManyFields();
       return;
     }
     const keep = this.#layout.keep[column] ?? null;
@@ -323,7 +319,7 @@ export class CsvScanner {
     }
     if (keep === null) this.#ignoredLeft -= value.length;
     if (cut) (this.#cut ??= []).push(column);
-    if (this.#blank && (cut || !isBlank(value))) this.#blank = false;
+    if (this.#blank && (cut || value.trim() !== '')) this.#blank = false;
     this.#fields.push(value);
     this.#column++;
   }
@@ -385,11 +381,4 @@ function isWhite(code: number): boolean {
 
 function isTrimmed(code: number): boolean {
   return String.fromCharCode(code).trim() === '';
-}
-
-function isBlank(value: string): boolean {
-  if (value.length === 0) return true;
-  const code = value.charCodeAt(0);
-  if (code > SPACE && code < 127) return false;
-  return value.trim() === '';
 }

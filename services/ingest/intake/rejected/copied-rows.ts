@@ -64,6 +64,7 @@ function fieldsOf({ separator, names, rejectReasons }: Columns, fields: readonly
   return line;
 }
 
-function quoted(value: string): string {
+/** As it is, or in quotes where a reader would need them. */
+export function quoted(value: string): string {
   return NEEDS_QUOTES.test(value) ? `"${value.split('"').join('""')}"` : value;
 }

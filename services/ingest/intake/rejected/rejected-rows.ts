@@ -4,7 +4,7 @@ import { Fault } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
 import { v7 as uuidv7 } from 'uuid';
 import type { CsvFile, RawRecord } from '../csv/reader.ts';
-import { type RowFault, invisibleIn, kept } from '../rows/row-fault.ts';
+import { type RowFault, invisibleIn } from '../rows/row-fault.ts';
 import { rejectedHeader, rejectedLine } from './copied-rows.ts';
 import type { RejectedFiles } from './rejected-file-store.ts';
 import { filterOf, type RowKey, rowKeys } from './rejected-filter.ts';
@@ -47,11 +47,10 @@ export class RejectedRows {
     return `rejected/${this.#firmUuid}/${this.#uuid}.csv`;
   }
 
-  /** Returns what to wait for before the next row, or null: waiting for each row costs more than writing it. */
-  add(row: RawRecord, faults: readonly RowFault[]): Promise<void> | null {
+  async add(row: RawRecord, faults: readonly RowFault[]): Promise<void> {
     this.rows++;
     this.#faultCount += faults.length;
-    for (const fault of faults) if (this.#faults.length < LISTED_FAULTS) this.#faults.push(kept(fault));
+    for (const fault of faults) if (this.#faults.length < LISTED_FAULTS) this.#faults.push(fault);
     if (this.#bytes === null) {
       this.#bytes = new PassThrough({ highWaterMark: 256 * 1024 });
       this.#stored = this.#objects.put(this.#key, this.#bytes);
@@ -59,14 +58,9 @@ export class RejectedRows {
       this.#bytes.write(rejectedHeader(this.#file));
     }
     this.#keys.push(this.#keyOf(row.fields));
-    const mustDrain = !this.#bytes.write(rejectedLine(this.#file, row, faults));
-    const mustStore = this.#keys.length >= KEYS_PER_PART;
-    return mustDrain || mustStore ? this.#flush(this.#bytes, mustDrain, mustStore) : null;
-  }
-
-  async #flush(bytes: PassThrough, mustDrain: boolean, mustStore: boolean): Promise<void> {
-    if (mustDrain) await Promise.race([once(bytes, 'drain'), this.#stored]);
-    if (mustStore) await this.#storeFilter();
+    if (!this.#bytes.write(rejectedLine(this.#file, row, faults)))
+      await Promise.race([once(this.#bytes, 'drain'), this.#stored]);
+    if (this.#keys.length >= KEYS_PER_PART) await this.#storeFilter();
   }
 
   /** Adds the files of the archive that no row names. Call after the last row. */

@@ -202,13 +202,8 @@ class RowReader<Each extends Fields> {
   }
 
   #fieldText({ index, isTrimmed }: Slot): string {
-    const value = this.#raw.fields[index];
-    if (value === undefined || value.length === 0) return '';
-    if (!isTrimmed) return value;
-    const first = value.charCodeAt(0);
-    const last = value.charCodeAt(value.length - 1);
-    // Most values begin and end with printable ASCII and need no trimming.
-    return first > 32 && first < 127 && last > 32 && last < 127 ? value : value.trim();
+    const value = this.#raw.fields[index] ?? '';
+    return isTrimmed ? value.trim() : value;
   }
 
   #isTooLong({ index, maxBytes }: Slot, value: string): boolean {

@@ -4,23 +4,9 @@ import type { ValueFault } from './row-fault.ts';
 
 export type Direction = z.infer<typeof KnownDirection>;
 
-const PLUS = 43;
-const ZERO = 48;
-const NINE = 57;
-
 /** An optional `+` and 7 to 15 ASCII digits (docs/api.md, "Single upload"). Kept as written. */
 export function parsePhone(text: string): string | ValueFault {
-  const from = text.charCodeAt(0) === PLUS ? 1 : 0;
-  const digits = text.length - from;
-  if (digits < 7 || digits > 15) return phoneFault(text);
-  for (let index = from; index < text.length; index++) {
-    const code = text.charCodeAt(index);
-    if (code < ZERO || code > NINE) return phoneFault(text);
-  }
-  return text;
-}
-
-function phoneFault(text: string): ValueFault {
+  if (/^\+?\d{7,15}$/.test(text)) return text;
   return {
     fault: 'INVALID_PHONE_NUMBER',
     message: `client_phone_number must be 7 to 15 digits, optionally with + in front. ${phoneAdvice(text)}`,
@@ -55,12 +41,7 @@ const LONGEST_CALL_SECONDS = 86_400;
 
 /** Whole seconds in ASCII digits, 0 to 86,400. */
 export function parseDuration(text: string): number | ValueFault {
-  let seconds = text === '' ? NaN : 0;
-  for (let index = 0; index < text.length; index++) {
-    const digit = text.charCodeAt(index) - ZERO;
-    seconds = digit >= 0 && digit <= 9 ? seconds * 10 + digit : NaN;
-  }
-  if (seconds <= LONGEST_CALL_SECONDS) return seconds;
+  if (/^\d+$/.test(text) && Number(text) <= LONGEST_CALL_SECONDS) return Number(text);
   return {
     fault: 'INVALID_DURATION',
     message: `duration must be whole seconds from 0 to ${LONGEST_CALL_SECONDS}, digits only. ${durationAdvice(text)}`,
@@ -111,16 +92,12 @@ export function segmentTypeRule(names: ReadonlySet<string>): (text: string) => s
   const listed = [...names].slice(0, LISTED_SEGMENT_TYPES).join(', ') + more;
   const existing =
     names.size === 0 ? 'Your firm has none yet: ask your administrator to add one.' : `Your firm has these: ${listed}.`;
-  // A wrong name is often the same in every row of a file.
-  let last: { readonly text: string; readonly fault: ValueFault } | null = null;
   return (text) => {
     if (names.has(text)) return text;
-    if (last?.text === text) return last.fault;
     const nearest = byFoldedName.get(fold(text));
     const suggestion = nearest === undefined ? '' : `Write exactly ${nearest}. `;
     const message = `segment_type is not a segment type of your firm. ${suggestion}${existing}`;
-    last = { text, fault: { fault: 'UNKNOWN_SEGMENT_TYPE', message } };
-    return last.fault;
+    return { fault: 'UNKNOWN_SEGMENT_TYPE', message };
   };
 }
 

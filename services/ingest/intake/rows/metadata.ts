@@ -36,7 +36,8 @@ export function readMetadata(text: string, rules: CallRules): Metadata {
     const name = field.column;
     const value = Object.hasOwn(sent, name) ? sent[name] : null;
     if (value === null) {
-      if (field.isRequired) malformed.set(name, missing(name));
+      if (field.isRequired)
+        malformed.set(name, { field: name, code: 'REQUIRED', message: `${name} is missing. Add it.` });
       return '';
     }
     const fault = notText(name, value) ?? emptyText(field, String(value));
@@ -71,10 +72,6 @@ function objectOf(text: string): Record<string, unknown> {
 
 function notAnObject(message: string): Fault {
   return refusal('VALIDATION_ERROR', [{ field: 'metadata', code: 'INVALID_JSON', message }]);
-}
-
-function missing(field: string): FieldFault {
-  return { field, code: 'REQUIRED', message: `${field} is missing. Add it.` };
 }
 
 /** The fault of a value that is not a string that can be stored, or null. */

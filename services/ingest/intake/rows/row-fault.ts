@@ -35,15 +35,9 @@ export interface RowFault {
 
 const SHOWN_CODE_POINTS = 200;
 
-/** The fault as the answer shows it. A short value may be a slice of the file: `kept` copies it. */
+/** The fault as the answer shows it. */
 export function rowFault(row: number, column: string, value: string, code: RowFaultCode, message: string): RowFault {
-  const shown = value.length <= SHOWN_CODE_POINTS ? value : excerpt(value, SHOWN_CODE_POINTS);
-  return { row, column, value: shown, code, message };
-}
-
-/** The same fault, for longer than its row: its value does not keep megabytes of the file in memory. */
-export function kept(fault: RowFault): RowFault {
-  return { ...fault, value: excerpt(fault.value, SHOWN_CODE_POINTS) };
+  return { row, column, value: excerpt(value, SHOWN_CODE_POINTS), code, message };
 }
 
 /** The first code points of a text, as a copy rather than a slice that keeps all of the text in memory. */
@@ -64,18 +58,7 @@ export function visible(text: string): string {
 
 /** The addition to a message about a value that contains invisible characters. Empty when it has none. */
 export function invisibleIn(value: string): string {
-  if (isPlain(value)) return '';
   const start = excerpt(value, SHOWN_CODE_POINTS);
   const shown = visible(start);
   return shown === start ? '' : ` It contains invisible characters: "${shown}".`;
-}
-
-/** Whether all of a short value is printable ASCII, as nearly every value is. A file may have a fault in every row. */
-function isPlain(value: string): boolean {
-  if (value.length > SHOWN_CODE_POINTS) return false;
-  for (let index = 0; index < value.length; index++) {
-    const unit = value.charCodeAt(index);
-    if (unit < 32 || unit > 126) return false;
-  }
-  return true;
 }

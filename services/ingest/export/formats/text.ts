@@ -1,8 +1,8 @@
+import { quoted } from '../../intake/rejected/copied-rows.ts';
 import type { Column, Format, Row } from '../columns.ts';
 
 const BYTE_ORDER_MARK = '\ufeff';
 const LINE_END = '\r\n';
-const NEEDS_QUOTES = /[",;\t\r\n]|^\s|\s$/;
 /** How a spreadsheet recognizes a formula. Full-width characters count as their ASCII forms in some. */
 const BEGINS_FORMULA = /^\s*[=+\-@＝＋－＠]|^[\t\r\n]/;
 
@@ -39,6 +39,19 @@ function guarded(text: string): string {
   return BEGINS_FORMULA.test(text) ? `'${text}` : text;
 }
 
-function quoted(text: string): string {
-  return NEEDS_QUOTES.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-}
+/** One JSON object a line. */
+export const ndjson: Format = async function* (columns, pages) {
+  const names = columns.map(({ name }, index) => `${index === 0 ? '{' : ','}${JSON.stringify(name)}:`);
+  const isText = columns.map(({ kind }) => kind === 'text' || kind === 'time' || kind === 'local-time');
+  for await (const rows of pages) {
+    let text = '';
+    for (const row of rows) {
+      for (let index = 0; index < names.length; index += 1) {
+        const value = row[index] ?? null;
+        text += names[index]! + (value === null ? 'null' : isText[index] ? JSON.stringify(value) : value);
+      }
+      text += '}\n';
+    }
+    yield Buffer.from(text);
+  }
+};

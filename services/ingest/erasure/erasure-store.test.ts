@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { IngestUnderTest } from '../test/ingest-under-test.ts';
-import { TABLES } from './removal-store.ts';
+import { TABLES } from './erasure-store.ts';
 
 const service = new IngestUnderTest();
 
