@@ -5,6 +5,7 @@ import { describeChannels, FORMAT_NAMES, invalidFormat, unreadable } from './fau
 import { flac } from './flac/flac.ts';
 import { frameHeader } from './mp3/frame-header.ts';
 import { mp3 } from './mp3/mp3.ts';
+import { id3v2Bytes } from './mp3/tags.ts';
 import { ogg } from './ogg/ogg.ts';
 import { fourCC, hasText } from './reading/bytes.ts';
 import { type Container, type Format, FORMATS, type RecordingInfo, type Samples, type Source } from './recording.ts';
@@ -86,7 +87,7 @@ const DETECTION_BYTES = 4096;
 /** Null when the first bytes match no known format. */
 async function detectFormat(source: Source): Promise<DetectedContent | null> {
   const bytes = await source.read(0, DETECTION_BYTES);
-  const tagBytes = leadingTagBytes(bytes);
+  const tagBytes = id3v2Bytes(bytes);
   if (tagBytes === 0) return bySignature(bytes) ?? (looksLikeMp3(bytes) ? supported('mp3') : null);
   // Among the supported formats only FLAC and MP3 files begin with an ID3v2 tag.
   const afterTag = await source.read(tagBytes, tagBytes + 4);
@@ -142,13 +143,6 @@ function bySignature(bytes: Uint8Array): DetectedContent | null {
       if (fourCC(view, 4) === 'ftyp') return unsupported('MP4 (M4A)');
       return isAdts(bytes) ? unsupported('AAC') : null;
   }
-}
-
-/** The size of the ID3v2 tag at the beginning; 0 when there is none. */
-function leadingTagBytes(bytes: Uint8Array): number {
-  if (bytes.length < 10 || !hasText(bytes, 0, 'ID3')) return 0;
-  const size = bytes.subarray(6, 10).reduce((sum, byte) => sum * 128 + (byte & 0x7f), 0);
-  return 10 + size + (bytes[5]! & 0x10 ? 10 : 0);
 }
 
 /**

@@ -62,19 +62,14 @@ function main(args: readonly string[]): void {
   const files = named.length > 0 ? named : SHIPPED.map((name) => fileURLToPath(new URL(name, import.meta.url)));
   for (const file of files) {
     const sentences = readSentences(file);
-    console.log(`${basename(file)}\nlanguage  sentences  labelled  hidden  replaced  recall  precision`);
-    for (const each of measureRedaction(sentences)) {
-      const columns = [
-        each.language.padEnd(8),
-        String(each.sentences).padStart(9),
-        String(each.labelled).padStart(8),
-        String(each.hidden).padStart(6),
-        String(each.found).padStart(8),
-        share(each.hidden, each.labelled).padStart(6),
-        share(each.right, each.found).padStart(9),
-      ];
-      console.log(columns.join('  '));
-    }
+    console.log(basename(file));
+    console.table(
+      measureRedaction(sentences).map((each) => ({
+        ...each,
+        recall: share(each.hidden, each.labelled),
+        precision: share(each.right, each.found),
+      })),
+    );
     if (args.includes('--failures')) printFailures(sentences);
   }
 }

@@ -10,8 +10,7 @@ import {
   LOCAL_HEADER_BYTES,
   readCentralHeader,
 } from './format/headers.ts';
-import { Tail } from './format/tail.ts';
-import type { ArchiveSource } from './source.ts';
+import { type ArchiveSource, Tail } from './source.ts';
 
 interface Extent {
   readonly name: string;

@@ -1,8 +1,6 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
-import type { BodyOf, Event, TranscriptReady } from '@call-analysis/events';
 import { confidential, type Database, type Sql, columnsOf } from '@call-analysis/postgres';
-
-export type TranscriptReadyEvent = Event<BodyOf<typeof TranscriptReady>>;
+import type { TranscriptReadyEvent } from './analysts/make-analysis.ts';
 
 /** A request that this process may work on until its lease ends. */
 export interface ClaimedRequest {
@@ -16,14 +14,7 @@ export interface ClaimedRequest {
   readonly hasBudget: boolean;
 }
 
-interface Row {
-  readonly event: Buffer;
-  readonly lease: string;
-  readonly tries: number;
-  readonly announced: string | null;
-  readonly isSpent: boolean;
-  readonly hasBudget: boolean;
-}
+type Row = Omit<ClaimedRequest, 'event'> & { readonly event: Buffer };
 
 const fast = { level: 1 };
 export const LEASE_SECONDS = 60;

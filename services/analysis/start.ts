@@ -12,7 +12,7 @@ import { scorecardService } from './grpc.ts';
 import type { LanguageModelConfig } from './language-model/config.ts';
 import type { LanguageModel } from './language-model/language-model.ts';
 import { ModelQueue, type ModelQueueDeps } from './queue/model-queue.ts';
-import { ScorecardCache } from './scorecards/scorecard-cache.ts';
+import { openActiveScorecards } from './scorecards/active-scorecards.ts';
 import { openStore, type Store } from './store.ts';
 
 export type { Config } from './config.ts';
@@ -43,8 +43,8 @@ export const { schema, migrations, events, prepare, start } = defineService<Conf
     const firms = dialFirms(config.keyManagement, { tls: config.tls, log });
     closing.add('key-management client', () => firms.close());
     const store = openStore(db, { currency: config.languageModel?.prices?.currency });
-    const scorecardCache = new ScorecardCache();
-    const shared = { store, bus, objects, scorecardCache, firms, speechPrice: config.speechPrice };
+    const activeScorecards = openActiveScorecards(store, firms);
+    const shared = { store, bus, objects, activeScorecards, firms, speechPrice: config.speechPrice };
     const asked = await openModel(config, store);
     const modelQueue = openModelQueue(asked, { ...shared, log, ruleAnalyst: analyst });
     if (modelQueue !== undefined) closing.add('model queue', () => modelQueue.close());
@@ -55,12 +55,15 @@ export const { schema, migrations, events, prepare, start } = defineService<Conf
     { event: CallErased, receive: ({ modelQueue }, event) => modelQueue?.inProgress.abort(event) },
     { event: FirmRemoved, receive: ({ modelQueue }, { subject }) => modelQueue?.inProgress.abortFirm(subject) },
   ],
-  rpcs: ({ store, firms, bus, scorecardCache, analyst, model: asked, modelQueue: queue }, { languageModel: model }) => {
+  rpcs: (
+    { store, firms, bus, activeScorecards, analyst, model: asked, modelQueue: queue },
+    { languageModel: model },
+  ) => {
     const trial = {
       ruleAnalyst: analyst,
       ...(asked !== undefined && queue !== undefined && { model: { ...asked, analyze: queue.analyzeNow.bind(queue) } }),
     };
-    return [scorecardService({ store, firms, bus, scorecardCache, model, trial })];
+    return [scorecardService({ store, firms, bus, activeScorecards, model, trial })];
   },
   // Calls are scored without it where the settings of their firm are known; new scorecards, and other calls, have to wait.
   dependencies: ({ firms, modelQueue }) => [

@@ -1,20 +1,9 @@
 import type { Role, Utterance } from '@call-analysis/events';
-
-type Side = 'left' | 'right';
+import type { Side } from './audio/stereo.ts';
+import type { RecordingTranscript } from './workers/transcribe-recording.ts';
 
 /** The utterances on two channels, in any order; seconds from the recording's beginning. */
-export interface TranscribedChannels {
-  readonly duration: number;
-  /** Both channels carry the same recording. */
-  readonly isDualMono: boolean;
-  readonly utterances: readonly {
-    readonly side: Side;
-    readonly text: string;
-    readonly start: number;
-    readonly end: number;
-    readonly confidence?: number | undefined;
-  }[];
-}
+export type TranscribedChannels = Pick<RecordingTranscript, 'duration' | 'isDualMono' | 'utterances'>;
 
 export interface Conversation {
   /** By start time. */

@@ -10,8 +10,7 @@ import {
 } from '../codecs/sample-data.ts';
 import { unreadable, unsupportedCodec, wrongContent } from '../faults.ts';
 import { fourCC } from '../reading/bytes.ts';
-import { type Chunk, chunksOf, endOfSamples, UNKNOWN_SIZE } from '../reading/chunks.ts';
-import { HeaderReader } from '../reading/header-reader.ts';
+import { type Chunk, chunksOf, endOfSamples, HeaderReader, UNKNOWN_SIZE } from '../reading/headers.ts';
 import type { Container, Source } from '../recording.ts';
 
 /** AIFF and AIFF-C (Apple, "Audio Interchange File Format AIFF-C"). */

@@ -105,12 +105,8 @@ async function readStart(source: Source): Promise<FlacStart> {
   if (first.sampleRate !== info.sampleRate || first.channels !== info.channels) {
     throw unreadable('The header of the FLAC file contradicts its frames.');
   }
-  return { info: withBlockSize(info, first), first, start: at };
-}
-
-/** Some encoders leave the block size out of the header although all frames but the last have that of the first. */
-function withBlockSize(info: StreamInfo, first: FrameHeader): StreamInfo {
-  return info.blockSamples === null ? { ...info, blockSamples: first.samples } : info;
+  // Some encoders leave the block size out of the header although all frames but the last have that of the first.
+  return { info: { ...info, blockSamples: info.blockSamples ?? first.samples }, first, start: at };
 }
 
 /**

@@ -2,8 +2,7 @@ import { decodeSampleData, infoOf, type SampleData, sampleData } from '../codecs
 import { unreadable, wrongContent } from '../faults.ts';
 import { mp3 } from '../mp3/mp3.ts';
 import { fourCC } from '../reading/bytes.ts';
-import { type Chunk, chunksOf, endOfSamples, UNKNOWN_SIZE } from '../reading/chunks.ts';
-import { HeaderReader } from '../reading/header-reader.ts';
+import { type Chunk, chunksOf, endOfSamples, HeaderReader, UNKNOWN_SIZE } from '../reading/headers.ts';
 import type { Container, Source } from '../recording.ts';
 import { partOf } from '../source.ts';
 import { codecOf, FORMAT_CHUNK_BYTES, MP3_TAG, readFormat, type WavFormat } from './format-chunk.ts';

@@ -1,7 +1,7 @@
 import type { Fault } from '@call-analysis/fault';
 import { contradiction, invalidZip, unsafeArchive } from '../faults.ts';
+import type { Tail } from '../source.ts';
 import { CENTRAL_BYTES, LOCAL_SIGNATURE } from './headers.ts';
-import type { Tail } from './tail.ts';
 import { agreesWithClassic, findZip64End } from './zip64.ts';
 
 /** The directory as the end of the archive describes it. Consistent with itself and with the size of the file. */

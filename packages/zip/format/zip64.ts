@@ -1,4 +1,4 @@
-import type { Tail } from './tail.ts';
+import type { Tail } from '../source.ts';
 
 /**
  * ZIP64: the values of an archive that do not fit into its classic 16-bit and 32-bit fields. The classic field then has

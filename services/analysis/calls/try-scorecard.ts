@@ -7,7 +7,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { z } from 'zod';
 import type { AnalysisResult, Analyst, Conversation } from '../analysts/analyst.ts';
 import { recognizeLanguage } from '../analysts/rules/recognize-language.ts';
-import { isOnThisMachine, type LanguageModelConfig } from '../language-model/config.ts';
+import { type LanguageModelConfig, redacts } from '../language-model/config.ts';
 import { ModelFailure } from '../language-model/outcome.ts';
 import { NO_TOKENS, type Tokens, tokensOf } from '../language-model/prices.ts';
 import { recordUsage } from '../money/record-usage.ts';
@@ -66,9 +66,7 @@ export async function tryScorecard(
   const conversation: Conversation = {
     language: call.language ?? recognizeLanguage(call.utterances, []),
     firmLanguage: settings.language,
-    redactForModel:
-      model !== undefined &&
-      (settings.redaction !== 'none' || (model.config.redact ?? !isOnThisMachine(model.config.url))),
+    redactForModel: model !== undefined && (settings.redaction !== 'none' || redacts(model.config)),
     operatorName: call.operator_name === '' ? null : call.operator_name,
     firmName: settings.name,
     tags: [],

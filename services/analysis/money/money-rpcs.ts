@@ -7,13 +7,11 @@ import type { Database } from '@call-analysis/postgres';
 import type { analysis } from '@call-analysis/proto';
 import type { Handlers } from '@call-analysis/rpc';
 import { apiRpc } from '@call-analysis/service';
-import type { Firms } from '@call-analysis/service/firms';
 import { z } from 'zod';
 import { askedQuestions, maxOutputTokens, usualOutputTokens, writeInstructions } from '../analysts/model/prompt.ts';
-import { estimateTokens } from '../analysts/model/windows.ts';
+import { estimateTokens } from '../analysts/model/sent-conversation.ts';
 import { costOf, formatAmount, type Prices } from '../language-model/prices.ts';
-import { findActiveScorecards } from '../scorecards/find-active-scorecards.ts';
-import type { ScorecardCache } from '../scorecards/scorecard-cache.ts';
+import type { ActiveScorecards } from '../scorecards/active-scorecards.ts';
 import type { ScorecardUse } from '../scorecards/scorecard-store.ts';
 import type { Scorecard } from '../scorecards/scorecard.ts';
 import { type MoneyStore, nextMonth, type SpeechRow, type UsageRow } from './money-store.ts';
@@ -21,8 +19,7 @@ import { type MoneyStore, nextMonth, type SpeechRow, type UsageRow } from './mon
 export interface MoneyDeps {
   readonly store: ScorecardUse & { readonly money: MoneyStore };
   readonly bus: Pick<Bus, 'publish'>;
-  readonly scorecardCache: ScorecardCache;
-  readonly firms: Pick<Firms, 'settings'>;
+  readonly activeScorecards: ActiveScorecards;
   /** Absent without a language model. */
   readonly model?: { readonly prices?: Prices | undefined } | null | undefined;
 }
@@ -34,8 +31,7 @@ const Measured = z.object({ calls: z.number(), text_bytes: z.number(), scorecard
 export function moneyRpcs({
   store,
   bus,
-  scorecardCache,
-  firms,
+  activeScorecards,
   model,
 }: MoneyDeps): Pick<Handlers<typeof analysis>, 'getBudget' | 'setBudget' | 'listUsage' | 'estimateAnalyses'> {
   const { money, scorecards } = store;
@@ -50,7 +46,7 @@ export function moneyRpcs({
       const { scorecard_uuid: uuid, calls, text_bytes: bytes } = read(Measured);
       const scorecard =
         uuid === undefined
-          ? (await findActiveScorecards({ store, scorecardCache, firms }, [{ firmUuid, segmentType: '' }]))[0]!
+          ? (await activeScorecards.find([{ firmUuid, segmentType: '' }]))[0]!
           : await findNamedScorecard(scorecards, firmUuid, uuid);
       // Rules use no tokens.
       if (model === undefined || model === null) return { calls, input_tokens: 0, output_tokens: 0, cost: null };
@@ -142,11 +138,11 @@ interface BudgetDeps {
 }
 
 /** A firm's budget of the calendar month, in UTC, and what it has spent of it. */
-async function readBudget(money: MoneyStore, prices: Prices | undefined, firmUuid: string, now = new Date()) {
+async function readBudget(money: MoneyStore, prices: Prices | undefined, firmUuid: string) {
   const budget = await money.findBudget(firmUuid);
   const currency = prices?.currency ?? budget.monthly?.currency ?? null;
   const spent = currency === null ? null : { amount: await money.spentThisMonth(firmUuid, currency), currency };
-  return { ...budget, spent, warning: warningOf(budget, prices), resets_at: nextMonth(now) };
+  return { ...budget, spent, warning: warningOf(budget, prices), resets_at: nextMonth(new Date()) };
 }
 
 /** Prices may change after a budget was set. */

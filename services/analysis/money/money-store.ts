@@ -1,5 +1,5 @@
 import type { NewBudget, Usage as UsageList, UsageQuery } from '@call-analysis/api/money';
-import type { Usage } from '@call-analysis/events';
+import type { BodyOf, BudgetSpent, Usage } from '@call-analysis/events';
 import { type Database, type Sql, columnsOf } from '@call-analysis/postgres';
 import type { z } from 'zod';
 import type { Money } from '../language-model/prices.ts';
@@ -28,15 +28,7 @@ interface NewSpeech {
 }
 
 /** The budget of a month when it is spent. */
-interface SpentBudget {
-  /** In UTC: `2026-11`. */
-  readonly month: string;
-  readonly amount: string;
-  readonly spent: string;
-  readonly currency: string;
-  readonly when_spent: 'wait' | 'fallback';
-  readonly resets_at: string;
-}
+type SpentBudget = NonNullable<BodyOf<typeof BudgetSpent>['budget']>;
 
 type SetBudget = z.output<typeof NewBudget>;
 export type AskedUsage = z.output<typeof UsageQuery>;

@@ -30,14 +30,6 @@ export class Throttle {
     this.#tokens = tokensPerMinute;
   }
 
-  get limit(): number {
-    return this.#limit;
-  }
-
-  get isAway(): boolean {
-    return this.#isAway;
-  }
-
   /** How many more requests may begin now. */
   free(active: number, now = performance.now()): number {
     if (now < this.#pausedUntil) return 0;

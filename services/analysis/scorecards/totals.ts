@@ -1,6 +1,7 @@
+import type { Analysis, Answer, Question } from '@call-analysis/events';
 import { type FieldFault, invalidFields } from '@call-analysis/fault';
 import type { StoredScorecard } from './scorecard-store.ts';
-import { maxPoints } from './scorecard.ts';
+import { maxPoints, type Scorecard } from './scorecard.ts';
 
 /** The contribution of an answer to the totals. */
 export interface ScoredAnswer {
@@ -53,6 +54,36 @@ function scoreOf(answers: readonly ScoredAnswer[]): number | null {
     reachable += weight / largest;
   }
   return Math.min(100, Math.round((reached / reachable) * 1000) / 10);
+}
+
+/** The part of an analysis that has scores. `answers` are those of the questions of each section. */
+export function withScores(
+  { sections }: Pick<Scorecard, 'sections'>,
+  answers: readonly (readonly Answer[])[],
+): Pick<Analysis, 'score' | 'auto_failed' | 'auto_fail_suspected' | 'sections'> {
+  const totals = computeTotals(
+    sections.map(({ questions }, section) =>
+      questions.map((question, index) => scoredAnswer(question, answers[section]![index]!)),
+    ),
+  );
+  return {
+    score: totals.score,
+    auto_failed: totals.autoFailed,
+    auto_fail_suspected: totals.autoFailSuspected,
+    sections: sections.map(({ name }, section) => ({
+      name,
+      score: totals.sections[section] ?? null,
+      questions: [...answers[section]!],
+    })),
+  };
+}
+
+/** A phrase alone never fails a call. */
+function scoredAnswer({ choices }: Question, answer: Answer): ScoredAnswer {
+  const { weight, points, max_points: most, decided_by, needs_review, evidence } = answer;
+  const fails = choices.some(({ label, auto_fail }) => label === answer.answer && auto_fail);
+  const isProved = decided_by === 'model' && !needs_review && evidence.length > 0;
+  return { weight, points, maxPoints: most, autoFail: fails ? (isProved ? 'proved' : 'suspected') : null };
 }
 
 export interface GivenAnswer {

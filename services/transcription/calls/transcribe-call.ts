@@ -26,10 +26,9 @@ import {
 } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
-import type { Logger } from '@call-analysis/runtime';
+import { counter, type Logger } from '@call-analysis/runtime';
 import type { Registered } from '@call-analysis/service';
 import { type Conversation, conversationOf } from '../domain.ts';
-import { countTranscribed } from '../metrics.ts';
 import type { WorkDirectory } from '../work-directory.ts';
 import type { TranscriptionWorkerPool } from '../workers/worker-pool.ts';
 import { isEngineAway, waitForEngine, type WaitingDeps } from './wait-for-engine.ts';
@@ -112,12 +111,18 @@ export async function transcribeCall(deps: Deps, event: AudioStoredEvent): Promi
       if (!erased.aborted && !(await isErased().catch(() => false))) {
         if (isEngineAway(error)) await waitForEngine(deps, event, error);
         if (!isOfCall(error)) throw error;
-        await failTranscription(deps, event, error);
+        await failCall(deps, FAILURE, event, error);
       }
     }
     if (!isWanted) await removePackedTranscripts(objects, event.firmuuid, event.subject);
   });
 }
+
+const transcribed = counter(
+  'transcribed_audio_seconds_total',
+  'Length of the recordings that were transcribed completely.',
+  [],
+);
 
 /** False when the call has been erased. */
 async function transcribe(deps: Deps, event: AudioStoredEvent, erased: AbortSignal): Promise<boolean> {
@@ -140,7 +145,7 @@ async function transcribe(deps: Deps, event: AudioStoredEvent, erased: AbortSign
       pool.transcribe({ file, format, duration, onProgress: (seconds) => progress.advance(seconds), signal: erased }),
     ),
   ).finally(() => progress.end());
-  countTranscribed(recording.duration);
+  transcribed.of().add(recording.duration);
   const { utterances: said, notes } = conversationOf(recording, { left, right });
   // Consumers store what is published.
   const utterances = event.data.redact === true ? await redacted(said) : said;
@@ -215,15 +220,6 @@ const FAILURE = {
 /** Whether the call fails because of its recording: a result, and no incident of ours. */
 function isOfCall(error: unknown): error is Fault {
   return error instanceof Fault && CODES_OF_CALL.has(error.code);
-}
-
-/** Fails a call because of its recording. */
-async function failTranscription(
-  parts: Consuming & { readonly bus: Bus; readonly log: Logger },
-  event: Event,
-  fault: Fault,
-): Promise<void> {
-  await failCall(parts, FAILURE, event, fault);
 }
 
 /** Publishes that a call could not be transcribed, and why. */

@@ -136,7 +136,7 @@ export class InstalledModels {
         `${JSON.stringify({ kind: model.kind, name, languages: model.languages, source }, null, 2)}\n`,
       );
       options.onProgress?.('transcribing samples', 0, null);
-      const { heard } = await transcribeSamples({ ...model, name });
+      const heard = await transcribeSamples({ ...model, name });
       await this.#publish(found, name);
       return { model: installed(join(this.directory, name)), heard };
     } finally {
@@ -149,10 +149,10 @@ export class InstalledModels {
     const bundled = bundledModel();
     if (name === bundled.name) {
       const [model] = this.list();
-      return { model: model!, heard: (await transcribeSamples(bundled)).heard };
+      return { model: model!, heard: await transcribeSamples(bundled) };
     }
     const folder = this.#folderOf(name);
-    return { model: installed(folder), heard: (await transcribeSamples(readModel(folder))).heard };
+    return { model: installed(folder), heard: await transcribeSamples(readModel(folder)) };
   }
 
   /** Workers that use the model finish their recordings with it. Fault MODEL_NOT_INSTALLED. */
@@ -241,12 +241,7 @@ export class InstalledModels {
   ): Promise<string> {
     const key = createHash('sha256').update(remote.url).digest('hex').slice(0, 16);
     const file = join(this.directory, DOWNLOADS, key);
-    await download(remote, file, {
-      environment,
-      onProgress,
-      ...(pausesMs !== undefined && { pausesMs }),
-      ...(stallMs !== undefined && { stallMs }),
-    });
+    await download(remote, file, { environment, onProgress, pausesMs, stallMs });
     return file;
   }
 

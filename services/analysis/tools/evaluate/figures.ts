@@ -38,17 +38,17 @@ export function figuresOf(pairs: readonly Pair[]): Figures {
   for (const [answer, count] of right) crossed += count * (given.get(answer) ?? 0);
   return {
     n,
-    accuracy: share(agreed, n),
+    accuracy: quotient(agreed, n),
     balancedAccuracy: mean([...right].map(([answer, count]) => (hits.get(answer) ?? 0) / count)),
     correlation: quotient(
       agreed * n - crossed,
       Math.sqrt((n * n - sumOfSquares(right)) * (n * n - sumOfSquares(given))),
     ),
     kappa: quotient(agreed * n - crossed, n * n - crossed),
-    majorityAccuracy: share(Math.max(0, ...right.values()), n),
-    reviewShare: share(n - rest.length, n),
-    restAccuracy: share(rest.filter(isRight).length, rest.length),
-    unmarkedWrongShare: share(rest.filter((pair) => !isRight(pair)).length, n),
+    majorityAccuracy: quotient(Math.max(0, ...right.values()), n),
+    reviewShare: quotient(n - rest.length, n),
+    restAccuracy: quotient(rest.filter(isRight).length, rest.length),
+    unmarkedWrongShare: quotient(rest.filter((pair) => !isRight(pair)).length, n),
   };
 }
 
@@ -64,7 +64,7 @@ export function figuresOfQuestions(byQuestion: ReadonlyMap<string, readonly Pair
     balancedAccuracy: null,
     correlation: null,
     kappa: null,
-    majorityAccuracy: share(
+    majorityAccuracy: quotient(
       guessed.reduce((sum, count) => sum + count, 0),
       pairs.length,
     ),
@@ -83,10 +83,6 @@ function countBy(answers: readonly (string | null)[]): Map<string | null, number
 
 function sumOfSquares(counts: ReadonlyMap<unknown, number>): number {
   return [...counts.values()].reduce((sum, count) => sum + count * count, 0);
-}
-
-function share(part: number, whole: number): number | null {
-  return quotient(part, whole);
 }
 
 function mean(values: readonly number[]): number | null {

@@ -12,8 +12,7 @@ import {
 } from '../speech-engine.ts';
 import { wavFile } from '../wav-file.ts';
 import { interpret, isStuck, type ServerAnswer } from './answer.ts';
-import type { Question, ServerAddress } from './protocol.ts';
-import { MAX_REQUEST_BYTES, type Provider, protocolOf } from './providers.ts';
+import { MAX_REQUEST_BYTES, type Provider, protocolOf, type Question, type ServerAddress } from './providers.ts';
 import { advise, type Refusal } from './refusal.ts';
 
 export interface ServerConfig extends ServerAddress {
