@@ -96,10 +96,10 @@ function isSentenceEnd(between: string): boolean {
 }
 
 function foldWord(word: string): string {
-  const lower = word.toLowerCase();
-  // Most words have nothing to fold.
-  if (!/['’‘ʻʼ`ёáéíóú]/.test(lower)) return lower;
-  const bare = lower.replace(/['’‘ʻʼ`]/g, '').replaceAll('ё', 'е');
+  const bare = word
+    .toLowerCase()
+    .replace(/['’‘ʻʼ`]/g, '')
+    .replaceAll('ё', 'е');
   return /[áéíóú]/.test(bare) ? bare.normalize('NFD').replace(/\p{M}/gu, '') : bare;
 }
 

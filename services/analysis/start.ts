@@ -11,7 +11,7 @@ import { consumers } from './consumers.ts';
 import { scorecardService } from './grpc.ts';
 import type { LanguageModelConfig } from './language-model/config.ts';
 import type { LanguageModel } from './language-model/language-model.ts';
-import { ModelQueue, type ModelQueueDeps } from './queue/model-queue.ts';
+import { ModelQueue } from './queue/model-queue.ts';
 import { openActiveScorecards } from './scorecards/active-scorecards.ts';
 import { openStore, type Store } from './store.ts';
 
@@ -46,8 +46,14 @@ export const { schema, migrations, events, prepare, start } = defineService<Conf
     const activeScorecards = openActiveScorecards(store, firms);
     const shared = { store, bus, objects, activeScorecards, firms, speechPrice: config.speechPrice };
     const asked = await openModel(config, store);
-    const modelQueue = openModelQueue(asked, { ...shared, log, ruleAnalyst: analyst });
-    if (modelQueue !== undefined) closing.add('model queue', () => modelQueue.close());
+    let modelQueue: ModelQueue | undefined;
+    if (asked !== undefined) {
+      const { config: modelConfig, model, analyst: modelAnalyst } = asked;
+      const queue = new ModelQueue({ ...shared, log, ruleAnalyst: analyst, modelAnalyst, model, config: modelConfig });
+      queue.start();
+      closing.add('model queue', () => queue.close());
+      modelQueue = queue;
+    }
     return { ...shared, analyst, modelQueue, model: asked };
   },
   // The replica that is asking about the call stops; another consumes the erasure for certain.
@@ -85,16 +91,4 @@ async function openModel({ languageModel, reviewBelow = 0.7 }: Config, store: St
   const { contextTokens, prices } = languageModel;
   const model = openLanguageModel(languageModel, store.requests);
   return { config: languageModel, model, analyst: modelAnalyst(model, { reviewBelow, contextTokens, prices }) };
-}
-
-/** Undefined without a language model. */
-function openModelQueue(
-  asked: AskedModel | undefined,
-  deps: Omit<ModelQueueDeps, 'modelAnalyst' | 'model' | 'config'>,
-): ModelQueue | undefined {
-  if (asked === undefined) return undefined;
-  const { config, model, analyst } = asked;
-  const queue = new ModelQueue({ ...deps, modelAnalyst: analyst, model, config });
-  queue.start();
-  return queue;
 }

@@ -13,13 +13,6 @@ const workers = gauge('transcription_workers', 'Transcription workers, by state.
 const limit = gauge('transcription_workers_limit', 'Recordings that can be transcribed at the same time.', []);
 const waiting = gauge('transcription_waiting_recordings', 'Received recordings that wait for a worker.', []);
 
-interface OpenedWorkerPool {
-  readonly pool: TranscriptionWorkerPool;
-  /** Calls that can be transcribed at the same time. */
-  readonly size: number;
-  close(): Promise<void>;
-}
-
 /** With more workers, decoding and cutting alone would keep a machine busy. */
 const MAX_WORKERS_FOR_ENGINE = 8;
 
@@ -31,7 +24,7 @@ export function openWorkerPool(
   { engine: config, workDirectory }: Pick<Config, 'engine' | 'workDirectory'>,
   log: Logger,
   testOptions: Partial<WorkerPoolOptions> = {},
-): OpenedWorkerPool {
+) {
   let engine: SpeechEngine | undefined;
   let size: number;
   let recognition: WorkerPoolOptions['recognition'];
@@ -57,6 +50,7 @@ export function openWorkerPool(
   ];
   return {
     pool,
+    /** Calls that can be transcribed at the same time. */
     size,
     async close() {
       for (const remove of metrics) remove();

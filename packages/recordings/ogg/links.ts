@@ -209,14 +209,11 @@ class Packets {
     if (this.#unwanted || this.#headless) return;
     this.#length += piece.length;
     if (this.#length > MAX_PACKET_BYTES) throw unreadable('The Ogg file is damaged: a packet is too large.');
-    // A copy, because the buffer of the page is reused.
-    this.#pieces.push(new Uint8Array(piece));
+    this.#pieces.push(piece);
   }
 
   #assemble(): Uint8Array {
     this.#unwanted = false;
-    const [only] = this.#pieces;
-    if (this.#pieces.length === 1 && only !== undefined) return only;
     return Buffer.concat(this.#pieces);
   }
 

@@ -194,12 +194,7 @@ async function countFrames(source: Source): Promise<number> {
 }
 
 /** The part of a link's decoded samples that is audio. */
-interface Timeline {
-  /** Samples to drop at the beginning. */
-  readonly skip: number;
-  /** The number of audio samples up to a granule position. */
-  samplesUntil(granule: number): number;
-}
+type Timeline = ReturnType<typeof timelineOf>;
 
 /**
  * Built from a link's first packet group: its granule position and the length of its packets give the granule position
@@ -207,10 +202,15 @@ interface Timeline {
  * below zero means that the first samples are to be dropped, unless the first group is also the last: then the samples
  * at the end are to be dropped instead.
  */
-function timelineOf({ link, samples, granule, last }: PacketGroup): Timeline {
+function timelineOf({ link, samples, granule, last }: PacketGroup) {
   const { skip } = link.codec;
   const beginning = granule - samples.reduce((sum, count) => sum + count, 0);
   const dropped = beginning < 0 && !last ? -beginning : 0;
   const offset = Math.max(0, beginning);
-  return { skip: skip + dropped, samplesUntil: (at) => Math.max(0, at - offset - skip) };
+  return {
+    /** Samples to drop at the beginning. */
+    skip: skip + dropped,
+    /** The number of audio samples up to a granule position. */
+    samplesUntil: (at: number) => Math.max(0, at - offset - skip),
+  };
 }

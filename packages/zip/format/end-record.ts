@@ -78,7 +78,7 @@ async function readEndRecord(
     offset: record.readUInt32LE(16),
   };
   const zip64 = await findZip64End(tail, position);
-  if (zip64 !== null && 'misplacedBy' in zip64) {
+  if (zip64?.misplacedBy !== undefined) {
     throw (
       (await bytesBefore(tail, zip64.misplacedBy)) ??
       contradiction('its ZIP64 end record is not where its locator says')

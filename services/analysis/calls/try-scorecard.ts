@@ -104,5 +104,5 @@ async function record(
 ) {
   if (tokens.requests === 0 || model === undefined) return;
   const used = { origin: { firmuuid: firmUuid }, callUuid, segmentType, audioSeconds: 0, tokens };
-  await store.db.transaction((tx) => recordUsage({ store, bus, config: model.config }, tx, [used]));
+  await store.db.transaction((tx) => recordUsage({ store, bus, config: model.config }, tx, used));
 }

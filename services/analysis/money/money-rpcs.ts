@@ -3,7 +3,6 @@ import { NewBudget, UsageQuery } from '@call-analysis/api/money';
 import type { Bus } from '@call-analysis/bus';
 import { BudgetSpent, createEvent, Uuid } from '@call-analysis/events';
 import { Fault, invalidFields } from '@call-analysis/fault';
-import type { Database } from '@call-analysis/postgres';
 import type { analysis } from '@call-analysis/proto';
 import type { Handlers } from '@call-analysis/rpc';
 import { apiRpc } from '@call-analysis/service';
@@ -27,7 +26,6 @@ export interface MoneyDeps {
 /** What is known of calls before they are analyzed. `text_bytes`: of all transcripts together. */
 const Measured = z.object({ calls: z.number(), text_bytes: z.number(), scorecard_uuid: Uuid.optional() });
 
-/** The RPCs for usage, budgets and estimates. */
 export function moneyRpcs({
   store,
   bus,
@@ -132,11 +130,6 @@ export function estimateAnalyses(
   return { ...tokens, cost: { low: formatAmount(low), high: formatAmount(high), currency: prices.currency } };
 }
 
-interface BudgetDeps {
-  readonly store: { readonly db: Database; readonly money: MoneyStore };
-  readonly bus: Pick<Bus, 'publish'>;
-}
-
 /** A firm's budget of the calendar month, in UTC, and what it has spent of it. */
 async function readBudget(money: MoneyStore, prices: Prices | undefined, firmUuid: string) {
   const budget = await money.findBudget(firmUuid);
@@ -156,7 +149,7 @@ function warningOf({ monthly }: z.output<typeof NewBudget>, prices: Prices | und
  * Faults: PRICES_UNKNOWN when a limit cannot be kept, because no prices are configured; VALIDATION_ERROR.
  */
 async function changeBudget(
-  { store: { db, money }, bus }: BudgetDeps,
+  { store: { db, money }, bus }: Pick<MoneyDeps, 'store' | 'bus'>,
   prices: Prices | undefined,
   firmUuid: string,
   budget: z.output<typeof NewBudget>,

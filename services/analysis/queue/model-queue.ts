@@ -33,7 +33,6 @@ export interface ModelQueueDeps extends OutcomeDeps {
   readonly log: Logger;
   readonly activeScorecards: ActiveScorecards;
   readonly firms: Pick<Firms, 'settings'>;
-  /** Asks the language model. */
   readonly modelAnalyst: Analyst;
   readonly model: Pick<LanguageModel, 'isThere'>;
   /** Answers by rules and fallbacks when a firm's budget is spent. */
@@ -82,7 +81,6 @@ export class ModelQueue {
     this.wake();
   }
 
-  /** There may be something to do. */
   wake(): void {
     this.#shouldClaimAgain = true;
     if (this.#stopped.signal.aborted) return;
@@ -190,13 +188,13 @@ export class ModelQueue {
       used = tokensOf(made.analysis?.usage);
       // A call without speech, or one for the fallbacks, says nothing about the server.
       if (used.requests > 0) this.#gate.succeeded();
-      await this.#outcomes.add({ request, tokens: used, event: made.analyzed });
+      await this.#outcomes.add(request, used, made.analyzed);
     } catch (error) {
       if (error instanceof ModelFailure) used = error.tokens;
       if (signal.aborted) {
         await this.#outcomes.recordBrokenOff(event, used);
       } else if (error instanceof Postponed) {
-        await this.#handBack([request]);
+        await this.#deps.store.requests.handBack(this.#lease, [event.id]);
       } else if (error instanceof ModelFailure) {
         await this.#failed(request, error, began);
       } else if (error instanceof Poison) {
@@ -222,13 +220,6 @@ export class ModelQueue {
     }
     this.#deps.log.warn({ err: error, call: event.subject }, 'the analysis of a call is tried again later');
     await this.#outcomes.later(request, delayOf(tries), isAway && announced !== error.message ? error.message : null);
-  }
-
-  async #handBack(requests: readonly ClaimedRequest[]): Promise<void> {
-    await this.#deps.store.requests.handBack(
-      this.#lease,
-      requests.map(({ event }) => event.id),
-    );
   }
 
   async #ask({ event, isSpent }: ClaimedRequest, signal: AbortSignal, takeSlot: TakeSlot): Promise<AnalyzedCall> {

@@ -104,7 +104,6 @@ export class Throttle {
     return Math.min(this.#usualTokens, this.#tokensPerMinute);
   }
 
-  /** How many requests the tokens suffice for. */
   #requestsInTokens(now: number): number {
     this.#refill(now);
     return Math.max(0, Math.floor(this.#tokens / this.#expectedTokens));

@@ -6,21 +6,14 @@ import { compiledPhraseBytes, type Scorecard } from './scorecard.ts';
 type Kind = CallKind & { readonly scorecardUuid?: string | undefined };
 
 /** The scorecards that calls are scored by. */
-export interface ActiveScorecards {
-  /**
-   * The scorecard revision of each call, in order: the newest of the scorecard that it names, else the active one. A
-   * scorecard that is not the firm's counts as not named. Adds the default scorecard to a new firm.
-   */
-  find(calls: readonly Kind[]): Promise<Scorecard[]>;
-}
-
-export function openActiveScorecards(
-  { scorecards }: Pick<ScorecardUse, 'scorecards'>,
-  firms: Pick<Firms, 'settings'>,
-): ActiveScorecards {
+export function openActiveScorecards({ scorecards }: Pick<ScorecardUse, 'scorecards'>, firms: Pick<Firms, 'settings'>) {
   const cache = new ScorecardCache();
   return {
-    async find(calls) {
+    /**
+     * The scorecard revision of each call, in order: the newest of the scorecard that it names, else the active one. A
+     * scorecard that is not the firm's counts as not named. Adds the default scorecard to a new firm.
+     */
+    async find(calls: readonly Kind[]): Promise<Scorecard[]> {
       const kinds = [...new Map(calls.map((call) => [keyOf(call), call])).values()];
       let active = await scorecards.findActive(kinds);
       const newFirms = new Set(kinds.filter((_, index) => active[index] === null).map(({ firmUuid }) => firmUuid));
@@ -38,6 +31,8 @@ export function openActiveScorecards(
     },
   };
 }
+
+export type ActiveScorecards = ReturnType<typeof openActiveScorecards>;
 
 async function findNamed(
   scorecards: Pick<ScorecardUse['scorecards'], 'findNewest'>,

@@ -36,9 +36,8 @@ const en = {
   respect: 'Was the operator respectful?',
   blame: 'Did the operator refrain from blaming the client?',
 };
-export type DefaultTexts = typeof en;
 
-export const DEFAULT_TEXTS: Readonly<Record<Language, DefaultTexts>> = {
+export const DEFAULT_TEXTS: Readonly<Record<Language, typeof en>> = {
   en,
   ru: {
     name: 'Качество обслуживания',

@@ -23,26 +23,19 @@ import {
   type Event,
   TranscriptionProgressed,
   TranscriptReady,
+  type Utterance,
 } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
 import { counter, type Logger } from '@call-analysis/runtime';
 import type { Registered } from '@call-analysis/service';
-import { type Conversation, conversationOf } from '../domain.ts';
+import { conversationOf } from '../domain.ts';
 import type { WorkDirectory } from '../work-directory.ts';
 import type { TranscriptionWorkerPool } from '../workers/worker-pool.ts';
 import { isEngineAway, waitForEngine, type WaitingDeps } from './wait-for-engine.ts';
 
 const SHARE = 0.1;
 const MIN_PAUSE_MS = 5_000;
-
-interface ProgressReporter {
-  start(): void;
-  /** `seconds` of the recording are transcribed. */
-  advance(seconds: number): void;
-  /** Resolves when all reports have been published or have failed. */
-  end(): Promise<void>;
-}
 
 /**
  * Publishes how much of a recording is transcribed: at the start, then at each tenth, but at most once in five seconds.
@@ -53,7 +46,7 @@ export function progressReporter(
   publish: (seconds: number) => Promise<void>,
   log: Logger,
   now: () => number = Date.now,
-): ProgressReporter {
+) {
   let reported = 0;
   let reportedAt = now();
   let publishing: Promise<void> = Promise.resolve();
@@ -68,10 +61,12 @@ export function progressReporter(
 
   return {
     start: () => report(0),
-    advance(seconds) {
+    /** `seconds` of the recording are transcribed. */
+    advance(seconds: number) {
       const done = Math.min(seconds, duration);
       if (done - reported >= SHARE * duration && done < duration && now() - reportedAt >= MIN_PAUSE_MS) report(done);
     },
+    /** Resolves when all reports have been published or have failed. */
     end: () => publishing,
   };
 }
@@ -179,7 +174,7 @@ async function transcribe(deps: Deps, event: AudioStoredEvent, erased: AbortSign
   return true;
 }
 
-async function redacted(said: Conversation['utterances']): Promise<Conversation['utterances']> {
+async function redacted(said: readonly Utterance[]): Promise<Utterance[]> {
   // Loaded only for firms that want it.
   const { redact } = await import('@call-analysis/redaction');
   return said.map((each) => ({ ...each, text: redact(each.text).text }));

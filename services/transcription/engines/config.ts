@@ -28,35 +28,33 @@ export interface LocalEngine {
   readonly threads?: number | undefined;
 }
 
-const workers = z
-  .string()
-  .regex(/^([1-9]|[1-9]\d)$/, 'must be a number from 1 to 99')
-  .transform(Number)
-  .optional();
+function numberUpTo(most: number) {
+  const message = `must be a number from 1 to ${most}`;
+  return z
+    .string()
+    .regex(/^[1-9]\d{0,2}$/, message)
+    .transform(Number)
+    .refine((value) => value <= most, message)
+    .optional();
+}
 
-/** The choice of a speech engine. */
 export const SpeechVariables = z.object({
   SPEECH_MODEL_DIR: z.string().optional().meta({
     description:
       'Models for the local engine, one per folder; see docs/speech-models.md. Added and removed models take effect with the next recording.',
     defaultText: 'on one machine models in DATA_DIR; none elsewhere, which leaves Moonshine tiny, English',
   }),
-  SPEECH_WORKERS: workers.meta({
+  SPEECH_WORKERS: numberUpTo(99).meta({
     description:
       'Workers of the local engine: recordings that it transcribes at the same time. Each uses one core and, with the bundled model, 300 to 450 MB. See docs/speech-models.md.',
     defaultText: 'one per core; with SPEECH_THREADS, the cores divided by it',
   }),
-  SPEECH_EARS: workers.meta({ description: 'The former name of SPEECH_WORKERS.' }),
-  SPEECH_THREADS: z
-    .string()
-    .regex(/^([1-9]|[12]\d|3[0-2])$/, 'must be a number from 1 to 32')
-    .transform(Number)
-    .optional()
-    .meta({
-      description:
-        'Threads of each worker of the local engine. More threads finish one recording sooner; more workers transcribe more recordings an hour.',
-      defaultText: '1',
-    }),
+  SPEECH_EARS: numberUpTo(99).meta({ description: 'The former name of SPEECH_WORKERS.' }),
+  SPEECH_THREADS: numberUpTo(32).meta({
+    description:
+      'Threads of each worker of the local engine. More threads finish one recording sooner; more workers transcribe more recordings an hour.',
+    defaultText: '1',
+  }),
   SPEECH_URL: z
     .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
     .refine(
@@ -94,15 +92,10 @@ export const SpeechVariables = z.object({
     description:
       'A program to use instead of the local engine, such as `["recognize", "--wav", "{file}"]`. It gets no secrets from the environment. When it fails, its standard error is logged.',
   }),
-  SPEECH_CONCURRENCY: z
-    .string()
-    .regex(/^([1-9]|[1-9]\d|1\d\d|2[0-4]\d|25[0-6])$/, 'must be a number from 1 to 256')
-    .transform(Number)
-    .optional()
-    .meta({
-      description: 'Segments that a speech server or program transcribes at the same time.',
-      defaultText: '4 for a server, one per core for a program',
-    }),
+  SPEECH_CONCURRENCY: numberUpTo(256).meta({
+    description: 'Segments that a speech server or program transcribes at the same time.',
+    defaultText: '4 for a server, one per core for a program',
+  }),
   SPEECH_GIVE_UP_AFTER: duration()
     .optional()
     .meta({ description: 'How long calls wait for a speech server or program before they fail.', defaultText: '24h' }),

@@ -201,7 +201,7 @@ async function sizeOf(file: string): Promise<number> {
 }
 
 /** Without what may be a secret. */
-function shown(url: string): string {
+export function shown(url: string): string {
   const { origin, pathname } = new URL(url);
   return origin + pathname;
 }

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { bundledModel } from '../models/bundled.ts';
 import { DESCRIPTION, isModel, isModelFile, readModel } from '../models/find-models.ts';
 import { type Kind, type Model, KINDS } from '../models/model.ts';
-import { checkSha256, download, type DownloadOptions, type Remote } from './download.ts';
+import { checkSha256, download, type DownloadOptions, type Remote, shown } from './download.ts';
 import { modelFault } from './model-fault.ts';
 import { type Known, modelFolder, recognizeModel, removeUnused } from './recognize-model.ts';
 import { transcribeSamples, type TranscribedSample } from './transcribe-samples.ts';
@@ -130,7 +130,7 @@ export class InstalledModels {
       const found = await modelFolder(folder);
       const model = await recognizeModel(found, name, known);
       await removeUnused(found, model);
-      const source = listed?.source ?? (isUrl ? withoutQuery(reference) : basename(reference));
+      const source = listed?.source ?? (isUrl ? shown(reference) : basename(reference));
       await writeFile(
         join(found, DESCRIPTION),
         `${JSON.stringify({ kind: model.kind, name, languages: model.languages, source }, null, 2)}\n`,
@@ -286,11 +286,6 @@ function checkedUrl(url: string): string {
     'DOWNLOAD_FAILED',
     'The URL must not contain a user or password. Download the file, and add it by its path.',
   );
-}
-
-function withoutQuery(url: string): string {
-  const { origin, pathname } = new URL(url);
-  return origin + pathname;
 }
 
 async function checkFile(file: string, sha256: string | undefined): Promise<void> {

@@ -6,7 +6,6 @@ import { isModelFile, readModel } from '../models/find-models.ts';
 import { type Kind, KINDS, type Model } from '../models/model.ts';
 import { modelFault } from './model-fault.ts';
 
-/** Facts about a model besides its files. */
 export interface Known {
   readonly kind?: Kind | undefined;
   readonly languages?: readonly string[] | undefined;

@@ -32,7 +32,7 @@ export class FoldedText {
       count += 1;
     }
     this.text = text;
-    this.letters = stringOf(codes.subarray(0, count));
+    this.letters = Buffer.from(codes.buffer, 0, 2 * count).toString('utf16le');
     this.#offsets = offsets.subarray(0, count);
   }
 
@@ -57,12 +57,6 @@ export class FoldedText {
 
 function isWordUnit(unit: number): boolean {
   return KIND[unit] === LETTER;
-}
-
-function stringOf(codes: Uint16Array): string {
-  let text = '';
-  for (let at = 0; at < codes.length; at += 8192) text += String.fromCharCode(...codes.subarray(at, at + 8192));
-  return text;
 }
 
 /**

@@ -1,7 +1,8 @@
 import { type Answer, type Manipulation, type Question, sentimentOf } from '@call-analysis/events';
+import type { LanguageModelConfig } from '../../language-model/config.ts';
 import type { LanguageModel, Prompt, Reply } from '../../language-model/language-model.ts';
 import { ModelFailure } from '../../language-model/outcome.ts';
-import { addTokens, NO_TOKENS, type Prices, type Tokens, usageOf } from '../../language-model/prices.ts';
+import { addTokens, NO_TOKENS, type Tokens, usageOf } from '../../language-model/prices.ts';
 import { maxPoints } from '../../scorecards/scorecard.ts';
 import { withScores } from '../../scorecards/totals.ts';
 import type { AnalysisResult, Analyst, Conversation } from '../analyst.ts';
@@ -40,11 +41,9 @@ const LEAST_WINDOW_TOKENS = 200;
 /** A window of this size is too long for no model in use: one that is refused without a reason is refused for another. */
 const SURELY_TAKEN_TOKENS = 1_000;
 
-interface ModelAnalystOptions {
+interface ModelAnalystOptions extends Pick<LanguageModelConfig, 'contextTokens' | 'prices'> {
   /** Answers that are less sure than this need a review. */
   readonly reviewBelow: number;
-  readonly contextTokens?: number | undefined;
-  readonly prices?: Prices | undefined;
 }
 
 /**

@@ -51,7 +51,6 @@ export type RawReply = z.infer<typeof RawReply>;
 
 /** After more objects than this that do not end, no further ones are looked for: each is read to the end of the text. */
 const MOST_UNENDED = 100;
-/** The beginning of an answer. */
 const BEGUN = /\{\s*"(?:answers|summary|reason|resolution|topics|sentiment|manipulation)"\s*:/u;
 /** Where a model's thinking ends: a closing tag, a channel that ends, or the beginning of the final one. */
 const THOUGHT_ENDS =

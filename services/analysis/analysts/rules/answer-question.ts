@@ -3,26 +3,23 @@ import {
   type DecidedBy,
   type Evidence,
   type Heard,
-  type Language,
   type PhraseDecision,
   phrasesOf,
   type Question,
   type Role,
 } from '@call-analysis/events';
 import { maxPoints } from '../../scorecards/scorecard.ts';
+import type { Conversation } from '../analyst.ts';
 import { confidenceOf, type OutcomeKind, RELIABLE } from './confidence.ts';
 import { hasPhrases } from './phrases/language-phrases.ts';
 import type { SearchResult } from './search-conversation.ts';
 import { SENTENCES, type Sentences } from './sentences.ts';
 
-interface AnswerOptions {
-  /** Of the call; null when it is unknown. Its answers are then for review. */
-  readonly language: Language | null;
-  /** Of the explanations. */
-  readonly firmLanguage: Language;
+/** The language of the call, whose answers are for review if it is unknown, and that of the explanations. */
+type AnswerOptions = Pick<Conversation, 'language' | 'firmLanguage'> & {
   /** Answers that are less sure than this are for review. */
   readonly reviewBelow: number;
-}
+};
 
 /**
  * Answers a question of a scorecard from the matches in a conversation. The phrases of a question for a language model

@@ -36,7 +36,6 @@ export interface Judged {
 
 const OPEN = 'open';
 
-/** An analyst and its options. */
 export interface Examinee {
   readonly analyst: Analyst;
   readonly redactForModel?: boolean;

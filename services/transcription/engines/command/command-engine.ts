@@ -51,7 +51,6 @@ export interface CommandConfig {
   readonly environment: Readonly<Record<string, string>>;
   /** For the temporary WAV files; created when it does not exist. */
   readonly workDirectory: string;
-  /** Programs at the same time. */
   readonly concurrency: number;
   /** Time limit per segment: this, plus some for each second of the segment. 30 s and 10 s when absent. */
   readonly timeoutMs?: number | undefined;

@@ -2,7 +2,6 @@ import type { Fault } from '@call-analysis/fault';
 import { z } from 'zod';
 import { engineMisconfigured, engineRefused, engineUnavailable, parsed } from '../speech-engine.ts';
 
-/** An answer with an error status. */
 export interface Refusal {
   readonly status: number;
   /** The beginning of its body. */
@@ -11,7 +10,6 @@ export interface Refusal {
   readonly retryAfterMs: number | null;
 }
 
-/** The reaction to a refusal. */
 type Advice =
   | { readonly kind: 'retry'; readonly fault: Fault }
   /** Request plain `json`: newer models do not return segments. */

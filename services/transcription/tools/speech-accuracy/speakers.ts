@@ -76,6 +76,10 @@ function variantsOf(language: string): Record<Half, readonly string[]> {
   };
 }
 
+function espeak(voices: string): string[] {
+  return voices.split(/\s+/u).map((voice) => `espeak-ng ${voice}`);
+}
+
 /** A synthesizer for Japanese alone has one voice, which is in every half but the first. */
 function japanese(): Record<Half, readonly string[]> {
   const { tuning, ...others } = variantsOf('ja');
@@ -97,46 +101,21 @@ const VOICES: Readonly<Record<string, Readonly<Record<Half, readonly string[]>>>
     tuning: [
       'flite slt',
       'flite kal16',
-      'espeak-ng en-us+f2',
-      'espeak-ng en-gb-scotland+m3',
-      'espeak-ng en-gb-x-gbcwmd+m1',
-      'espeak-ng en-029+f2',
-      'espeak-ng en-us-nyc+m6',
-      'espeak-ng en-gb-x-gbclan+f4',
-      'espeak-ng en-gb-x-rp+m2',
-      'espeak-ng en-gb-scotland+f2',
-      'espeak-ng en-029+m8',
-      'espeak-ng en-gb-x-gbcwmd+f2',
-      'espeak-ng en-gb+m7',
-      'espeak-ng en-us-nyc+f1',
+      ...espeak(`en-us+f2 en-gb-scotland+m3 en-gb-x-gbcwmd+m1 en-029+f2 en-us-nyc+m6 en-gb-x-gbclan+f4 en-gb-x-rp+m2
+        en-gb-scotland+f2 en-029+m8 en-gb-x-gbcwmd+f2 en-gb+m7 en-us-nyc+f1`),
     ],
-    judging: ['flite rms', 'flite awb', 'espeak-ng en-gb-x-rp+f4', 'espeak-ng en-029+m7', 'espeak-ng en-us-nyc+m1'],
+    judging: ['flite rms', 'flite awb', ...espeak(`en-gb-x-rp+f4 en-029+m7 en-us-nyc+m1`)],
     unheard: [
       'text2wave ked_diphone',
-      'espeak-ng en-gb+f1',
-      'espeak-ng en-gb-x-gbclan+m2',
-      'espeak-ng en-gb-x-gbcwmd+f3',
-      'espeak-ng en-gb-scotland+f5',
-      'espeak-ng en-029+f1',
-      'espeak-ng en-us-nyc+f3',
-      'espeak-ng en-us+m4',
-      'espeak-ng en-gb-x-rp+m5',
+      ...espeak(`en-gb+f1 en-gb-x-gbclan+m2 en-gb-x-gbcwmd+f3 en-gb-scotland+f5 en-029+f1 en-us-nyc+f3 en-us+m4
+        en-gb-x-rp+m5`),
     ],
     fresh: [
       'text2wave kal_diphone',
       'text2wave cmu_us_slt_arctic_hts',
-      'espeak-ng en-gb+anika',
-      'espeak-ng en-gb-x-gbclan+linda',
-      'espeak-ng en-gb-x-gbcwmd+Diogo',
-      'espeak-ng en-gb-x-gbcwmd+belinda',
-      'espeak-ng en-gb-scotland+adam',
-      'espeak-ng en-gb-scotland+Annie',
-      'espeak-ng en-029+steph',
-      'espeak-ng en-029+Mario',
-      'espeak-ng en-us-nyc+max',
-      'espeak-ng en-us-nyc+Alicia',
-      'espeak-ng en-us+john',
-      'espeak-ng en-gb-x-rp+Alex',
+      ...espeak(`en-gb+anika en-gb-x-gbclan+linda en-gb-x-gbcwmd+Diogo en-gb-x-gbcwmd+belinda en-gb-scotland+adam
+        en-gb-scotland+Annie en-029+steph en-029+Mario en-us-nyc+max en-us-nyc+Alicia en-us+john
+        en-gb-x-rp+Alex`),
     ],
   },
   uz: variantsOf('uz'),
