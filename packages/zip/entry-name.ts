@@ -33,6 +33,9 @@ function decodeBeginning(raw: Buffer, flags: number): readonly [string] | null {
   return (flags & UTF8_FLAG) === 0 ? [CP866.decode(beginning)] : null;
 }
 
+/** Matches most names: nothing in them can mean anything but a file in the root. */
+const HARMLESS = /^[^\p{Cc}\\/:.][^\p{Cc}\\/:]*$/u;
+
 export function isTooLong(raw: Buffer): boolean {
   return raw.length > MAX_NAME_BYTES;
 }
@@ -40,6 +43,7 @@ export function isTooLong(raw: Buffer): boolean {
 /** Why a name is unsafe, or null (docs/api.md, "Presigned uploads", UNSAFE_ARCHIVE). */
 export function unsafeName(name: string, rawBytes: number): string | null {
   if (rawBytes > MAX_NAME_BYTES) return `has a name of ${rawBytes} bytes, and the limit is ${MAX_NAME_BYTES}`;
+  if (HARMLESS.test(name)) return null;
   if (name === '') return 'an entry has no name';
   if (/\p{Cc}/u.test(name)) return 'has a control character in its name';
   if (name.includes('\\')) return 'has a backslash in its name';

@@ -9,7 +9,7 @@ import { apiRpc } from '@call-analysis/service';
 import { z } from 'zod';
 import { askedQuestions, maxOutputTokens, usualOutputTokens, writeInstructions } from '../analysts/model/prompt.ts';
 import { estimateTokens } from '../analysts/model/sent-conversation.ts';
-import { costOf, formatAmount, type Prices } from '../language-model/prices.ts';
+import { costOf, formatAmount, NO_TOKENS, type Prices } from '../language-model/prices.ts';
 import type { ActiveScorecards } from '../scorecards/active-scorecards.ts';
 import type { ScorecardUse } from '../scorecards/scorecard-store.ts';
 import type { Scorecard } from '../scorecards/scorecard.ts';
@@ -53,15 +53,7 @@ export function moneyRpcs({
   };
 }
 
-const NO_USAGE = {
-  calls: 0,
-  audio_seconds: 0,
-  requests: 0,
-  input_tokens: 0,
-  cached_input_tokens: 0,
-  output_tokens: 0,
-  cost: null,
-};
+const NO_USAGE = { calls: 0, audio_seconds: 0, ...NO_TOKENS, cost: null };
 const NO_SPEECH = { speech_calls: 0, speech_seconds: 0, speech_cost: null };
 
 /** Fault VALIDATION_ERROR for a scorecard that is not the firm's, or not active. */

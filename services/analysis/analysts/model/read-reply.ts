@@ -84,15 +84,9 @@ export async function readReply(text: string): Promise<RawReply | null> {
   return reply.success ? reply.data : null;
 }
 
-interface Complete {
-  readonly from: number;
-  readonly to: number;
-  readonly value: unknown;
-}
-
 /** The complete objects with answers, in order; none within another. */
-function completeReplies(text: string): Complete[] {
-  const found: Complete[] = [];
+function completeReplies(text: string) {
+  const found: { from: number; to: number; value: object }[] = [];
   let unended = 0;
   for (const { index: from } of text.matchAll(/\{\s*"/gu)) {
     if (from < (found.at(-1)?.to ?? 0)) continue;
