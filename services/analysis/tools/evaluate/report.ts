@@ -84,35 +84,23 @@ function cellsOf<Each extends { readonly question: string; readonly language: st
   );
 }
 
+const COLUMNS: readonly (readonly [header: string, cell: (row: Row) => string])[] = [
+  ['question', ({ question }) => question],
+  ['language', ({ language }) => language],
+  ['n', ({ n }) => String(n)],
+  ['right', ({ accuracy }) => percent(accuracy)],
+  ['balanced', ({ balancedAccuracy }) => percent(balancedAccuracy)],
+  ['MCC', ({ correlation }) => decimal(correlation)],
+  ['kappa', ({ kappa }) => decimal(kappa)],
+  ['majority', ({ majorityAccuracy }) => percent(majorityAccuracy)],
+  ['review', ({ reviewShare }) => percent(reviewShare)],
+  ['rest right', ({ restAccuracy }) => percent(restAccuracy)],
+  ['unmarked wrong', ({ unmarkedWrongShare }) => percent(unmarkedWrongShare)],
+];
+
 /** The report as a table for people. */
 export function writeReport({ analyst, conversations, rows, order, failed, cost }: Report): string {
-  const header = [
-    'question',
-    'language',
-    'n',
-    'right',
-    'balanced',
-    'MCC',
-    'kappa',
-    'majority',
-    'review',
-    'rest right',
-    'unmarked wrong',
-  ];
   const wrong = rows.find(({ question, language }) => question === ALL && language === ALL)?.unmarkedWrongShare ?? null;
-  const body = rows.map((row) => [
-    row.question,
-    row.language,
-    String(row.n),
-    percent(row.accuracy),
-    percent(row.balancedAccuracy),
-    decimal(row.correlation),
-    decimal(row.kappa),
-    percent(row.majorityAccuracy),
-    percent(row.reviewShare),
-    percent(row.restAccuracy),
-    percent(row.unmarkedWrongShare),
-  ]);
   const ordered = Object.entries(order)
     .filter(([, { pairs }]) => pairs > 0)
     .map(
@@ -122,7 +110,7 @@ export function writeReport({ analyst, conversations, rows, order, failed, cost 
   return [
     `Analyst: ${analyst}. Conversations: ${conversations}.`,
     '',
-    table([header, ...body]),
+    table([COLUMNS.map(([header]) => header), ...rows.map((row) => COLUMNS.map(([, cell]) => cell(row)))]),
     '',
     ...(ordered.length === 0 ? [] : [`Pairs in which the better call has the higher score: ${ordered.join(', ')}.`]),
     ...(wrong === null ? [] : [`Wrong answers that are not marked for review: ${(wrong * 100).toFixed(1)} % of all.`]),
