@@ -1,11 +1,6 @@
 import { resolve } from 'node:path';
-import {
-  languageModelConfig,
-  LanguageModelVariables,
-  ReviewVariables,
-  speechPrice,
-  SpeechPriceVariables,
-} from '@call-analysis/analysis/variables';
+import { languageModelConfig, LanguageModelVariables, ReviewVariables } from '@call-analysis/analysis/language-model';
+import { speechPrice, SpeechPriceVariables } from '@call-analysis/analysis/prices';
 import { kafkaFrom, KafkaVariables } from '@call-analysis/bus/variables';
 import { encryptionKeysFrom, EncryptionVariables } from '@call-analysis/encryption';
 import { httpConfigFrom, HttpVariables, tokenRulesFrom, TokenVariables } from '@call-analysis/gateway/variables';

@@ -1,14 +1,10 @@
 import { Fault } from '@call-analysis/fault';
 import type { Format } from './recording.ts';
 
-export const FORMAT_NAMES: Readonly<Record<Format, string>> = {
-  aiff: 'AIFF',
-  au: 'AU',
-  flac: 'FLAC',
-  mp3: 'MP3',
-  ogg: 'Ogg',
-  wav: 'WAV',
-};
+/** The usual name of a format, for messages. */
+export function nameOf(format: Format): string {
+  return format === 'ogg' ? 'Ogg' : format.toUpperCase();
+}
 
 /** The content is of its format but is damaged or holds no frame. `message` is a sentence. */
 export function unreadable(message: string): Fault {
@@ -17,7 +13,7 @@ export function unreadable(message: string): Fault {
 
 /** The content is not of the expected format. `found` completes "is …"; null when the content is unknown. */
 export function wrongContent(format: Format, found: string | null = null): Fault {
-  const name = FORMAT_NAMES[format];
+  const name = nameOf(format);
   const content = found === null ? `is not ${name}` : `is ${found}, not ${name}`;
   return invalidFormat(`The content of the .${format} file ${content}. Convert the recording to ${name}.`);
 }
@@ -27,7 +23,7 @@ export function wrongContent(format: Format, found: string | null = null): Fault
  * AUDIO_NOT_STEREO, so the advice depends on `channels`: null when their number is unknown.
  */
 export function unsupportedCodec(format: Format, codec: string, channels: number | null): Fault {
-  const problem = `${FORMAT_NAMES[format]} with ${codec} is not supported.`;
+  const problem = `${nameOf(format)} with ${codec} is not supported.`;
   const target = 'WAV with 16-bit PCM, A-law or mu-law, to FLAC or to MP3';
   if (channels === null || channels === 2) {
     return invalidFormat(`${problem} Convert the recording to ${target}, and keep both channels.`);

@@ -1,14 +1,15 @@
 import { Fault } from '@call-analysis/fault';
 import { aiff } from './aiff/aiff.ts';
 import { au, isAu } from './au/au.ts';
-import { describeChannels, FORMAT_NAMES, invalidFormat, unreadable } from './faults.ts';
+import { describeChannels, invalidFormat, nameOf, unreadable } from './faults.ts';
 import { flac } from './flac/flac.ts';
 import { frameHeader } from './mp3/frame-header.ts';
 import { mp3 } from './mp3/mp3.ts';
+import { id3v2Bytes } from './mp3/tags.ts';
 import { ogg } from './ogg/ogg.ts';
 import { fourCC, hasText } from './reading/bytes.ts';
 import { type Container, type Format, FORMATS, type RecordingInfo, type Samples, type Source } from './recording.ts';
-import { wav } from './wav/wav.ts';
+import { wav, WAV_KINDS } from './wav/wav.ts';
 
 const CONTAINERS: Readonly<Record<Format, Container>> = { aiff, au, flac, mp3, ogg, wav };
 /** A longer file name is cut in the message. In code points. */
@@ -51,8 +52,8 @@ function misnamed(format: Format, detected: DetectedContent): Fault {
   const problem = `The file is named .${format}, but its content is ${detected.name}.`;
   return invalidFormat(
     detected.format === null
-      ? `${problem} Convert the recording to ${FORMAT_NAMES[format]}.`
-      : `${problem} Rename it to .${detected.format}, or convert the recording to ${FORMAT_NAMES[format]}.`,
+      ? `${problem} Convert the recording to ${nameOf(format)}.`
+      : `${problem} Rename it to .${detected.format}, or convert the recording to ${nameOf(format)}.`,
   );
 }
 
@@ -86,7 +87,7 @@ const DETECTION_BYTES = 4096;
 /** Null when the first bytes match no known format. */
 async function detectFormat(source: Source): Promise<DetectedContent | null> {
   const bytes = await source.read(0, DETECTION_BYTES);
-  const tagBytes = leadingTagBytes(bytes);
+  const tagBytes = id3v2Bytes(bytes);
   if (tagBytes === 0) return bySignature(bytes) ?? (looksLikeMp3(bytes) ? supported('mp3') : null);
   // Among the supported formats only FLAC and MP3 files begin with an ID3v2 tag.
   const afterTag = await source.read(tagBytes, tagBytes + 4);
@@ -94,61 +95,39 @@ async function detectFormat(source: Source): Promise<DetectedContent | null> {
 }
 
 function supported(format: Format): DetectedContent {
-  return { format, name: FORMAT_NAMES[format] };
+  return { format, name: nameOf(format) };
 }
 
 function unsupported(name: string): DetectedContent {
   return { format: null, name };
 }
 
+const SIGNATURES: Readonly<Record<string, DetectedContent>> = {
+  fLaC: supported('flac'),
+  OggS: supported('ogg'),
+  caff: unsupported('Core Audio (CAF)'),
+  riff: unsupported('Wave64'),
+  '#!AM': unsupported('AMR'),
+  wvpk: unsupported('WavPack'),
+  'MAC ': unsupported("Monkey's Audio"),
+  '\x1aE\xdf\xa3': unsupported('Matroska or WebM'),
+  '0&\xb2u': unsupported('Windows Media (ASF)'),
+  'PK\x03\x04': unsupported('a ZIP archive'),
+  '%PDF': unsupported('a PDF'),
+};
+
 function bySignature(bytes: Uint8Array): DetectedContent | null {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const signature = fourCC(view);
   const kind = fourCC(view, 8);
   if (isAu(signature)) return supported('au');
-  switch (signature) {
-    case 'RIFF':
-    case 'RIFX':
-    case 'RF64':
-    case 'BW64':
-      return kind === 'WAVE'
-        ? supported('wav')
-        : unsupported(kind === 'AVI ' ? 'an AVI video' : 'a RIFF file without audio');
-    case 'FORM':
-      return kind === 'AIFF' || kind === 'AIFC' ? supported('aiff') : null;
-    case 'fLaC':
-      return supported('flac');
-    case 'OggS':
-      return supported('ogg');
-    case 'caff':
-      return unsupported('Core Audio (CAF)');
-    case 'riff':
-      return unsupported('Wave64');
-    case '#!AM':
-      return unsupported('AMR');
-    case 'wvpk':
-      return unsupported('WavPack');
-    case 'MAC ':
-      return unsupported("Monkey's Audio");
-    case '\x1aE\xdf\xa3':
-      return unsupported('Matroska or WebM');
-    case '0&\xb2u':
-      return unsupported('Windows Media (ASF)');
-    case 'PK\x03\x04':
-      return unsupported('a ZIP archive');
-    case '%PDF':
-      return unsupported('a PDF');
-    default:
-      if (fourCC(view, 4) === 'ftyp') return unsupported('MP4 (M4A)');
-      return isAdts(bytes) ? unsupported('AAC') : null;
+  if (WAV_KINDS.includes(signature)) {
+    if (kind === 'WAVE') return supported('wav');
+    return unsupported(kind === 'AVI ' ? 'an AVI video' : 'a RIFF file without audio');
   }
-}
-
-/** The size of the ID3v2 tag at the beginning; 0 when there is none. */
-function leadingTagBytes(bytes: Uint8Array): number {
-  if (bytes.length < 10 || !hasText(bytes, 0, 'ID3')) return 0;
-  const size = bytes.subarray(6, 10).reduce((sum, byte) => sum * 128 + (byte & 0x7f), 0);
-  return 10 + size + (bytes[5]! & 0x10 ? 10 : 0);
+  if (signature === 'FORM') return kind === 'AIFF' || kind === 'AIFC' ? supported('aiff') : null;
+  if (fourCC(view, 4) === 'ftyp') return unsupported('MP4 (M4A)');
+  return SIGNATURES[signature] ?? (isAdts(bytes) ? unsupported('AAC') : null);
 }
 
 /**

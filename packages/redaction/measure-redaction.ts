@@ -18,21 +18,8 @@ export type LabelledSentence = z.infer<typeof LabelledSentence>;
 /** Shipped with the code: by the first the rules are tuned, by the second they are only measured. */
 const SHIPPED = ['sentences/tuning.jsonl', 'sentences/held-out.jsonl'];
 
-export interface RedactionAccuracy {
-  readonly language: string;
-  readonly sentences: number;
-  /** Labelled pieces of personal data. */
-  readonly labelled: number;
-  /** Labelled pieces that are replaced completely, whichever kind was detected. */
-  readonly hidden: number;
-  /** Pieces that are replaced. */
-  readonly found: number;
-  /** Pieces that are replaced and touch a labelled one. */
-  readonly right: number;
-}
-
 /** For each language, and for all together under `all`. */
-export function measureRedaction(sentences: readonly LabelledSentence[]): RedactionAccuracy[] {
+export function measureRedaction(sentences: readonly LabelledSentence[]) {
   const languages = [...new Set(sentences.map(({ language }) => language))];
   return [...languages, 'all'].map((language) => {
     const chosen = sentences.filter((each) => language === 'all' || each.language === language);
@@ -46,7 +33,17 @@ export function measureRedaction(sentences: readonly LabelledSentence[]): Redact
       ).length;
       right += findings.filter((each) => spans.some((span) => each.start < span.end && span.start < each.end)).length;
     }
-    return { language, sentences: chosen.length, labelled, hidden, found, right };
+    return {
+      language,
+      sentences: chosen.length,
+      labelled,
+      /** Labelled pieces that are replaced completely, whichever kind was detected. */
+      hidden,
+      /** Pieces that are replaced. */
+      found,
+      /** Pieces that are replaced and touch a labelled one. */
+      right,
+    };
   });
 }
 
@@ -62,19 +59,14 @@ function main(args: readonly string[]): void {
   const files = named.length > 0 ? named : SHIPPED.map((name) => fileURLToPath(new URL(name, import.meta.url)));
   for (const file of files) {
     const sentences = readSentences(file);
-    console.log(`${basename(file)}\nlanguage  sentences  labelled  hidden  replaced  recall  precision`);
-    for (const each of measureRedaction(sentences)) {
-      const columns = [
-        each.language.padEnd(8),
-        String(each.sentences).padStart(9),
-        String(each.labelled).padStart(8),
-        String(each.hidden).padStart(6),
-        String(each.found).padStart(8),
-        share(each.hidden, each.labelled).padStart(6),
-        share(each.right, each.found).padStart(9),
-      ];
-      console.log(columns.join('  '));
-    }
+    console.log(basename(file));
+    console.table(
+      measureRedaction(sentences).map((each) => ({
+        ...each,
+        recall: share(each.hidden, each.labelled),
+        precision: share(each.right, each.found),
+      })),
+    );
     if (args.includes('--failures')) printFailures(sentences);
   }
 }

@@ -28,10 +28,7 @@ function findAddresses(text: string): Finding[] {
 
 const MAY_BE_SPOKEN = new RegExp(` ${DOT} `, 'iu');
 
-interface Span {
-  readonly start: number;
-  readonly end: number;
-}
+type Span = Pick<Finding, 'start' | 'end'>;
 
 /** A text without its personal data, and the way back. */
 export class Redaction {

@@ -1,28 +1,17 @@
-import { isAscii, isUtf8 } from 'node:buffer';
+import { isUtf8 } from 'node:buffer';
 import type { AudioExtractionRequested, BodyOf } from '@call-analysis/events';
 
 /** General purpose bit 11: name and comment are UTF-8. */
 const UTF8_FLAG = 1 << 11;
 const MAX_NAME_BYTES = 255;
 
-/** The upper halves of two code pages. All their characters are in NFC. */
-const CP866 = upperHalf(
-  'АБВГДЕЖЗИЙКЛМНОПРСТУФХЦЧШЩЪЫЬЭЮЯ' +
-    'абвгдежзийклмноп░▒▓│┤╡╢╖╕╣║╗╝╜╛┐' +
-    '└┴┬├─┼╞╟╚╔╩╦╠═╬╧╨╤╥╙╘╒╓╫╪┘┌█▄▌▐▀' +
-    'рстуфхцчшщъыьэюяЁёЄєЇїЎў°∙·√№¤■\u00a0',
-);
-const CP437 = upperHalf(
+const CP866 = new TextDecoder('ibm866');
+/** The upper half of a code page that TextDecoder does not have. */
+const CP437 =
   'ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜ¢£¥₧ƒ' +
-    'áíóúñÑªº¿⌐¬½¼¡«»░▒▓│┤╡╢╖╕╣║╗╝╜╛┐' +
-    '└┴┬├─┼╞╟╚╔╩╦╠═╬╧╨╤╥╙╘╒╓╫╪┘┌█▄▌▐▀' +
-    'αßΓπΣσµτΦΘΩδ∞φε∩≡±≥≤⌠⌡÷≈°∙·√ⁿ²■\u00a0',
-);
-
-/** The UTF-16 unit of each byte. */
-function upperHalf(characters: string): Uint16Array {
-  return Uint16Array.from({ length: 256 }, (_, byte) => (byte < 128 ? byte : characters.charCodeAt(byte - 128)));
-}
+  'áíóúñÑªº¿⌐¬½¼¡«»░▒▓│┤╡╢╖╕╣║╗╝╜╛┐' +
+  '└┴┬├─┼╞╟╚╔╩╦╠═╬╧╨╤╥╙╘╒╓╫╪┘┌█▄▌▐▀' +
+  'αßΓπΣσµτΦΘΩδ∞φε∩≡±≥≤⌠⌡÷≈°∙·√ⁿ²■\u00a0';
 
 /**
  * All readings of a name after NFC, the likelier one first. Null when the flag says UTF-8 and the bytes are not. Of a name
@@ -30,23 +19,18 @@ function upperHalf(characters: string): Uint16Array {
  */
 export function decodeName(raw: Buffer, flags: number): readonly [string, ...string[]] | null {
   if (raw.length > MAX_NAME_BYTES) return decodeBeginning(raw, flags);
-  if (isAscii(raw)) return [raw.toString('latin1')];
   if (isUtf8(raw)) return [raw.toString('utf8').normalize('NFC')];
   if ((flags & UTF8_FLAG) !== 0) return null;
-  return [decode(raw, CP866), decode(raw, CP437)];
+  // All characters of both code pages are in NFC.
+  const asCp437 = raw.toString('latin1').replace(/[\x80-\xff]/g, (byte) => CP437[byte.charCodeAt(0) - 128]!);
+  return [CP866.decode(raw), asCp437];
 }
 
 function decodeBeginning(raw: Buffer, flags: number): readonly [string] | null {
   // Four bytes for each of the 255 characters, and one more character, so that the message shows that it is cut.
   const beginning = raw.subarray(0, 4 * (MAX_NAME_BYTES + 1));
   if (isUtf8(raw)) return [beginning.toString('utf8').replace(/\ufffd+$/u, '')];
-  return (flags & UTF8_FLAG) === 0 ? [decode(beginning, CP866)] : null;
-}
-
-function decode(raw: Buffer, page: Uint16Array): string {
-  const units = Buffer.allocUnsafe(2 * raw.length);
-  for (let index = 0; index < raw.length; index++) units.writeUInt16LE(page[raw[index]!]!, 2 * index);
-  return units.toString('utf16le');
+  return (flags & UTF8_FLAG) === 0 ? [CP866.decode(beginning)] : null;
 }
 
 /** Matches most names: nothing in them can mean anything but a file in the root. */
@@ -95,33 +79,31 @@ type Match =
  */
 export class EntryNames {
   readonly #entries: readonly ArchiveEntry[];
-  readonly #byName = new Map<string, number>();
-  readonly #taken: Uint8Array;
+  readonly #byName = new Map<string, ArchiveEntry>();
+  readonly #taken = new Set<ArchiveEntry>();
   #byFoldedName: Map<string, string> | null = null;
 
   constructor(entries: readonly ArchiveEntry[]) {
     this.#entries = entries;
-    this.#taken = new Uint8Array(entries.length);
-    for (const [index, { names }] of entries.entries()) {
+    for (const entry of entries) {
       // An earlier reading takes precedence.
-      for (const name of names) if (!this.#byName.has(name)) this.#byName.set(name, index);
+      for (const name of entry.names) if (!this.#byName.has(name)) this.#byName.set(name, entry);
     }
   }
 
   /** Returns every entry once. */
   take(fileName: string): Match {
     const name = fileName.normalize('NFC');
-    const index = this.#byName.get(name);
-    const entry = index === undefined ? undefined : this.#entries[index];
-    if (index === undefined || entry === undefined) return { is: 'missing', nearest: this.#nearest(name) };
-    if (this.#taken[index] === 1) return { is: 'taken' };
-    this.#taken[index] = 1;
+    const entry = this.#byName.get(name);
+    if (entry === undefined) return { is: 'missing', nearest: this.#nearest(name) };
+    if (this.#taken.has(entry)) return { is: 'taken' };
+    this.#taken.add(entry);
     return { is: 'found', entry };
   }
 
   /** The names of the entries that were not taken, in the order of the directory. */
   rest(): string[] {
-    return this.#entries.filter((_, index) => this.#taken[index] === 0).map(({ names }) => names[0]);
+    return this.#entries.filter((entry) => !this.#taken.has(entry)).map(({ names }) => names[0]);
   }
 
   #nearest(name: string): string | null {
@@ -130,7 +112,8 @@ export class EntryNames {
   }
 }
 
-function fold(name: string): string {
+/** A name as names are compared when upper and lower case are the same. */
+export function fold(name: string): string {
   return name.toLowerCase().normalize('NFC');
 }
 

@@ -3,7 +3,6 @@ import type { Bus } from '@call-analysis/bus';
 import { Uuid } from '@call-analysis/events';
 import { analysis } from '@call-analysis/proto';
 import type { Caller } from '@call-analysis/proto/analysis/v1/Caller';
-import type { GivenAnswer as GivenAnswerMessage } from '@call-analysis/proto/analysis/v1/GivenAnswer';
 import type { ScorecardReply } from '@call-analysis/proto/analysis/v1/ScorecardReply';
 import { type Callers, implement } from '@call-analysis/rpc';
 import { answer, apiRequest, apiRpc, auditEntry, PageRequest, present, requireCaller } from '@call-analysis/service';
@@ -13,7 +12,7 @@ import { type TrialDeps, TriedCall, tryScorecard } from './calls/try-scorecard.t
 import { type MoneyDeps, moneyRpcs } from './money/money-rpcs.ts';
 import { defaultScorecardIn } from './scorecards/default-scorecard.ts';
 import type { StoredScorecard } from './scorecards/scorecard-store.ts';
-import { addUp, type GivenAnswer } from './scorecards/totals.ts';
+import { addUp } from './scorecards/totals.ts';
 import { createScorecard, reviseScorecard } from './scorecards/write-scorecard.ts';
 import type { Store } from './store.ts';
 
@@ -100,12 +99,7 @@ export function scorecardService(
     async addUp(request) {
       const { firmUuid } = requireCaller(request.caller);
       const scorecard = await scorecards.find(firmUuid, Uuid.parse(request.scorecard_uuid), request.revision);
-      const added = addUp(
-        scorecard,
-        request.machine.map(givenAnswer),
-        request.person.map(givenAnswer),
-        request.machine_auto_failed,
-      );
+      const added = addUp(scorecard, request.machine, request.person, request.machine_auto_failed);
       return {
         ...(added.score !== null && { score: added.score }),
         auto_failed: added.autoFailed,
@@ -125,10 +119,6 @@ export function scorecardService(
       return answer(request.caller, page, (json) => ({ ...json, items: json.items.map(present) }));
     },
   });
-}
-
-function givenAnswer({ question_uuid, answer, decided_by }: GivenAnswerMessage): GivenAnswer {
-  return { questionUuid: question_uuid, answer: answer ?? null, decidedBy: decided_by };
 }
 
 function reply(caller: Caller | null, stored: StoredScorecard): ScorecardReply {

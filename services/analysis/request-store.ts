@@ -1,8 +1,6 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
-import type { BodyOf, Event, TranscriptReady } from '@call-analysis/events';
 import { confidential, type Database, type Sql, columnsOf } from '@call-analysis/postgres';
-
-export type TranscriptReadyEvent = Event<BodyOf<typeof TranscriptReady>>;
+import type { TranscriptReadyEvent } from './analysts/make-analysis.ts';
 
 /** A request that this process may work on until its lease ends. */
 export interface ClaimedRequest {
@@ -16,20 +14,10 @@ export interface ClaimedRequest {
   readonly hasBudget: boolean;
 }
 
-interface Row {
-  readonly event: Buffer;
-  readonly lease: string;
-  readonly tries: number;
-  readonly announced: string | null;
-  readonly isSpent: boolean;
-  readonly hasBudget: boolean;
-}
+type Row = Omit<ClaimedRequest, 'event'> & { readonly event: Buffer };
 
 const fast = { level: 1 };
 export const LEASE_SECONDS = 60;
-
-/** Two transactions that remove several of the same requests lock them in the same order. */
-const IN_ORDER = 'ORDER BY event_id FOR UPDATE';
 
 /** The month that spending counts for, in UTC. */
 const MONTH = `to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM')`;
@@ -100,7 +88,6 @@ export function openRequestStore(db: Database, currency: string | null) {
       });
     },
 
-    /** Keeps the leases of requests in progress. */
     async extend(lease: string): Promise<void> {
       // A locked one is being removed, together with others: waiting for it would deadlock.
       await db.query(
@@ -119,12 +106,10 @@ export function openRequestStore(db: Database, currency: string | null) {
       );
     },
 
-    /** Whether the firm has spent its budget. */
     async isSpent(firmUuid: string): Promise<boolean> {
       return (await db.query(`${spentFirms('$2')} AND budget.firm_uuid = $1`, [firmUuid, currency])).length > 0;
     },
 
-    /** Puts a request back for a later try. */
     async postpone(
       tx: Sql,
       eventId: string,
@@ -141,21 +126,17 @@ export function openRequestStore(db: Database, currency: string | null) {
       );
     },
 
-    /** Removes requests that are done. Returns which: not those that were erased, canceled, or are another process's by now. */
-    async remove(tx: Sql, eventIds: readonly string[], lease: string): Promise<ReadonlySet<string>> {
-      const rows = await tx.query<{ id: string }>(
-        `DELETE FROM model_request WHERE event_id IN (
-           SELECT event_id FROM model_request WHERE event_id = ANY($1::uuid[]) AND lease = $2 ${IN_ORDER})
-         RETURNING event_id AS id`,
-        [eventIds, lease],
-      );
-      return new Set(rows.map(({ id }) => id));
+    /** Removes a request that is done. False if it was erased, canceled, or is another process's by now. */
+    async remove(tx: Sql, eventId: string, lease: string): Promise<boolean> {
+      const removed = 'DELETE FROM model_request WHERE event_id = $1 AND lease = $2 RETURNING 1';
+      return (await tx.query(removed, [eventId, lease])).length > 0;
     },
 
+    /** Two transactions that remove several of the same requests lock them in the same order. */
     async removeCalls(tx: Sql, firmUuid: string, callUuids: readonly string[]): Promise<void> {
       await tx.query(
         `DELETE FROM model_request WHERE event_id IN (
-           SELECT event_id FROM model_request WHERE firm_uuid = $1 AND call_uuid = ANY($2::uuid[]) ${IN_ORDER})`,
+           SELECT event_id FROM model_request WHERE firm_uuid = $1 AND call_uuid = ANY($2::uuid[]) ORDER BY event_id FOR UPDATE)`,
         [firmUuid, callUuids],
       );
     },

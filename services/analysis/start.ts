@@ -11,8 +11,8 @@ import { consumers } from './consumers.ts';
 import { scorecardService } from './grpc.ts';
 import type { LanguageModelConfig } from './language-model/config.ts';
 import type { LanguageModel } from './language-model/language-model.ts';
-import { ModelQueue, type ModelQueueDeps } from './queue/model-queue.ts';
-import { ScorecardCache } from './scorecards/scorecard-cache.ts';
+import { ModelQueue } from './queue/model-queue.ts';
+import { openActiveScorecards } from './scorecards/active-scorecards.ts';
 import { openStore, type Store } from './store.ts';
 
 export type { Config } from './config.ts';
@@ -43,11 +43,17 @@ export const { schema, migrations, events, prepare, start } = defineService<Conf
     const firms = dialFirms(config.keyManagement, { tls: config.tls, log });
     closing.add('key-management client', () => firms.close());
     const store = openStore(db, { currency: config.languageModel?.prices?.currency });
-    const scorecardCache = new ScorecardCache();
-    const shared = { store, bus, objects, scorecardCache, firms, speechPrice: config.speechPrice };
+    const activeScorecards = openActiveScorecards(store, firms);
+    const shared = { store, bus, objects, activeScorecards, firms, speechPrice: config.speechPrice };
     const asked = await openModel(config, store);
-    const modelQueue = openModelQueue(asked, { ...shared, log, ruleAnalyst: analyst });
-    if (modelQueue !== undefined) closing.add('model queue', () => modelQueue.close());
+    let modelQueue: ModelQueue | undefined;
+    if (asked !== undefined) {
+      const { config: modelConfig, model, analyst: modelAnalyst } = asked;
+      const queue = new ModelQueue({ ...shared, log, ruleAnalyst: analyst, modelAnalyst, model, config: modelConfig });
+      queue.start();
+      closing.add('model queue', () => queue.close());
+      modelQueue = queue;
+    }
     return { ...shared, analyst, modelQueue, model: asked };
   },
   // The replica that is asking about the call stops; another consumes the erasure for certain.
@@ -55,12 +61,15 @@ export const { schema, migrations, events, prepare, start } = defineService<Conf
     { event: CallErased, receive: ({ modelQueue }, event) => modelQueue?.inProgress.abort(event) },
     { event: FirmRemoved, receive: ({ modelQueue }, { subject }) => modelQueue?.inProgress.abortFirm(subject) },
   ],
-  rpcs: ({ store, firms, bus, scorecardCache, analyst, model: asked, modelQueue: queue }, { languageModel: model }) => {
+  rpcs: (
+    { store, firms, bus, activeScorecards, analyst, model: asked, modelQueue: queue },
+    { languageModel: model },
+  ) => {
     const trial = {
       ruleAnalyst: analyst,
       ...(asked !== undefined && queue !== undefined && { model: { ...asked, analyze: queue.analyzeNow.bind(queue) } }),
     };
-    return [scorecardService({ store, firms, bus, scorecardCache, model, trial })];
+    return [scorecardService({ store, firms, bus, activeScorecards, model, trial })];
   },
   // Calls are scored without it where the settings of their firm are known; new scorecards, and other calls, have to wait.
   dependencies: ({ firms, modelQueue }) => [
@@ -82,16 +91,4 @@ async function openModel({ languageModel, reviewBelow = 0.7 }: Config, store: St
   const { contextTokens, prices } = languageModel;
   const model = openLanguageModel(languageModel, store.requests);
   return { config: languageModel, model, analyst: modelAnalyst(model, { reviewBelow, contextTokens, prices }) };
-}
-
-/** Undefined without a language model. */
-function openModelQueue(
-  asked: AskedModel | undefined,
-  deps: Omit<ModelQueueDeps, 'modelAnalyst' | 'model' | 'config'>,
-): ModelQueue | undefined {
-  if (asked === undefined) return undefined;
-  const { config, model, analyst } = asked;
-  const queue = new ModelQueue({ ...deps, modelAnalyst: analyst, model, config });
-  queue.start();
-  return queue;
 }

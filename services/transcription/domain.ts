@@ -1,36 +1,21 @@
 import type { Role, Utterance } from '@call-analysis/events';
-
-type Side = 'left' | 'right';
+import type { Side } from './audio/stereo.ts';
+import type { RecordingTranscript } from './workers/transcribe-recording.ts';
 
 /** The utterances on two channels, in any order; seconds from the recording's beginning. */
-export interface TranscribedChannels {
-  readonly duration: number;
-  /** Both channels carry the same recording. */
-  readonly isDualMono: boolean;
-  readonly utterances: readonly {
-    readonly side: Side;
-    readonly text: string;
-    readonly start: number;
-    readonly end: number;
-    readonly confidence?: number | undefined;
-  }[];
-}
-
-export interface Conversation {
-  /** By start time. */
-  readonly utterances: Utterance[];
-  /** Sentences about the transcript for its readers. */
-  readonly notes: string[];
-}
+export type TranscribedChannels = Pick<RecordingTranscript, 'duration' | 'isDualMono' | 'utterances'>;
 
 /** An utterance is a duplicate when at least this share of it overlaps with utterances on the other channel. */
 const DUPLICATE_OVERLAP = 0.5;
 
-/** Merges the channels' utterances into one conversation, by time and with the channels' roles. */
-export function conversationOf(channels: TranscribedChannels, roles: Readonly<Record<Side, Role>>): Conversation {
+/**
+ * Merges the channels' utterances into one conversation, by start time and with the channels' roles. The notes are
+ * sentences for its readers.
+ */
+export function conversationOf(channels: TranscribedChannels, roles: Readonly<Record<Side, Role>>) {
   const { isDualMono, duration } = channels;
   const distinct = isDualMono ? withoutDuplicates(channels.utterances) : channels.utterances;
-  const utterances = distinct
+  const utterances: Utterance[] = distinct
     .map(({ side, text, start, end, confidence }) => {
       const startsAt = toHundredths(Math.min(start, duration));
       return {

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { isDeepStrictEqual } from 'node:util';
-import type { Logger } from '@call-analysis/runtime';
+import { gauge, type Logger } from '@call-analysis/runtime';
 import type { Config } from './config.ts';
 import { commandEngine } from './engines/command/command-engine.ts';
 import { serverEngine } from './engines/server/server-engine.ts';
@@ -9,49 +9,53 @@ import { findModels } from './models/find-models.ts';
 import type { Model } from './models/model.ts';
 import { TranscriptionWorkerPool, type WorkerPoolOptions } from './workers/worker-pool.ts';
 
-interface OpenedWorkerPool {
-  readonly pool: TranscriptionWorkerPool;
-  /** Calls that can be transcribed at the same time. */
-  readonly size: number;
-  close(): Promise<void>;
-}
+const workers = gauge('transcription_workers', 'Transcription workers, by state.', ['state']);
+const limit = gauge('transcription_workers_limit', 'Recordings that can be transcribed at the same time.', []);
+const waiting = gauge('transcription_waiting_recordings', 'Received recordings that wait for a worker.', []);
 
 /** With more workers, decoding and cutting alone would keep a machine busy. */
 const MAX_WORKERS_FOR_ENGINE = 8;
 
-/** Opens a pool for the configured engine. ConfigFault when there is a mistake in the model directory. */
+/**
+ * Opens a pool for the configured engine, and reports its usage until it is closed. ConfigFault when there is a mistake in
+ * the model directory.
+ */
 export function openWorkerPool(
   { engine: config, workDirectory }: Pick<Config, 'engine' | 'workDirectory'>,
   log: Logger,
   testOptions: Partial<WorkerPoolOptions> = {},
-): OpenedWorkerPool {
+) {
+  let engine: SpeechEngine | undefined;
+  let size: number;
+  let recognition: WorkerPoolOptions['recognition'];
   if (config.kind === 'local') {
     const models = configuredModels(config.modelDirectory, log);
     const { threads = 1 } = config;
-    const size = config.workers ?? Math.max(Math.floor(availableParallelism() / threads), 1);
-    const pool = new TranscriptionWorkerPool({
-      size,
-      recognition: () => ({ by: 'models', models: models(), directory: workDirectory, threads }),
-      ...testOptions,
-    });
-    return { pool, size, close: async () => pool.close() };
+    size = config.workers ?? Math.max(Math.floor(availableParallelism() / threads), 1);
+    recognition = () => ({ by: 'models', models: models(), directory: workDirectory, threads });
+  } else {
+    engine = config.kind === 'server' ? serverEngine(config) : commandEngine({ ...config, workDirectory });
+    const { name, maxSegmentSeconds } = engine;
+    size = Math.min(engine.concurrency, MAX_WORKERS_FOR_ENGINE);
+    recognition = () => ({ by: 'engine', name, maxSegmentSeconds });
   }
-  const engine: SpeechEngine =
-    config.kind === 'server' ? serverEngine(config) : commandEngine({ ...config, workDirectory });
-  const { name, maxSegmentSeconds } = engine;
-  const size = Math.min(engine.concurrency, MAX_WORKERS_FOR_ENGINE);
-  const pool = new TranscriptionWorkerPool({
-    size,
-    recognition: () => ({ by: 'engine', name, maxSegmentSeconds }),
-    engine,
-    ...testOptions,
-  });
+  const pool = new TranscriptionWorkerPool({ size, recognition, engine, ...testOptions });
+  const metrics = [
+    workers.from(() => [
+      { labels: ['busy'], value: pool.usage.busy },
+      { labels: ['idle'], value: pool.usage.idle },
+    ]),
+    limit.from(() => [{ labels: [], value: size }]),
+    waiting.from(() => [{ labels: [], value: pool.usage.waiting }]),
+  ];
   return {
     pool,
+    /** Calls that can be transcribed at the same time. */
     size,
     async close() {
+      for (const remove of metrics) remove();
       pool.close();
-      await engine.close();
+      await engine?.close();
     },
   };
 }

@@ -6,7 +6,6 @@ import type { TranscriptionDeps } from './calls/transcribe-call.ts';
 import { ENGINE_GIVE_UP_AFTER_MS, LONGEST_ENGINE_PAUSE_MS } from './calls/wait-for-engine.ts';
 import type { Config } from './config.ts';
 import { consumers } from './consumers.ts';
-import { watchWorkerPool } from './metrics.ts';
 import { openWorkerPool } from './open-worker-pool.ts';
 import { openOutageStore } from './store.ts';
 import { openWorkDirectory } from './work-directory.ts';
@@ -53,7 +52,6 @@ export const { schema, migrations, events, prepare, start } = defineService<Conf
     closing.add('work directory', () => workDirectory.close());
     const { pool, size: poolSize, close } = openWorkerPool(config, log, workerPool);
     closing.add('transcription workers', close);
-    closing.add('metrics of the workers', watchWorkerPool(pool, poolSize));
     const giveUpAfterMs = (config.engine.kind !== 'local' && config.engine.giveUpAfterMs) || ENGINE_GIVE_UP_AFTER_MS;
     return {
       db,

@@ -20,7 +20,6 @@ export interface WorkDirectory {
   readonly path: string;
   /** Stores the bytes in a file while `work` runs. Fault WORK_DIRECTORY_FULL of kind unavailable. */
   withFile<Result>(bytes: Readable, work: (file: string) => Promise<Result>): Promise<Result>;
-  /** Removes the remaining files. */
   close(): Promise<void>;
 }
 

@@ -10,8 +10,7 @@ import {
 } from '../codecs/sample-data.ts';
 import { unreadable, unsupportedCodec, wrongContent } from '../faults.ts';
 import { fourCC } from '../reading/bytes.ts';
-import { type Chunk, chunksOf, endOfSamples, UNKNOWN_SIZE } from '../reading/chunks.ts';
-import { HeaderReader } from '../reading/header-reader.ts';
+import { type Chunk, chunksOf, endOfSamples, HeaderReader, UNKNOWN_SIZE } from '../reading/headers.ts';
 import type { Container, Source } from '../recording.ts';
 
 /** AIFF and AIFF-C (Apple, "Audio Interchange File Format AIFF-C"). */
@@ -58,18 +57,12 @@ async function locateSamples(reader: HeaderReader, chunk: Chunk): Promise<{ star
 }
 
 /** The content of the `COMM` chunk. */
-interface Common {
-  readonly channels: number;
-  readonly sampleRate: number;
-  readonly bits: number;
-  /** `NONE` in plain AIFF, which has no such field. */
-  readonly compression: string;
-}
+type Common = ReturnType<typeof readCommon>;
 
 const PLAIN_BYTES = 18;
 const COMPRESSED_BYTES = 22;
 
-function readCommon(chunk: DataView, compressed: boolean): Common {
+function readCommon(chunk: DataView, compressed: boolean) {
   if (chunk.byteLength < (compressed ? COMPRESSED_BYTES : PLAIN_BYTES)) {
     throw unreadable('The common chunk of the AIFF file is cut short.');
   }
@@ -77,6 +70,7 @@ function readCommon(chunk: DataView, compressed: boolean): Common {
     channels: chunk.getUint16(0),
     bits: chunk.getUint16(6),
     sampleRate: Math.round(readExtendedFloat(chunk, 8)),
+    // Plain AIFF has no such field.
     compression: compressed ? fourCC(chunk, PLAIN_BYTES) : 'NONE',
   };
   checkChannelsAndRate(common);

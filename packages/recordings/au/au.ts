@@ -9,8 +9,7 @@ import {
 } from '../codecs/sample-data.ts';
 import { unreadable, unsupportedCodec, wrongContent } from '../faults.ts';
 import { fourCC } from '../reading/bytes.ts';
-import { UNKNOWN_SIZE } from '../reading/chunks.ts';
-import { HeaderReader } from '../reading/header-reader.ts';
+import { HeaderReader, UNKNOWN_SIZE } from '../reading/headers.ts';
 import type { Container, Source } from '../recording.ts';
 
 /** Sun and NeXT audio. */

@@ -14,8 +14,6 @@ export function clip(channels: readonly Float32Array[]): void {
 
 /** Joins consecutive pieces of samples, channel by channel. */
 export function concatChannels(pieces: readonly (readonly Float32Array[])[], channels: number): Float32Array[] {
-  const [only] = pieces;
-  if (pieces.length === 1 && only !== undefined) return [...only];
   const length = pieces.reduce((sum, piece) => sum + (piece[0]?.length ?? 0), 0);
   return Array.from({ length: channels }, (_, channel) => {
     const all = new Float32Array(length);

@@ -54,6 +54,15 @@ export function msAdpcm(channelCount: 1 | 2, blockBytes: number, table: readonly
     bytes < header ? 0 : 2 + Math.floor(((bytes - header) * 2) / channelCount);
   const framesPerBlock = framesInPartialBlock(blockBytes);
   if (framesPerBlock === 0) return null;
+  const begin = (predictor: Predictor, view: DataView, at: number, channel: number): void => {
+    const coefficients = table[view.getUint8(at + channel)];
+    if (!coefficients) throw unreadable('A block of MS ADPCM has an invalid predictor index.');
+    const field = (index: number): number => view.getInt16(at + channelCount * (1 + 2 * index) + 2 * channel, true);
+    predictor.coefficients = coefficients;
+    predictor.step = field(0);
+    predictor.last = field(1);
+    predictor.before = field(2);
+  };
   return {
     name: 'adpcm_ms',
     blockBytes,
@@ -70,7 +79,7 @@ export function msAdpcm(channelCount: 1 | 2, blockBytes: number, table: readonly
           const end = Math.min(at + blockBytes, bytes.length);
           if (framesInPartialBlock(end - at) === 0) continue;
           for (const [channel, predictor] of [left, right].slice(0, channelCount).entries()) {
-            begin(predictor, view, at, channel, channelCount, table);
+            begin(predictor, view, at, channel);
             channels[channel]![frame] = predictor.before / 0x8000;
             channels[channel]![frame + 1] = predictor.last / 0x8000;
           }
@@ -85,21 +94,4 @@ export function msAdpcm(channelCount: 1 | 2, blockBytes: number, table: readonly
       };
     },
   };
-}
-
-function begin(
-  predictor: Predictor,
-  view: DataView,
-  at: number,
-  channel: number,
-  channelCount: number,
-  table: readonly Coefficients[],
-): void {
-  const coefficients = table[view.getUint8(at + channel)];
-  if (!coefficients) throw unreadable('A block of MS ADPCM has an invalid predictor index.');
-  const field = (index: number): number => view.getInt16(at + channelCount * (1 + 2 * index) + 2 * channel, true);
-  predictor.coefficients = coefficients;
-  predictor.step = field(0);
-  predictor.last = field(1);
-  predictor.before = field(2);
 }

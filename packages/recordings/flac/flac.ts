@@ -60,13 +60,8 @@ async function* grouped(all: AsyncIterable<Frame>): AsyncGenerator<(readonly Flo
   if (pieces.length > 0) yield pieces;
 }
 
-/** The start of a FLAC file, up to its first frame. */
-interface FlacStart {
-  readonly info: StreamInfo;
-  readonly first: FrameHeader;
-  /** Offset of the first frame. */
-  readonly start: number;
-}
+/** `start`: the offset of the first frame. */
+type FlacStart = Awaited<ReturnType<typeof readStart>>;
 
 const STREAM_INFO = 0;
 /** Encoders write about ten. Each costs a read when pictures lie between them. */
@@ -77,7 +72,7 @@ const MAX_TAIL_BYTES = 180_000;
 const MAX_FALSE_FRAMES = 64;
 
 /** INVALID_FILE_FORMAT when the file is not FLAC, AUDIO_UNREADABLE when its header is damaged or no frame follows. */
-async function readStart(source: Source): Promise<FlacStart> {
+async function readStart(source: Source) {
   const head = await source.read(0, HEAD_BYTES);
   const read = async (from: number, to: number): Promise<Uint8Array> =>
     to <= head.length ? head.subarray(from, to) : await source.read(from, to);
@@ -105,12 +100,8 @@ async function readStart(source: Source): Promise<FlacStart> {
   if (first.sampleRate !== info.sampleRate || first.channels !== info.channels) {
     throw unreadable('The header of the FLAC file contradicts its frames.');
   }
-  return { info: withBlockSize(info, first), first, start: at };
-}
-
-/** Some encoders leave the block size out of the header although all frames but the last have that of the first. */
-function withBlockSize(info: StreamInfo, first: FrameHeader): StreamInfo {
-  return info.blockSamples === null ? { ...info, blockSamples: first.samples } : info;
+  // Some encoders leave the block size out of the header although all frames but the last have that of the first.
+  return { info: { ...info, blockSamples: info.blockSamples ?? first.samples }, first, start: at };
 }
 
 /**

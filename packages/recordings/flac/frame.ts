@@ -11,11 +11,7 @@ export interface Frame {
 /** `short`: the bytes may be the beginning of a frame. `broken`: they cannot be a frame. */
 type NoFrame = 'short' | 'broken';
 
-/**
- * Decodes the frame that begins at `at`. This code exists because the maintained libraries do not do the job:
- * `@wasm-audio-decoders/flac` 0.2.11 returns infinities for samples of 12 and 20 bits and nothing for those of 32, does
- * not report damaged frames, and does not say where a frame ends, which finding the last frame of a file needs.
- */
+/** Decodes the frame that begins at `at`. */
 export function readFrame(bytes: Uint8Array, at: number, info: StreamInfo): Frame | NoFrame {
   const header = frameHeader(bytes, at, info);
   if (header === null) return bytes.length - at < 16 ? 'short' : 'broken';

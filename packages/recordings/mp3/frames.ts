@@ -18,10 +18,7 @@ export interface Mp3Start {
 }
 
 /** Consecutive frames. */
-interface FrameRun {
-  readonly frames: number;
-  readonly bytes: Uint8Array;
-}
+type FrameRun = ReturnType<typeof takeRun>;
 
 /** Bytes before the first frame that are neither tag nor frame: the rest of a cut frame, or padding after a tag. */
 const MAX_LEADING_BYTES = 131_072;
@@ -97,7 +94,7 @@ export async function* frameRuns(
   }
 }
 
-function takeRun(bytes: Uint8Array, first: FrameHeader): FrameRun {
+function takeRun(bytes: Uint8Array, first: FrameHeader) {
   let at = 0;
   let frames = 0;
   while (frames < FRAMES_IN_RUN) {

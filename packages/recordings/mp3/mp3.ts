@@ -8,20 +8,12 @@ import { frameRuns, type Mp3Start, readStart } from './frames.ts';
 /** The delay of every decoder, in samples (LAME's "decoder delay"). */
 const DECODER_DELAY = 529;
 
-/** The part of the decoded samples that is audio. */
-interface Length {
-  /** Samples to drop at the beginning. */
-  readonly skip: number;
-  /** Samples of audio after those. */
-  readonly frames: number;
-}
-
 /**
- * The length of `found` complete frames as ffmpeg counts it: without the encoder's delay and padding where the tag has
+ * The samples of audio in `found` complete frames, and how many to skip before them, as ffmpeg counts it: without the encoder's delay and padding where the tag has
  * them. A file with fewer frames than its tag says was cut off, and one with more is a concatenation; neither ends with
  * the padding that the tag gives.
  */
-function lengthOf({ header, tag }: Mp3Start, found: number): Length {
+function lengthOf({ header, tag }: Mp3Start, found: number) {
   const gaps = tag?.gaps ?? null;
   const declared = tag?.frames ?? null;
   const skip = gaps === null ? 0 : gaps.before + DECODER_DELAY;

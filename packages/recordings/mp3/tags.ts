@@ -1,20 +1,14 @@
 import { hasText } from '../reading/bytes.ts';
 import type { Source } from '../recording.ts';
 
-/** The range that may hold the frames of an MP3: after the tags at the beginning and before those at the end. */
-interface AudioBounds {
-  readonly start: number;
-  readonly end: number;
-}
-
 /** Enough for a file that was tagged many times. The search for the first frame skips a longer chain. */
 const MAX_TAGS = 64;
 const ID3V1_BYTES = 128;
 const ID3V1_EXTENDED_BYTES = 227;
 const APE_BYTES = 32;
-const LYRICS1_MAX_BYTES = 5_100;
 
-export async function audioBounds(source: Source): Promise<AudioBounds> {
+/** The range that may hold the frames of an MP3: after the tags at the beginning and before those at the end. */
+export async function audioBounds(source: Source): Promise<{ start: number; end: number }> {
   const start = await endOfLeadingTags(source);
   return { start, end: await startOfTrailingTags(source, start) };
 }
@@ -51,14 +45,15 @@ async function startOfTrailingTags(source: Source, start: number): Promise<numbe
   let end = source.sizeBytes;
   for (let count = 0; count < MAX_TAGS; count++) {
     const tail = await source.read(Math.max(start, end - ID3V1_BYTES - ID3V1_EXTENDED_BYTES), end);
-    const length = (await trailingTagBytes(source, start, end, tail)) ?? 0;
+    const length = trailingTagBytes(tail);
     if (length === 0 || length > end - start) break;
     end -= length;
   }
   return end;
 }
 
-async function trailingTagBytes(source: Source, start: number, end: number, tail: Uint8Array): Promise<number | null> {
+/** The size of the tag at the end; 0 when there is none, or lyrics, which the search for frames skips. */
+function trailingTagBytes(tail: Uint8Array): number {
   const id3v1 = tail.length - ID3V1_BYTES;
   if (id3v1 >= 0 && hasText(tail, id3v1, 'TAG')) {
     const extended = id3v1 - ID3V1_EXTENDED_BYTES;
@@ -72,23 +67,9 @@ async function trailingTagBytes(source: Source, start: number, end: number, tail
   const id3v2 = tail.length - 10;
   if (id3v2 >= 0 && hasText(tail, id3v2, '3DI')) {
     const body = syncSafe(tail, id3v2 + 6);
-    return body === null ? null : body + 20;
+    return body === null ? 0 : body + 20;
   }
-  const lyrics = tail.length - 9;
-  if (lyrics >= 6 && hasText(tail, lyrics, 'LYRICS200')) {
-    const digits = new TextDecoder('latin1').decode(tail.subarray(lyrics - 6, lyrics));
-    return /^\d{6}$/.test(digits) ? Number(digits) + 15 : null;
-  }
-  if (lyrics >= 0 && hasText(tail, lyrics, 'LYRICSEND')) {
-    const text = await source.read(Math.max(start, end - LYRICS1_MAX_BYTES - 20), end);
-    const begin = Buffer.from(text.buffer, text.byteOffset, text.length).lastIndexOf(
-      'LYRICSBEGIN',
-      undefined,
-      'latin1',
-    );
-    return begin < 0 ? null : text.length - begin;
-  }
-  return null;
+  return 0;
 }
 
 /** Reads a number of four bytes with seven bits each; null when a byte has its highest bit set. */

@@ -33,9 +33,6 @@ const MAX_PENDING_PACKETS = 65_536;
 const MAX_STREAMS = 64;
 const RANGE_BYTES = 8_192;
 
-/** The second packet of every codec holds the comments. */
-const COMMENTS = 1;
-
 /** The packet groups of all links in order. Reads the whole file. */
 export async function* packetGroups(source: Source): AsyncGenerator<PacketGroup> {
   const reader = new BufferedReader(source);
@@ -138,8 +135,8 @@ class Links {
       const codec = identifyCodec(packet);
       if (codec === null) continue;
       this.#link = { serial, serials: new Set(this.#beginnings.keys()), codec };
-      // The first packet was on the page that began the stream, so the indices start at 1.
-      this.#packets = new Packets((index) => index + 1 === COMMENTS);
+      // The first packet was on the page that began the stream. The next one of every codec holds the comments.
+      this.#packets = new Packets({ isFirstUnwanted: true });
       this.#inHeaders = true;
       this.#pending = [];
       this.#pendingBytes = 0;
@@ -175,15 +172,12 @@ class Packets {
   #length = 0;
   /** Whether the content of the packet in progress is discarded. */
   #unwanted: boolean;
-  readonly #isUnwanted: (index: number) => boolean;
-  #index = 0;
   /** Whether the beginning of the packet in progress is missing. */
   #headless = false;
 
-  /** Packets whose index `isUnwanted` accepts are returned empty. */
-  constructor(isUnwanted: (index: number) => boolean = () => false) {
-    this.#isUnwanted = isUnwanted;
-    this.#unwanted = isUnwanted(0);
+  /** A first packet that is unwanted is returned empty. */
+  constructor({ isFirstUnwanted = false } = {}) {
+    this.#unwanted = isFirstUnwanted;
   }
 
   /** Whether a page that only continues the packet in progress can be skipped. */
@@ -215,27 +209,17 @@ class Packets {
     if (this.#unwanted || this.#headless) return;
     this.#length += piece.length;
     if (this.#length > MAX_PACKET_BYTES) throw unreadable('The Ogg file is damaged: a packet is too large.');
-    // A copy, because the buffer of the page is reused.
-    this.#pieces.push(piece.slice());
+    this.#pieces.push(piece);
   }
 
   #assemble(): Uint8Array {
-    this.#index++;
-    const [only] = this.#pieces;
-    if (this.#pieces.length === 1 && only !== undefined) return only;
-    const packet = new Uint8Array(this.#length);
-    let at = 0;
-    for (const piece of this.#pieces) {
-      packet.set(piece, at);
-      at += piece.length;
-    }
-    return packet;
+    this.#unwanted = false;
+    return Buffer.concat(this.#pieces);
   }
 
   #reset(): void {
     this.#pieces = [];
     this.#length = 0;
     this.#headless = false;
-    this.#unwanted = this.#isUnwanted(this.#index);
   }
 }

@@ -84,10 +84,7 @@ export function checksum(bytes: Uint8Array, at: number, length: number): number 
  * Yields the pages of a file in order after checking their checksums. A cut-off or damaged page at the end of the file is
  * ignored; one in the middle is AUDIO_UNREADABLE. Pages that `wanted` rejects have an empty body and are not checked.
  */
-export async function* pages(
-  reader: BufferedReader,
-  wanted: (header: PageHeader) => boolean = () => true,
-): AsyncGenerator<Page> {
+export async function* pages(reader: BufferedReader, wanted: (header: PageHeader) => boolean): AsyncGenerator<Page> {
   for (;;) {
     await reader.fill(MAX_HEADER_BYTES);
     if (reader.bytes.length === 0) return;
@@ -95,14 +92,14 @@ export async function* pages(
     if (header === null) break;
     const { offset } = reader;
     if (!wanted(header)) {
-      yield { ...header, lacing: header.lacing.slice(), offset, body: new Uint8Array(0) };
+      yield { ...header, offset, body: new Uint8Array(0) };
       await reader.skip(header.sizeBytes);
       continue;
     }
     await reader.fill(header.sizeBytes);
     if (!isIntact(reader.bytes, 0, header)) break;
     const body = reader.bytes.subarray(header.headerBytes, header.sizeBytes);
-    yield { ...header, lacing: header.lacing.slice(), offset, body };
+    yield { ...header, offset, body };
     reader.consume(header.sizeBytes);
   }
   if (await anotherPage(reader)) throw unreadable('The Ogg file is damaged in the middle.');

@@ -43,7 +43,7 @@ export class BufferedReader {
       pieces.push(piece);
       length += piece.length;
     }
-    if (length > this.bytes.length) this.bytes = concat(pieces, length);
+    if (length > this.bytes.length) this.bytes = Buffer.concat(pieces, length);
     return length >= count;
   }
 
@@ -99,14 +99,4 @@ export class BufferedReader {
     if (done === true) return null;
     return value.length > left ? value.subarray(0, left) : value;
   }
-}
-
-function concat(pieces: readonly Uint8Array[], length: number): Uint8Array {
-  const all = new Uint8Array(length);
-  let offset = 0;
-  for (const piece of pieces) {
-    all.set(piece, offset);
-    offset += piece.length;
-  }
-  return all;
 }

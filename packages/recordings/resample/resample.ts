@@ -18,7 +18,7 @@ const OUTPUT_SAMPLES = 8192;
  * must have the rate of the first. Memory does not grow with the length.
  */
 export async function* resample(samples: AsyncIterable<Samples>, toRate: number): AsyncGenerator<Samples> {
-  let resamplers: Resampler[] = [];
+  const resamplers: Resampler[] = [];
   let fromRate: number | null = null;
   try {
     for await (const piece of samples) {
@@ -28,7 +28,7 @@ export async function* resample(samples: AsyncIterable<Samples>, toRate: number)
         yield piece;
         continue;
       }
-      if (resamplers.length === 0) resamplers = await openAll(piece.channels.length, fromRate, toRate);
+      while (resamplers.length < piece.channels.length) resamplers.push(await openResampler(fromRate, toRate));
       const channels = resamplers.map((each, channel) => each.push(piece.channels[channel]!));
       if (channels[0]!.length > 0) yield { sampleRate: toRate, channels };
     }
@@ -39,34 +39,15 @@ export async function* resample(samples: AsyncIterable<Samples>, toRate: number)
   }
 }
 
-async function openAll(count: number, fromRate: number, toRate: number): Promise<Resampler[]> {
-  const opened: Resampler[] = [];
-  try {
-    for (let channel = 0; channel < count; channel++) opened.push(await openResampler(fromRate, toRate));
-    return opened;
-  } catch (error) {
-    for (const each of opened) each.close();
-    throw error;
-  }
-}
-
-/** Resamples one channel, piece by piece. Holds memory until it is closed. */
-interface Resampler {
-  /** Returns the output so far. A few samples are held back because they depend on those that follow. */
-  push(samples: Float32Array): Float32Array;
-  /** Returns the rest of the output. Nothing can be pushed afterwards. */
-  end(): Float32Array;
-  close(): void;
-}
-
 let loading: Promise<SpeexResampler> | undefined;
 
 export async function openResampler(fromRate: number, toRate: number): Promise<Resampler> {
   loading ??= load();
-  return new SpeexChannel(await loading, fromRate, toRate);
+  return new Resampler(await loading, fromRate, toRate);
 }
 
-class SpeexChannel implements Resampler {
+/** Resamples one channel, piece by piece. Holds memory until it is closed. */
+class Resampler {
   readonly #speex: SpeexResampler;
   readonly #state: number;
   /** A block of the module's memory: the two lengths, then the input, then the output. */
@@ -89,11 +70,13 @@ class SpeexChannel implements Resampler {
     speex._speex_resampler_skip_zeros(this.#state);
   }
 
+  /** Returns the output so far. A few samples are held back because they depend on those that follow. */
   push(samples: Float32Array): Float32Array {
     this.#taken += samples.length;
     return this.#process(samples);
   }
 
+  /** Returns the rest of the output. Nothing can be pushed afterwards. */
   end(): Float32Array {
     const due = Math.round(this.#taken * this.#ratio) - this.#given;
     const silence = new Float32Array(this.#speex._speex_resampler_get_input_latency(this.#state) + 1);

@@ -6,17 +6,7 @@ import { type BlockCodec, checkChannelsAndRate } from '../codecs/sample-data.ts'
 import { unreadable, unsupportedCodec } from '../faults.ts';
 
 /** The content of the `fmt ` chunk. */
-export interface WavFormat {
-  readonly tag: number;
-  readonly channels: number;
-  readonly sampleRate: number;
-  readonly blockBytes: number;
-  readonly bytesPerSecond: number;
-  readonly bits: number;
-  /** The bytes after the common fields, as far as they were read. */
-  readonly extension: DataView;
-  readonly littleEndian: boolean;
-}
+export type WavFormat = ReturnType<typeof readFormat>;
 
 const TAG = { pcm: 1, msAdpcm: 2, float: 3, alaw: 6, mulaw: 7, imaAdpcm: 0x11, mp3: 0x55, extensible: 0xfffe } as const;
 export const MP3_TAG: number = TAG.mp3;
@@ -28,7 +18,7 @@ const MIN_BYTES = 14;
 const COMMON_BYTES = 18;
 
 /** AUDIO_UNREADABLE for values that no recorder writes, INVALID_FILE_FORMAT for an unknown sub-format. */
-export function readFormat(chunk: DataView, littleEndian: boolean): WavFormat {
+export function readFormat(chunk: DataView, littleEndian: boolean) {
   if (chunk.byteLength < MIN_BYTES) throw unreadable('The format chunk of the WAV file is cut short.');
   const u16 = (at: number): number => chunk.getUint16(at, littleEndian);
   const commonBytes = Math.min(COMMON_BYTES, chunk.byteLength);
@@ -41,6 +31,7 @@ export function readFormat(chunk: DataView, littleEndian: boolean): WavFormat {
     bytesPerSecond: chunk.getUint32(8, littleEndian),
     blockBytes: u16(12),
     bits: chunk.byteLength >= 16 ? u16(14) : 8,
+    /** The bytes after the common fields, as far as they were read. */
     extension,
     littleEndian,
   };
@@ -127,68 +118,53 @@ function coefficientsOf({ extension, littleEndian }: WavFormat): readonly Coeffi
   });
 }
 
-/** The codecs of WAV that are not supported, by `wFormatTag` (RFC 2361 and later registrations). */
-const NAMES: Readonly<Record<number, string>> = {
-  0x0010: 'OKI ADPCM',
-  0x0012: 'Intel MediaSpace ADPCM',
-  0x0014: 'G.723 ADPCM',
-  0x0016: 'Dialogic OKI ADPCM',
-  0x0017: 'Dialogic OKI ADPCM',
-  0x0020: 'Yamaha ADPCM',
-  0x0022: 'DSP Group TrueSpeech',
-  0x0031: 'GSM 6.10',
-  0x0038: 'Rockwell ADPCM',
-  0x0040: 'G.721 ADPCM',
-  0x0041: 'G.728 CELP',
-  0x0042: 'Microsoft G.723.1',
-  0x0045: 'G.726 ADPCM',
-  0x0050: 'MPEG audio layer I or II',
-  0x0057: 'AMR narrowband',
-  0x0058: 'AMR wideband',
-  0x0059: 'G.726 ADPCM',
-  0x0061: 'Duck DK4 ADPCM',
-  0x0062: 'Duck DK3 ADPCM',
-  0x0064: 'G.726 ADPCM',
-  0x0065: 'G.722',
-  0x0069: 'Voxware or Xbox ADPCM',
-  0x0083: 'G.729',
-  0x0085: 'DSP Group G.726 ADPCM',
-  0x0092: 'Dolby AC-3',
-  0x00ff: 'AAC',
-  0x0111: 'Vivo G.723.1',
-  0x0123: 'Digital G.723.1',
-  0x0125: 'Sanyo ADPCM',
-  0x0133: 'Sipro ACELP G.729',
-  0x0134: 'Sipro G.729A',
-  0x0140: 'G.726 ADPCM',
-  0x0160: 'Windows Media Audio 1',
-  0x0161: 'Windows Media Audio 2',
-  0x0162: 'Windows Media Audio Professional',
-  0x0163: 'Windows Media Audio lossless',
-  0x0200: 'Creative ADPCM',
-  0x0270: 'ATRAC3',
-  0x028f: 'G.722',
-  0x1600: 'AAC',
-  0x1602: 'AAC',
-  0x1610: 'AAC',
-  0x2000: 'Dolby AC-3',
-  0x2001: 'DTS',
-  0x566f: 'Vorbis',
-  0x674f: 'Vorbis',
-  0x6750: 'Vorbis',
-  0x6751: 'Vorbis',
-  0x676f: 'Vorbis',
-  0x6770: 'Vorbis',
-  0x6771: 'Vorbis',
-  0x704f: 'Opus',
-  0xa100: 'G.723.1',
-  0xa106: 'AAC',
-  0xa109: 'Speex',
-  0xa10a: 'Windows Media Audio voice',
-  0xf1ac: 'FLAC',
+/** The codecs of WAV that are not supported, by name, with their `wFormatTag` (RFC 2361 and later registrations). */
+const TAGS_OF: Readonly<Record<string, readonly number[]>> = {
+  'OKI ADPCM': [0x0010],
+  'Intel MediaSpace ADPCM': [0x0012],
+  'G.723 ADPCM': [0x0014],
+  'Dialogic OKI ADPCM': [0x0016, 0x0017],
+  'Yamaha ADPCM': [0x0020],
+  'DSP Group TrueSpeech': [0x0022],
+  'GSM 6.10': [0x0031],
+  'Rockwell ADPCM': [0x0038],
+  'G.721 ADPCM': [0x0040],
+  'G.728 CELP': [0x0041],
+  'Microsoft G.723.1': [0x0042],
+  'G.726 ADPCM': [0x0045, 0x0059, 0x0064, 0x0140],
+  'MPEG audio layer I or II': [0x0050],
+  'AMR narrowband': [0x0057],
+  'AMR wideband': [0x0058],
+  'Duck DK4 ADPCM': [0x0061],
+  'Duck DK3 ADPCM': [0x0062],
+  'G.722': [0x0065, 0x028f],
+  'Voxware or Xbox ADPCM': [0x0069],
+  'G.729': [0x0083],
+  'DSP Group G.726 ADPCM': [0x0085],
+  'Dolby AC-3': [0x0092, 0x2000],
+  AAC: [0x00ff, 0x1600, 0x1602, 0x1610, 0xa106],
+  'Vivo G.723.1': [0x0111],
+  'Digital G.723.1': [0x0123],
+  'Sanyo ADPCM': [0x0125],
+  'Sipro ACELP G.729': [0x0133],
+  'Sipro G.729A': [0x0134],
+  'Windows Media Audio 1': [0x0160],
+  'Windows Media Audio 2': [0x0161],
+  'Windows Media Audio Professional': [0x0162],
+  'Windows Media Audio lossless': [0x0163],
+  'Creative ADPCM': [0x0200],
+  ATRAC3: [0x0270],
+  DTS: [0x2001],
+  Vorbis: [0x566f, 0x674f, 0x6750, 0x6751, 0x676f, 0x6770, 0x6771],
+  Opus: [0x704f],
+  'G.723.1': [0xa100],
+  Speex: [0xa109],
+  'Windows Media Audio voice': [0xa10a],
+  FLAC: [0xf1ac],
 };
 
 /** A name for messages; every tag has one. */
 function codecOfTag(tag: number): string {
-  return NAMES[tag] ?? `the codec 0x${tag.toString(16).padStart(4, '0')}`;
+  const named = Object.keys(TAGS_OF).find((name) => TAGS_OF[name]!.includes(tag));
+  return named ?? `the codec 0x${tag.toString(16).padStart(4, '0')}`;
 }

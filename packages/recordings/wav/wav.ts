@@ -2,17 +2,12 @@ import { decodeSampleData, infoOf, type SampleData, sampleData } from '../codecs
 import { unreadable, wrongContent } from '../faults.ts';
 import { mp3 } from '../mp3/mp3.ts';
 import { fourCC } from '../reading/bytes.ts';
-import { type Chunk, chunksOf, endOfSamples, UNKNOWN_SIZE } from '../reading/chunks.ts';
-import { HeaderReader } from '../reading/header-reader.ts';
+import { type Chunk, chunksOf, endOfSamples, HeaderReader, UNKNOWN_SIZE } from '../reading/headers.ts';
 import type { Container, Source } from '../recording.ts';
 import { partOf } from '../source.ts';
 import { codecOf, FORMAT_CHUNK_BYTES, MP3_TAG, readFormat, type WavFormat } from './format-chunk.ts';
 
-/**
- * RIFF WAVE, big-endian as RIFX and over 4 GiB as RF64 (EBU Tech 3306) or BW64 (ITU-R BS.2088). The wavefile package is
- * only the reference in tests: it keeps the whole file in memory, throws at unusual headers, supports neither MS ADPCM
- * nor stereo IMA ADPCM, and loses the last block of mono IMA ADPCM.
- */
+/** RIFF WAVE, big-endian as RIFX and over 4 GiB as RF64 (EBU Tech 3306) or BW64 (ITU-R BS.2088). */
 export const wav: Container = {
   format: 'wav',
   async probe(source) {
@@ -37,21 +32,14 @@ async function open(source: Source): Promise<Found> {
   return { mp3: null, samples: sampleData({ codec, channels, sampleRate, start, end }, declaredFrames) };
 }
 
-interface Chunks {
-  readonly format: WavFormat;
-  readonly start: number;
-  readonly end: number;
-  readonly declaredFrames: number | null;
-}
-
-const KINDS = ['RIFF', 'RIFX', 'RF64', 'BW64'];
+export const WAV_KINDS: readonly string[] = ['RIFF', 'RIFX', 'RF64', 'BW64'];
 
 /** Walks the chunks until both the format and the samples are found, in either order. */
-async function readChunks(source: Source): Promise<Chunks> {
+async function readChunks(source: Source) {
   const reader = new HeaderReader(source);
   const header = await reader.read(0, 12);
   const kind = fourCC(header);
-  if (!KINDS.includes(kind) || fourCC(header, 8) !== 'WAVE') throw wrongContent('wav');
+  if (!WAV_KINDS.includes(kind) || fourCC(header, 8) !== 'WAVE') throw wrongContent('wav');
   const littleEndian = kind !== 'RIFX';
 
   let format: WavFormat | null = null;

@@ -1,7 +1,7 @@
 import type { Fault } from '@call-analysis/fault';
 import { contradiction, invalidZip, unsafeArchive } from '../faults.ts';
+import type { Tail } from '../source.ts';
 import { CENTRAL_BYTES, LOCAL_SIGNATURE } from './headers.ts';
-import type { Tail } from './tail.ts';
 import { agreesWithClassic, findZip64End } from './zip64.ts';
 
 /** The directory as the end of the archive describes it. Consistent with itself and with the size of the file. */
@@ -78,7 +78,7 @@ async function readEndRecord(
     offset: record.readUInt32LE(16),
   };
   const zip64 = await findZip64End(tail, position);
-  if (zip64 !== null && 'misplacedBy' in zip64) {
+  if (zip64?.misplacedBy !== undefined) {
     throw (
       (await bytesBefore(tail, zip64.misplacedBy)) ??
       contradiction('its ZIP64 end record is not where its locator says')

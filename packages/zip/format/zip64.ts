@@ -1,4 +1,4 @@
-import type { Tail } from './tail.ts';
+import type { Tail } from '../source.ts';
 
 /**
  * ZIP64: the values of an archive that do not fit into its classic 16-bit and 32-bit fields. The classic field then has
@@ -116,21 +116,11 @@ export function agreesWithClassic(zip64: EndValues, classic: EndValues): boolean
   );
 }
 
-interface Zip64End {
-  readonly start: number;
-  /** How many disks the archive is on. */
-  readonly disks: number;
-  readonly values: EndValues;
-}
-
 /**
  * The ZIP64 end record that a locator before the classic end record points to. Null when there is no locator.
  * `misplacedBy`: the record is not where the locator says; it would be that many bytes further on.
  */
-export async function findZip64End(
-  tail: Tail,
-  classicStart: number,
-): Promise<Zip64End | { readonly misplacedBy: number } | null> {
+export async function findZip64End(tail: Tail, classicStart: number) {
   if (classicStart < LOCATOR_BYTES) return null;
   const locatorStart = classicStart - LOCATOR_BYTES;
   const locator = await tail.read(locatorStart, classicStart);
@@ -140,7 +130,7 @@ export async function findZip64End(
   if (record === null) return { misplacedBy: locatorStart - END_BYTES - start };
   return {
     start,
-    // Some writers leave the total at 0.
+    // How many disks the archive is on. Some writers leave the total at 0.
     disks: Math.max(1, locator.readUInt32LE(16)) + locator.readUInt32LE(4),
     values: {
       disk: record.readUInt32LE(16),

@@ -26,6 +26,9 @@ export interface Conversation {
 /** An analysis as the analyst makes it. The caller adds the scorecard revision, the analyst and the time. */
 export type AnalysisResult = Omit<Analysis, 'scorecard' | 'analyst' | 'created_at'>;
 
+/** Waits until a language model may be asked about one more call. Returns what to call when that has answered. */
+export type TakeSlot = () => Promise<() => void>;
+
 /**
  * Answers every question of a scorecard about a conversation, in the order of the scorecard. start.ts chooses the
  * analyst of the service.
@@ -34,9 +37,6 @@ export type AnalysisResult = Omit<Analysis, 'scorecard' | 'analyst' | 'created_a
  * decides the answers. A conversation without utterances is answered, with a score of null. Rejects with a Fault when
  * the analyst cannot answer.
  */
-/** Waits until a language model may be asked about one more call. Returns what to call when that has answered. */
-export type TakeSlot = () => Promise<() => void>;
-
 export interface Analyst {
   readonly name: string;
   /** Changes whenever the analyst might answer the same conversation differently. */

@@ -21,7 +21,6 @@ import { seemSwapped, SWAPPED_NOTE } from './rules/swapped-channels.ts';
 export type TranscriptReadyEvent = Event<BodyOf<typeof TranscriptReady>>;
 
 export interface AnalyzedCall {
-  readonly event: TranscriptReadyEvent;
   readonly analyzed: Event<BodyOf<typeof CallAnalyzed>>;
   /** Null for a call without speech. */
   readonly analysis: Analysis | null;
@@ -83,7 +82,7 @@ export async function makeAnalysis(
     analysis: analysis && publishedAnalysis(analysis),
     note,
   });
-  return { event, analyzed, analysis };
+  return { analyzed, analysis };
 }
 
 type Answer = AnalysisResult['sections'][number]['questions'][number];

@@ -1,5 +1,5 @@
 import type { Scorecard } from '../scorecards/scorecard.ts';
-import { computeTotals } from '../scorecards/totals.ts';
+import { withScores } from '../scorecards/totals.ts';
 import type { AnalysisResult, Analyst, Conversation } from './analyst.ts';
 import { measureConversation } from './conversation-metrics.ts';
 import { answerQuestion } from './rules/answer-question.ts';
@@ -34,20 +34,11 @@ export function analyzeByRules(
   const options = { language, firmLanguage, reviewBelow };
   const names = namesOf(conversation);
   const result = searchConversation(conversation, compileScorecard(scorecard, language), names);
-  const sections = scorecard.sections.map((section) => ({
-    name: section.name,
-    questions: section.questions.map((question) => answerQuestion(question, result, options)),
-  }));
-  const totals = computeTotals(sections.map(({ questions }) => questions.map(({ scored }) => scored)));
+  const answers = scorecard.sections.map((section) =>
+    section.questions.map((question) => answerQuestion(question, result, options)),
+  );
   return {
-    score: totals.score,
-    auto_failed: totals.autoFailed,
-    auto_fail_suspected: totals.autoFailSuspected,
-    sections: sections.map(({ name, questions }, index) => ({
-      name,
-      score: totals.sections[index] ?? null,
-      questions: questions.map(({ answer }) => answer),
-    })),
+    ...withScores(scorecard, answers),
     summary: result.summary.write(utterances, SENTENCES[firmLanguage].speaker),
     reason: null,
     resolution: null,

@@ -10,8 +10,7 @@ import type { Analyst } from '../analysts/analyst.ts';
 import { type AnalyzedCall, makeAnalysis, type TranscriptReadyEvent } from '../analysts/make-analysis.ts';
 import { costOfSpeech, type SpeechPrice } from '../language-model/prices.ts';
 import type { ModelQueue } from '../queue/model-queue.ts';
-import { findActiveScorecards } from '../scorecards/find-active-scorecards.ts';
-import type { ScorecardCache } from '../scorecards/scorecard-cache.ts';
+import type { ActiveScorecards } from '../scorecards/active-scorecards.ts';
 import type { Store } from '../store.ts';
 
 export interface Deps {
@@ -23,7 +22,7 @@ export interface Deps {
   /** Absent without a language model. */
   readonly modelQueue?: Pick<ModelQueue, 'wake' | 'inProgress'> | undefined;
   readonly firms: Pick<Firms, 'settings'>;
-  readonly scorecardCache: ScorecardCache;
+  readonly activeScorecards: ActiveScorecards;
   /** Null or absent: what speech costs is unknown. */
   readonly speechPrice?: SpeechPrice | null | undefined;
 }
@@ -49,7 +48,7 @@ export async function analyzeCalls(deps: Deps & Registered, events: readonly Tra
     scorecardUuid: data.scorecard_uuid,
   }));
   const { scorecards, settings } = await orPostpone(deps, pending, async () => ({
-    scorecards: await findActiveScorecards(deps, calls),
+    scorecards: await deps.activeScorecards.find(calls),
     settings: await Promise.all(pending.map(({ firmuuid }) => deps.firms.settings(firmuuid))),
   }));
   const results = new Map<string, AnalyzedCall>();

@@ -7,9 +7,9 @@ import { v7 as uuidv7 } from 'uuid';
 import { z } from 'zod';
 import type { AnalysisResult, Analyst, Conversation } from '../analysts/analyst.ts';
 import { recognizeLanguage } from '../analysts/rules/recognize-language.ts';
-import { isOnThisMachine, type LanguageModelConfig } from '../language-model/config.ts';
+import { type LanguageModelConfig, redacts } from '../language-model/config.ts';
 import { ModelFailure } from '../language-model/outcome.ts';
-import { NO_TOKENS, type Tokens, tokensOf } from '../language-model/prices.ts';
+import { NO_TOKENS, tokensOf } from '../language-model/prices.ts';
 import { recordUsage } from '../money/record-usage.ts';
 import { revisableUuids } from '../scorecards/default-scorecard.ts';
 import { type Scorecard, toScorecardBody } from '../scorecards/scorecard.ts';
@@ -54,7 +54,7 @@ export async function tryScorecard(
   call: z.output<typeof TriedCall>,
   signal: AbortSignal,
 ): Promise<Analysis> {
-  const { store, firms, model, ruleAnalyst } = deps;
+  const { store, firms, bus, model, ruleAnalyst } = deps;
   const { segment_type: segmentType, ...stored } = await store.scorecards.find(firmUuid, scorecardUuid);
   const references = { segmentTypes: null, segmentType, questionUuids: revisableUuids(stored) };
   const body = document === null ? stored : toScorecardBody(validateScorecardDraft(document, references), uuidv7);
@@ -66,9 +66,7 @@ export async function tryScorecard(
   const conversation: Conversation = {
     language: call.language ?? recognizeLanguage(call.utterances, []),
     firmLanguage: settings.language,
-    redactForModel:
-      model !== undefined &&
-      (settings.redaction !== 'none' || (model.config.redact ?? !isOnThisMachine(model.config.url))),
+    redactForModel: model !== undefined && (settings.redaction !== 'none' || redacts(model.config)),
     operatorName: call.operator_name === '' ? null : call.operator_name,
     firmName: settings.name,
     tags: [],
@@ -94,17 +92,10 @@ export async function tryScorecard(
     const isAway = error.kind === 'away' || error.kind === 'misconfigured';
     throw new Fault('conflict', isAway ? 'ANALYST_UNAVAILABLE' : 'ANALYST_REFUSED', error.message, { cause: error });
   } finally {
-    await record(deps, firmUuid, call, used);
+    if (used.requests > 0 && model !== undefined) {
+      const { call_uuid: callUuid, segment_type: ofCall } = call;
+      const usage = { origin: { firmuuid: firmUuid }, callUuid, segmentType: ofCall, audioSeconds: 0, tokens: used };
+      await store.db.transaction((tx) => recordUsage({ store, bus, config: model.config }, tx, usage));
+    }
   }
-}
-
-async function record(
-  { store, bus, model }: TrialDeps,
-  firmUuid: string,
-  { call_uuid: callUuid, segment_type: segmentType }: z.output<typeof TriedCall>,
-  tokens: Tokens,
-) {
-  if (tokens.requests === 0 || model === undefined) return;
-  const used = { origin: { firmuuid: firmUuid }, callUuid, segmentType, audioSeconds: 0, tokens };
-  await store.db.transaction((tx) => recordUsage({ store, bus, config: model.config }, tx, [used]));
 }

@@ -126,8 +126,9 @@ export function languageModelConfig(env: Environment): LanguageModelConfig | nul
   };
 }
 
-/** Whether a server is on this machine, so that nothing leaves the house. */
-export function isOnThisMachine(url: string): boolean {
+/** Whether personal data is replaced in what the model gets: by default unless the server is on this machine. */
+export function redacts({ redact, url }: LanguageModelConfig): boolean {
   const { hostname } = new URL(url);
-  return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);
+  const isHere = hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);
+  return redact ?? !isHere;
 }

@@ -1,6 +1,13 @@
 import { createAnthropic } from '@ai-sdk/anthropic';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
-import { generateText, jsonSchema, type LanguageModel as Model, NoObjectGeneratedError, Output } from 'ai';
+import {
+  generateText,
+  jsonSchema,
+  type LanguageModel as Model,
+  type LanguageModelUsage,
+  NoObjectGeneratedError,
+  Output,
+} from 'ai';
 import { Agent, fetch as fetchBy } from 'undici';
 import { type LanguageModelConfig, Structured } from './config.ts';
 import { ModelFailure, type Quirk } from './outcome.ts';
@@ -54,15 +61,13 @@ export function openLanguageModel(config: LanguageModelConfig, store: Capability
 
   const remembered = async (): Promise<Structured | null> => {
     if (known !== null) return known;
-    reading ??= store
-      .findStructured(config.url, config.model)
-      .then((text) => {
-        const parsed = Structured.safeParse(text);
-        if (parsed.success) known ??= parsed.data;
-      })
-      .catch(() => {})
-      .finally(() => (reading = undefined));
-    await reading;
+    // Not remembering only costs the requests that find it out again.
+    await (reading ??= store.findStructured(config.url, config.model).then(
+      (text) => {
+        known ??= Structured.safeParse(text).data ?? null;
+      },
+      () => {},
+    ));
     return known;
   };
 
@@ -72,7 +77,6 @@ export function openLanguageModel(config: LanguageModelConfig, store: Capability
     // What has answered once stays: a single error that looks like a refusal of it is no reason to leave it.
     if (known === structured || hadAnswered) return;
     known = structured;
-    // Not remembering only costs the requests that find it out again.
     void store.saveStructured(config.url, config.model, structured).catch(() => {});
   };
 
@@ -136,7 +140,12 @@ async function askOnce(
   { instructions, conversation, schema, maxOutputTokens }: Prompt,
   signal: AbortSignal | undefined,
 ): Promise<Reply> {
-  const deadline = new Deadline(config.timeoutMs, signal);
+  // AbortSignal.timeout would keep its timer, and with it the request, until the time is over: minutes after the answer.
+  const deadline = new AbortController();
+  const timer = setTimeout(
+    () => deadline.abort(new DOMException('The time is over.', 'TimeoutError')),
+    config.timeoutMs,
+  );
   const inPrompt = structured === 'prompt' || structured === 'json_object';
   const system = inPrompt
     ? `${instructions}\n\nThe JSON schema of your answer:\n${JSON.stringify(schema)}`
@@ -160,7 +169,7 @@ async function askOnce(
       ...(!quirks.has('no_temperature') && { temperature: 0 }),
       maxOutputTokens,
       maxRetries: 0,
-      abortSignal: deadline.signal,
+      abortSignal: AbortSignal.any(signal === undefined ? [deadline.signal] : [signal, deadline.signal]),
       ...(structured !== 'prompt' && { output: wanted }),
       // Anthropic takes a schema as the format of the answer, where the model knows that, or as that of a tool.
       ...(config.provider === 'anthropic' &&
@@ -176,56 +185,22 @@ async function askOnce(
       return replyOf(error.text ?? '', error.finishReason, error.usage, error.response?.body);
     }
     if (error instanceof ModelFailure) throw error;
-    throw readFailure(deadline.isOver ? deadline.signal.reason : error, config.model, config.timeoutMs);
+    throw readFailure(deadline.signal.aborted ? deadline.signal.reason : error, config.model, config.timeoutMs);
   } finally {
-    deadline.end();
+    clearTimeout(timer);
   }
 }
 
-/**
- * Aborts when the time is over, or with another signal. AbortSignal.timeout would keep its timer, and with it the
- * request, until the time is over: minutes after the answer.
- */
-class Deadline {
-  isOver = false;
-  readonly #controller = new AbortController();
-  readonly #parent: AbortSignal | undefined;
-  readonly #timer: NodeJS.Timeout;
-
-  constructor(ms: number, parent: AbortSignal | undefined) {
-    this.#parent = parent;
-    this.#timer = setTimeout(() => {
-      this.isOver = true;
-      this.#controller.abort(new DOMException('The time is over.', 'TimeoutError'));
-    }, ms);
-    if (parent?.aborted === true) this.#follow();
-    else parent?.addEventListener('abort', this.#follow, { once: true });
-  }
-
-  get signal(): AbortSignal {
-    return this.#controller.signal;
-  }
-
-  end(): void {
-    clearTimeout(this.#timer);
-    this.#parent?.removeEventListener('abort', this.#follow);
-  }
-
-  readonly #follow = (): void => this.#controller.abort(this.#parent?.reason);
-}
-
-interface ReportedUsage {
-  readonly inputTokens?: number | undefined;
-  readonly outputTokens?: number | undefined;
-  readonly inputTokenDetails?: { readonly cacheReadTokens?: number | undefined } | undefined;
-  readonly cachedInputTokens?: number | undefined;
-}
-
-function replyOf(text: string, finish: string | undefined, usage: ReportedUsage | undefined, body: unknown): Reply {
+function replyOf(
+  text: string,
+  finish: string | undefined,
+  usage: LanguageModelUsage | undefined,
+  body: unknown,
+): Reply {
   const tokens: Tokens = {
     requests: 1,
     input_tokens: usage?.inputTokens ?? 0,
-    cached_input_tokens: usage?.inputTokenDetails?.cacheReadTokens ?? usage?.cachedInputTokens ?? 0,
+    cached_input_tokens: usage?.inputTokenDetails.cacheReadTokens ?? 0,
     output_tokens: usage?.outputTokens ?? 0,
   };
   if (finish === 'content-filter' || refusalIn(body)) {

@@ -1,26 +1,22 @@
 import { NO_TOKENS, type Tokens } from './prices.ts';
 
-/**
- * Why a language model gave no answer.
- *
- * - `away`: the server does not answer, or is overloaded. A later request may succeed.
- * - `misconfigured`: the server refuses the key or does not have the model. Requests succeed once the operator has
- *   corrected that.
- * - `too_long`: the request has more tokens than the model takes.
- * - `unsupported`: the server does not know this way to ask for JSON.
- * - `particular`: the server does not know a parameter of the request, which `quirk` names.
- * - `refused`: the model, or its server, will not answer this request.
- * - `unreadable`: the answers of the model are of no use, also after it was asked again.
- * - `broken_off`: whoever asked no longer wants the answer: the call was erased, or the process stops.
- */
+/** Why a language model gave no answer. */
 export type FailureKind =
+  /** The server does not answer, or is overloaded. A later request may succeed. */
   | 'away'
+  /** The server refuses the key or does not have the model. Requests succeed once the operator has corrected that. */
   | 'misconfigured'
+  /** The request has more tokens than the model takes. */
   | 'too_long'
+  /** The server does not know this way to ask for JSON. */
   | 'unsupported'
+  /** The server does not know a parameter of the request, which `quirk` names. */
   | 'particular'
+  /** The model, or its server, will not answer this request. */
   | 'refused'
+  /** The answers of the model are of no use, also after it was asked again. */
   | 'unreadable'
+  /** Whoever asked no longer wants the answer: the call was erased, or the process stops. */
   | 'broken_off';
 
 /** Requirements of some servers and models that differ from the rest. */
@@ -43,7 +39,7 @@ export class ModelFailure extends Error {
   /** Of `refused`: the server does not say why. */
   readonly mayBeTooLong: boolean;
   /** The cost of the requests, which is due all the same. */
-  readonly tokens: Tokens;
+  tokens: Tokens;
 
   constructor(
     kind: FailureKind,

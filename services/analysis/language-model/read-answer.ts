@@ -76,7 +76,6 @@ function elsewhere({ parsed, tool_calls: calls, reasoning_content, reasoning, th
   );
 }
 
-/** The status of an error. */
 function errorIn(error: unknown): number {
   const { code, status, type } = fieldsOf(error);
   const named = [status, code].map(Number).find((number) => Number.isInteger(number) && number >= 400 && number < 600);

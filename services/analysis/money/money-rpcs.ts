@@ -3,17 +3,14 @@ import { NewBudget, UsageQuery } from '@call-analysis/api/money';
 import type { Bus } from '@call-analysis/bus';
 import { BudgetSpent, createEvent, Uuid } from '@call-analysis/events';
 import { Fault, invalidFields } from '@call-analysis/fault';
-import type { Database } from '@call-analysis/postgres';
 import type { analysis } from '@call-analysis/proto';
 import type { Handlers } from '@call-analysis/rpc';
 import { apiRpc } from '@call-analysis/service';
-import type { Firms } from '@call-analysis/service/firms';
 import { z } from 'zod';
 import { askedQuestions, maxOutputTokens, usualOutputTokens, writeInstructions } from '../analysts/model/prompt.ts';
-import { estimateTokens } from '../analysts/model/windows.ts';
-import { costOf, formatAmount, type Prices } from '../language-model/prices.ts';
-import { findActiveScorecards } from '../scorecards/find-active-scorecards.ts';
-import type { ScorecardCache } from '../scorecards/scorecard-cache.ts';
+import { estimateTokens } from '../analysts/model/sent-conversation.ts';
+import { costOf, formatAmount, NO_TOKENS, type Prices } from '../language-model/prices.ts';
+import type { ActiveScorecards } from '../scorecards/active-scorecards.ts';
 import type { ScorecardUse } from '../scorecards/scorecard-store.ts';
 import type { Scorecard } from '../scorecards/scorecard.ts';
 import { type MoneyStore, nextMonth, type SpeechRow, type UsageRow } from './money-store.ts';
@@ -21,8 +18,7 @@ import { type MoneyStore, nextMonth, type SpeechRow, type UsageRow } from './mon
 export interface MoneyDeps {
   readonly store: ScorecardUse & { readonly money: MoneyStore };
   readonly bus: Pick<Bus, 'publish'>;
-  readonly scorecardCache: ScorecardCache;
-  readonly firms: Pick<Firms, 'settings'>;
+  readonly activeScorecards: ActiveScorecards;
   /** Absent without a language model. */
   readonly model?: { readonly prices?: Prices | undefined } | null | undefined;
 }
@@ -30,12 +26,10 @@ export interface MoneyDeps {
 /** What is known of calls before they are analyzed. `text_bytes`: of all transcripts together. */
 const Measured = z.object({ calls: z.number(), text_bytes: z.number(), scorecard_uuid: Uuid.optional() });
 
-/** The RPCs for usage, budgets and estimates. */
 export function moneyRpcs({
   store,
   bus,
-  scorecardCache,
-  firms,
+  activeScorecards,
   model,
 }: MoneyDeps): Pick<Handlers<typeof analysis>, 'getBudget' | 'setBudget' | 'listUsage' | 'estimateAnalyses'> {
   const { money, scorecards } = store;
@@ -50,7 +44,7 @@ export function moneyRpcs({
       const { scorecard_uuid: uuid, calls, text_bytes: bytes } = read(Measured);
       const scorecard =
         uuid === undefined
-          ? (await findActiveScorecards({ store, scorecardCache, firms }, [{ firmUuid, segmentType: '' }]))[0]!
+          ? (await activeScorecards.find([{ firmUuid, segmentType: '' }]))[0]!
           : await findNamedScorecard(scorecards, firmUuid, uuid);
       // Rules use no tokens.
       if (model === undefined || model === null) return { calls, input_tokens: 0, output_tokens: 0, cost: null };
@@ -59,15 +53,7 @@ export function moneyRpcs({
   };
 }
 
-const NO_USAGE = {
-  calls: 0,
-  audio_seconds: 0,
-  requests: 0,
-  input_tokens: 0,
-  cached_input_tokens: 0,
-  output_tokens: 0,
-  cost: null,
-};
+const NO_USAGE = { calls: 0, audio_seconds: 0, ...NO_TOKENS, cost: null };
 const NO_SPEECH = { speech_calls: 0, speech_seconds: 0, speech_cost: null };
 
 /** Fault VALIDATION_ERROR for a scorecard that is not the firm's, or not active. */
@@ -136,17 +122,12 @@ export function estimateAnalyses(
   return { ...tokens, cost: { low: formatAmount(low), high: formatAmount(high), currency: prices.currency } };
 }
 
-interface BudgetDeps {
-  readonly store: { readonly db: Database; readonly money: MoneyStore };
-  readonly bus: Pick<Bus, 'publish'>;
-}
-
 /** A firm's budget of the calendar month, in UTC, and what it has spent of it. */
-async function readBudget(money: MoneyStore, prices: Prices | undefined, firmUuid: string, now = new Date()) {
+async function readBudget(money: MoneyStore, prices: Prices | undefined, firmUuid: string) {
   const budget = await money.findBudget(firmUuid);
   const currency = prices?.currency ?? budget.monthly?.currency ?? null;
   const spent = currency === null ? null : { amount: await money.spentThisMonth(firmUuid, currency), currency };
-  return { ...budget, spent, warning: warningOf(budget, prices), resets_at: nextMonth(now) };
+  return { ...budget, spent, warning: warningOf(budget, prices), resets_at: nextMonth(new Date()) };
 }
 
 /** Prices may change after a budget was set. */
@@ -160,7 +141,7 @@ function warningOf({ monthly }: z.output<typeof NewBudget>, prices: Prices | und
  * Faults: PRICES_UNKNOWN when a limit cannot be kept, because no prices are configured; VALIDATION_ERROR.
  */
 async function changeBudget(
-  { store: { db, money }, bus }: BudgetDeps,
+  { store: { db, money }, bus }: Pick<MoneyDeps, 'store' | 'bus'>,
   prices: Prices | undefined,
   firmUuid: string,
   budget: z.output<typeof NewBudget>,

@@ -1,15 +1,14 @@
 import type { NewBudget, Usage as UsageList, UsageQuery } from '@call-analysis/api/money';
-import type { Usage } from '@call-analysis/events';
+import type { BodyOf, BudgetSpent, Usage } from '@call-analysis/events';
 import { type Database, type Sql, columnsOf } from '@call-analysis/postgres';
+import { v7 as uuidv7 } from 'uuid';
 import type { z } from 'zod';
 import type { Money } from '../language-model/prices.ts';
 
 interface NewUsage extends Readonly<Usage> {
-  readonly uuid: string;
   readonly firmUuid: string;
   /** Null if the call has been erased. */
   readonly callUuid: string | null;
-  readonly at: Date;
   readonly model: string;
   readonly segmentType: string;
   readonly audioSeconds: number;
@@ -28,15 +27,7 @@ interface NewSpeech {
 }
 
 /** The budget of a month when it is spent. */
-interface SpentBudget {
-  /** In UTC: `2026-11`. */
-  readonly month: string;
-  readonly amount: string;
-  readonly spent: string;
-  readonly currency: string;
-  readonly when_spent: 'wait' | 'fallback';
-  readonly resets_at: string;
-}
+type SpentBudget = NonNullable<BodyOf<typeof BudgetSpent>['budget']>;
 
 type SetBudget = z.output<typeof NewBudget>;
 export type AskedUsage = z.output<typeof UsageQuery>;
@@ -61,42 +52,31 @@ const COST = `CASE WHEN sum(cost) IS NOT NULL AND currency IS NOT NULL
 /** Usage, spending and budgets. Months and days are in UTC. */
 export function openMoneyStore(db: Database) {
   return {
-    /** Adds usage to the spending of its firms. Returns the budgets of the month that this has spent, by firm. */
-    async record(tx: Sql, usages: readonly NewUsage[]): Promise<ReadonlyMap<string, SpentBudget>> {
-      if (usages.length === 0) return new Map();
+    /** Adds usage to the spending of its firm. Returns the budget of the month if this has spent it. */
+    async record(tx: Sql, usage: NewUsage): Promise<SpentBudget | null> {
+      const { firmUuid, callUuid, model, segmentType, audioSeconds, cost } = usage;
+      const tokens = [usage.requests, usage.input_tokens, usage.cached_input_tokens, usage.output_tokens];
+      const price = [cost?.amount ?? null, cost?.currency ?? null];
       await tx.query(
         `INSERT INTO model_usage (uuid, firm_uuid, call_uuid, at, model, segment_type, audio_seconds, requests, input_tokens,
            cached_input_tokens, output_tokens, cost, currency)
-         SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::timestamptz[], $5::text[], $6::text[], $7::float8[],
-           $8::int[], $9::bigint[], $10::bigint[], $11::bigint[], $12::numeric[], $13::text[])`,
-        [
-          ...columnsOf(usages, 'uuid', 'firmUuid', 'callUuid', 'at', 'model', 'segmentType', 'audioSeconds'),
-          ...columnsOf(usages, 'requests', 'input_tokens', 'cached_input_tokens', 'output_tokens'),
-          usages.map(({ cost }) => cost?.amount ?? null),
-          usages.map(({ cost }) => cost?.currency ?? null),
-        ],
+         VALUES ($1, $2, $3, now(), $4, $5, $6, $7, $8, $9, $10, $11::numeric, $12)`,
+        [uuidv7(), firmUuid, callUuid, model, segmentType, audioSeconds, ...tokens, ...price],
       );
-      const paid = usages.flatMap(({ firmUuid, at, cost }) => (cost === null ? [] : [{ firmUuid, at, ...cost }]));
-      if (paid.length === 0) return new Map();
-      // In the order of the key, so that two transactions with the same firms cannot deadlock.
-      const rows = await tx.query<Omit<SpentBudget, 'resets_at'> & { firm: string }>(
-        `WITH added AS (
-           SELECT firm_uuid, to_char(at AT TIME ZONE 'UTC', 'YYYY-MM') AS month, currency, sum(amount) AS amount
-           FROM unnest($1::uuid[], $2::timestamptz[], $3::text[], $4::numeric[]) AS paid (firm_uuid, at, currency, amount)
-           GROUP BY 1, 2, 3 ORDER BY 1, 2, 3),
-         sum AS (
-           INSERT INTO spending (firm_uuid, month, currency, amount) SELECT * FROM added
+      if (cost === null) return null;
+      const rows = await tx.query<Omit<SpentBudget, 'resets_at'>>(
+        `WITH sum AS (
+           INSERT INTO spending (firm_uuid, month, currency, amount)
+           VALUES ($1, to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM'), $2, $3::numeric)
            ON CONFLICT (firm_uuid, month, currency) DO UPDATE SET amount = spending.amount + excluded.amount
            RETURNING firm_uuid, month, currency, amount)
-         SELECT firm_uuid AS firm, month, trim_scale(budget.amount)::text AS amount, trim_scale(sum.amount)::text AS spent,
+         SELECT month, trim_scale(budget.amount)::text AS amount, trim_scale(sum.amount)::text AS spent,
            currency, budget.when_spent
-         FROM sum JOIN added USING (firm_uuid, month, currency) JOIN budget USING (firm_uuid, currency)
-         WHERE sum.amount >= budget.amount AND sum.amount - added.amount < budget.amount`,
-        columnsOf(paid, 'firmUuid', 'at', 'currency', 'amount'),
+         FROM sum JOIN budget USING (firm_uuid, currency)
+         WHERE sum.amount >= budget.amount AND sum.amount - $3::numeric < budget.amount`,
+        [firmUuid, cost.currency, cost.amount],
       );
-      return new Map(
-        rows.map(({ firm, ...budget }) => [firm, { ...budget, resets_at: monthAfter(budget.month).toISOString() }]),
-      );
+      return spentOf(rows[0]);
     },
 
     /** Adds the speech of transcripts; that of an event counts once. Budgets do not include it. */
@@ -151,8 +131,7 @@ export function openMoneyStore(db: Database) {
            AND NOT EXISTS (SELECT FROM before WHERE before.currency = sum.currency AND sum.spent >= before.amount)`,
         [firmUuid, monthly?.amount ?? null, monthly?.currency ?? null, when_spent],
       );
-      const spent = rows[0];
-      return spent === undefined ? null : { ...spent, resets_at: monthAfter(spent.month).toISOString() };
+      return spentOf(rows[0]);
     },
 
     /** The firm's costs in the current month, as a decimal number. */
@@ -180,7 +159,6 @@ export function openMoneyStore(db: Database) {
       );
     },
 
-    /** Like `usage`. */
     async speech(firmUuid: string, { from, to, group_by }: AskedUsage): Promise<SpeechRow[]> {
       return db.query<SpeechRow>(
         `SELECT ${group_by === 'model' ? 'engine' : KEYS[group_by]} AS key,
@@ -197,9 +175,9 @@ export function openMoneyStore(db: Database) {
 
 export type MoneyStore = ReturnType<typeof openMoneyStore>;
 
-/** When the month after this one, `2026-11`, begins, in UTC. */
-function monthAfter(month: string): Date {
-  return nextMonth(new Date(`${month}-01T00:00:00Z`));
+function spentOf(budget: Omit<SpentBudget, 'resets_at'> | undefined): SpentBudget | null {
+  if (budget === undefined) return null;
+  return { ...budget, resets_at: nextMonth(new Date(`${budget.month}-01T00:00:00Z`)).toISOString() };
 }
 
 /** When the month after that of `now` begins, in UTC. */

@@ -7,13 +7,12 @@ import type { Logger } from '@call-analysis/runtime';
 import type { Firms } from '@call-analysis/service/firms';
 import type { AnalysisResult, Analyst, Conversation, TakeSlot } from '../analysts/analyst.ts';
 import { type AnalyzedCall, makeAnalysis } from '../analysts/make-analysis.ts';
-import { isOnThisMachine } from '../language-model/config.ts';
+import { redacts } from '../language-model/config.ts';
 import type { LanguageModel } from '../language-model/language-model.ts';
 import { ModelFailure } from '../language-model/outcome.ts';
 import { NO_TOKENS, tokensOf } from '../language-model/prices.ts';
 import { type ClaimedRequest, LEASE_SECONDS } from '../request-store.ts';
-import { findActiveScorecards } from '../scorecards/find-active-scorecards.ts';
-import type { ScorecardCache } from '../scorecards/scorecard-cache.ts';
+import type { ActiveScorecards } from '../scorecards/active-scorecards.ts';
 import type { Scorecard } from '../scorecards/scorecard.ts';
 import { type OutcomeDeps, Outcomes } from './outcomes.ts';
 import { type Began, Postponed, RequestGate } from './request-gate.ts';
@@ -32,9 +31,8 @@ const BUDGET_REASON =
 export interface ModelQueueDeps extends OutcomeDeps {
   readonly objects: Objects;
   readonly log: Logger;
-  readonly scorecardCache: ScorecardCache;
+  readonly activeScorecards: ActiveScorecards;
   readonly firms: Pick<Firms, 'settings'>;
-  /** Asks the language model. */
   readonly modelAnalyst: Analyst;
   readonly model: Pick<LanguageModel, 'isThere'>;
   /** Answers by rules and fallbacks when a firm's budget is spent. */
@@ -56,7 +54,6 @@ export class ModelQueue {
   readonly #running = new Set<Promise<void>>();
   readonly #stopped = new AbortController();
   readonly #timers: NodeJS.Timeout[] = [];
-  #isClaiming = false;
   #shouldClaimAgain = false;
   #ticking: Promise<void> | undefined;
   #claiming: Promise<void> | undefined;
@@ -84,14 +81,12 @@ export class ModelQueue {
     this.wake();
   }
 
-  /** There may be something to do. */
   wake(): void {
     this.#shouldClaimAgain = true;
-    if (this.#isClaiming || this.#stopped.signal.aborted) return;
-    this.#isClaiming = true;
-    this.#claiming = this.#claimAll()
+    if (this.#stopped.signal.aborted) return;
+    this.#claiming ??= this.#claimAll()
       .catch((error: unknown) => this.#deps.log.error({ err: error }, 'claiming calls for the language model failed'))
-      .finally(() => (this.#isClaiming = false));
+      .finally(() => (this.#claiming = undefined));
   }
 
   /** Rejects while the server of the language model does not answer. */
@@ -146,50 +141,18 @@ export class ModelQueue {
       this.#shouldClaimAgain = false;
       const count = this.#gate.claimable;
       if (count === 0) return;
-      const claimed = await this.#claim(count);
-      for (const { request, scorecard } of claimed) this.#run(request, scorecard);
+      const claimed = await this.#deps.store.requests.claim(this.#lease, count);
+      for (const request of claimed) this.#run(request);
       // More calls may have arrived in the meantime; those that end wake this again.
       if (claimed.length === count) this.#shouldClaimAgain = true;
       if (claimed.length === 0) return;
     }
   }
 
-  async #claim(count: number): Promise<{ request: ClaimedRequest; scorecard: Scorecard }[]> {
-    const claimed = await this.#deps.store.requests.claim(this.#lease, count);
-    try {
-      return await this.#withScorecards(claimed);
-    } catch {
-      // The trouble of one call, or of one firm, does not hold up the others.
-      const found = [];
-      for (const request of claimed) {
-        try {
-          found.push(...(await this.#withScorecards([request])));
-        } catch (error) {
-          await this.#troubled(request, error);
-        }
-      }
-      return found;
-    }
-  }
-
-  async #withScorecards(
-    claimed: readonly ClaimedRequest[],
-  ): Promise<{ request: ClaimedRequest; scorecard: Scorecard }[]> {
-    const kinds = claimed.map(({ event: { firmuuid, data } }) => ({
-      firmUuid: firmuuid,
-      segmentType: data.segment_type,
-      scorecardUuid: data.scorecard_uuid,
-    }));
-    const scorecards = claimed.length === 0 ? [] : await findActiveScorecards(this.#deps, kinds);
-    return claimed.map((request, index) => ({ request, scorecard: scorecards[index]! }));
-  }
-
-  #run(request: ClaimedRequest, scorecard: Scorecard): void {
+  #run(request: ClaimedRequest): void {
     this.#gate.enter();
     const work = this.inProgress
-      .run(request.event, (erased) =>
-        this.#analyze(request, scorecard, AbortSignal.any([erased, this.#stopped.signal])),
-      )
+      .run(request.event, (erased) => this.#analyze(request, AbortSignal.any([erased, this.#stopped.signal])))
       .catch((error: unknown) =>
         this.#deps.log.error(
           { err: error, call: request.event.subject },
@@ -203,7 +166,7 @@ export class ModelQueue {
     });
   }
 
-  async #analyze(request: ClaimedRequest, scorecard: Scorecard, signal: AbortSignal): Promise<void> {
+  async #analyze(request: ClaimedRequest, signal: AbortSignal): Promise<void> {
     const { event, hasBudget, isSpent } = request;
     let began: Began | null = null;
     let isClaimed = true;
@@ -221,17 +184,17 @@ export class ModelQueue {
     };
     let used = NO_TOKENS;
     try {
-      const made = await this.#ask(request, scorecard, signal, takeSlot);
+      const made = await this.#ask(request, signal, takeSlot);
       used = tokensOf(made.analysis?.usage);
       // A call without speech, or one for the fallbacks, says nothing about the server.
       if (used.requests > 0) this.#gate.succeeded();
-      await this.#outcomes.add({ request, tokens: used, event: made.analyzed });
+      await this.#outcomes.add(request, used, made.analyzed);
     } catch (error) {
       if (error instanceof ModelFailure) used = error.tokens;
       if (signal.aborted) {
         await this.#outcomes.recordBrokenOff(event, used);
       } else if (error instanceof Postponed) {
-        await this.#handBack([request]);
+        await this.#deps.store.requests.handBack(this.#lease, [event.id]);
       } else if (error instanceof ModelFailure) {
         await this.#failed(request, error, began);
       } else if (error instanceof Poison) {
@@ -259,24 +222,15 @@ export class ModelQueue {
     await this.#outcomes.later(request, delayOf(tries), isAway && announced !== error.message ? error.message : null);
   }
 
-  async #handBack(requests: readonly ClaimedRequest[]): Promise<void> {
-    await this.#deps.store.requests.handBack(
-      this.#lease,
-      requests.map(({ event }) => event.id),
-    );
-  }
-
-  async #ask(
-    { event, isSpent }: ClaimedRequest,
-    scorecard: Scorecard,
-    signal: AbortSignal,
-    takeSlot: TakeSlot,
-  ): Promise<AnalyzedCall> {
-    const { objects, firms, config, modelAnalyst, ruleAnalyst } = this.#deps;
-    const settings = await firms.settings(event.firmuuid);
-    const redactForModel = settings.redaction !== 'none' || (config.redact ?? !isOnThisMachine(config.url));
+  async #ask({ event, isSpent }: ClaimedRequest, signal: AbortSignal, takeSlot: TakeSlot): Promise<AnalyzedCall> {
+    const { objects, firms, config, activeScorecards, modelAnalyst, ruleAnalyst } = this.#deps;
+    const { firmuuid: firmUuid, data } = event;
+    const kind = { firmUuid, segmentType: data.segment_type, scorecardUuid: data.scorecard_uuid };
+    const [scorecard] = await activeScorecards.find([kind]);
+    const settings = await firms.settings(firmUuid);
+    const redactForModel = settings.redaction !== 'none' || redacts(config);
     const analyst = isSpent ? ruleAnalyst : modelAnalyst;
-    return makeAnalysis({ objects, analyst }, event, scorecard, { ...settings, redactForModel }, signal, takeSlot);
+    return makeAnalysis({ objects, analyst }, event, scorecard!, { ...settings, redactForModel }, signal, takeSlot);
   }
 
   async #failed(request: ClaimedRequest, failure: ModelFailure, began: Began | null): Promise<void> {

@@ -17,33 +17,25 @@ export interface OutcomeDeps {
   readonly config: LanguageModelConfig;
 }
 
-/** The outcome of a call. */
-interface Result {
-  readonly request: ClaimedRequest;
-  readonly tokens: Tokens;
-  readonly event: Event;
-}
-
-interface Used {
-  readonly event: TranscriptReadyEvent;
-  readonly tokens: Tokens;
-  readonly isErased: boolean;
-}
-
 /** Stores what became of calls that were claimed under a lease, with what the language model cost, and publishes it. */
 export class Outcomes {
   readonly #deps: OutcomeDeps;
   readonly #lease: string;
-  readonly #results = new Grouped<Result>((results) => this.#store(results));
 
   constructor(deps: OutcomeDeps, lease: string) {
     this.#deps = deps;
     this.#lease = lease;
   }
 
-  /** Resolves when the outcome is stored. */
-  add(result: Result): Promise<void> {
-    return this.#results.add(result);
+  /** Stores what a call cost, and its result unless the call was erased or is done already. */
+  async add({ event: asked }: ClaimedRequest, tokens: Tokens, event: Event): Promise<void> {
+    const { store, bus } = this.#deps;
+    await store.db.transaction(async (tx) => {
+      const isErased = (await findErased(tx, [asked])).size > 0;
+      await this.#record(tx, asked, tokens, isErased);
+      const isOurs = await store.requests.remove(tx, asked.id, this.#lease);
+      if (isOurs && !isErased) await bus.publish(tx, [event]);
+    });
   }
 
   /** The call is handed back, or erased. What was asked costs all the same. */
@@ -51,7 +43,7 @@ export class Outcomes {
     if (tokens.requests === 0) return;
     await this.#deps.store.db.transaction(async (tx) => {
       const isErased = (await findErased(tx, [event])).size > 0;
-      await this.#record(tx, [{ event, tokens, isErased }]);
+      await this.#record(tx, event, tokens, isErased);
     });
   }
 
@@ -66,7 +58,7 @@ export class Outcomes {
     const { store, bus } = this.#deps;
     await store.db.transaction(async (tx) => {
       if ((await findErased(tx, [event])).size > 0) return;
-      await this.#record(tx, [{ event, tokens, isErased: false }]);
+      await this.#record(tx, event, tokens, false);
       await store.requests.postpone(tx, event.id, lease, delayMs, announced, isFailure);
       if (announced !== null) await bus.publish(tx, [waiting(event, announced)]);
     });
@@ -80,10 +72,9 @@ export class Outcomes {
     retryable: boolean,
   ): Promise<void> {
     const event = failed(request.event, code, message, retryable, request.tries);
-    await this.add({ request, tokens, event });
+    await this.add(request, tokens, event);
   }
 
-  /** Adds to the history of calls what they wait for. */
   async announce(reason: string, ofSpentFirms: boolean): Promise<void> {
     const { store, bus } = this.#deps;
     await store.db.transaction(async (tx) => {
@@ -96,7 +87,6 @@ export class Outcomes {
     });
   }
 
-  /** Fails the calls that have waited too long. */
   async failHopeless(): Promise<void> {
     const { store, bus, config } = this.#deps;
     await store.db.transaction(async (tx) => {
@@ -116,38 +106,14 @@ export class Outcomes {
     });
   }
 
-  /**
-   * Stores the costs of all calls, and the results of those that were not erased and are not done already.
-   */
-  async #store(results: readonly Result[]): Promise<void> {
-    const { store, bus } = this.#deps;
-    const events = results.map(({ request }) => request.event);
-    await store.db.transaction(async (tx) => {
-      const erased = await findErased(tx, events);
-      await this.#record(
-        tx,
-        results.map(({ request: { event }, tokens }) => ({ event, tokens, isErased: erased.has(event.subject) })),
-      );
-      const ids = events.map(({ id }) => id);
-      const ours = await store.requests.remove(tx, ids, this.#lease);
-      const kept = results.filter(({ request: { event } }) => ours.has(event.id) && !erased.has(event.subject));
-      if (kept.length === 0) return;
-      await bus.publish(
-        tx,
-        kept.map(({ event }) => event),
-      );
-    });
-  }
-
-  async #record(tx: Sql, used: readonly Used[]): Promise<void> {
-    const asked = used.map(({ event, tokens, isErased }) => ({
+  async #record(tx: Sql, event: TranscriptReadyEvent, tokens: Tokens, isErased: boolean): Promise<void> {
+    await recordUsage(this.#deps, tx, {
       origin: event,
       callUuid: isErased ? null : event.subject,
       segmentType: event.data.segment_type,
       audioSeconds: event.data.duration ?? 0,
       tokens,
-    }));
-    await recordUsage(this.#deps, tx, asked);
+    });
   }
 }
 
@@ -173,50 +139,4 @@ function unavailable(giveUpAfterMs: number, reason: string | null): string {
     '  ',
     ' ',
   );
-}
-
-/** More at a time would hold the locks of one transaction for too long. */
-const MOST = 100;
-
-interface Waiting<Item> {
-  readonly item: Item;
-  readonly done: PromiseWithResolvers<void>;
-}
-
-/**
- * Does one piece of work for many items: what is added while it runs is done together next. When it fails for several, it is
- * done for each alone, so that one bad item does not fail the others.
- */
-export class Grouped<Item> {
-  readonly #work: (items: readonly Item[]) => Promise<void>;
-  #waiting: Waiting<Item>[] = [];
-  #isRunning = false;
-
-  constructor(work: (items: readonly Item[]) => Promise<void>) {
-    this.#work = work;
-  }
-
-  /** Resolves when the work is done for this item. */
-  add(item: Item): Promise<void> {
-    const done = Promise.withResolvers<void>();
-    this.#waiting.push({ item, done });
-    if (!this.#isRunning) void this.#run();
-    return done.promise;
-  }
-
-  async #run(): Promise<void> {
-    this.#isRunning = true;
-    while (this.#waiting.length > 0) await this.#doAll(this.#waiting.splice(0, MOST));
-    this.#isRunning = false;
-  }
-
-  async #doAll(group: readonly Waiting<Item>[]): Promise<void> {
-    try {
-      await this.#work(group.map(({ item }) => item));
-      for (const { done } of group) done.resolve();
-    } catch (error) {
-      if (group.length === 1) group[0]!.done.reject(error);
-      else for (const each of group) await this.#doAll([each]);
-    }
-  }
 }

@@ -4,7 +4,6 @@ import { type FailureKind, type ModelFailure } from '../language-model/outcome.t
 import type { OutcomeDeps } from './outcomes.ts';
 import { Throttle } from './throttle.ts';
 
-/** A request that began. */
 export interface Began {
   readonly at: number;
   /** The tokens that were reserved for it. */
@@ -34,7 +33,6 @@ export class RequestGate {
   #asking = 0;
   /** Those, and the calls that were claimed to be asked about next. */
   #claimed = 0;
-  /** Calls whose requests are ready, in order. */
   readonly #ready = new Set<Ready>();
   #outage: Outage | null = null;
   /** The server has answered since `takeAnswered`, so an outage that any process noted is over. */
@@ -92,7 +90,6 @@ export class RequestGate {
     });
   }
 
-  /** Lets requests begin that are ready. */
   admit(): void {
     for (const ready of this.#ready) {
       if (this.#throttle.free(this.#asking) === 0) return;

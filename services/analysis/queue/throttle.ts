@@ -30,14 +30,6 @@ export class Throttle {
     this.#tokens = tokensPerMinute;
   }
 
-  get limit(): number {
-    return this.#limit;
-  }
-
-  get isAway(): boolean {
-    return this.#isAway;
-  }
-
   /** How many more requests may begin now. */
   free(active: number, now = performance.now()): number {
     if (now < this.#pausedUntil) return 0;
@@ -112,7 +104,6 @@ export class Throttle {
     return Math.min(this.#usualTokens, this.#tokensPerMinute);
   }
 
-  /** How many requests the tokens suffice for. */
   #requestsInTokens(now: number): number {
     this.#refill(now);
     return Math.max(0, Math.floor(this.#tokens / this.#expectedTokens));

@@ -1,6 +1,7 @@
+import type { GivenAnswer } from '@call-analysis/proto/analysis/v1/GivenAnswer';
 import { expect, it } from '@jest/globals';
 import type { StoredScorecard } from './scorecard-store.ts';
-import { addUp, type GivenAnswer } from './totals.ts';
+import { addUp } from './totals.ts';
 
 const [greeting, manners] = ['00000000-0000-7000-8000-000000000001', '00000000-0000-7000-8000-000000000002'];
 
@@ -37,10 +38,10 @@ const scorecard = {
   ],
 } as unknown as Pick<StoredScorecard, 'sections'>;
 
-const given = (questionUuid: string, answer: string | null, decidedBy = 'model'): GivenAnswer => ({
-  questionUuid,
-  answer,
-  decidedBy,
+const given = (question_uuid: string, answer: string | null, decided_by = 'model'): GivenAnswer => ({
+  question_uuid,
+  ...(answer !== null && { answer }),
+  decided_by,
 });
 
 it("a person's answer replaces the machine's, and the rest keeps its points", () => {

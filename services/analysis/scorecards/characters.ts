@@ -45,14 +45,14 @@ export const KIND: Readonly<Uint8Array> = kinds;
 /** The unit that matching compares instead: lower case, without marks, with look-alike letters merged. */
 export const FOLD: Readonly<Uint16Array> = folds;
 
-const LETTER_BEYOND = /^[\p{L}\p{N}]$/u;
-const MARK_BEYOND = /^\p{M}$/u;
+const IS_LETTER = /^[\p{L}\p{N}]$/u;
+const IS_MARK = /^\p{M}$/u;
 
 /** The kind of a character beyond U+FFFF: LETTER, MARK or SEPARATOR. */
 export function kindBeyond(codePoint: number): number {
   const character = String.fromCodePoint(codePoint);
-  if (LETTER_BEYOND.test(character)) return LETTER;
-  return MARK_BEYOND.test(character) ? MARK : SEPARATOR;
+  if (IS_LETTER.test(character)) return LETTER;
+  return IS_MARK.test(character) ? MARK : SEPARATOR;
 }
 
 /** The unit that matching compares instead of a letter beyond U+FFFF; 0 when there is none, as for most scripts. */
@@ -68,8 +68,6 @@ function foldLetter(character: string): number {
 }
 
 function fillTables(): void {
-  const letter = /^[\p{L}\p{N}]$/u;
-  const mark = /^\p{M}$/u;
   for (let unit = 0; unit < 0x10000; unit += 1) {
     folds[unit] = unit;
     if (unit >= 0xd800 && unit <= 0xdfff) {
@@ -79,10 +77,10 @@ function fillTables(): void {
       kinds[unit] = LETTER;
     } else {
       const character = String.fromCharCode(unit);
-      if (letter.test(character)) {
+      if (IS_LETTER.test(character)) {
         kinds[unit] = LETTER;
         folds[unit] = foldLetter(character);
-      } else if (mark.test(character)) {
+      } else if (IS_MARK.test(character)) {
         kinds[unit] = MARK;
       } else if (unit < 0x20 && unit !== 0x09 && unit !== 0x0a && unit !== 0x0d) {
         kinds[unit] = CONTROL;

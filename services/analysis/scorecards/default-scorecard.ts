@@ -1,5 +1,5 @@
 import type { Choice, Language, Lexicon, PhraseDecision, Question } from '@call-analysis/events';
-import { DEFAULT_TEXTS, type DefaultTexts } from './default-texts.ts';
+import { DEFAULT_TEXTS } from './default-texts.ts';
 import { questionUuids, type Scorecard } from './scorecard.ts';
 
 /** The subject of a question. Its text and labels come from DEFAULT_TEXTS. */
@@ -40,7 +40,12 @@ function question(
   };
 }
 
-function scorecardIn(texts: DefaultTexts): Scorecard {
+/**
+ * The first scorecard of a new firm, in the firm's language. The uuids of its questions are fixed, so that answers can
+ * be compared across firms. A firm that has it in an earlier form keeps that until it takes this one.
+ */
+export function defaultScorecardIn(language: Language): Scorecard {
+  const texts = DEFAULT_TEXTS[language];
   const yes = choice(texts.yes, 1);
   const no = choice(texts.no, 0);
   const ifSaid = (lexicon: Lexicon, where: 'opening' | 'closing'): PhraseDecision => {
@@ -156,21 +161,6 @@ function scorecardIn(texts: DefaultTexts): Scorecard {
       },
     ],
   };
-}
-
-const scorecards = new Map<Language, Scorecard>();
-
-/**
- * The first scorecard of a new firm, in the firm's language. The uuids of its questions are fixed, so that answers can
- * be compared across firms. A firm that has it in an earlier form keeps that until it takes this one.
- */
-export function defaultScorecardIn(language: Language): Scorecard {
-  let scorecard = scorecards.get(language);
-  if (scorecard === undefined) {
-    scorecard = scorecardIn(DEFAULT_TEXTS[language]);
-    scorecards.set(language, scorecard);
-  }
-  return scorecard;
 }
 
 export const defaultScorecard = defaultScorecardIn('en');

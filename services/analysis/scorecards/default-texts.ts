@@ -1,78 +1,44 @@
 import type { Language } from '@call-analysis/events';
 
 /** The words of the default scorecard. */
-export interface DefaultTexts {
-  readonly name: string;
-  readonly opening: string;
-  readonly request: string;
-  readonly closing: string;
-  readonly yes: string;
-  readonly partly: string;
-  readonly no: string;
-  readonly clearSolution: string;
-  readonly partialSolution: string;
-  readonly sentAway: string;
-  readonly noSolution: string;
-  readonly noVaguePromise: string;
-  readonly vaguePromise: string;
-  readonly respectful: string;
-  readonly rude: string;
-  readonly abusive: string;
-  readonly noBlame: string;
-  readonly blamed: string;
-  readonly greeting: string;
-  readonly introduction: string;
-  readonly need: string;
-  readonly clientName: string;
-  readonly empathy: string;
-  readonly solution: string;
-  readonly explanation: string;
-  readonly understanding: string;
-  readonly courtesy: string;
-  readonly promises: string;
-  readonly nextStep: string;
-  readonly furtherHelp: string;
-  readonly farewell: string;
-  readonly respect: string;
-  readonly blame: string;
-}
+const en = {
+  name: 'Quality of service',
+  opening: 'Opening',
+  request: 'Handling the request',
+  closing: 'Closing and conduct',
+  yes: 'Yes',
+  partly: 'Partly',
+  no: 'No',
+  clearSolution: 'Clear solution',
+  partialSolution: 'Partial solution',
+  sentAway: 'Sent away',
+  noSolution: 'No solution',
+  noVaguePromise: 'No vague promise',
+  vaguePromise: 'Vague promise',
+  respectful: 'Respectful',
+  rude: 'Rude',
+  abusive: 'Abusive',
+  noBlame: 'No blame',
+  blamed: 'Blamed the client',
+  greeting: 'Did the operator greet the client?',
+  introduction: 'Did the operator give a name or the company?',
+  need: 'Did the operator find out what the client needs?',
+  clientName: 'Did the operator address the client by name?',
+  empathy: 'Did the operator show understanding for an unhappy client?',
+  solution: 'Did the operator offer a clear solution?',
+  explanation: 'Did the operator explain causes or conditions?',
+  understanding: 'Did the operator check that they understood each other?',
+  courtesy: 'Did the operator use polite words?',
+  promises: 'Did the operator avoid promises without a date?',
+  nextStep: 'Did the operator agree on the next step?',
+  furtherHelp: 'Did the operator offer further help?',
+  farewell: 'Did the operator say goodbye politely?',
+  respect: 'Was the operator respectful?',
+  blame: 'Did the operator refrain from blaming the client?',
+};
 
-export const DEFAULT_TEXTS: Readonly<Record<Language, DefaultTexts>> = {
-  en: {
-    name: 'Quality of service',
-    opening: 'Opening',
-    request: 'Handling the request',
-    closing: 'Closing and conduct',
-    yes: 'Yes',
-    partly: 'Partly',
-    no: 'No',
-    clearSolution: 'Clear solution',
-    partialSolution: 'Partial solution',
-    sentAway: 'Sent away',
-    noSolution: 'No solution',
-    noVaguePromise: 'No vague promise',
-    vaguePromise: 'Vague promise',
-    respectful: 'Respectful',
-    rude: 'Rude',
-    abusive: 'Abusive',
-    noBlame: 'No blame',
-    blamed: 'Blamed the client',
-    greeting: 'Did the operator greet the client?',
-    introduction: 'Did the operator give a name or the company?',
-    need: 'Did the operator find out what the client needs?',
-    clientName: 'Did the operator address the client by name?',
-    empathy: 'Did the operator show understanding for an unhappy client?',
-    solution: 'Did the operator offer a clear solution?',
-    explanation: 'Did the operator explain causes or conditions?',
-    understanding: 'Did the operator check that they understood each other?',
-    courtesy: 'Did the operator use polite words?',
-    promises: 'Did the operator avoid promises without a date?',
-    nextStep: 'Did the operator agree on the next step?',
-    furtherHelp: 'Did the operator offer further help?',
-    farewell: 'Did the operator say goodbye politely?',
-    respect: 'Was the operator respectful?',
-    blame: 'Did the operator refrain from blaming the client?',
-  },
+export const DEFAULT_TEXTS: Readonly<Record<Language, typeof en>> = {
+  en,
   ru: {
     name: 'Качество обслуживания',
     opening: 'Начало разговора',

@@ -17,7 +17,6 @@ export interface StoredScorecard extends ScorecardRow {
   readonly sections: ScorecardBody['sections'];
 }
 
-/** Identifies one revision of a scorecard. */
 export interface RevisionId {
   readonly uuid: string;
   readonly revision: number;

@@ -1,6 +1,8 @@
+import type { Analysis, Answer, Question } from '@call-analysis/events';
 import { type FieldFault, invalidFields } from '@call-analysis/fault';
+import type { GivenAnswer } from '@call-analysis/proto/analysis/v1/GivenAnswer';
 import type { StoredScorecard } from './scorecard-store.ts';
-import { maxPoints } from './scorecard.ts';
+import { maxPoints, type Scorecard } from './scorecard.ts';
 
 /** The contribution of an answer to the totals. */
 export interface ScoredAnswer {
@@ -15,21 +17,13 @@ export interface ScoredAnswer {
   readonly autoFail: 'proved' | 'suspected' | null;
 }
 
-export interface Totals {
-  /** From 0 to 100 with one decimal; null when no question applies. */
-  readonly score: number | null;
-  readonly sections: readonly (number | null)[];
-  readonly autoFailed: boolean;
-  /** An answer may fail the call, and none is proved to. */
-  readonly autoFailSuspected: boolean;
-}
-
 /**
  * Computes the scores of a call. An answer counts with its weight times its share of the question's maximum points. A
  * question that does not apply counts neither way. An auto-fail makes the total 0 and leaves the scores of the
- * sections, which show how the rest of the call was.
+ * sections, which show how the rest of the call was. Scores are from 0 to 100 with one decimal, or null when no question
+ * applies.
  */
-export function computeTotals(sections: readonly (readonly ScoredAnswer[])[]): Totals {
+export function computeTotals(sections: readonly (readonly ScoredAnswer[])[]) {
   const has = (autoFail: ScoredAnswer['autoFail']) =>
     sections.some((answers) => answers.some((answer) => answer.autoFail === autoFail && answer.points !== null));
   const autoFailed = has('proved');
@@ -37,6 +31,7 @@ export function computeTotals(sections: readonly (readonly ScoredAnswer[])[]): T
     score: autoFailed ? 0 : scoreOf(sections.flat()),
     sections: sections.map(scoreOf),
     autoFailed,
+    /** An answer may fail the call, and none is proved to. */
     autoFailSuspected: !autoFailed && has('suspected'),
   };
 }
@@ -55,15 +50,34 @@ function scoreOf(answers: readonly ScoredAnswer[]): number | null {
   return Math.min(100, Math.round((reached / reachable) * 1000) / 10);
 }
 
-export interface GivenAnswer {
-  readonly questionUuid: string;
-  /** The label; null when the question is open or does not apply. */
-  readonly answer: string | null;
-  readonly decidedBy: string;
+/** The part of an analysis that has scores. `answers` are those of the questions of each section. */
+export function withScores(
+  { sections }: Pick<Scorecard, 'sections'>,
+  answers: readonly (readonly Answer[])[],
+): Pick<Analysis, 'score' | 'auto_failed' | 'auto_fail_suspected' | 'sections'> {
+  const totals = computeTotals(
+    sections.map(({ questions }, section) =>
+      questions.map((question, index) => scoredAnswer(question, answers[section]![index]!)),
+    ),
+  );
+  return {
+    score: totals.score,
+    auto_failed: totals.autoFailed,
+    auto_fail_suspected: totals.autoFailSuspected,
+    sections: sections.map(({ name }, section) => ({
+      name,
+      score: totals.sections[section] ?? null,
+      questions: [...answers[section]!],
+    })),
+  };
 }
 
-interface AddedUp extends Totals {
-  readonly questions: readonly { readonly uuid: string; readonly points: number | null; readonly maxPoints: number }[];
+/** A phrase alone never fails a call. */
+function scoredAnswer({ choices }: Question, answer: Answer): ScoredAnswer {
+  const { weight, points, max_points: most, decided_by, needs_review, evidence } = answer;
+  const fails = choices.some(({ label, auto_fail }) => label === answer.answer && auto_fail);
+  const isProved = decided_by === 'model' && !needs_review && evidence.length > 0;
+  return { weight, points, maxPoints: most, autoFail: fails ? (isProved ? 'proved' : 'suspected') : null };
 }
 
 /**
@@ -76,14 +90,14 @@ export function addUp(
   machine: readonly GivenAnswer[],
   person: readonly GivenAnswer[],
   machineAutoFailed: boolean,
-): AddedUp {
+) {
   checkAnswers(scorecard, person);
-  const answers = new Map([...machine, ...person].map((given) => [given.questionUuid, given]));
+  const answers = new Map([...machine, ...person].map((given) => [given.question_uuid, given]));
   const scored = scorecard.sections.map((section) =>
     section.questions.map((question) => {
       const given = answers.get(question.uuid);
       const choice = question.choices.find(({ label }) => label === given?.answer);
-      const isProved = given?.decidedBy === 'person' || (given?.decidedBy === 'model' && machineAutoFailed);
+      const isProved = given?.decided_by === 'person' || (given?.decided_by === 'model' && machineAutoFailed);
       const answer: ScoredAnswer = {
         weight: question.weight,
         points: choice?.points ?? null,
@@ -102,14 +116,14 @@ export function addUp(
 function checkAnswers({ sections }: Pick<StoredScorecard, 'sections'>, person: readonly GivenAnswer[]): void {
   const questions = new Map(sections.flatMap((section) => section.questions.map((each) => [each.uuid, each] as const)));
   const seen = new Set<string>();
-  const faults = person.flatMap(({ questionUuid, answer }, index): FieldFault[] => {
+  const faults = person.flatMap(({ question_uuid: questionUuid, answer }, index): FieldFault[] => {
     const question = questions.get(questionUuid);
     const fault = (name: string, message: string) => [{ field: `answers.${index}.${name}`, code: 'INVALID', message }];
     if (question === undefined) return fault('question_uuid', 'is not a question of this analysis');
     if (seen.has(questionUuid)) return fault('question_uuid', 'must differ from those of the other answers');
     seen.add(questionUuid);
     const labels = question.choices.map(({ label }) => label);
-    if (answer === null || labels.includes(answer)) return [];
+    if (answer === undefined || labels.includes(answer)) return [];
     return fault('answer', `must be one of ${labels.join(', ')}, or null for not applicable`);
   });
   if (faults.length > 0) throw invalidFields(faults);

@@ -227,7 +227,7 @@ export class Crosstalk {
       start - LONGEST_DELAY,
       (2 * LONGEST_DELAY + FRAME) / DECIMATION,
     );
-    return ECHO_RATIO * loudest(around) > level;
+    return ECHO_RATIO * loudest(around, FRAME / DECIMATION) > level;
   }
 
   /** The best match of the half second around a frame of one channel in the other channel. */
@@ -257,10 +257,11 @@ export class Crosstalk {
   }
 }
 
-function loudest(decimated: Float32Array): number {
+/** The level of the loudest part of this length. */
+function loudest(samples: Float32Array, length: number): number {
   let level = 0;
-  for (let from = 0; from < decimated.length; from += FRAME / DECIMATION)
-    level = Math.max(level, meanSquare(decimated.subarray(from, from + FRAME / DECIMATION)));
+  for (let from = 0; from < samples.length; from += length)
+    level = Math.max(level, meanSquare(samples.subarray(from, from + length)));
   return level;
 }
 
@@ -281,9 +282,6 @@ function silenceEcho(echo: Float32Array, source: SampleBuffer, from: number, gai
     const step = echo.subarray(at, at + STEP);
     // A room's echo lingers, so the source may have ended a step earlier.
     const original = source.view(Math.max(from + at - STEP, 0), Math.max(from + at + 2 * STEP, 0));
-    let loudest = 0;
-    for (let part = 0; part < original.length; part += STEP)
-      loudest = Math.max(loudest, meanSquare(original.subarray(part, part + STEP)));
-    if (meanSquare(step) <= OVER_ECHO * gain * loudest) step.fill(0);
+    if (meanSquare(step) <= OVER_ECHO * gain * loudest(original, STEP)) step.fill(0);
   }
 }

@@ -23,27 +23,19 @@ import {
   type Event,
   TranscriptionProgressed,
   TranscriptReady,
+  type Utterance,
 } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
 import type { Objects } from '@call-analysis/objects';
-import type { Logger } from '@call-analysis/runtime';
+import { counter, type Logger } from '@call-analysis/runtime';
 import type { Registered } from '@call-analysis/service';
-import { type Conversation, conversationOf } from '../domain.ts';
-import { countTranscribed } from '../metrics.ts';
+import { conversationOf } from '../domain.ts';
 import type { WorkDirectory } from '../work-directory.ts';
 import type { TranscriptionWorkerPool } from '../workers/worker-pool.ts';
 import { isEngineAway, waitForEngine, type WaitingDeps } from './wait-for-engine.ts';
 
 const SHARE = 0.1;
 const MIN_PAUSE_MS = 5_000;
-
-interface ProgressReporter {
-  start(): void;
-  /** `seconds` of the recording are transcribed. */
-  advance(seconds: number): void;
-  /** Resolves when all reports have been published or have failed. */
-  end(): Promise<void>;
-}
 
 /**
  * Publishes how much of a recording is transcribed: at the start, then at each tenth, but at most once in five seconds.
@@ -54,7 +46,7 @@ export function progressReporter(
   publish: (seconds: number) => Promise<void>,
   log: Logger,
   now: () => number = Date.now,
-): ProgressReporter {
+) {
   let reported = 0;
   let reportedAt = now();
   let publishing: Promise<void> = Promise.resolve();
@@ -69,10 +61,12 @@ export function progressReporter(
 
   return {
     start: () => report(0),
-    advance(seconds) {
+    /** `seconds` of the recording are transcribed. */
+    advance(seconds: number) {
       const done = Math.min(seconds, duration);
       if (done - reported >= SHARE * duration && done < duration && now() - reportedAt >= MIN_PAUSE_MS) report(done);
     },
+    /** Resolves when all reports have been published or have failed. */
     end: () => publishing,
   };
 }
@@ -112,12 +106,18 @@ export async function transcribeCall(deps: Deps, event: AudioStoredEvent): Promi
       if (!erased.aborted && !(await isErased().catch(() => false))) {
         if (isEngineAway(error)) await waitForEngine(deps, event, error);
         if (!isOfCall(error)) throw error;
-        await failTranscription(deps, event, error);
+        await failCall(deps, FAILURE, event, error);
       }
     }
     if (!isWanted) await removePackedTranscripts(objects, event.firmuuid, event.subject);
   });
 }
+
+const transcribed = counter(
+  'transcribed_audio_seconds_total',
+  'Length of the recordings that were transcribed completely.',
+  [],
+);
 
 /** False when the call has been erased. */
 async function transcribe(deps: Deps, event: AudioStoredEvent, erased: AbortSignal): Promise<boolean> {
@@ -140,7 +140,7 @@ async function transcribe(deps: Deps, event: AudioStoredEvent, erased: AbortSign
       pool.transcribe({ file, format, duration, onProgress: (seconds) => progress.advance(seconds), signal: erased }),
     ),
   ).finally(() => progress.end());
-  countTranscribed(recording.duration);
+  transcribed.of().add(recording.duration);
   const { utterances: said, notes } = conversationOf(recording, { left, right });
   // Consumers store what is published.
   const utterances = event.data.redact === true ? await redacted(said) : said;
@@ -174,7 +174,7 @@ async function transcribe(deps: Deps, event: AudioStoredEvent, erased: AbortSign
   return true;
 }
 
-async function redacted(said: Conversation['utterances']): Promise<Conversation['utterances']> {
+async function redacted(said: readonly Utterance[]): Promise<Utterance[]> {
   // Loaded only for firms that want it.
   const { redact } = await import('@call-analysis/redaction');
   return said.map((each) => ({ ...each, text: redact(each.text).text }));
@@ -215,15 +215,6 @@ const FAILURE = {
 /** Whether the call fails because of its recording: a result, and no incident of ours. */
 function isOfCall(error: unknown): error is Fault {
   return error instanceof Fault && CODES_OF_CALL.has(error.code);
-}
-
-/** Fails a call because of its recording. */
-async function failTranscription(
-  parts: Consuming & { readonly bus: Bus; readonly log: Logger },
-  event: Event,
-  fault: Fault,
-): Promise<void> {
-  await failCall(parts, FAILURE, event, fault);
 }
 
 /** Publishes that a call could not be transcribed, and why. */

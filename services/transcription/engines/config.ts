@@ -4,7 +4,7 @@ import { delimiter, join } from 'node:path';
 import { byteSize, ConfigFault, duration, type Environment, group, parseConfig, readAll } from '@call-analysis/runtime';
 import { z } from 'zod';
 import type { CommandConfig } from './command/command-engine.ts';
-import { CommandLineFault, parseCommand } from './command/command-line.ts';
+import { parseCommand } from './command/command-line.ts';
 import { providerOf, PROVIDERS } from './server/providers.ts';
 import { MIN_REQUEST_BYTES, type ServerConfig } from './server/server-engine.ts';
 
@@ -28,38 +28,39 @@ export interface LocalEngine {
   readonly threads?: number | undefined;
 }
 
-const workers = z
-  .string()
-  .regex(/^([1-9]|[1-9]\d)$/, 'must be a number from 1 to 99')
-  .transform(Number)
-  .optional();
+function numberUpTo(most: number) {
+  const message = `must be a number from 1 to ${most}`;
+  return z
+    .string()
+    .regex(/^[1-9]\d{0,2}$/, message)
+    .transform(Number)
+    .refine((value) => value <= most, message)
+    .optional();
+}
 
-/** The choice of a speech engine. */
 export const SpeechVariables = z.object({
   SPEECH_MODEL_DIR: z.string().optional().meta({
     description:
       'Models for the local engine, one per folder; see docs/speech-models.md. Added and removed models take effect with the next recording.',
     defaultText: 'on one machine models in DATA_DIR; none elsewhere, which leaves Moonshine tiny, English',
   }),
-  SPEECH_WORKERS: workers.meta({
+  SPEECH_WORKERS: numberUpTo(99).meta({
     description:
       'Workers of the local engine: recordings that it transcribes at the same time. Each uses one core and, with the bundled model, 300 to 450 MB. See docs/speech-models.md.',
     defaultText: 'one per core; with SPEECH_THREADS, the cores divided by it',
   }),
-  SPEECH_EARS: workers.meta({ description: 'The former name of SPEECH_WORKERS.' }),
-  SPEECH_THREADS: z
-    .string()
-    .regex(/^([1-9]|[12]\d|3[0-2])$/, 'must be a number from 1 to 32')
-    .transform(Number)
-    .optional()
-    .meta({
-      description:
-        'Threads of each worker of the local engine. More threads finish one recording sooner; more workers transcribe more recordings an hour.',
-      defaultText: '1',
-    }),
+  SPEECH_EARS: numberUpTo(99).meta({ description: 'The former name of SPEECH_WORKERS.' }),
+  SPEECH_THREADS: numberUpTo(32).meta({
+    description:
+      'Threads of each worker of the local engine. More threads finish one recording sooner; more workers transcribe more recordings an hour.',
+    defaultText: '1',
+  }),
   SPEECH_URL: z
     .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
-    .refine((text) => !hasCredentials(text), 'must not contain a user or password; put a key into SPEECH_API_KEY')
+    .refine(
+      (text) => !/^https?:\/\/[^/?#]*@/.test(text),
+      'must not contain a user or password; put a key into SPEECH_API_KEY',
+    )
     .optional()
     .meta({
       description: 'A speech server to use instead of the local engine; needs SPEECH_MODEL. See docs/speech-models.md.',
@@ -91,52 +92,34 @@ export const SpeechVariables = z.object({
     description:
       'A program to use instead of the local engine, such as `["recognize", "--wav", "{file}"]`. It gets no secrets from the environment. When it fails, its standard error is logged.',
   }),
-  SPEECH_CONCURRENCY: z
-    .string()
-    .regex(/^([1-9]|[1-9]\d|1\d\d|2[0-4]\d|25[0-6])$/, 'must be a number from 1 to 256')
-    .transform(Number)
-    .optional()
-    .meta({
-      description: 'Segments that a speech server or program transcribes at the same time.',
-      defaultText: '4 for a server, one per core for a program',
-    }),
+  SPEECH_CONCURRENCY: numberUpTo(256).meta({
+    description: 'Segments that a speech server or program transcribes at the same time.',
+    defaultText: '4 for a server, one per core for a program',
+  }),
   SPEECH_GIVE_UP_AFTER: duration()
     .optional()
     .meta({ description: 'How long calls wait for a speech server or program before they fail.', defaultText: '24h' }),
 });
 
-const ServerVariables = SpeechVariables.pick({
-  SPEECH_PROVIDER: true,
-  SPEECH_API_KEY: true,
-  SPEECH_MAX_BYTES: true,
-  SPEECH_CONCURRENCY: true,
-}).extend({
-  SPEECH_URL: SpeechVariables.shape.SPEECH_URL.unwrap(),
-  SPEECH_MODEL: SpeechVariables.shape.SPEECH_MODEL.unwrap(),
-});
 /** Settings that mean nothing without SPEECH_URL. */
 const SERVER_ONLY = ['SPEECH_API_KEY', 'SPEECH_PROVIDER', 'SPEECH_MAX_BYTES'] as const;
-const CommandVariables = SpeechVariables.pick({ SPEECH_CONCURRENCY: true });
-const WaitVariables = SpeechVariables.pick({ SPEECH_GIVE_UP_AFTER: true });
-const LocalVariables = SpeechVariables.pick({
-  SPEECH_MODEL_DIR: true,
-  SPEECH_WORKERS: true,
-  SPEECH_EARS: true,
-  SPEECH_THREADS: true,
-});
+const LOCAL_ONLY = { SPEECH_MODEL_DIR: true, SPEECH_WORKERS: true, SPEECH_EARS: true, SPEECH_THREADS: true } as const;
+const LocalVariables = SpeechVariables.pick(LOCAL_ONLY);
+const OtherVariables = SpeechVariables.omit(LOCAL_ONLY);
 
 /** Null when neither SPEECH_URL nor SPEECH_MODEL is set. ConfigFault when only one is set or a value is wrong. */
 export function serverConfig(env: Environment): ServerConfig | null {
   if (group(env, ['SPEECH_URL', 'SPEECH_MODEL']) === 'none') {
-    const named = SERVER_ONLY.find((name) => isSet(env[name]));
+    const named = SERVER_ONLY.find((name) => (env[name] ?? '') !== '');
     if (named !== undefined) throw new ConfigFault(`${named} is set, so SPEECH_URL and SPEECH_MODEL must be set too.`);
     return null;
   }
-  const variables = parseConfig(ServerVariables, env);
+  const variables = parseConfig(OtherVariables, env);
+  const url = variables.SPEECH_URL!;
   return {
-    provider: variables.SPEECH_PROVIDER ?? providerOf(variables.SPEECH_URL),
-    url: variables.SPEECH_URL,
-    model: variables.SPEECH_MODEL,
+    provider: variables.SPEECH_PROVIDER ?? providerOf(url),
+    url,
+    model: variables.SPEECH_MODEL!,
     apiKey: variables.SPEECH_API_KEY,
     maxRequestBytes: variables.SPEECH_MAX_BYTES,
     concurrency: variables.SPEECH_CONCURRENCY,
@@ -145,9 +128,10 @@ export function serverConfig(env: Environment): ServerConfig | null {
 
 /** Null when SPEECH_COMMAND is not set. ConfigFault when it cannot be parsed or its program cannot be run. */
 export function commandConfig(env: Environment): Omit<CommandConfig, 'workDirectory'> | null {
-  if (!isSet(env.SPEECH_COMMAND)) return null;
-  const variables = parseConfig(CommandVariables, env);
-  const command = parse(env.SPEECH_COMMAND);
+  const { SPEECH_COMMAND: text = '' } = env;
+  if (text === '') return null;
+  const variables = parseConfig(OtherVariables, env);
+  const command = parseCommand(text);
   const [program = ''] = command;
   if (!canRun(program, env.PATH ?? '')) {
     throw new ConfigFault(`SPEECH_COMMAND names ${program}, which is not a program that can be run here.`);
@@ -166,7 +150,7 @@ export function otherEngine(env: Environment): OtherEngine | null {
   if (server !== null && command !== null)
     throw new ConfigFault('SPEECH_URL and SPEECH_COMMAND are both set; set only one of them.');
   if (server === null && command === null) return null;
-  const waiting = { giveUpAfterMs: parseConfig(WaitVariables, env).SPEECH_GIVE_UP_AFTER };
+  const waiting = { giveUpAfterMs: parseConfig(OtherVariables, env).SPEECH_GIVE_UP_AFTER };
   return server !== null ? { kind: 'server', ...server, ...waiting } : { kind: 'command', ...command!, ...waiting };
 }
 
@@ -199,15 +183,6 @@ function withoutSecrets(env: Environment): Record<string, string> {
   );
 }
 
-/** Error messages do not quote the command, because an argument may be a key. */
-function parse(command: string): string[] {
-  try {
-    return parseCommand(command);
-  } catch (error) {
-    throw error instanceof CommandLineFault ? new ConfigFault(`SPEECH_COMMAND ${error.message}.`) : error;
-  }
-}
-
 function canRun(program: string, path: string): boolean {
   const candidates = program.includes('/')
     ? [program]
@@ -220,14 +195,4 @@ function canRun(program: string, path: string): boolean {
       return false;
     }
   });
-}
-
-function hasCredentials(url: string): boolean {
-  if (!URL.canParse(url)) return false;
-  const { username, password } = new URL(url);
-  return username !== '' || password !== '';
-}
-
-function isSet(value: string | undefined): value is string {
-  return value !== undefined && value !== '';
 }

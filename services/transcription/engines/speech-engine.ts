@@ -1,5 +1,6 @@
 import type { Language } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
+import type { z } from 'zod';
 
 /** Every engine transcribes one channel at this rate. */
 export const SAMPLE_RATE_HZ = 16_000;
@@ -10,7 +11,7 @@ export interface SpeechSegment {
   readonly samples: Float32Array;
 }
 
-/** Text that was said in a segment; `start` and `end` are seconds from the segment's beginning. */
+/** Text that was said; `start` and `end` are seconds from the beginning of the segment. */
 export interface TimedText {
   readonly text: string;
   readonly start: number;
@@ -86,4 +87,13 @@ function cleanText(text: string): string {
     .toWellFormed()
     .replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ')
     .trim();
+}
+
+/** What an engine has answered in JSON of this shape; null for any other text. */
+export function parsed<Schema extends z.ZodType>(schema: Schema, text: string): z.output<Schema> | null {
+  try {
+    return schema.safeParse(JSON.parse(text)).data ?? null;
+  } catch {
+    return null;
+  }
 }

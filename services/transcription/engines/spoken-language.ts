@@ -24,6 +24,30 @@ export function languageNamed(name: string | null | undefined): Language | 'othe
   return names.get(plain.replace(/^([a-z]{2,3})[-_].*$/, '$1')) ?? 'other';
 }
 
+/** What an engine tells besides the name of a language. */
+interface Detected {
+  readonly segmentSeconds: number;
+  readonly texts: readonly TimedText[];
+  /** Mean over the texts; null when the engine does not report it. */
+  readonly logprob: number | null;
+  readonly probability: number | null;
+}
+
+/**
+ * The supported language that an engine names; null if it names none, or another that it is not sure of. Fault
+ * LANGUAGE_NOT_SUPPORTED when the call's language was not known and the engine is sure of an unsupported one.
+ */
+export function languageOf(
+  name: string | null | undefined,
+  known: Language | null,
+  detected: Detected,
+): Language | null {
+  const language = languageNamed(name);
+  if (language !== 'other') return language;
+  if (known === null && isSureOfOther(detected)) throw languageNotSupported(name ?? '');
+  return null;
+}
+
 /** In shorter segments every recognizer guesses: Whisper takes a cough for Welsh. */
 const MIN_SECONDS = 5;
 
@@ -38,16 +62,10 @@ const SURE_PROBABILITY = 0.8;
  * Italian come with -0.65, -0.38, -0.58; Russian taken for Latin with -1.15; Kyrgyz, Uzbek and Turkish written as Thai
  * with -0.8 to -0.9. The last group shows itself by a script that no supported language uses.
  */
-export function isSureOfOther(detected: {
-  readonly segmentSeconds: number;
-  readonly texts: readonly TimedText[];
-  /** Mean over the texts; null when the engine does not report it. */
-  readonly logprob: number | null;
-  readonly probability: number | null;
-}): boolean {
-  if (detected.segmentSeconds < MIN_SECONDS || detected.texts.length === 0) return false;
-  if (detected.probability !== null) return detected.probability >= SURE_PROBABILITY;
-  return (detected.logprob ?? 0) >= SURE_LOGPROB || isForeignScript(detected.texts.map(({ text }) => text).join(' '));
+function isSureOfOther({ segmentSeconds, texts, logprob, probability }: Detected): boolean {
+  if (segmentSeconds < MIN_SECONDS || texts.length === 0) return false;
+  if (probability !== null) return probability >= SURE_PROBABILITY;
+  return (logprob ?? 0) >= SURE_LOGPROB || isForeignScript(texts.map(({ text }) => text).join(' '));
 }
 
 function isForeignScript(text: string): boolean {

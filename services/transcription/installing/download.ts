@@ -22,9 +22,9 @@ export interface DownloadOptions {
   /** Called with what is stored so far and, where it is known, the size of the file. */
   readonly onProgress?: ((bytes: number, total: number | null) => void) | undefined;
   /** Pauses before the attempts that follow one without progress. */
-  readonly pausesMs?: readonly number[];
+  readonly pausesMs?: readonly number[] | undefined;
   /** An attempt that receives no byte for this long ends. */
-  readonly stallMs?: number;
+  readonly stallMs?: number | undefined;
 }
 
 /** No model that runs here is larger. */
@@ -201,7 +201,7 @@ async function sizeOf(file: string): Promise<number> {
 }
 
 /** Without what may be a secret. */
-function shown(url: string): string {
+export function shown(url: string): string {
   const { origin, pathname } = new URL(url);
   return origin + pathname;
 }

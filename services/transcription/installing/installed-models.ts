@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { bundledModel } from '../models/bundled.ts';
 import { DESCRIPTION, isModel, isModelFile, readModel } from '../models/find-models.ts';
 import { type Kind, type Model, KINDS } from '../models/model.ts';
-import { checkSha256, download, type DownloadOptions, type Remote } from './download.ts';
+import { checkSha256, download, type DownloadOptions, type Remote, shown } from './download.ts';
 import { modelFault } from './model-fault.ts';
 import { type Known, modelFolder, recognizeModel, removeUnused } from './recognize-model.ts';
 import { transcribeSamples, type TranscribedSample } from './transcribe-samples.ts';
@@ -130,13 +130,13 @@ export class InstalledModels {
       const found = await modelFolder(folder);
       const model = await recognizeModel(found, name, known);
       await removeUnused(found, model);
-      const source = listed?.source ?? (isUrl ? withoutQuery(reference) : basename(reference));
+      const source = listed?.source ?? (isUrl ? shown(reference) : basename(reference));
       await writeFile(
         join(found, DESCRIPTION),
         `${JSON.stringify({ kind: model.kind, name, languages: model.languages, source }, null, 2)}\n`,
       );
       options.onProgress?.('transcribing samples', 0, null);
-      const { heard } = await transcribeSamples({ ...model, name });
+      const heard = await transcribeSamples({ ...model, name });
       await this.#publish(found, name);
       return { model: installed(join(this.directory, name)), heard };
     } finally {
@@ -149,10 +149,10 @@ export class InstalledModels {
     const bundled = bundledModel();
     if (name === bundled.name) {
       const [model] = this.list();
-      return { model: model!, heard: (await transcribeSamples(bundled)).heard };
+      return { model: model!, heard: await transcribeSamples(bundled) };
     }
     const folder = this.#folderOf(name);
-    return { model: installed(folder), heard: (await transcribeSamples(readModel(folder))).heard };
+    return { model: installed(folder), heard: await transcribeSamples(readModel(folder)) };
   }
 
   /** Workers that use the model finish their recordings with it. Fault MODEL_NOT_INSTALLED. */
@@ -241,12 +241,7 @@ export class InstalledModels {
   ): Promise<string> {
     const key = createHash('sha256').update(remote.url).digest('hex').slice(0, 16);
     const file = join(this.directory, DOWNLOADS, key);
-    await download(remote, file, {
-      environment,
-      onProgress,
-      ...(pausesMs !== undefined && { pausesMs }),
-      ...(stallMs !== undefined && { stallMs }),
-    });
+    await download(remote, file, { environment, onProgress, pausesMs, stallMs });
     return file;
   }
 
@@ -291,11 +286,6 @@ function checkedUrl(url: string): string {
     'DOWNLOAD_FAILED',
     'The URL must not contain a user or password. Download the file, and add it by its path.',
   );
-}
-
-function withoutQuery(url: string): string {
-  const { origin, pathname } = new URL(url);
-  return origin + pathname;
 }
 
 async function checkFile(file: string, sha256: string | undefined): Promise<void> {

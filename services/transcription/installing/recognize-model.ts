@@ -1,11 +1,11 @@
 import { type FileHandle, open, readdir, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { ConfigFault } from '@call-analysis/runtime';
+import { fieldsOf, varintAt } from '../models/faster-decoder.ts';
 import { isModelFile, readModel } from '../models/find-models.ts';
 import { type Kind, KINDS, type Model } from '../models/model.ts';
 import { modelFault } from './model-fault.ts';
 
-/** Facts about a model besides its files. */
 export interface Known {
   readonly kind?: Kind | undefined;
   readonly languages?: readonly string[] | undefined;
@@ -146,7 +146,8 @@ export async function onnxMetadata(file: string): Promise<Map<string, string>> {
         case BYTES: {
           const { value: length, end: start } = await varint(handle, end);
           if (number === METADATA && length <= MAX_ENTRY_BYTES) {
-            const [key, value] = entryOf(await read(handle, start, length));
+            const entry = await read(handle, start, length);
+            const [key = '', value = ''] = [KEY, VALUE].map((each) => fieldsOf(entry, each).at(-1)?.toString());
             metadata.set(key, value);
           }
           at = start + length;
@@ -162,30 +163,9 @@ export async function onnxMetadata(file: string): Promise<Map<string, string>> {
   return metadata;
 }
 
-function entryOf(bytes: Buffer): [key: string, value: string] {
-  const strings: Record<number, string> = {};
-  for (let at = 0; at < bytes.length;) {
-    const number = bytes[at]! >> 3;
-    const { value: length, end } = varintIn(bytes, at + 1);
-    strings[number] = bytes.toString('utf8', end, end + length);
-    at = end + length;
-  }
-  return [strings[KEY] ?? '', strings[VALUE] ?? ''];
-}
-
 async function varint(handle: FileHandle, at: number): Promise<{ value: number; end: number }> {
-  const { value, end } = varintIn(await read(handle, at, 10), 0);
+  const { value, end } = varintAt(await read(handle, at, 10), 0);
   return { value, end: at + end };
-}
-
-function varintIn(bytes: Buffer, start: number): { value: number; end: number } {
-  let value = 0;
-  for (let at = start; at < bytes.length; at++) {
-    value += (bytes[at]! & 0x7f) * 2 ** (7 * (at - start));
-    if (bytes[at]! < 0x80) return { value, end: at + 1 };
-  }
-  // The end of the file, or no such number: nothing follows that could be read.
-  return { value: 7, end: Number.MAX_SAFE_INTEGER };
 }
 
 async function read(handle: FileHandle, at: number, length: number): Promise<Buffer> {

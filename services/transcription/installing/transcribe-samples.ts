@@ -43,18 +43,15 @@ const STANDARD_ERROR_BYTES = 4096;
  * Loads a model in its own process, and transcribes a sample of each of its languages and the recordings that came with
  * it. Fault MODEL_UNUSABLE when it cannot be loaded.
  */
-export async function transcribeSamples(model: Model): Promise<{ heard: TranscribedSample[]; loadSeconds: number }> {
+export async function transcribeSamples(model: Model): Promise<TranscribedSample[]> {
   const samples = [...bundledSamples(model), ...upstreamSamples(model)];
   const directory = mkdtempSync(join(tmpdir(), 'call-analysis-model-'));
   try {
     const files = samples.map(({ file, format }) => ({ file, format }));
     const messages = await converse({ model, files, directory }, model.name);
-    const heard = messages.flatMap((message) => (message.type === 'transcribed' ? [message] : []));
-    const loaded = messages.find((message) => message.type === 'loaded');
-    return {
-      heard: heard.map(({ text, seconds, tookSeconds }, at) => resultOf(samples[at]!, text, seconds, tookSeconds)),
-      loadSeconds: rounded(loaded?.tookSeconds ?? 0),
-    };
+    return messages
+      .filter((message) => message.type === 'transcribed')
+      .map(({ text, seconds, tookSeconds }, at) => resultOf(samples[at]!, text, seconds, tookSeconds));
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }
@@ -166,6 +163,6 @@ export interface SampleRequest {
 
 /** From that process, for each file in turn; `loaded` comes first. */
 export type SampleMessage =
-  | { readonly type: 'loaded'; readonly tookSeconds: number }
+  | { readonly type: 'loaded' }
   | { readonly type: 'transcribed'; readonly text: string; readonly seconds: number; readonly tookSeconds: number }
   | { readonly type: 'error'; readonly message: string };

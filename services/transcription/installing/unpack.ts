@@ -10,16 +10,9 @@ import unbzip2 from 'unbzip2-stream';
 import yauzl from 'yauzl';
 import { fullDisk, modelFault, requireSpace } from './model-fault.ts';
 
-export interface UnpackLimits {
-  readonly entries: number;
-  /** Of all files together. */
-  readonly bytes: number;
-  /** Folders in folders. */
-  readonly depth: number;
-}
-
-/** The largest archive upstream unpacks to 6 GB. */
-const LIMITS: UnpackLimits = { entries: 2_000, bytes: 20e9, depth: 6 };
+/** `bytes`: of all files together. `depth`: of folders in folders. The largest archive upstream unpacks to 6 GB. */
+const LIMITS = { entries: 2_000, bytes: 20e9, depth: 6 };
+export type UnpackLimits = Readonly<typeof LIMITS>;
 /** An archive ends with some kilobytes of zeros; more is there to keep a reader busy. */
 const MAX_TAIL_BYTES = 16e6;
 

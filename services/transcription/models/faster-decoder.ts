@@ -116,7 +116,8 @@ function changed(message: Buffer, number: number, replace: (content: Buffer) => 
   return Buffer.concat(parts);
 }
 
-function fieldsOf(message: Buffer, number: number): Buffer[] {
+/** The contents of the fields of a number. */
+export function fieldsOf(message: Buffer, number: number): Buffer[] {
   return [...fields(message)]
     .filter((field) => field.number === number)
     .map(({ from, to }) => message.subarray(from, to));
@@ -151,7 +152,8 @@ function varint(value: number): Buffer {
   return Buffer.from([...bytes, rest]);
 }
 
-function varintAt(bytes: Buffer, start: number): { value: number; end: number } {
+/** A number at a position, and where it ends. Behind the end of the bytes are zeros. */
+export function varintAt(bytes: Buffer, start: number): { value: number; end: number } {
   let value = 0;
   for (let at = start; ; at++) {
     const byte = bytes[at] ?? 0;

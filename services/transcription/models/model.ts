@@ -48,8 +48,6 @@ export function sherpaConfig(
   const { kind, files } = model;
   const rest = { tokens, ...session };
   switch (kind) {
-    case 'moonshine':
-      return { moonshine: files, ...rest };
     case 'whisper':
       // An empty language lets the model detect it.
       return {
@@ -60,8 +58,6 @@ export function sherpaConfig(
       const [language = 'en'] = model.languages;
       return { canary: { ...files, srcLang: language, tgtLang: language, usePnc: 1 }, ...rest };
     }
-    case 'transducer':
-      return { transducer: files, ...rest };
     case 'nemo_transducer':
       return { transducer: files, modelType: 'nemo_transducer', ...rest };
     case 'gigaam':
@@ -74,11 +70,8 @@ export function sherpaConfig(
       return { zipformerCtc: files, ...rest };
     case 'sense_voice':
       return { senseVoice: { ...files, language: '', useInverseTextNormalization: 1 }, ...rest };
-    case 'paraformer':
-      return { paraformer: files, ...rest };
-    case 'omnilingual':
-      return { omnilingual: files, ...rest };
-    case 'dolphin':
-      return { dolphin: files, ...rest };
+    default:
+      // The others have sherpa's names.
+      return { [kind]: files, ...rest };
   }
 }

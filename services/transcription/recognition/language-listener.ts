@@ -29,16 +29,6 @@ const LATER = 60 * SAMPLE_RATE_HZ;
  */
 const LONG_WINDOW = 12 * SAMPLE_RATE_HZ;
 
-interface Party {
-  readonly side: Side;
-  readonly parts: Float32Array[];
-  /** The first speech, of LONG_WINDOW samples at most. */
-  readonly beginning: Float32Array[];
-  collected: number;
-  skipped: number;
-  windows: number;
-}
-
 /** Identifies the languages that are spoken in a recording, from samples of each party's speech. */
 export class LanguageListener {
   readonly identified: IdentifiedLanguage[] = [];
@@ -113,6 +103,16 @@ function lengthOf(parts: readonly Float32Array[]): number {
   return parts.reduce((sum, part) => sum + part.length, 0);
 }
 
-function party(side: Side): Party {
-  return { side, parts: [], beginning: [], collected: 0, skipped: 0, windows: 0 };
+type Party = ReturnType<typeof party>;
+
+function party(side: Side) {
+  return {
+    side,
+    parts: [] as Float32Array[],
+    /** The first speech, of LONG_WINDOW samples at most. */
+    beginning: [] as Float32Array[],
+    collected: 0,
+    skipped: 0,
+    windows: 0,
+  };
 }

@@ -11,18 +11,10 @@ import {
 } from './sherpa.ts';
 
 /** Gives access to models by loading them. */
-export interface Models {
-  recognizer(model: Model): Promise<OfflineRecognizer>;
-  /** Detects the language of a segment with a multilingual Whisper model; returns an ISO 639-1 code. */
-  identifyLanguage(model: Model, samples: Float32Array): string;
-  /** Identifies the language of a segment with the bundled model. */
-  spokenLanguage(samples: Float32Array): Omit<IdentifiedLanguage, 'side'>;
-  /** Gives the memory of that model back. It is loaded again, in a fifth of a second, when it is needed. */
-  releaseLanguageModel(): void;
-}
+export type Models = Pick<LoadedModels, keyof LoadedModels>;
 
 /** Keeps loaded models until the process ends: loading one takes half a second, and it occupies hundreds of megabytes. */
-export class LoadedModels implements Models {
+export class LoadedModels {
   readonly #recognizers = new Map<string, OfflineRecognizer>();
   /** By the encoder's file. */
   readonly #identifications = new Map<string, SpokenLanguageIdentification>();
@@ -44,6 +36,7 @@ export class LoadedModels implements Models {
     return recognizer;
   }
 
+  /** Detects the language of a segment with a multilingual Whisper model; returns an ISO 639-1 code. */
   identifyLanguage({ files }: Model, samples: Float32Array): string {
     const [encoder, decoder] = [files['encoder']!, files['decoder']!];
     let identification = this.#identifications.get(encoder);
@@ -58,6 +51,7 @@ export class LoadedModels implements Models {
     return identification.compute(stream);
   }
 
+  /** Identifies the language of a segment with the bundled model. */
   spokenLanguage(samples: Float32Array): Omit<IdentifiedLanguage, 'side'> {
     this.#languageModel ??= this.#load(spokenLanguageModel());
     const [language = '', level = '0', english = '0'] = recognize(this.#languageModel, samples).text.split(' ');
@@ -66,6 +60,7 @@ export class LoadedModels implements Models {
     return { language, probability: probability(level), english: probability(english) };
   }
 
+  /** Gives the memory of that model back. It is loaded again, in a fifth of a second, when it is needed. */
   releaseLanguageModel(): void {
     if (this.#languageModel === undefined) return;
     this.#languageModel = undefined;

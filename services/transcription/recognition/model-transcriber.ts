@@ -223,7 +223,6 @@ export interface Transcriber {
   readonly maxSegmentSeconds: number;
   /** Transcribes a segment now or later. Throws what engines throw. */
   transcribe(samples: Float32Array, side: Side): Promise<void>;
-  /** Returns the transcription of all segments. */
   finish(): Promise<Transcription>;
 }
 

@@ -48,7 +48,6 @@ const MAX_MISSED = 0.5 * SAMPLE_RATE_HZ;
 /** Padding around a sound that was found so. */
 const LEAST_PADDING = 0.1 * SAMPLE_RATE_HZ;
 
-/** The state of one channel. */
 class Channel {
   readonly side: Side;
   readonly buffer = new SampleBuffer();
@@ -57,7 +56,6 @@ class Channel {
   pending: Span | null = null;
   /** Where the last segment that was cut from longer speech ends. */
   cutAt = 0;
-  /** Where the last segment ends. */
   endedAt = 0;
   readonly #latest: Span[] = [];
 

@@ -8,7 +8,6 @@ export const WINDOW = 512;
 export interface VoiceActivity {
   /** Whether someone speaks. Decisions are later than the sound by `startDelay` and `endDelay`. */
   accept(window: Float32Array): boolean;
-  /** Discards the state from earlier windows. */
   reset(): void;
   /** By how many samples the detection of the start and of the end of speech is late. */
   readonly startDelay: number;
@@ -28,7 +27,6 @@ const SETTLED = SAMPLE_RATE_HZ;
 export const MAX_UTTERANCE_SECONDS = 60;
 const MAX_UTTERANCE = MAX_UTTERANCE_SECONDS * SAMPLE_RATE_HZ;
 
-/** Finds the spans of speech in one channel. */
 export class SpeechDetector {
   readonly #activity: VoiceActivity;
   #rest = new Float32Array(0);

@@ -2,19 +2,14 @@ import type { Language } from '@call-analysis/events';
 import { Crosstalk } from '../audio/crosstalk.ts';
 import { Loudness } from '../audio/loudness.ts';
 import type { Side, Stereo } from '../audio/stereo.ts';
-import { SAMPLE_RATE_HZ } from '../engines/speech-engine.ts';
+import { SAMPLE_RATE_HZ, type TimedText } from '../engines/speech-engine.ts';
 import type { Transcriber } from '../recognition/model-transcriber.ts';
 import { type Segment, Segmenter } from '../segmentation/segmenter.ts';
 import type { VoiceActivity } from '../segmentation/speech-detector.ts';
 
 /** An utterance on a channel; seconds from the recording's beginning. */
-export interface ChannelUtterance {
+export interface ChannelUtterance extends TimedText {
   readonly side: Side;
-  readonly text: string;
-  readonly start: number;
-  readonly end: number;
-  /** 0 to 1; absent when the engine does not tell. */
-  readonly confidence?: number | undefined;
 }
 
 export interface RecordingTranscript {

@@ -52,7 +52,6 @@ export class TranscriptionWorkerPool {
     this.#options = options;
   }
 
-  /** The process ids of the running workers. */
   get pids(): number[] {
     const workers = [...this.#idle.map(({ worker }) => worker), ...this.#busy];
     return workers.flatMap(({ pid }) => (pid === undefined ? [] : [pid]));

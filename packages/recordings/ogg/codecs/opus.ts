@@ -28,18 +28,14 @@ export function opus(head: Uint8Array): PacketCodec {
   };
 }
 
-interface Layout {
-  readonly streamCount: number;
-  readonly coupledStreamCount: number;
-  readonly channelMappingTable: number[];
-}
+type Layout = ReturnType<typeof manyStreams>;
 
 function oneStream(channels: number): Layout {
   if (channels > 2) throw unreadable('The header of the Opus stream contradicts itself.');
   return { streamCount: 1, coupledStreamCount: channels - 1, channelMappingTable: channels === 1 ? [0] : [0, 1] };
 }
 
-function manyStreams(view: DataView, family: number, channels: number): Layout {
+function manyStreams(view: DataView, family: number, channels: number) {
   if (family !== 1 && family !== 255)
     throw unsupportedCodec('ogg', `Opus of channel mapping family ${family}`, channels);
   if (view.byteLength < 21 + channels) throw unreadable('The header of the Opus stream is cut off.');

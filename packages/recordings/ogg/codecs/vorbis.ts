@@ -63,18 +63,15 @@ function brokenSetup(): Error {
   return unreadable('The header of the Vorbis stream is damaged.');
 }
 
-interface Modes {
-  /** The number of bits in a packet that select its mode. */
-  readonly bits: number;
-  readonly isLong: readonly boolean[];
-}
+/** `bits`: how many bits in a packet select its mode. */
+type Modes = ReturnType<typeof modesOf>;
 
 /**
  * Reads the list of modes backwards from the end of the setup packet, because everything before it can be parsed only by
  * a decoder. A mode is a flag, two fields of 16 bits that are always zero, and the number of a mapping. The number of
  * modes, less one, precedes them in six bits.
  */
-function modesOf(setup: Uint8Array): Modes {
+function modesOf(setup: Uint8Array) {
   const bit = (at: number): number => ((setup[at >> 3] ?? 0) >> (at & 7)) & 1;
   const field = (at: number, width: number): number => {
     let value = 0;

@@ -32,7 +32,7 @@ export class FoldedText {
       count += 1;
     }
     this.text = text;
-    this.letters = stringOf(codes.subarray(0, count));
+    this.letters = Buffer.from(codes.buffer, 0, 2 * count).toString('utf16le');
     this.#offsets = offsets.subarray(0, count);
   }
 
@@ -59,28 +59,17 @@ function isWordUnit(unit: number): boolean {
   return KIND[unit] === LETTER;
 }
 
-function stringOf(codes: Uint16Array): string {
-  let text = '';
-  for (let at = 0; at < codes.length; at += 8192) text += String.fromCharCode(...codes.subarray(at, at + 8192));
-  return text;
-}
-
-interface FoundQuote {
-  readonly span: Span;
-  readonly how: 'exact' | 'folded' | 'nearest';
-}
-
 /**
  * Finds a quote in a text: exactly; otherwise after folding case, accents, spaces, punctuation and apostrophes;
  * otherwise, unless `isStrict`, as the nearest span within a small edit distance. The span is verbatim and ends on
  * characters that can be stored. Null if there is none.
  */
-export function findQuote(source: FoldedText, quote: string, isStrict = false): FoundQuote | null {
+export function findQuote(source: FoldedText, quote: string, isStrict: boolean): Span | null {
   const wanted = quote.trim();
   if (wanted === '') return null;
   const at = source.text.indexOf(wanted);
   if (at >= 0 && standsAlone(source.text, at, at + wanted.length)) {
-    return usable(source, { start: at, end: at + wanted.length }, 'exact');
+    return usable(source, { start: at, end: at + wanted.length });
   }
   const folded = new FoldedText(wanted);
   const length = folded.letters.length;
@@ -89,7 +78,7 @@ export function findQuote(source: FoldedText, quote: string, isStrict = false): 
   for (let first = source.letters.indexOf(folded.letters); first >= 0;) {
     const end = first + length;
     if (!isWhole || (source.isWordStart(first) && source.isWordEnd(end))) {
-      return usable(source, source.span(first, end), 'folded');
+      return usable(source, source.span(first, end));
     }
     first = source.letters.indexOf(folded.letters, first + 1);
   }
@@ -101,7 +90,7 @@ export function findQuote(source: FoldedText, quote: string, isStrict = false): 
   while (end < source.letters.length && !source.isWordEnd(end)) end += 1;
   const span = source.span(first, end);
   if (!haveSameShortWords(wanted, source.text.slice(span.start, span.end))) return null;
-  return usable(source, span, 'nearest');
+  return usable(source, span);
 }
 
 /** Short pieces inside a longer word prove nothing: "no" in "know". */
@@ -113,7 +102,7 @@ function standsAlone(text: string, start: number, end: number): boolean {
 }
 
 /** Cuts a span to the length of a quote, at a word. Null when its text cannot be stored. */
-function usable({ text }: FoldedText, { start, end }: Span, how: FoundQuote['how']): FoundQuote | null {
+function usable({ text }: FoldedText, { start, end }: Span): Span | null {
   let last = end;
   if (last - start > MAX_QUOTE_LENGTH) {
     last = start + MAX_QUOTE_LENGTH;
@@ -122,7 +111,7 @@ function usable({ text }: FoldedText, { start, end }: Span, how: FoundQuote['how
   }
   const quote = text.slice(start, last).trimEnd();
   if (quote === '' || !quote.isWellFormed() || hasControl(quote)) return null;
-  return { span: { start, end: start + quote.length }, how };
+  return { start, end: start + quote.length };
 }
 
 function hasControl(text: string): boolean {

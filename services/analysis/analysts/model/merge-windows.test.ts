@@ -1,8 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { modelQuestions, modelScorecard } from '../../test/model-scorecard.ts';
-import type { CheckedAnswer } from './check-answers.ts';
+import { type CheckedAnswer, mergeAnswers, mergeReplies } from './check-answers.ts';
 import type { RawReply } from './read-reply.ts';
-import { mergeAnswers, mergeReplies } from './windows.ts';
 
 const [, solution, respect] = modelScorecard().sections[0]!.questions;
 

@@ -86,7 +86,6 @@ export function writeFacts(
   return facts === '{}' ? null : `call ${facts}`;
 }
 
-/** The task of one request. */
 interface Part {
   /** As writeFacts gives them. */
   readonly facts: string | null;
@@ -119,7 +118,6 @@ export function maxOutputTokens(questions: number): number {
   return TOKENS_OF_THE_REST * 2 + questions * TOKENS_PER_ANSWER * 2;
 }
 
-/** The usual size of an answer. */
 export function usualOutputTokens(questions: number): number {
   return TOKENS_OF_THE_REST + questions * TOKENS_PER_ANSWER;
 }

@@ -51,7 +51,6 @@ export type RawReply = z.infer<typeof RawReply>;
 
 /** After more objects than this that do not end, no further ones are looked for: each is read to the end of the text. */
 const MOST_UNENDED = 100;
-/** The beginning of an answer. */
 const BEGUN = /\{\s*"(?:answers|summary|reason|resolution|topics|sentiment|manipulation)"\s*:/u;
 /** Where a model's thinking ends: a closing tag, a channel that ends, or the beginning of the final one. */
 const THOUGHT_ENDS =
@@ -85,15 +84,9 @@ export async function readReply(text: string): Promise<RawReply | null> {
   return reply.success ? reply.data : null;
 }
 
-interface Complete {
-  readonly from: number;
-  readonly to: number;
-  readonly value: unknown;
-}
-
 /** The complete objects with answers, in order; none within another. */
-function completeReplies(text: string): Complete[] {
-  const found: Complete[] = [];
+function completeReplies(text: string) {
+  const found: { from: number; to: number; value: object }[] = [];
   let unended = 0;
   for (const { index: from } of text.matchAll(/\{\s*"/gu)) {
     if (from < (found.at(-1)?.to ?? 0)) continue;

@@ -15,21 +15,13 @@ export interface CompiledScorecard {
   readonly conditionsOf: Readonly<Record<Role, readonly (readonly number[])[]>>;
 }
 
-const compiled = new WeakMap<Scorecard, Map<Language | null, CompiledScorecard>>();
+const compiled = new WeakMap<Scorecard, Partial<Record<Language | 'unknown', CompiledScorecard>>>();
 
 /** Compiles a scorecard the first time it is used with a language. The result is kept as long as the object. */
 export function compileScorecard(scorecard: Scorecard, language: Language | null): CompiledScorecard {
-  let byLanguage = compiled.get(scorecard);
-  if (byLanguage === undefined) {
-    byLanguage = new Map();
-    compiled.set(scorecard, byLanguage);
-  }
-  let known = byLanguage.get(language);
-  if (known === undefined) {
-    known = compile(scorecard, language);
-    byLanguage.set(language, known);
-  }
-  return known;
+  const byLanguage = compiled.get(scorecard) ?? {};
+  compiled.set(scorecard, byLanguage);
+  return (byLanguage[language ?? 'unknown'] ??= compile(scorecard, language));
 }
 
 function compile(scorecard: Scorecard, language: Language | null): CompiledScorecard {

@@ -80,6 +80,9 @@ interface Source {
   readonly write: (phrase: string) => string;
 }
 
+/** The built-in phrases of each language; those of Uzbek are in Latin script. */
+export const PHRASES: Readonly<Record<Language, LanguagePhrases>> = { en, ru, uz, ky, es };
+
 const asWritten = (phrase: string) => phrase;
 const ENGLISH: Source = { phrases: en, write: asWritten };
 const RUSSIAN: Source = { phrases: ru, write: asWritten };
@@ -103,29 +106,24 @@ const SOURCES: Readonly<Record<Language | 'unknown', readonly Source[]>> = {
   unknown: [ENGLISH, RUSSIAN, SPANISH, KYRGYZ, ...UZBEK],
 };
 
-const compiled = new Map<Language | null, Phrasebook>();
-const compiledSides = new Map<Language | null, Phrasebook>();
+type Books = Partial<Record<Language | 'unknown', Phrasebook>>;
+const compiled: Books = {};
+const compiledSides: Books = {};
 
 /** Phrases that only one side of a call says. Few calls are searched for them, so they have their own phrasebook. */
 const SIDES: readonly number[] = [CUE_ID.serving, CUE_ID.problem, LEXICON_ID.unhappy];
 
 /** The built-in phrases of a language. The first call for a language compiles them, which takes 30 to 150 ms. */
 export function builtInPhrasebook(language: Language | null): Phrasebook {
-  return compileOnce(compiled, language, (id) => id !== CUE_ID.serving);
+  return (compiled[language ?? 'unknown'] ??= compileBuiltIn(language, (id) => id !== CUE_ID.serving));
 }
 
 /** The phrases that distinguish the sides of a call, by the same ids. */
 export function sidesPhrasebook(language: Language | null): Phrasebook {
-  return compileOnce(compiledSides, language, (id) => SIDES.includes(id));
+  return (compiledSides[language ?? 'unknown'] ??= compileBuiltIn(language, (id) => SIDES.includes(id)));
 }
 
-function compileOnce(
-  books: Map<Language | null, Phrasebook>,
-  language: Language | null,
-  isWanted: (id: number) => boolean,
-): Phrasebook {
-  const known = books.get(language);
-  if (known !== undefined) return known;
+function compileBuiltIn(language: Language | null, isWanted: (id: number) => boolean): Phrasebook {
   const sources = SOURCES[language ?? 'unknown'];
   const phrasesById: string[][] = Array.from({ length: CONCEPT_COUNT }, () => []);
   const add = (id: number, list: string, write: Source['write']) => {
@@ -137,9 +135,7 @@ function compileOnce(
     TOPICS.forEach((topic, index) => add(FIRST_TOPIC_ID + index, phrases.topics[topic], write));
   }
   const concepts: Concept[] = phrasesById.map((phrases, id) => ({ id, phrases }));
-  const book = compilePhrasebook(concepts, negationsOf(sources));
-  books.set(language, book);
-  return book;
+  return compilePhrasebook(concepts, negationsOf(sources));
 }
 
 /** Compiles a firm's own phrases, with the negations of the language. */

@@ -15,21 +15,9 @@ type Table = Readonly<Record<string, Readonly<Record<string, number>>>>;
  * as with a firm's own phrases.
  */
 export function confidenceOf(decision: PhraseDecision, outcome: OutcomeKind, language: Language): number | null {
-  let kinds = knownKinds.get(decision);
-  if (kinds === undefined) {
-    kinds = new Map();
-    knownKinds.set(decision, kinds);
-  }
-  let kind = kinds.get(outcome);
-  if (kind === undefined) {
-    kind = kindOf(decision, outcome);
-    kinds.set(outcome, kind);
-  }
+  const kind = kindOf(decision, outcome);
   return kind === null ? null : ((measured as Table)[language]?.[kind] ?? null);
 }
-
-/** The names of kinds by the decision of a question, which is the same object in every call. */
-const knownKinds = new WeakMap<PhraseDecision, Map<OutcomeKind, string | null>>();
 
 /**
  * The name of a kind of answer: the built-in phrases that are searched for, and what was found. So it is the same in

@@ -19,21 +19,11 @@ const NO_NAMES: OwnNames = { sequences: [], beginnings: new Set() };
 
 export function namesOf({ operatorName, firmName }: Pick<Conversation, 'operatorName' | 'firmName'>): OwnNames {
   if (!operatorName && !firmName) return NO_NAMES;
-  const key = `${operatorName}\n${firmName}`;
-  const found = remembered.get(key);
-  if (found !== undefined) return found;
   const known = phraseWords();
   const names = [operatorName, firmName].filter((name) => typeof name === 'string');
   const sequences = names.flatMap((name) => sequencesOf(name, (word) => known.has(word)));
-  const own: OwnNames = { sequences, beginnings: new Set(sequences.map(([word]) => word!.charCodeAt(0))) };
-  if (remembered.size >= MOST_REMEMBERED) remembered.clear();
-  remembered.set(key, own);
-  return own;
+  return { sequences, beginnings: new Set(sequences.map(([word]) => word!.charCodeAt(0))) };
 }
-
-/** A firm has few operators, and each has many calls. */
-const MOST_REMEMBERED = 1000;
-const remembered = new Map<string, OwnNames>();
 
 /**
  * Each word of a name that can only be the name, or else the whole name. `isOrdinary` says whether a folded word is a

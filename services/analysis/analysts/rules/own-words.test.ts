@@ -222,9 +222,10 @@ it.each(Language.options)('explanations for a firm with the language %s are in i
   const { sections } = analyzeByRules({ ...conversationOf('en', 'O: Hello.', 'C: Hi.'), firmLanguage }, scorecard);
   const [greeting] = sections[0]!.questions;
   const label = scorecard.sections[0]!.questions[0]!.choices[0]!.label;
+  const { said, speaker } = SENTENCES[firmLanguage];
   expect(greeting).toMatchObject({
     answer: label,
-    explanation: SENTENCES[firmLanguage].said(label, 'operator', 'opening', 1),
+    explanation: said(label, speaker.operator.toLowerCase(), 'opening', 1),
   });
 });
 

@@ -1,14 +1,10 @@
 import type { Language, Utterance } from '@call-analysis/events';
 import { KIND, SILENT } from '../../scorecards/characters.ts';
+import { PHRASES } from './concepts.ts';
 import { compilePhrasebook, nextNode, type Phrasebook } from './matching/phrasebook.ts';
 import { Words } from './matching/words.ts';
-import { en } from './phrases/en.ts';
-import { es } from './phrases/es.ts';
 import { everydayWords } from './phrases/everyday-words.ts';
-import { ky } from './phrases/ky.ts';
-import { type LanguagePhrases, splitPhrases } from './phrases/language-phrases.ts';
-import { ru } from './phrases/ru.ts';
-import { uz } from './phrases/uz.ts';
+import { splitPhrases } from './phrases/language-phrases.ts';
 import { toCyrillic } from './phrases/uzbek-cyrillic.ts';
 
 /** The number of UTF-16 units at the beginning of a call that are examined. */
@@ -53,19 +49,15 @@ let compiled: Vocabulary | null = null;
  */
 function vocabulary(): Vocabulary {
   if (compiled !== null) return compiled;
-  const wordsByLanguage: Record<Language, string[]> = { en: [], ru: [], uz: [], ky: [], es: [] };
-  const phrasesByLanguage: Record<Language, LanguagePhrases> = { en, ru, uz, ky, es };
-  for (const language of LANGUAGES) {
-    const { lexicons, cues, topics } = phrasesByLanguage[language];
+  const concepts = LANGUAGES.map((language, id) => {
+    const { lexicons, cues, topics } = PHRASES[language];
     const phrases = [lexicons, cues, topics].flatMap((group) => Object.values(group).flatMap(splitPhrases));
     const spoken = phrases.flatMap((phrase) => phrase.split(/[\s()[\]|!.#]+/u));
     spoken.push(...everydayWords[language].split(/\s+/u));
     const kept = spoken.filter((word) => /\p{L}/u.test(word) && (!word.endsWith('*') || word.length > 4));
-    wordsByLanguage[language] = language === 'uz' ? [...kept, ...kept.map(toCyrillic)] : kept;
-  }
-  const book = compilePhrasebook(
-    LANGUAGES.map((language, id) => ({ id, phrases: [...new Set(wordsByLanguage[language])] })),
-  );
+    return { id, phrases: [...new Set(language === 'uz' ? [...kept, ...kept.map(toCyrillic)] : kept)] };
+  });
+  const book = compilePhrasebook(concepts);
   const languages = Uint8Array.from(book.sets, (symbols) => {
     let bits = 0;
     for (const symbol of symbols) {

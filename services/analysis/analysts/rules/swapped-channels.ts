@@ -1,4 +1,4 @@
-import type { Language, Role } from '@call-analysis/events';
+import type { Language } from '@call-analysis/events';
 import type { Conversation } from '../analyst.ts';
 import { CUE_ID, LEXICON_ID, sidesPhrasebook } from './concepts.ts';
 import { findPhrases } from './matching/find-phrases.ts';
@@ -9,14 +9,6 @@ import { findOwnName, namesOf } from './own-names.ts';
 const EXAMINED_UTTERANCES = 14;
 /** Utterances of a role in which the name of the company or the operator counts. */
 const OPENING_UTTERANCES = 2;
-
-interface Signs {
-  /** Says what only the side of the company says. */
-  serves: number;
-  /** Says what only a caller with a concern says. */
-  asks: number;
-  spoken: number;
-}
 
 /** On the tuning conversations, half of those with swapped roles have as many signs, and none of the others. */
 const LEAST_SIGNS = 2;
@@ -34,7 +26,8 @@ export function seemSwapped({
 }: Pick<Conversation, 'language' | 'utterances' | 'operatorName' | 'firmName'>): boolean {
   const book = sidesPhrasebook(language);
   const names = namesOf(known);
-  const signs: Record<Role, Signs> = {
+  // `serves`: says what only the side of the company says; `asks`: says what only a caller with a concern says.
+  const signs = {
     operator: { serves: 0, asks: 0, spoken: 0 },
     client: { serves: 0, asks: 0, spoken: 0 },
   };

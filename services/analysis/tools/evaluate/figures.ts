@@ -1,32 +1,12 @@
+import type { Judged, JudgedAnswer } from './judged-answers.ts';
+
 /** How well given answers agree with the right ones. Null where a figure has no meaning. */
-export interface Figures {
-  readonly n: number;
-  /** The share of answers that are right. */
-  readonly accuracy: number | null;
-  /** The mean, over the right answers that occur, of the share of them that was given. */
-  readonly balancedAccuracy: number | null;
-  /** Matthews' correlation, for two or more answers; null when either side has one answer alone. */
-  readonly correlation: number | null;
-  /** Cohen's kappa; null when chance alone would agree always. */
-  readonly kappa: number | null;
-  /** The accuracy of always giving the most frequent right answer. */
-  readonly majorityAccuracy: number | null;
-  /** The share of answers that are marked for review. */
-  readonly reviewShare: number | null;
-  /** The accuracy of the answers that are not marked; null when all are. */
-  readonly restAccuracy: number | null;
-  /** The share of answers that are wrong and not marked: nobody is asked to look at them. */
-  readonly unmarkedWrongShare: number | null;
-}
+export type Figures = ReturnType<typeof figuresOf>;
 
 /** An answer with the right one. Null, "does not apply", is an answer like any other. */
-export interface Pair {
-  readonly right: string | null;
-  readonly given: string | null;
-  readonly needsReview: boolean;
-}
+export type Pair = Pick<JudgedAnswer, 'right' | 'given' | 'needsReview'>;
 
-export function figuresOf(pairs: readonly Pair[]): Figures {
+export function figuresOf(pairs: readonly Pair[]) {
   const n = pairs.length;
   const right = countBy(pairs.map((pair) => pair.right));
   const given = countBy(pairs.map((pair) => pair.given));
@@ -38,17 +18,25 @@ export function figuresOf(pairs: readonly Pair[]): Figures {
   for (const [answer, count] of right) crossed += count * (given.get(answer) ?? 0);
   return {
     n,
-    accuracy: share(agreed, n),
+    /** The share of answers that are right. */
+    accuracy: quotient(agreed, n),
+    /** The mean, over the right answers that occur, of the share of them that was given. */
     balancedAccuracy: mean([...right].map(([answer, count]) => (hits.get(answer) ?? 0) / count)),
+    /** Matthews' correlation, for two or more answers; null when either side has one answer alone. */
     correlation: quotient(
       agreed * n - crossed,
       Math.sqrt((n * n - sumOfSquares(right)) * (n * n - sumOfSquares(given))),
     ),
+    /** Cohen's kappa; null when chance alone would agree always. */
     kappa: quotient(agreed * n - crossed, n * n - crossed),
-    majorityAccuracy: share(Math.max(0, ...right.values()), n),
-    reviewShare: share(n - rest.length, n),
-    restAccuracy: share(rest.filter(isRight).length, rest.length),
-    unmarkedWrongShare: share(rest.filter((pair) => !isRight(pair)).length, n),
+    /** The accuracy of always giving the most frequent right answer. */
+    majorityAccuracy: quotient(Math.max(0, ...right.values()), n),
+    /** The share of answers that are marked for review. */
+    reviewShare: quotient(n - rest.length, n),
+    /** The accuracy of the answers that are not marked; null when all are. */
+    restAccuracy: quotient(rest.filter(isRight).length, rest.length),
+    /** The share of answers that are wrong and not marked: nobody is asked to look at them. */
+    unmarkedWrongShare: quotient(rest.filter((pair) => !isRight(pair)).length, n),
   };
 }
 
@@ -64,7 +52,7 @@ export function figuresOfQuestions(byQuestion: ReadonlyMap<string, readonly Pair
     balancedAccuracy: null,
     correlation: null,
     kappa: null,
-    majorityAccuracy: share(
+    majorityAccuracy: quotient(
       guessed.reduce((sum, count) => sum + count, 0),
       pairs.length,
     ),
@@ -85,10 +73,6 @@ function sumOfSquares(counts: ReadonlyMap<unknown, number>): number {
   return [...counts.values()].reduce((sum, count) => sum + count * count, 0);
 }
 
-function share(part: number, whole: number): number | null {
-  return quotient(part, whole);
-}
-
 function mean(values: readonly number[]): number | null {
   return quotient(
     values.reduce((sum, value) => sum + value, 0),
@@ -100,21 +84,8 @@ function quotient(part: number, whole: number): number | null {
   return whole === 0 ? null : part / whole;
 }
 
-/** Of pairs of which one was handled well and one badly: in how many the better one has the higher score. */
-export interface Order {
-  readonly pairs: number;
-  readonly right: number;
-  readonly equal: number;
-}
-
-/** Counts complete pairs in which both conversations have a score. */
-export function orderOf(
-  scores: readonly {
-    readonly pair: string | null;
-    readonly handled: 'well' | 'badly' | null;
-    readonly score: number | null;
-  }[],
-): Order {
+/** Counts pairs in which both conversations have a score, and those in which the better one has the higher one. */
+export function orderOf(scores: readonly Omit<Judged['scores'][number], 'language'>[]) {
   const byPair = new Map<string, { well?: number; badly?: number }>();
   for (const { pair, handled, score } of scores) {
     if (pair === null || handled === null || score === null) continue;

@@ -2,8 +2,7 @@ import type { Answer, Language } from '@call-analysis/events';
 import type { AnalysisResult, Analyst } from '../../analysts/analyst.ts';
 import { ModelFailure } from '../../language-model/outcome.ts';
 import type { Scorecard } from '../../scorecards/scorecard.ts';
-import type { LabelledConversation } from './labelled-conversations.ts';
-import type { QuestionMap } from './questions.ts';
+import type { LabelledConversation, QuestionMap } from './labelled-conversations.ts';
 
 /** An answer of an analyst and the right one. Null: the question does not apply. */
 export interface JudgedAnswer {
@@ -37,7 +36,6 @@ export interface Judged {
 
 const OPEN = 'open';
 
-/** An analyst and its options. */
 export interface Examinee {
   readonly analyst: Analyst;
   readonly redactForModel?: boolean;
@@ -85,7 +83,6 @@ export async function judge(
     }
   }
   await Promise.all(Array.from({ length: concurrency }, work));
-  const costs = results.flatMap((result) => result?.usage?.cost ?? []);
   return {
     analyst: nameOf(analyst),
     answers: conversations.flatMap((conversation, at) => judgeAnswers(conversation, results[at] ?? null, questions)),
@@ -96,11 +93,15 @@ export async function judge(
       score: results[at]?.score ?? null,
     })),
     failed: results.filter((result) => result === null).length,
-    cost:
-      costs[0] === undefined
-        ? null
-        : { amount: costs.reduce((sum, { amount }) => sum + Number(amount), 0), currency: costs[0].currency },
+    cost: sumOf(results.flatMap((result) => result?.usage?.cost ?? [])),
   };
+}
+
+function sumOf(costs: readonly { readonly amount: string | number; readonly currency: string }[]): Judged['cost'] {
+  const [first] = costs;
+  return first === undefined
+    ? null
+    : { amount: costs.reduce((sum, { amount }) => sum + Number(amount), 0), currency: first.currency };
 }
 
 function judgeAnswers(
@@ -128,16 +129,12 @@ function judgeAnswers(
 
 /** The results of one analyst under several scorecards. */
 export function joinJudged(analyst: Analyst, parts: readonly Judged[]): Judged {
-  const costs = parts.flatMap(({ cost }) => (cost === null ? [] : [cost]));
   return {
     analyst: nameOf(analyst),
     answers: parts.flatMap(({ answers }) => answers),
     scores: parts.flatMap(({ scores }) => scores),
     failed: parts.reduce((sum, { failed }) => sum + failed, 0),
-    cost:
-      costs[0] === undefined
-        ? null
-        : { amount: costs.reduce((sum, { amount }) => sum + amount, 0), currency: costs[0].currency },
+    cost: sumOf(parts.flatMap(({ cost }) => cost ?? [])),
   };
 }
 

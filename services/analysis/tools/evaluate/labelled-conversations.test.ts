@@ -5,8 +5,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { ruleAnalyst } from '../../analysts/rule-analyst.ts';
 import { defaultScorecard } from '../../scorecards/default-scorecard.ts';
 import { judge } from './judged-answers.ts';
-import { readLabelledConversations } from './labelled-conversations.ts';
-import { readQuestionMap, WRITERS_QUESTIONS } from './questions.ts';
+import { readLabelledConversations, readQuestionMap, WRITERS_QUESTIONS } from './labelled-conversations.ts';
 import { reportOf } from './report.ts';
 
 let folder: string;

@@ -6,14 +6,20 @@ import { ConfigFault } from '@call-analysis/runtime';
 import type { Analyst } from '../../analysts/analyst.ts';
 import { modelAnalyst } from '../../analysts/model/model-analyst.ts';
 import { ruleAnalyst } from '../../analysts/rule-analyst.ts';
-import { isOnThisMachine, languageModelConfig } from '../../language-model/config.ts';
+import { languageModelConfig, redacts } from '../../language-model/config.ts';
 import { openLanguageModel } from '../../language-model/language-model.ts';
 import { ModelFailure } from '../../language-model/outcome.ts';
 import { defaultScorecard } from '../../scorecards/default-scorecard.ts';
 import { type Examinee, judge, type Judged, joinJudged } from './judged-answers.ts';
-import { EvaluationFault, readLabelledConversations } from './labelled-conversations.ts';
+import {
+  EvaluationFault,
+  parseScorecard,
+  questionsOfScorecard,
+  readLabelledConversations,
+  readQuestionMap,
+  WRITERS_QUESTIONS,
+} from './labelled-conversations.ts';
 import { measureConfidence } from './measure-confidence.ts';
-import { parseScorecard, questionsOfScorecard, readQuestionMap, WRITERS_QUESTIONS } from './questions.ts';
 import { compare, reportOf, writeComparison, writeReport } from './report.ts';
 import { askService, fetchReviewedCalls, type ReviewedCalls } from './reviewed-calls.ts';
 
@@ -96,7 +102,7 @@ function openAnalyst(name: string): Examinee {
   const { contextTokens, prices, concurrency } = config;
   return {
     analyst: patient(modelAnalyst(model, { reviewBelow: REVIEW_BELOW, contextTokens, prices })),
-    redactForModel: config.redact ?? !isOnThisMachine(config.url),
+    redactForModel: redacts(config),
     concurrency,
   };
 }

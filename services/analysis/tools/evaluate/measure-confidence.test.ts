@@ -3,9 +3,8 @@ import { fileURLToPath } from 'node:url';
 import { expect, it } from '@jest/globals';
 import { defaultScorecard } from '../../scorecards/default-scorecard.ts';
 import type { JudgedAnswer } from './judged-answers.ts';
-import { readLabelledConversations } from './labelled-conversations.ts';
+import { readLabelledConversations, readQuestionMap, WRITERS_QUESTIONS } from './labelled-conversations.ts';
 import { measureConfidence, shareRight } from './measure-confidence.ts';
-import { readQuestionMap, WRITERS_QUESTIONS } from './questions.ts';
 
 it('the confidence of the rules is what they reach on the tuning conversations, as the command writes it', async () => {
   const files = globSync(fileURLToPath(new URL('../../evaluation/tuning/*.jsonl', import.meta.url)));

@@ -3,8 +3,7 @@ import { ruleAnalyst } from '../../analysts/rule-analyst.ts';
 import { kindOf, type OutcomeKind } from '../../analysts/rules/confidence.ts';
 import type { Scorecard } from '../../scorecards/scorecard.ts';
 import { judge, type JudgedAnswer } from './judged-answers.ts';
-import type { LabelledConversation } from './labelled-conversations.ts';
-import type { QuestionMap } from './questions.ts';
+import type { LabelledConversation, QuestionMap } from './labelled-conversations.ts';
 
 /** A kind counts as if it had been seen this often more, in all languages together as right as wrong. */
 const PRIOR = 4;

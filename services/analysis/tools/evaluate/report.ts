@@ -1,4 +1,4 @@
-import { type Figures, figuresOf, figuresOfQuestions, type Order, orderOf } from './figures.ts';
+import { type Figures, figuresOf, figuresOfQuestions, orderOf } from './figures.ts';
 import type { Judged } from './judged-answers.ts';
 
 /** One row: a question, or all of them, in a language, or in all of them. */
@@ -12,16 +12,10 @@ export interface Report {
   readonly conversations: number;
   readonly rows: readonly Row[];
   /** Pairs of which one call was handled well and one badly, by language. */
-  readonly order: Readonly<Record<string, Order>>;
+  readonly order: Readonly<Record<string, ReturnType<typeof orderOf>>>;
   /** Conversations that the language model did not answer about. Their questions count as open. */
   readonly failed: number;
   readonly cost: Judged['cost'];
-}
-
-export interface Comparison {
-  readonly first: string;
-  readonly second: string;
-  readonly rows: readonly (PairedTest & { readonly question: string; readonly language: string })[];
 }
 
 const ALL = 'all';
@@ -47,8 +41,10 @@ export function reportOf({ analyst, answers, scores, failed, cost }: Judged): Re
   };
 }
 
+export type Comparison = ReturnType<typeof compare>;
+
 /** Compares what two analysts answered to the same questions. */
-export function compare(one: Judged, other: Judged): Comparison {
+export function compare(one: Judged, other: Judged) {
   const keyOf = ({ conversation, question }: { conversation: string; question: string }) =>
     JSON.stringify([conversation, question]);
   const others = new Map(other.answers.map((answer) => [keyOf(answer), answer]));
@@ -88,35 +84,23 @@ function cellsOf<Each extends { readonly question: string; readonly language: st
   );
 }
 
+const COLUMNS: readonly (readonly [header: string, cell: (row: Row) => string])[] = [
+  ['question', ({ question }) => question],
+  ['language', ({ language }) => language],
+  ['n', ({ n }) => String(n)],
+  ['right', ({ accuracy }) => percent(accuracy)],
+  ['balanced', ({ balancedAccuracy }) => percent(balancedAccuracy)],
+  ['MCC', ({ correlation }) => decimal(correlation)],
+  ['kappa', ({ kappa }) => decimal(kappa)],
+  ['majority', ({ majorityAccuracy }) => percent(majorityAccuracy)],
+  ['review', ({ reviewShare }) => percent(reviewShare)],
+  ['rest right', ({ restAccuracy }) => percent(restAccuracy)],
+  ['unmarked wrong', ({ unmarkedWrongShare }) => percent(unmarkedWrongShare)],
+];
+
 /** The report as a table for people. */
 export function writeReport({ analyst, conversations, rows, order, failed, cost }: Report): string {
-  const header = [
-    'question',
-    'language',
-    'n',
-    'right',
-    'balanced',
-    'MCC',
-    'kappa',
-    'majority',
-    'review',
-    'rest right',
-    'unmarked wrong',
-  ];
   const wrong = rows.find(({ question, language }) => question === ALL && language === ALL)?.unmarkedWrongShare ?? null;
-  const body = rows.map((row) => [
-    row.question,
-    row.language,
-    String(row.n),
-    percent(row.accuracy),
-    percent(row.balancedAccuracy),
-    decimal(row.correlation),
-    decimal(row.kappa),
-    percent(row.majorityAccuracy),
-    percent(row.reviewShare),
-    percent(row.restAccuracy),
-    percent(row.unmarkedWrongShare),
-  ]);
   const ordered = Object.entries(order)
     .filter(([, { pairs }]) => pairs > 0)
     .map(
@@ -126,7 +110,7 @@ export function writeReport({ analyst, conversations, rows, order, failed, cost 
   return [
     `Analyst: ${analyst}. Conversations: ${conversations}.`,
     '',
-    table([header, ...body]),
+    table([COLUMNS.map(([header]) => header), ...rows.map((row) => COLUMNS.map(([, cell]) => cell(row)))]),
     '',
     ...(ordered.length === 0 ? [] : [`Pairs in which the better call has the higher score: ${ordered.join(', ')}.`]),
     ...(wrong === null ? [] : [`Wrong answers that are not marked for review: ${(wrong * 100).toFixed(1)} % of all.`]),
@@ -169,17 +153,11 @@ function decimal(value: number | null): string {
   return value === null ? '–' : value.toFixed(2);
 }
 
-/** Two analysts on the same answers. */
-interface PairedTest {
-  /** Answers that the first analyst has right and the second wrong. */
-  readonly firstOnly: number;
-  readonly secondOnly: number;
-  /** The probability of a difference as large or larger if neither analyst were better (McNemar's test, exact). */
-  readonly p: number;
-}
-
-/** `first` and `second` say of the same answers, in the same order, whether they are right. */
-export function compareAnswers(first: readonly boolean[], second: readonly boolean[]): PairedTest {
+/**
+ * `first` and `second` say of the same answers, in the same order, whether they are right. Counts those that one alone has
+ * right; `p` is the probability of a difference as large or larger if neither were better (McNemar's test, exact).
+ */
+export function compareAnswers(first: readonly boolean[], second: readonly boolean[]) {
   let firstOnly = 0;
   let secondOnly = 0;
   first.forEach((isRight, index) => {

@@ -1,8 +1,7 @@
 import { Language, Role } from '@call-analysis/events';
 import { z } from 'zod';
 import type { Scorecard } from '../../scorecards/scorecard.ts';
-import { EvaluationFault, type LabelledConversation } from './labelled-conversations.ts';
-import { parseScorecard } from './questions.ts';
+import { EvaluationFault, type LabelledConversation, parseScorecard } from './labelled-conversations.ts';
 
 const PAGE = 100;
 

@@ -9,13 +9,13 @@ import {
   engineFailed,
   engineMisconfigured,
   engineUnavailable,
+  parsed,
   SAMPLE_RATE_HZ,
   type SpeechEngine,
   type SpeechSegment,
-  type TimedText,
   tidyText,
 } from '../speech-engine.ts';
-import { isSureOfOther, languageNamed, languageNotSupported } from '../spoken-language.ts';
+import { languageOf } from '../spoken-language.ts';
 import { wavFile } from '../wav-file.ts';
 import { type Ending, runProgram } from './run-program.ts';
 
@@ -26,7 +26,6 @@ const OutputSegment = z.object({
   text: z.string(),
   confidence: z.number().optional(),
 });
-
 const Output = z
   .object({
     text: z.string().nullish(),
@@ -35,24 +34,11 @@ const Output = z
   })
   .refine(({ text, segments }) => typeof text === 'string' || Array.isArray(segments));
 
-interface ProgramOutput {
-  readonly text: string;
-  readonly segments: readonly z.infer<typeof OutputSegment>[] | null;
-  readonly language: string | null;
-}
-
 /** Reads JSON or plain text. Null when the text begins like JSON and is not of the expected shape. */
-function readOutput(printed: string): ProgramOutput | null {
+function readOutput(printed: string): z.infer<typeof Output> | null {
   const text = printed.replace(/^\uFEFF/, '').trim();
   // A recognizer may print `{noise}`, but only in JSON is a brace followed by a quote or a closing brace.
-  if (!/^\{\s*["}]/.test(text)) return { text, segments: null, language: null };
-  try {
-    const output = Output.safeParse(JSON.parse(text)).data;
-    if (output === undefined) return null;
-    return { text: output.text ?? '', segments: output.segments ?? null, language: output.language ?? null };
-  } catch {
-    return null;
-  }
+  return /^\{\s*["}]/.test(text) ? parsed(Output, text) : { text };
 }
 
 export interface CommandConfig {
@@ -65,7 +51,6 @@ export interface CommandConfig {
   readonly environment: Readonly<Record<string, string>>;
   /** For the temporary WAV files; created when it does not exist. */
   readonly workDirectory: string;
-  /** Programs at the same time. */
   readonly concurrency: number;
   /** Time limit per segment: this, plus some for each second of the segment. 30 s and 10 s when absent. */
   readonly timeoutMs?: number | undefined;
@@ -93,8 +78,9 @@ export function commandEngine(config: CommandConfig): SpeechEngine {
     const output = readOutput(printed);
     if (output === null)
       throw engineFailed('The speech program printed JSON that is truncated or not of the expected shape.');
-    const utterances = tidyText(output.segments ?? [{ text: output.text, start: 0, end: seconds }], seconds);
-    return { utterances, language: languageOf(output.language, utterances, seconds, known) };
+    const utterances = tidyText(output.segments ?? [{ text: output.text ?? '', start: 0, end: seconds }], seconds);
+    const detected = { segmentSeconds: seconds, texts: utterances, logprob: null, probability: null };
+    return { utterances, language: languageOf(output.language, known, detected) };
   }
 
   async function runOn(file: string, seconds: number, signal: AbortSignal): Promise<string> {
@@ -171,17 +157,4 @@ function faultOf(ending: Ending, standardError: string): Fault {
         ? engineFailed(`The speech program failed with exit code ${ending.code}.`, cause)
         : engineFailed(`The speech program was ended by ${ending.signal}.`, cause);
   }
-}
-
-function languageOf(
-  name: string | null,
-  texts: readonly TimedText[],
-  segmentSeconds: number,
-  known: Language | null,
-): Language | null {
-  const language = languageNamed(name);
-  if (language !== 'other') return language;
-  if (known === null && isSureOfOther({ segmentSeconds, texts, logprob: null, probability: null }))
-    throw languageNotSupported(name ?? '');
-  return null;
 }

@@ -1,18 +1,16 @@
-/** Why a text is not a command. The message continues a sentence that begins with the variable's name. */
-export class CommandLineFault extends Error {
-  override readonly name = 'CommandLineFault';
-}
+import { ConfigFault } from '@call-analysis/runtime';
 
 /**
  * The program and its arguments: a JSON array of strings, or words separated by blanks. Quotes keep blanks in a word; a
  * backslash (outside single quotes) keeps the next character. No shell is involved, so nothing else has a meaning, and
- * shell operators are refused.
+ * shell operators are refused. ConfigFault does not quote the command, because an argument may be a key.
  */
 export function parseCommand(text: string): string[] {
   const trimmed = text.trim();
   const words = trimmed.startsWith('[') ? parseArray(trimmed) : splitWords(trimmed);
-  if (words[0] === undefined || words[0] === '') throw new CommandLineFault('must begin with a program');
-  if (words.some((word) => word.includes('\0'))) throw new CommandLineFault('must not contain a NUL character');
+  if (words[0] === undefined || words[0] === '') throw new ConfigFault('SPEECH_COMMAND must begin with a program.');
+  if (words.some((word) => word.includes('\0')))
+    throw new ConfigFault('SPEECH_COMMAND must not contain a NUL character.');
   return words;
 }
 
@@ -24,7 +22,7 @@ function parseArray(text: string): string[] {
     value = null;
   }
   if (Array.isArray(value) && value.every((each) => typeof each === 'string')) return value;
-  throw new CommandLineFault('begins with [ but is not a JSON array of strings');
+  throw new ConfigFault('SPEECH_COMMAND begins with [ but is not a JSON array of strings.');
 }
 
 function splitWords(text: string): string[] {
@@ -42,15 +40,16 @@ function splitWords(text: string): string[] {
     while (at < text.length && !/\s/.test(text[at]!)) {
       part.lastIndex = at;
       const found = part.exec(text);
-      if (found === null) throw new CommandLineFault('has a quote that is not closed, or ends in a backslash');
+      if (found === null)
+        throw new ConfigFault('SPEECH_COMMAND has a quote that is not closed, or ends in a backslash.');
       const { single, double, bare } = found.groups!;
       word += single ?? (double ?? bare!).replaceAll(/\\(.)/gsu, '$1');
       at = part.lastIndex;
     }
     const operator = /^(\d?[<>]|[|&;])/.exec(text.slice(from, at))?.[0];
     if (operator !== undefined) {
-      throw new CommandLineFault(
-        `is run without a shell, which ${operator} needs; use a script, or put ${operator} into quotes`,
+      throw new ConfigFault(
+        `SPEECH_COMMAND is run without a shell, which ${operator} needs; use a script, or put ${operator} into quotes.`,
       );
     }
     words.push(word);

@@ -1,8 +1,8 @@
 import { deflateSync } from 'node:zlib';
 import type { Language } from '@call-analysis/events';
 import { z } from 'zod';
-import { type TimedText, tidyText } from '../speech-engine.ts';
-import { isSureOfOther, languageNamed, languageNotSupported } from '../spoken-language.ts';
+import { parsed, type TimedText, tidyText } from '../speech-engine.ts';
+import { languageOf } from '../spoken-language.ts';
 
 /** A segment of OpenAI's `verbose_json`. Servers differ in the fields that they leave out. */
 const AnswerSegment = z.object({
@@ -32,11 +32,7 @@ export type ServerAnswer = z.infer<typeof ServerAnswer>;
 
 /** A speech server's answer; null when the body is not a transcription. */
 export function readAnswer(body: string): ServerAnswer | null {
-  try {
-    return ServerAnswer.safeParse(JSON.parse(body)).data ?? null;
-  } catch {
-    return null;
-  }
+  return parsed(ServerAnswer, body);
 }
 
 /** Whether Whisper repeats itself endlessly. Another attempt at a higher temperature ends that. */
@@ -58,17 +54,14 @@ export function interpret(
   );
   const texts = segments.map((each) => ({ ...each, confidence: confidenceOf(each) }));
   const utterances = tidyText(texts, segmentSeconds);
-  const language = languageNamed(answer.language);
-  if (language !== 'other') return { utterances, language };
   const logprobs = segments.flatMap(({ avg_logprob: logprob }) => logprob ?? []);
-  const isSure = isSureOfOther({
+  const language = languageOf(answer.language, known, {
     segmentSeconds,
     texts: utterances,
     logprob: logprobs.length === 0 ? null : logprobs.reduce((sum, each) => sum + each, 0) / logprobs.length,
     probability: answer.language_probability ?? answer.detected_language_probability ?? null,
   });
-  if (known === null && isSure) throw languageNotSupported(answer.language ?? '');
-  return { utterances, language: null };
+  return { utterances, language };
 }
 
 /** Whisper tells the average logarithm of the probabilities of a segment's tokens. */

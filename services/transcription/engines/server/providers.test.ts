@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { readDeepgramAnswer } from './deepgram.ts';
-import { type Provider, protocolOf } from './providers.ts';
+import { type Provider, protocolOf, readDeepgramAnswer } from './providers.ts';
 
 const question = { file: new Blob(['sound']), hint: null, temperature: 0, wantsSegments: true };
 

@@ -12,37 +12,29 @@ import {
 } from '../speech-engine.ts';
 import { wavFile } from '../wav-file.ts';
 import { interpret, isStuck, type ServerAnswer } from './answer.ts';
-import type { Question, ServerAddress } from './protocol.ts';
-import { MAX_REQUEST_BYTES, type Provider, protocolOf } from './providers.ts';
+import { MAX_REQUEST_BYTES, type Provider, protocolOf, type Question, type ServerAddress } from './providers.ts';
 import { advise, type Refusal } from './refusal.ts';
 
 export interface ServerConfig extends ServerAddress {
-  /** The API that the server has. */
   readonly provider: Provider;
   /** The largest request that the server accepts; the provider's own limit when absent. */
   readonly maxRequestBytes?: number | undefined;
   /** Requests at the same time; 4 when absent. */
   readonly concurrency?: number | undefined;
-  readonly retry?: Partial<RetryPolicy> | undefined;
+  readonly retry?: Partial<typeof defaultRetry> | undefined;
 }
 
-export interface RetryPolicy {
-  /** Attempts per segment. */
-  readonly attempts: number;
-  /** The pause before the second attempt; it doubles with each further one, and up to half of it is random. */
-  readonly backOffMs: number;
-  /** The longest pause; also bounds Retry-After. */
-  readonly maxPauseMs: number;
-  /** Time limit of an attempt: this, plus some for each second of the segment. */
-  readonly timeoutMs: number;
-  readonly timeoutMsPerSecond: number;
-}
-
-// The longest segment gets 270 s per attempt, because fetch itself gives up after 300 s without an answer.
-const defaultRetry: RetryPolicy = {
+const defaultRetry = {
+  /** For each segment. */
   attempts: 5,
+  /** The pause before the second attempt; it doubles with each further one, and up to half of it is random. */
   backOffMs: 1000,
+  /** The longest pause; also bounds Retry-After. */
   maxPauseMs: 60_000,
+  /**
+   * Time limit of an attempt: this, plus some for each second of the segment. The longest segment gets 270 s, because
+   * fetch itself gives up after 300 s without an answer.
+   */
   timeoutMs: 30_000,
   timeoutMsPerSecond: 4000,
 };
@@ -174,7 +166,6 @@ export function serverEngine(config: ServerConfig): SpeechEngine {
     return Math.ceil(policy.timeoutMs + policy.timeoutMsPerSecond * segmentSeconds);
   }
 
-  /** The pause after an attempt. */
   function backOffMs(attempt: number): number {
     const longest = Math.min(policy.maxPauseMs, policy.backOffMs * 2 ** (attempt - 1));
     return longest * (0.5 + Math.random() / 2);

@@ -179,21 +179,22 @@ function run(program: string, options: readonly string[], input?: Buffer): Buffe
 }
 
 function trimmed(sound: Float32Array): Float32Array {
-  let loudest = 0;
-  for (const sample of sound) loudest = Math.max(loudest, Math.abs(sample));
-  let [from, to] = [0, sound.length];
-  while (from < to && Math.abs(sound[from]!) < AUDIBLE * loudest * 3) from++;
-  while (to > from && Math.abs(sound[to - 1]!) < AUDIBLE * loudest * 3) to--;
-  return sound.slice(from, to);
+  const isAudible = audibleIn(sound);
+  return sound.slice(Math.max(sound.findIndex(isAudible), 0), sound.findLastIndex(isAudible) + 1);
+}
+
+function audibleIn(sound: Float32Array): (sample: number) => boolean {
+  const least = AUDIBLE * 3 * sound.reduce((loudest, sample) => Math.max(loudest, Math.abs(sample)), 0);
+  return (sample) => Math.abs(sample) >= least;
 }
 
 /** In seconds from the beginning of the sound. */
 function silencesIn(sound: Float32Array): { start: number; end: number }[] {
-  const audible = AUDIBLE * 3 * sound.reduce((loudest, sample) => Math.max(loudest, Math.abs(sample)), 0);
+  const isAudible = audibleIn(sound);
   const silences: { start: number; end: number }[] = [];
   let from = 0;
   for (const [at, sample] of sound.entries()) {
-    if (Math.abs(sample) < audible) continue;
+    if (!isAudible(sample)) continue;
     if (at - from >= SHORTEST_SILENCE * RATE) silences.push({ start: from / RATE, end: at / RATE });
     from = at + 1;
   }

@@ -152,7 +152,6 @@ async function linesByHand(): Promise<(call: MadeCall) => Promise<string[]>> {
   };
 }
 
-/** Transcripts of earlier runs. */
 function kept(): Compared[] {
   if (values.results === undefined || !existsSync(values.results)) return [];
   const lines = readFileSync(values.results, 'utf8').trimEnd().split('\n');

@@ -2,7 +2,6 @@ import type { RecordingTranscript } from '../../workers/transcribe-recording.ts'
 import type { MadeCall, SpokenLine } from './calls.ts';
 import { textErrors } from './text-errors.ts';
 
-/** An engine's result for one call. */
 export interface Measured {
   readonly call: MadeCall;
   /** Null when it was refused with LANGUAGE_NOT_SUPPORTED. */
@@ -24,60 +23,42 @@ export interface Compared extends Measured {
   readonly processor: number;
 }
 
-export interface Figures {
-  readonly calls: number;
-  readonly refused: number;
-  /** Of the calls that were not refused and whose lines have texts; null when there are none. */
-  readonly wordErrorRate: number | null;
-  readonly letterErrorRate: number | null;
-  /** Of the same calls, when their lines are cut by hand; null when that was not measured. */
-  readonly wordErrorRateByHand: number | null;
-  /** Seconds of sound per second of work. */
-  readonly speed: number;
-  /**
-   * The 95th percentile of the differences between utterances and what was said, in seconds; null when there are none.
-   */
-  readonly startError: number | null;
-  readonly endError: number | null;
-}
+export type Figures = ReturnType<typeof figuresOf>;
 
-export function figuresOf(measured: readonly Measured[]): Figures {
+export function figuresOf(measured: readonly Measured[]) {
   let [wordErrors, words, letterErrors, letters] = [0, 0, 0, 0];
   const cut = { wordErrors: 0, words: 0 };
   const [starts, ends]: [number[], number[]] = [[], []];
-  for (const { call, transcript, byHand } of measured) {
-    if (transcript === null) continue;
-    for (const side of ['left', 'right'] as const) {
-      const said = call.lines.filter((line) => line.side === side);
-      const own = transcript.utterances.filter((each) => each.side === side);
-      const text = own.map((each) => each.text).join(' ');
-      if (said.every((line) => line.text !== '')) {
-        const errors = textErrors(said.map((line) => line.text).join(' '), text, call.language);
-        wordErrors += errors.wordErrors;
-        words += errors.words;
-        letterErrors += errors.letterErrors;
-        letters += errors.letters;
-        if (byHand !== undefined) {
-          const texts = byHand.filter((_, at) => call.lines[at]!.side === side);
-          const byLines = textErrors(said.map((line) => line.text).join(' '), texts.join(' '), call.language);
-          cut.wordErrors += byLines.wordErrors;
-          cut.words += byLines.words;
-        }
+  for (const { call, said, own, byHand } of channelsOf(measured)) {
+    if (said.every((line) => line.text !== '')) {
+      const errors = textErrors(textOf(said), textOf(own), call.language);
+      wordErrors += errors.wordErrors;
+      words += errors.words;
+      letterErrors += errors.letterErrors;
+      letters += errors.letters;
+      if (byHand !== undefined) {
+        const byLines = textErrors(textOf(said), byHand, call.language);
+        cut.wordErrors += byLines.wordErrors;
+        cut.words += byLines.words;
       }
-      for (const utterance of own) {
-        starts.push(nearest(utterance.start, said, 'start'));
-        ends.push(nearest(utterance.end, said, 'end'));
-      }
+    }
+    for (const utterance of own) {
+      starts.push(nearest(utterance.start, said, 'start'));
+      ends.push(nearest(utterance.end, said, 'end'));
     }
   }
   const seconds = measured.reduce((sum, { call }) => sum + (call.lines.at(-1)?.end ?? 0), 0);
   return {
     calls: measured.length,
     refused: measured.filter(({ transcript }) => transcript === null).length,
+    /** Of the calls that were not refused and whose lines have texts; null when there are none. */
     wordErrorRate: words === 0 ? null : wordErrors / words,
     letterErrorRate: letters === 0 ? null : letterErrors / letters,
+    /** Of the same calls, when their lines are cut by hand; null when that was not measured. */
     wordErrorRateByHand: cut.words === 0 ? null : cut.wordErrors / cut.words,
+    /** Seconds of sound per second of work. */
     speed: seconds / measured.reduce((sum, { took }) => sum + took, 0),
+    /** The 95th percentile of the differences between utterances and what was said, in seconds; null when there are none. */
     startError: percentile(starts),
     endError: percentile(ends),
   };
@@ -86,20 +67,30 @@ export function figuresOf(measured: readonly Measured[]): Figures {
 /** The share of the words that are wrong, by kind of voice: people, and each synthesizer. */
 export function wordErrorRates(measured: readonly Measured[]): Map<string, number> {
   const sums = new Map<string, { errors: number; words: number }>();
-  for (const { call, transcript } of measured) {
-    if (transcript === null) continue;
-    for (const [at, side] of (['left', 'right'] as const).entries()) {
-      const said = call.lines.filter((line) => line.side === side);
-      if (said.length === 0 || said.some(({ text }) => text === '')) continue;
-      const [synthesizer, voice] = call.speakers[at]!.split(':');
-      const kind = voice === undefined ? 'people' : synthesizer!;
-      const own = transcript.utterances.filter((each) => each.side === side);
-      const { wordErrors, words } = textErrors(textOf(said), textOf(own), call.language);
-      const sum = sums.get(kind) ?? { errors: 0, words: 0 };
-      sums.set(kind, { errors: sum.errors + wordErrors, words: sum.words + words });
-    }
+  for (const { call, speaker, said, own } of channelsOf(measured)) {
+    if (said.length === 0 || said.some(({ text }) => text === '')) continue;
+    const [synthesizer, voice] = speaker.split(':');
+    const kind = voice === undefined ? 'people' : synthesizer!;
+    const { wordErrors, words } = textErrors(textOf(said), textOf(own), call.language);
+    const sum = sums.get(kind) ?? { errors: 0, words: 0 };
+    sums.set(kind, { errors: sum.errors + wordErrors, words: sum.words + words });
   }
   return new Map([...sums].map(([kind, { errors, words }]) => [kind, errors / words]));
+}
+
+/** What was said and recognized on each channel of the calls that were not refused. */
+function channelsOf(measured: readonly Measured[]) {
+  return measured.flatMap(({ call, transcript, byHand }) =>
+    transcript === null
+      ? []
+      : (['left', 'right'] as const).map((side, at) => ({
+          call,
+          speaker: call.speakers[at]!,
+          said: call.lines.filter((line) => line.side === side),
+          own: transcript.utterances.filter((each) => each.side === side),
+          byHand: byHand?.filter((_, line) => call.lines[line]!.side === side).join(' '),
+        })),
+  );
 }
 
 const textOf = (spoken: readonly { readonly text: string }[]) => spoken.map(({ text }) => text).join(' ');

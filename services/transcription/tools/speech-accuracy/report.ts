@@ -18,9 +18,7 @@ export function tableOf(engine: string, measured: readonly Measured[]): string {
   const rows = sets.map((set) => rowOf(set, figuresOf(measured.filter(({ call }) => call.set === set))));
   const memory = Math.max(...measured.map(({ residentBytes }) => residentBytes));
   return [
-    `| ${COLUMNS.join(' | ')} |`,
-    `|${COLUMNS.map(() => '---').join('|')}|`,
-    ...rows,
+    ...markdown(COLUMNS, rows),
     '',
     `${engine}, one worker; it held at most ${Math.round(memory / 1024 / 1024)} MB.`,
   ].join('\n');
@@ -48,7 +46,7 @@ export function comparisonOf(measured: readonly Compared[]): string {
     const figures = figuresOf(own);
     const rates = wordErrorRates(own);
     const memory = Math.max(...own.map(({ residentBytes }) => residentBytes));
-    const cells = [
+    return [
       engine,
       figures.calls,
       figures.refused,
@@ -58,13 +56,19 @@ export function comparisonOf(measured: readonly Compared[]): string {
       (speeds[at]! / speeds[0]!).toFixed(2),
       `${Math.round(memory / 1024 / 1024)} MB`,
     ];
-    return `| ${cells.join(' | ')} |`;
   });
-  return [`| ${columns.join(' | ')} |`, `|${columns.map(() => '---').join('|')}|`, ...rows, ''].join('\n');
+  return [...markdown(columns, rows), ''].join('\n');
 }
 
-function rowOf(language: string, figures: Figures): string {
-  const cells = [
+type Row = readonly (string | number)[];
+
+function markdown(columns: Row, rows: readonly Row[]): string[] {
+  const line = (cells: Row) => `| ${cells.join(' | ')} |`;
+  return [line(columns), `|${columns.map(() => '---').join('|')}|`, ...rows.map(line)];
+}
+
+function rowOf(language: string, figures: Figures): Row {
+  return [
     language,
     figures.calls,
     `${figures.refused}`,
@@ -76,7 +80,6 @@ function rowOf(language: string, figures: Figures): string {
     seconds(figures.endError),
     figures.speed.toFixed(1),
   ];
-  return `| ${cells.join(' | ')} |`;
 }
 
 const percent = (share: number | null) =>
@@ -102,20 +105,10 @@ export function confidenceTable(measured: readonly Measured[]): string | null {
     const marked = words.filter(({ confidence }) => confidence < bound);
     const others = words.filter(({ confidence }) => confidence >= bound);
     const found = marked.filter(({ isWrong }) => isWrong).length / words.filter(({ isWrong }) => isWrong).length;
-    const cells = [
-      bound,
-      percent(marked.length / words.length),
-      wrongShare(marked),
-      wrongShare(others),
-      percent(found),
-    ];
-    return `| ${cells.join(' | ')} |`;
+    return [bound, percent(marked.length / words.length), wrongShare(marked), wrongShare(others), percent(found)];
   });
-  return [
-    `| below | of ${words.length} words | of these wrong | of the others wrong | of the wrong words |`,
-    '|---|---|---|---|---|',
-    ...rows,
-  ].join('\n');
+  const columns = ['below', `of ${words.length} words`, 'of these wrong', 'of the others wrong', 'of the wrong words'];
+  return markdown(columns, rows).join('\n');
 }
 
 function wordsOf({ call, transcript }: Measured): RecognizedWord[] {

@@ -28,56 +28,42 @@ const SOUNDS = 'usr/share/asterisk/sounds';
 /** Nine Indians who read an English paragraph: the folders of their recordings, which are cut every six seconds. */
 const INDIANS = ['0063', '0069', '0088', '0095', '0025', '0028', '0034', '0000', '0009'];
 
-/** The prompts of Asterisk's packages in Debian, and others: the folder, and the package with the texts. */
-const PROMPTS = [
-  { name: 'allison-en', language: 'en', folder: `${SOUNDS}/en_US_f_Allison`, texts: 'en' },
-  { name: 'ivrvoice-ru', language: 'ru', folder: `${SOUNDS}/ru_RU_f_IvrvoiceRU`, texts: 'ru' },
-  { name: 'allison-es', language: 'es', folder: `${SOUNDS}/es_MX_f_Allison`, texts: 'es' },
-  { name: 'june-fr', language: 'fr', folder: `${SOUNDS}/fr_CA_f_June`, texts: 'fr' },
-  { name: 'carlo-it', language: 'it', folder: `${SOUNDS}/it_IT_m_Carlo`, texts: 'it' },
+/**
+ * The prompts of Asterisk's packages in Debian, and others: the folder, whether a package has the texts, and the halves that
+ * the speaker is in, if not in all. The name ends in the language.
+ */
+const PROMPTS: readonly {
+  readonly name: string;
+  readonly folder: string;
+  readonly hasTexts?: true;
+  readonly halves?: readonly Half[];
+}[] = [
+  { name: 'allison-en', folder: `${SOUNDS}/en_US_f_Allison`, hasTexts: true },
+  { name: 'ivrvoice-ru', folder: `${SOUNDS}/ru_RU_f_IvrvoiceRU`, hasTexts: true },
+  { name: 'allison-es', folder: `${SOUNDS}/es_MX_f_Allison`, hasTexts: true },
+  { name: 'june-fr', folder: `${SOUNDS}/fr_CA_f_June`, hasTexts: true },
+  { name: 'carlo-it', folder: `${SOUNDS}/it_IT_m_Carlo`, hasTexts: true },
   // Their texts are nearly those of the first ones, but not to the word.
-  { name: 'avatar-es', language: 'es', folder: `${SOUNDS}/es`, texts: null },
-  { name: 'armelle-fr', language: 'fr', folder: `${SOUNDS}/fr`, texts: null },
-  { name: 'menardi-it', language: 'it', folder: `${SOUNDS}/it_IT_f_Menardi`, texts: null },
-  {
-    name: 'beronet-de',
-    language: 'de',
-    folder: 'asterisk-sounds/asterisk_sounds_de/template/lib/asterisk/sounds',
-    texts: null,
-  },
-  { name: 'richard-en', language: 'en', folder: 'freeswitch-sounds-en-gb-richard/48000', texts: null },
-  { name: 'austen-en', language: 'en', folder: 'usr/share/pocketsphinx/test/data/librivox', texts: null },
+  { name: 'avatar-es', folder: `${SOUNDS}/es` },
+  { name: 'armelle-fr', folder: `${SOUNDS}/fr` },
+  { name: 'menardi-it', folder: `${SOUNDS}/it_IT_f_Menardi` },
+  { name: 'beronet-de', folder: beronet('de') },
+  { name: 'richard-en', folder: 'freeswitch-sounds-en-gb-richard/48000', halves: ['unheard', 'fresh'] },
+  { name: 'austen-en', folder: 'usr/share/pocketsphinx/test/data/librivox', halves: ['unheard', 'fresh'] },
   ...INDIANS.map((each) => ({
     name: `indian-${each}-en`,
-    language: 'en',
     folder: `Accent-Classifier/lines/${each}`,
-    texts: null,
+    halves: ['fresh'] as const,
   })),
-  { name: 'matthew-en', language: 'en', folder: 'freeswitch-sounds-polly/Matthew-neural/ivr/16000', texts: null },
-  { name: 'hans-de', language: 'de', folder: 'freeswitch-sounds-polly/Hans-standard/ivr/16000', texts: null },
-  {
-    name: 'beronet-es',
-    language: 'es',
-    folder: 'asterisk-sounds/asterisk_sounds_es/template/lib/asterisk/sounds',
-    texts: null,
-  },
-  {
-    name: 'beronet-fr',
-    language: 'fr',
-    folder: 'asterisk-sounds/asterisk_sounds_fr/template/lib/asterisk/sounds',
-    texts: null,
-  },
-] as const;
-/** These speakers are in the later halves alone. */
-const FIRST_HEARD: Readonly<Record<string, readonly Half[]>> = {
-  'richard-en': ['unheard', 'fresh'],
-  'austen-en': ['unheard', 'fresh'],
-  ...Object.fromEntries(INDIANS.map((each) => [`indian-${each}-en`, ['fresh'] as const])),
-  'matthew-en': ['fresh'],
-  'hans-de': ['fresh'],
-  'beronet-es': ['fresh'],
-  'beronet-fr': ['fresh'],
-};
+  { name: 'matthew-en', folder: 'freeswitch-sounds-polly/Matthew-neural/ivr/16000', halves: ['fresh'] },
+  { name: 'hans-de', folder: 'freeswitch-sounds-polly/Hans-standard/ivr/16000', halves: ['fresh'] },
+  { name: 'beronet-es', folder: beronet('es'), halves: ['fresh'] },
+  { name: 'beronet-fr', folder: beronet('fr'), halves: ['fresh'] },
+];
+
+function beronet(language: string): string {
+  return `asterisk-sounds/asterisk_sounds_${language}/template/lib/asterisk/sounds`;
+}
 
 /** The variants of espeak-ng for a language of which there are no recordings, or few. */
 function variantsOf(language: string): Record<Half, readonly string[]> {
@@ -90,6 +76,22 @@ function variantsOf(language: string): Record<Half, readonly string[]> {
   };
 }
 
+function espeak(voices: string): string[] {
+  return voices.split(/\s+/u).map((voice) => `espeak-ng ${voice}`);
+}
+
+/** A synthesizer for Japanese alone has one voice, which is in every half but the first. */
+function japanese(): Record<Half, readonly string[]> {
+  const { tuning, ...others } = variantsOf('ja');
+  const withMei = (voices: readonly string[]) => voices.toSpliced(1, 0, 'open_jtalk mei_normal');
+  return {
+    tuning,
+    judging: withMei(others.judging),
+    unheard: withMei(others.unheard),
+    fresh: withMei(others.fresh),
+  };
+}
+
 /**
  * Synthetic voices of each half, by set. The variants of espeak-ng differ in pitch and timbre, those of English in
  * accent too.
@@ -99,70 +101,27 @@ const VOICES: Readonly<Record<string, Readonly<Record<Half, readonly string[]>>>
     tuning: [
       'flite slt',
       'flite kal16',
-      'espeak-ng en-us+f2',
-      'espeak-ng en-gb-scotland+m3',
-      'espeak-ng en-gb-x-gbcwmd+m1',
-      'espeak-ng en-029+f2',
-      'espeak-ng en-us-nyc+m6',
-      'espeak-ng en-gb-x-gbclan+f4',
-      'espeak-ng en-gb-x-rp+m2',
-      'espeak-ng en-gb-scotland+f2',
-      'espeak-ng en-029+m8',
-      'espeak-ng en-gb-x-gbcwmd+f2',
-      'espeak-ng en-gb+m7',
-      'espeak-ng en-us-nyc+f1',
+      ...espeak(`en-us+f2 en-gb-scotland+m3 en-gb-x-gbcwmd+m1 en-029+f2 en-us-nyc+m6 en-gb-x-gbclan+f4 en-gb-x-rp+m2
+        en-gb-scotland+f2 en-029+m8 en-gb-x-gbcwmd+f2 en-gb+m7 en-us-nyc+f1`),
     ],
-    judging: ['flite rms', 'flite awb', 'espeak-ng en-gb-x-rp+f4', 'espeak-ng en-029+m7', 'espeak-ng en-us-nyc+m1'],
+    judging: ['flite rms', 'flite awb', ...espeak(`en-gb-x-rp+f4 en-029+m7 en-us-nyc+m1`)],
     unheard: [
       'text2wave ked_diphone',
-      'espeak-ng en-gb+f1',
-      'espeak-ng en-gb-x-gbclan+m2',
-      'espeak-ng en-gb-x-gbcwmd+f3',
-      'espeak-ng en-gb-scotland+f5',
-      'espeak-ng en-029+f1',
-      'espeak-ng en-us-nyc+f3',
-      'espeak-ng en-us+m4',
-      'espeak-ng en-gb-x-rp+m5',
+      ...espeak(`en-gb+f1 en-gb-x-gbclan+m2 en-gb-x-gbcwmd+f3 en-gb-scotland+f5 en-029+f1 en-us-nyc+f3 en-us+m4
+        en-gb-x-rp+m5`),
     ],
     fresh: [
       'text2wave kal_diphone',
       'text2wave cmu_us_slt_arctic_hts',
-      'espeak-ng en-gb+anika',
-      'espeak-ng en-gb-x-gbclan+linda',
-      'espeak-ng en-gb-x-gbcwmd+Diogo',
-      'espeak-ng en-gb-x-gbcwmd+belinda',
-      'espeak-ng en-gb-scotland+adam',
-      'espeak-ng en-gb-scotland+Annie',
-      'espeak-ng en-029+steph',
-      'espeak-ng en-029+Mario',
-      'espeak-ng en-us-nyc+max',
-      'espeak-ng en-us-nyc+Alicia',
-      'espeak-ng en-us+john',
-      'espeak-ng en-gb-x-rp+Alex',
+      ...espeak(`en-gb+anika en-gb-x-gbclan+linda en-gb-x-gbcwmd+Diogo en-gb-x-gbcwmd+belinda en-gb-scotland+adam
+        en-gb-scotland+Annie en-029+steph en-029+Mario en-us-nyc+max en-us-nyc+Alicia en-us+john
+        en-gb-x-rp+Alex`),
     ],
   },
   uz: variantsOf('uz'),
   ky: variantsOf('ky'),
   'de-synthetic': variantsOf('de'),
-  ja: {
-    tuning: [
-      'espeak-ng ja',
-      'espeak-ng ja+f2',
-      'espeak-ng ja+m1',
-      'espeak-ng ja+f1',
-      'espeak-ng ja+m6',
-      'espeak-ng ja+m8',
-    ],
-    judging: ['espeak-ng ja+m7', 'open_jtalk mei_normal', 'espeak-ng ja+f4'],
-    unheard: ['espeak-ng ja+m3', 'open_jtalk mei_normal', 'espeak-ng ja+f5'],
-    fresh: [
-      'espeak-ng ja+Alex',
-      'open_jtalk mei_normal',
-      'espeak-ng ja+anika',
-      'espeak-ng ja+max',
-      'espeak-ng ja+steph',
-    ],
-  },
+  ja: japanese(),
 };
 
 /** The speakers of one half. `directory`: what scripts/speech-material.sh made. */
@@ -171,17 +130,18 @@ export function speakers(directory: string, half: Half): Speaker[] {
 }
 
 function recorded(directory: string, half: Half): Speaker[] {
-  const read = PROMPTS.map(({ name, language, folder, texts }) => {
-    const words = texts === null ? transcriptionsIn(join(directory, folder)) : textsOf(directory, texts);
+  const read = PROMPTS.map(({ name, folder, hasTexts = false, halves = HALVES }) => {
+    const language = name.slice(-2);
+    const words = hasTexts ? textsOf(directory, language) : transcriptionsIn(join(directory, folder));
     const lines = filesIn(join(directory, folder)).flatMap((path): Line[] => {
       const prompt = path.replace(/\.(wav|gsm)$/, '');
       const text = words.get(prompt);
-      if (texts !== null && (text === undefined || !/\p{L}{2}/u.test(text))) return [];
+      if (hasTexts && (text === undefined || !/\p{L}{2}/u.test(text))) return [];
       return [{ name: prompt, text: text ?? '', source: { file: join(directory, folder, path) } }];
     });
     // Speakers without texts are never used for tuning; the prompts of the others are divided by their names.
-    const isHeard = half !== 'tuning' && (FIRST_HEARD[name]?.includes(half) ?? true);
-    return { name, language, set: language, half, lines: texts !== null ? divided(lines, half) : isHeard ? lines : [] };
+    const isHeard = half !== 'tuning' && halves.includes(half);
+    return { name, language, set: language, half, lines: hasTexts ? divided(lines, half) : isHeard ? lines : [] };
   });
   return [...read, ...(half === 'tuning' ? [] : [novel(directory, half)])].filter(({ lines }) => lines.length > 0);
 }

@@ -28,7 +28,6 @@ export interface Phrasebook {
   readonly negates: Uint8Array;
   /** The transitions of the trie of phrases, for `nextNode`. Node 0 is the root. */
   readonly steps: ReadonlyMap<number, number>;
-  /** How many symbols there are. */
   readonly symbols: number;
   /** The node after a gap that follows each node, or 0 where no gap follows. */
   readonly gaps: Int32Array;
@@ -70,7 +69,7 @@ export function compilePhrasebook(
   const steps = new Map<number, number>();
   const gaps: number[] = [0];
   const ends: number[] = [0];
-  const endings = new Endings();
+  const endings = new Lists();
   const addNode = (): number => {
     gaps.push(0);
     return ends.push(0) - 1;
@@ -116,22 +115,22 @@ export function compilePhrasebook(
   };
 }
 
-/** The lists of concepts that end at nodes, each list once. List 0 is empty. */
-class Endings {
+/** Lists of numbers, each list once. List 0 is empty. */
+class Lists {
   readonly lists: number[][] = [[]];
-  /** The index of a list by that of the list without its last concept, and this concept. */
+  /** The index of a list by that of the list without its last number, and this number. */
   readonly #longer = new Map<string, number>();
 
-  /** The index of a list with one more concept. */
-  extended(list: number, concept: number): number {
-    const concepts = this.lists[list] ?? [];
-    if (concepts.includes(concept)) return list;
-    const key = `${list} ${concept}`;
+  /** The index of a list with one more number, unless it has that already. */
+  extended(list: number, added: number | undefined): number {
+    const numbers = this.lists[list] ?? [];
+    if (added === undefined || numbers.includes(added)) return list;
+    const key = `${list} ${added}`;
     const known = this.#longer.get(key);
     if (known !== undefined) return known;
-    const added = this.lists.push([...concepts, concept]) - 1;
-    this.#longer.set(key, added);
-    return added;
+    const index = this.lists.push([...numbers, added]) - 1;
+    this.#longer.set(key, index);
+    return index;
   }
 }
 
@@ -175,17 +174,7 @@ class WordTrie {
   }
 
   collectSets(): { sets: Int32Array[]; setAtEnd: Int32Array; setBeyond: Int32Array } {
-    const sets: Int32Array[] = [new Int32Array(0)];
-    const known = new Map<string, number>([['', 0]]);
-    /** The set with one more symbol. */
-    const extended = (set: number, symbol: number | undefined): number => {
-      if (symbol === undefined) return set;
-      const key = `${set} ${symbol}`;
-      const found = known.get(key);
-      if (found !== undefined) return found;
-      known.set(key, sets.length);
-      return sets.push(Int32Array.from([...(sets[set] ?? []), symbol])) - 1;
-    };
+    const sets = new Lists();
     const number = this.#known.get(NUMBER);
     const setAtEnd = new Int32Array(this.#units.length);
     const setBeyond = new Int32Array(this.#units.length);
@@ -193,11 +182,11 @@ class WordTrie {
       const parent = this.#parents[node] ?? 0;
       const unit = this.#units[node] ?? 0;
       const isDigit = parent === 0 && unit >= 0x30 && unit <= 0x39;
-      const inherited = extended(setBeyond[parent] ?? 0, isDigit ? number : undefined);
-      setBeyond[node] = extended(inherited, this.#prefix.get(node));
-      setAtEnd[node] = extended(setBeyond[node] ?? 0, this.#exact.get(node));
+      const inherited = sets.extended(setBeyond[parent] ?? 0, isDigit ? number : undefined);
+      setBeyond[node] = sets.extended(inherited, this.#prefix.get(node));
+      setAtEnd[node] = sets.extended(setBeyond[node] ?? 0, this.#exact.get(node));
     }
-    return { sets, setAtEnd, setBeyond };
+    return { sets: sets.lists.map((symbols) => Int32Array.from(symbols)), setAtEnd, setBeyond };
   }
 
   transitions(): Pick<Phrasebook, 'letters' | 'alphabet' | 'width'> {

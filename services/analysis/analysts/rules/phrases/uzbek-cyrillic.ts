@@ -7,32 +7,9 @@ const PAIRS: Readonly<Record<string, string>> = {
   ye: 'е',
 };
 const APOSTROPHE = "'";
-const SINGLE: Readonly<Record<string, string>> = {
-  a: 'а',
-  b: 'б',
-  d: 'д',
-  e: 'е',
-  f: 'ф',
-  g: 'г',
-  h: 'ҳ',
-  i: 'и',
-  j: 'ж',
-  k: 'к',
-  l: 'л',
-  m: 'м',
-  n: 'н',
-  o: 'о',
-  p: 'п',
-  q: 'қ',
-  r: 'р',
-  s: 'с',
-  t: 'т',
-  u: 'у',
-  v: 'в',
-  x: 'х',
-  y: 'й',
-  z: 'з',
-};
+const LATIN = 'abdefghijklmnopqrstuvxyz';
+const CYRILLIC = 'абдефгҳижклмнопқрстувхйз';
+const SINGLE = new Map(Array.from(LATIN, (letter, index) => [letter, CYRILLIC[index]]));
 
 /**
  * Transliterates Uzbek from Latin to Cyrillic script and keeps every other character. Expects lower case and plain
@@ -58,7 +35,7 @@ export function toCyrillic(latin: string): string {
     } else if (letter === APOSTROPHE) {
       cyrillic += 'ъ';
     } else {
-      cyrillic += SINGLE[letter] ?? letter;
+      cyrillic += SINGLE.get(letter) ?? letter;
     }
   }
   return cyrillic;

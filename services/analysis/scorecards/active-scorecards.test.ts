@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
+import { ScorecardCache } from './active-scorecards.ts';
 import { defaultScorecard } from './default-scorecard.ts';
-import { ScorecardCache } from './scorecard-cache.ts';
 import type { RevisionId } from './scorecard-store.ts';
 import type { Scorecard } from './scorecard.ts';
 
