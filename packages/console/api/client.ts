@@ -85,7 +85,7 @@ export async function follow<Data extends object>(
 }
 
 /** A request with the user's token. A refused token is renewed once. */
-export async function authorized(request: Request): Promise<Response> {
+async function authorized(request: Request): Promise<Response> {
   const again = request.clone();
   const early = request.method === 'GET' ? takeEarly(request.url) : undefined;
   const response = await (early ?? fetch(await withToken(request)));
@@ -101,6 +101,19 @@ async function withToken(request: Request): Promise<Request> {
   const token = await bearerToken();
   if (token !== null) request.headers.set('authorization', `Bearer ${token}`);
   return request;
+}
+
+/** Downloads what needs the user's token, which a link cannot carry. With a body, by POST. */
+export async function saveFile(url: string, name: string, body?: object): Promise<void> {
+  const post = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
+  const response = await authorized(new Request(new URL(url, document.baseURI), body === undefined ? {} : post));
+  if (!response.ok) throw new ApiError(response, await response.json().catch(() => null));
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(await response.blob());
+  link.download = name;
+  link.click();
+  // The download has begun once the click returns; the browser keeps the bytes.
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }
 
 /** The settings of the user's firm, which every role may read. */

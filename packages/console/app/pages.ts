@@ -1,12 +1,11 @@
 import { createRootRoute, createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { whenOnline } from '../api/connection.ts';
-import { queryClient } from '../api/query-client.ts';
+import { queryClient, whenOnline } from '../api/connection.ts';
 import { currentLocale, topicTexts } from '../i18n/texts.ts';
 import { callSearch } from '../pages/calls/call-search.ts';
 import { CallsPage } from '../pages/calls/calls-page.tsx';
 import { callsQuery } from '../pages/calls/use-calls.ts';
-import { StartPage, ViewLink } from '../pages/calls/views/start-page.tsx';
+import { StartPage, ViewLink } from '../pages/calls/views/views.tsx';
 import { SCOPE } from '../pages/comparison/scope.ts';
 import {
   calibrationTexts,

@@ -12,8 +12,6 @@ const PREFIX = 'console.draft.';
 const open = new Set<string>();
 /** Counts their changes. */
 const changes = createStore(0);
-/** As they are stored, so that a reader gets the same object until it changes. */
-const parsed = new Map<string, { text: string; value: unknown }>();
 
 function storageKey(key: string): string {
   return `${PREFIX}${currentSession()?.userUuid ?? ''}.${key}`;
@@ -21,16 +19,7 @@ function storageKey(key: string): string {
 
 export function draftOf(key: string): unknown {
   const text = sessionStorage.getItem(storageKey(key));
-  if (text === null) return undefined;
-  const known = parsed.get(key);
-  if (known?.text === text) return known.value;
-  try {
-    const value = JSON.parse(text) as unknown;
-    parsed.set(key, { text, value });
-    return value;
-  } catch {
-    return undefined;
-  }
+  return text === null ? undefined : (JSON.parse(text) as unknown);
 }
 
 /** With `isOpen: false` it only survives a reload: something else cares for it on the page. */
@@ -46,7 +35,6 @@ export function keepDraft(key: string, value: unknown, { isOpen = true } = {}): 
 
 export function discardDraft(key: string): void {
   open.delete(key);
-  parsed.delete(key);
   sessionStorage.removeItem(storageKey(key));
   tell();
 }
@@ -63,17 +51,8 @@ function tell(): void {
   changes.set(changes.get() + 1);
 }
 
-interface Draft<Value> {
-  readonly value: Value;
-  /** Whether it differs from what is saved. */
-  readonly isChanged: boolean;
-  set(value: Value): void;
-  /** After it was saved, or when it is given up. */
-  discard(): void;
-}
-
 /** A form's value: what was typed and not saved, else what is saved. */
-export function useDraft<Value>(key: string, saved: Value): Draft<Value> {
+export function useDraft<Value>(key: string, saved: Value) {
   changes.use();
   const draft = draftOf(key) as Value | undefined;
   const isChanged = draft !== undefined;
@@ -82,8 +61,11 @@ export function useDraft<Value>(key: string, saved: Value): Draft<Value> {
   }, [key, isChanged]);
   return {
     value: draft ?? saved,
+    /** Whether it differs from what is saved. */
     isChanged,
-    set: (value) => (JSON.stringify(value) === JSON.stringify(saved) ? discardDraft(key) : keepDraft(key, value)),
+    set: (value: Value) =>
+      JSON.stringify(value) === JSON.stringify(saved) ? discardDraft(key) : keepDraft(key, value),
+    /** After it was saved, or when it is given up. */
     discard: useCallback(() => discardDraft(key), [key]),
   };
 }

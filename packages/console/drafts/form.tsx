@@ -1,6 +1,6 @@
 import { type QueryKey, useMutation, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, type SyntheticEvent, useCallback, useState } from 'react';
-import { saving } from '../api/query-client.ts';
+import { saving } from '../api/connection.ts';
 import { type Control, isControl } from '../i18n/faults/texts.ts';
 import { shellTexts } from '../i18n/texts.ts';
 import { Button } from '../widgets/controls.tsx';
@@ -56,7 +56,7 @@ export function useForm<Result>({ draft, save, onSaved, changes, isRepeatable = 
       const names = controlsOf(element).flatMap((control) => (isDefault(control) ? [] : [control.name]));
       setChanged(new Set(names));
       if (names.length === 0) discardDraft(draft);
-      else keepDraft(draft, [...new FormData(element)].filter(isText));
+      else keepDraft(draft, [...new FormData(element)]);
     },
     [draft],
   );
@@ -132,10 +132,6 @@ export function FormDialog<Result>({ title, action, onClose, about, children, ..
 }
 
 type Kept = [name: string, value: string][];
-
-function isText(field: [string, FormDataEntryValue]): field is [string, string] {
-  return typeof field[1] === 'string';
-}
 
 function controlsOf(form: HTMLFormElement): Control[] {
   return [...form.elements].filter((each): each is Control => isControl(each) && each.name !== '');

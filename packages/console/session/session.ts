@@ -62,28 +62,10 @@ export async function startSession(): Promise<void> {
   else state.set(code === null ? 'signed-out' : 'code-refused');
 }
 
-/** An identity provider for sign-ins. */
-export interface IdentityProvider {
-  readonly name: string;
-  /** The address that begins the sign-in. */
-  readonly url: string;
-}
-
-/** Null where there is none, and while the service does not answer. */
-export async function identityProvider(): Promise<IdentityProvider | null> {
-  try {
-    const response = await fetch(`${SESSION_URL}/methods`, { credentials: 'same-origin' });
-    if (!response.ok) return null;
-    return ((await response.json()) as { openid: IdentityProvider | null }).openid;
-  } catch {
-    return null;
-  }
-}
-
 /** Whether the service responds, and not only a proxy before it. */
 export async function isReachable(): Promise<boolean> {
   try {
-    return (await fetch(`${SESSION_URL}/methods`, { credentials: 'same-origin', cache: 'no-store' })).status < 500;
+    return (await fetch(`${SESSION_URL}/methods`, { cache: 'no-store' })).status < 500;
   } catch {
     return false;
   }
@@ -126,7 +108,6 @@ export async function signOut(): Promise<void> {
   const token = currentSession()?.token;
   await fetch(SESSION_URL, {
     method: 'DELETE',
-    credentials: 'same-origin',
     headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
   }).catch(() => {});
   state.set('signed-out');
@@ -141,7 +122,6 @@ async function post(url: string, body: object): Promise<Response | null> {
   try {
     return await fetch(url, {
       method: 'POST',
-      credentials: 'same-origin',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(body),
     });

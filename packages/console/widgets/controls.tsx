@@ -70,16 +70,17 @@ export function Field({ label, className, children }: FieldProps) {
   );
 }
 
-interface Labelled {
+interface Typed {
   readonly label: ReactNode;
-  /** Of the field with its label. */
-  readonly fieldClass?: string;
-}
-interface Typed extends Labelled {
   readonly onText?: (text: string) => void;
 }
 
-export function TextField({ label, fieldClass, className = '', onText, ...input }: Typed & ComponentProps<'input'>) {
+interface TextFieldProps extends Typed, ComponentProps<'input'> {
+  /** Of the field with its label. */
+  readonly fieldClass?: string;
+}
+
+export function TextField({ label, fieldClass, className = '', onText, ...input }: TextFieldProps) {
   return (
     <Field label={label} className={fieldClass}>
       <input className={`input ${className}`} onChange={({ target }) => onText?.(target.value)} {...input} />
@@ -87,9 +88,9 @@ export function TextField({ label, fieldClass, className = '', onText, ...input 
   );
 }
 
-export function TextArea({ label, fieldClass, onText, ...input }: Typed & ComponentProps<'textarea'>) {
+export function TextArea({ label, onText, ...input }: Typed & ComponentProps<'textarea'>) {
   return (
-    <Field label={label} className={fieldClass}>
+    <Field label={label}>
       <textarea className="input" onChange={({ target }) => onText?.(target.value)} {...input} />
     </Field>
   );
@@ -136,11 +137,10 @@ export function Select<Value extends string | number>(props: SelectProps<Value>)
 
 export function SelectField<Value extends string | number>({
   label,
-  fieldClass,
   ...select
-}: Labelled & SelectProps<Value>) {
+}: { readonly label: ReactNode } & SelectProps<Value>) {
   return (
-    <Field label={label} className={fieldClass}>
+    <Field label={label}>
       <Select {...select} />
     </Field>
   );

@@ -3,7 +3,7 @@ import './calibrations.css';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { api, send } from '../../api/client.ts';
-import { saving } from '../../api/query-client.ts';
+import { saving } from '../../api/connection.ts';
 import { useDraft } from '../../drafts/drafts.ts';
 import * as format from '../../i18n/format.ts';
 import { useSession } from '../../session/session.ts';

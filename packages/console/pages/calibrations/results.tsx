@@ -2,7 +2,7 @@ import * as format from '../../i18n/format.ts';
 import { Table, type Columns } from '../../widgets/list.tsx';
 import { Card, PageHead } from '../../widgets/page.tsx';
 import { usePersonName } from '../../widgets/people.ts';
-import { CallLink } from '../calls/call-link.tsx';
+import { CallLink } from '../calls/call-list.tsx';
 import { calibrationTexts } from '../texts.ts';
 import { type Agreement, type Calibration, useCallNames } from './use-calibrations.ts';
 

@@ -9,13 +9,12 @@ import { shellTexts } from '../../i18n/texts.ts';
 import { useMay } from '../../session/session.ts';
 import { StatusBadge } from '../../widgets/call-facts.tsx';
 import { Card, Facts, useTitle, State, useFailure, LoadingOrFailed } from '../../widgets/page.tsx';
-import { useKeyList, useKeys } from '../../widgets/use-keys.ts';
+import { useKeyList, useKeys } from '../../widgets/use-events.ts';
 import { ONE_COLUMN, useMedia } from '../../widgets/use-media.ts';
 import { callTexts } from '../texts.ts';
 import { CallActions } from './call-actions.tsx';
 import { Comments, useComments } from './comments.tsx';
 import { CallDesk } from './desk/call-desk.tsx';
-import { DeskOf } from './desk/use-call-desk.ts';
 import { Listening, useListening } from './listening.tsx';
 import { Neighbours } from './neighbours.tsx';
 import { ScorePanel } from './score-panel.tsx';
@@ -103,14 +102,12 @@ function CallView({ call }: { call: CallDetail }) {
         {analysis === null ? (
           <p className="card card-body muted no-score">{t(call.status === 'completed' ? 'noScore' : 'notYet')}</p>
         ) : (
-          <DeskOf value={call.uuid}>
-            <ScorePanel
-              {...{ call, active }}
-              saved={analysis}
-              onActivate={activate}
-              onQuote={(question, index) => listening.quote(question, index, true)}
-            />
-          </DeskOf>
+          <ScorePanel
+            {...{ call, active }}
+            saved={analysis}
+            onActivate={activate}
+            onQuote={(question, index) => listening.quote(question, index, true)}
+          />
         )}
       </div>
     </div>

@@ -8,7 +8,7 @@ import { Button } from '../../widgets/controls.tsx';
 import { Icon } from '../../widgets/icon.tsx';
 import { type Fact, Facts } from '../../widgets/page.tsx';
 import { usePersonName } from '../../widgets/people.ts';
-import { useKeys } from '../../widgets/use-keys.ts';
+import { useKeys } from '../../widgets/use-events.ts';
 import { callTexts } from '../texts.ts';
 import { QuestionCard, keysOf } from './question-card.tsx';
 import { ReviewConflict, mayFinish } from './review-conflict.tsx';
@@ -118,6 +118,7 @@ export function ScorePanel({ call, saved, active, onActivate, onQuote }: Props) 
             {section.questions.map((question) => (
               <QuestionCard
                 key={question.uuid}
+                callUuid={call.uuid}
                 number={questions.indexOf(question) + 1}
                 {...{ question, review }}
                 isActive={active?.uuid === question.uuid}

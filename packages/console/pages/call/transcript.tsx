@@ -1,5 +1,5 @@
 import { type MouseEvent, type ReactNode, useEffect, useRef } from 'react';
-import { saveFile } from '../../api/save-file.ts';
+import { saveFile } from '../../api/client.ts';
 import * as format from '../../i18n/format.ts';
 import { SERVICE_URL } from '../../session/session.ts';
 import { useAction } from '../../widgets/actions.tsx';

@@ -2,7 +2,7 @@ import { ApiError } from '@call-analysis/client/errors';
 import { useMutation, useMutationState, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import { api, type Schemas, send } from '../../api/client.ts';
-import { saving } from '../../api/query-client.ts';
+import { saving } from '../../api/connection.ts';
 import { discardDraft, draftOf, keepDraft } from '../../drafts/drafts.ts';
 import { useSession } from '../../session/session.ts';
 import { failed } from '../../widgets/actions.tsx';

@@ -11,7 +11,7 @@ import { Score } from '../../widgets/call-facts.tsx';
 import { later } from '../../widgets/later.tsx';
 import { Card, Loading, LoadingOrFailed, State, Page } from '../../widgets/page.tsx';
 import { usePersonName } from '../../widgets/people.ts';
-import { CallLink } from '../calls/call-link.tsx';
+import { CallLink } from '../calls/call-list.tsx';
 import type { CallSearch } from '../calls/call-search.ts';
 import { daysOf, type Period, periodOfDay, periods } from '../dashboard/period.ts';
 import { useStatistics } from '../dashboard/use-statistics.ts';

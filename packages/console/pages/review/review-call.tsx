@@ -3,7 +3,7 @@ import { useEffect, useState } from 'react';
 import * as format from '../../i18n/format.ts';
 import { Score } from '../../widgets/call-facts.tsx';
 import { Button } from '../../widgets/controls.tsx';
-import { useKeyList, useKeys } from '../../widgets/use-keys.ts';
+import { useKeyList, useKeys } from '../../widgets/use-events.ts';
 import { ONE_COLUMN, useMedia } from '../../widgets/use-media.ts';
 import { useCallDesk } from '../call/desk/use-call-desk.ts';
 import { Listening, useListening } from '../call/listening.tsx';

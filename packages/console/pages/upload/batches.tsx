@@ -8,7 +8,9 @@ import { List, usePages, Table } from '../../widgets/list.tsx';
 import { State, LoadingOrFailed } from '../../widgets/page.tsx';
 import { usePersonName } from '../../widgets/people.ts';
 import { uploadTexts } from '../texts.ts';
-import { RefusedRows, acceptedText } from './parts.tsx';
+import { RefusedRows } from './refusals.tsx';
+
+type Batch = Schemas['Batch'];
 
 const SIZE = 10;
 const POLL_MS = 4_000;
@@ -54,12 +56,21 @@ export function Batches({ shown }: { shown: readonly string[] }) {
   );
 }
 
+/** What became of the rows of a file. */
+export function acceptedText({ accepted, duplicates, rejected }: Pick<Batch, 'accepted' | 'duplicates' | 'rejected'>) {
+  return uploadTexts.translate('accepted', {
+    n: accepted,
+    accepted: format.number(accepted),
+    duplicates: format.number(duplicates),
+    rejected: format.number(rejected),
+  });
+}
+
 /** The names of its files. */
-function namesOf({ file_name, archive_name }: Schemas['Batch']): string | null {
+function namesOf({ file_name, archive_name }: Batch): string | null {
   return file_name === null ? null : [file_name, ...(archive_name === null ? [] : [archive_name])].join(' + ');
 }
 
-type Batch = Schemas['Batch'];
 type Status = Schemas['Call']['status'];
 
 const BATCH_POLL_MS = 2_000;

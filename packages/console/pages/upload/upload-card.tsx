@@ -1,11 +1,12 @@
 import { Link } from '@tanstack/react-router';
+import { type ComponentProps, useRef } from 'react';
 import * as format from '../../i18n/format.ts';
 import { Button } from '../../widgets/controls.tsx';
 import { Table } from '../../widgets/list.tsx';
 import { useFailure } from '../../widgets/page.tsx';
 import { uploadTexts } from '../texts.ts';
-import { BatchProgress } from './batches.tsx';
-import { acceptedText, RefusedRows, FileButton } from './parts.tsx';
+import { acceptedText, BatchProgress } from './batches.tsx';
+import { RefusedRows } from './refusals.tsx';
 import {
   isUnfinished,
   nameOf,
@@ -155,5 +156,38 @@ function Faults({ upload, errors }: { upload: Upload; errors: RowErrors }) {
       />
       {faults_truncated && <p className="muted">{t('faults.more')}</p>}
     </div>
+  );
+}
+
+interface FileButtonProps extends Pick<ComponentProps<typeof Button>, 'kind' | 'icon'> {
+  readonly name: string;
+  /** The endings of the files that it takes. */
+  readonly accept: string;
+  readonly isMany?: boolean;
+  readonly onFiles: (files: readonly File[]) => void;
+}
+
+/** A button that asks for files. */
+export function FileButton({ name, accept, isMany = false, onFiles, ...button }: FileButtonProps) {
+  const input = useRef<HTMLInputElement>(null);
+  return (
+    <>
+      <Button {...button} onClick={() => input.current?.click()}>
+        {name}
+      </Button>
+      <input
+        ref={input}
+        type="file"
+        multiple={isMany}
+        hidden
+        accept={accept}
+        aria-label={name}
+        onChange={({ target }) => {
+          onFiles([...(target.files ?? [])]);
+          // The same file may be chosen again after it was corrected.
+          target.value = '';
+        }}
+      />
+    </>
   );
 }

@@ -1,4 +1,4 @@
-import { useContext, useState } from 'react';
+import { useState } from 'react';
 import { useDraft } from '../../../drafts/drafts.ts';
 import { useWriting } from '../../../drafts/leave-question.ts';
 import * as format from '../../../i18n/format.ts';
@@ -9,25 +9,28 @@ import { Icon } from '../../../widgets/icon.tsx';
 import { usePersonName } from '../../../widgets/people.ts';
 import { callTexts } from '../../texts.ts';
 import type { Question } from '../use-call.ts';
-import { DeskOf, type Dispute, useDeskChanges, useDisputes } from './use-call-desk.ts';
+import { type Dispute, useDeskChanges, useDisputes } from './use-call-desk.ts';
 
 const MAX_CHARS = 5000;
 /** What a select has for "the answer stays" and "not applicable"; labels are never empty and never begin so. */
 const KEEP = '\u0000keep';
 const NOT_APPLICABLE = '\u0000none';
 
+interface Props {
+  readonly callUuid: string;
+  readonly question: Question;
+}
+
 /** Says that an answer is disputed and not decided yet. */
-export function DisputeBadge({ question }: { question: Question }) {
+export function DisputeBadge({ callUuid, question }: Props) {
   const t = callTexts.use();
-  const isOpen = useDisputes(question.uuid).some(({ status }) => status === 'open');
+  const isOpen = useDisputes(callUuid, question.uuid).some(({ status }) => status === 'open');
   return isOpen ? <span className="badge badge-warn">{t('dispute.badge')}</span> : null;
 }
 
 /** The disputes of an answer: what was said and decided, the form to decide an open one, and the form to open one. */
-export function Disputes({ question }: { question: Question }) {
-  const disputes = useDisputes(question.uuid);
-  const callUuid = useContext(DeskOf);
-  if (callUuid === null) return null;
+export function Disputes({ callUuid, question }: Props) {
+  const disputes = useDisputes(callUuid, question.uuid);
   const isOpen = disputes.some(({ status }) => status === 'open');
   return (
     <div className="disputes">
@@ -37,11 +40,6 @@ export function Disputes({ question }: { question: Question }) {
       {!isOpen && <NewDispute callUuid={callUuid} question={question} />}
     </div>
   );
-}
-
-interface Props {
-  readonly callUuid: string;
-  readonly question: Question;
 }
 
 function OneDispute({ callUuid, dispute, question }: Props & { dispute: Dispute }) {

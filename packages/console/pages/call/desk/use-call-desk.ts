@@ -1,28 +1,23 @@
 import { useQuery } from '@tanstack/react-query';
-import { createContext, useContext } from 'react';
 import { api, type Schemas, send, get } from '../../../api/client.ts';
 import { useAction } from '../../../widgets/actions.tsx';
 import { callKey, FOLLOW_MS } from '../use-call.ts';
 
 export type Dispute = Schemas['Dispute'];
 
-/** The call whose questions are shown. Null where nothing can be done about them. */
-export const DeskOf = createContext<string | null>(null);
-
-const deskKey = (uuid: string | null) => ['desk', uuid] as const;
+const deskKey = (uuid: string) => ['desk', uuid] as const;
 
 /** Whose task the call is, who has acknowledged its review, and its disputes. */
-export function useCallDesk(uuid: string | null) {
+export function useCallDesk(uuid: string) {
   return useQuery({
-    ...get(deskKey(uuid), '/api/v1/calls/{uuid}/desk', { path: { uuid: uuid ?? '' } }),
-    enabled: uuid !== null,
+    ...get(deskKey(uuid), '/api/v1/calls/{uuid}/desk', { path: { uuid } }),
     refetchInterval: FOLLOW_MS,
   });
 }
 
-/** The disputes of a question of the call that is shown, the oldest first. */
-export function useDisputes(questionUuid: string): readonly Dispute[] {
-  const { data } = useCallDesk(useContext(DeskOf));
+/** The disputes of a question of a call, the oldest first. */
+export function useDisputes(callUuid: string, questionUuid: string): readonly Dispute[] {
+  const { data } = useCallDesk(callUuid);
   return (data?.disputes ?? []).filter(({ question_uuid }) => question_uuid === questionUuid);
 }
 

@@ -5,7 +5,7 @@ import { api, send } from '../../../api/client.ts';
 import { Highlighted } from '../../../widgets/highlighted.tsx';
 import { useMedia } from '../../../widgets/use-media.ts';
 import { callsTexts } from '../../texts.ts';
-import { listToReturnTo } from '../call-list.ts';
+import { listToReturnTo } from '../call-list.tsx';
 import type { Sort } from '../call-search.ts';
 import type { Call } from '../use-calls.ts';
 import { columnOf, type ColumnName, NARROW, nextSort } from './columns.tsx';

@@ -4,7 +4,7 @@ import { done } from '../../../widgets/actions.tsx';
 import { Button } from '../../../widgets/controls.tsx';
 import { callsTexts } from '../../texts.ts';
 import { callSearch, type CallSearch } from '../call-search.ts';
-import { storageKey, useViewChanges } from './use-views.ts';
+import { storageKey, useViewChanges } from './views.tsx';
 
 interface LocalView {
   readonly name: string;
