@@ -3,7 +3,7 @@ import { ApiError, Unreachable } from '@call-analysis/client/errors';
 import type { QueryKey } from '@tanstack/react-query';
 import createClient from 'openapi-fetch';
 import { bearerToken, endSession, renewSession, SERVICE_URL } from '../session/session.ts';
-import { connectionLost } from './connection.ts';
+import { untilReachable } from './connection.ts';
 import { takeEarly } from './early.ts';
 import { stringify } from './search-params.ts';
 
@@ -57,11 +57,11 @@ export function get<Path extends keyof paths>(queryKey: QueryKey, path: Path, pa
 const PROXY_FAILURES: readonly number[] = [502, 503, 504];
 
 function unreachable(cause: unknown): Unreachable {
-  connectionLost();
+  void untilReachable();
   return new Unreachable(SERVICE_URL, cause);
 }
 
-const tags = new WeakMap<object, string>();
+const tags = new WeakMap<object, string | undefined>();
 
 /**
  * As `send`, but with the ETag of the body that is known, which is returned while it is current: a query that polls renders
@@ -73,14 +73,11 @@ export async function follow<Data extends object>(
 ): Promise<Data> {
   const tag = known === undefined ? undefined : tags.get(known);
   const asked = request(tag === undefined ? {} : { 'If-None-Match': tag });
-  const unchanged = asked.then(
-    ({ response }) => response.status === 304,
-    () => false,
-  );
-  if (known !== undefined && (await unchanged)) return known;
+  // Why there is none, `send` says.
+  const response = (await asked.catch(() => null))?.response;
+  if (known !== undefined && response?.status === 304) return known;
   const body = await send(asked);
-  const etag = (await asked).response.headers.get('etag');
-  if (etag !== null) tags.set(body, etag);
+  tags.set(body, response?.headers.get('etag') ?? undefined);
   return body;
 }
 

@@ -9,14 +9,9 @@ const LONGEST_PAUSE_MS = 8_000;
 let looking: Promise<void> | null = null;
 
 /**
- * A request was not answered. While the service does not respond, queries and saves wait (the network mode of TanStack
- * Query), and every page says so; they go on by themselves when it is back.
+ * Resolves when the service responds. Until then queries and saves wait (the network mode of TanStack Query), and every page says
+ * so; they go on by themselves.
  */
-export function connectionLost(): void {
-  void untilReachable();
-}
-
-/** Resolves when the service responds. */
 export async function untilReachable(): Promise<void> {
   looking ??= look().finally(() => {
     looking = null;

@@ -2,10 +2,10 @@ import { useNavigate } from '@tanstack/react-router';
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
 import * as format from '../i18n/format.ts';
 import { shellTexts } from '../i18n/texts.ts';
-import type { CallSearch } from '../pages/calls/call-search.ts';
-import { UUID, useMeant } from '../pages/calls/elsewhere/meant.ts';
+import { callSearch, type CallSearch } from '../pages/calls/call-search.ts';
 import { nearest } from '../pages/calls/elsewhere/nearest.ts';
-import { searchOf, useViews } from '../pages/calls/views/views.tsx';
+import { UUID, useMeant } from '../pages/calls/elsewhere/searched-elsewhere.tsx';
+import { useViews } from '../pages/calls/views/views.tsx';
 import { Dialog } from '../widgets/dialog.tsx';
 import { Icon, type IconName } from '../widgets/icon.tsx';
 
@@ -90,7 +90,6 @@ export default function FindDialog({ pages, onClose }: { pages: readonly Page[];
   );
 }
 
-/** A page of the navigation. */
 interface Page {
   readonly to: string;
   readonly name: string;
@@ -155,7 +154,7 @@ function useFound(typed: string, pages: readonly Page[]): { found: readonly Foun
     ...foundPages,
     ...nearest(text, views.data ?? [], ({ name }) => name)
       .slice(0, MOST)
-      .map((view) => list('star', 'view', view.name, searchOf(view))),
+      .map((view) => list('star', 'view', view.name, callSearch(view.query))),
     ...operators.map(({ name, calls }) => list('person', 'operator', name, { operator_name: name }, calls)),
     // The service refuses a search without a word.
     ...(/[\p{L}\p{N}]/u.test(text) ? [list('search', 'words', text, { q: text })] : []),

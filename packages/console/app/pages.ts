@@ -27,7 +27,6 @@ const getParentRoute = () => rootRoute;
 
 type Texts = Pick<typeof callsTexts, 'load'>;
 
-/** Loads the texts of pages in the language of the console. */
 const load = (...pages: Texts[]) => Promise.all(pages.map((page) => page.load(currentLocale())));
 
 /** A page that is fetched when it is opened, with its texts. */

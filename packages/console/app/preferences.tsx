@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useRouter } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { firmQuery } from '../api/client.ts';
-import { mayLeavePage } from '../drafts/leave-question.ts';
+import { mayLeavePage } from '../drafts/drafts.ts';
 import { LOCALE_NAMES, LOCALES, type Locale, storeLocale } from '../i18n/locales.ts';
 import { activateLocale, shellTexts } from '../i18n/texts.ts';
 import { chooseZone, setFirmZone, useShownZone } from '../i18n/zone/zone.ts';
@@ -90,7 +90,7 @@ export function ZoneChoice({ firmZone }: { firmZone: string | undefined }) {
   const zone = useShownZone();
   // Four hundred options take longer to draw than the rest of a page.
   const [isChoosing, setChoosing] = useState(false);
-  const zones = [zone, ...(isChoosing ? ['UTC', ...Intl.supportedValuesOf('timeZone')] : [])];
+  const zones = [firmZone ?? zone, zone, ...(isChoosing ? ['UTC', ...Intl.supportedValuesOf('timeZone')] : [])];
   return (
     <footer className="zone">
       <span className="print-only">
@@ -98,19 +98,13 @@ export function ZoneChoice({ firmZone }: { firmZone: string | undefined }) {
       </span>
       <label>
         <span>{t('zone')}</span>
-        <select
-          className="input"
+        <Select
+          options={[...new Set(zones)]}
+          nameOf={(each) => (each === firmZone ? t('zone.firm', { zone: each }) : each)}
           value={zone}
           onFocus={() => setChoosing(true)}
-          onChange={({ target }) => chooseZone(target.value === firmZone ? null : target.value)}
-        >
-          {firmZone !== undefined && <option value={firmZone}>{t('zone.firm', { zone: firmZone })}</option>}
-          {[...new Set(zones)]
-            .filter((each) => each !== firmZone)
-            .map((each) => (
-              <option key={each}>{each}</option>
-            ))}
-        </select>
+          onChoose={(chosen) => chooseZone(chosen === firmZone ? null : chosen)}
+        />
       </label>
     </footer>
   );

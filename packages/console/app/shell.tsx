@@ -3,7 +3,7 @@ import { Link, Outlet, useRouterState } from '@tanstack/react-router';
 import { useEffect, useRef, useState, type RefObject } from 'react';
 import { get } from '../api/client.ts';
 import { useIsOnline, whenOnline } from '../api/connection.ts';
-import { useLeaveQuestion } from '../drafts/leave-question.ts';
+import { useLeaveQuestion } from '../drafts/drafts.ts';
 import * as format from '../i18n/format.ts';
 import type en from '../i18n/shell/texts/en.json';
 import { shellTexts } from '../i18n/texts.ts';

@@ -51,15 +51,8 @@ function compiled(folder: string, watch: (file: string) => void): Record<string,
     watch(file);
     return JSON.parse(readFileSync(file, 'utf8')) as Messages;
   };
-  const uzbek = read('uz');
-  const all: Record<string, Messages> = {
-    en: read('en'),
-    ru: read('ru'),
-    uz: uzbek,
-    'uz-Cyrl': mapValues(uzbek, toCyrillic),
-    ky: read('ky'),
-    es: read('es'),
-  };
+  const written = Object.fromEntries(['en', 'ru', 'uz', 'ky', 'es'].map((locale) => [locale, read(locale)]));
+  const all = { ...written, 'uz-Cyrl': mapValues(written['uz']!, toCyrillic) };
   return Object.fromEntries(
     Object.entries(all).map(([locale, messages]) => [locale, mapValues(messages, compileMessage)]),
   );

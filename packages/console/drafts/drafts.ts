@@ -1,6 +1,10 @@
-import { useCallback, useEffect } from 'react';
+import { useQueryClient } from '@tanstack/react-query';
+import { useBlocker } from '@tanstack/react-router';
+import { useCallback, useEffect, useState } from 'react';
+import { shellTexts } from '../i18n/texts.ts';
 import { currentSession } from '../session/session.ts';
 import { createStore } from '../store.ts';
+import { confirmed } from '../widgets/dialog.tsx';
 
 /**
  * What a person has typed or chosen and not saved, by the name of its form. It is kept in the tab, so that it survives a
@@ -39,14 +43,6 @@ export function discardDraft(key: string): void {
   tell();
 }
 
-export function discardOpenDrafts(): void {
-  for (const key of open) discardDraft(key);
-}
-
-export function hasOpenDrafts(): boolean {
-  return open.size > 0;
-}
-
 function tell(): void {
   changes.set(changes.get() + 1);
 }
@@ -68,4 +64,62 @@ export function useDraft<Value>(key: string, saved: Value) {
     /** After it was saved, or when it is given up. */
     discard: useCallback(() => discardDraft(key), [key]),
   };
+}
+
+function ask(): Promise<boolean> {
+  const t = shellTexts.translate;
+  return confirmed({
+    title: t('leave.title'),
+    text: t('leave.text'),
+    action: t('leave.discard'),
+    stay: t('leave.stay'),
+  });
+}
+
+/** Whether the page may be left. Asks where something on it is not saved, and forgets that if the answer is yes. */
+export async function mayLeavePage(): Promise<boolean> {
+  if (open.size === 0) return true;
+  if (!(await ask())) return false;
+  for (const key of open) discardDraft(key);
+  return true;
+}
+
+/** Leaves a form, after a question if it is not saved. */
+export async function leaveForm(key: string, isChanged: boolean, leave: () => void): Promise<void> {
+  if (isChanged && !(await ask())) return;
+  discardDraft(key);
+  leave();
+}
+
+/** A text that a person may write: a draft that is kept, and not left without a question. */
+export function useWriting(draftKey: string) {
+  const { value: text, isChanged, set, discard } = useDraft(draftKey, '');
+  const [isOpen, setOpen] = useState(isChanged);
+  const close = () => setOpen(false);
+  return {
+    isOpen,
+    open: () => setOpen(true),
+    text,
+    set,
+    /** After it was sent. */
+    done: () => {
+      discard();
+      close();
+    },
+    leave: () => void leaveForm(draftKey, isChanged, close),
+  };
+}
+
+/** Guards every page: one for the whole console. */
+export function useLeaveQuestion(): void {
+  const client = useQueryClient();
+  useBlocker({
+    shouldBlockFn: async ({ current, next }) => {
+      const isSame =
+        current.pathname === next.pathname && JSON.stringify(current.search) === JSON.stringify(next.search);
+      return !isSame && !(await mayLeavePage());
+    },
+    // The browser asks in its own words.
+    enableBeforeUnload: () => open.size > 0 || client.isMutating() > 0,
+  });
 }

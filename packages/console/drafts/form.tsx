@@ -6,8 +6,7 @@ import { shellTexts } from '../i18n/texts.ts';
 import { Button } from '../widgets/controls.tsx';
 import { Dialog, DialogActions } from '../widgets/dialog.tsx';
 import { Fault } from '../widgets/page.tsx';
-import { discardDraft, draftOf, keepDraft } from './drafts.ts';
-import { leaveForm } from './leave-question.ts';
+import { discardDraft, draftOf, keepDraft, leaveForm } from './drafts.ts';
 
 /** What was typed and chosen in a form. */
 export type Fields = ReturnType<typeof fieldsOf>;

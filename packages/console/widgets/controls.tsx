@@ -56,7 +56,6 @@ export function Chip({ isOn, ...rest }: ChipProps) {
 interface FieldProps {
   readonly label: ReactNode;
   readonly className?: string | undefined;
-  /** The control. */
   readonly children: ReactNode;
 }
 
@@ -117,7 +116,6 @@ interface SelectProps<Value> extends Omit<ComponentProps<'select'>, 'value'> {
   readonly onChoose?: (value: Value) => void;
 }
 
-/** A choice of one of some values. */
 export function Select<Value extends string | number>(props: SelectProps<Value>) {
   const { options, nameOf = String, onChoose, className = 'input', ...select } = props;
   const choose = (chosen: string) => {
@@ -261,7 +259,6 @@ interface ItemProps extends ComponentProps<'button'> {
   readonly isDanger?: boolean;
 }
 
-/** A button in a panel. */
 export function PopupItem({ icon, isDanger = false, children, ...rest }: ItemProps) {
   return (
     <button type="button" className={isDanger ? 'popup-item popup-danger' : 'popup-item'} {...rest}>

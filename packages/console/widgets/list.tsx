@@ -76,7 +76,6 @@ export function List<Item>({
   );
 }
 
-/** A list as a table. */
 export function PagedTable<Item>(props: Omit<ListProps<Item>, 'children'> & Omit<TableProps<Item>, 'items'>) {
   const { pages, none, ...table } = props;
   return (

@@ -9,7 +9,6 @@ import { shellTexts } from '../i18n/texts.ts';
 import { Button } from './controls.tsx';
 import { Icon } from './icon.tsx';
 
-/** The title of the window. */
 export function useTitle(title: string): void {
   const t = shellTexts.use();
   useEffect(() => {
@@ -68,7 +67,6 @@ export function PageHead({
 
 interface CardProps {
   readonly title: string;
-  /** Beside the heading. */
   readonly head?: ReactNode;
   /** A landmark by its title. Not where what is in it is one by the same title. */
   readonly isRegion?: boolean;

@@ -2,7 +2,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type KeyboardEvent, useRef, useState } from 'react';
 import { api, type Schemas, send, get } from '../../api/client.ts';
 import { saving } from '../../api/connection.ts';
-import { useWriting } from '../../drafts/leave-question.ts';
+import { useWriting } from '../../drafts/drafts.ts';
 import * as format from '../../i18n/format.ts';
 import { shellTexts } from '../../i18n/texts.ts';
 import { useMay, useSession } from '../../session/session.ts';

@@ -10,13 +10,13 @@ import { later } from '../../widgets/later.tsx';
 import { useTitle, Failed, Loading, State } from '../../widgets/page.tsx';
 import { callsTexts } from '../texts.ts';
 import { openFromList } from './call-list.tsx';
-import { type CallSearch, DEFAULT_SORT, isFiltered, type Sort } from './call-search.ts';
+import { callSearch, type CallSearch, DEFAULT_SORT, isFiltered, type Sort } from './call-search.ts';
 import { ExportButton } from './export-button.tsx';
 import { FilterBar } from './filters/filter-bar.tsx';
 import { CallsTable } from './table/calls-table.tsx';
 import { ColumnChoice, SortChoice, storeColumns, storedColumns } from './table/columns.tsx';
 import { useCalls } from './use-calls.ts';
-import { storageKey, isSameSearch, searchOf, useViews } from './views/views.tsx';
+import { storageKey, isSameSearch, useViews } from './views/views.tsx';
 
 /** Loaded with the first selection. */
 const SelectionBar = later(() => import('./selection/selection-bar.tsx'));
@@ -175,7 +175,7 @@ function SavedViews({ search, onOpen }: { search: CallSearch; onOpen: (search: C
   const t = callsTexts.use();
   const { data: views = [] } = useViews();
   const [isManaging, setManaging] = useState(false);
-  const open = views.find((view) => isSameSearch(searchOf(view), search));
+  const open = views.find((view) => isSameSearch(callSearch(view.query), search));
   return (
     <>
       <Popup

@@ -194,4 +194,4 @@ export function useFigures(filter: ScopeFilter, period: Period, tz: string) {
   return { days, total: days.data?.total, byQuestion };
 }
 
-export type Figures = ReturnType<typeof useFigures>;
+type Figures = ReturnType<typeof useFigures>;

@@ -79,7 +79,6 @@ function Questions({ scorecard, period }: { scorecard: string; period: Period })
   );
 }
 
-/** A number that opens its calls. */
 function Count({ count, onOpen }: { count: number; onOpen: () => void }) {
   const t = dashboardTexts.use();
   const text = format.number(count);

@@ -5,7 +5,7 @@ import { Score } from '../../widgets/call-facts.tsx';
 import { Button } from '../../widgets/controls.tsx';
 import { useKeyList, useKeys } from '../../widgets/use-events.ts';
 import { ONE_COLUMN, useMedia } from '../../widgets/use-media.ts';
-import { useCallDesk } from '../call/desk/use-call-desk.ts';
+import { useCallDesk } from '../call/desk/call-desk.tsx';
 import { Listening, useListening } from '../call/listening.tsx';
 import { Evidence, Choices, keysOf } from '../call/question-card.tsx';
 import { mayFinish, ReviewConflict } from '../call/review-conflict.tsx';

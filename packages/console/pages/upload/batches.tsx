@@ -66,7 +66,6 @@ export function acceptedText({ accepted, duplicates, rejected }: Pick<Batch, 'ac
   });
 }
 
-/** The names of its files. */
 function namesOf({ file_name, archive_name }: Batch): string | null {
   return file_name === null ? null : [file_name, ...(archive_name === null ? [] : [archive_name])].join(' + ');
 }
@@ -91,13 +90,9 @@ export function BatchProgress({ uuid }: { uuid: string }) {
 function BatchStatus({ batch }: { batch: Batch }) {
   const t = uploadTexts.use();
   const shell = shellTexts.use();
-  const counts = STATUSES.map((status) => ({ status, count: batch.by_status[status] ?? 0 })).filter(
-    ({ count }) => count > 0,
-  );
-  const all = counts.reduce((sum, { count }) => sum + count, 0);
-  const ended = counts
-    .filter(({ status }) => ['completed', 'failed', 'canceled'].includes(status))
-    .reduce((sum, { count }) => sum + count, 0);
+  const countOf = (status: Status) => batch.by_status[status] ?? 0;
+  const sumOf = (statuses: readonly Status[]) => statuses.reduce((sum, status) => sum + countOf(status), 0);
+  const [all, ended] = [sumOf(STATUSES), sumOf(['completed', 'failed', 'canceled'])];
   return (
     <div className="upload-batch">
       <div className="row upload-bar">
@@ -113,14 +108,14 @@ function BatchStatus({ batch }: { batch: Batch }) {
         </span>
       </div>
       <p className="row upload-counts">
-        {counts.map(({ status, count }) => (
+        {STATUSES.filter((status) => countOf(status) > 0).map((status) => (
           <Link
             key={status}
             to="/calls"
             search={{ batch: batch.batch_id, status: [status] }}
             className={status === 'failed' ? 'badge badge-bad' : 'badge'}
           >
-            {shell(`status.${status}`)} <span className="number">{format.number(count)}</span>
+            {shell(`status.${status}`)} <span className="number">{format.number(countOf(status))}</span>
           </Link>
         ))}
         <Link to="/calls" search={{ batch: batch.batch_id }}>

@@ -59,7 +59,6 @@ export function RefusedRows({
   );
 }
 
-/** A file that was refused. */
 export interface Refusal {
   readonly id: string;
   readonly name: string;

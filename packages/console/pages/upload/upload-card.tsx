@@ -167,7 +167,6 @@ interface FileButtonProps extends Pick<ComponentProps<typeof Button>, 'kind' | '
   readonly onFiles: (files: readonly File[]) => void;
 }
 
-/** A button that asks for files. */
 export function FileButton({ name, accept, isMany = false, onFiles, ...button }: FileButtonProps) {
   const input = useRef<HTMLInputElement>(null);
   return (

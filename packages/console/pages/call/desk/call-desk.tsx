@@ -1,15 +1,16 @@
+import { useQuery } from '@tanstack/react-query';
 import { useId } from 'react';
-import type { Schemas } from '../../../api/client.ts';
+import { api, type Schemas, send, get } from '../../../api/client.ts';
 import * as format from '../../../i18n/format.ts';
 import { endOfDay } from '../../../i18n/zone/days.ts';
 import { timeZone } from '../../../i18n/zone/zone.ts';
 import { may, useMay, useSession } from '../../../session/session.ts';
+import { useAction } from '../../../widgets/actions.tsx';
 import { Button, SelectField, TextField, Popup, PopupItem, Form } from '../../../widgets/controls.tsx';
 import { Icon } from '../../../widgets/icon.tsx';
 import { usePeople, usePersonName } from '../../../widgets/people.ts';
 import { callTexts } from '../../texts.ts';
-import type { CallDetail } from '../use-call.ts';
-import { useCallDesk, useDeskChanges } from './use-call-desk.ts';
+import { type CallDetail, callKey, FOLLOW_MS } from '../use-call.ts';
 
 /** Whose task the call is, who reviewed it and when, and who has acknowledged that. */
 export function CallDesk({ call }: { call: CallDetail }) {
@@ -135,4 +136,47 @@ function ToPerson({ onAssign }: { onAssign: (chosen: Schemas['AssignCallRequest'
       </Button>
     </Form>
   );
+}
+
+export type Dispute = Schemas['Dispute'];
+
+const deskKey = (uuid: string) => ['desk', uuid] as const;
+
+/** Whose task the call is, who has acknowledged its review, and its disputes. */
+export function useCallDesk(uuid: string) {
+  return useQuery({
+    ...get(deskKey(uuid), '/api/v1/calls/{uuid}/desk', { path: { uuid } }),
+    refetchInterval: FOLLOW_MS,
+  });
+}
+
+/** The disputes of a question of a call, the oldest first. */
+export function useDisputes(callUuid: string, questionUuid: string): readonly Dispute[] {
+  const { data } = useCallDesk(callUuid);
+  return (data?.disputes ?? []).filter(({ question_uuid }) => question_uuid === questionUuid);
+}
+
+type Decision = Schemas['DecideDisputeRequest'] & { readonly uuid: string };
+
+export function useDeskChanges(uuid: string) {
+  const path = { uuid };
+  const options = { changes: [deskKey(uuid), callKey(uuid), ['inbox'], ['calls']] };
+  return {
+    assign: useAction(
+      (body: Schemas['AssignCallRequest']) =>
+        send(api.PUT('/api/v1/calls/{uuid}/assignment', { params: { path }, body })),
+      options,
+    ),
+    acknowledge: useAction(() => send(api.POST('/api/v1/calls/{uuid}/acknowledge', { params: { path } })), options),
+    dispute: useAction(
+      (body: Schemas['DisputeAnswerRequest']) =>
+        send(api.POST('/api/v1/calls/{uuid}/disputes', { params: { path }, body })),
+      options,
+    ),
+    decide: useAction(
+      ({ uuid: dispute, ...body }: Decision) =>
+        send(api.PATCH('/api/v1/disputes/{uuid}', { params: { path: { uuid: dispute } }, body })),
+      options,
+    ),
+  };
 }

@@ -1,6 +1,5 @@
 import { useState } from 'react';
-import { useDraft } from '../../../drafts/drafts.ts';
-import { useWriting } from '../../../drafts/leave-question.ts';
+import { useDraft, useWriting } from '../../../drafts/drafts.ts';
 import * as format from '../../../i18n/format.ts';
 import { shellTexts } from '../../../i18n/texts.ts';
 import { useMay } from '../../../session/session.ts';
@@ -9,7 +8,7 @@ import { Icon } from '../../../widgets/icon.tsx';
 import { usePersonName } from '../../../widgets/people.ts';
 import { callTexts } from '../../texts.ts';
 import type { Question } from '../use-call.ts';
-import { type Dispute, useDeskChanges, useDisputes } from './use-call-desk.ts';
+import { type Dispute, useDeskChanges, useDisputes } from './call-desk.tsx';
 
 const MAX_CHARS = 5000;
 /** What a select has for "the answer stays" and "not applicable"; labels are never empty and never begin so. */

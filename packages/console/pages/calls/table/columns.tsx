@@ -127,11 +127,6 @@ export function storeColumns(names: readonly ColumnName[]): void {
   localStorage.setItem(STORED, names.join());
 }
 
-/** The order after the heading of a column was pressed: newest or best first, then the other way round. */
-export function nextSort(column: NonNullable<Column['sort']>, current: Sort): Sort {
-  return current === `-${column}` ? column : `-${column}`;
-}
-
 interface ChoiceProps {
   readonly columns: readonly ColumnName[];
   readonly onChange: (columns: readonly ColumnName[]) => void;

@@ -7,14 +7,13 @@ import { Dialog, DialogActions } from '../../../widgets/dialog.tsx';
 import { Table } from '../../../widgets/list.tsx';
 import { usePersonName } from '../../../widgets/people.ts';
 import { callsTexts } from '../../texts.ts';
-import type { CallSearch } from '../call-search.ts';
-import { useViewChanges, searchOf, type View } from './views.tsx';
+import { callSearch, type CallSearch } from '../call-search.ts';
+import { useViewChanges, type View } from './views.tsx';
 
 const MAX_NAME = 255;
 
 interface Props {
   readonly views: readonly View[];
-  /** The one that is open. */
   readonly open: View | undefined;
   readonly search: CallSearch;
   readonly onOpen: (search: CallSearch) => void;
@@ -33,7 +32,7 @@ export function ViewChoice({ views, open, search, onOpen, onManage }: Props) {
           <PopupItem
             key={view.uuid}
             aria-current={view === open ? 'true' : undefined}
-            onClick={() => onOpen(searchOf(view))}
+            onClick={() => onOpen(callSearch(view.query))}
           >
             <span className="popup-tick">{view === open ? '✓' : ''}</span>
             <span className="foreign">{view.name}</span>
@@ -134,7 +133,7 @@ export function ViewsDialog({ views, onClose }: { views: readonly View[]; onClos
         keyOf={({ uuid }) => uuid}
         columns={({ name, text, plain, actions }) => [
           name(t('viewName'), (view) => (
-            <Link to="/calls" search={searchOf(view)} onClick={onClose}>
+            <Link to="/calls" search={callSearch(view.query)} onClick={onClose}>
               {view.name}
             </Link>
           )),

@@ -21,11 +21,6 @@ export function useViews() {
   });
 }
 
-/** The filters of a view, as in the URL of the calls page. What this console does not know is left out. */
-export function searchOf({ query }: Pick<View, 'query'>): CallSearch {
-  return callSearch(query);
-}
-
 export function isSameSearch(one: CallSearch, other: CallSearch): boolean {
   const text = (search: CallSearch) => JSON.stringify(Object.entries(callSearch(search)).toSorted());
   return text(one) === text(other);
@@ -62,7 +57,7 @@ export function StartPage() {
   if (views.isLoading) return <LoadingOrFailed query={views} />;
   // The person's own ones come before those of others.
   const view = views.data?.find(({ start_page }) => start_page);
-  return <ToCalls search={view === undefined ? {} : searchOf(view)} />;
+  return <ToCalls search={view === undefined ? {} : callSearch(view.query)} />;
 }
 
 /** Goes on to the calls, unless the person has chosen another page meanwhile. */
@@ -76,10 +71,9 @@ function ToCalls({ search }: { search: CallSearch }) {
 
 const route = getRouteApi('/views/$uuid');
 
-/** The link of a view. */
 export function ViewLink() {
   const { uuid } = route.useParams();
   const view = useQuery(get(['view', uuid], '/api/v1/views/{uuid}', { path: { uuid } }));
   if (view.data === undefined) return <LoadingOrFailed query={view} />;
-  return <ToCalls search={searchOf(view.data)} />;
+  return <ToCalls search={callSearch(view.data.query)} />;
 }
