@@ -12,7 +12,7 @@ import { Button, Chip } from '../../widgets/controls.tsx';
 import { PageHead, useTitle, LoadingOrFailed, Crumbs } from '../../widgets/page.tsx';
 import { Listening, useListening } from '../call/listening.tsx';
 import { type Analysis, type CallDetail, useCall } from '../call/use-call.ts';
-import { questionsOf } from '../call/use-review.ts';
+import { questionsOf } from '../call/use-review.tsx';
 import { calibrationTexts, callTexts } from '../texts.ts';
 import { type Calibration, CALIBRATIONS, nextToAnswer, useCalibration } from './use-calibrations.ts';
 

@@ -19,7 +19,7 @@ import { Listening, useListening } from './listening.tsx';
 import { Neighbours } from './neighbours.tsx';
 import { ScorePanel } from './score-panel.tsx';
 import { type CallDetail, type Question, useCall } from './use-call.ts';
-import { questionsOf } from './use-review.ts';
+import { questionsOf } from './use-review.tsx';
 
 const route = getRouteApi('/calls/$uuid');
 

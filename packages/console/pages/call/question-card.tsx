@@ -8,7 +8,7 @@ import { Icon } from '../../widgets/icon.tsx';
 import { callTexts } from '../texts.ts';
 import { DisputeBadge, Disputes } from './desk/disputes.tsx';
 import type { Question } from './use-call.ts';
-import { machineAnswer, type Review } from './use-review.ts';
+import { machineAnswer, type Review } from './use-review.tsx';
 
 interface Props {
   readonly callUuid: string;

@@ -11,9 +11,8 @@ import { usePersonName } from '../../widgets/people.ts';
 import { useKeys } from '../../widgets/use-events.ts';
 import { callTexts } from '../texts.ts';
 import { QuestionCard, keysOf } from './question-card.tsx';
-import { ReviewConflict, mayFinish } from './review-conflict.tsx';
 import type { Analysis, Question, CallDetail } from './use-call.ts';
-import { isLeftToModel, questionsOf, useReview, inQuestion } from './use-review.ts';
+import { inQuestion, isLeftToModel, mayFinish, questionsOf, useReview } from './use-review.tsx';
 
 interface Props {
   readonly call: CallDetail;
@@ -129,7 +128,6 @@ export function ScorePanel({ call, saved, active, onActivate, onQuote }: Props) 
           </ul>
         </div>
       ))}
-      <ReviewConflict analysis={analysis} review={review} />
       {mayReview && (
         <div className="score-actions">
           {analysis.review?.done !== true && (

@@ -29,7 +29,7 @@ export const FILTERS = {
     options: ['queued', 'transcribing', 'analyzing', 'completed', 'failed', 'canceled'],
   },
   started: { kind: 'days', from: 'started_from', to: 'started_to' },
-  // The firm's own types are those of the calls that are shown.
+  // The firm's own types are those of the calls.
   segment_type: { kind: 'any-of', field: 'segment_type', options: [] },
   score: { kind: 'numbers', from: 'score_min', to: 'score_max', most: 100 },
   needs_review: { kind: 'one-of', field: 'needs_review', options: YES_NO },

@@ -74,7 +74,7 @@ export function CallsPage() {
           />
         </div>
       </div>
-      <FilterBar search={search} onChange={change} calls={calls.items}>
+      <FilterBar search={search} onChange={change}>
         <SortChoice sort={sort} columns={columns} onSort={onSort} />
       </FilterBar>
       {search.q !== undefined && (

@@ -8,9 +8,8 @@ import { ONE_COLUMN, useMedia } from '../../widgets/use-media.ts';
 import { useCallDesk } from '../call/desk/call-desk.tsx';
 import { Listening, useListening } from '../call/listening.tsx';
 import { Evidence, Choices, keysOf } from '../call/question-card.tsx';
-import { mayFinish, ReviewConflict } from '../call/review-conflict.tsx';
 import type { Analysis, CallDetail, Question } from '../call/use-call.ts';
-import { inQuestion, isOpen, machineAnswer, questionsOf, useReview } from '../call/use-review.ts';
+import { inQuestion, isOpen, machineAnswer, mayFinish, questionsOf, useReview } from '../call/use-review.tsx';
 import { callTexts, reviewTexts } from '../texts.ts';
 
 interface Props {
@@ -101,7 +100,6 @@ export function ReviewCall({ call, analysis, onNext }: Props) {
         <Listening {...{ call, listening, question }} />
       </div>
       <section className="score-panel" aria-label={t('question')}>
-        <ReviewConflict analysis={analysis} review={review} />
         <div className="card card-body review-call">
           <div className="row">
             <Link to="/calls/$uuid" params={{ uuid: call.uuid }} className="foreign">

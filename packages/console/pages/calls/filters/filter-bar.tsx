@@ -6,19 +6,17 @@ import { Button, Check, Form, Popup, PopupItem, TextField } from '../../../widge
 import { Icon } from '../../../widgets/icon.tsx';
 import { callsTexts } from '../../texts.ts';
 import { type CallSearch, fieldsOf, type Filter, type FilterKey, FILTERS, isFiltered } from '../call-search.ts';
-import type { Call } from '../use-calls.ts';
 import { ALWAYS, filterName, optionName, useCounts, useFilterValue, useNames, useValues } from './filters.ts';
 
 interface Props {
   readonly search: CallSearch;
   readonly onChange: (changed: Partial<CallSearch>) => void;
-  readonly calls: readonly Call[];
   /** Before the filters. */
   readonly children?: ReactNode;
 }
 
 /** The filters as chips: those in use, those that are always offered, and a way to add any other. */
-export function FilterBar({ search, onChange, calls, children }: Props) {
+export function FilterBar({ search, onChange, children }: Props) {
   const t = callsTexts.use();
   const [added, setAdded] = useState<readonly FilterKey[]>([]);
   const keys = Object.keys(FILTERS) as FilterKey[];
@@ -29,12 +27,7 @@ export function FilterBar({ search, onChange, calls, children }: Props) {
     <div className="calls-filters" role="group" aria-label={t('filters')}>
       {children}
       {shown.map((key) => (
-        <FilterChip
-          key={key}
-          filterKey={key}
-          isNew={added.includes(key) && !isUsed(key)}
-          {...{ search, onChange, calls }}
-        />
+        <FilterChip key={key} filterKey={key} isNew={added.includes(key) && !isUsed(key)} {...{ search, onChange }} />
       ))}
       <Popup className="chip" icon="plus" iconSize={13} label={t('addFilter')}>
         {others.map((key) => (
@@ -59,7 +52,7 @@ export function FilterBar({ search, onChange, calls, children }: Props) {
   );
 }
 
-function FilterChip({ filterKey, isNew, search, onChange, calls }: Props & { filterKey: FilterKey; isNew: boolean }) {
+function FilterChip({ filterKey, isNew, search, onChange }: Props & { filterKey: FilterKey; isNew: boolean }) {
   const value = useFilterValue(filterKey, search);
   const name = filterName(filterKey);
   return (
@@ -75,12 +68,12 @@ function FilterChip({ filterKey, isNew, search, onChange, calls }: Props & { fil
         </>
       }
     >
-      {(close) => <FilterForm {...{ filterKey, search, calls, onChange, close }} />}
+      {(close) => <FilterForm {...{ filterKey, search, onChange, close }} />}
     </Popup>
   );
 }
 
-interface FormProps extends Pick<Props, 'search' | 'calls' | 'onChange'> {
+interface FormProps extends Pick<Props, 'search' | 'onChange'> {
   readonly filterKey: FilterKey;
   readonly close: () => void;
 }
@@ -96,14 +89,11 @@ function FilterForm(props: FormProps) {
 
 type Of<Kind extends Filter['kind']> = FormProps & { filter: Extract<Filter, { kind: Kind }> };
 
-function AnyOf({ filterKey, filter, search, calls, onChange }: Of<'any-of'>) {
-  const chosen = search[filter.field] ?? [];
-  const found = useValues(search, filter.field, filter.options.length === 0);
-  const options =
-    filter.options.length > 0
-      ? filter.options
-      : [...new Set([...chosen, ...calls.map(({ segment_type }) => segment_type), ...found])].sort();
-  const counts = useCounts(search, filter.field, options);
+function AnyOf({ filterKey, filter: { field, options: fixed }, search, onChange }: Of<'any-of'>) {
+  const chosen = search[field] ?? [];
+  const found = useValues(search, field, fixed.length === 0);
+  const options = fixed.length > 0 ? fixed : [...new Set([...chosen, ...found])].sort();
+  const counts = useCounts(search, field, options);
   return options.map((option, index) => (
     <Check
       className="popup-item"
@@ -111,7 +101,7 @@ function AnyOf({ filterKey, filter, search, calls, onChange }: Of<'any-of'>) {
       checked={chosen.includes(option)}
       onTick={(isTicked) => {
         const next = isTicked ? [...chosen, option] : chosen.filter((each) => each !== option);
-        onChange({ [filter.field]: next.length === 0 ? undefined : next });
+        onChange({ [field]: next.length === 0 ? undefined : next });
       }}
     >
       <span className="foreign">{optionName(filterKey, option)}</span>

@@ -298,9 +298,7 @@ function Snippet({ call }: { call: Call }) {
 function cutBefore(text: string, hit: number): number {
   const earliest = hit - BEFORE;
   if (earliest <= 0) return 0;
-  const space = text.slice(earliest, hit).search(/\s/);
-  if (space >= 0) return earliest + space + 1;
+  const from = earliest + text.slice(earliest, hit).search(/\s/) + 1;
   // A cut never halves a character of two units.
-  const isLowSurrogate = /[\uDC00-\uDFFF]/.test(text.charAt(earliest));
-  return isLowSurrogate ? earliest - 1 : earliest;
+  return /[\uDC00-\uDFFF]/.test(text.charAt(from)) ? from - 1 : from;
 }
