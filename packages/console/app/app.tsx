@@ -60,7 +60,6 @@ createRoot(document.getElementById('app')!).render(
 translateFieldFaults();
 void faultTexts.load(locale).catch(() => {});
 
-/** In place of a page that failed. */
 function PageFailed({ error, reset }: ErrorComponentProps) {
   const router = useRouter();
   return (

@@ -33,7 +33,6 @@ interface NavigationEntry {
   readonly right?: Right;
 }
 
-/** The pages in the navigation, in its order. */
 const navigation: readonly NavigationEntry[] = [
   { to: '/calls', text: 'nav.calls', icon: 'calls' },
   { to: '/inbox', text: 'nav.inbox', icon: 'inbox' },

@@ -56,7 +56,12 @@ export async function startSession(): Promise<void> {
     // A code works once. It must not stay in the history.
     history.replaceState(history.state, '', location.pathname + location.search);
   }
-  if (code !== null && (await signInByCode(code)) !== 'refused') return;
+  if (code !== null) {
+    // Refused when it was used before, or is older than ten minutes.
+    const accepted = await accept(await post(SESSION_URL, { code }));
+    if (accepted !== 'unreachable') unusedCode = null;
+    if (accepted !== 'refused') return;
+  }
   if ((await renewSession()) !== 'refused') return;
   if (refusal !== undefined) state.set(`provider-${refusal}`);
   else state.set(code === null ? 'signed-out' : 'code-refused');
@@ -69,13 +74,6 @@ export async function isReachable(): Promise<boolean> {
   } catch {
     return false;
   }
-}
-
-/** A code is refused when it was used before, or is older than ten minutes. */
-async function signInByCode(code: string): Promise<Renewal> {
-  const accepted = await accept(await post(SESSION_URL, { code }));
-  if (accepted !== 'unreachable') unusedCode = null;
-  return accepted;
 }
 
 /** A new token for the cookie of the session. Several callers share one request. */

@@ -39,7 +39,6 @@ const FAILURES = {
   RESULT_NOT_STORED: 'call.result',
 } as const satisfies Record<string, keyof typeof en>;
 
-/** Why a call failed. */
 export function failureText({ code, message }: { readonly code: string; readonly message: string }): string {
   if (code.startsWith('ENGINE_')) return faultText('call.engine', message);
   if (code.startsWith('ANALYST_')) return faultText('call.analyst', message);

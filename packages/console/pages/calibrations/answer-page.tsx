@@ -26,13 +26,9 @@ export default function AnswerPage() {
   useTitle(calibration.data?.name ?? '');
   if (calibration.data === undefined) return <LoadingOrFailed query={calibration} />;
   if (call.data === undefined) return <LoadingOrFailed query={call} />;
-  const analysis = analysisOf(calibration.data, call.data);
+  const wanted = calibration.data.calls.find(({ call_uuid }) => call_uuid === callUuid)?.analysis_uuid;
+  const analysis = call.data.analyses.find((each) => each.uuid === wanted) ?? null;
   return <Blind key={callUuid} {...{ calibration: calibration.data, call: call.data, analysis }} />;
-}
-
-function analysisOf({ calls }: Calibration, { uuid, analyses }: CallDetail): Analysis | null {
-  const wanted = calls.find(({ call_uuid }) => call_uuid === uuid)?.analysis_uuid;
-  return analyses.find((each) => each.uuid === wanted) ?? null;
 }
 
 interface Props {

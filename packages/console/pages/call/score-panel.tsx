@@ -10,6 +10,7 @@ import { type Fact, Facts } from '../../widgets/page.tsx';
 import { usePersonName } from '../../widgets/people.ts';
 import { useKeys } from '../../widgets/use-events.ts';
 import { callTexts } from '../texts.ts';
+import { useCallDesk } from './desk/call-desk.tsx';
 import { QuestionCard, keysOf } from './question-card.tsx';
 import type { Analysis, Question, CallDetail } from './use-call.ts';
 import { inQuestion, isLeftToModel, mayFinish, questionsOf, useReview } from './use-review.tsx';
@@ -27,6 +28,7 @@ export function ScorePanel({ call, saved, active, onActivate, onQuote }: Props) 
   const t = callTexts.use();
   const review = useReview(call, saved);
   const mayReview = useMay('review');
+  const { disputes = [] } = useCallDesk(call.uuid).data ?? {};
   const analysis = review.shown;
   const questions = questionsOf(analysis);
   const at = questions.findIndex(({ uuid }) => uuid === active?.uuid);
@@ -118,6 +120,7 @@ export function ScorePanel({ call, saved, active, onActivate, onQuote }: Props) 
               <QuestionCard
                 key={question.uuid}
                 callUuid={call.uuid}
+                disputes={disputes.filter(({ question_uuid }) => question_uuid === question.uuid)}
                 number={questions.indexOf(question) + 1}
                 {...{ question, review }}
                 isActive={active?.uuid === question.uuid}

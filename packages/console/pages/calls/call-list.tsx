@@ -68,7 +68,6 @@ interface Props {
   readonly children: ReactNode;
 }
 
-/** A link to a call in a list. */
 export function CallLink({ uuid, list, question = null, className, children }: Props) {
   return (
     <Link

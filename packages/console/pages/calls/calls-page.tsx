@@ -10,7 +10,7 @@ import { later } from '../../widgets/later.tsx';
 import { useTitle, Failed, Loading, State } from '../../widgets/page.tsx';
 import { callsTexts } from '../texts.ts';
 import { openFromList } from './call-list.tsx';
-import { callSearch, type CallSearch, DEFAULT_SORT, isFiltered, type Sort } from './call-search.ts';
+import { type CallSearch, DEFAULT_SORT, isFiltered, type Sort } from './call-search.ts';
 import { ExportButton } from './export-button.tsx';
 import { FilterBar } from './filters/filter-bar.tsx';
 import { CallsTable } from './table/calls-table.tsx';
@@ -175,7 +175,7 @@ function SavedViews({ search, onOpen }: { search: CallSearch; onOpen: (search: C
   const t = callsTexts.use();
   const { data: views = [] } = useViews();
   const [isManaging, setManaging] = useState(false);
-  const open = views.find((view) => isSameSearch(callSearch(view.query), search));
+  const open = views.find((view) => isSameSearch(view.query, search));
   return (
     <>
       <Popup

@@ -41,7 +41,6 @@ const MEASURES: readonly Measure[] = [
   { name: 'silence', value: ({ silence_ratio }) => silence_ratio, show: format.percent, isMoreBetter: null },
 ];
 
-/** One of those that are compared. */
 export interface Side {
   readonly title: string;
   readonly figures: Figures;

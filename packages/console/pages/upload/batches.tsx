@@ -37,7 +37,10 @@ export function Batches({ shown }: { shown: readonly string[] }) {
             .map((batch) => (
               <article key={batch.batch_id} className="card card-body upload-card">
                 <div className="upload-card-head">
-                  <h3 className="foreign">{namesOf(batch) ?? format.dateTime(batch.created_at)}</h3>
+                  <h3 className="foreign">
+                    {[batch.file_name, batch.archive_name].filter(Boolean).join(' + ') ||
+                      format.dateTime(batch.created_at)}
+                  </h3>
                   <span className="muted">
                     {[
                       t(`kind.${batch.kind}`),
@@ -64,10 +67,6 @@ export function acceptedText({ accepted, duplicates, rejected }: Pick<Batch, 'ac
     duplicates: format.number(duplicates),
     rejected: format.number(rejected),
   });
-}
-
-function namesOf({ file_name, archive_name }: Batch): string | null {
-  return file_name === null ? null : [file_name, ...(archive_name === null ? [] : [archive_name])].join(' + ');
 }
 
 type Status = Schemas['Call']['status'];

@@ -63,7 +63,6 @@ export default function UploadPage() {
   );
 }
 
-/** Takes files that are dropped on it or chosen. */
 function DropZone({ onFiles }: { onFiles: (files: readonly File[]) => void }) {
   const t = uploadTexts.use();
   const [isOver, setOver] = useState(false);

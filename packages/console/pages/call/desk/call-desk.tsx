@@ -18,7 +18,10 @@ export function CallDesk({ call }: { call: CallDetail }) {
   const nameOf = usePersonName();
   const mayReview = useMay('review');
   const { data: desk } = useCallDesk(call.uuid);
-  const { acknowledge } = useDeskChanges(call.uuid);
+  const acknowledge = useAction(
+    () => send(api.POST('/api/v1/calls/{uuid}/acknowledge', { params: { path: { uuid: call.uuid } } })),
+    deskChanges(call.uuid),
+  );
   if (desk === undefined) return null;
   const { assignment, acknowledgement } = desk;
   const assignedTo = assignment?.assigned_to ?? null;
@@ -77,7 +80,11 @@ export function CallDesk({ call }: { call: CallDetail }) {
 function Assign({ call, assignedTo }: { call: CallDetail; assignedTo: string | null }) {
   const t = callTexts.use();
   const { userUuid, role } = useSession();
-  const { assign } = useDeskChanges(call.uuid);
+  const assign = useAction(
+    (body: Schemas['AssignCallRequest']) =>
+      send(api.PUT('/api/v1/calls/{uuid}/assignment', { params: { path: { uuid: call.uuid } }, body })),
+    deskChanges(call.uuid),
+  );
   const mayChange = role === 'ADMIN' || assignedTo === null || assignedTo === userUuid;
   if (!mayChange) return null;
   return (
@@ -142,7 +149,7 @@ export type Dispute = Schemas['Dispute'];
 
 const deskKey = (uuid: string) => ['desk', uuid] as const;
 
-/** Whose task the call is, who has acknowledged its review, and its disputes. */
+/** Whose task the call is, who has acknowledged its review, and its disputes, the oldest first. */
 export function useCallDesk(uuid: string) {
   return useQuery({
     ...get(deskKey(uuid), '/api/v1/calls/{uuid}/desk', { path: { uuid } }),
@@ -150,33 +157,5 @@ export function useCallDesk(uuid: string) {
   });
 }
 
-/** The disputes of a question of a call, the oldest first. */
-export function useDisputes(callUuid: string, questionUuid: string): readonly Dispute[] {
-  const { data } = useCallDesk(callUuid);
-  return (data?.disputes ?? []).filter(({ question_uuid }) => question_uuid === questionUuid);
-}
-
-type Decision = Schemas['DecideDisputeRequest'] & { readonly uuid: string };
-
-export function useDeskChanges(uuid: string) {
-  const path = { uuid };
-  const options = { changes: [deskKey(uuid), callKey(uuid), ['inbox'], ['calls']] };
-  return {
-    assign: useAction(
-      (body: Schemas['AssignCallRequest']) =>
-        send(api.PUT('/api/v1/calls/{uuid}/assignment', { params: { path }, body })),
-      options,
-    ),
-    acknowledge: useAction(() => send(api.POST('/api/v1/calls/{uuid}/acknowledge', { params: { path } })), options),
-    dispute: useAction(
-      (body: Schemas['DisputeAnswerRequest']) =>
-        send(api.POST('/api/v1/calls/{uuid}/disputes', { params: { path }, body })),
-      options,
-    ),
-    decide: useAction(
-      ({ uuid: dispute, ...body }: Decision) =>
-        send(api.PATCH('/api/v1/disputes/{uuid}', { params: { path: { uuid: dispute } }, body })),
-      options,
-    ),
-  };
-}
+/** What is fetched again after a change. */
+export const deskChanges = (uuid: string) => ({ changes: [deskKey(uuid), callKey(uuid), ['inbox'], ['calls']] });

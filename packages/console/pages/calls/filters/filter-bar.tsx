@@ -78,7 +78,6 @@ interface FormProps extends Pick<Props, 'search' | 'onChange'> {
   readonly close: () => void;
 }
 
-/** The form that a chip opens. */
 function FilterForm(props: FormProps) {
   const filter: Filter = FILTERS[props.filterKey];
   if (filter.kind === 'any-of') return <AnyOf {...props} filter={filter} />;

@@ -14,7 +14,6 @@ export function filterName(key: FilterKey): string {
   return callsTexts.inWords('filter.', key, callsTexts.inWords('column.', key));
 }
 
-/** One value of a filter in words. */
 export function optionName(key: FilterKey, value: string): string {
   if (key === 'topic') return topicName(value);
   if (key === 'status' || key === 'language') return shellTexts.inWords(`${key}.`, value);

@@ -1,14 +1,15 @@
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
+import { api, send } from '../../../api/client.ts';
 import { useMay, useSession } from '../../../session/session.ts';
-import { done, failed } from '../../../widgets/actions.tsx';
+import { done, failed, useAction } from '../../../widgets/actions.tsx';
 import { Button, Check, Form, TextField, PopupItem } from '../../../widgets/controls.tsx';
 import { Dialog, DialogActions } from '../../../widgets/dialog.tsx';
 import { Table } from '../../../widgets/list.tsx';
 import { usePersonName } from '../../../widgets/people.ts';
 import { callsTexts } from '../../texts.ts';
 import { callSearch, type CallSearch } from '../call-search.ts';
-import { useViewChanges, type View } from './views.tsx';
+import { useNewView, type View, VIEWS } from './views.tsx';
 
 const MAX_NAME = 255;
 
@@ -64,7 +65,7 @@ export function ViewChoice({ views, open, search, onOpen, onManage }: Props) {
 
 function NewView({ search }: { search: CallSearch }) {
   const t = callsTexts.use();
-  const { create } = useViewChanges();
+  const create = useNewView();
   const mayShare = useMay('process');
   const [name, setName] = useState('');
   const [isShared, setShared] = useState(false);
@@ -101,7 +102,15 @@ export function ViewsDialog({ views, onClose }: { views: readonly View[]; onClos
   const t = callsTexts.use();
   const nameOf = usePersonName();
   const { userUuid, role } = useSession();
-  const { change, remove } = useViewChanges();
+  const path = (uuid: string) => ({ params: { path: { uuid } } });
+  const change = useAction(
+    ({ uuid, ...body }: { uuid: string } & Partial<Pick<View, 'shared' | 'start_page'>>) =>
+      send(api.PATCH('/api/v1/views/{uuid}', { ...path(uuid), body })),
+    { changes: [VIEWS] },
+  );
+  const remove = useAction((uuid: string) => send(api.DELETE('/api/v1/views/{uuid}', path(uuid))), {
+    changes: [VIEWS],
+  });
   const mayShare = useMay('process');
   /** What was ticked is shown at once, until it is saved. */
   const ticked = change.isPending ? change.variables : null;

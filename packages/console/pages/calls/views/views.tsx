@@ -8,7 +8,7 @@ import { callSearch, type CallSearch } from '../call-search.ts';
 
 export type View = Schemas['View'];
 
-const VIEWS = ['views'] as const;
+export const VIEWS = ['views'] as const;
 const STALE_MS = 30_000;
 
 /** The person's own views, then those of others in the firm. */
@@ -21,31 +21,17 @@ export function useViews() {
   });
 }
 
-export function isSameSearch(one: CallSearch, other: CallSearch): boolean {
-  const text = (search: CallSearch) => JSON.stringify(Object.entries(callSearch(search)).toSorted());
+export function isSameSearch(one: Record<string, unknown>, other: CallSearch): boolean {
+  const text = (search: Record<string, unknown>) => JSON.stringify(Object.entries(callSearch(search)).toSorted());
   return text(one) === text(other);
 }
 
-type Fields = Partial<Pick<View, 'name' | 'shared' | 'start_page'>>;
-
-export function useViewChanges() {
-  const options = { changes: [VIEWS] };
-  return {
-    create: useAction(
-      ({ name, search, shared = false }: { name: string; search: CallSearch; shared?: boolean }) =>
-        send(api.POST('/api/v1/views', { body: { name, query: { ...search }, shared } })),
-      options,
-    ),
-    change: useAction(
-      ({ uuid, ...body }: Fields & { uuid: string }) =>
-        send(api.PATCH('/api/v1/views/{uuid}', { params: { path: { uuid } }, body })),
-      options,
-    ),
-    remove: useAction(
-      (uuid: string) => send(api.DELETE('/api/v1/views/{uuid}', { params: { path: { uuid } } })),
-      options,
-    ),
-  };
+export function useNewView() {
+  return useAction(
+    ({ name, search, shared = false }: { name: string; search: CallSearch; shared?: boolean }) =>
+      send(api.POST('/api/v1/views', { body: { name, query: { ...search }, shared } })),
+    { changes: [VIEWS] },
+  );
 }
 
 /** Where an earlier console has stored the views of a person in this browser. */
