@@ -57,8 +57,22 @@ export default function SelectionBar({ selected, search, matching, onClear }: Pr
   const run = async (action: Action) => {
     setAsked(null);
     const calls = callsOf[action];
+    const left = calls.values();
+    const errors: unknown[] = [];
+    let ended = 0;
     setProgress({ done: 0, all: calls.length });
-    const errors = await eachCall(calls, REQUESTS[action], (count) => setProgress({ done: count, all: calls.length }));
+    const worker = async () => {
+      for (const { uuid } of left) {
+        try {
+          await REQUESTS[action](uuid);
+        } catch (error) {
+          const isGone = error instanceof ApiError && error.status === 404;
+          if (!isGone) errors.push(error);
+        }
+        setProgress({ done: ++ended, all: calls.length });
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, worker));
     setProgress(null);
     const succeeded = calls.length - errors.length;
     if (succeeded > 0) done(t(`${action}.done`, { n: succeeded, count: format.number(succeeded) }));
@@ -139,29 +153,6 @@ function analyzeAll(target: Target, dry_run: boolean, signal: AbortSignal | null
   // The types of the API have the filter as an object without fields.
   const body = { ...(target as { filter: Record<string, never> }), dry_run };
   return send(api.POST('/api/v1/calls/analyze', { body, signal }));
-}
-
-/** Does something with every call, a few at a time. Returns the errors, save of calls that are gone already. */
-async function eachCall(
-  calls: readonly Call[],
-  request: (uuid: string) => Promise<unknown>,
-  onProgress: (count: number) => void,
-): Promise<unknown[]> {
-  const left = calls.values();
-  const errors: unknown[] = [];
-  let count = 0;
-  const worker = async () => {
-    for (const { uuid } of left) {
-      try {
-        await request(uuid);
-      } catch (error) {
-        if (!(error instanceof ApiError && error.status === 404)) errors.push(error);
-      }
-      onProgress(++count);
-    }
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, worker));
-  return errors;
 }
 
 interface DialogProps {
