@@ -3,7 +3,7 @@ import { useEffect, useState } from 'react';
 import { get } from '../api/client.ts';
 import { untilReachable } from '../api/connection.ts';
 import { shellTexts } from '../i18n/texts.ts';
-import { type ProviderRefusal, type SessionState, startSession } from '../session/session.ts';
+import { type SessionState, startSession } from '../session/session.ts';
 import { Button } from '../widgets/controls.tsx';
 import { Logo } from '../widgets/icon.tsx';
 import { useEvents } from '../widgets/use-events.ts';
@@ -36,8 +36,11 @@ export function SignIn({ state }: { state: Extract<SessionState, string> }) {
           </>
         ) : (
           <>
-            {state === 'code-refused' && <p role="alert">{t('signIn.usedCode')}</p>}
-            {isProviderRefusal(state) && <p role="alert">{t(`signIn.${state}`, { name: provider?.name ?? '' })}</p>}
+            {state !== 'starting' && state !== 'signed-out' && (
+              <p role="alert">
+                {t(state === 'code-refused' ? 'signIn.usedCode' : `signIn.${state}`, { name: provider?.name ?? '' })}
+              </p>
+            )}
             {provider !== null && (
               <a className="button button-primary" href={provider.url}>
                 {t('signIn.byProvider', { name: provider.name })}
@@ -51,10 +54,6 @@ export function SignIn({ state }: { state: Extract<SessionState, string> }) {
       </div>
     </main>
   );
-}
-
-function isProviderRefusal(state: SessionState): state is ProviderRefusal {
-  return typeof state === 'string' && state.startsWith('provider-');
 }
 
 const STORED = 'console.address';

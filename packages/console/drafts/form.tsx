@@ -50,23 +50,14 @@ export function useForm<Result>({ draft, save, onSaved, changes, isRepeatable = 
   const client = useQueryClient();
   /** The names of the fields that differ from their defaults. */
   const [changed, setChanged] = useState<ReadonlySet<string>>(new Set());
-  const note = useCallback(
-    (element: HTMLFormElement) => {
-      const names = controlsOf(element).flatMap((control) => (isDefault(control) ? [] : [control.name]));
-      setChanged(new Set(names));
-      if (names.length === 0) discardDraft(draft);
-      else keepDraft(draft, [...new FormData(element)]);
-    },
-    [draft],
-  );
   const ref = useCallback(
     (element: HTMLFormElement | null) => {
       const kept = draftOf(draft) as Kept | undefined;
       if (element === null || kept === undefined) return;
       for (const control of controlsOf(element)) restore(control, kept);
-      note(element);
+      setChanged(keepChanged(draft, element));
     },
-    [draft, note],
+    [draft],
   );
   const saved = useMutation({
     ...saving,
@@ -81,7 +72,7 @@ export function useForm<Result>({ draft, save, onSaved, changes, isRepeatable = 
   return {
     form: {
       ref,
-      onInput: ({ currentTarget }: SyntheticEvent<HTMLFormElement>) => note(currentTarget),
+      onInput: ({ currentTarget }: SyntheticEvent<HTMLFormElement>) => setChanged(keepChanged(draft, currentTarget)),
       onSubmit: (event: SyntheticEvent<HTMLFormElement>) => {
         event.preventDefault();
         if (!saved.isPending) saved.mutate(fieldsOf(event.currentTarget, changed));
@@ -131,6 +122,14 @@ export function FormDialog<Result>({ title, action, onClose, about, children, ..
 }
 
 type Kept = [name: string, value: string][];
+
+/** Keeps what differs from the defaults. Returns the names of these fields. */
+function keepChanged(draft: string, form: HTMLFormElement): ReadonlySet<string> {
+  const names = controlsOf(form).flatMap((control) => (isDefault(control) ? [] : [control.name]));
+  if (names.length === 0) discardDraft(draft);
+  else keepDraft(draft, [...new FormData(form)]);
+  return new Set(names);
+}
 
 function controlsOf(form: HTMLFormElement): Control[] {
   return [...form.elements].filter((each): each is Control => isControl(each) && each.name !== '');

@@ -14,7 +14,7 @@ export interface Session {
 
 /** Why an identity provider did not sign a person in, as the service says it in the address. */
 const PROVIDER_REFUSALS = ['expired', 'forbidden', 'unavailable'] as const;
-export type ProviderRefusal = `provider-${(typeof PROVIDER_REFUSALS)[number]}`;
+type ProviderRefusal = `provider-${(typeof PROVIDER_REFUSALS)[number]}`;
 
 /** `code-refused`: signed out, and the link that was opened had been used or was too old. */
 export type SessionState = 'starting' | 'signed-out' | 'code-refused' | 'unreachable' | ProviderRefusal | Session;

@@ -149,18 +149,16 @@ function Meta({ call }: { call: CallDetail }) {
 
 /** One call: its recording, transcript and scores. */
 export default function CallPage() {
+  const t = callTexts.use();
   const { uuid } = route.useParams();
   const call = useCall(uuid);
+  const failure = useFailure(call.error);
   if (call.data !== undefined) return <CallView key={uuid} call={call.data} />;
-  if (call.error instanceof ApiError && call.error.status === 404) return <Gone error={call.error} />;
-  return <LoadingOrFailed query={call} />;
-}
-
-/** An erased call does not come back, so there is nothing to try again. */
-function Gone({ error }: { error: ApiError }) {
-  const t = callTexts.use();
+  const isGone = call.error instanceof ApiError && call.error.status === 404;
+  if (!isGone) return <LoadingOrFailed query={call} />;
+  // An erased call does not come back, so there is nothing to try again.
   return (
-    <State isPage {...useFailure(error)}>
+    <State isPage {...failure}>
       <Link to="/calls" className="button">
         {t('toCalls')}
       </Link>

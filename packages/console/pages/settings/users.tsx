@@ -46,7 +46,17 @@ export function Users() {
               {user.is_api_user && <span className="badge">{t('users.api')}</span>}
             </>
           )),
-          plain(t('users.role'), (user) => <RoleOf user={user} />),
+          plain(t('users.role'), ({ role: of, operator_ids: ids }) => (
+            <>
+              {t(`roleName.${of}`)}{' '}
+              {of === 'OPERATOR' && ids.length === 0 && (
+                <span className="badge badge-warn">{t('users.noOperatorIds')}</span>
+              )}
+              {of === 'OPERATOR' && ids.length > 0 && (
+                <span className="muted foreign">{t('users.operatorIdsOf', { ids: ids.join(', ') })}</span>
+              )}
+            </>
+          )),
           plain(t('created'), (user) => format.dateTime(user.created_at)),
           actions(
             t('actions'),
@@ -74,19 +84,6 @@ export function Users() {
         />
       )}
     </Part>
-  );
-}
-
-function RoleOf({ user: { role, operator_ids: ids } }: { user: User }) {
-  const t = settingsTexts.use();
-  return (
-    <>
-      {t(`roleName.${role}`)}{' '}
-      {role === 'OPERATOR' && ids.length === 0 && <span className="badge badge-warn">{t('users.noOperatorIds')}</span>}
-      {role === 'OPERATOR' && ids.length > 0 && (
-        <span className="muted foreign">{t('users.operatorIdsOf', { ids: ids.join(', ') })}</span>
-      )}
-    </>
   );
 }
 

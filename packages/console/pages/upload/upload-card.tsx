@@ -24,6 +24,7 @@ import {
 export function UploadCard({ upload }: { upload: Upload }) {
   const t = uploadTexts.use();
   const { progress, sentBytes } = upload;
+  const failure = useFailure(progress.state === 'failed' ? progress.error : null);
   const size = sizeOf(upload);
   const name = nameOf(upload);
   return (
@@ -70,7 +71,16 @@ export function UploadCard({ upload }: { upload: Upload }) {
             <span>{t('checking')}</span>
           </div>
         )}
-        {progress.state === 'failed' && <Failure error={progress.error} upload={upload} />}
+        {progress.state === 'failed' && (
+          <div className="row upload-failure" role="alert">
+            <p className="foreign">
+              <strong>{failure.title}.</strong> {failure.text}
+            </p>
+            <Button isSmall onClick={() => resumeUpload(upload)}>
+              {t('again')}
+            </Button>
+          </div>
+        )}
         {progress.state === 'stored' && (
           <p>
             {t('stored')}{' '}
@@ -96,21 +106,6 @@ export function UploadCard({ upload }: { upload: Upload }) {
         </>
       )}
     </article>
-  );
-}
-
-function Failure({ error, upload }: { error: unknown; upload: Upload }) {
-  const t = uploadTexts.use();
-  const { title, text } = useFailure(error);
-  return (
-    <div className="row upload-failure" role="alert">
-      <p className="foreign">
-        <strong>{title}.</strong> {text}
-      </p>
-      <Button isSmall onClick={() => resumeUpload(upload)}>
-        {t('again')}
-      </Button>
-    </div>
   );
 }
 

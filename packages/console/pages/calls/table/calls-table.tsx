@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { type RefObject, useEffect, useLayoutEffect, useRef, useState, useCallback } from 'react';
+import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { get } from '../../../api/client.ts';
 import { Highlighted } from '../../../widgets/highlighted.tsx';
 import { useMedia } from '../../../widgets/use-media.ts';
@@ -243,16 +243,14 @@ const SPARE = 8;
 function useVirtualRows(element: RefObject<HTMLElement | null>, count: number, rowHeight: number) {
   // Those that a window can show, until the element is measured.
   const [range, setRange] = useState(() => ({ from: 0, to: Math.ceil(innerHeight / rowHeight) }));
-  const measure = useCallback(() => {
-    const { current } = element;
-    if (current === null) return;
-    const from = Math.max(0, Math.floor(current.scrollTop / rowHeight) - SPARE);
-    const to = Math.ceil((current.scrollTop + current.clientHeight) / rowHeight) + SPARE;
-    setRange((before) => (before.from === from && before.to === to ? before : { from, to }));
-  }, [element, rowHeight]);
   useEffect(() => {
     const { current } = element;
     if (current === null) return;
+    const measure = () => {
+      const from = Math.max(0, Math.floor(current.scrollTop / rowHeight) - SPARE);
+      const to = Math.ceil((current.scrollTop + current.clientHeight) / rowHeight) + SPARE;
+      setRange((before) => (before.from === from && before.to === to ? before : { from, to }));
+    };
     // It also measures once after the next layout, which measuring here would force.
     const observer = new ResizeObserver(measure);
     observer.observe(current);
@@ -261,7 +259,7 @@ function useVirtualRows(element: RefObject<HTMLElement | null>, count: number, r
       observer.disconnect();
       current.removeEventListener('scroll', measure);
     };
-  }, [element, measure]);
+  }, [element, rowHeight]);
   return { from: Math.min(range.from, Math.max(0, count - 1)), to: Math.min(range.to, count) };
 }
 

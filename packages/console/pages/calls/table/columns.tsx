@@ -20,16 +20,6 @@ interface Column {
 
 const translate = callsTexts.translate;
 
-/** The number alone under the heading of its column, and in words where there is none. */
-function ToReview({ count }: { count: number }) {
-  return (
-    <>
-      <span className="wide-only">{format.number(count)}</span>
-      <span className="narrow-only muted">{translate('toReview', { n: count, count: format.number(count) })}</span>
-    </>
-  );
-}
-
 const foreign = (text: string | null) => (text === null ? '' : <span className="foreign-line">{text}</span>);
 
 /** The columns of the table of calls. Their names are also keys of the texts. */
@@ -44,7 +34,16 @@ const COLUMNS = {
   needs_review: {
     width: 'minmax(88px, 0.6fr)',
     isNumber: true,
-    cell: ({ needs_review }) => (needs_review === null || needs_review === 0 ? '' : <ToReview count={needs_review} />),
+    cell: ({ needs_review: n }) => {
+      if (n === null || n === 0) return '';
+      // The number alone under the heading of its column, and in words where there is none.
+      return (
+        <>
+          <span className="wide-only">{format.number(n)}</span>
+          <span className="narrow-only muted">{translate('toReview', { n, count: format.number(n) })}</span>
+        </>
+      );
+    },
   },
   status: { width: 'minmax(100px, 0.8fr)', cell: ({ status }) => <StatusBadge status={status} /> },
   operator_group_name: { width: 'minmax(110px, 1fr)', cell: (call) => foreign(call.operator_group_name) },
