@@ -3,7 +3,7 @@ import { ApiError, Unreachable } from '@call-analysis/client/errors';
 import type { QueryKey } from '@tanstack/react-query';
 import createClient from 'openapi-fetch';
 import { bearerToken, endSession, renewSession, SERVICE_URL } from '../session/session.ts';
-import { connectionLost } from './connection.ts';
+import { untilReachable } from './connection.ts';
 import { takeEarly } from './early.ts';
 import { stringify } from './search-params.ts';
 
@@ -57,11 +57,11 @@ export function get<Path extends keyof paths>(queryKey: QueryKey, path: Path, pa
 const PROXY_FAILURES: readonly number[] = [502, 503, 504];
 
 function unreachable(cause: unknown): Unreachable {
-  connectionLost();
+  void untilReachable();
   return new Unreachable(SERVICE_URL, cause);
 }
 
-const tags = new WeakMap<object, string>();
+const tags = new WeakMap<object, string | undefined>();
 
 /**
  * As `send`, but with the ETag of the body that is known, which is returned while it is current: a query that polls renders
@@ -73,19 +73,16 @@ export async function follow<Data extends object>(
 ): Promise<Data> {
   const tag = known === undefined ? undefined : tags.get(known);
   const asked = request(tag === undefined ? {} : { 'If-None-Match': tag });
-  const unchanged = asked.then(
-    ({ response }) => response.status === 304,
-    () => false,
-  );
-  if (known !== undefined && (await unchanged)) return known;
+  // Why there is none, `send` says.
+  const response = (await asked.catch(() => null))?.response;
+  if (known !== undefined && response?.status === 304) return known;
   const body = await send(asked);
-  const etag = (await asked).response.headers.get('etag');
-  if (etag !== null) tags.set(body, etag);
+  tags.set(body, response?.headers.get('etag') ?? undefined);
   return body;
 }
 
 /** A request with the user's token. A refused token is renewed once. */
-export async function authorized(request: Request): Promise<Response> {
+async function authorized(request: Request): Promise<Response> {
   const again = request.clone();
   const early = request.method === 'GET' ? takeEarly(request.url) : undefined;
   const response = await (early ?? fetch(await withToken(request)));
@@ -101,6 +98,19 @@ async function withToken(request: Request): Promise<Request> {
   const token = await bearerToken();
   if (token !== null) request.headers.set('authorization', `Bearer ${token}`);
   return request;
+}
+
+/** Downloads what needs the user's token, which a link cannot carry. With a body, by POST. */
+export async function saveFile(url: string, name: string, body?: object): Promise<void> {
+  const post = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
+  const response = await authorized(new Request(new URL(url, document.baseURI), body === undefined ? {} : post));
+  if (!response.ok) throw new ApiError(response, await response.json().catch(() => null));
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(await response.blob());
+  link.download = name;
+  link.click();
+  // The download has begun once the click returns; the browser keeps the bytes.
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }
 
 /** The settings of the user's firm, which every role may read. */

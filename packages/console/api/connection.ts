@@ -1,4 +1,5 @@
-import { onlineManager } from '@tanstack/react-query';
+import { ApiError, Unreachable } from '@call-analysis/client/errors';
+import { onlineManager, QueryClient } from '@tanstack/react-query';
 import { useSyncExternalStore } from 'react';
 import { isReachable } from '../session/session.ts';
 
@@ -8,14 +9,9 @@ const LONGEST_PAUSE_MS = 8_000;
 let looking: Promise<void> | null = null;
 
 /**
- * A request was not answered. While the service does not respond, queries and saves wait (the network mode of TanStack
- * Query), and every page says so; they go on by themselves when it is back.
+ * Resolves when the service responds. Until then queries and saves wait (the network mode of TanStack Query), and every page says
+ * so; they go on by themselves.
  */
-export function connectionLost(): void {
-  void untilReachable();
-}
-
-/** Resolves when the service responds. */
 export async function untilReachable(): Promise<void> {
   looking ??= look().finally(() => {
     looking = null;
@@ -49,3 +45,37 @@ export async function whenOnline<Part>(load: () => Promise<Part>): Promise<Part>
     }
   }
 }
+
+const RETRIES = 2;
+const FIRST_RETRY_MS = 500;
+
+/** Whether waiting may mend it. */
+function isPassing(error: unknown): boolean {
+  return error instanceof Unreachable || (error instanceof ApiError && (error.status >= 500 || error.status === 429));
+}
+
+const retryDelay = (count: number) => Math.min(FIRST_RETRY_MS * 2 ** count, LONGEST_PAUSE_MS);
+
+/**
+ * For a mutation that saves what a person has typed or chosen, and whose request may be repeated: it waits while the service
+ * does not respond, and is sent until it is answered.
+ */
+export const saving = {
+  networkMode: 'online',
+  retry: (_count: number, error: unknown) => isPassing(error),
+  retryDelay,
+} as const;
+
+/** Fetched data stay fresh for a moment, so that moving between pages does not fetch twice. */
+export const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 5_000,
+      // While the service does not respond, a query waits instead of failing.
+      retry: (count, error) => isPassing(error) && (count < RETRIES || !onlineManager.isOnline()),
+      retryDelay,
+    },
+    // An action fails at once: nobody expects it minutes later.
+    mutations: { networkMode: 'always' },
+  },
+});

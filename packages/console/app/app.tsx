@@ -10,7 +10,7 @@ import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider, createRouter, type ErrorComponentProps, useRouter } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
-import { queryClient } from '../api/query-client.ts';
+import { queryClient } from '../api/connection.ts';
 import { parseSearch, stringifySearch } from '../api/search-params.ts';
 import { translateFieldFaults, faultTexts } from '../i18n/faults/texts.ts';
 import { shellTexts, activateLocale } from '../i18n/texts.ts';
@@ -18,7 +18,7 @@ import { currentSession } from '../session/session.ts';
 import { Failed, Loading, NoPage } from '../widgets/page.tsx';
 import { locale, session } from './begin.ts';
 import { pageRoutes, rootRoute } from './pages.ts';
-import { takeAddress } from './return-address.ts';
+import { takeAddress } from './sign-in.tsx';
 
 const router = createRouter({
   routeTree: rootRoute.addChildren(pageRoutes),
@@ -60,7 +60,6 @@ createRoot(document.getElementById('app')!).render(
 translateFieldFaults();
 void faultTexts.load(locale).catch(() => {});
 
-/** In place of a page that failed. */
 function PageFailed({ error, reset }: ErrorComponentProps) {
   const router = useRouter();
   return (

@@ -5,7 +5,7 @@ import { preferredLocale } from '../i18n/locales.ts';
 import pages from '../pages/all?texts';
 import { callSearch, firstPage } from '../pages/calls/call-search.ts';
 import { may, currentSession, SERVICE_URL, startSession } from '../session/session.ts';
-import { applyTheme } from './theme.ts';
+import { applyTheme } from '../widgets/use-media.ts';
 
 export const locale = preferredLocale();
 

@@ -1,12 +1,11 @@
 import { createRootRoute, createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { whenOnline } from '../api/connection.ts';
-import { queryClient } from '../api/query-client.ts';
+import { queryClient, whenOnline } from '../api/connection.ts';
 import { currentLocale, topicTexts } from '../i18n/texts.ts';
 import { callSearch } from '../pages/calls/call-search.ts';
 import { CallsPage } from '../pages/calls/calls-page.tsx';
 import { callsQuery } from '../pages/calls/use-calls.ts';
-import { StartPage, ViewLink } from '../pages/calls/views/start-page.tsx';
+import { StartPage, ViewLink } from '../pages/calls/views/views.tsx';
 import { SCOPE } from '../pages/comparison/scope.ts';
 import {
   calibrationTexts,
@@ -28,7 +27,6 @@ const getParentRoute = () => rootRoute;
 
 type Texts = Pick<typeof callsTexts, 'load'>;
 
-/** Loads the texts of pages in the language of the console. */
 const load = (...pages: Texts[]) => Promise.all(pages.map((page) => page.load(currentLocale())));
 
 /** A page that is fetched when it is opened, with its texts. */

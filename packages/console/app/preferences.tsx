@@ -1,14 +1,19 @@
 import { useLingui } from '@lingui/react';
+import { useQuery } from '@tanstack/react-query';
 import { useRouter } from '@tanstack/react-router';
-import { useState } from 'react';
-import { mayLeavePage } from '../drafts/leave-question.ts';
+import { useEffect, useState } from 'react';
+import { firmQuery } from '../api/client.ts';
+import { mayLeavePage } from '../drafts/drafts.ts';
 import { LOCALE_NAMES, LOCALES, type Locale, storeLocale } from '../i18n/locales.ts';
 import { activateLocale, shellTexts } from '../i18n/texts.ts';
+import { chooseZone, setFirmZone, useShownZone } from '../i18n/zone/zone.ts';
 import { signOut } from '../session/session.ts';
 import { failed } from '../widgets/actions.tsx';
-import { Button, Select } from '../widgets/controls.tsx';
+import { Button, Check, Select } from '../widgets/controls.tsx';
+import { Dialog, DialogActions } from '../widgets/dialog.tsx';
 import { Icon } from '../widgets/icon.tsx';
-import { applyTheme, storedTheme, THEMES } from './theme.ts';
+import { FIND_KEYS, useKeyLists, useLetterKeys } from '../widgets/use-events.ts';
+import { applyTheme, THEMES, useTheme } from '../widgets/use-media.ts';
 
 /** The user's language and colours, which the browser remembers, and the way out. */
 export function Preferences({ onKeys }: { onKeys: () => void }) {
@@ -61,20 +66,80 @@ export function LanguageChoice() {
 
 function ThemeChoice() {
   const t = shellTexts.use();
-  const [theme, setTheme] = useState(storedTheme);
   return (
     <label className="side-choice">
       <Icon name="contrast" />
       <span className="visually-hidden">{t('theme')}</span>
-      <Select
-        options={THEMES}
-        nameOf={(each) => t(`theme.${each}`)}
-        value={theme}
-        onChoose={(chosen) => {
-          setTheme(chosen);
-          applyTheme(chosen);
-        }}
-      />
+      <Select options={THEMES} nameOf={(each) => t(`theme.${each}`)} value={useTheme()} onChoose={applyTheme} />
     </label>
+  );
+}
+
+/** The firm's time zone, in which times are shown from then on unless the person has chosen another. */
+export function useFirmZone(): string | undefined {
+  const firmZone = useQuery(firmQuery).data?.time_zone;
+  useEffect(() => {
+    if (firmZone !== undefined) setFirmZone(firmZone);
+  }, [firmZone]);
+  return firmZone;
+}
+
+/** Names the time zone of the page, once, and lets the person choose another. */
+export function ZoneChoice({ firmZone }: { firmZone: string | undefined }) {
+  const t = shellTexts.use();
+  const zone = useShownZone();
+  // Four hundred options take longer to draw than the rest of a page.
+  const [isChoosing, setChoosing] = useState(false);
+  const zones = [firmZone ?? zone, zone, ...(isChoosing ? ['UTC', ...Intl.supportedValuesOf('timeZone')] : [])];
+  return (
+    <footer className="zone">
+      <span className="print-only">
+        {t('zone')} {zone}
+      </span>
+      <label>
+        <span>{t('zone')}</span>
+        <Select
+          options={[...new Set(zones)]}
+          nameOf={(each) => (each === firmZone ? t('zone.firm', { zone: each }) : each)}
+          value={zone}
+          onFocus={() => setChoosing(true)}
+          onChoose={(chosen) => chooseZone(chosen === firmZone ? null : chosen)}
+        />
+      </label>
+    </footer>
+  );
+}
+
+/** The keys of the page and of every page, and the switch for single characters. */
+export function KeyHelp({ onClose }: { onClose: () => void }) {
+  const t = shellTexts.use();
+  const lists = useKeyLists();
+  const [areOn, turn] = useLetterKeys();
+  const everywhere = [
+    ['/', t('keys.search')],
+    [FIND_KEYS, t('find')],
+    ['?', t('keys.help')],
+  ] as const;
+  return (
+    <Dialog title={t('keys')} onClose={onClose}>
+      {[...lists.map(({ list }) => list), everywhere].map((list, at) => (
+        // The lists do not change while the dialog covers the page.
+        // oxlint-disable-next-line react/no-array-index-key
+        <dl key={at} className="keys">
+          {list.map(([key, text]) => (
+            <div key={key}>
+              <dt>
+                <kbd>{key}</kbd>
+              </dt>
+              <dd>{text}</dd>
+            </div>
+          ))}
+        </dl>
+      ))}
+      <Check checked={areOn} onTick={turn}>
+        {t('keys.letters')}
+      </Check>
+      <DialogActions onClose={onClose} />
+    </Dialog>
   );
 }

@@ -3,29 +3,26 @@ import { Link, Outlet, useRouterState } from '@tanstack/react-router';
 import { useEffect, useRef, useState, type RefObject } from 'react';
 import { get } from '../api/client.ts';
 import { useIsOnline, whenOnline } from '../api/connection.ts';
-import { useLeaveQuestion } from '../drafts/leave-question.ts';
+import { useLeaveQuestion } from '../drafts/drafts.ts';
 import * as format from '../i18n/format.ts';
 import type en from '../i18n/shell/texts/en.json';
 import { shellTexts } from '../i18n/texts.ts';
-import { may, type Right, useSessionState } from '../session/session.ts';
+import { may, type Right, useSession, useSessionState } from '../session/session.ts';
 import { Toasts } from '../widgets/actions.tsx';
 import { Button } from '../widgets/controls.tsx';
 import { Confirmation } from '../widgets/dialog.tsx';
 import { Icon, type IconName, Logo } from '../widgets/icon.tsx';
 import { later } from '../widgets/later.tsx';
 import { NoPage } from '../widgets/page.tsx';
-import { useEvents } from '../widgets/use-events.ts';
-import { FIND_KEYS, useKeys } from '../widgets/use-keys.ts';
-import { Preferences } from './preferences.tsx';
+import { FIND_KEYS, useEvents, useKeys } from '../widgets/use-events.ts';
+import { KeyHelp, Preferences, useFirmZone, ZoneChoice } from './preferences.tsx';
 import { SignIn } from './sign-in.tsx';
-import { useFirmZone, ZoneChoice } from './zone-choice.tsx';
 
 /** Loaded after the first page, so that what is typed right after its keys is not lost. */
 const LATER_MS = 3_000;
 const INBOX_MS = 30_000;
-const loadFind = () => import('./find/find-dialog.tsx');
+const loadFind = () => import('./find-dialog.tsx');
 const FindDialog = later(loadFind);
-const KeyHelp = later(() => import('./key-help.tsx'));
 
 interface NavigationEntry {
   readonly to: string;
@@ -36,7 +33,6 @@ interface NavigationEntry {
   readonly right?: Right;
 }
 
-/** The pages in the navigation, in its order. */
 const navigation: readonly NavigationEntry[] = [
   { to: '/calls', text: 'nav.calls', icon: 'calls' },
   { to: '/inbox', text: 'nav.inbox', icon: 'inbox' },
@@ -57,14 +53,13 @@ export function Shell() {
 
 function Frame() {
   const t = shellTexts.use();
-  const session = useSessionState();
+  const { role } = useSession();
   const path = useRouterState({ select: ({ location }) => location.pathname });
   const [isOpen, setOpen] = useState(false);
   const main = useRef<HTMLElement>(null);
   const page = useRouterState({ select: ({ matches }) => matches.at(-1)?.routeId });
-  const role = typeof session === 'string' ? null : session.role;
   const [dialog, setDialog] = useState<'find' | 'keys' | null>(null);
-  const isTheirs = ({ right }: NavigationEntry) => right === undefined || (role !== null && may(role, right));
+  const isTheirs = ({ right }: NavigationEntry) => right === undefined || may(role, right);
   const isClosed = navigation.some((entry) => entry.to === page && !isTheirs(entry));
   useEffect(() => setOpen(false), [path]);
   useArrival(main);

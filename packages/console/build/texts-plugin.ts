@@ -13,14 +13,10 @@ const PREFIX = '\0texts:';
  * The messages of Uzbek in Cyrillic are those in Latin, transliterated.
  */
 export function texts(): Plugin {
-  let isServing = false;
   return {
     name: 'texts',
     // Runs before the import is treated as a TypeScript module.
     enforce: 'pre',
-    configResolved(config) {
-      isServing = config.command === 'serve';
-    },
     resolveId(source, importer) {
       if (!source.endsWith(QUERY) || importer === undefined) return null;
       return `${PREFIX}${join(dirname(importer), source.slice(0, -QUERY.length))}`;
@@ -29,7 +25,8 @@ export function texts(): Plugin {
       if (!id.startsWith(PREFIX)) return null;
       const folder = id.slice(PREFIX.length);
       const urlOf = (page: string, locale: string, source: string) => {
-        if (isServing) return JSON.stringify(`data:application/json,${encodeURIComponent(source)}`);
+        if (this.environment.mode === 'dev')
+          return JSON.stringify(`data:application/json,${encodeURIComponent(source)}`);
         const file = this.emitFile({ type: 'asset', name: `${page}-${locale}.json`, source });
         return `import.meta.ROLLUP_FILE_URL_${file}`;
       };
@@ -54,15 +51,8 @@ function compiled(folder: string, watch: (file: string) => void): Record<string,
     watch(file);
     return JSON.parse(readFileSync(file, 'utf8')) as Messages;
   };
-  const uzbek = read('uz');
-  const all: Record<string, Messages> = {
-    en: read('en'),
-    ru: read('ru'),
-    uz: uzbek,
-    'uz-Cyrl': mapValues(uzbek, toCyrillic),
-    ky: read('ky'),
-    es: read('es'),
-  };
+  const written = Object.fromEntries(['en', 'ru', 'uz', 'ky', 'es'].map((locale) => [locale, read(locale)]));
+  const all = { ...written, 'uz-Cyrl': mapValues(written['uz']!, toCyrillic) };
   return Object.fromEntries(
     Object.entries(all).map(([locale, messages]) => [locale, mapValues(messages, compileMessage)]),
   );

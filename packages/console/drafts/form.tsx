@@ -1,13 +1,12 @@
 import { type QueryKey, useMutation, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, type SyntheticEvent, useCallback, useState } from 'react';
-import { saving } from '../api/query-client.ts';
+import { saving } from '../api/connection.ts';
 import { type Control, isControl } from '../i18n/faults/texts.ts';
 import { shellTexts } from '../i18n/texts.ts';
 import { Button } from '../widgets/controls.tsx';
 import { Dialog, DialogActions } from '../widgets/dialog.tsx';
 import { Fault } from '../widgets/page.tsx';
-import { discardDraft, draftOf, keepDraft } from './drafts.ts';
-import { leaveForm } from './leave-question.ts';
+import { discardDraft, draftOf, keepDraft, leaveForm } from './drafts.ts';
 
 /** What was typed and chosen in a form. */
 export type Fields = ReturnType<typeof fieldsOf>;
@@ -51,23 +50,14 @@ export function useForm<Result>({ draft, save, onSaved, changes, isRepeatable = 
   const client = useQueryClient();
   /** The names of the fields that differ from their defaults. */
   const [changed, setChanged] = useState<ReadonlySet<string>>(new Set());
-  const note = useCallback(
-    (element: HTMLFormElement) => {
-      const names = controlsOf(element).flatMap((control) => (isDefault(control) ? [] : [control.name]));
-      setChanged(new Set(names));
-      if (names.length === 0) discardDraft(draft);
-      else keepDraft(draft, [...new FormData(element)].filter(isText));
-    },
-    [draft],
-  );
   const ref = useCallback(
     (element: HTMLFormElement | null) => {
       const kept = draftOf(draft) as Kept | undefined;
       if (element === null || kept === undefined) return;
       for (const control of controlsOf(element)) restore(control, kept);
-      note(element);
+      setChanged(keepChanged(draft, element));
     },
-    [draft, note],
+    [draft],
   );
   const saved = useMutation({
     ...saving,
@@ -82,7 +72,7 @@ export function useForm<Result>({ draft, save, onSaved, changes, isRepeatable = 
   return {
     form: {
       ref,
-      onInput: ({ currentTarget }: SyntheticEvent<HTMLFormElement>) => note(currentTarget),
+      onInput: ({ currentTarget }: SyntheticEvent<HTMLFormElement>) => setChanged(keepChanged(draft, currentTarget)),
       onSubmit: (event: SyntheticEvent<HTMLFormElement>) => {
         event.preventDefault();
         if (!saved.isPending) saved.mutate(fieldsOf(event.currentTarget, changed));
@@ -133,8 +123,12 @@ export function FormDialog<Result>({ title, action, onClose, about, children, ..
 
 type Kept = [name: string, value: string][];
 
-function isText(field: [string, FormDataEntryValue]): field is [string, string] {
-  return typeof field[1] === 'string';
+/** Keeps what differs from the defaults. Returns the names of these fields. */
+function keepChanged(draft: string, form: HTMLFormElement): ReadonlySet<string> {
+  const names = controlsOf(form).flatMap((control) => (isDefault(control) ? [] : [control.name]));
+  if (names.length === 0) discardDraft(draft);
+  else keepDraft(draft, [...new FormData(form)]);
+  return new Set(names);
 }
 
 function controlsOf(form: HTMLFormElement): Control[] {

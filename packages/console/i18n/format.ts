@@ -1,8 +1,37 @@
-import { NAMES } from './calendar-names.ts';
 import type { Locale } from './locales.ts';
 import { currentLocale } from './texts.ts';
 import { clockIn } from './zone/days.ts';
 import { timeZone } from './zone/zone.ts';
+
+interface Names {
+  /** As in a date: "3 January". */
+  readonly shortMonths: readonly string[];
+  readonly date: (day: string, month: string, year: string) => string;
+  /** A language that every browser knows and that writes numbers in the same way. */
+  readonly numbers: 'en' | 'ru' | 'es';
+}
+
+const words = (text: string) => text.split(' ');
+const dayFirst = (day: string, month: string, year: string) => `${day} ${month} ${year}`.trim();
+const uzbekDate = (day: string, month: string, year: string) => `${day}-${month}${year === '' ? '' : `, ${year}`}`;
+
+/** Browsers write Kyrgyz dates in English and Uzbek ones as "1970 M01 1", so all languages have tables of their own. */
+const NAMES: Readonly<Record<Locale, Names>> = {
+  en: { shortMonths: words('Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'), date: dayFirst, numbers: 'en' },
+  ru: {
+    shortMonths: words('янв. февр. мар. апр. мая июн. июл. авг. сент. окт. нояб. дек.'),
+    date: dayFirst,
+    numbers: 'ru',
+  },
+  uz: { shortMonths: words('yan fev mar apr may iyn iyl avg sen okt noy dek'), date: uzbekDate, numbers: 'ru' },
+  'uz-Cyrl': { shortMonths: words('янв фев мар апр май июн июл авг сен окт ноя дек'), date: uzbekDate, numbers: 'ru' },
+  ky: {
+    shortMonths: words('янв. фев. мар. апр. май июн. июл. авг. сен. окт. ноя. дек.'),
+    date: (day, month, year) => (year === '' ? `${day}-${month}` : `${year}-ж. ${day}-${month}`),
+    numbers: 'ru',
+  },
+  es: { shortMonths: words('ene feb mar abr may jun jul ago sept oct nov dic'), date: dayFirst, numbers: 'es' },
+};
 
 /** "3 Oct", for a day of the kind "2026-10-03". */
 export function dayOfMonth(day: string, year = ''): string {
@@ -48,25 +77,17 @@ export function exactTime(instant: string | Date): string {
   return `${date(instant)}, ${shownClock(instant).slice(11)}`;
 }
 
-/** By their decimals: to make one takes a thousand times as long as to use it. */
+/** To make one takes a thousand times as long as to use it. */
 const numberFormats = new Map<string, Intl.NumberFormat>();
 
-function numberFormat(maximumFractionDigits: number, minimumFractionDigits: number): Intl.NumberFormat {
-  const key = `${maximumFractionDigits} ${minimumFractionDigits}`;
-  const made =
-    numberFormats.get(key) ?? new Intl.NumberFormat('en-US', { maximumFractionDigits, minimumFractionDigits });
-  numberFormats.set(key, made);
-  return made;
-}
-
-/** With the separators of the language, and as many decimals as given at most. */
+/** With the separators of the language, from five digits on, and as many decimals as given at most. */
 export function number(value: number, decimals = 0, least = 0): string {
-  const { decimal, group } = NAMES[currentLocale()];
-  const plain = numberFormat(decimals, least).format(value).replace('-', '−');
-  const [whole = '', fraction] = plain.split('.');
-  // Four digits need no separator in Spanish and Russian, and are no harder to read without it elsewhere.
-  const grouped = Math.abs(value) < 10_000 ? whole.replaceAll(',', '') : whole.replaceAll(',', group);
-  return fraction === undefined ? grouped : `${grouped}${decimal}${fraction}`;
+  const { numbers } = NAMES[currentLocale()];
+  const key = `${numbers} ${decimals} ${least}`;
+  const options = { maximumFractionDigits: decimals, minimumFractionDigits: least, useGrouping: 'min2' } as const;
+  const made = numberFormats.get(key) ?? new Intl.NumberFormat(numbers, options);
+  numberFormats.set(key, made);
+  return made.format(value).replace('-', '−');
 }
 
 /** A share from 0 to 1: "42 %", in English "42%". */

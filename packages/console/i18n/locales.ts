@@ -16,8 +16,8 @@ const STORED = 'console.locale';
 
 /** The user's choice, else the first language of the browser that the console has, else English. */
 export function preferredLocale(): Locale {
-  const stored = readStored();
-  if (stored !== null) return stored;
+  const stored = LOCALES.find((each) => each === localStorage.getItem(STORED));
+  if (stored !== undefined) return stored;
   for (const wanted of navigator.languages) {
     const { language, script } = new Intl.Locale(wanted);
     const exact = `${language}-${script ?? ''}`;
@@ -29,9 +29,4 @@ export function preferredLocale(): Locale {
 
 export function storeLocale(locale: Locale): void {
   localStorage.setItem(STORED, locale);
-}
-
-function readStored(): Locale | null {
-  const stored = localStorage.getItem(STORED);
-  return LOCALES.find((each) => each === stored) ?? null;
 }

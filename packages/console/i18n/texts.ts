@@ -44,11 +44,11 @@ export function pageTexts<Key extends string>(page: string, urls: Readonly<Recor
       const key = prefix + code;
       return has(key) ? translate(key) : otherwise;
     },
-    /** All keys, once the messages are there. */
-    keys: () =>
-      Object.keys(i18n.messages).flatMap((key) =>
-        key.startsWith(`${page}.`) ? [key.slice(page.length + 1) as Key] : [],
-      ),
+    /** The codes that `inWords` knows, once the messages are there. */
+    codes: (prefix: string): readonly string[] => {
+      const start = `${page}.${prefix}`;
+      return Object.keys(i18n.messages).flatMap((key) => (key.startsWith(start) ? [key.slice(start.length)] : []));
+    },
   };
 }
 

@@ -14,7 +14,7 @@ export interface Session {
 
 /** Why an identity provider did not sign a person in, as the service says it in the address. */
 const PROVIDER_REFUSALS = ['expired', 'forbidden', 'unavailable'] as const;
-export type ProviderRefusal = `provider-${(typeof PROVIDER_REFUSALS)[number]}`;
+type ProviderRefusal = `provider-${(typeof PROVIDER_REFUSALS)[number]}`;
 
 /** `code-refused`: signed out, and the link that was opened had been used or was too old. */
 export type SessionState = 'starting' | 'signed-out' | 'code-refused' | 'unreachable' | ProviderRefusal | Session;
@@ -56,44 +56,24 @@ export async function startSession(): Promise<void> {
     // A code works once. It must not stay in the history.
     history.replaceState(history.state, '', location.pathname + location.search);
   }
-  if (code !== null && (await signInByCode(code)) !== 'refused') return;
+  if (code !== null) {
+    // Refused when it was used before, or is older than ten minutes.
+    const accepted = await accept(await post(SESSION_URL, { code }));
+    if (accepted !== 'unreachable') unusedCode = null;
+    if (accepted !== 'refused') return;
+  }
   if ((await renewSession()) !== 'refused') return;
   if (refusal !== undefined) state.set(`provider-${refusal}`);
   else state.set(code === null ? 'signed-out' : 'code-refused');
 }
 
-/** An identity provider for sign-ins. */
-export interface IdentityProvider {
-  readonly name: string;
-  /** The address that begins the sign-in. */
-  readonly url: string;
-}
-
-/** Null where there is none, and while the service does not answer. */
-export async function identityProvider(): Promise<IdentityProvider | null> {
-  try {
-    const response = await fetch(`${SESSION_URL}/methods`, { credentials: 'same-origin' });
-    if (!response.ok) return null;
-    return ((await response.json()) as { openid: IdentityProvider | null }).openid;
-  } catch {
-    return null;
-  }
-}
-
 /** Whether the service responds, and not only a proxy before it. */
 export async function isReachable(): Promise<boolean> {
   try {
-    return (await fetch(`${SESSION_URL}/methods`, { credentials: 'same-origin', cache: 'no-store' })).status < 500;
+    return (await fetch(`${SESSION_URL}/methods`, { cache: 'no-store' })).status < 500;
   } catch {
     return false;
   }
-}
-
-/** A code is refused when it was used before, or is older than ten minutes. */
-async function signInByCode(code: string): Promise<Renewal> {
-  const accepted = await accept(await post(SESSION_URL, { code }));
-  if (accepted !== 'unreachable') unusedCode = null;
-  return accepted;
 }
 
 /** A new token for the cookie of the session. Several callers share one request. */
@@ -126,7 +106,6 @@ export async function signOut(): Promise<void> {
   const token = currentSession()?.token;
   await fetch(SESSION_URL, {
     method: 'DELETE',
-    credentials: 'same-origin',
     headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
   }).catch(() => {});
   state.set('signed-out');
@@ -141,7 +120,6 @@ async function post(url: string, body: object): Promise<Response | null> {
   try {
     return await fetch(url, {
       method: 'POST',
-      credentials: 'same-origin',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(body),
     });

@@ -56,7 +56,6 @@ export function Chip({ isOn, ...rest }: ChipProps) {
 interface FieldProps {
   readonly label: ReactNode;
   readonly className?: string | undefined;
-  /** The control. */
   readonly children: ReactNode;
 }
 
@@ -70,16 +69,17 @@ export function Field({ label, className, children }: FieldProps) {
   );
 }
 
-interface Labelled {
+interface Typed {
   readonly label: ReactNode;
-  /** Of the field with its label. */
-  readonly fieldClass?: string;
-}
-interface Typed extends Labelled {
   readonly onText?: (text: string) => void;
 }
 
-export function TextField({ label, fieldClass, className = '', onText, ...input }: Typed & ComponentProps<'input'>) {
+interface TextFieldProps extends Typed, ComponentProps<'input'> {
+  /** Of the field with its label. */
+  readonly fieldClass?: string;
+}
+
+export function TextField({ label, fieldClass, className = '', onText, ...input }: TextFieldProps) {
   return (
     <Field label={label} className={fieldClass}>
       <input className={`input ${className}`} onChange={({ target }) => onText?.(target.value)} {...input} />
@@ -87,9 +87,9 @@ export function TextField({ label, fieldClass, className = '', onText, ...input 
   );
 }
 
-export function TextArea({ label, fieldClass, onText, ...input }: Typed & ComponentProps<'textarea'>) {
+export function TextArea({ label, onText, ...input }: Typed & ComponentProps<'textarea'>) {
   return (
-    <Field label={label} className={fieldClass}>
+    <Field label={label}>
       <textarea className="input" onChange={({ target }) => onText?.(target.value)} {...input} />
     </Field>
   );
@@ -116,7 +116,6 @@ interface SelectProps<Value> extends Omit<ComponentProps<'select'>, 'value'> {
   readonly onChoose?: (value: Value) => void;
 }
 
-/** A choice of one of some values. */
 export function Select<Value extends string | number>(props: SelectProps<Value>) {
   const { options, nameOf = String, onChoose, className = 'input', ...select } = props;
   const choose = (chosen: string) => {
@@ -136,11 +135,10 @@ export function Select<Value extends string | number>(props: SelectProps<Value>)
 
 export function SelectField<Value extends string | number>({
   label,
-  fieldClass,
   ...select
-}: Labelled & SelectProps<Value>) {
+}: { readonly label: ReactNode } & SelectProps<Value>) {
   return (
-    <Field label={label} className={fieldClass}>
+    <Field label={label}>
       <Select {...select} />
     </Field>
   );
@@ -261,7 +259,6 @@ interface ItemProps extends ComponentProps<'button'> {
   readonly isDanger?: boolean;
 }
 
-/** A button in a panel. */
 export function PopupItem({ icon, isDanger = false, children, ...rest }: ItemProps) {
   return (
     <button type="button" className={isDanger ? 'popup-item popup-danger' : 'popup-item'} {...rest}>

@@ -94,7 +94,7 @@ export function Confirmation() {
   const { title, text, action, isSafe = false, stay, details, answer } = question;
   return (
     <Dialog title={title} onClose={() => answer(false)}>
-      <p>{text}</p>
+      <p className="foreign">{text}</p>
       {details}
       <DialogActions onClose={() => answer(false)} leave={stay}>
         <Button kind={isSafe ? 'primary' : 'danger'} onClick={() => answer(true)}>

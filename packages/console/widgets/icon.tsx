@@ -35,7 +35,6 @@ const PATHS = {
   flag: 'M4 14V2.5h8.5L10.5 5.5l2 3H4',
   copy: 'M5.5 5.5h8v8h-8zM10.5 5.5v-3h-8v8h3',
   check: 'M3 8.5l3.2 3.2L13 4.5',
-  audio: 'M3 6.5v3M5.5 4v8M8 2.5v11M10.5 5v6M13 6.5v3',
   text: 'M3 4h10M3 8h7M3 12h9',
   help: 'M8 2a6 6 0 1 0 0 12A6 6 0 0 0 8 2zM6.3 6.4a1.8 1.8 0 1 1 2.5 1.7c-.5.2-.8.6-.8 1.2M8 11.3h.01',
 } as const;

@@ -4,7 +4,7 @@ import type { Page } from '../api/client.ts';
 import * as format from '../i18n/format.ts';
 import { shellTexts } from '../i18n/texts.ts';
 import { Button } from './controls.tsx';
-import { LoadingOrFailed } from './page.tsx';
+import { LoadingOrFailed, type Query } from './page.tsx';
 
 type Fetch<Item> = (context: { signal: AbortSignal }) => Promise<Page<Item>>;
 
@@ -76,7 +76,6 @@ export function List<Item>({
   );
 }
 
-/** A list as a table. */
 export function PagedTable<Item>(props: Omit<ListProps<Item>, 'children'> & Omit<TableProps<Item>, 'items'>) {
   const { pages, none, ...table } = props;
   return (
@@ -87,7 +86,7 @@ export function PagedTable<Item>(props: Omit<ListProps<Item>, 'children'> & Omit
 }
 
 interface QueryProps {
-  readonly query: Parameters<typeof LoadingOrFailed>[0]['query'];
+  readonly query: Query;
   /** What is said where it has nothing. */
   readonly none: string;
 }

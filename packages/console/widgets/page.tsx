@@ -1,4 +1,5 @@
 import { ApiError, Unreachable } from '@call-analysis/client/errors';
+import type { UseQueryResult } from '@tanstack/react-query';
 import { Link, type LinkProps } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useState } from 'react';
 import type { Schemas } from '../api/client.ts';
@@ -8,7 +9,6 @@ import { shellTexts } from '../i18n/texts.ts';
 import { Button } from './controls.tsx';
 import { Icon } from './icon.tsx';
 
-/** The title of the window. */
 export function useTitle(title: string): void {
   const t = shellTexts.use();
   useEffect(() => {
@@ -67,18 +67,16 @@ export function PageHead({
 
 interface CardProps {
   readonly title: string;
-  /** Beside the heading. */
   readonly head?: ReactNode;
-  readonly className?: string;
   /** A landmark by its title. Not where what is in it is one by the same title. */
   readonly isRegion?: boolean;
   readonly children: ReactNode;
 }
 
 /** A part of a page, under its heading. */
-export function Card({ title, head, className = '', isRegion = true, children }: CardProps) {
+export function Card({ title, head, isRegion = true, children }: CardProps) {
   return (
-    <section className={`card card-body stack ${className}`} aria-label={isRegion ? title : undefined}>
+    <section className="card card-body stack" aria-label={isRegion ? title : undefined}>
       {head === undefined ? (
         <h2>{title}</h2>
       ) : (
@@ -109,11 +107,11 @@ export function Tab({ isShown, children, ...link }: TabProps) {
 export type Fact = readonly [name: string, value: ReactNode];
 
 /** Names with their values. A fact without a value is left out. */
-export function Facts({ of, className = '' }: { of: readonly (Fact | null | false)[]; className?: string }) {
+export function Facts({ of, className = '' }: { of: readonly (Fact | false)[]; className?: string }) {
   return (
     <dl className={`facts ${className}`}>
       {of
-        .filter((each) => each !== null && each !== false)
+        .filter((each) => each !== false)
         .map(([name, value]) => (
           <div key={name}>
             <dt>{name}</dt>
@@ -167,7 +165,7 @@ export function Loading() {
 }
 
 /** Something could not be fetched, and a button that tries again, where that may help. */
-export function Failed({ error, retry }: { error: unknown; retry?: (() => void) | undefined }) {
+export function Failed({ error, retry }: { error: unknown; retry: () => void }) {
   const t = shellTexts.use();
   const { title, text } = useFailure(error);
   const isFinal = error instanceof ApiError && error.status === 403;
@@ -180,22 +178,15 @@ export function Failed({ error, retry }: { error: unknown; retry?: (() => void) 
           <code>{error.requestId}</code>
         </p>
       )}
-      {retry !== undefined && !isFinal && <Button onClick={retry}>{t('retry')}</Button>}
+      {!isFinal && <Button onClick={retry}>{t('retry')}</Button>}
     </div>
   );
 }
 
-interface LoadingOrFailedProps {
-  readonly query: {
-    readonly data: unknown;
-    readonly isError: boolean;
-    readonly error: unknown;
-    readonly refetch: () => unknown;
-  };
-}
+export type Query = Pick<UseQueryResult, 'data' | 'isError' | 'error' | 'refetch'>;
 
 /** Shows that a query is loading or has failed. Nothing once it has data. */
-export function LoadingOrFailed({ query: { data, isError, error, refetch } }: LoadingOrFailedProps) {
+export function LoadingOrFailed({ query: { data, isError, error, refetch } }: { query: Query }) {
   if (data !== undefined) return null;
   return isError ? <Failed error={error} retry={() => void refetch()} /> : <Loading />;
 }

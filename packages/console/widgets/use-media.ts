@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from 'react';
+import { createStore } from '../store.ts';
 
 /** A window in which the columns of a call are below each other. */
 export const ONE_COLUMN = '(max-width: 860px)';
@@ -15,19 +16,28 @@ export function useMedia(query: string): boolean {
   );
 }
 
+export const THEMES = ['system', 'light', 'dark'] as const;
+type Theme = (typeof THEMES)[number];
+
+const STORED = 'console.theme';
+const theme = createStore<Theme>(THEMES.find((each) => each === localStorage.getItem(STORED)) ?? 'system');
+
+/** The person's choice, which the browser remembers. */
+export const useTheme = theme.use;
+
+/** `system` follows the browser. */
+export function applyTheme(chosen: Theme = theme.get()): void {
+  localStorage.setItem(STORED, chosen);
+  if (chosen === 'system') delete document.documentElement.dataset['theme'];
+  else document.documentElement.dataset['theme'] = chosen;
+  theme.set(chosen);
+}
+
 /** The colours in use, now and when the user or the browser changes them: for what is drawn and does not follow CSS. */
 export function useScheme(): string {
   const isDark = useMedia('(prefers-color-scheme: dark)');
-  const { documentElement } = document;
-  const chosen = useSyncExternalStore(
-    (listener) => {
-      const observer = new MutationObserver(listener);
-      observer.observe(documentElement, { attributeFilter: ['data-theme'] });
-      return () => observer.disconnect();
-    },
-    () => documentElement.dataset['theme'],
-  );
-  return chosen ?? (isDark ? 'dark' : 'light');
+  const chosen = useTheme();
+  return chosen === 'system' ? (isDark ? 'dark' : 'light') : chosen;
 }
 
 /** A colour of the design for a canvas, which knows neither variables nor `light-dark()`: the browser resolves it. */

@@ -24,7 +24,7 @@ export function fieldText({ field, code, message }: FieldFault): string {
   });
 }
 
-/** The codes of failed calls that mean the same to a person. */
+/** The codes of failed calls that mean the same to a person, beside those of engines and analysts. */
 const FAILURES = {
   ENTRY_CORRUPT: 'call.file',
   INVALID_FILE_FORMAT: 'call.file',
@@ -34,23 +34,14 @@ const FAILURES = {
   RECORDING_MISSING: 'call.missing',
   AUDIO_NOT_STEREO: 'call.stereo',
   LANGUAGE_NOT_SUPPORTED: 'call.language',
-  ENGINE_UNAVAILABLE: 'call.engine',
-  ENGINE_FAILED: 'call.engine',
-  ENGINE_CRASHED: 'call.engine',
-  ENGINE_STALLED: 'call.engine',
-  ENGINE_CLOSED: 'call.engine',
-  ENGINE_REFUSED: 'call.engine',
-  ENGINE_MISCONFIGURED: 'call.engine',
   WORK_DIRECTORY_FULL: 'call.room',
   TRANSCRIPT_UNREADABLE: 'call.result',
   RESULT_NOT_STORED: 'call.result',
-  ANALYST_UNAVAILABLE: 'call.analyst',
-  ANALYST_REFUSED: 'call.analyst',
-  ANALYST_UNREADABLE: 'call.analyst',
 } as const satisfies Record<string, keyof typeof en>;
 
-/** Why a call failed. */
 export function failureText({ code, message }: { readonly code: string; readonly message: string }): string {
+  if (code.startsWith('ENGINE_')) return faultText('call.engine', message);
+  if (code.startsWith('ANALYST_')) return faultText('call.analyst', message);
   return Object.hasOwn(FAILURES, code) ? faultText(FAILURES[code as keyof typeof FAILURES], message) : message;
 }
 

@@ -1,4 +1,4 @@
-const DAY_MS = 86_400_000;
+export const DAY_MS = 86_400_000;
 
 export function isZone(name: string): boolean {
   try {
@@ -30,13 +30,9 @@ export function addDays(day: string, days: number): string {
   return date.toISOString().slice(0, 10);
 }
 
-/** Midnight in the zone, the first of two. Where a change of clocks skips it, the first instant of the day. */
+/** Midnight in the zone, as `instantOf` has it. */
 export function startOfDay(day: string, zone: string): string {
-  const midnight = Date.parse(`${day}T00:00:00Z`);
-  // Clocks change at most once within these two days, so that one of the two offsets is right.
-  const tries = [midnight - DAY_MS, midnight + DAY_MS].map((instant) => midnight - offsetOf(instant, zone));
-  const within = tries.filter((instant) => dayIn(new Date(instant), zone) === day);
-  return new Date(Math.min(...within)).toISOString();
+  return instantOf(`${day}T00:00`, zone);
 }
 
 /** Milliseconds that the zone's clock is ahead of UTC. */
@@ -54,10 +50,11 @@ export function endOfDay(day: string, zone: string): string {
   return instantOf(`${day}T23:59`, zone);
 }
 
-/** The instant of such a field. Where a change of clocks repeats the time, the first one. */
+/** The instant of such a field. Where a change of clocks repeats the time, the first one; where it skips the time, as much later. */
 export function instantOf(input: string, zone: string): string {
   const clock = Date.parse(`${input}Z`);
+  // Clocks change at most once within these two days, so that one of the two offsets is right.
   const tries = [clock - DAY_MS, clock + DAY_MS].map((near) => clock - offsetOf(near, zone));
   const within = tries.filter((instant) => localInput(instant, zone) === input.slice(0, 16));
-  return new Date(Math.min(...(within.length > 0 ? within : tries))).toISOString();
+  return new Date(within.length > 0 ? Math.min(...within) : Math.max(...tries)).toISOString();
 }

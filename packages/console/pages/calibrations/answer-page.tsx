@@ -3,7 +3,7 @@ import './calibrations.css';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { api, send } from '../../api/client.ts';
-import { saving } from '../../api/query-client.ts';
+import { saving } from '../../api/connection.ts';
 import { useDraft } from '../../drafts/drafts.ts';
 import * as format from '../../i18n/format.ts';
 import { useSession } from '../../session/session.ts';
@@ -12,7 +12,7 @@ import { Button, Chip } from '../../widgets/controls.tsx';
 import { PageHead, useTitle, LoadingOrFailed, Crumbs } from '../../widgets/page.tsx';
 import { Listening, useListening } from '../call/listening.tsx';
 import { type Analysis, type CallDetail, useCall } from '../call/use-call.ts';
-import { questionsOf } from '../call/use-review.ts';
+import { questionsOf } from '../call/use-review.tsx';
 import { calibrationTexts, callTexts } from '../texts.ts';
 import { type Calibration, CALIBRATIONS, nextToAnswer, useCalibration } from './use-calibrations.ts';
 
@@ -26,13 +26,9 @@ export default function AnswerPage() {
   useTitle(calibration.data?.name ?? '');
   if (calibration.data === undefined) return <LoadingOrFailed query={calibration} />;
   if (call.data === undefined) return <LoadingOrFailed query={call} />;
-  const analysis = analysisOf(calibration.data, call.data);
+  const wanted = calibration.data.calls.find(({ call_uuid }) => call_uuid === callUuid)?.analysis_uuid;
+  const analysis = call.data.analyses.find((each) => each.uuid === wanted) ?? null;
   return <Blind key={callUuid} {...{ calibration: calibration.data, call: call.data, analysis }} />;
-}
-
-function analysisOf({ calls }: Calibration, { uuid, analyses }: CallDetail): Analysis | null {
-  const wanted = calls.find(({ call_uuid }) => call_uuid === uuid)?.analysis_uuid;
-  return analyses.find((each) => each.uuid === wanted) ?? null;
 }
 
 interface Props {

@@ -20,13 +20,6 @@ const route = getRouteApi('/calibrations/new');
 /** As many as the service takes. */
 const MOST_CALLS = 100;
 
-interface Draft {
-  readonly name: string;
-  readonly due: string;
-  readonly calls: readonly string[];
-  readonly people: readonly string[];
-}
-
 /** Starts a calibration: its calls, its people, and until when. */
 export default function NewCalibrationPage() {
   const t = calibrationTexts.use();
@@ -35,8 +28,8 @@ export default function NewCalibrationPage() {
   const { calls: chosen = [] } = route.useSearch();
   const navigate = useNavigate();
   const people = usePeople().filter(({ role }) => may(role, 'review'));
-  const saved: Draft = { name: '', due: '', calls: chosen, people: [] };
-  const { value: form, set, discard } = useDraft('calibration new', saved);
+  const empty = { name: '', due: '', calls: chosen as readonly string[], people: [] as readonly string[] };
+  const { value: form, set, discard } = useDraft('calibration new', empty);
   const start = useAction(
     () =>
       send(

@@ -12,7 +12,7 @@ import { Dialog, DialogActions } from '../../widgets/dialog.tsx';
 import { Table } from '../../widgets/list.tsx';
 import { callTexts } from '../texts.ts';
 import { type CallDetail, callKey, type Analysis, type Question } from './use-call.ts';
-import { questionsOf } from './use-review.ts';
+import { questionsOf } from './use-review.tsx';
 
 type Receipt = Schemas['ErasureReceipt'];
 

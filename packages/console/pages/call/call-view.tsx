@@ -9,18 +9,17 @@ import { shellTexts } from '../../i18n/texts.ts';
 import { useMay } from '../../session/session.ts';
 import { StatusBadge } from '../../widgets/call-facts.tsx';
 import { Card, Facts, useTitle, State, useFailure, LoadingOrFailed } from '../../widgets/page.tsx';
-import { useKeyList, useKeys } from '../../widgets/use-keys.ts';
+import { useKeyList, useKeys } from '../../widgets/use-events.ts';
 import { ONE_COLUMN, useMedia } from '../../widgets/use-media.ts';
 import { callTexts } from '../texts.ts';
 import { CallActions } from './call-actions.tsx';
 import { Comments, useComments } from './comments.tsx';
 import { CallDesk } from './desk/call-desk.tsx';
-import { DeskOf } from './desk/use-call-desk.ts';
 import { Listening, useListening } from './listening.tsx';
 import { Neighbours } from './neighbours.tsx';
 import { ScorePanel } from './score-panel.tsx';
 import { type CallDetail, type Question, useCall } from './use-call.ts';
-import { questionsOf } from './use-review.ts';
+import { questionsOf } from './use-review.tsx';
 
 const route = getRouteApi('/calls/$uuid');
 
@@ -103,14 +102,12 @@ function CallView({ call }: { call: CallDetail }) {
         {analysis === null ? (
           <p className="card card-body muted no-score">{t(call.status === 'completed' ? 'noScore' : 'notYet')}</p>
         ) : (
-          <DeskOf value={call.uuid}>
-            <ScorePanel
-              {...{ call, active }}
-              saved={analysis}
-              onActivate={activate}
-              onQuote={(question, index) => listening.quote(question, index, true)}
-            />
-          </DeskOf>
+          <ScorePanel
+            {...{ call, active }}
+            saved={analysis}
+            onActivate={activate}
+            onQuote={(question, index) => listening.quote(question, index, true)}
+          />
         )}
       </div>
     </div>
@@ -152,18 +149,16 @@ function Meta({ call }: { call: CallDetail }) {
 
 /** One call: its recording, transcript and scores. */
 export default function CallPage() {
+  const t = callTexts.use();
   const { uuid } = route.useParams();
   const call = useCall(uuid);
+  const failure = useFailure(call.error);
   if (call.data !== undefined) return <CallView key={uuid} call={call.data} />;
-  if (call.error instanceof ApiError && call.error.status === 404) return <Gone error={call.error} />;
-  return <LoadingOrFailed query={call} />;
-}
-
-/** An erased call does not come back, so there is nothing to try again. */
-function Gone({ error }: { error: ApiError }) {
-  const t = callTexts.use();
+  const isGone = call.error instanceof ApiError && call.error.status === 404;
+  if (!isGone) return <LoadingOrFailed query={call} />;
+  // An erased call does not come back, so there is nothing to try again.
   return (
-    <State isPage {...useFailure(error)}>
+    <State isPage {...failure}>
       <Link to="/calls" className="button">
         {t('toCalls')}
       </Link>

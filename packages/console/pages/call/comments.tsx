@@ -1,18 +1,17 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useRef } from 'react';
+import { type KeyboardEvent, useRef, useState } from 'react';
 import { api, type Schemas, send, get } from '../../api/client.ts';
-import { saving } from '../../api/query-client.ts';
-import { useWriting } from '../../drafts/leave-question.ts';
+import { saving } from '../../api/connection.ts';
+import { useWriting } from '../../drafts/drafts.ts';
 import * as format from '../../i18n/format.ts';
 import { shellTexts } from '../../i18n/texts.ts';
 import { useMay, useSession } from '../../session/session.ts';
 import { failed, useAction } from '../../widgets/actions.tsx';
 import { Button, Form } from '../../widgets/controls.tsx';
 import { Highlighted } from '../../widgets/highlighted.tsx';
-import { usePeople, usePersonName } from '../../widgets/people.ts';
+import { type Person, usePeople, usePersonName } from '../../widgets/people.ts';
 import { callTexts } from '../texts.ts';
-import { MentionField } from './desk/mention-field.tsx';
-import { mentionsIn } from './desk/mentions.ts';
+import { mentionsIn, nameBeingTyped, peopleCalled } from './desk/mentions.ts';
 import { FOLLOW_MS } from './use-call.ts';
 
 type Comment = Schemas['Comment'];
@@ -150,14 +149,7 @@ function NewComment({ callUuid, utterance, writing: { text, set, done, leave } }
   };
   return (
     <Form className="comment-form" onSend={submit}>
-      <MentionField
-        label={t('comment')}
-        value={text}
-        maxLength={MAX_CHARS}
-        onChange={set}
-        onSubmit={submit}
-        onCancel={leave}
-      />
+      <MentionField value={text} onChange={set} onSubmit={submit} onCancel={leave} />
       <div className="dialog-actions">
         <Button isSmall onClick={leave}>
           {shell('cancel')}
@@ -167,5 +159,80 @@ function NewComment({ callUuid, utterance, writing: { text, set, done, leave } }
         </Button>
       </div>
     </Form>
+  );
+}
+
+/** People who are offered at once. */
+const OFFERED = 6;
+
+interface MentionProps {
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+  readonly onSubmit: () => void;
+  readonly onCancel: () => void;
+}
+
+/** A field for a comment that offers people after an `@`. Enter takes the first of them. */
+function MentionField({ value, onChange, onSubmit, onCancel }: MentionProps) {
+  const t = callTexts.use();
+  const people = usePeople();
+  const field = useRef<HTMLTextAreaElement>(null);
+  const [cursor, setCursor] = useState(value.length);
+  const typed = nameBeingTyped(value, cursor);
+  const offered = typed === null ? [] : peopleCalled(typed, people).slice(0, OFFERED);
+  const isComplete = offered.some(({ name }) => name === typed);
+  const pick = ({ name }: Person) => {
+    const start = cursor - typed!.length;
+    const before = `${value.slice(0, start)}${name} `;
+    onChange(before + value.slice(cursor));
+    setCursor(before.length);
+    field.current?.focus();
+    // The new text is in the field with the next frame.
+    requestAnimationFrame(() => field.current?.setSelectionRange(before.length, before.length));
+  };
+  const press = (event: KeyboardEvent<HTMLTextAreaElement>) => {
+    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) onSubmit();
+    else if (event.key === 'Enter' && offered.length > 0 && !isComplete) {
+      event.preventDefault();
+      pick(offered[0]!);
+    }
+    if (event.key === 'Escape') {
+      // The same key press would close the question.
+      event.preventDefault();
+      onCancel();
+    }
+  };
+  return (
+    <>
+      <textarea
+        ref={field}
+        className="input"
+        // The user has just asked to write.
+        // oxlint-disable-next-line jsx-a11y/no-autofocus
+        autoFocus
+        maxLength={MAX_CHARS}
+        aria-label={t('comment')}
+        placeholder={t('mention.hint')}
+        value={value}
+        onChange={({ target }) => {
+          setCursor(target.selectionStart);
+          onChange(target.value);
+        }}
+        onSelect={({ currentTarget }) => setCursor(currentTarget.selectionStart)}
+        onKeyDown={press}
+      />
+      <div role="status" className="visually-hidden">
+        {offered.length > 0 && !isComplete ? t('mention.offered', { name: offered[0]!.name }) : ''}
+      </div>
+      {offered.length > 0 && !isComplete && (
+        <div className="mention-people" role="group" aria-label={t('mention.people')}>
+          {offered.map((person) => (
+            <button key={person.uuid} type="button" className="chip foreign" onClick={() => pick(person)}>
+              {person.name}
+            </button>
+          ))}
+        </div>
+      )}
+    </>
   );
 }

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { useKeys } from '../../widgets/use-keys.ts';
+import { useKeys } from '../../widgets/use-events.ts';
 import { PlayerPanel, usePlayback } from './player/player-panel.tsx';
 import { silencesOf } from './player/silences.ts';
 import { SKIP_SECONDS, usePlayer } from './player/use-player.ts';

@@ -1,18 +1,16 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useRouter } from '@tanstack/react-router';
 import { useEffect } from 'react';
-import { get } from '../../api/client.ts';
+import { get, PAGE_SIZE } from '../../api/client.ts';
 import * as format from '../../i18n/format.ts';
 import { Button } from '../../widgets/controls.tsx';
 import { Icon } from '../../widgets/icon.tsx';
 import { Crumbs } from '../../widgets/page.tsx';
-import { useKeys } from '../../widgets/use-keys.ts';
-import { extendList, noteOpened, useListOf } from '../calls/call-list.ts';
+import { useKeys } from '../../widgets/use-events.ts';
+import { extendList, noteOpened, useListOf } from '../calls/call-list.tsx';
 import { callQuery as filtersOf } from '../calls/call-search.ts';
 import { callTexts } from '../texts.ts';
 import { callQuery } from './use-call.ts';
-
-const PAGE_SIZE = 100;
 
 /** The way back to the list, and to the calls before and after this one in it. */
 export function Neighbours({ uuid, words }: { uuid: string; words: string | undefined }) {

@@ -6,11 +6,14 @@ import { useMay } from '../../session/session.ts';
 import { Button, Chip, Form } from '../../widgets/controls.tsx';
 import { Icon } from '../../widgets/icon.tsx';
 import { callTexts } from '../texts.ts';
-import { DisputeBadge, Disputes } from './desk/disputes.tsx';
+import type { Dispute } from './desk/call-desk.tsx';
+import { Disputes } from './desk/disputes.tsx';
 import type { Question } from './use-call.ts';
-import { machineAnswer, type Review } from './use-review.ts';
+import { machineAnswer, type Review } from './use-review.tsx';
 
 interface Props {
+  readonly callUuid: string;
+  readonly disputes: readonly Dispute[];
   readonly number: number;
   readonly question: Question;
   readonly review: Review;
@@ -21,7 +24,7 @@ interface Props {
 
 /** A question with its answer; open, with what the answer rests on and a way to correct it. */
 export function QuestionCard(props: Props) {
-  const { number, question, review, isActive, onToggle } = props;
+  const { disputes, number, question, review, isActive, onToggle } = props;
   const t = callTexts.use();
   const { answer, not_applicable, points, max_points, needs_review } = question;
   // A person's answer is not saved yet, because the service does not respond.
@@ -39,7 +42,9 @@ export function QuestionCard(props: Props) {
             {points === null ? '' : `${format.number(points, 2)} / ${format.number(max_points, 2)}`}
           </span>
         </span>
-        <DisputeBadge question={question} />
+        {disputes.some(({ status }) => status === 'open') && (
+          <span className="badge badge-warn">{t('dispute.badge')}</span>
+        )}
         {needs_review && <span className="badge badge-warn">{t('review')}</span>}
         {question.decided_by === 'person' && !isWaiting && <span className="badge badge-accent">{t('person')}</span>}
         {isWaiting && (
@@ -67,7 +72,7 @@ function Printed({ question: { explanation, evidence, comment } }: Pick<Props, '
   );
 }
 
-function Details({ question, review, onQuote }: Props) {
+function Details({ callUuid, disputes, question, review, onQuote }: Props) {
   const t = callTexts.use();
   const mayReview = useMay('review');
   const machine = machineAnswer(question);
@@ -93,7 +98,7 @@ function Details({ question, review, onQuote }: Props) {
           <AnswerComment {...{ question, review }} />
         </>
       )}
-      <Disputes question={question} />
+      <Disputes {...{ callUuid, disputes, question }} />
     </div>
   );
 }

@@ -8,12 +8,12 @@ import { Button } from '../../widgets/controls.tsx';
 import { Icon } from '../../widgets/icon.tsx';
 import { type Fact, Facts } from '../../widgets/page.tsx';
 import { usePersonName } from '../../widgets/people.ts';
-import { useKeys } from '../../widgets/use-keys.ts';
+import { useKeys } from '../../widgets/use-events.ts';
 import { callTexts } from '../texts.ts';
+import { useCallDesk } from './desk/call-desk.tsx';
 import { QuestionCard, keysOf } from './question-card.tsx';
-import { ReviewConflict, mayFinish } from './review-conflict.tsx';
 import type { Analysis, Question, CallDetail } from './use-call.ts';
-import { isLeftToModel, questionsOf, useReview, inQuestion } from './use-review.ts';
+import { inQuestion, isLeftToModel, mayFinish, questionsOf, useReview } from './use-review.tsx';
 
 interface Props {
   readonly call: CallDetail;
@@ -28,6 +28,7 @@ export function ScorePanel({ call, saved, active, onActivate, onQuote }: Props) 
   const t = callTexts.use();
   const review = useReview(call, saved);
   const mayReview = useMay('review');
+  const { disputes = [] } = useCallDesk(call.uuid).data ?? {};
   const analysis = review.shown;
   const questions = questionsOf(analysis);
   const at = questions.findIndex(({ uuid }) => uuid === active?.uuid);
@@ -118,6 +119,8 @@ export function ScorePanel({ call, saved, active, onActivate, onQuote }: Props) 
             {section.questions.map((question) => (
               <QuestionCard
                 key={question.uuid}
+                callUuid={call.uuid}
+                disputes={disputes.filter(({ question_uuid }) => question_uuid === question.uuid)}
                 number={questions.indexOf(question) + 1}
                 {...{ question, review }}
                 isActive={active?.uuid === question.uuid}
@@ -128,7 +131,6 @@ export function ScorePanel({ call, saved, active, onActivate, onQuote }: Props) 
           </ul>
         </div>
       ))}
-      <ReviewConflict analysis={analysis} review={review} />
       {mayReview && (
         <div className="score-actions">
           {analysis.review?.done !== true && (

@@ -1,5 +1,5 @@
 import { type MouseEvent, type ReactNode, useEffect, useRef } from 'react';
-import { saveFile } from '../../api/save-file.ts';
+import { saveFile } from '../../api/client.ts';
 import * as format from '../../i18n/format.ts';
 import { SERVICE_URL } from '../../session/session.ts';
 import { useAction } from '../../widgets/actions.tsx';
@@ -52,6 +52,7 @@ export function Transcript({ call, player, question, words, shown, under }: Tran
       <ol ref={list}>
         {utterances.map((utterance) => {
           const { index, role, text, start, confidence, doubtful } = utterance;
+          const isPlayable = start !== null && call.audio !== null;
           return (
             <li
               key={index}
@@ -60,7 +61,7 @@ export function Transcript({ call, player, question, words, shown, under }: Tran
             >
               <div className="utterance-side">
                 <span className="utterance-role">{t(`role.${role}`)}</span>
-                {start !== null && call.audio !== null && (
+                {isPlayable && (
                   <button
                     type="button"
                     className="utterance-time number"
@@ -80,12 +81,8 @@ export function Transcript({ call, player, question, words, shown, under }: Tran
                 {/* The button beside it does the same by keyboard. */}
                 {/* oxlint-disable-next-line jsx-a11y/click-events-have-key-events, jsx-a11y/no-static-element-interactions */}
                 <div
-                  className={
-                    start === null || call.audio === null
-                      ? 'utterance-text foreign'
-                      : 'utterance-text foreign utterance-playing'
-                  }
-                  onClick={(event) => playWord(event, utterance, player, call.audio !== null)}
+                  className={`utterance-text foreign ${isPlayable ? 'utterance-playing' : ''}`}
+                  onClick={(event) => isPlayable && playWord(event, utterance, player)}
                 >
                   <Highlighted text={text} spans={spansOf(utterance, question, pattern)} />
                 </div>
@@ -119,8 +116,8 @@ function wordPattern(words: string | undefined): RegExp | null {
 }
 
 /** Words have no times of their own, so that of the click is estimated from where it is in the utterance. */
-function playWord(event: MouseEvent, { text, start, end }: Utterance, player: Player, hasAudio: boolean): void {
-  if (!hasAudio || start === null || end === null || getSelection()?.isCollapsed === false) return;
+function playWord(event: MouseEvent, { text, start, end }: Utterance, player: Player): void {
+  if (start === null || end === null || getSelection()?.isCollapsed === false) return;
   const at = offsetIn(event.currentTarget, event.clientX, event.clientY);
   player.playFrom(start + (end - start) * (at / Math.max(1, text.length)));
 }

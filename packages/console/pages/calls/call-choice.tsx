@@ -12,7 +12,6 @@ const OFFERED = 30;
 interface Props {
   readonly chosen: readonly string[];
   readonly onChange: (chosen: readonly string[]) => void;
-  /** How many may be chosen. */
   readonly most: number;
   /** Calls of any other segment type are not offered. */
   readonly segmentType?: string | null;

@@ -9,15 +9,14 @@ import { Icon } from '../../widgets/icon.tsx';
 import { later } from '../../widgets/later.tsx';
 import { useTitle, Failed, Loading, State } from '../../widgets/page.tsx';
 import { callsTexts } from '../texts.ts';
-import { openFromList } from './call-list.ts';
+import { openFromList } from './call-list.tsx';
 import { type CallSearch, DEFAULT_SORT, isFiltered, type Sort } from './call-search.ts';
 import { ExportButton } from './export-button.tsx';
 import { FilterBar } from './filters/filter-bar.tsx';
 import { CallsTable } from './table/calls-table.tsx';
-import { ColumnChoice, SortChoice } from './table/choices.tsx';
-import { storeColumns, storedColumns } from './table/columns.tsx';
+import { ColumnChoice, SortChoice, storeColumns, storedColumns } from './table/columns.tsx';
 import { useCalls } from './use-calls.ts';
-import { storageKey, isSameSearch, searchOf, useViews } from './views/use-views.ts';
+import { storageKey, isSameSearch, useViews } from './views/views.tsx';
 
 /** Loaded with the first selection. */
 const SelectionBar = later(() => import('./selection/selection-bar.tsx'));
@@ -75,7 +74,7 @@ export function CallsPage() {
           />
         </div>
       </div>
-      <FilterBar search={search} onChange={change} calls={calls.items}>
+      <FilterBar search={search} onChange={change}>
         <SortChoice sort={sort} columns={columns} onSort={onSort} />
       </FilterBar>
       {search.q !== undefined && (
@@ -167,15 +166,16 @@ function SearchField({ value, onChange }: { value: string; onChange: (value: str
   );
 }
 
-const ViewChoice = later(() => import('./views/view-choice.tsx'));
-const ViewsDialog = later(() => import('./views/views-dialog.tsx'));
+const loadViews = () => import('./views/saved-views.tsx');
+const ViewChoice = later(async () => ({ default: (await loadViews()).ViewChoice }));
+const ViewsDialog = later(async () => ({ default: (await loadViews()).ViewsDialog }));
 
 /** Filters under a name: the person's own, and those that others share with the firm. */
 function SavedViews({ search, onOpen }: { search: CallSearch; onOpen: (search: CallSearch) => void }) {
   const t = callsTexts.use();
   const { data: views = [] } = useViews();
   const [isManaging, setManaging] = useState(false);
-  const open = views.find((view) => isSameSearch(searchOf(view), search));
+  const open = views.find((view) => isSameSearch(view.query, search));
   return (
     <>
       <Popup

@@ -6,7 +6,6 @@ import type { Exported } from './export-dialog.tsx';
 
 const ExportDialog = later(() => import('./export-dialog.tsx'));
 
-/** Opens the choice of what to download. */
 export function ExportButton(calls: Exported) {
   const t = callsTexts.use();
   const [isOpen, setOpen] = useState(false);

@@ -1,6 +1,5 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { get } from '../../api/client.ts';
-import { saveFile } from '../../api/save-file.ts';
+import { get, saveFile } from '../../api/client.ts';
 import { stringifySearch } from '../../api/search-params.ts';
 import { timeZone } from '../../i18n/zone/zone.ts';
 import { useMay, SERVICE_URL } from '../../session/session.ts';
@@ -21,16 +20,6 @@ const NAMES = ['own', 'api'] as const;
 /** The exported calls: those of the filters, or calls by uuid. */
 export type Exported = { readonly search: CallSearch } | { readonly uuids: readonly string[] };
 
-/** What goes into the file beside the calls' own fields. */
-interface Contents {
-  readonly format: string;
-  /** The scorecard whose questions get a column each; empty for none. */
-  readonly questions: string;
-  readonly transcripts: boolean;
-  /** The columns' names. Absent: those of the API. */
-  readonly headings: Readonly<Record<string, string>> | undefined;
-}
-
 /** Downloads calls, with what the user chooses. */
 export default function ExportDialog({ calls, onClose }: { calls: Exported; onClose: () => void }) {
   const t = callsTexts.use();
@@ -46,13 +35,21 @@ export default function ExportDialog({ calls, onClose }: { calls: Exported; onCl
     ]),
   );
   const save = useMutation({
-    mutationFn: (text: (name: string) => string) =>
-      download(calls, {
+    mutationFn: (text: (name: string) => string) => {
+      const url = `${SERVICE_URL}/api/v1/calls/export`;
+      const name = `calls.${text('format')}`;
+      const headings = text('names') === 'own' ? ownHeadings() : undefined;
+      const contents = {
         format: text('format'),
-        questions: text('questions'),
-        transcripts: text('transcripts') !== '',
-        headings: text('names') === 'own' ? headings() : undefined,
-      }),
+        // Its times are those that are shown.
+        tz: timeZone(),
+        questions: text('questions') || undefined,
+        transcripts: text('transcripts') === '' ? undefined : true,
+      };
+      if ('uuids' in calls) return saveFile(url, name, { call_uuids: calls.uuids, ...contents, headings });
+      const search = { sort: DEFAULT_SORT, ...calls.search, ...contents };
+      return saveFile(url + stringifySearch({ ...search, headings: JSON.stringify(headings) }), name);
+    },
     onSuccess: onClose,
   });
   return (
@@ -93,30 +90,9 @@ export default function ExportDialog({ calls, onClose }: { calls: Exported; onCl
   );
 }
 
-const HEADING = 'heading.';
-/** Columns whose name in the file is that of the table. */
-const COLUMN = 'column.';
-
-/** The names of the file's columns in the user's language, by those of the API. */
-function headings(): Record<string, string> {
-  const all = callsTexts.keys();
+/** The names of the file's columns in the user's language, by those of the API. Some are those of the table's columns. */
+function ownHeadings(): Record<string, string> {
   const named = (prefix: string) =>
-    all.flatMap((key) => (key.startsWith(prefix) ? [[key.slice(prefix.length), callsTexts.translate(key)]] : []));
-  return Object.fromEntries([...named(COLUMN), ...named(HEADING)]) as Record<string, string>;
-}
-
-function download(calls: Exported, { format, questions, transcripts, headings }: Contents): Promise<void> {
-  const url = `${SERVICE_URL}/api/v1/calls/export`;
-  const name = `calls.${format}`;
-  const contents = {
-    format,
-    // Its times are those that are shown.
-    tz: timeZone(),
-    ...(questions !== '' && { questions }),
-    ...(transcripts && { transcripts }),
-  };
-  if ('uuids' in calls) return saveFile(url, name, { call_uuids: calls.uuids, ...contents, headings });
-  const search = { sort: DEFAULT_SORT, ...calls.search, ...contents };
-  const named = headings === undefined ? {} : { headings: JSON.stringify(headings) };
-  return saveFile(url + stringifySearch({ ...search, ...named }), name);
+    callsTexts.codes(prefix).map((code) => [code, callsTexts.inWords(prefix, code)] as const);
+  return Object.fromEntries([...named('column.'), ...named('heading.')]);
 }

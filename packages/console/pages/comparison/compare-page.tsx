@@ -3,10 +3,11 @@ import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import * as format from '../../i18n/format.ts';
 import { timeZone } from '../../i18n/zone/zone.ts';
 import { Card, Page, LoadingOrFailed } from '../../widgets/page.tsx';
+import { useNames } from '../calls/filters/filters.ts';
 import { periods } from '../dashboard/period.ts';
 import { comparisonTexts } from '../texts.ts';
 import { Comparison, type Side, useFigures } from './measures.tsx';
-import { ScopeForm, useScorecards } from './scope-form.tsx';
+import { ScopeForm } from './scope-form.tsx';
 import { type Scope, SCOPE, chosenDays, filterOf } from './scope.ts';
 
 const route = getRouteApi('/compare');
@@ -16,15 +17,7 @@ const DEFAULT_DAYS = 30;
 /** Two choices of operator, group, segment type, scorecard and days side by side, question by question. */
 export default function ComparePage() {
   const t = comparisonTexts.use();
-  return (
-    <Page title={t('title')} className="comparison">
-      <Compared tz={timeZone()} />
-    </Page>
-  );
-}
-
-function Compared({ tz }: { tz: string }) {
-  const t = comparisonTexts.use();
+  const tz = timeZone();
   const search = route.useSearch();
   const navigate = useNavigate();
   const [one, other] = [useSide('a', search, tz), useSide('b', search, tz)];
@@ -38,7 +31,7 @@ function Compared({ tz }: { tz: string }) {
   const sides = [one, other] as const;
   const isEmpty = sides.every(({ figures }) => figures.total?.calls === 0);
   return (
-    <>
+    <Page title={t('title')} className="comparison">
       <p className="muted">{t('about', { days: format.number(DEFAULT_DAYS), zone: tz })}</p>
       <div className="columns">
         {(['a', 'b'] as const).map((side, at) => (
@@ -49,8 +42,8 @@ function Compared({ tz }: { tz: string }) {
       </div>
       <LoadingOrFailed query={one.figures.days} />
       <LoadingOrFailed query={other.figures.days} />
-      {isEmpty ? <p className="muted">{t('nothing')}</p> : <Comparison sides={[one, other]} />}
-    </>
+      {isEmpty ? <p className="muted">{t('nothing')}</p> : <Comparison sides={sides} />}
+    </Page>
   );
 }
 
@@ -69,7 +62,7 @@ function useSide(
   const period = (chosenDays(scope, tz) ?? periods(DEFAULT_DAYS, tz)).now;
   const filter = filterOf(scope);
   const figures = useFigures(filter, period, tz);
-  const card = useScorecards(scope.card !== undefined).get(scope.card ?? '');
+  const card = useNames(scope.card === undefined ? undefined : 'scorecard').get(scope.card ?? '');
   const ofCard =
     card === undefined || scope.revision === undefined ? card : t('ofRevision', { card, revision: scope.revision });
   const names = [scope.operator, scope.group, scope.segment, ofCard].filter((each) => each !== undefined);

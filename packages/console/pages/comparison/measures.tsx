@@ -6,7 +6,7 @@ import { Table } from '../../widgets/list.tsx';
 import { Card } from '../../widgets/page.tsx';
 import type { CallSearch } from '../calls/call-search.ts';
 import type { Period } from '../dashboard/period.ts';
-import { useStatistics, named } from '../dashboard/use-statistics.ts';
+import { named, share, useStatistics } from '../dashboard/use-statistics.ts';
 import { comparisonTexts } from '../texts.ts';
 import type { ScopeFilter } from './scope.ts';
 
@@ -19,8 +19,6 @@ interface Measure {
   /** Whether more is better; null where neither is. */
   readonly isMoreBetter: boolean | null;
 }
-
-const share = (part: number, all: number) => (all === 0 ? null : part / all);
 
 const MEASURES: readonly Measure[] = [
   { name: 'calls', value: ({ calls }) => calls, show: format.number, isMoreBetter: null },
@@ -43,7 +41,6 @@ const MEASURES: readonly Measure[] = [
   { name: 'silence', value: ({ silence_ratio }) => silence_ratio, show: format.percent, isMoreBetter: null },
 ];
 
-/** One of those that are compared. */
 export interface Side {
   readonly title: string;
   readonly figures: Figures;
@@ -196,4 +193,4 @@ export function useFigures(filter: ScopeFilter, period: Period, tz: string) {
   return { days, total: days.data?.total, byQuestion };
 }
 
-export type Figures = ReturnType<typeof useFigures>;
+type Figures = ReturnType<typeof useFigures>;

@@ -11,12 +11,12 @@ import { Score } from '../../widgets/call-facts.tsx';
 import { later } from '../../widgets/later.tsx';
 import { Card, Loading, LoadingOrFailed, State, Page } from '../../widgets/page.tsx';
 import { usePersonName } from '../../widgets/people.ts';
-import { CallLink } from '../calls/call-link.tsx';
+import { CallLink } from '../calls/call-list.tsx';
 import type { CallSearch } from '../calls/call-search.ts';
 import { daysOf, type Period, periodOfDay, periods } from '../dashboard/period.ts';
 import { useStatistics } from '../dashboard/use-statistics.ts';
 import { comparisonTexts } from '../texts.ts';
-import { Comparison, useFigures, type Figures } from './measures.tsx';
+import { Comparison, type Side, useFigures } from './measures.tsx';
 import { ScopeForm } from './scope-form.tsx';
 import { type Scope, chosenDays } from './scope.ts';
 
@@ -97,14 +97,7 @@ function Operator({ name, tz }: { name: string; tz: string }) {
       {own.total !== undefined && own.total.calls > 0 && (
         <>
           <Card title={t('overTime')}>
-            <ScoreOverTime
-              name={name}
-              figures={own}
-              group={compared}
-              groupTitle={sides[1].title}
-              period={now}
-              tz={tz}
-            />
+            <ScoreOverTime name={name} sides={sides} period={now} tz={tz} />
           </Card>
           <Comparison sides={sides} />
           <div className="columns">
@@ -120,22 +113,21 @@ function Operator({ name, tz }: { name: string; tz: string }) {
 
 interface OverTimeProps {
   readonly name: string;
-  readonly figures: Figures;
-  readonly group: Figures;
-  readonly groupTitle: string;
+  /** The operator, and the group. */
+  readonly sides: readonly [Side, Side, ...Side[]];
   readonly period: Period;
   readonly tz: string;
 }
 
 /** The operator's average by day; beside it, in the readout, that of the group. */
-function ScoreOverTime({ name, figures, group, groupTitle, period, tz }: OverTimeProps) {
+function ScoreOverTime({ name, sides: [own, group], period, tz }: OverTimeProps) {
   const t = comparisonTexts.use();
   const navigate = useNavigate();
   const days = daysOf(period, tz);
-  const scoresOf = ({ days: { data } }: Figures) =>
-    new Map((data?.items ?? []).map(({ key, score }) => [key, score.average]));
-  const [own, ofGroup] = [scoresOf(figures), scoresOf(group)];
-  const values = days.map((day) => own.get(day) ?? null);
+  const scoresOf = ({ figures }: Side) =>
+    new Map((figures.days.data?.items ?? []).map(({ key, score }) => [key, score.average]));
+  const [ownScores, groupScores] = [scoresOf(own), scoresOf(group)];
+  const values = days.map((day) => ownScores.get(day) ?? null);
   return (
     <Plot
       label={t('overTime')}
@@ -149,7 +141,7 @@ function ScoreOverTime({ name, figures, group, groupTitle, period, tz }: OverTim
         return [
           format.dayOfMonth(day),
           format.score(values[index] ?? null),
-          `${groupTitle}: ${format.score(ofGroup.get(day) ?? null)}`,
+          `${group.title}: ${format.score(groupScores.get(day) ?? null)}`,
         ];
       }}
       onOpen={(day) => void navigate({ to: '/calls', search: { operator_name: name, ...periodOfDay(day, tz) } })}

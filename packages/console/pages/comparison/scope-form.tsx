@@ -1,6 +1,7 @@
 import './comparison.css';
 import { type ReactNode, useId } from 'react';
 import { Field, SelectField, TextField } from '../../widgets/controls.tsx';
+import { useNames } from '../calls/filters/filters.ts';
 import { named, useStatistics } from '../dashboard/use-statistics.ts';
 import { comparisonTexts } from '../texts.ts';
 import { type Scope, SCOPE } from './scope.ts';
@@ -21,7 +22,7 @@ const REVISION = /^[1-9]\d{0,8}$/;
 /** Chooses operator, group, segment type, scorecard and days. What is left empty is any. */
 export function ScopeForm({ label, scope, onChange, fields = SCOPE, children }: Props) {
   const t = comparisonTexts.use();
-  const cards = useScorecards(fields.includes('card'));
+  const cards = useNames(fields.includes('card') ? 'scorecard' : undefined);
   const change = (name: keyof Scope, value: string) => {
     const { [name]: _, ...others } = scope;
     onChange(value === '' ? others : { ...others, [name]: value });
@@ -71,12 +72,6 @@ export function ScopeForm({ label, scope, onChange, fields = SCOPE, children }: 
       {children}
     </div>
   );
-}
-
-/** What the scorecards of calls are called, by their uuids. */
-export function useScorecards(isWanted: boolean): ReadonlyMap<string, string> {
-  const { data } = useStatistics({ group_by: 'scorecard', limit: 1000 }, isWanted);
-  return new Map(named(data).map(({ key, label }) => [key, label ?? key]));
 }
 
 interface NamesProps {

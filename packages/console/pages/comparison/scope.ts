@@ -1,6 +1,6 @@
-import { addDays } from '../../i18n/zone/days.ts';
+import { DAY_MS } from '../../i18n/zone/days.ts';
 import type { CallSearch } from '../calls/call-search.ts';
-import { type Period, periodOfDay } from '../dashboard/period.ts';
+import { type Period, periods } from '../dashboard/period.ts';
 
 /** Which calls figures are about, as in a URL. Days are of the kind "2026-10-03"; both count. */
 export const SCOPE = ['operator', 'group', 'segment', 'card', 'revision', 'from', 'to'] as const;
@@ -14,7 +14,6 @@ export type ScopeFilter = Pick<
   'operator_name' | 'operator_group_name' | 'segment_type' | 'scorecard' | 'scorecard_revision'
 >;
 
-const DAY_MS = 86_400_000;
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
 export function filterOf({ operator, group, segment, card, revision }: Scope): ScopeFilter {
@@ -31,12 +30,7 @@ export function filterOf({ operator, group, segment, card, revision }: Scope): S
 /** The days that a person has chosen, and as many before them. Null where none, or not in their order, are chosen. */
 export function chosenDays({ from, to }: Scope, zone: string): { now: Period; before: Period } | null {
   if (from === undefined || to === undefined || !isDay(from) || !isDay(to) || from > to) return null;
-  const days = (Date.parse(to) - Date.parse(from)) / DAY_MS + 1;
-  const now = { started_from: periodOfDay(from, zone).started_from, started_to: periodOfDay(to, zone).started_to };
-  return {
-    now,
-    before: { started_from: periodOfDay(addDays(from, -days), zone).started_from, started_to: now.started_from },
-  };
+  return periods((Date.parse(to) - Date.parse(from)) / DAY_MS + 1, zone, to);
 }
 
 function isDay(text: string): boolean {

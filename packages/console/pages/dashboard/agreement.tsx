@@ -7,7 +7,7 @@ import { Select } from '../../widgets/controls.tsx';
 import { Dialog, DialogActions } from '../../widgets/dialog.tsx';
 import { Table, PagedTable, usePages } from '../../widgets/list.tsx';
 import { Card, LoadingOrFailed } from '../../widgets/page.tsx';
-import { CallLink } from '../calls/call-link.tsx';
+import { CallLink } from '../calls/call-list.tsx';
 import { dashboardTexts } from '../texts.ts';
 import type { Period } from './period.ts';
 import { usePeriod } from './use-period.ts';
@@ -79,7 +79,6 @@ function Questions({ scorecard, period }: { scorecard: string; period: Period })
   );
 }
 
-/** A number that opens its calls. */
 function Count({ count, onOpen }: { count: number; onOpen: () => void }) {
   const t = dashboardTexts.use();
   const text = format.number(count);

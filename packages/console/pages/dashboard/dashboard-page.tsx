@@ -12,9 +12,8 @@ import { dashboardTexts } from '../texts.ts';
 import { Agreement } from './agreement.tsx';
 import { DayChart } from './day-chart.tsx';
 import { LENGTHS } from './period.ts';
-import { Questions, Ranking } from './ranking.tsx';
+import { Questions, Ranking, Trend } from './ranking.tsx';
 import { Tiles } from './tiles.tsx';
-import { Trend } from './trend.tsx';
 import { usePeriod } from './use-period.ts';
 import { useStatistics } from './use-statistics.ts';
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
+import { dayIn } from '../../i18n/zone/days.ts';
 import { daysOf, periodOfDay, periods } from './period.ts';
 
 const ZONES = ['UTC', 'Asia/Tashkent', 'Asia/Kathmandu', 'America/New_York', 'America/Santiago', 'Pacific/Apia'];
@@ -19,7 +20,7 @@ describe('the periods of the dashboard', () => {
     const instants = fc.date({ min: new Date('2020-01-01'), max: new Date('2035-01-01'), noInvalidDate: true });
     fc.assert(
       fc.property(instants, fc.constantFrom(...ZONES), fc.integer({ min: 1, max: 400 }), (now, zone, length) => {
-        const period = periods(length, zone, now);
+        const period = periods(length, zone, dayIn(now, zone));
         const days = daysOf(period.now, zone);
         expect(days).toHaveLength(length);
         expect(new Set(days).size).toBe(length);

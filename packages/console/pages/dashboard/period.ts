@@ -8,10 +8,9 @@ export interface Period {
 
 export const LENGTHS = [7, 30, 90, 365] as const;
 
-/** The period that ends with today, and the one of the same length before it. */
-export function periods(days: number, zone: string, now = new Date()): { now: Period; before: Period } {
-  const today = dayIn(now, zone);
-  const at = (offset: number) => startOfDay(addDays(today, offset), zone);
+/** The period that ends with a day, such as today, and the one of the same length before it. */
+export function periods(days: number, zone: string, last = dayIn(new Date(), zone)): { now: Period; before: Period } {
+  const at = (offset: number) => startOfDay(addDays(last, offset), zone);
   return {
     now: { started_from: at(1 - days), started_to: at(1) },
     before: { started_from: at(1 - 2 * days), started_to: at(1 - days) },

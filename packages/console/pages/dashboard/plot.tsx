@@ -52,7 +52,7 @@ export default function Plot({ label, days, values, band, isUnfinished, most, de
             size: 30,
             // Pixels between two: as wide as a day and a month in any language.
             space: 72,
-            values: (_, ticks) => ticks.map((at) => (Number.isInteger(at) ? nameOf(days[at]) : '')),
+            values: (_, ticks) => ticks.map((at) => (days[at] === undefined ? '' : format.dayOfMonth(days[at]))),
           },
           { ...axis, size: 46, values: (_, ticks) => ticks.map((value) => format.number(value, 1)) },
         ],
@@ -139,8 +139,4 @@ function lines(values: readonly (number | null)[], isUnfinished: boolean): (numb
     values.map((value, index) => (index === last ? null : value)),
     values.map((value, index) => (index >= last - 1 ? value : null)),
   ];
-}
-
-function nameOf(day: string | undefined): string {
-  return day === undefined ? '' : format.dayOfMonth(day);
 }

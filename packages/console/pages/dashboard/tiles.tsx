@@ -5,23 +5,14 @@ import type { CallSearch } from '../calls/call-search.ts';
 import { dashboardTexts } from '../texts.ts';
 import { type Better, changeOf } from './change-of.ts';
 import type { Period } from './period.ts';
+import type en from './texts/en.json';
 import { usePeriod } from './use-period.ts';
-import { useStatistics } from './use-statistics.ts';
+import { share, useStatistics } from './use-statistics.ts';
 
 type Total = Schemas['StatisticTotal'];
 
 interface Tile {
-  readonly name:
-    | 'calls'
-    | 'score'
-    | 'reviewed'
-    | 'needsReview'
-    | 'autoFailed'
-    | 'duration'
-    | 'talk'
-    | 'silence'
-    | 'interruptions';
-  readonly value: (total: Total) => number | null;
+  readonly text: Extract<keyof typeof en, `tile.${string}`>;
   readonly show: (value: number) => string;
   /** The calls behind the number. Absent: the calls of the period. */
   readonly filter?: CallSearch;
@@ -29,19 +20,17 @@ interface Tile {
   readonly isShare?: boolean;
 }
 
-const share = (part: number, all: number) => (all === 0 ? null : part / all);
-
-const TILES: readonly Tile[] = [
-  { name: 'calls', value: ({ calls }) => calls, show: (value) => format.number(value) },
+const TILES: readonly (Tile & { readonly value: (total: Total) => number | null })[] = [
+  { text: 'tile.calls', value: ({ calls }) => calls, show: format.number },
   {
-    name: 'score',
+    text: 'tile.score',
     value: ({ score }) => score.average,
     show: format.score,
     better: 'more',
     filter: { outcome: ['scored'] },
   },
   {
-    name: 'reviewed',
+    text: 'tile.reviewed',
     value: ({ reviewed, scored }) => share(reviewed, scored),
     show: format.percent,
     better: 'more',
@@ -49,63 +38,67 @@ const TILES: readonly Tile[] = [
     filter: { reviewed: 'true' },
   },
   {
-    name: 'needsReview',
+    text: 'tile.needsReview',
     value: ({ needs_review }) => needs_review,
     better: 'less',
-    show: (value) => format.number(value),
+    show: format.number,
     filter: { needs_review: 'true' },
   },
   {
-    name: 'autoFailed',
+    text: 'tile.autoFailed',
     value: ({ auto_failed }) => auto_failed,
     better: 'less',
-    show: (value) => format.number(value),
+    show: format.number,
     filter: { auto_failed: 'true' },
   },
-  { name: 'duration', value: ({ duration_average }) => duration_average, show: format.duration },
-  { name: 'talk', value: ({ talk_ratio_operator }) => talk_ratio_operator, show: format.percent, isShare: true },
-  { name: 'silence', value: ({ silence_ratio }) => silence_ratio, show: format.percent, isShare: true },
+  { text: 'tile.duration', value: ({ duration_average }) => duration_average, show: format.duration },
+  { text: 'tile.talk', value: ({ talk_ratio_operator }) => talk_ratio_operator, show: format.percent, isShare: true },
+  { text: 'tile.silence', value: ({ silence_ratio }) => silence_ratio, show: format.percent, isShare: true },
   {
-    name: 'interruptions',
+    text: 'tile.interruptions',
     value: ({ interruptions_average }) => interruptions_average,
     better: 'less',
     show: (value) => format.number(value, 1, 1),
   },
 ];
 
+const RESOLVED: Tile = {
+  text: 'tile.resolved',
+  show: format.percent,
+  better: 'more',
+  isShare: true,
+  filter: { resolution: 'resolved' },
+};
+
 /** The numbers of the period, each with what it was in the one before. Those that have no value are left out. */
 export function Tiles({ total, totalBefore }: { total: Total; totalBefore: Total | undefined }) {
   const t = dashboardTexts.use();
   const { tz, now, before } = usePeriod();
-  const resolved = useResolved(now, tz);
-  const resolvedBefore = useResolved(before, tz);
-  const shown = TILES.flatMap((tile) => {
-    const number = tile.value(total);
-    return number === null ? [] : [{ ...tile, number }];
-  });
-  const count = shown.length + (resolved === null ? 0 : 1);
+  const resolved = { ...RESOLVED, number: useResolved(now, tz), was: useResolved(before, tz) };
+  const old = totalBefore?.calls === 0 ? undefined : totalBefore;
+  const tiles = TILES.map(({ value, ...tile }) => ({
+    ...tile,
+    number: value(total),
+    was: old === undefined ? null : value(old),
+  }));
+  const shown = [...tiles, resolved].flatMap(({ number, ...tile }) => (number === null ? [] : [{ ...tile, number }]));
   return (
-    <ul className="dashboard-tiles" style={{ '--all': count, '--half': Math.ceil(count / 2) } as React.CSSProperties}>
-      {shown.map(({ name, number, value, show, filter, ...kind }) => {
-        const was = totalBefore === undefined || totalBefore.calls === 0 ? null : value(totalBefore);
-        return (
-          <Tile key={name} name={t(`tile.${name}`)} number={number} was={was} show={show} {...kind}>
-            {{ ...now, ...filter }}
-          </Tile>
-        );
-      })}
-      {resolved !== null && (
-        <Tile
-          name={t('tile.resolved')}
-          number={resolved}
-          was={resolvedBefore}
-          show={format.percent}
-          better="more"
-          isShare
-        >
-          {{ ...now, resolution: 'resolved' }}
-        </Tile>
-      )}
+    <ul
+      className="dashboard-tiles"
+      style={{ '--all': shown.length, '--half': Math.ceil(shown.length / 2) } as React.CSSProperties}
+    >
+      {shown.map(({ text, number, was, show, filter, ...kind }) => (
+        <li key={text} className="card dashboard-tile">
+          <Link to="/calls" search={{ ...now, ...filter }}>
+            <span className="dashboard-name">{t(text)}</span>
+            <strong className="number">{show(number)}</strong>
+            <span className="muted number">
+              <Change now={number} before={was} {...kind} />{' '}
+              {was === null ? t('noBefore') : t('before', { value: show(was) })}
+            </span>
+          </Link>
+        </li>
+      ))}
     </ul>
   );
 }
@@ -116,31 +109,6 @@ function useResolved(period: Period, tz: string): number | null {
   const known = (data?.items ?? []).filter(({ key }) => key !== null);
   const all = known.reduce((sum, { calls }) => sum + calls, 0);
   return share(known.find(({ key }) => key === 'resolved')?.calls ?? 0, all);
-}
-
-interface TileProps extends Pick<Tile, 'show' | 'better' | 'isShare'> {
-  readonly name: string;
-  readonly number: number;
-  /** In the period before. */
-  readonly was: number | null;
-  /** The calls behind the number. */
-  readonly children: CallSearch;
-}
-
-function Tile({ name, number, was, show, better, isShare, children: search }: TileProps) {
-  const t = dashboardTexts.use();
-  return (
-    <li className="card dashboard-tile">
-      <Link to="/calls" search={search}>
-        <span className="dashboard-name">{name}</span>
-        <strong className="number">{show(number)}</strong>
-        <span className="muted number">
-          <Change now={number} before={was} better={better} isShare={isShare} />{' '}
-          {was === null ? t('noBefore') : t('before', { value: show(was) })}
-        </span>
-      </Link>
-    </li>
-  );
 }
 
 const ARROWS = { up: '▲', down: '▼', same: '=' } as const;

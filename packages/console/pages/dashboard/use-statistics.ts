@@ -17,6 +17,11 @@ export function named(statistics: Statistics | undefined): readonly Named[] {
   return (statistics?.items ?? []).filter((item): item is Named => item.key !== null);
 }
 
+/** From 0 to 1; null of nothing. */
+export function share(part: number, all: number): number | null {
+  return all === 0 ? null : part / all;
+}
+
 /** Numbers of calls by group. Fetched again while the page is open and seen. */
 export function useStatistics(query: Query, isWanted = true) {
   return useQuery({

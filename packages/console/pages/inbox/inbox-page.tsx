@@ -1,6 +1,5 @@
 import './inbox.css';
 import { Link } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
 import { api, send, type Schemas, get } from '../../api/client.ts';
 import * as format from '../../i18n/format.ts';
 import { useMay } from '../../session/session.ts';
@@ -10,7 +9,7 @@ import { Icon, type IconName } from '../../widgets/icon.tsx';
 import { List, usePages } from '../../widgets/list.tsx';
 import { Page, State } from '../../widgets/page.tsx';
 import { usePersonName } from '../../widgets/people.ts';
-import { CallLink } from '../calls/call-link.tsx';
+import { CallLink } from '../calls/call-list.tsx';
 import { inboxTexts } from '../texts.ts';
 
 type InboxItem = Schemas['InboxItem'];
@@ -69,10 +68,12 @@ export default function InboxPage() {
   );
 }
 
-function Item({ item, uuids }: Pick<TargetProps, 'item' | 'uuids'>) {
+/** `uuids`: the calls of the list. */
+function Item({ item, uuids }: { item: InboxItem; uuids: readonly string[] }) {
   const t = inboxTexts.use();
   const nameOf = usePersonName();
-  const { uuid, kind, by, at, due, text, operator_name, start_time } = item;
+  const { uuid, kind, by, at, due, text, operator_name, start_time, call_uuid } = item;
+  const title = <span className="foreign">{t(`kind.${kind}`, { name: nameOf(by) })}</span>;
   const putAway = useAction(
     () => send(api.DELETE('/api/v1/inbox/mentions/{comment_uuid}', { params: { path: { comment_uuid: uuid } } })),
     { changes: [['inbox']] },
@@ -82,9 +83,20 @@ function Item({ item, uuids }: Pick<TargetProps, 'item' | 'uuids'>) {
     <li className="inbox-item">
       <Icon name={ICONS[kind]} />
       <div>
-        <Target item={item} uuids={uuids}>
-          <span className="foreign">{t(`kind.${kind}`, { name: nameOf(by) })}</span>
-        </Target>
+        {call_uuid === null ? (
+          <Link to="/calibrations/$uuid" params={{ uuid }} className="inbox-link">
+            {title}
+          </Link>
+        ) : (
+          <CallLink
+            uuid={call_uuid}
+            list={{ title: t('title'), uuids }}
+            question={item.question_uuid}
+            className="inbox-link"
+          >
+            {title}
+          </CallLink>
+        )}
         {text !== null && <p className="foreign inbox-text">{text}</p>}
         <p className="muted inbox-facts">
           {operator_name !== null && start_time !== null && (
@@ -106,27 +118,5 @@ function Item({ item, uuids }: Pick<TargetProps, 'item' | 'uuids'>) {
         </Button>
       )}
     </li>
-  );
-}
-
-interface TargetProps {
-  readonly item: InboxItem;
-  /** The calls of the list. */
-  readonly uuids: readonly string[];
-  readonly children: ReactNode;
-}
-
-function Target({ item: { uuid, call_uuid, question_uuid }, uuids, children }: TargetProps) {
-  const t = inboxTexts.use();
-  if (call_uuid === null)
-    return (
-      <Link to="/calibrations/$uuid" params={{ uuid }} className="inbox-link">
-        {children}
-      </Link>
-    );
-  return (
-    <CallLink uuid={call_uuid} list={{ title: t('title'), uuids }} question={question_uuid} className="inbox-link">
-      {children}
-    </CallLink>
   );
 }

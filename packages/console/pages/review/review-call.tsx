@@ -3,14 +3,13 @@ import { useEffect, useState } from 'react';
 import * as format from '../../i18n/format.ts';
 import { Score } from '../../widgets/call-facts.tsx';
 import { Button } from '../../widgets/controls.tsx';
-import { useKeyList, useKeys } from '../../widgets/use-keys.ts';
+import { useKeyList, useKeys } from '../../widgets/use-events.ts';
 import { ONE_COLUMN, useMedia } from '../../widgets/use-media.ts';
-import { useCallDesk } from '../call/desk/use-call-desk.ts';
+import { useCallDesk } from '../call/desk/call-desk.tsx';
 import { Listening, useListening } from '../call/listening.tsx';
 import { Evidence, Choices, keysOf } from '../call/question-card.tsx';
-import { mayFinish, ReviewConflict } from '../call/review-conflict.tsx';
 import type { Analysis, CallDetail, Question } from '../call/use-call.ts';
-import { inQuestion, isOpen, machineAnswer, questionsOf, useReview } from '../call/use-review.ts';
+import { inQuestion, isOpen, machineAnswer, mayFinish, questionsOf, useReview } from '../call/use-review.tsx';
 import { callTexts, reviewTexts } from '../texts.ts';
 
 interface Props {
@@ -101,7 +100,6 @@ export function ReviewCall({ call, analysis, onNext }: Props) {
         <Listening {...{ call, listening, question }} />
       </div>
       <section className="score-panel" aria-label={t('question')}>
-        <ReviewConflict analysis={analysis} review={review} />
         <div className="card card-body review-call">
           <div className="row">
             <Link to="/calls/$uuid" params={{ uuid: call.uuid }} className="foreign">
@@ -114,15 +112,24 @@ export function ReviewCall({ call, analysis, onNext }: Props) {
             )}
           </div>
           {question !== null && (
-            <Ask
-              question={question}
-              position={asked.length > 1 ? t('answerOf', { at: String(at + 1), all: String(asked.length) }) : null}
-              labels={labels}
-              isSaving={review.isSaving}
-              onQuote={hear}
-              onConfirm={confirm}
-              onCorrect={correct}
-            />
+            <>
+              {asked.length > 1 && (
+                <p className="muted number">{t('answerOf', { at: String(at + 1), all: String(asked.length) })}</p>
+              )}
+              <MachineAnswer question={question} />
+              <Evidence question={question} onQuote={hear} />
+              <Button
+                icon="check"
+                kind="primary"
+                className="review-confirm"
+                disabled={isOpen(question) || review.isSaving}
+                onClick={confirm}
+              >
+                {t('confirm')}
+                <kbd aria-hidden="true">Enter</kbd>
+              </Button>
+              {labels.length > 0 && <Choices choices={labels} isDisabled={review.isSaving} onChoose={correct} />}
+            </>
           )}
           <div className="row">
             <Button disabled={review.isSaving} onClick={finishNow}>
@@ -140,23 +147,12 @@ export function ReviewCall({ call, analysis, onNext }: Props) {
   );
 }
 
-interface AskProps {
-  readonly question: Question;
-  readonly position: string | null;
-  readonly labels: readonly string[];
-  readonly isSaving: boolean;
-  readonly onQuote: (index: number) => void;
-  readonly onConfirm: () => void;
-  readonly onCorrect: (answer: string | null) => void;
-}
-
-function Ask({ question, position, labels, isSaving, onQuote, onConfirm, onCorrect }: AskProps) {
+function MachineAnswer({ question }: { question: Question }) {
   const t = reviewTexts.use();
   const c = callTexts.use();
   const { confidence, decided_by } = machineAnswer(question);
   return (
     <>
-      {position !== null && <p className="muted number">{position}</p>}
       <h2 className="foreign review-question">{question.text}</h2>
       <p className="review-answer" aria-live="polite">
         <span className="muted">{t('machineSays')}</span>{' '}
@@ -168,18 +164,6 @@ function Ask({ question, position, labels, isSaving, onQuote, onConfirm, onCorre
           {confidence !== null && ` · ${c('confidence', { share: format.percent(confidence) })}`}
         </span>
       </p>
-      <Evidence question={question} onQuote={onQuote} />
-      <Button
-        icon="check"
-        kind="primary"
-        className="review-confirm"
-        disabled={isOpen(question) || isSaving}
-        onClick={onConfirm}
-      >
-        {t('confirm')}
-        <kbd aria-hidden="true">Enter</kbd>
-      </Button>
-      {labels.length > 0 && <Choices choices={labels} isDisabled={isSaving} onChoose={onCorrect} />}
     </>
   );
 }

@@ -88,17 +88,15 @@ export function useQueue(wanted: Wanted) {
     };
   }, []);
 
-  const before = useRef<string | null>(null);
   const asked = JSON.stringify(wanted);
-  useEffect(() => {
-    // The call before was not lost: other ones are wanted now.
-    before.current = null;
-  }, [asked]);
+  const before = useRef<{ readonly uuid: string | null; readonly asked: string }>({ uuid, asked });
   useEffect(() => {
     if (!isSuccess) return;
-    if (before.current !== null && before.current !== uuid && !passed.includes(before.current)) done(t('lost'));
-    before.current = uuid;
-  }, [isSuccess, uuid, passed, t]);
+    const { uuid: had, asked: of } = before.current;
+    // Where other calls are wanted now, the one before was not lost.
+    if (had !== null && had !== uuid && of === asked && !passed.includes(had)) done(t('lost'));
+    before.current = { uuid, asked };
+  }, [isSuccess, uuid, asked, passed, t]);
 
   return {
     taken,

@@ -2,7 +2,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { api, send } from '../../api/client.ts';
-import { saving } from '../../api/query-client.ts';
+import { saving } from '../../api/connection.ts';
 import { useDraft } from '../../drafts/drafts.ts';
 import * as format from '../../i18n/format.ts';
 import { shellTexts } from '../../i18n/texts.ts';
@@ -14,13 +14,6 @@ import { NEW_QUESTION, type Scorecard, type Section, withItem } from './draft.ts
 import { QuestionEditor } from './question-editor.tsx';
 import { TrialDialog } from './trial/trial-dialog.tsx';
 
-/** What is changed, and the revision that it was changed from. */
-interface Draft {
-  readonly name: string;
-  readonly sections: readonly Section[];
-  readonly changedRevision: number;
-}
-
 /** A scorecard as it may be changed. Saving makes a new revision; the old ones stay. */
 export function Editor({ scorecard }: { scorecard: Scorecard }) {
   const t = scorecardsTexts.use();
@@ -29,15 +22,16 @@ export function Editor({ scorecard }: { scorecard: Scorecard }) {
   const navigate = useNavigate();
   const [isTrying, setTrying] = useState(false);
   const { uuid, segment_type, revision } = scorecard;
-  const draft = useDraft<Draft>(`scorecard ${uuid}`, {
+  const draft = useDraft(`scorecard ${uuid}`, {
     name: scorecard.name,
     sections: scorecard.sections,
+    // The revision that it was changed from.
     changedRevision: revision,
   });
   const { isChanged } = draft;
   const { name, sections, changedRevision } = draft.value;
   const setName = (next: string) => draft.set({ ...draft.value, name: next });
-  const setSections = (next: readonly Section[]) => draft.set({ ...draft.value, sections: next });
+  const setSections = (next: Section[]) => draft.set({ ...draft.value, sections: next });
   const params = { path: { uuid } };
 
   const show = async (saved: Scorecard, text: string) => {
@@ -46,7 +40,7 @@ export function Editor({ scorecard }: { scorecard: Scorecard }) {
     await client.invalidateQueries({ queryKey: ['scorecards', 'list'] });
     done(text);
   };
-  const body = { name, segment_type, sections: [...sections] };
+  const body = { name, segment_type, sections };
   const save = useMutation({
     ...saving,
     mutationFn: async () => {

@@ -101,8 +101,7 @@ const ACTION = 'action.';
 
 /** All, in the order of their words, after none. One that a link names and nobody knows stays chosen. */
 function actionsWith(chosen: string | undefined): readonly string[] {
-  const known = settingsTexts.keys().flatMap((key) => (key.startsWith(ACTION) ? [key.slice(ACTION.length)] : []));
-  const all = new Set([...known, ...(chosen === undefined ? [] : [chosen])]);
+  const all = new Set([...settingsTexts.codes(ACTION), ...(chosen === undefined ? [] : [chosen])]);
   return ['', ...[...all].toSorted((a, b) => nameOfAction(a).localeCompare(nameOfAction(b)))];
 }
 

@@ -3,7 +3,7 @@ import { api, get, type Schemas, send } from '../../api/client.ts';
 import { FormDialog } from '../../drafts/form.tsx';
 import * as format from '../../i18n/format.ts';
 import { shellTexts } from '../../i18n/texts.ts';
-import { instantOf, localInput } from '../../i18n/zone/days.ts';
+import { DAY_MS, instantOf, localInput } from '../../i18n/zone/days.ts';
 import { timeZone } from '../../i18n/zone/zone.ts';
 import { useAction, done } from '../../widgets/actions.tsx';
 import { Button, Select, TextField } from '../../widgets/controls.tsx';
@@ -75,8 +75,6 @@ export function Deliveries({ uuid }: { uuid: string }) {
     </div>
   );
 }
-
-const DAY_MS = 86_400_000;
 
 /** Sends again what a webhook was sent in a period. */
 export function Replay({ uuid, onClose }: { uuid: string; onClose: () => void }) {

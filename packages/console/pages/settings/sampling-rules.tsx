@@ -6,7 +6,8 @@ import * as format from '../../i18n/format.ts';
 import { useAction, useAskedAction } from '../../widgets/actions.tsx';
 import { Check, SelectField, TextField } from '../../widgets/controls.tsx';
 import { LoadingOrFailed, State } from '../../widgets/page.tsx';
-import { optionName, type FilterKey, FILTERS, filterName } from '../calls/filters/filters.ts';
+import { type FilterKey, FILTERS } from '../calls/call-search.ts';
+import { optionName, filterName } from '../calls/filters/filters.ts';
 import { settingsTexts } from '../texts.ts';
 import { Item, Part, Actions } from './parts.tsx';
 

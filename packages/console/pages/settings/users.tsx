@@ -19,17 +19,16 @@ export function Users() {
   const t = settingsTexts.use();
   const { userUuid, role } = useSession();
   const [form, setForm] = useState<'new' | User | null>(null);
-  const [link, setLink] = useState<{ user: User; url: string; expires_at: string } | null>(null);
   const users = usePages((query) => get([...USERS, query], '/api/v1/users', { query }));
   const remove = useAskedAction(
     ({ name }) => ({ title: t('users.removeTitle', { name }), text: t('users.removeText'), action: t('users.remove') }),
     (user: User) => send(api.DELETE('/api/v1/users/{uuid}', path(user))),
     { says: t('users.removed'), changes: [USERS] },
   );
-  const makeLink = useAction(
-    async (user: User) => ({ user, ...(await send(api.POST('/api/v1/users/{uuid}/console-link', path(user)))) }),
-    { onDone: setLink },
-  );
+  const link = useAction(async (user: User) => ({
+    user,
+    ...(await send(api.POST('/api/v1/users/{uuid}/console-link', path(user)))),
+  }));
   // Nobody manages the firm's API user.
   const mayManage = (user: User) => !user.is_api_user && (role === 'SUPERUSER' || ROLES_OF_FIRM.includes(user.role));
   return (
@@ -47,7 +46,17 @@ export function Users() {
               {user.is_api_user && <span className="badge">{t('users.api')}</span>}
             </>
           )),
-          plain(t('users.role'), (user) => <RoleOf user={user} />),
+          plain(t('users.role'), ({ role: of, operator_ids: ids }) => (
+            <>
+              {t(`roleName.${of}`)}{' '}
+              {of === 'OPERATOR' && ids.length === 0 && (
+                <span className="badge badge-warn">{t('users.noOperatorIds')}</span>
+              )}
+              {of === 'OPERATOR' && ids.length > 0 && (
+                <span className="muted foreign">{t('users.operatorIdsOf', { ids: ids.join(', ') })}</span>
+              )}
+            </>
+          )),
           plain(t('created'), (user) => format.dateTime(user.created_at)),
           actions(
             t('actions'),
@@ -56,7 +65,7 @@ export function Users() {
                 <Actions
                   of={[
                     { name: t('hooks.change'), act: () => setForm(user) },
-                    { name: t('users.link'), act: () => makeLink.mutate(user), isPending: makeLink.isPending },
+                    { name: t('users.link'), act: () => link.mutate(user), isPending: link.isPending },
                     user.uuid !== userUuid && { name: t('users.remove'), act: () => remove(user), isDanger: true },
                   ]}
                 />
@@ -65,29 +74,16 @@ export function Users() {
         ]}
       />
       {form !== null && <UserForm user={form === 'new' ? null : form} onClose={() => setForm(null)} />}
-      {link !== null && (
+      {link.data !== undefined && (
         <SecretDialog
-          title={t('users.linkOf', { name: link.user.name })}
-          about={t('users.linkText', { at: format.time(link.expires_at) })}
+          title={t('users.linkOf', { name: link.data.user.name })}
+          about={t('users.linkText', { at: format.time(link.data.expires_at) })}
           name={t('users.link')}
-          text={link.url}
-          onClose={() => setLink(null)}
+          text={link.data.url}
+          onClose={link.reset}
         />
       )}
     </Part>
-  );
-}
-
-function RoleOf({ user: { role, operator_ids: ids } }: { user: User }) {
-  const t = settingsTexts.use();
-  return (
-    <>
-      {t(`roleName.${role}`)}{' '}
-      {role === 'OPERATOR' && ids.length === 0 && <span className="badge badge-warn">{t('users.noOperatorIds')}</span>}
-      {role === 'OPERATOR' && ids.length > 0 && (
-        <span className="muted foreign">{t('users.operatorIdsOf', { ids: ids.join(', ') })}</span>
-      )}
-    </>
   );
 }
 

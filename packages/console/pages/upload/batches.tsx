@@ -8,7 +8,9 @@ import { List, usePages, Table } from '../../widgets/list.tsx';
 import { State, LoadingOrFailed } from '../../widgets/page.tsx';
 import { usePersonName } from '../../widgets/people.ts';
 import { uploadTexts } from '../texts.ts';
-import { RefusedRows, acceptedText } from './parts.tsx';
+import { RefusedRows } from './refusals.tsx';
+
+type Batch = Schemas['Batch'];
 
 const SIZE = 10;
 const POLL_MS = 4_000;
@@ -35,7 +37,10 @@ export function Batches({ shown }: { shown: readonly string[] }) {
             .map((batch) => (
               <article key={batch.batch_id} className="card card-body upload-card">
                 <div className="upload-card-head">
-                  <h3 className="foreign">{namesOf(batch) ?? format.dateTime(batch.created_at)}</h3>
+                  <h3 className="foreign">
+                    {[batch.file_name, batch.archive_name].filter(Boolean).join(' + ') ||
+                      format.dateTime(batch.created_at)}
+                  </h3>
                   <span className="muted">
                     {[
                       t(`kind.${batch.kind}`),
@@ -54,12 +59,16 @@ export function Batches({ shown }: { shown: readonly string[] }) {
   );
 }
 
-/** The names of its files. */
-function namesOf({ file_name, archive_name }: Schemas['Batch']): string | null {
-  return file_name === null ? null : [file_name, ...(archive_name === null ? [] : [archive_name])].join(' + ');
+/** What became of the rows of a file. */
+export function acceptedText({ accepted, duplicates, rejected }: Pick<Batch, 'accepted' | 'duplicates' | 'rejected'>) {
+  return uploadTexts.translate('accepted', {
+    n: accepted,
+    accepted: format.number(accepted),
+    duplicates: format.number(duplicates),
+    rejected: format.number(rejected),
+  });
 }
 
-type Batch = Schemas['Batch'];
 type Status = Schemas['Call']['status'];
 
 const BATCH_POLL_MS = 2_000;
@@ -80,13 +89,9 @@ export function BatchProgress({ uuid }: { uuid: string }) {
 function BatchStatus({ batch }: { batch: Batch }) {
   const t = uploadTexts.use();
   const shell = shellTexts.use();
-  const counts = STATUSES.map((status) => ({ status, count: batch.by_status[status] ?? 0 })).filter(
-    ({ count }) => count > 0,
-  );
-  const all = counts.reduce((sum, { count }) => sum + count, 0);
-  const ended = counts
-    .filter(({ status }) => ['completed', 'failed', 'canceled'].includes(status))
-    .reduce((sum, { count }) => sum + count, 0);
+  const countOf = (status: Status) => batch.by_status[status] ?? 0;
+  const sumOf = (statuses: readonly Status[]) => statuses.reduce((sum, status) => sum + countOf(status), 0);
+  const [all, ended] = [sumOf(STATUSES), sumOf(['completed', 'failed', 'canceled'])];
   return (
     <div className="upload-batch">
       <div className="row upload-bar">
@@ -102,14 +107,14 @@ function BatchStatus({ batch }: { batch: Batch }) {
         </span>
       </div>
       <p className="row upload-counts">
-        {counts.map(({ status, count }) => (
+        {STATUSES.filter((status) => countOf(status) > 0).map((status) => (
           <Link
             key={status}
             to="/calls"
             search={{ batch: batch.batch_id, status: [status] }}
             className={status === 'failed' ? 'badge badge-bad' : 'badge'}
           >
-            {shell(`status.${status}`)} <span className="number">{format.number(count)}</span>
+            {shell(`status.${status}`)} <span className="number">{format.number(countOf(status))}</span>
           </Link>
         ))}
         <Link to="/calls" search={{ batch: batch.batch_id }}>

@@ -1,10 +1,11 @@
-import { useState } from 'react';
+import { type ComponentProps, useState } from 'react';
+import { saveFile } from '../../api/client.ts';
 import { faultText } from '../../i18n/faults/texts.ts';
 import * as format from '../../i18n/format.ts';
 import { currentSession } from '../../session/session.ts';
+import { useAction } from '../../widgets/actions.tsx';
 import { Button } from '../../widgets/controls.tsx';
 import { uploadTexts } from '../texts.ts';
-import { RefusedRows } from './parts.tsx';
 
 /** The files that were refused earlier in this browser, with their rows as long as the service keeps them. */
 export function Refusals({ shown }: { shown: readonly string[] }) {
@@ -43,7 +44,21 @@ export function Refusals({ shown }: { shown: readonly string[] }) {
   );
 }
 
-/** A file that was refused. */
+/** Downloads the rows that were refused, where there are any. */
+export function RefusedRows({
+  url,
+  ...button
+}: Pick<ComponentProps<typeof Button>, 'kind' | 'isSmall'> & { url: string | null }) {
+  const t = uploadTexts.use();
+  const save = useAction((of: string) => saveFile(of, t('rejectedName')));
+  if (url === null) return null;
+  return (
+    <Button icon="download" {...button} onClick={() => save.mutate(url)}>
+      {t('rejected')}
+    </Button>
+  );
+}
+
 export interface Refusal {
   readonly id: string;
   readonly name: string;
@@ -65,12 +80,8 @@ const storageKey = () => `console.refused.${currentSession()?.userUuid ?? ''}`;
 
 /** Those of the person in this browser, newest first. The service remembers only what it has accepted. */
 export function keptRefusals(): readonly Refusal[] {
-  try {
-    const stored = JSON.parse(localStorage.getItem(storageKey()) ?? '[]') as Refusal[];
-    return stored.filter(({ id, at }) => typeof id === 'string' && Date.now() - at < KEPT_MS);
-  } catch {
-    return [];
-  }
+  const stored = JSON.parse(localStorage.getItem(storageKey()) ?? '[]') as Refusal[];
+  return stored.filter(({ at }) => Date.now() - at < KEPT_MS);
 }
 
 export function keepRefusal(refusal: Refusal): void {

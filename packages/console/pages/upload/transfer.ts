@@ -18,12 +18,13 @@ export function transfer({ method, url, headers, body, signal, onProgress }: Tra
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();
     const request = new XMLHttpRequest();
-    const abort = () => request.abort();
     request.open(method, url);
+    // Null where the answer is none.
+    request.responseType = 'json';
     for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
     request.upload.addEventListener('progress', ({ loaded }) => onProgress(loaded));
     request.addEventListener('load', () => {
-      const answer = jsonOf(request.responseText);
+      const answer: unknown = request.response;
       if (request.status >= 200 && request.status < 300) return resolve(answer);
       const response = new Response(null, {
         status: request.status,
@@ -33,16 +34,7 @@ export function transfer({ method, url, headers, body, signal, onProgress }: Tra
     });
     request.addEventListener('error', () => reject(new Unreachable(url, null)));
     request.addEventListener('abort', () => reject(signal.reason as Error));
-    request.addEventListener('loadend', () => signal.removeEventListener('abort', abort));
-    signal.addEventListener('abort', abort);
+    signal.addEventListener('abort', () => request.abort());
     request.send(body);
   });
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }

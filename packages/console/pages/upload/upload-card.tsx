@@ -1,11 +1,12 @@
 import { Link } from '@tanstack/react-router';
+import { type ComponentProps, useRef } from 'react';
 import * as format from '../../i18n/format.ts';
 import { Button } from '../../widgets/controls.tsx';
 import { Table } from '../../widgets/list.tsx';
 import { useFailure } from '../../widgets/page.tsx';
 import { uploadTexts } from '../texts.ts';
-import { BatchProgress } from './batches.tsx';
-import { acceptedText, RefusedRows, FileButton } from './parts.tsx';
+import { acceptedText, BatchProgress } from './batches.tsx';
+import { RefusedRows } from './refusals.tsx';
 import {
   isUnfinished,
   nameOf,
@@ -23,6 +24,7 @@ import {
 export function UploadCard({ upload }: { upload: Upload }) {
   const t = uploadTexts.use();
   const { progress, sentBytes } = upload;
+  const failure = useFailure(progress.state === 'failed' ? progress.error : null);
   const size = sizeOf(upload);
   const name = nameOf(upload);
   return (
@@ -69,7 +71,16 @@ export function UploadCard({ upload }: { upload: Upload }) {
             <span>{t('checking')}</span>
           </div>
         )}
-        {progress.state === 'failed' && <Failure error={progress.error} upload={upload} />}
+        {progress.state === 'failed' && (
+          <div className="row upload-failure" role="alert">
+            <p className="foreign">
+              <strong>{failure.title}.</strong> {failure.text}
+            </p>
+            <Button isSmall onClick={() => resumeUpload(upload)}>
+              {t('again')}
+            </Button>
+          </div>
+        )}
         {progress.state === 'stored' && (
           <p>
             {t('stored')}{' '}
@@ -95,21 +106,6 @@ export function UploadCard({ upload }: { upload: Upload }) {
         </>
       )}
     </article>
-  );
-}
-
-function Failure({ error, upload }: { error: unknown; upload: Upload }) {
-  const t = uploadTexts.use();
-  const { title, text } = useFailure(error);
-  return (
-    <div className="row upload-failure" role="alert">
-      <p className="foreign">
-        <strong>{title}.</strong> {text}
-      </p>
-      <Button isSmall onClick={() => resumeUpload(upload)}>
-        {t('again')}
-      </Button>
-    </div>
   );
 }
 
@@ -155,5 +151,37 @@ function Faults({ upload, errors }: { upload: Upload; errors: RowErrors }) {
       />
       {faults_truncated && <p className="muted">{t('faults.more')}</p>}
     </div>
+  );
+}
+
+interface FileButtonProps extends Pick<ComponentProps<typeof Button>, 'kind' | 'icon'> {
+  readonly name: string;
+  /** The endings of the files that it takes. */
+  readonly accept: string;
+  readonly isMany?: boolean;
+  readonly onFiles: (files: readonly File[]) => void;
+}
+
+export function FileButton({ name, accept, isMany = false, onFiles, ...button }: FileButtonProps) {
+  const input = useRef<HTMLInputElement>(null);
+  return (
+    <>
+      <Button {...button} onClick={() => input.current?.click()}>
+        {name}
+      </Button>
+      <input
+        ref={input}
+        type="file"
+        multiple={isMany}
+        hidden
+        accept={accept}
+        aria-label={name}
+        onChange={({ target }) => {
+          onFiles([...(target.files ?? [])]);
+          // The same file may be chosen again after it was corrected.
+          target.value = '';
+        }}
+      />
+    </>
   );
 }

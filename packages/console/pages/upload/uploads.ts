@@ -33,6 +33,7 @@ export interface Upload {
   readonly id: string;
   readonly userUuid: string;
   readonly source: Batch | Recording;
+  readonly work: Work;
   readonly sentBytes: number;
   readonly progress: Progress;
 }
@@ -42,7 +43,7 @@ interface Work {
   stop: AbortController;
   urls: UploadUrls | null;
   openedAt: number;
-  sent: ReadonlySet<File>;
+  readonly sent: Set<File>;
 }
 
 /** URLs are valid for an hour. One that has less than this left is not used for the rest of a file. */
@@ -50,7 +51,6 @@ const URL_AGE_MS = 50 * 60_000;
 
 const uploads = createStore<readonly Upload[]>([]);
 let lastId = 0;
-const works = new Map<string, Work>();
 
 /** The uploads of the user who is signed in, newest first. They go on while other pages are open. */
 export function useUploads(): readonly Upload[] {
@@ -67,7 +67,6 @@ export function sizeOf(upload: Upload): number {
   return filesOf(upload).reduce((sum, { size }) => sum + size, 0);
 }
 
-/** The names of its files. */
 export function nameOf(upload: Upload): string {
   return filesOf(upload)
     .map(({ name }) => name)
@@ -85,23 +84,23 @@ export function startUpload(source: Batch | Recording): void {
     id: `${Date.now()} ${++lastId}`,
     userUuid,
     source,
+    work: { stop: new AbortController(), urls: null, openedAt: 0, sent: new Set() },
     sentBytes: 0,
     progress: { state: 'sending' },
   };
-  works.set(upload.id, { stop: new AbortController(), urls: null, openedAt: 0, sent: new Set() });
   uploads.set([upload, ...uploads.get()]);
   void run(upload);
 }
 
 /** Stops the transfer. A partly sent file is sent again; a complete one is not. */
-export function pauseUpload({ id }: Upload): void {
-  works.get(id)?.stop.abort();
+export function pauseUpload({ id, work }: Upload): void {
+  work.stop.abort();
   change(id, { progress: { state: 'paused' } });
 }
 
 /** Continues after a pause or a failure. */
 export function resumeUpload(upload: Upload): void {
-  works.get(upload.id)!.stop = new AbortController();
+  upload.work.stop = new AbortController();
   change(upload.id, { progress: { state: 'sending' } });
   void run(upload);
 }
@@ -120,9 +119,8 @@ export function sendCorrected(upload: Upload, table: File): void {
 }
 
 /** Removes an upload from the page. The service keeps what it has accepted. */
-export function removeUpload({ id }: Upload): void {
-  works.get(id)?.stop.abort();
-  works.delete(id);
+export function removeUpload({ id, work }: Upload): void {
+  work.stop.abort();
   uploads.set(uploads.get().filter((each) => each.id !== id));
 }
 
@@ -132,7 +130,7 @@ function run(upload: Upload): Promise<void> {
 }
 
 async function settle(upload: Upload, action: () => Promise<Progress>): Promise<void> {
-  const { signal } = works.get(upload.id)!.stop;
+  const { signal } = upload.work.stop;
   try {
     const progress = await action();
     if (progress.state === 'refused') {
@@ -158,12 +156,13 @@ function refusalOf(upload: Upload) {
 }
 
 async function sendBatch(upload: Upload, { table, archive }: Batch): Promise<Progress> {
-  const work = works.get(upload.id)!;
+  const { work } = upload;
   const { signal } = work.stop;
   if (work.urls === null || Date.now() - work.openedAt > URL_AGE_MS) {
     const body = { metadata_filename: table.name, ...(archive !== null && { audios_filename: archive.name }) };
     const { data } = await send(api.POST('/api/v1/calls/upload', { body, signal }));
-    Object.assign(work, { urls: data, openedAt: Date.now(), sent: new Set() });
+    Object.assign(work, { urls: data, openedAt: Date.now() });
+    work.sent.clear();
   }
   const { metadata_upload_url, audio_upload_url } = work.urls!;
   const put = async (url: string, file: File, type: string, before: number) => {
@@ -176,7 +175,7 @@ async function sendBatch(upload: Upload, { table, archive }: Batch): Promise<Pro
       signal,
       onProgress: (sent) => change(upload.id, { sentBytes: before + Math.min(sent, file.size) }),
     });
-    work.sent = new Set([...work.sent, file]);
+    work.sent.add(file);
   };
   await put(metadata_upload_url, table, 'text/csv', 0);
   if (archive !== null && audio_upload_url !== undefined)
@@ -186,7 +185,7 @@ async function sendBatch(upload: Upload, { table, archive }: Batch): Promise<Pro
 }
 
 async function process(upload: Upload, onError: 'reject' | 'skip'): Promise<Progress> {
-  const { urls, stop } = works.get(upload.id)!;
+  const { urls, stop } = upload.work;
   const { metadata_key, audio_key } = urls!;
   try {
     const { data } = await send(
@@ -213,7 +212,7 @@ async function sendRecording(upload: Upload, { recording, details }: Recording):
     url: `${SERVICE_URL}/api/v1/audio/upload`,
     headers: { authorization: `Bearer ${(await bearerToken()) ?? ''}` },
     body: form,
-    signal: works.get(upload.id)!.stop.signal,
+    signal: upload.work.stop.signal,
     onProgress: (sent) => change(upload.id, { sentBytes: Math.min(sent, recording.size) }),
   })) as Schemas['UploadedRecording'];
   return { state: 'stored', callUuid: answer.audio_id };

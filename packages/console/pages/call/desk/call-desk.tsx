@@ -1,15 +1,16 @@
+import { useQuery } from '@tanstack/react-query';
 import { useId } from 'react';
-import type { Schemas } from '../../../api/client.ts';
+import { api, type Schemas, send, get } from '../../../api/client.ts';
 import * as format from '../../../i18n/format.ts';
 import { endOfDay } from '../../../i18n/zone/days.ts';
 import { timeZone } from '../../../i18n/zone/zone.ts';
 import { may, useMay, useSession } from '../../../session/session.ts';
+import { useAction } from '../../../widgets/actions.tsx';
 import { Button, SelectField, TextField, Popup, PopupItem, Form } from '../../../widgets/controls.tsx';
 import { Icon } from '../../../widgets/icon.tsx';
 import { usePeople, usePersonName } from '../../../widgets/people.ts';
 import { callTexts } from '../../texts.ts';
-import type { CallDetail } from '../use-call.ts';
-import { useCallDesk, useDeskChanges } from './use-call-desk.ts';
+import { type CallDetail, callKey, FOLLOW_MS } from '../use-call.ts';
 
 /** Whose task the call is, who reviewed it and when, and who has acknowledged that. */
 export function CallDesk({ call }: { call: CallDetail }) {
@@ -17,7 +18,10 @@ export function CallDesk({ call }: { call: CallDetail }) {
   const nameOf = usePersonName();
   const mayReview = useMay('review');
   const { data: desk } = useCallDesk(call.uuid);
-  const { acknowledge } = useDeskChanges(call.uuid);
+  const acknowledge = useAction(
+    () => send(api.POST('/api/v1/calls/{uuid}/acknowledge', { params: { path: { uuid: call.uuid } } })),
+    deskChanges(call.uuid),
+  );
   if (desk === undefined) return null;
   const { assignment, acknowledgement } = desk;
   const assignedTo = assignment?.assigned_to ?? null;
@@ -76,7 +80,11 @@ export function CallDesk({ call }: { call: CallDetail }) {
 function Assign({ call, assignedTo }: { call: CallDetail; assignedTo: string | null }) {
   const t = callTexts.use();
   const { userUuid, role } = useSession();
-  const { assign } = useDeskChanges(call.uuid);
+  const assign = useAction(
+    (body: Schemas['AssignCallRequest']) =>
+      send(api.PUT('/api/v1/calls/{uuid}/assignment', { params: { path: { uuid: call.uuid } }, body })),
+    deskChanges(call.uuid),
+  );
   const mayChange = role === 'ADMIN' || assignedTo === null || assignedTo === userUuid;
   if (!mayChange) return null;
   return (
@@ -136,3 +144,18 @@ function ToPerson({ onAssign }: { onAssign: (chosen: Schemas['AssignCallRequest'
     </Form>
   );
 }
+
+export type Dispute = Schemas['Dispute'];
+
+const deskKey = (uuid: string) => ['desk', uuid] as const;
+
+/** Whose task the call is, who has acknowledged its review, and its disputes, the oldest first. */
+export function useCallDesk(uuid: string) {
+  return useQuery({
+    ...get(deskKey(uuid), '/api/v1/calls/{uuid}/desk', { path: { uuid } }),
+    refetchInterval: FOLLOW_MS,
+  });
+}
+
+/** What is fetched again after a change. */
+export const deskChanges = (uuid: string) => ({ changes: [deskKey(uuid), callKey(uuid), ['inbox'], ['calls']] });

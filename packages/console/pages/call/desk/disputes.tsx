@@ -1,33 +1,29 @@
-import { useContext, useState } from 'react';
-import { useDraft } from '../../../drafts/drafts.ts';
-import { useWriting } from '../../../drafts/leave-question.ts';
+import { useState } from 'react';
+import { api, type Schemas, send } from '../../../api/client.ts';
+import { useDraft, useWriting } from '../../../drafts/drafts.ts';
 import * as format from '../../../i18n/format.ts';
 import { shellTexts } from '../../../i18n/texts.ts';
 import { useMay } from '../../../session/session.ts';
+import { useAction } from '../../../widgets/actions.tsx';
 import { Button, SelectField, TextArea, Form } from '../../../widgets/controls.tsx';
 import { Icon } from '../../../widgets/icon.tsx';
 import { usePersonName } from '../../../widgets/people.ts';
 import { callTexts } from '../../texts.ts';
 import type { Question } from '../use-call.ts';
-import { DeskOf, type Dispute, useDeskChanges, useDisputes } from './use-call-desk.ts';
+import { deskChanges, type Dispute } from './call-desk.tsx';
 
 const MAX_CHARS = 5000;
 /** What a select has for "the answer stays" and "not applicable"; labels are never empty and never begin so. */
 const KEEP = '\u0000keep';
 const NOT_APPLICABLE = '\u0000none';
 
-/** Says that an answer is disputed and not decided yet. */
-export function DisputeBadge({ question }: { question: Question }) {
-  const t = callTexts.use();
-  const isOpen = useDisputes(question.uuid).some(({ status }) => status === 'open');
-  return isOpen ? <span className="badge badge-warn">{t('dispute.badge')}</span> : null;
+interface Props {
+  readonly callUuid: string;
+  readonly question: Question;
 }
 
 /** The disputes of an answer: what was said and decided, the form to decide an open one, and the form to open one. */
-export function Disputes({ question }: { question: Question }) {
-  const disputes = useDisputes(question.uuid);
-  const callUuid = useContext(DeskOf);
-  if (callUuid === null) return null;
+export function Disputes({ callUuid, disputes, question }: Props & { disputes: readonly Dispute[] }) {
   const isOpen = disputes.some(({ status }) => status === 'open');
   return (
     <div className="disputes">
@@ -37,11 +33,6 @@ export function Disputes({ question }: { question: Question }) {
       {!isOpen && <NewDispute callUuid={callUuid} question={question} />}
     </div>
   );
-}
-
-interface Props {
-  readonly callUuid: string;
-  readonly question: Question;
 }
 
 function OneDispute({ callUuid, dispute, question }: Props & { dispute: Dispute }) {
@@ -71,19 +62,20 @@ function OneDispute({ callUuid, dispute, question }: Props & { dispute: Dispute 
 
 function Decide({ callUuid, dispute, question }: Props & { dispute: Dispute }) {
   const t = callTexts.use();
-  const { decide } = useDeskChanges(callUuid);
+  const decide = useAction(
+    (body: Schemas['DecideDisputeRequest']) =>
+      send(api.PATCH('/api/v1/disputes/{uuid}', { params: { path: { uuid: dispute.uuid } }, body })),
+    deskChanges(callUuid),
+  );
   const { value: comment, set, discard } = useDraft(`decision ${dispute.uuid}`, '');
   const [answer, setAnswer] = useState(KEEP);
-  const send = (status: 'accepted' | 'rejected') => {
+  const close = (status: 'accepted' | 'rejected') => {
     const changed = answer === KEEP ? {} : { answer: answer === NOT_APPLICABLE ? null : answer };
-    decide.mutate(
-      { uuid: dispute.uuid, status, comment: comment.trim(), ...(status === 'accepted' && changed) },
-      { onSuccess: discard },
-    );
+    decide.mutate({ status, comment: comment.trim(), ...(status === 'accepted' && changed) }, { onSuccess: discard });
   };
   const isReady = comment.trim() !== '' && !decide.isPending;
   return (
-    <Form className="desk-form" onSend={() => isReady && send('accepted')}>
+    <Form className="desk-form" onSend={() => isReady && close('accepted')}>
       <SelectField
         label={t('dispute.rightAnswer')}
         options={[
@@ -97,7 +89,7 @@ function Decide({ callUuid, dispute, question }: Props & { dispute: Dispute }) {
       />
       <TextArea label={t('dispute.decision')} required maxLength={MAX_CHARS} value={comment} onText={set} />
       <div className="dialog-actions">
-        <Button isSmall disabled={!isReady} onClick={() => send('rejected')}>
+        <Button isSmall disabled={!isReady} onClick={() => close('rejected')}>
           {t('dispute.reject')}
         </Button>
         <Button kind="primary" isSmall isSubmit disabled={!isReady}>
@@ -111,7 +103,11 @@ function Decide({ callUuid, dispute, question }: Props & { dispute: Dispute }) {
 function NewDispute({ callUuid, question }: Props) {
   const t = callTexts.use();
   const shell = shellTexts.use();
-  const { dispute } = useDeskChanges(callUuid);
+  const dispute = useAction(
+    (body: Schemas['DisputeAnswerRequest']) =>
+      send(api.POST('/api/v1/calls/{uuid}/disputes', { params: { path: { uuid: callUuid } }, body })),
+    deskChanges(callUuid),
+  );
   const { isOpen, open, text, set, done, leave } = useWriting(`dispute ${callUuid} ${question.uuid}`);
   const reason = text.trim();
   if (!isOpen) {
@@ -122,9 +118,11 @@ function NewDispute({ callUuid, question }: Props) {
     );
   }
   const isReady = reason !== '' && !dispute.isPending;
-  const send = () => dispute.mutate({ question_uuid: question.uuid, reason }, { onSuccess: done });
   return (
-    <Form className="desk-form" onSend={() => isReady && send()}>
+    <Form
+      className="desk-form"
+      onSend={() => isReady && dispute.mutate({ question_uuid: question.uuid, reason }, { onSuccess: done })}
+    >
       <TextArea
         label={t('dispute.reason')}
         // The user has just asked to write.

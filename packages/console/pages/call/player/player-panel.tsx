@@ -85,12 +85,8 @@ export function PlayerPanel({ call, recording, player, playback }: Props) {
   );
 }
 
-interface MenuProps extends Pick<Props, 'call' | 'recording' | 'player'> {
-  readonly url: string | undefined;
-}
-
 /** Volume, channels, silence, and what can be taken away. */
-function PlayerMenu({ call, recording, player, url }: MenuProps) {
+function PlayerMenu({ call, recording, player, url }: Omit<Props, 'playback'> & { url: string | undefined }) {
   const t = callTexts.use();
   const { left_channel } = recording;
   const nameOf = (side: Heard) =>

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useReducer, useRef, useState } from 'react';
 import { useEvents } from '../../../widgets/use-events.ts';
 import type { Span } from './silences.ts';
 
@@ -22,14 +22,13 @@ interface Options {
 /** The sound of a recording. The browser remembers the volume, and whether silence is skipped. */
 export function usePlayer(url: string | null, { startAt, silences }: Options) {
   // Made once; the waveform draws it.
-  const [audio] = useState(() => Object.assign(new Audio(), { preload: 'metadata', volume: storedVolume() }));
-  const [volume, setVolume] = useState(storedVolume);
+  const [audio] = useState(() =>
+    Object.assign(new Audio(), { preload: 'metadata', volume: Number(localStorage.getItem(VOLUME) ?? 1) }),
+  );
+  const [, redraw] = useReducer((count: number) => count + 1, 0);
   const [skipsSilence, setSkipsSilence] = useState(() => localStorage.getItem(SKIPS) === 'yes');
   const [heard, setHeard] = useState<Heard>('both');
   const channels = useRef<Channels | null>(null);
-  const [isPlaying, setPlaying] = useState(false);
-  const [failure, setFailure] = useState(false);
-  const [rate, setRate] = useState(1);
   const stopAt = useRef<number | null>(null);
 
   useEffect(() => {
@@ -38,31 +37,27 @@ export function usePlayer(url: string | null, { startAt, silences }: Options) {
     const currentTime = audio.src === '' ? startAt : audio.currentTime;
     audio.src = url;
     audio.currentTime = currentTime;
-    setFailure(false);
   }, [audio, url, startAt]);
   useEvents(audio, ['timeupdate'], () => {
     const at = silences.find(({ start, end }) => start <= audio.currentTime && audio.currentTime < end);
     if (skipsSilence && at !== undefined && !audio.paused) audio.currentTime = at.end;
-  });
-  useEffect(() => () => channels.current?.close(), []);
-  useEvents(audio, ['play', 'pause', 'ended'], () => setPlaying(!audio.paused));
-  useEvents(audio, ['error'], () => setFailure(true));
-  useEvents(audio, ['timeupdate'], () => {
     if (stopAt.current === null || audio.currentTime < stopAt.current) return;
     stopAt.current = null;
     audio.pause();
   });
+  useEffect(() => () => channels.current?.close(), []);
+  useEvents(audio, ['play', 'pause', 'ended', 'error', 'emptied'], redraw);
   useEffect(() => () => audio.pause(), [audio]);
 
   // Rejected if the recording cannot be read; the error event reports that.
   const play = () => void audio.play().catch(() => {});
   return {
     audio,
-    isPlaying,
-    failure,
-    rate,
+    isPlaying: !audio.paused,
+    failure: audio.error !== null,
+    rate: audio.playbackRate,
     /** From 0 to 1. */
-    volume,
+    volume: audio.volume,
     skipsSilence,
     heard,
     toggle() {
@@ -80,13 +75,15 @@ export function usePlayer(url: string | null, { startAt, silences }: Options) {
       audio.currentTime = Math.max(0, audio.currentTime + seconds);
     },
     setRate(next: number) {
+      // A new URL begins at the default.
+      audio.defaultPlaybackRate = next;
       audio.playbackRate = next;
-      setRate(next);
+      redraw();
     },
     setVolume(next: number) {
       audio.volume = next;
       localStorage.setItem(VOLUME, String(next));
-      setVolume(next);
+      redraw();
     },
     setSkipsSilence(next: boolean) {
       localStorage.setItem(SKIPS, next ? 'yes' : 'no');
@@ -98,11 +95,6 @@ export function usePlayer(url: string | null, { startAt, silences }: Options) {
       setHeard(channel);
     },
   };
-}
-
-function storedVolume(): number {
-  const stored = Number(localStorage.getItem(VOLUME) ?? 1);
-  return stored >= 0 && stored <= 1 ? stored : 1;
 }
 
 type Channels = ReturnType<typeof openChannels>;

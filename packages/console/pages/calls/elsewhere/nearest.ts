@@ -18,12 +18,14 @@ export function nearest<Item>(typed: string, items: readonly Item[], nameOf: (it
     const starts = ({ name }: { name: string }) => (name.startsWith(wanted) ? 0 : 1);
     return containing.toSorted((a, b) => starts(a) - starts(b)).map(({ item }) => item);
   }
+  // A typing error in a short word makes another word.
+  const allowed = wanted.length < 4 ? 0 : wanted.length < 8 ? 1 : 2;
   return named
     .map(({ item, name }) => ({
       item,
       distance: Math.min(...[name, ...name.split(/\s+/u)].map((each) => editDistance(wanted, each))),
     }))
-    .filter(({ distance }) => distance <= allowed(wanted))
+    .filter(({ distance }) => distance <= allowed)
     .toSorted((a, b) => a.distance - b.distance)
     .map(({ item }) => item);
 }
@@ -41,9 +43,4 @@ export function respelled(q: string, known: readonly string[]): readonly string[
     if (near.length > 0) return near.map((word) => q.slice(0, index) + word + q.slice(index + typed.length));
   }
   return [];
-}
-
-/** A typing error in a short word makes another word. */
-function allowed(wanted: string): number {
-  return wanted.length < 4 ? 0 : wanted.length < 8 ? 1 : 2;
 }

@@ -1,38 +1,33 @@
 import { type ReactNode, useState } from 'react';
-import { Button, Popup, PopupItem } from '../../../widgets/controls.tsx';
+import * as format from '../../../i18n/format.ts';
+import { addDays, dayIn, startOfDay } from '../../../i18n/zone/days.ts';
+import { timeZone } from '../../../i18n/zone/zone.ts';
+import { Button, Check, Form, Popup, PopupItem, TextField } from '../../../widgets/controls.tsx';
 import { Icon } from '../../../widgets/icon.tsx';
 import { callsTexts } from '../../texts.ts';
-import { type CallSearch, isFiltered } from '../call-search.ts';
-import type { Call } from '../use-calls.ts';
-import { FilterForm } from './filter-form.tsx';
-import { useFilterValue, ALWAYS, fieldsOf, type FilterKey, filterOf, FILTERS, filterName } from './filters.ts';
+import { type CallSearch, fieldsOf, type Filter, type FilterKey, FILTERS, isFiltered } from '../call-search.ts';
+import { ALWAYS, filterName, optionName, useCounts, useFilterValue, useNames, useValues } from './filters.ts';
 
 interface Props {
   readonly search: CallSearch;
   readonly onChange: (changed: Partial<CallSearch>) => void;
-  readonly calls: readonly Call[];
   /** Before the filters. */
   readonly children?: ReactNode;
 }
 
 /** The filters as chips: those in use, those that are always offered, and a way to add any other. */
-export function FilterBar({ search, onChange, calls, children }: Props) {
+export function FilterBar({ search, onChange, children }: Props) {
   const t = callsTexts.use();
   const [added, setAdded] = useState<readonly FilterKey[]>([]);
   const keys = Object.keys(FILTERS) as FilterKey[];
-  const isUsed = (key: FilterKey) => fieldsOf(filterOf(key)).some((field) => search[field] !== undefined);
+  const isUsed = (key: FilterKey) => fieldsOf(FILTERS[key]).some((field) => search[field] !== undefined);
   const shown = keys.filter((key) => ALWAYS.includes(key) || isUsed(key) || added.includes(key));
   const others = keys.filter((key) => !shown.includes(key));
   return (
     <div className="calls-filters" role="group" aria-label={t('filters')}>
       {children}
       {shown.map((key) => (
-        <FilterChip
-          key={key}
-          filterKey={key}
-          isNew={added.includes(key) && !isUsed(key)}
-          {...{ search, onChange, calls }}
-        />
+        <FilterChip key={key} filterKey={key} isNew={added.includes(key) && !isUsed(key)} {...{ search, onChange }} />
       ))}
       <Popup className="chip" icon="plus" iconSize={13} label={t('addFilter')}>
         {others.map((key) => (
@@ -57,7 +52,7 @@ export function FilterBar({ search, onChange, calls, children }: Props) {
   );
 }
 
-function FilterChip({ filterKey, isNew, search, onChange, calls }: Props & { filterKey: FilterKey; isNew: boolean }) {
+function FilterChip({ filterKey, isNew, search, onChange }: Props & { filterKey: FilterKey; isNew: boolean }) {
   const value = useFilterValue(filterKey, search);
   const name = filterName(filterKey);
   return (
@@ -73,7 +68,135 @@ function FilterChip({ filterKey, isNew, search, onChange, calls }: Props & { fil
         </>
       }
     >
-      {(close) => <FilterForm {...{ filterKey, search, calls, onChange, close }} />}
+      {(close) => <FilterForm {...{ filterKey, search, onChange, close }} />}
     </Popup>
   );
+}
+
+interface FormProps extends Pick<Props, 'search' | 'onChange'> {
+  readonly filterKey: FilterKey;
+  readonly close: () => void;
+}
+
+function FilterForm(props: FormProps) {
+  const filter: Filter = FILTERS[props.filterKey];
+  if (filter.kind === 'any-of') return <AnyOf {...props} filter={filter} />;
+  if (filter.kind === 'one-of') return <OneOf {...props} filter={filter} />;
+  if (filter.kind === 'text') return <Text {...props} filter={filter} />;
+  return <FromTo {...props} filter={filter} />;
+}
+
+type Of<Kind extends Filter['kind']> = FormProps & { filter: Extract<Filter, { kind: Kind }> };
+
+function AnyOf({ filterKey, filter: { field, options: fixed }, search, onChange }: Of<'any-of'>) {
+  const chosen = search[field] ?? [];
+  const found = useValues(search, field, fixed.length === 0);
+  const options = fixed.length > 0 ? fixed : [...new Set([...chosen, ...found])].sort();
+  const counts = useCounts(search, field, options);
+  return options.map((option, index) => (
+    <Check
+      className="popup-item"
+      key={option}
+      checked={chosen.includes(option)}
+      onTick={(isTicked) => {
+        const next = isTicked ? [...chosen, option] : chosen.filter((each) => each !== option);
+        onChange({ [field]: next.length === 0 ? undefined : next });
+      }}
+    >
+      <span className="foreign">{optionName(filterKey, option)}</span>
+      <span className="count">{counts[index]}</span>
+    </Check>
+  ));
+}
+
+function OneOf({ filterKey, filter: { field, options, by }, search, onChange }: Of<'one-of'>) {
+  const t = callsTexts.use();
+  const names = useNames(by);
+  const found = useValues(search, field, options.length === 0);
+  const values = options.length > 0 ? options : by === undefined ? found : [...names.keys()];
+  const counts = useCounts(search, field, values);
+  const chosen = search[field];
+  return (
+    <>
+      {values.map((value, index) => (
+        <PopupItem
+          key={value}
+          aria-pressed={chosen === value}
+          onClick={() => onChange({ [field]: chosen === value ? undefined : value })}
+        >
+          <span className="popup-tick">{chosen === value ? '✓' : ''}</span>
+          <span className="foreign">{names.get(value) ?? optionName(filterKey, value)}</span>
+          <span className="count">{counts[index]}</span>
+        </PopupItem>
+      ))}
+      {chosen !== undefined && <PopupItem onClick={() => onChange({ [field]: undefined })}>{t('any')}</PopupItem>}
+    </>
+  );
+}
+
+function Text({ filterKey, filter, search, onChange, close }: Of<'text'>) {
+  const t = callsTexts.use();
+  return (
+    <Form
+      className="form filter-form"
+      onSend={(text) => {
+        close();
+        onChange({ [filter.field]: text('value') || undefined });
+      }}
+    >
+      <TextField label={filterName(filterKey)} name="value" defaultValue={search[filter.field] ?? ''} maxLength={255} />
+      <Button kind="primary" isSubmit>
+        {t('apply')}
+      </Button>
+    </Form>
+  );
+}
+
+function FromTo({ filter, search, onChange, close }: Of<'numbers' | 'days'>) {
+  const t = callsTexts.use();
+  const isDays = filter.kind === 'days';
+  const [from, setFrom] = useState(isDays ? dayOf(search[filter.from]) : (search[filter.from] ?? ''));
+  const [to, setTo] = useState(isDays ? dayOf(search[filter.to], 1) : (search[filter.to] ?? ''));
+  const most = filter.kind === 'numbers' ? filter.most : undefined;
+  const bounds = isDays ? { type: 'date' } : { type: 'number', min: 0, max: most, step: 'any' };
+  const isReversed = from !== '' && to !== '' && (isDays ? from > to : Number(from) > Number(to));
+  const choose = (start: string, end: string) => {
+    close();
+    onChange({ [filter.from]: start || undefined, [filter.to]: end || undefined });
+  };
+  return (
+    <Form
+      className="form filter-form"
+      onSend={() => (isDays ? choose(startOf(from), startOf(to, 1)) : choose(from, to))}
+    >
+      {isDays && (
+        <div className="filter-quick">
+          {[1, 7, 30].map((days) => (
+            <Button isSmall key={days} onClick={() => choose(startOf(dayOf(new Date().toISOString()), 1 - days), '')}>
+              {t('lastDays', { n: days, days: format.number(days) })}
+            </Button>
+          ))}
+        </div>
+      )}
+      <div className="filter-range">
+        <TextField label={t('rangeFrom')} {...bounds} value={from} onText={setFrom} />
+        <TextField label={t('rangeTo')} {...bounds} value={to} onText={setTo} />
+      </div>
+      {isReversed && <p role="alert">{t('reversed')}</p>}
+      <Button kind="primary" isSubmit disabled={isReversed}>
+        {t('apply')}
+      </Button>
+    </Form>
+  );
+}
+
+/** The day of an instant, as a date field has it. */
+function dayOf(instant: string | undefined, before = 0): string {
+  if (instant === undefined || Number.isNaN(Date.parse(instant))) return '';
+  return dayIn(new Date(Date.parse(instant) - before), timeZone());
+}
+
+/** The first moment of a day, or of the day that many days later. */
+function startOf(day: string, later = 0): string {
+  return day === '' ? '' : startOfDay(addDays(day, later), timeZone());
 }

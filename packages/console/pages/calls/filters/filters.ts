@@ -1,72 +1,19 @@
+import { useQueries, useQuery } from '@tanstack/react-query';
+import { type Schemas, get } from '../../../api/client.ts';
 import * as format from '../../../i18n/format.ts';
 import { shellTexts, topicName } from '../../../i18n/texts.ts';
 import { callsTexts } from '../../texts.ts';
-import type { ListFilter, SingleFilter, CallSearch } from '../call-search.ts';
-import { useNames } from './filter-counts.ts';
-
-/** How a filter is asked for. */
-export type Filter =
-  | { readonly kind: 'any-of'; readonly field: ListFilter; readonly options: readonly string[] }
-  | { readonly kind: 'one-of'; readonly field: SingleFilter; readonly options: readonly string[] }
-  | { readonly kind: 'text'; readonly field: SingleFilter }
-  /** A uuid, which statistics name. */
-  | { readonly kind: 'named'; readonly field: SingleFilter; readonly by: 'question' | 'scorecard' }
-  | { readonly kind: 'numbers'; readonly from: SingleFilter; readonly to: SingleFilter; readonly most?: number }
-  | { readonly kind: 'days'; readonly from: SingleFilter; readonly to: SingleFilter };
-
-const YES_NO = ['true', 'false'];
-
-/** Every filter of the calls page, in the order in which they are offered. The names are keys of the texts. */
-export const FILTERS = {
-  status: {
-    kind: 'any-of',
-    field: 'status',
-    options: ['queued', 'transcribing', 'analyzing', 'completed', 'failed', 'canceled'],
-  },
-  started: { kind: 'days', from: 'started_from', to: 'started_to' },
-  // The firm's own types are those of the calls that are shown.
-  segment_type: { kind: 'any-of', field: 'segment_type', options: [] },
-  score: { kind: 'numbers', from: 'score_min', to: 'score_max', most: 100 },
-  needs_review: { kind: 'one-of', field: 'needs_review', options: YES_NO },
-  reviewed: { kind: 'one-of', field: 'reviewed', options: YES_NO },
-  operator_name: { kind: 'text', field: 'operator_name' },
-  operator_group_name: { kind: 'text', field: 'operator_group_name' },
-  operator_id: { kind: 'text', field: 'operator_id' },
-  client_phone_number: { kind: 'text', field: 'client_phone_number' },
-  language: { kind: 'one-of', field: 'language', options: ['en', 'ru', 'uz', 'ky', 'es'] },
-  // Those of the calls.
-  topic: { kind: 'one-of', field: 'topic', options: [] },
-  resolution: { kind: 'one-of', field: 'resolution', options: ['resolved', 'follow_up', 'unresolved'] },
-  auto_failed: { kind: 'one-of', field: 'auto_failed', options: YES_NO },
-  lost_points: { kind: 'named', field: 'lost_points', by: 'question' },
-  scorecard: { kind: 'named', field: 'scorecard', by: 'scorecard' },
-  scorecard_revision: { kind: 'text', field: 'scorecard_revision' },
-  direction: { kind: 'any-of', field: 'direction', options: ['inbound', 'outbound'] },
-  duration: { kind: 'numbers', from: 'duration_min', to: 'duration_max' },
-  source: { kind: 'one-of', field: 'source', options: ['audio', 'transcription'] },
-  outcome: { kind: 'any-of', field: 'outcome', options: ['scored', 'no_speech'] },
-  partner_call_id: { kind: 'text', field: 'partner_call_id' },
-  batch: { kind: 'text', field: 'batch' },
-  campaign: { kind: 'text', field: 'campaign' },
-} as const satisfies Record<string, Filter>;
-
-export type FilterKey = keyof typeof FILTERS;
-
-export const filterOf = (key: FilterKey): Filter => FILTERS[key];
+import { callQuery, type CallSearch, type Filter, type FilterKey, FILTERS } from '../call-search.ts';
+import { CALLS_KEY } from '../use-calls.ts';
 
 /** Filters that are always shown; users can add the others. */
 export const ALWAYS: readonly FilterKey[] = ['status', 'started', 'segment_type', 'score', 'needs_review'];
-
-export function fieldsOf(filter: Filter): readonly (ListFilter | SingleFilter)[] {
-  return 'field' in filter ? [filter.field] : [filter.from, filter.to];
-}
 
 /** The name of a filter: that of its column, unless it has one of its own. */
 export function filterName(key: FilterKey): string {
   return callsTexts.inWords('filter.', key, callsTexts.inWords('column.', key));
 }
 
-/** One value of a filter in words. */
 export function optionName(key: FilterKey, value: string): string {
   if (key === 'topic') return topicName(value);
   if (key === 'status' || key === 'language') return shellTexts.inWords(`${key}.`, value);
@@ -76,9 +23,8 @@ export function optionName(key: FilterKey, value: string): string {
 /** The value of a filter, in words. Null when it is not set. */
 export function useFilterValue(key: FilterKey, search: CallSearch): string | null {
   const t = callsTexts.use();
-  const filter: Filter = filterOf(key);
-  const isNamed = filter.kind === 'named';
-  const names = useNames(isNamed ? filter.by : 'question', isNamed && search[filter.field] !== undefined);
+  const filter: Filter = FILTERS[key];
+  const names = useNames(filter.kind === 'one-of' && search[filter.field] !== undefined ? filter.by : undefined);
   switch (filter.kind) {
     case 'any-of': {
       const values = search[filter.field] ?? [];
@@ -87,11 +33,7 @@ export function useFilterValue(key: FilterKey, search: CallSearch): string | nul
     case 'one-of':
     case 'text': {
       const value = search[filter.field];
-      return value === undefined ? null : optionName(key, value);
-    }
-    case 'named': {
-      const value = search[filter.field];
-      return value === undefined ? null : (names.get(value) ?? value);
+      return value === undefined ? null : (names.get(value) ?? optionName(key, value));
     }
     case 'numbers':
       return range(search[filter.from], search[filter.to]);
@@ -109,4 +51,65 @@ export function useFilterValue(key: FilterKey, search: CallSearch): string | nul
 function day(instant: string | undefined, before = 0): string | undefined {
   if (instant === undefined || Number.isNaN(Date.parse(instant))) return instant;
   return format.date(new Date(Date.parse(instant) - before));
+}
+
+/** Fields that statistics group by, so that one request counts all their values. */
+const GROUPED = [
+  'status',
+  'segment_type',
+  'language',
+  'resolution',
+  'topic',
+] as const satisfies readonly Schemas['Grouping'][];
+const FRESH_MS = 15_000;
+
+/** The number of calls that each value would show together with the other filters. Counted when the chip is opened. */
+export function useCounts(search: CallSearch, field: keyof CallSearch, options: readonly string[]): readonly string[] {
+  const isGrouped = GROUPED.some((each) => each === field);
+  const grouped = useGroups(search, field, true);
+  const results = useQueries({
+    queries: (isGrouped ? [] : options).map((option) => {
+      const query = { ...callQuery({ ...search, [field]: option }), size: 1 };
+      return { ...get([...CALLS_KEY, 'count', query], '/api/v1/calls', { query }), staleTime: FRESH_MS };
+    }),
+  });
+  if (isGrouped) {
+    return options.map((option) =>
+      grouped === null ? '' : format.number(grouped.find(({ key }) => key === option)?.calls ?? 0),
+    );
+  }
+  return results.map(({ data }) =>
+    data === undefined ? '' : `${data.count_is_estimate ? '≈ ' : ''}${format.number(data.count)}`,
+  );
+}
+
+/** The values of the calls that match the other filters. */
+export function useValues(search: CallSearch, field: keyof CallSearch, isWanted: boolean): readonly string[] {
+  return (useGroups(search, field, isWanted) ?? []).flatMap(({ key }) => (key === null ? [] : [key]));
+}
+
+/**
+ * The texts of the questions that were answered in any call, those that lose the most points first, or the names of scorecards, by
+ * their uuids.
+ */
+export function useNames(by: 'question' | 'scorecard' | undefined): ReadonlyMap<string, string> {
+  const sort = by === 'question' ? ({ sort: 'points_ratio' } as const) : {};
+  const { data } = useQuery({
+    ...get([...CALLS_KEY, 'names', by], '/api/v1/statistics', { query: { group_by: by!, ...sort, limit: 1000 } }),
+    enabled: by !== undefined,
+    staleTime: FRESH_MS,
+  });
+  return new Map((data?.items ?? []).flatMap(({ key, label }) => (key === null ? [] : [[key, label ?? key] as const])));
+}
+
+function useGroups(search: CallSearch, field: keyof CallSearch, isWanted: boolean) {
+  const group_by = GROUPED.find((each) => each === field);
+  const { sort: _sort, [field]: _own, ...others } = search;
+  const query = { ...(callQuery(others) as object), group_by: group_by!, limit: 1000 };
+  const { data } = useQuery({
+    ...get([...CALLS_KEY, 'groups', query], '/api/v1/statistics', { query }),
+    enabled: isWanted && group_by !== undefined,
+    staleTime: FRESH_MS,
+  });
+  return data?.items ?? null;
 }

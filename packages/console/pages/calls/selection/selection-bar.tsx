@@ -1,19 +1,19 @@
 import { ApiError } from '@call-analysis/client/errors';
-import { useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { api, send } from '../../../api/client.ts';
+import { api, type Schemas, send } from '../../../api/client.ts';
 import * as format from '../../../i18n/format.ts';
 import { useMay, useSession } from '../../../session/session.ts';
 import { done, failed, useAction } from '../../../widgets/actions.tsx';
 import { Button, Form, TextField } from '../../../widgets/controls.tsx';
 import { Dialog, DialogActions } from '../../../widgets/dialog.tsx';
 import { Icon } from '../../../widgets/icon.tsx';
+import { Facts, useFailure } from '../../../widgets/page.tsx';
 import { callsTexts } from '../../texts.ts';
 import type { CallSearch } from '../call-search.ts';
 import { ExportButton } from '../export-button.tsx';
 import { CALLS_KEY, type Call } from '../use-calls.ts';
-import { AnalyzeDialog, startAnalysis, type Target } from './analyze-dialog.tsx';
 
 interface Props {
   readonly selected: readonly Call[];
@@ -34,6 +34,9 @@ const REQUESTS: Readonly<Record<Action, (uuid: string) => Promise<unknown>>> = {
   erase: (uuid) => send(api.DELETE('/api/v1/calls/{uuid}', { params: { path: { uuid } } })),
 };
 
+/** The calls that a job analyzes, as the API names them. */
+type Target = { readonly filter: object } | { readonly call_uuids: string[] };
+
 /** The actions on the selected calls, or on all calls that match. */
 export default function SelectionBar({ selected, search, matching, onClear }: Props) {
   const t = callsTexts.use();
@@ -47,14 +50,29 @@ export default function SelectionBar({ selected, search, matching, onClear }: Pr
   const analyzable = selected.filter(({ status }) => status === 'completed');
   const callsOf: Readonly<Record<Action, readonly Call[]>> = { retry: retryable, analyze: analyzable, erase: selected };
   const all = isWhole && matching !== null ? matching : null;
-  const target: Target =
-    all === null ? { call_uuids: analyzable.map(({ uuid }) => uuid) } : { filter: filterOf(search) };
+  // A job has no order.
+  const { sort: _sort, ...filter } = search;
+  const target: Target = all === null ? { call_uuids: analyzable.map(({ uuid }) => uuid) } : { filter };
 
   const run = async (action: Action) => {
     setAsked(null);
     const calls = callsOf[action];
+    const left = calls.values();
+    const errors: unknown[] = [];
+    let ended = 0;
     setProgress({ done: 0, all: calls.length });
-    const errors = await eachCall(calls, REQUESTS[action], (count) => setProgress({ done: count, all: calls.length }));
+    const worker = async () => {
+      for (const { uuid } of left) {
+        try {
+          await REQUESTS[action](uuid);
+        } catch (error) {
+          const isGone = error instanceof ApiError && error.status === 404;
+          if (!isGone) errors.push(error);
+        }
+        setProgress({ done: ++ended, all: calls.length });
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, worker));
     setProgress(null);
     const succeeded = calls.length - errors.length;
     if (succeeded > 0) done(t(`${action}.done`, { n: succeeded, count: format.number(succeeded) }));
@@ -63,7 +81,7 @@ export default function SelectionBar({ selected, search, matching, onClear }: Pr
     await client.resetQueries({ queryKey: CALLS_KEY });
   };
   const count = all ?? analyzable.length;
-  const job = useAction(() => startAnalysis(target), {
+  const job = useAction(() => analyzeAll(target, false), {
     says: t('analyze.done', { n: count, count: format.number(count) }),
     onDone: onClear,
   });
@@ -130,42 +148,21 @@ export default function SelectionBar({ selected, search, matching, onClear }: Pr
   );
 }
 
-/** The filters alone: a job has no order. */
-function filterOf({ sort: _sort, ...filters }: CallSearch): object {
-  return filters;
+/** Starts the job that analyzes calls again, or estimates what it takes. */
+function analyzeAll(target: Target, dry_run: boolean, signal: AbortSignal | null = null) {
+  // The types of the API have the filter as an object without fields.
+  const body = { ...(target as { filter: Record<string, never> }), dry_run };
+  return send(api.POST('/api/v1/calls/analyze', { body, signal }));
 }
 
-/** Does something with every call, a few at a time. Returns the errors, save of calls that are gone already. */
-async function eachCall(
-  calls: readonly Call[],
-  request: (uuid: string) => Promise<unknown>,
-  onProgress: (count: number) => void,
-): Promise<unknown[]> {
-  const left = [...calls];
-  const errors: unknown[] = [];
-  let count = 0;
-  const worker = async () => {
-    for (let call = left.shift(); call !== undefined; call = left.shift()) {
-      try {
-        await request(call.uuid);
-      } catch (error) {
-        if (!(error instanceof ApiError && error.status === 404)) errors.push(error);
-      }
-      onProgress(++count);
-    }
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, worker));
-  return errors;
-}
-
-interface EraseProps {
+interface DialogProps {
   readonly count: number;
   readonly onConfirm: () => void;
   readonly onClose: () => void;
 }
 
 /** Erasing cannot be undone, so the user must type the number of calls. */
-function EraseDialog({ count, onConfirm, onClose }: EraseProps) {
+function EraseDialog({ count, onConfirm, onClose }: DialogProps) {
   const t = callsTexts.use();
   const [typed, setTyped] = useState('');
   const isReady = typed.trim() === String(count);
@@ -187,5 +184,56 @@ function EraseDialog({ count, onConfirm, onClose }: EraseProps) {
         </DialogActions>
       </Form>
     </Dialog>
+  );
+}
+
+/** Asks before calls are analyzed anew, and says what that takes to those who may know it. */
+function AnalyzeDialog({ target, count, onConfirm, onClose }: DialogProps & { target: Target }) {
+  const t = callsTexts.use();
+  const { role } = useSession();
+  const estimate = useQuery({
+    queryKey: ['analysis-estimate', target],
+    queryFn: async ({ signal }) => (await analyzeAll(target, true, signal)) as Schemas['AnalysisEstimate'],
+    enabled: role === 'ADMIN',
+    staleTime: 0,
+  });
+  const failure = useFailure(estimate.error);
+  const calls = estimate.data?.calls ?? count;
+  return (
+    <Dialog title={t('analyze.title', { n: calls, count: format.number(calls) })} onClose={onClose}>
+      <p>{t('analyze.text')}</p>
+      {role === 'ADMIN' && (
+        <div className="calls-estimate" role="status">
+          {estimate.isPending && t('estimate.pending')}
+          {estimate.isError && `${failure.title}. ${failure.text}`}
+          {estimate.data !== undefined && <Estimate {...estimate.data} />}
+        </div>
+      )}
+      <DialogActions onClose={onClose}>
+        <Button kind="primary" disabled={role === 'ADMIN' && estimate.data?.calls === 0} onClick={onConfirm}>
+          {t('analyze')}
+        </Button>
+      </DialogActions>
+    </Dialog>
+  );
+}
+
+function Estimate({ input_tokens, output_tokens, cost }: Schemas['AnalysisEstimate']) {
+  const t = callsTexts.use();
+  if (input_tokens === 0) return t('estimate.free');
+  const money = (amount: string) => format.number(Number(amount), 2, 2);
+  return (
+    <Facts
+      of={[
+        [
+          t('estimate.tokens'),
+          t('estimate.tokensOf', { input: format.number(input_tokens), output: format.number(output_tokens) }),
+        ],
+        [
+          t('estimate.cost'),
+          cost === null ? t('estimate.noPrices') : `${money(cost.low)} – ${money(cost.high)} ${cost.currency}`,
+        ],
+      ]}
+    />
   );
 }

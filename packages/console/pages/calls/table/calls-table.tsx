@@ -1,14 +1,14 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { type RefObject, useEffect, useLayoutEffect, useRef, useState, useCallback } from 'react';
-import { api, send } from '../../../api/client.ts';
+import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { get } from '../../../api/client.ts';
 import { Highlighted } from '../../../widgets/highlighted.tsx';
 import { useMedia } from '../../../widgets/use-media.ts';
 import { callsTexts } from '../../texts.ts';
-import { listToReturnTo } from '../call-list.ts';
+import { listToReturnTo } from '../call-list.tsx';
 import type { Sort } from '../call-search.ts';
 import type { Call } from '../use-calls.ts';
-import { columnOf, type ColumnName, NARROW, nextSort } from './columns.tsx';
+import { columnOf, type ColumnName, NARROW } from './columns.tsx';
 
 interface Props {
   readonly calls: readonly Call[];
@@ -184,7 +184,7 @@ function Heading({ name, sort, onSort }: Pick<Props, 'sort' | 'onSort'> & { name
   const direction = sort === by ? 'ascending' : 'descending';
   return (
     <span role="columnheader" className={className} aria-sort={isSorted ? direction : 'none'}>
-      <button type="button" className="calls-sort" onClick={() => onSort(nextSort(by, sort))}>
+      <button type="button" className="calls-sort" onClick={() => onSort(sort === `-${by}` ? by : `-${by}`)}>
         {t(`column.${name}`)}
         <span aria-hidden="true">{isSorted ? (sort === by ? ' ↑' : ' ↓') : ''}</span>
       </button>
@@ -239,25 +239,18 @@ function useReturn(
 /** Rows beyond the visible ones, so that quick scrolling shows no gaps. */
 const SPARE = 8;
 
-interface Range {
-  readonly from: number;
-  readonly to: number;
-}
-
 /** Which of many rows of one height are near the visible part of a scrolled element. */
-function useVirtualRows(element: RefObject<HTMLElement | null>, count: number, rowHeight: number): Range {
+function useVirtualRows(element: RefObject<HTMLElement | null>, count: number, rowHeight: number) {
   // Those that a window can show, until the element is measured.
-  const [range, setRange] = useState<Range>(() => ({ from: 0, to: Math.ceil(innerHeight / rowHeight) }));
-  const measure = useCallback(() => {
-    const { current } = element;
-    if (current === null) return;
-    const from = Math.max(0, Math.floor(current.scrollTop / rowHeight) - SPARE);
-    const to = Math.ceil((current.scrollTop + current.clientHeight) / rowHeight) + SPARE;
-    setRange((before) => (before.from === from && before.to === to ? before : { from, to }));
-  }, [element, rowHeight]);
+  const [range, setRange] = useState(() => ({ from: 0, to: Math.ceil(innerHeight / rowHeight) }));
   useEffect(() => {
     const { current } = element;
     if (current === null) return;
+    const measure = () => {
+      const from = Math.max(0, Math.floor(current.scrollTop / rowHeight) - SPARE);
+      const to = Math.ceil((current.scrollTop + current.clientHeight) / rowHeight) + SPARE;
+      setRange((before) => (before.from === from && before.to === to ? before : { from, to }));
+    };
     // It also measures once after the next layout, which measuring here would force.
     const observer = new ResizeObserver(measure);
     observer.observe(current);
@@ -266,7 +259,7 @@ function useVirtualRows(element: RefObject<HTMLElement | null>, count: number, r
       observer.disconnect();
       current.removeEventListener('scroll', measure);
     };
-  }, [element, measure]);
+  }, [element, rowHeight]);
   return { from: Math.min(range.from, Math.max(0, count - 1)), to: Math.min(range.to, count) };
 }
 
@@ -278,15 +271,11 @@ const LENGTH = 220;
 function Snippet({ call }: { call: Call }) {
   const [first] = call.matches ?? [];
   const { data } = useQuery({
-    queryKey: ['transcript', call.uuid],
-    queryFn: ({ signal }) =>
-      send(api.GET('/api/v1/calls/{uuid}', { params: { path: { uuid: call.uuid } }, signal })).then(
-        ({ transcript }) => transcript,
-      ),
+    ...get(['transcript', call.uuid], '/api/v1/calls/{uuid}', { path: { uuid: call.uuid } }),
     enabled: first !== undefined,
     staleTime: Infinity,
   });
-  const text = first === undefined ? undefined : data?.utterances[first.utterance]?.text;
+  const text = first === undefined ? undefined : data?.transcript?.utterances[first.utterance]?.text;
   if (first === undefined || text === undefined) return null;
   const from = cutBefore(text, first.start_char);
   const hits = (call.matches ?? []).filter(({ utterance }) => utterance === first.utterance);
@@ -307,9 +296,7 @@ function Snippet({ call }: { call: Call }) {
 function cutBefore(text: string, hit: number): number {
   const earliest = hit - BEFORE;
   if (earliest <= 0) return 0;
-  const space = text.slice(earliest, hit).search(/\s/);
-  if (space >= 0) return earliest + space + 1;
+  const from = earliest + text.slice(earliest, hit).search(/\s/) + 1;
   // A cut never halves a character of two units.
-  const isLowSurrogate = /[\uDC00-\uDFFF]/.test(text.charAt(earliest));
-  return isLowSurrogate ? earliest - 1 : earliest;
+  return /[\uDC00-\uDFFF]/.test(text.charAt(from)) ? from - 1 : from;
 }

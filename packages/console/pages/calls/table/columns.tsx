@@ -3,8 +3,10 @@ import { failureText } from '../../../i18n/faults/texts.ts';
 import * as format from '../../../i18n/format.ts';
 import { shellTexts } from '../../../i18n/texts.ts';
 import { Score, StatusBadge } from '../../../widgets/call-facts.tsx';
+import { Check, Popup, Select } from '../../../widgets/controls.tsx';
+import { useMedia } from '../../../widgets/use-media.ts';
 import { callsTexts } from '../../texts.ts';
-import type { Sort } from '../call-search.ts';
+import { type Sort, SORTS } from '../call-search.ts';
 import type { Call } from '../use-calls.ts';
 
 interface Column {
@@ -16,22 +18,12 @@ interface Column {
   readonly cell: (call: Call) => ReactNode;
 }
 
-const t = callsTexts.translate;
-
-/** The number alone under the heading of its column, and in words where there is none. */
-function ToReview({ count }: { count: number }) {
-  return (
-    <>
-      <span className="wide-only">{format.number(count)}</span>
-      <span className="narrow-only muted">{t('toReview', { n: count, count: format.number(count) })}</span>
-    </>
-  );
-}
+const translate = callsTexts.translate;
 
 const foreign = (text: string | null) => (text === null ? '' : <span className="foreign-line">{text}</span>);
 
 /** The columns of the table of calls. Their names are also keys of the texts. */
-export const COLUMNS = {
+const COLUMNS = {
   start_time: {
     width: 'minmax(134px, 1.1fr)',
     sort: 'start_time',
@@ -42,7 +34,16 @@ export const COLUMNS = {
   needs_review: {
     width: 'minmax(88px, 0.6fr)',
     isNumber: true,
-    cell: ({ needs_review }) => (needs_review === null || needs_review === 0 ? '' : <ToReview count={needs_review} />),
+    cell: ({ needs_review: n }) => {
+      if (n === null || n === 0) return '';
+      // The number alone under the heading of its column, and in words where there is none.
+      return (
+        <>
+          <span className="wide-only">{format.number(n)}</span>
+          <span className="narrow-only muted">{translate('toReview', { n, count: format.number(n) })}</span>
+        </>
+      );
+    },
   },
   status: { width: 'minmax(100px, 0.8fr)', cell: ({ status }) => <StatusBadge status={status} /> },
   operator_group_name: { width: 'minmax(110px, 1fr)', cell: (call) => foreign(call.operator_group_name) },
@@ -50,9 +51,9 @@ export const COLUMNS = {
   segment_type: { width: 'minmax(92px, 1fr)', cell: ({ segment_type }) => foreign(segment_type) },
   direction: {
     width: 'minmax(96px, 0.6fr)',
-    cell: ({ direction }) => (direction === null ? '' : t(`direction.${direction}`)),
+    cell: ({ direction }) => (direction === null ? '' : translate(`direction.${direction}`)),
   },
-  source: { width: 'minmax(110px, 0.6fr)', cell: ({ source }) => t(`source.${source}`) },
+  source: { width: 'minmax(110px, 0.6fr)', cell: ({ source }) => translate(`source.${source}`) },
   duration: {
     width: 'minmax(108px, 0.5fr)',
     isNumber: true,
@@ -70,8 +71,8 @@ export const COLUMNS = {
       const open = questions - answered;
       return (
         <span className="calls-answered">
-          {t('answeredOf', { answered: format.number(answered), questions: format.number(questions) })}
-          {open > 0 && <small className="muted">{t('open', { n: open, count: format.number(open) })}</small>}
+          {translate('answeredOf', { answered: format.number(answered), questions: format.number(questions) })}
+          {open > 0 && <small className="muted">{translate('open', { n: open, count: format.number(open) })}</small>}
         </span>
       );
     },
@@ -125,7 +126,51 @@ export function storeColumns(names: readonly ColumnName[]): void {
   localStorage.setItem(STORED, names.join());
 }
 
-/** The order after the heading of a column was pressed: newest or best first, then the other way round. */
-export function nextSort(column: NonNullable<Column['sort']>, current: Sort): Sort {
-  return current === `-${column}` ? column : `-${column}`;
+interface ChoiceProps {
+  readonly columns: readonly ColumnName[];
+  readonly onChange: (columns: readonly ColumnName[]) => void;
+}
+
+/** Which columns the table has. One always stays. */
+export function ColumnChoice({ columns, onChange }: ChoiceProps) {
+  const t = callsTexts.use();
+  const names = Object.keys(COLUMNS) as ColumnName[];
+  return (
+    <Popup icon="columns" label={<span className="wide-only">{t('columns')}</span>} name={t('columns')}>
+      {names.map((name) => (
+        <Check
+          className="popup-item"
+          key={name}
+          checked={columns.includes(name)}
+          disabled={columns.length === 1 && columns.includes(name)}
+          onTick={(isTicked) => onChange(names.filter((each) => (each === name ? isTicked : columns.includes(each))))}
+        >
+          {t(`column.${name}`)}
+        </Check>
+      ))}
+    </Popup>
+  );
+}
+
+interface SortProps {
+  readonly sort: Sort;
+  readonly columns: readonly ColumnName[];
+  readonly onSort: (sort: Sort) => void;
+}
+
+/** By what the list is sorted, where no heading of the table says it. */
+export function SortChoice({ sort, columns, onSort }: SortProps) {
+  const t = callsTexts.use();
+  const isNarrow = useMedia(NARROW);
+  if (!isNarrow && columns.some((name) => columnOf(name).sort === sort.replace('-', ''))) return null;
+  return (
+    <Select
+      className="chip"
+      aria-label={t('sort')}
+      options={SORTS}
+      nameOf={(each) => t(`sort.${each}`)}
+      value={sort}
+      onChoose={onSort}
+    />
+  );
 }

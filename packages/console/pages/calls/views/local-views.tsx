@@ -4,7 +4,7 @@ import { done } from '../../../widgets/actions.tsx';
 import { Button } from '../../../widgets/controls.tsx';
 import { callsTexts } from '../../texts.ts';
 import { callSearch, type CallSearch } from '../call-search.ts';
-import { storageKey, useViewChanges } from './use-views.ts';
+import { storageKey, useNewView } from './views.tsx';
 
 interface LocalView {
   readonly name: string;
@@ -14,7 +14,7 @@ interface LocalView {
 /** Offers once to keep the views that an earlier console has stored in this browser. */
 export default function LocalViews() {
   const t = callsTexts.use();
-  const { create } = useViewChanges();
+  const create = useNewView();
   const [views, setViews] = useState(storedViews);
   if (views.length === 0) return null;
   const forget = (left: readonly LocalView[]) => {

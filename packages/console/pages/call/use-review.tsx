@@ -1,11 +1,17 @@
 import { ApiError } from '@call-analysis/client/errors';
 import { useMutation, useMutationState, useQueryClient } from '@tanstack/react-query';
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useRef } from 'react';
 import { api, type Schemas, send } from '../../api/client.ts';
-import { saving } from '../../api/query-client.ts';
+import { saving } from '../../api/connection.ts';
 import { discardDraft, draftOf, keepDraft } from '../../drafts/drafts.ts';
+import * as format from '../../i18n/format.ts';
+import { shellTexts } from '../../i18n/texts.ts';
 import { useSession } from '../../session/session.ts';
 import { failed } from '../../widgets/actions.tsx';
+import { confirmed } from '../../widgets/dialog.tsx';
+import { Facts } from '../../widgets/page.tsx';
+import { usePersonName } from '../../widgets/people.ts';
+import { callTexts } from '../texts.ts';
 import { type Analysis, type CallDetail, callKey, type Question } from './use-call.ts';
 
 /** One answer of a person: a label, or null where the question does not apply. */
@@ -24,7 +30,7 @@ interface Change {
 }
 
 /** Two people answered the same question. */
-export interface Conflict {
+interface Conflict {
   readonly mine: Judgement;
   readonly theirs: Schemas['GivenAnswer'];
   /** The revision of the review that has their answer. */
@@ -40,7 +46,9 @@ export type Review = ReturnType<typeof useReview>;
 export function useReview(call: CallDetail, analysis: Analysis) {
   const client = useQueryClient();
   const { userUuid } = useSession();
-  const [conflicts, setConflicts] = useState<readonly Conflict[]>([]);
+  const nameOf = usePersonName();
+  /** The conflicts before: the person is asked about one after another. */
+  const settled = useRef(Promise.resolve());
   const answered = useRef<Promise<boolean>>(Promise.resolve(true));
   const path = { uuid: call.uuid };
   const mutationKey = ['review', call.uuid];
@@ -76,9 +84,9 @@ export function useReview(call: CallDetail, analysis: Analysis) {
     },
     onSuccess: keep,
     onError: (error, { judged }) => {
-      const conflict = judged === undefined ? null : conflictOf(error, judged);
+      const conflict = conflictOf(error, judged);
       if (conflict === null || conflict.theirs.by === userUuid) failed(error);
-      else if (!isAgreed(conflict)) setConflicts((before) => [...before, conflict]);
+      else if (!isAgreed(conflict)) settle(conflict);
       void refresh();
     },
   });
@@ -97,28 +105,33 @@ export function useReview(call: CallDetail, analysis: Analysis) {
   }).filter(({ analysisUuid }) => analysisUuid === analysis.uuid);
   const basedOn = analysis.review?.revision ?? null;
   const draftKey = `answers ${call.uuid}`;
+  const kept = () => (draftOf(draftKey) ?? []) as readonly Change[];
   const submit = (change: Change) => {
-    const left = (draftOf(draftKey) as readonly Change[] | undefined) ?? [];
-    keepDraft(draftKey, [...left, change], { isOpen: false });
+    keepDraft(draftKey, [...kept(), change], { isOpen: false });
     const saved = save.mutateAsync(change).then(
       () => true,
-      (error: unknown) => {
-        const conflict = change.judged === undefined ? null : conflictOf(error, change.judged);
-        return conflict !== null && isAgreed(conflict);
-      },
+      (error: unknown) => isAgreed(conflictOf(error, change.judged)),
     );
     void saved.then(() => {
-      const others = ((draftOf(draftKey) as readonly Change[] | undefined) ?? []).slice(1);
+      const others = kept().slice(1);
       if (others.length === 0) discardDraft(draftKey);
       else keepDraft(draftKey, others, { isOpen: false });
     });
     answered.current = Promise.all([answered.current, saved]).then((all) => !all.includes(false));
   };
   const judge = (judged: Judgement, seen = basedOn) => submit({ analysisUuid: analysis.uuid, basedOn: seen, judged });
+  /** Keeps the other person's answer, or puts one's own in its place. */
+  const settle = (conflict: Conflict) => {
+    const { mine, theirs, revision } = conflict;
+    const question = questionsOf(analysis).find(({ uuid }) => uuid === mine.questionUuid);
+    settled.current = settled.current.then(async () => {
+      if (await isMineKept(conflict, question?.text ?? '', nameOf(theirs.by))) judge(mine, revision);
+    });
+  };
   // Answers that a reload has kept from being saved are saved now.
   useEffect(() => {
-    const left = draftOf(draftKey) as readonly Change[] | undefined;
-    if (left === undefined || client.isMutating({ mutationKey }) > 0) return;
+    const left = kept();
+    if (left.length === 0 || client.isMutating({ mutationKey }) > 0) return;
     discardDraft(draftKey);
     for (const change of left) submit(change);
     // oxlint-disable-next-line react-hooks/exhaustive-deps
@@ -143,12 +156,6 @@ export function useReview(call: CallDetail, analysis: Analysis) {
       return save.mutateAsync({ analysisUuid: analysis.uuid, basedOn, done: true });
     },
     withdraw: () => basedOn !== null && withdraw.mutate(basedOn),
-    conflict: conflicts[0] ?? null,
-    /** Keeps the other person's answer, or puts one's own in its place. */
-    settle: ({ mine, revision }: Conflict, isMine: boolean) => {
-      setConflicts((before) => before.slice(1));
-      if (isMine) judge(mine, revision);
-    },
   };
 }
 
@@ -157,16 +164,60 @@ function answerOf({ questionUuid, answer, comment }: Judgement) {
 }
 
 /** What another person answered meanwhile, as the service says it; null for any other error. */
-function conflictOf(error: unknown, mine: Judgement): Conflict | null {
-  if (!(error instanceof ApiError) || !['REVIEW_CHANGED', 'IF_MATCH_REQUIRED'].includes(error.code)) return null;
+function conflictOf(error: unknown, mine: Judgement | undefined): Conflict | null {
+  if (mine === undefined || !(error instanceof ApiError)) return null;
+  if (!['REVIEW_CHANGED', 'IF_MATCH_REQUIRED'].includes(error.code)) return null;
   const { revision, answers } = error.details as { revision: number; answers: readonly Schemas['GivenAnswer'][] };
   const theirs = answers.find(({ question_uuid }) => question_uuid === mine.questionUuid);
   return theirs === undefined ? null : { mine, theirs, revision };
 }
 
 /** Where both say the same there is nothing to ask. */
-function isAgreed({ mine, theirs }: Conflict): boolean {
+function isAgreed(conflict: Conflict | null): boolean {
+  if (conflict === null) return false;
+  const { mine, theirs } = conflict;
   return theirs.answer === mine.answer && (mine.comment === null || mine.comment === theirs.comment);
+}
+
+/** Asks which answer counts where two people answered the same question. */
+function isMineKept({ mine, theirs }: Conflict, question: string, name: string): Promise<boolean> {
+  const t = callTexts.translate;
+  const said = ({ answer, comment }: { answer: string | null; comment: string | null }) => (
+    <>
+      <strong>{answer ?? t('notApplicable')}</strong>
+      {comment !== null && <p>{comment}</p>}
+    </>
+  );
+  const of = [
+    [`${name} · ${format.dateTime(theirs.at)}`, said(theirs)],
+    [shellTexts.translate('you'), said(mine)],
+  ] as const;
+  return confirmed({
+    title: t('conflict.title'),
+    text: question,
+    details: <Facts of={of} />,
+    action: t('conflict.mine'),
+    stay: t('conflict.theirs'),
+    isSafe: true,
+  });
+}
+
+/** Asks before a review is finished while questions have no answer of a person, and names them. */
+export function mayFinish(unanswered: readonly Question[]): Promise<boolean> {
+  const t = callTexts.translate;
+  return confirmed({
+    title: t('unanswered.title'),
+    text: t('unanswered.text'),
+    action: t('unanswered.finish'),
+    isSafe: true,
+    details: (
+      <ul className="unanswered foreign">
+        {unanswered.map(({ uuid, text }) => (
+          <li key={uuid}>{text}</li>
+        ))}
+      </ul>
+    ),
+  });
 }
 
 /** The analysis as the person sees it who gave these answers. Points and score follow when they are saved. */

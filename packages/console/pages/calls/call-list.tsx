@@ -1,3 +1,5 @@
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
 import { createStore } from '../../store.ts';
 import type { CallSearch } from './call-search.ts';
 
@@ -15,15 +17,7 @@ export interface CallList {
 }
 
 const KEY = 'console.call-list';
-const kept = createStore(read());
-
-function read(): CallList | null {
-  try {
-    return JSON.parse(sessionStorage.getItem(KEY) ?? 'null') as CallList | null;
-  } catch {
-    return null;
-  }
-}
+const kept = createStore(JSON.parse(sessionStorage.getItem(KEY) ?? 'null') as CallList | null);
 
 function store(list: CallList): void {
   kept.set(list);
@@ -62,4 +56,28 @@ export function useListOf(uuid: string): CallList | null {
 export function listToReturnTo(): CallList | null {
   const list = kept.get();
   return list !== null && list.back === location.pathname + location.search ? list : null;
+}
+
+interface Props {
+  readonly uuid: string;
+  /** The heading and the calls of the list in which it stands: the calls before and after it are found there. */
+  readonly list: { readonly title: string; readonly uuids: readonly string[] };
+  /** The question to open first. */
+  readonly question?: string | null | undefined;
+  readonly className?: string;
+  readonly children: ReactNode;
+}
+
+export function CallLink({ uuid, list, question = null, className, children }: Props) {
+  return (
+    <Link
+      to="/calls/$uuid"
+      params={{ uuid }}
+      search={question === null ? {} : { question }}
+      className={className}
+      onClick={() => openFromList({ ...list, opened: uuid })}
+    >
+      {children}
+    </Link>
+  );
 }
