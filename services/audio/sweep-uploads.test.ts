@@ -19,7 +19,7 @@ beforeEach(async () => {
 async function sweepAt(now: Date): Promise<void> {
   const client = dial(ingest, service.config.ingest, { name: 'ingest' });
   try {
-    await sweep({ db: service.db, objects: service.objects, ingest: client }, HOUR, now);
+    await sweep({ db: service.db, objects: service.objects, ingest: client, claimDays: 30 }, HOUR, now);
   } finally {
     client.close();
   }

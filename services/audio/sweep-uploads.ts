@@ -13,8 +13,8 @@ interface Deps {
   readonly db: Database;
   readonly objects: Objects;
   readonly ingest: Pick<Client<typeof ingest>, 'findCalls'>;
-  /** How long an event may be redelivered. Default 30. */
-  readonly claimDays?: number;
+  /** How long an event may be redelivered. */
+  readonly claimDays: number;
 }
 
 /**
@@ -23,8 +23,7 @@ interface Deps {
  */
 export async function sweep(deps: Deps, orphanAfterMs: number, now: Date): Promise<void> {
   const before = now.getTime() - orphanAfterMs;
-  const { claimDays = 30 } = deps;
-  await pruneProcessed(deps.db, claimDays);
+  await pruneProcessed(deps.db, deps.claimDays);
   const failures = new Failures();
   const remove = (firmUuid: string, keys: readonly string[]) =>
     failures.attempt(() => removeOrphans(deps, firmUuid, keys));

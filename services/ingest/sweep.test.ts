@@ -16,7 +16,7 @@ const DAY = 24 * HOUR;
 
 /** Sweeps as at this time after `since`. */
 function sweepAfter(ms: number, since = Date.now()): Promise<void> {
-  return sweep(service.deps, new Date(since + ms));
+  return sweep({ ...service.deps, claimDays: 30 }, new Date(since + ms));
 }
 
 async function exists(key: string): Promise<boolean> {
@@ -285,9 +285,11 @@ it('what cannot be removed keeps nothing else, and is tried again', async () => 
   };
   await service.db.query(`INSERT INTO claimed_event VALUES ('old', gen_random_uuid(), now() - interval '31 days')`);
   const now = new Date(Date.now() + HOUR + MINUTE);
-  await expect(sweep({ ...service.deps, objects: objectsBut(objects, { remove }) }, now)).rejects.toThrow('damaged');
+  await expect(
+    sweep({ ...service.deps, claimDays: 30, objects: objectsBut(objects, { remove }) }, now),
+  ).rejects.toThrow('damaged');
   expect([await exists(first), await exists(second)]).toEqual([true, false]);
   expect(await service.db.query(`SELECT 1 FROM claimed_event WHERE consumer = 'old'`)).toEqual([]);
-  await sweep(service.deps, now);
+  await sweep({ ...service.deps, claimDays: 30 }, now);
   expect(await exists(first)).toBe(false);
 });

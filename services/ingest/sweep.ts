@@ -18,8 +18,8 @@ interface Deps extends ArchiveDeps {
   readonly jobs: Jobs;
   readonly erasures: Erasures;
   readonly rejectedFiles: RejectedFiles;
-  /** The days within which an event may be delivered again. Default 30. */
-  readonly claimDays?: number;
+  /** The days within which an event may be delivered again. */
+  readonly claimDays: number;
 }
 
 /**
@@ -28,7 +28,7 @@ interface Deps extends ArchiveDeps {
  * receipts. What cannot be removed does not keep the rest; the errors are thrown at the end.
  */
 export async function sweep(deps: Deps, now: Date): Promise<void> {
-  const { claimDays = 30 } = deps;
+  const { claimDays } = deps;
   const orphanedBefore = now.getTime() - ORPHAN_MS;
   const failures = new Failures();
   for (const step of [

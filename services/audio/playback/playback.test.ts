@@ -227,7 +227,7 @@ describe('nothing is left to be played of a recording that retention removes', (
     await removeRecording(service.objects, { firmuuid: firmUuid, subject: call });
     for (const key of [playbackMarkerKey(firmUuid, call), playableKey(firmUuid, call)])
       await service.objects.put(key, Readable.from(['what the process still stored']));
-    await sweep({ db: service.db, objects: service.objects, ingest }, 0, new Date(Date.now() + 60_000));
+    await sweep({ db: service.db, objects: service.objects, ingest, claimDays: 30 }, 0, new Date(Date.now() + 60_000));
     expect(await everythingOf(call)).toEqual([]);
   });
 });

@@ -339,7 +339,7 @@ describe('the archive of a batch', () => {
     await calls.erase(first!);
     const extracted = { firmUuid: owner.firmUuid, callUuid: second!.uuid, attempt: 1, recording: recordingOf() };
     await recordAudio(service.deps, extracted);
-    await sweep(service.deps, new Date());
+    await sweep({ ...service.deps, claimDays: 30 }, new Date());
     expect(await service.objectsOf(owner)).toEqual([]);
   });
 });
@@ -358,10 +358,10 @@ it('the receipt and the tombstone of a finished erasure are deleted after thirty
       call.uuid,
     ]);
   await days(29);
-  await sweep(service.deps, new Date());
+  await sweep({ ...service.deps, claimDays: 30 }, new Date());
   expect(await kept()).toHaveLength(1);
   await days(2);
-  await sweep(service.deps, new Date());
+  await sweep({ ...service.deps, claimDays: 30 }, new Date());
   expect(await kept()).toHaveLength(0);
 });
 

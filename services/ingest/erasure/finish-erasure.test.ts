@@ -83,7 +83,7 @@ describe('an interrupted erasure', () => {
     const [call] = (await service.callsOf(owner)).map(({ uuid }) => ({ owner, uuid }));
     await calls.erase(call!, { objects: objectsBut(service.deps.objects, { remove: fail }) });
     await finishErasures(service.deps, eventOf(CallErased, call!, { erased_at: new Date().toISOString() }));
-    await sweep(service.deps, new Date(Date.now() + 7 * 3600_000));
+    await sweep({ ...service.deps, claimDays: 30 }, new Date(Date.now() + 7 * 3600_000));
     expect(await service.objectsOf(owner)).toEqual([]);
   });
 

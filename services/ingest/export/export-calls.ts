@@ -4,7 +4,7 @@ import { Fault, notFound, unavailable } from '@call-analysis/fault';
 import { type Actor, auditEntry, type Publishing } from '@call-analysis/service';
 import type { Firms } from '@call-analysis/service/firms';
 import type { Transcripts } from '../calls/transcript-store.ts';
-import type { CallFilter, Position, Sort } from '../listing/call-filter.ts';
+import { type CallFilter, filterToStore, type Position, type Sort } from '../listing/call-filter.ts';
 import { listCalls } from '../listing/list-calls.ts';
 import type { Listing } from '../listing/listing-store.ts';
 import type { Words } from '../search/word-store.ts';
@@ -73,10 +73,7 @@ export async function* exportCalls(
 
   async function* pagesOf(): AsyncGenerator<readonly Row[]> {
     let written = 0;
-    const found =
-      'uuids' in calls ? pagesOfNamed(calls.uuids, pageSize) : walkPositions(deps, { firmUuid, ...calls, pageSize });
-    for await (const uuids of found) {
-      const rows = await rowsOf(deps, firmUuid, uuids);
+    for await (const rows of walkRows(deps, firmUuid, calls, pageSize)) {
       // The calls vanish; a file that ends there would seem complete.
       if (await isFirmRemoved(db, firmUuid)) throw notFound('firm');
       written += rows.length;
@@ -168,6 +165,27 @@ async function* walkPositions(deps: ExportDeps, { firmUuid, filter, sort, pageSi
     if (positions.length < pageSize) return;
     after = positions.at(-1)!;
   }
+}
+
+/** The rows of all calls that are asked for, page by page at constant cost. */
+async function* walkRows(
+  deps: ExportDeps,
+  firmUuid: string,
+  calls: Exported,
+  pageSize: number,
+): AsyncGenerator<readonly Row[]> {
+  const isFiltered = 'uuids' in calls || Object.keys(filterToStore(calls.filter)).length > 0;
+  if (!isFiltered && calls.sort.by === 'created_at') {
+    for (let after: string | null = null; ;) {
+      const rows: Row[] = await deps.exports.inOrder(firmUuid, calls.sort.isDescending, after, pageSize);
+      yield rows;
+      if (rows.length < pageSize) return;
+      after = rows.at(-1)![0]!;
+    }
+  }
+  const found =
+    'uuids' in calls ? pagesOfNamed(calls.uuids, pageSize) : walkPositions(deps, { firmUuid, ...calls, pageSize });
+  for await (const uuids of found) yield await rowsOf(deps, firmUuid, uuids);
 }
 
 /** The uuids of calls that are named, each once. */

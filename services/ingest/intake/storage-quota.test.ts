@@ -82,7 +82,7 @@ describe('a firm with a storage quota', () => {
     await deps.db.transaction((tx) => deps.retained.takeRecordings(tx, firmUuid, [extracted.uuid], new Date()));
     await calls.erase(single);
     await check();
-    await sweep(service.deps, new Date(Date.now() + 8 * 24 * 3600 * 1000));
+    await sweep({ ...service.deps, claimDays: 30 }, new Date(Date.now() + 8 * 24 * 3600 * 1000));
     await check();
     expect(seen.size).toBeGreaterThan(4);
   });

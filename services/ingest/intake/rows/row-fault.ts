@@ -58,6 +58,8 @@ export function visible(text: string): string {
 
 /** The addition to a message about a value that contains invisible characters. Empty when it has none. */
 export function invisibleIn(value: string): string {
+  // A file may have a fault in every row, and nearly no value has any.
+  if (value.search(INVISIBLE) < 0) return '';
   const start = excerpt(value, SHOWN_CODE_POINTS);
   const shown = visible(start);
   return shown === start ? '' : ` It contains invisible characters: "${shown}".`;
