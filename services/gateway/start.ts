@@ -43,39 +43,30 @@ export async function start(
   const { log } = parts;
   const { tls } = config;
   const closing = new Closing(log);
+  const reach = <Service extends Parameters<typeof dial>[0]>(service: Service, address: string, name: string) => {
+    const channel = dial(service, address, { name, tls, log });
+    closing.add(`${name} channel`, () => channel.close());
+    return channel;
+  };
   try {
-    const keys = dial(keyManagement, config.keyManagement, { name: 'key-management', tls, log });
-    closing.add('key-management channel', () => keys.close());
-    const calls = dial(ingest, config.ingest, { name: 'ingest', tls, log });
-    closing.add('ingest channel', () => calls.close());
-    const desks = dial(desk, config.ingest, { name: 'ingest', tls, log });
-    closing.add('desk channel', () => desks.close());
-    const recordings = dial(audio, config.audio, { name: 'audio', tls, log });
-    closing.add('audio channel', () => recordings.close());
-    const scorecards = dial(analysis, config.analysis, { name: 'analysis', tls, log });
-    closing.add('analysis channel', () => scorecards.close());
-    const hooks = dial(webhooks, config.webhooks, { name: 'webhooks', tls, log });
-    closing.add('webhooks channel', () => hooks.close());
+    const services = {
+      keyManagement: reach(keyManagement, config.keyManagement, 'key-management'),
+      ingest: reach(ingest, config.ingest, 'ingest'),
+      desk: reach(desk, config.ingest, 'ingest'),
+      audio: reach(audio, config.audio, 'audio'),
+      analysis: reach(analysis, config.analysis, 'analysis'),
+      webhooks: reach(webhooks, config.webhooks, 'webhooks'),
+    };
     const bus = await openListener(config.bus, { name: 'gateway', log });
     closing.add('bus', () => bus.close());
-    const apiKeys = new ApiKeyAuthentication({ keys });
+    const apiKeys = new ApiKeyAuthentication({ keys: services.keyManagement });
     const revocations = await bus.listen(ApiKeyRevoked, (event) => apiKeys.markDeleted(event.subject));
     closing.add('revocations', () => revocations.stop());
     const removedFirms = new Set<string>();
     const removals = await bus.listen(FirmRemoved, (event) => removedFirms.add(event.subject));
     closing.add('removals of firms', () => removals.stop());
     const objects = isServedHere(config.objects) ? await openObjects(config.objects, { log }) : null;
-    const backends = {
-      keyManagement: keys,
-      ingest: calls,
-      desk: desks,
-      audio: recordings,
-      analysis: scorecards,
-      webhooks: hooks,
-      objects,
-      apiKeys,
-      removedFirms,
-    };
+    const backends = { ...services, objects, apiKeys, removedFirms };
     const readiness = new Readiness([
       ...backendParts(backends),
       // Without Kafka a revoked key is refused when its cache entry expires, within 5 s.

@@ -58,154 +58,114 @@ export function keyManagementService(parts: {
 }) {
   const { store } = parts;
   return implement(keyManagement, callers, {
-    async createKey(request) {
-      const { actor, firm_uuid, expires_at } = parse(requests.CreateKey, request);
-      return createKey(parts, actor, firm_uuid, expires_at ?? null);
-    },
-    async listKeys(request) {
-      const { actor, page, size } = parse(requests.ListKeys, request);
-      const { count, items } = await listKeys(parts, actor, { page, size });
+    createKey: reading(requests.CreateKey, ({ actor, firm_uuid, expires_at }) =>
+      createKey(parts, actor, firm_uuid, expires_at ?? null),
+    ),
+    listKeys: reading(requests.ListKeys, async ({ actor, ...page }) => {
+      const { count, items } = await listKeys(parts, actor, page);
       return { count, items: items.map(keyReply) };
-    },
-    async deleteKey(request) {
-      const { actor, key_uuid } = parse(requests.DeleteKey, request);
+    }),
+    deleteKey: reading(requests.DeleteKey, async ({ actor, key_uuid }) => {
       await deleteKey(parts, actor, key_uuid);
       return {};
-    },
-    async rotateKey(request) {
-      const { actor, key_uuid, grace_seconds } = parse(requests.RotateKey, request);
-      return rotateKey(parts, actor, key_uuid, grace_seconds);
-    },
-    async verifyKeys(request) {
-      const { api_keys } = parse(requests.VerifyKeys, request);
-      return { verdicts: await verifyKeys(parts, api_keys) };
-    },
-    async findUser(request) {
-      const { user_uuid, session_uuid, firm_uuid } = parse(requests.FindUser, request);
+    }),
+    rotateKey: reading(requests.RotateKey, ({ actor, key_uuid, grace_seconds }) =>
+      rotateKey(parts, actor, key_uuid, grace_seconds),
+    ),
+    verifyKeys: reading(requests.VerifyKeys, async ({ api_keys }) => ({ verdicts: await verifyKeys(parts, api_keys) })),
+    findUser: reading(requests.FindUser, async ({ user_uuid, session_uuid, firm_uuid }) => {
       const user = await store.findUser(user_uuid);
       if (user === null || (firm_uuid !== undefined && user.firmUuid !== firm_uuid)) return {};
       if (session_uuid !== undefined && !(await store.hasSession(session_uuid, user_uuid))) return {};
       return { user: userReply(user) };
-    },
-    async findFirm(request) {
-      const { firm_uuid } = parse(requests.FindFirm, request);
+    }),
+    findFirm: reading(requests.FindFirm, async ({ firm_uuid }) => {
       const firm = await store.findFirm(firm_uuid);
       return firm === null ? {} : { firm: firmReply(firm) };
-    },
-    async createFirm(request) {
-      const {
-        segment_types: segmentTypes,
-        language,
-        time_zone: timeZone,
-        ...firm
-      } = parse(requests.CreateFirm, request);
-      const settings = { ...(language !== undefined && { language }), ...(timeZone !== undefined && { timeZone }) };
+    }),
+    createFirm: reading(requests.CreateFirm, async ({ segment_types: segmentTypes, language, time_zone, ...firm }) => {
+      const settings = { ...(language && { language }), ...(time_zone && { timeZone: time_zone }) };
       return firmReply(await createFirm(parts, { ...firm, ...settings, segmentTypes }));
-    },
-    async updateFirm(request, call) {
-      const {
-        actor,
-        firm_uuid,
-        time_zone: timeZone,
-        segment_types,
-        retention,
-        ...rest
-      } = parse(requests.UpdateFirm, request);
-      requireActor(actor, call);
+    }),
+    updateFirm: reading(requests.UpdateFirm, async ({ actor, firm_uuid, retention, segment_types, ...rest }) => {
+      const { time_zone: timeZone, ...settings } = rest;
       const { audio_days: audioDays, transcript_days: transcriptDays, calls_days: callsDays } = retention ?? {};
-      const change = { ...rest, timeZone, segmentTypes: segment_types?.names, audioDays, transcriptDays, callsDays };
+      const days = { audioDays, transcriptDays, callsDays };
+      const change = { ...settings, timeZone, segmentTypes: segment_types?.names, ...days };
       return firmReply(await updateFirm(parts, actor, firm_uuid, change));
-    },
-    async removeFirm(request) {
-      const { firm_uuid, confirmation } = parse(requests.RemoveFirm, request);
-      return removalReply(await removeFirm(parts, firm_uuid, confirmation));
-    },
+    }),
+    removeFirm: reading(requests.RemoveFirm, async ({ firm_uuid, confirmation }) =>
+      removalReply(await removeFirm(parts, firm_uuid, confirmation)),
+    ),
     async listFirms() {
       const firms = await store.listFirms();
       return { firms: firms.map(firmReply) };
     },
-    async addSegmentType(request) {
-      const { firm_uuid, name } = parse(requests.AddSegmentType, request);
-      return firmReply(await addSegmentType(parts, firm_uuid, name));
-    },
-    async createUser(request, call) {
-      const { actor, firm_uuid, operator_ids: operatorIds, ...user } = parse(requests.CreateUser, request);
-      requireActor(actor, call);
+    addSegmentType: reading(requests.AddSegmentType, async ({ firm_uuid, name }) =>
+      firmReply(await addSegmentType(parts, firm_uuid, name)),
+    ),
+    createUser: reading(requests.CreateUser, async ({ actor, firm_uuid, operator_ids: operatorIds, ...user }) => {
       const firmUuid = actor?.firmUuid ?? firm_uuid;
       return userReply(await createUser(parts, actor, { ...user, firmUuid, operatorIds }));
-    },
-    async listUsers(request) {
-      const { firm_uuid, page, size } = parse(requests.ListUsers, request);
-      const { count, users } = await listUsers(parts, firm_uuid, page === 0 ? undefined : { page, size });
+    }),
+    listUsers: reading(requests.ListUsers, async ({ firm_uuid, ...page }) => {
+      const { count, users } = await listUsers(parts, firm_uuid, page.page === 0 ? undefined : page);
       return { count, users: users.map(userReply) };
-    },
-    async changeUser(request) {
-      const { actor, user_uuid, operator_ids: operatorIds, ...change } = parse(requests.ChangeUser, request);
-      return userReply(await changeUser(parts, actor, user_uuid, { ...change, operatorIds }));
-    },
-    async removeUser(request, call) {
-      const { actor, user_uuid } = parse(requests.RemoveUser, request);
-      requireActor(actor, call);
+    }),
+    changeUser: reading(requests.ChangeUser, async ({ actor, user_uuid, operator_ids: operatorIds, ...change }) =>
+      userReply(await changeUser(parts, actor, user_uuid, { ...change, operatorIds })),
+    ),
+    removeUser: reading(requests.RemoveUser, async ({ actor, user_uuid }) => {
       const { removedAt, ...user } = await removeUser(parts, actor, user_uuid);
       return { user: userReply(user), removed_at: removedAt.toISOString() };
-    },
-    async recordToken(request) {
-      const { user_uuid, token_uuid } = parse(requests.RecordToken, request);
-      return { user: userReply(await recordToken(parts, user_uuid, token_uuid)) };
-    },
-    async revokeTokens(request) {
-      const { user_uuid } = parse(requests.OfUser, request);
+    }),
+    recordToken: reading(requests.RecordToken, async ({ user_uuid, token_uuid }) => ({
+      user: userReply(await recordToken(parts, user_uuid, token_uuid)),
+    })),
+    revokeTokens: reading(requests.OfUser, async ({ user_uuid }) => {
       const { user, revokedBefore } = await revokeTokens(parts, user_uuid);
       return { user: userReply(user), revoked_before: revokedBefore.toISOString() };
-    },
-    async createSignInCode(request, call) {
-      const { actor, user_uuid } = parse(requests.CreateSignInCode, request);
-      requireActor(actor, call);
-      return createSignInCode(parts, actor, user_uuid ?? null);
-    },
-    async openSession(request) {
-      const { code, address } = parse(requests.OpenSession, request);
-      return openSession(parts, code, address);
-    },
-    async openProviderSession(request) {
-      const {
-        issuer,
-        subject,
-        firm_uuid: firmUuid,
-        name,
-        role,
-        operator_ids: operatorIds,
-        address,
-      } = parse(requests.OpenProviderSession, request);
+    }),
+    createSignInCode: reading(requests.CreateSignInCode, ({ actor, user_uuid }) =>
+      createSignInCode(parts, actor, user_uuid ?? null),
+    ),
+    openSession: reading(requests.OpenSession, ({ code, address }) => openSession(parts, code, address)),
+    openProviderSession: reading(requests.OpenProviderSession, (person) => {
+      const { issuer, subject, firm_uuid: firmUuid, name, role, operator_ids: operatorIds, address } = person;
       return openProviderSession(parts, { issuer, subject }, { firmUuid, name, role, operatorIds }, address);
-    },
-    async refreshSession(request) {
-      const { secret } = parse(requests.RefreshSession, request);
-      return refreshSession(parts, secret);
-    },
-    async closeSession(request) {
-      const { secret, address } = parse(requests.CloseSession, request);
+    }),
+    refreshSession: reading(requests.RefreshSession, ({ secret }) => refreshSession(parts, secret)),
+    closeSession: reading(requests.CloseSession, async ({ secret, address }) => {
       await closeSession(parts, secret, address);
       return {};
-    },
+    }),
     async listSessionKeys() {
       return { keys: parts.sessionKeys.map(({ kid, pem }) => ({ kid, pem })) };
     },
-    async listAudit(request) {
-      const { count, entries, names } = await listAuditEntries(parts, parse(requests.ListAudit, request));
+    listAudit: reading(requests.ListAudit, async (filter) => {
+      const { count, entries, names } = await listAuditEntries(parts, filter);
       return { count, entries: entries.map(auditReply), names };
-    },
-    async recordRefusals(request) {
-      const { refusals } = parse(requests.RecordRefusals, request);
+    }),
+    recordRefusals: reading(requests.RecordRefusals, async ({ refusals }) => {
       await store.addReportedEntries(refusals.map(refusalOf));
       return {};
-    },
+    }),
   });
 }
 
-/** Without an actor a request has the rights of the installation's administrator. */
-function requireActor(actor: object | null, call: Call): void {
-  if (actor === null) requireAdmin(call, 'A request without an actor');
+/**
+ * A handler of requests as their schema reads them. One whose actor is left out has the rights of the installation's
+ * administrator.
+ */
+function reading<Request extends object, Reply>(
+  schema: z.ZodType<Request>,
+  handle: (request: Request) => Promise<Reply>,
+): (request: unknown, call: Call) => Promise<Reply> {
+  return async (request, call) => {
+    const read = parse(schema, request);
+    if ('actor' in read && read.actor === null) requireAdmin(call, 'A request without an actor');
+    return handle(read);
+  };
 }
 
 /** The subject and the firm of an entry that concerns no known user. */

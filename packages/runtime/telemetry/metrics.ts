@@ -71,7 +71,7 @@ export function counter<const Names extends readonly string[]>(
   labels: Names,
 ): Family<Names, Count> {
   const metric = new Counter({ name: METRIC_PREFIX + name, help, labelNames: labels, registers: [registry] });
-  return new BoundedFamily(labels, (...values) => {
+  return bounded(labels, (...values) => {
     const series = metric.labels(...values);
     return { add: (amount = 1) => series.inc(amount) };
   });
@@ -91,7 +91,7 @@ export function histogram<const Names extends readonly string[]>(
     buckets: [...bounds],
     registers: [registry],
   });
-  return new BoundedFamily(labels, (...values) => metric.labels(...values));
+  return bounded(labels, (...values) => metric.labels(...values));
 }
 
 /** Bounds from a millisecond to half a minute. */
@@ -102,26 +102,22 @@ const SECONDS: readonly number[] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1
  */
 const MAX_SERIES = 2000;
 
-class BoundedFamily<Names extends readonly string[], Series> implements Family<Names, Series> {
-  readonly #labels: Names;
-  readonly #create: (...values: string[]) => Series;
-  readonly #series = new Map<string, Series>();
-
-  constructor(labels: Names, create: (...values: string[]) => Series) {
-    this.#labels = labels;
-    this.#create = create;
-  }
-
-  of(...values: LabelValues<Names>): Series {
+function bounded<Names extends readonly string[], Series>(
+  labels: Names,
+  create: (...values: string[]) => Series,
+): Family<Names, Series> {
+  const known = new Map<string, Series>();
+  const of = (...values: LabelValues<Names>): Series => {
     const key = values.join('\0');
-    const known = this.#series.get(key);
-    if (known !== undefined) return known;
-    const isFull = this.#series.size >= MAX_SERIES && values.some((value) => value !== 'other');
-    if (isFull) return this.of(...(this.#labels.map(() => 'other') as unknown as LabelValues<Names>));
-    const series = this.#create(...(values as readonly string[]));
-    this.#series.set(key, series);
-    return series;
-  }
+    const series = known.get(key);
+    if (series !== undefined) return series;
+    const isFull = known.size >= MAX_SERIES && values.some((value) => value !== 'other');
+    if (isFull) return of(...(labels.map(() => 'other') as unknown as LabelValues<Names>));
+    const created = create(...(values as readonly string[]));
+    known.set(key, created);
+    return created;
+  };
+  return { of };
 }
 
 interface Reading<Names extends readonly string[]> {
