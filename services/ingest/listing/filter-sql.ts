@@ -158,8 +158,13 @@ function reviewConditions(values: Values, firm: string, filter: CallFilter): str
 
 const POSITION = 'c.uuid, c.start_time, c.score';
 
+/** What a list is sorted by. With no other columns, PostgreSQL often need not read the rows of all calls that match, but an index alone. */
+function sortKey({ by }: Sort): string {
+  return { created_at: 'c.uuid', start_time: 'c.uuid, c.start_time', score: 'c.uuid, c.score' }[by];
+}
+
 /**
- * The parts of a statement that collects all calls that match, and sorts them: `found` has them, `page` the positions of the page with
+ * The parts of a statement that collects all calls that match, and sorts them: `found` has them, `page` those of the page with
  * their `place`, and `count` how many there are. Of more than `most`, or of words in more documents than that, `count` is above it.
  */
 export function collectedPage(
@@ -168,17 +173,17 @@ export function collectedPage(
   query: CallQuery & FilteredCalls,
   most: number,
 ): { readonly parts: string; readonly count: string } {
-  const { words } = query;
+  const { words, sort } = query;
   const limit = values.add(most + 1, 'int');
   const page = placed(values, query, `SELECT * FROM found AS c WHERE true ${afterIn(values, query)}`);
   const count = '(SELECT count(*) FROM found)';
   if (words === null) {
-    const found = `SELECT ${POSITION} FROM ${matching(values, table, query)} LIMIT ${limit}`;
+    const found = `SELECT ${sortKey(sort)} FROM ${matching(values, table, query)} LIMIT ${limit}`;
     return { parts: `found AS MATERIALIZED (${found}), ${page}`, count };
   }
   const documents = `SELECT t.uuid FROM call_text AS t WHERE ${hasWords(values, words)} LIMIT ${limit}`;
   const areMore = `((SELECT count(*) FROM documents) >= ${limit})`;
-  const found = `SELECT ${POSITION} FROM ${matching(values, table, query, { documents: 'documents' })} AND NOT ${areMore}`;
+  const found = `SELECT ${sortKey(sort)} FROM ${matching(values, table, query, { documents: 'documents' })} AND NOT ${areMore}`;
   return {
     parts: `documents AS MATERIALIZED (${documents}), found AS MATERIALIZED (${found}), ${page}`,
     count: `CASE WHEN ${areMore} THEN ${limit} ELSE ${count} END`,
@@ -209,21 +214,20 @@ export function sortedPage(values: Values, table: ListedTable, query: CallQuery 
   const reach = values.add(offset + limit, 'int');
   const calls = `(SELECT c.* FROM ${table} AS c WHERE ${within.join(' AND ')}
     ORDER BY ${order} LIMIT ${values.add(most + 2 * (offset + limit), 'int')})`;
-  const walked = `SELECT ${POSITION} FROM ${matching(values, table, query, { source: calls })} ORDER BY ${order} LIMIT ${reach}`;
+  const walked = `SELECT ${sortKey(sort)} FROM ${matching(values, table, query, { source: calls })} ORDER BY ${order} LIMIT ${reach}`;
   const isReached = `((SELECT count(*) FROM walked) >= ${reach})`;
   // Behind OFFSET 0 PostgreSQL does not see that few rows are wanted.
-  const all = `SELECT ${POSITION} FROM ${matching(values, table, query)} AND NOT ${isReached} ${afterIn(values, query)} OFFSET 0`;
+  const all = `SELECT ${sortKey(sort)} FROM ${matching(values, table, query)} AND NOT ${isReached} ${afterIn(values, query)} OFFSET 0`;
   const either = `SELECT * FROM walked WHERE ${isReached} UNION ALL SELECT * FROM (${all}) AS c`;
   return `walked AS MATERIALIZED (${walked}), ${placed(values, query, either)}`;
 }
 
-/** The part of a statement that orders positions. */
+/** The part of a statement that orders calls. */
 function placed(values: Values, { sort, offset, limit }: CallQuery, positions: string): string {
   const page = `SELECT * FROM (${positions}) AS c
     ORDER BY ${orderBy(sort)} LIMIT ${values.add(limit, 'int')} OFFSET ${values.add(offset, 'int')}`;
   return `page AS MATERIALIZED (
-    SELECT c.uuid AS position_uuid, c.start_time AS position_start, c.score AS position_score,
-      row_number() OVER (ORDER BY ${orderBy(sort)}) AS place FROM (${page}) AS c)`;
+    SELECT c.uuid AS position_uuid, row_number() OVER (ORDER BY ${orderBy(sort)}) AS place FROM (${page}) AS c)`;
 }
 
 /** The positions of the next calls of a walk through all that match, in order. */

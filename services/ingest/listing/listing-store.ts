@@ -69,6 +69,7 @@ export function listing(db: Database, bodies: AnalysisBodies, carryOver: CarryOv
 
   /** The calls of a page, and how many calls the first part of its statement has found; null if it has none. */
   async function pageBy(
+    table: ListedTable,
     values: Values,
     firmUuid: string,
     parts: string,
@@ -78,7 +79,9 @@ export function listing(db: Database, bodies: AnalysisBodies, carryOver: CarryOv
       `WITH ${parts}
        SELECT ${CALL_COLUMNS}, position_start, position_score, found
        FROM (SELECT ${found} AS found) AS counted
-         LEFT JOIN (page JOIN call ON call.firm_uuid = ${values.add(firmUuid, 'uuid')} AND call.uuid = position_uuid) ON true
+         LEFT JOIN (page JOIN call ON call.firm_uuid = ${values.add(firmUuid, 'uuid')} AND call.uuid = position_uuid
+           CROSS JOIN LATERAL (SELECT start_time AS position_start, score AS position_score FROM ${table} AS listed
+             WHERE listed.firm_uuid = call.firm_uuid AND listed.uuid = call.uuid) AS listed) ON true
        ORDER BY place`,
       values.all,
     );
@@ -103,7 +106,7 @@ export function listing(db: Database, bodies: AnalysisBodies, carryOver: CarryOv
       if (count === null) {
         const values = new Values();
         const list = collectedPage(values, table, query, collected);
-        const { calls, found } = await pageBy(values, firmUuid, list.parts, list.count);
+        const { calls, found } = await pageBy(table, values, firmUuid, list.parts, list.count);
         if (found! <= collected) return { calls, count: { count: found!, isEstimate: false } };
         if (query.words !== null) count = await estimate(table, query);
         count ??= await exactCount(table, query);
@@ -111,7 +114,7 @@ export function listing(db: Database, bodies: AnalysisBodies, carryOver: CarryOv
       const values = new Values();
       const most = query.sort.by === 'score' ? Math.min(count.count, WALKED_BY_SCORE) : count.count;
       const list = sortedPage(values, table, query, most);
-      return { calls: (await pageBy(values, firmUuid, list, 'NULL::bigint')).calls, count };
+      return { calls: (await pageBy(table, values, firmUuid, list, 'NULL::bigint')).calls, count };
     },
 
     /** The positions of the next calls of a walk. */
