@@ -19,6 +19,9 @@ export interface EraseDeps extends FinishDeps, RemoveCopiesDeps {
   readonly campaigns: Campaigns;
 }
 
+/** The erasures that run in this process. Concurrent requests for one call share its receipt. */
+const running = new WeakMap<Erasures, Map<string, Promise<Erasure>>>();
+
 interface EraseOptions {
   /** Who erases, for the audit log. */
   readonly by?: Omit<Actor, 'firmUuid'>;
@@ -35,7 +38,25 @@ export async function eraseCall(
   deps: EraseDeps,
   firmUuid: string,
   callUuid: string,
-  { by, within }: EraseOptions = {},
+  options: EraseOptions = {},
+): Promise<Erasure> {
+  const ofService = running.get(deps.erasures) ?? new Map<string, Promise<Erasure>>();
+  running.set(deps.erasures, ofService);
+  const key = `${firmUuid}/${callUuid}`;
+  const started = ofService.get(key);
+  if (started !== undefined) return started;
+  // Not shared: it may be undone by `within`, which is nothing to the other requests.
+  if (options.within !== undefined) return erase(deps, firmUuid, callUuid, options);
+  const erasing = erase(deps, firmUuid, callUuid, options).finally(() => ofService.delete(key));
+  ofService.set(key, erasing);
+  return erasing;
+}
+
+async function erase(
+  deps: EraseDeps,
+  firmUuid: string,
+  callUuid: string,
+  { by, within }: EraseOptions,
 ): Promise<Erasure> {
   const { db, batches, calls, campaigns, erasures, bus } = deps;
   const startedAt = new Date();
