@@ -121,10 +121,11 @@ export async function openS3(config: S3Config, { log, limits }: S3Options = {}):
       return getSignedUrl(signer, new PutObjectCommand(at(key)), { expiresIn: expiry(expiresInSeconds) });
     },
     async presignGet(key, { expiresInSeconds }) {
+      const place = at(key);
       const { type, disposition } = mediaType(key);
       // The uploader's own media type could make a browser execute the bytes.
       const command = new GetObjectCommand({
-        ...at(key),
+        ...place,
         ResponseContentType: type,
         ResponseContentDisposition: disposition,
       });
