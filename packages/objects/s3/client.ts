@@ -108,7 +108,10 @@ class Retries extends ConfiguredRetryStrategy {
     ...[token, info]: Parameters<ConfiguredRetryStrategy['refreshRetryTokenForRetry']>
   ): ReturnType<ConfiguredRetryStrategy['refreshRetryTokenForRetry']> {
     // The first connection may have been dead already. A store that is silent on another one will not answer a third time.
-    if (token.getRetryCount() >= this.#ofSilence && (info.error as Error).name === 'TimeoutError') throw info.error;
+    // The client gives a connection that was reset the same name.
+    const { name, code = '' } = info.error as NodeJS.ErrnoException;
+    const isSilent = name === 'TimeoutError' && !['ECONNRESET', 'EPIPE'].includes(code);
+    if (isSilent && token.getRetryCount() >= this.#ofSilence) throw info.error;
     return super.refreshRetryTokenForRetry(token, info);
   }
 }
