@@ -60,7 +60,13 @@ export function openHttpSender({ allowPrivate, resolve, answerMs = ANSWER_MS }: 
     async send(url, headers, body, signal) {
       signal.throwIfAborted();
       const attempt = new AbortController();
-      const stop = () => attempt.abort();
+      const stopped = Promise.withResolvers<never>();
+      // The attempt may be stopped before anything waits for it.
+      stopped.promise.catch(() => {});
+      const stop = () => {
+        attempt.abort();
+        stopped.reject(attempt.signal.reason);
+      };
       const timer = setTimeout(stop, answerMs);
       signal.addEventListener('abort', stop, { once: true });
       try {
@@ -69,7 +75,8 @@ export function openHttpSender({ allowPrivate, resolve, answerMs = ANSWER_MS }: 
         const agent = await (opened ??= openAgent());
         const { origin, pathname, search } = target;
         const request = { origin, path: pathname + search, method: 'POST' as const, headers, body };
-        const answer = await agent.request({ ...request, signal: attempt.signal });
+        // undici notices the signal only once it has a connection.
+        const answer = await Promise.race([agent.request({ ...request, signal: attempt.signal }), stopped.promise]);
         const { statusCode: status, headers: answered } = answer;
         // The answer is known. Reading its body only keeps the connection usable.
         await answer.body.dump({ limit: MAX_ANSWER_BYTES }).catch(() => {});
