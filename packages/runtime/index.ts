@@ -5,6 +5,7 @@ export {
   earlyLogLevel,
   type Environment,
   group,
+  hasNoCredentials,
   hostAndPort,
   parseConfig,
   parseDuration,

@@ -151,6 +151,12 @@ export function postgresUrl() {
   return z.string().regex(/^postgres(ql)?:\/\//, 'must begin with postgresql://');
 }
 
+/** Whether a URL is without a user and a password. A text that is none has none. */
+export function hasNoCredentials(text: string): boolean {
+  const url = URL.parse(text);
+  return !url?.username && !url?.password;
+}
+
 /** Milliseconds, written like `500ms`, `45s`, `30m`, `12h`, `7d` or `1h30m`. */
 export function duration(): z.ZodType<number> {
   return amount(parseDuration, 'must be a duration like 500ms, 45s, 30m, 12h or 7d');

@@ -26,6 +26,19 @@ describe('readiness', () => {
     });
   });
 
+  it('checks a part that does not answer once at a time, and remembers that it did not', async () => {
+    jest.useFakeTimers();
+    const check = jest.fn(silent);
+    const readiness = new Readiness([{ name: 'database', vital: true, check }], { boundMs: 200, rememberMs: 100 });
+    const answers = [readiness.missing()];
+    await jest.advanceTimersByTimeAsync(150);
+    answers.push(readiness.missing());
+    await jest.advanceTimersByTimeAsync(100);
+    answers.push(readiness.missing());
+    for (const answer of await Promise.all(answers)) expect(answer.vital).toEqual(['database']);
+    expect(check).toHaveBeenCalledTimes(1);
+  });
+
   it('demands vital parts only, and does not wait for the others', async () => {
     const readiness = new Readiness([
       { name: 'database', vital: true, check: there },

@@ -181,18 +181,21 @@ async function read<Names extends readonly string[]>(
   return readings ?? [];
 }
 
-/** Calls `ask` at most once in this time, however many gauges and pages need the answer. A failure is not cached. */
+/**
+ * Calls `ask` once at a time, however many gauges and pages need the answer, and again at the earliest this long after it
+ * has come. A failure is not cached.
+ */
 export function cachedFor<Answer>(forMs: number, ask: () => Promise<Answer>): () => Promise<Answer> {
   let answer: Promise<Answer> | undefined;
-  let askedAt = 0;
+  let until = 0;
   return () => {
-    if (answer !== undefined && performance.now() - askedAt < forMs) return answer;
-    askedAt = performance.now();
-    const asked = ask();
-    answer = asked;
-    asked.catch(() => {
-      if (answer === asked) answer = undefined;
-    });
-    return asked;
+    if (answer !== undefined && performance.now() < until) return answer;
+    until = Infinity;
+    answer = Promise.try(ask);
+    answer.then(
+      () => (until = performance.now() + forMs),
+      () => (answer = undefined),
+    );
+    return answer;
   };
 }

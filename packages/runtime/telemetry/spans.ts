@@ -52,7 +52,10 @@ const OK = 1;
 const ERROR = 2;
 const SAMPLED = 1;
 
-/** Exports sampled spans to a collector, those of one process to one. Its libraries are only loaded here: 110 ms and 24 MiB. */
+/**
+ * Exports sampled spans to a collector. A process has one exporter: a second call replaces the first. Its libraries are
+ * only loaded here: 110 ms and 24 MiB.
+ */
 export async function exportSpans(
   options: SpanExportOptions,
   log: Pick<Logger, 'warn'>,

@@ -1,4 +1,4 @@
-import { ConfigFault, duration, type Environment, group, parseConfig } from '@call-analysis/runtime';
+import { ConfigFault, duration, type Environment, group, hasNoCredentials, parseConfig } from '@call-analysis/runtime';
 import { z } from 'zod';
 import { type Prices, pricesFrom, PriceVariables } from './prices.ts';
 
@@ -42,10 +42,7 @@ export const LanguageModelVariables = z.object({
   }),
   LLM_URL: z
     .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
-    .refine(
-      (text) => !/^https?:\/\/[^/]*@/.test(text),
-      'must not contain a user or password; put a key into LLM_API_KEY',
-    )
+    .refine(hasNoCredentials, 'must not contain a user or password; put a key into LLM_API_KEY')
     .optional()
     .meta({ description: 'The server of the language model that answers questions; needs LLM_MODEL.' }),
   LLM_MODEL: z

@@ -107,6 +107,11 @@ describe('speech engine configuration', () => {
       'SPEECH_URL must not contain a user or password; put a key into SPEECH_API_KEY.',
     ],
     [
+      'a password in a URL in capitals',
+      { ...server, SPEECH_URL: 'HTTPS://me:pw@h/' },
+      'SPEECH_URL must not contain a user or password; put a key into SPEECH_API_KEY.',
+    ],
+    [
       'a key with a line end',
       { ...server, SPEECH_API_KEY: 'sk-1\n' },
       'SPEECH_API_KEY must consist of visible ASCII characters without spaces.',

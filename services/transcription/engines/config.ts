@@ -1,7 +1,16 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { byteSize, ConfigFault, duration, type Environment, group, parseConfig, readAll } from '@call-analysis/runtime';
+import {
+  byteSize,
+  ConfigFault,
+  duration,
+  type Environment,
+  group,
+  hasNoCredentials,
+  parseConfig,
+  readAll,
+} from '@call-analysis/runtime';
 import { z } from 'zod';
 import type { CommandConfig } from './command/command-engine.ts';
 import { parseCommand } from './command/command-line.ts';
@@ -57,10 +66,7 @@ export const SpeechVariables = z.object({
   }),
   SPEECH_URL: z
     .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
-    .refine(
-      (text) => !/^https?:\/\/[^/?#]*@/.test(text),
-      'must not contain a user or password; put a key into SPEECH_API_KEY',
-    )
+    .refine(hasNoCredentials, 'must not contain a user or password; put a key into SPEECH_API_KEY')
     .optional()
     .meta({
       description: 'A speech server to use instead of the local engine; needs SPEECH_MODEL. See docs/speech-models.md.',
