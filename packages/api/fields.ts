@@ -102,12 +102,17 @@ export function instant() {
 }
 
 /** Adds the rule that the end of a range must not be before its beginning. Both are instants, or numbers. */
-export function inOrder<Range extends z.ZodObject>(range: Range, from = 'from', to = 'to', before = 'before'): Range {
+export function inOrder<Range extends z.ZodObject>(
+  range: Range,
+  from: keyof Range['shape'] & string = 'from',
+  to: keyof Range['shape'] & string = 'to',
+  than: 'before' | 'below' = 'before',
+): Range {
   return range.refine((given: Readonly<Record<string, unknown>>) => !isReversed(given[from], given[to]), {
     // Also where other fields are invalid, so that all faults are reported together.
     when: () => true,
     path: [to],
-    error: `must not be ${before} ${from}`,
+    error: `must not be ${than} ${from}`,
   });
 }
 

@@ -43,16 +43,21 @@ export async function start(
   const { log } = parts;
   const { tls } = config;
   const closing = new Closing(log);
-  const reach = <Service extends Parameters<typeof dial>[0]>(service: Service, address: string, name: string) => {
+  const reach = <Service extends Parameters<typeof dial>[0]>(
+    service: Service,
+    address: string,
+    name: string,
+    part = name,
+  ) => {
     const channel = dial(service, address, { name, tls, log });
-    closing.add(`${name} channel`, () => channel.close());
+    closing.add(`${part} channel`, () => channel.close());
     return channel;
   };
   try {
     const services = {
       keyManagement: reach(keyManagement, config.keyManagement, 'key-management'),
       ingest: reach(ingest, config.ingest, 'ingest'),
-      desk: reach(desk, config.ingest, 'ingest'),
+      desk: reach(desk, config.ingest, 'ingest', 'desk'),
       audio: reach(audio, config.audio, 'audio'),
       analysis: reach(analysis, config.analysis, 'analysis'),
       webhooks: reach(webhooks, config.webhooks, 'webhooks'),
@@ -63,7 +68,11 @@ export async function start(
     const revocations = await bus.listen(ApiKeyRevoked, (event) => apiKeys.markDeleted(event.subject));
     closing.add('revocations', () => revocations.stop());
     const removedFirms = new Set<string>();
-    const removals = await bus.listen(FirmRemoved, (event) => removedFirms.add(event.subject));
+    const removals = await bus.listen(FirmRemoved, ({ subject }) => {
+      removedFirms.add(subject);
+      // By then its users have left the cache, and key-management knows none.
+      setTimeout(() => removedFirms.delete(subject), 60_000).unref();
+    });
     closing.add('removals of firms', () => removals.stop());
     const objects = isServedHere(config.objects) ? await openObjects(config.objects, { log }) : null;
     const backends = { ...services, objects, apiKeys, removedFirms };

@@ -13,7 +13,7 @@ export { keyIdOf } from './authentication/signing-keys.ts';
 
 type Edge = ReturnType<typeof httpConfigFrom>;
 
-/** The settings of the HTTP edge, as HttpVariables describes them. What is left out has no limit or is not there. */
+/** The settings of the HTTP edge, as HttpVariables describes them. What is left out has the default of its variable. */
 export interface HttpConfig extends Partial<Omit<Edge, 'host' | 'port'>> {
   readonly host: string;
   /** 0 picks a free one. */

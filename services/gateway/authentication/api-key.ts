@@ -18,6 +18,7 @@ const DEADLINE_MS = 3000;
 const MAX_KEYS_PER_BATCH = 200;
 /** One batch is read while another is written. More would only make the batches smaller. */
 const MAX_IN_FLIGHT = 2;
+const DELETED_MS = 60_000;
 
 /**
  * Identifies callers by their API key, as of at most `ttlMs` ago, and as of the last deletion that was reported.
@@ -58,6 +59,8 @@ export class ApiKeyAuthentication {
   /** Refuses this key from now on, even when it is cached or its verification is in progress. */
   markDeleted(keyUuid: string): void {
     this.#deleted.add(keyUuid);
+    // A verdict that is cached or in progress has ended long before.
+    setTimeout(() => this.#deleted.delete(keyUuid), DELETED_MS).unref();
   }
 
   async #verify(apiKey: string): Promise<KeyVerdict | null> {

@@ -44,8 +44,10 @@ export class ShortLivedCache<Value> {
     const began = performance.now();
     try {
       const value = await Promise.try(find);
-      if (value !== null)
-        this.#entries.set(key, { value, expiresAt: began + Math.min(ttlMs, maxTtlMs?.(value) ?? ttlMs) });
+      if (value !== null) {
+        const livesMs = Math.min(ttlMs, maxTtlMs?.(value) ?? ttlMs);
+        this.#entries.set(key, { value, expiresAt: began + livesMs });
+      }
       if (this.#entries.size > maxEntries) this.#entries.delete(this.#entries.keys().next().value!);
       return value;
     } finally {
