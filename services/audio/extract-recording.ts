@@ -107,18 +107,25 @@ async function store(
   signal: AbortSignal,
 ): Promise<Buffer> {
   const hash = createHash('sha256');
-  async function* hashed(): AsyncGenerator<Buffer> {
-    const bytes = await openEntry(storedArchive(objects, archive_key, archive_bytes), entry);
-    for await (const piece of addAbortSignal(signal, bytes) as AsyncIterable<Buffer>) {
+  let bytes: Readable | undefined;
+  async function* hashed(source: Readable): AsyncGenerator<Buffer> {
+    for await (const piece of source as AsyncIterable<Buffer>) {
       hash.update(piece);
       yield piece;
     }
   }
   try {
-    await objects.put(key, Readable.from(hashed(), { objectMode: false }), { maxBytes: entry.bytes });
+    bytes = await openEntry(storedArchive(objects, archive_key, archive_bytes), entry);
+    signal.throwIfAborted();
+    const pieces = hashed(addAbortSignal(signal, bytes));
+    await objects.put(key, Readable.from(pieces, { objectMode: false }), { maxBytes: entry.bytes });
     return hash.digest();
   } catch (error) {
+    if (signal.aborted) throw signal.reason;
     throw error instanceof Fault && error.code === 'NOT_FOUND' ? archiveMissing(error) : error;
+  } finally {
+    // A generator whose read is pending would keep it open.
+    bytes?.destroy();
   }
 }
 

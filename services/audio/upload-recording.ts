@@ -20,7 +20,7 @@ export interface Uploader extends Pick<Actor, 'firmUuid' | 'userUuid'> {
 }
 
 /** A part of an upload. The file name comes before the bytes. The metadata comes in one piece, before or after them. */
-export type UploadPiece = Pick<UploadRecordingRequest, 'file_name' | 'chunk' | 'metadata'>;
+type UploadPiece = Pick<UploadRecordingRequest, 'file_name' | 'chunk' | 'metadata'>;
 
 interface Deps {
   readonly objects: Objects;
@@ -110,9 +110,10 @@ class IncomingUpload {
   /** Call once, before `bytes`. */
   async fileName(): Promise<string> {
     for (let next = await this.#pieces.next(); !next.done; next = await this.#pieces.next()) {
-      if (next.value.file_name !== undefined) return next.value.file_name;
-      if (next.value.metadata === undefined) throw missing('audio_file');
-      this.#metadata = next.value.metadata;
+      const { file_name, chunk, metadata } = next.value;
+      if (file_name !== undefined) return file_name;
+      if (chunk !== undefined) throw missing('audio_file');
+      if (metadata !== undefined) this.#metadata = metadata;
     }
     throw missing('audio_file');
   }
