@@ -70,7 +70,7 @@ export const { schema, migrations, events, prepare, start } = defineService<Conf
       everyMs: 1_000,
       run: (now) => runJobs(deps, () => Date.now() > now.getTime() + JOBS_MS),
     },
-    // While much waits, it works half of the time.
+    // A run indexes for a second of two, so that while much waits, half of the time is left to others.
     { name: 'indexing words', everyMs: 2_000, run: () => deps.words.indexAll(1_000) },
     { name: 'carrying calls over for lists', everyMs: 1_000, run: () => deps.carryOver.run(deps.log) },
     { name: 'plans of lists', everyMs: 5_000, run: () => deps.listing.refreshPlans() },

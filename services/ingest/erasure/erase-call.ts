@@ -126,7 +126,7 @@ interface FinishDeps extends ArchiveDeps, Publishing {
  * be interrupted and repeated at any point. The erasure is finished when no consumer holds an event of the call. Null
  * when there is no such erasure.
  */
-export async function finishErasure(deps: FinishDeps, firmUuid: string, callUuid: string): Promise<Erasure | null> {
+async function finishErasure(deps: FinishDeps, firmUuid: string, callUuid: string): Promise<Erasure | null> {
   const { db, erasures, bus } = deps;
   const current = await erasures.find(firmUuid, callUuid);
   if (current === null || current.finishedAt !== null) return current;

@@ -25,7 +25,7 @@ const KINDS: Readonly<Record<string, ColumnKind>> = {
   reviewed_at: 'time',
 };
 
-/** The fields of Get Calls' items, in their order. The statement of export-store.ts reads them in this order. */
+/** The fields of Get Calls' items, in their order. export-store.ts makes its statement of them. */
 export const CALL_FIELDS: readonly Column[] = Object.keys(CallItem.omit({ attempt: true }).shape).map((name) => ({
   name,
   kind: KINDS[name] ?? 'text',

@@ -158,10 +158,10 @@ export function uploads(prisma: IngestPrisma, db: Database) {
     async toSweep(now: Date, limit: number): Promise<UploadSession[]> {
       const columns = 'uuid, metadata_key AS "metadataKey", audio_key AS "audioKey", expires_at AS "expiresAt"';
       return db.query<UploadSession>(
-        `SELECT ${columns} FROM upload_session WHERE swept_at IS NULL AND expires_at < $1
-         UNION ALL SELECT ${columns} FROM upload_session
+        `(SELECT ${columns} FROM upload_session WHERE swept_at IS NULL AND expires_at < $1 ORDER BY expires_at LIMIT $2)
+         UNION ALL (SELECT ${columns} FROM upload_session
          WHERE swept_at - expires_at < interval '1 day' AND expires_at < $1::timestamptz - interval '1 day'
-         LIMIT $2`,
+         ORDER BY expires_at LIMIT $2)`,
         [now, limit],
       );
     },

@@ -8,7 +8,8 @@ import { listFacts } from './listed-call-store.ts';
 
 const CALLS_PER_TRANSACTION = 500;
 /** A service that is stopping waits for this run. */
-const RUN_MS = 3_000;
+/** A little less than three turns of its schedule, which goes on at the next one. */
+const RUN_MS = 2_800;
 const STALE_MS = 50;
 
 interface CallKey {
@@ -57,14 +58,11 @@ export class CarryOver {
 
   /** Carries calls over for some seconds, unless that is done. */
   async run(log: Logger): Promise<void> {
+    if (await this.isDone()) return;
     const deadline = Date.now() + RUN_MS;
-    while (!(await this.isDone())) {
-      const progress = await this.step();
-      if (progress?.isElsewhere) return;
-      if (progress === null || Date.now() < deadline) continue;
-      log.info(progress, 'calls are being carried over for lists');
-      return;
-    }
+    let progress = await this.step();
+    while (progress !== null && !progress.isElsewhere && Date.now() < deadline) progress = await this.step();
+    if (progress?.isElsewhere === false) log.info(progress, 'calls are being carried over for lists');
   }
 
   /** Carries the next calls over. Null when that is done; `isElsewhere` while another process does it. */

@@ -58,7 +58,7 @@ export function visible(text: string): string {
 
 /** The addition to a message about a value that contains invisible characters. Empty when it has none. */
 export function invisibleIn(value: string): string {
-  // A file may have a fault in every row, and nearly no value has any.
+  // A file may have a fault in every row, and hardly any value has invisible characters.
   if (value.search(INVISIBLE) < 0) return '';
   const start = excerpt(value, SHOWN_CODE_POINTS);
   const shown = visible(start);
