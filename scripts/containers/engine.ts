@@ -79,7 +79,10 @@ export async function startEngine(paths: {
   }
 
   try {
-    await waitUntil(() => run(['docker', 'version'], { quiet: true }));
+    const state = await waitUntil(() =>
+      outer.exitCode === null ? run(['docker', 'version'], { quiet: true }) : 'ended',
+    );
+    if (state === 'ended') throw new Error('it has ended');
     // In this machine's network, and with the engine's files.
     const [program, ...args] = inside('--mount');
     const slirp = ['slirp4netns', '--configure', '--mtu=65520', '--disable-host-loopback'];

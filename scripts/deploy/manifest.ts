@@ -46,7 +46,7 @@ export function labelFaults({ kind, metadata, spec }: Manifest): string[] {
   );
 }
 
-/** Whether something holds, and what is said of what it does not hold for. */
+/** A condition, and what is wrong with a thing that does not meet it. */
 export type Demand = readonly [holds: boolean, otherwise: string];
 
 export function unmet(name: string, demands: readonly Demand[]): string[] {

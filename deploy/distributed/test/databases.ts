@@ -1,5 +1,5 @@
-import { databaseUrl } from '@call-analysis/postgres';
-import { Client, escapeIdentifier } from 'pg';
+import { databaseUrl, withClient } from '@call-analysis/postgres';
+import { escapeIdentifier } from 'pg';
 
 /** Each role may make schemas in the database of its name, as the migrations of a service do. */
 export async function allowSchemas(adminUrl: string, names: readonly string[]): Promise<void> {
@@ -22,11 +22,7 @@ async function asAdministrator(
   names: readonly string[],
   statement: (name: string) => string,
 ): Promise<void> {
-  const client = new Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
-  await client.connect();
-  try {
+  await withClient({ connectionString: url }, async (client) => {
     for (const name of names) await client.query(statement(escapeIdentifier(name)));
-  } finally {
-    await client.end();
-  }
+  });
 }

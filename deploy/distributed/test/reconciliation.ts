@@ -1,6 +1,6 @@
 import { type Objects, openObjects } from '@call-analysis/objects';
+import { withClient } from '@call-analysis/postgres';
 import { waitUntil } from '@call-analysis/testing';
-import { Client } from 'pg';
 import { adminProcess } from '../../standalone/test/system/command.ts';
 import type { RetryingClient } from './retrying-client.ts';
 import type { DistributedSystem } from './system.ts';
@@ -176,14 +176,6 @@ async function waiting({ databaseUrls, queues }: Stored): Promise<Record<string,
   return Object.fromEntries(await Promise.all(counts));
 }
 
-export async function rows<Row>(url: string, text: string, values: readonly unknown[] = []): Promise<Row[]> {
-  const client = new Client({ connectionString: url });
-  // A server that dies between two requests; the next one rejects.
-  client.on('error', () => {});
-  await client.connect();
-  try {
-    return (await client.query(text, [...values])).rows as Row[];
-  } finally {
-    await client.end();
-  }
+export function rows<Row>(url: string, text: string, values: readonly unknown[] = []): Promise<Row[]> {
+  return withClient({ connectionString: url }, async (client) => (await client.query(text, [...values])).rows as Row[]);
 }

@@ -53,7 +53,10 @@ export async function withOrWithoutService<Result>(
   }
 }
 
-/** Where people reach the service that runs here, or would run. PUBLIC_URL goes before. */
+/**
+ * Where people reach the service when PUBLIC_URL, which sign-in links prefer, is not set: the service that runs here, or the
+ * address that it would have. Of a system elsewhere it is not known.
+ */
 export async function serviceUrl(env: Environment): Promise<string> {
   const [place, { urlOfService }] = await Promise.all([readPlace(env), import('../data-directory-lock.ts')]);
   if (place.remote !== undefined) return 'http://127.0.0.1:8080';

@@ -115,7 +115,7 @@ describe('a backup of a running service', () => {
     const again = await runAdminHere(['backup', target], { ...service.administration });
     expect(again).toMatchObject({ code: 1, stderr: expect.stringMatching(/not empty/) });
     const over = await runAdminHere(['restore', target, '--data-dir', service.directory], {});
-    expect(over).toMatchObject({ code: 1, stderr: expect.stringMatching(/not empty/) });
+    expect(over).toMatchObject({ code: 1, stderr: expect.stringMatching(/in use/) });
   });
 
   it('is refused once a byte of it has changed, and then restored nowhere', async () => {

@@ -54,7 +54,9 @@ export async function makeEmpty(directory: string, mode?: number): Promise<void>
   } catch (error) {
     throw new StartFault(`${directory} cannot be used: ${(error as Error).message}.`, { cause: error });
   }
-  throw new StartFault(`${directory} is not empty. Name a new or empty folder; nothing is overwritten.`);
+  throw new StartFault(
+    `${directory} is not empty, so it may be in use. Name a new or empty folder; nothing is overwritten.`,
+  );
 }
 
 /** Runs `work` on the values, some at the same time. Rejects with the first failure, once the others have ended. */

@@ -64,7 +64,10 @@ export async function openQueuedDeadLetters(
   };
 }
 
-/** Replays some dead letters that were given up by `until`, and removes them. Returns the jobs that cannot be replayed. */
+/**
+ * Replays some of the dead letters that were given up until then, without the jobs in `skipped`, and removes them in the
+ * same transaction. Returns how many there were, and the jobs that cannot be replayed.
+ */
 async function replaySome(
   queues: Queues,
   tx: Transaction,

@@ -155,7 +155,7 @@ export function redeliveryHeaders(message: ReceivedMessage, consumer: string): R
 
 /** The headers of the note that a dead letter was replayed. */
 export function replayNoteHeaders(message: ReceivedMessage, at: Date): Record<string, string> {
-  return { ...headersExcept(message, (name) => name === 'ce_dataref'), [REPLAYED_AT]: at.toISOString() };
+  return { ...headersExcept(message, (name) => name === DATA_REF), [REPLAYED_AT]: at.toISOString() };
 }
 
 function headersExcept(message: ReceivedMessage, isExcluded: (name: string) => boolean): Record<string, string> {

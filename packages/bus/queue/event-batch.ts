@@ -27,8 +27,8 @@ export interface NewJob {
 }
 
 /**
- * Groups consecutive items into lists of at most `count` items and, unless a single item is larger, of at most `total`
- * together. Each item of a list goes with its first one.
+ * Groups consecutive items into lists of at most `count` items. The sizes of a list add up to at most `total`, unless a
+ * single item is larger, and `goesWith` holds for its first item and each other one.
  */
 export function* listsOf<Item>(
   items: Iterable<Item>,

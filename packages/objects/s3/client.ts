@@ -38,7 +38,7 @@ export function connect(config: S3Config, limits: S3Limits): Store {
   const shared = { ...agents, connectionTimeout: limits.connectMs };
   const { idleMs, workMs } = limits;
   const worker = newClient(config.endpoint, config, { ...shared, socketTimeout: workMs });
-  const sender = newClient(config.endpoint, config, { ...shared, socketTimeout: idleMs }, 0);
+  const sender = newClient(config.endpoint, config, { ...shared, socketTimeout: idleMs });
   // A store that has the parts may be silent while it joins them.
   sender.middlewareStack.add(
     (next, { commandName }) =>
@@ -68,7 +68,6 @@ function newClient(
   endpoint: string,
   config: S3Config,
   requestHandler: NonNullable<S3ClientConfig['requestHandler']>,
-  retriesOfSilence = 1,
 ): S3Client {
   const client = new S3Client({
     endpoint,
@@ -76,7 +75,7 @@ function newClient(
     region: config.region,
     forcePathStyle: config.pathStyle,
     credentials: { accessKeyId: config.accessKey, secretAccessKey: config.secretKey },
-    retryStrategy: new Retries(retriesOfSilence),
+    retryStrategy: new Retries(),
     // Not every store knows the checksums that AWS has added.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
@@ -95,13 +94,10 @@ function newClient(
 }
 
 class Retries extends ConfiguredRetryStrategy {
-  readonly #ofSilence: number;
-
-  constructor(ofSilence: number) {
+  constructor() {
     // Four attempts within about a second. The pauses are not random, as they are by default: those that happen to be short
     // would end before a short outage does.
     super(4, (attempt) => 75 * 2 ** attempt);
-    this.#ofSilence = ofSilence;
   }
 
   override async refreshRetryTokenForRetry(
@@ -111,7 +107,7 @@ class Retries extends ConfiguredRetryStrategy {
     // The client gives a connection that was reset the same name.
     const { name, code = '' } = info.error as NodeJS.ErrnoException;
     const isSilent = name === 'TimeoutError' && !['ECONNRESET', 'EPIPE'].includes(code);
-    if (isSilent && token.getRetryCount() >= this.#ofSilence) throw info.error;
+    if (isSilent && token.getRetryCount() > 0) throw info.error;
     return super.refreshRetryTokenForRetry(token, info);
   }
 }

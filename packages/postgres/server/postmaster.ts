@@ -245,9 +245,13 @@ async function findFreePort(): Promise<number> {
 }
 
 function isFree(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     const server = createServer();
-    server.once('error', () => resolve(false));
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      // EACCES: Windows reserves ranges of ports.
+      if (error.code === 'EADDRINUSE' || error.code === 'EACCES') resolve(false);
+      else reject(error);
+    });
     server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
   });
 }

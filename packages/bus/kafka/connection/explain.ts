@@ -84,8 +84,8 @@ const DEEPEST_CAUSE = 10;
 /** The error, what it consists of, and what caused it. */
 export function failuresIn(error: unknown, deepest = DEEPEST_CAUSE): Failure[] {
   if (typeof error !== 'object' || error === null || deepest === 0) return [];
-  const { errors = [], cause }: Failure = error;
-  return [error, ...errors, ...failuresIn(cause, deepest - 1)];
+  const { errors, cause }: Failure = error;
+  return [error, ...(Array.isArray(errors) ? errors : []), ...failuresIn(cause, deepest - 1)];
 }
 
 /** Rejects with Fault UNAVAILABLE when the work takes longer; the work itself continues. */
