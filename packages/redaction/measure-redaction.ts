@@ -61,10 +61,11 @@ function main(args: readonly string[]): void {
     const sentences = readSentences(file);
     console.log(basename(file));
     console.table(
-      measureRedaction(sentences).map((each) => ({
+      measureRedaction(sentences).map(({ found, right, ...each }) => ({
         ...each,
+        replaced: found,
         recall: share(each.hidden, each.labelled),
-        precision: share(each.right, each.found),
+        precision: share(right, found),
       })),
     );
     if (args.includes('--failures')) printFailures(sentences);

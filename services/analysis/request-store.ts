@@ -132,7 +132,7 @@ export function openRequestStore(db: Database, currency: string | null) {
       return (await tx.query(removed, [eventId, lease])).length > 0;
     },
 
-    /** Two transactions that remove several of the same requests lock them in the same order. */
+    /** Removes the requests of calls, in the order of their ids: two transactions that remove several of the same lock them in one order. */
     async removeCalls(tx: Sql, firmUuid: string, callUuids: readonly string[]): Promise<void> {
       await tx.query(
         `DELETE FROM model_request WHERE event_id IN (

@@ -9,9 +9,9 @@ import { frameRuns, type Mp3Start, readStart } from './frames.ts';
 const DECODER_DELAY = 529;
 
 /**
- * The samples of audio in `found` complete frames, and how many to skip before them, as ffmpeg counts it: without the encoder's delay and padding where the tag has
- * them. A file with fewer frames than its tag says was cut off, and one with more is a concatenation; neither ends with
- * the padding that the tag gives.
+ * The samples of audio in `found` complete frames, and how many to skip before them, as ffmpeg counts them: without the
+ * encoder's delay and padding where the tag has them. A file with fewer frames than its tag says was cut off, and one
+ * with more is a concatenation; neither ends with the padding that the tag gives.
  */
 function lengthOf({ header, tag }: Mp3Start, found: number) {
   const gaps = tag?.gaps ?? null;

@@ -52,7 +52,7 @@ async function startOfTrailingTags(source: Source, start: number): Promise<numbe
   return end;
 }
 
-/** The size of the tag at the end; 0 when there is none, or lyrics, which the search for frames skips. */
+/** The size of the tag at the end; 0 when there is none. Lyrics are left to the search for frames: such a file is counted frame by frame. */
 function trailingTagBytes(tail: Uint8Array): number {
   const id3v1 = tail.length - ID3V1_BYTES;
   if (id3v1 >= 0 && hasText(tail, id3v1, 'TAG')) {

@@ -209,7 +209,8 @@ class Packets {
     if (this.#unwanted || this.#headless) return;
     this.#length += piece.length;
     if (this.#length > MAX_PACKET_BYTES) throw unreadable('The Ogg file is damaged: a packet is too large.');
-    this.#pieces.push(piece);
+    // A copy, because a view would keep all of the bytes that were read with it; `slice` of a Buffer is a view.
+    this.#pieces.push(new Uint8Array(piece));
   }
 
   #assemble(): Uint8Array {

@@ -66,7 +66,9 @@ export function openLanguageModel(config: LanguageModelConfig, store: Capability
       (text) => {
         known ??= Structured.safeParse(text).data ?? null;
       },
-      () => {},
+      () => {
+        reading = undefined;
+      },
     ));
     return known;
   };
