@@ -17,3 +17,12 @@ export function createStore<Value>(initial: Value) {
     use: (): Value => useSyncExternalStore(subscribe, () => value),
   };
 }
+
+/** What the browser has stored as JSON. Null where there is nothing, or nothing readable. */
+export function storedJson(storage: Storage, key: string): unknown {
+  try {
+    return JSON.parse(storage.getItem(key) ?? 'null');
+  } catch {
+    return null;
+  }
+}

@@ -73,7 +73,7 @@ export async function follow<Data extends object>(
 ): Promise<Data> {
   const tag = known === undefined ? undefined : tags.get(known);
   const asked = request(tag === undefined ? {} : { 'If-None-Match': tag });
-  // Why there is none, `send` says.
+  // A request that failed has no response; `send` throws the reason.
   const response = (await asked.catch(() => null))?.response;
   if (known !== undefined && response?.status === 304) return known;
   const body = await send(asked);

@@ -4,6 +4,7 @@ import { get } from '../api/client.ts';
 import { untilReachable } from '../api/connection.ts';
 import { shellTexts } from '../i18n/texts.ts';
 import { type SessionState, startSession } from '../session/session.ts';
+import { storedJson } from '../store.ts';
 import { Button } from '../widgets/controls.tsx';
 import { Logo } from '../widgets/icon.tsx';
 import { useEvents } from '../widgets/use-events.ts';
@@ -67,7 +68,7 @@ const START = new URL(document.baseURI).pathname;
  * Remembers the page that a person opened and that needs a sign-in, in the browser: a sign-in link may open another tab.
  * Returns whether there is one.
  */
-export function keepAddress(): boolean {
+function keepAddress(): boolean {
   const address = location.pathname + location.search;
   if (![START, `${START}calls`].includes(address))
     localStorage.setItem(STORED, JSON.stringify({ address, at: Date.now() }));
@@ -82,7 +83,7 @@ export function takeAddress(): string | null {
 }
 
 function storedAddress(): string | null {
-  const stored = JSON.parse(localStorage.getItem(STORED) ?? 'null') as { address: string; at: number } | null;
+  const stored = storedJson(localStorage, STORED) as { address: string; at: number } | null;
   // Only of the console: what is stored could lead elsewhere.
   const isOwn = stored !== null && Date.now() - stored.at < KEPT_MS && stored.address.startsWith(START);
   return isOwn ? stored.address : null;

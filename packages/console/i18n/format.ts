@@ -80,7 +80,10 @@ export function exactTime(instant: string | Date): string {
 /** To make one takes a thousand times as long as to use it. */
 const numberFormats = new Map<string, Intl.NumberFormat>();
 
-/** With the separators of the language, from five digits on, and as many decimals as given at most. */
+/**
+ * With the separators of the language, and at most as many decimals as given. Four digits are not grouped: Spanish and
+ * Russian do not, and elsewhere they are no harder to read.
+ */
 export function number(value: number, decimals = 0, least = 0): string {
   const { numbers } = NAMES[currentLocale()];
   const key = `${numbers} ${decimals} ${least}`;

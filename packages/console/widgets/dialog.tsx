@@ -69,12 +69,15 @@ export interface Question {
   readonly stay?: string;
   /** What it is about. */
   readonly details?: ReactNode;
+  /** No other question takes its place. */
+  readonly isDue?: boolean;
 }
 
 const asked = createStore<(Question & { readonly answer: (isConfirmed: boolean) => void }) | null>(null);
 
-/** Asks before something that cannot be undone, or that breaks what others use. A later question takes the place of one. */
+/** Asks before something that cannot be undone, or that breaks what others use. A later question takes the place of one, or is not asked. */
 export function confirmed(question: Question): Promise<boolean> {
+  if (asked.get()?.isDue === true) return Promise.resolve(false);
   asked.get()?.answer(false);
   return new Promise((resolve) => {
     asked.set({
@@ -90,6 +93,8 @@ export function confirmed(question: Question): Promise<boolean> {
 /** The question that is asked, one for the whole console. */
 export function Confirmation() {
   const question = asked.use();
+  // Nobody else who signs in is asked.
+  useEffect(() => () => asked.get()?.answer(false), []);
   if (question === null) return null;
   const { title, text, action, isSafe = false, stay, details, answer } = question;
   return (

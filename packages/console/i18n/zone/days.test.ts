@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { dayIn, instantOf, isZone, localInput, startOfDay } from './days.ts';
+import { dayIn, endOfDay, instantOf, isZone, localInput, startOfDay } from './days.ts';
 
 const ZONES = ['UTC', 'Asia/Tashkent', 'Asia/Kathmandu', 'America/New_York', 'Pacific/Apia'];
 
@@ -10,7 +10,8 @@ describe('a time as it is typed', () => {
     expect(localInput(Date.parse('2026-11-22T09:05:00Z'), 'Asia/Tashkent')).toBe('2026-11-22T14:05');
     // The first of two.
     expect(instantOf('2026-11-01T01:30', 'America/New_York')).toBe('2026-11-01T05:30:00.000Z');
-    expect(() => instantOf('2026-03-08T02:30', 'America/New_York')).not.toThrow();
+    // Skipped: half an hour after the change.
+    expect(instantOf('2026-03-08T02:30', 'America/New_York')).toBe('2026-03-08T07:30:00.000Z');
   });
 
   it('comes back as it was typed, in any zone', () => {
@@ -26,6 +27,9 @@ describe('a time as it is typed', () => {
 
 it('a day begins at midnight of its zone, and unknown zones are none', () => {
   expect(startOfDay('2026-11-22', 'Asia/Tashkent')).toBe('2026-11-21T19:00:00.000Z');
+  expect(endOfDay('2026-11-22', 'Asia/Tashkent')).toBe('2026-11-22T18:59:00.000Z');
+  // Clocks are put forward from 22:00 GMT-2 of the 28th to 0:00 of the 29th.
+  expect(endOfDay('2026-03-28', 'America/Nuuk')).toBe('2026-03-29T00:59:00.000Z');
   expect(dayIn(new Date('2026-11-21T19:00:00Z'), 'Asia/Tashkent')).toBe('2026-11-22');
   expect([isZone('Asia/Tashkent'), isZone('Mars/Olympus')]).toEqual([true, false]);
 });

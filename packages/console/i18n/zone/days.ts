@@ -30,7 +30,7 @@ export function addDays(day: string, days: number): string {
   return date.toISOString().slice(0, 10);
 }
 
-/** Midnight in the zone, as `instantOf` has it. */
+/** The first instant of a day: midnight in the zone, the first of two, or what follows where a change of clocks skips it. */
 export function startOfDay(day: string, zone: string): string {
   return instantOf(`${day}T00:00`, zone);
 }
@@ -47,10 +47,10 @@ export function localInput(instant: number, zone: string): string {
 
 /** The last minute of a day. */
 export function endOfDay(day: string, zone: string): string {
-  return instantOf(`${day}T23:59`, zone);
+  return new Date(Date.parse(startOfDay(addDays(day, 1), zone)) - 60_000).toISOString();
 }
 
-/** The instant of such a field. Where a change of clocks repeats the time, the first one; where it skips the time, as much later. */
+/** The instant of such a field. Of a time that a change of clocks repeats, the first; one that it skips is moved on by what was skipped. */
 export function instantOf(input: string, zone: string): string {
   const clock = Date.parse(`${input}Z`);
   // Clocks change at most once within these two days, so that one of the two offsets is right.

@@ -120,12 +120,12 @@ export function useReview(call: CallDetail, analysis: Analysis) {
     answered.current = Promise.all([answered.current, saved]).then((all) => !all.includes(false));
   };
   const judge = (judged: Judgement, seen = basedOn) => submit({ analysisUuid: analysis.uuid, basedOn: seen, judged });
-  /** Keeps the other person's answer, or puts one's own in its place. */
+  /** Asks whose answer counts, after the conflicts before, and sends one's own again if it does. */
   const settle = (conflict: Conflict) => {
     const { mine, theirs, revision } = conflict;
     const question = questionsOf(analysis).find(({ uuid }) => uuid === mine.questionUuid);
     settled.current = settled.current.then(async () => {
-      if (await isMineKept(conflict, question?.text ?? '', nameOf(theirs.by))) judge(mine, revision);
+      if (await isMineKept(conflict, question?.text ?? '', call, nameOf(theirs.by))) judge(mine, revision);
     });
   };
   // Answers that a reload has kept from being saved are saved now.
@@ -180,7 +180,7 @@ function isAgreed(conflict: Conflict | null): boolean {
 }
 
 /** Asks which answer counts where two people answered the same question. */
-function isMineKept({ mine, theirs }: Conflict, question: string, name: string): Promise<boolean> {
+function isMineKept({ mine, theirs }: Conflict, question: string, call: CallDetail, name: string): Promise<boolean> {
   const t = callTexts.translate;
   const said = ({ answer, comment }: { answer: string | null; comment: string | null }) => (
     <>
@@ -195,10 +195,18 @@ function isMineKept({ mine, theirs }: Conflict, question: string, name: string):
   return confirmed({
     title: t('conflict.title'),
     text: question,
-    details: <Facts of={of} />,
+    details: (
+      <>
+        <p className="muted foreign">
+          {call.operator_name}, {format.shortDateTime(call.start_time)}
+        </p>
+        <Facts of={of} />
+      </>
+    ),
     action: t('conflict.mine'),
     stay: t('conflict.theirs'),
     isSafe: true,
+    isDue: true,
   });
 }
 

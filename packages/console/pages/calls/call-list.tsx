@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { createStore } from '../../store.ts';
+import { createStore, storedJson } from '../../store.ts';
 import type { CallSearch } from './call-search.ts';
 
 /** The list that a call was opened from. It is kept in the tab, so that it survives a reload, and calls that leave the list stay. */
@@ -17,7 +17,7 @@ export interface CallList {
 }
 
 const KEY = 'console.call-list';
-const kept = createStore(JSON.parse(sessionStorage.getItem(KEY) ?? 'null') as CallList | null);
+const kept = createStore(storedJson(sessionStorage, KEY) as CallList | null);
 
 function store(list: CallList): void {
   kept.set(list);

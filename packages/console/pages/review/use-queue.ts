@@ -91,7 +91,10 @@ export function useQueue(wanted: Wanted) {
   const asked = JSON.stringify(wanted);
   const before = useRef<{ readonly uuid: string | null; readonly asked: string }>({ uuid, asked });
   useEffect(() => {
-    if (!isSuccess) return;
+    if (!isSuccess) {
+      if (before.current.asked !== asked) before.current = { uuid: null, asked };
+      return;
+    }
     const { uuid: had, asked: of } = before.current;
     // Where other calls are wanted now, the one before was not lost.
     if (had !== null && had !== uuid && of === asked && !passed.includes(had)) done(t('lost'));

@@ -4,6 +4,7 @@ import { api, get, type Schemas, send } from '../../api/client.ts';
 import { type Fields, useForm } from '../../drafts/form.tsx';
 import * as format from '../../i18n/format.ts';
 import { shellTexts } from '../../i18n/texts.ts';
+import { DAY_MS } from '../../i18n/zone/days.ts';
 import { done } from '../../widgets/actions.tsx';
 import { Button, Select, SelectField, TextField } from '../../widgets/controls.tsx';
 import { QueryTable } from '../../widgets/list.tsx';
@@ -125,7 +126,7 @@ function BudgetForm({ budget, currency }: { budget: Schemas['Budget']; currency:
 function Usage() {
   const t = settingsTexts.use();
   const [grouping, setGrouping] = useState<Grouping>('day');
-  const from = new Date(Date.now() - DAYS * 86_400_000).toISOString().slice(0, 10);
+  const from = new Date(Date.now() - DAYS * DAY_MS).toISOString().slice(0, 10);
   const usage = useQuery({
     ...get(['usage', grouping, from], '/api/v1/usage', { query: { group_by: grouping, from } }),
     placeholderData: keepPreviousData,

@@ -2,7 +2,9 @@ import { type ComponentProps, useState } from 'react';
 import { saveFile } from '../../api/client.ts';
 import { faultText } from '../../i18n/faults/texts.ts';
 import * as format from '../../i18n/format.ts';
+import { DAY_MS } from '../../i18n/zone/days.ts';
 import { currentSession } from '../../session/session.ts';
+import { storedJson } from '../../store.ts';
 import { useAction } from '../../widgets/actions.tsx';
 import { Button } from '../../widgets/controls.tsx';
 import { uploadTexts } from '../texts.ts';
@@ -74,13 +76,13 @@ export interface Refusal {
 
 const MOST = 20;
 /** As long as the service keeps the refused rows. */
-const KEPT_MS = 7 * 86_400_000;
+const KEPT_MS = 7 * DAY_MS;
 
 const storageKey = () => `console.refused.${currentSession()?.userUuid ?? ''}`;
 
 /** Those of the person in this browser, newest first. The service remembers only what it has accepted. */
 export function keptRefusals(): readonly Refusal[] {
-  const stored = JSON.parse(localStorage.getItem(storageKey()) ?? '[]') as Refusal[];
+  const stored = (storedJson(localStorage, storageKey()) ?? []) as Refusal[];
   return stored.filter(({ at }) => Date.now() - at < KEPT_MS);
 }
 

@@ -19,7 +19,7 @@ export function transfer({ method, url, headers, body, signal, onProgress }: Tra
     signal.throwIfAborted();
     const request = new XMLHttpRequest();
     request.open(method, url);
-    // Null where the answer is none.
+    // The response is null where the body is not JSON.
     request.responseType = 'json';
     for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
     request.upload.addEventListener('progress', ({ loaded }) => onProgress(loaded));
