@@ -210,10 +210,9 @@ async function singles(firm: Firm, rounds: number, limitMs: number): Promise<Fig
     // The first lists have neither open connections nor index pages in memory.
     for (let round = -2; round < rounds; round++) {
       const query = { ...filter?.(Math.abs(round)), ...rest };
-      const lists = [(await firm.list(query)).ms, round % 5 === 0 ? await firm.peer(query) : []].flat();
-      if (round < 0) continue;
-      ours.push(lists[0]!);
-      peer.push(...lists.slice(1));
+      const { ms } = await firm.list(query);
+      if (round >= 0) ours.push(ms);
+      if (round >= 0 && round % 5 === 0) peer.push(await firm.peer(query));
     }
     figures.push(p95(name, ours, LIMITED.includes(name) ? LIMIT_MS : limitMs));
     medians.push({ ours: median(ours), peer: median(peer) });
