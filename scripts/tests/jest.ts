@@ -12,8 +12,6 @@ export interface Group {
   readonly config: string;
   /** The folders that hold the files. */
   readonly roots: readonly string[];
-  /** Folders in these that belong to another group. */
-  readonly without?: readonly string[];
   /** How many files run at the same time. */
   readonly workers: number;
 }
@@ -58,8 +56,6 @@ export async function runJest(group: Group, args: readonly string[]): Promise<Fi
         'node_modules/jest/bin/jest.js',
         `--config=${group.config}`,
         ...group.roots.map((root) => `--roots=${root}`),
-        ...(group.without === undefined ? [] : ['--testMatch=**/*.test.ts']),
-        ...(group.without ?? []).map((folder) => `--testMatch=!**/${folder}/**`),
         `--maxWorkers=${group.workers}`,
         '--json',
         `--outputFile=${output}`,

@@ -13,50 +13,43 @@ tests passed, failed and were skipped. Exits with 0 if none failed.
   TEST_RUN=long      also the files named long, and more kills
   TEST_SUMMARY=FILE  appends the counts to FILE, as one line of JSON`;
 
-// A system is several processes. Two at the same time would take the processor from each other for seconds. The other files wait
-// for more than half of their time.
-const systems = (config: string, ...roots: readonly string[]): Group => ({
-  name: 'systems',
-  config,
-  roots,
-  workers: 1,
-});
-const others = (config: string): Group => ({
-  name: 'other files',
-  config,
-  roots: ['packages', 'services', 'scripts'],
-  workers: availableParallelism() + 1,
-});
+const PROCESSORS = availableParallelism();
+const SYSTEMS = ['deploy'];
+const OTHERS = ['packages', 'services', 'scripts'];
 
-/** Systems that run when the other files have ended, so that both rows end at about the same time. */
-const LATER = ['deploy/standalone/admin'];
-
-/** The rows of a suite run at the same time, the groups of a row one after another, each with servers of its own. */
-const SUITES: Readonly<Record<string, readonly (readonly Group[])[]>> = {
+/** The groups of a suite run at the same time, each with servers of its own. */
+const SUITES: Readonly<Record<string, readonly Group[]>> = {
+  // All wait for more than half of their time.
   default: [
-    [{ ...systems('jest.config.js', 'deploy'), without: LATER }],
-    [others('jest.config.js'), { ...systems('jest.config.js', ...LATER), name: 'later systems' }],
+    { name: 'systems', config: 'jest.config.js', roots: SYSTEMS, workers: PROCESSORS },
+    { name: 'other files', config: 'jest.config.js', roots: OTHERS, workers: PROCESSORS + 1 },
   ],
   distributed: [
-    [systems('jest.distributed.config.js', 'deploy/standalone', 'deploy/soak')],
+    // A system is six processes and Kafka.
+    {
+      name: 'systems',
+      config: 'jest.distributed.config.js',
+      roots: ['deploy/standalone', 'deploy/soak'],
+      workers: 1,
+    },
     // Links that fail, which is mostly waiting.
-    [{ name: 'failures', config: 'jest.distributed.config.js', roots: ['deploy/distributed'], workers: 1 }],
-    [others('jest.distributed.config.js')],
+    { name: 'failures', config: 'jest.distributed.config.js', roots: ['deploy/distributed'], workers: 1 },
+    { name: 'other files', config: 'jest.distributed.config.js', roots: OTHERS, workers: PROCESSORS + 1 },
   ],
   // A browser keeps one processor busy: its pages wait for the system, or the system for them.
-  browser: [[{ ...systems('jest.browser.config.js', 'deploy'), workers: availableParallelism() }]],
-  speech: [[{ name: 'engines', config: 'jest.real.config.js', roots: ['services/transcription'], workers: 1 }]],
-  model: [[{ name: 'language model', config: 'jest.real.config.js', roots: ['services/analysis'], workers: 1 }]],
+  browser: [{ name: 'systems', config: 'jest.browser.config.js', roots: SYSTEMS, workers: PROCESSORS }],
+  speech: [{ name: 'engines', config: 'jest.real.config.js', roots: ['services/transcription'], workers: 1 }],
+  model: [{ name: 'language model', config: 'jest.real.config.js', roots: ['services/analysis'], workers: 1 }],
 };
 /** When more files fail, the cause is no coincidence, and none is run again. */
 const MOST_AGAIN = 10;
 const SLOWEST = 10;
 
 const [suite = '', ...args] = process.argv.slice(2);
-const rows = SUITES[suite];
-if (rows === undefined || args.includes('--help')) {
-  (rows === undefined ? console.error : console.log)(USAGE);
-  process.exit(rows === undefined ? 2 : 0);
+const groups = SUITES[suite];
+if (groups === undefined || args.includes('--help')) {
+  (groups === undefined ? console.error : console.log)(USAGE);
+  process.exit(groups === undefined ? 2 : 0);
 }
 
 const began = performance.now();
@@ -64,10 +57,8 @@ const steps: string[] = [];
 const flaky: string[] = [];
 const files: FileResult[] = [];
 await Promise.all(
-  rows.map(async (row) => {
-    for (const group of row) {
-      files.push(...(await timed(group.name, () => runJest(group, ['--passWithNoTests', ...args]))));
-    }
+  groups.map(async (group) => {
+    files.push(...(await timed(group.name, () => runJest(group, ['--passWithNoTests', ...args]))));
   }),
 );
 const failed = files.filter((file) => file.failed > 0);
