@@ -11,8 +11,11 @@ interface SchemaConnection {
 // PostgreSQL writes after a time, and pg reads only this style.
 const TIMES = '-c timezone=UTC -c datestyle=ISO';
 
+// With PostgreSQL's 4 MB, a list by two filters among ten million calls checks most pages of the table again: 2 s instead of 0.2.
+const MEMORY = '-c work_mem=32MB';
+
 /**
- * The URL's own `options` are kept. They override the limits, and the schema and the format of times override them.
+ * The URL's own `options` are kept. They override the limits and the memory, and the schema and the format of times override them.
  * They are removed from the URL, because in pg the URL overrides the configuration.
  */
 export function schemaConnection(url: string, schema: string, limits?: SessionLimits): SchemaConnection {
@@ -22,7 +25,7 @@ export function schemaConnection(url: string, schema: string, limits?: SessionLi
   address.searchParams.delete('options');
   return {
     connectionString: address.href,
-    options: [limitOptions(limits), ...(own ? [own] : []), TIMES, searchPath].join(' '),
+    options: [limitOptions(limits), MEMORY, ...(own ? [own] : []), TIMES, searchPath].join(' '),
   };
 }
 

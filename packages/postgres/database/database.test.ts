@@ -54,20 +54,20 @@ describe('a transaction that asks for a second connection', () => {
 describe('queries', () => {
   it('names without a schema refer to the schema, and the options of the URL are kept', async () => {
     const url = new URL(home.url('ingest'));
-    url.searchParams.set('options', '-c search_path=public -c statement_timeout=4321');
+    url.searchParams.set('options', '-c search_path=public -c statement_timeout=4321 -c work_mem=8MB');
     const other = openDatabase({ url: url.href, schema: 'ingest', applicationName: 'probe' });
     const [row] = await other.query(
       `SELECT current_schema() AS schema, current_setting('statement_timeout') AS timeout,
-              current_setting('application_name') AS name`,
+              current_setting('work_mem') AS memory, current_setting('application_name') AS name`,
     );
-    expect(row).toEqual({ schema: 'ingest', timeout: '4321ms', name: 'probe' });
+    expect(row).toEqual({ schema: 'ingest', timeout: '4321ms', memory: '8MB', name: 'probe' });
     await other.close();
   });
 
   it('have limits, and longer ones where they are given', async () => {
-    const settings = `SELECT current_setting('statement_timeout') AS statement,
+    const settings = `SELECT current_setting('statement_timeout') AS statement, current_setting('work_mem') AS memory,
                              current_setting('idle_in_transaction_session_timeout') AS idle`;
-    expect(await database.query(settings)).toEqual([{ statement: '5min', idle: '2min' }]);
+    expect(await database.query(settings)).toEqual([{ statement: '5min', memory: '32MB', idle: '2min' }]);
     const open = (statementMs: number, idleInTransactionMs: number) =>
       openDatabase({ url: home.url('ingest'), schema: 'ingest', limits: { statementMs, idleInTransactionMs } });
     const [brief, strict] = [open(100, 60_000), open(60_000, 100)];
