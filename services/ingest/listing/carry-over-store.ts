@@ -7,8 +7,7 @@ import type { ListedTable } from './filter-sql.ts';
 import { listFacts } from './listed-call-store.ts';
 
 const CALLS_PER_TRANSACTION = 500;
-/** A service that is stopping waits for this run. */
-/** A little less than three turns of its schedule, which goes on at the next one. */
+/** A little less than three turns of its schedule, which goes on at the next one. A service that is stopping waits for a run. */
 const RUN_MS = 2_800;
 const STALE_MS = 50;
 
