@@ -12,6 +12,7 @@ import {
   type TimeLeft,
 } from '@call-analysis/runtime';
 import { ApiKeyAuthentication } from './authentication/api-key.ts';
+import { addForAMinute } from './authentication/short-lived-cache.ts';
 import type { Config } from './config.ts';
 import { backendParts, serveHttp } from './gateway.ts';
 
@@ -68,11 +69,7 @@ export async function start(
     const revocations = await bus.listen(ApiKeyRevoked, (event) => apiKeys.markDeleted(event.subject));
     closing.add('revocations', () => revocations.stop());
     const removedFirms = new Set<string>();
-    const removals = await bus.listen(FirmRemoved, ({ subject }) => {
-      removedFirms.add(subject);
-      // By then its users have left the cache, and key-management knows none.
-      setTimeout(() => removedFirms.delete(subject), 60_000).unref();
-    });
+    const removals = await bus.listen(FirmRemoved, (event) => addForAMinute(removedFirms, event.subject));
     closing.add('removals of firms', () => removals.stop());
     const objects = isServedHere(config.objects) ? await openObjects(config.objects, { log }) : null;
     const backends = { ...services, objects, apiKeys, removedFirms };

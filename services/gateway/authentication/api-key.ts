@@ -6,7 +6,7 @@ import type { KeyVerdict } from '@call-analysis/proto/key_management/v1/KeyVerdi
 import type { Client } from '@call-analysis/rpc';
 import { BatchedLookups } from './batched-lookups.ts';
 import type { Caller } from './caller.ts';
-import { ShortLivedCache } from './short-lived-cache.ts';
+import { addForAMinute, ShortLivedCache } from './short-lived-cache.ts';
 
 export type Keys = Pick<Client<typeof keyManagement>, 'verifyKeys'>;
 
@@ -18,7 +18,6 @@ const DEADLINE_MS = 3000;
 const MAX_KEYS_PER_BATCH = 200;
 /** One batch is read while another is written. More would only make the batches smaller. */
 const MAX_IN_FLIGHT = 2;
-const DELETED_MS = 60_000;
 
 /**
  * Identifies callers by their API key, as of at most `ttlMs` ago, and as of the last deletion that was reported.
@@ -58,9 +57,7 @@ export class ApiKeyAuthentication {
 
   /** Refuses this key from now on, even when it is cached or its verification is in progress. */
   markDeleted(keyUuid: string): void {
-    this.#deleted.add(keyUuid);
-    // A verdict that is cached or in progress has ended long before.
-    setTimeout(() => this.#deleted.delete(keyUuid), DELETED_MS).unref();
+    addForAMinute(this.#deleted, keyUuid);
   }
 
   async #verify(apiKey: string): Promise<KeyVerdict | null> {

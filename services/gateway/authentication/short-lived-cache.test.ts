@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals';
-import { ShortLivedCache } from './short-lived-cache.ts';
+import { describe, expect, it, jest } from '@jest/globals';
+import { addForAMinute, ShortLivedCache } from './short-lived-cache.ts';
 
 function cache(maxEntries: number) {
   return new ShortLivedCache<string>({ ttlMs: 60_000, maxEntries });
@@ -26,4 +26,15 @@ describe('a short-lived cache', () => {
     await expect(recent.get('a', failing)).rejects.toThrow('down');
     expect(await recent.get('a', async () => 'up')).toBe('up');
   });
+});
+
+it('keeps a value in a set for a minute', () => {
+  jest.useFakeTimers();
+  const deleted = new Set<string>();
+  addForAMinute(deleted, 'key');
+  jest.advanceTimersByTime(59_999);
+  expect([...deleted]).toEqual(['key']);
+  jest.advanceTimersByTime(1);
+  expect([...deleted]).toEqual([]);
+  jest.useRealTimers();
 });

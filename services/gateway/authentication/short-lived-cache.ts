@@ -55,3 +55,9 @@ export class ShortLivedCache<Value> {
     }
   }
 }
+
+/** Keeps a value in a set for a minute: longer than what is looked up is cached or in progress. */
+export function addForAMinute(set: Set<string>, value: string): void {
+  set.add(value);
+  setTimeout(() => set.delete(value), 60_000).unref();
+}
