@@ -55,9 +55,9 @@ export function listing(db: Database, bodies: AnalysisBodies, carryOver: CarryOv
       const expected = (matched * ALL) / parts;
       if (matched >= ENOUGH * (1 - parts / ALL)) return { count: Math.round(expected), isEstimate: true };
       if (expected < FEW || parts === SAMPLED) return null;
-      // A tenth more, as the estimate may be too high.
+      // A tenth more, as the estimate may be too high. They are more parts than before, which had not enough.
       const wanted = 1.1 * ENOUGH;
-      parts = Math.min(SAMPLED, Math.max(parts + 1, Math.ceil((ALL * wanted) / (expected + wanted))));
+      parts = Math.min(SAMPLED, Math.ceil((ALL * wanted) / (expected + wanted)));
     }
   }
 
