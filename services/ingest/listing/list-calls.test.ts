@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Database } from '@call-analysis/postgres';
-import { tries } from '@call-analysis/testing';
+import { randomOf, tries } from '@call-analysis/testing';
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { AnalysisBodies } from '../calls/analysis-body-store.ts';
@@ -12,6 +12,7 @@ import {
   CallListing,
   callOf,
   DAY,
+  type Facts,
   insertCalls,
   modelled,
   NEWEST,
@@ -270,6 +271,29 @@ describe('a list of calls', () => {
     expect(await listing.ask(firmUuid, { operator_name: 'nobody' }, { page: 101, size: 100 })).toMatchObject({
       items: [],
     });
+  });
+
+  it('has calls with the longest names that a client can choose, of letters of four bytes', async () => {
+    const firmUuid = randomUUID();
+    const { integer } = randomOf(5, 'names');
+    // Of so many letters that PostgreSQL cannot compress them.
+    const name = () => String.fromCodePoint(...Array.from({ length: 255 }, () => 0x20000 + integer(0xa000)));
+    const [operator, team, segment] = [name(), name(), name()];
+    const facts: Facts = {
+      needsReview: 1,
+      autoFailed: true,
+      suspected: false,
+      topics: ['cancellation', 'complaint', 'technical problem', 'opening hours', 'appointment'],
+      resolution: 'unresolved',
+      silence: null,
+      points: [[randomUUID(), null, 1]],
+    };
+    // Counts are estimated from an index of every fifth call.
+    const calls = Array.from({ length: 40 }, () => callOf({ operator, team, segment, reviewed: true, facts }));
+    await listing.add(firmUuid, calls);
+    const filter = { operator_name: operator, operator_group_name: team, segment_type: [segment] };
+    for (const more of [{}, { needs_review: true }, { reviewed: true }, { auto_failed: true }])
+      expect([more, await listing.ask(firmUuid, { ...filter, ...more })]).toMatchObject([more, { count: 40 }]);
   });
 
   it('keeps firms apart, even those with equal calls', async () => {
