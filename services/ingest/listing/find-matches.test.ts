@@ -37,6 +37,19 @@ describe('the matches of a search', () => {
     expect(await matched('El pedido… ¿está aquí?', 'es', 'está')).toEqual(['está']);
   });
 
+  it('are found in each call of a long page by the stems of its own language', async () => {
+    const firmUuid = randomUUID();
+    const texts = Array.from({ length: 24 }, (_, at) =>
+      at % 2 === 0 ? { text: `${at} refunds`, language: 'en' } : { text: `${at} нет refund`, language: 'ru' },
+    );
+    const uuids = await listing.addTexts(firmUuid, texts);
+    const { matches } = await listing.ask(firmUuid, { q: 'refund' }, { size: 100 });
+    const places = uuids.map((uuid) => matches.get(uuid));
+    expect(places).toEqual(
+      texts.map(({ text }) => [{ utterance: 0, start_char: text.indexOf('refund'), end_char: text.length }]),
+    );
+  });
+
   it('leave out words that the search excludes', async () => {
     expect(await matched('refund of the parcel', 'en', 'parcel -money')).toEqual(['parcel']);
   });

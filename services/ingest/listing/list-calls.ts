@@ -95,10 +95,11 @@ interface Match {
 }
 
 const MATCHES_PER_CALL = 3;
+const READ_AT_ONCE = 10;
 
 /**
  * The first places in each call where a word or a phrase of the search occurs, in any form that the search finds. Words
- * that the search excludes have none. One transcript is in memory at a time.
+ * that the search excludes have none. Few transcripts are in memory at a time.
  */
 async function findMatches(
   deps: Pick<ListDeps, 'listing' | 'transcripts'>,
@@ -107,18 +108,23 @@ async function findMatches(
   calls: readonly Pick<CallRow, 'uuid' | 'language'>[],
 ): Promise<Map<string, Match[]>> {
   const found = new Map<string, Match[]>();
-  for (const { uuid, language } of calls) {
-    const configuration = configurationFor(language);
-    const phrases = queryPhrases(q, configuration);
-    const transcript = (await deps.transcripts.find(firmUuid, uuid)) ?? [];
-    const utterances = transcript.map(({ text }) => spokenWords(text, configuration));
-    // A stem begins with the letter of its words, so few words have to be stemmed.
-    const initials = new Set(phrases.flat().map(initialOf));
-    const candidates = new Set(phrases.flat());
-    for (const { word } of utterances.flat()) if (initials.has(initialOf(word))) candidates.add(word);
-    const stems = await deps.listing.stems(configuration, [...candidates]);
-    const wanted = phrases.map((phrase) => phrase.map((word) => stems.get(word) ?? word));
-    found.set(uuid, matchesIn(utterances, wanted, stems));
+  for (let from = 0; from < calls.length; from += READ_AT_ONCE) {
+    const some = calls.slice(from, from + READ_AT_ONCE);
+    const uuids = some.map(({ uuid }) => uuid);
+    const transcripts = await deps.transcripts.ofCalls(firmUuid, uuids);
+    for (const [configuration, alike] of Map.groupBy(some, ({ language }) => configurationFor(language))) {
+      const phrases = queryPhrases(q, configuration);
+      const spoken = alike.map(({ uuid }) =>
+        (transcripts.get(uuid) ?? []).map(({ text }) => spokenWords(text, configuration)),
+      );
+      // A stem begins with the letter of its words, so few words have to be stemmed.
+      const initials = new Set(phrases.flat().map(initialOf));
+      const candidates = new Set(phrases.flat());
+      for (const { word } of spoken.flat(2)) if (initials.has(initialOf(word))) candidates.add(word);
+      const stems = await deps.listing.stems(configuration, [...candidates]);
+      const wanted = phrases.map((phrase) => phrase.map((word) => stems.get(word) ?? word));
+      for (const [at, { uuid }] of alike.entries()) found.set(uuid, matchesIn(spoken[at]!, wanted, stems));
+    }
   }
   return found;
 }
