@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { isAlive } from '@call-analysis/runtime';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
@@ -81,6 +81,14 @@ describe('a server', () => {
     expect(await ask(second, settings)).toEqual([
       { fsync: 'on', checksums: 'on', encoding: 'UTF8', locale: 'C.UTF-8' },
     ]);
+  });
+
+  it('takes an eighth of the memory at most for its pages, and 2 GiB at most', async () => {
+    const server = await start(false);
+    const [row] = await ask(server, `SELECT pg_size_bytes(current_setting('shared_buffers')) AS bytes`);
+    const mib = Number(row!['bytes']) / 2 ** 20;
+    expect(mib).toBeGreaterThan(16);
+    expect(mib).toBeLessThanOrEqual(Math.min(2_048, Math.ceil(totalmem() / 8 / 2 ** 20)));
   });
 
   it('is connected to without TLS, even if the environment configures TLS for other servers', async () => {

@@ -30,7 +30,10 @@ const ENOUGH = 3_600;
  * topic, say, is not found among the newest calls while a large batch waits for its analysis.
  */
 const READ_IN_ORDER = 250_000;
-/** Or so many, where to go on takes longer than to collect: calls of neighbouring scores are anywhere in the table, and those of a period in one range of an index. */
+/**
+ * Or so many, where to go on takes longer than to collect: calls of neighbouring scores are anywhere in the table, and those of a period
+ * in one range of an index.
+ */
 const FEW_READ_IN_ORDER = 10_000;
 
 const CHANGED_CALLS = 5_000;
