@@ -1,4 +1,5 @@
 import type { SpokenWords } from '@call-analysis/api/statistics';
+import type { Utterance } from '@call-analysis/events';
 import { type FieldFault, invalidFields } from '@call-analysis/fault';
 import type { CallRow } from '../calls/call-row.ts';
 import type { Transcripts } from '../calls/transcript-store.ts';
@@ -95,38 +96,51 @@ interface Match {
 }
 
 const MATCHES_PER_CALL = 3;
-const READ_AT_ONCE = 10;
-
 /**
  * The first places in each call where a word or a phrase of the search occurs, in any form that the search finds. Words
- * that the search excludes have none. Few transcripts are in memory at a time.
+ * that the search excludes have none.
  */
 async function findMatches(
-  deps: Pick<ListDeps, 'listing' | 'transcripts'>,
+  { listing, transcripts }: Pick<ListDeps, 'listing' | 'transcripts'>,
   firmUuid: string,
   q: string,
   calls: readonly Pick<CallRow, 'uuid' | 'language'>[],
 ): Promise<Map<string, Match[]>> {
   const found = new Map<string, Match[]>();
-  for (let from = 0; from < calls.length; from += READ_AT_ONCE) {
-    const some = calls.slice(from, from + READ_AT_ONCE);
-    const uuids = some.map(({ uuid }) => uuid);
-    const transcripts = await deps.transcripts.ofCalls(firmUuid, uuids);
-    for (const [configuration, alike] of Map.groupBy(some, ({ language }) => configurationFor(language))) {
+  for await (const some of transcribed(transcripts, firmUuid, calls)) {
+    for (const [configuration, alike] of Map.groupBy(some, ({ call }) => configurationFor(call.language))) {
       const phrases = queryPhrases(q, configuration);
-      const spoken = alike.map(({ uuid }) =>
-        (transcripts.get(uuid) ?? []).map(({ text }) => spokenWords(text, configuration)),
-      );
+      const spoken = alike.map(({ call, utterances }) => ({
+        uuid: call.uuid,
+        utterances: utterances.map(({ text }) => spokenWords(text, configuration)),
+      }));
       // A stem begins with the letter of its words, so few words have to be stemmed.
       const initials = new Set(phrases.flat().map(initialOf));
       const candidates = new Set(phrases.flat());
-      for (const { word } of spoken.flat(2)) if (initials.has(initialOf(word))) candidates.add(word);
-      const stems = await deps.listing.stems(configuration, [...candidates]);
+      const words = spoken.flatMap(({ utterances }) => utterances.flat());
+      for (const { word } of words) if (initials.has(initialOf(word))) candidates.add(word);
+      const stems = await listing.stems(configuration, [...candidates]);
       const wanted = phrases.map((phrase) => phrase.map((word) => stems.get(word) ?? word));
-      for (const [at, { uuid }] of alike.entries()) found.set(uuid, matchesIn(spoken[at]!, wanted, stems));
+      for (const { uuid, utterances } of spoken) found.set(uuid, matchesIn(utterances, wanted, stems));
     }
   }
   return found;
+}
+
+const READ_AT_ONCE = 10;
+
+/** The calls with what was said in them, in order. Few transcripts are in memory at a time. */
+async function* transcribed<Call extends Pick<CallRow, 'uuid'>>(
+  transcripts: Transcripts,
+  firmUuid: string,
+  calls: readonly Call[],
+): AsyncGenerator<{ readonly call: Call; readonly utterances: readonly Utterance[] }[]> {
+  for (let from = 0; from < calls.length; from += READ_AT_ONCE) {
+    const some = calls.slice(from, from + READ_AT_ONCE);
+    const uuids = some.map(({ uuid }) => uuid);
+    const said = await transcripts.ofCalls(firmUuid, uuids);
+    yield some.map((call) => ({ call, utterances: said.get(call.uuid) ?? [] }));
+  }
 }
 
 function matchesIn(
@@ -180,20 +194,28 @@ export async function countSpokenWords(
   const counts = new Map<string, number>();
   let read = 0;
   let left = SPOKEN_CHARACTERS;
-  for (const { row } of calls) {
-    if (left <= 0) break;
-    read += 1;
-    const configuration = configurationFor(row.language);
-    const said = new Set<string>();
-    for (const { text } of (await transcripts.find(firmUuid, row.uuid)) ?? []) {
-      left -= text.length;
-      for (const { start, end } of spokenWords(text, configuration)) {
-        const word = text.slice(start, end).toLowerCase();
-        if (/\p{L}/u.test(word)) said.add(word);
-      }
+  const rows = calls.map(({ row }) => row);
+  for await (const some of transcribed(transcripts, firmUuid, rows)) {
+    for (const { call, utterances } of some) {
+      if (left <= 0) break;
+      read += 1;
+      for (const word of wordsIn(utterances, configurationFor(call.language)))
+        counts.set(word, (counts.get(word) ?? 0) + 1);
+      for (const { text } of utterances) left -= text.length;
     }
-    for (const word of said) counts.set(word, (counts.get(word) ?? 0) + 1);
+    if (left <= 0) break;
   }
   const items = [...counts].map(([word, inCalls]) => ({ word, calls: inCalls }));
   return { calls: read, items: items.toSorted((one, other) => other.calls - one.calls).slice(0, MOST_WORDS) };
+}
+
+function wordsIn(utterances: readonly Utterance[], configuration: string): Set<string> {
+  const said = new Set<string>();
+  for (const { text } of utterances) {
+    for (const { start, end } of spokenWords(text, configuration)) {
+      const word = text.slice(start, end).toLowerCase();
+      if (/\p{L}/u.test(word)) said.add(word);
+    }
+  }
+  return said;
 }
