@@ -21,7 +21,7 @@ export interface Postmaster {
 }
 
 const MIB = 2 ** 20;
-/** Each connection has 4 MiB of page tables for it. */
+/** Each connection has up to 4 MiB of page tables for it. */
 const MOST_SHARED_MIB = 2_048;
 
 /**
