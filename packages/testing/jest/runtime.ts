@@ -14,8 +14,9 @@ registerHooks({
     specifier === '@jest/globals' ? { url: globalsUrl, shortCircuit: true } : next(specifier, context),
 });
 
-// When Jest is killed, its workers would finish their files, and the servers of the run are gone.
-process.once('disconnect', () => process.exit(1));
+// When Jest is killed, its workers would finish their files, and the servers of the run are gone. A listener of `disconnect` would keep
+// a worker from ending when Jest asks it to.
+if (process.connected) setInterval(() => process.connected || process.exit(1), 1_000).unref();
 
 /**
  * Loads test files by Node's own loader. A module is loaded once in a worker, whichever test files import it, where Jest loads
