@@ -1,4 +1,4 @@
-import { openAsBlob, readFileSync, statSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,10 +6,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { databaseUrl } from '@call-analysis/postgres';
 import { findServer } from '@call-analysis/postgres/server';
 import { Client } from 'pg';
-import type { ApiClient, Batch } from '../../deploy/standalone/test/client/api-client.ts';
+import type { ApiClient } from '../../deploy/standalone/test/client/api-client.ts';
 import { newFirm } from '../../deploy/standalone/test/client/new-firm.ts';
 import { type ServiceProcess, startService } from '../../deploy/standalone/test/system/service-process.ts';
 import { atLeast, atMost, type Figure, median, noted } from '../harness/figure.ts';
+import { processBatch } from '../harness/process-batch.ts';
 import { processorSeconds, proportionalMiB, watchDatabase } from '../harness/processes.ts';
 import { rowsOf, writeCsv } from '../harness/rows.ts';
 
@@ -245,27 +246,6 @@ function minus(after: Record<string, number>, before: Record<string, number>): R
 
 function total(parts: Record<string, number>): number {
   return Object.values(parts).reduce((sum, each) => sum + each, 0);
-}
-
-/**
- * Uploads a CSV and processes it. Returns the milliseconds from the acceptance of its calls until the last has ended. Polls
- * rarely, because counting a large batch costs time too. Throws when a call fails.
- */
-async function processBatch(firm: ApiClient, csv: string, everyMs = 250): Promise<number> {
-  const key = await firm.upload(await openAsBlob(csv));
-  const { data } = await firm.call<{ data: { batch_id: string } }>('POST', '/api/v1/calls/process-upload', {
-    metadata_key: key,
-  });
-  const began = performance.now();
-  for (;;) {
-    const { finished_at, by_status } = await firm.call<Batch>('GET', `/api/v1/calls/batches/${data.batch_id}`);
-    if (finished_at !== null) {
-      const failed = by_status['failed'] ?? 0;
-      if (failed > 0) throw new Error(`${failed} calls failed.`);
-      return performance.now() - began;
-    }
-    await pause(everyMs);
-  }
 }
 
 /** Bytes by where they are stored. */

@@ -21,6 +21,8 @@ Exits with 0 whatever the figures.
   ten-million  the same at rest among ten million calls; only by its name, as it takes an hour and 20 GB
   statistics   every grouping of a month and a year of ten million calls, compared with a plain aggregate
   webhooks     deliveries to an endpoint on this machine, and the memory of those that wait
+  distributed  batches with a process for each service, Kafka and S3, compared with one process; only by its name (or
+               npm run bench:distributed), as it starts Kafka and S3 by containers, or by Java, Maven and Go
 
   --quick      smaller inputs: a few seconds each, rougher figures
   --json       an array of figures instead of a table
@@ -42,7 +44,9 @@ const benchmarks: Readonly<Record<string, () => Promise<Benchmark>>> = {
   'ten-million': async () => ({ run: (await import('./lists/get-calls.ts')).runTenMillion }),
   statistics: () => import('./lists/statistics.ts'),
   webhooks: () => import('./webhooks.ts'),
+  distributed: () => import('../distributed.ts'),
 };
+const ONLY_BY_NAME = ['ten-million', 'distributed'];
 
 const PAGE = new URL('../../docs/performance.md', import.meta.url);
 const GIB = 1024 ** 3;
@@ -101,7 +105,8 @@ function readCommand() {
     if (unknown !== undefined) throw new Error(`There is no benchmark ${unknown}.`);
     return {
       ...values,
-      names: positionals.length > 0 ? positionals : Object.keys(benchmarks).filter((name) => name !== 'ten-million'),
+      names:
+        positionals.length > 0 ? positionals : Object.keys(benchmarks).filter((name) => !ONLY_BY_NAME.includes(name)),
     };
   } catch (error) {
     console.error(`${(error as Error).message}\n\n${help}`);
