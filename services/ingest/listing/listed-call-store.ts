@@ -85,10 +85,12 @@ export function writeListed(from: string, { isNew = false } = {}): { listed: str
   return {
     listed: `INSERT INTO listed_call (${LISTED.join(', ')}) SELECT ${LISTED_VALUES.join(', ')} FROM ${from}
       ON CONFLICT ${conflict(UPDATED)}`,
-    // A call keeps its former points when its analysis is replaced by a result without speech.
+    // Without points there is a row only where the call had some before. A scalar subquery is never answered from all rows at once.
     points: `INSERT INTO listed_points (firm_uuid, uuid, ${points.join(', ')})
       SELECT call.firm_uuid, call.uuid, ${points.map((name) => `facts.${name}`).join(', ')} FROM ${from}
-      WHERE facts.questions IS NOT NULL ON CONFLICT ${conflict(points)}`,
+      WHERE facts.questions <> '{}' OR (
+        SELECT true FROM listed_points AS former WHERE former.firm_uuid = call.firm_uuid AND former.uuid = call.uuid)
+      ON CONFLICT ${conflict(points)}`,
   };
 }
 
@@ -144,7 +146,7 @@ function rowOf({ firmUuid, callUuid, analysisUuid, facts }: CallFacts) {
     silence: millionths(facts?.silence ?? null),
     interruptions: facts?.interruptions ?? null,
     client_sentiment: hundredths(facts?.clientSentiment ?? null),
-    questions: orNull(answered.map(({ uuid }) => uuid)),
+    questions: answered.map(({ uuid }) => uuid),
     points: answered.map(({ points }) => thousandths(points)),
     max_points: answered.map(({ maxPoints }) => thousandths(maxPoints)),
   };

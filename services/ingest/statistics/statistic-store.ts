@@ -302,7 +302,7 @@ function byQuestion(name: string, calls: string, pointsTable: string): string {
       SELECT ${name} AS name, c.score, c.auto_failed, c.needs_review, c.is_reviewed, c.duration, c.operator_talk, c.silence, c.interruptions,
         c.client_sentiment, answers.questions, answers.points, answers.max_points
       FROM ${calls}
-        -- Points outlive an analysis that was replaced by a result without speech.
+        -- In earlier releases points outlived an analysis that was replaced by a result without speech.
         LEFT JOIN ${pointsTable} AS answers
           ON answers.firm_uuid = c.firm_uuid AND answers.uuid = c.uuid AND c.scorecard_uuid IS NOT NULL)
     SELECT name, coalesce(${PROPERTIES.question}::text, '') AS key, ${amounts.map((name) => `"${name}"`).join(', ')},
