@@ -42,6 +42,7 @@ const given = (question_uuid: string, answer: string | null, decided_by = 'model
   question_uuid,
   ...(answer !== null && { answer }),
   decided_by,
+  is_verified: false,
 });
 
 it("a person's answer replaces the machine's, and the rest keeps its points", () => {
@@ -75,6 +76,30 @@ it('a person may fail a call and take a failure back; a phrase alone fails none'
     autoFailed: true,
     autoFailSuspected: false,
   });
+});
+
+it('an answer that was not verified fails no call when a person has overruled the one that did', () => {
+  const both = {
+    sections: [
+      {
+        name: 'One',
+        questions: [greeting, manners].map((uuid) =>
+          question(uuid, 1, [
+            ['good', 1],
+            ['rude', 0, true],
+          ]),
+        ),
+      },
+    ],
+  } as unknown as typeof scorecard;
+  const machine = [{ ...given(greeting, 'rude'), is_verified: true }, given(manners, 'rude')];
+  expect(addUp(both, machine, [], true)).toMatchObject({ score: 0, autoFailed: true });
+  expect(addUp(both, machine, [given(greeting, 'good', 'person')], true)).toMatchObject({
+    score: 50,
+    autoFailed: false,
+    autoFailSuspected: true,
+  });
+  expect(addUp(both, machine, [given(manners, 'good', 'person')], true)).toMatchObject({ score: 0, autoFailed: true });
 });
 
 it('names every unknown question, unknown label and repeated question', () => {

@@ -82,8 +82,8 @@ function scoredAnswer({ choices }: Question, answer: Answer): ScoredAnswer {
 
 /**
  * Adds up a call whose answers a person has reviewed, by the rules of every other analysis. A person's answer may fail the
- * call, as may a model's that did so before the review. Fault VALIDATION_ERROR for a question or a label that the scorecard
- * does not have.
+ * call, as may a model's that did so before the review: a verified one, or any where none of them is said to be, as in analyses
+ * whose words were doubtful. Fault VALIDATION_ERROR for a question or a label that the scorecard does not have.
  */
 export function addUp(
   scorecard: Pick<StoredScorecard, 'sections'>,
@@ -93,16 +93,25 @@ export function addUp(
 ) {
   checkAnswers(scorecard, person);
   const answers = new Map([...machine, ...person].map((given) => [given.question_uuid, given]));
+  const questions = new Map(
+    scorecard.sections.flatMap((section) => section.questions.map((each) => [each.uuid, each])),
+  );
+  const fails = ({ question_uuid, answer }: GivenAnswer) =>
+    questions.get(question_uuid)?.choices.some(({ label, auto_fail }) => auto_fail && label === answer) === true;
+  const isVerified = ({ decided_by, is_verified }: GivenAnswer) => decided_by === 'model' && is_verified;
+  const isOneVerified = machine.some((each) => fails(each) && isVerified(each));
+  const isProved = (given: GivenAnswer) =>
+    given.decided_by === 'person' ||
+    (machineAutoFailed && (isOneVerified ? isVerified(given) : given.decided_by === 'model'));
   const scored = scorecard.sections.map((section) =>
     section.questions.map((question) => {
       const given = answers.get(question.uuid);
       const choice = question.choices.find(({ label }) => label === given?.answer);
-      const isProved = given?.decided_by === 'person' || (given?.decided_by === 'model' && machineAutoFailed);
       const answer: ScoredAnswer = {
         weight: question.weight,
         points: choice?.points ?? null,
         maxPoints: maxPoints(question),
-        autoFail: choice?.auto_fail === true ? (isProved ? 'proved' : 'suspected') : null,
+        autoFail: given !== undefined && fails(given) ? (isProved(given) ? 'proved' : 'suspected') : null,
       };
       return { uuid: question.uuid, answer };
     }),

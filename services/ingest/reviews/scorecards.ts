@@ -29,7 +29,10 @@ export function dialScorecards(address: string, options: Pick<DialOptions, 'tls'
         revision: scorecard.revision,
         machine: sections
           .flatMap(({ questions }) => questions)
-          .map(({ uuid, answer, decided_by }) => given(uuid, answer, decided_by)),
+          .map(({ uuid, answer, decided_by, needs_review, evidence_absent }) => ({
+            ...given(uuid, answer, decided_by),
+            is_verified: !needs_review && !evidence_absent,
+          })),
         person: answers.map(({ question_uuid, answer }) => given(question_uuid, answer, 'person')),
         machine_auto_failed: auto_failed,
       });
