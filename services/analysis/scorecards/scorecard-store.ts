@@ -190,13 +190,14 @@ export function openScorecardStore(db: Database) {
       firmUuid: string,
       uuid: string,
       { page, size }: Page,
+      sql: Sql = db,
     ): Promise<{ count: number; items: RevisionRow[] }> {
-      const [scorecard] = await db.query<{ revision: number }>(
+      const [scorecard] = await sql.query<{ revision: number }>(
         'SELECT revision FROM scorecard WHERE firm_uuid = $1 AND uuid = $2',
         [firmUuid, uuid],
       );
       if (scorecard === undefined) throw notFound('scorecard');
-      const items = await db.query<RevisionRow>(
+      const items = await sql.query<RevisionRow>(
         `SELECT revision, body->>'name' AS name, created_at, created_by
          FROM scorecard_revision WHERE scorecard_uuid = $1 AND revision <= $2 ORDER BY revision DESC OFFSET $3 LIMIT $4`,
         [uuid, scorecard.revision, (page - 1) * size, size],

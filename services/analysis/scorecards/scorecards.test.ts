@@ -174,13 +174,21 @@ describe('a call is scored by', () => {
 });
 
 describe('a revision', () => {
-  it('based on any but the newest revision is refused, and the refusal names the newest', async () => {
+  it('based on any but the newest revision is refused, and the refusal says who made the newest and what it changed', async () => {
     const { uuid } = await create(documentAbout('alpha'));
     await revise(uuid, 1, documentAbout('beta'));
     await expect(revise(uuid, 1, documentAbout('gamma'))).rejects.toMatchObject({
       kind: 'stale',
       code: 'REVISION_CONFLICT',
-      details: { revision: 2 },
+      details: {
+        revision: 2,
+        by: caller.user_uuid,
+        at: expect.stringMatching(/^\d{4}-.*Z$/),
+        questions: [
+          { text: expect.stringContaining('beta'), change: 'added' },
+          { text: expect.stringContaining('alpha'), change: 'removed' },
+        ],
+      },
     });
     await expect(revise(uuid, 3, documentAbout('gamma'))).rejects.toMatchObject({ code: 'REVISION_CONFLICT' });
   });

@@ -62,7 +62,7 @@ const known = {
   RANGE_NOT_SATISFIABLE: [416, 'The file has 1024 bytes.'],
   IF_MATCH_REQUIRED: [
     428,
-    'This would replace answers of another person. Name the revision that you read in If-Match.',
+    'This would replace what another person wrote. Name the revision that you read in If-Match.',
   ],
   RATE_LIMITED: [429, 'Too many requests. Try again in 2 s.'],
   HEADERS_TOO_LARGE: [431, 'A request line and its headers may have at most 16384 bytes.'],

@@ -84,11 +84,11 @@ export function scorecards({ analysis }: Services): Endpoint[] {
       responses: {
         200: { description: 'The scorecard, at its new revision.', schema: Scorecard, headers: etag },
       },
-      errors: ['REVISION_CONFLICT'],
+      errors: ['REVISION_CONFLICT', 'IF_MATCH_REQUIRED'],
       headers: {
         'If-Match': {
           description:
-            'The revision that you changed, as returned in ETag. If it is no longer the newest, the change is refused.',
+            'The revision that you changed, as returned in ETag. If it is no longer the newest, the change is refused with who made that, when, and `questions` that it changed.',
           schema: IfMatch,
         },
       },

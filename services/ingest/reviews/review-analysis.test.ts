@@ -377,6 +377,23 @@ describe('a review that two people write', () => {
     expect(await state(call)).toMatchObject({ revision: 3, answers: [{ question_uuid: open, by: boris.uuid }] });
   });
 
+  it('is not replaced unread while it has a comment of the other one, who has answered nothing and was not the last to change it', async () => {
+    const { call, analysisUuid, anna, boris } = await twoPeople();
+    const said = {
+      analysisUuid,
+      basedOn: null,
+      isWhole: true,
+      answers: [],
+      comment: 'Call back.',
+      done: true,
+    } as const;
+    await reviewAnalysis({ ...service.deps, scorecards }, anna.actor, call.uuid, said);
+    await boris.change(analysisUuid, null, [answer(open, 'yes')]);
+    expect(await faultOf(boris.replace(analysisUuid, null, []))).toMatchObject({ code: 'IF_MATCH_REQUIRED' });
+    expect((await boris.replace(analysisUuid, 2, [])).review).toMatchObject({ comment: null, done: false });
+    expect((await boris.replace(analysisUuid, null, [answer(open, 'no')])).review!.revision).toBe(4);
+  });
+
   it('keeps the answers of both where they changed different questions', async () => {
     const { call, analysisUuid, anna, boris } = await twoPeople();
     await anna.change(analysisUuid, null, [answer(manners, 'yes')]);

@@ -10,6 +10,8 @@ const Change = z.object({ revision: z.int(), by: Uuid, at: z.string() });
 export const ReviewLog = Change.extend({
   /** The last change of each answer that a person gave or took back. */
   answers: z.array(Change.extend({ question_uuid: Uuid })),
+  /** The last change of the comment or of `done`. Earlier releases did not note it. */
+  rest: Change.optional(),
 });
 export type ReviewLog = z.infer<typeof ReviewLog>;
 
@@ -51,9 +53,12 @@ export function requireReplaceable(state: ReviewState, { userUuid, basedOn }: Au
     return;
   }
   if (review === null || log === null) return;
-  const isOthers =
-    log.by !== userUuid || review.answers.some(({ question_uuid }) => by(log, question_uuid) !== userUuid);
-  if (isOthers) throw ifMatchRequired(state, machine);
+  const authors = [
+    log.by,
+    ...review.answers.map(({ question_uuid }) => by(log, question_uuid)),
+    ...(review.comment !== null || review.done ? [restOf(log).by] : []),
+  ];
+  if (authors.some((author) => author !== userUuid)) throw ifMatchRequired(state, machine);
 }
 
 /** As requireReplaceable, for the named answers alone: those of others are kept. */
@@ -106,9 +111,12 @@ export function logged(
   next: ReviewContent | null,
 ): ReviewLog {
   const change = { revision: (log?.revision ?? 0) + 1, by: userUuid, at: at.toISOString() };
-  const questions = new Set(changedQuestions(review?.answers ?? [], next?.answers ?? []));
+  const [before, after] = [review ?? NOTHING, next ?? NOTHING];
+  const questions = new Set(changedQuestions(before.answers, after.answers));
+  const isRestSame = before.comment === after.comment && before.done === after.done;
   return {
     ...change,
+    rest: isRestSame && log !== null ? restOf(log) : change,
     answers: [
       ...(log?.answers ?? []).filter(({ question_uuid }) => !questions.has(question_uuid)),
       ...[...questions].map((question_uuid) => ({ ...change, question_uuid })),
@@ -132,6 +140,10 @@ function changedQuestions(before: readonly PersonAnswer[], after: readonly Perso
   const old = new Map(before.map((each) => [each.question_uuid, said(each)]));
   const next = new Map(after.map((each) => [each.question_uuid, said(each)]));
   return [...new Set([...old.keys(), ...next.keys()])].filter((uuid) => old.get(uuid) !== next.get(uuid));
+}
+
+function restOf({ rest, revision, by: author, at }: ReviewLog): z.infer<typeof Change> {
+  return rest ?? { revision, by: author, at };
 }
 
 function by({ answers }: ReviewLog, questionUuid: string): string | undefined {
