@@ -198,6 +198,8 @@ it('an archive is kept seven days for retryable extraction failures, and not for
   expect(await archiveOf(owner)).toBeDefined();
   await sweepAfter(7 * DAY + MINUTE);
   expect(await archiveOf(owner)).toBeUndefined();
+  // Nothing is left to retry it with.
+  expect((await service.deps.calls.get(owner.firmUuid, failed!)).failure).toMatchObject({ retryable: false });
 
   const other = service.newOwner();
   const [gone, canceled] = await batchOf(other, 2);

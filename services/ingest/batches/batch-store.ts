@@ -199,7 +199,7 @@ export function batches(prisma: IngestPrisma, db: Sql) {
     /**
      * Releases the archive of a batch and returns its key, unless a call still needs it. Then it returns null. A call
      * needs it while its recording is to be extracted, and when the extraction failed in a way that a retry may fix.
-     * For batches from before `retriesAfter`, the time for such retries is over.
+     * For batches from before `retriesAfter`, the time for such retries is over, and the calls say so.
      */
     async releaseArchive(tx: Sql, uuid: string, retriesAfter: Date): Promise<string | null> {
       // Locked first, so that the next statement sees a retry that has locked the archive.
@@ -219,7 +219,18 @@ export function batches(prisma: IngestPrisma, db: Sql) {
          RETURNING 1`,
         [uuid, retriesAfter],
       );
-      return released.length === 0 ? null : batch.key;
+      if (released.length === 0) return null;
+      // Whoever has locked a call may be waiting for the batch.
+      await tx.query(
+        `UPDATE call SET failure = failure || '{"retryable": false}' WHERE (firm_uuid, uuid) IN (
+           SELECT call.firm_uuid, call.uuid FROM batch
+             JOIN recording ON recording.firm_uuid = batch.firm_uuid AND recording.call_uuid BETWEEN batch.first_call AND batch.last_call
+             JOIN call ON call.firm_uuid = recording.firm_uuid AND call.uuid = recording.call_uuid
+           WHERE batch.uuid = $1 AND recording.object_key IS NULL AND call.batch_uuid = batch.uuid
+             AND call.failure @> '{"retryable": true}' FOR UPDATE OF call SKIP LOCKED)`,
+        [uuid],
+      );
+      return batch.key;
     },
   };
 }
