@@ -1,5 +1,5 @@
 import { Fault } from '@call-analysis/fault';
-import type { Database } from '@call-analysis/postgres';
+import { type Database, DEADLOCKS_RETRIED } from '@call-analysis/postgres';
 import type { Person } from '@call-analysis/service';
 import { v7 as uuidv7 } from 'uuid';
 import type { View, ViewFields, Views } from './view-store.ts';
@@ -22,7 +22,7 @@ export async function createView({ db, views }: Deps, caller: Person, fields: Vi
       throw new Fault('conflict', 'TOO_MANY_VIEWS', message);
     }
     await views.save(tx, caller.firmUuid, view);
-  });
+  }, DEADLOCKS_RETRIED);
   return view;
 }
 
@@ -39,7 +39,7 @@ export async function changeView(
     const changed = { ...view, ...fields, updated_at: new Date() };
     await views.save(tx, caller.firmUuid, changed);
     return changed;
-  });
+  }, DEADLOCKS_RETRIED);
 }
 
 /** Faults as `changeView`. */

@@ -44,12 +44,15 @@ export function views(db: Database) {
     },
 
     async save(tx: Sql, firmUuid: string, view: View): Promise<void> {
-      if (view.start_page)
+      if (view.start_page) {
+        // Of two that become the start page at once, the later one sees the other.
+        await tx.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`start_page ${firmUuid}`]);
         await tx.query(
           `UPDATE saved_view SET start_page = false
            WHERE firm_uuid = $1 AND start_page AND uuid <> $2 AND shared = $3 AND (shared OR owner_uuid = $4)`,
           [firmUuid, view.uuid, view.shared, view.by],
         );
+      }
       await tx.query(
         `INSERT INTO saved_view (firm_uuid, uuid, owner_uuid, name, query, shared, start_page, created_at, updated_at)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
