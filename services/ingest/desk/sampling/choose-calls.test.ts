@@ -156,7 +156,7 @@ describe('a sampling rule', () => {
     expect(await samplesOf(firmUuid, rule)).toEqual([sample]);
   });
 
-  it('chooses of the days of the time zone, when each has ended, also of those that ended while the service was stopped', async () => {
+  it('chooses of the days of the time zone, a minute after each has ended, also of those that ended while the service was stopped', async () => {
     // Clocks went back in New York on 1 November 2026: that day had 25 hours.
     const { firmUuid } = service.newOwner({ timeZone: 'America/New_York' });
     const rule = await save(firmUuid, { enabled_at: new Date(Date.UTC(2026, 9, 31, 12)) });
@@ -172,7 +172,9 @@ describe('a sampling rule', () => {
     expect(await periods()).toEqual([[midnights[0], midnights[1]]]);
     await choose(firmUuid, rule, midnights[2]! - 1);
     expect(await periods()).toHaveLength(1);
-    await choose(firmUuid, rule, midnights[3]!);
+    await choose(firmUuid, rule, midnights[3]! + 59_999);
+    expect(await periods()).toHaveLength(2);
+    await choose(firmUuid, rule, midnights[3]! + 60_000);
     expect(await periods()).toEqual([0, 1, 2].map((at) => [midnights[at], midnights[at + 1]]));
   });
 

@@ -19,6 +19,9 @@ const RUN_MS = 3_000;
 /** How long the words of the firm's calls may take to be indexed. */
 const CATCH_UP_MS = 3_000;
 
+/** How long after its end a period is chosen of: the results of its last calls are still on their way then. */
+const SETTLING_MS = 60_000;
+
 /** Chooses calls by every rule of which a period has ended. */
 export async function chooseCalls(deps: ChooseDeps, now: Date): Promise<void> {
   await attemptEach(await deps.sampling.enabled(now), (rule) => chooseByRule(deps, rule, now), RUN_MS);
@@ -48,7 +51,8 @@ export async function chooseByRule(
     // It was removed, disabled or changed, or another process chooses by it.
     if (rule === null || rule.enabled_at === null || rule.meaning.q !== q) return false;
     const last = (await sampling.newest(tx, id.firmUuid, [id.ruleUuid])).get(id.ruleUuid) ?? null;
-    const boundaries = await sampling.boundaries(tx, rule.every, timeZone, now, last?.ends_at ?? null);
+    const settled = new Date(now.getTime() - SETTLING_MS);
+    const boundaries = await sampling.boundaries(tx, rule.every, timeZone, settled, last?.ends_at ?? null);
     const period = duePeriod(rule.enabled_at, last, boundaries);
     if (period === null) return false;
     const { filter, per, count, share, every } = rule;
