@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import { Fault, type FieldFault, invalidFields } from '@call-analysis/fault';
 import { bodyStream } from '../request/body-stream.ts';
-import { sendContinue } from '../response/send.ts';
+import { expectsContinue, sendContinue } from '../response/send.ts';
 import { MalformedMultipart, type Part, partsOf } from './parts.ts';
 
 /** The names in a part's header. `fileName` is null when the part is not a file. */
@@ -90,21 +90,28 @@ const MAX_HEADER_LENGTH = 16 * 1024;
 const MAX_FAULTS = 20;
 const MAX_NAME_LENGTH = 100;
 
+/** The form has more bytes than its parts may have together. */
+class TooManyBytes extends Error {
+  override readonly name = 'TooManyBytes';
+}
+
 /**
  * Reads a form piece by piece. Faults of the form are reported when it has ended, missing parts first (docs/api.md,
- * "Single upload"). Only FILE_TOO_LARGE, and faults that make the rest unreadable, end it immediately.
+ * "Single upload"). Only FILE_TOO_LARGE, and faults that make the rest unreadable, end it immediately. A form with more
+ * bytes than its parts may have is not read further, and the faults that are known then are reported.
  */
 export function readForm(form: Form, request: IncomingMessage, response: ServerResponse): AsyncIterable<FormPiece> {
   const boundary = boundaryOf(form, request);
-  const limit = largestPart(form);
   const maxBytes = Object.values(form.parts).reduce((sum, part) => sum + part.maxBytes, OVERHEAD_BYTES);
-  // The file alone must be over its limit.
-  if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(limit);
+  const declaredBytes = Number(request.headers['content-length'] ?? 0);
+  // The client asks whether to send the form at all. Which part is too large would be known only when it has sent most.
+  if (expectsContinue(request) && declaredBytes > maxBytes)
+    throw tooLarge(largestPart(form), `The form would have ${declaredBytes} bytes; a file may have`);
   return {
     [Symbol.asyncIterator]: () => {
       sendContinue(request, response);
       const body = bodyStream(request, form);
-      return pieces(form, body, partsOf(bounded(body, maxBytes, limit), boundary));
+      return pieces(form, body, partsOf(bounded(body, maxBytes), boundary));
     },
   };
 }
@@ -131,9 +138,8 @@ async function* pieces(form: Form, body: Readable, parts: AsyncIterable<Part>): 
         fault(named.name, 'INVALID', 'must be sent unencoded, without Content-Transfer-Encoding');
       } else if (rule.kind === 'text') {
         missing.delete(named.name);
-        const text = await readText(bytes, rule.maxBytes);
-        if (typeof text === 'string') yield { part: named.name, text };
-        else fault(named.name, text.code, text.message);
+        const text = await readText(bytes, rule.maxBytes, (code, message) => fault(named.name, code, message));
+        if (text !== null) yield { part: named.name, text };
       } else if (named.fileName !== null && named.fileName !== '') {
         missing.delete(named.name);
         yield { part: named.name, fileName: named.fileName };
@@ -145,8 +151,15 @@ async function* pieces(form: Form, body: Readable, parts: AsyncIterable<Part>): 
       if (named !== null) seen.add(named.name);
     }
   } catch (error) {
-    if (!(error instanceof MalformedMultipart)) throw error;
-    fault('body', 'INVALID', `is not well-formed multipart/form-data: ${error.message}`);
+    if (error instanceof TooManyBytes) {
+      // The other parts may be in what is not read.
+      for (const name of missing) if (!seen.has(name)) missing.delete(name);
+      if (faults.length === 0) fault('body', 'INVALID', 'has too many bytes besides its parts');
+    } else if (error instanceof MalformedMultipart) {
+      fault('body', 'INVALID', `is not well-formed multipart/form-data: ${error.message}`);
+    } else {
+      throw error;
+    }
   } finally {
     body.destroy();
   }
@@ -163,29 +176,33 @@ async function* pieceByPiece(part: string, bytes: AsyncIterable<Buffer>, maxByte
   }
 }
 
+/** Null after a fault, which is reported as soon as it is known. */
 async function readText(
   bytes: AsyncIterable<Buffer>,
   maxBytes: number,
-): Promise<string | { code: string; message: string }> {
+  fault: (code: string, message: string) => void,
+): Promise<string | null> {
   const pieces: Buffer[] = [];
   let size = 0;
   for await (const piece of bytes) {
+    if (size <= maxBytes && size + piece.length > maxBytes) fault('TOO_LONG', `must have at most ${maxBytes} bytes`);
     size += piece.length;
     if (size <= maxBytes) pieces.push(piece);
   }
-  if (size > maxBytes) return { code: 'TOO_LONG', message: `must have at most ${maxBytes} bytes` };
+  if (size > maxBytes) return null;
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(pieces));
   } catch {
-    return { code: 'INVALID', message: 'must be UTF-8' };
+    fault('INVALID', 'must be UTF-8');
+    return null;
   }
 }
 
-async function* bounded(body: AsyncIterable<Buffer>, maxBytes: number, limit: number): AsyncGenerator<Buffer> {
+async function* bounded(body: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Buffer> {
   let size = 0;
   for await (const chunk of body) {
     size += chunk.length;
-    if (size > maxBytes) throw tooLarge(limit);
+    if (size > maxBytes) throw new TooManyBytes();
     yield chunk;
   }
 }
@@ -227,7 +244,7 @@ function missingParts(form: Form, missing: readonly string[], faults: readonly F
   return new Fault('invalid', 'MISSING_FILE', message + also, { details: { missing } });
 }
 
-function tooLarge(maxBytes: number): Fault {
-  const message = `The file has more than ${maxBytes} bytes (${Math.floor(maxBytes / 1024 ** 2)} MB). Send a smaller one.`;
+function tooLarge(maxBytes: number, why = 'The file has more than'): Fault {
+  const message = `${why} ${maxBytes} bytes (${Math.floor(maxBytes / 1024 ** 2)} MB). Send a smaller one.`;
   return new Fault('invalid', 'FILE_TOO_LARGE', message, { details: { limit_bytes: maxBytes } });
 }

@@ -98,9 +98,14 @@ function isBodyPending(request: IncomingMessage): boolean {
   return hasBody && !request.complete && !request.destroyed;
 }
 
-/** Asks a client that sent `Expect: 100-continue` for its body. */
+/** Whether the client waits with its body until it is asked for it. */
+export function expectsContinue(request: IncomingMessage): boolean {
+  return /^100-continue$/i.test(request.headers.expect ?? '');
+}
+
+/** Asks a client that waits with its body for it. */
 export function sendContinue(request: IncomingMessage, response: ServerResponse): void {
-  if (/^100-continue$/i.test(request.headers.expect ?? '')) response.writeContinue();
+  if (expectsContinue(request)) response.writeContinue();
 }
 
 function discardBody(request: IncomingMessage): Promise<void> {

@@ -91,6 +91,28 @@ const head = (...lines: string[]) => {
   return `${all.join('\r\n')}\r\n\r\n`;
 };
 
+/** Sends what a form begins with and then bytes, three times as many as a file may have, until there is a response. */
+async function sendEndlessly(opening: Buffer): Promise<{ response: string; written: number }> {
+  const chunk = Buffer.alloc(1_048_576, 'x');
+  let written = 0;
+  const response = await rawExchange(edge.url, (socket) => {
+    socket.write(head('Transfer-Encoding: chunked'));
+    socket.write(`${opening.length.toString(16)}\r\n`);
+    socket.write(opening);
+    socket.write('\r\n');
+    const send = () => {
+      if (!socket.writable || written > 3 * LIMIT) return;
+      written += chunk.length;
+      socket.write('100000\r\n');
+      socket.write(chunk);
+      socket.write('\r\n', send);
+    };
+    socket.once('data', () => socket.end());
+    send();
+  });
+  return { response, written };
+}
+
 describe('a recording with its metadata', () => {
   it.each([
     ['first', [filePart(), textPart('{"a":"б"}')], ['file_name', 'chunk', 'metadata']],
@@ -372,6 +394,66 @@ describe('an invalid form', () => {
   });
 });
 
+describe('a form of more bytes than its parts may have', () => {
+  const megabytes = (count: number) => Buffer.alloc(count * 1_000_000, 'x');
+
+  it.each([
+    [
+      'two files of 30 MB each',
+      [filePart(megabytes(30)), filePart(megabytes(30)), textPart()],
+      ['audio_file', 'REPEATED'],
+    ],
+    [
+      'an unknown part of 60 MB',
+      [filePart(), textPart(), textPart('x'.repeat(60_000_000), 'notes')],
+      ['notes', 'UNKNOWN_FIELD'],
+    ],
+    [
+      'an unknown file of 60 MB before its parts',
+      [filePart(megabytes(60), 'name="b"; filename="b"'), filePart(), textPart()],
+      ['b', 'UNKNOWN_FIELD'],
+    ],
+    ['metadata of 60 MB', [filePart(), textPart('x'.repeat(60_000_000))], ['metadata', 'TOO_LONG']],
+  ] as [string, PartSpec[], string[]][])(
+    'with %s, but no file over 50 MB, is VALIDATION_ERROR for that part',
+    async (_, parts, field) => {
+      const response = await postForm(...parts);
+      expect([response.status, response.body['code'], fieldsOf(response)]).toEqual([400, 'VALIDATION_ERROR', [field]]);
+      expect(sent.every(({ isComplete }) => !isComplete)).toBe(true);
+    },
+    60_000,
+  );
+
+  it('around them is VALIDATION_ERROR', async () => {
+    const response = await post(Buffer.concat([formOf([filePart(), textPart()]), megabytes(60)]));
+    expect([response.status, response.body['code'], fieldsOf(response)]).toEqual([
+      400,
+      'VALIDATION_ERROR',
+      [['body', 'INVALID']],
+    ]);
+    expect(sent.every(({ isComplete }) => !isComplete)).toBe(true);
+  }, 60_000);
+
+  it('whose file has no name is MISSING_FILE', async () => {
+    const response = await postForm(textPart(), filePart(megabytes(60), 'name="audio_file"'));
+    expect([response.status, response.body['code'], response.body['details']]).toEqual([
+      400,
+      'MISSING_FILE',
+      { missing: ['audio_file'] },
+    ]);
+  }, 60_000);
+
+  it('is not read to its end', async () => {
+    const { response, written } = await sendEndlessly(formOf([textPart('', 'notes')], '').subarray(0, -2));
+    expect(response).toMatch(/^HTTP\/1.1 400 /);
+    expect(JSON.parse(response.split('\r\n\r\n')[1] ?? '')).toMatchObject({
+      code: 'VALIDATION_ERROR',
+      details: { fields: [{ field: 'notes', code: 'UNKNOWN_FIELD' }] },
+    });
+    expect(written).toBeLessThan(2 * LIMIT);
+  }, 60_000);
+});
+
 describe('the name of the file', () => {
   it.each([
     ['plain', 'filename="a.wav"', 'a.wav'],
@@ -405,7 +487,7 @@ describe('the name of the file', () => {
 describe('a file over 50 MB', () => {
   const tooLarge = { status: 'error', code: 'FILE_TOO_LARGE', details: { limit_bytes: LIMIT } };
 
-  it('is refused by its declared length before it is sent', async () => {
+  it('is refused by its declared length before it is sent by a client that asks for that', async () => {
     const response = await rawExchange(edge.url, (socket) => {
       socket.write(head('Content-Length: 60000000', 'Expect: 100-continue'));
       socket.once('data', () => socket.end());
@@ -416,29 +498,24 @@ describe('a file over 50 MB', () => {
   });
 
   it('is refused when too many bytes have arrived, before any other fault, without waiting for the rest', async () => {
-    const opening = formOf([filePart('')], '').subarray(0, -2);
-    const chunk = Buffer.alloc(1_048_576, 'x');
-    let written = 0;
-    const response = await rawExchange(edge.url, (socket) => {
-      socket.write(head('Transfer-Encoding: chunked'));
-      socket.write(`${opening.length.toString(16)}\r\n`);
-      socket.write(opening);
-      socket.write('\r\n');
-      const send = () => {
-        if (!socket.writable || written > 3 * LIMIT) return;
-        written += chunk.length;
-        socket.write('100000\r\n');
-        socket.write(chunk);
-        socket.write('\r\n', send);
-      };
-      socket.once('data', () => socket.end());
-      send();
-    });
+    const { response, written } = await sendEndlessly(formOf([filePart('')], '').subarray(0, -2));
     expect(response).toMatch(/^HTTP\/1.1 400 /);
     expect(JSON.parse(response.split('\r\n\r\n')[1] ?? '')).toMatchObject(tooLarge);
     expect(written).toBeLessThan(2 * LIMIT);
     await waitUntil(() => sent.length === 1);
     expect(sent[0]?.isComplete).toBe(false);
+  }, 60_000);
+
+  it('is refused when too many bytes have arrived, whatever length was declared', async () => {
+    const opening = formOf([filePart('')], '').subarray(0, -2);
+    const response = await rawExchange(edge.url, (socket) => {
+      socket.write(head('Content-Length: 1000000000'));
+      socket.write(opening);
+      socket.write(Buffer.alloc(LIMIT + 1));
+      socket.once('data', () => socket.end());
+    });
+    expect(response).toMatch(/^HTTP\/1.1 400 /);
+    expect(JSON.parse(response.split('\r\n\r\n')[1] ?? '')).toMatchObject(tooLarge);
   }, 60_000);
 
   it('by one byte is refused, and an ordinary HTTP client gets the error', async () => {
