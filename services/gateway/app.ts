@@ -8,7 +8,7 @@ import { type Authentication, type Endpoint, registerEndpoints } from './http/en
 import { Admission, defaultConcurrency } from './http/rate-limits/admission.ts';
 import type { RateLimits } from './http/rate-limits/rate-limits.ts';
 import { clientAddress, networkOf } from './http/request/client-address.ts';
-import { compressed, securityHeaders, sharing } from './http/response/headers.ts';
+import { compressed, commonHeaders, sharing } from './http/response/headers.ts';
 import { errorResponse, HttpError, isBug, routeNotFound } from './http/response/http-error.ts';
 import { type Response, send } from './http/response/send.ts';
 
@@ -52,15 +52,13 @@ export function createApp(options: AppOptions): RequestListener {
     logOutcome(log, incoming, request, response);
     // Those of the log, the limits, the compressor and a stream that ends in the response are more than Node's ten.
     response.setMaxListeners(MAX_LISTENERS);
-    response.setHeader('X-Request-Id', incoming.context.requestId);
-    // Responses hold conversations and keys, so no cache may keep them.
-    response.setHeader('Cache-Control', 'no-store');
+    response.setHeaders(commonHeaders).setHeader('X-Request-Id', incoming.context.requestId);
     onHeaders(response, () => {
       if (isDraining()) response.setHeader('Connection', 'close');
     });
     withContext(incoming.context, next);
   });
-  app.use(securityHeaders, compressed);
+  app.use(compressed);
   if (corsOrigins.length > 0) app.use(sharing(corsOrigins));
   app.use((request, response: Response, next) => {
     if (!unlimited.has(request.url)) limits.countAddress(response.locals.client.network, response);

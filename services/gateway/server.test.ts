@@ -18,6 +18,19 @@ function parts(response: string) {
   return { headers, body: JSON.parse(body) as Record<string, unknown> };
 }
 
+/** The headers that do not depend on the request. */
+async function linesOfEveryResponse(): Promise<string[]> {
+  const ownHead = /^(?:HTTP|Content-Type|Content-Length|X-Request-Id|Date|Vary|Allow|Connection|Keep-Alive|RateLimit)/i;
+  const response = await rawExchange(edge.url, (socket) =>
+    socket.write(head('GET /nowhere HTTP/1.1', 'Host: x', 'Connection: close')),
+  );
+  const lines = parts(response)
+    .headers.split('\r\n')
+    .filter((line) => !ownHead.test(line));
+  expect(lines.length).toBeGreaterThan(5);
+  return lines;
+}
+
 describe('an invalid request', () => {
   it.each([
     ['nonsense', 'nonsense\r\n\r\n', 400, 'INVALID_REQUEST'],
@@ -52,6 +65,7 @@ describe('an invalid request', () => {
     expect(headers.toLowerCase()).toContain('content-type: application/json');
     expect(headers.toLowerCase()).toContain('x-request-id: ');
     expect(body).toEqual({ status: 'error', code, message: expect.any(String), details: null });
+    for (const line of await linesOfEveryResponse()) expect(headers).toContain(line);
   });
 
   it.each([

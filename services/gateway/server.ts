@@ -11,6 +11,7 @@ import {
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { StartFault } from '@call-analysis/runtime';
+import { commonHeaders } from './http/response/headers.ts';
 import { errorBody } from './http/response/http-error.ts';
 
 /** Of the request line and all headers. */
@@ -206,9 +207,9 @@ function rawError(status: number, code: string, message: string, headers: readon
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     'Content-Type: application/json',
     `Content-Length: ${Buffer.byteLength(body)}`,
+    `Date: ${new Date().toUTCString()}`,
     `X-Request-Id: ${randomUUID()}`,
-    'X-Content-Type-Options: nosniff',
-    'Cache-Control: no-store',
+    ...Array.from(commonHeaders, ([name, value]) => `${name}: ${value}`),
     'Connection: close',
     ...headers,
     '',

@@ -1,3 +1,5 @@
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
 import { constants } from 'node:zlib';
 import compression from 'compression';
 import cors, { type CorsOptionsDelegate } from 'cors';
@@ -15,16 +17,26 @@ const REQUEST_HEADERS =
 const RESPONSE_HEADERS =
   'accept-ranges, allow, content-disposition, content-range, etag, ratelimit, ratelimit-policy, retry-after, www-authenticate, x-request-id';
 
-/** For responses that are data. Headers that only concern pages or old browsers are left out. */
-export const securityHeaders: RequestHandler = helmet({
-  contentSecurityPolicy: policy({ 'default-src': ["'none'"], 'frame-ancestors': ["'none'"] }),
-  crossOriginOpenerPolicy: false,
-  originAgentCluster: false,
-  xDnsPrefetchControl: false,
-  xDownloadOptions: false,
-  xPermittedCrossDomainPolicies: false,
-  xXssProtection: false,
-});
+/** Of every response that is data. Headers that only concern pages or old browsers are left out. */
+export const commonHeaders: Map<string, string> = headersOf(
+  helmet({
+    contentSecurityPolicy: policy({ 'default-src': ["'none'"], 'frame-ancestors': ["'none'"] }),
+    crossOriginOpenerPolicy: false,
+    originAgentCluster: false,
+    xDnsPrefetchControl: false,
+    xDownloadOptions: false,
+    xPermittedCrossDomainPolicies: false,
+    xXssProtection: false,
+  }),
+)
+  // Responses hold conversations and keys, so no cache may keep them.
+  .set('Cache-Control', 'no-store');
+
+function headersOf(middleware: (request: IncomingMessage, response: ServerResponse, next: () => void) => void) {
+  const response = new ServerResponse(new IncomingMessage(new Socket()));
+  middleware(response.req, response, () => {});
+  return new Map(Object.entries(response.getHeaders()).map(([name, value]) => [name, String(value)]));
+}
 
 /** All headers of helmet, with the content security policy of a page. */
 export function securePage(response: Response, directives: Record<string, readonly string[]>): void {
