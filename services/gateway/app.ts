@@ -9,7 +9,14 @@ import { Admission, defaultConcurrency } from './http/rate-limits/admission.ts';
 import type { RateLimits } from './http/rate-limits/rate-limits.ts';
 import { clientAddress, networkOf } from './http/request/client-address.ts';
 import { compressed, commonHeaders, sharing } from './http/response/headers.ts';
-import { errorResponse, HttpError, isBug, routeNotFound } from './http/response/http-error.ts';
+import {
+  errorResponse,
+  headTooLarge,
+  HttpError,
+  isBug,
+  MAX_HEAD_BYTES,
+  routeNotFound,
+} from './http/response/http-error.ts';
 import { type Response, send } from './http/response/send.ts';
 
 interface AppOptions {
@@ -62,6 +69,7 @@ export function createApp(options: AppOptions): RequestListener {
   if (corsOrigins.length > 0) app.use(sharing(corsOrigins));
   app.use((request, response: Response, next) => {
     if (!unlimited.has(request.url)) limits.countAddress(response.locals.client.network, response);
+    requireShortHead(request);
     requireOneHost(request);
     requireClearFraming(request);
     next();
@@ -101,6 +109,14 @@ function originForm(url = ''): string {
   if (url.startsWith('/')) return url;
   const path = url.replace(/^https?:\/\/[^/?#]*/i, '');
   return path.startsWith('/') ? path : `/${path}`;
+}
+
+/** Node counts only names and values, which are half of a head of many short headers. */
+function requireShortHead({ method, originalUrl, httpVersion, rawHeaders }: Request): void {
+  const requestLine = `${method} ${originalUrl} HTTP/${httpVersion}\r\n`;
+  // Behind each name and each value there are two more bytes.
+  const bytes = rawHeaders.reduce((sum, { length }) => sum + length + 2, requestLine.length);
+  if (bytes > MAX_HEAD_BYTES) throw headTooLarge();
 }
 
 /** RFC 9112, 3.2. With several, a proxy in front may have chosen another one than we would. */

@@ -56,6 +56,12 @@ describe('an invalid request', () => {
       431,
       'HEADERS_TOO_LARGE',
     ],
+    [
+      'many short headers',
+      head('GET /healthz HTTP/1.1', 'Host: x', ...Array.from({ length: 3000 }, () => 'a: b'), 'Connection: close'),
+      431,
+      'HEADERS_TOO_LARGE',
+    ],
     ['a URL of 200 KB', head(`GET /${'x'.repeat(200_000)} HTTP/1.1`, 'Host: x'), 431, 'HEADERS_TOO_LARGE'],
     ['a tunnel', head('CONNECT example.org:443 HTTP/1.1', 'Host: x'), 405, 'METHOD_NOT_ALLOWED'],
   ])('with %s gets an error in the usual shape', async (_, sent, status, code) => {
@@ -66,6 +72,17 @@ describe('an invalid request', () => {
     expect(headers.toLowerCase()).toContain('x-request-id: ');
     expect(body).toEqual({ status: 'error', code, message: expect.any(String), details: null });
     for (const line of await linesOfEveryResponse()) expect(headers).toContain(line);
+  });
+
+  it('is one with more than 16 KiB of a request line and headers, and not one with 16 KiB', async () => {
+    const lines = ['GET /nowhere HTTP/1.1', 'Host: x', 'Connection: close'];
+    while (lines.join('\r\n').length < 16_000) lines.push('a: b');
+    const padding = 'b'.repeat(16_384 - [...lines, 'a: ', ''].join('\r\n').length);
+    const answerTo = (rest: string) => rawExchange(edge.url, (socket) => socket.write(head(...lines, rest)));
+    expect(await answerTo(`a: ${padding}`)).toMatch(/^HTTP\/1.1 404 /);
+    const refused = await answerTo(`a: b${padding}`);
+    expect(refused).toMatch(/^HTTP\/1.1 431 /);
+    expect(parts(refused).body).toMatchObject({ status: 'error', code: 'HEADERS_TOO_LARGE', details: null });
   });
 
   it.each([

@@ -12,10 +12,8 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { StartFault } from '@call-analysis/runtime';
 import { commonHeaders } from './http/response/headers.ts';
-import { errorBody } from './http/response/http-error.ts';
+import { errorBody, headTooLarge, HttpError, MAX_HEAD_BYTES } from './http/response/http-error.ts';
 
-/** Of the request line and all headers. */
-const MAX_HEADER_BYTES = 16 * 1024;
 const HEADERS_TIMEOUT_MS = 10_000;
 const KEEP_ALIVE_MS = 65_000;
 const SWEEP_MS = 50;
@@ -40,7 +38,8 @@ export async function listen(
   { headersMs = HEADERS_TIMEOUT_MS }: { headersMs?: number } = {},
 ): Promise<Listening> {
   const server = createServer({
-    maxHeaderSize: MAX_HEADER_BYTES,
+    // Of names and values alone. The app counts the rest.
+    maxHeaderSize: MAX_HEAD_BYTES,
     headersTimeout: headersMs,
     // An upload may take as long as its URL is valid. The code that reads bodies detects idle clients.
     requestTimeout: 0,
@@ -50,6 +49,8 @@ export async function listen(
     requireHostHeader: false,
     noDelay: true,
   });
+  // Node would leave out those above two thousand, which the app could then not count.
+  server.maxHeadersCount = 0;
   const inProgress = new RequestsInProgress();
   const tracked: RequestListener = (request, response) => {
     inProgress.add(response);
@@ -66,7 +67,9 @@ export async function listen(
   (server as Server & { httpAllowHalfOpen: boolean }).httpAllowHalfOpen = true;
   server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
     socket.end(
-      rawError(405, 'METHOD_NOT_ALLOWED', `This is not a proxy. It accepts ${METHODS}.`, [`Allow: ${METHODS}`]),
+      rawError(
+        new HttpError(405, 'METHOD_NOT_ALLOWED', `This is not a proxy. It accepts ${METHODS}.`, { Allow: METHODS }),
+      ),
     );
   });
   const open = connectionsOf(server);
@@ -177,21 +180,17 @@ function sendRefusal(error: NodeJS.ErrnoException, socket: Duplex): void {
   }
   const cutOff = setTimeout(() => socket.destroy(), DISCARD_MS).unref();
   socket.once('close', () => clearTimeout(cutOff));
-  switch (error.code) {
+  socket.end(rawError(refusalOf(error)));
+}
+
+function refusalOf({ code }: NodeJS.ErrnoException): HttpError {
+  switch (code) {
     case 'HPE_HEADER_OVERFLOW':
-      socket.end(
-        rawError(
-          431,
-          'HEADERS_TOO_LARGE',
-          `A request line and its headers may have at most ${MAX_HEADER_BYTES} bytes.`,
-        ),
-      );
-      break;
+      return headTooLarge();
     case 'ERR_HTTP_REQUEST_TIMEOUT':
-      socket.end(rawError(408, 'REQUEST_TIMEOUT', 'The headers took too long to arrive.'));
-      break;
+      return new HttpError(408, 'REQUEST_TIMEOUT', 'The headers took too long to arrive.');
     default:
-      socket.end(rawError(400, 'INVALID_REQUEST', 'This is not a well-formed HTTP request.'));
+      return new HttpError(400, 'INVALID_REQUEST', 'This is not a well-formed HTTP request.');
   }
 }
 
@@ -201,7 +200,7 @@ function isResponding(socket: Duplex): boolean {
   return response?.headersSent === true;
 }
 
-function rawError(status: number, code: string, message: string, headers: readonly string[] = []): string {
+function rawError({ status, code, message, headers }: HttpError): string {
   const body = JSON.stringify(errorBody(code, message));
   return [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
@@ -209,9 +208,8 @@ function rawError(status: number, code: string, message: string, headers: readon
     `Content-Length: ${Buffer.byteLength(body)}`,
     `Date: ${new Date().toUTCString()}`,
     `X-Request-Id: ${randomUUID()}`,
-    ...Array.from(commonHeaders, ([name, value]) => `${name}: ${value}`),
+    ...[...commonHeaders, ...Object.entries(headers)].map(([name, value]) => `${name}: ${String(value)}`),
     'Connection: close',
-    ...headers,
     '',
     body,
   ].join('\r\n');

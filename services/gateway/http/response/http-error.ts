@@ -68,6 +68,14 @@ export function routeNotFound(): HttpError {
   return new HttpError(404, 'NOT_FOUND', 'There is nothing at this address. Check the path.');
 }
 
+/** Of a request line and its headers. */
+export const MAX_HEAD_BYTES = 16 * 1024;
+
+export function headTooLarge(): HttpError {
+  const message = `A request line and its headers may have at most ${MAX_HEAD_BYTES} bytes.`;
+  return new HttpError(431, 'HEADERS_TOO_LARGE', message);
+}
+
 function headersOf(fault: Fault): OutgoingHttpHeaders {
   if (fault.kind === 'unavailable' || fault.kind === 'rate-limited') return { 'retry-after': RETRY_AFTER_SECONDS };
   return fault.code === 'UNAUTHENTICATED' ? { 'www-authenticate': 'Bearer' } : {};
