@@ -12,6 +12,17 @@ export const MAX_OPERATOR_IDS = 100;
 export const MAX_OPERATOR_ID_CHARS = 255;
 export const MAX_SEGMENT_TYPES = 1000;
 
+/** Much longer than any valid key, so that no request makes a service hash a megabyte. */
+const MAX_API_KEY_LENGTH = 512;
+
+/**
+ * Whether a text has the form of an API key: 7 characters, `$` and at least one more, at most 512 in all (docs/api.md, "Keys
+ * and users"). A text of this form that is not a key is unknown, not malformed.
+ */
+export function hasApiKeyForm(text: string): boolean {
+  return text.length <= MAX_API_KEY_LENGTH && /^.{7}\$./su.test(text);
+}
+
 export const Language = events.Language.meta({ id: 'Language' });
 export const Redaction = events.Redaction.meta({ id: 'Redaction' });
 

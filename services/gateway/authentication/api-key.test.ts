@@ -107,6 +107,16 @@ describe('an API key', () => {
     expect(rpcs).toHaveLength(2);
   });
 
+  it.each([
+    ['a $ among the first 7 characters', 'a$bcdef$xyz'],
+    ['7 characters of another script', Buffer.from('Ключ№€😀$xyz').toString('latin1')],
+    ['7 bytes that are not UTF-8', '\xe9\xe8\xea\xeb\xe0\xe1\xe2$xyz'],
+  ])('with %s is unknown, not malformed', async (_, sent) => {
+    const { authentication, rpcs } = authenticationWith(async () => ({ ...revoked, verdict: 'UNKNOWN' }));
+    await expect(authentication.authenticate(request(sent))).rejects.toMatchObject(invalid);
+    expect(rpcs).toHaveLength(1);
+  });
+
   it('gets the same error whether it is unknown or revoked', async () => {
     const responses = await Promise.all(
       ['UNKNOWN', 'REVOKED'].map((verdict) =>
@@ -152,6 +162,7 @@ describe('an API key', () => {
     ['too long a prefix', ['1a2b3c4d$abc']],
     ['nothing after the $', ['1a2b3c4$']],
     ['no $', ['1a2b3c4abc']],
+    ['7 bytes of fewer characters', [Buffer.from('Ключ$xyz').toString('latin1')]],
     ['550 characters', [`1a2b3c4$${'a'.repeat(542)}`]],
     ['a duplicate header', [key, key]],
   ])('with %s is malformed, without an RPC', async (_, keys) => {

@@ -1,5 +1,7 @@
+import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { hasApiKeyForm } from '@call-analysis/api/access';
 import { Fault } from '@call-analysis/fault';
 import type { keyManagement } from '@call-analysis/proto';
 import type { KeyVerdict } from '@call-analysis/proto/key_management/v1/KeyVerdict';
@@ -11,7 +13,6 @@ import { addForAMinute, ShortLivedCache } from './short-lived-cache.ts';
 export type Keys = Pick<Client<typeof keyManagement>, 'verifyKeys'>;
 
 const HEADER = 'x-service-api-key';
-const MAX_KEY_LENGTH = 512;
 /** Of one RPC, and of the wait for it. Shorter than the cache's time to live, so that no verdict is older than that. */
 const DEADLINE_MS = 3000;
 /** As many as key-management accepts. */
@@ -78,18 +79,24 @@ export class ApiKeyAuthentication {
 
 function keyOf(request: IncomingMessage): string {
   const headers = request.headersDistinct[HEADER] ?? [];
-  const [key = ''] = headers;
+  const key = textOf(headers[0] ?? '');
   if (key === '') {
     throw new Fault('unauthenticated', 'API_KEY_REQUIRED', `Send your API key in the header \`${HEADER}\`.`);
   }
-  if (headers.length > 1 || key.length > MAX_KEY_LENGTH) throw malformed();
+  if (headers.length > 1) throw malformed();
   if (!/\$./s.test(key)) {
     throw malformed(
       ' The `$` or the part after it is missing: a shell probably removed it. Put the key in single quotes.',
     );
   }
-  if (!/^[^$]{7}\$./s.test(key)) throw malformed();
+  if (!hasApiKeyForm(key)) throw malformed();
   return key;
+}
+
+/** The text of a header in which each character is a byte. What is not UTF-8 stays as it is. */
+function textOf(header: string): string {
+  const bytes = Buffer.from(header, 'latin1');
+  return isUtf8(bytes) ? bytes.toString() : header;
 }
 
 function malformed(hint = ''): Fault {

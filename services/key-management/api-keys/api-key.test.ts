@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { hasApiKeyForm } from '@call-analysis/api/access';
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import type { FoundKey } from '../store/api-keys.ts';
 import type { Store } from '../store/store.ts';
-import { hasKeyForm, keyHasher, keyPrefix, makeKey } from './api-key.ts';
+import { keyHasher, keyPrefix, makeKey } from './api-key.ts';
 import { verifyKeys } from './keys.ts';
 
 const PEPPER = 'a pepper of at least thirty-two bytes';
@@ -16,7 +17,7 @@ describe('an API key', () => {
         expect(key).toMatch(/^[0-9a-f-]{7}\$[0-9A-Za-z]{43}$/);
         expect(key.slice(0, 7)).toBe(firmUuid.slice(0, 7));
         expect(keyPrefix(firmUuid)).toBe(firmUuid.slice(0, 7));
-        expect(hasKeyForm(key)).toBe(true);
+        expect(hasApiKeyForm(key)).toBe(true);
       }),
     );
   });
@@ -40,7 +41,7 @@ describe('an API key', () => {
     const seven = fc.string({ unit: 'binary', minLength: 7, maxLength: 7 });
     fc.assert(
       fc.property(seven, fc.string({ unit: 'binary', minLength: 1 }), (prefix, rest) => {
-        expect(hasKeyForm(`${prefix}$${rest}`)).toBe(true);
+        expect(hasApiKeyForm(`${prefix}$${rest}`)).toBe(true);
       }),
     );
   });
@@ -48,7 +49,7 @@ describe('an API key', () => {
   it.each(['', '$', 'abcdef1', 'abcdef1$', 'abcdef$secret', 'abcdef12$secret', 'Bearer x', '1234567'])(
     'of any other form is malformed: %j',
     (text) => {
-      expect(hasKeyForm(text)).toBe(false);
+      expect(hasApiKeyForm(text)).toBe(false);
     },
   );
 });

@@ -4,8 +4,6 @@ const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const SECRET_BYTES = 32;
 // 62^43 is just over 2^256, so every secret fits in 43 digits but not in 42.
 const SECRET_DIGITS = 43;
-// Much longer than any valid key, so that no request makes the service hash a megabyte.
-const MAX_KEY_LENGTH = 512;
 
 /** The first 7 characters of the firm's uuid: the only part of a key that is not secret. */
 export function keyPrefix(firmUuid: string): string {
@@ -24,14 +22,6 @@ export function makeKey(firmUuid: string): string {
     rest /= 62n;
   }
   return `${keyPrefix(firmUuid)}$${digits}`;
-}
-
-/**
- * Whether a text has the form of a key: 7 characters, `$` and at least one more, at most 512 in all (docs/api.md, "Keys and
- * users"). A text of this form that is not a key is unknown, not malformed.
- */
-export function hasKeyForm(text: string): boolean {
-  return text.length <= MAX_KEY_LENGTH && /^.{7}\$./su.test(text);
 }
 
 /** Computes the stored form of a key: 32 bytes that reveal nothing about the key without the pepper. */

@@ -1,4 +1,5 @@
 import { randomUUID, timingSafeEqual } from 'node:crypto';
+import { hasApiKeyForm } from '@call-analysis/api/access';
 import { ApiKeyRevoked } from '@call-analysis/events';
 import { Fault } from '@call-analysis/fault';
 import type { Page } from '@call-analysis/postgres';
@@ -7,7 +8,7 @@ import type { KeyVerdict } from '@call-analysis/proto/key_management/v1/KeyVerdi
 import { type Caller, type Firm, newUser, noSuch, requireRole } from '../domain.ts';
 import type { FoundKey, ListedKey } from '../store/api-keys.ts';
 import { Duplicate, type Store, type Transaction } from '../store/store.ts';
-import { type HashKey, hasKeyForm, keyPrefix, makeKey } from './api-key.ts';
+import { type HashKey, keyPrefix, makeKey } from './api-key.ts';
 import type { Uses } from './record-use.ts';
 
 /**
@@ -135,7 +136,7 @@ export async function verifyKeys(
 ): Promise<KeyVerdict[]> {
   const { store, hashKey, previousHashKeys, nextHashKeys, uses } = parts;
   const hashes = [hashKey, ...previousHashKeys, ...nextHashKeys].flatMap((hash) =>
-    keys.map((key) => (hasKeyForm(key) ? hash(key) : null)),
+    keys.map((key) => (hasApiKeyForm(key) ? hash(key) : null)),
   );
   // One statement for all peppers: between two, another process could store a key under another pepper.
   const found = await store.findKeysByHash(hashes);
