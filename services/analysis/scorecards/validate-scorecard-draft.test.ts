@@ -55,7 +55,6 @@ const bare = { ...body.sections[0]!.questions[0]!, uuid: undefined };
 describe('a scorecard is refused', () => {
   it.each<[string, Change, string, string]>([
     ['without a name', ['name', undefined], 'name', 'is required'],
-    ['with a name of spaces', ['name', '  '], 'name', 'must not be empty'],
     ['with a control character in a name', ['name', 'a\u0000b'], 'name', 'control characters'],
     ['with a right-to-left override in its name', ['name', 'a\u202eb'], 'name', 'direction of text'],
     ['with an isolate in a section’s name', ['sections.0.name', 'a\u2066b'], 'sections.0.name', 'direction of text'],
@@ -187,6 +186,15 @@ describe('a scorecard is refused', () => {
   ])('%s', (_name, change, field, message) => {
     const faults = faultsOf(changed(change));
     expect(faults).toContainEqual(expect.objectContaining({ field, message: expect.stringContaining(message) }));
+  });
+
+  it.each(
+    ['name', 'sections.0.name', `${FIRST}.text`, `${FIRST}.choices.0.label`].flatMap((field) =>
+      ['', ' \u00a0'].map((text) => [field, text] as const),
+    ),
+  )('with %s of blanks alone (%j), which is required', (field, text) => {
+    const required = { field, code: 'REQUIRED', message: 'must not be empty' };
+    expect(faultsOf(changed([field, text])).filter((fault) => fault.field === field)).toEqual([required]);
   });
 
   it('with all faults named together: form, phrases and references', () => {

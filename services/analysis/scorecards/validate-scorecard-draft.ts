@@ -107,8 +107,10 @@ function fieldFaults(issue: z.core.$ZodIssue): FieldFault[] {
     }));
   }
   const isMissing = issue.code === 'invalid_type' && issue.input === undefined;
+  // An empty text, or one of blanks alone.
+  const isEmpty = issue.code === 'too_small' && issue.origin === 'string';
   const field = issue.path.map((part) => String(part).slice(0, MAX_NAME_LENGTH)).join('.');
-  return [{ field, code: isMissing ? 'REQUIRED' : 'INVALID', message: issue.message }];
+  return [{ field, code: isMissing || isEmpty ? 'REQUIRED' : 'INVALID', message: issue.message }];
 }
 
 /** The requirement on a value whose schema has no message. The sentence begins with the field's name. */

@@ -130,6 +130,15 @@ describe('creating a campaign', () => {
     expect(asked).toEqual([]);
   });
 
+  it.each(['', ' \u00a0'])('requires text in an external_id that is sent: %j', async (external_id) => {
+    const response = await ask('POST', '', { name: 'x', external_id });
+    expect([response.status, response.body['details']]).toMatchObject([
+      400,
+      { fields: [{ field: 'external_id', code: 'REQUIRED' }] },
+    ]);
+    expect(asked).toEqual([]);
+  });
+
   it('suggests the nearest name for an unknown field', async () => {
     const response = await ask('POST', '', { name: 'x', externalid: 'y' });
     expect(response.body['message']).toContain('external_id');

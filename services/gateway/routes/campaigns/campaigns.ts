@@ -16,7 +16,7 @@ const description = written(MAX_DESCRIPTION);
 const NewCampaign = z
   .strictObject({
     name: name(255),
-    external_id: text(255).optional(),
+    external_id: written(255).optional(),
     description: description.optional(),
     segment_type: text(255).optional(),
     starts_at: dates.starts_at.optional(),

@@ -87,7 +87,7 @@ describe('the metadata of a single upload', () => {
     expect(fields).toEqual(
       ['partner_call_id', 'direction', 'operator_group_name', 'disconnect_reason'].map((field) => ({
         field,
-        code: 'EMPTY',
+        code: 'REQUIRED',
         message: `${field} is empty. Give it a value or leave it out.`,
       })),
     );

@@ -96,7 +96,7 @@ function notText(field: string, value: unknown): FieldFault | null {
  */
 function emptyText({ column, isRequired, isName }: Field, value: string): FieldFault | null {
   if (isRequired || (isName ? value.trim() : value) !== '') return null;
-  return { field: column, code: 'EMPTY', message: `${column} is empty. Give it a value or leave it out.` };
+  return { field: column, code: 'REQUIRED', message: `${column} is empty. Give it a value or leave it out.` };
 }
 
 /** The message names unknown fields too: a missing field may have been sent under another name. */
