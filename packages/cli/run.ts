@@ -32,7 +32,7 @@ export async function run(words: readonly string[], terminal: Terminal): Promise
       'after',
       `
 Environment: CALL_ANALYSIS_URL, CALL_ANALYSIS_TOKEN, CALL_ANALYSIS_API_KEY, CALL_ANALYSIS_PROFILE, CALL_ANALYSIS_CONFIG (the
-file of profiles). Exit codes: 0; 1 failed; 2 usage; 4 not signed in; 5 rows were refused or calls failed.
+file of profiles). Exit codes: 0; 1 failed, also when rows were refused or calls failed; 2 usage; 130 interrupted.
 
 Example:
   $ call-analysis upload calls.csv --watch`,
@@ -72,12 +72,7 @@ function exitCodeOf(error: unknown, session: Session): number {
     session.say(error instanceof Error ? error.message : String(error));
     if (error instanceof ApiError) for (const line of faultsOf(error)) session.say(line);
   }
-  if (error instanceof CliError) return error.exitCode;
-  if (error instanceof ApiError) {
-    if (error.status === 401 || error.code === 'API_KEY_INVALID') return exitCodes.notSignedIn;
-    return error.code === 'VALIDATION_FAILED' ? exitCodes.callsFailed : exitCodes.failed;
-  }
-  return exitCodes.failed;
+  return error instanceof CliError ? error.exitCode : exitCodes.failed;
 }
 
 interface Fault {

@@ -42,7 +42,7 @@ export class Session {
     const profile = await this.profile();
     if (profile.token === undefined && profile.apiKey === undefined) {
       throw new CliError(
-        exitCodes.notSignedIn,
+        exitCodes.failed,
         'You are not signed in. Run `call-analysis login`, or set CALL_ANALYSIS_TOKEN or CALL_ANALYSIS_API_KEY.',
       );
     }

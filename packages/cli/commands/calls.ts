@@ -191,7 +191,7 @@ export async function watchBatch(client: Client, session: Session, batchId: stri
     },
   });
   session.endProgress();
-  if ((batch.by_status.failed ?? 0) > 0 || batch.rejected > 0) session.exitCode = exitCodes.callsFailed;
+  if ((batch.by_status.failed ?? 0) > 0 || batch.rejected > 0) session.exitCode = exitCodes.failed;
   return batch;
 }
 

@@ -99,7 +99,7 @@ async function uploadBatch(
       session.progress(step === 'process' ? 'Checking the rows' : `Sending: ${percent(sentBytes, totalBytes)}`),
   });
   session.endProgress();
-  if (result.rejected > 0) session.exitCode = exitCodes.callsFailed;
+  if (result.rejected > 0) session.exitCode = exitCodes.failed;
   if (watch !== true) return session.print(result, `${result.message}\nbatch ${result.batch_id}`);
   const batch = await watchBatch(client, session, result.batch_id);
   session.print(batch, batchText(batch));

@@ -116,7 +116,7 @@ export async function uploadRecordings(
     limit.clearQueue();
     session.endProgress();
   }
-  if (failures.length > 0) session.exitCode = exitCodes.callsFailed;
+  if (failures.length > 0) session.exitCode = exitCodes.failed;
   const failed = watch === true ? await watchCalls(client, session, uuids) : undefined;
   const result = { sent, known, refused: failures, call_uuids: uuids, ...(failed !== undefined && { failed }) };
   const watched = failed === undefined ? '' : `, ${failed.length} failed in processing`;
@@ -145,6 +145,6 @@ async function watchCalls(client: Client, session: Session, uuids: readonly stri
     done++;
   }
   session.endProgress();
-  if (failed.length > 0) session.exitCode = exitCodes.callsFailed;
+  if (failed.length > 0) session.exitCode = exitCodes.failed;
   return failed;
 }

@@ -60,11 +60,11 @@ export function describeCli(running: () => RunningService): void {
     expect((await stat(join(folder, 'profiles.json'))).mode & 0o777).toBe(0o600);
   });
 
-  it('without a token the exit code is 4, and so it is with one that is refused', async () => {
+  it('without a token the exit code is 1, and so it is with one that is refused', async () => {
     const none = await cli(['calls', 'list', '--profile', 'other']);
-    expect(none).toMatchObject({ code: 4, out: '' });
+    expect(none).toMatchObject({ code: 1, out: '' });
     expect(none.err).toContain('call-analysis login');
-    expect(await cli(['calls', 'list'], { env: { CALL_ANALYSIS_TOKEN: 'forged' } })).toMatchObject({ code: 4 });
+    expect(await cli(['calls', 'list'], { env: { CALL_ANALYSIS_TOKEN: 'forged' } })).toMatchObject({ code: 1 });
   });
 
   it.each([
@@ -119,10 +119,10 @@ export function describeCli(running: () => RunningService): void {
     expect(out).not.toContain('{');
   });
 
-  it('rows that are refused are printed one a line, and the exit code is 5', async () => {
+  it('rows that are refused are printed one a line, and the exit code is 1', async () => {
     const csv = await file('bad.csv', csvOf([{ client_phone_number: 'x' }, { start_time: 'never' }]));
     const { code, err } = await cli(['upload', csv]);
-    expect(code).toBe(5);
+    expect(code).toBe(1);
     expect(err).toMatch(/row 2, client_phone_number: .*\n.*row 3, start_time: /);
   });
 
