@@ -269,6 +269,11 @@ describe('the admin command', () => {
     expect(stderr).toMatch(/'99999999d' is invalid\. The longest is 30d\./);
   });
 
+  it('prints its version as a JSON string', async () => {
+    const { code, stdout, stderr } = await outcome('--version');
+    expect([code, JSON.parse(stdout), stderr]).toEqual([0, expect.stringMatching(/^\d+\.\d+\.\d+/), '']);
+  });
+
   it('prints its usage with --help', async () => {
     await Promise.all(
       [['--help'], ['firm', 'create', '--help'], ['token', '--help']].map(async (args) => {

@@ -173,7 +173,7 @@ export function adminProgram({ env, stdout, stderr }: Caller): Command {
     .description(
       'Manages firms, users, tokens, the audit log, dead letters, speech models and backups. Prints one JSON value. Works with or without a running service.',
     )
-    .version(manifest.version, '--version', 'print the version')
+    .version(JSON.stringify(manifest.version), '--version', 'print the version')
     .configureOutput({ writeOut: (text) => void stdout.write(text), writeErr: (text) => void stderr.write(text) })
     .exitOverride()
     .showHelpAfterError('Add --help for the options.');
