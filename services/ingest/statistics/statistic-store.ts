@@ -1,3 +1,4 @@
+import { isTimeZone } from '@call-analysis/api/access';
 import { type Database, type Sql, columnsOf } from '@call-analysis/postgres';
 import type { CarryOver } from '../listing/carry-over-store.ts';
 import { type FilteredCalls, type ListedTable, matching, Values } from '../listing/filter-sql.ts';
@@ -89,8 +90,10 @@ export function statistics(db: Database, carryOver: CarryOver) {
       });
     },
 
+    /** Whether the database and JavaScript, in which exports write times, both have the time zone. */
     async knowsZone(tz: string): Promise<boolean> {
       if (knownZones.has(tz)) return true;
+      if (!isTimeZone(tz)) return false;
       const rows = await db.query('SELECT 1 FROM pg_timezone_names WHERE name = $1', [tz]);
       if (rows.length === 0) return false;
       knownZones.add(tz);
