@@ -26,7 +26,8 @@ export function calibrations({ desk, keyManagement }: Services): Endpoint[] {
       description: 'Several people review the same calls without seeing the answers of each other.',
       responses: { 201: { description: 'The calibration.', schema: Calibration } },
       async handle(input) {
-        await requirePeople(keyManagement, input.caller, { user_uuids: input.body.user_uuids });
+        // Until all have answered nobody sees the answers, so only those who may answer are invited.
+        await requirePeople(keyManagement, input.caller, { user_uuids: input.body.user_uuids }, AND_REVIEWERS);
         return passTo(desk, 'createCalibration')(input);
       },
     }),

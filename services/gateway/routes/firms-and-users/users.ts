@@ -168,11 +168,12 @@ async function othersThanOperators(
   return { count: known.length, users: known.slice((number - 1) * most, number * most) };
 }
 
-/** Throws VALIDATION_ERROR for those who are not people of the caller's firm. */
+/** Throws VALIDATION_ERROR for those who are not people of the caller's firm, or have none of the roles. */
 export async function requirePeople(
   keys: Services['keyManagement'],
   { firmUuid }: Caller,
   fields: Readonly<Record<string, string | readonly string[] | null>>,
+  roles: readonly string[] = EVERY_ROLE,
 ): Promise<void> {
   const named = Object.entries(fields).flatMap(([name, given]) =>
     given === null || typeof given === 'string'
@@ -183,8 +184,10 @@ export async function requirePeople(
     named.map(async ({ field, uuid }): Promise<FieldFault[]> => {
       if (uuid === null) return [];
       const { user } = await keys.findUser({ user_uuid: uuid, firm_uuid: firmUuid });
-      if (user !== undefined && user !== null && !user.web_api_only) return [];
-      return [{ field, code: 'INVALID', message: 'is not a user of this firm' }];
+      if (user === undefined || user === null || user.web_api_only)
+        return [{ field, code: 'INVALID', message: 'is not a user of this firm' }];
+      if (roles.includes(user.role)) return [];
+      return [{ field, code: 'INVALID', message: `has the role ${user.role}, not ${roles.join(' or ')}` }];
     }),
   );
   if (faults.flat().length > 0) throw invalidFields(faults.flat());
