@@ -1,3 +1,4 @@
+import type { Analysis } from '@call-analysis/events';
 import { confidential, type Database, type Sql } from '@call-analysis/postgres';
 import type { AnalysisBodies } from '../calls/analysis-body-store.ts';
 import { UNFINISHED_SQL } from '../calls/call-row.ts';
@@ -133,7 +134,7 @@ async function removeQuotes(
     tx,
     rows.map(({ body }) => body),
   );
-  const changed = rows.map(({ body }, at) => confidential(bodies.repack(body, withoutEvidence(analyses[at]!))));
+  const changed = rows.map(({ body }, at) => confidential(bodies.repack(body, withoutQuotes(analyses[at]!))));
   await tx.query(
     `UPDATE ${table} SET body = changed.body FROM unnest($2::uuid[], $3::bytea[]) AS changed (uuid, body)
      WHERE firm_uuid = $1 AND ${table}.${key} = changed.uuid`,
@@ -141,11 +142,19 @@ async function removeQuotes(
   );
 }
 
-function withoutEvidence(analysis: object): object {
-  return JSON.parse(JSON.stringify(analysis), (name, value: unknown) => {
+/** Without what was said, in the machine's analysis and in a review of it. */
+function withoutQuotes(analysis: object): object {
+  const { analyst, summary } = analysis as Partial<Pick<Analysis, 'analyst' | 'summary'>>;
+  const cleared = JSON.parse(JSON.stringify(analysis), (name, value: unknown) => {
     if (name === 'manipulation') return null;
     return name === 'evidence' && Array.isArray(value) ? [] : value;
   }) as object;
+  return isOfQuotes(analyst?.name, summary) ? { ...cleared, summary: '' } : cleared;
+}
+
+/** Rules make a summary of quotes: `Client: …`, one a line. So has a language model's analysis where that wrote none. */
+function isOfQuotes(analyst: string | undefined, summary = ''): boolean {
+  return analyst !== 'model' || /^\S+: |\n/u.test(summary);
 }
 
 export type Retained = ReturnType<typeof retained>;

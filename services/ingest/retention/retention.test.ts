@@ -75,7 +75,12 @@ function said() {
   return { word, text: `<operator>Good morning<client>Where is my ${word}?` };
 }
 
-async function completed(call: Call, quote: string): Promise<void> {
+async function completed(
+  call: Call,
+  quote: string,
+  analyst = analysis.analyst,
+  summary = `Client: ${quote}\nOperator: Good morning`,
+): Promise<void> {
   const question = {
     uuid: uuidv7(),
     text: 'Did the operator greet the client?',
@@ -93,10 +98,21 @@ async function completed(call: Call, quote: string): Promise<void> {
   };
   const sections = [{ name: 'Manners', score: 100, questions: [question] }];
   const manipulation = { utterance: 1, quote };
-  await projectAnalyses(service.deps, [callAnalyzed(call, { analysis: { ...analysis, sections, manipulation } })]);
+  const said = { ...analysis, sections, manipulation, summary, analyst };
+  await projectAnalyses(service.deps, [callAnalyzed(call, { analysis: said })]);
 }
 
 describe('a transcript that its firm no longer keeps', () => {
+  it('leaves the summary that a language model wrote, unless it is one of quotes', async () => {
+    const model = { name: 'model', version: '1', model: 'm' };
+    const [own, quoted] = [await calls.newCall(secrets()), await calls.newCall(secrets())];
+    await completed(own, 'Good morning', model, 'The client asked for a parcel.');
+    await completed(quoted, 'Good morning', model);
+    for (const call of [own, quoted]) await after(31, keeps(call, { transcriptDays: 30 }));
+    const summary = async (call: Call) => (await detailOf(call)).analyses[0]!.summary;
+    expect([await summary(own), await summary(quoted)]).toEqual(['The client asked for a parcel.', '']);
+  });
+
   it('is removed from tables, search and quotes; the call stays and has the time of the removal', async () => {
     const { word, text } = said();
     const call = await calls.newCall({ ...secrets(), anonymized_text: text });
