@@ -334,12 +334,22 @@ export const RecordingErased = declareEvent(
   },
 );
 
-export const CallsCanceled = declareEvent('calls.canceled.v1', z.object({ calls: z.array(Uuid).min(1).max(1000) }), {
-  description: 'Queued calls were canceled: no service starts further work on them. They keep the results they have.',
-  subject: 'campaign',
-  publishers: ['ingest'],
-  audience: 'internal',
-});
+export const CallsCanceled = declareEvent(
+  'calls.canceled.v1',
+  z.object({
+    calls: z.array(Uuid).min(1).max(1000),
+    source: z
+      .enum(['audio', 'transcription'])
+      .default('audio')
+      .describe('How all of them came: there is nothing to transcribe in uploaded transcripts.'),
+  }),
+  {
+    description: 'Queued calls were canceled: no service starts further work on them. They keep the results they have.',
+    subject: 'campaign',
+    publishers: ['ingest'],
+    audience: 'internal',
+  },
+);
 
 export const RetryRequested = declareEvent(
   'calls.retry-requested.v1',

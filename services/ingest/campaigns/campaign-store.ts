@@ -3,6 +3,7 @@ import type { Dated } from '@call-analysis/api/fields';
 import { notFound } from '@call-analysis/fault';
 import type { Database, Page, Sql } from '@call-analysis/postgres';
 import type { z } from 'zod';
+import type { CallRow } from '../calls/call-row.ts';
 import { type CampaignStatus, requireActive } from './campaign-rules.ts';
 
 /** As the API shows it, with the counters of its calls. */
@@ -218,8 +219,8 @@ export function campaigns(db: Database) {
       tx: Sql,
       { firmUuid, uuids }: { firmUuid: string; uuids: readonly string[] },
       now: Date,
-    ): Promise<{ uuid: string; source: string }[]> {
-      return tx.query<{ uuid: string; source: string }>(
+    ): Promise<{ uuid: string; source: CallRow['source'] }[]> {
+      return tx.query(
         `UPDATE call SET status = 'canceled', updated_at = greatest(updated_at, $3),
            history = history || jsonb_build_object('status', 'canceled', 'at', $4::text, 'detail', 'its campaign was canceled')
          WHERE firm_uuid = $1 AND uuid = ANY(ARRAY(

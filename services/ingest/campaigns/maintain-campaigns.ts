@@ -15,8 +15,7 @@ const RETRY_MS = 50;
 /**
  * Cancels the queued calls of a canceled campaign, which accepts no new ones. Calls are canceled in many short
  * transactions, so that results of other calls do not wait; after a crash the next run continues. Stops at `deadline`,
- * in milliseconds since the epoch. CallsCanceled is published for recordings only: transcribing one takes as long as
- * analyzing thousands of transcripts.
+ * in milliseconds since the epoch.
  */
 export async function cancelQueuedCalls(
   deps: CancelDeps,
@@ -45,9 +44,10 @@ async function cancelOnce(
       if (uuids.length === 0) break;
       await db.transaction(async (tx) => {
         const canceled = await campaigns.cancelCalls(tx, { firmUuid, uuids }, new Date());
-        const calls = canceled.flatMap(({ uuid, source }) => (source === 'audio' ? [uuid] : []));
-        if (calls.length > 0)
-          await bus.publish(tx, [createEvent('ingest', CallsCanceled, campaign.uuid, origin, { calls })]);
+        const events = [...Map.groupBy(canceled, ({ source }) => source)].map(([source, alike]) =>
+          createEvent('ingest', CallsCanceled, campaign.uuid, origin, { calls: alike.map(({ uuid }) => uuid), source }),
+        );
+        await bus.publish(tx, events);
         isDone &&= canceled.length === uuids.length;
       });
       if (Date.now() > deadline) return false;

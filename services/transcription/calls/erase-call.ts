@@ -25,6 +25,7 @@ export async function cancelCalls(
   { db, inProgress }: Pick<TranscriptionDeps, 'db' | 'inProgress'>,
   { firmuuid, data }: Event<BodyOf<typeof CallsCanceled>>,
 ): Promise<void> {
+  if (data.source !== 'audio') return;
   for (const call of data.calls) {
     // One transaction per call: writing a tombstone blocks other transactions until it ends.
     await db.transaction((tx) => writeTombstone(tx, firmuuid, call));
