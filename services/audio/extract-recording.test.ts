@@ -118,6 +118,22 @@ describe('a recording in an archive', () => {
     expect(await service.stored()).toEqual([keyOf(event)]);
   });
 
+  it('is reported, and stays, when another worker has stored it after the first look and the archive is gone', async () => {
+    const event = await requestedOne('a.wav', wav);
+    await service.objects.put(keyOf(event), Readable.from([wav]), { maxBytes: wav.length });
+    await service.objects.remove(event.data.archive_key);
+    const { head } = service.objects;
+    service.objects.head = async () => {
+      service.objects.head = head;
+      return null;
+    };
+    await service.publish(event);
+    expect(await service.recordedOf(event)).toMatchObject({ recording: { size_bytes: wav.length } });
+    await service.settled();
+    expect(service.failed.filter(({ subject }) => subject === event.subject)).toEqual([]);
+    expect(await service.stored()).toContain(keyOf(event));
+  });
+
   it('is reported as before when it is requested again', async () => {
     const event = await requestedOne('a.wav', wav);
     await service.publish(event);

@@ -122,7 +122,11 @@ async function store(
     return hash.digest();
   } catch (error) {
     if (signal.aborted) throw signal.reason;
-    throw error instanceof Fault && error.code === 'NOT_FOUND' ? archiveMissing(error) : error;
+    if (!(error instanceof Fault && error.code === 'NOT_FOUND')) throw error;
+    // A worker that has lost its lease meanwhile: another one has stored the recording, after which the archive was released.
+    const stored = await digestOfStored(objects, key, entry.bytes);
+    if (stored === null) throw archiveMissing(error);
+    return stored;
   } finally {
     // A generator whose read is pending would keep it open.
     bytes?.destroy();
