@@ -96,7 +96,7 @@ export const SpeechVariables = z.object({
     }),
   SPEECH_COMMAND: z.string().optional().meta({
     description:
-      'A program to use instead of the local engine, such as `["recognize", "--wav", "{file}"]`. It gets no secrets from the environment. When it fails, its standard error is logged.',
+      'A program to use instead of the local engine, such as `["recognize", "--wav", "{file}"]`. It gets no secrets from the environment. Its standard error is thrown away: recognizers print there what they hear.',
   }),
   SPEECH_CONCURRENCY: numberUpTo(256).meta({
     description: 'Segments that a speech server or program transcribes at the same time.',

@@ -61,12 +61,11 @@ describe('command engine with a real recognizer', () => {
     await expect(textOf(open(command), { samples: new Float32Array(16_000) })).resolves.toBe('');
   });
 
-  it('fails when the recognizer does, with its standard error as the cause', async () => {
+  it('fails when the recognizer does', async () => {
     const engine = open(JSON.stringify(['pocketsphinx_continuous', '-infile', '{file}', '-hmm', '/no/such/model']));
-    const fault = (await textOf(engine, readSegment(samples, 'go-forward.wav')).catch(
-      (error: unknown) => error,
-    )) as Error;
-    expect(fault).toMatchObject({ kind: 'unavailable', code: 'ENGINE_FAILED' });
-    expect((fault.cause as Error).message).toContain('/no/such/model');
+    await expect(textOf(engine, readSegment(samples, 'go-forward.wav'))).rejects.toMatchObject({
+      kind: 'unavailable',
+      code: 'ENGINE_FAILED',
+    });
   });
 });

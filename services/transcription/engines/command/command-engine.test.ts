@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { inspect } from 'node:util';
 import { waitUntil } from '@call-analysis/testing';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { openPrograms, type TestPrograms, writeScriptedProgram } from '../../test/programs.ts';
@@ -161,18 +162,17 @@ describe('command engine', () => {
     await expect(transcribe(await open(source))).rejects.toMatchObject({ kind: 'unavailable', code: 'ENGINE_FAILED' });
   });
 
-  it('reports how the program failed, and its standard error only to the log', async () => {
+  it('reports how the program failed, and nothing of what it printed, which may be what was said', async () => {
     const engine = await open(
-      "console.error('x'.repeat(100_000)); console.error('no model at /models/en'); process.exitCode = 7",
+      "console.error('x'.repeat(100_000)); console.error('good morning'); process.exitCode = 7",
     );
     const fault = (await transcribe(engine).catch((error: unknown) => error)) as Error;
     expect(fault).toMatchObject({
       kind: 'unavailable',
       code: 'ENGINE_FAILED',
-      message: 'The speech program failed with exit code 7.',
+      message: 'The speech program failed with exit code 7. Run it by hand to see why.',
     });
-    expect((fault.cause as Error).message).toMatch(/no model at \/models\/en$/);
-    expect((fault.cause as Error).message.length).toBeLessThanOrEqual(4096);
+    expect(inspect(fault)).not.toMatch(/xx|good morning/);
   });
 
   it('reports the signal that ended the program', async () => {

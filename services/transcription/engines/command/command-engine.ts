@@ -95,7 +95,7 @@ export function commandEngine(config: CommandConfig): SpeechEngine {
   }
 
   async function run(file: string, input: number | null, seconds: number, signal: AbortSignal): Promise<string> {
-    const { ending, standardError } = await runProgram({
+    const ending = await runProgram({
       program,
       arguments: template.map((argument) => argument.replaceAll('{file}', () => file)),
       environment: config.environment,
@@ -105,7 +105,7 @@ export function commandEngine(config: CommandConfig): SpeechEngine {
       signal,
     });
     if (ending.kind === 'exited' && ending.code === 0) return ending.output.toString('utf8');
-    throw faultOf(ending, standardError);
+    throw faultOf(ending);
   }
 
   async function withFile<Result>(wav: Uint8Array, use: (file: string) => Promise<Result>): Promise<Result> {
@@ -141,20 +141,19 @@ export function commandEngine(config: CommandConfig): SpeechEngine {
   };
 }
 
-function faultOf(ending: Ending, standardError: string): Fault {
-  const cause = new Error(standardError === '' ? 'nothing was printed on standard error' : standardError);
+function faultOf(ending: Ending): Fault {
   switch (ending.kind) {
     case 'not-started':
       return /^(ENOENT|EACCES|ENOEXEC|ENOTDIR|EPERM)$/.test(ending.error.code ?? '')
         ? engineMisconfigured('The speech program cannot be run. Check SPEECH_COMMAND.', ending.error)
         : engineUnavailable('The speech program cannot be started at the moment.', ending.error);
     case 'timed-out':
-      return engineFailed('The speech program took too long and was stopped.', cause);
+      return engineFailed('The speech program took too long and was stopped.');
     case 'too-much-output':
-      return engineFailed(`The speech program printed more than ${MAX_OUTPUT_BYTES} bytes and was stopped.`, cause);
+      return engineFailed(`The speech program printed more than ${MAX_OUTPUT_BYTES} bytes and was stopped.`);
     case 'exited':
       return ending.signal === null
-        ? engineFailed(`The speech program failed with exit code ${ending.code}.`, cause)
-        : engineFailed(`The speech program was ended by ${ending.signal}.`, cause);
+        ? engineFailed(`The speech program failed with exit code ${ending.code}. Run it by hand to see why.`)
+        : engineFailed(`The speech program was ended by ${ending.signal}.`);
   }
 }

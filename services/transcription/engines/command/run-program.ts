@@ -19,25 +19,24 @@ interface Run {
 
 /** From SIGTERM to SIGKILL, and from the program's exit until its output is no longer waited for. */
 const GRACE_MS = 1000;
-const MAX_ERROR_BYTES = 4096;
 
 /**
  * Runs a program without a shell, in its own process group, so that its child processes end with it. Resolves when the
- * group has ended; `standardError` is the end of what it printed there. Rejects with the signal's reason on abort.
+ * group has ended. Rejects with the signal's reason on abort. What it prints on standard error is thrown away: recognizers print
+ * there what they hear.
  */
-export async function runProgram(run: Run): Promise<{ ending: Ending; standardError: string }> {
+export async function runProgram(run: Run): Promise<Ending> {
   run.signal.throwIfAborted();
   const { promise, resolve } = Promise.withResolvers<void>();
   let stopped: 'aborted' | 'timed-out' | 'too-much-output' | null = null;
   let failure: NodeJS.ErrnoException | null = null;
   let output: Buffer[] = [];
   let outputSize = 0;
-  let errorBytes = Buffer.alloc(0);
   const timers: NodeJS.Timeout[] = [];
 
   const child = spawn(run.program, run.arguments, {
     env: { ...run.environment },
-    stdio: [run.input ?? 'ignore', 'pipe', 'pipe'],
+    stdio: [run.input ?? 'ignore', 'pipe', 'ignore'],
     detached: true,
     windowsHide: true,
   });
@@ -51,13 +50,12 @@ export async function runProgram(run: Run): Promise<{ ending: Ending; standardEr
     }
   }
 
-  /** A process that has left the group may still hold the pipes. Closing our ends stops the wait for it. */
+  /** A process that has left the group may still hold the pipe. Closing our end stops the wait for it. */
   function killSoon(): void {
     timers.push(
       setTimeout(() => {
         toGroup('SIGKILL');
         child.stdout?.destroy();
-        child.stderr?.destroy();
       }, GRACE_MS),
     );
   }
@@ -76,7 +74,6 @@ export async function runProgram(run: Run): Promise<{ ending: Ending; standardEr
   child.on('exit', killSoon);
   child.on('close', () => resolve());
   child.stdout?.on('error', () => {});
-  child.stderr?.on('error', () => {});
   child.stdout?.on('data', (part: Buffer) => {
     outputSize += part.length;
     if (outputSize <= run.maxOutputBytes) output.push(part);
@@ -84,9 +81,6 @@ export async function runProgram(run: Run): Promise<{ ending: Ending; standardEr
       output = [];
       stop('too-much-output');
     }
-  });
-  child.stderr?.on('data', (part: Buffer) => {
-    errorBytes = Buffer.concat([errorBytes, part]).subarray(-MAX_ERROR_BYTES);
   });
   lowerPriority(child.pid);
 
@@ -101,14 +95,9 @@ export async function runProgram(run: Run): Promise<{ ending: Ending; standardEr
   }
   if (stopped !== null) toGroup('SIGKILL');
   if (stopped === 'aborted') throw run.signal.reason;
-  const standardError = errorBytes.toString('utf8').trim();
-  if (failure !== null && child.pid === undefined)
-    return { ending: { kind: 'not-started', error: failure }, standardError };
-  if (stopped !== null) return { ending: { kind: stopped }, standardError };
-  return {
-    ending: { kind: 'exited', code: child.exitCode, signal: child.signalCode, output: Buffer.concat(output) },
-    standardError,
-  };
+  if (failure !== null && child.pid === undefined) return { kind: 'not-started', error: failure };
+  if (stopped !== null) return { kind: stopped };
+  return { kind: 'exited', code: child.exitCode, signal: child.signalCode, output: Buffer.concat(output) };
 }
 
 /** A recognizer uses all the processor time that it gets; the service comes first. */
