@@ -49,6 +49,16 @@ it('a changed setting counts after ten seconds, and until then nobody is asked',
   expect(await redaction()).toBe('none');
 });
 
+it('many who ask for the same firm at once ask once, and again after a failure', async () => {
+  firm = undefined;
+  const all = () => Promise.allSettled(Array.from({ length: 200 }, redaction));
+  expect((await all()).filter(({ status }) => status === 'rejected')).toHaveLength(200);
+  const tries = asked;
+  firm = { redaction: 'none' };
+  expect((await all()).filter(({ status }) => status === 'fulfilled')).toHaveLength(200);
+  expect(asked).toBe(tries + 1);
+});
+
 it('settings that cannot be confirmed count for five minutes, and nothing is done on a guess after that', async () => {
   expect(await redaction()).toBe('stored');
   firm = undefined;

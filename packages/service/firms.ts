@@ -58,11 +58,29 @@ export function dialFirms(
 ) {
   const client = dial(keyManagement, address, { ...options, name: 'key-management', deadlineMs: 5_000 });
   const remembered = new Map<string, Remembered>();
+  /** A batch asks for the same firm hundreds of times at once. */
+  const asking = new Map<string, Promise<FirmSettings>>();
   /** Null for a firm that does not exist. */
   const ask = async (firmUuid: string): Promise<Firm | null> => {
     const { firm } = await client.findFirm({ firm_uuid: firmUuid });
     return firm === undefined || firm === null ? null : Firm.parse(firm);
   };
+  async function confirmed(firmUuid: string, known: Remembered | undefined): Promise<FirmSettings> {
+    let next: Remembered;
+    try {
+      const { name, language, redaction } = (await ask(firmUuid)) ?? UNKNOWN_FIRM;
+      next = { settings: { name, language, redaction }, confirmedAt: now(), askAgainAt: now() + REMEMBER_MS };
+    } catch (cause) {
+      if (known === undefined || now() - known.confirmedAt >= TRUST_MS) {
+        const message = 'The settings of the firm are unknown while key-management does not answer.';
+        throw new Fault('unavailable', 'UNAVAILABLE', message, { cause });
+      }
+      next = { ...known, askAgainAt: Math.min(now() + REMEMBER_MS, known.confirmedAt + TRUST_MS) };
+    }
+    if (remembered.size >= MOST_REMEMBERED) remembered.clear();
+    remembered.set(firmUuid, next);
+    return next.settings;
+  }
   return {
     /**
      * A changed setting counts after ten seconds. While key-management is away, the last known settings count for five
@@ -72,20 +90,12 @@ export function dialFirms(
     async settings(firmUuid: string): Promise<FirmSettings> {
       const known = remembered.get(firmUuid);
       if (known !== undefined && now() < known.askAgainAt) return known.settings;
-      let next: Remembered;
-      try {
-        const { name, language, redaction } = (await ask(firmUuid)) ?? UNKNOWN_FIRM;
-        next = { settings: { name, language, redaction }, confirmedAt: now(), askAgainAt: now() + REMEMBER_MS };
-      } catch (cause) {
-        if (known === undefined || now() - known.confirmedAt >= TRUST_MS) {
-          const message = 'The settings of the firm are unknown while key-management does not answer.';
-          throw new Fault('unavailable', 'UNAVAILABLE', message, { cause });
-        }
-        next = { ...known, askAgainAt: Math.min(now() + REMEMBER_MS, known.confirmedAt + TRUST_MS) };
+      let asked = asking.get(firmUuid);
+      if (asked === undefined) {
+        asked = confirmed(firmUuid, known).finally(() => asking.delete(firmUuid));
+        asking.set(firmUuid, asked);
       }
-      if (remembered.size >= MOST_REMEMBERED) remembered.clear();
-      remembered.set(firmUuid, next);
-      return next.settings;
+      return asked;
     },
     /** As it is at the moment: a new segment type is valid immediately. Fault NOT_FOUND. */
     async find(firmUuid: string): Promise<Firm> {
