@@ -7,7 +7,8 @@ import { anyOf, flag, inOrder, instant, number, page, size, text, timeZone, type
 
 const MAX_VALUE_CHARS = 255;
 const MAX_QUERY_CHARS = 255;
-const MAX_CURSOR_CHARS = 255;
+/** The form of the cursors of all releases. */
+const CURSOR = /^[\w-]{56}$/;
 const MAX_DURATION = 1_000_000;
 const MAX_REVISION = 2 ** 31 - 1;
 const MAX_HEADINGS = 100;
@@ -122,7 +123,9 @@ const pages = {
     .optional()
     .meta({ description: 'The page number, from 1 (the default). Not together with `cursor`.' }),
   size,
-  cursor: text(MAX_CURSOR_CHARS)
+  cursor: z
+    .string()
+    .regex(CURSOR, 'is not a next_cursor of a list with the same filters and the same sort')
     .optional()
     .meta({ description: 'The `next_cursor` of the previous response, with the same filters and `sort`.' }),
 };

@@ -21,6 +21,7 @@ import {
 import { faultOf } from '../test/fixtures.ts';
 import { IngestUnderTest } from '../test/ingest-under-test.ts';
 import { type CallFilter, NO_FILTER, type Sort } from './call-filter.ts';
+import { listCalls } from './list-calls.ts';
 import { listing as listingIn } from './listing-store.ts';
 
 const service = new IngestUnderTest();
@@ -253,6 +254,14 @@ describe('a list of calls', () => {
       expect(seen).toEqual(modelled(calls, { ...NO_FILTER, operator_name: 'Aziza' }, sort));
     },
   );
+
+  it('refuses a page beyond 10,000 calls also where the count is an estimate that ends before it', async () => {
+    const count = { count: 29_000, isEstimate: true };
+    const { deps } = service;
+    const estimating = { ...deps, listing: { ...deps.listing, count: async () => count } };
+    const request = { filter: NO_FILTER, sort: NEWEST, page: 300, size: 100, cursor: null };
+    expect(await faultOf(listCalls(estimating, randomUUID(), request))).toMatchObject({ code: 'VALIDATION_ERROR' });
+  });
 
   it('reaches the first 10,000 calls by pages, and refuses further ones with the advice to use the cursor', async () => {
     const firmUuid = randomUUID();

@@ -51,7 +51,8 @@ export async function listCalls(deps: ListDeps, firmUuid: string, request: ListC
   const wordsUntil = words === null ? null : await deps.words.until(firmUuid);
   if (offset >= PAGED_CALLS) {
     const count = await deps.listing.count(filtered);
-    if (count.count <= offset) return { ...count, items: [], nextCursor: null, matches: new Map(), wordsUntil };
+    if (count.count <= offset && !count.isEstimate)
+      return { ...count, items: [], nextCursor: null, matches: new Map(), wordsUntil };
     const message = `reaches the first ${PAGED_CALLS} calls; go on with next_cursor as cursor`;
     throw invalidFields([{ field: 'page', code: 'INVALID', message }]);
   }

@@ -97,6 +97,7 @@ describe('listing calls', () => {
   it('forwards every filter, the sort and the cursor, with times in UTC, and reports an estimated count and waiting words', async () => {
     let asked: unknown;
     const words_until = '2026-01-01T00:00:00.000Z';
+    const cursor = 'here'.repeat(14);
     edge.calls.listCalls = async (request) => {
       asked = { ...request, ...filterIn(request) };
       return { count: 20_000, count_is_estimate: true, items: [], next_cursor: 'next', words_until };
@@ -116,7 +117,7 @@ describe('listing calls', () => {
       ['score_max', '100'],
       ['q', '"lost parcel" -sorry'],
       ['sort', '-score'],
-      ['cursor', 'here'],
+      ['cursor', cursor],
     ]);
     const response = await edge.request('GET', `${path}?${query.toString()}`);
     expect(asked).toMatchObject({
@@ -134,7 +135,7 @@ describe('listing calls', () => {
       score_max: 100,
       q: '"lost parcel" -sorry',
       sort: '-score',
-      cursor: 'here',
+      cursor,
     });
     expect(response.body).toEqual({
       count: 20_000,
@@ -183,7 +184,9 @@ describe('listing calls', () => {
     'score_max=100.1',
     'score_min=1e1',
     'score_min=60&score_max=50',
-    'page=1&cursor=x',
+    `page=1&cursor=${'x'.repeat(56)}`,
+    'cursor=garbage',
+    'cursor=',
     `cursor=${'x'.repeat(256)}`,
     `q=${'x'.repeat(256)}`,
     'operator_name=a%00b',
@@ -195,7 +198,7 @@ describe('listing calls', () => {
   it('reports all faults together, including those between fields', async () => {
     const response = await edge.request(
       'GET',
-      `${path}?status=done&score_min=9&score_max=8&page=0&cursor=x&started_from=never`,
+      `${path}?status=done&score_min=9&score_max=8&page=0&cursor=${'x'.repeat(56)}&started_from=never`,
     );
     const { fields } = response.body['details'] as { fields: { field: string }[] };
     expect(fields.map(({ field }) => field).toSorted()).toEqual([
