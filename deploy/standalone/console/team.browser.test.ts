@@ -41,6 +41,8 @@ async function open(person: Client, path: string): Promise<Visit> {
 interface Question {
   readonly text: string;
   readonly answer: string | null;
+  readonly not_applicable: boolean;
+  readonly comment: string | null;
   readonly decided_by: string;
   readonly choices: string[];
 }
@@ -145,6 +147,25 @@ describe('two people who review a call', () => {
       expect((await reviewOf(uuid)).answers).toMatchObject([counted]);
       await first.page.close();
     }
+  });
+});
+
+describe('comments', () => {
+  it('on an answer are written once the question has one, and leave it as it is', async () => {
+    const uuid = await newCall();
+    const { page, problems } = await open(anna, `/console/calls/${uuid}`);
+    const at = (await questionsOf(uuid)).findIndex((each) => each.answer === null && !each.not_applicable);
+    await question(page, at).locator('.question-head').click();
+    await choice(page, at, 0).waitFor();
+    const field = question(page, at).getByRole('textbox', { name: 'Comment' });
+    expect(await field.count()).toBe(0);
+    await choice(page, at, 0).click();
+    await field.fill('At the very start');
+    await field.press('Enter');
+    await eventually(async () => (await questionsOf(uuid))[at]!.comment === 'At the very start');
+    const { answer, choices } = (await questionsOf(uuid))[at]!;
+    expect(answer).toBe(choices[0]);
+    expect(problems).toEqual([]);
   });
 });
 

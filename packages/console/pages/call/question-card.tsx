@@ -9,7 +9,7 @@ import { callTexts } from '../texts.ts';
 import type { Dispute } from './desk/call-desk.tsx';
 import { Disputes } from './desk/disputes.tsx';
 import type { Question } from './use-call.ts';
-import { machineAnswer, type Review } from './use-review.tsx';
+import { isOpen, machineAnswer, type Review } from './use-review.tsx';
 
 interface Props {
   readonly callUuid: string;
@@ -95,7 +95,8 @@ function Details({ callUuid, disputes, question, review, onQuote }: Props) {
             isOn={(label) => (label === null ? question.not_applicable : question.answer === label)}
             onChoose={(label) => review.answer(question, label)}
           />
-          <AnswerComment {...{ question, review }} />
+          {/* Without an answer there is nothing to save it with. */}
+          {!isOpen(question) && <AnswerComment {...{ question, review }} />}
         </>
       )}
       <Disputes {...{ callUuid, disputes, question }} />
