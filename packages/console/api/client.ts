@@ -120,7 +120,7 @@ export const firmQuery = get(['firm'], '/api/v1/firm');
 export const samplingRulesQuery = get(['sampling-rules'], '/api/v1/sampling-rules', { query: { size: 100 } });
 
 /** The most that a list shows at once. */
-export const PAGE_SIZE = 100;
+const PAGE_SIZE = 100;
 
 export interface Page<Item> {
   readonly count: number;

@@ -1,14 +1,14 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useRouter } from '@tanstack/react-router';
 import { useEffect } from 'react';
-import { get, PAGE_SIZE } from '../../api/client.ts';
+import { get } from '../../api/client.ts';
 import * as format from '../../i18n/format.ts';
 import { Button } from '../../widgets/controls.tsx';
 import { Icon } from '../../widgets/icon.tsx';
 import { Crumbs } from '../../widgets/page.tsx';
 import { useKeys } from '../../widgets/use-events.ts';
 import { extendList, noteOpened, useListOf } from '../calls/call-list.tsx';
-import { callQuery as filtersOf } from '../calls/call-search.ts';
+import { firstPage } from '../calls/call-search.ts';
 import { callTexts } from '../texts.ts';
 import { callQuery } from './use-call.ts';
 
@@ -28,7 +28,7 @@ export function Neighbours({ uuid, words }: { uuid: string; words: string | unde
   }, [after, client]);
   useEffect(() => {
     if (more === null || list === null) return;
-    const query = { ...filtersOf(more.search), size: PAGE_SIZE, cursor: more.cursor };
+    const query = { ...firstPage(more.search), cursor: more.cursor };
     client.fetchQuery(get(['calls', 'continued', query], '/api/v1/calls', { query })).then(
       ({ items, next_cursor }) =>
         extendList(

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { eventually } from '../../../test/client/retry.ts';
 import { type ConsolePage, openConsole } from '../console-page.ts';
 import { addCalls, type Running } from './team.ts';
 
@@ -42,6 +43,30 @@ export function describeNeighbours(running: Running): void {
     await page.locator('.calls-link:focus').waitFor();
     const row = page.locator('.calls-row', { has: page.locator('.calls-link:focus') });
     expect(await row.locator('.cell-operator_name').textContent()).toBe(last);
+    expect(opened.complaints).toEqual([]);
+  });
+
+  it('go on beyond the calls that the list has loaded, in the order that it has by itself', async () => {
+    const { client, page } = opened;
+    await addCalls(
+      client,
+      Array.from({ length: 60 }, (_, at) => `Later ${at}`),
+    );
+    // The list does not get its second page.
+    const second = /\/api\/v1\/calls\?.*cursor=/;
+    await page.route(second, () => {});
+    await page.goto(`${running().system.url}/console/calls`);
+    const last = page.locator('.calls-row[aria-rowindex="101"] .calls-link');
+    await page.locator('.calls-link').first().waitFor();
+    await eventually(async () => {
+      await page.locator('.calls-scroll').evaluate((element) => element.scrollTo(0, element.scrollHeight));
+      return last.isVisible();
+    });
+    await page.unroute(second);
+    await last.click();
+    await page.getByText('100 of 120').waitFor();
+    await page.keyboard.press('n');
+    await page.getByText('101 of 120').waitFor();
     expect(opened.complaints).toEqual([]);
   });
 }
