@@ -150,6 +150,24 @@ describe('two people who review a call', () => {
   });
 });
 
+describe('a call that others erase', () => {
+  it('is gone from open pages, and the person who erased it keeps the receipt', async () => {
+    await newCall();
+    const uuid = await newCall();
+    const [first, second] = [await open(anna, `/console/calls/${uuid}`), await open(boris, `/console/calls/${uuid}`)];
+    await question(second.page, 0).waitFor();
+    await first.page.getByRole('button', { name: 'More', exact: true }).click();
+    await first.page.getByRole('button', { name: 'Erase' }).click();
+    await first.page.getByRole('dialog').getByRole('button', { name: 'Erase' }).click();
+    await second.page.getByRole('heading', { name: 'This was not found' }).waitFor();
+    expect(await second.page.locator('.transcript').count()).toBe(0);
+    await first.page.locator('.state h1').waitFor({ state: 'attached' });
+    await first.page.locator('.receipt').getByRole('row', { name: 'Transcripts 1' }).waitFor();
+    await first.page.getByRole('dialog').getByRole('button', { name: 'Back to calls' }).click();
+    await first.page.locator('.calls-body [role=row]').first().waitFor();
+  });
+});
+
 describe('comments', () => {
   it('on an answer are written once the question has one, and leave it as it is', async () => {
     const uuid = await newCall();

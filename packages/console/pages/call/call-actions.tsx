@@ -14,14 +14,18 @@ import { callTexts } from '../texts.ts';
 import { type CallDetail, callKey, type Analysis, type Question } from './use-call.ts';
 import { questionsOf } from './use-review.tsx';
 
-type Receipt = Schemas['ErasureReceipt'];
+export type Receipt = Schemas['ErasureReceipt'];
+
+interface Props {
+  readonly call: CallDetail;
+  readonly onErased: (receipt: Receipt) => void;
+}
 
 /** The actions that the state of the call and the user's role allow. */
-export function CallActions({ call }: { call: CallDetail }) {
+export function CallActions({ call, onErased }: Props) {
   const t = callTexts.use();
   const shell = shellTexts.use();
   const [open, setOpen] = useState<'compare' | 'history' | null>(null);
-  const [receipt, setReceipt] = useState<Receipt | null>(null);
   const params = { path: { uuid: call.uuid } };
   const changes = [callKey(call.uuid)];
   const retry = useAction(() => send(api.POST('/api/v1/calls/{uuid}/retry', { params })), { changes });
@@ -37,7 +41,7 @@ export function CallActions({ call }: { call: CallDetail }) {
   const erase = useAskedAction(
     () => ({ title: t('eraseTitle'), text: t('eraseText'), action: t('erase') }),
     () => send(api.DELETE('/api/v1/calls/{uuid}', { params })),
-    { onDone: setReceipt },
+    { onDone: onErased },
   );
   const mayProcess = useMay('process');
   const isSettled = mayProcess && call.status === 'completed';
@@ -78,7 +82,6 @@ export function CallActions({ call }: { call: CallDetail }) {
       </Popup>
       {open === 'compare' && <Compare analyses={call.analyses} onClose={() => setOpen(null)} />}
       {open === 'history' && <History call={call} onClose={() => setOpen(null)} />}
-      {receipt !== null && <Erased uuid={call.uuid} receipt={receipt} />}
     </div>
   );
 }
@@ -105,13 +108,13 @@ function History({ call, onClose }: { call: CallDetail; onClose: () => void }) {
 }
 
 /** What was erased. The call is gone, so it leads to the others. */
-function Erased({ uuid, receipt }: { uuid: string; receipt: Receipt }) {
+export function Erased({ receipt }: { receipt: Receipt }) {
   const t = callTexts.use();
   const client = useQueryClient();
   const navigate = useNavigate();
   const leave = async () => {
     await navigate({ to: '/calls' });
-    client.removeQueries({ queryKey: callKey(uuid) });
+    client.removeQueries({ queryKey: callKey(receipt.uuid) });
     await client.invalidateQueries({ queryKey: ['calls'] });
   };
   return (

@@ -1,6 +1,5 @@
 import './call.css';
 import './desk/desk.css';
-import { ApiError } from '@call-analysis/client/errors';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { failureText } from '../../i18n/faults/texts.ts';
@@ -12,7 +11,7 @@ import { Card, Facts, useTitle, State, useFailure, LoadingOrFailed } from '../..
 import { useKeyList, useKeys } from '../../widgets/use-events.ts';
 import { ONE_COLUMN, useMedia } from '../../widgets/use-media.ts';
 import { callTexts } from '../texts.ts';
-import { CallActions } from './call-actions.tsx';
+import { CallActions, Erased, type Receipt } from './call-actions.tsx';
 import { Comments, useComments } from './comments.tsx';
 import { CallDesk } from './desk/call-desk.tsx';
 import { Listening, useListening } from './listening.tsx';
@@ -36,7 +35,7 @@ const KEYS = [
 
 const OF_REVIEWS: ReadonlySet<string> = new Set(['key.numbers', 'notApplicable', 'finishReview']);
 
-function CallView({ call }: { call: CallDetail }) {
+function CallView({ call, onErased }: { call: CallDetail; onErased: (receipt: Receipt) => void }) {
   const t = callTexts.use();
   const { q: words, question: firstQuestion = null, t: moment } = route.useSearch();
   const listening = useListening(call, Number(moment) || 0);
@@ -67,7 +66,7 @@ function CallView({ call }: { call: CallDetail }) {
             </span>
           </h1>
           {call.status !== 'completed' && <StatusBadge status={call.status} />}
-          <CallActions call={call} />
+          <CallActions call={call} onErased={onErased} />
         </div>
         <Meta call={call} />
         <CallDesk call={call} />
@@ -149,16 +148,30 @@ function Meta({ call }: { call: CallDetail }) {
 
 /** One call: its recording, transcript and scores. */
 export default function CallPage() {
-  const t = callTexts.use();
   const { uuid } = route.useParams();
   const call = useCall(uuid);
-  const failure = useFailure(call.error);
-  if (call.data !== undefined) return <CallView key={uuid} call={call.data} />;
-  const isGone = call.error instanceof ApiError && call.error.status === 404;
-  if (!isGone) return <LoadingOrFailed query={call} />;
-  // An erased call does not come back, so there is nothing to try again.
+  const [receipt, setReceipt] = useState<Receipt | null>(null);
   return (
-    <State isPage {...failure}>
+    <>
+      {call.isGone ? (
+        <Gone error={call.error} />
+      ) : call.data === undefined ? (
+        <LoadingOrFailed query={call} />
+      ) : (
+        <CallView key={uuid} call={call.data} onErased={setReceipt} />
+      )}
+      {receipt !== null && receipt.uuid === uuid && <Erased receipt={receipt} />}
+    </>
+  );
+}
+
+/** An erased call does not come back, so there is nothing to try again. */
+function Gone({ error }: { error: unknown }) {
+  const t = callTexts.use();
+  const { title, text } = useFailure(error);
+  useTitle(title);
+  return (
+    <State isPage title={title} text={text}>
       <Link to="/calls" className="button">
         {t('toCalls')}
       </Link>

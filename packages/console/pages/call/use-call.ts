@@ -1,3 +1,4 @@
+import { ApiError } from '@call-analysis/client/errors';
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { api, follow, type Schemas } from '../../api/client.ts';
 
@@ -10,6 +11,8 @@ const POLL_MS = 2_000;
 /** An open call shows what others do with it. */
 export const FOLLOW_MS = 4_000;
 const IN_PROGRESS = ['queued', 'transcribing', 'analyzing'];
+
+const isGone = (error: unknown) => error instanceof ApiError && error.status === 404;
 
 export const callKey = (uuid: string) => ['call', uuid] as const;
 
@@ -24,11 +27,16 @@ export function callQuery(uuid: string) {
   });
 }
 
-/** A call with everything. Fetched again while it is processed, and when others change it. */
+/** A call with everything. Fetched again while it is processed, and when others change it, until it is erased. */
 export function useCall(uuid: string) {
-  return useQuery({
+  const { data, error, isError, isPending, refetch } = useQuery({
     ...callQuery(uuid),
-    refetchInterval: ({ state }) =>
-      state.data !== undefined && IN_PROGRESS.includes(state.data.status) ? POLL_MS : FOLLOW_MS,
+    refetchInterval: ({ state }) => !isGone(state.error) && (isInProgress(state.data) ? POLL_MS : FOLLOW_MS),
   });
+  const gone = isGone(error);
+  return { data: gone ? undefined : data, isGone: gone, error, isError, isPending, refetch };
+}
+
+export function isInProgress(call: CallDetail | undefined): boolean {
+  return call !== undefined && IN_PROGRESS.includes(call.status);
 }
