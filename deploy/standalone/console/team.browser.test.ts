@@ -185,6 +185,34 @@ describe('comments', () => {
     expect(answer).toBe(choices[0]);
     expect(problems).toEqual([]);
   });
+
+  it('are all shown, and each is sent once, also where it is sent again before it is saved', async () => {
+    const uuid = await newCall();
+    const path = `/api/v1/calls/${uuid}/comments`;
+    for (let sent = 0; sent < 100; sent++) await anna.call('POST', path, { text: `Before ${sent}` });
+    const { page, problems } = await open(anna, `/console/calls/${uuid}`);
+    await page.locator('.comment', { hasText: 'Before 99' }).waitFor();
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    await page.route(`**${path}`, async (route) => {
+      await released;
+      await route.continue();
+    });
+    const send = async (text: string) => {
+      await page.getByRole('button', { name: 'Add a comment' }).click();
+      await page.getByRole('textbox', { name: 'Comment' }).fill(text);
+      await page.keyboard.press('Control+Enter');
+    };
+    await send('Once');
+    await page.getByRole('button', { name: 'Save', exact: true }).and(page.locator(':disabled')).waitFor();
+    await page.keyboard.press('Control+Enter');
+    release();
+    await page.locator('.comment', { hasText: 'Once' }).waitFor();
+    await send('And then');
+    await page.locator('.comment', { hasText: 'And then' }).waitFor();
+    const { items } = await anna.call<{ items: { text: string }[] }>('GET', `${path}?page=2&size=100`);
+    expect(items.map(({ text }) => text)).toEqual(['Once', 'And then']);
+    expect(problems).toEqual([]);
+  });
 });
 
 /** The question of the browser itself, before a reload, is answered with yes. */

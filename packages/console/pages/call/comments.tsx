@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type KeyboardEvent, useRef, useState } from 'react';
-import { api, type Schemas, send, get } from '../../api/client.ts';
+import { api, type Schemas, send } from '../../api/client.ts';
 import { saving } from '../../api/connection.ts';
 import { useWriting } from '../../drafts/drafts.ts';
 import * as format from '../../i18n/format.ts';
@@ -12,22 +12,17 @@ import { Highlighted } from '../../widgets/highlighted.tsx';
 import { type Person, usePeople, usePersonName } from '../../widgets/people.ts';
 import { callTexts } from '../texts.ts';
 import { mentionsIn, nameBeingTyped, peopleCalled } from './desk/mentions.ts';
-import { FOLLOW_MS } from './use-call.ts';
+import { commentsQuery, fetchComments, FOLLOW_MS } from './use-call.ts';
 
 type Comment = Schemas['Comment'];
 
 const MAX_CHARS = 5000;
-const key = (uuid: string) => ['comments', uuid];
 
 /** The comments on a call, oldest first; null for those who do not see comments. */
 export function useComments(uuid: string): readonly Comment[] | null {
   const isShown = useMay('review');
-  const { data } = useQuery({
-    ...get(key(uuid), '/api/v1/calls/{uuid}/comments', { path: { uuid }, query: { size: 100 } }),
-    enabled: isShown,
-    refetchInterval: FOLLOW_MS,
-  });
-  return isShown ? (data?.items ?? []) : null;
+  const { data = [] } = useQuery({ ...commentsQuery(uuid), enabled: isShown, refetchInterval: FOLLOW_MS });
+  return isShown ? data : null;
 }
 
 interface Props {
@@ -77,7 +72,7 @@ function OneComment({ callUuid, comment }: { callUuid: string; comment: Comment 
           params: { path: { uuid: callUuid, comment_uuid: comment.uuid } },
         }),
       ),
-    { changes: [key(callUuid)] },
+    { changes: [commentsQuery(callUuid).queryKey] },
   );
   return (
     <div className="comment">
@@ -113,14 +108,13 @@ function NewComment({ callUuid, utterance, writing: { text, set, done, leave } }
   const client = useQueryClient();
   const { userUuid } = useSession();
   const people = usePeople();
-  const path = { uuid: callUuid };
+  const { queryKey } = commentsQuery(callUuid);
   // The comments before this one, once it was sent.
   const before = useRef<ReadonlySet<string> | null>(null);
   /** Whether a request that was not answered has been carried out. */
   const isStored = async () => {
     if (before.current === null) return false;
-    const { items } = await send(api.GET('/api/v1/calls/{uuid}/comments', { params: { path, query: { size: 100 } } }));
-    return items.some(({ uuid, by, ...comment }) => {
+    return (await fetchComments(callUuid)).some(({ uuid, by, ...comment }) => {
       const isNew = by === userUuid && !before.current!.has(uuid);
       return isNew && comment.text === text.trim() && comment.utterance === (utterance ?? null);
     });
@@ -129,23 +123,22 @@ function NewComment({ callUuid, utterance, writing: { text, set, done, leave } }
     ...saving,
     mutationFn: async () => {
       if (await isStored()) return;
-      const known = client.getQueryData<Schemas['CommentPage']>(key(callUuid));
-      before.current ??= new Set(known?.items.map(({ uuid }) => uuid));
+      before.current ??= new Set(client.getQueryData(queryKey)?.map(({ uuid }) => uuid));
       const mentions = [...new Set(mentionsIn(text, people).map(({ uuid }) => uuid))];
       const body = { text: text.trim(), mentions, ...(utterance !== undefined && { utterance }) };
-      await send(api.POST('/api/v1/calls/{uuid}/comments', { params: { path }, body }));
+      await send(api.POST('/api/v1/calls/{uuid}/comments', { params: { path: { uuid: callUuid } }, body }));
     },
     onSuccess: async () => {
       // A comment answers those that mention its author.
       void client.invalidateQueries({ queryKey: ['inbox'] });
-      await client.invalidateQueries({ queryKey: key(callUuid) });
+      await client.invalidateQueries({ queryKey });
       done();
     },
     // Keeps the typed text.
     onError: failed,
   });
   const submit = () => {
-    if (text.trim() !== '') add.mutate();
+    if (text.trim() !== '' && !add.isPending) add.mutate();
   };
   return (
     <Form className="comment-form" onSend={submit}>

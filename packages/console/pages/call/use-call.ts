@@ -1,6 +1,6 @@
 import { ApiError } from '@call-analysis/client/errors';
 import { queryOptions, useQuery } from '@tanstack/react-query';
-import { api, follow, type Schemas } from '../../api/client.ts';
+import { allPages, api, follow, type Schemas, send } from '../../api/client.ts';
 
 export type CallDetail = Schemas['CallDetail'];
 export type Analysis = Schemas['Analysis'];
@@ -39,4 +39,15 @@ export function useCall(uuid: string) {
 
 export function isInProgress(call: CallDetail | undefined): boolean {
   return call !== undefined && IN_PROGRESS.includes(call.status);
+}
+
+/** The comments on a call, oldest first. */
+export function commentsQuery(uuid: string) {
+  return queryOptions({ queryKey: ['comments', uuid], queryFn: ({ signal }) => fetchComments(uuid, signal) });
+}
+
+export function fetchComments(uuid: string, signal: AbortSignal | null = null) {
+  return allPages((query) =>
+    send(api.GET('/api/v1/calls/{uuid}/comments', { params: { path: { uuid }, query }, signal })),
+  );
 }

@@ -11,6 +11,7 @@ import { Score } from '../../widgets/call-facts.tsx';
 import { later } from '../../widgets/later.tsx';
 import { Card, Loading, LoadingOrFailed, State, Page } from '../../widgets/page.tsx';
 import { usePersonName } from '../../widgets/people.ts';
+import { commentsQuery } from '../call/use-call.ts';
 import { CallLink } from '../calls/call-list.tsx';
 import type { CallSearch } from '../calls/call-search.ts';
 import { daysOf, type Period, periodOfDay, periods } from '../dashboard/period.ts';
@@ -188,13 +189,13 @@ function Comments({ search }: { search: CallSearch }) {
   const calls = useCallsOf(search, COMMENTED);
   const found = useQueries({
     queries: (calls.data?.items ?? []).map(({ uuid }) => ({
-      ...get(['comments', uuid], '/api/v1/calls/{uuid}/comments', { path: { uuid }, query: { size: 100 } }),
+      ...commentsQuery(uuid),
       enabled: mayRead,
     })),
   });
   if (!mayRead) return null;
   const comments = found
-    .flatMap(({ data }, at) => (data?.items ?? []).map((comment) => ({ ...comment, call: calls.data!.items[at]! })))
+    .flatMap(({ data }, at) => (data ?? []).map((comment) => ({ ...comment, call: calls.data!.items[at]! })))
     .toSorted((a, b) => (a.at < b.at ? 1 : -1));
   return (
     <Card title={t('comments')}>
