@@ -337,6 +337,29 @@ describe('the keyboard', () => {
     expect(problems).toEqual([]);
   });
 
+  it('is where it was before a dialog', async () => {
+    const [call] = (await list('source=transcription&language=en&size=1')).items;
+    const { page, problems } = await open({ path: `/console/calls/${call!.uuid}` });
+    const isFocused = (element: Locator) => eventually(() => element.evaluate((each) => each.matches(':focus')));
+    const question = page.locator('.question-head').first();
+    await question.focus();
+    await page.keyboard.press('?');
+    await page.getByRole('dialog', { name: 'Keyboard' }).waitFor();
+    await page.keyboard.press('Escape');
+    await isFocused(question);
+    const menu = page.getByRole('button', { name: 'More', exact: true });
+    for (const [item, answer] of [
+      ['History', 'Close'],
+      ['Erase', 'Cancel'],
+    ] as const) {
+      await menu.click();
+      await page.getByRole('button', { name: item, exact: true }).click();
+      await page.getByRole('dialog').getByRole('button', { name: answer }).click();
+      await isFocused(menu);
+    }
+    expect(problems).toEqual([]);
+  });
+
   it('finds the number of a client, an external id, a misspelled operator and misspelled words where others search for words', async () => {
     const [call] = (
       await client.listCalls<{ client_phone_number: string; partner_call_id: string }>('source=audio&size=1')

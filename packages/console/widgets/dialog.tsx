@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useId, useRef } from 'react';
+import { type ReactNode, useEffect, useId, useLayoutEffect, useRef } from 'react';
 import { shellTexts } from '../i18n/texts.ts';
 import { createStore } from '../store.ts';
 import { Button } from './controls.tsx';
@@ -14,7 +14,8 @@ interface Props {
 export function Dialog({ title, isWide = false, onClose, children }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
-  useEffect(() => {
+  // An effect would close it after it is taken off the page, where it no longer returns the focus.
+  useLayoutEffect(() => {
     const { current } = dialog;
     current?.showModal();
     return () => current?.close();
