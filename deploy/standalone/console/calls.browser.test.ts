@@ -463,6 +463,47 @@ describe('a call', () => {
     expect(problems).toEqual([]);
   });
 
+  it('plays on from where the user goes while a quote is played', async () => {
+    const { metadata } = (await recordings()).flat().find(({ fileName }) => fileName === 'power-cut.wav')!;
+    const [call] = (await list(`partner_call_id=${metadata['partner_call_id']}`)).items;
+    const { analysis, audio, transcript } = await client.call<{
+      analysis: { sections: { questions: { evidence: { utterance: number }[] }[] }[] };
+      audio: { duration: number };
+      transcript: { utterances: { end: number }[] };
+    }>('GET', `/api/v1/calls/${call!.uuid}`);
+    const questions = analysis.sections.flatMap((section) => section.questions);
+    const endOf = ({ evidence: [quote] }: (typeof questions)[number]) =>
+      quote === undefined ? Infinity : transcript.utterances[quote.utterance]!.end;
+    const quoted = questions.toSorted((a, b) => endOf(a) - endOf(b))[0]!;
+    const beyond = endOf(quoted) + 1;
+    expect(audio.duration).toBeGreaterThan(beyond + 2);
+    const { page, problems } = await open({ path: `/console/calls/${call!.uuid}` });
+    await page.locator('.waveform canvas').first().waitFor();
+    const question = page.locator('.question').nth(questions.indexOf(quoted));
+    await question.locator('.question-head').click();
+    const position = page.getByRole('slider', { name: 'Position' });
+    const waveform = page.locator('.waveform');
+    const { width, height } = (await waveform.boundingBox())!;
+    for (const go of [
+      () => position.fill(String(beyond)),
+      () => waveform.click({ position: { x: (width * beyond) / audio.duration, y: height / 2 } }),
+    ]) {
+      // Where the quote has ended before, there is nothing to play on.
+      await eventually(async () => {
+        await question.locator('.quote').first().click();
+        await page.getByRole('button', { name: 'Pause', exact: true }).waitFor();
+        await go();
+        const at = `Number(document.querySelector('.player-position').value)`;
+        const playsOn = page.waitForFunction(`${at} > ${beyond + 0.7}`, null, { timeout: 3000 });
+        return playsOn.then(
+          () => true,
+          () => false,
+        );
+      });
+    }
+    expect(problems).toEqual([]);
+  });
+
   it('is listened to from a linked moment, without its silences, on one channel, and is downloaded', async () => {
     const { metadata } = (await recordings()).flat().find(({ fileName }) => fileName === 'power-cut.wav')!;
     const [call] = (await list(`partner_call_id=${metadata['partner_call_id']}`)).items;

@@ -58,7 +58,7 @@ export function PlayerPanel({ call, recording, player, playback }: Props) {
           <span className="skeleton waveform-wait" />
         </div>
       ) : (
-        <Waveform audio={player.audio} playback={playback.data} recording={recording} />
+        <Waveform audio={player.audio} playback={playback.data} recording={recording} onSeek={player.seek} />
       )}
       <Lanes utterances={utterances} duration={duration} />
       <div className="player-controls">
@@ -71,7 +71,7 @@ export function PlayerPanel({ call, recording, player, playback }: Props) {
         />
         <Button icon="back5" label={t('back5')} onClick={() => player.skip(-SKIP_SECONDS)} />
         <Button icon="forward5" label={t('forward5')} onClick={() => player.skip(SKIP_SECONDS)} />
-        <Position audio={player.audio} duration={duration} />
+        <Position player={player} duration={duration} />
         <Select
           aria-label={t('speed')}
           options={RATES}
@@ -148,7 +148,7 @@ function fileNameOf({ operator_name, start_time }: CallDetail, url: string): str
 }
 
 /** Where the recording is, to move by keys and by pointer. */
-function Position({ audio, duration }: { audio: HTMLAudioElement; duration: number }) {
+function Position({ player: { audio, seek, skip }, duration }: { player: Player; duration: number }) {
   const t = callTexts.use();
   const [at, setAt] = useState(audio.currentTime);
   useEvents(audio, MOVES, () => setAt(audio.currentTime));
@@ -164,14 +164,12 @@ function Position({ audio, duration }: { audio: HTMLAudioElement; duration: numb
         max={Math.max(duration, 0.1)}
         step={0.1}
         value={Math.min(at, duration)}
-        onChange={({ target }) => {
-          audio.currentTime = Number(target.value);
-        }}
+        onChange={({ target }) => seek(Number(target.value))}
         onKeyDown={(event) => {
           const direction = event.key === 'ArrowLeft' ? -1 : event.key === 'ArrowRight' ? 1 : 0;
           if (direction === 0) return;
           event.preventDefault();
-          audio.currentTime = Math.max(0, audio.currentTime + direction * SKIP_SECONDS);
+          skip(direction * SKIP_SECONDS);
         }}
       />
       <span className="number player-time">{text}</span>

@@ -1,4 +1,4 @@
-import { useEffect, useReducer, useRef, useState } from 'react';
+import { useCallback, useEffect, useReducer, useRef, useState } from 'react';
 import { useEvents } from '../../../widgets/use-events.ts';
 import type { Span } from './silences.ts';
 
@@ -51,6 +51,14 @@ export function usePlayer(url: string | null, { startAt, silences }: Options) {
 
   // Rejected if the recording cannot be read; the error event reports that.
   const play = () => void audio.play().catch(() => {});
+  const seek = useCallback(
+    (seconds: number) => {
+      // What plays from there does not end with the quote before.
+      stopAt.current = null;
+      audio.currentTime = Math.max(0, seconds);
+    },
+    [audio],
+  );
   return {
     audio,
     isPlaying: !audio.paused,
@@ -67,13 +75,12 @@ export function usePlayer(url: string | null, { startAt, silences }: Options) {
     },
     /** Plays from a moment, and until another when it is given. */
     playFrom(seconds: number, until: number | null = null) {
+      seek(seconds);
       stopAt.current = until;
-      audio.currentTime = Math.max(0, seconds);
       play();
     },
-    skip(seconds: number) {
-      audio.currentTime = Math.max(0, audio.currentTime + seconds);
-    },
+    seek,
+    skip: (seconds: number) => seek(audio.currentTime + seconds),
     setRate(next: number) {
       // A new URL begins at the default.
       audio.defaultPlaybackRate = next;

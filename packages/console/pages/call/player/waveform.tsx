@@ -8,12 +8,13 @@ interface Props {
   readonly audio: HTMLAudioElement;
   readonly playback: Schemas['Playback'];
   readonly recording: NonNullable<CallDetail['audio']>;
+  readonly onSeek: (seconds: number) => void;
 }
 
 const CHANNEL_PX = 44;
 
 /** Both channels, the operator's above the client's. A click seeks; keys do the same in the player. */
-export default function Waveform({ audio, playback, recording }: Props) {
+export default function Waveform({ audio, playback, recording, onSeek }: Props) {
   const container = useRef<HTMLDivElement>(null);
   const { left, right } = playback.peaks;
   const isSwapped = recording.left_channel === 'client';
@@ -42,7 +43,8 @@ export default function Waveform({ audio, playback, recording }: Props) {
       splitChannels: [of('operator'), of('client')],
       ...(nonce !== undefined && nonce !== '' && { cspNonce: nonce }),
     });
+    drawn.on('interaction', onSeek);
     return () => drawn.destroy();
-  }, [audio, left, right, isSwapped, playback.duration, scheme]);
+  }, [audio, left, right, isSwapped, playback.duration, scheme, onSeek]);
   return <div ref={container} className="waveform" aria-hidden="true" />;
 }
