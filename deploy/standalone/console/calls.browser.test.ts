@@ -260,6 +260,30 @@ describe('the calls', () => {
     expect(problems).toEqual([]);
   });
 
+  it('are calibrated only where they have answers to compare', async () => {
+    const { page, problems } = await open();
+    await rows(page).first().waitFor();
+    const asSilent = (item: object, at: number) => (at === 0 ? { ...item, outcome: 'no_speech' } : item);
+    await page.route(/\/api\/v1\/calls\?/, async (route) => {
+      const response = await route.fetch();
+      const found = (await response.json()) as { items: object[] };
+      await route.fulfill({ response, json: { ...found, items: found.items.map(asSilent) } });
+    });
+    await page.goto(`${service.url}/console/calls?segment_type=billing&sort=start_time`);
+    await rows(page).first().waitFor();
+    const [silent, scored] = (await list('segment_type=billing&sort=start_time&size=2')).items;
+    const boxes = page.locator('.calls-body input[type=checkbox]');
+    const calibrate = page.getByRole('link', { name: 'Calibrate' });
+    await boxes.nth(0).check();
+    await page.getByRole('button', { name: 'Analyze again' }).waitFor();
+    expect(await calibrate.count()).toBe(0);
+    await boxes.nth(1).check();
+    const calls = new URL((await calibrate.getAttribute('href'))!, service.url).search;
+    expect(calls).toContain(scored!.uuid);
+    expect(calls).not.toContain(silent!.uuid);
+    expect(problems).toEqual([]);
+  });
+
   it('are erased only after their number is typed', async () => {
     const key = await client.upload(
       csvOf([1, 2].map((each) => ({ operator_name: `Erase ${each}`, segment_type: 'support', start_time: now() }))),

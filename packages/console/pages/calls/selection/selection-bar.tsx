@@ -48,6 +48,8 @@ export default function SelectionBar({ selected, search, matching, onClear }: Pr
   const [progress, setProgress] = useState<{ done: number; all: number } | null>(null);
   const retryable = selected.filter(({ failure }) => failure?.retryable === true);
   const analyzable = selected.filter(({ status }) => status === 'completed');
+  // A call in which no one speaks has no answers to compare.
+  const scored = selected.filter(({ outcome }) => outcome === 'scored');
   const callsOf: Readonly<Record<Action, readonly Call[]>> = { retry: retryable, analyze: analyzable, erase: selected };
   const all = isWhole && matching !== null ? matching : null;
   // A job has no order.
@@ -116,8 +118,8 @@ export default function SelectionBar({ selected, search, matching, onClear }: Pr
               {t('analyze')}
             </Button>
           )}
-          {all === null && analyzable.length > 0 && (
-            <Link to="/calibrations/new" search={{ calls: analyzable.map(({ uuid }) => uuid) }} className="button">
+          {all === null && scored.length > 0 && (
+            <Link to="/calibrations/new" search={{ calls: scored.map(({ uuid }) => uuid) }} className="button">
               <Icon name="columns" />
               {t('calibrate')}
             </Link>
