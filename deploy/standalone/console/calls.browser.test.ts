@@ -579,6 +579,22 @@ describe('a call', () => {
     expect(problems).toEqual([]);
   });
 
+  it('says that it was not analyzed where it failed or was canceled', async () => {
+    const [call] = (await list('source=transcription&size=1')).items;
+    const { page, problems } = await open();
+    await rows(page).first().waitFor();
+    let status = 'failed';
+    await page.route(`**/api/v1/calls/${call!.uuid}`, async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, json: { ...(await response.json()), status, analysis: null } });
+    });
+    for (status of ['failed', 'canceled']) {
+      await page.goto(`${service.url}/console/calls/${call!.uuid}`);
+      await page.getByText('This call has no score, because it was not analyzed.').waitFor();
+    }
+    expect(problems).toEqual([]);
+  });
+
   it('saves its transcript, with subtitles where it has times', async () => {
     for (const [source, formats] of [
       ['transcription', ['TXT', 'JSON']],

@@ -17,7 +17,7 @@ import { CallDesk } from './desk/call-desk.tsx';
 import { Listening, useListening } from './listening.tsx';
 import { Neighbours } from './neighbours.tsx';
 import { ScorePanel } from './score-panel.tsx';
-import { type CallDetail, type Question, useCall } from './use-call.ts';
+import { type CallDetail, isInProgress, type Question, useCall } from './use-call.ts';
 import { questionsOf } from './use-review.tsx';
 
 const route = getRouteApi('/calls/$uuid');
@@ -99,7 +99,9 @@ function CallView({ call, onErased }: { call: CallDetail; onErased: (receipt: Re
           )}
         </div>
         {analysis === null ? (
-          <p className="card card-body muted no-score">{t(call.status === 'completed' ? 'noScore' : 'notYet')}</p>
+          <p className="card card-body muted no-score">
+            {t(isInProgress(call) ? 'notYet' : call.status === 'completed' ? 'noScore' : 'notAnalyzed')}
+          </p>
         ) : (
           <ScorePanel
             {...{ call, active }}
