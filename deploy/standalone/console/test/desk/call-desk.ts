@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { eventually } from '../../../test/client/retry.ts';
+import { openPage } from '../console-page.ts';
 import { addCalls, type Call, join, openTeam, type Running, type Team } from './team.ts';
 
 const inboxCount = (page: Page) =>
@@ -75,19 +76,31 @@ export function describeCallDesk(running: Running): void {
     expect(await emily.accessibilityFaults()).toEqual([]);
     await disputed.getByRole('button', { name: 'Send the dispute' }).click();
     await disputed.getByText('Disputed', { exact: true }).waitFor();
+    // It was sent, so the page is left without a question.
+    await openPage(emily.page, 'Dashboard');
+    await emily.page.getByRole('heading', { name: 'Dashboard' }).waitFor();
+    await open(emily.page, call);
+    await disputed.locator('.question-head').click();
 
     await boris.page.goto(`${running().system.url}/console/inbox`);
     await boris.page.getByText('The client had named the price before.').waitFor();
     await boris.page.getByRole('link', { name: 'Emily disputes an answer' }).click();
-    const question = boris.page.locator('.question[data-active=true]');
-    await question.getByText('Disputed', { exact: true }).waitFor();
+    await boris.page.locator('.question[data-active=true]').getByText('Disputed', { exact: true }).waitFor();
+    const question = boris.page.locator('.question').first();
     const right = question.getByLabel('Correct answer');
     const label = await right.locator('option').nth(1).textContent();
     await right.selectOption(label);
     await question.getByLabel('Your reply').fill('You are right.');
+    await question.locator('.question-head').click();
+    await right.waitFor({ state: 'detached' });
+    await question.locator('.question-head').click();
+    expect(await right.inputValue()).toBe(label);
+    expect(await question.getByLabel('Your reply').inputValue()).toBe('You are right.');
     expect(await boris.accessibilityFaults()).toEqual([]);
     await question.getByRole('button', { name: 'Accept' }).click();
     await question.getByText(/^Accepted by You, /).waitFor();
+    await inboxCount(boris.page).click();
+    await boris.page.getByRole('heading', { name: 'For you' }).waitFor();
     await disputed.getByText(/^Accepted by /).waitFor();
     await eventually(async () => (await disputed.locator('.question-answer').textContent())?.startsWith(label!));
     expect([...boris.complaints, ...emily.complaints]).toEqual([]);

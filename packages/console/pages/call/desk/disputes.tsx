@@ -1,4 +1,3 @@
-import { useState } from 'react';
 import { api, type Schemas, send } from '../../../api/client.ts';
 import { useDraft, useWriting } from '../../../drafts/drafts.ts';
 import * as format from '../../../i18n/format.ts';
@@ -62,16 +61,16 @@ function OneDispute({ callUuid, dispute, question }: Props & { dispute: Dispute 
 
 function Decide({ callUuid, dispute, question }: Props & { dispute: Dispute }) {
   const t = callTexts.use();
+  const { value: decision, set, discard } = useDraft(`dispute decision ${dispute.uuid}`, { comment: '', answer: KEEP });
   const decide = useAction(
     (body: Schemas['DecideDisputeRequest']) =>
       send(api.PATCH('/api/v1/disputes/{uuid}', { params: { path: { uuid: dispute.uuid } }, body })),
-    deskChanges(callUuid),
+    { ...deskChanges(callUuid), onDone: discard },
   );
-  const { value: comment, set, discard } = useDraft(`decision ${dispute.uuid}`, '');
-  const [answer, setAnswer] = useState(KEEP);
+  const { comment, answer } = decision;
   const close = (status: 'accepted' | 'rejected') => {
     const changed = answer === KEEP ? {} : { answer: answer === NOT_APPLICABLE ? null : answer };
-    decide.mutate({ status, comment: comment.trim(), ...(status === 'accepted' && changed) }, { onSuccess: discard });
+    decide.mutate({ status, comment: comment.trim(), ...(status === 'accepted' && changed) });
   };
   const isReady = comment.trim() !== '' && !decide.isPending;
   return (
@@ -85,9 +84,15 @@ function Decide({ callUuid, dispute, question }: Props & { dispute: Dispute }) {
         ]}
         nameOf={(each) => (each === KEEP ? t('dispute.keep') : each === NOT_APPLICABLE ? t('notApplicable') : each)}
         value={answer}
-        onChoose={setAnswer}
+        onChoose={(chosen) => set({ ...decision, answer: chosen })}
       />
-      <TextArea label={t('dispute.decision')} required maxLength={MAX_CHARS} value={comment} onText={set} />
+      <TextArea
+        label={t('dispute.decision')}
+        required
+        maxLength={MAX_CHARS}
+        value={comment}
+        onText={(text) => set({ ...decision, comment: text })}
+      />
       <div className="dialog-actions">
         <Button isSmall disabled={!isReady} onClick={() => close('rejected')}>
           {t('dispute.reject')}
@@ -103,12 +108,12 @@ function Decide({ callUuid, dispute, question }: Props & { dispute: Dispute }) {
 function NewDispute({ callUuid, question }: Props) {
   const t = callTexts.use();
   const shell = shellTexts.use();
+  const { isOpen, open, text, set, done, leave } = useWriting(`dispute ${callUuid} ${question.uuid}`);
   const dispute = useAction(
     (body: Schemas['DisputeAnswerRequest']) =>
       send(api.POST('/api/v1/calls/{uuid}/disputes', { params: { path: { uuid: callUuid } }, body })),
-    deskChanges(callUuid),
+    { ...deskChanges(callUuid), onDone: done },
   );
-  const { isOpen, open, text, set, done, leave } = useWriting(`dispute ${callUuid} ${question.uuid}`);
   const reason = text.trim();
   if (!isOpen) {
     return (
@@ -119,10 +124,7 @@ function NewDispute({ callUuid, question }: Props) {
   }
   const isReady = reason !== '' && !dispute.isPending;
   return (
-    <Form
-      className="desk-form"
-      onSend={() => isReady && dispute.mutate({ question_uuid: question.uuid, reason }, { onSuccess: done })}
-    >
+    <Form className="desk-form" onSend={() => isReady && dispute.mutate({ question_uuid: question.uuid, reason })}>
       <TextArea
         label={t('dispute.reason')}
         // The user has just asked to write.
