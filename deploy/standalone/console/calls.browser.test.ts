@@ -126,6 +126,23 @@ describe('signing in', () => {
   });
 });
 
+describe('signing out', () => {
+  it('leaves nothing to the next user of the tab, and is not said to be done while the service does not respond', async () => {
+    const { page } = await open();
+    await rows(page).first().waitFor();
+    await page.route('**/api/v1/session', (route) => route.abort());
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByText('You are still signed in').waitFor();
+    await page.unroute('**/api/v1/session');
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    const { hash } = new URL(await signInLink(service, (await newFirm(service)).userUuid));
+    await page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
+    await page.getByRole('heading', { name: 'No calls yet' }).waitFor();
+    expect(await rows(page).count()).toBe(0);
+  });
+});
+
 describe('the calls', () => {
   it('are found by words, which are marked, and by a filter whose values have counts', async () => {
     const { page, problems } = await open();

@@ -2,7 +2,7 @@ import type { components, paths } from '@call-analysis/client/api-types';
 import { ApiError, Unreachable } from '@call-analysis/client/errors';
 import type { QueryKey } from '@tanstack/react-query';
 import createClient from 'openapi-fetch';
-import { bearerToken, endSession, renewSession, SERVICE_URL } from '../session/session.ts';
+import { bearerToken, currentSession, endSession, renewSession, SERVICE_URL } from '../session/session.ts';
 import { untilReachable } from './connection.ts';
 import { takeEarly } from './early.ts';
 import { stringify } from './search-params.ts';
@@ -84,18 +84,21 @@ export async function follow<Data extends object>(
 /** A request with the user's token. A refused token is renewed once. */
 async function authorized(request: Request): Promise<Response> {
   const again = request.clone();
+  const user = currentSession()?.userUuid;
   const early = request.method === 'GET' ? takeEarly(request.url) : undefined;
-  const response = await (early ?? fetch(await withToken(request)));
+  const response = await (early ?? fetch(await withToken(request, user)));
   if (response.status !== 401) return response;
   const renewal = await renewSession();
-  if (renewal === 'renewed') return fetch(await withToken(again));
+  if (renewal === 'renewed') return fetch(await withToken(again, user));
   if (renewal === 'unreachable') throw new TypeError('The session could not be renewed.');
   endSession();
   return response;
 }
 
-async function withToken(request: Request): Promise<Request> {
+/** What a user has asked is not asked with the token of another, who may have signed in meanwhile. */
+async function withToken(request: Request, user: string | undefined): Promise<Request> {
   const token = await bearerToken();
+  if (currentSession()?.userUuid !== user) throw new DOMException('The user has changed.', 'AbortError');
   if (token !== null) request.headers.set('authorization', `Bearer ${token}`);
   return request;
 }

@@ -1,7 +1,7 @@
 import { ApiError, Unreachable } from '@call-analysis/client/errors';
 import { onlineManager, QueryClient } from '@tanstack/react-query';
 import { useSyncExternalStore } from 'react';
-import { isReachable } from '../session/session.ts';
+import { isReachable, onUserChange } from '../session/session.ts';
 
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 8_000;
@@ -78,4 +78,11 @@ export const queryClient = new QueryClient({
     // An action fails at once: nobody expects it minutes later.
     mutations: { networkMode: 'always' },
   },
+});
+
+onUserChange(() => {
+  // One that waits for its next try would be sent with the next user's token.
+  const refuse = () => Promise.reject(new Error('The user has changed.'));
+  for (const each of queryClient.getMutationCache().getAll()) each.setOptions({ ...each.options, mutationFn: refuse });
+  queryClient.clear();
 });

@@ -8,7 +8,7 @@ import { LOCALE_NAMES, LOCALES, type Locale, storeLocale } from '../i18n/locales
 import { activateLocale, shellTexts } from '../i18n/texts.ts';
 import { chooseZone, setFirmZone, useShownZone } from '../i18n/zone/zone.ts';
 import { signOut } from '../session/session.ts';
-import { failed } from '../widgets/actions.tsx';
+import { failed, notDone } from '../widgets/actions.tsx';
 import { Button, Check, Select } from '../widgets/controls.tsx';
 import { Dialog, DialogActions } from '../widgets/dialog.tsx';
 import { Icon } from '../widgets/icon.tsx';
@@ -21,7 +21,7 @@ export function Preferences({ onKeys }: { onKeys: () => void }) {
   const router = useRouter();
   const leave = async () => {
     if (!(await mayLeavePage())) return;
-    await signOut();
+    if (!(await signOut())) return notDone(t('signOut.failed'));
     // Whoever signs in next begins at the start.
     await router.navigate({ to: '/', replace: true });
   };

@@ -48,7 +48,8 @@ const navigation: readonly NavigationEntry[] = [
 export function Shell() {
   const session = useSessionState();
   if (typeof session === 'string') return <SignIn state={session} />;
-  return <Frame />;
+  // Nothing that a page remembers is left to the next user.
+  return <Frame key={session.userUuid} />;
 }
 
 function Frame() {

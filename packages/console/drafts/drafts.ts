@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useBlocker } from '@tanstack/react-router';
 import { useCallback, useEffect, useState } from 'react';
 import { shellTexts } from '../i18n/texts.ts';
-import { currentSession } from '../session/session.ts';
+import { currentSession, onUserChange } from '../session/session.ts';
 import { createStore } from '../store.ts';
 import { confirmed } from '../widgets/dialog.tsx';
 
@@ -14,6 +14,7 @@ const PREFIX = 'console.draft.';
 
 /** Those that were changed on the page that is open: it is not left without a question. */
 const open = new Set<string>();
+onUserChange(() => open.clear());
 /** Counts their changes. */
 const changes = createStore(0);
 

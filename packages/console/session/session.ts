@@ -101,14 +101,32 @@ export function beforeSignOut(act: () => Promise<unknown>): () => void {
   return () => partings.delete(act);
 }
 
-export async function signOut(): Promise<void> {
+/** Returns whether the session has ended: its cookie stays valid until the service has removed it. */
+export async function signOut(): Promise<boolean> {
   await Promise.allSettled([...partings].map((act) => act()));
   const token = currentSession()?.token;
-  await fetch(SESSION_URL, {
+  const response = await fetch(SESSION_URL, {
     method: 'DELETE',
     headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
-  }).catch(() => {});
+  }).catch(() => null);
+  if (response?.status !== 204 && response?.status !== 401) return false;
+  become(null);
   state.set('signed-out');
+  return true;
+}
+
+/** Of whom the console has data: also after their session has expired. */
+let user: string | null = null;
+const changes: (() => void)[] = [];
+
+/** Something to forget once a person has signed out, or another has signed in. A session that expires changes no user. */
+export function onUserChange(forget: () => void): void {
+  changes.push(forget);
+}
+
+function become(next: string | null): void {
+  if (user !== null && user !== next) for (const forget of changes) forget();
+  user = next;
 }
 
 /** After the service has refused the token. */
@@ -139,7 +157,10 @@ async function accept(response: Response | null): Promise<Renewal> {
     return 'refused';
   }
   const { token, expires_at } = (await response.json()) as { token: string; expires_at: string };
-  state.set(sessionOf(token, Date.parse(expires_at)));
+  const session = sessionOf(token, Date.parse(expires_at));
+  // The cookie may be another user's, who has signed in in another tab.
+  become(session.userUuid);
+  state.set(session);
   return 'renewed';
 }
 

@@ -9,6 +9,7 @@ interface Toast {
   readonly id: number;
   readonly text?: string;
   readonly error?: unknown;
+  readonly isBad: boolean;
 }
 
 const SHOWN_MS = 6_000;
@@ -19,12 +20,17 @@ let lastId = 0;
 
 /** Says briefly that something was done. */
 export function done(text: string): void {
-  show({ id: ++lastId, text }, SHOWN_MS);
+  show({ id: ++lastId, text, isBad: false }, SHOWN_MS);
 }
 
 /** Says briefly that something could not be done, and why. */
 export function failed(error: unknown): void {
-  show({ id: ++lastId, error }, SHOWN_ERROR_MS);
+  show({ id: ++lastId, error, isBad: true }, SHOWN_ERROR_MS);
+}
+
+/** The same in words of its own. */
+export function notDone(text: string): void {
+  show({ id: ++lastId, text, isBad: true }, SHOWN_ERROR_MS);
 }
 
 function show(toast: Toast, forMs: number): void {
@@ -50,7 +56,7 @@ function OneToast({ toast }: { toast: Toast }) {
   const t = shellTexts.use();
   const failure = useFailure(toast.error);
   return (
-    <div className={toast.text === undefined ? 'toast toast-bad' : 'toast'}>
+    <div className={toast.isBad ? 'toast toast-bad' : 'toast'}>
       <span className="foreign">{toast.text ?? `${failure.title}. ${failure.text}`}</span>
       <Button icon="close" kind="quiet" isSmall label={t('close')} onClick={() => dismiss(toast.id)} />
     </div>

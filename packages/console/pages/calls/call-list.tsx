@@ -1,10 +1,13 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import { currentSession, onUserChange } from '../../session/session.ts';
 import { createStore, storedJson } from '../../store.ts';
 import type { CallSearch } from './call-search.ts';
 
 /** The list that a call was opened from. It is kept in the tab, so that it survives a reload, and calls that leave the list stay. */
 export interface CallList {
+  /** Whose list it is. */
+  readonly userUuid: string;
   /** Its page: a path with its query. */
   readonly back: string;
   /** The heading of its page. */
@@ -18,6 +21,15 @@ export interface CallList {
 
 const KEY = 'console.call-list';
 const kept = createStore(storedJson(sessionStorage, KEY) as CallList | null);
+onUserChange(() => {
+  kept.set(null);
+  sessionStorage.removeItem(KEY);
+});
+
+/** Also after a reload it is no other user's. */
+function own(list: CallList | null): CallList | null {
+  return list !== null && list.userUuid === currentSession()?.userUuid ? list : null;
+}
 
 function store(list: CallList): void {
   kept.set(list);
@@ -32,11 +44,11 @@ function store(list: CallList): void {
 export function openFromList(
   list: Pick<CallList, 'title' | 'uuids' | 'opened'> & Partial<Pick<CallList, 'more'>>,
 ): void {
-  store({ more: null, ...list, back: location.pathname + location.search });
+  store({ userUuid: currentSession()?.userUuid ?? '', more: null, ...list, back: location.pathname + location.search });
 }
 
 export function noteOpened(opened: string): void {
-  const list = kept.get();
+  const list = own(kept.get());
   if (list !== null && list.opened !== opened && list.uuids.includes(opened)) store({ ...list, opened });
 }
 
@@ -48,13 +60,13 @@ export function extendList(list: CallList, uuids: readonly string[], cursor: str
 
 /** Null where the call was opened from no list. */
 export function useListOf(uuid: string): CallList | null {
-  const list = kept.use();
+  const list = own(kept.use());
   return list !== null && list.uuids.includes(uuid) ? list : null;
 }
 
 /** The list of this page, from which a call was opened before. */
 export function listToReturnTo(): CallList | null {
-  const list = kept.get();
+  const list = own(kept.get());
   return list !== null && list.back === location.pathname + location.search ? list : null;
 }
 

@@ -1,6 +1,6 @@
 import { ApiError } from '@call-analysis/client/errors';
 import { api, type Schemas, send } from '../../api/client.ts';
-import { bearerToken, currentSession, SERVICE_URL } from '../../session/session.ts';
+import { bearerToken, onUserChange, SERVICE_URL } from '../../session/session.ts';
 import { createStore } from '../../store.ts';
 import { forgetRefusal, keepRefusal } from './refusals.tsx';
 import { transfer } from './transfer.ts';
@@ -31,7 +31,6 @@ type Progress =
 /** One upload of this page, from the choice of its files until the service has accepted them. */
 export interface Upload {
   readonly id: string;
-  readonly userUuid: string;
   readonly source: Batch | Recording;
   readonly work: Work;
   readonly sentBytes: number;
@@ -53,10 +52,10 @@ const uploads = createStore<readonly Upload[]>([]);
 let lastId = 0;
 
 /** The uploads of the user who is signed in, newest first. They go on while other pages are open. */
-export function useUploads(): readonly Upload[] {
-  const userUuid = currentSession()?.userUuid;
-  return uploads.use().filter((each) => each.userUuid === userUuid);
-}
+export const useUploads = uploads.use;
+onUserChange(() => {
+  for (const each of uploads.get()) removeUpload(each);
+});
 
 function filesOf({ source }: Upload): File[] {
   if ('recording' in source) return [source.recording];
@@ -78,11 +77,8 @@ export function isUnfinished({ progress }: Upload): boolean {
 }
 
 export function startUpload(source: Batch | Recording): void {
-  const userUuid = currentSession()?.userUuid;
-  if (userUuid === undefined) return;
   const upload: Upload = {
     id: `${Date.now()} ${++lastId}`,
-    userUuid,
     source,
     work: { stop: new AbortController(), urls: null, openedAt: 0, sent: new Set() },
     sentBytes: 0,
