@@ -165,6 +165,32 @@ describe('the calls', () => {
     expect(problems).toEqual([]);
   });
 
+  it('are searched by words that are typed with a pause after a space', async () => {
+    const { page } = await open();
+    const field = page.getByRole('searchbox');
+    await field.pressSequentially('refund ');
+    await page.waitForURL(/q=refund$/);
+    await field.pressSequentially('late');
+    await page.waitForURL(/q=refund\+late$/);
+    expect(await field.inputValue()).toBe('refund late');
+  });
+
+  it('leave a list whose filter they no longer match', async () => {
+    const { page } = await open({ path: '/console/calls?source=audio' });
+    await rows(page).first().waitFor();
+    const [first] = (await list('source=audio&sort=-start_time&size=1')).items;
+    let isGone = false;
+    await page.route(/\/api\/v1\/calls\?/, async (route) => {
+      const response = await route.fetch();
+      const body = (await response.json()) as { items: Item[] };
+      if (isGone) body.items = body.items.filter(({ uuid }) => uuid !== first!.uuid);
+      await route.fulfill({ response, json: body });
+    });
+    const before = await rows(page).count();
+    isGone = true;
+    await waitUntil(async () => (await rows(page).count()) === before - 1);
+  });
+
   it('appear while the page is open', async () => {
     const { page } = await open();
     await rows(page).first().waitFor();

@@ -1,6 +1,6 @@
 import './calls.css';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
-import { useState, useEffect } from 'react';
+import { useState, useEffect, useRef } from 'react';
 import * as format from '../../i18n/format.ts';
 import { shellTexts } from '../../i18n/texts.ts';
 import { useMay, useSession } from '../../session/session.ts';
@@ -143,11 +143,19 @@ const TYPING_MS = 300;
 function SearchField({ value, onChange }: { value: string; onChange: (value: string) => void }) {
   const t = callsTexts.use();
   const [typed, setTyped] = useState(value);
-  useEffect(() => setTyped(value), [value]);
+  const sent = useRef(value);
+  useEffect(() => {
+    // What was typed since it was sent stays.
+    if (value !== sent.current) setTyped(value);
+    sent.current = value;
+  }, [value]);
   useEffect(() => {
     // The service refuses a search without a word.
     if (typed.trim() === value || (typed.trim() !== '' && !/[\p{L}\p{N}]/u.test(typed))) return;
-    const timer = setTimeout(() => onChange(typed.trim()), TYPING_MS);
+    const timer = setTimeout(() => {
+      sent.current = typed.trim();
+      onChange(sent.current);
+    }, TYPING_MS);
     return () => clearTimeout(timer);
   });
   return (

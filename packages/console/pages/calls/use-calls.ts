@@ -1,6 +1,7 @@
 import { keepPreviousData, useInfiniteQuery, useQuery, infiniteQueryOptions } from '@tanstack/react-query';
-import { useMemo } from 'react';
+import { useEffect, useMemo } from 'react';
 import { type Schemas, api, send } from '../../api/client.ts';
+import { broughtUpToDate } from './brought-up-to-date.ts';
 import { type CallSearch, firstPage } from './call-search.ts';
 
 /** Key of everything about lists of calls, to fetch them again after a change. */
@@ -48,8 +49,14 @@ export function useCalls(search: CallSearch) {
   });
   const pages = list.data?.pages;
   const fresh = list.isPlaceholderData ? undefined : head.data;
-  const items = useMemo(() => merged(fresh?.items ?? [], pages?.flatMap(({ items }) => items) ?? []), [fresh, pages]);
+  const { items, isApart } = useMemo(() => broughtUpToDate(fresh, pages ?? []), [fresh, pages]);
+  const { refetch } = list;
+  useEffect(() => {
+    // Once for each newest page: one that fails is tried again after the next.
+    if (isApart) void refetch();
+  }, [isApart, fresh, refetch]);
   const first = fresh ?? pages?.[0];
+  const isWhole = fresh?.next_cursor === null;
   return {
     items,
     count: first?.count ?? 0,
@@ -60,16 +67,10 @@ export function useCalls(search: CallSearch) {
     /** The list is shown, but has not been brought up to date. */
     isStale: head.isError,
     /** What the loaded pages continue with. */
-    cursor: pages?.at(-1)?.next_cursor ?? null,
+    cursor: isWhole ? null : (pages?.at(-1)?.next_cursor ?? null),
     loadMore: () => {
-      if (list.hasNextPage && !list.isFetching) void list.fetchNextPage();
+      if (!isWhole && list.hasNextPage && !list.isFetching) void list.fetchNextPage();
     },
-    retry: () => void list.refetch(),
+    retry: () => void refetch(),
   };
-}
-
-/** Each call once: as the newest page shows it, else as it was read first. */
-function merged(fresh: readonly Call[], read: readonly Call[]): readonly Call[] {
-  const seen = new Set(fresh.map(({ uuid }) => uuid));
-  return [...fresh, ...read.filter(({ uuid }) => !seen.has(uuid) && seen.add(uuid))];
 }
