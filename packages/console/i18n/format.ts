@@ -46,11 +46,11 @@ export function monthOfYear(key: string): string {
   return `${NAMES[currentLocale()].shortMonths[Number(month) - 1] ?? ''} ${year}`;
 }
 
-const shownClock = (instant: string | Date) => clockIn(new Date(instant), timeZone());
+const shownClock = (instant: string | Date, zone = timeZone()) => clockIn(new Date(instant), zone);
 
 /** "3 Oct 2026". */
-export function date(instant: string | Date): string {
-  const clock = shownClock(instant);
+export function date(instant: string | Date, zone?: string): string {
+  const clock = shownClock(instant, zone);
   return dayOfMonth(clock.slice(0, 10), clock.slice(0, 4));
 }
 

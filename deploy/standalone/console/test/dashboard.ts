@@ -142,6 +142,19 @@ export function describeDashboard(running: () => { system: SystemUnderTest; brow
     expect(await zone.inputValue()).toBe('Asia/Tashkent');
   });
 
+  it('prints the days of its own time zone, and takes no year that is being typed for one', async () => {
+    const { page } = opened;
+    const open = async (from: string) => {
+      await page.goto(new URL(`/console/dashboard?from=${from}&to=2026-10-03&tz=Pacific/Kiritimati`, page.url()).href);
+      await page.getByRole('heading', { name: 'Dashboard', level: 1 }).waitFor();
+      return page.locator('p.print-only').textContent();
+    };
+    expect(await open('2026-10-01')).toBe('1 Oct 2026 – 3 Oct 2026, Pacific/Kiritimati');
+    expect(await open('0002-10-01')).not.toContain('Oct 2026 – 3 Oct');
+    await page.getByLabel('From').fill('2026-10-02');
+    await page.getByText('2 Oct 2026 – 3 Oct 2026').waitFor({ state: 'attached' });
+  });
+
   it("shows all times in the firm's time zone, names it once on a page, and in another that a person chooses", async () => {
     const { page, client } = opened;
     const { items } = await client.listCalls<{ start_time: string }>('sort=-start_time&size=1');

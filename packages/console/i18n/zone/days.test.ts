@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { dayIn, endOfDay, instantOf, isZone, localInput, startOfDay } from './days.ts';
+import { dayIn, endOfDay, instantOf, isDay, isZone, localInput, startOfDay } from './days.ts';
 
 const ZONES = ['UTC', 'Asia/Tashkent', 'Asia/Kathmandu', 'America/New_York', 'Pacific/Apia'];
 
@@ -32,4 +32,9 @@ it('a day begins at midnight of its zone, and unknown zones are none', () => {
   expect(endOfDay('2026-03-28', 'America/Nuuk')).toBe('2026-03-29T00:59:00.000Z');
   expect(dayIn(new Date('2026-11-21T19:00:00Z'), 'Asia/Tashkent')).toBe('2026-11-22');
   expect([isZone('Asia/Tashkent'), isZone('Mars/Olympus')]).toEqual([true, false]);
+});
+
+it('a day whose year is being typed is none', () => {
+  expect(['2026-10-03', '1970-01-01', '2099-12-31'].filter(isDay)).toHaveLength(3);
+  expect(['0002-10-03', '0202-10-03', '20260-10-03', '9999-12-31', '2026-13-45', 'x', ''].filter(isDay)).toEqual([]);
 });

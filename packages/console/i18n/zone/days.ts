@@ -19,6 +19,15 @@ export function clockIn(instant: Date | number, timeZone: string): string {
   return clock.format(instant);
 }
 
+/** The days that there may be calls of: a field for a date has others while its year is typed. */
+export const FIRST_DAY = '1970-01-01';
+export const LAST_DAY = '2099-12-31';
+
+/** Whether a text is such a day, like "2026-10-03". */
+export function isDay(text: string): boolean {
+  return /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(text)) && text >= FIRST_DAY && text <= LAST_DAY;
+}
+
 /** "2026-10-03". */
 export function dayIn(instant: Date, zone: string): string {
   return clockIn(instant, zone).slice(0, 10);

@@ -11,6 +11,7 @@ it('chosen days are whole days of the zone, with as many days before them', () =
     { from: '2026-10-03' },
     { from: '2026-10-05', to: '2026-10-03' },
     { from: 'x', to: '2026-13-45' },
+    { from: '0002-10-03', to: '2026-10-05' },
   ])
     expect(chosenDays(scope, 'UTC')).toBeNull();
 });

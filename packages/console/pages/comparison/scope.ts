@@ -1,4 +1,4 @@
-import { DAY_MS } from '../../i18n/zone/days.ts';
+import { DAY_MS, isDay } from '../../i18n/zone/days.ts';
 import type { CallSearch } from '../calls/call-search.ts';
 import { type Period, periods } from '../dashboard/period.ts';
 
@@ -13,8 +13,6 @@ export type ScopeFilter = Pick<
   CallSearch,
   'operator_name' | 'operator_group_name' | 'segment_type' | 'scorecard' | 'scorecard_revision'
 >;
-
-const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
 export function filterOf({ operator, group, segment, card, revision }: Scope): ScopeFilter {
   return {
@@ -31,8 +29,4 @@ export function filterOf({ operator, group, segment, card, revision }: Scope): S
 export function chosenDays({ from, to }: Scope, zone: string): { now: Period; before: Period } | null {
   if (from === undefined || to === undefined || !isDay(from) || !isDay(to) || from > to) return null;
   return periods((Date.parse(to) - Date.parse(from)) / DAY_MS + 1, zone, to);
-}
-
-function isDay(text: string): boolean {
-  return DAY.test(text) && !Number.isNaN(Date.parse(text));
 }

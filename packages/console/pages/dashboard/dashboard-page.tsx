@@ -51,7 +51,7 @@ export default function DashboardPage() {
       }
     >
       <p className="print-only">
-        {format.date(now.started_from)} – {format.date(new Date(Date.parse(now.started_to) - 1))}, {tz}
+        {format.date(now.started_from, tz)} – {format.date(new Date(Date.parse(now.started_to) - 1), tz)}, {tz}
       </p>
       <ScopeForm
         label={t('filters')}

@@ -3,7 +3,7 @@ import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { firmQuery, get, samplingRulesQuery, type Schemas } from '../../api/client.ts';
 import * as format from '../../i18n/format.ts';
-import { addDays, startOfDay } from '../../i18n/zone/days.ts';
+import { addDays, isDay, startOfDay } from '../../i18n/zone/days.ts';
 import { timeZone } from '../../i18n/zone/zone.ts';
 import { useSession } from '../../session/session.ts';
 import { Button, SelectField, TextField, Form } from '../../widgets/controls.tsx';
@@ -26,9 +26,9 @@ export function Audit() {
     actor,
     action,
     subject,
-    ...(from !== undefined && { from: startOfDay(from, timeZone()) }),
+    ...(from !== undefined && isDay(from) && { from: startOfDay(from, timeZone()) }),
     // The last day counts whole: the API's end is exclusive.
-    ...(to !== undefined && { to: startOfDay(addDays(to, 1), timeZone()) }),
+    ...(to !== undefined && isDay(to) && { to: startOfDay(addDays(to, 1), timeZone()) }),
   };
   const entries = usePages((page) => get(['audit', filter, page], '/api/v1/audit', { query: { ...filter, ...page } }), {
     size: SIZE,

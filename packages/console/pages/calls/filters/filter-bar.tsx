@@ -1,6 +1,6 @@
 import { type ReactNode, useState } from 'react';
 import * as format from '../../../i18n/format.ts';
-import { addDays, dayIn, startOfDay } from '../../../i18n/zone/days.ts';
+import { addDays, dayIn, FIRST_DAY, LAST_DAY, startOfDay } from '../../../i18n/zone/days.ts';
 import { timeZone } from '../../../i18n/zone/zone.ts';
 import { Button, Check, Form, Popup, PopupItem, TextField } from '../../../widgets/controls.tsx';
 import { Icon } from '../../../widgets/icon.tsx';
@@ -158,7 +158,9 @@ function FromTo({ filter, search, onChange, close }: Of<'numbers' | 'days'>) {
   const [from, setFrom] = useState(isDays ? dayOf(search[filter.from]) : (search[filter.from] ?? ''));
   const [to, setTo] = useState(isDays ? dayOf(search[filter.to], 1) : (search[filter.to] ?? ''));
   const most = filter.kind === 'numbers' ? filter.most : undefined;
-  const bounds = isDays ? { type: 'date' } : { type: 'number', min: 0, max: most, step: 'any' };
+  const bounds = isDays
+    ? { type: 'date', min: FIRST_DAY, max: LAST_DAY }
+    : { type: 'number', min: 0, max: most, step: 'any' };
   const isReversed = from !== '' && to !== '' && (isDays ? from > to : Number(from) > Number(to));
   const choose = (start: string, end: string) => {
     close();
