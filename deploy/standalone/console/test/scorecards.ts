@@ -70,4 +70,63 @@ export function describeScorecards(running: () => { system: SystemUnderTest; bro
     expect(await opened.accessibilityFaults()).toEqual([]);
     expect(opened.complaints).toEqual([]);
   });
+
+  it('keeps phrases with their answers, and opens a question that cannot be saved', async () => {
+    const { page } = opened;
+    await page.locator('summary').first().click();
+    const question = page.locator('details').first();
+    await question.getByLabel('Decided by').selectOption('rule');
+    const phrases = question.getByLabel(/^Phrases of the operator/);
+    for (const each of await question.getByRole('button', { name: 'Remove these phrases' }).all()) await each.click();
+    for (const [at, text] of ['en: one', 'en: two'].entries()) {
+      await question.getByRole('button', { name: 'Add phrases' }).click();
+      await phrases.nth(at).fill(text);
+    }
+    await question.getByRole('button', { name: 'Remove these phrases' }).first().click();
+    expect(await phrases.count()).toBe(1);
+    expect(await phrases.inputValue()).toBe('en: two');
+    await question.getByLabel('Question', { exact: true }).fill('');
+    await page.locator('summary').first().click();
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await question.getByLabel('Question', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Discard changes' }).click();
+    await page.getByRole('button', { name: 'Discard changes' }).waitFor({ state: 'detached' });
+  });
+
+  it('takes a revision whose answer was lost as saved, and shows what another revision has changed', async () => {
+    const { page, client } = opened;
+    interface Card {
+      readonly uuid: string;
+      readonly name: string;
+      readonly sections: { questions: { text: string }[] }[];
+      readonly revision: number;
+    }
+    const uuid = new URL(page.url()).searchParams.get('uuid')!;
+    const path = `/api/v1/scorecards/${uuid}`;
+    let isLost = false;
+    await page.route(`**${path}`, async (route) => {
+      if (route.request().method() !== 'PUT' || isLost) return route.continue();
+      await route.fetch();
+      isLost = true;
+      return route.abort();
+    });
+    await page.getByLabel('Name', { exact: true }).fill('Third');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByText('A new revision was saved.').waitFor();
+    const { name, sections, revision } = await client.call<Card>('GET', path);
+    expect([name, revision, isLost]).toEqual(['Third', 2, true]);
+
+    sections[0]!.questions[0]!.text = 'Did they say hello?';
+    const headers = { 'if-match': '"2"' };
+    expect((await client.request('PUT', path, { name, sections }, headers)).status).toBe(200);
+    await page.getByLabel('Name', { exact: true }).fill('Fourth');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    const changes = page.getByRole('group', { name: 'Changes' });
+    await changes.getByText('Did they say hello?').waitFor();
+    await changes.getByText('Revision 3').waitFor();
+    expect(await opened.accessibilityFaults()).toEqual([]);
+    await page.getByRole('button', { name: 'Discard changes' }).click();
+    await page.getByText('Did they say hello?').first().waitFor();
+    expect(opened.complaints).toEqual([]);
+  });
 }

@@ -75,11 +75,23 @@ export function phrasesOf(lines: string): Record<string, string[]> {
   return phrases;
 }
 
-interface Difference {
+export interface Difference {
   readonly kind: 'added' | 'removed' | 'changed';
   readonly text: string;
   /** Of a changed question: which of its parts. */
   readonly parts: readonly ('text' | 'weight' | 'choices' | 'decided')[];
+}
+
+/** Whether a revision is what a draft says: the service gives new questions their uuids, and takes spaces from the ends of texts. */
+export function isSavedAs(draft: unknown, saved: unknown): boolean {
+  if (typeof draft === 'string' && typeof saved === 'string') return draft.trim() === saved.trim();
+  if (typeof draft !== 'object' || draft === null || typeof saved !== 'object' || saved === null)
+    return draft === saved;
+  const names = new Set([...Object.keys(draft), ...Object.keys(saved)]);
+  const value = (of: object, name: string) => Reflect.get(of, name) as unknown;
+  return [...names].every(
+    (name) => (name === 'uuid' && !Object.hasOwn(draft, name)) || isSavedAs(value(draft, name), value(saved, name)),
+  );
 }
 
 /** The change of each question between two revisions. */

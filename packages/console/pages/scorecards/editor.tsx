@@ -1,3 +1,4 @@
+import { ApiError } from '@call-analysis/client/errors';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -6,11 +7,14 @@ import { saving } from '../../api/connection.ts';
 import { useDraft } from '../../drafts/drafts.ts';
 import * as format from '../../i18n/format.ts';
 import { shellTexts } from '../../i18n/texts.ts';
+import { useSession } from '../../session/session.ts';
 import { done, useAction } from '../../widgets/actions.tsx';
 import { Button, TextField, Form } from '../../widgets/controls.tsx';
 import { Fault } from '../../widgets/page.tsx';
+import { usePersonName } from '../../widgets/people.ts';
 import { scorecardsTexts } from '../texts.ts';
-import { NEW_QUESTION, type Scorecard, type Section, withItem } from './draft.ts';
+import { Changes } from './changes.tsx';
+import { type Difference, isSavedAs, NEW_QUESTION, type Scorecard, type Section, withItem } from './draft.ts';
 import { QuestionEditor } from './question-editor.tsx';
 import { TrialDialog } from './trial/trial-dialog.tsx';
 
@@ -19,6 +23,7 @@ export function Editor({ scorecard }: { scorecard: Scorecard }) {
   const t = scorecardsTexts.use();
   const shell = shellTexts.use();
   const client = useQueryClient();
+  const { userUuid } = useSession();
   const navigate = useNavigate();
   const [isTrying, setTrying] = useState(false);
   const { uuid, segment_type, revision } = scorecard;
@@ -41,12 +46,21 @@ export function Editor({ scorecard }: { scorecard: Scorecard }) {
     done(text);
   };
   const body = { name, segment_type, sections };
+  /** What was saved by a request whose answer was lost. Throws where another revision is in the way. */
+  const savedBefore = async (error: unknown) => {
+    if (conflictOf(error)?.by !== userUuid) throw error;
+    const newest = await send(api.GET('/api/v1/scorecards/{uuid}', { params }));
+    if (!isSavedAs({ name, sections }, { name: newest.name, sections: newest.sections })) throw error;
+    return newest;
+  };
   const save = useMutation({
     ...saving,
     mutationFn: async () => {
       const header = { 'If-Match': `"${changedRevision}"` };
-      const saved = await send(api.PUT('/api/v1/scorecards/{uuid}', { params: { ...params, header }, body }));
-      await show(saved, t('saved'));
+      await show(
+        await send(api.PUT('/api/v1/scorecards/{uuid}', { params: { ...params, header }, body })).catch(savedBefore),
+        t('saved'),
+      );
     },
   });
   // Not sent again by itself: a copy that was made and not answered would be made twice.
@@ -63,6 +77,7 @@ export function Editor({ scorecard }: { scorecard: Scorecard }) {
   });
   const isSaving = save.isPending || copy.isPending;
   const fault = save.error ?? copy.error;
+  const conflict = conflictOf(fault);
   const activate = useAction(async () =>
     // Only a scorecard without changes is activated, so none is discarded.
     show(await send(api.POST('/api/v1/scorecards/{uuid}/activate', { params })), t('activated')),
@@ -70,7 +85,12 @@ export function Editor({ scorecard }: { scorecard: Scorecard }) {
   const change = (at: number, section: Section | null) => setSections(withItem(sections, at, section));
 
   return (
-    <Form className="stack" onSend={() => save.mutate()}>
+    <Form
+      className="stack"
+      onSend={() => save.mutate()}
+      // A field that the browser cannot show keeps it from sending, without a word.
+      onInvalidCapture={({ target }) => (target as Element).closest('details')?.setAttribute('open', '')}
+    >
       <div className="card card-body row scorecards-row">
         <TextField label={t('name')} fieldClass="scorecards-wide" required value={name} onText={setName} />
         <span className="muted">
@@ -110,6 +130,7 @@ export function Editor({ scorecard }: { scorecard: Scorecard }) {
       </div>
       {isTrying && <TrialDialog scorecard={scorecard} draft={{ name, sections }} onClose={() => setTrying(false)} />}
       {fault !== null && <Fault error={fault} />}
+      {conflict !== null && <Conflicting conflict={conflict} />}
       {sections.map((section, at) => (
         // A section has no identity but its place.
         // oxlint-disable-next-line react/no-array-index-key
@@ -152,5 +173,32 @@ export function Editor({ scorecard }: { scorecard: Scorecard }) {
         {t('addSection')}
       </Button>
     </Form>
+  );
+}
+
+/** A revision that was saved since the one that was changed. */
+interface Conflict {
+  readonly revision: number;
+  readonly by: string | null;
+  readonly at: string;
+  readonly questions: readonly { readonly text: string; readonly change: Difference['kind'] }[];
+}
+
+function conflictOf(error: unknown): Conflict | null {
+  const isConflict = error instanceof ApiError && error.code === 'REVISION_CONFLICT';
+  return isConflict ? (error.details as unknown as Conflict) : null;
+}
+
+function Conflicting({ conflict: { revision, by, at, questions } }: { conflict: Conflict }) {
+  const t = scorecardsTexts.use();
+  const nameOf = usePersonName();
+  return (
+    <div role="group" aria-label={t('changes')}>
+      <p>
+        {t('revision', { revision: format.number(revision) })} · {format.dateTime(at)}
+        {by !== null && <span className="foreign"> · {nameOf(by)}</span>}
+      </p>
+      <Changes of={questions.map(({ text, change }) => ({ text, kind: change }))} />
+    </div>
   );
 }

@@ -183,13 +183,14 @@ interface PhrasesProps {
   onChange: (phrases: Record<string, string[]>) => void;
 }
 
-/** Phrases as they are typed: a line that is not complete yet stays as it is. */
+/** Phrases as they are typed: a line that is not complete yet stays as it is, as long as the lines say no other phrases. */
 function Phrases({ phrases, onChange }: PhrasesProps) {
-  const [lines, setLines] = useState(() => phraseLines(phrases));
+  const [lines, setLines] = useState('');
+  const isSame = JSON.stringify(phrasesOf(lines)) === JSON.stringify(phrases);
   return (
     <textarea
       className="input"
-      value={lines}
+      value={isSame ? lines : phraseLines(phrases)}
       onChange={({ target }) => {
         setLines(target.value);
         onChange(phrasesOf(target.value));

@@ -8,6 +8,7 @@ import { useAction } from '../../widgets/actions.tsx';
 import { Button } from '../../widgets/controls.tsx';
 import { Page, LoadingOrFailed, State, Card, Tab } from '../../widgets/page.tsx';
 import { scorecardsTexts } from '../texts.ts';
+import { Changes } from './changes.tsx';
 import { type Scorecard, differences } from './draft.ts';
 import { Editor } from './editor.tsx';
 import { TrialDialog } from './trial/trial-dialog.tsx';
@@ -135,20 +136,10 @@ function Comparison({ scorecard, revision }: { scorecard: Scorecard; revision: n
     }),
   );
   if (earlier.data === undefined) return <LoadingOrFailed query={earlier} />;
-  const found = differences(earlier.data, scorecard);
   return (
     <div role="region" aria-label={t('changes')}>
       <h3>{t('since', { revision: format.number(revision) })}</h3>
-      {found.length === 0 && <p className="muted">{t('noChanges')}</p>}
-      <ul>
-        {found.map(({ kind, text, parts }) => (
-          <li key={`${kind} ${text}`}>
-            <span className={kind === 'removed' ? 'badge badge-bad' : 'badge badge-accent'}>{t(`change.${kind}`)}</span>{' '}
-            <span className="foreign">{text}</span>{' '}
-            <span className="muted">{parts.map((part) => t(`part.${part}`)).join(', ')}</span>
-          </li>
-        ))}
-      </ul>
+      <Changes of={differences(earlier.data, scorecard)} />
     </div>
   );
 }
