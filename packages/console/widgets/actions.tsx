@@ -3,7 +3,7 @@ import { shellTexts } from '../i18n/texts.ts';
 import { createStore } from '../store.ts';
 import { Button } from './controls.tsx';
 import { confirmed, type Question } from './dialog.tsx';
-import { useFailure } from './page.tsx';
+import { useFault } from './page.tsx';
 
 interface Toast {
   readonly id: number;
@@ -54,10 +54,10 @@ export function Toasts() {
 
 function OneToast({ toast }: { toast: Toast }) {
   const t = shellTexts.use();
-  const failure = useFailure(toast.error);
+  const fault = useFault(toast.error);
   return (
     <div className={toast.isBad ? 'toast toast-bad' : 'toast'}>
-      <span className="foreign">{toast.text ?? `${failure.title}. ${failure.text}`}</span>
+      <span className="foreign">{toast.text ?? fault}</span>
       <Button icon="close" kind="quiet" isSmall label={t('close')} onClick={() => dismiss(toast.id)} />
     </div>
   );

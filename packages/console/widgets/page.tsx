@@ -213,18 +213,25 @@ export function useFailure(error: unknown): { title: string; text: string } {
 
 /** Why an action did not work, with what is wrong with each field. */
 export function Fault({ error }: { error: unknown }) {
-  const { title, text } = useFailure(error);
   return (
     <p role="alert" className="fault foreign">
-      {[`${title}.`, text, ...fieldFaults(error).map((fault) => ensureStop(fieldText(fault)))].join(' ')}
+      {useFault(error)}
     </p>
   );
 }
 
-function fieldFaults(error: unknown): readonly Schemas['FieldError'][] {
-  // Other errors say the same of their field as of the whole.
-  if (!(error instanceof ApiError) || error.code !== 'VALIDATION_ERROR') return [];
-  return (error.details?.['fields'] as Schemas['FieldError'][] | undefined) ?? [];
+/** The same as a text. */
+export function useFault(error: unknown): string {
+  const { title, text } = useFailure(error);
+  const fields = error instanceof ApiError ? fieldFaults(error.code, error.details) : [];
+  return [`${title}.`, text, ...fields].join(' ');
+}
+
+/** What is wrong with each field, in sentences. */
+export function fieldFaults(code: string, details: ApiError['details']): readonly string[] {
+  const fields = (details?.['fields'] ?? []) as Schemas['FieldError'][];
+  // Some errors say the same of their field as of the whole.
+  return fields.filter((field) => String(field.code) !== code).map((field) => ensureStop(fieldText(field)));
 }
 
 function ensureStop(sentence: string): string {

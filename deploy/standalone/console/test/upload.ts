@@ -79,6 +79,27 @@ export function describeUpload(running: () => { system: SystemUnderTest; browser
     expect(opened.complaints).toEqual([]);
   });
 
+  it("offers the firm's segment types for a recording, and says which field of it was refused", async () => {
+    const { page, client } = opened;
+    const segment_types = ['support', 'claims'];
+    expect((await client.request('PATCH', '/api/v1/firm', { segment_types })).status).toBe(200);
+    await page.goto(new URL('/console/upload', page.url()).href);
+    const files = page.waitForEvent('filechooser');
+    await page.getByRole('button', { name: 'Choose files' }).click();
+    await (await files).setFiles({ name: 'odd.wav', mimeType: 'audio/wav', buffer: Buffer.from('No recording') });
+    const form = page.getByRole('dialog');
+    for (const type of segment_types) await form.locator(`option[value=${type}]`).waitFor({ state: 'attached' });
+    await form.getByLabel(/^Operator/).fill('Ann');
+    await form.getByLabel(/^Client/).fill('+998901234567');
+    await form.getByLabel(/^Segment/).fill('odd');
+    await form.getByRole('button', { name: 'Upload' }).click();
+    const refused = page.getByRole('article').filter({ hasText: 'odd.wav' });
+    await refused.getByRole('alert').getByText('Segment type: ').waitFor();
+    await page.reload();
+    await refused.getByText('Segment type: ').waitFor();
+    expect(opened.complaints).toEqual([]);
+  });
+
   it("keeps a chosen file and what is typed about it when the firm's time zone arrives", async () => {
     const { page, client } = opened;
     expect((await client.request('PATCH', '/api/v1/firm', { time_zone: 'America/New_York' })).status).toBe(200);

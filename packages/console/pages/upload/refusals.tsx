@@ -1,3 +1,4 @@
+import type { ApiError } from '@call-analysis/client/errors';
 import { type ComponentProps, useState } from 'react';
 import { saveFile } from '../../api/client.ts';
 import { faultText } from '../../i18n/faults/texts.ts';
@@ -7,6 +8,7 @@ import { currentSession } from '../../session/session.ts';
 import { storedJson } from '../../store.ts';
 import { useAction } from '../../widgets/actions.tsx';
 import { Button } from '../../widgets/controls.tsx';
+import { fieldFaults } from '../../widgets/page.tsx';
 import { uploadTexts } from '../texts.ts';
 
 /** The files that were refused earlier in this browser, with their rows as long as the service keeps them. */
@@ -27,7 +29,7 @@ export function Refusals({ shown }: { shown: readonly string[] }) {
               {format.dateTime(new Date(at))} ·{' '}
               {fault === undefined
                 ? t('refused', { n: invalid, invalid: format.number(invalid), rows: format.number(rows) })
-                : faultText(fault.code, fault.message)}
+                : [faultText(fault.code, fault.message), ...fieldFaults(fault.code, fault.details ?? null)].join(' ')}
             </span>
             <span className="upload-card-actions">
               <RefusedRows url={url} isSmall />
@@ -71,7 +73,7 @@ export interface Refusal {
   /** Of its refused rows. */
   readonly url: string | null;
   /** Of the file as a whole. */
-  readonly fault?: { readonly code: string; readonly message: string };
+  readonly fault?: Pick<ApiError, 'code' | 'message'> & Partial<Pick<ApiError, 'details'>>;
 }
 
 const MOST = 20;

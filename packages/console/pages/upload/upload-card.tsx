@@ -3,7 +3,7 @@ import { type ComponentProps, useRef } from 'react';
 import * as format from '../../i18n/format.ts';
 import { Button } from '../../widgets/controls.tsx';
 import { Table } from '../../widgets/list.tsx';
-import { useFailure } from '../../widgets/page.tsx';
+import { Fault } from '../../widgets/page.tsx';
 import { uploadTexts } from '../texts.ts';
 import { acceptedText, BatchProgress } from './batches.tsx';
 import { RefusedRows } from './refusals.tsx';
@@ -24,7 +24,6 @@ import {
 export function UploadCard({ upload }: { upload: Upload }) {
   const t = uploadTexts.use();
   const { progress, sentBytes } = upload;
-  const failure = useFailure(progress.state === 'failed' ? progress.error : null);
   const size = sizeOf(upload);
   const name = nameOf(upload);
   return (
@@ -72,10 +71,8 @@ export function UploadCard({ upload }: { upload: Upload }) {
           </div>
         )}
         {progress.state === 'failed' && (
-          <div className="row upload-failure" role="alert">
-            <p className="foreign">
-              <strong>{failure.title}.</strong> {failure.text}
-            </p>
+          <div className="row upload-failure">
+            <Fault error={progress.error} />
             <Button isSmall onClick={() => resumeUpload(upload)}>
               {t('again')}
             </Button>

@@ -1,7 +1,7 @@
 import './upload.css';
 import { useQuery } from '@tanstack/react-query';
 import { useId, useState } from 'react';
-import { get } from '../../api/client.ts';
+import { firmQuery } from '../../api/client.ts';
 import { type Fields, FormDialog } from '../../drafts/form.tsx';
 import * as format from '../../i18n/format.ts';
 import { instantOf, localInput } from '../../i18n/zone/days.ts';
@@ -128,9 +128,7 @@ interface FormProps {
 function RecordingForm({ recordings, onSend, onClose }: FormProps) {
   const t = uploadTexts.use();
   const list = useId();
-  // The firm's segment types that have a scorecard are offered. Others can be typed.
-  const scorecards = useQuery(get(['scorecards', 'segment-types'], '/api/v1/scorecards', { query: { size: 100 } }));
-  const types = new Set((scorecards.data?.items ?? []).flatMap(({ segment_type }) => segment_type ?? []));
+  const types = useQuery(firmQuery).data?.segment_types ?? [];
 
   const send = async ({ text }: Fields) => {
     const direction = text('direction');
@@ -181,7 +179,7 @@ function RecordingForm({ recordings, onSend, onClose }: FormProps) {
         autoComplete="off"
       />
       <datalist id={list}>
-        {[...types].map((type) => (
+        {types.map((type) => (
           <option key={type} value={type} />
         ))}
       </datalist>

@@ -137,8 +137,8 @@ async function settle(upload: Upload, action: () => Promise<Progress>): Promise<
   } catch (error) {
     if (signal.aborted) return;
     if (error instanceof ApiError && error.status < 500 && !PASSING.has(error.status)) {
-      const { code, message } = error;
-      keepRefusal({ ...refusalOf(upload), rows: 0, invalid: 0, url: null, fault: { code, message } });
+      const { code, message, details } = error;
+      keepRefusal({ ...refusalOf(upload), rows: 0, invalid: 0, url: null, fault: { code, message, details } });
     }
     change(upload.id, { progress: { state: 'failed', error } });
   }
