@@ -15,8 +15,8 @@ const peopleQuery = {
 };
 
 /** The people of the firm by name; the API user is none. */
-export function usePeople(): readonly Person[] {
-  const { data = [] } = useQuery(peopleQuery);
+export function usePeople(isWanted = true): readonly Person[] {
+  const { data = [] } = useQuery({ ...peopleQuery, enabled: isWanted });
   return data.filter(({ is_api_user }) => !is_api_user).toSorted((a, b) => a.name.localeCompare(b.name));
 }
 

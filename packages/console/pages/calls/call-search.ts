@@ -8,12 +8,12 @@ export type Sort = NonNullable<CallQuery['sort']>;
 type FilterOf<List, Single> =
   /** Any of several values may match. */
   | { readonly kind: 'any-of'; readonly field: List; readonly options: readonly string[] }
-  /** `by`: the values are uuids, which statistics name. */
+  /** `by`: the values are uuids, of what statistics name or of people. */
   | {
       readonly kind: 'one-of';
       readonly field: Single;
       readonly options: readonly string[];
-      readonly by?: 'question' | 'scorecard';
+      readonly by?: 'question' | 'scorecard' | 'person';
     }
   | { readonly kind: 'text'; readonly field: Single }
   | { readonly kind: 'numbers'; readonly from: Single; readonly to: Single; readonly most?: number }
@@ -34,6 +34,13 @@ export const FILTERS = {
   score: { kind: 'numbers', from: 'score_min', to: 'score_max', most: 100 },
   needs_review: { kind: 'one-of', field: 'needs_review', options: YES_NO },
   reviewed: { kind: 'one-of', field: 'reviewed', options: YES_NO },
+  review_status: {
+    kind: 'any-of',
+    field: 'review_status',
+    options: ['none', 'open', 'done', 'acknowledged', 'disputed'],
+  },
+  assigned_to: { kind: 'one-of', field: 'assigned_to', options: [], by: 'person' },
+  reviewed_by: { kind: 'one-of', field: 'reviewed_by', options: [], by: 'person' },
   operator_name: { kind: 'text', field: 'operator_name' },
   operator_group_name: { kind: 'text', field: 'operator_group_name' },
   operator_id: { kind: 'text', field: 'operator_id' },
@@ -43,6 +50,7 @@ export const FILTERS = {
   topic: { kind: 'one-of', field: 'topic', options: [] },
   resolution: { kind: 'one-of', field: 'resolution', options: ['resolved', 'follow_up', 'unresolved'] },
   auto_failed: { kind: 'one-of', field: 'auto_failed', options: YES_NO },
+  auto_fail_suspected: { kind: 'one-of', field: 'auto_fail_suspected', options: YES_NO },
   lost_points: { kind: 'one-of', field: 'lost_points', options: [], by: 'question' },
   scorecard: { kind: 'one-of', field: 'scorecard', options: [], by: 'scorecard' },
   scorecard_revision: { kind: 'text', field: 'scorecard_revision' },

@@ -48,6 +48,13 @@ export function describeViews(running: Running): void {
     const { items } = await anna.client.call<{ items: { uuid: string }[] }>('GET', '/api/v1/views');
     await boris.page.goto(`${base}/console/views/${items[0]!.uuid}`);
     await boris.page.getByText('1 call', { exact: true }).waitFor();
+    // One that another program has made.
+    await boris.page.goto(`${base}/console/calls?review_status=disputed&assigned_to=me&auto_fail_suspected=false`);
+    for (const name of ['State of the review: Disputed', 'Assigned to: You', 'Suspected critical error: No'])
+      await boris.page.getByRole('button', { name }).waitFor();
+    await boris.page.getByRole('heading', { name: 'No call matches' }).waitFor();
+    await boris.page.getByRole('button', { name: 'Assigned to: You' }).click();
+    await boris.page.getByRole('button', { name: 'Anna' }).waitFor();
     expect([...anna.complaints, ...boris.complaints]).toEqual([]);
   });
 

@@ -114,7 +114,8 @@ function OneOf({ filterKey, filter: { field, options, by }, search, onChange }: 
   const names = useNames(by);
   const found = useValues(search, field, options.length === 0);
   const values = options.length > 0 ? options : by === undefined ? found : [...names.keys()];
-  const counts = useCounts(search, field, values);
+  // There may be hundreds of people, and each number is a request.
+  const counts = useCounts(search, field, by === 'person' ? [] : values);
   const chosen = search[field];
   return (
     <>

@@ -2,6 +2,7 @@ import { useQueries, useQuery } from '@tanstack/react-query';
 import { type Schemas, get } from '../../../api/client.ts';
 import * as format from '../../../i18n/format.ts';
 import { shellTexts, topicName } from '../../../i18n/texts.ts';
+import { usePeople } from '../../../widgets/people.ts';
 import { callsTexts } from '../../texts.ts';
 import { callQuery, type CallSearch, type Filter, type FilterKey, FILTERS } from '../call-search.ts';
 import { CALLS_KEY } from '../use-calls.ts';
@@ -89,16 +90,20 @@ export function useValues(search: CallSearch, field: keyof CallSearch, isWanted:
 }
 
 /**
- * The texts of the questions that were answered in any call, those that lose the most points first, or the names of scorecards, by
- * their uuids.
+ * The texts of the questions that were answered in any call, those that lose the most points first, or the names of scorecards or
+ * people, by their uuids. The person who asks is `me`, too.
  */
-export function useNames(by: 'question' | 'scorecard' | undefined): ReadonlyMap<string, string> {
+export function useNames(by: 'question' | 'scorecard' | 'person' | undefined): ReadonlyMap<string, string> {
+  const shell = shellTexts.use();
+  const people = usePeople(by === 'person');
+  const grouping = by === 'person' ? undefined : by;
   const sort = by === 'question' ? ({ sort: 'points_ratio' } as const) : {};
   const { data } = useQuery({
-    ...get([...CALLS_KEY, 'names', by], '/api/v1/statistics', { query: { group_by: by!, ...sort, limit: 1000 } }),
-    enabled: by !== undefined,
+    ...get([...CALLS_KEY, 'names', by], '/api/v1/statistics', { query: { group_by: grouping!, ...sort, limit: 1000 } }),
+    enabled: grouping !== undefined,
     staleTime: FRESH_MS,
   });
+  if (by === 'person') return new Map([['me', shell('you')], ...people.map(({ uuid, name }) => [uuid, name] as const)]);
   return new Map((data?.items ?? []).flatMap(({ key, label }) => (key === null ? [] : [[key, label ?? key] as const])));
 }
 
