@@ -206,7 +206,7 @@ export function useFailure(error: unknown): { title: string; text: string } {
   if (error instanceof ApiError) {
     const known = STATUSES[error.status];
     if (known !== undefined) return { title: t(`failed.${known}`), text: t(`failed.${known}Text`) };
-    return { title: t('failed.title'), text: faultText(error.code, error.message) };
+    return { title: t('failed.title'), text: faultText(error.code, error.message, error.details) };
   }
   return { title: t('failed.title'), text: t('failed.unknown') };
 }

@@ -5,9 +5,15 @@ import type en from './texts/en.json';
 /** What the service says by codes, in the user's language. They are fetched after the first page is shown. */
 export const faultTexts = pageTexts<keyof typeof en>('faults', urls);
 
+type Details = Readonly<Record<string, unknown>> | null;
+
 /** A code of the service in words. The service's own words where it has none. */
-export function faultText(code: string, message: string): string {
-  return faultTexts.inWords('', code, message);
+export function faultText(code: string, message: string, details: Details = null): string {
+  // The rows of an export, whose format may be another, or of a file, which has a limit.
+  const key = code === 'TOO_MANY_ROWS' && details?.['limit_rows'] !== undefined ? 'file.TOO_MANY_ROWS' : code;
+  if (!faultTexts.has(key)) return message;
+  const { columns = [], row = '–' } = (details ?? {}) as { columns?: string[]; row?: number | string };
+  return faultTexts.translate(key, { columns: columns.join(', '), row });
 }
 
 interface FieldFault {

@@ -29,7 +29,7 @@ export function Refusals({ shown }: { shown: readonly string[] }) {
               {format.dateTime(new Date(at))} ·{' '}
               {fault === undefined
                 ? t('refused', { n: invalid, invalid: format.number(invalid), rows: format.number(rows) })
-                : [faultText(fault.code, fault.message), ...fieldFaults(fault.code, fault.details ?? null)].join(' ')}
+                : wholeFault(fault)}
             </span>
             <span className="upload-card-actions">
               <RefusedRows url={url} isSmall />
@@ -46,6 +46,10 @@ export function Refusals({ shown }: { shown: readonly string[] }) {
       ))}
     </section>
   );
+}
+
+function wholeFault({ code, message, details = null }: NonNullable<Refusal['fault']>): string {
+  return [faultText(code, message, details), ...fieldFaults(code, details)].join(' ');
 }
 
 /** Downloads the rows that were refused, where there are any. */
