@@ -3,7 +3,7 @@ import { type Analysis, ScorecardDraft, transcriptJson, Uuid } from '@call-analy
 import { Fault } from '@call-analysis/fault';
 import { z } from 'zod';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
-import type { StoredCall } from './calls/call-json.ts';
+import { currentOf, type StoredCall } from './calls/call-json.ts';
 import { callerOf, type PassedInput, readAnswer, requestOf, type Services } from './rpc-caller.ts';
 
 const MOST_CALLS = 10;
@@ -80,12 +80,12 @@ export function scorecardTrials({ analysis, ingest }: Services): Endpoint[] {
 }
 
 function itemOf(call_uuid: string, call: StoredCall | null) {
-  const current = call?.analyses[0];
+  const current = call && currentOf(call, call.analyses);
   return {
     call_uuid,
     operator_name: call?.operator_name ?? null,
     start_time: call?.start_time ?? null,
-    before: current === undefined ? null : resultOf(current),
+    before: current && resultOf(current),
   };
 }
 

@@ -4,10 +4,11 @@ import type { Objects } from '@call-analysis/objects';
 import type { Sql, Transaction } from '@call-analysis/postgres';
 import { type Actor, auditEntry, type Publishing } from '@call-analysis/service';
 import { transcribedRecordingReady, uploadedTranscriptReady } from '../calls/call-events.ts';
-import { type CallRow, removedAt, CHANNELS_SWAPPED } from '../calls/call-row.ts';
+import { type CallRow, removedAt } from '../calls/call-row.ts';
 import type { Calls } from '../calls/call-store.ts';
 import type { Recordings } from '../calls/recording-store.ts';
 import type { Transcripts } from '../calls/transcript-store.ts';
+import type { Reviews } from '../reviews/review-store.ts';
 
 export interface AnalyzeDeps extends Publishing {
   readonly calls: Calls;
@@ -41,13 +42,18 @@ export async function analyzeCall(
   });
 }
 
-/** The same for a call that is locked. `detail` goes into its history. */
+/** The same for a call that is locked. `detail` goes into its history, and so does an analysis that is `outdated` from now on. */
 export async function analyzeLocked(
   deps: AnalyzeDeps,
   tx: Transaction,
   firmUuid: string,
   call: CallRow,
-  { detail, priority = 0, scorecardUuid = null }: Omit<AnalyzeOptions, 'within'> & { readonly detail: string },
+  {
+    detail,
+    outdated = null,
+    priority = 0,
+    scorecardUuid = null,
+  }: Omit<AnalyzeOptions, 'within'> & { readonly detail: string; readonly outdated?: string | null },
 ): Promise<CallRow> {
   const { calls, bus } = deps;
   const canReopen = call.status === 'completed' || (call.status === 'failed' && call.failure?.stage === 'analysis');
@@ -55,7 +61,7 @@ export async function analyzeLocked(
   if (removedAt(call, 'transcript') !== null) {
     throw invalidTransition('The transcript of this call was removed by the retention of your firm.', []);
   }
-  const reopened = await calls.startAttempt(tx, firmUuid, call.uuid, 'analyzing', detail);
+  const reopened = await calls.startAttempt(tx, firmUuid, call.uuid, 'analyzing', detail, outdated);
   const ready = await transcriptReady(deps, tx, reopened, { firmuuid: firmUuid, priority });
   // The analysis may arrive before the transcript, which then follows shortly.
   if (ready === null) throw invalidTransition('The transcript of this call is not stored yet. Retry shortly.', []);
@@ -94,15 +100,16 @@ export function invalidTransition(message: string, allowed: readonly string[]): 
 }
 
 /**
- * Operator and client of a recording change places, in its transcript too, and the call is analyzed again. Fault
- * INVALID_TRANSITION for a transcription, while the call is being processed, and when it has no transcript.
+ * Operator and client of a recording change places, in its transcript too, and the call is analyzed again. Until it is, it has
+ * no score: its analyses took one for the other. Fault INVALID_TRANSITION for a transcription, while the call is being processed, and
+ * when it has no transcript.
  */
 export async function swapChannels(
-  deps: AnalyzeDeps & { readonly recordings: Recordings },
+  deps: AnalyzeDeps & { readonly recordings: Recordings; readonly reviews: Reviews },
   actor: Actor,
   callUuid: string,
 ): Promise<CallRow> {
-  const { db, calls, recordings, transcripts, bus } = deps;
+  const { db, calls, recordings, reviews, transcripts, bus } = deps;
   const { firmUuid } = actor;
   return db.transaction(async (tx) => {
     const call = await calls.lock(tx, firmUuid, callUuid);
@@ -110,7 +117,9 @@ export async function swapChannels(
       throw invalidTransition('This call is a transcription. Only a recording has channels to swap.', []);
     await recordings.swapRoles(tx, firmUuid, callUuid);
     await transcripts.swapRoles(tx, firmUuid, callUuid);
-    const reopened = await analyzeLocked(deps, tx, firmUuid, call, { detail: CHANNELS_SWAPPED });
+    const outdated = await reviews.currentUuid(tx, firmUuid, callUuid);
+    await reviews.applyToCall(tx, { firmUuid, callUuid }, null, null, null);
+    const reopened = await analyzeLocked(deps, tx, firmUuid, call, { detail: 'channels swapped', outdated });
     await bus.publish(tx, [auditEntry('ingest', actor, 'call.channels_swapped', callUuid)]);
     return reopened;
   });

@@ -2,6 +2,7 @@ import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { type Analysis, ReviewedAnalysis } from '@call-analysis/events';
 import type { Sql } from '@call-analysis/postgres';
 import { type AnalysisFacts, factsOf } from './analysis-facts.ts';
+import { CURRENT_ANALYSIS } from './call-row.ts';
 
 // Half of an analysis is the same in every analysis under a revision of a scorecard: the names of the fields, the questions, their
 // weights. So each revision has a form, an analysis without answers and without anything that was said, and a body is compressed
@@ -209,11 +210,11 @@ export async function currentAnalyses(
 ): Promise<{ call: string; uuid: string; body: Buffer }[]> {
   if (callUuids.length === 0) return [];
   return sql.query(
-    `SELECT DISTINCT ON (analysis.call_uuid) analysis.call_uuid AS call, analysis.uuid, coalesce(review.body, analysis.body) AS body
-     FROM analysis LEFT JOIN review ON review.firm_uuid = analysis.firm_uuid AND review.call_uuid = analysis.call_uuid
-       AND review.analysis_uuid = analysis.uuid
-     WHERE analysis.firm_uuid = $1 AND analysis.call_uuid = ANY($2)
-     ORDER BY analysis.call_uuid, analysis.created_at DESC, analysis.uuid DESC`,
+    `SELECT call.uuid AS call, analysis.uuid, coalesce(review.body, analysis.body) AS body
+     FROM call JOIN analysis ON analysis.uuid = ${CURRENT_ANALYSIS}
+       LEFT JOIN review ON review.firm_uuid = analysis.firm_uuid AND review.call_uuid = analysis.call_uuid
+         AND review.analysis_uuid = analysis.uuid
+     WHERE call.firm_uuid = $1 AND call.uuid = ANY($2)`,
     [firmUuid, callUuids],
   );
 }

@@ -12,6 +12,8 @@ export interface HistoryEntry {
   readonly detail: string | null;
   /** For an entry about a removal: what the firm's retention removed. */
   readonly removed?: 'recording' | 'transcript';
+  /** For an entry about swapped channels: the newest analysis until then, which took operator and client for each other. */
+  readonly outdated?: string;
 }
 
 /** When the retention of the firm removed it; null when it did not. */
@@ -48,6 +50,12 @@ export const CALL_COLUMNS = `${STORED_COLUMNS}, ${ASSIGNED_TO} AS assigned_to, $
 /** The same values, without their names. */
 export const CALL_VALUES = `${STORED_COLUMNS}, ${ASSIGNED_TO}, ${SAMPLED_BY}`;
 
+/** The uuid of the newest analysis of `call`; null without one, and while that is from before its channels were swapped. */
+export const CURRENT_ANALYSIS = `(SELECT newest.uuid FROM (
+    SELECT analysis.uuid FROM analysis WHERE analysis.firm_uuid = call.firm_uuid AND analysis.call_uuid = call.uuid
+    ORDER BY analysis.created_at DESC, analysis.uuid DESC LIMIT 1) AS newest
+  WHERE NOT call.history @> jsonb_build_array(jsonb_build_object('outdated', newest.uuid)))`;
+
 /** Statuses of a call that a service may still be processing. All others are final for the attempt. */
 export const UNFINISHED: readonly string[] = ['queued', 'transcribing', 'analyzing'];
 
@@ -62,9 +70,6 @@ export function statusesBefore(stage: string): readonly string[] {
   if (stage === 'extraction') return ['queued'];
   return stage === 'transcription' ? ['queued', 'transcribing'] : UNFINISHED;
 }
-
-/** In the history of a call: its operator and client changed places, and what was made of them before is wrong. */
-export const CHANNELS_SWAPPED = 'channels swapped';
 
 type EndedCall = Pick<CallRow, 'uuid' | 'status' | 'failure' | 'partner_call_id'>;
 

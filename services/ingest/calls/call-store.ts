@@ -85,10 +85,13 @@ export function calls(db: Database, stored: AnalysisBodies) {
     },
 
     /**
-     * A call and its analyses with their reviews, newest first. Both are read by one statement, so the call's score is that
-     * of the newest analysis.
+     * A call and its analyses with their reviews, newest first, of which the newest is the current one, or none. All are read by one
+     * statement, so the call's score is that of the current one. It has a number of `questions` only with a current one.
      */
-    async withAnalyses(firmUuid: string, uuid: string): Promise<{ call: CallRow; analyses: ReviewedAnalysis[] }> {
+    async withAnalyses(
+      firmUuid: string,
+      uuid: string,
+    ): Promise<{ call: CallRow; analyses: ReviewedAnalysis[]; current: ReviewedAnalysis | null }> {
       const rows = await db.query<CallRow & { bodies: Buffer[]; uuids: string[] }>(
         `SELECT ${CALL_COLUMNS}, ARRAY(
            SELECT coalesce(review.body, analysis.body) FROM analysis
@@ -106,9 +109,9 @@ export function calls(db: Database, stored: AnalysisBodies) {
         db,
         bodies.map((body, index) => ({ body, uuid: uuids[index]! })),
       );
-      const [current] = analyses;
-      const isCounted = call.answered !== null || call.outcome !== 'scored' || current === undefined;
-      return { call: isCounted ? call : { ...call, ...countAnswers(current.sections) }, analyses };
+      const current = currentOf(call, analyses);
+      const isCounted = call.answered !== null || current === null;
+      return { call: isCounted ? call : { ...call, ...countAnswers(current.sections) }, analyses, current };
     },
 
     /**
@@ -156,20 +159,25 @@ export function calls(db: Database, stored: AnalysisBodies) {
       );
     },
 
-    /** From the first stage or from the analysis. Earlier analyses are kept. `detail` goes into the history. */
+    /**
+     * From the first stage or from the analysis. Earlier analyses are kept. `detail` goes into the history, and so does the newest
+     * analysis where it is `outdated` from now on.
+     */
     async startAttempt(
       tx: Sql,
       firmUuid: string,
       uuid: string,
       status: 'queued' | 'analyzing',
       detail: string,
+      outdated: string | null = null,
     ): Promise<CallRow> {
       const now = new Date();
       const rows = await tx.query<CallRow>(
         `UPDATE call SET status = $5::text, attempt = attempt + 1, failure = NULL, outcome = NULL, updated_at = $3, ended_at = NULL,
-           history = history || jsonb_build_object('status', $5::text, 'at', $4::text, 'detail', $6::text)
+           history = history || jsonb_strip_nulls(
+             jsonb_build_object('status', $5::text, 'at', $4::text, 'detail', $6::text, 'outdated', $7::uuid))
          WHERE firm_uuid = $1 AND uuid = $2 RETURNING ${CALL_COLUMNS}`,
-        [firmUuid, uuid, now, now.toISOString(), status, detail],
+        [firmUuid, uuid, now, now.toISOString(), status, detail, outdated],
       );
       return found(rows);
     },
@@ -188,6 +196,12 @@ export function calls(db: Database, stored: AnalysisBodies) {
       return rows.length > 0;
     },
   };
+}
+
+/** A call without speech has none. */
+function currentOf({ outcome, history }: CallRow, [newest]: readonly ReviewedAnalysis[]): ReviewedAnalysis | null {
+  if (newest === undefined || outcome === 'no_speech') return null;
+  return history.some(({ outdated }) => outdated === newest.uuid) ? null : newest;
 }
 
 function found<Row>(rows: readonly Row[]): Row {

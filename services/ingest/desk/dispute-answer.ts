@@ -117,6 +117,5 @@ async function changeAnswer(
 
 /** With its review; null without one. Fault: NOT_FOUND. */
 async function currentAnalysis(calls: Calls, firmUuid: string, callUuid: string): Promise<ReviewedAnalysis | null> {
-  const { analyses } = await calls.withAnalyses(firmUuid, callUuid);
-  return analyses[0] ?? null;
+  return (await calls.withAnalyses(firmUuid, callUuid)).current;
 }

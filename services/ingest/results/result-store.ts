@@ -2,7 +2,7 @@ import type { Analysis, BodyOf, CallEnded } from '@call-analysis/events';
 import { confidential, type Sql, columnsOf } from '@call-analysis/postgres';
 import type { AnalysisBodies } from '../calls/analysis-body-store.ts';
 import { factsIn } from '../calls/analysis-facts.ts';
-import { type Failure, CHANNELS_SWAPPED, statusesBefore, UNFINISHED_SQL } from '../calls/call-row.ts';
+import { CURRENT_ANALYSIS, type Failure, statusesBefore, UNFINISHED_SQL } from '../calls/call-row.ts';
 import {
   COPIED_COLUMNS,
   factsFrom,
@@ -124,7 +124,7 @@ export const results = (bodies: AnalysisBodies) => ({
 
   /**
    * Does nothing when the call has ended, is past the stage, or is in another attempt. A call that was only to be analyzed
-   * anew keeps its earlier analysis and is completed. Returns the call.
+   * anew keeps its current analysis and is completed. Returns the call.
    */
   async fail(
     tx: Sql,
@@ -141,7 +141,6 @@ export const results = (bodies: AnalysisBodies) => ({
   },
 });
 
-/** An analysis from before the channels were swapped is none of the call any more. */
 async function keepAnalysis(
   tx: Sql,
   { firmUuid, callUuid, attempt }: { firmUuid: string; callUuid: string; attempt: number },
@@ -151,10 +150,8 @@ async function keepAnalysis(
   return tx.query<EndedCall>(
     `UPDATE call SET status = 'completed', outcome = 'scored', updated_at = greatest($4, created_at),
        history = history || jsonb_build_object('status', 'completed', 'at', $5::text, 'detail', $6::text)
-     WHERE firm_uuid = $1 AND uuid = $2 AND attempt = $3 AND status = ANY($7) AND EXISTS (
-       SELECT FROM analysis WHERE analysis.firm_uuid = $1 AND analysis.call_uuid = $2 AND created_at > coalesce(
-         (SELECT max((entry->>'at')::timestamptz) FROM jsonb_array_elements(call.history) AS entry
-          WHERE entry->>'detail' = $8), '-infinity'))
+     WHERE firm_uuid = $1 AND uuid = $2 AND attempt = $3 AND status = ANY($7)
+       AND ${CURRENT_ANALYSIS} IS NOT NULL
      RETURNING ${ENDED_COLUMNS}`,
     [
       firmUuid,
@@ -164,7 +161,6 @@ async function keepAnalysis(
       now.toISOString(),
       `the new analysis failed (${code}); the earlier one stays`,
       statusesBefore(stage),
-      CHANNELS_SWAPPED,
     ],
   );
 }

@@ -12,6 +12,7 @@ import { type CallFilter, NO_FILTER } from '../listing/call-filter.ts';
 import { listCalls } from '../listing/list-calls.ts';
 import { projectAnalyses, projectFailures, projectTranscripts } from '../results/project-results.ts';
 import { applyRetention } from '../retention/apply-retention.ts';
+import { readStatistics } from '../statistics/read-statistics.ts';
 import { csvOf, goodAudio } from '../test/csv.ts';
 import { analysis, type Call, callAnalyzed, callFailed, transcriptReady } from '../test/events.ts';
 import { faultOf, recordingOf } from '../test/fixtures.ts';
@@ -93,6 +94,17 @@ async function analyzed(): Promise<{ call: Call; analysisUuid: string }> {
   await service.upload(owner, csvOf([{ anonymized_text: '<operator>Hello<client>Hi' }]));
   const call = { owner, uuid: (await service.callsOf(owner))[0]!.uuid };
   return { call, analysisUuid: await analyze(call, 1) };
+}
+
+async function recorded(owner = service.newOwner(), campaignUuid: string | null = null): Promise<Call> {
+  const { call_uuid: uuid } = await registerCall(service.deps, owner, {
+    callUuid: uuidv7(),
+    fileName: goodAudio.audio_file_name,
+    metadata: JSON.stringify(goodAudio),
+    found: { recording: recordingOf() },
+    campaignUuid,
+  });
+  return { owner, uuid };
 }
 
 async function analyze(call: Call, attempt: number): Promise<string> {
@@ -561,15 +573,7 @@ describe('a comment', () => {
 
 describe('swapping channels', () => {
   it('exchanges operator and client in the transcript and the recording, and analyzes the call again', async () => {
-    const owner = service.newOwner();
-    const { call_uuid: callUuid } = await registerCall(service.deps, owner, {
-      callUuid: uuidv7(),
-      fileName: goodAudio.audio_file_name,
-      metadata: JSON.stringify(goodAudio),
-      found: { recording: recordingOf() },
-      campaignUuid: null,
-    });
-    const call = { owner, uuid: callUuid };
+    const call = await recorded();
     expect(await faultOf(swapChannels(service.deps, actorOf(call), call.uuid))).toMatchObject({
       code: 'INVALID_TRANSITION',
     });
@@ -577,7 +581,7 @@ describe('swapping channels', () => {
     await analyze(call, 1);
     const before = await read(call);
     const roles = before.transcript!.utterances.map(({ role }) => role);
-    const { left } = (await service.deps.recordings.read(owner.firmUuid, call.uuid))!;
+    const { left } = (await service.deps.recordings.read(call.owner.firmUuid, call.uuid))!;
     expect(await swapChannels(service.deps, actorOf(call), call.uuid)).toMatchObject({
       status: 'analyzing',
       attempt: 2,
@@ -586,13 +590,84 @@ describe('swapping channels', () => {
     expect(after.transcript!.utterances.map(({ role }) => role)).toEqual(
       roles.map((role) => (role === 'operator' ? 'client' : 'operator')),
     );
-    expect((await service.deps.recordings.read(owner.firmUuid, call.uuid))!.right).toBe(left);
+    expect((await service.deps.recordings.read(call.owner.firmUuid, call.uuid))!.right).toBe(left);
     expect(after.history.at(-1)).toMatchObject({ status: 'analyzing', detail: 'channels swapped' });
     await waitUntil(() => ready.some(({ subject, data }) => subject === call.uuid && data.attempt === 2));
     // The earlier analysis took one for the other, so it is not kept when this one fails.
     await projectFailures(service.deps, [callFailed(call, { attempt: 2, stage: 'analysis' })]);
     expect((await read(call)).status).toBe('failed');
   });
+
+  it('takes the score of the roles before out of lists, statistics and campaigns, and closes its review', async () => {
+    const owner = service.newOwner();
+    const { firmUuid } = owner;
+    const campaign = uuidv7();
+    const named = { name: 'October', external_id: null, description: null, segment_type: null };
+    const properties = { ...named, starts_at: null, ends_at: null };
+    await service.deps.campaigns.add(service.db, firmUuid, campaign, properties, new Date());
+    await service.db.query(`UPDATE campaign SET status = 'active' WHERE uuid = $1`, [campaign]);
+    const call = await recorded(owner, campaign);
+    await projectTranscripts(service.deps, [transcriptReady(call)]);
+    const former = await analyze(call, 1);
+    await review(call, former, [answer(manners, 'yes')]);
+    const counted = async () => {
+      const all = { groupBy: 'question', filter: NO_FILTER, tz: 'UTC', sort: null, limit: 10 } as const;
+      const { total, items } = await readStatistics(service.deps, firmUuid, all);
+      return {
+        score: total.score.average,
+        reviewed: total.reviewed,
+        questions: items.filter(({ key }) => key !== null).length,
+        average: (await service.deps.campaigns.get(firmUuid, campaign)).average_score,
+        listed: (await list(call, { score_min: 0 })).length,
+        exported: (await service.deps.exports.analyses(firmUuid, [call.uuid])).size,
+      };
+    };
+    const nothing = { score: null, reviewed: 0, questions: 0, average: null, listed: 0, exported: 0 };
+    expect(await counted()).toEqual({ score: 100, reviewed: 1, questions: 2, average: 100, listed: 1, exported: 1 });
+    const unscored = { score: null, needs_review: null, questions: null, answered: null, reviewed_at: null };
+    expect(await swapChannels(service.deps, actorOf(call), call.uuid)).toMatchObject(unscored);
+    await projectFailures(service.deps, [callFailed(call, { attempt: 2, stage: 'analysis' })]);
+    expect(await counted()).toEqual(nothing);
+    const { analyses, ...shown } = await read(call);
+    expect(shown).toMatchObject({ status: 'failed', ...unscored });
+    expect(analyses).toMatchObject([{ uuid: former, score: 100 }]);
+    const ofFormer = review(call, former, [answer(manners, 'no')]);
+    expect(await faultOf(ofFormer)).toMatchObject({ code: 'ANALYSIS_CHANGED' });
+    const withdrawn = withdrawReview(service.deps, actorOf(call), call.uuid);
+    expect(await faultOf(withdrawn)).toMatchObject({ code: 'NOT_FOUND' });
+    expect(await counted()).toEqual(nothing);
+
+    await analyzeCall(service.deps, firmUuid, call.uuid);
+    const current = await analyze(call, 3);
+    const again = { score: 50, reviewed: 0, questions: 2, average: 50, listed: 1, exported: 1 };
+    expect(await counted()).toEqual(again);
+    // It is the current one although another analysis fails.
+    await analyzeCall(service.deps, firmUuid, call.uuid);
+    await projectFailures(service.deps, [callFailed(call, { attempt: 4, stage: 'analysis' })]);
+    expect(await counted()).toEqual(again);
+    await review(call, current, [answer(manners, 'yes')]);
+    expect(await counted()).toEqual({ ...again, score: 100, average: 100, reviewed: 1 });
+  });
+
+  it.each([-3_600_000, 3_600_000])(
+    'keeps only what was analyzed after it, also by a clock that is %i ms off',
+    async (offMs) => {
+      const off = () => new Date(Date.now() + offMs).toISOString();
+      const failed = (call: Call, attempt: number) =>
+        projectFailures(service.deps, [callFailed(call, { attempt, stage: 'analysis' })]);
+      const call = await recorded();
+      await projectTranscripts(service.deps, [transcriptReady(call)]);
+      await projectAnalyses(service.deps, [{ ...callAnalyzed(call), time: off() }]);
+      await swapChannels(service.deps, actorOf(call), call.uuid);
+      await failed(call, 2);
+      expect((await read(call)).status).toBe('failed');
+      await analyzeCall(service.deps, call.owner.firmUuid, call.uuid);
+      await projectAnalyses(service.deps, [{ ...callAnalyzed(call, { attempt: 3 }), time: off() }]);
+      await analyzeCall(service.deps, call.owner.firmUuid, call.uuid);
+      await failed(call, 4);
+      expect((await read(call)).status).toBe('completed');
+    },
+  );
 
   it('is refused for a transcription', async () => {
     const { call } = await analyzed();

@@ -7,7 +7,7 @@ import { confidential, type Database, readPage, type Sql, columnsOf } from '@cal
 import type { z } from 'zod';
 import type { AnalysisBodies } from '../calls/analysis-body-store.ts';
 import type { AnalysisFacts } from '../calls/analysis-facts.ts';
-import { UNFINISHED_SQL } from '../calls/call-row.ts';
+import { CURRENT_ANALYSIS, UNFINISHED_SQL } from '../calls/call-row.ts';
 import { listFacts } from '../listing/listed-call-store.ts';
 import type { ComparedAnswer } from './compare-answers.ts';
 import { type ReviewContent, ReviewLog, type ReviewState } from './review-log.ts';
@@ -40,10 +40,10 @@ type ComparedCall = Dated<z.output<typeof ComparedCallPage>['items'][number], 's
 /** Reviews of analyses. Every statement is limited to one firm. */
 export function reviews(db: Database, bodies: AnalysisBodies) {
   return {
-    /** The uuid of the call's newest analysis; null without one. */
+    /** The uuid of the call's current analysis; null without one. */
     async currentUuid(sql: Sql, firmUuid: string, callUuid: string): Promise<string | null> {
-      const [row] = await sql.query<{ uuid: string }>(
-        `SELECT uuid FROM analysis WHERE firm_uuid = $1 AND call_uuid = $2 ORDER BY created_at DESC, uuid DESC LIMIT 1`,
+      const [row] = await sql.query<{ uuid: string | null }>(
+        `SELECT ${CURRENT_ANALYSIS} AS uuid FROM call WHERE firm_uuid = $1 AND uuid = $2`,
         [firmUuid, callUuid],
       );
       return row?.uuid ?? null;
@@ -146,7 +146,7 @@ export function reviews(db: Database, bodies: AnalysisBodies) {
       await removeCompared(tx, call, analysisUuid);
     },
 
-    /** Writes what a review changes of the call itself. */
+    /** Writes what a review changes of the call itself, or that the call has no current analysis: all null. */
     async applyToCall(
       tx: Sql,
       { firmUuid, callUuid }: CallId,

@@ -20,14 +20,27 @@ export async function readCall(catalogue: Services['ingest'], request: GetCallRe
   return { version, call: readAnswer<StoredCall>({ json: Buffer.concat(pieces) }) };
 }
 
-/** The call as the API shows it. Ingest has its analyses newest first, and the newest is the current one. */
+/**
+ * The current one among a call's analyses, which are newest first. Only a call with a current analysis says how many questions
+ * it has: there is none once its channels are swapped, until it is analyzed again.
+ */
+export function currentOf<Each>({ questions }: Pick<StoredCall, 'questions'>, [newest]: readonly Each[]): Each | null {
+  return questions === null ? null : (newest ?? null);
+}
+
+/** The call as the API shows it. */
 export async function callDetail(
   { audio, ...call }: StoredCall,
   absolute: (url: string) => string,
   withChoices: (analyses: readonly ReviewedAnalysis[]) => ReturnType<AddChoices>,
 ) {
   const analyses = await withChoices(call.analyses);
-  return { ...call, audio: audio && { ...audio, url: absolute(audio.url) }, analysis: analyses[0] ?? null, analyses };
+  return {
+    ...call,
+    audio: audio && { ...audio, url: absolute(audio.url) },
+    analysis: currentOf(call, analyses),
+    analyses,
+  };
 }
 
 /**

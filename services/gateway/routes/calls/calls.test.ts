@@ -219,12 +219,18 @@ describe('one call', () => {
     let asked: unknown;
     edge.calls.getCall = async (request) => {
       asked = request;
-      return detail({ analyses: [newest, older] })();
+      return detail({ questions: 1, analyses: [newest, older] })();
     };
     const response = await edge.request('GET', `${path}/${uuid.toUpperCase()}`);
     expect(asked).toMatchObject({ caller, call_uuid: uuid });
     const analysis = { ...newest, sections: [{ questions: [{ ...question, choices: null }] }] };
-    expect(response.body).toMatchObject({ ...item, analysis, analyses: [analysis, older] });
+    expect(response.body).toMatchObject({ ...item, questions: 1, analysis, analyses: [analysis, older] });
+  });
+
+  it('has no current analysis while it has no number of questions, as after its channels were swapped', async () => {
+    edge.calls.getCall = detail({ analyses: [{ score: 60, scorecard: {}, sections: [] }] });
+    const { body } = await edge.request('GET', `${path}/${uuid}`);
+    expect(body).toMatchObject({ analysis: null, analyses: [{ score: 60 }] });
   });
 
   it('with a recording has a URL to play it', async () => {
