@@ -151,6 +151,19 @@ it('a packed transcript is kept while the analysis of a recording is stored and 
   expect(await exists(key)).toBe(false);
 });
 
+it('a packed transcript is not kept for a recording whose transcript was removed by retention', async () => {
+  const owner = service.newOwner();
+  const [call] = await batchOf(owner, 1);
+  await service.db.query(
+    `UPDATE call SET status = 'completed', history = history || '{"status": "completed", "removed": "transcript"}'::jsonb WHERE uuid = $1`,
+    [call],
+  );
+  const key = `transcripts/${owner.firmUuid}/${call}/1.json`;
+  await service.putAt(key, '{"utterances":[]}');
+  await sweepAfter(6 * HOUR + MINUTE);
+  expect(await exists(key)).toBe(false);
+});
+
 /** Processes a batch of recordings and returns its calls. */
 async function batchOf(owner: Owner, count: number): Promise<string[]> {
   const names = fileNames(count);

@@ -184,12 +184,12 @@ export function calls(db: Database, stored: AnalysisBodies) {
 
     /**
      * Whether the packed transcript of a call may still be read: by a service that is processing the call, or by this
-     * one when the analysis arrived before the transcript.
+     * one when the analysis arrived before the transcript. Not once retention has removed the transcript.
      */
     async needsPackedTranscript(firmUuid: string, uuid: string): Promise<boolean> {
       const rows = await db.query(
         `SELECT 1 FROM call WHERE firm_uuid = $1 AND uuid = $2 AND (status IN ${UNFINISHED_SQL}
-           OR (source = 'audio' AND status = 'completed' AND NOT EXISTS (
+           OR (source = 'audio' AND status = 'completed' AND NOT history @> '[{"removed": "transcript"}]' AND NOT EXISTS (
              SELECT FROM transcript WHERE transcript.firm_uuid = $1 AND transcript.call_uuid = $2)))`,
         [firmUuid, uuid],
       );

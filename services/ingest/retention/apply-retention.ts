@@ -1,4 +1,5 @@
 import type { Bus } from '@call-analysis/bus';
+import { removePackedTranscripts } from '@call-analysis/call-processing';
 import { AuditEntryAdded, createEvent, RecordingErased } from '@call-analysis/events';
 import { Failures, Fault } from '@call-analysis/fault';
 import type { Sql } from '@call-analysis/postgres';
@@ -148,11 +149,15 @@ const KINDS: readonly Kind[] = [
   {
     what: 'transcripts',
     daysOf: ({ transcriptDays }) => transcriptDays,
-    remove: ({ db, retained }, firmUuid, uuids, now, note) =>
-      db.transaction(async (tx) => {
-        const taken = await retained.takeTranscripts(tx, firmUuid, uuids, now);
-        if (taken.length > 0) await note(tx, taken.length);
-      }),
+    async remove({ db, retained, objects }, firmUuid, uuids, now, note) {
+      const taken = await db.transaction(async (tx) => {
+        const uuidsTaken = await retained.takeTranscripts(tx, firmUuid, uuids, now);
+        if (uuidsTaken.length > 0) await note(tx, uuidsTaken.length);
+        return uuidsTaken;
+      });
+      // Where this fails, the sweep removes them.
+      await Promise.all(taken.map((uuid) => removePackedTranscripts(objects, firmUuid, uuid)));
+    },
   },
 ];
 

@@ -154,6 +154,21 @@ describe('a transcript that its firm no longer keeps', () => {
     });
   });
 
+  it('is removed with its packed copies, also those of earlier attempts; other calls keep theirs', async () => {
+    const [call, other] = [await calls.newRecording(secrets()), await calls.newRecording(secrets())];
+    const keysOf = ({ owner, uuid }: Call) => [1, 2].map((n) => `transcripts/${owner.firmUuid}/${uuid}/${n}.json`);
+    for (const each of [call, other]) {
+      await projectTranscripts(service.deps, [transcriptReady(each)]);
+      await completed(each, 'Hi');
+      for (const key of keysOf(each)) await service.putAt(key, '{"utterances":[]}');
+    }
+    await after(31, keeps(call, { transcriptDays: 30 }));
+    const left = async (of: Call) =>
+      (await Promise.all(keysOf(of).map((key) => service.deps.objects.head(key)))).map((found) => found !== null);
+    expect(await left(call)).toEqual([false, false]);
+    expect(await left(other)).toEqual([true, true]);
+  });
+
   it('waits while the call is processed', async () => {
     const { text } = said();
     const call = await calls.newCall({ ...secrets(), anonymized_text: text });
