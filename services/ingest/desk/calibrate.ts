@@ -1,5 +1,4 @@
 import type { NewCalibration, NewCalibrationAnswers } from '@call-analysis/api/desk';
-import type { ReviewedAnalysis } from '@call-analysis/events';
 import { Fault, type FieldFault, invalidFields, notFound } from '@call-analysis/fault';
 import type { Page } from '@call-analysis/postgres';
 import { auditEntry, type Person } from '@call-analysis/service';
@@ -13,23 +12,14 @@ interface Deps extends ReviewDeps {
   readonly calibrations: Calibrations;
 }
 
-/** Faults: VALIDATION_ERROR for calls that are unknown or have no analysis. */
+/** Faults: VALIDATION_ERROR for calls that are unknown or have no current analysis. */
 export async function createCalibration(
   deps: Deps,
   caller: Person,
   { name, call_uuids: callUuids, user_uuids: userUuids, due }: z.output<typeof NewCalibration>,
 ) {
-  const { db, reviews, bus, calibrations } = deps;
+  const { db, bus, calibrations } = deps;
   const { firmUuid, userUuid: by } = caller;
-  const known = new Set(await deps.calls.known(firmUuid, callUuids));
-  const calls: CalibratedCall[] = [];
-  const faults: FieldFault[] = [];
-  for (const [at, callUuid] of callUuids.entries()) {
-    const analysisUuid = known.has(callUuid) ? await reviews.currentUuid(db, firmUuid, callUuid) : null;
-    if (analysisUuid !== null) calls.push({ call_uuid: callUuid, analysis_uuid: analysisUuid });
-    else faults.push({ field: `call_uuids.${at}`, code: 'INVALID', message: 'is not a call that has an analysis' });
-  }
-  if (faults.length > 0) throw invalidFields(faults);
   const calibration = {
     uuid: uuidv7(),
     name,
@@ -39,9 +29,17 @@ export async function createCalibration(
     created_at: new Date(),
     closed_at: null,
   };
-  await db.transaction(async (tx) => {
-    await calibrations.add(tx, firmUuid, calibration, calls);
+  const calls = await db.transaction(async (tx) => {
+    const current = await calibrations.keepCalls(tx, firmUuid, callUuids);
+    const faults = callUuids.flatMap((uuid, at): FieldFault[] => {
+      const fault = { field: `call_uuids.${at}`, code: 'INVALID', message: 'is not a call that has an analysis' };
+      return current.has(uuid) ? [] : [fault];
+    });
+    if (faults.length > 0) throw invalidFields(faults);
+    const chosen = callUuids.map((uuid) => ({ call_uuid: uuid, analysis_uuid: current.get(uuid)! }));
+    await calibrations.add(tx, firmUuid, calibration, chosen);
     await bus.publish(tx, [auditEntry('ingest', caller, 'calibration.created', calibration.uuid)]);
+    return chosen;
   });
   return shown(calibration, calls, [], null);
 }
@@ -170,10 +168,7 @@ function shown<Agreement>(
 }
 
 async function questionTexts({ db, reviews }: Deps, firmUuid: string, calls: readonly CalibratedCall[]) {
-  const texts = new Map<string, string>();
-  for (const { call_uuid, analysis_uuid } of calls) {
-    const analysis: ReviewedAnalysis = await reviews.machineAnalysis(db, firmUuid, call_uuid, analysis_uuid);
-    for (const { questions } of analysis.sections) for (const { uuid, text } of questions) texts.set(uuid, text);
-  }
-  return texts;
+  const analyses = await reviews.machineAnalyses(db, firmUuid, calls);
+  const questions = analyses.flatMap(({ sections }) => sections).flatMap((section) => section.questions);
+  return new Map(questions.map(({ uuid, text }) => [uuid, text]));
 }

@@ -3,6 +3,7 @@ import type { Dated } from '@call-analysis/api/fields';
 import { notFound } from '@call-analysis/fault';
 import { type Database, type Page, readPage, type Sql } from '@call-analysis/postgres';
 import type { z } from 'zod';
+import { CURRENT_ANALYSIS } from '../calls/call-row.ts';
 
 /** Calls that several people review without seeing each other's answers. */
 export type Calibration = Dated<z.output<typeof CalibrationPage>['items'][number], 'due' | 'created_at' | 'closed_at'>;
@@ -26,6 +27,19 @@ const COLUMNS = 'uuid, name, due, user_uuids AS users, by_uuid AS by, created_at
 /** Calibrations. Every statement is limited to one firm. */
 export function calibrations(db: Database) {
   return {
+    /**
+     * Those of the calls that have a current analysis, with its uuid. They cannot be erased until the transaction ends, and one that is
+     * being erased is waited for.
+     */
+    async keepCalls(tx: Sql, firmUuid: string, callUuids: readonly string[]): Promise<Map<string, string>> {
+      const rows = await tx.query<{ uuid: string; analysis: string | null }>(
+        `SELECT uuid, ${CURRENT_ANALYSIS} AS analysis FROM call
+         WHERE firm_uuid = $1 AND uuid = ANY($2::uuid[]) ORDER BY uuid FOR KEY SHARE OF call`,
+        [firmUuid, callUuids],
+      );
+      return new Map(rows.flatMap(({ uuid, analysis }) => (analysis === null ? [] : [[uuid, analysis]])));
+    },
+
     async add(tx: Sql, firmUuid: string, calibration: Calibration, calls: readonly CalibratedCall[]): Promise<void> {
       const { uuid, name, due, users, by, created_at } = calibration;
       await tx.query(

@@ -60,6 +60,20 @@ export function reviews(db: Database, bodies: AnalysisBodies) {
       return analysis;
     },
 
+    /** Analyses without their reviews, in any order. Those that are gone are absent. */
+    async machineAnalyses(
+      sql: Sql,
+      firmUuid: string,
+      which: readonly { readonly call_uuid: string; readonly analysis_uuid: string }[],
+    ): Promise<ReviewedAnalysis[]> {
+      const rows = await sql.query<{ uuid: string; body: Buffer }>(
+        `SELECT uuid, body FROM analysis
+         WHERE firm_uuid = $1 AND (call_uuid, uuid) IN (SELECT * FROM unnest($2::uuid[], $3::uuid[]))`,
+        [firmUuid, ...columnsOf(which, 'call_uuid', 'analysis_uuid')],
+      );
+      return bodies.read(sql, rows);
+    },
+
     /** What stands of an analysis' review, and its changes. */
     async state(sql: Sql, { firmUuid, callUuid }: CallId, analysisUuid: string): Promise<ReviewState> {
       const [row] = await sql.query<ReviewStateRow>(
