@@ -90,13 +90,16 @@ export function jobs(db: Database) {
      * A job that has ended stays as it is. The calls that it has begun end by themselves, and are not counted. Fault NOT_FOUND.
      */
     async cancel(firmUuid: string, uuid: string): Promise<Job> {
-      await db.query(
-        `WITH canceled AS (
-           UPDATE job SET status = 'canceled', finished_at = now(), filter = '{}', begun = 0
-           WHERE firm_uuid = $1 AND uuid = $2 AND status = 'running' RETURNING firm_uuid, uuid)
-         DELETE FROM job_call USING canceled WHERE job_call.firm_uuid = canceled.firm_uuid AND job_uuid = canceled.uuid`,
-        [firmUuid, uuid],
-      );
+      const which = [firmUuid, uuid];
+      await db.transaction(async (tx) => {
+        const canceled = await tx.query(
+          `UPDATE job SET status = 'canceled', finished_at = now(), filter = '{}', begun = 0
+           WHERE firm_uuid = $1 AND uuid = $2 AND status = 'running' RETURNING 1`,
+          which,
+        );
+        // A statement of its own, which sees the call that the one before has waited for.
+        if (canceled.length > 0) await tx.query('DELETE FROM job_call WHERE firm_uuid = $1 AND job_uuid = $2', which);
+      });
       return this.get(firmUuid, uuid);
     },
 

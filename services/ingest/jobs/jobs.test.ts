@@ -10,7 +10,7 @@ import { type CallFilter, NO_FILTER } from '../listing/call-filter.ts';
 import { projectAnalyses, projectFailures } from '../results/project-results.ts';
 import { csvOf } from '../test/csv.ts';
 import { analysis, callAnalyzed, callFailed } from '../test/events.ts';
-import { faultOf } from '../test/fixtures.ts';
+import { faultOf, untilSomebodyWaits } from '../test/fixtures.ts';
 import { IngestUnderTest } from '../test/ingest-under-test.ts';
 import { runJobs } from './run-jobs.ts';
 import { retryFailedCalls, analyzeCalls, eraseCallsOfNumber, measureCalls } from './start-jobs.ts';
@@ -345,6 +345,21 @@ describe('a job', () => {
     await runAgain(uuid);
     expect(await get()).toMatchObject({ status: 'done', total: 20, begun: 0, done: 16, failed: 4 });
     expect((await get()).finishedAt).not.toBeNull();
+    expect(await service.db.query('SELECT 1 FROM job_call WHERE job_uuid = $1', [uuid])).toEqual([]);
+  });
+
+  it('that is canceled while it begins a call leaves nothing of it', async () => {
+    const owner = service.newOwner();
+    const { uuid, calls } = await startAnalyzing(owner);
+    const { jobs } = service.deps;
+    const job = await jobs.get(owner.firmUuid, uuid);
+    let canceling: Promise<unknown> | undefined;
+    await service.db.transaction(async (tx) => {
+      expect(await jobs.count(tx, job, { uuid: calls[0]!, became: 'begun' }, 60)).toBe(true);
+      canceling = jobs.cancel(owner.firmUuid, uuid);
+      await untilSomebodyWaits(service.deps.db);
+    });
+    expect(await canceling).toMatchObject({ status: 'canceled', begun: 0 });
     expect(await service.db.query('SELECT 1 FROM job_call WHERE job_uuid = $1', [uuid])).toEqual([]);
   });
 
