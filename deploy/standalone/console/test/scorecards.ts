@@ -29,6 +29,7 @@ export function describeScorecards(running: () => { system: SystemUnderTest; bro
     await page.getByRole('button', { name: 'Remove the section' }).first().click();
     await page.getByRole('button', { name: 'Try on calls' }).click();
     const dialog = page.getByRole('dialog', { name: 'Try on calls' });
+    await dialog.getByRole('checkbox').nth(1).waitFor();
     await dialog.getByRole('button', { name: 'Choose the newest 10' }).click();
     expect(await opened.accessibilityFaults()).toEqual([]);
     await dialog.getByRole('button', { name: 'Try on 2 calls' }).click();

@@ -58,6 +58,15 @@ export function translateFieldFaults(): void {
   addEventListener('invalid', ({ target }) => say(target), true);
   // A field with a message of its own stays at fault until the message is taken away.
   for (const type of ['input', 'change']) addEventListener(type, ({ target }) => clear(target), true);
+  // No event tells of a value that the page sets, such as a discarded one. A form is also sent by a click, which the browser makes of Enter.
+  addEventListener(
+    'click',
+    ({ target }) => {
+      const button = target instanceof Element ? target.closest('button') : null;
+      for (const control of button?.form?.elements ?? []) clear(control);
+    },
+    true,
+  );
 }
 
 function clear(target: EventTarget | null): void {
