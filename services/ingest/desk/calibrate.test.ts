@@ -3,28 +3,13 @@ import { v7 as uuidv7 } from 'uuid';
 import { eraseCall } from '../erasure/erase-call.ts';
 import { projectAnalyses } from '../results/project-results.ts';
 import { csvOf } from '../test/csv.ts';
-import { analysis, callAnalyzed } from '../test/events.ts';
+import { analysis, callAnalyzed, question } from '../test/events.ts';
 import { faultOf, untilSomebodyWaits } from '../test/fixtures.ts';
 import { IngestUnderTest } from '../test/ingest-under-test.ts';
 import { answerCalibration, closeCalibration, createCalibration } from './calibrate.ts';
 
 const service = new IngestUnderTest();
 
-const question = {
-  uuid: '00000000-0000-7000-8000-000000000001',
-  text: 'Did the operator greet the client?',
-  weight: 1,
-  answer: 'no',
-  decided_by: 'rule' as const,
-  confidence: 0.8,
-  points: 0,
-  max_points: 1,
-  not_applicable: false,
-  evidence: [],
-  evidence_absent: true,
-  needs_review: true,
-  explanation: 'By phrases.',
-};
 const body = { ...analysis, score: 0, sections: [{ name: 'All', score: 0, questions: [question] }] };
 const scorecards = {
   addUp: async () => ({ score: 0, auto_failed: false, auto_fail_suspected: false, sections: [], questions: [] }),

@@ -1,39 +1,23 @@
 import { expect, it } from '@jest/globals';
 import { projectAnalyses } from '../results/project-results.ts';
 import { csvOf } from '../test/csv.ts';
-import { analysis, callAnalyzed } from '../test/events.ts';
+import { analysis, callAnalyzed, question } from '../test/events.ts';
 import { IngestUnderTest } from '../test/ingest-under-test.ts';
 import { decideDispute, disputeAnswer } from './dispute-answer.ts';
 
 const service = new IngestUnderTest();
-const questionUuid = '00000000-0000-7000-8000-000000000001';
 
 it('of two decisions at the same time one counts: a dispute that was rejected meanwhile changes no review', async () => {
   const owner = service.newOwner();
   await service.upload(owner, csvOf([{ anonymized_text: '<operator>Hello<client>Hi' }]));
   const call = { owner, uuid: (await service.callsOf(owner))[0]!.uuid };
-  const question = {
-    uuid: questionUuid,
-    text: 'Did the operator greet the client?',
-    weight: 1,
-    answer: 'no',
-    decided_by: 'rule' as const,
-    confidence: 0.8,
-    points: 0,
-    max_points: 1,
-    not_applicable: false,
-    evidence: [],
-    evidence_absent: true,
-    needs_review: true,
-    explanation: 'By phrases.',
-  };
   const body = { ...analysis, score: 0, sections: [{ name: 'All', score: 0, questions: [question] }] };
   await projectAnalyses(service.deps, [callAnalyzed(call, { attempt: 1, analysis: body })]);
 
   const caller = { ...owner, role: 'ADMIN', seenOperators: null, address: '192.0.2.7' };
   const { deps } = service;
   const { uuid } = await disputeAnswer(deps, caller, call.uuid, {
-    question_uuid: questionUuid,
+    question_uuid: question.uuid,
     reason: 'Listen again',
   });
   const asked = Promise.withResolvers<void>();
@@ -42,7 +26,7 @@ it('of two decisions at the same time one counts: a dispute that was rejected me
     addUp: async () => {
       asked.resolve();
       await held.promise;
-      const questions = [{ question_uuid: questionUuid, max_points: 1, points: 1 }];
+      const questions = [{ question_uuid: question.uuid, max_points: 1, points: 1 }];
       return { score: 100, auto_failed: false, auto_fail_suspected: false, sections: [{ score: 100 }], questions };
     },
   };

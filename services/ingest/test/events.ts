@@ -46,6 +46,23 @@ export const analysis: NonNullable<BodyOf<typeof CallAnalyzed>['analysis']> = {
   created_at: '2026-01-02T03:04:05.000Z',
 };
 
+/** A question of an analysis, answered by phrases and for review. */
+export const question = {
+  uuid: '00000000-0000-7000-8000-000000000001',
+  text: 'Did the operator greet the client?',
+  weight: 1,
+  answer: 'no',
+  decided_by: 'rule' as const,
+  confidence: 0.8,
+  points: 0,
+  max_points: 1,
+  not_applicable: false,
+  evidence: [],
+  evidence_absent: true,
+  needs_review: true,
+  explanation: 'By phrases.',
+};
+
 export function callAnalyzed(call: Call, change: Partial<BodyOf<typeof CallAnalyzed>> = {}) {
   const body = { analysis_uuid: uuidv7(), outcome: 'scored' as const, language: 'en' as const, analysis };
   return eventOf(CallAnalyzed, call, { attempt: 1, ...body, ...change });
