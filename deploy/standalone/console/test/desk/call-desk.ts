@@ -100,7 +100,7 @@ export function describeCallDesk(running: Running): void {
     await question.getByRole('button', { name: 'Accept' }).click();
     await question.getByText(/^Accepted by You, /).waitFor();
     await inboxCount(boris.page).click();
-    await boris.page.getByRole('heading', { name: 'For you' }).waitFor();
+    await boris.page.getByRole('heading', { name: 'For you', exact: true }).waitFor();
     await disputed.getByText(/^Accepted by /).waitFor();
     await eventually(async () => (await disputed.locator('.question-answer').textContent())?.startsWith(label!));
     expect([...boris.complaints, ...emily.complaints]).toEqual([]);

@@ -97,6 +97,8 @@ function NewView({ search }: { search: CallSearch }) {
   );
 }
 
+type Ticked = { uuid: string } & Partial<Pick<View, 'shared' | 'start_page'>>;
+
 /** Who sees a view, which one opens first, its link, and an end to it. */
 export function ViewsDialog({ views, onClose }: { views: readonly View[]; onClose: () => void }) {
   const t = callsTexts.use();
@@ -104,16 +106,19 @@ export function ViewsDialog({ views, onClose }: { views: readonly View[]; onClos
   const { userUuid, role } = useSession();
   const path = (uuid: string) => ({ params: { path: { uuid } } });
   const change = useAction(
-    ({ uuid, ...body }: { uuid: string } & Partial<Pick<View, 'shared' | 'start_page'>>) =>
-      send(api.PATCH('/api/v1/views/{uuid}', { ...path(uuid), body })),
+    ({ uuid, ...body }: Ticked) => send(api.PATCH('/api/v1/views/{uuid}', { ...path(uuid), body })),
     { changes: [VIEWS] },
   );
   const remove = useAction((uuid: string) => send(api.DELETE('/api/v1/views/{uuid}', path(uuid))), {
     changes: [VIEWS],
   });
   const mayShare = useMay('process');
-  /** What was ticked is shown at once, until it is saved. */
-  const ticked = change.isPending ? change.variables : null;
+  /** What was ticked is shown at once, until it is saved. State of its own: `change.isPending` is a moment late. */
+  const [ticked, setTicked] = useState<Ticked | null>(null);
+  const save = (given: Ticked) => {
+    setTicked(given);
+    change.mutate(given, { onSettled: () => setTicked(null) });
+  };
   const shown = (view: View): View => (ticked?.uuid === view.uuid ? { ...view, ...ticked } : view);
   const mayChange = ({ by }: View) => by === userUuid || role === 'ADMIN';
   const copyLink = async ({ uuid }: View) => {
@@ -130,7 +135,7 @@ export function ViewsDialog({ views, onClose }: { views: readonly View[]; onClos
       aria-label={label}
       checked={view[field]}
       disabled={isFixed || !mayChange(view) || ticked !== null}
-      onChange={({ target }) => change.mutate({ uuid: view.uuid, [field]: target.checked })}
+      onChange={({ target }) => save({ uuid: view.uuid, [field]: target.checked })}
     />
   );
   return (
